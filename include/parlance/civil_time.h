@@ -1,0 +1,17 @@
+// CivilTime: the moment a render takes for now. The library never reads the clock by itself.
+#pragma once
+
+namespace parlance {
+
+/// A moment in the caller's local time, without a zone; what strftime_now prints. Month 1-12, day 1-31, hour 0-23.
+struct CivilTime {
+  int year = 1970;
+  int month = 1;
+  int day = 1;
+  int hour = 0;
+  int minute = 0;
+  int second = 0;
+  int microsecond = 0;
+};
+
+}  // namespace parlance

@@ -1,0 +1,84 @@
+// Errors as values: what went wrong, where in the template or the input, and what may help.
+//
+// Every door of the library returns Result<T> (result.h) whose failure is an Error. An Error is one
+// pointer, free to move; the text with source lines and carets is made only when it is displayed.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace parlance {
+
+/// What kind of failure; the rows of errors.def.
+enum class ErrorCode : std::uint16_t {
+#define ERROR(code, python_class, http, exit, sentence) code,
+#include "parlance/errors.def"
+#undef ERROR
+};
+
+/// The facts of one row of errors.def.
+struct ErrorFacts {
+  std::string_view name;          ///< the code's own name, e.g. "limit_steps"
+  std::string_view python_class;  ///< class Jinja2, transformers or CPython raises, e.g. "TypeError"
+  int http_status;                ///< what a server should answer
+  int exit_code;                  ///< of the command line
+  std::string_view sentence;      ///< one line of explanation
+};
+
+/// The row of `code`. Never fails.
+const ErrorFacts& facts(ErrorCode code);
+
+/// A place in a template (or in a JSON input): bytes [begin, end) of the named text.
+///
+/// `line` and `column` count from 1; columns count code points. All zero when there is no place.
+struct Location {
+  std::string name;        ///< file name, or "<template>"
+  std::size_t begin = 0;   ///< byte offset into the text as given
+  std::size_t end = 0;     ///< one past the last byte
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::uint32_t end_column = 0;      ///< on the same line, for the caret line
+  std::vector<std::string> excerpt;  ///< the line before, the line itself, the line after, as available
+  std::uint32_t excerpt_line = 0;    ///< line number of excerpt[0]
+  std::uint32_t excerpt_column = 1;  ///< column of the first character of each excerpt line: not 1 where long lines were cut
+};
+
+/// One failure. Moves for the price of a pointer; copying shares it (it is immutable once made).
+///
+/// Threads: an Error may be read from any number of threads.
+class Error {
+ public:
+  struct Parts {
+    ErrorCode code{};
+    std::string message;             ///< what was met and what was wanted, in Python's words where it has them
+    Location where;                  ///< place in the template or the JSON text
+    std::string input_path;          ///< the offending value's path in the input, e.g. "messages[3].content"
+    std::string hint;                ///< nearest name, likely cause; may be empty
+    std::vector<std::string> trace;  ///< macros and loops around the place, newest first
+  };
+  explicit Error(Parts parts) : parts_(std::make_shared<const Parts>(std::move(parts))) {}
+  Error(ErrorCode code, std::string message);
+
+  ErrorCode code() const { return parts_->code; }
+  const std::string& message() const { return parts_->message; }
+  const Location& where() const { return parts_->where; }
+  const std::string& input_path() const { return parts_->input_path; }
+  const std::string& hint() const { return parts_->hint; }
+  const std::vector<std::string>& trace() const { return parts_->trace; }
+  std::string_view python_class() const { return facts(code()).python_class; }
+
+  /// The whole error for a person: place, message, three source lines with carets, path, hint, trace.
+  std::string display() const;
+
+  /// The same failure with some parts replaced.
+  Error with(Parts parts) const { return Error(std::move(parts)); }
+  Parts parts() const { return *parts_; }
+
+ private:
+  std::shared_ptr<const Parts> parts_;
+};
+
+}  // namespace parlance

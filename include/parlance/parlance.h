@@ -1,0 +1,34 @@
+// parlance: chat templates, rendered exactly.
+//
+//     #include <parlance/parlance.h>
+//     #include <cstdio>
+//
+//     int main() {
+//       auto chat_template = parlance::Template::compile(
+//           "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}<|assistant|>");
+//       if (!chat_template) return std::puts(chat_template.error().display().c_str()), 1;
+//
+//       parlance::Conversation chat;
+//       if (auto added = chat.add({.role = "user", .content = "What is 2 + 2?"}); !added) return 1;
+//
+//       auto prompt = chat_template->render(chat);
+//       if (!prompt) return std::puts(prompt.error().display().c_str()), 1;
+//       std::printf("%.*s\n", static_cast<int>(prompt->text().size()), prompt->text().data());
+//       for (const parlance::Span& span : prompt->spans()) {
+//         std::string path = parlance::path_of_span(chat, span);
+//         std::printf("%3zu-%-3zu %s\n", static_cast<size_t>(span.begin), static_cast<size_t>(span.end),
+//                     path.empty() ? "template" : path.c_str());
+//       }
+//     }
+//
+// This header includes the others; each of them stands alone too.
+#pragma once
+#include "parlance/conversation.h"
+#include "parlance/error.h"
+#include "parlance/json.h"
+#include "parlance/limits.h"
+#include "parlance/render.h"
+#include "parlance/result.h"
+#include "parlance/source.h"
+#include "parlance/template.h"
+#include "parlance/value.h"

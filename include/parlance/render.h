@@ -1,0 +1,93 @@
+// Rendering: the prompt, and where every byte of it came from.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parlance/civil_time.h"
+#include "parlance/conversation.h"
+#include "parlance/limits.h"
+
+namespace parlance {
+
+/// Where bytes came from.
+enum class Origin : std::uint8_t {
+  literal,   ///< text of the template itself
+  input,     ///< bytes of the input, unchanged
+  derived,   ///< made from the input: JSON escapes, changed case, a number printed
+  computed,  ///< made by the template from nothing but itself: loop.index, True, a date
+};
+std::string_view origin_name(Origin origin);
+
+/// Bytes [begin, end) of the prompt that came from one place. The spans of a rendering cover it without gaps, in order.
+struct Span {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  Origin origin = Origin::computed;
+  bool control = false;        ///< literal or special-token variable whose bytes hold a control token
+  std::int32_t message = -1;   ///< index into messages the bytes belong to; -1 for none
+  std::uint32_t line = 0;      ///< literal: line in the template, from 1
+  std::uint32_t column = 0;    ///< literal: column in code points, from 1
+  const char* input = nullptr; ///< input, derived: an address that Conversation knows (see path_of_span)
+  std::uint32_t input_id = 0;  ///< derived from a number or container: its origin id
+};
+
+/// Half-open byte range of the prompt.
+struct TextRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// Options of one render.
+///
+///     field                  default       effect
+///     add_generation_prompt  by the input  adds the opening of an assistant turn; unset: what the input says, else on
+///                                          unless the last message is the assistant's
+///     continue_final         by the input  leaves the last (assistant) message open: cut after its last byte
+///     now                    1970-01-01    what strftime_now prints
+///     limits                 see Limits    bounds of this render
+///     want_spans             true          fill Rendering::spans (costs about a tenth of a render)
+///     want_assistant         false         fill Rendering::assistant
+///     random_seed            0             what the filter `random` draws from
+struct RenderOptions {
+  std::optional<bool> add_generation_prompt;
+  std::optional<bool> continue_final;
+  bool as_is = false;  ///< pass the conversation's variables untouched: no add_generation_prompt, nothing added
+  CivilTime now;
+  Limits limits;
+  bool want_spans = true;
+  bool want_assistant = false;
+  std::uint64_t random_seed = 0;
+};
+
+/// What a render gives. Owns its text; spans refer to the conversation for their paths.
+///
+/// Lifetime: path_of_span needs the Conversation alive; everything else stands alone. Threads: plain data.
+class Rendering {
+ public:
+  std::string_view text() const { return {text_.get(), size_}; }
+  const std::vector<Span>& spans() const { return spans_; }
+  /// Spans of {% generation %} blocks, in order of closing, as transformers counts them.
+  const std::vector<TextRange>& generation() const { return generation_; }
+  /// What an assistant wrote or is to learn to write: the generation tags' spans, or, for templates without the tag,
+  /// derived from provenance (turn header excluded, end-of-turn token included). Sorted.
+  const std::vector<TextRange>& assistant() const { return assistant_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+  // Filled by render(); public so that results can be assembled and tested.
+  std::unique_ptr<char[]> text_;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+  std::vector<Span> spans_;
+  std::vector<TextRange> generation_;
+  std::vector<TextRange> assistant_;
+  std::vector<std::string> notes_;
+};
+
+/// "messages[3].content" for a span with input; "" for others.
+std::string path_of_span(const Conversation& conversation, const Span& span);
+
+}  // namespace parlance

@@ -1,0 +1,68 @@
+// Template: a chat template compiled once, rendered many times from any number of threads.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "parlance/conversation.h"
+#include "parlance/render.h"
+#include "parlance/result.h"
+
+namespace parlance {
+
+/// Options of compile(). Defaults are what transformers uses for chat templates.
+///
+///     field          default       effect
+///     name           <template>    shown in errors
+///     trim_blocks    true          the newline after a block tag is dropped
+///     lstrip_blocks  true          white space before a block tag at the start of a line is dropped
+struct CompileOptions {
+  std::string name = "<template>";
+  bool trim_blocks = true;
+  bool lstrip_blocks = true;
+  Limits limits;
+};
+
+/// Memory that renders reuse. Give each thread its own; without one, each render makes a fresh one.
+class Workspace {
+ public:
+  Workspace();
+  Workspace(Workspace&&) noexcept;
+  Workspace& operator=(Workspace&&) noexcept;
+  ~Workspace();
+  struct State;
+  State& state() { return *state_; }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// A compiled template. Copies share one immutable program; safe to use from many threads at once.
+class Template {
+ public:
+  /// Compiles Jinja template text.
+  /// Fails with: syntax, unknown_builtin, python_syntax (each with line, column and excerpt); limit_depth.
+  static Result<Template> compile(std::string_view text, const CompileOptions& options = {});
+
+  /// Renders a conversation.
+  /// Fails with what the template runs into (place, Python class, path of the offending input), `raised` for
+  /// raise_exception, limit_* when a limit of `options` is reached, conversation when continue_final has nothing to continue.
+  Result<Rendering> render(const Conversation& conversation, const RenderOptions& options = {}) const;
+  /// The same with reused memory; `into` keeps its capacity. No heap allocation once warm.
+  Result<void> render(const Conversation& conversation, const RenderOptions& options, Workspace& workspace,
+                      Rendering& into) const;
+
+  const std::string& name() const;
+  /// Does a {% generation %} tag stand in it?
+  bool has_generation_tag() const;
+  /// The instructions it compiled to, for people.
+  std::string list_code() const;
+
+  struct Impl;
+  explicit Template(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+ private:
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace parlance

@@ -1,0 +1,108 @@
+// Value: one Python-like value in 16 bytes, and its kinds.
+//
+// A Value is a view: it copies for free and must not outlive the arena (Document, Template or
+// Workspace) that made it. Strings, lists and dicts are immutable once made, as in Jinja2's immutable
+// sandbox, so a Document may be read by many renders at the same time.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+namespace parlance {
+
+struct ListObject;
+struct DictObject;
+struct Rope;
+struct BigInt;
+struct Object;
+struct UndefinedInfo;
+
+/// The kinds of values. `object` is everything else a template can hold: ranges, dict views,
+/// generators, macros, namespaces, bound methods, bytes. `invalid` means "a failure was recorded".
+enum class Kind : std::uint8_t {
+  undefined,
+  none,
+  boolean,
+  integer,
+  real,
+  string,
+  list,
+  tuple,
+  dict,
+  object,
+  invalid,
+};
+
+/// One value. 16 bytes, trivially copyable.
+///
+/// `size` is the byte length of a string. For every other kind `origin` says which scalar or container
+/// of the input the value was read or computed from (0: none), which is how a number keeps its provenance.
+struct Value {
+  Kind kind = Kind::undefined;
+  std::uint8_t flags = 0;   ///< see the constants below
+  std::uint16_t extra = 0;  ///< unused; zero
+  union {
+    std::uint32_t size = 0;  ///< string: bytes
+    std::uint32_t origin;    ///< other kinds: origin id, 0 for none
+  };
+  union {
+    std::int64_t integer = 0;         ///< integer without kBig; boolean as 0 or 1
+    double real;                      ///< real
+    const char* data;                 ///< string without kRope: UTF-8 (lone surrogates as three bytes)
+    const Rope* rope;                 ///< string with kRope: a concatenation of leaves
+    const BigInt* big;                ///< integer with kBig: outside the range of int64
+    const ListObject* list;           ///< list or tuple
+    const DictObject* dict;           ///< dict
+    Object* object;                   ///< object
+    const UndefinedInfo* undefined;   ///< undefined: why, or null
+  };
+
+  static constexpr std::uint8_t kRope = 1;     ///< string: `rope` is set
+  static constexpr std::uint8_t kMarkup = 2;   ///< string: a markupsafe.Markup
+  static constexpr std::uint8_t kMissing = 4;  ///< undefined: a name that was never set (Jinja2's `missing`)
+  static constexpr std::uint8_t kBig = 8;      ///< integer: `big` is set
+
+  static Value none() { return of(Kind::none); }
+  static Value invalid() { return of(Kind::invalid); }
+  static Value boolean(bool b) {
+    Value v = of(Kind::boolean);
+    v.integer = b;
+    return v;
+  }
+  static Value of_int(std::int64_t i) {
+    Value v = of(Kind::integer);
+    v.integer = i;
+    return v;
+  }
+  static Value of_real(double d) {
+    Value v = of(Kind::real);
+    v.real = d;
+    return v;
+  }
+  /// A string that views `text`, which must stay alive and unchanged. At most 4 GiB.
+  static Value view(std::string_view text) {
+    Value v = of(Kind::string);
+    v.size = static_cast<std::uint32_t>(text.size());
+    v.data = text.data();
+    return v;
+  }
+
+  bool is(Kind k) const { return kind == k; }
+  bool is_undefined() const { return kind == Kind::undefined; }
+  bool is_none() const { return kind == Kind::none; }
+  bool is_string() const { return kind == Kind::string; }
+  bool is_invalid() const { return kind == Kind::invalid; }
+  bool is_sequence() const { return kind == Kind::list || kind == Kind::tuple; }
+  bool is_small_int() const { return kind == Kind::integer && (flags & kBig) == 0; }
+  bool is_leaf() const { return kind == Kind::string && (flags & kRope) == 0; }
+  bool is_markup() const { return kind == Kind::string && (flags & kMarkup) != 0; }
+
+ private:
+  static Value of(Kind k) {
+    Value v;
+    v.kind = k;
+    return v;
+  }
+};
+static_assert(sizeof(Value) == 16);
+
+}  // namespace parlance
