@@ -1,0 +1,121 @@
+// Arena: bump memory for everything one render (or one document) makes, freed at once, counted.
+//
+// Plain objects and text are kept in separate chunks. Text made during a render is logged with the
+// bytes it was made from, so that an address alone tells where text came from (see engine/origin.h).
+// Not thread-safe: one arena belongs to one render or one document at a time.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace parlance {
+
+/// How derived text relates to its source: `data` is an address inside the text it was made from
+/// (null: made from the number or container whose origin id is `id`; both zero: computed).
+struct TextSource {
+  const char* data = nullptr;
+  std::uint32_t id = 0;
+};
+
+class Arena {
+ public:
+  /// One piece of derived text: bytes [begin, begin + size) were made from `source`.
+  struct Derived {
+    const char* begin;
+    std::uint32_t size;
+    TextSource source;
+  };
+
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena();
+
+  /// Memory for `bytes` bytes, aligned to 8. Never null: passing `limit()` is only recorded, in over_limit().
+  void* allocate(std::size_t bytes) {
+    bytes = (bytes + 7) & ~std::size_t{7};
+    if (bytes > static_cast<std::size_t>(end_ - next_)) return allocate_slow(bytes);
+    char* result = next_;
+    next_ += bytes;
+    return result;
+  }
+  template <typename T>
+  T* allocate_array(std::size_t n) {
+    static_assert(alignof(T) <= 8);
+    return static_cast<T*>(allocate(n * sizeof(T)));
+  }
+  template <typename T, typename... Args>
+  T* make(Args&&... args) {
+    static_assert(alignof(T) <= 8 && std::is_trivially_destructible_v<T>);
+    return new (allocate(sizeof(T))) T{static_cast<Args&&>(args)...};
+  }
+
+  /// Room for `bytes` bytes of text, unaligned. Not logged: follow with log_derived, or leave as computed text.
+  char* allocate_text(std::size_t bytes) {
+    if (bytes > static_cast<std::size_t>(text_end_ - text_next_)) return allocate_text_slow(bytes);
+    char* result = text_next_;
+    text_next_ += bytes;
+    return result;
+  }
+  /// Gives back the last `bytes` bytes of the latest allocate_text.
+  void shrink_text(std::size_t bytes) { text_next_ -= bytes; }
+  void log_derived(const char* begin, std::size_t size, TextSource source) {
+    if (size == 0) return;
+    if (derived_.size() == derived_.capacity()) return log_slow(begin, size, source);
+    if (derived_.size() == derived_.capacity()) __builtin_unreachable();  // no second slow path here
+    derived_.push_back({begin, static_cast<std::uint32_t>(size), source});
+  }
+  std::string_view copy_text(std::string_view text) {
+    char* p = allocate_text(text.size());
+    if (!text.empty()) std::memcpy(p, text.data(), text.size());
+    return {p, text.size()};
+  }
+
+  /// The derived piece that holds `address`, or null. Sorts the log on first use after a change.
+  const Derived* find_derived(const char* address);
+
+  /// find_derived() and the whole log in address order, for an arena whose log find_derived() has sorted.
+  const Derived* find_sorted_derived(const char* address) const;
+  std::span<const Derived> sorted_derived() const { return derived_; }
+  /// Does `address` lie in text of this arena?
+  bool holds_text(const char* address) const;
+
+  void set_limit(std::size_t bytes) { limit_ = bytes; }
+  std::size_t limit() const { return limit_; }
+  /// Bytes of all chunks taken from the system so far.
+  std::size_t used() const { return used_; }
+  bool over_limit() const { return used_ > limit_; }
+  /// Would `bytes` more stay within the limit? Ask before an allocation whose size the template chooses.
+  bool has_room(std::uint64_t bytes) const { return bytes <= limit_ && used_ <= limit_ - bytes; }
+
+  /// Forgets everything, keeping the first chunk of each kind for reuse.
+  void reset();
+
+ private:
+  struct Chunk {
+    char* data;
+    std::size_t size;
+  };
+  void* allocate_slow(std::size_t bytes);
+  char* allocate_text_slow(std::size_t bytes);
+  void log_slow(const char* begin, std::size_t size, TextSource source);
+  char* new_chunk(std::vector<Chunk>& chunks, std::size_t bytes, std::size_t& size);
+
+  char* next_ = nullptr;
+  char* end_ = nullptr;
+  char* text_next_ = nullptr;
+  char* text_end_ = nullptr;
+  std::size_t used_ = 0;
+  std::size_t limit_ = ~std::size_t{0};
+  std::size_t sorted_ = 0;
+  std::vector<Chunk> chunks_;
+  std::vector<Chunk> text_chunks_;
+  std::vector<Derived> derived_;
+};
+
+}  // namespace parlance
