@@ -1,0 +1,296 @@
+// Document: parsing into kept buffers, and finding the path of a value again by walking to it.
+//
+// Nothing is recorded for paths while parsing. Begin reading at Storage::find_if; Walk is the one way
+// through a tree.
+#include "value/document.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/unicode.h"
+#include "value/dict.h"
+#include "value/json.h"
+
+namespace parlance {
+namespace {
+
+/// Visits a tree in document order, keys before their values, and knows the path to where it is.
+class Walk {
+ public:
+  explicit Walk(Value root) : root_(root) {}
+
+  /// Moves on; false at the end.
+  bool next();
+  Value value() const { return value_; }
+  bool is_key() const { return is_key_; }
+  std::string path() const;
+
+ private:
+  /// An open container and how many of its items were visited. A dict has two: keys and values.
+  struct Level {
+    Value container;
+    std::uint32_t visited;
+    std::uint32_t end() const {
+      return container.kind == Kind::dict ? container.dict->size * 2 : container.list->size;
+    }
+  };
+
+  void visit(Value v, bool is_key);
+
+  Value root_;
+  Value value_;
+  bool is_key_ = false;
+  bool began_ = false;
+  std::vector<Level> levels_;
+};
+
+void Walk::visit(Value v, bool is_key) {
+  value_ = v;
+  is_key_ = is_key;
+  if (v.kind == Kind::dict || v.kind == Kind::list) levels_.push_back({v, 0});
+}
+
+bool Walk::next() {
+  if (!began_) {
+    began_ = true;
+    visit(root_, false);
+    return true;
+  }
+  while (!levels_.empty() && levels_.back().visited == levels_.back().end()) levels_.pop_back();
+  if (levels_.empty()) return false;
+  Level& level = levels_.back();
+  const std::uint32_t i = level.visited++;
+  if (level.container.kind == Kind::list) {
+    visit(level.container.list->items[i], false);
+  } else {
+    const DictEntry& entry = level.container.dict->entries[i / 2];
+    visit(i % 2 == 0 ? entry.key : entry.value, i % 2 == 0);
+  }
+  return true;
+}
+
+void append_key(std::string& path, std::string_view key) {
+  if (!unicode::str_is_identifier(key)) {
+    path += '[';
+    append_json_string(path, key);
+    path += ']';
+    return;
+  }
+  if (!path.empty()) path += '.';
+  path += key;
+}
+
+std::string Walk::path() const {
+  std::string path;
+  for (const Level& level : levels_) {
+    if (level.visited == 0) break;  // the container that was just reached
+    const std::uint32_t i = level.visited - 1;
+    if (level.container.kind == Kind::dict) {
+      append_key(path, leaf_text(level.container.dict->entries[i / 2].key));
+    } else {
+      path += '[' + std::to_string(i) + ']';
+    }
+  }
+  return path;
+}
+
+/// Addresses of unrelated objects may be compared only like this.
+bool before(const char* a, const char* b) { return std::less<>()(a, b); }
+
+bool covers(Value string, const char* address) {
+  if (string.size == 0) return address == string.data;
+  return !before(address, string.data) && before(address, string.data + string.size);
+}
+
+Value messages_of(Value root) {
+  if (root.kind != Kind::dict) return {};
+  const DictEntry* entry = find_key(*root.dict, "messages");
+  return entry != nullptr && entry->value.kind == Kind::list ? entry->value : Value{};
+}
+
+/// The address of the first string in `v`, or null.
+const char* first_string(Value v) {
+  for (Walk walk(v); walk.next();) {
+    if (walk.value().is_string()) return walk.value().data;
+  }
+  return nullptr;
+}
+
+template <typename IsIt>
+bool find_in(Value root, IsIt is_it, PlaceInInput& place) {
+  for (Walk walk(root); walk.next();) {
+    if (!is_it(walk.value())) continue;
+    place.path = walk.path();
+    place.is_key = walk.is_key();
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::uint32_t origin_of(Value v) {
+  if (v.kind == Kind::string || v.kind == Kind::object) return 0;
+  if (v.origin != 0) return v.origin;
+  if (v.is_sequence()) return v.list->origin;
+  return v.kind == Kind::dict ? v.dict->origin : 0;
+}
+
+bool find_in_tree(Value root, const char* address, PlaceInInput& place) {
+  return find_in(
+      root, [address](Value v) { return v.is_leaf() && covers(v, address); }, place);
+}
+
+bool find_in_tree(Value root, std::uint32_t origin, PlaceInInput& place) {
+  return find_in(
+      root, [origin](Value v) { return origin_of(v) == origin; }, place);
+}
+
+// ---- parsing
+
+Result<void> Document::Storage::parse(std::string_view text, std::string_view name) {
+  begin_parse();
+  return end_parse(reader_.read(text, arena_, next_origin_, name));
+}
+
+Result<void> Document::Storage::parse_padded(const char* text, std::size_t size, std::size_t capacity,
+                                             std::string_view name) {
+  if (capacity < size + JsonReader::kPadding) return parse({text, size}, name);
+  begin_parse();
+  return end_parse(reader_.read_padded({text, size}, arena_, next_origin_, name));
+}
+
+void Document::Storage::begin_parse() {
+  arena_.reset();
+  root_ = Value::none();
+  next_origin_ = 1;
+  indexed_.store(false, std::memory_order_relaxed);
+}
+
+Result<void> Document::Storage::end_parse(Result<Value> read) {
+  if (!read) {
+    next_origin_ = 1;
+    return read.error();
+  }
+  root_ = *read;
+  return {};
+}
+
+// ---- messages
+
+const Document::Storage::Messages& Document::Storage::messages() const {
+  if (!indexed_.load(std::memory_order_acquire)) {
+    const std::lock_guard lock(mutex_);
+    if (!indexed_.load(std::memory_order_relaxed)) {
+      index_messages();
+      indexed_.store(true, std::memory_order_release);
+    }
+  }
+  return messages_;
+}
+
+/// Messages stand one after the other in the text, so where each begins is where the one before ends. What
+/// has no string (or no id) begins where the next does.
+void Document::Storage::index_messages() const {
+  messages_.strings.clear();
+  messages_.origins.clear();
+  const Value list = messages_of(root_);
+  if (list.kind != Kind::list || list.list->size == 0) return;
+  const std::uint32_t count = list.list->size;
+  const char* strings_end = nullptr;
+  std::uint32_t origins_end = list.list->origin + 1;
+  for (std::uint32_t i = 0; i < count; ++i) origins_end = std::max(origins_end, origin_of(list.list->items[i]) + 1);
+  for (Walk walk(list.list->items[count - 1]); walk.next();) {
+    const Value v = walk.value();
+    if (v.is_string()) strings_end = std::max(strings_end, v.data + v.size + 1, std::less<>());
+    origins_end = std::max(origins_end, origin_of(v) + 1);
+  }
+  messages_.strings.assign(count + 1, strings_end);
+  messages_.origins.assign(count + 1, origins_end);
+  for (std::uint32_t i = count; i-- > 0;) {
+    const Value message = list.list->items[i];
+    const char* first = first_string(message);
+    const std::uint32_t origin = origin_of(message);
+    messages_.strings[i] = first != nullptr ? first : messages_.strings[i + 1];
+    messages_.origins[i] = origin != 0 ? origin : messages_.origins[i + 1];
+  }
+}
+
+bool Document::Storage::holds(const char* address) const {
+  const std::string_view strings = reader_.strings();
+  return !strings.empty() && !before(address, strings.data()) && before(address, strings.data() + strings.size());
+}
+
+namespace {
+/// The number of the range that `at` lies in, where range i is [begins[i], begins[i + 1]); -1 for none.
+template <typename T, typename Less>
+std::int32_t range_of(const std::vector<T>& begins, T at, Less less) {
+  if (begins.empty() || less(at, begins.front()) || !less(at, begins.back())) return -1;
+  return static_cast<std::int32_t>(std::upper_bound(begins.begin(), begins.end(), at, less) - begins.begin()) - 1;
+}
+}  // namespace
+
+std::int32_t Document::Storage::message_of(const char* address) const {
+  return holds(address) ? range_of(messages().strings, address, before) : -1;
+}
+
+std::int32_t Document::Storage::message_of(std::uint32_t origin) const {
+  return holds(origin) ? range_of(messages().origins, origin, std::less<>()) : -1;
+}
+
+// ---- paths
+
+/// Walks to the first value or key that `is_it`: within the message when it is known, which is the usual case.
+template <typename IsIt>
+bool Document::Storage::find_if(std::int32_t message, IsIt is_it, PlaceInInput& place) const {
+  const Value list = message >= 0 ? messages_of(root_) : Value{};
+  if (!find_in(message >= 0 ? list.list->items[message] : root_, is_it, place)) return false;
+  place.message = message;
+  if (message < 0) return true;
+  const bool dot = !place.path.empty() && place.path.front() != '[';
+  place.path = "messages[" + std::to_string(message) + (dot ? "]." : "]") + place.path;
+  return true;
+}
+
+bool Document::Storage::find(const char* address, PlaceInInput& place) const {
+  if (!holds(address)) return false;
+  return find_if(
+      message_of(address), [address](Value v) { return v.is_string() && covers(v, address); }, place);
+}
+
+bool Document::Storage::find(std::uint32_t origin, PlaceInInput& place) const {
+  if (!holds(origin)) return false;
+  return find_if(
+      message_of(origin), [origin](Value v) { return origin_of(v) == origin; }, place);
+}
+
+// ---- Document
+
+Document::Document() : storage_(std::make_unique<Storage>()) {}
+Document::Document(Document&&) noexcept = default;
+Document& Document::operator=(Document&&) noexcept = default;
+Document::~Document() = default;
+
+Result<void> Document::parse(std::string_view text, std::string_view name) {
+  if (storage_ == nullptr) storage_ = std::make_unique<Storage>();  // it was moved from
+  return storage_->parse(text, name);
+}
+
+Value Document::root() const { return storage_ == nullptr ? Value::none() : storage_->root(); }
+
+std::string Document::path_of(Value value) const {
+  PlaceInInput place;
+  if (storage_ == nullptr) return {};
+  if (!value.is_string()) {
+    storage_->find(origin_of(value), place);
+  } else if (value.is_leaf()) {
+    storage_->find(value.data, place);
+  } else {
+    for (std::uint32_t i = 0; i < value.rope->count; ++i) {
+      if (storage_->find(value.rope->pieces[i].data, place)) break;
+    }
+  }
+  return place.path;
+}
+
+}  // namespace parlance

@@ -1,0 +1,80 @@
+// Document's inside: the reader with its buffers, and the ways back from a value to its place in the input.
+//
+// A string's place follows from its address, everything else's from its origin id; both grow in document
+// order. Begin reading at Storage::find.
+#pragma once
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "parlance/json.h"
+#include "value/json_read.h"
+
+namespace parlance {
+
+/// Where something stands in a conversation's JSON.
+struct PlaceInInput {
+  std::string path;           ///< "messages[3].content"; for a key, the path of its value
+  bool is_key = false;        ///< it is a key of a dict, not a value
+  std::int32_t message = -1;  ///< number in the top-level list "messages", or -1
+};
+
+/// The place of the string (or key) in the tree `root` that covers `address`, or of the value with this origin id.
+/// Walks the tree; `place.message` is left as it is.
+bool find_in_tree(Value root, const char* address, PlaceInInput& place);
+bool find_in_tree(Value root, std::uint32_t origin, PlaceInInput& place);
+/// The origin id of a value that is no string; the container's own where a copy of the Value lost it.
+std::uint32_t origin_of(Value v);
+
+/// Threads: parse needs it alone; everything const may be used by many threads (the index of messages is
+/// built by the first who asks, under a mutex).
+struct Document::Storage {
+ public:
+  Result<void> parse(std::string_view text, std::string_view name);
+  /// parse() of a text that is followed by readable bytes up to `capacity`: not copied if those are enough.
+  Result<void> parse_padded(const char* text, std::size_t size, std::size_t capacity, std::string_view name);
+
+  Value root() const { return root_; }
+  Arena& arena() { return arena_; }
+  /// The first origin id that no value of this document has.
+  std::uint32_t next_origin() const { return next_origin_; }
+  /// Whether an address lies in this document's string bytes.
+  bool holds(const char* address) const;
+  bool holds(std::uint32_t origin) const { return origin != 0 && origin < next_origin_; }
+
+  /// The message that an address (or origin id) of this document lies in, or -1. A binary search.
+  std::int32_t message_of(const char* address) const;
+  std::int32_t message_of(std::uint32_t origin) const;
+
+  /// The whole place; false if it is none of this document's. Walks the message, or all that is no message.
+  bool find(const char* address, PlaceInInput& place) const;
+  bool find(std::uint32_t origin, PlaceInInput& place) const;
+
+ private:
+  /// Where each message begins: its first string's address and its first origin id, and where the last one ends.
+  struct Messages {
+    std::vector<const char*> strings;
+    std::vector<std::uint32_t> origins;
+  };
+
+  void begin_parse();
+  Result<void> end_parse(Result<Value> read);
+  const Messages& messages() const;
+  void index_messages() const;
+  template <typename IsIt>
+  bool find_if(std::int32_t message, IsIt is_it, PlaceInInput& place) const;
+
+  Arena arena_;
+  JsonReader reader_;
+  Value root_ = Value::none();
+  std::uint32_t next_origin_ = 1;
+  mutable std::mutex mutex_;
+  mutable std::atomic<bool> indexed_ = false;
+  mutable Messages messages_;
+};
+
+}  // namespace parlance

@@ -1,0 +1,75 @@
+// Runtime: what a running render owns and every builtin may touch: arena, budget, failure, clock.
+//
+// A builtin fails by `return rt.fail(ErrorCode::type, "…")`, which records the failure and gives the
+// invalid Value; whoever drives (the VM) tests for it in one place and adds the position there.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "base/arena.h"
+#include "parlance/error.h"
+#include "parlance/civil_time.h"
+#include "parlance/limits.h"
+#include "value/object.h"
+
+namespace parlance {
+
+/// The first failure of a render; later ones are consequences and are dropped.
+struct Failure {
+  bool happened = false;
+  ErrorCode code{};
+  std::string message;
+  std::string hint;
+  Value culprit;  ///< the value to blame, for its path in the input
+};
+
+struct Runtime {
+  explicit Runtime(Arena& arena_in, const Limits& limits_in) : arena(arena_in), limits(limits_in) {
+    steps_left = static_cast<std::int64_t>(limits.steps);
+  }
+  Arena& arena;
+  const Limits& limits;
+  std::int64_t steps_left;
+  std::uint32_t depth = 0;  ///< nesting of native walks (repr, tojson, compare, sort keys)
+  bool autoescape = false;
+  CivilTime now;
+  std::uint64_t random_state = 0x9E3779B97F4A7C15u;  ///< for `random` and `lipsum`; seeded by the caller
+  Failure failure;
+
+  /// Records a failure (the first one wins) and returns the invalid value.
+  Value fail(ErrorCode code, std::string message, Value culprit = {});
+  bool failed() const { return failure.happened; }
+
+  /// Takes `steps` from the budget; false (with the failure recorded) when it is used up.
+  bool charge(std::uint64_t steps) {
+    steps_left -= static_cast<std::int64_t>(steps);
+    return steps_left >= 0 || out_of_steps();
+  }
+  /// charge() for a builtin that looks at `bytes` bytes.
+  bool charge_bytes(std::uint64_t bytes) { return charge(bytes / 32); }
+  /// Ask before making something whose size the template chooses; false (recorded) when it would pass the limit.
+  bool reserve(std::uint64_t bytes) { return (arena.has_room(bytes) && bytes < kMaxText) || out_of_memory(); }
+  /// Strings are at most this long.
+  static constexpr std::uint64_t kMaxText = std::uint64_t{1} << 31;
+
+ private:
+  bool out_of_steps();
+  bool out_of_memory();
+};
+
+/// Guards native recursion over user data: `Nesting nest(rt); if (!nest.ok()) return Value::invalid();`
+class Nesting {
+ public:
+  explicit Nesting(Runtime& rt) : rt_(rt), ok_(++rt.depth <= rt.limits.depth) {
+    if (!ok_) rt.fail(ErrorCode::limit_depth, "maximum recursion depth exceeded");
+  }
+  ~Nesting() { --rt_.depth; }
+  Nesting(const Nesting&) = delete;
+  bool ok() const { return ok_; }
+
+ private:
+  Runtime& rt_;
+  bool ok_;
+};
+
+}  // namespace parlance

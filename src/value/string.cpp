@@ -1,0 +1,234 @@
+// Strings: flattening, substrings, concatenation and the builder.
+//
+// Ropes that grow by appending (`ns.text = ns.text ~ more`) share one PieceBuffer: the newest rope owns
+// the unused tail, so each append costs only its own pieces. An older rope appends by copying.
+#include "value/string.h"
+
+#include <cstring>
+
+#include "base/utf8.h"
+
+namespace parlance {
+
+/// Pieces with room to grow. `used` tells which rope is the newest: the one whose count equals it.
+struct PieceBuffer {
+  Piece* pieces;
+  std::uint32_t used;
+  std::uint32_t capacity;
+};
+
+namespace {
+
+Value rope_value(const Rope* rope, std::uint64_t size, std::uint8_t flags) {
+  Value v;
+  v.kind = Kind::string;
+  v.flags = static_cast<std::uint8_t>(flags | Value::kRope);
+  v.size = static_cast<std::uint32_t>(size);
+  v.rope = rope;
+  return v;
+}
+
+Value leaf_value(const char* data, std::size_t size, std::uint8_t flags) {
+  Value v = Value::view({data, size});
+  v.flags = flags & Value::kMarkup;
+  return v;
+}
+
+std::uint32_t piece_count(Value s) {
+  if ((s.flags & Value::kRope) != 0) return s.rope->count;
+  return s.size == 0 ? 0 : 1;
+}
+
+void copy_pieces(Piece* out, Value s) {
+  if ((s.flags & Value::kRope) != 0) {
+    std::memcpy(out, s.rope->pieces, s.rope->count * sizeof(Piece));
+  } else if (s.size != 0) {
+    *out = {s.data, s.size, 0};
+  }
+}
+
+/// A buffer that starts with the pieces of `a` and has room for `more`.
+PieceBuffer* buffer_for(Runtime& rt, Value a, std::uint32_t more) {
+  std::uint32_t have = piece_count(a);
+  if ((a.flags & Value::kRope) != 0 && a.rope->buffer != nullptr) {
+    PieceBuffer* shared = a.rope->buffer;
+    if (shared->used == have && shared->capacity - have >= more) return shared;
+  }
+  std::uint32_t capacity = (have + more) * 2;
+  if (!rt.reserve(std::uint64_t{capacity} * sizeof(Piece))) return nullptr;
+  auto* buffer = rt.arena.make<PieceBuffer>(PieceBuffer{rt.arena.allocate_array<Piece>(capacity), have, capacity});
+  copy_pieces(buffer->pieces, a);
+  return buffer;
+}
+
+const char* flatten(Runtime& rt, Value s) {
+  const Rope& rope = *s.rope;
+  char* out = rt.arena.allocate_text(s.size);
+  char* at = out;
+  for (std::uint32_t i = 0; i < rope.count; ++i) {
+    const Piece& p = rope.pieces[i];
+    std::memcpy(at, p.data, p.size);
+    at += p.size;
+  }
+  rope.flat = out;
+  return out;
+}
+
+}  // namespace
+
+std::string_view text(Runtime& rt, Value s) {
+  if ((s.flags & Value::kRope) == 0) return {s.data, s.size};
+  if (s.rope->flat == nullptr) {
+    if (!rt.reserve(s.size)) return {};
+    rt.charge_bytes(s.size);
+    flatten(rt, s);
+  }
+  return {s.rope->flat, s.size};
+}
+
+Value make_computed(Runtime& rt, std::string_view bytes) { return Value::view(rt.arena.copy_text(bytes)); }
+
+TextSource source_of(Runtime&, Value source, std::size_t offset) {
+  if (source.kind != Kind::string) return {nullptr, source.origin};
+  if ((source.flags & Value::kRope) == 0) return {source.size == 0 ? nullptr : source.data + offset, 0};
+  for (std::uint32_t i = 0; i < source.rope->count; ++i) {
+    const Piece& p = source.rope->pieces[i];
+    if (offset < p.size) return {p.data + offset, 0};
+    offset -= p.size;
+  }
+  if (source.rope->count == 0) return {};
+  const Piece& last = source.rope->pieces[source.rope->count - 1];
+  return {last.data + last.size - 1, 0};
+}
+
+Value make_derived(Runtime& rt, std::string_view bytes, Value source, std::size_t offset) {
+  std::string_view copy = rt.arena.copy_text(bytes);
+  rt.arena.log_derived(copy.data(), copy.size(), source_of(rt, source, offset));
+  return Value::view(copy);
+}
+
+namespace {
+/// substring() of a rope: the pieces that [begin, end) touches, trimmed at both ends.
+Value rope_substring(Runtime& rt, Value s, std::size_t begin, std::size_t end) {
+  const Rope& rope = *s.rope;
+  std::uint32_t first = 0;
+  std::size_t before = 0;
+  while (before + rope.pieces[first].size <= begin) before += rope.pieces[first++].size;
+  std::uint32_t last = first;
+  std::size_t upto = before + rope.pieces[last].size;
+  while (upto < end) upto += rope.pieces[++last].size;
+  if (first == last) return leaf_value(rope.pieces[first].data + (begin - before), end - begin, s.flags);
+  std::uint32_t count = last - first + 1;
+  if (!rt.reserve(std::uint64_t{count} * sizeof(Piece))) return Value::invalid();
+  Piece* pieces = rt.arena.allocate_array<Piece>(count);
+  std::memcpy(pieces, rope.pieces + first, count * sizeof(Piece));
+  pieces[0].data += begin - before;
+  pieces[0].size -= static_cast<std::uint32_t>(begin - before);
+  pieces[count - 1].size -= static_cast<std::uint32_t>(upto - end);
+  const char* flat = rope.flat == nullptr ? nullptr : rope.flat + begin;
+  return rope_value(rt.arena.make<Rope>(Rope{pieces, count, flat, nullptr}), end - begin, s.flags);
+}
+}  // namespace
+
+Value substring(Runtime& rt, Value s, std::size_t begin, std::size_t end) {
+  if (begin >= end) return leaf_value("", 0, s.flags);
+  if (begin == 0 && end == s.size) return s;
+  if ((s.flags & Value::kRope) == 0) return leaf_value(s.data + begin, end - begin, s.flags);
+  return rope_substring(rt, s, begin, end);
+}
+
+Value concat(Runtime& rt, Value a, Value b, bool markup) {
+  std::uint8_t flags = markup ? Value::kMarkup : std::uint8_t{0};
+  std::uint64_t size = std::uint64_t{a.size} + b.size;
+  if (a.size == 0 || b.size == 0) {
+    Value whole = a.size == 0 ? b : a;
+    whole.flags = static_cast<std::uint8_t>((whole.flags & Value::kRope) | flags);
+    return whole;
+  }
+  if (size >= Runtime::kMaxText) {
+    rt.reserve(size);
+    return Value::invalid();
+  }
+  std::uint32_t more = piece_count(b);
+  rt.charge(more / 8);
+  PieceBuffer* buffer = buffer_for(rt, a, more);
+  if (buffer == nullptr) return Value::invalid();
+  copy_pieces(buffer->pieces + buffer->used, b);
+  buffer->used += more;
+  return rope_value(rt.arena.make<Rope>(Rope{buffer->pieces, buffer->used, nullptr, buffer}), size, flags);
+}
+
+std::size_t length(Runtime& rt, Value s) {
+  if (!rt.charge_bytes(s.size)) return 0;
+  std::size_t n = 0;
+  for_each_piece(s, [&](std::string_view piece) { n += utf8::count(piece); });
+  return n;
+}
+
+bool is_ascii(Runtime& rt, Value s) {
+  if (!rt.charge_bytes(s.size)) return true;
+  bool all = true;
+  for_each_piece(s, [&](std::string_view piece) { all = all && utf8::is_ascii(piece); });
+  return all;
+}
+
+// ---- StringBuilder
+
+void StringBuilder::grow() {
+  std::uint32_t capacity = capacity_ == 0 ? 8 : capacity_ * 2;
+  if (!rt_.reserve(std::uint64_t{capacity} * sizeof(Piece))) {
+    count_ = 0;  // the failure is recorded: what is built from here on does not matter
+    if (capacity_ != 0) return;
+    capacity = 8;
+  }
+  Piece* pieces = rt_.arena.allocate_array<Piece>(capacity);
+  if (count_ != 0) std::memcpy(pieces, pieces_, count_ * sizeof(Piece));
+  pieces_ = pieces;
+  capacity_ = capacity;
+}
+
+void StringBuilder::push(const char* data, std::size_t size) {
+  if (size == 0) return;
+  size_ += size;
+  if (count_ != 0) {
+    Piece& last = pieces_[count_ - 1];
+    // Adjacent in memory means adjacent in the source: one piece says the same.
+    if (last.data + last.size == data && std::uint64_t{last.size} + size < Runtime::kMaxText) {
+      last.size += static_cast<std::uint32_t>(size);
+      return;
+    }
+  }
+  if (count_ == capacity_) grow();
+  pieces_[count_++] = {data, static_cast<std::uint32_t>(size), 0};
+}
+
+void StringBuilder::append(Value s) {
+  for_each_piece(s, [&](std::string_view piece) { push(piece.data(), piece.size()); });
+}
+
+void StringBuilder::append_computed(std::string_view bytes) {
+  if (!rt_.reserve(bytes.size())) return;
+  std::string_view copy = rt_.arena.copy_text(bytes);
+  push(copy.data(), copy.size());
+}
+
+void StringBuilder::append_derived(std::string_view bytes, Value source, std::size_t offset) {
+  if (!rt_.reserve(bytes.size())) return;
+  std::string_view copy = rt_.arena.copy_text(bytes);
+  rt_.arena.log_derived(copy.data(), copy.size(), source_of(rt_, source, offset));
+  push(copy.data(), copy.size());
+}
+
+Value StringBuilder::finish(bool markup) {
+  std::uint8_t flags = markup ? Value::kMarkup : std::uint8_t{0};
+  if (rt_.failed()) return Value::invalid();
+  if (size_ >= Runtime::kMaxText) {
+    rt_.reserve(size_);
+    return Value::invalid();
+  }
+  if (count_ == 0) return leaf_value("", 0, flags);
+  if (count_ == 1) return leaf_value(pieces_[0].data, pieces_[0].size, flags);
+  return rope_value(rt_.arena.make<Rope>(Rope{pieces_, count_, nullptr, nullptr}), size_, flags);
+}
+
+}  // namespace parlance
