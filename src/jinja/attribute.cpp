@@ -1,0 +1,83 @@
+// What a.b and a['b'] mean: Jinja2's environment.getattr and getitem under the immutable sandbox.
+#include "jinja/builtins.h"
+#include "value/dict.h"
+#include "value/operators.h"
+
+namespace parlance::jinja {
+namespace {
+
+Value undefined_because(Runtime& rt, UndefinedInfo::Form form, Value object, Value key) {
+  Value v;
+  v.undefined = rt.arena.make<UndefinedInfo>(UndefinedInfo{form, key, object});
+  return v;
+}
+
+/// The attribute `name` of `object` as Python's getattr and the sandbox give it; false when there is none.
+bool python_attribute(Runtime& rt, Value object, Value name, Value& out) {
+  std::string_view spelled = text(rt, name);
+  if (object.kind == Kind::object && object.object->type->get_attribute != nullptr) {
+    out = object.object->type->get_attribute(rt, object.object, spelled);
+    if (!out.is_undefined() || out.undefined != nullptr) return true;
+  }
+  if (const Builtin* row = find_method(object, spelled)) {
+    out = object_value(rt.arena.make<BoundMethod>(BoundMethod{{&kBoundMethodType}, object, row}));
+    return true;
+  }
+  AttributeKind kind = find_attribute(rt, object, spelled, out);
+  if (kind == AttributeKind::unsafe) out = undefined_because(rt, UndefinedInfo::Form::unsafe, object, name);
+  return kind != AttributeKind::absent;
+}
+
+/// object[key], or false where Python raises TypeError or LookupError.
+bool python_item(Runtime& rt, Value object, Value key, Value& out) {
+  if (object.kind == Kind::dict) {
+    const DictEntry* entry = find(rt, *object.dict, key);
+    if (entry != nullptr) out = entry->value;
+    if (rt.failed() && rt.failure.code == ErrorCode::type) rt.failure = {};
+    return entry != nullptr;
+  }
+  if (key.is_string() && object.kind != Kind::object) return false;
+  if (object.is_sequence() && key.is_small_int()) {
+    std::int64_t at = key.integer < 0 ? key.integer + object.list->size : key.integer;
+    if (at < 0 || at >= object.list->size) return false;
+    out = object.list->items[at];
+    return true;
+  }
+  out = subscript(rt, object, key);
+  if (!out.is_invalid()) return true;
+  ErrorCode code = rt.failure.code;
+  if (code == ErrorCode::type || code == ErrorCode::key || code == ErrorCode::index) rt.failure = {};
+  return false;
+}
+
+Value bound_method_text(Runtime& rt, Object* object, bool) {
+  auto& method = *static_cast<BoundMethod*>(object);
+  return make_computed(rt, "<built-in method " + std::string(method.row->name) + " of " +
+                               std::string(type_name(method.self)) + " object at 0x7f0000000000>");
+}
+
+}  // namespace
+
+const ObjectType kBoundMethodType{
+    .name = "builtin_function_or_method", .to_text = bound_method_text, .is_callable = true};
+
+Value get_attribute(Runtime& rt, Value object, Value name) {
+  if (object.is_undefined()) return fail_undefined(rt, object);
+  Value out;
+  if (python_attribute(rt, object, name, out) || rt.failed()) return rt.failed() ? Value::invalid() : out;
+  if (python_item(rt, object, name, out) || rt.failed()) return rt.failed() ? Value::invalid() : out;
+  return undefined_because(rt, UndefinedInfo::Form::attribute, object, name);
+}
+
+Value get_item(Runtime& rt, Value object, Value key) {
+  if (object.is_undefined()) return fail_undefined(rt, object);
+  Value out;
+  if (python_item(rt, object, key, out) || rt.failed()) return rt.failed() ? Value::invalid() : out;
+  if (key.is_string() && (python_attribute(rt, object, key, out) || rt.failed())) {
+    return rt.failed() ? Value::invalid() : out;
+  }
+  UndefinedInfo::Form form = key.is_string() ? UndefinedInfo::Form::attribute : UndefinedInfo::Form::element;
+  return undefined_because(rt, form, object, key);
+}
+
+}  // namespace parlance::jinja

@@ -1,0 +1,513 @@
+// Compiling expressions. expression() gives the place of a value; the helpers follow the node kinds.
+#include <algorithm>
+#include <cmath>
+
+#include "jinja/children.h"
+#include "jinja/compiler.h"
+#include "value/dict.h"
+#include "value/number.h"
+#include "value/operators.h"
+
+namespace parlance::jinja {
+namespace {
+
+constexpr std::uint32_t kDeepest = 400;  // of native recursion over one expression or statement
+
+/// The name under which Python would read a non-finite float back from its repr, or "".
+std::string_view unreadable_float(Value v) {
+  if (v.kind == Kind::real && std::isnan(v.real)) return "nan";
+  if (v.kind == Kind::real && std::isinf(v.real)) return "inf";
+  if (v.is_sequence()) {
+    for (const Value& item : items(v)) {
+      if (std::string_view name = unreadable_float(item); !name.empty()) return name;
+    }
+  }
+  if (v.kind == Kind::dict) {
+    for (const DictEntry& e : entries(v)) {
+      for (Value part : {e.key, e.value}) {
+        if (std::string_view name = unreadable_float(part); !name.empty()) return name;
+      }
+    }
+  }
+  return {};
+}
+
+constexpr std::string_view kLoopFields[] = {"index0", "index",    "revindex0", "revindex", "first", "last",
+                                            "length", "previtem", "nextitem",  "depth",    "depth0"};
+
+constexpr std::string_view kPythonKeywords[] = {
+    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",  "class", "continue", "def",
+    "del",   "elif",     "else",  "except", "finally", "for", "from",   "global",   "if",     "import", "in",      "is",
+    "lambda", "nonlocal", "not",  "or",     "pass", "raise",  "return", "try",      "while",  "with",  "yield"};
+
+bool is_python_keyword(std::string_view name) {
+  for (std::string_view k : kPythonKeywords) {
+    if (k == name) return true;
+  }
+  return false;
+}
+
+bool has_slice(const Node* node) {
+  bool found = node->kind == NodeKind::slice;
+  if (node->kind == NodeKind::tuple) {
+    for (const Node* n : as<Items>(node).items) found = found || n->kind == NodeKind::slice;
+  }
+  return found;
+}
+
+}  // namespace
+
+int simple_loop_field(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(kLoopFields); ++i) {
+    if (kLoopFields[i] == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+Place Compiler::folded_place(const Node* node, Value value) {
+  std::string_view unreadable = unreadable_float(value);
+  if (unreadable.empty()) return {constant(value), false};
+  Value message = Value::view(rt_.arena.copy_text("name '" + std::string(unreadable) + "' is not defined"));
+  emit(Op::fail, node, constant(message), 0, 0, static_cast<std::uint32_t>(ErrorCode::name));
+  return {temporary(), true};
+}
+
+void Compiler::expression_into(const Node* node, Scope& scope, std::uint32_t target) {
+  Place wanted{target, false};
+  Place got = expression(node, scope, &wanted);
+  if (got.code != target) emit(Op::copy, node, target, got.code);
+  release(got);
+}
+
+Place Compiler::expression(const Node* node, Scope& scope, const Place* target) {
+  if (failed()) return {constant(Value::none()), false};
+  if (++depth_ > kDeepest) {
+    fail(ErrorCode::limit_depth, node, "the expression nests too deeply");
+    return {constant(Value::none()), false};
+  }
+  Place place;
+  std::optional<Value> folded = fold(node, scope);
+  if (folded) {
+    place = folded_place(node, *folded);
+    --depth_;
+    return place;
+  }
+  switch (node->kind) {
+    case NodeKind::constant: place = folded_place(node, as<Constant>(node).value); break;
+    case NodeKind::name: place = name(as<Name>(node), scope); break;
+    case NodeKind::tuple:
+    case NodeKind::list: {
+      const Nodes& parts = as<Items>(node).items;
+      place = collection(node->kind == NodeKind::list ? Op::make_list : Op::make_tuple,
+                         {parts.begin(), parts.end()}, *node, scope, target);
+      break;
+    }
+    case NodeKind::dict: {
+      std::vector<const Node*> parts;
+      for (const Pair& pair : as<Dict>(node).pairs) {
+        parts.push_back(pair.key);
+        parts.push_back(pair.value);
+      }
+      place = collection(Op::make_dict, parts, *node, scope, target);
+      break;
+    }
+    case NodeKind::conditional: place = conditional(as<Conditional>(node), scope); break;
+    case NodeKind::filter:
+    case NodeKind::test: place = filter_or_test(as<Filter>(node), scope, target); break;
+    case NodeKind::call: place = call(as<CallNode>(node), scope, target); break;
+    case NodeKind::get_item: place = item(as<GetItem>(node), scope, target); break;
+    case NodeKind::get_attribute: place = attribute(as<GetAttribute>(node), scope, target); break;
+    case NodeKind::concat: {
+      const Nodes& parts = as<Concat>(node).parts;
+      std::uint32_t count = 0;
+      std::vector<Place> held;
+      std::uint32_t first = part_list({parts.begin(), parts.end()}, false, scope, count, held);
+      place = target_or_temporary(target);
+      emit(Op::join, node, place.code, first, count);
+      for (Place p : held) release(p);
+      break;
+    }
+    case NodeKind::compare: place = comparison(as<Compare>(node), scope, target); break;
+    case NodeKind::binary: place = sum_or_binary(as<Binary>(node), scope, target); break;
+    case NodeKind::logical: place = logical(as<Logical>(node), scope); break;
+    case NodeKind::not_: place = unary(Op::not_, *node, scope, target); break;
+    case NodeKind::negative: place = unary(Op::negate, *node, scope, target); break;
+    case NodeKind::positive: place = unary(Op::positive, *node, scope, target); break;
+    case NodeKind::slice:
+      fail(ErrorCode::python_syntax, node, "invalid syntax");
+      break;
+    default: place = {constant(Value::none()), false};
+  }
+  --depth_;
+  return place;
+}
+
+Place Compiler::name(const Name& node, Scope& scope) {
+  Ident ident;
+  if (!scope.symbols.find(names_.intern(node.name), ident)) {
+    fail(ErrorCode::assertion, &node, "name '" + std::string(node.name) + "' is unknown to its scope");
+    return {constant(Value::none()), false};
+  }
+  return read_ident(scope, ident, &node);
+}
+
+Place Compiler::unary(Op op, const Node& node, Scope& scope, const Place* target) {
+  Place operand = expression(as<Unary>(&node).operand, scope);
+  Place place = target_or_temporary(target);
+  emit(op, &node, place.code, operand.code);
+  release(operand);
+  return place;
+}
+
+Place Compiler::binary_operation(const Binary& node, Scope& scope, const Place* target) {
+  Place left = expression(node.left, scope);
+  Place right = expression(node.right, scope);
+  Place place = target_or_temporary(target);
+  Op op = node.op == BinaryOp::add ? Op::add : node.op == BinaryOp::sub ? Op::subtract : Op::binary;
+  emit(op, &node, place.code, left.code, right.code, static_cast<std::uint32_t>(node.op));
+  release(left);
+  release(right);
+  return place;
+}
+
+bool Compiler::sum_parts(const Binary& node, std::vector<const Node*>& parts) const {
+  const Node* left = &node;
+  while (left->kind == NodeKind::binary && as<Binary>(left).op == BinaryOp::add) {
+    parts.push_back(as<Binary>(left).right);
+    left = as<Binary>(left).left;
+  }
+  parts.push_back(left);
+  std::reverse(parts.begin(), parts.end());
+  auto is_text = [](const Node* n) { return n->kind == NodeKind::constant && as<Constant>(n).value.is_string(); };
+  // Only then is the first addition, and so each further one, an addition of strings.
+  return parts.size() > 1 && (is_text(parts[0]) || is_text(parts[1]));
+}
+
+/// Can evaluating `node` fail in another way than a + of strings, so that the order of the failures shows?
+static bool is_simple(const Node* node) { return node->kind == NodeKind::constant || node->kind == NodeKind::name; }
+
+std::uint32_t Compiler::part_list(const std::vector<const Node*>& parts, bool checked, Scope& scope,
+                                  std::uint32_t& count, std::vector<Place>& held) {
+  std::vector<std::uint32_t> list;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    Place place = expression(parts[i], scope);
+    bool more_to_fail = false;
+    for (std::size_t j = i + 1; j < parts.size(); ++j) more_to_fail = more_to_fail || !is_simple(parts[j]);
+    if (checked && !place.is_constant() && more_to_fail) emit(Op::check_text, parts[i], place.code, 0, 0, i == 0);
+    list.push_back(place.code);
+    held.push_back(place);
+  }
+  count = static_cast<std::uint32_t>(list.size());
+  return add_operands(list);
+}
+
+Place Compiler::sum_or_binary(const Binary& node, Scope& scope, const Place* target) {
+  std::vector<const Node*> parts;
+  if (node.op != BinaryOp::add || !sum_parts(node, parts)) return binary_operation(node, scope, target);
+  std::uint32_t count = 0;
+  std::vector<Place> held;
+  std::uint32_t first = part_list(parts, true, scope, count, held);
+  Place place = target_or_temporary(target);
+  emit(Op::sum, &node, place.code, first, count);
+  for (Place p : held) release(p);
+  return place;
+}
+
+Place Compiler::logical(const Logical& node, Scope& scope) {
+  // Never straight into a variable: `x = y and x` still needs the old x.
+  Place result{temporary(), true};
+  Label done;
+  expression_into(node.left, scope, result.code);
+  emit_jump(node.is_and ? Op::jump_unless : Op::jump_if, &node, done, result.code);
+  expression_into(node.right, scope, result.code);
+  bind(done);
+  return result;
+}
+
+Place Compiler::comparison(const Compare& node, Scope& scope, const Place* target) {
+  if (node.rest.size != 1) return chained_comparison(node, scope);
+  Place left = expression(node.first, scope);
+  Place right = expression(node.rest[0].value, scope);
+  Place place = target_or_temporary(target);
+  emit(Op::compare, &node, place.code, left.code, right.code, static_cast<std::uint32_t>(node.rest[0].op));
+  release(left);
+  release(right);
+  return place;
+}
+
+Place Compiler::chained_comparison(const Compare& node, Scope& scope) {
+  Place result{temporary(), true};
+  Label done;
+  Place left = expression(node.first, scope);
+  for (std::uint32_t i = 0; i < node.rest.size; ++i) {
+    Place right = expression(node.rest[i].value, scope);
+    emit(Op::compare, &node, result.code, left.code, right.code, static_cast<std::uint32_t>(node.rest[i].op));
+    release(left);
+    left = right;
+    if (i + 1 < node.rest.size) emit_jump(Op::jump_unless, &node, done, result.code);
+  }
+  release(left);
+  bind(done);
+  return result;
+}
+
+Place Compiler::conditional(const Conditional& node, Scope& scope) {
+  Softened softened(scope);
+  Place result{temporary(), true};
+  Label otherwise, done;
+  jump_when(node.test, false, otherwise, scope);
+  expression_into(node.then, scope, result.code);
+  emit_jump(Op::jump, &node, done);
+  bind(otherwise);
+  if (node.otherwise != nullptr) {
+    expression_into(node.otherwise, scope, result.code);
+  } else {
+    std::string why = "the inline if-expression on line " + std::to_string(p_.source.line_of(node.begin)) +
+                      " evaluated to false and no else section was defined.";
+    emit(Op::undefined, &node, result.code, constant(Value::view(rt_.arena.copy_text(why))));
+  }
+  bind(done);
+  return result;
+}
+
+std::uint32_t Compiler::site(std::string_view name) {
+  for (std::uint32_t i = 0; i < p_.sites.size(); ++i) {
+    if (leaf_text(p_.sites[i].name) == name) return i;
+  }
+  Value dict, ignored;
+  dict.kind = Kind::dict;
+  AttributeSite entry;
+  entry.name = Value::view(name);
+  entry.text_method = find_method(Value::view(""), name);
+  entry.dict_method = find_method(dict, name);
+  entry.on_dict = entry.dict_method != nullptr || find_attribute(rt_, dict, name, ignored) != AttributeKind::absent;
+  p_.sites.push_back(entry);
+  return static_cast<std::uint32_t>(p_.sites.size() - 1);
+}
+
+std::optional<std::uint32_t> Compiler::direct_loop(const Node* object, Scope& scope) {
+  if (object->kind != NodeKind::name || as<Name>(object).name != "loop") return std::nullopt;
+  Ident ident;
+  if (!scope.symbols.find(names_.intern("loop"), ident)) return std::nullopt;
+  const std::vector<Loop>& loops = scope.routine->loops;
+  for (std::size_t i = loops.size(); i-- > 0;) {
+    if (loops[i].extended && loops[i].ident == ident) return loops[i].number;
+  }
+  return std::nullopt;
+}
+
+Place Compiler::attribute(const GetAttribute& node, Scope& scope, const Place* target) {
+  int field = simple_loop_field(node.name);
+  if (field >= 0) {
+    if (std::optional<std::uint32_t> loop = direct_loop(node.object, scope)) {
+      Place place = target_or_temporary(target);
+      emit(Op::loop_field, &node, place.code, static_cast<std::uint32_t>(field), 0, *loop);
+      return place;
+    }
+  }
+  Place object = expression(node.object, scope);
+  Place place = target_or_temporary(target);
+  emit(Op::get_attribute, &node, place.code, object.code, site(node.name));
+  release(object);
+  return place;
+}
+
+Place Compiler::item(const GetItem& node, Scope& scope, const Place* target) {
+  if (node.key->kind == NodeKind::slice) return slice(node, scope, target);
+  if (has_slice(node.key)) fail(ErrorCode::python_syntax, node.key, "invalid syntax");
+  Place object = expression(node.object, scope);
+  Place key = expression(node.key, scope);
+  Place place = target_or_temporary(target);
+  emit(Op::get_item, &node, place.code, object.code, key.code);
+  release(object);
+  release(key);
+  return place;
+}
+
+Place Compiler::slice(const GetItem& node, Scope& scope, const Place* target) {
+  const auto& bounds = as<Slice>(node.key);
+  Place object = expression(node.object, scope);
+  std::vector<Place> held;
+  std::vector<std::uint32_t> list;
+  for (const Node* bound : {bounds.start, bounds.stop, bounds.step}) {
+    Place place = bound == nullptr ? Place{constant(Value::none()), false} : expression(bound, scope);
+    held.push_back(place);
+    list.push_back(place.code);
+  }
+  Place place = target_or_temporary(target);
+  emit(Op::slice, &node, place.code, object.code, add_operands(list));
+  release(object);
+  for (Place p : held) release(p);
+  return place;
+}
+
+Place Compiler::collection(Op op, const std::vector<const Node*>& parts, const Node& node, Scope& scope,
+                           const Place* target) {
+  std::uint32_t count = 0;
+  std::vector<Place> held;
+  std::uint32_t first = part_list(parts, false, scope, count, held);
+  Place place = target_or_temporary(target);
+  emit(op, &node, place.code, first, count);
+  for (Place p : held) release(p);
+  return place;
+}
+
+// ---- filters, tests, calls
+
+Place Compiler::unknown_builtin(const Filter& node, Scope& scope) {
+  bool is_filter = node.kind == NodeKind::filter;
+  std::string what = is_filter ? "filter" : "test";
+  std::string named = "No " + what + " named '" + std::string(node.name) + "'";
+  if (!scope.soft) {
+    std::string nearest;
+    if (!is_filter) nearest = nearest_name(test_table(), node.name);
+    if (is_filter) {
+      for (std::span<const Builtin> table : filter_tables()) {
+        if (nearest.empty()) nearest = nearest_name(table, node.name);
+      }
+    }
+    fail(ErrorCode::unknown_builtin, &node, named + ".", nearest.empty() ? "" : "did you mean '" + nearest + "'?");
+    return {constant(Value::none()), false};
+  }
+  // Under an if, Jinja2 evaluates the arguments and fails only when the call is reached.
+  std::vector<Place> held;
+  if (node.subject != nullptr) held.push_back(expression(node.subject, scope));
+  for (const Node* n : node.arguments.positional) held.push_back(expression(n, scope));
+  for (const Keyword& k : node.arguments.keywords) held.push_back(expression(k.value, scope));
+  for (Place p : held) release(p);
+  emit(Op::fail, &node, constant(Value::view(rt_.arena.copy_text(named + " found."))), 0, 0,
+       static_cast<std::uint32_t>(ErrorCode::runtime));
+  return {temporary(), true};
+}
+
+bool Compiler::bind_statically(const Builtin& row, const Arguments& arguments,
+                               std::vector<const Node*>& by_parameter) const {
+  const Signature& s = row.bound;
+  std::size_t places = s.keyword_only == 255 ? s.count : s.keyword_only;
+  if (arguments.star != nullptr || arguments.star_star != nullptr || s.varargs || s.kwargs) return false;
+  if (arguments.positional.size + 1 > places) return false;
+  by_parameter.assign(s.count, nullptr);
+  for (std::uint32_t i = 0; i < arguments.positional.size; ++i) by_parameter[i + 1] = arguments.positional[i];
+  for (const Keyword& k : arguments.keywords) {
+    std::size_t at = s.positional_only == 0 ? 1 : s.positional_only;
+    while (at < s.count && s.parameters[at].name != k.name) ++at;
+    if (at == s.count || by_parameter[at] != nullptr) return false;
+    by_parameter[at] = k.value;
+  }
+  for (std::size_t i = 1; i < s.count; ++i) {
+    if (by_parameter[i] == nullptr && s.parameters[i].kind == Default::required) return false;
+  }
+  return true;
+}
+
+Place Compiler::filter_or_test(const Filter& node, Scope& scope, const Place* target) {
+  const Builtin* row = node.kind == NodeKind::filter ? find_filter(node.name) : find_test(node.name);
+  if (row == nullptr) return unknown_builtin(node, scope);
+  if (!check_keywords(node.arguments, node)) return {constant(Value::none()), false};
+  std::vector<Place> held;
+  held.push_back(node.subject == nullptr ? *block_subject_ : expression(node.subject, scope));
+  std::uint32_t subject = held[0].code;
+  std::vector<const Node*> by_parameter;
+  Place place;
+  if (bind_statically(*row, node.arguments, by_parameter)) {
+    std::vector<std::uint32_t> list;
+    // In the order the arguments are written, which is Python's order of evaluation.
+    auto place_argument = [&](const Node* argument) {
+      for (std::uint32_t i = 1; i < by_parameter.size(); ++i) {
+        if (by_parameter[i] != argument) continue;
+        held.push_back(expression(argument, scope));
+        list.push_back(i);
+        list.push_back(held.back().code);
+      }
+    };
+    for (const Node* n : node.arguments.positional) place_argument(n);
+    for (const Keyword& k : node.arguments.keywords) place_argument(k.value);
+    bool is_length = node.kind == NodeKind::filter && (row->name == "length") && list.empty();
+    place = target_or_temporary(target);
+    if (is_length) {
+      emit(Op::length, &node, place.code, subject);
+    } else {
+      auto defaults = static_cast<std::uint32_t>(p_.constants.size());
+      for (std::size_t i = 0; i < row->bound.count; ++i) p_.constants.push_back(default_value(row->bound.parameters[i]));
+      p_.bound.push_back({row, defaults, add_operands(list), static_cast<std::uint32_t>(list.size() / 2)});
+      emit(Op::filter, &node, place.code, subject, static_cast<std::uint32_t>(p_.bound.size() - 1));
+    }
+  } else {
+    std::uint32_t run = 0;
+    std::uint32_t shape = call_shape(node.arguments, scope, node, run, nullptr, held);
+    p_.shapes[shape].object = subject;
+    p_.bound.push_back({row, 0, 0, 0});
+    place = target_or_temporary(target);
+    emit(Op::apply, &node, place.code, static_cast<std::uint32_t>(p_.bound.size() - 1), shape);
+    release_run(p_.shapes[shape].first, run);
+  }
+  for (Place p : held) release(p);
+  return place;
+}
+
+bool Compiler::check_keywords(const Arguments& arguments, const Node& at) {
+  // A Python keyword as a name makes Jinja2 pass a dict instead, where the last of two equal names wins.
+  for (const Keyword& k : arguments.keywords) {
+    if (is_python_keyword(k.name)) return true;
+  }
+  for (std::uint32_t i = 0; i < arguments.keywords.size; ++i) {
+    for (std::uint32_t j = 0; j < i; ++j) {
+      if (arguments.keywords[i].name == arguments.keywords[j].name) {
+        fail(ErrorCode::python_syntax, &at, "keyword argument repeated: " + std::string(arguments.keywords[i].name));
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+std::uint32_t Compiler::call_shape(const Arguments& arguments, Scope& scope, const Node& at, std::uint32_t& run,
+                                   const Place* caller, std::vector<Place>& held) {
+  CallShape shape;
+  check_keywords(arguments, at);
+  run = arguments.positional.size + arguments.keywords.size + (caller != nullptr ? 1 : 0);
+  shape.first = run == 0 ? 0 : temporary(run);
+  shape.positional = arguments.positional.size;
+  std::uint32_t next = shape.first;
+  for (const Node* n : arguments.positional) expression_into(n, scope, next++);
+  for (const Keyword& k : arguments.keywords) {
+    expression_into(k.value, scope, next++);
+    shape.keywords.push_back(Value::view(k.name));
+  }
+  if (caller != nullptr) {
+    emit(Op::copy, &at, next++, caller->code);
+    shape.keywords.push_back(Value::view("caller"));
+  }
+  if (arguments.star != nullptr) {
+    held.push_back(expression(arguments.star, scope));
+    shape.star = held.back().code;
+  }
+  if (arguments.star_star != nullptr) {
+    held.push_back(expression(arguments.star_star, scope));
+    shape.star_star = held.back().code;
+  }
+  p_.shapes.push_back(std::move(shape));
+  return static_cast<std::uint32_t>(p_.shapes.size() - 1);
+}
+
+Place Compiler::call(const CallNode& node, Scope& scope, const Place* target, const Place* caller) {
+  std::vector<Place> held;
+  bool method = node.callee->kind == NodeKind::get_attribute;
+  const Node* object = method ? as<GetAttribute>(node.callee).object : node.callee;
+  held.push_back(expression(object, scope));
+  std::uint32_t subject = held[0].code;
+  std::uint32_t run = 0;
+  std::uint32_t shape = call_shape(node.arguments, scope, node, run, caller, held);
+  Place place = target_or_temporary(target);
+  if (method) {
+    p_.shapes[shape].object = subject;
+    emit(Op::call_method, &node, place.code, site(as<GetAttribute>(node.callee).name), shape);
+  } else {
+    emit(Op::call, &node, place.code, subject, shape);
+  }
+  release_run(p_.shapes[shape].first, run);
+  for (Place p : held) release(p);
+  return place;
+}
+
+}  // namespace parlance::jinja

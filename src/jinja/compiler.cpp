@@ -1,0 +1,261 @@
+// Compiler: routines, scopes, registers, labels. Start at run().
+#include "jinja/compiler.h"
+
+#include <algorithm>
+
+#include "jinja/children.h"
+#include "value/operators.h"
+
+namespace parlance::jinja {
+namespace {
+
+bool same_constant(const Value& a, const Value& b) {
+  return a.kind == b.kind && a.flags == b.flags && a.size == b.size && a.integer == b.integer;
+}
+
+Value missing_name(Runtime& rt, std::string_view name) {
+  Value v;
+  v.flags = Value::kMissing;
+  v.undefined = rt.arena.make<UndefinedInfo>(UndefinedInfo{UndefinedInfo::Form::name, Value::view(name), {}});
+  return v;
+}
+
+}  // namespace
+
+// ---- scopes
+
+Compiler::Scope Compiler::inner(Scope& outer) const {
+  return Scope{Symbols(const_cast<NameTable&>(names_), &outer.symbols, outer.symbols.level() + 1), outer.routine, false,
+               false, outer.escape};
+}
+
+void Compiler::enter(Scope& scope) {
+  for (const Symbols::LoadEntry& entry : scope.symbols.loads()) load_ident(scope, entry);
+}
+
+void Compiler::load_ident(Scope& scope, const Symbols::LoadEntry& entry) {
+  if (entry.how == Load::parameter) return;
+  std::uint32_t target = register_of(*scope.routine, entry.ident);
+  NameId name = entry.ident.name;
+  if (entry.how == Load::resolve) {
+    bool in_block = p_.routines[scope.routine->index].kind == Routine::Kind::block || !blocks_.empty();
+    emit(in_block ? Op::resolve_block : Op::resolve, nullptr, target, variable_name(name));
+  } else if (entry.how == Load::undefined) {
+    emit(Op::copy, nullptr, target, constant(p_.names[variable_name(name)].missing));
+  } else {
+    Place from = read_ident(scope, entry.alias, nullptr);
+    emit(Op::copy, nullptr, target, from.code);
+    release(from);
+  }
+}
+
+Place Compiler::read_ident(Scope& scope, Ident ident, const Node* at) {
+  RoutineState* owner = scope.routine;
+  std::uint32_t levels = 0;
+  while (ident.level < owner->base_level && owner->outer != nullptr) {
+    owner = owner->outer;
+    ++levels;
+  }
+  std::uint32_t reg = register_of(*owner, ident);
+  if (levels == 0) return {reg, false};
+  for (RoutineState* r = scope.routine->outer;; r = r->outer) {
+    p_.routines[r->index].escapes = true;
+    if (r == owner) break;
+  }
+  Place place{temporary(), true};
+  emit(Op::outer, at, place.code, reg, 0, levels);
+  return place;
+}
+
+// ---- routines and registers
+
+std::uint32_t Compiler::begin_routine(Routine::Kind kind, std::string_view name) {
+  Routine routine;
+  routine.kind = kind;
+  routine.name = name;
+  routine.entry = static_cast<std::uint32_t>(p_.code.size());
+  p_.routines.push_back(std::move(routine));
+  return static_cast<std::uint32_t>(p_.routines.size() - 1);
+}
+
+void Compiler::finish_routine(RoutineState& state) {
+  emit(Op::return_, nullptr);
+  p_.routines[state.index].registers = static_cast<std::uint32_t>(state.used.size());
+}
+
+std::uint32_t Compiler::register_of(RoutineState& routine, Ident ident) {
+  for (const auto& [known, reg] : routine.registers) {
+    if (known == ident) return reg;
+  }
+  auto reg = static_cast<std::uint32_t>(routine.used.size());
+  routine.used.push_back(true);
+  routine.registers.emplace_back(ident, reg);
+  return reg;
+}
+
+std::uint32_t Compiler::temporary(std::uint32_t count) {
+  std::vector<bool>& used = routine_->used;
+  std::uint32_t run = 0;
+  for (std::uint32_t i = 0; i < used.size() && count <= 4; ++i) {
+    run = used[i] ? 0 : run + 1;
+    if (run == count) {
+      for (std::uint32_t j = 0; j < count; ++j) used[i - j] = true;
+      return i + 1 - count;
+    }
+  }
+  auto first = static_cast<std::uint32_t>(used.size());
+  used.insert(used.end(), count, true);
+  return first;
+}
+
+void Compiler::release(Place place) {
+  if (place.temporary) routine_->used[place.code] = false;
+}
+
+void Compiler::release_run(std::uint32_t first, std::uint32_t count) {
+  for (std::uint32_t i = 0; i < count; ++i) routine_->used[first + i] = false;
+}
+
+Place Compiler::target_or_temporary(const Place* target) {
+  return target != nullptr ? *target : Place{temporary(), true};
+}
+
+// ---- instructions
+
+std::uint32_t Compiler::emit(Op op, const Node* at, std::uint32_t a, std::uint32_t b, std::uint32_t c,
+                             std::uint32_t n) {
+  if (!pending_text_.empty()) flush_text();
+  p_.code.push_back({op, static_cast<std::uint16_t>(n), a, b, c});
+  p_.extents.push_back(at == nullptr ? Extent{0, 0} : Extent{at->begin, at->end});
+  return static_cast<std::uint32_t>(p_.code.size() - 1);
+}
+
+void Compiler::emit_jump(Op op, const Node* at, Label& label, std::uint32_t a, std::uint32_t b, std::uint32_t n) {
+  label.jumps.push_back(emit(op, at, a, b, 0, n));
+}
+
+void Compiler::bind(Label& label) {
+  if (!pending_text_.empty()) flush_text();
+  for (std::uint32_t jump : label.jumps) p_.code[jump].c = static_cast<std::uint32_t>(p_.code.size());
+}
+
+std::uint32_t Compiler::constant(Value v) {
+  // Strings are compared by address: the same literal twice has two origins.
+  std::size_t scan = std::min<std::size_t>(p_.constants.size(), 16);
+  for (std::size_t i = p_.constants.size() - scan; i < p_.constants.size(); ++i) {
+    if (same_constant(p_.constants[i], v)) return static_cast<std::uint32_t>(i) | kConstant;
+  }
+  p_.constants.push_back(v);
+  return static_cast<std::uint32_t>(p_.constants.size() - 1) | kConstant;
+}
+
+std::uint32_t Compiler::add_operands(const std::vector<std::uint32_t>& list) {
+  auto first = static_cast<std::uint32_t>(p_.operands.size());
+  p_.operands.insert(p_.operands.end(), list.begin(), list.end());
+  return first;
+}
+
+std::uint32_t Compiler::variable_name(NameId name) {
+  if (name >= variable_names_.size()) variable_names_.resize(names_.size(), 0);
+  if (variable_names_[name] != 0) return variable_names_[name] - 1;
+  VariableName entry;
+  entry.name = names_.name(name);
+  entry.missing = missing_name(rt_, entry.name);
+  entry.global = left_out();
+  if (const Builtin* row = find_global(entry.name)) {
+    entry.global = object_value(rt_.arena.make<FunctionObject>(FunctionObject{{&kFunctionType}, row}));
+  }
+  p_.names.push_back(entry);
+  variable_names_[name] = static_cast<std::uint32_t>(p_.names.size());
+  return variable_names_[name] - 1;
+}
+
+void Compiler::fail(ErrorCode code, const Node* at, std::string message, std::string hint) {
+  if (failed()) return;
+  Error::Parts parts;
+  parts.code = code;
+  parts.message = std::move(message);
+  parts.hint = std::move(hint);
+  parts.where = p_.source.locate(at->begin, at->end);
+  failure_ = Error(std::move(parts));
+}
+
+// ---- the whole template
+
+namespace {
+/// Finds all {% block %}s, in Jinja2's order, wherever they are nested.
+template <typename Visit>
+void find_blocks(const Node* node, Visit& visit) {
+  if (node->kind == NodeKind::block) visit(as<Block>(node));
+  if (!is_expression(node->kind)) for_each_child(node, [&](const Node* child) { find_blocks(child, visit); });
+}
+}  // namespace
+
+bool Compiler::run(const Nodes& nodes) {
+  auto register_block = [&](const Block& block) {
+    for (const Block* known : blocks_) {
+      if (known->name == block.name) {
+        fail(ErrorCode::unknown_builtin, &block, "block '" + std::string(block.name) + "' defined twice");
+      }
+    }
+    blocks_.push_back(&block);
+    p_.blocks.push_back({block.name, 0});
+  };
+  for (Node* n : nodes) find_blocks(n, register_block);
+  if (failed()) return false;
+
+  RoutineState root;
+  root.index = begin_routine(Routine::Kind::root, "");
+  routine_ = &root;
+  Scope scope{Symbols(names_, nullptr, 0), &root, true, false, Escape::off};
+  if (is_undeclared(nodes, "self")) {
+    Ident self = scope.symbols.declare_parameter(names_.intern("self"));
+    emit(Op::make_self, nullptr, register_of(root, self));
+  }
+  scope.symbols.analyze_body(nodes);
+  enter(scope);
+  statements(nodes, scope);
+  finish_routine(root);
+  compile_blocks();
+  rt_.arena.find_derived(nullptr);  // sorts the log, so that readers need not
+  return !failed();
+}
+
+void Compiler::compile_blocks() {
+  for (std::size_t i = 0; i < blocks_.size() && !failed(); ++i) {
+    const Block& block = *blocks_[i];
+    RoutineState state;
+    state.index = begin_routine(Routine::Kind::block, block.name);
+    p_.blocks[i].routine = state.index;
+    routine_ = &state;
+    Scope scope{Symbols(names_, nullptr, 0), &state, false, false, Escape::off};
+    if (is_undeclared(block.body, "self")) {
+      emit(Op::make_self, nullptr, register_of(state, scope.symbols.declare_parameter(names_.intern("self"))));
+    }
+    if (is_undeclared(block.body, "super")) {
+      Ident super = scope.symbols.declare_parameter(names_.intern("super"));
+      Value why = Value::view(rt_.arena.copy_text("there is no parent block called '" + std::string(block.name) + "'."));
+      emit(Op::undefined, nullptr, register_of(state, super), constant(why));
+    }
+    scope.symbols.analyze_body(block.body);
+    enter(scope);
+    statements(block.body, scope);
+    finish_routine(state);
+  }
+}
+
+Result<std::unique_ptr<Program>> compile(std::string name, std::string_view text, const SyntaxOptions& options,
+                                         const Limits& limits) {
+  auto program = std::make_unique<Program>(SourceText(std::move(name), text, true));
+  program->arena.set_limit(limits.memory_bytes);
+  Runtime rt(program->arena, limits);
+  program->code.reserve(text.size() / 8 + 32);
+  program->extents.reserve(text.size() / 8 + 32);
+  Result<Nodes> nodes = parse(rt, program->source, options);
+  if (!nodes) return nodes.error();
+  Compiler compiler(*program, rt);
+  if (!compiler.run(*nodes)) return compiler.failure();
+  return program;
+}
+
+}  // namespace parlance::jinja

@@ -1,0 +1,166 @@
+// Filters on numbers: abs, int, float, round, filesizeformat.
+//
+// Source of the rules: Jinja2 3.1.6 filters.py; which exceptions are caught is part of them.
+// Begin reading at kNumberFilters, at the end.
+#include <cmath>
+
+#include "jinja/filters/common.h"
+#include "jinja/filters/tables.h"
+#include "value/number.h"
+#include "value/operators.h"
+
+namespace parlance::jinja {
+namespace {
+
+Value filter_abs(Call& call) {
+  if (is_number(call[0])) return number_abs(call.rt, call[0]);
+  return call.fail(ErrorCode::type, "bad operand type for abs(): '" + std::string(type_name(call[0])) + "'");
+}
+
+/// float(v): nullopt with the failure recorded (type, value, overflow, undefined).
+std::optional<double> python_float(Runtime& rt, Value v) {
+  if (is_number(v)) return to_real(rt, v);
+  if (v.is_undefined()) {
+    fail_undefined(rt, v);
+    return std::nullopt;
+  }
+  if (!v.is_string()) {
+    rt.fail(ErrorCode::type,
+            "float() argument must be a string or a real number, not '" + std::string(type_name(v)) + "'", v);
+    return std::nullopt;
+  }
+  std::optional<double> number = parse_real(text(rt, v));
+  if (number) return number;
+  Value shown = to_repr(rt, v);
+  if (!shown.is_invalid()) {
+    rt.fail(ErrorCode::value, "could not convert string to float: " + std::string(text(rt, shown)), v);
+  }
+  return std::nullopt;
+}
+
+/// int(v), or int(v, base) for a string; invalid with any failure recorded.
+Value python_int(Call& call) {
+  Runtime& rt = call.rt;
+  Value v = call[0];
+  if (v.is_undefined()) return fail_undefined(rt, v);
+  if (v.is(Kind::real)) return integer_from_real(rt, v.real);
+  if (v.is(Kind::boolean)) return Value::of_int(v.integer);
+  if (v.is(Kind::integer)) return v;
+  if (!v.is_string()) return rt.fail(ErrorCode::type, "not a number");
+  std::int64_t base;
+  if (!call.integer(2, base)) return Value::invalid();
+  if (base != 0 && (base < 2 || base > 36)) return rt.fail(ErrorCode::value, "int() base must be >= 2 and <= 36, or 0");
+  std::optional<Value> number = parse_int(rt, text(rt, v), static_cast<int>(base));
+  return number && !number->is_invalid() ? *number : rt.fail(ErrorCode::value, "not an integer");
+}
+
+Value filter_int(Call& call) {
+  Runtime& rt = call.rt;
+  Value number = python_int(call);
+  if (!rt.failed()) return number;
+  if (!caught(rt, {ErrorCode::type, ErrorCode::value})) return Value::invalid();
+  std::optional<double> real = python_float(rt, call[0]);
+  if (real) number = integer_from_real(rt, *real);
+  if (!rt.failed()) return number;
+  return caught(rt, {ErrorCode::type, ErrorCode::value, ErrorCode::overflow}) ? call[1] : Value::invalid();
+}
+
+Value filter_float(Call& call) {
+  std::optional<double> real = python_float(call.rt, call[0]);
+  if (real) return Value::of_real(*real);
+  if (!caught(call.rt, {ErrorCode::type, ErrorCode::value})) return Value::invalid();
+  return call.given(1) ? call[1] : Value::of_real(0.0);
+}
+
+// ---- round
+
+/// math.ceil() or math.floor() of what value * 10 ** precision gave.
+Value whole(Runtime& rt, Value scaled, bool up) {
+  if (is_integral(scaled)) return scaled;
+  if (!scaled.is(Kind::real)) {
+    return rt.fail(ErrorCode::type, "must be real number, not " + std::string(type_name(scaled)), scaled);
+  }
+  return integer_from_real(rt, up ? std::ceil(scaled.real) : std::floor(scaled.real));
+}
+
+Value round_to_side(Call& call, bool up) {
+  Runtime& rt = call.rt;
+  Value scale = binary(rt, BinaryOperator::power, Value::of_int(10), call[1]);
+  Value scaled = scale.is_invalid() ? scale : binary(rt, BinaryOperator::multiply, call[0], scale);
+  Value result = scaled.is_invalid() ? scaled : whole(rt, scaled, up);
+  return result.is_invalid() ? result : binary(rt, BinaryOperator::divide, result, scale);
+}
+
+Value filter_round(Call& call) {
+  std::string_view method = call[2].is_string() ? text(call.rt, call[2]) : std::string_view();
+  if (method == "ceil" || method == "floor") return round_to_side(call, method == "ceil");
+  if (method != "common") {
+    hash_value(call.rt, call[2]);
+    return fail_filter(call, "method must be common, ceil or floor");
+  }
+  if (!is_number(call[0])) {
+    return call.fail(ErrorCode::type, "type " + std::string(type_name(call[0])) + " doesn't define __round__ method");
+  }
+  if (!call[1].is_none() && !is_integral(call[1])) {
+    return call.fail(ErrorCode::type,
+                     "'" + std::string(type_name(call[1])) + "' object cannot be interpreted as an integer");
+  }
+  return round_number(call.rt, call[0], call[1]);
+}
+
+// ---- filesizeformat
+
+/// base ** exponent as an exact integer.
+Value unit_of(Runtime& rt, int base, int exponent) {
+  return number_binary(rt, BinaryOperator::power, Value::of_int(base), Value::of_int(exponent));
+}
+
+Value format_in_units(Call& call, double bytes, int base) {
+  static constexpr std::string_view kPrefixes = "kMGTPEZY";
+  Runtime& rt = call.rt;
+  std::size_t i = 0;
+  Value unit = unit_of(rt, base, 2);
+  while (i + 1 < kPrefixes.size() && number_compare(Value::of_real(bytes), unit) != -1) {
+    unit = unit_of(rt, base, static_cast<int>(++i) + 2);
+  }
+  std::optional<double> divisor = to_real(rt, unit);
+  if (!divisor) return Value::invalid();
+  std::string out;
+  append_real(out, base * bytes / *divisor, 'f', 1, false);
+  out += ' ';
+  out += base == 1000 || kPrefixes[i] != 'k' ? kPrefixes[i] : 'K';
+  out += base == 1000 ? "B" : "iB";
+  return make_derived(rt, out, call[0]);
+}
+
+Value filter_filesizeformat(Call& call) {
+  Runtime& rt = call.rt;
+  std::optional<double> bytes = python_float(rt, call[0]);
+  int base = call.truth(1) ? 1024 : 1000;
+  if (!bytes || rt.failed()) return Value::invalid();
+  if (*bytes == 1) return make_derived(rt, "1 Byte", call[0]);
+  if (!(*bytes < base)) return format_in_units(call, *bytes, base);
+  Value count = integer_from_real(rt, *bytes);
+  Value digits = count.is_invalid() ? count : integer_text(rt, count);
+  if (digits.is_invalid()) return digits;
+  return make_derived(rt, std::string(text(rt, digits)) + " Bytes", call[0]);
+}
+
+constexpr Builtin kNumberFilters[] = {
+    {"abs", "", "x, /", filter_abs, "The number without its sign.", "{{ -2.5|abs }} -> 2.5"},
+    {"int", "", "value, default=0, base=10", filter_int,
+     "The value as an integer, text in any base from 2 to 36; `default` if it is none.", "{{ '1f'|int(base=16) }} -> 31"},
+    {"float", "", "value, default=missing", filter_float, "The value as a float; `default` (0.0) if it is none.",
+     "{{ '1e3'|float }} -> 1000.0"},
+    {"round", "", "value, precision=0, method='common'", filter_round,
+     "The number rounded to `precision` digits: 'common' (half to even), 'ceil' or 'floor'.",
+     "{{ 2.345|round(1, 'ceil') }} -> 2.4"},
+    {"filesizeformat", "", "value, binary=false", filter_filesizeformat,
+     "The number of bytes in a unit a person reads, decimal or binary.", "{{ 13500|filesizeformat }} -> 13.5 kB"},
+};
+
+}  // namespace
+
+std::span<const Builtin> number_filters() { return kNumberFilters; }
+
+}  // namespace parlance::jinja

@@ -1,0 +1,236 @@
+// Constant folding, to the letter of Jinja2's optimizer: what it folds it also evaluates early, and a folded value
+// that Python cannot read back from its repr (inf, nan) fails as a NameError when it is used.
+#include <cmath>
+
+#include "jinja/compiler.h"
+#include "jinja/children.h"
+#include "value/iterate.h"
+#include "value/number.h"
+#include "value/operators.h"
+
+namespace parlance::jinja {
+namespace {
+
+/// Jinja2's has_safe_repr: only these kinds may become constants.
+bool is_plain(Value v, int depth = 0) {
+  if (depth > 50) return false;
+  switch (v.kind) {
+    case Kind::none:
+    case Kind::boolean:
+    case Kind::integer:
+    case Kind::real:
+    case Kind::string: return true;
+    case Kind::list:
+    case Kind::tuple:
+      for (const Value& item : items(v)) {
+        if (!is_plain(item, depth + 1)) return false;
+      }
+      return true;
+    case Kind::dict:
+      for (const DictEntry& e : entries(v)) {
+        if (!is_plain(e.key, depth + 1) || !is_plain(e.value, depth + 1)) return false;
+      }
+      return true;
+    default: return false;
+  }
+}
+
+/// A quick look at whether folding can work at all, so that ordinary expressions do not pay for trying.
+bool may_fold(const Node* node) {
+  switch (node->kind) {
+    case NodeKind::name:
+    case NodeKind::call:
+    case NodeKind::namespace_ref: return false;
+    // These may be decided by their first operands alone.
+    case NodeKind::logical: return may_fold(as<Logical>(node).left);
+    case NodeKind::compare: return may_fold(as<Compare>(node).first);
+    case NodeKind::conditional: return may_fold(as<Conditional>(node).test);
+    case NodeKind::filter:
+    case NodeKind::test:
+      if (as<Filter>(node).subject == nullptr) return false;
+      break;
+    default: break;
+  }
+  bool all = true;
+  for_each_child(node, [&](const Node* child) { all = all && may_fold(child); });
+  return all;
+}
+
+}  // namespace
+
+std::optional<Value> Compiler::fold(const Node* node, const Scope& scope) {
+  if (node->kind == NodeKind::constant) return as<Constant>(node).value;
+  if (scope.escape == Escape::unknown || !may_fold(node)) return std::nullopt;
+  rt_.autoescape = scope.escape == Escape::on;
+  std::uint64_t random_before = rt_.random_state;
+  std::optional<Value> value = try_fold(node);
+  rt_.autoescape = false;
+  rt_.failure = {};
+  rt_.steps_left = static_cast<std::int64_t>(rt_.limits.steps);
+  if (!value || !is_plain(*value) || rt_.random_state != random_before) return std::nullopt;
+  if (value->is_string() && !value->is_leaf()) {
+    Value flat = Value::view(text(rt_, *value));
+    flat.flags = value->flags & Value::kMarkup;
+    return flat;
+  }
+  return value;
+}
+
+std::optional<Value> Compiler::fold_arguments_and_run(const Filter& node) {
+  const Builtin* row = node.kind == NodeKind::filter ? find_filter(node.name) : find_test(node.name);
+  if (row == nullptr) return std::nullopt;
+  std::vector<Value> positional;
+  std::vector<DictEntry> keywords;
+  for (const Node* n : node.arguments.positional) {
+    std::optional<Value> v = try_fold(n);
+    if (!v) return std::nullopt;
+    positional.push_back(*v);
+  }
+  for (const Keyword& k : node.arguments.keywords) {
+    std::optional<Value> v = try_fold(k.value);
+    if (!v) return std::nullopt;
+    keywords.push_back({Value::view(k.name), *v});
+  }
+  if (node.arguments.star != nullptr || node.arguments.star_star != nullptr) return std::nullopt;
+  std::optional<Value> subject = try_fold(node.subject);
+  if (!subject) return std::nullopt;
+  CallArguments arguments{positional.data(), static_cast<std::uint32_t>(positional.size()), keywords.data(),
+                          static_cast<std::uint32_t>(keywords.size())};
+  return call_builtin(rt_, *row, &*subject, arguments);
+}
+
+namespace {
+
+template <typename Fold>
+std::optional<Value> fold_items(Runtime& rt, const Nodes& nodes, Kind kind, Fold fold) {
+  ListBuilder list(rt, nodes.size);
+  for (const Node* n : nodes) {
+    std::optional<Value> v = fold(n);
+    if (!v) return std::nullopt;
+    list.append(*v);
+  }
+  return list.finish(kind);
+}
+
+template <typename Fold>
+std::optional<Value> fold_dict(Runtime& rt, const Dict& node, Fold fold) {
+  DictBuilder dict(rt);
+  for (const Pair& pair : node.pairs) {
+    std::optional<Value> key = fold(pair.key);
+    std::optional<Value> value = key ? fold(pair.value) : std::nullopt;
+    if (!value || !dict.set(*key, *value)) return std::nullopt;
+  }
+  return dict.finish();
+}
+
+template <typename Fold>
+std::optional<Value> fold_compare(Runtime& rt, const Compare& node, Fold fold) {
+  std::optional<Value> left = fold(node.first);
+  if (!left) return std::nullopt;
+  bool result = true;
+  for (const Operand& operand : node.rest) {
+    std::optional<Value> right = fold(operand.value);
+    if (!right) return std::nullopt;
+    result = compare(rt, static_cast<Comparison>(operand.op), *left, *right);
+    if (rt.failed()) return std::nullopt;
+    if (!result) break;
+    left = right;
+  }
+  return Value::boolean(result);
+}
+
+template <typename Fold>
+std::optional<Value> fold_logical(Runtime& rt, const Logical& node, Fold fold) {
+  std::optional<Value> left = fold(node.left);
+  if (!left) return std::nullopt;
+  return truth(rt, *left) == node.is_and ? fold(node.right) : left;
+}
+
+template <typename Fold>
+std::optional<Value> fold_conditional(Runtime& rt, const Conditional& node, Fold fold) {
+  std::optional<Value> test = fold(node.test);
+  if (!test) return std::nullopt;
+  if (truth(rt, *test)) return fold(node.then);
+  return node.otherwise == nullptr ? std::nullopt : fold(node.otherwise);
+}
+
+template <typename Fold>
+std::optional<Value> fold_concat(Runtime& rt, const Concat& node, Fold fold) {
+  StringBuilder builder(rt);
+  for (const Node* n : node.parts) {
+    std::optional<Value> v = fold(n);
+    if (!v) return std::nullopt;
+    Value part = to_text(rt, *v);
+    if (part.is_invalid()) return std::nullopt;
+    builder.append(part);
+  }
+  return builder.finish();
+}
+
+template <typename Fold>
+std::optional<Value> fold_item(Runtime& rt, const GetItem& node, Fold fold) {
+  std::optional<Value> object = fold(node.object);
+  if (!object) return std::nullopt;
+  if (node.key->kind != NodeKind::slice) {
+    std::optional<Value> key = fold(node.key);
+    return key ? std::optional<Value>(get_item(rt, *object, *key)) : std::nullopt;
+  }
+  const auto& bounds = as<Slice>(node.key);
+  Value parts[3] = {Value::none(), Value::none(), Value::none()};
+  const Node* nodes[3] = {bounds.start, bounds.stop, bounds.step};
+  for (int i = 0; i < 3; ++i) {
+    if (nodes[i] == nullptr) continue;
+    std::optional<Value> v = fold(nodes[i]);
+    if (!v) return std::nullopt;
+    parts[i] = *v;
+  }
+  return slice(rt, *object, parts[0], parts[1], parts[2]);
+}
+
+}  // namespace
+
+std::optional<Value> Compiler::try_fold(const Node* node) {
+  auto again = [this](const Node* n) -> std::optional<Value> {
+    std::optional<Value> v = try_fold(n);
+    return v && !v->is_invalid() && !rt_.failed() ? v : std::nullopt;
+  };
+  switch (node->kind) {
+    case NodeKind::constant: {
+      Value v = as<Constant>(node).value;
+      if (as<Constant>(node).is_data && rt_.autoescape) v.flags |= Value::kMarkup;
+      return v;
+    }
+    case NodeKind::tuple: return fold_items(rt_, as<Items>(node).items, Kind::tuple, again);
+    case NodeKind::list: return fold_items(rt_, as<Items>(node).items, Kind::list, again);
+    case NodeKind::dict: return fold_dict(rt_, as<Dict>(node), again);
+    case NodeKind::conditional: return fold_conditional(rt_, as<Conditional>(node), again);
+    case NodeKind::filter:
+    case NodeKind::test: return fold_arguments_and_run(as<Filter>(node));
+    case NodeKind::get_item: return fold_item(rt_, as<GetItem>(node), again);
+    case NodeKind::get_attribute: {
+      std::optional<Value> object = again(as<GetAttribute>(node).object);
+      return object ? std::optional<Value>(get_attribute(rt_, *object, Value::view(as<GetAttribute>(node).name)))
+                    : std::nullopt;
+    }
+    case NodeKind::concat: return fold_concat(rt_, as<Concat>(node), again);
+    case NodeKind::compare: return fold_compare(rt_, as<Compare>(node), again);
+    case NodeKind::logical: return fold_logical(rt_, as<Logical>(node), again);
+    case NodeKind::binary: {
+      std::optional<Value> left = again(as<Binary>(node).left);
+      std::optional<Value> right = left ? again(as<Binary>(node).right) : std::nullopt;
+      if (!right) return std::nullopt;
+      return binary(rt_, static_cast<BinaryOperator>(as<Binary>(node).op), *left, *right);
+    }
+    case NodeKind::not_:
+    case NodeKind::negative:
+    case NodeKind::positive: {
+      std::optional<Value> v = again(as<Unary>(node).operand);
+      if (!v) return std::nullopt;
+      if (node->kind == NodeKind::not_) return Value::boolean(!truth(rt_, *v));
+      return node->kind == NodeKind::negative ? negate(rt_, *v) : positive(rt_, *v);
+    }
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace parlance::jinja

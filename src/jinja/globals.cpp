@@ -1,0 +1,358 @@
+// The functions every template can name: range, dict, namespace, cycler, joiner, lipsum, and the two that
+// transformers adds, raise_exception and strftime_now; and the objects that only they make.
+//
+// Source of the rules: Jinja2 3.1.6 utils.py (Cycler, Joiner, Namespace, generate_lorem_ipsum) and
+// sandbox.py (safe_range). Begin reading at kGlobals, at the end.
+#include <algorithm>
+#include <cstring>
+
+#include "base/unicode.h"
+#include "jinja/builtins.h"
+#include "jinja/filters/common.h"
+#include "jinja/lorem.h"
+#include "jinja/objects.h"
+#include "jinja/strftime.h"
+#include "value/markup.h"
+#include "value/number.h"
+#include "value/operators.h"
+
+namespace parlance::jinja {
+namespace {
+
+Value missing() {
+  Value v;
+  v.flags = Value::kMissing;
+  return v;
+}
+
+// ---- range
+
+Value global_range(Call& call) {
+  const CallArguments& in = call.rest;
+  std::uint32_t n = in.positional_count;
+  if (n == 0) return call.rt.fail(ErrorCode::type, "range expected at least 1 argument, got 0");
+  if (n > 3) return call.rt.fail(ErrorCode::type, "range expected at most 3 arguments, got " + std::to_string(n));
+  Value bounds[3];
+  for (std::uint32_t i = 0; i < n; ++i) {
+    Value v = in.positional[i];
+    if (!is_integral(v)) {
+      return call.rt.fail(ErrorCode::type,
+                          "'" + std::string(type_name(v)) + "' object cannot be interpreted as an integer", v);
+    }
+    bounds[i] = v.is(Kind::boolean) ? Value::of_int(v.integer) : v;
+  }
+  if (n == 1) return make_range(call.rt, Value::of_int(0), bounds[0], Value::of_int(1));
+  return make_range(call.rt, bounds[0], bounds[1], n == 3 ? bounds[2] : Value::of_int(1));
+}
+
+// ---- dict
+
+/// One (key, value) of dict(iterable).
+bool add_pair(Runtime& rt, DictBuilder& dict, Value pair, std::uint64_t number) {
+  bool iterable = pair.is_string() || pair.is_sequence() || pair.is(Kind::dict) || pair.is_undefined() ||
+                  (pair.is(Kind::object) && (pair.object->type->iterate != nullptr || pair.object->type->next != nullptr));
+  std::string where = "dictionary update sequence element #" + std::to_string(number);
+  if (!iterable) {
+    rt.fail(ErrorCode::type, "cannot convert " + where + " to a sequence", pair);
+    return false;
+  }
+  Value list = to_list(rt, pair);
+  if (list.is_invalid()) return false;
+  if (list.list->size == 2) return dict.set(list.list->items[0], list.list->items[1]);
+  rt.fail(ErrorCode::value, where.substr(0, where.size()) + " has length " + std::to_string(list.list->size) +
+                                "; 2 is required", pair);
+  return false;
+}
+
+/// dict.update(source) of a mapping or of pairs.
+bool add_all(Runtime& rt, DictBuilder& dict, Value source) {
+  if (source.is(Kind::dict)) {
+    for (const DictEntry& entry : entries(source)) {
+      if (!rt.charge(1) || !dict.set(entry.key, entry.value)) return false;
+    }
+    return true;
+  }
+  if (source.is_undefined()) {
+    fail_undefined(rt, source);
+    return false;
+  }
+  Iterator it;
+  if (!iterate(rt, source, it)) return false;
+  std::uint64_t number = 0;
+  for (Value pair; it.next(rt, pair);) {
+    if (!rt.charge(1) || !add_pair(rt, dict, pair, number++)) return false;
+  }
+  return !rt.failed();
+}
+
+/// dict(*args, **kwargs).
+Value build_dict(Call& call) {
+  const CallArguments& in = call.rest;
+  if (in.positional_count > 1) {
+    return call.rt.fail(ErrorCode::type,
+                        "dict expected at most 1 argument, got " + std::to_string(in.positional_count));
+  }
+  DictBuilder dict(call.rt, in.keyword_count);
+  if (in.positional_count == 1 && !add_all(call.rt, dict, in.positional[0])) return Value::invalid();
+  for (std::uint32_t i = 0; i < in.keyword_count; ++i) {
+    if (!dict.set(in.keywords[i].key, in.keywords[i].value)) return Value::invalid();
+  }
+  return dict.finish();
+}
+
+Value global_dict(Call& call) { return build_dict(call); }
+
+// ---- namespace
+
+NamespaceObject& as_namespace(Object* self) { return *static_cast<NamespaceObject*>(self); }
+
+Value global_namespace(Call& call) {
+  Value dict = build_dict(call);
+  if (dict.is_invalid()) return dict;
+  auto* ns = call.rt.arena.make<NamespaceObject>();
+  ns->type = &kNamespaceType;
+  ns->size = ns->capacity = dict.dict->size;
+  ns->entries = dict.dict->entries;  // nobody else has seen this dict
+  return object_value(ns);
+}
+
+DictEntry* find_member(Runtime& rt, NamespaceObject& ns, std::string_view name) {
+  rt.charge(ns.size / 16);
+  for (std::uint32_t i = 0; i < ns.size; ++i) {
+    if (ns.entries[i].key.is_string() && leaf_text(ns.entries[i].key) == name) return &ns.entries[i];
+  }
+  return nullptr;
+}
+
+Value namespace_attribute(Runtime& rt, Object* self, std::string_view name) {
+  const DictEntry* entry = find_member(rt, as_namespace(self), name);
+  return entry == nullptr ? missing() : entry->value;
+}
+
+Value namespace_text(Runtime& rt, Object* self, bool) {
+  Nesting nest(rt);
+  if (!nest.ok()) return Value::invalid();
+  const NamespaceObject& ns = as_namespace(self);
+  DictBuilder dict(rt, ns.size);
+  for (std::uint32_t i = 0; i < ns.size; ++i) dict.set(ns.entries[i].key, ns.entries[i].value);
+  Value shown = to_repr(rt, dict.finish());
+  if (shown.is_invalid()) return shown;
+  StringBuilder out(rt);
+  out.append_static("<Namespace ");
+  out.append(shown);
+  out.append_static(">");
+  return out.finish();
+}
+
+constexpr ObjectType namespace_type() {
+  ObjectType type{.name = "Namespace"};
+  type.to_text = namespace_text;
+  type.get_attribute = namespace_attribute;
+  return type;
+}
+
+// ---- cycler, joiner
+
+CyclerObject& as_cycler(Object* self) { return *static_cast<CyclerObject*>(self); }
+
+Value global_cycler(Call& call) {
+  const CallArguments& in = call.rest;
+  if (in.positional_count == 0) {
+    return call.rt.fail(ErrorCode::python_runtime, "at least one item has to be provided");
+  }
+  Value members = copy_list(call.rt, {in.positional, in.positional_count}, Kind::tuple);
+  if (members.is_invalid()) return members;
+  return object_value(call.rt.arena.make<CyclerObject>(CyclerObject{{&kCyclerType}, members, 0}));
+}
+
+Value current(const CyclerObject& cycler) { return cycler.items.list->items[cycler.position]; }
+
+Value cycler_next(Call& call) {
+  CyclerObject& cycler = as_cycler(call[0].object);
+  Value value = current(cycler);
+  cycler.position = (cycler.position + 1) % cycler.items.list->size;
+  return value;
+}
+
+Value cycler_reset(Call& call) {
+  as_cycler(call[0].object).position = 0;
+  return Value::none();
+}
+
+constexpr Builtin kCyclerMethods[] = {
+    {"next", "", "self", cycler_next, "The current item; the next one becomes current.",
+     "{% set c = cycler('a', 'b') %}{{ c.next() ~ c.next() ~ c.next() }} -> aba"},
+    {"reset", "", "self", cycler_reset, "Makes the first item current again.", "{{ cycler('a').reset() }} -> None"},
+};
+
+Value cycler_attribute(Runtime& rt, Object* self, std::string_view name) {
+  const CyclerObject& cycler = as_cycler(self);
+  if (name == "current") return current(cycler);
+  if (name == "items") return cycler.items;
+  if (name == "pos") return Value::of_int(cycler.position);
+  const Builtin* row = find_builtin(kCyclerMethods, name);
+  if (row == nullptr) return missing();
+  return object_value(rt.arena.make<BoundMethod>(BoundMethod{{&kBoundMethodType}, object_value(self), row}));
+}
+
+constexpr ObjectType cycler_type() {
+  ObjectType type{.name = "Cycler"};
+  type.get_attribute = cycler_attribute;
+  return type;
+}
+
+Value global_joiner(Call& call) {
+  return object_value(call.rt.arena.make<JoinerObject>(JoinerObject{{&kJoinerType}, call[0], false}));
+}
+
+Value joiner_call(Runtime& rt, Object* self, const CallArguments& in) {
+  auto& joiner = *static_cast<JoinerObject*>(self);
+  if (in.positional_count + in.keyword_count != 0) {
+    return rt.fail(ErrorCode::type, "Joiner.__call__() takes 1 positional argument but " +
+                                        std::to_string(1 + in.positional_count) + " were given");
+  }
+  if (joiner.used) return joiner.separator;
+  joiner.used = true;
+  return make_static("");
+}
+
+Value joiner_attribute(Runtime&, Object* self, std::string_view name) {
+  const auto& joiner = *static_cast<JoinerObject*>(self);
+  if (name == "sep") return joiner.separator;
+  return name == "used" ? Value::boolean(joiner.used) : missing();
+}
+
+constexpr ObjectType joiner_type() {
+  ObjectType type{.name = "Joiner"};
+  type.get_attribute = joiner_attribute;
+  type.call = joiner_call;
+  type.is_callable = true;
+  return type;
+}
+
+// ---- transformers' own
+
+Value global_raise_exception(Call& call) {
+  Value message = call.text_of(0);
+  if (message.is_invalid()) return message;
+  return call.fail(ErrorCode::raised, std::string(text(call.rt, message)));
+}
+
+Value global_strftime_now(Call& call) {
+  if (!call[0].is_string()) {
+    return call.fail(ErrorCode::type, "strftime() argument 1 must be str, not " + std::string(type_name(call[0])));
+  }
+  std::string out;
+  std::string_view format = text(call.rt, call[0]);
+  if (format.find('\0') != std::string_view::npos) return call.fail(ErrorCode::value, "embedded null character");
+  if (!call.rt.charge_bytes(4 * format.size()) || !append_time(call.rt, out, call.rt.now, format)) {
+    return call.rt.failed() ? Value::invalid() : call.fail(ErrorCode::value, "strftime format ends with raw %");
+  }
+  return make_computed(call.rt, out);
+}
+
+// ---- lipsum
+
+Value global_lipsum(Call& call) {
+  std::int64_t paragraphs, least, most;
+  if (!call.integer(0, paragraphs) || !call.integer(2, least) || !call.integer(3, most)) return Value::invalid();
+  bool html = call.truth(1);
+  if (call.rt.failed()) return Value::invalid();
+  if (paragraphs > 0 && least >= most) {
+    return call.fail(ErrorCode::value, "empty range for randrange() (" + std::to_string(least) + ", " +
+                                           std::to_string(most) + ", " + std::to_string(most - least) + ")");
+  }
+  std::string out;
+  if (!append_lorem(call.rt, out, {paragraphs, html, least, most})) return Value::invalid();
+  return with_markup(make_computed(call.rt, out), html);
+}
+
+// ---- Functions as values
+
+/// What Python prints for the object behind a global name.
+struct PythonName {
+  std::string_view name, shown;
+};
+constexpr PythonName kPythonNames[] = {
+    {"range", "<function safe_range at 0x"},       {"dict", "<class 'dict'>"},
+    {"namespace", "<class 'jinja2.utils.Namespace'>"}, {"cycler", "<class 'jinja2.utils.Cycler'>"},
+    {"joiner", "<class 'jinja2.utils.Joiner'>"},   {"lipsum", "<function generate_lorem_ipsum at 0x"},
+};
+
+Value function_text(Runtime& rt, Object* self, bool) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  const Builtin* row = static_cast<FunctionObject*>(self)->row;
+  std::string shown = "<function " + std::string(row->name) + " at 0x";
+  for (const PythonName& python : kPythonNames) {
+    if (python.name == row->name) shown = python.shown;
+  }
+  if (shown.back() == '>') return make_computed(rt, shown);
+  auto address = reinterpret_cast<std::uintptr_t>(self);
+  for (int shift = 44; shift >= 0; shift -= 4) shown += kHex[address >> shift & 15];
+  return make_computed(rt, shown + ">");
+}
+
+Value function_call(Runtime& rt, Object* self, const CallArguments& arguments) {
+  return call_builtin(rt, *static_cast<FunctionObject*>(self)->row, nullptr, arguments);
+}
+
+bool functions_equal(Runtime&, Object* a, Object* b) {
+  return static_cast<FunctionObject*>(a)->row == static_cast<FunctionObject*>(b)->row;
+}
+
+constexpr ObjectType function_type() {
+  ObjectType type{.name = "function"};
+  type.to_text = function_text;
+  type.call = function_call;
+  type.equal = functions_equal;
+  type.is_callable = true;
+  return type;
+}
+
+constexpr Builtin kGlobals[] = {
+    {"range", "", "*args", global_range, "Integers from a start (0) up to, not including, a stop, by a step (1).",
+     "{{ range(1, 6, 2)|list }} -> [1, 3, 5]"},
+    {"dict", "", "*args, **kwargs", global_dict, "A mapping of a mapping's or pairs' members and of keyword arguments.",
+     "{{ dict({'a': 1}, b=2) }} -> {'a': 1, 'b': 2}"},
+    {"namespace", "", "*args, **kwargs", global_namespace,
+     "An object with attributes that {% set ns.name = … %} can change, also from inside a loop.",
+     "{{ namespace(n=3).n }} -> 3"},
+    {"cycler", "", "*items", global_cycler, "Gives its items in turn with next(); current and reset() too.",
+     "{{ cycler('odd', 'even').next() }} -> odd"},
+    {"joiner", "", "sep=', '", global_joiner, "Gives nothing the first time it is called, then the separator.",
+     "{% set j = joiner('|') %}{{ j() ~ 'a' ~ j() ~ 'b' }} -> a|b"},
+    {"lipsum", "", "n=5, html=true, min=20, max=100", global_lipsum,
+     "Paragraphs of filler text, random by the render's own seed.", "{{ lipsum(0) }} -> "},
+    {"raise_exception", "", "message", global_raise_exception, "Ends the render with the template's own message.",
+     "{{ raise_exception('roles must alternate') }} -> TemplateError: roles must alternate"},
+    {"strftime_now", "", "format", global_strftime_now, "The render's moment, written as Python's strftime does.",
+     "{{ strftime_now('%%')|length }} -> 1"},
+};
+
+}  // namespace
+
+constinit const ObjectType kNamespaceType = namespace_type();
+constinit const ObjectType kCyclerType = cycler_type();
+constinit const ObjectType kJoinerType = joiner_type();
+constinit const ObjectType kFunctionType = function_type();
+
+void namespace_set(Runtime& rt, NamespaceObject& ns, std::string_view name, Value value) {
+  if (DictEntry* there = find_member(rt, ns, name)) {
+    there->value = value;
+    return;
+  }
+  if (ns.size == ns.capacity) {
+    std::uint32_t capacity = std::max<std::uint32_t>(4, 2 * ns.capacity);
+    if (!rt.reserve(std::uint64_t{capacity} * sizeof(DictEntry))) return;
+    auto* grown = rt.arena.allocate_array<DictEntry>(capacity);
+    std::copy(ns.entries, ns.entries + ns.size, grown);
+    ns.entries = grown;
+    ns.capacity = capacity;
+  }
+  ns.entries[ns.size++] = {Value::view(name), value};
+}
+
+std::span<const Builtin> global_table() { return kGlobals; }
+const Builtin* find_global(std::string_view name) { return find_builtin(kGlobals, name); }
+
+}  // namespace parlance::jinja

@@ -1,0 +1,44 @@
+// The state of one running `for` loop, and the loop variable as a template sees it.
+#pragma once
+#include "engine/call.h"
+#include "jinja/program.h"
+#include "value/iterate.h"
+
+namespace parlance::jinja {
+
+struct Frame;
+
+/// One running loop. Fields follow Jinja2's LoopContext; the next item is fetched early only when something asks.
+struct LoopState {
+  enum class Peeked : std::uint8_t { no, item, end };
+  Iterator iterator;
+  std::int64_t index0 = -1;
+  Value current;
+  Value previous;
+  Value upcoming;  ///< the next item, if peeked
+  Peeked peeked = Peeked::no;
+  std::uint32_t depth0 = 0;
+  Value last_changed;  ///< tuple loop.changed saw last; invalid before the first
+
+  bool next(Runtime& rt, Value& out);
+  bool peek(Runtime& rt);
+  std::int64_t length(Runtime& rt);
+};
+
+/// Numbers of the fields that need no loop object; same order as simple_loop_field().
+enum class LoopField : std::uint8_t {
+  index0, index, revindex0, revindex, first, last, length, previtem, nextitem, depth, depth0
+};
+Value loop_field(Runtime& rt, LoopState& loop, LoopField field);
+
+/// The variable `loop`.
+struct LoopObject : Object {
+  LoopState* state;
+  const Routine* routine;  ///< of a recursive loop, else null
+  Frame* outer;            ///< frame around that routine
+};
+extern const ObjectType kLoopType;
+/// Fields by name, and the methods cycle and changed; undefined without a reason for others.
+Value loop_attribute(Runtime& rt, Object* object, std::string_view name);
+
+}  // namespace parlance::jinja

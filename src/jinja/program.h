@@ -1,0 +1,127 @@
+// Program: a compiled Jinja template: instructions, constants, routines, and where each instruction came from.
+//
+// Immutable once compiled, so any number of threads may run it. compiler*.cpp makes it, vm.cpp runs it,
+// opcodes.def lists the instructions.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "base/source_text.h"
+#include "engine/builtin.h"
+#include "jinja/ast.h"
+#include "jinja/parser.h"
+#include "parlance/result.h"
+#include "value/dict.h"
+
+namespace parlance::jinja {
+
+enum class Op : std::uint16_t {
+#define OP(name, operands, sentence) name,
+#include "jinja/opcodes.def"
+#undef OP
+};
+
+/// An operand that is a constant has this bit; without it, it is a register.
+inline constexpr std::uint32_t kConstant = 0x80000000u;
+
+struct Instruction {
+  Op op;
+  std::uint16_t n;
+  std::uint32_t a;
+  std::uint32_t b;
+  std::uint32_t c;
+};
+static_assert(sizeof(Instruction) == 16);
+
+/// What a.name means for the kinds whose methods are known when compiling.
+struct AttributeSite {
+  Value name;
+  bool on_dict;                 ///< dict has a method, or the sandbox a veto, of this name: not just a key
+  const Builtin* text_method;   ///< the str method of this name, or null
+  const Builtin* dict_method;
+};
+
+/// How a call passes its arguments: registers, then keyword names, then * and **.
+struct CallShape {
+  std::uint32_t first = 0;            ///< register of the first positional argument; keyword values follow
+  std::uint32_t positional = 0;
+  std::vector<Value> keywords;        ///< names
+  std::uint32_t star = kNone;         ///< operand of *args
+  std::uint32_t star_star = kNone;    ///< operand of **kwargs
+  std::uint32_t object = kNone;       ///< call_method: operand of the object; apply: of the subject
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+};
+
+/// A filter or test call whose arguments were placed when compiling.
+struct BoundCall {
+  const Builtin* row;
+  std::uint32_t defaults;   ///< constants: one for each parameter
+  std::uint32_t first;      ///< operands: parameter number, operand; twice `given` entries
+  std::uint32_t given;      ///< arguments beyond the subject
+};
+
+/// One Python function of what Jinja2 would generate: the root, a macro, a caller, a block, a recursive loop.
+struct Routine {
+  enum class Kind : std::uint8_t { root, macro, caller, block, loop };
+  Kind kind = Kind::root;
+  std::string_view name;
+  std::uint32_t entry = 0;
+  std::uint32_t registers = 0;
+  std::uint32_t loops = 0;
+  std::uint32_t captures = 0;
+  bool escapes = false;  ///< closures refer to its frame, so the frame must outlive the call
+  // macros and callers
+  std::vector<std::string_view> parameters;  ///< registers 0…
+  bool takes_caller = false;                 ///< then in this order after the parameters
+  bool takes_kwargs = false;
+  bool takes_varargs = false;
+  bool explicit_caller = false;              ///< a parameter is named caller
+  bool reads_caller = false;                 ///< the body uses it
+};
+
+/// A template variable name: found in the render's variables, or among the globals.
+struct VariableName {
+  std::string_view name;
+  Value missing;   ///< its undefined value
+  Value global;    ///< the global function, or undefined with kMissing
+};
+
+struct BlockInfo {
+  std::string_view name;
+  std::uint32_t routine;
+};
+
+/// Source bytes of an instruction.
+struct Extent {
+  std::uint32_t begin;
+  std::uint32_t end;
+};
+
+struct Program {
+  explicit Program(SourceText source_in) : source(std::move(source_in)) {}
+  SourceText source;
+  Arena arena;  ///< constants and everything they refer to
+  std::vector<Instruction> code;
+  std::vector<Extent> extents;  ///< beside code
+  std::vector<Value> constants;
+  std::vector<std::uint32_t> operands;
+  std::vector<Routine> routines;  ///< 0 is the root
+  std::vector<VariableName> names;
+  std::vector<AttributeSite> sites;
+  std::vector<CallShape> shapes;
+  std::vector<BoundCall> bound;
+  std::vector<BlockInfo> blocks;
+  bool has_generation = false;  ///< a {% generation %} tag stands in it
+};
+
+/// Compiles template text. Fails with syntax, unknown_builtin, python_syntax, limit_depth.
+Result<std::unique_ptr<Program>> compile(std::string name, std::string_view text, const SyntaxOptions& options,
+                                         const Limits& limits);
+
+/// The instructions as text, for tests and `--code`.
+std::string list_code(const Program& program);
+
+}  // namespace parlance::jinja

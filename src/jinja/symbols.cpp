@@ -1,0 +1,244 @@
+// Symbols: the rules of Jinja2's idtracking, and is_undeclared().
+#include "jinja/symbols.h"
+
+#include <algorithm>
+
+#include "jinja/children.h"
+#include "value/dict.h"
+
+namespace parlance::jinja {
+
+// ---- NameTable: open addressing over hash_text
+
+NameId NameTable::intern(std::string_view name) {
+  if ((names_.size() + 1) * 2 > slots_.size()) {
+    std::size_t size = slots_.empty() ? 128 : slots_.size() * 2;
+    slots_.assign(size, 0);
+    for (std::uint32_t id = 0; id < names_.size(); ++id) {
+      std::size_t at = hash_text(names_[id]) & (size - 1);
+      while (slots_[at] != 0) at = (at + 1) & (size - 1);
+      slots_[at] = id + 1;
+    }
+  }
+  std::size_t at = hash_text(name) & (slots_.size() - 1);
+  for (; slots_[at] != 0; at = (at + 1) & (slots_.size() - 1)) {
+    if (names_[slots_[at] - 1] == name) return slots_[at] - 1;
+  }
+  names_.push_back(name);
+  slots_[at] = static_cast<std::uint32_t>(names_.size());
+  return slots_[at] - 1;
+}
+
+// ---- Symbols
+
+bool Symbols::find(NameId name, Ident& out) const {
+  for (const Symbols* s = this; s != nullptr; s = s->parent_) {
+    for (const auto& [known, ident] : s->refs_) {
+      if (known == name) {
+        out = ident;
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+const Symbols::LoadEntry* Symbols::find_load(Ident ident) const {
+  for (const Symbols* s = this; s != nullptr; s = s->parent_) {
+    for (const LoadEntry& entry : s->loads_) {
+      if (entry.ident == ident) return &entry;
+    }
+  }
+  return nullptr;
+}
+
+void Symbols::set_load(Ident ident, Load how, Ident alias) {
+  for (LoadEntry& entry : loads_) {
+    if (entry.ident == ident) {
+      entry = {ident, how, alias};
+      return;
+    }
+  }
+  loads_.push_back({ident, how, alias});
+}
+
+void Symbols::define(NameId name, Load how, Ident alias) {
+  Ident ident{level_, name};
+  auto known = std::find_if(refs_.begin(), refs_.end(), [&](const auto& ref) { return ref.first == name; });
+  if (known == refs_.end()) refs_.emplace_back(name, ident);
+  set_load(ident, how, alias);
+}
+
+Ident Symbols::declare_parameter(NameId name) {
+  if (std::find(stores_.begin(), stores_.end(), name) == stores_.end()) stores_.push_back(name);
+  define(name, Load::parameter);
+  return {level_, name};
+}
+
+void Symbols::load(NameId name) {
+  Ident known;
+  if (!find(name, known)) define(name, Load::resolve);
+}
+
+void Symbols::store(NameId name) {
+  if (std::find(stores_.begin(), stores_.end(), name) == stores_.end()) stores_.push_back(name);
+  for (const auto& ref : refs_) {
+    if (ref.first == name) return;
+  }
+  Ident outer;
+  if (parent_ != nullptr && parent_->find(name, outer)) return define(name, Load::alias, outer);
+  define(name, Load::undefined);
+}
+
+void Symbols::merge_branches(Symbols* branches, std::size_t count) {
+  std::vector<NameId> stored;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (NameId name : branches[i].stores_) {
+      bool known = std::find(stores_.begin(), stores_.end(), name) != stores_.end() ||
+                   std::find(stored.begin(), stored.end(), name) != stored.end();
+      if (!known) stored.push_back(name);
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const auto& [name, ident] : branches[i].refs_) {
+      auto same = [n = name](const auto& ref) { return ref.first == n; };
+      if (std::find_if(refs_.begin(), refs_.end(), same) == refs_.end()) refs_.emplace_back(name, ident);
+    }
+    for (const LoadEntry& entry : branches[i].loads_) set_load(entry.ident, entry.how, entry.alias);
+  }
+  stores_.insert(stores_.end(), stored.begin(), stored.end());
+  for (NameId name : stored) {
+    Ident target, outer;
+    find(name, target);
+    if (parent_ != nullptr && parent_->find(name, outer)) {
+      set_load(target, Load::alias, outer);
+    } else {
+      set_load(target, Load::resolve, {});
+    }
+  }
+}
+
+void Symbols::visit_if(const If& node) {
+  visit(node.test);
+  Symbols branches[3] = {*this, *this, *this};
+  for (Node* n : node.body) branches[0].visit(n);
+  for (If* n : node.elifs) branches[1].visit(n);
+  for (Node* n : node.otherwise) branches[2].visit(n);
+  merge_branches(branches, 3);
+}
+
+void Symbols::visit_statement(const Node* node) {
+  switch (node->kind) {
+    case NodeKind::if_: return visit_if(as<If>(node));
+    case NodeKind::macro: return store(names_->intern(as<Macro>(node).name));
+    case NodeKind::for_: return visit(as<For>(node).iterable);
+    case NodeKind::call_block: return visit(as<CallBlock>(node).call);
+    case NodeKind::filter_block: return visit(as<FilterBlock>(node).filter);
+    case NodeKind::with:
+      for (Node* n : as<With>(node).values) visit(n);
+      return;
+    case NodeKind::assign:
+      visit(as<Assign>(node).value);
+      return visit(as<Assign>(node).target);
+    case NodeKind::assign_block: return visit(as<AssignBlock>(node).target);
+    case NodeKind::block:
+    case NodeKind::autoescape:
+    case NodeKind::generation: return;  // scopes of their own
+    case NodeKind::import:
+      visit(as<Import>(node).name);
+      return store(names_->intern(as<Import>(node).target));
+    case NodeKind::from_import:
+      visit(as<FromImport>(node).name);
+      for (const ImportedName& n : as<FromImport>(node).names) store(names_->intern(n.alias));
+      return;
+    default: for_each_child(node, [&](const Node* child) { visit(child); });
+  }
+}
+
+void Symbols::visit(const Node* node, bool as_parameter) {
+  if (node->kind == NodeKind::name) {
+    const auto& name = as<Name>(node);
+    NameId id = names_->intern(name.name);
+    if (as_parameter || name.access == Access::parameter) {
+      declare_parameter(id);
+    } else if (name.access == Access::store) {
+      store(id);
+    } else {
+      load(id);
+    }
+    return;
+  }
+  if (node->kind == NodeKind::namespace_ref) return load(names_->intern(as<NamespaceRef>(node).name));
+  if (is_expression(node->kind)) {
+    for_each_child(node, [&](const Node* child) { visit(child, as_parameter); });
+  } else {
+    visit_statement(node);
+  }
+}
+
+void Symbols::analyze_body(const Nodes& nodes) {
+  for (Node* n : nodes) visit(n);
+}
+
+void Symbols::analyze_for_body(const For& node) {
+  visit(node.target, true);
+  analyze_body(node.body);
+}
+
+void Symbols::analyze_for_test(const For& node) {
+  visit(node.target, true);
+  visit(node.test);
+}
+
+void Symbols::analyze_with(const With& node) {
+  analyze_body(node.targets);
+  analyze_body(node.body);
+}
+
+void Symbols::analyze_parameters(const ArrayOf<Name*>& parameters, const Nodes& defaults) {
+  for (Name* p : parameters) visit(p);
+  analyze_body(defaults);
+}
+
+std::vector<std::pair<NameId, Ident>> Symbols::all_stores() const {
+  std::vector<std::pair<NameId, Ident>> all;
+  for (const Symbols* s = this; s != nullptr; s = s->parent_) {
+    for (NameId name : s->stores_) {
+      auto same = [name](const auto& entry) { return entry.first == name; };
+      Ident ident;
+      if (std::find_if(all.begin(), all.end(), same) == all.end() && find(name, ident)) all.emplace_back(name, ident);
+    }
+  }
+  return all;
+}
+
+// ---- find_undeclared
+
+namespace {
+enum class Seen { nothing, read, assigned };
+
+/// Walks in Jinja2's order; the first mention of the name decides. Blocks are not entered.
+Seen first_mention(const Node* node, std::string_view name) {
+  if (node->kind == NodeKind::name) {
+    const auto& n = as<Name>(node);
+    if (n.name != name) return Seen::nothing;
+    return n.access == Access::load ? Seen::read : Seen::assigned;
+  }
+  if (node->kind == NodeKind::block) return Seen::nothing;
+  Seen seen = Seen::nothing;
+  for_each_child(node, [&](const Node* child) {
+    if (seen == Seen::nothing) seen = first_mention(child, name);
+  });
+  return seen;
+}
+}  // namespace
+
+bool is_undeclared(const Nodes& nodes, std::string_view name) {
+  for (Node* n : nodes) {
+    Seen seen = first_mention(n, name);
+    if (seen != Seen::nothing) return seen == Seen::read;
+  }
+  return false;
+}
+
+}  // namespace parlance::jinja

@@ -1,0 +1,88 @@
+// Symbols: which variable a name means in each scope, worked out as Jinja2's idtracking does.
+//
+// Jinja2 turns names into Python locals `l_<level>_<name>` and lets Python's closures do the rest. The same
+// pairs (level, name) are called idents here; the compiler gives each a register in the routine that owns it.
+// Start at Symbols::analyze(); the rules (alias, resolve, undefined on entry) decide what a `set` inside an
+// `if` or a loop does to the outer variable.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "jinja/ast.h"
+
+namespace parlance::jinja {
+
+using NameId = std::uint32_t;
+
+struct Ident {
+  std::uint32_t level = 0;
+  NameId name = 0;
+  bool operator==(const Ident&) const = default;
+};
+
+/// Gives each distinct name a small number.
+class NameTable {
+ public:
+  NameId intern(std::string_view name);
+  std::string_view name(NameId id) const { return names_[id]; }
+  std::size_t size() const { return names_.size(); }
+
+ private:
+  std::vector<std::string_view> names_;
+  std::vector<std::uint32_t> slots_;
+};
+
+/// How an ident gets its value when its scope is entered.
+enum class Load : std::uint8_t { parameter, resolve, alias, undefined };
+
+class Symbols {
+ public:
+  struct LoadEntry {
+    Ident ident;
+    Load how;
+    Ident alias;
+  };
+  Symbols(NameTable& names, const Symbols* parent, std::uint32_t level)
+      : names_(&names), parent_(parent), level_(level) {}
+
+  std::uint32_t level() const { return level_; }
+  const std::vector<LoadEntry>& loads() const { return loads_; }
+  const std::vector<NameId>& stores() const { return stores_; }
+  bool find(NameId name, Ident& out) const;
+  const LoadEntry* find_load(Ident ident) const;
+  Ident declare_parameter(NameId name);
+  void load(NameId name);
+  void store(NameId name);
+
+  // What a scope-opening node declares; `visit` is for the children of one that is transparent.
+  void analyze_body(const Nodes& nodes);
+  void analyze_for_body(const For& node);
+  void analyze_for_test(const For& node);
+  void analyze_with(const With& node);
+  void analyze_parameters(const ArrayOf<Name*>& parameters, const Nodes& defaults);
+  void visit(const Node* node, bool as_parameter = false);
+
+  /// Stored names of this scope and its parents with the idents they mean, innermost first (for scoped blocks).
+  std::vector<std::pair<NameId, Ident>> all_stores() const;
+
+ private:
+  void visit_arguments(const Arguments& arguments);
+  void visit_if(const If& node);
+  void visit_statement(const Node* node);
+  void merge_branches(Symbols* branches, std::size_t count);
+  void set_load(Ident ident, Load how, Ident alias);
+  void define(NameId name, Load how, Ident alias = {});
+
+  NameTable* names_;
+  const Symbols* parent_;
+  std::uint32_t level_;
+  std::vector<std::pair<NameId, Ident>> refs_;
+  std::vector<LoadEntry> loads_;
+  std::vector<NameId> stores_;
+};
+
+/// Is `name` read in `nodes` before anything there assigns it? Jinja2's find_undeclared, which decides whether a macro
+/// gets caller, varargs and kwargs, and whether a loop needs its loop variable.
+bool is_undeclared(const Nodes& nodes, std::string_view name);
+
+}  // namespace parlance::jinja

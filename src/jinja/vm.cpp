@@ -1,0 +1,475 @@
+// Machine::run: the loop over instructions. It is one long function because that is what keeps the state of the
+// machine in registers; each case is either a line or a call.
+#include "jinja/vm.h"
+
+#include <cstring>
+
+#include "jinja/builtins.h"
+#include "value/markup.h"
+#include "value/operators.h"
+#include "value/text_of.h"
+
+namespace parlance::jinja {
+namespace {
+
+bool same_text(const Value& a, const Value& b) {
+  return a.size == b.size && std::memcmp(a.data, b.data, a.size) == 0;
+}
+
+bool kind_in(const Value& v, std::uint16_t kinds) { return ((1u << static_cast<unsigned>(v.kind)) & kinds) != 0; }
+
+}  // namespace
+
+Machine::Machine(const Program& program, Runtime& rt, parlance::Output& output, FrameStack& stack, const Variables& variables)
+    : program_(program), constants_(program.constants.data()), rt_(rt), output_(output), stack_(stack),
+      variables_(variables) {
+  std::size_t names = program.names.size();
+  resolved_ = rt.arena.allocate_array<Value>(names * 2);
+  context_ = resolved_ + names;
+  for (std::size_t i = 0; i < names * 2; ++i) resolved_[i] = Value::invalid();
+}
+
+// ---- names
+
+Value Machine::lookup(std::uint32_t name) {
+  Value& known = resolved_[name];
+  if (!known.is_invalid()) return known;
+  const VariableName& entry = program_.names[name];
+  for (const DictEntry& over : variables_.overrides) {
+    if (leaf_text(over.key) == entry.name) return known = over.value;
+  }
+  if (variables_.base != nullptr) {
+    if (const DictEntry* found = find_key(*variables_.base, entry.name)) return known = found->value;
+  }
+  return known = entry.global.is_undefined() ? entry.missing : entry.global;
+}
+
+Value Machine::lookup_in_block(std::uint32_t name) {
+  for (std::uint32_t i = 0; i < frame_->scoped_count; ++i) {
+    if (frame_->scoped[i].key.integer == name) return frame_->scoped[i].value;
+  }
+  return context_[name].is_invalid() ? lookup(name) : context_[name];
+}
+
+// ---- attributes and items
+
+Value Machine::attribute(Value object, std::uint32_t number) {
+  const AttributeSite& site = program_.sites[number];
+  if (object.kind == Kind::dict && !site.on_dict) {
+    const DictEntry* found = find_key(*object.dict, leaf_text(site.name));
+    if (found != nullptr) return found->value;
+    Value v;
+    v.undefined =
+        rt_.arena.make<UndefinedInfo>(UndefinedInfo{UndefinedInfo::Form::attribute, site.name, object});
+    return v;
+  }
+  if (is_object(object, kNamespaceType)) {
+    auto& ns = *static_cast<NamespaceObject*>(object.object);
+    for (std::uint32_t i = 0; i < ns.size; ++i) {
+      if (same_text(ns.entries[i].key, site.name)) return ns.entries[i].value;
+    }
+  }
+  return get_attribute(rt_, object, site.name);
+}
+
+Value Machine::item(Value object, Value key) {
+  if (object.is_sequence() && key.is_small_int()) {
+    std::int64_t at = key.integer < 0 ? key.integer + object.list->size : key.integer;
+    if (at >= 0 && at < object.list->size) return object.list->items[at];
+  }
+  if (object.kind == Kind::dict && key.is_leaf()) {
+    if (const DictEntry* found = find_key(*object.dict, leaf_text(key))) return found->value;
+  }
+  return get_item(rt_, object, key);
+}
+
+// ---- output
+
+bool Machine::emit_value(Value v) {
+  if (v.is_string() && !rt_.autoescape) {
+    output_.emit(rt_, v);
+    return true;
+  }
+  Value printed = rt_.autoescape ? escape_html(rt_, v) : to_text(rt_, v);
+  if (printed.is_invalid()) return false;
+  output_.emit(rt_, printed);
+  return true;
+}
+
+bool Machine::emit_parts(const Instruction& i, bool is_sum) {
+  const std::uint32_t* list = program_.operands.data() + i.b;
+  bool plain = !rt_.autoescape;
+  for (std::uint32_t k = 0; k < i.c && plain; ++k) {
+    const Value& v = in(list[k]);
+    plain = v.is_string() ? !v.is_markup() : !is_sum;
+  }
+  if (!plain) {
+    Value whole = is_sum ? sum(i) : join(i);
+    return !whole.is_invalid() && emit_value(whole);
+  }
+  for (std::uint32_t k = 0; k < i.c; ++k) {
+    if (!emit_value(in(list[k]))) return false;
+  }
+  return true;
+}
+
+Value Machine::sum(const Instruction& i) {
+  const std::uint32_t* list = program_.operands.data() + i.b;
+  Value total = in(list[0]);
+  for (std::uint32_t k = 1; k < i.c; ++k) {
+    Value next = in(list[k]);
+    bool plain = total.is_string() && next.is_string() && !((total.flags | next.flags) & Value::kMarkup);
+    total = plain ? concat(rt_, total, next) : binary(rt_, BinaryOperator::add, total, next);
+    if (total.is_invalid()) return total;
+  }
+  return total;
+}
+
+Value Machine::join(const Instruction& i) {
+  const std::uint32_t* list = program_.operands.data() + i.b;
+  bool markup = false;
+  for (std::uint32_t k = 0; k < i.c && rt_.autoescape; ++k) markup = markup || in(list[k]).is_markup();
+  StringBuilder builder(rt_);
+  for (std::uint32_t k = 0; k < i.c; ++k) {
+    Value part = markup ? escape_html(rt_, in(list[k])) : to_text(rt_, in(list[k]));
+    if (part.is_invalid()) return part;
+    builder.append(part);
+  }
+  return builder.finish(markup);
+}
+
+bool Machine::check_text(Value v, bool first) {
+  if (v.is_string()) return true;
+  Value other = make_static("");
+  // Any + of a string and this fails; a number of it that does not is a bug that the oracle would show.
+  return !(first ? binary(rt_, BinaryOperator::add, v, other) : binary(rt_, BinaryOperator::add, other, v)).is_invalid();
+}
+
+// ---- values
+
+Value Machine::collection(const Instruction& i, Kind kind) {
+  const std::uint32_t* list = program_.operands.data() + i.b;
+  Value* made = rt_.arena.allocate_array<Value>(i.c);
+  for (std::uint32_t k = 0; k < i.c; ++k) made[k] = in(list[k]);
+  return make_list(rt_, made, i.c, kind);
+}
+
+Value Machine::dictionary(const Instruction& i) {
+  const std::uint32_t* list = program_.operands.data() + i.b;
+  DictBuilder dict(rt_, i.c / 2);
+  for (std::uint32_t k = 0; k < i.c; k += 2) {
+    if (!dict.set(in(list[k]), in(list[k + 1]))) return Value::invalid();
+  }
+  return dict.finish();
+}
+
+bool Machine::compare_values(std::uint16_t op, const Value& a, const Value& b) {
+  if (op <= 1) {
+    if (a.is_leaf() && b.is_leaf()) return same_text(a, b) != (op == 1);
+    if (a.is_small_int() && b.is_small_int()) return (a.integer == b.integer) != (op == 1);
+  } else if (a.is_small_int() && b.is_small_int() && op <= 5) {
+    switch (static_cast<Comparison>(op)) {
+      case Comparison::less: return a.integer < b.integer;
+      case Comparison::less_equal: return a.integer <= b.integer;
+      case Comparison::greater: return a.integer > b.integer;
+      default: return a.integer >= b.integer;
+    }
+  }
+  return compare(rt_, static_cast<Comparison>(op), a, b);
+}
+
+bool Machine::slow_truth(const Value& v) {
+  if (v.is_sequence()) return v.list->size != 0;
+  if (v.kind == Kind::dict) return v.dict->size != 0;
+  return truth(rt_, v);
+}
+
+Value Machine::filter(const Instruction& i) {
+  const BoundCall& bound = program_.bound[i.c];
+  Value arguments[Signature::kMost];
+  std::memcpy(static_cast<void*>(arguments), constants_ + bound.defaults, bound.row->bound.count * sizeof(Value));
+  arguments[0] = in(i.b);
+  const std::uint32_t* list = program_.operands.data() + bound.first;
+  for (std::uint32_t k = 0; k < bound.given; ++k) arguments[list[2 * k]] = in(list[2 * k + 1]);
+  Call call{rt_, bound.row, arguments, {}};
+  return bound.row->run(call);
+}
+
+Value Machine::length(Value v) {
+  if (v.is_sequence()) return Value::of_int(v.list->size);
+  std::int64_t n = length_of(rt_, v);
+  return rt_.failed() ? Value::invalid() : Value::of_int(n);
+}
+
+bool Machine::unpack(const Instruction& i) {
+  const Value& v = in(i.b);
+  Value* out = frame_->registers + i.a;
+  Iterator it;
+  if (!iterate(rt_, v, it)) {
+    // A failure of the iteration itself stays; for a value that cannot be iterated Python has words of its own.
+    if (rt_.failure.code == ErrorCode::type) {
+      rt_.failure.message = "cannot unpack non-iterable " + std::string(type_name(v)) + " object";
+    }
+    return false;
+  }
+  std::uint32_t got = 0;
+  for (Value next; it.next(rt_, next);) {
+    if (got == i.c) {
+      rt_.fail(ErrorCode::value, "too many values to unpack (expected " + std::to_string(i.c) + ")", v);
+      return false;
+    }
+    out[got++] = next;
+  }
+  if (rt_.failed() || got == i.c) return !rt_.failed();
+  rt_.fail(ErrorCode::value,
+           "not enough values to unpack (expected " + std::to_string(i.c) + ", got " + std::to_string(got) + ")", v);
+  return false;
+}
+
+// ---- loops
+
+bool Machine::begin_loop(const Instruction& i) {
+  LoopState* loop = frame_->loops[i.n];
+  if (i.b != 0) {
+    loop = rt_.arena.make<LoopState>();
+    frame_->loops[i.n] = loop;
+  }
+  loop->index0 = -1;
+  loop->peeked = LoopState::Peeked::no;
+  loop->last_changed = Value::invalid();
+  loop->depth0 = frame_->routine->kind == Routine::Kind::loop && i.n == 0 ? frame_->loop_depth : 0;
+  return iterate(rt_, in(i.a), loop->iterator);
+}
+
+Value Machine::loop_object(std::uint32_t number) {
+  bool recursive = frame_->routine->kind == Routine::Kind::loop && number == 0;
+  return object_value(rt_.arena.make<LoopObject>(LoopObject{
+      {&kLoopType}, frame_->loops[number], recursive ? frame_->routine : nullptr, recursive ? frame_->outer : nullptr}));
+}
+
+bool Machine::step_limits(std::uint32_t steps) {
+  if (!rt_.charge(steps)) return false;
+  if (output_.bytes() > rt_.limits.output_bytes) {
+    rt_.fail(ErrorCode::limit_output, "the prompt grew past " + std::to_string(rt_.limits.output_bytes) + " bytes");
+    return false;
+  }
+  return rt_.reserve(0) && !rt_.failed();
+}
+
+// ---- the rest
+
+bool Machine::set_namespace(const Instruction& i) {
+  const Value& target = in(i.a);
+  if (!is_object(target, kNamespaceType)) {
+    rt_.fail(ErrorCode::runtime, "cannot assign attribute on non-namespace object", target);
+    return false;
+  }
+  namespace_set(rt_, *static_cast<NamespaceObject*>(target.object), leaf_text(in(i.b)), in(i.c));
+  return !rt_.failed();
+}
+
+Value Machine::undefined_hint(Value why) {
+  Value v;
+  v.undefined = rt_.arena.make<UndefinedInfo>(UndefinedInfo{UndefinedInfo::Form::hint, why, {}});
+  return v;
+}
+
+bool Machine::load_template(Value name, std::uint16_t how) {
+  // how: 0 get_template, 1 get_or_select_template, 2 select_template
+  bool one = how == 0 || (how == 1 && name.is_string());
+  if (!one) {
+    if (name.is_undefined()) {
+      fail_undefined(rt_, name);
+      return false;
+    }
+    if (!is_true(name)) {
+      rt_.fail(ErrorCode::templates_not_found, "Tried to select from an empty list of templates.", name);
+      return false;
+    }
+    Iterator it;
+    if (!iterate(rt_, name, it)) return false;
+  }
+  rt_.fail(ErrorCode::type, "no loader for this environment specified", name);
+  return false;
+}
+
+bool Machine::run() {
+  frame_ = new_frame(program_.routines[0], nullptr);
+  frame_->caller = nullptr;
+  const Instruction* const code = program_.code.data();
+  pc_ = code + program_.routines[0].entry;
+  for (;;) {
+    const Instruction& i = *pc_++;
+    at_ = &i;
+    Value* const r = frame_->registers;
+    switch (i.op) {
+      case Op::emit_text: {
+        const Value& v = constants_[i.a & ~kConstant];
+        output_.emit(rt_, v.data, v.size);
+        continue;
+      }
+      case Op::emit:
+        if (!emit_value(in(i.a))) return false;
+        continue;
+      case Op::emit_raw:
+        if (!in(i.a).is_string()) {
+          rt_.fail(ErrorCode::type, "sequence item 0: expected str instance, " + std::string(type_name(in(i.a))) + " found",
+                   in(i.a));
+          return false;
+        }
+        output_.emit(rt_, in(i.a));
+        continue;
+      case Op::emit_join:
+        if (!emit_parts(i, false)) return false;
+        continue;
+      case Op::emit_sum:
+        if (!emit_parts(i, true)) return false;
+        continue;
+      case Op::check_text:
+        if (!check_text(in(i.a), i.n != 0)) return false;
+        continue;
+      case Op::copy: r[i.a] = in(i.b); continue;
+      case Op::resolve: r[i.a] = lookup(i.b); continue;
+      case Op::resolve_block: r[i.a] = lookup_in_block(i.b); continue;
+      case Op::outer: {
+        Frame* owner = frame_;
+        for (std::uint16_t up = i.n; up != 0; --up) owner = owner->outer;
+        r[i.a] = owner->registers[i.b];
+        continue;
+      }
+      case Op::get_attribute: r[i.a] = attribute(in(i.b), i.c); break;
+      case Op::get_item: r[i.a] = item(in(i.b), in(i.c)); break;
+      case Op::slice: {
+        const std::uint32_t* list = program_.operands.data() + i.c;
+        r[i.a] = slice(rt_, in(i.b), in(list[0]), in(list[1]), in(list[2]));
+        break;
+      }
+      case Op::add:
+      case Op::subtract: {
+        const Value& a = in(i.b);
+        const Value& b = in(i.c);
+        std::int64_t result;
+        bool fits = a.is_small_int() && b.is_small_int() &&
+                    !(i.op == Op::add ? __builtin_add_overflow(a.integer, b.integer, &result)
+                                      : __builtin_sub_overflow(a.integer, b.integer, &result));
+        if (fits) {
+          std::uint32_t origin = a.origin != 0 ? a.origin : b.origin;
+          r[i.a] = Value::of_int(result);
+          r[i.a].origin = origin;
+          continue;
+        }
+        r[i.a] = binary(rt_, static_cast<BinaryOperator>(i.n), a, b);
+        break;
+      }
+      case Op::binary: r[i.a] = binary(rt_, static_cast<BinaryOperator>(i.n), in(i.b), in(i.c)); break;
+      case Op::sum: r[i.a] = sum(i); break;
+      case Op::join: r[i.a] = join(i); break;
+      case Op::negate: r[i.a] = negate(rt_, in(i.b)); break;
+      case Op::positive: r[i.a] = positive(rt_, in(i.b)); break;
+      case Op::not_: r[i.a] = Value::boolean(!is_true(in(i.b))); break;
+      case Op::compare: r[i.a] = Value::boolean(compare_values(i.n, in(i.b), in(i.c))); break;
+      case Op::jump: pc_ = code + i.c; continue;
+      case Op::jump_if:
+        if (is_true(in(i.a))) pc_ = code + i.c;
+        break;
+      case Op::jump_unless:
+        if (!is_true(in(i.a))) pc_ = code + i.c;
+        break;
+      case Op::jump_compare:
+        if (compare_values(i.n, in(i.a), in(i.b))) pc_ = code + i.c;
+        break;
+      case Op::jump_compare_unless:
+        if (!compare_values(i.n, in(i.a), in(i.b))) pc_ = code + i.c;
+        break;
+      case Op::is_kind: r[i.a] = Value::boolean(kind_in(in(i.b), i.n)); continue;
+      case Op::jump_if_kind:
+        if (kind_in(in(i.a), i.n)) pc_ = code + i.c;
+        continue;
+      case Op::jump_unless_kind:
+        if (!kind_in(in(i.a), i.n)) pc_ = code + i.c;
+        continue;
+      case Op::filter: r[i.a] = filter(i); break;
+      case Op::length: r[i.a] = length(in(i.b)); break;
+      case Op::apply: r[i.a] = apply(i); break;
+      case Op::call:
+        if (!call_shape(i)) return false;
+        continue;
+      case Op::call_method:
+        if (!call_method(i)) return false;
+        continue;
+      case Op::make_list: r[i.a] = collection(i, Kind::list); continue;
+      case Op::make_tuple: r[i.a] = collection(i, Kind::tuple); continue;
+      case Op::make_dict: r[i.a] = dictionary(i); break;
+      case Op::for_begin:
+        if (!begin_loop(i)) return false;
+        continue;
+      case Op::for_next: {
+        if (!step_limits(static_cast<std::uint32_t>(i.c - static_cast<std::uint32_t>(&i - code)))) return false;
+        if (!frame_->loops[i.n]->next(rt_, r[i.a])) pc_ = code + i.c;
+        break;
+      }
+      case Op::loop_object: r[i.a] = loop_object(i.n); continue;
+      case Op::loop_field: r[i.a] = loop_field(rt_, *frame_->loops[i.n], static_cast<LoopField>(i.b)); break;
+      case Op::unpack:
+        if (!unpack(i)) return false;
+        continue;
+      case Op::collect_begin: {
+        auto* list = rt_.arena.make<ListBuilder>(rt_);
+        r[i.a].kind = Kind::integer;
+        r[i.a].object = reinterpret_cast<Object*>(list);
+        continue;
+      }
+      case Op::collect: reinterpret_cast<ListBuilder*>(r[i.a].object)->append(in(i.b)); break;
+      case Op::collect_end: r[i.a] = reinterpret_cast<ListBuilder*>(r[i.a].object)->finish(); continue;
+      case Op::capture_begin: frame_->captures[i.n] = output_.begin_capture(); continue;
+      case Op::capture_end: r[i.a] = output_.end_capture(rt_, frame_->captures[i.n], rt_.autoescape); break;
+      case Op::generation_begin: frame_->captures[i.n] = output_.begin_generation(); continue;
+      case Op::generation_end: output_.end_generation(frame_->captures[i.n]); continue;
+      case Op::make_macro: {
+        auto& routine = program_.routines[i.b];
+        r[i.a] = make_macro(rt_, routine, frame_);
+        continue;
+      }
+      case Op::recurse:
+        if (!enter_recursive_loop(program_.routines[i.b], frame_, in(i.c), 0, i.a)) return false;
+        continue;
+      case Op::set_attribute:
+        if (!set_namespace(i)) return false;
+        continue;
+      case Op::check_namespace:
+        if (!is_object(in(i.a), kNamespaceType)) {
+          rt_.fail(ErrorCode::runtime, "cannot assign attribute on non-namespace object", in(i.a));
+          return false;
+        }
+        continue;
+      case Op::store_context: context_[i.a] = in(i.b); continue;
+      case Op::run_block:
+        if (!run_block(i)) return false;
+        continue;
+      case Op::make_self: r[i.a] = make_self(rt_, program_); continue;
+      case Op::default_parameter:
+        if (!is_left_out(r[i.a])) pc_ = code + i.c;
+        continue;
+      case Op::undefined: r[i.a] = undefined_hint(in(i.b)); continue;
+      case Op::autoescape: {
+        bool before = rt_.autoescape;
+        rt_.autoescape = is_true(in(i.a));
+        r[i.b] = Value::boolean(before);
+        continue;
+      }
+      case Op::load_template:
+        if (!load_template(in(i.a), i.n)) return false;
+        continue;
+      case Op::fail:
+        rt_.fail(static_cast<ErrorCode>(i.n), std::string(leaf_text(in(i.a))));
+        return false;
+      case Op::return_:
+        if (frame_->caller == nullptr) return step_limits(0);
+        leave();
+        break;
+    }
+    if (rt_.failed()) return false;
+  }
+}
+
+}  // namespace parlance::jinja

@@ -1,0 +1,131 @@
+// Machine: runs a Program. vm.cpp is the loop over instructions, vm_calls.cpp everything that enters a routine.
+//
+// Template recursion (macros, recursive loops, blocks) uses frames of its own, never the native stack.
+#pragma once
+#include <span>
+
+#include "engine/output.h"
+#include "jinja/loop.h"
+#include "jinja/macro.h"
+#include "jinja/program.h"
+
+namespace parlance::jinja {
+
+/// One activation of a routine.
+struct Frame {
+  Value* registers;
+  LoopState** loops;
+  parlance::Output::Mark* captures;
+  const Routine* routine;
+  Frame* outer;    ///< frame of the enclosing routine, for its variables
+  Frame* caller;   ///< frame to return to
+  const Instruction* return_to;
+  std::uint32_t result;      ///< register of the caller that gets the text
+  std::uint32_t loop_depth;  ///< depth0 of a recursive loop
+  parlance::Output::Mark mark;
+  const DictEntry* scoped;   ///< what a scoped block was given: name number as key, value
+  std::uint32_t scoped_count;
+  std::size_t stack_mark;    ///< where the frame stack stood before
+};
+
+/// Memory for frames that nothing refers to after they return. Chunks are kept and reused.
+class FrameStack {
+ public:
+  char* push(std::size_t bytes);
+  std::size_t mark() const { return chunk_ * kChunk + used_; }
+  void pop_to(std::size_t mark) {
+    chunk_ = mark / kChunk;
+    used_ = mark % kChunk;
+  }
+
+ private:
+  static constexpr std::size_t kChunk = std::size_t{1} << 18;
+  std::vector<std::unique_ptr<char[]>> chunks_;
+  std::size_t chunk_ = 0;
+  std::size_t used_ = 0;
+};
+
+/// The variables of a render: `overrides` come before `base`.
+struct Variables {
+  const DictObject* base = nullptr;
+  std::span<const DictEntry> overrides;
+};
+
+class Machine {
+ public:
+  Machine(const Program& program, Runtime& rt, parlance::Output& output, FrameStack& stack, const Variables& variables);
+  /// Runs the root. False after a failure: rt.failure says what, failed_at() where.
+  bool run();
+  /// Source bytes of the instruction that failed.
+  Extent failed_at() const { return program_.extents[static_cast<std::size_t>(at_ - program_.code.data())]; }
+  /// The macros and loops around the failure, newest first, for Error::trace.
+  std::vector<std::string> trace() const;
+
+ private:
+  // vm.cpp
+  const Value& in(std::uint32_t operand) const {
+    return (operand & kConstant) != 0 ? constants_[operand & ~kConstant] : frame_->registers[operand];
+  }
+  bool step_limits(std::uint32_t steps);
+  Value lookup(std::uint32_t name);
+  Value lookup_in_block(std::uint32_t name);
+  Value attribute(Value object, std::uint32_t site);
+  Value item(Value object, Value key);
+  bool emit_value(Value v);
+  bool emit_parts(const Instruction& i, bool sum);
+  Value sum(const Instruction& i);
+  Value join(const Instruction& i);
+  bool check_text(Value v, bool first);
+  Value collection(const Instruction& i, Kind kind);
+  Value dictionary(const Instruction& i);
+  bool compare_values(std::uint16_t op, const Value& a, const Value& b);
+  bool is_true(const Value& v) {
+    switch (v.kind) {
+      case Kind::boolean: return v.integer != 0;
+      case Kind::string: return v.size != 0;
+      case Kind::undefined:
+      case Kind::none: return false;
+      default: return slow_truth(v);
+    }
+  }
+  bool slow_truth(const Value& v);
+  Value filter(const Instruction& i);
+  Value length(Value v);
+  bool unpack(const Instruction& i);
+  bool begin_loop(const Instruction& i);
+  Value loop_object(std::uint32_t number);
+  bool set_namespace(const Instruction& i);
+  Value undefined_hint(Value why);
+  bool load_template(Value name, std::uint16_t how);
+
+  // vm_calls.cpp
+  CallArguments gather(const CallShape& shape, bool& ok);
+  Value apply(const Instruction& i);
+  bool call(Value callee, const CallArguments& arguments, std::uint32_t result);
+  bool call_shape(const Instruction& i);
+  bool call_method(const Instruction& i);
+  bool call_macro(Object* object, const CallArguments& arguments, std::uint32_t result);
+  bool bind_macro(const Routine& routine, const CallArguments& arguments, Frame& frame);
+  bool call_loop(const LoopObject& loop, const CallArguments& arguments, std::uint32_t result);
+  Frame* new_frame(const Routine& routine, Frame* outer);
+  bool enter(Frame* frame, std::uint32_t result);
+  void leave();
+  bool run_block(const Instruction& i);
+  bool enter_recursive_loop(const Routine& routine, Frame* outer, Value over, std::uint32_t depth,
+                            std::uint32_t result);
+
+  const Program& program_;
+  const Value* constants_;
+  Runtime& rt_;
+  parlance::Output& output_;
+  FrameStack& stack_;
+  Variables variables_;
+  Frame* frame_ = nullptr;
+  const Instruction* pc_ = nullptr;
+  const Instruction* at_ = nullptr;
+  std::uint32_t depth_ = 0;
+  Value* resolved_;        ///< by name number; invalid: not looked up yet
+  Value* context_;         ///< what top-level sets gave to blocks; invalid: nothing
+};
+
+}  // namespace parlance::jinja

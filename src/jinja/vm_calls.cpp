@@ -1,0 +1,322 @@
+// Entering and leaving routines: calls, macros, recursive loops, blocks. Rules from Jinja2's runtime.Macro.__call__.
+#include <cstring>
+
+#include "jinja/builtins.h"
+#include "jinja/vm.h"
+#include "value/operators.h"
+
+namespace parlance::jinja {
+
+char* FrameStack::push(std::size_t bytes) {
+  bytes = (bytes + 15) & ~std::size_t{15};
+  if (chunks_.empty()) chunks_.push_back(std::make_unique_for_overwrite<char[]>(kChunk));
+  if (used_ + bytes > kChunk) {
+    ++chunk_;
+    used_ = 0;
+    if (chunk_ == chunks_.size()) chunks_.push_back(std::make_unique_for_overwrite<char[]>(kChunk));
+  }
+  char* result = chunks_[chunk_].get() + used_;
+  used_ += bytes;
+  return result;
+}
+
+// ---- frames
+
+Frame* Machine::new_frame(const Routine& routine, Frame* outer) {
+  std::size_t registers = routine.registers * sizeof(Value);
+  std::size_t loops = routine.loops * (sizeof(LoopState) + sizeof(LoopState*));
+  std::size_t bytes = sizeof(Frame) + registers + loops + routine.captures * sizeof(parlance::Output::Mark);
+  std::size_t mark = stack_.mark();
+  // A frame of unusual size, or one that closures refer to, lives as long as the render.
+  bool keep = routine.escapes || bytes > (std::size_t{1} << 16);
+  char* memory = keep ? static_cast<char*>(rt_.arena.allocate(bytes)) : stack_.push(bytes);
+  auto* frame = new (memory) Frame{};
+  memory += sizeof(Frame);
+  frame->registers = reinterpret_cast<Value*>(memory);
+  for (std::uint32_t i = 0; i < routine.registers; ++i) new (frame->registers + i) Value();
+  memory += registers;
+  auto* states = reinterpret_cast<LoopState*>(memory);
+  memory += routine.loops * sizeof(LoopState);
+  frame->loops = reinterpret_cast<LoopState**>(memory);
+  for (std::uint32_t i = 0; i < routine.loops; ++i) frame->loops[i] = new (states + i) LoopState();
+  memory += routine.loops * sizeof(LoopState*);
+  frame->captures = reinterpret_cast<parlance::Output::Mark*>(memory);
+  frame->routine = &routine;
+  frame->outer = outer;
+  frame->stack_mark = mark;
+  return frame;
+}
+
+bool Machine::enter(Frame* frame, std::uint32_t result) {
+  if (++depth_ > rt_.limits.depth) {
+    rt_.fail(ErrorCode::limit_depth, "maximum recursion depth exceeded");
+    return false;
+  }
+  if (!step_limits(16)) return false;
+  frame->caller = frame_;
+  frame->return_to = pc_;
+  frame->result = result;
+  bool captures = frame->routine->kind != Routine::Kind::block || result != CallShape::kNone;
+  if (captures) frame->mark = output_.begin_capture();
+  frame_ = frame;
+  pc_ = program_.code.data() + frame->routine->entry;
+  return true;
+}
+
+void Machine::leave() {
+  Frame* done = frame_;
+  if (done->result != CallShape::kNone) {
+    Value text = output_.end_capture(rt_, done->mark, rt_.autoescape);
+    done->caller->registers[done->result] = text;
+  }
+  pc_ = done->return_to;
+  frame_ = done->caller;
+  --depth_;
+  stack_.pop_to(done->stack_mark);
+}
+
+std::vector<std::string> Machine::trace() const {
+  std::vector<std::string> lines;
+  for (Frame* frame = frame_; frame != nullptr && frame->caller != nullptr && lines.size() < 10; frame = frame->caller) {
+    auto call = static_cast<std::size_t>(frame->return_to - 1 - program_.code.data());
+    std::uint32_t line = program_.source.line_of(program_.extents[call].begin);
+    const char* what = frame->routine->kind == Routine::Kind::macro    ? "in macro "
+                       : frame->routine->kind == Routine::Kind::caller ? "in a call block"
+                       : frame->routine->kind == Routine::Kind::block  ? "in block "
+                                                                       : "in a recursive loop";
+    std::string name = frame->routine->kind == Routine::Kind::loop ? "" : std::string(frame->routine->name);
+    lines.push_back(what + name + ", called at line " + std::to_string(line));
+  }
+  return lines;
+}
+
+// ---- arguments
+
+CallArguments Machine::gather(const CallShape& shape, bool& ok) {
+  ok = true;
+  CallArguments out;
+  out.positional = frame_->registers + shape.first;
+  out.positional_count = shape.positional;
+  if (shape.star != CallShape::kNone) {
+    ListBuilder all(rt_, shape.positional);
+    for (std::uint32_t i = 0; i < shape.positional; ++i) all.append(out.positional[i]);
+    Iterator it;
+    ok = iterate(rt_, in(shape.star), it);
+    for (Value v; ok && it.next(rt_, v) && rt_.charge(1);) all.append(v);
+    out.positional = all.data();
+    out.positional_count = all.size();
+  }
+  if (shape.keywords.empty() && shape.star_star == CallShape::kNone) return out;
+  DictBuilder keywords(rt_, static_cast<std::uint32_t>(shape.keywords.size()));
+  const Value* values = frame_->registers + shape.first + shape.positional;
+  for (std::size_t i = 0; i < shape.keywords.size(); ++i) keywords.set(shape.keywords[i], values[i]);
+  if (shape.star_star != CallShape::kNone) {
+    const Value& more = in(shape.star_star);
+    if (more.kind != Kind::dict) {
+      rt_.fail(ErrorCode::type, "argument after ** must be a mapping, not " + std::string(type_name(more)), more);
+      ok = false;
+      return out;
+    }
+    for (const DictEntry& e : entries(more)) {
+      if (!e.key.is_string()) {
+        rt_.fail(ErrorCode::type, "keywords must be strings", e.key);
+      } else if (keywords.find(e.key) != nullptr) {
+        rt_.fail(ErrorCode::type, "got multiple values for keyword argument '" + std::string(leaf_text(e.key)) + "'");
+      }
+      keywords.set(e.key, e.value);
+    }
+  }
+  ok = ok && !rt_.failed();
+  Value dict = keywords.finish();
+  out.keywords = dict.dict->entries;
+  out.keyword_count = dict.dict->size;
+  return out;
+}
+
+Value Machine::apply(const Instruction& i) {
+  const CallShape& shape = program_.shapes[i.c];
+  bool ok;
+  CallArguments arguments = gather(shape, ok);
+  if (!ok) return Value::invalid();
+  Value subject = in(shape.object);
+  return call_builtin(rt_, *program_.bound[i.b].row, &subject, arguments);
+}
+
+// ---- calls
+
+bool Machine::call(Value callee, const CallArguments& arguments, std::uint32_t result) {
+  if (callee.is_undefined()) {
+    fail_undefined(rt_, callee);
+    return false;
+  }
+  if (callee.kind == Kind::object) {
+    Object* object = callee.object;
+    if (object->type == &kMacroType) return call_macro(object, arguments, result);
+    if (object->type == &kLoopType) return call_loop(*static_cast<LoopObject*>(object), arguments, result);
+    if (object->type == &kBlockReferenceType) {
+      return enter(new_frame(*static_cast<BlockReference*>(object)->routine, nullptr), result);
+    }
+    Value out;
+    if (object->type == &kBoundMethodType) {
+      auto& method = *static_cast<BoundMethod*>(object);
+      out = call_builtin(rt_, *method.row, &method.self, arguments);
+    } else if (object->type == &kFunctionType) {
+      out = call_builtin(rt_, *static_cast<FunctionObject*>(object)->row, nullptr, arguments);
+    } else if (object->type->call != nullptr) {
+      out = object->type->call(rt_, object, arguments);
+    } else {
+      rt_.fail(ErrorCode::type, "'" + std::string(type_name(callee)) + "' object is not callable", callee);
+    }
+    frame_->registers[result] = out;
+    return step_limits(1);
+  }
+  rt_.fail(ErrorCode::type, "'" + std::string(type_name(callee)) + "' object is not callable", callee);
+  return false;
+}
+
+bool Machine::call_shape(const Instruction& i) {
+  bool ok;
+  CallArguments arguments = gather(program_.shapes[i.c], ok);
+  return ok && call(in(i.b), arguments, i.a);
+}
+
+bool Machine::call_method(const Instruction& i) {
+  const CallShape& shape = program_.shapes[i.c];
+  const AttributeSite& site = program_.sites[i.b];
+  Value object = in(shape.object);
+  const Builtin* row = nullptr;
+  if (object.kind == Kind::string) row = object.is_markup() ? nullptr : site.text_method;
+  if (object.kind == Kind::dict) row = site.dict_method;
+  Value callee;
+  if (row == nullptr) {
+    callee = attribute(object, i.b);
+    if (callee.is_invalid()) return false;
+  }
+  bool ok;
+  CallArguments arguments = gather(shape, ok);
+  if (!ok) return false;
+  if (row == nullptr) return call(callee, arguments, i.a);
+  frame_->registers[i.a] = call_builtin(rt_, *row, &object, arguments);
+  return step_limits(1);
+}
+
+// ---- macros
+
+namespace {
+
+std::string macro_name(const Routine& routine) {
+  return routine.kind == Routine::Kind::caller ? "None" : "'" + std::string(routine.name) + "'";
+}
+
+/// Takes a keyword out of the arguments: marks it used.
+const Value* take_keyword(const CallArguments& arguments, std::string_view name, std::vector<bool>& used) {
+  for (std::uint32_t i = 0; i < arguments.keyword_count; ++i) {
+    if (!used[i] && leaf_text(arguments.keywords[i].key) == name) {
+      used[i] = true;
+      return &arguments.keywords[i].value;
+    }
+  }
+  return nullptr;
+}
+
+Value no_caller(Runtime& rt) {
+  Value v;
+  v.undefined = rt.arena.make<UndefinedInfo>(
+      UndefinedInfo{UndefinedInfo::Form::hint, make_static("No caller defined"), {}});
+  return v;
+}
+
+}  // namespace
+
+bool Machine::bind_macro(const Routine& routine, const CallArguments& in_arguments, Frame& frame) {
+  auto count = static_cast<std::uint32_t>(routine.parameters.size());
+  std::vector<bool> used(in_arguments.keyword_count, false);
+  std::uint32_t given = std::min(count, in_arguments.positional_count);
+  for (std::uint32_t i = 0; i < given; ++i) frame.registers[i] = in_arguments.positional[i];
+  bool found_caller = given == count && routine.explicit_caller;
+  for (std::uint32_t i = given; i < count; ++i) {
+    const Value* value = take_keyword(in_arguments, routine.parameters[i], used);
+    frame.registers[i] = value != nullptr ? *value : left_out();
+    if (routine.parameters[i] == "caller") found_caller = true;
+  }
+  std::uint32_t next = count;
+  if (routine.takes_caller && !found_caller) {
+    const Value* caller = take_keyword(in_arguments, "caller", used);
+    frame.registers[next++] = caller != nullptr && !caller->is_none() ? *caller : no_caller(rt_);
+  }
+  if (routine.takes_kwargs) {
+    DictBuilder rest(rt_);
+    for (std::uint32_t i = 0; i < in_arguments.keyword_count; ++i) {
+      if (!used[i]) rest.set(in_arguments.keywords[i].key, in_arguments.keywords[i].value);
+    }
+    frame.registers[next++] = rest.finish();
+  } else {
+    for (std::uint32_t i = 0; i < in_arguments.keyword_count; ++i) {
+      if (used[i]) continue;
+      std::string name(leaf_text(in_arguments.keywords[i].key));
+      std::string what = name == "caller" ? " was invoked with two values for the special caller argument. This is "
+                                            "most likely a bug."
+                                          : " takes no keyword argument '" + name + "'";
+      rt_.fail(ErrorCode::type, "macro " + macro_name(routine) + what);
+      return false;
+    }
+  }
+  if (routine.takes_varargs) {
+    std::uint32_t extra = in_arguments.positional_count - given;
+    frame.registers[next++] = copy_list(rt_, {in_arguments.positional + given, extra}, Kind::tuple);
+  } else if (in_arguments.positional_count > count) {
+    rt_.fail(ErrorCode::type, "macro " + macro_name(routine) + " takes not more than " + std::to_string(count) +
+                                  " argument(s)");
+    return false;
+  }
+  return true;
+}
+
+bool Machine::call_macro(Object* object, const CallArguments& arguments, std::uint32_t result) {
+  auto& macro = *static_cast<MacroObject*>(object);
+  Frame* frame = new_frame(*macro.routine, macro.outer);
+  return bind_macro(*macro.routine, arguments, *frame) && enter(frame, result);
+}
+
+// ---- recursive loops and blocks
+
+bool Machine::enter_recursive_loop(const Routine& routine, Frame* outer, Value over, std::uint32_t depth,
+                                   std::uint32_t result) {
+  Frame* frame = new_frame(routine, outer);
+  frame->registers[0] = over;
+  frame->loop_depth = depth;
+  return enter(frame, result);
+}
+
+bool Machine::call_loop(const LoopObject& loop, const CallArguments& arguments, std::uint32_t result) {
+  if (loop.routine == nullptr) {
+    rt_.fail(ErrorCode::type, "The loop must have the 'recursive' marker to be called recursively.");
+    return false;
+  }
+  bool by_name = arguments.keyword_count == 1 && leaf_text(arguments.keywords[0].key) == "iterable";
+  if (arguments.positional_count + arguments.keyword_count != 1 || (arguments.keyword_count == 1 && !by_name)) {
+    rt_.fail(ErrorCode::type, "loop() takes exactly one argument");
+    return false;
+  }
+  Value over = by_name ? arguments.keywords[0].value : arguments.positional[0];
+  return enter_recursive_loop(*loop.routine, loop.outer, over, loop.state->depth0 + 1, result);
+}
+
+bool Machine::run_block(const Instruction& i) {
+  const Routine& routine = program_.routines[program_.blocks[i.b].routine];
+  const std::uint32_t* list = program_.operands.data() + i.a;
+  DictEntry* scoped = i.c == 0 ? nullptr : rt_.arena.allocate_array<DictEntry>(i.c);
+  std::uint32_t count = 0;
+  for (std::uint32_t k = 0; k < i.c; ++k) {
+    const Value& v = in(list[2 * k + 1]);
+    if (v.is_undefined() && (v.flags & Value::kMissing) != 0) continue;
+    scoped[count++] = {Value::of_int(list[2 * k]), v};
+  }
+  Frame* frame = new_frame(routine, nullptr);
+  // An inner block still sees what the outer scoped one was given.
+  frame->scoped = i.n != 0 ? scoped : frame_->scoped;
+  frame->scoped_count = i.n != 0 ? count : frame_->scoped_count;
+  return enter(frame, CallShape::kNone);
+}
+
+}  // namespace parlance::jinja
