@@ -1,0 +1,221 @@
+// Template: compiling and rendering, the two doors of the engine. Start at Template::render.
+#include "parlance/template.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "conversation/conversation.h"
+#include "jinja/program.h"
+#include "jinja/vm.h"
+#include "render/assistant.h"
+#include "render/provenance.h"
+#include "value/dict.h"
+
+namespace parlance {
+
+struct Template::Impl {
+  std::unique_ptr<jinja::Program> program;
+  std::string name;
+};
+
+struct Workspace::State {
+  Arena arena;
+  Output output;
+  jinja::FrameStack frames;
+};
+
+Workspace::Workspace() : state_(std::make_unique<State>()) {}
+Workspace::Workspace(Workspace&&) noexcept = default;
+Workspace& Workspace::operator=(Workspace&&) noexcept = default;
+Workspace::~Workspace() = default;
+
+Result<Template> Template::compile(std::string_view text, const CompileOptions& options) {
+  jinja::SyntaxOptions syntax{options.trim_blocks, options.lstrip_blocks, false};
+  auto program = jinja::compile(options.name, text, syntax, options.limits);
+  if (!program) return program.error();
+  return Template(std::make_shared<const Impl>(Impl{std::move(*program), options.name}));
+}
+
+const std::string& Template::name() const { return impl_->name; }
+bool Template::has_generation_tag() const { return impl_->program->has_generation; }
+std::string Template::list_code() const { return jinja::list_code(*impl_->program); }
+
+namespace {
+
+/// The variables a render adds to the conversation's.
+class Overrides {
+ public:
+  void set(std::string_view name, Value value) { entries_[count_++] = {Value::view(name), value}; }
+  std::span<const DictEntry> list() const { return {entries_, count_}; }
+
+ private:
+  DictEntry entries_[2];
+  std::size_t count_ = 0;
+};
+
+const Value* member(const DictObject* dict, std::string_view name) {
+  const DictEntry* entry = dict == nullptr ? nullptr : find_key(*dict, name);
+  return entry == nullptr ? nullptr : &entry->value;
+}
+
+bool last_is_assistant(const Conversation& conversation) {
+  Value messages = conversation.messages();
+  if (!messages.is_sequence() || messages.list->size == 0) return false;
+  Value last = messages.list->items[messages.list->size - 1];
+  const Value* role = last.kind == Kind::dict ? member(last.dict, "role") : nullptr;
+  return role != nullptr && role->is_leaf() && leaf_text(*role) == "assistant";
+}
+
+bool is_true(const Value* v) { return v != nullptr && v->kind == Kind::boolean && v->integer != 0; }
+
+struct Wishes {
+  bool continue_final = false;
+  Overrides overrides;
+};
+
+Result<Wishes> wishes_of(const Conversation& conversation, const DictObject* variables, const RenderOptions& options) {
+  Wishes wishes;
+  wishes.continue_final = options.continue_final.value_or(!options.as_is &&
+                                                          is_true(member(variables, "continue_final_message")));
+  const Value* given = member(variables, "add_generation_prompt");
+  bool said = given != nullptr && !given->is_none();
+  std::optional<bool> prompt = options.add_generation_prompt;
+  if (wishes.continue_final) {
+    bool asked = options.add_generation_prompt.value_or(!options.continue_final && is_true(given));
+    if (asked) {
+      return Error(ErrorCode::usage, "continuing the last message and adding a generation prompt exclude each other");
+    }
+    prompt = false;
+  } else if (!prompt && !said && !options.as_is) {
+    prompt = !last_is_assistant(conversation);
+  }
+  if (prompt) wishes.overrides.set("add_generation_prompt", Value::boolean(*prompt));
+  return wishes;
+}
+
+Error describe_failure(const jinja::Program& program, const jinja::Machine& machine, const Runtime& rt,
+                       const Conversation& conversation) {
+  Error::Parts parts;
+  parts.code = rt.failure.code;
+  parts.message = rt.failure.message;
+  parts.hint = rt.failure.hint;
+  jinja::Extent at = machine.failed_at();
+  parts.where = program.source.locate(at.begin, at.end);
+  parts.input_path = conversation.path_of(rt.failure.culprit);
+  const Value& culprit = rt.failure.culprit;
+  if (parts.input_path.empty() && culprit.is_undefined() && culprit.undefined != nullptr) {
+    parts.input_path = conversation.path_of(culprit.undefined->object);
+  }
+  parts.trace = machine.trace();
+  return Error(std::move(parts));
+}
+
+void copy_text(const Output& output, Rendering& into) {
+  if (into.capacity_ < output.bytes()) {
+    into.capacity_ = output.bytes();
+    into.text_ = std::make_unique_for_overwrite<char[]>(into.capacity_);
+  }
+  char* at = into.text_.get();
+  for (std::uint32_t i = 0; i < output.piece_count(); ++i) {
+    const Piece& piece = output.pieces()[i];
+    std::memcpy(at, piece.data, piece.size);
+    at += piece.size;
+  }
+  into.size_ = output.bytes();
+}
+
+void fill_spans(const Output& output, Provenance& provenance, std::vector<Span>& spans) {
+  std::uint64_t at = 0;
+  for (std::uint32_t i = 0; i < output.piece_count(); ++i) {
+    const Piece& piece = output.pieces()[i];
+    provenance.append_spans(piece, at, spans);
+    at += piece.size;
+  }
+}
+
+void cut_at(std::uint64_t end, Rendering& into) {
+  into.size_ = end;
+  std::erase_if(into.spans_, [&](const Span& s) { return s.begin >= end; });
+  if (!into.spans_.empty()) into.spans_.back().end = std::min(into.spans_.back().end, end);
+  std::erase_if(into.generation_, [&](const TextRange& r) { return r.begin >= end; });
+  for (TextRange& range : into.generation_) range.end = std::min(range.end, end);
+}
+
+/// Cuts the prompt after the last byte that the last message said. Its role does not count: a template may write it again
+/// when it closes the turn.
+Result<void> continue_last(const Conversation& conversation, Rendering& into) {
+  Value messages = conversation.messages();
+  auto last = messages.is_sequence() ? static_cast<std::int32_t>(messages.list->size) - 1 : -1;
+  if (last < 0 || !last_is_assistant(conversation)) {
+    return Error(ErrorCode::conversation, "there is no assistant message at the end to continue");
+  }
+  for (std::size_t i = into.spans_.size(); i-- > 0;) {
+    const Span& span = into.spans_[i];
+    if (span.message != last) continue;
+    if (path_of_span(conversation, span).ends_with("].role")) continue;
+    cut_at(span.end, into);
+    return {};
+  }
+  return Error(ErrorCode::conversation, "nothing of the last message is in the prompt, so it cannot be continued");
+}
+
+}  // namespace
+
+Result<Rendering> Template::render(const Conversation& conversation, const RenderOptions& options) const {
+  Workspace workspace;
+  Rendering rendering;
+  Result<void> done = render(conversation, options, workspace, rendering);
+  if (!done) return done.error();
+  return rendering;
+}
+
+Result<void> Template::render(const Conversation& conversation, const RenderOptions& options, Workspace& workspace,
+                              Rendering& into) const {
+  const jinja::Program& program = *impl_->program;
+  Workspace::State& memory = workspace.state();
+  memory.arena.reset();
+  memory.arena.set_limit(options.limits.memory_bytes);
+  memory.output.reset();
+  memory.frames.pop_to(0);
+  into.spans_.clear();
+  into.generation_.clear();
+  into.assistant_.clear();
+  into.notes_.clear();
+  into.size_ = 0;
+
+  Value all = conversation.variables();
+  const DictObject* variables = all.kind == Kind::dict ? all.dict : nullptr;
+  Result<Wishes> wishes = wishes_of(conversation, variables, options);
+  if (!wishes) return wishes.error();
+
+  Runtime rt(memory.arena, options.limits);
+  rt.now = options.now;
+  rt.random_state ^= options.random_seed;
+  jinja::Machine machine(program, rt, memory.output, memory.frames, {variables, wishes->overrides.list()});
+  if (!machine.run()) return describe_failure(program, machine, rt, conversation);
+
+  copy_text(memory.output, into);
+  for (const ByteRange& range : memory.output.generation()) into.generation_.push_back({range.begin, range.end});
+  if (options.want_spans || options.want_assistant || wishes->continue_final) {
+    Provenance provenance(program, conversation.state(), memory.arena);
+    memory.arena.find_derived(nullptr);  // sorts the log
+    fill_spans(memory.output, provenance, into.spans_);
+  }
+  if (wishes->continue_final) {
+    if (Result<void> cut = continue_last(conversation, into); !cut) return cut.error();
+  }
+  if (options.want_assistant) fill_assistant(*this, conversation, options, into);
+  return {};
+}
+
+std::string_view origin_name(Origin origin) {
+  constexpr std::string_view kNames[] = {"literal", "input", "derived", "computed"};
+  return kNames[static_cast<std::size_t>(origin)];
+}
+
+std::string path_of_span(const Conversation& conversation, const Span& span) {
+  if (span.input != nullptr) return path_of_address(conversation.state(), span.input);
+  return span.input_id == 0 ? std::string() : path_of_id(conversation.state(), span.input_id);
+}
+
+}  // namespace parlance
