@@ -1,0 +1,17 @@
+#!/bin/sh
+# Makes build/oracle/venv, the Python in which the oracle runs; does nothing where it is already as pinned.
+# Needs CPython 3.11 (PYTHON names another place of it) because answers depend on its Unicode tables and methods.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+venv=$here/../../build/oracle/venv
+python=${PYTHON:-python3.11}
+"$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "setup.sh: $python is not CPython 3.11" >&2; exit 1; }
+if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
+  rm -rf "$venv"
+  mkdir -p "$venv"
+  "$python" -m venv "$venv"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
+  cp "$here/requirements.txt" "$venv/installed.txt"
+fi
+cd "$venv/bin"
+echo "$(pwd)/python"
