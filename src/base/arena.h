@@ -71,6 +71,7 @@ class Arena {
     derived_.push_back({begin, static_cast<std::uint32_t>(size), source});
   }
   std::string_view copy_text(std::string_view text) {
+    if (text.empty()) return "";
     char* p = allocate_text(text.size());
     if (!text.empty()) std::memcpy(p, text.data(), text.size());
     return {p, text.size()};

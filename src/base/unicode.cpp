@@ -10,6 +10,8 @@
 
 #include <utf8proc.h>
 
+#include <cstdlib>
+
 #include <algorithm>
 #include <iterator>
 #include <span>
@@ -241,6 +243,17 @@ uint32_t to_fold(char32_t c, char32_t out[kMaxMapping]) {
   if (is_unassigned(static_cast<char32_t>(folded[0]))) return write_one(c, out);
   std::copy_n(folded, size, out);
   return static_cast<uint32_t>(size);
+}
+
+std::string nfkc(std::string_view text) {
+  utf8proc_uint8_t* mapped = nullptr;
+  constexpr auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
+  const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                             static_cast<utf8proc_ssize_t>(text.size()), &mapped, options);
+  if (size < 0) return std::string(text);
+  std::string result(reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(size));
+  std::free(mapped);
+  return result;
 }
 
 }  // namespace parlance::unicode

@@ -145,6 +145,9 @@ uint32_t to_upper(char32_t c, char32_t out[kMaxMapping]);
 uint32_t to_title(char32_t c, char32_t out[kMaxMapping]);
 uint32_t to_fold(char32_t c, char32_t out[kMaxMapping]);
 
+/// NFKC of well-formed text, which is how Python reads identifiers; the text itself where it is malformed.
+std::string nfkc(std::string_view text);
+
 // str.lower, upper, title, capitalize, swapcase and casefold. The result is appended to `out`,
 // which must not own the bytes of `text`. It has at most three times as many code points.
 

@@ -108,7 +108,28 @@ Value default_value(const Parameter& parameter) {
   return left_out();
 }
 
+namespace {
+
+/// Does a call with `given` positional arguments and no keywords need nothing but defaults behind them?
+bool binds_in_order(const Signature& s, std::size_t given) {
+  return given >= s.required && given <= positional_places(s) && !s.varargs && !s.kwargs && s.keyword_only == 255;
+}
+
+Value call_in_order(Runtime& rt, const Builtin& row, const Value* self, const CallArguments& arguments) {
+  Value values[Signature::kMost];
+  std::size_t next = 0;
+  if (self != nullptr) values[next++] = *self;
+  for (std::uint32_t i = 0; i < arguments.positional_count; ++i) values[next++] = arguments.positional[i];
+  for (; next < row.bound.count; ++next) values[next] = default_value(row.bound.parameters[next]);
+  Call call{rt, &row, values, {}};
+  return row.run(call);
+}
+
+}  // namespace
+
 Value call_builtin(Runtime& rt, const Builtin& row, const Value* self, const CallArguments& arguments) {
+  std::size_t given = arguments.positional_count + (self != nullptr ? 1 : 0);
+  if (arguments.keyword_count == 0 && binds_in_order(row.bound, given)) return call_in_order(rt, row, self, arguments);
   Binding b{rt, row, {}};
   Call call{rt, &row, b.values, {}};
   if (!bind_positional(b, self, arguments, call.rest) || !bind_keywords(b, arguments, call.rest) ||

@@ -143,10 +143,9 @@ bool Compiler::output_constant(const Node* node, Scope& scope) {
     output_text(as<Constant>(node).value, node);
     return true;
   }
-  if (scope.escape == Escape::unknown) return false;
-  std::optional<Value> value = fold(node, scope);
+  std::optional<Value> value = fold(node, scope, true);
   if (!value) return false;
-  Value printed = scope.escape == Escape::on ? escape_html(rt_, *value) : to_text(rt_, *value);
+  Value printed = scope.escape ? escape_html(rt_, *value) : to_text(rt_, *value);
   if (printed.is_invalid()) {
     rt_.failure = {};  // as in Jinja2: what cannot be printed now fails when it is reached
     return false;
@@ -673,9 +672,9 @@ void Compiler::autoescape(const Autoescape& node, Scope& outer) {
   emit(Op::autoescape, &node, enabled.code, before.code);
   release(enabled);
   if (std::optional<Value> value = fold(node.enabled, scope)) {
-    if (scope.escape != Escape::unknown) scope.escape = truth(rt_, *value) ? Escape::on : Escape::off;
+    scope.escape = truth(rt_, *value);
   } else {
-    scope.escape = Escape::unknown;
+    scope.is_volatile = true;
   }
   statements(node.body, scope);
   Place forgotten{temporary(), true};

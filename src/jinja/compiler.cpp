@@ -26,7 +26,7 @@ Value missing_name(Runtime& rt, std::string_view name) {
 
 Compiler::Scope Compiler::inner(Scope& outer) const {
   return Scope{Symbols(const_cast<NameTable&>(names_), &outer.symbols, outer.symbols.level() + 1), outer.routine, false,
-               false, outer.escape};
+               false, outer.escape, outer.is_volatile};
 }
 
 void Compiler::enter(Scope& scope) {
@@ -207,7 +207,7 @@ bool Compiler::run(const Nodes& nodes) {
   RoutineState root;
   root.index = begin_routine(Routine::Kind::root, "");
   routine_ = &root;
-  Scope scope{Symbols(names_, nullptr, 0), &root, true, false, Escape::off};
+  Scope scope{Symbols(names_, nullptr, 0), &root, true};
   if (is_undeclared(nodes, "self")) {
     Ident self = scope.symbols.declare_parameter(names_.intern("self"));
     emit(Op::make_self, nullptr, register_of(root, self));
@@ -228,7 +228,7 @@ void Compiler::compile_blocks() {
     state.index = begin_routine(Routine::Kind::block, block.name);
     p_.blocks[i].routine = state.index;
     routine_ = &state;
-    Scope scope{Symbols(names_, nullptr, 0), &state, false, false, Escape::off};
+    Scope scope{Symbols(names_, nullptr, 0), &state};
     if (is_undeclared(block.body, "self")) {
       emit(Op::make_self, nullptr, register_of(state, scope.symbols.declare_parameter(names_.intern("self"))));
     }

@@ -34,9 +34,6 @@ class Compiler {
   const Error& failure() const { return *failure_; }
 
  private:
-  /// Autoescaping as far as the compiler knows.
-  enum class Escape : std::uint8_t { off, on, unknown };
-
   struct Loop {
     Ident ident;             // of the variable `loop`, if extended
     bool extended = false;
@@ -66,7 +63,9 @@ class Compiler {
     RoutineState* routine;
     bool toplevel = false;
     bool soft = false;  // directly inside an if: unknown filters fail when they are reached
-    Escape escape = Escape::off;
+    // Jinja2's eval context: whether autoescaping is on as far as the compiler knows, and whether it cannot know.
+    bool escape = false;
+    bool is_volatile = false;
   };
 
   /// While it lives, `scope` is directly inside an if.
@@ -174,7 +173,7 @@ class Compiler {
   void break_or_continue(const Node& node, Scope& scope);
 
   // ---- fold.cpp
-  std::optional<Value> fold(const Node* node, const Scope& scope);
+  std::optional<Value> fold(const Node* node, const Scope& scope, bool for_output = false);
   std::optional<Value> try_fold(const Node* node);
   std::optional<Value> fold_arguments_and_run(const Filter& node);
 
@@ -184,6 +183,7 @@ class Compiler {
   std::vector<std::uint32_t> variable_names_;  // by NameId: number + 1 in p_.names
   RoutineState* routine_ = nullptr;
   std::optional<Error> failure_;
+  bool volatile_fold_ = false;  // folding although autoescaping is not known: no filters, no template text
   std::vector<const Block*> blocks_;
   // literal text waiting to be emitted as one constant
   std::vector<Value> pending_text_;

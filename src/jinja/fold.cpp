@@ -58,10 +58,11 @@ bool may_fold(const Node* node) {
 
 }  // namespace
 
-std::optional<Value> Compiler::fold(const Node* node, const Scope& scope) {
+std::optional<Value> Compiler::fold(const Node* node, const Scope& scope, bool for_output) {
   if (node->kind == NodeKind::constant) return as<Constant>(node).value;
-  if (scope.escape == Escape::unknown || !may_fold(node)) return std::nullopt;
-  rt_.autoescape = scope.escape == Escape::on;
+  if ((scope.is_volatile && !for_output) || !may_fold(node)) return std::nullopt;
+  volatile_fold_ = scope.is_volatile;
+  rt_.autoescape = scope.escape;
   std::uint64_t random_before = rt_.random_state;
   std::optional<Value> value = try_fold(node);
   rt_.autoescape = false;
@@ -78,21 +79,25 @@ std::optional<Value> Compiler::fold(const Node* node, const Scope& scope) {
 
 std::optional<Value> Compiler::fold_arguments_and_run(const Filter& node) {
   const Builtin* row = node.kind == NodeKind::filter ? find_filter(node.name) : find_test(node.name);
-  if (row == nullptr) return std::nullopt;
+  if (row == nullptr || volatile_fold_) return std::nullopt;
   std::vector<Value> positional;
   std::vector<DictEntry> keywords;
-  for (const Node* n : node.arguments.positional) {
+  auto again = [this](const Node* n) -> std::optional<Value> {
     std::optional<Value> v = try_fold(n);
+    return v && !v->is_invalid() && !rt_.failed() ? v : std::nullopt;
+  };
+  for (const Node* n : node.arguments.positional) {
+    std::optional<Value> v = again(n);
     if (!v) return std::nullopt;
     positional.push_back(*v);
   }
   for (const Keyword& k : node.arguments.keywords) {
-    std::optional<Value> v = try_fold(k.value);
+    std::optional<Value> v = again(k.value);
     if (!v) return std::nullopt;
     keywords.push_back({Value::view(k.name), *v});
   }
   if (node.arguments.star != nullptr || node.arguments.star_star != nullptr) return std::nullopt;
-  std::optional<Value> subject = try_fold(node.subject);
+  std::optional<Value> subject = again(node.subject);
   if (!subject) return std::nullopt;
   CallArguments arguments{positional.data(), static_cast<std::uint32_t>(positional.size()), keywords.data(),
                           static_cast<std::uint32_t>(keywords.size())};

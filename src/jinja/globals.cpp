@@ -59,7 +59,7 @@ bool add_pair(Runtime& rt, DictBuilder& dict, Value pair, std::uint64_t number) 
   Value list = to_list(rt, pair);
   if (list.is_invalid()) return false;
   if (list.list->size == 2) return dict.set(list.list->items[0], list.list->items[1]);
-  rt.fail(ErrorCode::value, where.substr(0, where.size()) + " has length " + std::to_string(list.list->size) +
+  rt.fail(ErrorCode::value, where + " has length " + std::to_string(list.list->size) +
                                 "; 2 is required", pair);
   return false;
 }
@@ -153,6 +153,17 @@ constexpr ObjectType namespace_type() {
 
 // ---- cycler, joiner
 
+/// Objects without a text of their own print their class with its module.
+Value plain_object_text(Runtime& rt, std::string_view python_class) {
+  StringBuilder out(rt);
+  out.append_static("<jinja2.utils.");
+  out.append_static(python_class);
+  out.append_static(" object at ");
+  out.append_static(kPrintedAddress);
+  out.append_static(">");
+  return out.finish();
+}
+
 CyclerObject& as_cycler(Object* self) { return *static_cast<CyclerObject*>(self); }
 
 Value global_cycler(Call& call) {
@@ -197,6 +208,7 @@ Value cycler_attribute(Runtime& rt, Object* self, std::string_view name) {
 
 constexpr ObjectType cycler_type() {
   ObjectType type{.name = "Cycler"};
+  type.to_text = [](Runtime& rt, Object*, bool) { return plain_object_text(rt, "Cycler"); };
   type.get_attribute = cycler_attribute;
   return type;
 }
@@ -224,6 +236,7 @@ Value joiner_attribute(Runtime&, Object* self, std::string_view name) {
 
 constexpr ObjectType joiner_type() {
   ObjectType type{.name = "Joiner"};
+  type.to_text = [](Runtime& rt, Object*, bool) { return plain_object_text(rt, "Joiner"); };
   type.get_attribute = joiner_attribute;
   type.call = joiner_call;
   type.is_callable = true;
@@ -245,10 +258,9 @@ Value global_strftime_now(Call& call) {
   std::string out;
   std::string_view format = text(call.rt, call[0]);
   if (format.find('\0') != std::string_view::npos) return call.fail(ErrorCode::value, "embedded null character");
-  if (!call.rt.charge_bytes(4 * format.size()) || !append_time(call.rt, out, call.rt.now, format)) {
-    return call.rt.failed() ? Value::invalid() : call.fail(ErrorCode::value, "strftime format ends with raw %");
-  }
-  return make_computed(call.rt, out);
+  if (!call.rt.charge_bytes(32 * std::uint64_t{format.size()})) return Value::invalid();
+  append_time(call.rt, out, call.rt.now, format);
+  return call.rt.failed() ? Value::invalid() : make_computed(call.rt, out);
 }
 
 // ---- lipsum
@@ -274,21 +286,19 @@ struct PythonName {
   std::string_view name, shown;
 };
 constexpr PythonName kPythonNames[] = {
-    {"range", "<function safe_range at 0x"},       {"dict", "<class 'dict'>"},
+    {"range", "<function safe_range at "},       {"dict", "<class 'dict'>"},
     {"namespace", "<class 'jinja2.utils.Namespace'>"}, {"cycler", "<class 'jinja2.utils.Cycler'>"},
-    {"joiner", "<class 'jinja2.utils.Joiner'>"},   {"lipsum", "<function generate_lorem_ipsum at 0x"},
+    {"joiner", "<class 'jinja2.utils.Joiner'>"},   {"lipsum", "<function generate_lorem_ipsum at "},
 };
 
 Value function_text(Runtime& rt, Object* self, bool) {
-  static constexpr char kHex[] = "0123456789abcdef";
   const Builtin* row = static_cast<FunctionObject*>(self)->row;
-  std::string shown = "<function " + std::string(row->name) + " at 0x";
+  std::string shown = "<function " + std::string(row->name) + " at ";
   for (const PythonName& python : kPythonNames) {
     if (python.name == row->name) shown = python.shown;
   }
   if (shown.back() == '>') return make_computed(rt, shown);
-  auto address = reinterpret_cast<std::uintptr_t>(self);
-  for (int shift = 44; shift >= 0; shift -= 4) shown += kHex[address >> shift & 15];
+  shown += kPrintedAddress;
   return make_computed(rt, shown + ">");
 }
 

@@ -86,19 +86,13 @@ TokenKind double_operator(char first, char second) {
   return TokenKind::invalid;
 }
 
-/// The end of `text` without the white space at its end, from `begin` on.
-std::size_t strip_right(const char* text, std::size_t begin, std::size_t end) {
-  while (end > begin) {
-    if (class_of(text[end - 1]) == ByteClass::space) {
-      --end;
-      continue;
-    }
-    if (class_of(text[end - 1]) != ByteClass::wide) break;
-    const utf8::Decoded last = utf8::decode_back(text + begin, text + end);
-    if (!unicode::is_space(last.code_point)) break;
-    end -= last.size;
-  }
-  return end;
+/// The size of the white space character that ends at `end`; 0 if none does.
+std::size_t space_before(const char* begin, const char* end) {
+  if (end == begin) return 0;
+  const ByteClass last = class_of(end[-1]);
+  if (last != ByteClass::wide) return last == ByteClass::space ? 1 : 0;
+  const utf8::Decoded wide = utf8::decode_back(begin, end);
+  return unicode::is_space(wide.code_point) ? wide.size : 0;
 }
 
 }  // namespace
@@ -124,19 +118,11 @@ Lexer::Lexer(Runtime& rt, std::string_view text, const SyntaxOptions& options, P
   if (!options.keep_trailing_newline && text.ends_with('\n')) --size_;
 }
 
-void Lexer::next(Token& token) {
-  token.word = Word::none;
-  if (state_ >= State::variable && lex_code(token)) return;
-  for (;;) {
-    bool made = false;
-    switch (state_) {
-      case State::text: made = lex_text(token); break;
-      case State::tag: made = lex_tag(token); break;
-      case State::raw: made = lex_raw(token); break;
-      case State::variable:
-      case State::block: made = lex_code(token); break;
-    }
-    if (made) return;
+bool Lexer::lex_between_code(Token& token) {
+  switch (state_) {
+    case State::text: return lex_text(token);
+    case State::tag: return lex_tag(token);
+    default: return lex_raw(token);
   }
 }
 
@@ -173,12 +159,19 @@ std::size_t Lexer::find_tag(std::size_t from) const {
 /// lstrip_blocks strips the tag's own indentation, if the tag is the first on its line.
 std::size_t Lexer::end_of_data(std::size_t begin, std::size_t tag) const {
   const char sign = at(tag + 2);
-  if (sign == '-') return strip_right(text_, begin, tag);
+  std::size_t end = tag;
+  if (sign == '-') {
+    while (const std::size_t size = space_before(text_ + begin, text_ + end)) end -= size;
+    return end;
+  }
   if (sign == '+' || !lstrip_blocks_ || text_[tag + 1] == '{') return tag;
-  std::size_t line = tag;
-  while (line > begin && text_[line - 1] != '\n') --line;
-  const bool starts_line = line > 0 ? text_[line - 1] == '\n' : true;
-  return starts_line && strip_right(text_, line, tag) == line ? line : tag;
+  while (end > begin && text_[end - 1] == ' ') --end;
+  while (end > begin && text_[end - 1] != '\n') {
+    const std::size_t size = space_before(text_ + begin, text_ + end);
+    if (size == 0) return tag;
+    end -= size;
+  }
+  return end == 0 || text_[end - 1] == '\n' ? end : tag;
 }
 
 // ---- tags
@@ -354,8 +347,9 @@ bool Lexer::lex_string(Token& token) {
 }
 
 bool Lexer::lex_operator(Token& token) {
-  if (open_brackets_.empty() && lex_end_of_code(token)) return true;
   const char c = text_[pos_];
+  const bool may_end = c == '%' || c == '}' || c == '-' || c == '+';
+  if (may_end && open_brackets_.empty() && lex_end_of_code(token)) return true;
   TokenKind kind = double_operator(c, at(pos_ + 1));
   if (kind != TokenKind::invalid) return emit(token, kind, pos_ + 2);
   kind = kSingleOperators[static_cast<unsigned char>(c)];

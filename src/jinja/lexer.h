@@ -32,13 +32,19 @@ class Lexer {
 
   /// Makes `token` the next token; its value is set for the kinds that have one. After the last token,
   /// and after a problem, always the same.
-  void next(Token& token);
+  void next(Token& token) {
+    token.word = Word::none;
+    while (!(is_in_code() ? lex_code(token) : lex_between_code(token))) {
+    }
+  }
 
  private:
   /// What the text at pos_ is part of.
   enum class State : std::uint8_t { text, tag, raw, variable, block };
+  bool is_in_code() const { return state_ == State::variable || state_ == State::block; }
 
   // One function for each state: true when `token` is one for the parser.
+  bool lex_between_code(Token& token);
   bool lex_text(Token& token);
   bool lex_tag(Token& token);
   bool lex_raw(Token& token);

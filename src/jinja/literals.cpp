@@ -1,6 +1,9 @@
 // Scanning and evaluating literals. Begin reading at scan_number and decode_string.
 #include "jinja/literals.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "value/number.h"
@@ -200,15 +203,14 @@ class StringDecoder {
 
   /// One past the last byte written; null after a failure.
   char* run() {
-    while (p_ < end_) {
-      if (*p_ != '\\') {
-        *out_++ = *p_++;
-        continue;
-      }
-      ++p_;
+    for (;;) {
+      const void* found = std::memchr(p_, '\\', static_cast<std::size_t>(end_ - p_));
+      const char* backslash = found == nullptr ? end_ : static_cast<const char*>(found);
+      out_ = std::copy(p_, backslash, out_);
+      p_ = backslash + 1;
+      if (backslash == end_) return out_;
       if (!escape()) return nullptr;
     }
-    return out_;
   }
 
  private:

@@ -28,6 +28,8 @@ Value macro_attribute(Runtime& rt, Object* object, std::string_view name) {
   return {};
 }
 
+Value self_text(Runtime&, Object*, bool) { return make_static("<TemplateReference None>"); }
+
 Value self_attribute(Runtime& rt, Object* object, std::string_view name) {
   const Program& program = *static_cast<SelfObject*>(object)->program;
   for (const BlockInfo& block : program.blocks) {
@@ -57,7 +59,7 @@ Value make_self(Runtime& rt, const Program& program) {
 
 const ObjectType kMacroType{
     .name = "Macro", .to_text = macro_text, .get_attribute = macro_attribute, .is_callable = true};
-const ObjectType kSelfType{.name = "TemplateReference", .get_item = self_item};
+const ObjectType kSelfType{.name = "TemplateReference", .to_text = self_text, .get_item = self_item};
 const ObjectType kBlockReferenceType{.name = "BlockReference", .is_callable = true};
 
 }  // namespace parlance::jinja

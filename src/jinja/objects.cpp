@@ -49,6 +49,16 @@ bool generator_next(Runtime& rt, Object* self, Value& out) {
   return more;
 }
 
+Value generator_text(Runtime& rt, Object* self, bool) {
+  StringBuilder out(rt);
+  out.append_static("<generator object ");
+  out.append_static(static_cast<Generator*>(self)->function);
+  out.append_static(" at ");
+  out.append_static(kPrintedAddress);
+  out.append_static(">");
+  return out.finish();
+}
+
 // ---- Python's builtin iterators
 
 bool iterator_next(Runtime& rt, Object* self, Value& out) {
@@ -280,6 +290,7 @@ constexpr ObjectType generator_type() {
   ObjectType type{.name = "generator"};
   type.iterate = iterate_self;
   type.next = generator_next;
+  type.to_text = generator_text;
   return type;
 }
 

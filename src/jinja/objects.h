@@ -16,17 +16,21 @@ namespace parlance::jinja {
 /// Concrete generators derive from it, keep their state after these fields and start with
 /// `start_generator`. next() guards nesting, since a template can stack generators.
 struct Generator : Object {
+  std::string_view function;  ///< name of the Python function, which is printed
   bool (*step)(Runtime&, Generator&, Value& out);
   bool finished;
   bool running;
 };
 extern const ObjectType kGeneratorType;
+/// The address printed objects have: always the same, so that output is reproducible and tells nothing.
+inline constexpr std::string_view kPrintedAddress = "0x7f0000000000";
 
 /// A fresh generator of type G (trivially destructible, derived from Generator), its own fields zeroed.
 template <typename G>
-G* start_generator(Runtime& rt, bool (*step)(Runtime&, Generator&, Value&)) {
+G* start_generator(Runtime& rt, std::string_view function, bool (*step)(Runtime&, Generator&, Value&)) {
   G* g = rt.arena.make<G>();
   g->type = &kGeneratorType;
+  g->function = function;
   g->step = step;
   return g;
 }

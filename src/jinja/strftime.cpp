@@ -140,8 +140,8 @@ bool Formatter::name_directive(char letter, const Style& style) {
     case 'n': text = "\n"; break;
     case 't': text = "\t"; break;
     case '%': text = "%"; break;
-    case 'z':
     case 'Z': break;
+    case 'z': return true;
     default: return false;
   }
   cased.upper = style.upper || (style.swap && letter != 'n' && letter != 't' && letter != '%');
@@ -200,8 +200,8 @@ bool Formatter::composite(char letter, const Style& style) {
 }
 
 bool Formatter::directive(char letter, const Style& style) {
-  constexpr std::string_view kWithE = "cCxXyY";
-  constexpr std::string_view kWithO = "deHImMSuUVwWy";
+  constexpr std::string_view kWithE = "cCnpPrRstTuxXyYzZ";
+  constexpr std::string_view kWithO = "bBCdegGhHIjklmMnpPrRsStTuUVwWyzZ";
   if (style.modifier == 'E' && kWithE.find(letter) == std::string_view::npos) return false;
   if (style.modifier == 'O' && kWithO.find(letter) == std::string_view::npos) return false;
   return name_directive(letter, style) || number_directive(letter, style) || composite(letter, style);
@@ -234,19 +234,13 @@ void Formatter::format(std::string_view text) {
       out_ += text[i];
       continue;
     }
-    if (i + 1 < text.size() && text[i + 1] == 'f') {
-      std::string micros = std::to_string(now_.microsecond);
-      out_.append(6 - std::min<std::size_t>(6, micros.size()), '0');
-      out_ += micros;
-      ++i;
-      continue;
-    }
     Style style;
     std::size_t letter = read_style(text, i + 1, style);
     if (letter >= text.size() || !directive(text[letter], style)) {
+      // What glibc does not know it prints; of "%E%" only the last sign.
       letter = std::min(letter, text.size() - 1);
-      style.upper = false;
-      add(std::string(text.substr(i, letter + 1 - i)), style);
+      std::size_t begin = text[letter] == '%' ? letter : i;
+      add(std::string(text.substr(begin, letter + 1 - begin)), style);
     }
     i = letter;
   }
@@ -254,11 +248,21 @@ void Formatter::format(std::string_view text) {
 
 }  // namespace
 
-bool append_time(Runtime& rt, std::string& out, const CivilTime& now, std::string_view format) {
-  std::size_t percents = format.size() - std::min(format.size(), format.find_last_not_of('%') + 1);
-  if (percents % 2 != 0) return false;
-  Formatter(rt, out, now).format(format);
-  return !rt.failed();
+void append_time(Runtime& rt, std::string& out, const CivilTime& now, std::string_view format) {
+  // Python goes first, over pairs of '%' and any character; glibc sees what is left.
+  std::string seen;
+  for (std::size_t i = 0; i < format.size(); ++i) {
+    char next = format[i] == '%' && i + 1 < format.size() ? format[i + 1] : '\0';
+    if (next == 'f') {
+      std::string micros = std::to_string(now.microsecond);
+      seen.append(6 - std::min<std::size_t>(6, micros.size()), '0');
+      seen += micros;
+    } else if (next != 'z' && next != 'Z') {
+      seen += format.substr(i, next == '\0' ? 1 : 2);
+    }
+    if (next != '\0') ++i;
+  }
+  Formatter(rt, out, now).format(seen);
 }
 
 }  // namespace parlance::jinja

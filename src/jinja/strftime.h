@@ -7,8 +7,7 @@
 
 namespace parlance::jinja {
 
-/// Appends `now` as `format` says; false if the format ends with a lone '%' (Python: ValueError).
-/// Asks `room` before each directive's text: a width is chosen by the template.
-bool append_time(Runtime& rt, std::string& out, const CivilTime& now, std::string_view format);
+/// Appends `now` as `format` says. A limit may fail in `rt`: widths are chosen by the template.
+void append_time(Runtime& rt, std::string& out, const CivilTime& now, std::string_view format);
 
 }  // namespace parlance::jinja

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/unicode.h"
+#include "base/utf8.h"
 #include "jinja/children.h"
 #include "value/dict.h"
 
@@ -11,6 +13,13 @@ namespace parlance::jinja {
 // ---- NameTable: open addressing over hash_text
 
 NameId NameTable::intern(std::string_view name) {
+  if (utf8::is_ascii(name)) return intern_exact(name);
+  std::string normalised = unicode::nfkc(name);
+  if (normalised == name) return intern_exact(name);
+  return intern_exact(normalised_.emplace_back(std::move(normalised)));
+}
+
+NameId NameTable::intern_exact(std::string_view name) {
   if ((names_.size() + 1) * 2 > slots_.size()) {
     std::size_t size = slots_.empty() ? 128 : slots_.size() * 2;
     slots_.assign(size, 0);

@@ -6,6 +6,8 @@
 // `if` or a loop does to the outer variable.
 #pragma once
 #include <cstdint>
+#include <deque>
+#include <string>
 #include <vector>
 
 #include "jinja/ast.h"
@@ -20,7 +22,7 @@ struct Ident {
   bool operator==(const Ident&) const = default;
 };
 
-/// Gives each distinct name a small number.
+/// Gives each distinct name a small number. Names are the same when Python takes them for one identifier (NFKC).
 class NameTable {
  public:
   NameId intern(std::string_view name);
@@ -28,8 +30,11 @@ class NameTable {
   std::size_t size() const { return names_.size(); }
 
  private:
+  NameId intern_exact(std::string_view name);
+
   std::vector<std::string_view> names_;
   std::vector<std::uint32_t> slots_;
+  std::deque<std::string> normalised_;  ///< owns names that NFKC changed
 };
 
 /// How an ident gets its value when its scope is entered.

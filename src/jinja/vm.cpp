@@ -13,7 +13,7 @@ namespace parlance::jinja {
 namespace {
 
 bool same_text(const Value& a, const Value& b) {
-  return a.size == b.size && std::memcmp(a.data, b.data, a.size) == 0;
+  return leaf_text(a) == leaf_text(b);
 }
 
 bool kind_in(const Value& v, std::uint16_t kinds) { return ((1u << static_cast<unsigned>(v.kind)) & kinds) != 0; }
@@ -276,7 +276,7 @@ Value Machine::undefined_hint(Value why) {
 
 bool Machine::load_template(Value name, std::uint16_t how) {
   // how: 0 get_template, 1 get_or_select_template, 2 select_template
-  bool one = how == 0 || (how == 1 && name.is_string());
+  bool one = how == 0 || (how == 1 && (name.is_string() || name.is_undefined()));
   if (!one) {
     if (name.is_undefined()) {
       fail_undefined(rt_, name);

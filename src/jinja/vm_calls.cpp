@@ -112,6 +112,7 @@ CallArguments Machine::gather(const CallShape& shape, bool& ok) {
   for (std::size_t i = 0; i < shape.keywords.size(); ++i) keywords.set(shape.keywords[i], values[i]);
   if (shape.star_star != CallShape::kNone) {
     const Value& more = in(shape.star_star);
+    if (more.is_undefined()) fail_undefined(rt_, more);
     if (more.kind != Kind::dict) {
       rt_.fail(ErrorCode::type, "argument after ** must be a mapping, not " + std::string(type_name(more)), more);
       ok = false;

@@ -1,8 +1,9 @@
 // Integers beyond int64, on Boost.Multiprecision's cpp_int.
 //
-// A BigInt in the arena is loaded into a cpp_int, computed with, and stored again, as a small integer
-// whenever it fits. Before that, sizes are bounded (kMaxBits) and the work is charged. What needs only
-// the top bits (doubles, comparisons) looks at the limbs directly. Begin reading at big_binary.
+// A BigInt in the arena is loaded into a cpp_int, computed with, and stored again, as a small
+// integer whenever it fits. Before that, sizes are bounded (kMaxBits) and the work is charged. What
+// needs only the top bits (doubles, comparisons) looks at the limbs directly. Begin reading at
+// big_binary.
 #include "value/bigint.h"
 
 #include <algorithm>
@@ -36,7 +37,8 @@ constexpr std::int64_t kSmallestExponent = -1074;  // of the smallest positive d
 Integer load(Value v) {
   if (!is_big(v)) return Integer(v.integer);
   Integer n;
-  boost::multiprecision::import_bits(n, v.big->limbs, v.big->limbs + v.big->count, kLimbBits, false);
+  boost::multiprecision::import_bits(n, v.big->limbs, v.big->limbs + v.big->count, kLimbBits,
+                                     false);
   if (v.big->negative) n.backend().negate();
   return n;
 }
@@ -120,9 +122,11 @@ Value power(Runtime& rt, Value base, Value exponent) {
   return store(rt, boost::multiprecision::pow(load(base), static_cast<unsigned>(times)));
 }
 
-/// Steps of a division of `a` limbs by `b`: each limb of the quotient costs a pass over the divisor,
-/// and a limb of that about eight times an addition.
-std::uint64_t division_work(std::uint64_t a, std::uint64_t b) { return a < b ? a : 8 * (a - b + 1) * b; }
+/// Steps of a division of `a` limbs by `b`: each limb of the quotient costs a pass over the
+/// divisor, and a limb of that about eight times an addition.
+std::uint64_t division_work(std::uint64_t a, std::uint64_t b) {
+  return a < b ? a : 8 * (a - b + 1) * b;
+}
 
 Value divide_whole(Runtime& rt, Value a, Value b, bool want_quotient) {
   if (!charge_limbs(rt, division_work(limbs_of(a), limbs_of(b)))) return Value::invalid();
@@ -194,8 +198,8 @@ std::optional<double> big_quotient(Runtime& rt, Value a, Value b) {
   dividend = boost::multiprecision::abs(dividend);
   divisor = boost::multiprecision::abs(divisor);
   // Scaled so that the quotient has 56 or 57 bits: three more than a double keeps.
-  const auto shift =
-      static_cast<std::int64_t>(bits_of(dividend)) - static_cast<std::int64_t>(bits_of(divisor)) - 56;
+  const auto shift = static_cast<std::int64_t>(bits_of(dividend)) -
+                     static_cast<std::int64_t>(bits_of(divisor)) - 56;
   if (shift > 0) divisor <<= shift;
   if (shift < 0) dividend <<= -shift;
   Division d;
@@ -259,7 +263,8 @@ namespace {
 
 int digit_of(char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; }
 
-/// In a base that is a power of two each digit is some bits: they are put into limbs from the right.
+/// In a base that is a power of two each digit is some bits: they are put into limbs from the
+/// right.
 Value from_bit_digits(Runtime& rt, std::string_view digits, unsigned width, bool negative) {
   digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
   if (std::uint64_t{digits.size()} * width > kMaxBits + width) return fail_too_large(rt);
@@ -284,7 +289,8 @@ Value big_from_digits(Runtime& rt, std::string_view digits, int base, bool negat
   if (!rt.charge_bytes(digits.size())) return Value::invalid();
   const auto unsigned_base = static_cast<unsigned>(base);
   if (std::has_single_bit(unsigned_base)) {
-    return from_bit_digits(rt, digits, static_cast<unsigned>(std::countr_zero(unsigned_base)), negative);
+    return from_bit_digits(rt, digits, static_cast<unsigned>(std::countr_zero(unsigned_base)),
+                           negative);
   }
   if (digits.size() > kMaxBits / 2) return fail_too_large(rt);
   const std::uint64_t words = digits.size() / 11 + 1;
@@ -306,7 +312,8 @@ Value big_from_digits(Runtime& rt, std::string_view digits, int base, bool negat
 }
 
 Value big_round(Runtime& rt, Value v, std::uint64_t places) {
-  // Ten to the power of `places` has more than 3 * places bits, so nothing is left of a shorter number.
+  // Ten to the power of `places` has more than 3 * places bits, so nothing is left of a shorter
+  // number.
   if (places > bits_of(v) / 3 + 1) return Value::of_int(0);
   const std::uint64_t limbs = limbs_of(v);
   if (!charge_limbs(rt, 4 * limbs * limbs)) return Value::invalid();

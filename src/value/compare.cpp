@@ -1,8 +1,9 @@
 // Python's comparisons: equality, order and containment of every pair of kinds.
 //
-// Text compares by bytes: in UTF-8, surrogates included, that is the order of code points. Ropes are
-// walked piece by piece, never flattened. Rules: CPython 3.11 Objects/object.c (do_richcompare),
-// Objects/listobject.c (list_richcompare), jinja2.runtime.Undefined. Begin reading at equal and order.
+// Text compares by bytes: in UTF-8, surrogates included, that is the order of code points. Ropes
+// are walked piece by piece, never flattened. Rules: CPython 3.11 Objects/object.c
+// (do_richcompare), Objects/listobject.c (list_richcompare), jinja2.runtime.Undefined. Begin
+// reading at equal and order.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -75,14 +76,17 @@ int compare_text(Runtime& rt, Value a, Value b) {
   return order < 0 ? -1 : order > 0 ? 1 : 0;
 }
 
-bool equal_text(Runtime& rt, Value a, Value b) { return a.size == b.size && compare_text(rt, a, b) == 0; }
+bool equal_text(Runtime& rt, Value a, Value b) {
+  return a.size == b.size && compare_text(rt, a, b) == 0;
+}
 
 // ---- equality
 
-/// What containers ask of their members: the same object or equal. A NaN counts as the same object as
-/// another one, since JSON's NaN is one object in Python.
+/// What containers ask of their members: the same object or equal. A NaN counts as the same object
+/// as another one, since JSON's NaN is one object in Python.
 bool same_or_equal(Runtime& rt, Value a, Value b) {
-  if (a.kind == Kind::real && b.kind == Kind::real && std::isnan(a.real) && std::isnan(b.real)) return true;
+  if (a.kind == Kind::real && b.kind == Kind::real && std::isnan(a.real) && std::isnan(b.real))
+    return true;
   return equal(rt, a, b);
 }
 
@@ -133,7 +137,8 @@ bool equal_slow(Runtime& rt, Value a, Value b) {
 // ---- order
 
 /// In the order of Comparison.
-constexpr std::array<std::string_view, 8> kSymbols = {"==", "!=", "<", "<=", ">", ">=", "in", "not in"};
+constexpr std::array<std::string_view, 8> kSymbols = {
+    "==", "!=", "<", "<=", ">", ">=", "in", "not in"};
 
 /// Whether a three-way result (2: unordered) satisfies `op`.
 bool satisfies(Comparison op, int order) {
@@ -187,7 +192,8 @@ bool order(Runtime& rt, Order how, Value a, Value b) {
 
 // ---- containment
 
-/// Substring search whose worst case (a long needle that almost matches everywhere) is paid in steps.
+/// Substring search whose worst case (a long needle that almost matches everywhere) is paid in
+/// steps.
 bool contains_text(Runtime& rt, std::string_view haystack, std::string_view needle) {
   constexpr std::size_t kShort = 32;
   if (needle.size() > haystack.size() || !rt.charge_bytes(haystack.size())) return false;
@@ -206,7 +212,8 @@ bool contains_text(Runtime& rt, std::string_view haystack, std::string_view need
 bool string_contains(Runtime& rt, Value container, Value item) {
   if (item.is_string()) return contains_text(rt, text(rt, container), text(rt, item));
   rt.fail(ErrorCode::type,
-          "'in <string>' requires string as left operand, not " + std::string(type_name(item)), item);
+          "'in <string>' requires string as left operand, not " + std::string(type_name(item)),
+          item);
   return false;
 }
 
@@ -276,12 +283,14 @@ bool contains(Runtime& rt, Value container, Value item) {
     case Kind::object: {
       const ObjectType& type = *container.object->type;
       if (type.contains != nullptr) return type.contains(rt, container.object, item);
-      if (type.iterate != nullptr || type.next != nullptr) return object_contains(rt, container, item);
+      if (type.iterate != nullptr || type.next != nullptr)
+        return object_contains(rt, container, item);
       break;
     }
     default: break;
   }
-  rt.fail(ErrorCode::type, "argument of type '" + std::string(type_name(container)) + "' is not iterable",
+  rt.fail(ErrorCode::type,
+          "argument of type '" + std::string(type_name(container)) + "' is not iterable",
           container);
   return false;
 }

@@ -40,7 +40,7 @@ std::uint64_t hash_known(const Value& key) {
 const DictEntry* find_linear_text(const DictObject& dict, std::string_view key) {
   for (std::uint32_t i = 0; i < dict.size; ++i) {
     const Value& k = dict.entries[i].key;
-    if (k.size == key.size() && k.kind == Kind::string && std::memcmp(k.data, key.data(), key.size()) == 0)
+    if (k.kind == Kind::string && leaf_text(k) == key)
       return &dict.entries[i];
   }
   return nullptr;
@@ -113,7 +113,7 @@ std::uint64_t hash_value(Runtime& rt, Value v) {
 const DictEntry* find_key(const DictObject& dict, std::string_view key) {
   if (dict.index == nullptr) return find_linear_text(dict, key);
   return find_indexed(dict, hash_text(key), [&](const Value& k) {
-    return k.kind == Kind::string && k.size == key.size() && std::memcmp(k.data, key.data(), key.size()) == 0;
+    return k.kind == Kind::string && leaf_text(k) == key;
   });
 }
 

@@ -1,7 +1,7 @@
 // Document: parsing into kept buffers, and finding the path of a value again by walking to it.
 //
-// Nothing is recorded for paths while parsing. Begin reading at Storage::find_if; Walk is the one way
-// through a tree.
+// Nothing is recorded for paths while parsing. Begin reading at Storage::find_if; Walk is the one
+// way through a tree.
 #include "value/document.h"
 
 #include <algorithm>
@@ -189,8 +189,8 @@ const Document::Storage::Messages& Document::Storage::messages() const {
   return messages_;
 }
 
-/// Messages stand one after the other in the text, so where each begins is where the one before ends. What
-/// has no string (or no id) begins where the next does.
+/// Messages stand one after the other in the text, so where each begins is where the one before
+/// ends. What has no string (or no id) begins where the next does.
 void Document::Storage::index_messages() const {
   messages_.strings.clear();
   messages_.origins.clear();
@@ -222,7 +222,8 @@ bool Document::Storage::holds(const char* address) const {
 }
 
 namespace {
-/// The number of the range that `at` lies in, where range i is [begins[i], begins[i + 1]); -1 for none.
+/// The number of the range that `at` lies in, where range i is [begins[i], begins[i + 1]); -1 for
+/// none.
 template <typename T, typename Less>
 std::int32_t range_of(const std::vector<T>& begins, T at, Less less) {
   if (begins.empty() || less(at, begins.front()) || !less(at, begins.back())) return -1;
@@ -240,7 +241,8 @@ std::int32_t Document::Storage::message_of(std::uint32_t origin) const {
 
 // ---- paths
 
-/// Walks to the first value or key that `is_it`: within the message when it is known, which is the usual case.
+/// Walks to the first value or key that `is_it`: within the message when it is known, which is the
+/// usual case.
 template <typename IsIt>
 bool Document::Storage::find_if(std::int32_t message, IsIt is_it, PlaceInInput& place) const {
   const Value list = message >= 0 ? messages_of(root_) : Value{};

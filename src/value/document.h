@@ -1,7 +1,8 @@
-// Document's inside: the reader with its buffers, and the ways back from a value to its place in the input.
+// Document's inside: the reader with its buffers, and the ways back from a value to its place in
+// the input.
 //
-// A string's place follows from its address, everything else's from its origin id; both grow in document
-// order. Begin reading at Storage::find.
+// A string's place follows from its address, everything else's from its origin id; both grow in
+// document order. Begin reading at Storage::find.
 #pragma once
 #include <atomic>
 #include <mutex>
@@ -23,19 +24,21 @@ struct PlaceInInput {
   std::int32_t message = -1;  ///< number in the top-level list "messages", or -1
 };
 
-/// The place of the string (or key) in the tree `root` that covers `address`, or of the value with this origin id.
-/// Walks the tree; `place.message` is left as it is.
+/// The place of the string (or key) in the tree `root` that covers `address`, or of the value with
+/// this origin id. Walks the tree; `place.message` is left as it is.
 bool find_in_tree(Value root, const char* address, PlaceInInput& place);
 bool find_in_tree(Value root, std::uint32_t origin, PlaceInInput& place);
-/// The origin id of a value that is no string; the container's own where a copy of the Value lost it.
+/// The origin id of a value that is no string; the container's own where a copy of the Value lost
+/// it.
 std::uint32_t origin_of(Value v);
 
-/// Threads: parse needs it alone; everything const may be used by many threads (the index of messages is
-/// built by the first who asks, under a mutex).
+/// Threads: parse needs it alone; everything const may be used by many threads (the index of
+/// messages is built by the first who asks, under a mutex).
 struct Document::Storage {
  public:
   Result<void> parse(std::string_view text, std::string_view name);
-  /// parse() of a text that is followed by readable bytes up to `capacity`: not copied if those are enough.
+  /// parse() of a text that is followed by readable bytes up to `capacity`: not copied if those are
+  /// enough.
   Result<void> parse_padded(const char* text, std::size_t size, std::size_t capacity, std::string_view name);
 
   Value root() const { return root_; }
@@ -50,12 +53,14 @@ struct Document::Storage {
   std::int32_t message_of(const char* address) const;
   std::int32_t message_of(std::uint32_t origin) const;
 
-  /// The whole place; false if it is none of this document's. Walks the message, or all that is no message.
+  /// The whole place; false if it is none of this document's. Walks the message, or all that is no
+  /// message.
   bool find(const char* address, PlaceInInput& place) const;
   bool find(std::uint32_t origin, PlaceInInput& place) const;
 
  private:
-  /// Where each message begins: its first string's address and its first origin id, and where the last one ends.
+  /// Where each message begins: its first string's address and its first origin id, and where the
+  /// last one ends.
   struct Messages {
     std::vector<const char*> strings;
     std::vector<std::uint32_t> origins;

@@ -2,7 +2,8 @@
 //
 // Strings count code points but are cut by bytes: a subscript looks only at the bytes up to its
 // character, and whatever is cut shares the bytes of the original. Rules: CPython 3.11
-// Objects/sliceobject.c (PySlice_Unpack, PySlice_AdjustIndices). Begin reading at subscript and slice.
+// Objects/sliceobject.c (PySlice_Unpack, PySlice_AdjustIndices). Begin reading at subscript and
+// slice.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -36,8 +37,10 @@ bool index_of(Runtime& rt, Value container, Value key, std::int64_t& out) {
     if (container.is_string()) {
       rt.fail(ErrorCode::type, named("string indices must be integers, not '", key, "'"), key);
     } else {
-      rt.fail(ErrorCode::type,
-              named("", container, " indices must be integers or slices, not ").append(type_name(key)), key);
+      rt.fail(
+          ErrorCode::type,
+          named("", container, " indices must be integers or slices, not ").append(type_name(key)),
+          key);
     }
     return false;
   }
@@ -66,7 +69,8 @@ std::size_t offset_from_front(std::string_view bytes, std::int64_t index) {
   return utf8::ascii_prefix(bytes.substr(0, n)) == n ? n : utf8::offset_of(bytes, n);
 }
 
-/// Byte offset of the code point `back` places before the end (1 is the last); npos when there is none.
+/// Byte offset of the code point `back` places before the end (1 is the last); npos when there is
+/// none.
 std::size_t offset_from_back(std::string_view bytes, std::uint64_t back) {
   if (back > bytes.size()) return std::string_view::npos;
   if (utf8::is_ascii(bytes.substr(bytes.size() - back))) return bytes.size() - back;
@@ -83,9 +87,12 @@ Value string_item(Runtime& rt, Value s, Value key) {
   std::int64_t index = 0;
   if (!index_of(rt, s, key, index)) return Value::invalid();
   const std::string_view bytes = text(rt, s);
-  const std::uint64_t seen = index < 0 ? -static_cast<std::uint64_t>(index) : static_cast<std::uint64_t>(index);
-  if (rt.failed() || !rt.charge_bytes(std::min<std::uint64_t>(seen, bytes.size()))) return Value::invalid();
-  const std::size_t begin = index < 0 ? offset_from_back(bytes, seen) : offset_from_front(bytes, index);
+  const std::uint64_t seen =
+      index < 0 ? -static_cast<std::uint64_t>(index) : static_cast<std::uint64_t>(index);
+  if (rt.failed() || !rt.charge_bytes(std::min<std::uint64_t>(seen, bytes.size())))
+    return Value::invalid();
+  const std::size_t begin =
+      index < 0 ? offset_from_back(bytes, seen) : offset_from_front(bytes, index);
   if (begin >= bytes.size()) return rt.fail(ErrorCode::index, "string index out of range", s);
   const std::size_t size = utf8::decode(bytes.data() + begin, bytes.data() + bytes.size()).size;
   return substring(rt, s, begin, begin + size);
@@ -129,7 +136,8 @@ bool read_bound(Runtime& rt, Value v, std::int64_t absent, std::int64_t& out) {
   }
   if (v.is_invalid()) return false;
   if (!is_integral(v)) {
-    rt.fail(ErrorCode::type, "slice indices must be integers or None or have an __index__ method", v);
+    rt.fail(ErrorCode::type, "slice indices must be integers or None or have an __index__ method",
+            v);
     return false;
   }
   out = *to_index(rt, v);
@@ -216,12 +224,14 @@ class Picker {
 
 /// Characters that are not neighbours: a piece for each, found in one walk over the string.
 Value pick_characters(Runtime& rt, Value s, const Range& range, std::int64_t length) {
-  if (!rt.charge(s.size / 4) || !rt.reserve(static_cast<std::uint64_t>(range.count) * sizeof(Piece))) {
+  if (!rt.charge(s.size / 4) ||
+      !rt.reserve(static_cast<std::uint64_t>(range.count) * sizeof(Piece))) {
     return Value::invalid();
   }
   const std::uint32_t pieces = s.is_leaf() ? 1 : s.rope->count;
   const auto run = [&](std::uint32_t i) {
-    return s.is_leaf() ? leaf_text(s) : std::string_view{s.rope->pieces[i].data, s.rope->pieces[i].size};
+    return s.is_leaf() ? leaf_text(s)
+                       : std::string_view{s.rope->pieces[i].data, s.rope->pieces[i].size};
   };
   if (range.step > 0) {
     Picker picker(rt, range.start, range.step, range.count);

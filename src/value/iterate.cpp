@@ -1,7 +1,7 @@
 // Iteration: what iter(), next(), list(), len() and bool() do for each kind of value.
 //
-// Strings are walked piece by piece, so the characters of a rope are views of the originals and nothing is
-// flattened. Begin reading at iterate().
+// Strings are walked piece by piece, so the characters of a rope are views of the originals and
+// nothing is flattened. Begin reading at iterate().
 #include "value/iterate.h"
 
 #include <algorithm>
@@ -23,7 +23,8 @@ std::string_view piece_of(Value s, std::uint32_t i) {
 
 /// Sets a text iterator to the beginning of piece `i`; `step` counts pieces in this mode.
 void enter_piece(Iterator& it, std::uint32_t i) {
-  const std::string_view piece = i < piece_count(it.text) ? piece_of(it.text, i) : std::string_view();
+  const std::string_view piece =
+      i < piece_count(it.text) ? piece_of(it.text, i) : std::string_view();
   it.at = piece.data();
   it.text_end = piece.data() + piece.size();
   it.step = i;
@@ -78,7 +79,8 @@ bool iterate_object(Runtime& rt, Object* object, Iterator& it) {
 }
 
 bool is_iterable_object(Value v) {
-  return v.kind == Kind::object && (v.object->type->iterate != nullptr || v.object->type->next != nullptr);
+  return v.kind == Kind::object &&
+         (v.object->type->iterate != nullptr || v.object->type->next != nullptr);
 }
 
 }  // namespace
@@ -99,8 +101,7 @@ std::int64_t Iterator::remaining() const {
 bool Iterator::next_slow(Runtime& rt, Value& out) {
   switch (mode) {
     case Mode::done:
-    case Mode::items:
-      return false;
+    case Mode::items: return false;
     case Mode::items_back:
       if (item == item_end) return false;
       out = *--item;
@@ -109,17 +110,16 @@ bool Iterator::next_slow(Runtime& rt, Value& out) {
       if (entry == entry_end) return false;
       out = entry++->key;
       return true;
-    case Mode::text:
-      return next_character(*this, out);
+    case Mode::text: return next_character(*this, out);
     case Mode::range:
       if (left == 0) return false;
       out = Value::of_int(value);
       // Past the last item the sum may leave int64; it is not used then.
-      value = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) + static_cast<std::uint64_t>(step));
+      value = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) +
+                                        static_cast<std::uint64_t>(step));
       --left;
       return true;
-    case Mode::object:
-      return object->type->next(rt, object, out);
+    case Mode::object: return object->type->next(rt, object, out);
   }
   return false;
 }
@@ -128,21 +128,12 @@ bool iterate(Runtime& rt, Value v, Iterator& it) {
   it = Iterator();
   switch (v.kind) {
     case Kind::list:
-    case Kind::tuple:
-      iterate_items(v, it);
-      return true;
-    case Kind::dict:
-      iterate_keys(v, it);
-      return true;
-    case Kind::string:
-      iterate_text(v, it);
-      return true;
-    case Kind::undefined:
-      return true;
-    case Kind::invalid:
-      return false;
-    default:
-      break;
+    case Kind::tuple: iterate_items(v, it); return true;
+    case Kind::dict: iterate_keys(v, it); return true;
+    case Kind::string: iterate_text(v, it); return true;
+    case Kind::undefined: return true;
+    case Kind::invalid: return false;
+    default: break;
   }
   if (is_iterable_object(v)) return iterate_object(rt, v.object, it);
   rt.fail(ErrorCode::type, "'" + std::string(type_name(v)) + "' object is not iterable", v);

@@ -67,7 +67,8 @@ std::size_t first_malformed(std::string_view text) {
   return static_cast<std::size_t>(p - text.data());
 }
 
-/// How many bytes from `at` on belong to the malformed sequence there: as far as it could still become one.
+/// How many bytes from `at` on belong to the malformed sequence there: as far as it could still
+/// become one.
 std::size_t malformed_size(std::string_view text, std::size_t at) {
   const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(at);
@@ -95,7 +96,8 @@ std::string malformed_message(std::string_view text, std::size_t at) {
     message += "s in position " + std::to_string(at) + "-" + std::to_string(at + size - 1);
   }
   if (lead < 0xC2 || lead > 0xF4) return message + ": invalid start byte";
-  return message + (at + size == text.size() ? ": unexpected end of data" : ": invalid continuation byte");
+  return message +
+         (at + size == text.size() ? ": unexpected end of data" : ": invalid continuation byte");
 }
 
 }  // namespace
@@ -119,7 +121,8 @@ bool LenientReader::check_bytes() {
     const std::size_t at = first_malformed(text_);
     return fail(malformed_message(text_, at), at);
   }
-  if (text_.starts_with("\xEF\xBB\xBF")) return fail("Unexpected UTF-8 BOM (decode using utf-8-sig)", 0);
+  if (text_.starts_with("\xEF\xBB\xBF"))
+    return fail("Unexpected UTF-8 BOM (decode using utf-8-sig)", 0);
   return true;
 }
 
@@ -136,7 +139,8 @@ Value LenientReader::read() {
 }
 
 void LenientReader::skip_space() {
-  while (pos_ < text_.size() && (text_[pos_] == ' ' || text_[pos_] == '\n' || text_[pos_] == '\t' || text_[pos_] == '\r'))
+  while (pos_ < text_.size() &&
+         (text_[pos_] == ' ' || text_[pos_] == '\n' || text_[pos_] == '\t' || text_[pos_] == '\r'))
     ++pos_;
 }
 
@@ -160,10 +164,8 @@ bool LenientReader::read_one() {
     case '[':
       if (!open(Kind::list)) return false;
       return at(']') ? close() && finish_value() : true;
-    case '"':
-      return read_string() && finish_value();
-    default:
-      return (digit_at(pos_) || at('-') ? read_number() : read_word()) && finish_value();
+    case '"': return read_string() && finish_value();
+    default: return (digit_at(pos_) || at('-') ? read_number() : read_word()) && finish_value();
   }
 }
 
@@ -187,8 +189,9 @@ bool LenientReader::finish_value() {
 bool LenientReader::open(Kind kind) {
   if (open_.size() >= kJsonDepth) {
     const std::string what = kind == Kind::dict ? "object" : "array";
-    return fail("maximum recursion depth exceeded while decoding a JSON " + what + " from a unicode string", pos_,
-                ErrorCode::limit_depth);
+    return fail(
+        "maximum recursion depth exceeded while decoding a JSON " + what + " from a unicode string",
+        pos_, ErrorCode::limit_depth);
   }
   open_.push_back({kind, origin(), values_.size()});
   ++pos_;
@@ -211,7 +214,8 @@ bool LenientReader::close() {
   v.kind = o.kind;
   v.origin = o.origin;
   if (o.kind == Kind::list) {
-    v.list = rt_.arena.make<ListObject>(ListObject{static_cast<std::uint32_t>(count), o.origin, taken});
+    v.list =
+        rt_.arena.make<ListObject>(ListObject{static_cast<std::uint32_t>(count), o.origin, taken});
     return push(v);
   }
   const auto pairs = static_cast<std::uint32_t>(count / 2);
@@ -274,13 +278,15 @@ bool LenientReader::read_number() {
     skip_digits();
   }
   if (at('e') || at('E')) {
-    const std::size_t sign = pos_ + 1 < text_.size() && (text_[pos_ + 1] == '+' || text_[pos_ + 1] == '-') ? 1 : 0;
+    const std::size_t sign =
+        pos_ + 1 < text_.size() && (text_[pos_ + 1] == '+' || text_[pos_ + 1] == '-') ? 1 : 0;
     if (digit_at(pos_ + 1 + sign)) {
       pos_ += 1 + sign;
       skip_digits();
     }
   }
-  if (pos_ == integer_end) return read_integer(text_.substr(begin + negative, pos_ - begin - negative), negative);
+  if (pos_ == integer_end)
+    return read_integer(text_.substr(begin + negative, pos_ - begin - negative), negative);
   const std::optional<double> real = parse_real(text_.substr(begin, pos_ - begin));
   return push_scalar(Value::of_real(real.value_or(0)));
 }
@@ -293,7 +299,8 @@ bool LenientReader::read_integer(std::string_view digits, bool negative) {
   }
   if (digits.size() > kMostDigits) {
     return fail("Exceeds the limit (4300 digits) for integer string conversion: value has " +
-                    std::to_string(digits.size()) + " digits; use sys.set_int_max_str_digits() to increase the limit",
+                    std::to_string(digits.size()) +
+                    " digits; use sys.set_int_max_str_digits() to increase the limit",
                 pos_ - digits.size(), ErrorCode::value);
   }
   const Value v = integer_from_digits(rt_, digits, 10, negative);

@@ -24,8 +24,8 @@ struct JsonFailure {
 class LenientReader {
  public:
   struct Options {
-    /// Where string bytes go, in document order: at least text.size() + 1 bytes. Null: into the arena, logged as
-    /// derived from `source`.
+    /// Where string bytes go, in document order: at least text.size() + 1 bytes. Null: into the
+    /// arena, logged as derived from `source`.
     char* buffer = nullptr;
     /// The string whose text is read.
     Value source;
@@ -93,8 +93,8 @@ class LenientReader {
   JsonFailure failure_;
 };
 
-/// Makes the last of equal keys win at the first one's place, in a dict whose entries are all set, and puts
-/// an index over a large one. `dict.capacity` stays what it is.
+/// Makes the last of equal keys win at the first one's place, in a dict whose entries are all set,
+/// and puts an index over a large one. `dict.capacity` stays what it is.
 void settle_keys(Arena& arena, DictObject& dict);
 
 }  // namespace parlance

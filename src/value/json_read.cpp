@@ -1,8 +1,9 @@
-// JsonReader: simdjson's tape to values in one pass, without a stack of its own beyond open containers.
+// JsonReader: simdjson's tape to values in one pass, without a stack of its own beyond open
+// containers.
 //
-// The tape (simdjson doc/tape.md) is a row of 64-bit words: a type letter above 56 bits of payload. The
-// contents of an object are key, value, key, value, so lists and dicts are filled alike: as a row of Values.
-// Begin reading at TapeBuilder::build.
+// The tape (simdjson doc/tape.md) is a row of 64-bit words: a type letter above 56 bits of payload.
+// The contents of an object are key, value, key, value, so lists and dicts are filled alike: as a
+// row of Values. Begin reading at TapeBuilder::build.
 #include "value/json_read.h"
 
 #include <simdjson.h>
@@ -39,7 +40,8 @@ std::uint64_t key_bit(const Value& key) {
 
 class TapeBuilder {
  public:
-  /// An open container: where its own value stands, and what filling the one around it needs to go on.
+  /// An open container: where its own value stands, and what filling the one around it needs to go
+  /// on.
   struct Level {
     Value* self;
     std::uint64_t keys;  ///< bits of the keys so far, in the container around
@@ -47,7 +49,8 @@ class TapeBuilder {
     bool repeats;        ///< may that have equal keys?
   };
 
-  TapeBuilder(const std::uint64_t* tape, const char* strings, char* nodes, Level* levels, Arena& arena)
+  TapeBuilder(const std::uint64_t* tape, const char* strings, char* nodes, Level* levels,
+              Arena& arena)
       : tape_(tape), strings_(strings), nodes_(nodes), level_(levels), arena_(arena) {}
 
   /// The root value; `origin` is the first id to give and becomes the first not given.
@@ -164,7 +167,8 @@ Value* TapeBuilder::open_dict(const std::uint64_t* open, std::uint32_t origin, V
 Value* TapeBuilder::close_dict() {
   const bool repeats = repeats_;
   Value* self = leave();
-  if (repeats || self->dict->size > kLinearDict) settle_keys(arena_, *const_cast<DictObject*>(self->dict));
+  if (repeats || self->dict->size > kLinearDict)
+    settle_keys(arena_, *const_cast<DictObject*>(self->dict));
   return self;
 }
 
@@ -188,21 +192,11 @@ Value TapeBuilder::build(std::uint32_t& next_origin) {
   for (const std::uint64_t* word = tape_ + 1;;) {
     const std::uint64_t* const value = word++;
     switch (type(*value)) {
-      case '"':
-        *slot++ = string(*value);
-        break;
-      case '[':
-        slot = open_list(value, origin++, slot);
-        break;
-      case '{':
-        slot = open_dict(value, origin++, slot);
-        break;
-      case '}':
-        slot = close_dict() + 1;
-        break;
-      case ']':
-        slot = leave() + 1;
-        break;
+      case '"': *slot++ = string(*value); break;
+      case '[': slot = open_list(value, origin++, slot); break;
+      case '{': slot = open_dict(value, origin++, slot); break;
+      case '}': slot = close_dict() + 1; break;
+      case ']': slot = leave() + 1; break;
       case 'l':
       case 'u':
       case 'd':
@@ -344,14 +338,16 @@ JsonReader::~JsonReader() = default;
 bool JsonReader::parse(std::string_view padded) {
   constexpr std::size_t kLeast = 1024;
   Buffers& b = *buffers_;
-  if (b.parser.capacity() < padded.size() || b.document.capacity() < padded.size() || b.parser.capacity() == 0) {
+  if (b.parser.capacity() < padded.size() || b.document.capacity() < padded.size() ||
+      b.parser.capacity() == 0) {
     const std::size_t capacity = std::max(kLeast, padded.size() + padded.size() / 4);
     // simdjson refuses a container at its maximal depth, hence one more.
     if (b.parser.allocate(capacity, kJsonDepth + 1) != simdjson::SUCCESS) return false;
     if (b.document.allocate(capacity) != simdjson::SUCCESS) return false;
   }
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(padded.data());
-  return b.parser.parse_into_document(b.document, bytes, padded.size(), false).error() == simdjson::SUCCESS;
+  return b.parser.parse_into_document(b.document, bytes, padded.size(), false).error() ==
+         simdjson::SUCCESS;
 }
 
 Result<Value> JsonReader::read(std::string_view text, Arena& arena, std::uint32_t& next_origin,
@@ -383,8 +379,8 @@ Error too_long(std::string_view name) {
 }
 }  // namespace
 
-Result<Value> JsonReader::read_padded(std::string_view text, Arena& arena, std::uint32_t& next_origin,
-                                      std::string_view name) {
+Result<Value> JsonReader::read_padded(std::string_view text, Arena& arena,
+                                      std::uint32_t& next_origin, std::string_view name) {
   if (text.size() >= Runtime::kMaxText) return too_long(name);
   Buffers& b = *buffers_;
   if (parse(text)) {

@@ -1,9 +1,9 @@
-// The JSON reader: text to values as Python's json module reads it, with buffers that are kept for the
-// next text.
+// The JSON reader: text to values as Python's json module reads it, with buffers that are kept for
+// the next text.
 //
-// simdjson parses; json_read.cpp turns its tape into values in one pass. What simdjson refuses goes to
-// json_lenient.cpp, which accepts what json.loads accepts and words failures as it does.
-// Begin reading at JsonReader::read_padded.
+// simdjson parses; json_read.cpp turns its tape into values in one pass. What simdjson refuses goes
+// to json_lenient.cpp, which accepts what json.loads accepts and words failures as it does. Begin
+// reading at JsonReader::read_padded.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,9 +19,9 @@ namespace parlance {
 /// Containers nest at most this deep, as CPython's default recursion limit has it.
 inline constexpr std::uint32_t kJsonDepth = 1000;
 
-/// Reads one text at a time. All values of a text live until the next one is read: containers in the
-/// reader's block, string bytes in its string buffer in document order, big integers and dict indexes in
-/// the arena. After the first text of some size, texts of that size cost no allocation.
+/// Reads one text at a time. All values of a text live until the next one is read: containers in
+/// the reader's block, string bytes in its string buffer in document order, big integers and dict
+/// indexes in the arena. After the first text of some size, texts of that size cost no allocation.
 class JsonReader {
  public:
   JsonReader();
@@ -32,8 +32,8 @@ class JsonReader {
   /// Readable bytes that must follow a text given to read_padded.
   static constexpr std::size_t kPadding = 64;
 
-  /// The value of `text`. Every container and every scalar but strings gets the next origin id, in document
-  /// order; `next_origin` is the first to give and becomes the first not given.
+  /// The value of `text`. Every container and every scalar but strings gets the next origin id, in
+  /// document order; `next_origin` is the first to give and becomes the first not given.
   Result<Value> read(std::string_view text, Arena& arena, std::uint32_t& next_origin,
                      std::string_view name);
   /// read() without copying the text.
@@ -50,10 +50,11 @@ class JsonReader {
   std::string_view strings_;
 };
 
-/// json.loads(source) for a string met at run time, such as arguments given as text: values in the arena of
-/// `rt`, which outlive everything of the reader's. Strings are views of `source` where it is a leaf and they
-/// have no escapes, otherwise text derived from it. Containers and numbers get the origin id `origin`.
-/// Fails with json as JsonReader does, without recording that in `rt`; limits are recorded there too.
+/// json.loads(source) for a string met at run time, such as arguments given as text: values in the
+/// arena of `rt`, which outlive everything of the reader's. Strings are views of `source` where it
+/// is a leaf and they have no escapes, otherwise text derived from it. Containers and numbers get
+/// the origin id `origin`. Fails with json as JsonReader does, without recording that in `rt`;
+/// limits are recorded there too.
 Result<Value> read_json_into(Runtime& rt, Value source, std::uint32_t origin = 0);
 
 }  // namespace parlance

@@ -1,8 +1,8 @@
 // Writing the characters of a JSON string: find what needs an escape, copy everything before it.
 //
 // Sixteen bytes at a time with SSE2, eight with plain words elsewhere. Never reads past the text.
-// Source of the escapes: CPython 3.11 Modules/_json.c (ascii_escape_unichar, escape_unicode), and Jinja2 3.1 utils.py (htmlsafe_json_dumps).
-// Begin reading at escape_json.
+// Source of the escapes: CPython 3.11 Modules/_json.c (ascii_escape_unichar, escape_unicode), and
+// Jinja2 3.1 utils.py (htmlsafe_json_dumps). Begin reading at escape_json.
 #pragma once
 #include <array>
 #include <bit>
@@ -44,7 +44,9 @@ struct Escape {
 
 constexpr Escape escape_unit(std::uint32_t unit) {
   constexpr char kHex[] = "0123456789abcdef";
-  return {{'\\', 'u', kHex[unit >> 12 & 15], kHex[unit >> 8 & 15], kHex[unit >> 4 & 15], kHex[unit & 15]}, 6};
+  return {{'\\', 'u', kHex[unit >> 12 & 15], kHex[unit >> 8 & 15], kHex[unit >> 4 & 15],
+           kHex[unit & 15]},
+          6};
 }
 
 template <typename Mode>
@@ -57,7 +59,8 @@ constexpr std::array<Escape, 128> make_escapes() {
   }
   if (Mode::kAscii) table[0x7F] = escape_unit(0x7F);
   if (Mode::kHtml) {
-    for (const char c : std::string_view("&<>'")) table[static_cast<std::size_t>(c)] = escape_unit(c);
+    for (const char c : std::string_view("&<>'"))
+      table[static_cast<std::size_t>(c)] = escape_unit(c);
   }
   return table;
 }
@@ -82,8 +85,8 @@ inline std::uint32_t load32(const char* p) {
   return word;
 }
 
-/// The bytes to escape in a word, each marked by its top bit. Only the one at the lowest address is exact: a borrow
-/// may mark bytes behind it.
+/// The bytes to escape in a word, each marked by its top bit. Only the one at the lowest address is
+/// exact: a borrow may mark bytes behind it.
 template <typename Mode>
 std::uint64_t word_hits(std::uint64_t bytes) {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
@@ -98,7 +101,8 @@ std::uint64_t word_hits(std::uint64_t bytes) {
   return found & kOnes * 0x80;
 }
 
-// A block: copy it, and learn where its first character to escape is, as a number of bits, kBits for each byte; or 0.
+// A block: copy it, and learn where its first character to escape is, as a number of bits, kBits
+// for each byte; or 0.
 
 #if defined(__SSE2__)
 template <typename Mode>
@@ -165,7 +169,8 @@ std::size_t write_escape(const char* in, const char* end, char*& out) {
   return d.size;
 }
 
-/// Copies whole blocks and escapes until fewer bytes than a block are left. Returns where it stopped.
+/// Copies whole blocks and escapes until fewer bytes than a block are left. Returns where it
+/// stopped.
 template <typename Mode>
 const char* escape_blocks(const char* in, const char* end, char*& out) {
   using B = Block<Mode>;
@@ -224,8 +229,8 @@ char* escape_bytes(const char* in, const char* end, char* out) {
   return out;
 }
 
-/// Writes `text` as the inside of a JSON string; `out` has room for kWorst times its size and kSlack more.
-/// Returns the new end.
+/// Writes `text` as the inside of a JSON string; `out` has room for kWorst times its size and
+/// kSlack more. Returns the new end.
 template <typename Mode>
 char* escape_json(std::string_view text, char* out) {
   const char* const end = text.data() + text.size();

@@ -1,9 +1,9 @@
 // write_json: json.dumps into runs of arena text, with a record of what each part was made from.
 //
-// A string value and its quotes are derived from that string, a number from its origin id; brackets,
-// separators and keys from their container. Containers are walked with a stack of our own.
-// Sources: CPython 3.11 Lib/json/encoder.py and Modules/_json.c (encoder_listencode_*).
-// Begin reading at JsonWriter::write.
+// A string value and its quotes are derived from that string, a number from its origin id;
+// brackets, separators and keys from their container. Containers are walked with a stack of our
+// own. Sources: CPython 3.11 Lib/json/encoder.py and Modules/_json.c (encoder_listencode_*). Begin
+// reading at JsonWriter::write.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -41,7 +41,8 @@ struct Separator {
   char padded[16];
 };
 
-/// Text in the arena that grows at its end, with its provenance: whatever is put comes from the latest from().
+/// Text in the arena that grows at its end, with its provenance: whatever is put comes from the
+/// latest from().
 class TextRun {
  public:
   explicit TextRun(Runtime& rt) : rt_(rt), pieces_(rt) {}
@@ -99,7 +100,8 @@ class TextRun {
 
 void TextRun::log() {
   if (source_data_ != nullptr || source_id_ != 0) {
-    rt_.arena.log_derived(logged_, static_cast<std::size_t>(at_ - logged_), {source_data_, source_id_});
+    rt_.arena.log_derived(logged_, static_cast<std::size_t>(at_ - logged_),
+                          {source_data_, source_id_});
   }
   logged_ = at_;
 }
@@ -127,13 +129,15 @@ bool TextRun::extend(std::size_t bytes) {
 
 // ---- sort_keys
 
-/// a < b for keys: strings by code points, which is the order of their bytes; the rest as Python has it.
+/// a < b for keys: strings by code points, which is the order of their bytes; the rest as Python
+/// has it.
 bool key_less(Runtime& rt, const DictEntry& a, const DictEntry& b) {
   if (a.key.is_leaf() && b.key.is_leaf()) return leaf_text(a.key) < leaf_text(b.key);
   return less(rt, a.key, b.key);
 }
 
-/// Insertion into a sorted beginning by halving, as list.sort does it: failing comparisons show the same types.
+/// Insertion into a sorted beginning by halving, as list.sort does it: failing comparisons show the
+/// same types.
 void insertion_sort(Runtime& rt, std::span<DictEntry> entries) {
   for (std::size_t i = 1; i < entries.size() && !rt.failed(); ++i) {
     const DictEntry moved = entries[i];
@@ -241,27 +245,22 @@ bool JsonWriter::value(Value v) {
     return quoted(v);
   }
   switch (v.kind) {
-    case Kind::string:
-      return rope(*v.rope);
-    case Kind::none:
-      return put_from("null", v.origin);
-    case Kind::boolean:
-      return put_from(v.integer != 0 ? "true" : "false", v.origin);
+    case Kind::string: return rope(*v.rope);
+    case Kind::none: return put_from("null", v.origin);
+    case Kind::boolean: return put_from(v.integer != 0 ? "true" : "false", v.origin);
     case Kind::integer:
-    case Kind::real:
-      return number(v);
+    case Kind::real: return number(v);
     case Kind::list:
     case Kind::tuple:
-    case Kind::dict:
-      return open(v);
-    default:
-      return fail_type(v);
+    case Kind::dict: return open(v);
+    default: return fail_type(v);
   }
 }
 
 bool JsonWriter::fail_type(Value v) {
   if (v.is_invalid()) return false;
-  rt_.fail(ErrorCode::type, "Object of type " + std::string(type_name(v)) + " is not JSON serializable", v);
+  rt_.fail(ErrorCode::type,
+           "Object of type " + std::string(type_name(v)) + " is not JSON serializable", v);
   return false;
 }
 
@@ -292,7 +291,8 @@ bool JsonWriter::step(Level& level) {
 
 bool JsonWriter::open(Value v) {
   if (rt_.depth + depth_ >= rt_.limits.depth) {
-    rt_.fail(ErrorCode::limit_depth, "maximum recursion depth exceeded while encoding a JSON object", v);
+    rt_.fail(ErrorCode::limit_depth,
+             "maximum recursion depth exceeded while encoding a JSON object", v);
     return false;
   }
   const bool is_dict = v.kind == Kind::dict;
@@ -336,19 +336,21 @@ bool JsonWriter::new_line(std::size_t level) {
   return true;
 }
 
-/// The entries as they will be written. json.dumps sorts whole items, but keys alone decide: no two are equal.
+/// The entries as they will be written. json.dumps sorts whole items, but keys alone decide: no two
+/// are equal.
 const DictEntry* JsonWriter::contents(const DictObject& dict) {
   if (!style_.sort_keys || dict.size < 2) return dict.entries;
   run_.close();  // comparing may flatten ropes
-  if (!rt_.charge(dict.size) || !rt_.reserve(std::uint64_t{2} * dict.size * sizeof(DictEntry))) return nullptr;
+  if (!rt_.charge(dict.size) || !rt_.reserve(std::uint64_t{2} * dict.size * sizeof(DictEntry)))
+    return nullptr;
   auto* entries = rt_.arena.allocate_array<DictEntry>(dict.size);
   std::copy_n(dict.entries, dict.size, entries);
   sort_entries(rt_, {entries, dict.size});
   return entries;
 }
 
-/// A key as json.dumps makes it text, and what follows it. Where the container is none of the input's, a string
-/// still is what it is.
+/// A key as json.dumps makes it text, and what follows it. Where the container is none of the
+/// input's, a string still is what it is.
 bool JsonWriter::key(Value k, std::uint32_t container) {
   switch (k.kind) {
     case Kind::string:
@@ -361,8 +363,7 @@ bool JsonWriter::key(Value k, std::uint32_t container) {
     case Kind::real:
       if (!put("\"") || !value(k) || !put("\"")) return false;
       break;
-    case Kind::invalid:
-      return false;
+    case Kind::invalid: return false;
     default:
       rt_.fail(ErrorCode::type,
                "keys must be str, int, float, bool or None, not " + std::string(type_name(k)), k);
@@ -383,7 +384,8 @@ bool JsonWriter::number(Value v) {
   }
   run_.from_id(v.origin);
   if (!run_.make_room(kNumberText)) return false;
-  run_.advance_to(v.kind == Kind::integer ? write_int(run_.at(), v.integer) : write_real(run_.at(), v.real));
+  run_.advance_to(v.kind == Kind::integer ? write_int(run_.at(), v.integer)
+                                          : write_real(run_.at(), v.real));
   return true;
 }
 
@@ -448,7 +450,8 @@ void append_escaped(std::string& out, std::string_view text) {
   }
 }
 
-/// Calls `clean` for each well-formed run and `odd` for each surrogate or malformed byte (as U+FFFD).
+/// Calls `clean` for each well-formed run and `odd` for each surrogate or malformed byte (as
+/// U+FFFD).
 template <typename Clean, typename Odd>
 void split_odd(std::string_view text, Clean clean, Odd odd) {
   const char* const end = text.data() + text.size();
@@ -481,7 +484,9 @@ bool append_json(Runtime& rt, std::string& out, Value v, const JsonStyle& style)
       out += piece;
       return;
     }
-    split_odd(piece, [&out](std::string_view run) { out += run; }, [&out](char32_t c) { append_unit(out, c); });
+    split_odd(
+        piece, [&out](std::string_view run) { out += run; },
+        [&out](char32_t c) { append_unit(out, c); });
   });
   return true;
 }
@@ -491,8 +496,9 @@ void append_json_string(std::string& out, std::string_view text) {
   if (utf8::validity(text) == utf8::Validity::valid) {
     append_escaped(out, text);
   } else {
-    split_odd(text, [&out](std::string_view run) { append_escaped(out, run); },
-              [&out](char32_t c) { append_unit(out, c); });
+    split_odd(
+        text, [&out](std::string_view run) { append_escaped(out, run); },
+        [&out](char32_t c) { append_unit(out, c); });
   }
   out += '"';
 }

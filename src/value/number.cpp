@@ -1,8 +1,8 @@
 // Numbers: arithmetic of int, bool and float with CPython's results and failures.
 //
-// Small integers are computed with overflow checks and fall back to bigint.cpp; floats follow CPython
-// 3.11 Objects/floatobject.c (floor division, modulo, power). Results keep the origin of their first
-// operand that has one. Begin reading at number_binary.
+// Small integers are computed with overflow checks and fall back to bigint.cpp; floats follow
+// CPython 3.11 Objects/floatobject.c (floor division, modulo, power). Results keep the origin of
+// their first operand that has one. Begin reading at number_binary.
 #include "value/number.h"
 
 #include <bit>
@@ -57,7 +57,7 @@ Value fail_complex(Runtime& rt, double a, double b) {
 }
 
 Value power_real(Runtime& rt, double a, double b) {
-  if (a == 0 && b < 0) return fail_negative_power_of_zero(rt);
+  if (a == 0 && b < 0 && !std::isinf(b)) return fail_negative_power_of_zero(rt);
   const bool is_finite = std::isfinite(a) && std::isfinite(b);
   if (is_finite && a < 0 && b != std::floor(b)) return fail_complex(rt, a, b);
   const double result = std::pow(a, b);
@@ -105,7 +105,8 @@ Value divide_integers(Runtime& rt, Value a, Value b) {
   };
   if (is_zero(b)) return fail_zero(rt, "division by zero");
   if (is_exact(a) && is_exact(b)) {
-    // Both are exact as doubles, so one division rounds correctly (and 0 / -1 is -0.0, as in CPython).
+    // Both are exact as doubles, so one division rounds correctly (and 0 / -1 is -0.0, as in
+    // CPython).
     return Value::of_real(static_cast<double>(a.integer) / static_cast<double>(b.integer));
   }
   const std::optional<double> quotient = big_quotient(rt, a, b);
@@ -160,8 +161,7 @@ Value binary_integers(Runtime& rt, BinaryOperator op, Value a, Value b) {
     default: break;
   }
   std::int64_t small = 0;
-  const bool is_small =
-      !is_big(a) && !is_big(b) && small_result(op, a.integer, b.integer, small);
+  const bool is_small = !is_big(a) && !is_big(b) && small_result(op, a.integer, b.integer, small);
   return is_small ? Value::of_int(small) : big_binary(rt, op, a, b);
 }
 
@@ -272,7 +272,8 @@ std::uint64_t number_hash(Value v) {
 
 Value integer_from_real(Runtime& rt, double d) {
   if (std::isnan(d)) return rt.fail(ErrorCode::value, "cannot convert float NaN to integer");
-  if (std::isinf(d)) return rt.fail(ErrorCode::overflow, "cannot convert float infinity to integer");
+  if (std::isinf(d))
+    return rt.fail(ErrorCode::overflow, "cannot convert float infinity to integer");
   if (d >= -kTwo63 && d < kTwo63) return Value::of_int(static_cast<std::int64_t>(d));
   return big_from_real(rt, d);
 }

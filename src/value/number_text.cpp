@@ -1,8 +1,9 @@
-// Numbers as text and back: str, repr, the float conversions of formatting, int() and float(), round().
+// Numbers as text and back: str, repr, the float conversions of formatting, int() and float(),
+// round().
 //
-// Digits come from std::to_chars and std::from_chars, which are exact; what is done here is CPython's
-// layout of them (Python/pystrtod.c: format_float_short) and CPython's grammar of number literals
-// (Objects/longobject.c: PyLong_FromString, Objects/floatobject.c: PyFloat_FromString).
+// Digits come from std::to_chars and std::from_chars, which are exact; what is done here is
+// CPython's layout of them (Python/pystrtod.c: format_float_short) and CPython's grammar of number
+// literals (Objects/longobject.c: PyLong_FromString, Objects/floatobject.c: PyFloat_FromString).
 // Begin reading at lay_out for printing, at parse_int for parsing.
 #include <algorithm>
 #include <array>
@@ -36,7 +37,8 @@ struct Decimal {
   int point;
 };
 
-/// The number that std::to_chars printed into `text` as d.ddde±xx; the digits are gathered in place.
+/// The number that std::to_chars printed into `text` as d.ddde±xx; the digits are gathered in
+/// place.
 Decimal read_scientific(char* begin, char* end) {
   char* const mark = std::find(begin, end, 'e');
   int exponent = 0;
@@ -123,15 +125,18 @@ void append_plain(std::string& out, double magnitude, std::chars_format format, 
   out.insert(exponent == std::string::npos ? out.size() : exponent, 1, '.');
 }
 
-/// %g: at most `precision` digits, with an exponent when it is shorter so. `add_zero` is the variant of
-/// float.__format__ without a type, which shows a digit behind the point.
-void append_general(std::string& out, double magnitude, int precision, bool alternate, bool add_zero) {
+/// %g: at most `precision` digits, with an exponent when it is shorter so. `add_zero` is the
+/// variant of float.__format__ without a type, which shows a digit behind the point.
+void append_general(std::string& out, double magnitude, int precision, bool alternate,
+                    bool add_zero) {
   precision = std::max(precision, 1);
   std::string digits(kRealOverhead + static_cast<std::size_t>(precision), '\0');
   const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), magnitude,
-                                        std::chars_format::scientific, precision - 1).ptr;
+                                        std::chars_format::scientific, precision - 1)
+                              .ptr;
   Decimal d = read_scientific(digits.data(), digits.data() + (end - digits.data()));
-  if (!alternate) d.digits = d.digits.substr(0, std::max<std::size_t>(d.digits.find_last_not_of('0') + 1, 1));
+  if (!alternate)
+    d.digits = d.digits.substr(0, std::max<std::size_t>(d.digits.find_last_not_of('0') + 1, 1));
   const std::size_t before = out.size();
   out.resize(before + kRealOverhead + d.digits.size());
   char* const at = out.data() + before;
@@ -141,7 +146,8 @@ void append_general(std::string& out, double magnitude, int precision, bool alte
   out.resize(static_cast<std::size_t>(last - out.data()));
 }
 
-void append_magnitude(std::string& out, double magnitude, char type, int precision, bool alternate) {
+void append_magnitude(std::string& out, double magnitude, char type, int precision,
+                      bool alternate) {
   constexpr int kDefaultPrecision = 6;
   if (type == 0 && precision < 0) {
     char buffer[kNumberText];
@@ -150,7 +156,8 @@ void append_magnitude(std::string& out, double magnitude, char type, int precisi
   }
   if (precision < 0) precision = kDefaultPrecision;
   switch (type) {
-    case 'e': return append_plain(out, magnitude, std::chars_format::scientific, precision, alternate);
+    case 'e':
+      return append_plain(out, magnitude, std::chars_format::scientific, precision, alternate);
     case 'f':
     case '%': return append_plain(out, magnitude, std::chars_format::fixed, precision, alternate);
     default: return append_general(out, magnitude, precision, alternate, type == 0);
@@ -236,7 +243,8 @@ bool append_integer(Runtime& rt, std::string& out, Value v, int base) {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-/// C's isspace, which is what int() and float() strip once characters beyond ASCII have been mapped.
+/// C's isspace, which is what int() and float() strip once characters beyond ASCII have been
+/// mapped.
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 std::string_view strip(std::string_view text) {
@@ -302,7 +310,8 @@ bool clean_digits(std::string_view text, int base, std::string& buffer, std::str
   digits = text;
   if (text.find('_') == std::string_view::npos) return true;
   buffer.clear();
-  std::copy_if(text.begin(), text.end(), std::back_inserter(buffer), [](char c) { return c != '_'; });
+  std::copy_if(text.begin(), text.end(), std::back_inserter(buffer),
+               [](char c) { return c != '_'; });
   digits = buffer;
   return true;
 }
@@ -395,8 +404,8 @@ bool is_too_large(std::string_view literal) {
     if (negative) exponent = -exponent;
   }
   const auto point = static_cast<std::int64_t>(std::min(mantissa.find('.'), mantissa.size()));
-  const auto first = static_cast<std::int64_t>(
-      std::min(mantissa.find_first_not_of("0."), mantissa.size()));
+  const auto first =
+      static_cast<std::int64_t>(std::min(mantissa.find_first_not_of("0."), mantissa.size()));
   return point - first + exponent > 0;
 }
 
@@ -457,14 +466,16 @@ double round_to_zeros(double magnitude, int zeros) {
   char* const begin = buffer.data();
   const auto print = [&](int precision) {
     const auto end = std::to_chars(begin, begin + buffer.size(), magnitude,
-                                   std::chars_format::scientific, precision).ptr;
+                                   std::chars_format::scientific, precision)
+                         .ptr;
     return std::string_view(begin, static_cast<std::size_t>(end - begin));
   };
   const Decimal exact = read_scientific(begin, begin + print(770).size());
   const int kept = exact.point - zeros;
   if (kept > 0) return literal_value(print(kept - 1));
-  const bool up = kept == 0 && exact.digits[0] >= '5' &&
-                  (exact.digits[0] > '5' || exact.digits.find_first_not_of('0', 1) != std::string_view::npos);
+  const bool up =
+      kept == 0 && exact.digits[0] >= '5' &&
+      (exact.digits[0] > '5' || exact.digits.find_first_not_of('0', 1) != std::string_view::npos);
   return up ? literal_value("1e" + std::to_string(zeros)) : 0;
 }
 

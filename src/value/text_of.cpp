@@ -1,8 +1,8 @@
-// str() and repr(). What a string holds unescaped is shared with it; brackets and commas of a container read
-// from the input are derived from that container.
+// str() and repr(). What a string holds unescaped is shared with it; brackets and commas of a
+// container read from the input are derived from that container.
 //
-// Sources: CPython 3.11 Objects/unicodeobject.c (unicode_repr), Objects/listobject.c, tupleobject.c and
-// dictobject.c (their repr functions); markupsafe for Markup. Begin reading at Printer::repr.
+// Sources: CPython 3.11 Objects/unicodeobject.c (unicode_repr), Objects/listobject.c, tupleobject.c
+// and dictobject.c (their repr functions); markupsafe for Markup. Begin reading at Printer::repr.
 #include "value/text_of.h"
 
 #include <array>
@@ -15,14 +15,16 @@
 namespace parlance {
 namespace {
 
-/// Objects have no address that would be the same in the next render, so all are printed with this one.
+/// Objects have no address that would be the same in the next render, so all are printed with this
+/// one.
 constexpr std::string_view kAddress = "0x7f0000000000";
 
 /// The text of a number that is no big integer, in `buffer`; of None and the booleans too.
 std::string_view scalar_text(Value v, std::array<char, kNumberText>& buffer) {
   if (v.kind == Kind::none) return "None";
   if (v.kind == Kind::boolean) return v.integer != 0 ? "True" : "False";
-  char* end = v.kind == Kind::integer ? write_int(buffer.data(), v.integer) : write_real(buffer.data(), v.real);
+  char* end = v.kind == Kind::integer ? write_int(buffer.data(), v.integer)
+                                      : write_real(buffer.data(), v.real);
   return {buffer.data(), static_cast<std::size_t>(end - buffer.data())};
 }
 
@@ -34,7 +36,8 @@ std::string_view escape_of(char32_t c, std::array<char, 10>& buffer) {
   constexpr std::string_view kNamed = "\n\r\t\\'";
   constexpr std::string_view kLetters = "nrt\\'";
   buffer[0] = '\\';
-  if (const std::size_t i = c < 0x80 ? kNamed.find(static_cast<char>(c)) : kNamed.npos; i != kNamed.npos) {
+  if (const std::size_t i = c < 0x80 ? kNamed.find(static_cast<char>(c)) : kNamed.npos;
+      i != kNamed.npos) {
     buffer[1] = kLetters[i];
     return {buffer.data(), 2};
   }
@@ -77,22 +80,14 @@ void Printer::own(std::string_view constant, Value v) {
 bool Printer::repr(Value v) {
   if (rt_.failed() || !rt_.charge(1)) return false;
   switch (v.kind) {
-    case Kind::invalid:
-      return false;
-    case Kind::undefined:
-      out_.append_static("Undefined");
-      return true;
-    case Kind::string:
-      return string(v);
+    case Kind::invalid: return false;
+    case Kind::undefined: out_.append_static("Undefined"); return true;
+    case Kind::string: return string(v);
     case Kind::list:
-    case Kind::tuple:
-      return sequence(v);
-    case Kind::dict:
-      return dict(v);
-    case Kind::object:
-      return object(v);
-    default:
-      break;
+    case Kind::tuple: return sequence(v);
+    case Kind::dict: return dict(v);
+    case Kind::object: return object(v);
+    default: break;
   }
   if (is_big(v)) {
     out_.append(integer_text(rt_, v));
@@ -189,8 +184,9 @@ bool Printer::object(Value v) {
     out_.append(text);
     return true;
   }
-  for (const std::string_view part : {std::string_view("<"), type.name, std::string_view(" object at "), kAddress,
-                                      std::string_view(">")})
+  for (const std::string_view part :
+       {std::string_view("<"), type.name, std::string_view(" object at "), kAddress,
+        std::string_view(">")})
     out_.append_static(part);
   return true;
 }
@@ -205,10 +201,8 @@ Value to_repr(Runtime& rt, Value v) {
 Value to_text(Runtime& rt, Value v) {
   switch (v.kind) {
     case Kind::string:
-    case Kind::invalid:
-      return v;
-    case Kind::undefined:
-      return make_static("");
+    case Kind::invalid: return v;
+    case Kind::undefined: return make_static("");
     case Kind::none:
     case Kind::boolean:
     case Kind::integer:
@@ -220,8 +214,7 @@ Value to_text(Runtime& rt, Value v) {
     case Kind::object:
       if (v.object->type->to_text != nullptr) return v.object->type->to_text(rt, v.object, false);
       break;
-    default:
-      break;
+    default: break;
   }
   return to_repr(rt, v);
 }

@@ -50,19 +50,21 @@ std::string undefined_message(Runtime& rt, Value undefined) {
     case UndefinedInfo::Form::hint: return std::string(text(rt, info.key));
     case UndefinedInfo::Form::name: return repr_of(rt, info.key) + " is undefined";
     case UndefinedInfo::Form::unsafe:
-      return "access to attribute " + repr_of(rt, info.key) + " of '" + std::string(type_name(info.object)) +
-             "' object is unsafe.";
+      return "access to attribute " + repr_of(rt, info.key) + " of '" +
+             std::string(type_name(info.object)) + "' object is unsafe.";
     case UndefinedInfo::Form::attribute:
     case UndefinedInfo::Form::element: break;
   }
-  if (info.key.is_string()) return "'" + describe(info.object) + "' has no attribute " + repr_of(rt, info.key);
+  if (info.key.is_string())
+    return "'" + describe(info.object) + "' has no attribute " + repr_of(rt, info.key);
   return describe(info.object) + " has no element " + repr_of(rt, info.key);
 }
 
 Value fail_undefined(Runtime& rt, Value undefined) {
   const UndefinedInfo* info = undefined.undefined;
   bool refused = info != nullptr && info->form == UndefinedInfo::Form::unsafe;
-  return rt.fail(refused ? ErrorCode::security : ErrorCode::undefined, undefined_message(rt, undefined), undefined);
+  return rt.fail(refused ? ErrorCode::security : ErrorCode::undefined,
+                 undefined_message(rt, undefined), undefined);
 }
 
 }  // namespace parlance

@@ -80,13 +80,13 @@ class Oracle:
 
 
 def run_binary(binary, cases, seconds):
-    """What the binary answered, by number, and how it ended."""
+    """What the binary answered, by number, and what is to be said of a case it did not answer."""
     text = "".join(to_line(number, case) for number, case in enumerate(cases))
     command = [binary, "render", "--jsonl", "--as-is", "--now", NOW]
     try:
         done = subprocess.run(command, input=text.encode(), capture_output=True, timeout=seconds)
     except subprocess.TimeoutExpired:
-        return {}, "no end after %d s" % seconds
+        return {}, {"type": "Hang", "message": f"no end after {seconds} s"}
     answers = {}
     for line in done.stdout.decode("utf-8", "surrogateescape").split("\n"):
         try:
@@ -94,16 +94,17 @@ def run_binary(binary, cases, seconds):
             answers[answer["id"]] = answer
         except (ValueError, TypeError, KeyError):
             continue  # not an answer; its case is missing then
-    return answers, f"exit {done.returncode} {done.stderr[-300:].decode('utf-8', 'replace')}"
+    said = done.stderr[-300:].decode("utf-8", "replace")
+    return answers, {"type": "Crash", "message": f"exit {done.returncode} {said}"}
 
 
 def ask_binary(binary, cases):
-    answers, _ = run_binary(binary, cases, 60 + len(cases))
+    answers, _ = run_binary(binary, cases, 60)
     whole = []
     for number, case in enumerate(cases):
         answer = answers.get(number)
         if answer is None:  # something before it, or it, brought the process down
-            alone, end = run_binary(binary, [case], 20)
-            answer = alone.get(0) or {"error": {"type": "Crash", "message": end}}
+            alone, end = run_binary(binary, [case], 10)
+            answer = alone.get(0) or {"error": end}
         whole.append(answer)
     return whole

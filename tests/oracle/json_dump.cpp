@@ -1,9 +1,9 @@
 // What this library makes of JSON texts, for json_oracle.py to compare with Python's json.
 //
-// Standard input: for each text its style (one digit, see kStyles), a blank and the text in hexadecimal, on one
-// line. Standard output: for each text one line for either reader: "ok", json.dumps and repr in hexadecimal, or
-// "error", the Python class, the byte offset (-1: none) and the message in hexadecimal.
-// Begin reading at main().
+// Standard input: for each text its style (one digit, see kStyles), a blank and the text in
+// hexadecimal, on one line. Standard output: for each text one line for either reader: "ok",
+// json.dumps and repr in hexadecimal, or "error", the Python class, the byte offset (-1: none) and
+// the message in hexadecimal. Begin reading at main().
 #include <array>
 #include <iostream>
 #include <string>
@@ -62,8 +62,10 @@ void print_error(std::string_view python_class, long long offset, std::string_vi
 void print_value(parlance::Runtime& rt, Value v, const JsonStyle& style) {
   const Value json = parlance::write_json(rt, v, style);
   const Value repr = json.is_invalid() ? json : parlance::to_repr(rt, v);
-  if (repr.is_invalid()) return print_error(parlance::facts(rt.failure.code).python_class, -1, rt.failure.message);
-  std::cout << "ok " << to_hex(parlance::text(rt, json)) << ' ' << to_hex(parlance::text(rt, repr)) << '\n';
+  if (repr.is_invalid())
+    return print_error(parlance::facts(rt.failure.code).python_class, -1, rt.failure.message);
+  std::cout << "ok " << to_hex(parlance::text(rt, json)) << ' ' << to_hex(parlance::text(rt, repr))
+            << '\n';
 }
 
 void print_error(const parlance::Error& error) {
@@ -94,6 +96,7 @@ int main() {
   std::ios::sync_with_stdio(false);
   parlance::Document document;
   for (std::string line; std::getline(std::cin, line);) {
-    dump(document, from_hex(std::string_view(line).substr(2)), kStyles[static_cast<std::size_t>(line[0] - '0')]);
+    dump(document, from_hex(std::string_view(line).substr(2)),
+         kStyles[static_cast<std::size_t>(line[0] - '0')]);
   }
 }

@@ -4,7 +4,8 @@
     python3 tests/oracle/method_oracle.py path/to/method_driver [number of calls] [seed]
 
 Results are compared by repr(), failures by class and, where CPython's wording is the same for C and
-Python functions, by message. Also asks for every attribute of every type, and runs the rows' examples. Ends with 0 when all agree,
+Python functions, by message. Also asks for every attribute of every type, and runs the rows'
+examples. Ends with 0 when all agree,
 1 when not, 77 (skipped) under another Python. Begin reading at main().
 """
 
@@ -34,13 +35,19 @@ class Rope(str):
 # Binding errors of C functions are worded in many ways; only their class is compared.
 BINDING = ("argument", "positional", "keyword", "missing", "takes")
 
-TEXTS = ["", "a", "b", "ab", "aa", "aab", "abc", " ", "\t", "\n", "-", "--", "a-b", "<", "&", "x" * 9,
-         "\u00e9", "\u00df", "\u03a3", "\u0130", "\u5b57", "\U0001f600", "\ud800", "\u01c5", "\u2028",
-         "\x85", "\x00", "'", '"', "0", "7", "+", "\u0663", "Ab", "aB c", "<b>", "it's"]
-NUMBERS = [0, 1, -1, 2, 3, 5, -2, -7, 10, 12, 65, 97, 255, 256, 1000, 1234567, 2**31, 2**63 - 1, -2**63,
-           2**63, -2**64, 10**25, 0x10FFFF, 0x110000, 0xD800]
-REALS = [0.0, -0.0, 1.0, -1.5, 0.1, 1e16, 1e-7, 123456.789, 1e100, 1e308, 5e-324, 0.5, 2.5, -0.04,
-         float("inf"), float("-inf"), float("nan"), 1234567.0, 2.0**70]
+TEXTS = [
+    "", "a", "b", "ab", "aa", "aab", "abc", " ", "\t", "\n", "-", "--", "a-b", "<", "&", "x" * 9,
+    "\u00e9", "\u00df", "\u03a3", "\u0130", "\u5b57", "\U0001f600", "\ud800", "\u01c5", "\u2028",
+    "\x85", "\x00", "'", '"', "0", "7", "+", "\u0663", "Ab", "aB c", "<b>", "it's",
+]
+NUMBERS = [
+    0, 1, -1, 2, 3, 5, -2, -7, 10, 12, 65, 97, 255, 256, 1000, 1234567, 2**31, 2**63 - 1, -(2**63),
+    2**63, -(2**64), 10**25, 0x10FFFF, 0x110000, 0xD800,
+]
+REALS = [
+    0.0, -0.0, 1.0, -1.5, 0.1, 1e16, 1e-7, 123456.789, 1e100, 1e308, 5e-324, 0.5, 2.5, -0.04,
+    float("inf"), float("-inf"), float("nan"), 1234567.0, 2.0**70,
+]
 
 
 def make_text(rng):
@@ -67,8 +74,15 @@ def make_real(rng):
 
 
 def make_any(rng, depth=0):
-    makers = [make_text, plain_text, make_int, make_real, lambda r: None, lambda r: r.random() < 0.5,
-              lambda r: UNDEFINED]
+    makers = [
+        make_text,
+        plain_text,
+        make_int,
+        make_real,
+        lambda r: None,
+        lambda r: r.random() < 0.5,
+        lambda r: UNDEFINED,
+    ]
     if depth < 2:
         makers += [
             lambda r: [make_any(r, depth + 1) for _ in range(r.randrange(4))],
@@ -105,14 +119,19 @@ def make_table(rng):
     images = [None, 120, "yz", "", Markup("<"), 0x1F600, -1, 1.5]
     if rng.random() < 0.2:
         return rng.choice(["abc" * 40, ["q"] * 100, (1,), {}])
-    return {k: rng.choice(images[:6] if rng.random() < 0.8 else images) for k in rng.sample(keys, 3)}
+    return {
+        k: rng.choice(images[:6] if rng.random() < 0.8 else images) for k in rng.sample(keys, 3)
+    }
 
 
 def make_strings(rng):
     return rng.choice([list, tuple])(make_text(rng) for _ in range(rng.randrange(4)))
 
 
-SPEC_TYPES = ["", "", "s", "d", "b", "c", "o", "x", "X", "n", "e", "E", "f", "F", "g", "G", "%", "q", "\u00e9"]
+SPEC_TYPES = [
+    "", "", "s", "d", "b", "c", "o", "x", "X", "n", "e", "E", "f", "F", "g", "G", "%", "q",
+    "\u00e9",
+]
 
 
 def make_spec(rng):
@@ -152,7 +171,11 @@ def make_percent(rng):
             conversion += "." + rng.choice(["", "*", "0", "1", "3", "10"])
         if rng.random() < 0.05:
             conversion += rng.choice("hlL")
-        conversion += rng.choice("sssrraaddiuoxXceEfFgG") if rng.random() < 0.95 else rng.choice(["y", "", "%", "\u00e9"])
+        conversion += (
+            rng.choice("sssrraaddiuoxXceEfFgG")
+            if rng.random() < 0.95
+            else rng.choice(["y", "", "%", "\u00e9"])
+        )
         parts.append(conversion)
     return "".join(parts)
 
@@ -171,11 +194,15 @@ def make_braces(rng, depth=0):
     for _ in range(rng.choice([1, 1, 2, 3])):
         parts.append(rng.choice(["", "a", "\u00e9", "<", "{{", "}}"]))
         name = rng.choice(["", "", "", "0", "1", "2", "a", "b", " ", "7", "-1"])
-        name += rng.choice([""] * 8 + [".a", "[a]", "[0]", "[1]", "[-1]", ".real", "[]", ".", "[0]x", "[0", "[{]"])
+        name += rng.choice(
+            [""] * 8 + [".a", "[a]", "[0]", "[1]", "[-1]", ".real", "[]", ".", "[0]x", "[0", "[{]"]
+        )
         conversion = rng.choice([""] * 6 + ["!r", "!s", "!a", "!", "!x", "!rr", "!\u00e9"])
         spec = ""
         if rng.random() < 0.4:
-            spec = ":" + (make_braces(rng, depth + 1) if rng.random() < 0.2 and depth < 3 else make_spec(rng))
+            spec = ":" + (
+                make_braces(rng, depth + 1) if rng.random() < 0.2 and depth < 3 else make_spec(rng)
+            )
         parts.append("{" + name + conversion + spec + "}")
         if rng.random() < 0.04:
             parts.append(rng.choice("{}"))
@@ -186,44 +213,117 @@ def make_mapping(rng):
     return rng.choice([{"a": make_any(rng), "b": 1}, {"a": 2}, {"a": "<"}, make_any(rng)])
 
 
-# Arguments of each method, as functions that make one; a trailing list may be left out from the right.
+# Arguments of each method, as functions that make one; those of the second list may be left out.
 FIND = ([plain_text], [make_bound, make_bound])
 PAD = ([make_small], [make_fill])
 STRIP = ([], [make_chars])
 SPLIT = ([], [make_chars, make_small])
 TEXT_METHODS = {
-    "capitalize": ([], []), "casefold": ([], []), "lower": ([], []), "upper": ([], []),
-    "title": ([], []), "swapcase": ([], []), "center": PAD, "ljust": PAD, "rjust": PAD,
-    "zfill": ([make_small], []), "count": FIND, "find": FIND, "rfind": FIND, "index": FIND,
-    "rindex": FIND, "startswith": ([make_affix], [make_bound, make_bound]),
-    "endswith": ([make_affix], [make_bound, make_bound]), "expandtabs": ([], [make_small]),
-    "join": ([make_strings], []), "strip": STRIP, "lstrip": STRIP, "rstrip": STRIP,
-    "partition": ([plain_text], []), "rpartition": ([plain_text], []),
-    "removeprefix": ([plain_text], []), "removesuffix": ([plain_text], []),
-    "replace": ([plain_text, make_text], [make_small]), "split": SPLIT, "rsplit": SPLIT,
-    "splitlines": ([], [lambda r: r.random() < 0.5]), "translate": ([make_table], []),
+    "capitalize": ([], []),
+    "casefold": ([], []),
+    "lower": ([], []),
+    "upper": ([], []),
+    "title": ([], []),
+    "swapcase": ([], []),
+    "center": PAD,
+    "ljust": PAD,
+    "rjust": PAD,
+    "zfill": ([make_small], []),
+    "count": FIND,
+    "find": FIND,
+    "rfind": FIND,
+    "index": FIND,
+    "rindex": FIND,
+    "startswith": ([make_affix], [make_bound, make_bound]),
+    "endswith": ([make_affix], [make_bound, make_bound]),
+    "expandtabs": ([], [make_small]),
+    "join": ([make_strings], []),
+    "strip": STRIP,
+    "lstrip": STRIP,
+    "rstrip": STRIP,
+    "partition": ([plain_text], []),
+    "rpartition": ([plain_text], []),
+    "removeprefix": ([plain_text], []),
+    "removesuffix": ([plain_text], []),
+    "replace": ([plain_text, make_text], [make_small]),
+    "split": SPLIT,
+    "rsplit": SPLIT,
+    "splitlines": ([], [lambda r: r.random() < 0.5]),
+    "translate": ([make_table], []),
     "maketrans": ([make_any], [plain_text, plain_text]),
-    "encode": ([], [lambda r: r.choice(["utf-8", "ascii", "latin-1", "UTF8", "nope"]),
-                    lambda r: r.choice(["strict", "ignore", "replace", "xmlcharrefreplace",
-                                        "backslashreplace", "surrogatepass", "nope"])]),
+    "encode": (
+        [],
+        [
+            lambda r: r.choice(["utf-8", "ascii", "latin-1", "UTF8", "nope"]),
+            lambda r: r.choice(
+                [
+                    "strict",
+                    "ignore",
+                    "replace",
+                    "xmlcharrefreplace",
+                    "backslashreplace",
+                    "surrogatepass",
+                    "nope",
+                ]
+            ),
+        ],
+    ),
 }
 PREDICATES = [n for n in dir(str) if n.startswith("is")]
 TEXT_METHODS.update({name: ([], []) for name in PREDICATES})
-KEYWORDS = {"split": ["sep", "maxsplit"], "rsplit": ["sep", "maxsplit"], "splitlines": ["keepends"],
-            "expandtabs": ["tabsize"], "encode": ["encoding", "errors"]}
+KEYWORDS = {
+    "split": ["sep", "maxsplit"],
+    "rsplit": ["sep", "maxsplit"],
+    "splitlines": ["keepends"],
+    "expandtabs": ["tabsize"],
+    "encode": ["encoding", "errors"],
+}
 MARKUP_METHODS = {"striptags": ([], []), "unescape": ([], []), "escape": ([make_any], [])}
 
 
 def make_markup(rng):
-    bits = ["<b>", "</b>", "<!--", "-->", "->", ">", "<", "a b", " \n ", "&amp;", "&lt", "&notit;", "&#60;",
-            "&#x3c", "&#128;", "&#0;", "&#xd800;", "&#1;", "&#x110000;", "&", ";", "&frac12;", "&#", "&#x", "&eacute"]
+    bits = [
+        "<b>",
+        "</b>",
+        "<!--",
+        "-->",
+        "->",
+        ">",
+        "<",
+        "a b",
+        " \n ",
+        "&amp;",
+        "&lt",
+        "&notit;",
+        "&#60;",
+        "&#x3c",
+        "&#128;",
+        "&#0;",
+        "&#xd800;",
+        "&#1;",
+        "&#x110000;",
+        "&",
+        ";",
+        "&frac12;",
+        "&#",
+        "&#x",
+        "&eacute",
+    ]
     return Markup("".join(rng.choice(bits) for _ in range(rng.randrange(8))))
 
 
 def make_hex(rng):
-    digits = "".join(rng.choice("0123456789abcDEF") for _ in range(rng.choice([0, 1, 5, 14, 18, 30])))
+    digits = "".join(
+        rng.choice("0123456789abcDEF") for _ in range(rng.choice([0, 1, 5, 14, 18, 30]))
+    )
     at = rng.randrange(len(digits) + 1)
-    text = rng.choice(["", "-", "+"]) + rng.choice(["0x", "", "0X"]) + digits[:at] + rng.choice([".", ""]) + digits[at:]
+    text = (
+        rng.choice(["", "-", "+"])
+        + rng.choice(["0x", "", "0X"])
+        + digits[:at]
+        + rng.choice([".", ""])
+        + digits[at:]
+    )
     text += rng.choice(["", "", "p0", "p-3", "P+1000", "p-1074", "p-1080", "p", "p970"])
     return rng.choice([text, " " + text + "\n", "inf", "-Infinity", "nan", "infin"])
 
@@ -237,8 +337,10 @@ def make_call(rng, methods, receiver):
         arguments.append(1)
     keywords = {}
     if name in KEYWORDS and rng.random() < 0.3:
-        chosen = KEYWORDS[name][len(arguments):]
-        keywords = {k: m(rng) for k, m in zip(chosen, optional[len(arguments):]) if rng.random() < 0.7}
+        chosen = KEYWORDS[name][len(arguments) :]
+        keywords = {
+            k: m(rng) for k, m in zip(chosen, optional[len(arguments) :]) if rng.random() < 0.7
+        }
     return "call", name, receiver(rng), tuple(arguments), keywords
 
 
@@ -246,16 +348,34 @@ def make_list(rng):
     return [make_any(rng, 1) for _ in range(rng.randrange(6))]
 
 
-CONTAINER_METHODS = {"count": ([lambda r: make_any(r, 1)], []),
-                     "index": ([lambda r: make_any(r, 1)], [make_small, make_small])}
-DICT_METHODS = {"get": ([plain_text], [make_any]), "keys": ([], []), "values": ([], []), "items": ([], []),
-                "copy": ([], []), "fromkeys": ([make_any], [make_any])}
+CONTAINER_METHODS = {
+    "count": ([lambda r: make_any(r, 1)], []),
+    "index": ([lambda r: make_any(r, 1)], [make_small, make_small]),
+}
+DICT_METHODS = {
+    "get": ([plain_text], [make_any]),
+    "keys": ([], []),
+    "values": ([], []),
+    "items": ([], []),
+    "copy": ([], []),
+    "fromkeys": ([make_any], [make_any]),
+}
 SIGNED = [lambda r: r.randrange(10), lambda r: r.choice(["big", "little", "x"])]
-INT_METHODS = {"as_integer_ratio": ([], []), "bit_count": ([], []), "bit_length": ([], []),
-               "conjugate": ([], []), "to_bytes": ([], SIGNED),
-               "from_bytes": ([lambda r: [r.randrange(256) for _ in range(r.randrange(12))]], SIGNED[1:])}
-REAL_METHODS = {"as_integer_ratio": ([], []), "hex": ([], []), "is_integer": ([], []), "conjugate": ([], []),
-                "fromhex": ([make_hex], [])}
+INT_METHODS = {
+    "as_integer_ratio": ([], []),
+    "bit_count": ([], []),
+    "bit_length": ([], []),
+    "conjugate": ([], []),
+    "to_bytes": ([], SIGNED),
+    "from_bytes": ([lambda r: [r.randrange(256) for _ in range(r.randrange(12))]], SIGNED[1:]),
+}
+REAL_METHODS = {
+    "as_integer_ratio": ([], []),
+    "hex": ([], []),
+    "is_integer": ([], []),
+    "conjugate": ([], []),
+    "fromhex": ([make_hex], []),
+}
 
 
 def make_signed_call(rng):
@@ -272,7 +392,13 @@ def make_format_call(rng):
     if rng.random() < 0.2:
         return "call", "format_map", receiver, (make_mapping(rng),), {}
     arguments = tuple(make_any(rng) for _ in range(rng.randrange(4)))
-    return "call", "format", receiver, arguments, {k: make_any(rng) for k in rng.sample(["a", "b"], rng.randrange(3))}
+    return (
+        "call",
+        "format",
+        receiver,
+        arguments,
+        {k: make_any(rng) for k in rng.sample(["a", "b"], rng.randrange(3))},
+    )
 
 
 def make_percent_call(rng):
@@ -281,17 +407,28 @@ def make_percent_call(rng):
 
 
 def make_spec_call(rng):
-    value = rng.choice([make_int, make_int, make_real, make_real, make_text, lambda r: True, make_any])(rng)
+    value = rng.choice(
+        [make_int, make_int, make_real, make_real, make_text, lambda r: True, make_any]
+    )(rng)
     return "spec", value, make_spec(rng)
 
 
 REQUESTS = [
-    (8, lambda r: make_call(r, TEXT_METHODS, make_text)), (1, lambda r: make_call(r, MARKUP_METHODS, make_markup)),
+    (8, lambda r: make_call(r, TEXT_METHODS, make_text)),
+    (1, lambda r: make_call(r, MARKUP_METHODS, make_markup)),
     (1, lambda r: make_call(r, CONTAINER_METHODS, make_list)),
     (0.5, lambda r: make_call(r, CONTAINER_METHODS, lambda q: tuple(make_list(q)))),
-    (0.5, lambda r: make_call(r, DICT_METHODS, lambda q: {plain_text(q): make_any(q) for _ in range(3)})),
-    (1, make_signed_call), (1, lambda r: make_call(r, REAL_METHODS, make_real)), (4, make_format_call),
-    (4, make_percent_call), (4, make_spec_call),
+    (
+        0.5,
+        lambda r: make_call(
+            r, DICT_METHODS, lambda q: {plain_text(q): make_any(q) for _ in range(3)}
+        ),
+    ),
+    (1, make_signed_call),
+    (1, lambda r: make_call(r, REAL_METHODS, make_real)),
+    (4, make_format_call),
+    (4, make_percent_call),
+    (4, make_spec_call),
 ]
 
 
@@ -361,8 +498,11 @@ def decode(answer):
 def is_out_of_scope(request):
     """Widths that neither side should be asked to build."""
     return any(isinstance(v, int) and abs(v) > LARGE for v in flatten(request[1:])) and (
-        request[0] == "percent" and "*" in request[1] or request[0] == "call" and request[1] in
-        ("center", "ljust", "rjust", "zfill", "expandtabs", "to_bytes"))
+        request[0] == "percent"
+        and "*" in request[1]
+        or request[0] == "call"
+        and request[1] in ("center", "ljust", "rjust", "zfill", "expandtabs", "to_bytes")
+    )
 
 
 def flatten(v):
@@ -464,7 +604,9 @@ def main():
     wrong += wrong_examples
     for start in range(0, number, 50_000):
         wrong += compare_calls(driver, min(50_000, number - start), rng)
-    print(f"{attributes} attributes, {examples} examples and {number} calls compared, {wrong} differ")
+    print(
+        f"{attributes} attributes, {examples} examples and {number} calls compared, {wrong} differ"
+    )
     return 1 if wrong else 0
 
 

@@ -1,7 +1,9 @@
-// Runs one operation on values for each line of input, for number_oracle.py to compare with python3.
+// Runs one operation on values for each line of input, for number_oracle.py to compare with
+// python3.
 //
-// A line is an operation and its operands, separated by blanks; the answer is a value, or '!' with the
-// Python class of the failure and its message in hexadecimal. Values are written in prefix form:
+// A line is an operation and its operands, separated by blanks; the answer is a value, or '!' with
+// the Python class of the failure and its message in hexadecimal. Values are written in prefix
+// form:
 //   n T F u           None, True, False, an undefined value named "nope"
 //   i-12 f<bits>      an int in decimal; the bits of a float in hexadecimal
 //   s<hex> m<hex>     str and Markup; p2 s<hex> s<hex> is a rope of that many strings
@@ -278,7 +280,8 @@ std::string answer(std::string_view line) {
     if (operation.name != name) continue;
     const Value result = operation.run(rt, in);
     if (!rt.failed()) return write(rt, result);
-    return "!" + std::string(facts(rt.failure.code).python_class) + " " + to_hex(rt.failure.message);
+    return "!" + std::string(facts(rt.failure.code).python_class) + " " +
+           to_hex(rt.failure.message);
   }
   return "?";
 }

@@ -246,7 +246,8 @@ class Maker:
         return f"{{%{self.one(['', '', '', '-', '-', '+'])} {text} {self.one(['', '', '', '-', '-', '+'])}%}}"
 
     def text(self):
-        return self.one(["text", " ", "\n", "\n  ", " a ", "  \n\n", "é😀", "<|x|>", "\t", "{ }", "#", "\r\n", "- ", "end"])
+        return self.one(["text", " ", "\n", "\n  ", " a ", "  \n\n", "é😀", "<|x|>", "\t", "{ }", "#", "\r\n", "- ",
+                         "end"])
 
     def body(self, depth):
         """A few pieces; the names set inside are forgotten after."""
@@ -292,8 +293,9 @@ class Maker:
     def for_(self, depth):
         before, loops, captured = dict(self.scope), self.loops, self.captured
         target, kind, source = self.one([
-            ("x", "a", self.expression("l", 2)), ("x", "i", "xs"), ("m", "d", "ms"), ("c", "s", self.expression("s", 1)),
-            ("k, v", "a", "d.items()"), ("k, v", "a", "d|dictsort"), ("x", "s", "d"), ("i", "i", f"range({self.one('0123')})")])
+            ("x", "a", self.expression("l", 2)), ("x", "i", "xs"), ("m", "d", "ms"),
+            ("c", "s", self.expression("s", 1)), ("k, v", "a", "d.items()"), ("k, v", "a", "d|dictsort"),
+            ("x", "s", "d"), ("i", "i", f"range({self.one('0123')})")])
         recursive = target == "x" and kind == "a" and self.chance(0.2)
         for name in target.split(", "):
             self.scope[name] = kind
@@ -366,7 +368,8 @@ class Maker:
 
     def leave(self):
         if self.loops and not self.captured:
-            return "{% if " + self.expression("b", 1) + " %}" + self.tag(self.one(["break", "continue"])) + "{% endif %}"
+            way_out = self.tag(self.one(["break", "continue"]))
+            return "{% if " + self.expression("b", 1) + " %}" + way_out + "{% endif %}"
         return self.tag("break") if self.chance(WRONG) else self.text()
 
     def rare(self):
@@ -374,7 +377,8 @@ class Maker:
             "{% raw %} {{ x }} {% endraw %}", "{#- c -#}", "{# c #}\n", "{{ strftime_now('%d %b %Y') }}", "{{ loop }}",
             "{% if n > 3 %}{{ raise_exception('no') }}{% endif %}", "{{ loop.cycle('a', 'b') }}", "{{ self.b1() }}",
             "{% set c = cycler('p', 'q') %}{{ c.next() }}{{ c.next() }}", "{% set j = joiner() %}{{ j() }}{{ j() }}",
-            "{% if loop is defined %}{{ loop.changed(n) }}{% endif %}", "{% include 'x' ignore missing %}", "{{ s", "{% endif %}"])
+            "{% if loop is defined %}{{ loop.changed(n) }}{% endif %}", "{% include 'x' ignore missing %}",
+            "{{ s", "{% endif %}"])
 
     def template(self):
         """A new template and a context for it."""

@@ -145,19 +145,19 @@ bool step_select(Runtime& rt, Generator& base, Value& out) {
   return false;
 }
 
-Value start_row(Call& call, bool (*step)(Runtime&, Generator&, Value&), bool wanted) {
-  auto* g = start_generator<RowGenerator>(call.rt, step);
+Value start_row(Call& call, std::string_view name, bool (*step)(Runtime&, Generator&, Value&), bool wanted) {
+  auto* g = start_generator<RowGenerator>(call.rt, name, step);
   g->source = call[0];
   g->arguments = keep(call.rt, call.rest);
   g->wanted = wanted;
   return object_value(g);
 }
 
-Value filter_map(Call& call) { return start_row(call, step_map, true); }
-Value filter_select(Call& call) { return start_row(call, step_select<false>, true); }
-Value filter_reject(Call& call) { return start_row(call, step_select<false>, false); }
-Value filter_selectattr(Call& call) { return start_row(call, step_select<true>, true); }
-Value filter_rejectattr(Call& call) { return start_row(call, step_select<true>, false); }
+Value filter_map(Call& call) { return start_row(call, "sync_do_map", step_map, true); }
+Value filter_select(Call& call) { return start_row(call, "select_or_reject", step_select<false>, true); }
+Value filter_reject(Call& call) { return start_row(call, "select_or_reject", step_select<false>, false); }
+Value filter_selectattr(Call& call) { return start_row(call, "select_or_reject", step_select<true>, true); }
+Value filter_rejectattr(Call& call) { return start_row(call, "select_or_reject", step_select<true>, false); }
 
 // ---- slice, batch
 
@@ -209,7 +209,7 @@ bool step_slice(Runtime& rt, Generator& base, Value& out) {
 }
 
 Value filter_slice(Call& call) {
-  auto* g = start_generator<SliceGenerator>(call.rt, step_slice);
+  auto* g = start_generator<SliceGenerator>(call.rt, "sync_do_slice", step_slice);
   g->source = call[0];
   g->slices = call[1];
   g->fill = call[2];
@@ -266,7 +266,7 @@ bool step_batch(Runtime& rt, Generator& base, Value& out) {
 }
 
 Value filter_batch(Call& call) {
-  auto* g = start_generator<BatchGenerator>(call.rt, step_batch);
+  auto* g = start_generator<BatchGenerator>(call.rt, "do_batch", step_batch);
   g->source = call[0];
   g->width = call[1];
   g->fill = call[2];
@@ -303,7 +303,7 @@ bool step_unique(Runtime& rt, Generator& base, Value& out) {
 Value filter_unique(Call& call) {
   bool fold = !call.truth(1);
   if (call.rt.failed()) return Value::invalid();
-  auto* g = start_generator<UniqueGenerator>(call.rt, step_unique);
+  auto* g = start_generator<UniqueGenerator>(call.rt, "sync_do_unique", step_unique);
   g->source = call[0];
   g->attribute = call[2];
   g->getter.fold = fold;
@@ -330,7 +330,7 @@ bool step_items(Runtime& rt, Generator& base, Value& out) {
 }
 
 Value filter_items(Call& call) {
-  auto* g = start_generator<ItemsGenerator>(call.rt, step_items);
+  auto* g = start_generator<ItemsGenerator>(call.rt, "do_items", step_items);
   g->source = call[0];
   return object_value(g);
 }

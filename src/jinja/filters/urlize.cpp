@@ -339,14 +339,14 @@ bool read_schemes(Call& call, std::vector<std::u32string>& out) {
 bool read_arguments(Call& call, Linker& linker) {
   Runtime& rt = call.rt;
   bool nofollow = call.truth(2);
-  if (call.truth(3) && !call[3].is_string()) {
-    fail_attribute(rt, call[3], "split");
+  if (call.truth(4) && !call[4].is_string()) {
+    fail_attribute(rt, call[4], "split");
     return false;
   }
-  Value rel = make_computed(rt, relations(rt, call[3], nofollow));
+  Value rel = make_computed(rt, relations(rt, call[4], nofollow));
   if (rt.failed() || !add_attribute(rt, linker.attributes, " rel=\"", rel)) return false;
-  bool has_target = call.truth(4);
-  if (rt.failed() || (has_target && !add_attribute(rt, linker.attributes, " target=\"", call[4]))) return false;
+  bool has_target = call.truth(3);
+  if (rt.failed() || (has_target && !add_attribute(rt, linker.attributes, " target=\"", call[3]))) return false;
   if (linker.trims && !size_argument(call, 1, linker.limit)) return false;
   return read_schemes(call, linker.schemes);
 }

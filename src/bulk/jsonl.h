@@ -1,0 +1,39 @@
+// JSONL in, JSONL out: one request a line, one result a line, in order, on all cores, in bounded memory.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "bulk/request.h"
+#include "bulk/result_json.h"
+
+namespace parlance {
+
+struct BulkProgress {
+  std::uint64_t lines = 0;
+  std::uint64_t failed = 0;  ///< results that are errors
+  std::uint64_t bytes = 0;   ///< of input
+};
+
+/// A template, or why there is none: then every line gets that error.
+using CompiledTemplate = std::optional<Result<Template>>;
+
+struct BulkOptions {
+  CompiledTemplate chat_template;  ///< none: each line is {"source", "context"} and brings its own
+  CompiledTemplate with_tools;     ///< for requests with tools; none: the same
+  CompileOptions compile;          ///< for lines that bring their own
+  RequestOptions request;
+  RenderOptions render;
+  ResultParts parts;
+  unsigned threads = 0;  ///< 0: as many as there are cores
+  std::function<void(const BulkProgress&)> progress{};  ///< called by one thread, some times a second
+};
+
+/// A line longer than this is an error result.
+inline constexpr std::size_t kMaxLine = std::size_t{256} << 20;
+
+/// Renders every line of the file descriptor `in`; results go to `out`. Blank lines are skipped.
+/// Fails with file when reading or writing fails; a line that fails is an error result.
+Result<BulkProgress> render_jsonl(int in, int out, const BulkOptions& options);
+
+}  // namespace parlance

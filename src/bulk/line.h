@@ -1,0 +1,30 @@
+// One line of a JSONL run: request in, result out, with memory that is kept from line to line.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "bulk/jsonl.h"
+
+namespace parlance {
+
+/// What one thread needs to render lines.
+class LineRenderer {
+ public:
+  explicit LineRenderer(const BulkOptions& options) : options_(options) {}
+  /// Appends the result of `line` (number `number`, from 1) to `out`, with a newline. False for an error result.
+  bool render(std::string_view line, std::uint64_t number, std::string& out);
+
+ private:
+  Result<void> render_request(std::string_view line, Value& id);
+  Result<void> render_own_source(std::string_view line, Value& id);
+  Result<void> run(const Template& chat_template);
+
+  const BulkOptions& options_;
+  Conversation conversation_;
+  Conversation outer_;  ///< the line itself, where it brings its own template
+  Workspace workspace_;
+  Rendering rendering_;
+  std::string context_;
+};
+
+}  // namespace parlance

@@ -1,0 +1,14 @@
+// The table of commands.
+#include "cli/commands.h"
+
+namespace parlance::cli {
+
+namespace {
+constexpr Command kCommands[] = {
+    {"render", "Render a conversation with a chat template", declare_render},
+};
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+}  // namespace parlance::cli

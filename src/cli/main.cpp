@@ -1,0 +1,68 @@
+// The command line: reads it, runs the command, gives its exit code. The commands are in commands.cpp.
+#include <cstdio>
+#include <cstring>
+
+#include "base/nearest.h"
+#include "cli/commands.h"
+#include "cli/report.h"
+#include "cli/version.h"
+
+namespace parlance::cli {
+namespace {
+
+/// The option nearest to one that does not exist.
+std::string hint_for(const CLI::App& app, const std::string& argument) {
+  NearestName nearest(argument);
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      const std::string full = "--" + name;
+      nearest.offer(full);
+    }
+  }
+  return nearest.hint();
+}
+
+int refuse(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  Error::Parts parts;
+  parts.code = ErrorCode::usage;
+  parts.message = error.what();
+  for (int i = 1; i < argc && parts.hint.empty(); ++i) {
+    if (std::strncmp(argv[i], "--", 2) != 0 || std::strstr(error.what(), argv[i]) == nullptr) continue;
+    parts.hint = hint_for(app, argv[i]);
+  }
+  if (parts.hint.empty()) parts.hint = "see " + app.get_name() + " --help";
+  return report(Error(std::move(parts)));
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("parlance: chat templates, rendered exactly");
+  app.name("parlance");
+  app.set_version_flag("--version", std::string("parlance ") + PARLANCE_VERSION, "Print the version");
+  app.set_help_flag("-h,--help", "Print this help");
+  app.require_subcommand(1);
+  Run chosen;
+  const CLI::App* used = &app;
+  for (const Command& command : commands()) {
+    // Only the command that is used declares its options: that is most of what starting costs.
+    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.sentence));
+    if (argc < 2 || argv[1] != command.name) continue;
+    chosen = command.declare(*sub);
+    used = sub;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const std::string help = app.help();
+    return std::fputs(help.c_str(), stdout) < 0;
+  } catch (const CLI::CallForVersion&) {
+    return std::puts(app.version().c_str()) < 0;
+  } catch (const CLI::ParseError& error) {
+    return refuse(*used, error, argc, argv);
+  }
+  return chosen ? chosen() : report(Error(ErrorCode::usage, "no command"));
+}
+
+}  // namespace
+}  // namespace parlance::cli
+
+int main(int argc, char** argv) { return parlance::cli::run(argc, argv); }

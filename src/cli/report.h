@@ -1,0 +1,14 @@
+// What commands share: errors on standard error with the exit code of errors.def, text on standard output.
+#pragma once
+#include <string_view>
+
+#include "parlance/error.h"
+
+namespace parlance::cli {
+
+/// Shows an error on standard error; the exit code.
+int report(const Error& error);
+/// Writes to standard output; the exit code, 0 or that of a failed write.
+int print(std::string_view text);
+
+}  // namespace parlance::cli

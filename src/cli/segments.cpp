@@ -1,0 +1,76 @@
+// What both ways of showing origins share: which hue, and text that can be shown at all.
+#include "cli/segments.h"
+
+#include <iterator>
+
+#include "base/utf8.h"
+#include "value/dict.h"
+
+namespace parlance::cli {
+namespace {
+
+constexpr std::string_view kNames[] = {"literal", "control", "system", "user", "assistant", "tool", "variable", "computed"};
+
+struct RoleHue {
+  std::string_view role;
+  Hue hue;
+};
+constexpr RoleHue kRoles[] = {
+    {"system", Hue::system},       {"developer", Hue::system}, {"user", Hue::user},
+    {"assistant", Hue::assistant}, {"tool", Hue::tool},
+};
+
+std::string_view role_of(const Conversation& conversation, std::int32_t message) {
+  const Value list = conversation.messages();
+  if (!list.is_sequence() || static_cast<std::uint32_t>(message) >= list.list->size) return {};
+  const Value item = items(list)[static_cast<std::size_t>(message)];
+  const DictEntry* role = item.kind == Kind::dict ? find_key(*item.dict, "role") : nullptr;
+  return role != nullptr && role->value.is_leaf() ? leaf_text(role->value) : std::string_view();
+}
+
+std::string_view html_escape(char32_t c) {
+  switch (c) {
+    case '&': return "&amp;";
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '"': return "&quot;";
+    default: return {};
+  }
+}
+
+char32_t picture(char32_t c) {
+  if (c == '\n' || c == '\t') return c;
+  if (c < 0x20) return 0x2400 + c;
+  if (c == 0x7F) return 0x2421;
+  if ((c >= 0x80 && c < 0xA0) || utf8::is_surrogate(c)) return utf8::kReplacement;
+  return c;
+}
+
+}  // namespace
+
+std::string_view hue_name(Hue hue) { return kNames[static_cast<std::size_t>(hue)]; }
+
+Hue hue_of(const Conversation& conversation, const Span& span) {
+  if (span.control) return Hue::control;
+  if (span.origin == Origin::literal) return Hue::literal;
+  if (span.origin == Origin::computed) return Hue::computed;
+  if (span.message < 0) return Hue::variable;
+  const std::string_view role = role_of(conversation, span.message);
+  for (const RoleHue& row : kRoles) {
+    if (row.role == role) return row.hue;
+  }
+  return Hue::variable;
+}
+
+void append_visible(std::string& out, std::string_view text, bool escape_html) {
+  const char* const end = text.data() + text.size();
+  for (const char* p = text.data(); p < end;) {
+    const utf8::Decoded next = utf8::decode(p, end);
+    p += next.size;
+    const std::string_view escaped = escape_html ? html_escape(next.code_point) : std::string_view();
+    if (escaped.empty()) utf8::append(out, picture(next.code_point));
+    else out += escaped;
+  }
+}
+
+}  // namespace parlance::cli

@@ -1,0 +1,21 @@
+// The spans of a rendering as people see them: coloured text on a terminal (--color) or a page (--html).
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "parlance/template.h"
+
+namespace parlance::cli {
+
+/// What a segment's colour says. The names are classes of the page, too.
+enum class Hue { literal, control, system, user, assistant, tool, variable, computed };
+std::string_view hue_name(Hue hue);
+/// The hue of a span: of the template, or of the role of the message its bytes belong to.
+Hue hue_of(const Conversation& conversation, const Span& span);
+/// Control characters as pictures (U+2400 …), lone surrogates as U+FFFD; newlines and tabs stay.
+void append_visible(std::string& out, std::string_view text, bool escape_html);
+
+std::string render_color(const Conversation& conversation, const Rendering& rendering);
+std::string render_html(const Conversation& conversation, const Rendering& rendering, std::string_view title);
+
+}  // namespace parlance::cli

@@ -1,0 +1,63 @@
+// Finding and compiling the template that the command line asks for.
+#include "cli/template_choice.h"
+
+#include <optional>
+
+#include "base/nearest.h"
+#include "parlance/source.h"
+
+namespace parlance::cli {
+namespace {
+
+Error no_format(const std::string& name) {
+  Error::Parts parts;
+  parts.code = ErrorCode::no_template;
+  parts.message = "there is no built-in format '" + name + "'";
+  NearestName nearest(name);
+  for (const BuiltinFormat& format : builtin_formats()) nearest.offer(format.name);
+  parts.hint = nearest.best().empty() ? "parlance render --list shows them" : nearest.hint();
+  return Error(std::move(parts));
+}
+
+Result<FoundTemplates> from_format(const std::string& name) {
+  const BuiltinFormat* format = find_format(name);
+  if (format == nullptr) return no_format(name);
+  FoundTemplates found;
+  found.source.path = format->name;
+  found.source.templates.push_back({"default", std::string(format->text), "format " + std::string(format->name)});
+  for (const auto& [token, text] : format->special_tokens) {
+    found.source.special_tokens.push_back({std::string(token), std::string(text)});
+  }
+  return found;
+}
+
+Result<FoundTemplates> from_file(const std::string& path) {
+  Result<NamedTemplate> read = open_template_file(path);
+  if (!read) return read.error();
+  FoundTemplates found;
+  found.source.path = path;
+  found.source.templates.push_back(std::move(*read));
+  return found;
+}
+
+}  // namespace
+
+Result<FoundTemplates> find_templates(const TemplateWish& wish) {
+  if (!wish.format.empty()) return from_format(wish.format);
+  if (!wish.file.empty()) return from_file(wish.file);
+  Result<ModelSource> model = open_model(wish.model);
+  if (!model) return model.error();
+  return FoundTemplates{std::move(*model), true};
+}
+
+Result<Template> compile_chosen(const FoundTemplates& found, const TemplateWish& wish, bool with_tools) {
+  std::optional<std::string_view> name;
+  if (!wish.name.empty()) name = wish.name;
+  const Result<const NamedTemplate*> chosen = found.source.choose(name, with_tools);
+  if (!chosen) return chosen.error();
+  CompileOptions options = wish.compile;
+  options.name = (*chosen)->origin;
+  return Template::compile((*chosen)->text, options);
+}
+
+}  // namespace parlance::cli

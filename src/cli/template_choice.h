@@ -1,0 +1,29 @@
+// Which template `render` uses: from -t, -m or -f, compiled, with the special tokens that come along.
+#pragma once
+#include <string>
+
+#include "bulk/jsonl.h"
+
+namespace parlance::cli {
+
+struct TemplateWish {
+  std::string file;    ///< -t
+  std::string model;   ///< -m
+  std::string format;  ///< -f
+  std::string name;    ///< --name
+  CompileOptions compile;
+  bool any() const { return !file.empty() || !model.empty() || !format.empty(); }
+};
+
+/// Texts and tokens; nothing is compiled yet.
+struct FoundTemplates {
+  ModelSource source;
+  bool is_model = false;  ///< more than one template may be there, so tools matter
+};
+
+/// Fails with file, value, json, no_template, usage.
+Result<FoundTemplates> find_templates(const TemplateWish& wish);
+/// The template for a request with or without tools, compiled.
+Result<Template> compile_chosen(const FoundTemplates& found, const TemplateWish& wish, bool with_tools);
+
+}  // namespace parlance::cli

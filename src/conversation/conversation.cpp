@@ -1,0 +1,272 @@
+// Conversation: reading a request, building one by hand. The inside is in conversation.h, the passes in normalise.cpp.
+//
+// Text that a builder gives is copied into one region a message, so its place is known by address.
+#include "conversation/conversation.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+#include "conversation/edit.h"
+#include "conversation/normalise.h"
+#include "value/json_read.h"
+
+namespace parlance {
+namespace {
+
+const Limits kNoLimits{};
+
+Value empty_dict(Arena& arena) {
+  Runtime rt(arena, kNoLimits);
+  return DictBuilder(rt).finish();
+}
+
+/// What a conversation begins with, as transformers passes it: no messages, and tools and documents of none.
+void begin_empty(Conversation::State& state) {
+  state.clear();
+  Runtime rt(state.arena, kNoLimits);
+  DictBuilder variables(rt, 4);
+  variables.set("messages", ListBuilder(rt).finish());
+  variables.set("tools", Value::none());
+  variables.set("documents", Value::none());
+  state.variables = variables.finish();
+  state.settle();
+}
+
+/// Copies texts one after the other into memory that is large enough.
+class Copier {
+ public:
+  explicit Copier(char* at) : at_(at) {}
+  Value copy(std::string_view text) {
+    if (!text.empty()) std::memcpy(at_, text.data(), text.size());
+    const Value v = Value::view({at_, text.size()});
+    at_ += text.size();
+    return v;
+  }
+
+ private:
+  char* at_;
+};
+
+std::size_t size_of(const Message& message) {
+  std::size_t size = message.role.size() + message.content.size() + message.reasoning_content.size() +
+                     message.tool_call_id.size() + message.name.size();
+  for (const ToolCall& call : message.tool_calls) {
+    size += call.id.size() + call.name.size() + call.arguments_json.size();
+  }
+  return size;
+}
+
+Result<Value> make_call(Runtime& rt, Copier& copier, const ToolCall& call, std::uint32_t origin) {
+  DictBuilder function(rt, 2);
+  function.set("name", copier.copy(call.name));
+  const Result<Value> arguments = read_json_into(rt, copier.copy(call.arguments_json), origin);
+  if (!arguments) return arguments.error();
+  if (arguments->kind != Kind::dict) return Error(ErrorCode::json, "a tool call's arguments are not a JSON object");
+  function.set("arguments", *arguments);
+  DictBuilder made(rt, 3);
+  if (!call.id.empty()) made.set("id", copier.copy(call.id));
+  made.set("type", Value::view("function"));
+  made.set("function", function.finish());
+  return made.finish();
+}
+
+Result<Value> make_calls(Runtime& rt, Copier& copier, const std::vector<ToolCall>& calls, std::uint32_t origin) {
+  ListBuilder list(rt, static_cast<std::uint32_t>(calls.size()));
+  for (const ToolCall& call : calls) {
+    const Result<Value> made = make_call(rt, copier, call, origin);
+    if (!made) return made.error();
+    list.append(*made);
+  }
+  return list.finish();
+}
+
+Result<Value> make_message(Runtime& rt, Copier& copier, const Message& message, std::uint32_t origin) {
+  DictBuilder dict(rt, 6);
+  dict.set("role", copier.copy(message.role));
+  dict.set("content", copier.copy(message.content));
+  const auto set_unless_empty = [&](std::string_view key, const std::string& text) {
+    if (!text.empty()) dict.set(key, copier.copy(text));
+  };
+  set_unless_empty("reasoning_content", message.reasoning_content);
+  set_unless_empty("tool_call_id", message.tool_call_id);
+  set_unless_empty("name", message.name);
+  if (!message.tool_calls.empty()) {
+    const Result<Value> calls = make_calls(rt, copier, message.tool_calls, origin);
+    if (!calls) return calls.error();
+    dict.set("tool_calls", *calls);
+  }
+  return dict.finish();
+}
+
+}  // namespace
+
+// ---- State
+
+void Conversation::State::clear() {
+  arena.reset();
+  variables = empty_dict(arena);
+  messages = {};
+  next_origin = document.storage().next_origin();
+  added_items = nullptr;
+  added_capacity = 0;
+  regions.clear();
+  by_address.clear();
+  special_tokens.clear();
+  changes.clear();
+  notes.clear();
+}
+
+void Conversation::State::set_variable(Value key, Value value) {
+  Runtime rt(arena, kNoLimits);
+  const DictEntry entry{key, value};
+  variables = with_members(rt, variables, {&entry, 1});
+}
+
+void Conversation::State::append_message(Value message) {
+  Runtime rt(arena, kNoLimits);
+  const std::uint32_t size = messages.is_sequence() ? messages.list->size : 0;
+  const bool mine = size != 0 && messages.list->items == added_items;
+  if (!mine || size == added_capacity) {
+    added_capacity = std::max(8u, size * 2);
+    Value* grown = arena.allocate_array<Value>(added_capacity);
+    if (size != 0) std::copy_n(messages.list->items, size, grown);
+    added_items = grown;
+  }
+  added_items[size] = message;
+  const Value list = make_list(rt, added_items, size + 1);
+  set_variable(Value::view("messages"), with_origin(list, size == 0 ? 0 : messages.list->origin));
+}
+
+std::uint32_t Conversation::State::add_region(std::string_view text, std::int32_t message, bool in_document) {
+  const auto number = static_cast<std::uint32_t>(regions.size());
+  regions.push_back({text.data(), text.size(), next_origin, message, in_document});
+  if (!in_document) {
+    const auto place = std::upper_bound(
+        by_address.begin(), by_address.end(), text.data(),
+        [this](const char* a, std::uint32_t other) { return std::less<>()(a, regions[other].begin); });
+    by_address.insert(place, number);
+  }
+  return next_origin++;
+}
+
+void Conversation::State::settle() {
+  const Value* list = member(variables, "messages");
+  messages = list == nullptr ? Value{} : *list;
+  special_tokens.clear();
+  for (const DictEntry& entry : entries(variables)) {
+    if (entry.value.is_leaf() && leaf_text(entry.key).ends_with("_token")) {
+      special_tokens.push_back(leaf_text(entry.value));
+    }
+  }
+  arena.find_derived(nullptr);  // sorts the log
+}
+
+Value take_variable(Conversation::State& state, std::string_view name) {
+  const Value* found = member(state.variables, name);
+  if (found == nullptr) return {};
+  const Value taken = *found;
+  Runtime rt(state.arena, kNoLimits);
+  state.variables = filtered(rt, state.variables, [name](std::string_view key) { return key != name; });
+  if (name == "messages") state.messages = {};
+  return taken;
+}
+
+// ---- Conversation
+
+Conversation::Conversation() : state_(std::make_unique<State>()) { begin_empty(*state_); }
+Conversation::Conversation(Conversation&&) noexcept = default;
+Conversation& Conversation::operator=(Conversation&&) noexcept = default;
+Conversation::~Conversation() = default;
+
+Result<Conversation> Conversation::from_json(std::string_view text, const ReadOptions& options,
+                                             std::string_view name) {
+  Conversation conversation;
+  if (Result<void> read = conversation.read(text, options, name); !read) return read.error();
+  return conversation;
+}
+
+Result<void> Conversation::read(std::string_view text, const ReadOptions& options, std::string_view name) {
+  State& state = *state_;
+  if (Result<void> parsed = state.document.parse(text, name); !parsed) {
+    begin_empty(state);
+    return parsed.error();
+  }
+  state.clear();
+  if (state.document.root().kind != Kind::dict) {
+    begin_empty(state);
+    return Error(ErrorCode::conversation, "the request is JSON, but not an object");
+  }
+  state.variables = state.document.root();
+  if (options.normalise) {
+    if (Result<void> done = normalise(state, options); !done) {
+      begin_empty(state);
+      return done.error();
+    }
+  }
+  state.settle();
+  return {};
+}
+
+Result<void> Conversation::add(const Message& message) {
+  State& state = *state_;
+  Runtime rt(state.arena, kNoLimits);
+  const std::size_t size = size_of(message);
+  if (size >= Runtime::kMaxText) return Error(ErrorCode::limit_memory, "a message of 2 GiB or more");
+  char* bytes = state.arena.allocate_text(size);
+  const auto number = state.messages.is_sequence() ? static_cast<std::int32_t>(state.messages.list->size) : 0;
+  const std::uint32_t origin = state.add_region({bytes, size}, number, false);
+  Copier copier(bytes);
+  const Result<Value> made = make_message(rt, copier, message, origin);
+  if (!made) return made.error();
+  state.append_message(*made);
+  state.settle();
+  return {};
+}
+
+Result<void> Conversation::set_json(std::string_view variable, std::string_view json) {
+  State& state = *state_;
+  Runtime rt(state.arena, kNoLimits);
+  if (json.size() >= Runtime::kMaxText) return Error(ErrorCode::limit_memory, "a value of 2 GiB or more");
+  const std::string_view copy = state.arena.copy_text(json);
+  const std::uint32_t origin = state.add_region(copy, -1, false);
+  const Result<Value> value = read_json_into(rt, Value::view(copy), origin);
+  if (!value) return value.error();
+  state.set_variable(Value::view(state.arena.copy_text(variable)), *value);
+  state.settle();
+  return {};
+}
+
+void Conversation::set_string(std::string_view variable, std::string_view text) {
+  State& state = *state_;
+  const std::string_view copy = state.arena.copy_text(text);
+  state.add_region(copy, -1, false);
+  state.set_variable(Value::view(state.arena.copy_text(variable)), Value::view(copy));
+  state.settle();
+}
+
+void Conversation::set_default_string(std::string_view variable, std::string_view text) {
+  if (member(state_->variables, variable) == nullptr) set_string(variable, text);
+}
+
+Value Conversation::variables() const { return state_->variables; }
+Value Conversation::messages() const { return state_->messages; }
+
+const std::vector<std::string>& Conversation::notes() const {
+  const std::lock_guard lock(state_->notes_mutex);
+  for (std::size_t i = state_->notes.size(); i < state_->changes.size(); ++i) {
+    state_->notes.push_back(note_of(state_->changes[i]));
+  }
+  return state_->notes;
+}
+
+std::string Conversation::path_of(Value value) const {
+  if (!value.is_string()) return path_of_id(*state_, origin_of(value));
+  std::string path;
+  for_each_piece(value, [&](std::string_view piece) {
+    if (path.empty()) path = path_of_address(*state_, piece.data());
+  });
+  return path;
+}
+
+}  // namespace parlance

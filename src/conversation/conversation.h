@@ -1,0 +1,76 @@
+// Conversation's inside: the request's document, what normalisation and the builder made beside it, and the way from
+// an address (or an origin id) in any of that memory to the message it belongs to.
+//
+// Leans on Document for the request itself. Everything made later lies in `arena`, in regions that know their message.
+// Begin reading at Conversation::State.
+#pragma once
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "parlance/conversation.h"
+#include "value/document.h"
+
+namespace parlance {
+
+/// Text of the conversation that is not in the document (a message that was added, a variable that was set), or text
+/// of the document that was read as JSON. Values that were read from it have the origin id `origin`.
+struct TextRegion {
+  const char* begin;
+  std::size_t size;
+  std::uint32_t origin;
+  std::int32_t message;  ///< -1: a variable
+  bool in_document;
+};
+
+/// One change that a pass made; a line of notes() once somebody asks.
+struct Change {
+  std::uint16_t pass;         ///< row of normalise_passes()
+  std::int32_t message = -1;  ///< messages[message], or
+  std::int32_t tool = -1;     ///< tools[tool], or
+  std::string_view variable;  ///< the variable itself
+  std::int32_t call = -1;     ///< .tool_calls[call] of the message
+  std::string_view member;    ///< .member of all that; may be empty
+};
+
+struct Conversation::State {
+  Document document;
+  Arena arena;
+  Value variables;  ///< a dict
+  Value messages;   ///< its member `messages`, or undefined
+  std::uint32_t next_origin = 1;
+  Value* added_items = nullptr;      ///< items of `messages` once one was added, with room for
+  std::uint32_t added_capacity = 0;  ///< this many
+  std::vector<TextRegion> regions;        ///< as they were made, so by origin
+  std::vector<std::uint32_t> by_address;  ///< numbers of regions outside the document, by address
+  std::vector<std::string_view> special_tokens;  ///< texts of the variables *_token
+  std::vector<Change> changes;
+  mutable std::mutex notes_mutex;
+  mutable std::vector<std::string> notes;  ///< lines of the first changes; made when asked for
+
+  void clear();
+  /// Sets a variable, replacing an earlier one; `key` must live as long as the conversation.
+  void set_variable(Value key, Value value);
+  /// Makes `messages` one longer.
+  void append_message(Value message);
+  /// Notes a region of text and gives it the next origin id.
+  std::uint32_t add_region(std::string_view text, std::int32_t message, bool in_document);
+  /// To be called after a change: finds the special tokens, sorts the log of derived text.
+  void settle();
+};
+
+/// The message (-1: none) that a byte or an origin id of the conversation belongs to; false if it is not of the conversation.
+bool find_place(const Conversation::State& state, const char* address, std::int32_t& message);
+bool find_place(const Conversation::State& state, std::uint32_t origin, std::int32_t& message);
+/// "messages[3].content"; "" for what is not of the conversation.
+std::string path_of_address(const Conversation::State& state, const char* address);
+std::string path_of_id(const Conversation::State& state, std::uint32_t origin);
+/// Does the address lie in the text of a variable whose name ends in _token?
+bool is_special_token(const Conversation::State& state, const char* address);
+/// Removes a variable and returns it; undefined if there is none. Its value stays alive.
+Value take_variable(Conversation::State& state, std::string_view name);
+
+}  // namespace parlance

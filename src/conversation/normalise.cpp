@@ -1,0 +1,350 @@
+// The passes of normalisation. Begin reading at the table kPasses; normalise() at the end runs it.
+//
+// A pass never changes a value: it makes copies that share everything unchanged (edit.h), so that every string keeps
+// its address and with that its path in the request.
+#include "conversation/normalise.h"
+
+#include <algorithm>
+#include <array>
+
+#include "conversation/edit.h"
+#include "value/json_read.h"
+
+namespace parlance {
+namespace {
+
+/// What the passes work on: the variables, the messages, and where they are at the moment.
+class Normaliser {
+ public:
+  Normaliser(Conversation::State& state_in, Runtime& rt_in, Value message_list)
+      : state(state_in), rt(rt_in), messages(rt_in, message_list) {}
+
+  /// Notes a change at the place the pass is at.
+  void note(std::string_view member = {}) {
+    state.changes.push_back({pass, message, tool, variable, call, member});
+  }
+
+  Conversation::State& state;
+  Runtime& rt;
+  ListEditor messages;
+  std::uint16_t pass = 0;
+  std::int32_t message = -1;
+  std::int32_t tool = -1;
+  std::int32_t call = -1;
+  std::string_view variable;
+};
+
+/// Calls `change(call)` for every tool call of a message; the message with the calls it returned.
+template <typename ChangeCall>
+Value map_calls(Normaliser& n, Value message, ChangeCall change) {
+  const Value* calls = member(message, "tool_calls");
+  if (calls == nullptr || calls->kind != Kind::list) return message;
+  ListEditor list(n.rt, *calls);
+  for (std::uint32_t i = 0; i < list.size(); ++i) {
+    n.call = static_cast<std::int32_t>(i);
+    const Value old = list[i];
+    if (old.kind != Kind::dict) continue;
+    const Value made = change(old);
+    if (made.dict != old.dict) list.set(i, made);
+  }
+  n.call = -1;
+  return list.changed() ? with_member(n.rt, message, "tool_calls", list.finish()) : message;
+}
+
+bool is_role(Value message, std::string_view role) { return is_text(member(message, "role"), role); }
+
+// ---- passes over the request
+
+void chat_template_kwargs(Normaliser& n) {
+  const Value kwargs = take_variable(n.state, "chat_template_kwargs");
+  if (kwargs.kind != Kind::dict) return;
+  const Value chosen = filtered(n.rt, kwargs, [](std::string_view key) { return key != "messages"; });
+  n.state.variables = with_members(n.rt, n.state.variables, entries(chosen));
+  for (const DictEntry& entry : entries(chosen)) {
+    n.variable = leaf_text(entry.key);
+    n.note();
+  }
+}
+
+/// Members of chat requests that steer the server or the sampler. What some template reads is not among them:
+/// tool_choice, parallel_tool_calls, response_format, reasoning_effort.
+constexpr std::string_view kRequestMembers[] = {
+    "audio", "chat_template", "frequency_penalty", "logit_bias", "logprobs", "max_completion_tokens", "max_tokens",
+    "metadata", "min_p", "modalities", "model", "n", "prediction", "presence_penalty", "prompt_cache_key",
+    "repetition_penalty", "safety_identifier", "seed", "service_tier", "stop", "store", "stream", "stream_options",
+    "temperature", "top_k", "top_logprobs", "top_p", "user",
+};
+static_assert(std::is_sorted(std::begin(kRequestMembers), std::end(kRequestMembers)));
+
+bool is_request_member(std::string_view key) {
+  return std::binary_search(std::begin(kRequestMembers), std::end(kRequestMembers), key);
+}
+
+void drop_request_members(Normaliser& n) {
+  bool any = false;
+  for (const DictEntry& entry : entries(n.state.variables)) {
+    if (!is_request_member(leaf_text(entry.key))) continue;
+    n.variable = leaf_text(entry.key);
+    n.note();
+    any = true;
+  }
+  if (!any) return;
+  n.state.variables =
+      filtered(n.rt, n.state.variables, [](std::string_view key) { return !is_request_member(key); });
+}
+
+/// {"name", …} as {"type": "function", "function": {"name", …}}; members in `outside` stay outside.
+Value wrap(Normaliser& n, Value flat, std::span<const std::string_view> outside) {
+  const auto is_outside = [&](std::string_view key) {
+    return std::find(outside.begin(), outside.end(), key) != outside.end();
+  };
+  const Value function = filtered(n.rt, flat, [&](std::string_view key) { return key != "type" && !is_outside(key); });
+  const Value rest = filtered(n.rt, flat, is_outside);
+  const DictEntry added[] = {{Value::view("type"), Value::view("function")}, {Value::view("function"), function}};
+  return with_members(n.rt, rest, added);
+}
+
+bool is_flat(Value v) {
+  const Value* type = member(v, "type");
+  const Value* name = member(v, "name");
+  return name != nullptr && name->is_string() && member(v, "function") == nullptr &&
+         (type == nullptr || is_text(type, "function"));
+}
+
+void wrap_tools(Normaliser& n) {
+  const Value* tools = member(n.state.variables, "tools");
+  if (tools == nullptr || tools->kind != Kind::list) return;
+  ListEditor list(n.rt, *tools);
+  for (std::uint32_t i = 0; i < list.size(); ++i) {
+    if (!is_flat(list[i])) continue;
+    list.set(i, wrap(n, list[i], {}));
+    n.tool = static_cast<std::int32_t>(i);
+    n.note();
+  }
+  if (list.changed()) n.state.set_variable(Value::view("tools"), list.finish());
+}
+
+void defaults(Normaliser& n) {
+  for (const std::string_view name : {"tools", "documents"}) {
+    if (member(n.state.variables, name) != nullptr) continue;
+    n.state.set_variable(Value::view(name), Value::none());
+    n.variable = name;
+    n.note();
+  }
+}
+
+// ---- passes over each message
+
+Value wrap_calls(Normaliser& n, Value message) {
+  static constexpr std::string_view kOutside[] = {"id", "index"};
+  return map_calls(n, message, [&n](Value call) {
+    if (!is_flat(call)) return call;
+    n.note();
+    return wrap(n, call, kOutside);
+  });
+}
+
+constexpr std::string_view kBlanks = " \t\r\n";
+
+/// The object that a call's arguments hold as JSON text; undefined if they hold none.
+Value object_in(Normaliser& n, Value arguments) {
+  if (!arguments.is_leaf()) return {};
+  const std::string_view json = leaf_text(arguments);
+  const std::size_t first = json.find_first_not_of(kBlanks);
+  if (first == json.npos || json[first] != '{') return {};
+  const std::uint32_t origin = n.state.add_region(json, n.message, true);
+  const Result<Value> read = read_json_into(n.rt, arguments, origin);
+  return read.has_value() && read->kind == Kind::dict ? *read : Value{};
+}
+
+/// Changes `arguments` of every call, wrapped or flat, to what `change` returns unless that is undefined.
+template <typename ChangeArguments>
+Value map_arguments(Normaliser& n, Value message, ChangeArguments change) {
+  return map_calls(n, message, [&](Value call) {
+    const Value* function = member(call, "function");
+    const bool wrapped = function != nullptr && function->kind == Kind::dict;
+    const Value* arguments = member(wrapped ? *function : call, "arguments");
+    if (arguments == nullptr) return call;
+    const Value made = change(*arguments);
+    if (made.is_undefined()) return call;
+    n.note(wrapped ? "function.arguments" : "arguments");
+    const Value inner = with_member(n.rt, wrapped ? *function : call, "arguments", made);
+    return wrapped ? with_member(n.rt, call, "function", inner) : inner;
+  });
+}
+
+Value parse_arguments(Normaliser& n, Value message) {
+  return map_arguments(n, message, [&n](Value arguments) { return object_in(n, arguments); });
+}
+
+Value empty_arguments(Normaliser& n, Value message) {
+  return map_arguments(n, message, [&n](Value arguments) {
+    const bool blank = arguments.is_leaf() && leaf_text(arguments).find_first_not_of(kBlanks) == std::string_view::npos;
+    return blank || arguments.is_none() ? DictBuilder(n.rt).finish() : Value{};
+  });
+}
+
+Value null_content(Normaliser& n, Value message) {
+  const Value* content = member(message, "content");
+  const bool may_lack = content == nullptr && member(message, "tool_calls") != nullptr;
+  if (!may_lack && (content == nullptr || !content->is_none())) return message;
+  n.note("content");
+  return with_member(n.rt, message, "content", Value::view(""));
+}
+
+/// The text of a part {"type": "text", "text": "…"}, or null.
+const Value* text_of_part(Value part) {
+  const Value* text = is_text(member(part, "type"), "text") ? member(part, "text") : nullptr;
+  return text != nullptr && text->is_string() ? text : nullptr;
+}
+
+Value content_parts(Normaliser& n, Value message) {
+  const Value* content = member(message, "content");
+  if (content == nullptr || content->kind != Kind::list || content->list->size == 0) return message;
+  StringBuilder joined(n.rt);
+  for (const Value& part : items(*content)) {
+    const Value* text = text_of_part(part);
+    if (text == nullptr) return message;
+    if (&part != content->list->items) joined.append_static("\n");
+    joined.append(*text);
+  }
+  const Value made = joined.finish();
+  if (made.is_invalid()) return message;
+  text(n.rt, made);  // renders share the string, so it must not be flattened by the first that asks
+  n.note("content");
+  return with_member(n.rt, message, "content", made);
+}
+
+Value reasoning_names(Normaliser& n, Value message) {
+  const Value* reasoning = member(message, "reasoning");
+  if (reasoning == nullptr || !reasoning->is_string() || member(message, "reasoning_content") != nullptr) return message;
+  n.note("reasoning_content");
+  return with_member(n.rt, message, "reasoning_content", *reasoning);
+}
+
+Value developer_role(Normaliser& n, Value message) {
+  if (!is_role(message, "developer")) return message;
+  n.note("role");
+  return with_member(n.rt, message, "role", Value::view("system"));
+}
+
+// ---- the table
+
+/// A pass has one of the two functions; `change` says what it did to the place a note names.
+struct PassRow {
+  NormalisePass facts;
+  std::string_view change;
+  void (*on_request)(Normaliser&);
+  Value (*on_message)(Normaliser&, Value message);
+};
+
+constexpr PassRow kPasses[] = {
+    {{"chat-template-kwargs", "the members of chat_template_kwargs become variables, as servers have it"},
+     "set by chat_template_kwargs", chat_template_kwargs, nullptr},
+    {{"drop-request-members", "members that steer the server or the sampler (model, temperature, ...) are no variables"},
+     "not a variable", drop_request_members, nullptr},
+    {{"wrap-tools", "tools given as {\"name\", ...} become {\"type\": \"function\", \"function\": {\"name\", ...}}"},
+     "wrapped as a function", wrap_tools, nullptr},
+    {{"wrap-calls", "the same for tool_calls given as {\"name\", \"arguments\"}"},
+     "wrapped as a function", nullptr, wrap_calls},
+    {{"parse-arguments", "a call's arguments given as a JSON string become the object it holds; templates loop over it"},
+     "parsed from a JSON string", nullptr, parse_arguments},
+    {{"empty-arguments", "a call's arguments that are null or blank text become an empty object"},
+     "an empty object", nullptr, empty_arguments},
+    {{"null-content", "content that is null, or missing beside tool_calls, becomes empty text; templates would print None"},
+     "empty text", nullptr, null_content},
+    {{"content-parts", "content that is a list of text parts only becomes one text, joined by newlines", false},
+     "joined from text parts", nullptr, content_parts},
+    {{"reasoning-names", "an assistant's `reasoning` is also given as `reasoning_content`, the name templates use"},
+     "taken from reasoning", nullptr, reasoning_names},
+    {{"developer-role", "messages of the role developer get the role system", false},
+     "was developer", nullptr, developer_role},
+    {{"defaults", "tools and documents are none where the request has none, as transformers passes them"},
+     "none", defaults, nullptr},
+};
+constexpr std::size_t kPassCount = std::size(kPasses);
+
+constexpr auto kPassFacts = [] {
+  std::array<NormalisePass, kPassCount> facts{};
+  for (std::size_t i = 0; i < kPassCount; ++i) facts[i] = kPasses[i].facts;
+  return facts;
+}();
+
+Error not_a_conversation(std::string message, std::string path) {
+  Error::Parts parts;
+  parts.code = ErrorCode::conversation;
+  parts.message = std::move(message);
+  parts.input_path = std::move(path);
+  parts.hint = "with --as-is any JSON object is taken, its members as the template's variables";
+  return Error(std::move(parts));
+}
+
+Result<void> check(Value messages) {
+  if (messages.is_undefined()) return not_a_conversation("the request has no `messages`", "");
+  if (messages.kind != Kind::list) return not_a_conversation("`messages` is not a list", "messages");
+  for (std::uint32_t i = 0; i < messages.list->size; ++i) {
+    if (messages.list->items[i].kind == Kind::dict) continue;
+    return not_a_conversation("a message is not an object", "messages[" + std::to_string(i) + "]");
+  }
+  return {};
+}
+
+/// Which passes run.
+Result<std::array<bool, kPassCount>> choose(const ReadOptions& options) {
+  std::array<bool, kPassCount> run{};
+  for (std::size_t i = 0; i < kPassCount; ++i) run[i] = kPasses[i].facts.by_default;
+  for (const bool wanted : {true, false}) {
+    for (const std::string& name : wanted ? options.extra_passes : options.skip_passes) {
+      const auto row = std::find_if(std::begin(kPasses), std::end(kPasses),
+                                    [&](const PassRow& pass) { return pass.facts.name == name; });
+      if (row == std::end(kPasses)) return Error(ErrorCode::usage, "there is no normalisation pass '" + name + "'");
+      run[static_cast<std::size_t>(row - kPasses)] = wanted;
+    }
+  }
+  return run;
+}
+
+void run_pass(Normaliser& n, const PassRow& pass) {
+  n.message = n.tool = n.call = -1;
+  n.variable = {};
+  if (pass.on_request != nullptr) return pass.on_request(n);
+  for (std::uint32_t i = 0; i < n.messages.size(); ++i) {
+    n.message = static_cast<std::int32_t>(i);
+    const Value old = n.messages[i];
+    const Value made = pass.on_message(n, old);
+    if (made.dict != old.dict) n.messages.set(i, made);
+  }
+}
+
+}  // namespace
+
+std::span<const NormalisePass> normalise_passes() { return kPassFacts; }
+
+std::string note_of(const Change& change) {
+  std::string note(change.variable);
+  if (change.message >= 0) note += "messages[" + std::to_string(change.message) + "]";
+  if (change.tool >= 0) note += "tools[" + std::to_string(change.tool) + "]";
+  if (change.call >= 0) note += ".tool_calls[" + std::to_string(change.call) + "]";
+  if (!change.member.empty()) note.append(".").append(change.member);
+  const PassRow& pass = kPasses[change.pass];
+  note.append(": ").append(pass.change).append(" (").append(pass.facts.name).append(")");
+  return note;
+}
+
+Result<void> normalise(Conversation::State& state, const ReadOptions& options) {
+  const auto chosen = choose(options);
+  if (!chosen) return chosen.error();
+  const Value* messages = member(state.variables, "messages");
+  if (Result<void> checked = check(messages == nullptr ? Value{} : *messages); !checked) return checked.error();
+  const Limits limits;
+  Runtime rt(state.arena, limits);
+  Normaliser n(state, rt, *messages);
+  for (std::size_t i = 0; i < kPassCount; ++i) {
+    n.pass = static_cast<std::uint16_t>(i);
+    if ((*chosen)[i]) run_pass(n, kPasses[i]);
+  }
+  if (n.messages.changed()) state.set_variable(Value::view("messages"), n.messages.finish());
+  return {};
+}
+
+}  // namespace parlance

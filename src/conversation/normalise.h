@@ -1,0 +1,18 @@
+// Normalisation: a chat request as clients send it, into the variables that chat templates expect.
+//
+// An ordered table of named passes, each one function that can be switched off; see kPasses in normalise.cpp.
+#pragma once
+#include <string>
+
+#include "conversation/conversation.h"
+
+namespace parlance {
+
+/// Runs the passes that `options` asks for over state.variables.
+/// Fails with conversation when `messages` is missing or not a list of objects; usage for an unknown pass.
+Result<void> normalise(Conversation::State& state, const ReadOptions& options);
+
+/// "messages[3].content: null is now empty text (null-content)".
+std::string note_of(const Change& change);
+
+}  // namespace parlance

@@ -1,0 +1,103 @@
+// The ways from an address or an origin id back to the conversation's messages and paths.
+//
+// Tried in the order of how often they occur: the document, text that was added, text derived from either.
+#include <algorithm>
+#include <functional>
+
+#include "conversation/conversation.h"
+
+namespace parlance {
+namespace {
+
+bool before(const char* a, const char* b) { return std::less<>()(a, b); }
+
+bool covers(std::string_view text, const char* address) {
+  return !before(address, text.data()) && before(address, text.data() + text.size());
+}
+
+/// The region outside the document that holds the address, or null.
+const TextRegion* region_at(const Conversation::State& state, const char* address) {
+  if (state.by_address.empty()) return nullptr;
+  auto next = std::upper_bound(
+      state.by_address.begin(), state.by_address.end(), address,
+      [&](const char* a, std::uint32_t number) { return before(a, state.regions[number].begin); });
+  if (next == state.by_address.begin()) return nullptr;
+  const TextRegion& region = state.regions[*(next - 1)];
+  return covers({region.begin, region.size}, address) ? &region : nullptr;
+}
+
+const TextRegion* region_of(const Conversation::State& state, std::uint32_t origin) {
+  auto region = std::lower_bound(state.regions.begin(), state.regions.end(), origin,
+                                 [](const TextRegion& r, std::uint32_t id) { return r.origin < id; });
+  return region != state.regions.end() && region->origin == origin ? &*region : nullptr;
+}
+
+/// The text of the request that derived text was made from; the address itself for all other text.
+const char* source_of(const Conversation::State& state, const char* address) {
+  const Arena::Derived* derived = state.arena.find_sorted_derived(address);
+  return derived != nullptr && derived->source.data != nullptr ? derived->source.data : address;
+}
+
+/// Where a value that was added stands: in its message, or among the variables.
+template <typename Key>
+std::string path_in_region(const Conversation::State& state, const TextRegion& region, Key key) {
+  const bool in_message = region.message >= 0 && state.messages.is_sequence() &&
+                          static_cast<std::uint32_t>(region.message) < state.messages.list->size;
+  PlaceInInput place;
+  if (!in_message) return find_in_tree(state.variables, key, place) ? place.path : std::string();
+  std::string path = "messages[" + std::to_string(region.message) + "]";
+  if (!find_in_tree(state.messages.list->items[region.message], key, place) || place.path.empty()) return path;
+  return path + (place.path.front() == '[' ? "" : ".") + place.path;
+}
+
+}  // namespace
+
+bool find_place(const Conversation::State& state, const char* address, std::int32_t& message) {
+  const Document::Storage& document = state.document.storage();
+  if (document.holds(address)) {
+    message = document.message_of(address);
+    return true;
+  }
+  if (const TextRegion* region = region_at(state, address)) {
+    message = region->message;
+    return true;
+  }
+  const char* source = source_of(state, address);
+  return source != address && find_place(state, source, message);
+}
+
+bool find_place(const Conversation::State& state, std::uint32_t origin, std::int32_t& message) {
+  const Document::Storage& document = state.document.storage();
+  if (document.holds(origin)) {
+    message = document.message_of(origin);
+    return true;
+  }
+  const TextRegion* region = region_of(state, origin);
+  if (region != nullptr) message = region->message;
+  return region != nullptr;
+}
+
+std::string path_of_address(const Conversation::State& state, const char* address) {
+  PlaceInInput place;
+  if (state.document.storage().find(address, place)) return place.path;
+  if (const TextRegion* region = region_at(state, address)) return path_in_region(state, *region, address);
+  const char* source = source_of(state, address);
+  if (source == address) return {};
+  const TextRegion* region = region_at(state, source);
+  return region == nullptr ? path_of_address(state, source) : path_in_region(state, *region, address);
+}
+
+std::string path_of_id(const Conversation::State& state, std::uint32_t origin) {
+  PlaceInInput place;
+  if (state.document.storage().find(origin, place)) return place.path;
+  const TextRegion* region = region_of(state, origin);
+  if (region == nullptr) return {};
+  return region->in_document ? path_of_address(state, region->begin) : path_in_region(state, *region, origin);
+}
+
+bool is_special_token(const Conversation::State& state, const char* address) {
+  return std::any_of(state.special_tokens.begin(), state.special_tokens.end(),
+                     [address](std::string_view token) { return covers(token, address); });
+}
+
+}  // namespace parlance

@@ -1,0 +1,81 @@
+// The formats that parlance brings itself: the rows of formats/formats.def with the texts of the files beside it.
+//
+// embedded_formats.h is made at build time from formats/*.jinja and formats/examples/*.json (cmake/embed.cmake).
+#include <array>
+
+#include "embedded_formats.h"
+#include "parlance/source.h"
+
+namespace parlance {
+namespace {
+
+struct Row {
+  std::string_view name;
+  std::string_view aliases;
+  std::string_view sentence;
+  std::array<std::pair<std::string_view, std::string_view>, 4> tokens;
+};
+
+constexpr Row kRows[] = {
+#define FORMAT(name, aliases, sentence, ...) {name, aliases, sentence, {{__VA_ARGS__}}},
+#include "formats.def"
+#undef FORMAT
+};
+
+/// The text of <folder><name><suffix>; empty when there is none.
+constexpr std::string_view embedded(std::string_view folder, std::string_view name, std::string_view suffix) {
+  for (const EmbeddedFile& file : kEmbeddedFiles) {
+    if (file.path.size() == folder.size() + name.size() + suffix.size() && file.path.starts_with(folder) &&
+        file.path.substr(folder.size()).starts_with(name) && file.path.ends_with(suffix)) {
+      return file.text;
+    }
+  }
+  return {};
+}
+
+constexpr std::size_t count_tokens(const Row& row) {
+  std::size_t count = 0;
+  while (count < row.tokens.size() && !row.tokens[count].first.empty()) ++count;
+  return count;
+}
+
+constexpr auto kFormats = [] {
+  std::array<BuiltinFormat, std::size(kRows)> formats{};
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    const Row& row = kRows[i];
+    formats[i] = {row.name, row.aliases, row.sentence, embedded("", row.name, ".jinja"),
+                  embedded("examples/", row.name, ".json"), {row.tokens.data(), count_tokens(row)}};
+  }
+  return formats;
+}();
+
+constexpr bool every_row_has_its_files() {
+  for (const BuiltinFormat& format : kFormats) {
+    if (format.text.empty() || format.example.empty()) return false;
+  }
+  return true;
+}
+static_assert(every_row_has_its_files(), "formats/<name>.jinja or formats/examples/<name>.json is missing");
+
+bool has_alias(const BuiltinFormat& format, std::string_view name) {
+  std::string_view rest = format.aliases;
+  while (!rest.empty()) {
+    const std::size_t blank = rest.find(' ');
+    if (rest.substr(0, blank) == name) return true;
+    rest = blank == rest.npos ? std::string_view() : rest.substr(blank + 1);
+  }
+  return false;
+}
+
+}  // namespace
+
+std::span<const BuiltinFormat> builtin_formats() { return kFormats; }
+
+const BuiltinFormat* find_format(std::string_view name) {
+  for (const BuiltinFormat& format : kFormats) {
+    if (format.name == name || has_alias(format, name)) return &format;
+  }
+  return nullptr;
+}
+
+}  // namespace parlance

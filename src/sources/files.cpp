@@ -1,0 +1,105 @@
+// Files through C's stdio: read to the end, whatever the file system says the size is.
+#include "sources/files.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "base/nearest.h"
+#include "base/utf8.h"
+#include "value/runtime.h"
+
+namespace parlance {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+/// "did you mean 'x'?" for the name in its folder nearest to a path that is not there.
+std::string hint_for(const std::string& path) {
+  const fs::path missing(path);
+  const std::string name = missing.filename().string();
+  NearestName nearest(name);
+  constexpr int kEnough = 1000;
+  int seen = 0;
+  std::error_code failed;
+  const fs::path folder = missing.has_parent_path() ? missing.parent_path() : fs::path(".");
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end && seen < kEnough; ++seen) {
+    nearest.offer(entry->path().filename().string());
+    entry.increment(failed);
+  }
+  return nearest.hint();
+}
+
+Error file_error(const std::string& path, std::string_view what) {
+  Error::Parts parts;
+  parts.code = ErrorCode::file;
+  parts.message = path + ": ";
+  parts.message += what;
+  if (errno == ENOENT) parts.hint = hint_for(path);
+  return Error(std::move(parts));
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path, std::size_t limit) {
+  errno = 0;
+  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
+  if (file == nullptr) return file_error(path, std::strerror(errno));
+  std::string text;
+  std::size_t size = 0;
+  for (std::size_t room = 16 << 10;; room = size) {
+    text.resize(size + room);
+    const std::size_t got = std::fread(text.data() + size, 1, room, file.get());
+    size += got;
+    if (size > limit) {
+      errno = 0;
+      return file_error(path, "larger than " + std::to_string(limit >> 20) + " MiB");
+    }
+    if (got < room) break;
+  }
+  if (std::ferror(file.get()) != 0) return file_error(path, std::strerror(errno));
+  text.resize(size);
+  return text;
+}
+
+Result<std::string> read_file(const std::string& path) { return read_file(path, Runtime::kMaxText - 1); }
+
+Result<std::string> read_text_file(const std::string& path) {
+  Result<std::string> text = read_file(path, kMaxConfiguration);
+  if (!text || utf8::is_valid(*text, false)) return text;
+  return Error(ErrorCode::value, path + ": not UTF-8");
+}
+
+bool is_file(const std::string& path) {
+  std::error_code failed;
+  return fs::is_regular_file(path, failed);
+}
+
+bool is_folder(const std::string& path) {
+  std::error_code failed;
+  return fs::is_directory(path, failed);
+}
+
+std::vector<std::string> files_in(const std::string& folder, std::string_view suffix) {
+  std::vector<std::string> names;
+  std::error_code failed;
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
+    std::string name = entry->path().filename().string();
+    if (name.size() > suffix.size() && name.ends_with(suffix)) names.push_back(std::move(name));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string join_path(const std::string& folder, std::string_view name) {
+  return (fs::path(folder) / fs::path(name)).string();
+}
+
+}  // namespace parlance

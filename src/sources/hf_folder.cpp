@@ -1,0 +1,176 @@
+// A Hugging Face model folder: its chat templates and special tokens, with the precedence of transformers.
+//
+// Templates: chat_template.jinja and additional_chat_templates/*.jinja; without those tokenizer_config.json's
+// `chat_template`; without that chat_template.json, which older processors wrote.
+// Source: transformers 4.57 tokenization_utils_base.py (_from_pretrained, special_tokens_map) and processing_utils.py.
+// Begin reading at open_hf_folder.
+#include <algorithm>
+
+#include "parlance/json.h"
+#include "sources/files.h"
+#include "sources/openers.h"
+#include "value/dict.h"
+
+namespace parlance {
+namespace {
+
+constexpr std::string_view kTokenizerConfig = "tokenizer_config.json";
+constexpr std::string_view kTemplateFile = "chat_template.jinja";
+constexpr std::string_view kTemplateFolder = "additional_chat_templates";
+constexpr std::string_view kProcessorTemplate = "chat_template.json";
+constexpr std::string_view kSpecialTokensMap = "special_tokens_map.json";
+constexpr std::string_view kSuffix = ".jinja";
+
+/// The variables that special tokens become: transformers' SPECIAL_TOKENS_ATTRIBUTES that are strings.
+constexpr std::string_view kTokenNames[] = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                            "pad_token", "cls_token", "mask_token"};
+
+const Value* member(Value dict, std::string_view key) {
+  if (dict.kind != Kind::dict) return nullptr;
+  const DictEntry* entry = find_key(*dict.dict, key);
+  return entry == nullptr ? nullptr : &entry->value;
+}
+
+/// A JSON file of the folder; an empty document when there is none.
+class JsonFile {
+ public:
+  JsonFile(const std::string& folder, std::string_view name) : path_(join_path(folder, name)) {}
+
+  Result<void> read() {
+    exists_ = is_file(path_);
+    if (!exists_) return {};
+    const Result<std::string> text = read_file(path_, kMaxConfiguration);
+    if (!text) return text.error();
+    if (Result<void> parsed = document_.parse(*text, path_); !parsed) return parsed.error();
+    if (document_.root().kind == Kind::dict) return {};
+    return Error(ErrorCode::value, path_ + ": not a JSON object");
+  }
+  const Value* operator[](std::string_view key) const { return member(document_.root(), key); }
+  Value root() const { return document_.root(); }
+  bool exists() const { return exists_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool exists_ = false;
+  Document document_;
+};
+
+// ---- templates
+
+Result<void> add_template_files(ModelSource& source) {
+  if (const std::string path = join_path(source.path, kTemplateFile); is_file(path)) {
+    Result<NamedTemplate> read = open_template_file(path);
+    if (!read) return read.error();
+    source.templates.push_back(std::move(*read));
+  }
+  const std::string folder = join_path(source.path, kTemplateFolder);
+  for (const std::string& name : files_in(folder, kSuffix)) {
+    Result<NamedTemplate> read = open_template_file(join_path(folder, name));
+    if (!read) return read.error();
+    read->name = name.substr(0, name.size() - kSuffix.size());
+    // One named `default` replaces chat_template.jinja, as it does there.
+    std::erase_if(source.templates, [&](const NamedTemplate& t) { return t.name == read->name; });
+    source.templates.push_back(std::move(*read));
+  }
+  return {};
+}
+
+Error bad_template(const std::string& path, std::string_view what) {
+  return Error(ErrorCode::value, path + ": " + std::string(what));
+}
+
+Result<void> add_named(ModelSource& source, const Value* name, const Value* text, const std::string& path) {
+  if (name == nullptr || !name->is_leaf() || text == nullptr || !text->is_leaf()) {
+    return bad_template(path, "chat_template is a list, but not of objects with `name` and `template`");
+  }
+  std::string key(leaf_text(*name));
+  std::string origin = path + " (chat_template '" + key + "')";
+  std::erase_if(source.templates, [&](const NamedTemplate& t) { return t.name == key; });  // the last one wins
+  source.templates.push_back({std::move(key), std::string(leaf_text(*text)), std::move(origin)});
+  return {};
+}
+
+/// chat_template: one string, a list of {"name", "template"}, or an object of texts by name.
+Result<void> add_from_json(ModelSource& source, const JsonFile& file) {
+  const Value* found = file["chat_template"];
+  if (found == nullptr || found->is_none()) return {};
+  if (found->is_leaf()) {
+    source.templates.push_back({"default", std::string(leaf_text(*found)), file.path() + " (chat_template)"});
+    return {};
+  }
+  if (found->kind == Kind::dict) {
+    for (const DictEntry& entry : entries(*found)) {
+      if (Result<void> added = add_named(source, &entry.key, &entry.value, file.path()); !added) return added;
+    }
+    return {};
+  }
+  if (found->kind != Kind::list) return bad_template(file.path(), "chat_template is neither text nor a list");
+  for (const Value& item : items(*found)) {
+    Result<void> added = add_named(source, member(item, "name"), member(item, "template"), file.path());
+    if (!added) return added;
+  }
+  return {};
+}
+
+// ---- special tokens
+
+/// A token's text: a string, or an object with `content`; undefined for everything else.
+Value token_text(const Value* token) {
+  if (token != nullptr && token->kind == Kind::dict) token = member(*token, "content");
+  return token != nullptr && token->is_leaf() ? *token : Value{};
+}
+
+void set_token(ModelSource& source, std::string_view name, Value token) {
+  std::erase_if(source.special_tokens, [&](const SpecialToken& t) { return t.name == name; });
+  if (token.is_leaf() && token.size != 0) {
+    source.special_tokens.push_back({std::string(name), std::string(leaf_text(token))});
+  }
+}
+
+/// Tokens of the configuration; the map overrides them unless the configuration has its tokens decoded.
+void add_special_tokens(ModelSource& source, const JsonFile& config, const JsonFile& map) {
+  const bool map_counts = config["added_tokens_decoder"] == nullptr;
+  for (const std::string_view name : kTokenNames) {
+    const Value* in_map = map_counts ? map[name] : nullptr;
+    set_token(source, name, token_text(in_map != nullptr ? in_map : config[name]));
+  }
+  const Value* more = config["extra_special_tokens"];
+  if (more == nullptr || more->kind != Kind::dict) return;
+  for (const DictEntry& entry : entries(*more)) set_token(source, leaf_text(entry.key), token_text(&entry.value));
+}
+
+Error no_template_in(const std::string& path) {
+  Error::Parts parts;
+  parts.code = ErrorCode::no_template;
+  parts.message = path + ": no chat template";
+  parts.hint = "looked for chat_template.jinja, additional_chat_templates/*.jinja, and `chat_template` in "
+               "tokenizer_config.json and chat_template.json";
+  return Error(std::move(parts));
+}
+
+}  // namespace
+
+bool is_hf_folder(const std::string& path) { return is_folder(path) || path.ends_with(".json"); }
+
+Result<ModelSource> open_hf_folder(const std::string& path) {
+  ModelSource source;
+  const std::size_t slash = path.find_last_of('/');
+  source.path = is_folder(path) ? path : slash == path.npos ? "." : path.substr(0, slash + 1);
+  JsonFile config(source.path, kTokenizerConfig);
+  JsonFile map(source.path, kSpecialTokensMap);
+  JsonFile processor(source.path, kProcessorTemplate);
+  for (JsonFile* file : {&config, &map, &processor}) {
+    if (Result<void> read = file->read(); !read) return read.error();
+  }
+  if (Result<void> added = add_template_files(source); !added) return added.error();
+  for (const JsonFile* file : {&config, &processor}) {
+    if (!source.templates.empty()) break;
+    if (Result<void> added = add_from_json(source, *file); !added) return added.error();
+  }
+  if (source.templates.empty()) return no_template_in(path);
+  add_special_tokens(source, config, map);
+  return source;
+}
+
+}  // namespace parlance

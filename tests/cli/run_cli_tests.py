@@ -1,0 +1,351 @@
+#!/usr/bin/env python3
+"""Tests of the command line: python3 tests/cli/run_cli_tests.py BINARY [NAME...]
+
+Each test is a function below; standard library only. The examples of docs/cli.md are run too.
+"""
+import json, os, pathlib, re, subprocess, sys, tempfile, traceback
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BINARY = str(pathlib.Path(sys.argv[1]).resolve())
+HELLO = {"messages": [{"role": "user", "content": "Hi"}]}
+CHATML = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}" \
+         "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+
+
+def run(*arguments, stdin=None, code=0):
+    """Standard output and standard error, as text; the exit code must be `code`."""
+    if stdin is not None and not isinstance(stdin, (str, bytes)):
+        stdin = json.dumps(stdin)
+    data = stdin.encode("utf-8", "surrogatepass") if isinstance(stdin, str) else stdin
+    done = subprocess.run([BINARY, *map(str, arguments)], input=data if data is not None else b"", capture_output=True,
+                          timeout=60, cwd=ROOT)
+    out, err = done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
+    assert done.returncode == code, f"exit {done.returncode}, not {code}\n{out[:2000]}\n{err[:2000]}"
+    return out, err
+
+
+def render(*arguments, stdin=None, code=0):
+    return run("render", *arguments, stdin=stdin, code=code)[0]
+
+
+def failure(*arguments, stdin=None, code=1):
+    out, err = run("render", *arguments, stdin=stdin, code=code)
+    assert out == "", out
+    return err
+
+
+class Folder:
+    """A folder of files that goes away."""
+
+    def __init__(self, **files):
+        self.files = files
+
+    def __enter__(self):
+        self.home = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.home.name)
+        for name, text in self.files.items():
+            name = name.replace("__", "/")
+            name = re.sub(r"_(jinja|json)$", r".\1", name)
+            (self.path / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.path / name).write_text(text if isinstance(text, str) else json.dumps(text), encoding="utf-8")
+        return self.path
+
+    def __exit__(self, *_):
+        self.home.cleanup()
+
+
+def template(text):
+    return Folder(t_jinja=text)
+
+
+def same(got, want):
+    assert got == want, f"\n got {got!r}\nwant {want!r}"
+
+
+def contains(text, *parts):
+    for part in parts:
+        assert part in text, f"{part!r} is not in\n{text}"
+
+
+# ---- one request
+
+def test_prompt_and_nothing_else():
+    with template(CHATML) as d:
+        same(render("-t", d / "t.jinja", "-", stdin=HELLO), "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n")
+        (d / "chat.json").write_text(json.dumps(HELLO))
+        same(render("-t", d / "t.jinja", d / "chat.json"), render("-t", d / "t.jinja", stdin=HELLO))
+
+
+def test_generation_prompt():
+    user, both = HELLO["messages"], HELLO["messages"] + [{"role": "assistant", "content": "Yes"}]
+    with template("{{ add_generation_prompt }}") as d:
+        rows = [
+            ({"messages": user}, [], "True"),
+            ({"messages": both}, [], "False"),
+            ({"messages": both, "add_generation_prompt": True}, [], "True"),
+            ({"messages": user, "add_generation_prompt": False}, [], "False"),
+            ({"messages": user, "add_generation_prompt": False}, ["--generation-prompt"], "True"),
+            ({"messages": user}, ["--no-generation-prompt"], "False"),
+            ({"messages": user}, ["--as-is"], ""),
+            ({"messages": user}, ["--as-is", "--generation-prompt"], "True"),
+        ]
+        for request, options, want in rows:
+            same(render("-t", d / "t.jinja", *options, stdin=request), want)
+        contains(failure("-t", d / "t.jinja", "--generation-prompt", "--no-generation-prompt", stdin=HELLO, code=2), "exclude")
+
+
+def test_continue_cuts_after_the_last_byte():
+    request = {"messages": HELLO["messages"] + [{"role": "assistant", "content": "Yes, <|im_end|> and"}]}
+    with template(CHATML) as d:
+        want = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nYes, <|im_end|> and"
+        same(render("-t", d / "t.jinja", "--continue", stdin=request), want)
+        request["continue_final_message"] = True
+        same(render("-t", d / "t.jinja", stdin=request), want)
+        failure("-t", d / "t.jinja", "--continue", stdin=HELLO, code=3)
+
+
+def test_as_is_passes_members_untouched():
+    request = {"id": 7, "messages": [{"role": "user", "content": None}], "model": "m", "chat_template_kwargs": {"a": 1}}
+    with template("{{ messages[0].content }} {{ model }} {{ chat_template_kwargs }} {{ id }} {{ tools is defined }}") as d:
+        same(render("-t", d / "t.jinja", "--as-is", stdin=request), "None m {'a': 1}  False")
+        same(render("-t", d / "t.jinja", stdin=request), "    True")
+
+
+def test_passes():
+    call = {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": '{"a": "b"}'}}]}
+    with template("{{ messages[0].tool_calls[0].function.arguments is mapping }}") as d:
+        same(render("-t", d / "t.jinja", stdin={"messages": [call]}), "True")
+        same(render("-t", d / "t.jinja", "--skip-pass", "parse-arguments", stdin={"messages": [call]}), "False")
+        contains(failure("-t", d / "t.jinja", "--skip-pass", "parse-argument", stdin=HELLO, code=2), "did you mean 'parse-arguments'?")
+    parts = {"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}]}
+    with template("{{ messages[0].content }}") as d:
+        same(render("-t", d / "t.jinja", "--pass", "content-parts", stdin=parts), "a\nb")
+    names = re.findall(r"^(\S+)", run("render", "--list-passes")[0], re.M)
+    assert "parse-arguments" in names and len(names) == len(set(names)), names
+
+
+def test_variables():
+    with template("{{ a }}|{{ b }}") as d:
+        same(render("-t", d / "t.jinja", "--var", "a=1", "--var", 'b="x=y"', stdin={**HELLO, "a": 0}), "1|x=y")
+        contains(failure("-t", d / "t.jinja", "--var", "a=x", stdin=HELLO, code=2), "--var")
+        contains(failure("-t", d / "t.jinja", "--var", "a", stdin=HELLO, code=2), "KEY=JSON")
+
+
+def test_now():
+    with template("{{ strftime_now('%Y-%m-%d %H:%M:%S') }}") as d:
+        for given, want in [("2026-03-14T15:09:26", "2026-03-14 15:09:26"), ("2026-03-14 15:09", "2026-03-14 15:09:00"),
+                            ("2024-02-29", "2024-02-29 00:00:00")]:
+            same(render("-t", d / "t.jinja", "--now", given, stdin=HELLO), want)
+        for bad in ["2026-02-29", "yesterday", "2026-03-14T25:00", "2026-03-14T15:09:26Z"]:
+            contains(failure("-t", d / "t.jinja", "--now", bad, stdin=HELLO, code=2), "--now")
+        assert re.fullmatch(r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d", render("-t", d / "t.jinja", stdin=HELLO))
+
+
+# ---- models and formats
+
+def test_named_templates_of_a_model():
+    config = {"chat_template": [{"name": "default", "template": "d{{ bos_token }}"}, {"name": "tool_use", "template": "t"},
+                                {"name": "rag", "template": "r"}], "bos_token": {"content": "<s>"}}
+    with Folder(tokenizer_config_json=config) as d:
+        same(render("-m", d, stdin=HELLO), "d<s>")
+        same(render("-m", d, stdin={**HELLO, "bos_token": "<x>"}), "d<x>")
+        same(render("-m", d, stdin={**HELLO, "tools": []}), "t")
+        same(render("-m", d, "--name", "rag", stdin=HELLO), "r")
+        contains(failure("-m", d, "--name", "rga", stdin=HELLO, code=3), "rag")
+        lines = [HELLO, {**HELLO, "tools": []}]
+        out = render("-m", d, "--jsonl", stdin="\n".join(map(json.dumps, lines)))
+        same([json.loads(l)["text"] for l in out.splitlines()], ["d<s>", "t"])
+
+
+def test_formats():
+    listed = run("render", "--list")[0]
+    for path in sorted((ROOT / "formats").glob("*.jinja")):
+        name = path.stem
+        contains(listed, name)
+        example = ROOT / "formats" / "examples" / (name + ".json")
+        prompt = render("-f", name, "--example")
+        same(prompt, render("-f", name, example))
+        messages = json.loads(example.read_text(encoding="utf-8"))["messages"]
+        contains(prompt, messages[-1]["content"], "<tool_call>", "<tool_response>", "<tools>")
+    same(render("-f", "chatml", "--example"), render("-f", "terminal-agent", "--example"))
+    contains(failure("-f", "terminal-agnet", stdin=HELLO, code=3), "did you mean 'terminal-agent'?")
+
+
+# ---- outputs
+
+def check_spans(result):
+    raw = result["text"].encode()
+    at = 0
+    for span in result["spans"]:
+        assert span["begin"] == at and span["end"] > at, span
+        at = span["end"]
+        if span["origin"] == "literal":
+            assert span["line"] >= 1 and span["column"] >= 1, span
+    same(at, len(raw))
+
+
+def test_json():
+    with template("{% generation %}{{ messages[0].content }}{% endgeneration %}é{{ 5 }}{{ messages[0].role | upper }}") as d:
+        result = json.loads(render("-t", d / "t.jinja", "--json", "--assistant-mask", stdin={"id": "x", **HELLO, "model": "m"}))
+    same(result["text"], "Hié5USER")
+    same(result["id"], "x")
+    same(result["generation"], [[0, 2]])
+    check_spans(result)
+    same(result["spans"][0]["path"], "messages[0].content")
+    same(result["spans"][0]["message"], 0)
+    same(result["spans"][-1]["origin"], "derived")
+    assert any("model" in note for note in result["notes"]), result["notes"]
+    assert "assistant" in result
+    for name in ("terminal-agent", "underscore-bot", "rnj-1"):
+        check_spans(json.loads(render("-f", name, "--example", "--json")))
+
+
+def test_lone_surrogates():
+    request = '{"messages": [{"role": "user", "content": "a\\ud800b"}]}'
+    with template("{{ messages[0].content }}") as d:
+        contains(failure("-t", d / "t.jinja", stdin=request), "--json")
+        same(json.loads(render("-t", d / "t.jinja", "--json", stdin=request))["text"], "a\ud800b")
+        result = json.loads(render("-t", d / "t.jinja", "--jsonl", stdin=request))
+        same(result["text"], "a\ud800b")
+
+
+def test_color_and_html_show_everything_and_hide_controls():
+    request = {"messages": [{"role": "user", "content": "a\x1b[31m<b>&\x00"}]}
+    with template("T{{ messages[0].content }}") as d:
+        color = render("-t", d / "t.jinja", "--color", stdin=request)
+        same(re.sub(r"\x1b\[[\d;]*m", "", color).split("\n")[0], "Ta\u241b[31m<b>&\u2400")
+        html = render("-t", d / "t.jinja", "--html", stdin=request)
+        contains(html, 'title="input: messages[0].content">a\u241b[31m&lt;b&gt;&amp;\u2400</span>', "<!doctype html>")
+
+
+# ---- JSONL
+
+def test_jsonl_results_in_order():
+    lines = [json.dumps({"id": i, "messages": [{"role": "user", "content": str(i) * (i % 97)}]}) for i in range(5000)]
+    lines[10] = "{broken"
+    lines[20] = '{"id": [1, {"a": null}], "messages": 5}'
+    lines[30] = "  "
+    with template("{{ messages[0].content }}") as d:
+        for threads in ("1", "3", "0"):
+            out = [json.loads(l) for l in render("-t", d / "t.jinja", "--jsonl", "--threads", threads, stdin="\n".join(lines)).splitlines()]
+            same(len(out), 4999)
+            same([r["id"] for r in out if isinstance(r.get("id"), int)], [i for i in range(5000) if i not in (10, 20, 30)])
+            same(out[10]["error"]["type"], "JSONDecodeError")
+            same(out[10]["error"]["line"], 11)
+            same((out[20]["id"], out[20]["error"]["type"]), ([1, {"a": None}], "ValueError"))
+            same(out[4998]["text"], "4999" * (4999 % 97))
+
+
+def test_jsonl_answers_at_once():
+    with template("{{ messages[0].content }}") as d:
+        with subprocess.Popen([BINARY, "render", "-t", str(d / "t.jinja"), "--jsonl"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as process:
+            for i in range(3):
+                process.stdin.write((json.dumps({"messages": [{"role": "user", "content": str(i)}]}) + "\n").encode())
+                process.stdin.flush()
+                same(json.loads(process.stdout.readline())["text"], str(i))
+            process.stdin.close()
+            same(process.wait(timeout=60), 0)
+
+
+def test_jsonl_errors_have_type_and_place():
+    rows = [
+        ("{{ raise_exception('no') }}", "TemplateError", 1),
+        ("a\n{{ messages.x.y }}", "UndefinedError", 2),
+        ("{{ 1 + 'a' }}", "TypeError", 1),
+    ]
+    for text, kind, line in rows:
+        with template(text) as d:
+            error = json.loads(render("-t", d / "t.jinja", "--jsonl", stdin=HELLO))["error"]
+            same((error["type"], error["line"]), (kind, line))
+            assert error["column"] >= 1 and error["message"], error
+    with template("{% if %}") as d:
+        out, _ = run("render", "-t", d / "t.jinja", "--jsonl", stdin=json.dumps({"id": 1, **HELLO}) + "\n", code=1)
+        same(json.loads(out)["error"]["type"], "TemplateSyntaxError")
+        same(json.loads(out)["id"], 1)
+
+
+def test_jsonl_lines_with_their_own_source():
+    lines = [
+        {"id": 1, "source": "{{ x }}", "context": {"x": 1}},
+        {"id": 2, "source": "{% for", "context": {}},
+        {"id": 3, "source": "  {% if true %}\n a{% endif %}", "context": {}, "settings": {"trim_blocks": False, "lstrip_blocks": False}},
+        {"id": 4, "context": {}},
+        {"id": 5, "source": "{{ id }}", "context": {"id": 1}},
+    ]
+    out = [json.loads(l) for l in render("--as-is", "--jsonl", stdin="\n".join(map(json.dumps, lines))).splitlines()]
+    same([r["id"] for r in out], [1, 2, 3, 4, 5])
+    same(out[0]["text"], "1")
+    same(out[1]["error"]["type"], "TemplateSyntaxError")
+    same(out[2]["text"], "  \n a")
+    contains(out[3]["error"]["message"], "source")
+
+
+# ---- errors
+
+def test_errors_show_the_place():
+    with template("line one\n{{ messages[0].content.lowr() }}\n") as d:
+        err = failure("-t", d / "t.jinja", stdin=HELLO)
+        contains(err, "t.jinja", "2", "lowr", "^")
+        contains(failure("-t", d / "t.jinj", stdin=HELLO, code=3), "did you mean 't.jinja'?")
+        contains(failure("-t", d / "t.jinja", stdin='{"messages": [}', code=3), "^")
+        contains(failure("-t", d / "t.jinja", stdin="{}", code=3), "messages")
+        contains(failure("-t", d / "t.jinja", d / "none.json", code=3), "none.json")
+
+
+def test_usage_errors():
+    for arguments in (["-t", "a", "-m", "b"], [], ["--jsn"], ["-f", "chatml", "--json", "--html"], ["-f", "chatml", "--max-steps", "x"],
+                      ["-f", "chatml", "--jsonl", "chat.json"], ["-t", "x", "--example", "--jsonl"]):
+        failure(*arguments, stdin=HELLO, code=2)
+    contains(failure("-f", "chatml", "--jsn", stdin=HELLO, code=2), "--json")
+    run("rendr", code=2)
+
+
+def test_limits():
+    rows = [
+        ("{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}", "--max-steps", "10K"),
+        ("{% for i in range(9999) %}aaaaaaaaaa{% endfor %}", "--max-output", "1K"),
+        ("{% set x = 'a' * 100000000 %}", "--max-memory", "1M"),
+        ("{% macro m(n) %}{{ m(n + 1) }}{% endmacro %}{{ m(0) }}", "--max-depth", "20"),
+    ]
+    for text, option, value in rows:
+        with template(text) as d:
+            failure("-t", d / "t.jinja", option, value, stdin=HELLO, code=4)
+
+
+def test_help_and_version():
+    contains(run("--help")[0], "render")
+    text = run("render", "--help")[0]
+    contains(text, "Examples:", "Exit codes:", "--jsonl", "--as-is")
+    contains(run("--version")[0], "parlance ")
+
+
+def test_examples_of_the_documentation():
+    text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)
+    assert len(blocks) > 4
+    with tempfile.TemporaryDirectory() as bin_folder, tempfile.TemporaryDirectory() as work:
+        os.symlink(BINARY, os.path.join(bin_folder, "parlance"))
+        os.symlink(ROOT / "formats", os.path.join(work, "formats"))
+        for block in blocks:
+            done = subprocess.run(["sh", "-euc", block], cwd=work, capture_output=True, timeout=60,
+                                  env={**os.environ, "PATH": bin_folder + os.pathsep + os.environ["PATH"]})
+            assert done.returncode == 0 and not done.stderr, f"{block}\n{done.stderr.decode()}"
+
+
+def main():
+    tests = {n[5:]: f for n, f in globals().items() if n.startswith("test_")}
+    wanted = sys.argv[2:] or tests
+    failed = 0
+    for name in wanted:
+        try:
+            tests[name]()
+        except Exception:  # every test is reported
+            failed += 1
+            print(f"FAILED {name}\n{traceback.format_exc()}")
+    print(f"{len(wanted) - failed} of {len(wanted)} command line tests passed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

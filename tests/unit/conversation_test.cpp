@@ -1,0 +1,152 @@
+// Conversation: reading, building, and the way from addresses and values back to paths.
+#include "conversation/conversation.h"
+
+#include <gtest/gtest.h>
+
+#include "conversation/edit.h"
+#include "value/json.h"
+
+namespace parlance {
+namespace {
+
+std::string as_json(Value v) {
+  Arena arena;
+  const Limits limits;
+  Runtime rt(arena, limits);
+  std::string out;
+  EXPECT_TRUE(append_json(rt, out, v));
+  return out;
+}
+
+Conversation read(std::string_view json, const ReadOptions& options = {}) {
+  Result<Conversation> read = Conversation::from_json(json, options);
+  EXPECT_TRUE(read.has_value()) << (read ? "" : read.error().display());
+  return read ? std::move(*read) : Conversation();
+}
+
+Value at(Value v, std::string_view key) {
+  const Value* found = member(v, key);
+  return found == nullptr ? Value{} : *found;
+}
+Value at(Value v, std::size_t i) { return items(v)[i]; }
+
+TEST(Conversation, BeginsWithWhatTransformersAlwaysPasses) {
+  EXPECT_EQ(as_json(Conversation().variables()), R"({"messages":[],"tools":null,"documents":null})");
+}
+
+TEST(Conversation, RefusesWhatIsNoRequest) {
+  const struct {
+    const char* json;
+    ErrorCode code;
+    const char* path;
+  } rows[] = {
+      {"{", ErrorCode::json, ""},
+      {"[]", ErrorCode::conversation, ""},
+      {"{}", ErrorCode::conversation, ""},
+      {R"({"messages": {}})", ErrorCode::conversation, "messages"},
+      {R"({"messages": [{}, 1]})", ErrorCode::conversation, "messages[1]"},
+  };
+  for (const auto& row : rows) {
+    const Result<Conversation> read = Conversation::from_json(row.json);
+    ASSERT_FALSE(read.has_value()) << row.json;
+    EXPECT_EQ(read.error().code(), row.code) << row.json;
+    EXPECT_EQ(read.error().input_path(), row.path) << row.json;
+  }
+}
+
+TEST(Conversation, IsEmptyAfterAFailedRead) {
+  Conversation chat = read(R"({"messages": [{"role": "user", "content": "x"}]})");
+  ASSERT_FALSE(chat.read("nonsense"));
+  EXPECT_EQ(chat.messages().list->size, 0u);
+  ASSERT_TRUE(chat.read(R"({"messages": [{"role": "user", "content": "y"}]})"));
+  EXPECT_EQ(chat.path_of(at(at(chat.messages(), 0), "content")), "messages[0].content");
+}
+
+TEST(Conversation, KeepsPathsThroughNormalisation) {
+  const Conversation chat = read(R"({"messages": [
+      {"role": "user", "content": "hi"},
+      {"role": "assistant", "content": null, "tool_calls": [
+        {"type": "function", "function": {"name": "f", "arguments": "{\"a\\n\": \"b\", \"n\": 5, \"s\": \"t\\u00e9\"}"}}]}]})");
+  const Value function = at(at(at(at(chat.messages(), 1), "tool_calls"), 0), "function");
+  const Value arguments = at(function, "arguments");
+  const std::string path = "messages[1].tool_calls[0].function.arguments";
+  EXPECT_EQ(as_json(arguments), "{\"a\\n\":\"b\",\"n\":5,\"s\":\"t\xC3\xA9\"}");
+  EXPECT_EQ(chat.path_of(at(function, "name")), "messages[1].tool_calls[0].function.name");
+  EXPECT_EQ(chat.path_of(at(arguments, "s")), path);
+  EXPECT_EQ(chat.path_of(at(arguments, "n")), path);
+  EXPECT_EQ(chat.path_of(arguments), path);
+  std::int32_t message = -1;
+  EXPECT_TRUE(find_place(chat.state(), at(arguments, "s").data, message));
+  EXPECT_EQ(message, 1);
+  EXPECT_TRUE(find_place(chat.state(), at(arguments, "n").origin, message));
+  EXPECT_EQ(message, 1);
+  EXPECT_FALSE(find_place(chat.state(), "elsewhere", message));
+}
+
+TEST(Conversation, CanBeBuilt) {
+  Conversation chat;
+  ASSERT_TRUE(chat.add({.role = "user", .content = "2 + 2?"}));
+  ASSERT_TRUE(chat.add({.role = "assistant",
+                        .content = "",
+                        .reasoning_content = "easy",
+                        .tool_calls = {{.id = "1", .name = "add", .arguments_json = R"({"a": 2, "b": "\u0041"})"}}}));
+  ASSERT_TRUE(chat.set_json("tools", R"([{"name": "add"}])"));
+  chat.set_string("bos_token", "<s>");
+  chat.set_default_string("bos_token", "<other>");
+  EXPECT_EQ(as_json(chat.variables()),
+            R"({"messages":[{"role":"user","content":"2 + 2?"},{"role":"assistant","content":"","reasoning_content":"easy",)"
+            R"("tool_calls":[{"id":"1","type":"function","function":{"name":"add","arguments":{"a":2,"b":"A"}}}]}],)"
+            R"("tools":[{"name":"add"}],"documents":null,"bos_token":"<s>"})");
+  const Value call = at(at(at(chat.messages(), 1), "tool_calls"), 0);
+  EXPECT_EQ(chat.path_of(at(at(chat.messages(), 0), "content")), "messages[0].content");
+  EXPECT_EQ(chat.path_of(at(call, "id")), "messages[1].tool_calls[0].id");
+  EXPECT_EQ(chat.path_of(at(at(at(call, "function"), "arguments"), "b")),
+            "messages[1].tool_calls[0].function.arguments.b");
+  EXPECT_EQ(chat.path_of(at(at(at(chat.variables(), "tools"), 0), "name")), "tools[0].name");
+  std::int32_t message = 7;
+  EXPECT_TRUE(find_place(chat.state(), at(at(at(call, "function"), "arguments"), "b").data, message));
+  EXPECT_EQ(message, 1);
+  EXPECT_TRUE(is_special_token(chat.state(), at(chat.variables(), "bos_token").data));
+  EXPECT_FALSE(is_special_token(chat.state(), at(call, "id").data));
+}
+
+TEST(Conversation, RefusesArgumentsThatAreNoObject) {
+  for (const char* arguments : {"[]", "", "{", "5"}) {
+    Conversation chat;
+    const Result<void> added =
+        chat.add({.role = "assistant", .content = "", .tool_calls = {{.name = "f", .arguments_json = arguments}}});
+    ASSERT_FALSE(added) << arguments;
+    EXPECT_EQ(added.error().code(), ErrorCode::json);
+    EXPECT_EQ(chat.messages().list->size, 0u);
+  }
+}
+
+TEST(Conversation, CanBeReadAndThenContinued) {
+  Conversation chat = read(R"({"messages": [1, 2, 3, 4, 5]})", {.normalise = false});
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_TRUE(chat.add({.role = "user", .content = std::to_string(i)}));
+  }
+  ASSERT_EQ(chat.messages().list->size, 45u);
+  EXPECT_EQ(as_json(at(chat.messages(), 4)), "5");
+  for (std::size_t i = 0; i < 40; ++i) {
+    const Value content = at(at(chat.messages(), i + 5), "content");
+    EXPECT_EQ(leaf_text(content), std::to_string(i));
+    EXPECT_EQ(chat.path_of(content), "messages[" + std::to_string(i + 5) + "].content");
+  }
+}
+
+TEST(Conversation, SpecialTokensOfTheRequestAreKnown) {
+  const Conversation chat = read(R"({"messages": [], "bos_token": "<s>", "date": "today"})");
+  EXPECT_TRUE(is_special_token(chat.state(), at(chat.variables(), "bos_token").data));
+  EXPECT_FALSE(is_special_token(chat.state(), at(chat.variables(), "date").data));
+}
+
+TEST(Conversation, TakesAVariable) {
+  Conversation chat = read(R"({"id": [1], "messages": []})", {.normalise = false});
+  EXPECT_EQ(as_json(take_variable(chat.state(), "id")), "[1]");
+  EXPECT_EQ(as_json(chat.variables()), R"({"messages":[]})");
+  EXPECT_TRUE(take_variable(chat.state(), "id").is_undefined());
+}
+
+}  // namespace
+}  // namespace parlance

@@ -1,0 +1,164 @@
+// Sources: model folders written for the occasion, with transformers' precedence, and broken ones.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+
+#include "parlance/source.h"
+
+namespace parlance {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder that goes away with the test.
+class ModelFolder {
+ public:
+  explicit ModelFolder(const std::map<std::string, std::string>& files) {
+    path_ = fs::path(testing::TempDir()) / ("parlance-" + std::to_string(++count_) + "-" + std::to_string(::getpid()));
+    for (const auto& [name, text] : files) {
+      fs::create_directories((path_ / name).parent_path());
+      std::FILE* file = std::fopen((path_ / name).c_str(), "wb");
+      std::fwrite(text.data(), 1, text.size(), file);
+      std::fclose(file);
+    }
+  }
+  ~ModelFolder() { fs::remove_all(path_); }
+  std::string path() const { return path_.string(); }
+  Result<ModelSource> open() const { return open_model(path()); }
+
+ private:
+  static inline int count_ = 0;
+  fs::path path_;
+};
+
+std::map<std::string, std::string> texts(const ModelSource& source) {
+  std::map<std::string, std::string> texts;
+  for (const NamedTemplate& t : source.templates) texts[t.name] = t.text;
+  return texts;
+}
+std::map<std::string, std::string> tokens(const ModelSource& source) {
+  std::map<std::string, std::string> tokens;
+  for (const SpecialToken& t : source.special_tokens) tokens[t.name] = t.text;
+  return tokens;
+}
+using Texts = std::map<std::string, std::string>;
+
+TEST(Sources, PrecedenceOfTemplates) {
+  const std::string config = R"({"chat_template": "config"})";
+  const std::string named = R"({"chat_template": [{"name": "default", "template": "d"}, {"name": "tool_use", "template": "t"}]})";
+  const std::string processor = R"({"chat_template": "processor"})";
+  const struct {
+    Texts files;
+    Texts expected;
+  } rows[] = {
+      {{{"tokenizer_config.json", config}}, {{"default", "config"}}},
+      {{{"tokenizer_config.json", named}}, {{"default", "d"}, {"tool_use", "t"}}},
+      {{{"tokenizer_config.json", R"({"chat_template": {"default": "x", "rag": "y"}})"}}, {{"default", "x"}, {"rag", "y"}}},
+      {{{"tokenizer_config.json", named}, {"chat_template.jinja", "file\n"}}, {{"default", "file\n"}}},
+      {{{"tokenizer_config.json", config}, {"chat_template.jinja", "f"}, {"additional_chat_templates/rag.jinja", "r"}},
+       {{"default", "f"}, {"rag", "r"}}},
+      {{{"tokenizer_config.json", "{}"}, {"chat_template.json", processor}}, {{"default", "processor"}}},
+      {{{"tokenizer_config.json", config}, {"chat_template.json", processor}}, {{"default", "config"}}},
+      {{{"chat_template.jinja", "alone"}}, {{"default", "alone"}}},
+  };
+  for (const auto& row : rows) {
+    const Result<ModelSource> source = ModelFolder(row.files).open();
+    ASSERT_TRUE(source.has_value()) << source.error().display();
+    EXPECT_EQ(texts(*source), row.expected);
+  }
+}
+
+TEST(Sources, SpecialTokens) {
+  const std::string map = R"({"bos_token": {"content": "<m>"}, "eos_token": "</m>"})";
+  const struct {
+    Texts files;
+    Texts expected;
+  } rows[] = {
+      {{{"tokenizer_config.json", R"({"bos_token": "<s>", "eos_token": {"content": "</s>", "lstrip": false}, "pad_token": null})"}},
+       {{"bos_token", "<s>"}, {"eos_token", "</s>"}}},
+      {{{"tokenizer_config.json", R"({"bos_token": "<s>", "unk_token": "?"})"}, {"special_tokens_map.json", map}},
+       {{"bos_token", "<m>"}, {"eos_token", "</m>"}, {"unk_token", "?"}}},
+      {{{"tokenizer_config.json", R"({"bos_token": "<s>", "added_tokens_decoder": {}})"}, {"special_tokens_map.json", map}},
+       {{"bos_token", "<s>"}}},
+      {{{"tokenizer_config.json", R"({"bos_token": "", "extra_special_tokens": {"image_token": "<i>"}})"}},
+       {{"image_token", "<i>"}}},
+  };
+  for (Texts files : {rows[0].files, rows[1].files, rows[2].files, rows[3].files}) {
+    files["chat_template.jinja"] = "t";
+    const Result<ModelSource> source = ModelFolder(files).open();
+    ASSERT_TRUE(source.has_value()) << source.error().display();
+    for (const auto& row : rows) {
+      if (row.files.at("tokenizer_config.json") != files.at("tokenizer_config.json")) continue;
+      EXPECT_EQ(tokens(*source), row.expected);
+    }
+  }
+}
+
+TEST(Sources, BrokenFolders) {
+  const struct {
+    Texts files;
+    ErrorCode code;
+  } rows[] = {
+      {{{"config.json", "{}"}}, ErrorCode::no_template},
+      {{{"tokenizer_config.json", "{\"chat_template\": }"}}, ErrorCode::json},
+      {{{"tokenizer_config.json", "[]"}}, ErrorCode::value},
+      {{{"tokenizer_config.json", R"({"chat_template": 5})"}}, ErrorCode::value},
+      {{{"tokenizer_config.json", R"({"chat_template": [{"name": "x"}]})"}}, ErrorCode::value},
+      {{{"chat_template.jinja", "\xff"}}, ErrorCode::value},
+  };
+  for (const auto& row : rows) {
+    const Result<ModelSource> source = ModelFolder(row.files).open();
+    ASSERT_FALSE(source.has_value());
+    EXPECT_EQ(source.error().code(), row.code) << source.error().display();
+  }
+  const ModelFolder folder({{"tokenizer_config.json", "{\n  \"a\": ,\n}"}});
+  const Result<ModelSource> source = folder.open();
+  ASSERT_FALSE(source.has_value());
+  EXPECT_EQ(source.error().where().line, 2u);
+  EXPECT_EQ(source.error().where().column, 8u);
+  EXPECT_NE(source.error().where().name.find("tokenizer_config.json"), std::string::npos);
+}
+
+TEST(Sources, ChoiceAmongNamedTemplates) {
+  const auto chosen = [](const std::vector<std::string>& names, std::optional<std::string_view> name, bool tools) {
+    ModelSource source;
+    source.path = "model";
+    for (const std::string& n : names) source.templates.push_back({n, n, n});
+    const Result<const NamedTemplate*> found = source.choose(name, tools);
+    return found ? (*found)->name : found.error().display();
+  };
+  EXPECT_EQ(chosen({"default", "tool_use"}, {}, false), "default");
+  EXPECT_EQ(chosen({"default", "tool_use"}, {}, true), "tool_use");
+  EXPECT_EQ(chosen({"default", "rag"}, {}, true), "default");
+  EXPECT_EQ(chosen({"default", "rag"}, "rag", true), "rag");
+  EXPECT_EQ(chosen({"rag"}, {}, true), "rag");
+  EXPECT_NE(chosen({"a", "b"}, {}, false).find("--name"), std::string::npos);
+  EXPECT_NE(chosen({"default", "tool_use"}, "tool_uze", false).find("did you mean 'tool_use'?"), std::string::npos);
+}
+
+TEST(Sources, MissingFilesNameTheirNeighbours) {
+  const ModelFolder folder({{"template.jinja", "x"}});
+  const Result<NamedTemplate> read = open_template_file(folder.path() + "/templat.jinja");
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().code(), ErrorCode::file);
+  EXPECT_EQ(read.error().hint(), "did you mean 'template.jinja'?");
+  EXPECT_FALSE(read_file(folder.path()).has_value());
+  EXPECT_FALSE(open_model(folder.path() + "/none").has_value());
+}
+
+TEST(Sources, BuiltinFormatsAreThereWithAliases) {
+  ASSERT_FALSE(builtin_formats().empty());
+  for (const BuiltinFormat& format : builtin_formats()) {
+    EXPECT_EQ(find_format(format.name), &format);
+    EXPECT_FALSE(format.text.empty());
+    EXPECT_FALSE(format.example.empty());
+  }
+  EXPECT_EQ(find_format("chatml"), find_format("hermes"));
+  EXPECT_NE(find_format("chatml"), nullptr);
+  EXPECT_EQ(find_format("chatm"), nullptr);
+}
+
+}  // namespace
+}  // namespace parlance
