@@ -7,10 +7,10 @@
 #include <iterator>
 #include <set>
 
-#include "base/utf8.h"
 #include "base/unicode.h"
+#include "base/utf8.h"
 #include "parlance/json.h"
-#include "value/string.h"
+#include "value/json.h"
 
 namespace parlance::testing {
 namespace {
@@ -128,11 +128,11 @@ bool is_plain(std::string_view text) {
     if (line.starts_with("=== ") || !section_of(line).empty()) return false;
     if (!line.empty() && (line.back() == ' ' || line.back() == '\t')) return false;
   }
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t size = utf8::sequence_length(static_cast<unsigned char>(text[i]));
-    const char32_t c = utf8::decode(text.data() + i);
-    if (c != '\n' && !unicode::is_printable(c)) return false;
-    i += size;
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at < end;) {
+    const utf8::Decoded c = utf8::decode(at, end);
+    if (c.code_point != '\n' && !unicode::is_printable(c.code_point)) return false;
+    at += c.size;
   }
   return true;
 }
@@ -186,7 +186,9 @@ std::vector<Case> find_cases(const fs::path& root, const fs::path& folder, std::
 
 std::string write_text_section(std::string_view name, std::string_view text) {
   if (is_plain(text)) return "--- " + std::string(name) + "\n" + std::string(text) + "\n";
-  return "--- " + std::string(name) + " json\n" + json_of_text(text) + "\n";
+  std::string json;
+  append_json_string(json, text);
+  return "--- " + std::string(name) + " json\n" + json + "\n";
 }
 
 void replace_expectation(const Case& c, const std::string& sections) {

@@ -16,10 +16,12 @@ namespace parlance {
 ///     name           <template>    shown in errors
 ///     trim_blocks    true          the newline after a block tag is dropped
 ///     lstrip_blocks  true          white space before a block tag at the start of a line is dropped
+///     keep_trailing_newline false  a newline at the very end of the template stays
 struct CompileOptions {
   std::string name = "<template>";
   bool trim_blocks = true;
   bool lstrip_blocks = true;
+  bool keep_trailing_newline = false;
   Limits limits;
 };
 

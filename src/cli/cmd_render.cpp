@@ -333,11 +333,11 @@ Run declare_render(CLI::App& app) {
   app.add_flag("--example", c.example, "With -f: render the format's example in place of CHAT");
   app.add_flag("--as-is", c.as_is, "The request's members are the template's variables, untouched (all but id)");
   app.add_option("--var", c.variables, "Set a variable, e.g. enable_thinking=false; may be repeated")
-      ->type_name("KEY=JSON")->expected(1)->allow_extra_args(false);
+      ->type_name("KEY=JSON")->allow_extra_args(false);
   app.add_option("--skip-pass", c.skip_passes, "Switch a normalisation pass off; may be repeated")
-      ->type_name("PASS")->expected(1)->allow_extra_args(false);
+      ->type_name("PASS")->allow_extra_args(false);
   app.add_option("--pass", c.extra_passes, "Switch on a pass that is off by default; may be repeated")
-      ->type_name("PASS")->expected(1)->allow_extra_args(false);
+      ->type_name("PASS")->allow_extra_args(false);
   app.add_flag("--generation-prompt", c.generation_prompt, "Open an assistant turn at the end");
   app.add_flag("--no-generation-prompt", c.no_generation_prompt, "Do not; by default as the request says, else on\n"
                "unless the last message is the assistant's");

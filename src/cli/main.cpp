@@ -16,6 +16,7 @@ std::string hint_for(const CLI::App& app, const std::string& argument) {
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) {
       const std::string full = "--" + name;
+      if (full == argument) return {};
       nearest.offer(full);
     }
   }

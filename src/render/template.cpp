@@ -30,7 +30,7 @@ Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 Workspace::~Workspace() = default;
 
 Result<Template> Template::compile(std::string_view text, const CompileOptions& options) {
-  jinja::SyntaxOptions syntax{options.trim_blocks, options.lstrip_blocks, false};
+  jinja::SyntaxOptions syntax{options.trim_blocks, options.lstrip_blocks, options.keep_trailing_newline};
   auto program = jinja::compile(options.name, text, syntax, options.limits);
   if (!program) return program.error();
   return Template(std::make_shared<const Impl>(Impl{std::move(*program), options.name}));

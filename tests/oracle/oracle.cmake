@@ -1,0 +1,37 @@
+# The oracle checks as tests: programs that print what the library says, and scripts that compare.
+#
+# The scripts that need Jinja2 or transformers run with PARLANCE_ORACLE_PYTHON, or with the Python of setup.sh's folder
+# where it is there; with neither they are skipped by themselves (77) or not added.
+set(oracle ${CMAKE_CURRENT_SOURCE_DIR}/oracle)
+set(oracle_python ${PARLANCE_ORACLE_PYTHON})
+if(NOT oracle_python AND EXISTS ${PROJECT_SOURCE_DIR}/build/oracle/venv/bin/python)
+  set(oracle_python ${PROJECT_SOURCE_DIR}/build/oracle/venv/bin/python)
+endif()
+
+foreach(program unicode_dump number_dump method_driver json_dump parse_dump)
+  parlance_test_program(${program} oracle/${program}.cpp)
+endforeach()
+
+# parlance_oracle_test(name arguments...): with the Python that has Jinja2, else skipped.
+function(parlance_oracle_test name)
+  if(oracle_python)
+    add_test(NAME oracle.${name} COMMAND ${oracle_python} -B ${ARGN})
+  else()
+    add_test(NAME oracle.${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: run tests/oracle/setup.sh first")
+    set_tests_properties(oracle.${name} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped:")
+  endif()
+  set_tests_properties(oracle.${name} PROPERTIES LABELS oracle SKIP_RETURN_CODE 77 TIMEOUT 900)
+endfunction()
+
+parlance_oracle_test(unicode ${oracle}/unicode_oracle.py $<TARGET_FILE:unicode_dump>)
+parlance_oracle_test(json ${oracle}/json_oracle.py $<TARGET_FILE:json_dump>)
+parlance_oracle_test(numbers ${oracle}/number_oracle.py $<TARGET_FILE:number_dump> 100000)
+parlance_oracle_test(methods ${oracle}/method_oracle.py $<TARGET_FILE:method_driver> 100000)
+parlance_oracle_test(parser ${oracle}/parse_oracle.py $<TARGET_FILE:parse_dump> --mutants 3000 ${PROJECT_SOURCE_DIR}/formats)
+parlance_oracle_test(cases ${oracle}/cases.py check)
+if(TARGET parlance_cli)
+  parlance_oracle_test(cases_by_cli ${oracle}/fuzz_compare.py --binary $<TARGET_FILE:parlance_cli> --cases)
+  math(EXPR fuzz_count "${PARLANCE_FUZZ_SECONDS} * 100")
+  parlance_oracle_test(random ${oracle}/fuzz_compare.py --binary $<TARGET_FILE:parlance_cli> --seed 20260314
+    --count ${fuzz_count})
+endif()
