@@ -36,7 +36,8 @@ std::size_t width_of(char32_t c) {
   return 1;
 }
 
-/// Calls `visit` with each code point of `text`; what a terminal would obey rather than show is U+FFFD.
+/// Calls `visit` with each code point of `text`; what a terminal would obey rather than show is
+/// U+FFFD.
 template <typename Visit>
 void for_each_visible(std::string_view text, Visit visit) {
   const char* const end = text.data() + text.size();
@@ -64,8 +65,10 @@ void append_carets(std::string& out, std::size_t margin, std::string_view line, 
   std::string marks;
   for_each_visible(line, [&](char32_t c) {
     if (column < first) {
-      if (c == '\t') out += '\t';
-      else out.append(width_of(c), ' ');
+      if (c == '\t')
+        out += '\t';
+      else
+        out.append(width_of(c), ' ');
     } else if (column < last) {
       marks.append(c == '\t' ? 1 : width_of(c), '~');
     }
@@ -78,8 +81,7 @@ void append_carets(std::string& out, std::size_t margin, std::string_view line, 
 }
 
 void append_excerpt(std::string& out, const Location& where) {
-  const std::size_t margin =
-      2 + std::to_string(where.excerpt_line + where.excerpt.size()).size();
+  const std::size_t margin = 2 + std::to_string(where.excerpt_line + where.excerpt.size()).size();
   for (std::size_t i = 0; i < where.excerpt.size(); ++i) {
     const std::size_t number = where.excerpt_line + i;
     std::string label = std::to_string(number);
@@ -87,7 +89,8 @@ void append_excerpt(std::string& out, const Location& where) {
     append_source_line(out, label, where.excerpt[i]);
     if (number != where.line) continue;
     const std::size_t hidden = where.excerpt_column;
-    append_carets(out, margin, where.excerpt[i], where.column - std::min<std::size_t>(where.column, hidden),
+    append_carets(out, margin, where.excerpt[i],
+                  where.column - std::min<std::size_t>(where.column, hidden),
                   where.end_column - std::min<std::size_t>(where.end_column, hidden));
   }
 }

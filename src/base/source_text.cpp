@@ -1,5 +1,5 @@
-// From offsets to lines, columns and excerpts. All of it is computed when somebody asks: a text that
-// gives no error pays for its copy only. Begin reading at SourceText::locate.
+// From offsets to lines, columns and excerpts. All of it is computed when somebody asks: a text
+// that gives no error pays for its copy only. Begin reading at SourceText::locate.
 #include "base/source_text.h"
 
 #include <algorithm>
@@ -76,8 +76,8 @@ Location SourceText::locate(std::size_t begin, std::size_t end) const {
   where.column = static_cast<std::uint32_t>(column + 1);
   where.end_column = static_cast<std::uint32_t>(column + width + 1);
 
-  const std::size_t hidden = column + width > kExcerptColumns && column > kColumnsBefore
-                                 ? column - kColumnsBefore : 0;
+  const std::size_t hidden =
+      column + width > kExcerptColumns && column > kColumnsBefore ? column - kColumnsBefore : 0;
   where.excerpt_column = static_cast<std::uint32_t>(hidden + 1);
   where.excerpt_line = where.line;
   const auto show = [&](std::size_t from) {

@@ -1,7 +1,9 @@
-// The pool: the calling thread reads batches of lines, workers render them, one thread writes them in order.
+// The pool: the calling thread reads batches of lines, workers render them, one thread writes them
+// in order.
 //
-// Batches live in a ring of slots; a slot is free, filled, being rendered, or done. The reader waits for a free slot,
-// which bounds the memory. Threads are started as batches come, so a short input costs none. Begin at render_jsonl.
+// Batches live in a ring of slots; a slot is free, filled, being rendered, or done. The reader
+// waits for a free slot, which bounds the memory. Threads are started as batches come, so a short
+// input costs none. Begin at render_jsonl.
 #include "bulk/jsonl.h"
 
 #include <poll.h>
@@ -38,7 +40,8 @@ class BatchReader {
  public:
   explicit BatchReader(int file) : file_(file) {}
 
-  /// The next batch: what can be read without waiting, at least one line. False at the end or after a failure.
+  /// The next batch: what can be read without waiting, at least one line. False at the end or after
+  /// a failure.
   bool next(Batch& batch) {
     batch.input.clear();
     batch.input.swap(rest_);
@@ -80,7 +83,8 @@ class BatchReader {
     if (got <= 0) ended_ = true;
     if (size > kMaxLine) drop_middle(text, size);
   }
-  /// Of the bytes after `size` keeps what follows the first newline, so that an endless line costs no more memory.
+  /// Of the bytes after `size` keeps what follows the first newline, so that an endless line costs
+  /// no more memory.
   static void drop_middle(std::string& text, std::size_t size) {
     const std::size_t newline = text.find('\n', size);
     text.erase(size, (newline == text.npos ? text.size() : newline) - size);
@@ -200,7 +204,9 @@ class Pool {
     std::unique_lock lock(mutex_);
     for (;;) {
       Slot& slot = slots_[written_ % slots_.size()];
-      changed_.wait(lock, [&] { return (written_ < filled_ && slot.done) || (closed_ && written_ == filled_); });
+      changed_.wait(lock, [&] {
+        return (written_ < filled_ && slot.done) || (closed_ && written_ == filled_);
+      });
       if (written_ == filled_) return;
       lock.unlock();
       writer_.write(slot.batch);

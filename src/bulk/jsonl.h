@@ -1,4 +1,5 @@
-// JSONL in, JSONL out: one request a line, one result a line, in order, on all cores, in bounded memory.
+// JSONL in, JSONL out: one request a line, one result a line, in order, on all cores, in bounded
+// memory.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -26,7 +27,8 @@ struct BulkOptions {
   RenderOptions render;
   ResultParts parts;
   unsigned threads = 0;  ///< 0: as many as there are cores
-  std::function<void(const BulkProgress&)> progress{};  ///< called by one thread, some times a second
+  std::function<void(const BulkProgress&)>
+      progress{};  ///< called by one thread, some times a second
 };
 
 /// A line longer than this is an error result.

@@ -25,7 +25,8 @@ Result<void> LineRenderer::run(const Template& chat_template) {
 }
 
 Result<void> LineRenderer::render_request(std::string_view line, Value& id) {
-  if (Result<void> read = read_request(conversation_, line, "<input>", options_.request, id); !read) return read;
+  if (Result<void> read = read_request(conversation_, line, "<input>", options_.request, id); !read)
+    return read;
   const bool second = options_.with_tools.has_value() && has_tools(conversation_);
   const Result<Template>& chosen = second ? *options_.with_tools : *options_.chat_template;
   if (!chosen) return chosen.error();
@@ -39,16 +40,22 @@ Result<void> LineRenderer::render_own_source(std::string_view line, Value& id) {
   if (Result<void> read = read_request(outer_, line, "<input>", as_is, id); !read) return read;
   const Value* source = member(outer_.variables(), "source");
   const Value* context = member(outer_.variables(), "context");
-  if (source == nullptr || !source->is_leaf()) return line_error("a line without -t, -m or -f needs `source`, a template's text");
-  if (context == nullptr || context->kind != Kind::dict) return line_error("`context` is not an object");
+  if (source == nullptr || !source->is_leaf())
+    return line_error("a line without -t, -m or -f needs `source`, a template's text");
+  if (context == nullptr || context->kind != Kind::dict)
+    return line_error("`context` is not an object");
   context_.clear();
   Arena arena;
   Limits limits;
   limits.depth = 2000;
   Runtime rt(arena, limits);
-  if (!append_json(rt, context_, *context)) return line_error("`context` cannot be written as JSON");
+  if (!append_json(rt, context_, *context))
+    return line_error("`context` cannot be written as JSON");
   Value inner_id;
-  if (Result<void> read = read_request(conversation_, context_, "<input>", options_.request, inner_id); !read) return read;
+  if (Result<void> read =
+          read_request(conversation_, context_, "<input>", options_.request, inner_id);
+      !read)
+    return read;
   CompileOptions compile = options_.compile;
   read_settings(member(outer_.variables(), "settings"), compile);
   const Result<Template> compiled = Template::compile(leaf_text(*source), compile);
@@ -62,7 +69,8 @@ bool LineRenderer::render(std::string_view line, std::uint64_t number, std::stri
   if (line.size() > kMaxLine) {
     done = line_error("a line of more than " + std::to_string(kMaxLine >> 20) + " MiB");
   } else {
-    done = options_.chat_template.has_value() ? render_request(line, id) : render_own_source(line, id);
+    done =
+        options_.chat_template.has_value() ? render_request(line, id) : render_own_source(line, id);
   }
   out += '{';
   append_id(out, id);

@@ -11,7 +11,8 @@ namespace parlance {
 class LineRenderer {
  public:
   explicit LineRenderer(const BulkOptions& options) : options_(options) {}
-  /// Appends the result of `line` (number `number`, from 1) to `out`, with a newline. False for an error result.
+  /// Appends the result of `line` (number `number`, from 1) to `out`, with a newline. False for an
+  /// error result.
   bool render(std::string_view line, std::uint64_t number, std::string& out);
 
  private:

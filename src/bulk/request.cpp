@@ -22,7 +22,8 @@ Result<void> read_request(Conversation& conversation, std::string_view text, std
   for (const auto& [variable, json] : options.variables) {
     if (Result<void> set = conversation.set_json(variable, json); !set) return set;
   }
-  for (const SpecialToken& token : options.special_tokens) conversation.set_default_string(token.name, token.text);
+  for (const SpecialToken& token : options.special_tokens)
+    conversation.set_default_string(token.name, token.text);
   return {};
 }
 

@@ -1,4 +1,5 @@
-// A request as the command line and the JSONL pool take it: JSON text, then variables and special tokens on top.
+// A request as the command line and the JSONL pool take it: JSON text, then variables and special
+// tokens on top.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,13 +13,14 @@ namespace parlance {
 
 struct RequestOptions {
   ReadOptions read;
-  std::vector<std::pair<std::string, std::string>> variables;  ///< name, JSON; they replace the request's
-  std::vector<SpecialToken> special_tokens;                    ///< set where the request has none
+  std::vector<std::pair<std::string, std::string>>
+      variables;                             ///< name, JSON; they replace the request's
+  std::vector<SpecialToken> special_tokens;  ///< set where the request has none
 };
 
-/// Reads a request into `conversation`. A member `id` is no variable: it goes to `id` (undefined if there is none), also
-/// when the rest cannot be used; it lives as long as the conversation's contents.
-/// Fails with json, conversation, usage.
+/// Reads a request into `conversation`. A member `id` is no variable: it goes to `id` (undefined if
+/// there is none), also when the rest cannot be used; it lives as long as the conversation's
+/// contents. Fails with json, conversation, usage.
 Result<void> read_request(Conversation& conversation, std::string_view text, std::string_view name,
                           const RequestOptions& options, Value& id);
 /// Does the request have tools, as far as the choice of a template goes?

@@ -28,7 +28,11 @@ void append_ranges(std::string& out, std::string_view name, const std::vector<Te
   out += '[';
   for (const TextRange& range : ranges) {
     if (&range != ranges.data()) out += ", ";
-    out.append("[").append(std::to_string(range.begin)).append(", ").append(std::to_string(range.end)).append("]");
+    out.append("[")
+        .append(std::to_string(range.begin))
+        .append(", ")
+        .append(std::to_string(range.end))
+        .append("]");
   }
   out += ']';
 }
@@ -37,17 +41,20 @@ void append_span(std::string& out, const Conversation& conversation, const Span&
   out.append("{\"begin\": ").append(std::to_string(span.begin));
   append_number_member(out, "end", span.end);
   append_text_member(out, "origin", origin_name(span.origin));
-  if (const std::string path = path_of_span(conversation, span); !path.empty()) append_text_member(out, "path", path);
+  if (const std::string path = path_of_span(conversation, span); !path.empty())
+    append_text_member(out, "path", path);
   if (span.line != 0) {
     append_number_member(out, "line", span.line);
     append_number_member(out, "column", span.column);
   }
-  if (span.message >= 0) append_number_member(out, "message", static_cast<std::uint64_t>(span.message));
+  if (span.message >= 0)
+    append_number_member(out, "message", static_cast<std::uint64_t>(span.message));
   if (span.control) out += ", \"control\": true";
   out += '}';
 }
 
-void append_spans(std::string& out, const Conversation& conversation, const std::vector<Span>& spans) {
+void append_spans(std::string& out, const Conversation& conversation,
+                  const std::vector<Span>& spans) {
   out += ", \"spans\": [";
   for (const Span& span : spans) {
     if (&span != spans.data()) out += ", ";
@@ -71,8 +78,8 @@ void append_notes(std::string& out, const Conversation& conversation, const Rend
 
 }  // namespace
 
-void append_rendering(std::string& out, const Conversation& conversation, const Rendering& rendering,
-                      const ResultParts& parts) {
+void append_rendering(std::string& out, const Conversation& conversation,
+                      const Rendering& rendering, const ResultParts& parts) {
   append_name(out, "text");
   append_json_string(out, rendering.text());
   if (parts.spans) append_spans(out, conversation, rendering.spans());

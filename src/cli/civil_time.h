@@ -7,7 +7,8 @@
 
 namespace parlance::cli {
 
-/// 2026-03-14, 2026-03-14T15:09, 2026-03-14 15:09:26 or 2026-03-14T15:09:26.5; nothing for anything else.
+/// 2026-03-14, 2026-03-14T15:09, 2026-03-14 15:09:26 or 2026-03-14T15:09:26.5; nothing for anything
+/// else.
 std::optional<CivilTime> parse_time(std::string_view text);
 CivilTime local_time_now();
 

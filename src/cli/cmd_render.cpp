@@ -1,7 +1,7 @@
 // parlance render: options, then one of three ways: a list, one request, or JSONL.
 //
-// Begin reading at run_render. What a request goes through is in bulk/request.h, so that single requests and lines of
-// JSONL are treated alike.
+// Begin reading at run_render. What a request goes through is in bulk/request.h, so that single
+// requests and lines of JSONL are treated alike.
 #include <unistd.h>
 
 #include <charconv>
@@ -45,7 +45,9 @@ struct RenderCommand {
   bool list = false;
   bool list_passes = false;
 
-  Show show() const { return json ? Show::json : html ? Show::html : color ? Show::color : Show::text; }
+  Show show() const {
+    return json ? Show::json : html ? Show::html : color ? Show::color : Show::text;
+  }
 };
 
 Error usage(std::string message, std::string hint = {}) {
@@ -86,7 +88,8 @@ Result<Limits> limits_of(const RenderCommand& command) {
   };
   for (const auto& row : rows) {
     if (row.text.empty() || parse_size(row.text, row.value)) continue;
-    return usage(std::string(row.option) + " takes a number, with K, M or G after it if you like, not '" + row.text + "'");
+    return usage(std::string(row.option) +
+                 " takes a number, with K, M or G after it if you like, not '" + row.text + "'");
   }
   constexpr std::uint64_t kDeepest = 1000;  // native recursion of builtins over data
   limits.depth = static_cast<std::uint32_t>(std::min(depth, kDeepest));
@@ -107,17 +110,20 @@ Result<RequestOptions> request_of(const RenderCommand& command) {
         nearest.offer(pass.name);
       }
       if (found) continue;
-      return usage("there is no pass '" + name + "'", nearest.best().empty() ? "see --list-passes" : nearest.hint());
+      return usage("there is no pass '" + name + "'",
+                   nearest.best().empty() ? "see --list-passes" : nearest.hint());
     }
   }
   for (const std::string& variable : command.variables) {
     const std::size_t equals = variable.find('=');
     if (equals == variable.npos || equals == 0) {
-      return usage("--var takes KEY=JSON, not '" + variable + "'", "for example --var 'enable_thinking=false'");
+      return usage("--var takes KEY=JSON, not '" + variable + "'",
+                   "for example --var 'enable_thinking=false'");
     }
     request.variables.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
     Document document;
-    const Result<void> parsed = document.parse(request.variables.back().second, "--var " + variable.substr(0, equals));
+    const Result<void> parsed =
+        document.parse(request.variables.back().second, "--var " + variable.substr(0, equals));
     if (parsed) continue;
     Error::Parts parts = parsed.error().parts();
     parts.code = ErrorCode::usage;
@@ -163,7 +169,10 @@ int list_formats() {
 int list_passes() {
   std::string text;
   for (const NormalisePass& pass : normalise_passes()) {
-    text.append(pass.name).append(pass.by_default ? "\n    " : " (off by default)\n    ").append(pass.sentence).append("\n");
+    text.append(pass.name)
+        .append(pass.by_default ? "\n    " : " (off by default)\n    ")
+        .append(pass.sentence)
+        .append("\n");
   }
   return print(text);
 }
@@ -183,7 +192,8 @@ Result<ChatText> read_chat(const RenderCommand& command) {
     return ChatText{std::string(format->example), "example of " + std::string(format->name)};
   }
   if (command.chat.empty() && ::isatty(STDIN_FILENO) != 0) {
-    return usage("no CHAT.json, and standard input is a terminal", "parlance render -f chatml --example renders an example");
+    return usage("no CHAT.json, and standard input is a terminal",
+                 "parlance render -f chatml --example renders an example");
   }
   const bool from_stdin = command.chat.empty() || command.chat == "-";
   Result<std::string> text = read_file(from_stdin ? "/dev/stdin" : command.chat);
@@ -199,15 +209,17 @@ Error cannot_be_utf8() {
   return Error(std::move(parts));
 }
 
-int show(const RenderCommand& command, const Conversation& conversation, const Rendering& rendering, Value id,
-         const std::string& title) {
+int show(const RenderCommand& command, const Conversation& conversation, const Rendering& rendering,
+         Value id, const std::string& title) {
   switch (command.show()) {
     case Show::text:
-      return utf8::has_surrogates(rendering.text()) ? report(cannot_be_utf8()) : print(rendering.text());
+      return utf8::has_surrogates(rendering.text()) ? report(cannot_be_utf8())
+                                                    : print(rendering.text());
     case Show::json: {
       std::string out = "{";
       append_id(out, id);
-      append_rendering(out, conversation, rendering, {.spans = true, .assistant = command.assistant});
+      append_rendering(out, conversation, rendering,
+                       {.spans = true, .assistant = command.assistant});
       return print(out += "}\n");
     }
     case Show::html:
@@ -218,8 +230,8 @@ int show(const RenderCommand& command, const Conversation& conversation, const R
   return 0;
 }
 
-int render_one(const RenderCommand& command, const FoundTemplates& found, const RequestOptions& request,
-               const RenderOptions& options) {
+int render_one(const RenderCommand& command, const FoundTemplates& found,
+               const RequestOptions& request, const RenderOptions& options) {
   const Result<ChatText> chat = read_chat(command);
   if (!chat) return report(chat.error());
   Conversation conversation;
@@ -237,13 +249,14 @@ int render_one(const RenderCommand& command, const FoundTemplates& found, const 
 // ---- JSONL
 
 void show_progress(const BulkProgress& progress) {
-  std::fprintf(stderr, "\r%" PRIu64 " rendered, %" PRIu64 " failed, %" PRIu64 " MB read ", progress.lines - progress.failed,
-               progress.failed, progress.bytes / 1'000'000);
+  std::fprintf(stderr, "\r%" PRIu64 " rendered, %" PRIu64 " failed, %" PRIu64 " MB read ",
+               progress.lines - progress.failed, progress.failed, progress.bytes / 1'000'000);
 }
 
-/// Exit code 0 once every line was answered, be it by an error; unless there was nothing to render them with.
-int render_lines(const RenderCommand& command, const FoundTemplates& found, const RequestOptions& request,
-                 const RenderOptions& options) {
+/// Exit code 0 once every line was answered, be it by an error; unless there was nothing to render
+/// them with.
+int render_lines(const RenderCommand& command, const FoundTemplates& found,
+                 const RequestOptions& request, const RenderOptions& options) {
   BulkOptions bulk;
   bulk.request = request;
   bulk.render = options;
@@ -270,15 +283,20 @@ int render_lines(const RenderCommand& command, const FoundTemplates& found, cons
 // ---- the command
 
 Result<void> check(const RenderCommand& command) {
-  const int templates = !command.wish.file.empty() + !command.wish.model.empty() + !command.wish.format.empty();
+  const int templates =
+      !command.wish.file.empty() + !command.wish.model.empty() + !command.wish.format.empty();
   if (templates > 1) return usage("-t, -m and -f exclude each other");
   if (templates == 0 && !command.jsonl) {
-    return usage("which template? give -t FILE, -m FOLDER or -f FORMAT", "parlance render --list shows the built-in formats");
+    return usage("which template? give -t FILE, -m FOLDER or -f FORMAT",
+                 "parlance render --list shows the built-in formats");
   }
-  if (command.json + command.html + command.color > 1) return usage("--json, --html and --color exclude each other");
-  if (command.jsonl && (command.html || command.color)) return usage("--jsonl gives JSON; --html and --color show one prompt");
+  if (command.json + command.html + command.color > 1)
+    return usage("--json, --html and --color exclude each other");
+  if (command.jsonl && (command.html || command.color))
+    return usage("--jsonl gives JSON; --html and --color show one prompt");
   if (command.jsonl && (command.example || (!command.chat.empty() && command.chat != "-"))) {
-    return usage("--jsonl reads its requests from standard input", "parlance render ... --jsonl < requests.jsonl");
+    return usage("--jsonl reads its requests from standard input",
+                 "parlance render ... --jsonl < requests.jsonl");
   }
   if (command.generation_prompt && command.no_generation_prompt) {
     return usage("--generation-prompt and --no-generation-prompt exclude each other");
@@ -302,7 +320,8 @@ int run_render(RenderCommand& command) {
     found = std::move(*opened);
     request->special_tokens = found.source.special_tokens;
   }
-  return command.jsonl ? render_lines(command, found, *request, *options) : render_one(command, found, *request, *options);
+  return command.jsonl ? render_lines(command, found, *request, *options)
+                       : render_one(command, found, *request, *options);
 }
 
 constexpr const char* kFooter = R"(Examples:
@@ -325,34 +344,48 @@ Run declare_render(CLI::App& app) {
   auto command = std::make_shared<RenderCommand>();
   RenderCommand& c = *command;
   app.footer(kFooter);
-  app.add_option("CHAT", c.chat, "A chat request as JSON: messages, tools, ...; - or nothing for standard input");
+  app.add_option("CHAT", c.chat,
+                 "A chat request as JSON: messages, tools, ...; - or nothing for standard input");
   app.add_option("-t,--template", c.wish.file, "A Jinja template")->type_name("FILE");
   app.add_option("-m,--model", c.wish.model, "A Hugging Face model folder")->type_name("FOLDER");
   app.add_option("-f,--format", c.wish.format, "A built-in format, see --list")->type_name("NAME");
   app.add_option("--name", c.wish.name, "Which of a model's named templates")->type_name("NAME");
   app.add_flag("--example", c.example, "With -f: render the format's example in place of CHAT");
-  app.add_flag("--as-is", c.as_is, "The request's members are the template's variables, untouched (all but id)");
-  app.add_option("--var", c.variables, "Set a variable, e.g. enable_thinking=false; may be repeated")
-      ->type_name("KEY=JSON")->allow_extra_args(false);
+  app.add_flag("--as-is", c.as_is,
+               "The request's members are the template's variables, untouched (all but id)");
+  app.add_option("--var", c.variables,
+                 "Set a variable, e.g. enable_thinking=false; may be repeated")
+      ->type_name("KEY=JSON")
+      ->allow_extra_args(false);
   app.add_option("--skip-pass", c.skip_passes, "Switch a normalisation pass off; may be repeated")
-      ->type_name("PASS")->allow_extra_args(false);
-  app.add_option("--pass", c.extra_passes, "Switch on a pass that is off by default; may be repeated")
-      ->type_name("PASS")->allow_extra_args(false);
+      ->type_name("PASS")
+      ->allow_extra_args(false);
+  app.add_option("--pass", c.extra_passes,
+                 "Switch on a pass that is off by default; may be repeated")
+      ->type_name("PASS")
+      ->allow_extra_args(false);
   app.add_flag("--generation-prompt", c.generation_prompt, "Open an assistant turn at the end");
-  app.add_flag("--no-generation-prompt", c.no_generation_prompt, "Do not; by default as the request says, else on\n"
+  app.add_flag("--no-generation-prompt", c.no_generation_prompt,
+               "Do not; by default as the request says, else on\n"
                "unless the last message is the assistant's");
-  app.add_flag("--continue", c.continue_last, "Leave the last assistant message open, cut after its last byte");
-  app.add_option("--now", c.now, "What strftime_now prints, e.g. 2026-03-14T15:09:26")->type_name("TIME");
+  app.add_flag("--continue", c.continue_last,
+               "Leave the last assistant message open, cut after its last byte");
+  app.add_option("--now", c.now, "What strftime_now prints, e.g. 2026-03-14T15:09:26")
+      ->type_name("TIME");
   app.add_flag("--json", c.json, "Print text, spans, generation ranges and notes as JSON");
   app.add_flag("--html", c.html, "Print a page that shows where every byte came from");
   app.add_flag("--color", c.color, "The same on a terminal");
-  app.add_flag("--jsonl", c.jsonl, "One request a line in, one result a line out, in order;\n"
+  app.add_flag("--jsonl", c.jsonl,
+               "One request a line in, one result a line out, in order;\n"
                "without -t, -m, -f a line is {\"source\": template, \"context\": variables}");
   app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N");
-  app.add_flag("--assistant-mask", c.assistant, "Add `assistant`, the ranges an assistant wrote, to JSON results");
+  app.add_flag("--assistant-mask", c.assistant,
+               "Add `assistant`, the ranges an assistant wrote, to JSON results");
   app.add_option("--max-steps", c.max_steps, "Limit of the render's steps (50M)")->type_name("N");
-  app.add_option("--max-output", c.max_output, "Limit of the prompt's bytes (256M)")->type_name("N");
-  app.add_option("--max-memory", c.max_memory, "Limit of the render's memory (512M)")->type_name("N");
+  app.add_option("--max-output", c.max_output, "Limit of the prompt's bytes (256M)")
+      ->type_name("N");
+  app.add_option("--max-memory", c.max_memory, "Limit of the render's memory (512M)")
+      ->type_name("N");
   app.add_option("--max-depth", c.max_depth, "Limit of nesting (200)")->type_name("N");
   app.add_flag("--list", c.list, "List the built-in formats");
   app.add_flag("--list-passes", c.list_passes, "List the normalisation passes");

@@ -1,4 +1,5 @@
-// The command line: reads it, runs the command, gives its exit code. The commands are in commands.cpp.
+// The command line: reads it, runs the command, gives its exit code. The commands are in
+// commands.cpp.
 #include <cstdio>
 #include <cstring>
 
@@ -28,7 +29,8 @@ int refuse(const CLI::App& app, const CLI::ParseError& error, int argc, char** a
   parts.code = ErrorCode::usage;
   parts.message = error.what();
   for (int i = 1; i < argc && parts.hint.empty(); ++i) {
-    if (std::strncmp(argv[i], "--", 2) != 0 || std::strstr(error.what(), argv[i]) == nullptr) continue;
+    if (std::strncmp(argv[i], "--", 2) != 0 || std::strstr(error.what(), argv[i]) == nullptr)
+      continue;
     parts.hint = hint_for(app, argv[i]);
   }
   if (parts.hint.empty()) parts.hint = "see " + app.get_name() + " --help";
@@ -38,7 +40,8 @@ int refuse(const CLI::App& app, const CLI::ParseError& error, int argc, char** a
 int run(int argc, char** argv) {
   CLI::App app("parlance: chat templates, rendered exactly");
   app.name("parlance");
-  app.set_version_flag("--version", std::string("parlance ") + PARLANCE_VERSION, "Print the version");
+  app.set_version_flag("--version", std::string("parlance ") + PARLANCE_VERSION,
+                       "Print the version");
   app.set_help_flag("-h,--help", "Print this help");
   app.require_subcommand(1);
   Run chosen;

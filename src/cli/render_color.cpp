@@ -1,4 +1,5 @@
-// --color: a prompt on a terminal, each origin in its colour, and a legend of the colours that occur.
+// --color: a prompt on a terminal, each origin in its colour, and a legend of the colours that
+// occur.
 #include <array>
 
 #include "cli/segments.h"
@@ -7,7 +8,8 @@ namespace parlance::cli {
 namespace {
 
 /// SGR codes in the order of Hue; every terminal has these.
-constexpr std::array<std::string_view, 8> kCodes = {"2", "1;35", "36", "32", "34", "33", "31", "2;3"};
+constexpr std::array<std::string_view, 8> kCodes = {"2",  "1;35", "36", "32",
+                                                    "34", "33",   "31", "2;3"};
 constexpr std::string_view kDerived = "4";  // underlined besides its hue
 
 void begin(std::string& out, Hue hue, bool derived) {

@@ -1,4 +1,5 @@
-// --html: a prompt as a page that needs nothing else; pointing at a segment shows where it came from.
+// --html: a prompt as a page that needs nothing else; pointing at a segment shows where it came
+// from.
 #include "cli/segments.h"
 
 namespace parlance::cli {
@@ -30,14 +31,26 @@ pre span:hover { outline: 1px solid; }
 </style>
 </head>
 <body>
-<p class="legend"><span class="literal">template</span><span class="control">control token</span><span class="system">system</span><span class="user">user</span><span class="assistant">assistant</span><span class="tool">tool</span><span class="variable">other input</span><span class="computed">computed</span><span class="derived">derived</span></p>
+<p class="legend">
+<span class="literal">template</span>
+<span class="control">control token</span>
+<span class="system">system</span>
+<span class="user">user</span>
+<span class="assistant">assistant</span>
+<span class="tool">tool</span>
+<span class="variable">other input</span>
+<span class="computed">computed</span>
+<span class="derived">derived</span>
+</p>
 <pre>)";
 
 constexpr std::string_view kTail = "</pre>\n</body>\n</html>\n";
 
 /// What pointing at a segment shows.
 std::string where(const Conversation& conversation, const Span& span) {
-  if (span.line != 0) return "template, line " + std::to_string(span.line) + ", column " + std::to_string(span.column);
+  if (span.line != 0)
+    return "template, line " + std::to_string(span.line) + ", column " +
+           std::to_string(span.column);
   const std::string path = path_of_span(conversation, span);
   std::string text(origin_name(span.origin));
   return path.empty() ? text : text + (span.origin == Origin::derived ? " from " : ": ") + path;
@@ -45,7 +58,8 @@ std::string where(const Conversation& conversation, const Span& span) {
 
 }  // namespace
 
-std::string render_html(const Conversation& conversation, const Rendering& rendering, std::string_view title) {
+std::string render_html(const Conversation& conversation, const Rendering& rendering,
+                        std::string_view title) {
   std::string out(kHead);
   append_visible(out, title, true);
   out += kStyle;

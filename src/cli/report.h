@@ -1,4 +1,5 @@
-// What commands share: errors on standard error with the exit code of errors.def, text on standard output.
+// What commands share: errors on standard error with the exit code of errors.def, text on standard
+// output.
 #pragma once
 #include <string_view>
 

@@ -9,7 +9,8 @@
 namespace parlance::cli {
 namespace {
 
-constexpr std::string_view kNames[] = {"literal", "control", "system", "user", "assistant", "tool", "variable", "computed"};
+constexpr std::string_view kNames[] = {"literal",   "control", "system",   "user",
+                                       "assistant", "tool",    "variable", "computed"};
 
 struct RoleHue {
   std::string_view role;
@@ -30,11 +31,16 @@ std::string_view role_of(const Conversation& conversation, std::int32_t message)
 
 std::string_view html_escape(char32_t c) {
   switch (c) {
-    case '&': return "&amp;";
-    case '<': return "&lt;";
-    case '>': return "&gt;";
-    case '"': return "&quot;";
-    default: return {};
+    case '&':
+      return "&amp;";
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '"':
+      return "&quot;";
+    default:
+      return {};
   }
 }
 
@@ -67,9 +73,12 @@ void append_visible(std::string& out, std::string_view text, bool escape_html) {
   for (const char* p = text.data(); p < end;) {
     const utf8::Decoded next = utf8::decode(p, end);
     p += next.size;
-    const std::string_view escaped = escape_html ? html_escape(next.code_point) : std::string_view();
-    if (escaped.empty()) utf8::append(out, picture(next.code_point));
-    else out += escaped;
+    const std::string_view escaped =
+        escape_html ? html_escape(next.code_point) : std::string_view();
+    if (escaped.empty())
+      utf8::append(out, picture(next.code_point));
+    else
+      out += escaped;
   }
 }
 

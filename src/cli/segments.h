@@ -1,4 +1,5 @@
-// The spans of a rendering as people see them: coloured text on a terminal (--color) or a page (--html).
+// The spans of a rendering as people see them: coloured text on a terminal (--color) or a page
+// (--html).
 #pragma once
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@ Hue hue_of(const Conversation& conversation, const Span& span);
 void append_visible(std::string& out, std::string_view text, bool escape_html);
 
 std::string render_color(const Conversation& conversation, const Rendering& rendering);
-std::string render_html(const Conversation& conversation, const Rendering& rendering, std::string_view title);
+std::string render_html(const Conversation& conversation, const Rendering& rendering,
+                        std::string_view title);
 
 }  // namespace parlance::cli

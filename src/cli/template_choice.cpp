@@ -24,7 +24,8 @@ Result<FoundTemplates> from_format(const std::string& name) {
   if (format == nullptr) return no_format(name);
   FoundTemplates found;
   found.source.path = format->name;
-  found.source.templates.push_back({"default", std::string(format->text), "format " + std::string(format->name)});
+  found.source.templates.push_back(
+      {"default", std::string(format->text), "format " + std::string(format->name)});
   for (const auto& [token, text] : format->special_tokens) {
     found.source.special_tokens.push_back({std::string(token), std::string(text)});
   }
@@ -50,7 +51,8 @@ Result<FoundTemplates> find_templates(const TemplateWish& wish) {
   return FoundTemplates{std::move(*model), true};
 }
 
-Result<Template> compile_chosen(const FoundTemplates& found, const TemplateWish& wish, bool with_tools) {
+Result<Template> compile_chosen(const FoundTemplates& found, const TemplateWish& wish,
+                                bool with_tools) {
   std::optional<std::string_view> name;
   if (!wish.name.empty()) name = wish.name;
   const Result<const NamedTemplate*> chosen = found.source.choose(name, with_tools);

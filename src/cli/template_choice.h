@@ -1,4 +1,5 @@
-// Which template `render` uses: from -t, -m or -f, compiled, with the special tokens that come along.
+// Which template `render` uses: from -t, -m or -f, compiled, with the special tokens that come
+// along.
 #pragma once
 #include <string>
 
@@ -24,6 +25,7 @@ struct FoundTemplates {
 /// Fails with file, value, json, no_template, usage.
 Result<FoundTemplates> find_templates(const TemplateWish& wish);
 /// The template for a request with or without tools, compiled.
-Result<Template> compile_chosen(const FoundTemplates& found, const TemplateWish& wish, bool with_tools);
+Result<Template> compile_chosen(const FoundTemplates& found, const TemplateWish& wish,
+                                bool with_tools);
 
 }  // namespace parlance::cli

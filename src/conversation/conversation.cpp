@@ -1,4 +1,5 @@
-// Conversation: reading a request, building one by hand. The inside is in conversation.h, the passes in normalise.cpp.
+// Conversation: reading a request, building one by hand. The inside is in conversation.h, the
+// passes in normalise.cpp.
 //
 // Text that a builder gives is copied into one region a message, so its place is known by address.
 #include "conversation/conversation.h"
@@ -21,7 +22,8 @@ Value empty_dict(Arena& arena) {
   return DictBuilder(rt).finish();
 }
 
-/// What a conversation begins with, as transformers passes it: no messages, and tools and documents of none.
+/// What a conversation begins with, as transformers passes it: no messages, and tools and documents
+/// of none.
 void begin_empty(Conversation::State& state) {
   state.clear();
   Runtime rt(state.arena, kNoLimits);
@@ -49,8 +51,9 @@ class Copier {
 };
 
 std::size_t size_of(const Message& message) {
-  std::size_t size = message.role.size() + message.content.size() + message.reasoning_content.size() +
-                     message.tool_call_id.size() + message.name.size();
+  std::size_t size = message.role.size() + message.content.size() +
+                     message.reasoning_content.size() + message.tool_call_id.size() +
+                     message.name.size();
   for (const ToolCall& call : message.tool_calls) {
     size += call.id.size() + call.name.size() + call.arguments_json.size();
   }
@@ -62,7 +65,8 @@ Result<Value> make_call(Runtime& rt, Copier& copier, const ToolCall& call, std::
   function.set("name", copier.copy(call.name));
   const Result<Value> arguments = read_json_into(rt, copier.copy(call.arguments_json), origin);
   if (!arguments) return arguments.error();
-  if (arguments->kind != Kind::dict) return Error(ErrorCode::json, "a tool call's arguments are not a JSON object");
+  if (arguments->kind != Kind::dict)
+    return Error(ErrorCode::json, "a tool call's arguments are not a JSON object");
   function.set("arguments", *arguments);
   DictBuilder made(rt, 3);
   if (!call.id.empty()) made.set("id", copier.copy(call.id));
@@ -71,7 +75,8 @@ Result<Value> make_call(Runtime& rt, Copier& copier, const ToolCall& call, std::
   return made.finish();
 }
 
-Result<Value> make_calls(Runtime& rt, Copier& copier, const std::vector<ToolCall>& calls, std::uint32_t origin) {
+Result<Value> make_calls(Runtime& rt, Copier& copier, const std::vector<ToolCall>& calls,
+                         std::uint32_t origin) {
   ListBuilder list(rt, static_cast<std::uint32_t>(calls.size()));
   for (const ToolCall& call : calls) {
     const Result<Value> made = make_call(rt, copier, call, origin);
@@ -81,7 +86,8 @@ Result<Value> make_calls(Runtime& rt, Copier& copier, const std::vector<ToolCall
   return list.finish();
 }
 
-Result<Value> make_message(Runtime& rt, Copier& copier, const Message& message, std::uint32_t origin) {
+Result<Value> make_message(Runtime& rt, Copier& copier, const Message& message,
+                           std::uint32_t origin) {
   DictBuilder dict(rt, 6);
   dict.set("role", copier.copy(message.role));
   dict.set("content", copier.copy(message.content));
@@ -138,13 +144,15 @@ void Conversation::State::append_message(Value message) {
   set_variable(Value::view("messages"), with_origin(list, size == 0 ? 0 : messages.list->origin));
 }
 
-std::uint32_t Conversation::State::add_region(std::string_view text, std::int32_t message, bool in_document) {
+std::uint32_t Conversation::State::add_region(std::string_view text, std::int32_t message,
+                                              bool in_document) {
   const auto number = static_cast<std::uint32_t>(regions.size());
   regions.push_back({text.data(), text.size(), next_origin, message, in_document});
   if (!in_document) {
-    const auto place = std::upper_bound(
-        by_address.begin(), by_address.end(), text.data(),
-        [this](const char* a, std::uint32_t other) { return std::less<>()(a, regions[other].begin); });
+    const auto place = std::upper_bound(by_address.begin(), by_address.end(), text.data(),
+                                        [this](const char* a, std::uint32_t other) {
+                                          return std::less<>()(a, regions[other].begin);
+                                        });
     by_address.insert(place, number);
   }
   return next_origin++;
@@ -167,7 +175,8 @@ Value take_variable(Conversation::State& state, std::string_view name) {
   if (found == nullptr) return {};
   const Value taken = *found;
   Runtime rt(state.arena, kNoLimits);
-  state.variables = filtered(rt, state.variables, [name](std::string_view key) { return key != name; });
+  state.variables =
+      filtered(rt, state.variables, [name](std::string_view key) { return key != name; });
   if (name == "messages") state.messages = {};
   return taken;
 }
@@ -186,7 +195,8 @@ Result<Conversation> Conversation::from_json(std::string_view text, const ReadOp
   return conversation;
 }
 
-Result<void> Conversation::read(std::string_view text, const ReadOptions& options, std::string_view name) {
+Result<void> Conversation::read(std::string_view text, const ReadOptions& options,
+                                std::string_view name) {
   State& state = *state_;
   if (Result<void> parsed = state.document.parse(text, name); !parsed) {
     begin_empty(state);
@@ -212,9 +222,11 @@ Result<void> Conversation::add(const Message& message) {
   State& state = *state_;
   Runtime rt(state.arena, kNoLimits);
   const std::size_t size = size_of(message);
-  if (size >= Runtime::kMaxText) return Error(ErrorCode::limit_memory, "a message of 2 GiB or more");
+  if (size >= Runtime::kMaxText)
+    return Error(ErrorCode::limit_memory, "a message of 2 GiB or more");
   char* bytes = state.arena.allocate_text(size);
-  const auto number = state.messages.is_sequence() ? static_cast<std::int32_t>(state.messages.list->size) : 0;
+  const auto number =
+      state.messages.is_sequence() ? static_cast<std::int32_t>(state.messages.list->size) : 0;
   const std::uint32_t origin = state.add_region({bytes, size}, number, false);
   Copier copier(bytes);
   const Result<Value> made = make_message(rt, copier, message, origin);
@@ -227,7 +239,8 @@ Result<void> Conversation::add(const Message& message) {
 Result<void> Conversation::set_json(std::string_view variable, std::string_view json) {
   State& state = *state_;
   Runtime rt(state.arena, kNoLimits);
-  if (json.size() >= Runtime::kMaxText) return Error(ErrorCode::limit_memory, "a value of 2 GiB or more");
+  if (json.size() >= Runtime::kMaxText)
+    return Error(ErrorCode::limit_memory, "a value of 2 GiB or more");
   const std::string_view copy = state.arena.copy_text(json);
   const std::uint32_t origin = state.add_region(copy, -1, false);
   const Result<Value> value = read_json_into(rt, Value::view(copy), origin);

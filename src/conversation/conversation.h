@@ -1,8 +1,8 @@
-// Conversation's inside: the request's document, what normalisation and the builder made beside it, and the way from
-// an address (or an origin id) in any of that memory to the message it belongs to.
+// Conversation's inside: the request's document, what normalisation and the builder made beside it,
+// and the way from an address (or an origin id) in any of that memory to the message it belongs to.
 //
-// Leans on Document for the request itself. Everything made later lies in `arena`, in regions that know their message.
-// Begin reading at Conversation::State.
+// Leans on Document for the request itself. Everything made later lies in `arena`, in regions that
+// know their message. Begin reading at Conversation::State.
 #pragma once
 #include <cstdint>
 #include <mutex>
@@ -16,8 +16,9 @@
 
 namespace parlance {
 
-/// Text of the conversation that is not in the document (a message that was added, a variable that was set), or text
-/// of the document that was read as JSON. Values that were read from it have the origin id `origin`.
+/// Text of the conversation that is not in the document (a message that was added, a variable that
+/// was set), or text of the document that was read as JSON. Values that were read from it have the
+/// origin id `origin`.
 struct TextRegion {
   const char* begin;
   std::size_t size;
@@ -42,8 +43,8 @@ struct Conversation::State {
   Value variables;  ///< a dict
   Value messages;   ///< its member `messages`, or undefined
   std::uint32_t next_origin = 1;
-  Value* added_items = nullptr;      ///< items of `messages` once one was added, with room for
-  std::uint32_t added_capacity = 0;  ///< this many
+  Value* added_items = nullptr;           ///< items of `messages` once one was added, with room for
+  std::uint32_t added_capacity = 0;       ///< this many
   std::vector<TextRegion> regions;        ///< as they were made, so by origin
   std::vector<std::uint32_t> by_address;  ///< numbers of regions outside the document, by address
   std::vector<std::string_view> special_tokens;  ///< texts of the variables *_token
@@ -62,7 +63,8 @@ struct Conversation::State {
   void settle();
 };
 
-/// The message (-1: none) that a byte or an origin id of the conversation belongs to; false if it is not of the conversation.
+/// The message (-1: none) that a byte or an origin id of the conversation belongs to; false if it
+/// is not of the conversation.
 bool find_place(const Conversation::State& state, const char* address, std::int32_t& message);
 bool find_place(const Conversation::State& state, std::uint32_t origin, std::int32_t& message);
 /// "messages[3].content"; "" for what is not of the conversation.

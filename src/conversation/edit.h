@@ -1,5 +1,6 @@
-// Copies of dicts and lists with something changed: values are immutable, so a change is a shallow copy that shares
-// all other parts, keys and strings included, and keeps the origin id of what it replaces.
+// Copies of dicts and lists with something changed: values are immutable, so a change is a shallow
+// copy that shares all other parts, keys and strings included, and keeps the origin id of what it
+// replaces.
 #pragma once
 #include <span>
 #include <string_view>
@@ -42,7 +43,9 @@ class ListEditor {
  public:
   ListEditor(Runtime& rt, Value list) : rt_(rt), list_(list) {}
   std::uint32_t size() const { return list_.list->size; }
-  Value operator[](std::uint32_t i) const { return copy_ != nullptr ? copy_[i] : list_.list->items[i]; }
+  Value operator[](std::uint32_t i) const {
+    return copy_ != nullptr ? copy_[i] : list_.list->items[i];
+  }
   void set(std::uint32_t i, Value v);
   bool changed() const { return copy_ != nullptr; }
   /// The list as it is now.

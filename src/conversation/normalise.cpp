@@ -1,7 +1,7 @@
 // The passes of normalisation. Begin reading at the table kPasses; normalise() at the end runs it.
 //
-// A pass never changes a value: it makes copies that share everything unchanged (edit.h), so that every string keeps
-// its address and with that its path in the request.
+// A pass never changes a value: it makes copies that share everything unchanged (edit.h), so that
+// every string keeps its address and with that its path in the request.
 #include "conversation/normalise.h"
 
 #include <algorithm>
@@ -51,14 +51,17 @@ Value map_calls(Normaliser& n, Value message, ChangeCall change) {
   return list.changed() ? with_member(n.rt, message, "tool_calls", list.finish()) : message;
 }
 
-bool is_role(Value message, std::string_view role) { return is_text(member(message, "role"), role); }
+bool is_role(Value message, std::string_view role) {
+  return is_text(member(message, "role"), role);
+}
 
 // ---- passes over the request
 
 void chat_template_kwargs(Normaliser& n) {
   const Value kwargs = take_variable(n.state, "chat_template_kwargs");
   if (kwargs.kind != Kind::dict) return;
-  const Value chosen = filtered(n.rt, kwargs, [](std::string_view key) { return key != "messages"; });
+  const Value chosen =
+      filtered(n.rt, kwargs, [](std::string_view key) { return key != "messages"; });
   n.state.variables = with_members(n.rt, n.state.variables, entries(chosen));
   for (const DictEntry& entry : entries(chosen)) {
     n.variable = leaf_text(entry.key);
@@ -66,13 +69,37 @@ void chat_template_kwargs(Normaliser& n) {
   }
 }
 
-/// Members of chat requests that steer the server or the sampler. What some template reads is not among them:
-/// tool_choice, parallel_tool_calls, response_format, reasoning_effort.
+/// Members of chat requests that steer the server or the sampler. What some template reads is not
+/// among them: tool_choice, parallel_tool_calls, response_format, reasoning_effort.
 constexpr std::string_view kRequestMembers[] = {
-    "audio", "chat_template", "frequency_penalty", "logit_bias", "logprobs", "max_completion_tokens", "max_tokens",
-    "metadata", "min_p", "modalities", "model", "n", "prediction", "presence_penalty", "prompt_cache_key",
-    "repetition_penalty", "safety_identifier", "seed", "service_tier", "stop", "store", "stream", "stream_options",
-    "temperature", "top_k", "top_logprobs", "top_p", "user",
+    "audio",
+    "chat_template",
+    "frequency_penalty",
+    "logit_bias",
+    "logprobs",
+    "max_completion_tokens",
+    "max_tokens",
+    "metadata",
+    "min_p",
+    "modalities",
+    "model",
+    "n",
+    "prediction",
+    "presence_penalty",
+    "prompt_cache_key",
+    "repetition_penalty",
+    "safety_identifier",
+    "seed",
+    "service_tier",
+    "stop",
+    "store",
+    "stream",
+    "stream_options",
+    "temperature",
+    "top_k",
+    "top_logprobs",
+    "top_p",
+    "user",
 };
 static_assert(std::is_sorted(std::begin(kRequestMembers), std::end(kRequestMembers)));
 
@@ -89,18 +116,21 @@ void drop_request_members(Normaliser& n) {
     any = true;
   }
   if (!any) return;
-  n.state.variables =
-      filtered(n.rt, n.state.variables, [](std::string_view key) { return !is_request_member(key); });
+  n.state.variables = filtered(n.rt, n.state.variables,
+                               [](std::string_view key) { return !is_request_member(key); });
 }
 
-/// {"name", …} as {"type": "function", "function": {"name", …}}; members in `outside` stay outside.
+/// {"name", …} as {"type": "function", "function": {"name", …}}; members in `outside` stay
+/// outside.
 Value wrap(Normaliser& n, Value flat, std::span<const std::string_view> outside) {
   const auto is_outside = [&](std::string_view key) {
     return std::find(outside.begin(), outside.end(), key) != outside.end();
   };
-  const Value function = filtered(n.rt, flat, [&](std::string_view key) { return key != "type" && !is_outside(key); });
+  const Value function =
+      filtered(n.rt, flat, [&](std::string_view key) { return key != "type" && !is_outside(key); });
   const Value rest = filtered(n.rt, flat, is_outside);
-  const DictEntry added[] = {{Value::view("type"), Value::view("function")}, {Value::view("function"), function}};
+  const DictEntry added[] = {{Value::view("type"), Value::view("function")},
+                             {Value::view("function"), function}};
   return with_members(n.rt, rest, added);
 }
 
@@ -157,7 +187,8 @@ Value object_in(Normaliser& n, Value arguments) {
   return read.has_value() && read->kind == Kind::dict ? *read : Value{};
 }
 
-/// Changes `arguments` of every call, wrapped or flat, to what `change` returns unless that is undefined.
+/// Changes `arguments` of every call, wrapped or flat, to what `change` returns unless that is
+/// undefined.
 template <typename ChangeArguments>
 Value map_arguments(Normaliser& n, Value message, ChangeArguments change) {
   return map_calls(n, message, [&](Value call) {
@@ -179,7 +210,8 @@ Value parse_arguments(Normaliser& n, Value message) {
 
 Value empty_arguments(Normaliser& n, Value message) {
   return map_arguments(n, message, [&n](Value arguments) {
-    const bool blank = arguments.is_leaf() && leaf_text(arguments).find_first_not_of(kBlanks) == std::string_view::npos;
+    const bool blank = arguments.is_leaf() &&
+                       leaf_text(arguments).find_first_not_of(kBlanks) == std::string_view::npos;
     return blank || arguments.is_none() ? DictBuilder(n.rt).finish() : Value{};
   });
 }
@@ -217,7 +249,9 @@ Value content_parts(Normaliser& n, Value message) {
 
 Value reasoning_names(Normaliser& n, Value message) {
   const Value* reasoning = member(message, "reasoning");
-  if (reasoning == nullptr || !reasoning->is_string() || member(message, "reasoning_content") != nullptr) return message;
+  if (reasoning == nullptr || !reasoning->is_string() ||
+      member(message, "reasoning_content") != nullptr)
+    return message;
   n.note("reasoning_content");
   return with_member(n.rt, message, "reasoning_content", *reasoning);
 }
@@ -239,28 +273,61 @@ struct PassRow {
 };
 
 constexpr PassRow kPasses[] = {
-    {{"chat-template-kwargs", "the members of chat_template_kwargs become variables, as servers have it"},
-     "set by chat_template_kwargs", chat_template_kwargs, nullptr},
-    {{"drop-request-members", "members that steer the server or the sampler (model, temperature, ...) are no variables"},
-     "not a variable", drop_request_members, nullptr},
-    {{"wrap-tools", "tools given as {\"name\", ...} become {\"type\": \"function\", \"function\": {\"name\", ...}}"},
-     "wrapped as a function", wrap_tools, nullptr},
+    {{"chat-template-kwargs",
+      "the members of chat_template_kwargs become variables, as servers have it"},
+     "set by chat_template_kwargs",
+     chat_template_kwargs,
+     nullptr},
+    {{"drop-request-members",
+      "members that steer the server or the sampler (model, temperature, ...) are no variables"},
+     "not a variable",
+     drop_request_members,
+     nullptr},
+    {{"wrap-tools",
+      "tools given as {\"name\", ...} become {\"type\": \"function\", \"function\": {\"name\", "
+      "...}}"},
+     "wrapped as a function",
+     wrap_tools,
+     nullptr},
     {{"wrap-calls", "the same for tool_calls given as {\"name\", \"arguments\"}"},
-     "wrapped as a function", nullptr, wrap_calls},
-    {{"parse-arguments", "a call's arguments given as a JSON string become the object it holds; templates loop over it"},
-     "parsed from a JSON string", nullptr, parse_arguments},
+     "wrapped as a function",
+     nullptr,
+     wrap_calls},
+    {{"parse-arguments",
+      "a call's arguments given as a JSON string become the object it holds; templates loop over "
+      "it"},
+     "parsed from a JSON string",
+     nullptr,
+     parse_arguments},
     {{"empty-arguments", "a call's arguments that are null or blank text become an empty object"},
-     "an empty object", nullptr, empty_arguments},
-    {{"null-content", "content that is null, or missing beside tool_calls, becomes empty text; templates would print None"},
-     "empty text", nullptr, null_content},
-    {{"content-parts", "content that is a list of text parts only becomes one text, joined by newlines", false},
-     "joined from text parts", nullptr, content_parts},
-    {{"reasoning-names", "an assistant's `reasoning` is also given as `reasoning_content`, the name templates use"},
-     "taken from reasoning", nullptr, reasoning_names},
+     "an empty object",
+     nullptr,
+     empty_arguments},
+    {{"null-content",
+      "content that is null, or missing beside tool_calls, becomes empty text; templates would "
+      "print None"},
+     "empty text",
+     nullptr,
+     null_content},
+    {{"content-parts",
+      "content that is a list of text parts only becomes one text, joined by newlines", false},
+     "joined from text parts",
+     nullptr,
+     content_parts},
+    {{"reasoning-names",
+      "an assistant's `reasoning` is also given as `reasoning_content`, the name templates use"},
+     "taken from reasoning",
+     nullptr,
+     reasoning_names},
     {{"developer-role", "messages of the role developer get the role system", false},
-     "was developer", nullptr, developer_role},
-    {{"defaults", "tools and documents are none where the request has none, as transformers passes them"},
-     "none", defaults, nullptr},
+     "was developer",
+     nullptr,
+     developer_role},
+    {{"defaults",
+      "tools and documents are none where the request has none, as transformers passes them"},
+     "none",
+     defaults,
+     nullptr},
 };
 constexpr std::size_t kPassCount = std::size(kPasses);
 
@@ -281,7 +348,8 @@ Error not_a_conversation(std::string message, std::string path) {
 
 Result<void> check(Value messages) {
   if (messages.is_undefined()) return not_a_conversation("the request has no `messages`", "");
-  if (messages.kind != Kind::list) return not_a_conversation("`messages` is not a list", "messages");
+  if (messages.kind != Kind::list)
+    return not_a_conversation("`messages` is not a list", "messages");
   for (std::uint32_t i = 0; i < messages.list->size; ++i) {
     if (messages.list->items[i].kind == Kind::dict) continue;
     return not_a_conversation("a message is not an object", "messages[" + std::to_string(i) + "]");
@@ -297,7 +365,8 @@ Result<std::array<bool, kPassCount>> choose(const ReadOptions& options) {
     for (const std::string& name : wanted ? options.extra_passes : options.skip_passes) {
       const auto row = std::find_if(std::begin(kPasses), std::end(kPasses),
                                     [&](const PassRow& pass) { return pass.facts.name == name; });
-      if (row == std::end(kPasses)) return Error(ErrorCode::usage, "there is no normalisation pass '" + name + "'");
+      if (row == std::end(kPasses))
+        return Error(ErrorCode::usage, "there is no normalisation pass '" + name + "'");
       run[static_cast<std::size_t>(row - kPasses)] = wanted;
     }
   }
@@ -335,7 +404,8 @@ Result<void> normalise(Conversation::State& state, const ReadOptions& options) {
   const auto chosen = choose(options);
   if (!chosen) return chosen.error();
   const Value* messages = member(state.variables, "messages");
-  if (Result<void> checked = check(messages == nullptr ? Value{} : *messages); !checked) return checked.error();
+  if (Result<void> checked = check(messages == nullptr ? Value{} : *messages); !checked)
+    return checked.error();
   const Limits limits;
   Runtime rt(state.arena, limits);
   Normaliser n(state, rt, *messages);

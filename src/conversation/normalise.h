@@ -1,6 +1,7 @@
 // Normalisation: a chat request as clients send it, into the variables that chat templates expect.
 //
-// An ordered table of named passes, each one function that can be switched off; see kPasses in normalise.cpp.
+// An ordered table of named passes, each one function that can be switched off; see kPasses in
+// normalise.cpp.
 #pragma once
 #include <string>
 
@@ -9,7 +10,8 @@
 namespace parlance {
 
 /// Runs the passes that `options` asks for over state.variables.
-/// Fails with conversation when `messages` is missing or not a list of objects; usage for an unknown pass.
+/// Fails with conversation when `messages` is missing or not a list of objects; usage for an
+/// unknown pass.
 Result<void> normalise(Conversation::State& state, const ReadOptions& options);
 
 /// "messages[3].content: null is now empty text (null-content)".

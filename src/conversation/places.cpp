@@ -1,6 +1,7 @@
 // The ways from an address or an origin id back to the conversation's messages and paths.
 //
-// Tried in the order of how often they occur: the document, text that was added, text derived from either.
+// Tried in the order of how often they occur: the document, text that was added, text derived from
+// either.
 #include <algorithm>
 #include <functional>
 
@@ -27,8 +28,9 @@ const TextRegion* region_at(const Conversation::State& state, const char* addres
 }
 
 const TextRegion* region_of(const Conversation::State& state, std::uint32_t origin) {
-  auto region = std::lower_bound(state.regions.begin(), state.regions.end(), origin,
-                                 [](const TextRegion& r, std::uint32_t id) { return r.origin < id; });
+  auto region =
+      std::lower_bound(state.regions.begin(), state.regions.end(), origin,
+                       [](const TextRegion& r, std::uint32_t id) { return r.origin < id; });
   return region != state.regions.end() && region->origin == origin ? &*region : nullptr;
 }
 
@@ -46,7 +48,8 @@ std::string path_in_region(const Conversation::State& state, const TextRegion& r
   PlaceInInput place;
   if (!in_message) return find_in_tree(state.variables, key, place) ? place.path : std::string();
   std::string path = "messages[" + std::to_string(region.message) + "]";
-  if (!find_in_tree(state.messages.list->items[region.message], key, place) || place.path.empty()) return path;
+  if (!find_in_tree(state.messages.list->items[region.message], key, place) || place.path.empty())
+    return path;
   return path + (place.path.front() == '[' ? "" : ".") + place.path;
 }
 
@@ -80,11 +83,13 @@ bool find_place(const Conversation::State& state, std::uint32_t origin, std::int
 std::string path_of_address(const Conversation::State& state, const char* address) {
   PlaceInInput place;
   if (state.document.storage().find(address, place)) return place.path;
-  if (const TextRegion* region = region_at(state, address)) return path_in_region(state, *region, address);
+  if (const TextRegion* region = region_at(state, address))
+    return path_in_region(state, *region, address);
   const char* source = source_of(state, address);
   if (source == address) return {};
   const TextRegion* region = region_at(state, source);
-  return region == nullptr ? path_of_address(state, source) : path_in_region(state, *region, address);
+  return region == nullptr ? path_of_address(state, source)
+                           : path_in_region(state, *region, address);
 }
 
 std::string path_of_id(const Conversation::State& state, std::uint32_t origin) {
@@ -92,7 +97,8 @@ std::string path_of_id(const Conversation::State& state, std::uint32_t origin) {
   if (state.document.storage().find(origin, place)) return place.path;
   const TextRegion* region = region_of(state, origin);
   if (region == nullptr) return {};
-  return region->in_document ? path_of_address(state, region->begin) : path_in_region(state, *region, origin);
+  return region->in_document ? path_of_address(state, region->begin)
+                             : path_in_region(state, *region, origin);
 }
 
 bool is_special_token(const Conversation::State& state, const char* address) {

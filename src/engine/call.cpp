@@ -128,6 +128,11 @@ Value call_in_order(Runtime& rt, const Builtin& row, const Value* self, const Ca
 }  // namespace
 
 Value call_builtin(Runtime& rt, const Builtin& row, const Value* self, const CallArguments& arguments) {
+  if (row.bound.count == 0 && row.bound.varargs && row.bound.kwargs && self == nullptr) {
+    Value nothing;
+    Call call{rt, &row, &nothing, arguments};  // f(*args, **kwargs) takes everything as it comes
+    return row.run(call);
+  }
   std::size_t given = arguments.positional_count + (self != nullptr ? 1 : 0);
   if (arguments.keyword_count == 0 && binds_in_order(row.bound, given)) return call_in_order(rt, row, self, arguments);
   Binding b{rt, row, {}};

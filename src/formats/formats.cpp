@@ -1,6 +1,8 @@
-// The formats that parlance brings itself: the rows of formats/formats.def with the texts of the files beside it.
+// The formats that parlance brings itself: the rows of formats/formats.def with the texts of the
+// files beside it.
 //
-// embedded_formats.h is made at build time from formats/*.jinja and formats/examples/*.json (cmake/embed.cmake).
+// embedded_formats.h is made at build time from formats/*.jinja and formats/examples/*.json
+// (cmake/embed.cmake).
 #include <array>
 
 #include "embedded_formats.h"
@@ -23,10 +25,12 @@ constexpr Row kRows[] = {
 };
 
 /// The text of <folder><name><suffix>; empty when there is none.
-constexpr std::string_view embedded(std::string_view folder, std::string_view name, std::string_view suffix) {
+constexpr std::string_view embedded(std::string_view folder, std::string_view name,
+                                    std::string_view suffix) {
   for (const EmbeddedFile& file : kEmbeddedFiles) {
-    if (file.path.size() == folder.size() + name.size() + suffix.size() && file.path.starts_with(folder) &&
-        file.path.substr(folder.size()).starts_with(name) && file.path.ends_with(suffix)) {
+    if (file.path.size() == folder.size() + name.size() + suffix.size() &&
+        file.path.starts_with(folder) && file.path.substr(folder.size()).starts_with(name) &&
+        file.path.ends_with(suffix)) {
       return file.text;
     }
   }
@@ -43,8 +47,12 @@ constexpr auto kFormats = [] {
   std::array<BuiltinFormat, std::size(kRows)> formats{};
   for (std::size_t i = 0; i < formats.size(); ++i) {
     const Row& row = kRows[i];
-    formats[i] = {row.name, row.aliases, row.sentence, embedded("", row.name, ".jinja"),
-                  embedded("examples/", row.name, ".json"), {row.tokens.data(), count_tokens(row)}};
+    formats[i] = {row.name,
+                  row.aliases,
+                  row.sentence,
+                  embedded("", row.name, ".jinja"),
+                  embedded("examples/", row.name, ".json"),
+                  {row.tokens.data(), count_tokens(row)}};
   }
   return formats;
 }();
@@ -55,7 +63,8 @@ constexpr bool every_row_has_its_files() {
   }
   return true;
 }
-static_assert(every_row_has_its_files(), "formats/<name>.jinja or formats/examples/<name>.json is missing");
+static_assert(every_row_has_its_files(),
+              "formats/<name>.jinja or formats/examples/<name>.json is missing");
 
 bool has_alias(const BuiltinFormat& format, std::string_view name) {
   std::string_view rest = format.aliases;

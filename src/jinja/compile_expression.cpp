@@ -486,6 +486,11 @@ std::uint32_t Compiler::call_shape(const Arguments& arguments, Scope& scope, con
     held.push_back(expression(arguments.star_star, scope));
     shape.star_star = held.back().code;
   }
+  for (std::size_t i = 0; i < shape.keywords.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (leaf_text(shape.keywords[i]) == leaf_text(shape.keywords[j])) shape.distinct_keywords = false;
+    }
+  }
   p_.shapes.push_back(std::move(shape));
   return static_cast<std::uint32_t>(p_.shapes.size() - 1);
 }

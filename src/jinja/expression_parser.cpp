@@ -79,14 +79,19 @@ std::string_view class_name(const Node& node) {
     case NodeKind::binary: break;
     default: return "nsref";
   }
-  constexpr std::string_view kBinaryNames[] = {"add", "sub", "mul", "div", "floordiv", "mod", "pow"};
+  constexpr std::string_view kBinaryNames[] = {"add",      "sub", "mul", "div",
+                                               "floordiv", "mod", "pow"};
   return kBinaryNames[static_cast<std::size_t>(as<Binary>(&node).op)];
 }
 
 bool is_reserved(std::string_view name) {
   switch (find_word(name)) {
-    case Word::true_: case Word::True_: case Word::false_: case Word::False_:
-    case Word::none_: case Word::None_: return true;
+    case Word::true_:
+    case Word::True_:
+    case Word::false_:
+    case Word::False_:
+    case Word::none_:
+    case Word::None_: return true;
     default: return false;
   }
 }
@@ -97,7 +102,8 @@ bool can_assign(const Node& target) {
     case NodeKind::namespace_ref: return true;
     case NodeKind::tuple: {
       const Nodes& items = as<Items>(&target).items;
-      return std::all_of(items.begin(), items.end(), [](const Node* item) { return can_assign(*item); });
+      return std::all_of(items.begin(), items.end(),
+                         [](const Node* item) { return can_assign(*item); });
     }
     default: return false;
   }
@@ -105,7 +111,8 @@ bool can_assign(const Node& target) {
 
 }  // namespace
 
-ExpressionParser::ExpressionParser(Runtime& rt, const SourceText& source, const SyntaxOptions& options)
+ExpressionParser::ExpressionParser(Runtime& rt, const SourceText& source,
+                                   const SyntaxOptions& options)
     : rt_(rt), stream_(rt, source, options), max_depth_(std::min(rt.limits.depth, kMaxNesting)) {
   nodes_.reserve(128);
 }
@@ -130,9 +137,10 @@ Node* ExpressionParser::fail(const Token& at, std::string message) {
 }
 
 void ExpressionParser::fail_at(const Node& node, std::string message, ErrorCode code) {
-  const bool starts_there = node.anchor >= node.begin &&
-                            stream_.text().substr(node.begin, node.anchor - node.begin).find('\n') ==
-                                std::string_view::npos;
+  const bool starts_there =
+      node.anchor >= node.begin &&
+      stream_.text().substr(node.begin, node.anchor - node.begin).find('\n') ==
+          std::string_view::npos;
   if (starts_there) return stream_.fail(node.begin, node.end, std::move(message), code);
   stream_.fail(node.anchor, node.anchor + 1, std::move(message), code);
 }
@@ -187,8 +195,8 @@ Level ExpressionParser::next_level(Level floor) {
 
 /// Operators of `floor` and stronger ones.
 ///
-/// Jinja2 has one function for each level and gives the first operation of a level the line where its
-/// left operand begins, later ones of that level the line of their operator.
+/// Jinja2 has one function for each level and gives the first operation of a level the line where
+/// its left operand begins, later ones of that level the line of their operator.
 Node* ExpressionParser::parse_operators(Level floor) {
   const std::uint32_t begin = stream_.current().begin;
   Node* left = floor <= Level::not_ && stream_.at(Word::not_) ? parse_not() : parse_unary(true);
@@ -301,7 +309,8 @@ Node* ExpressionParser::parse_attribute(Node* object, std::uint32_t begin) {
                               stream_.text(attribute), attribute.begin);
   }
   if (attribute.kind != TokenKind::integer) return fail(attribute, "expected name or number");
-  Node* key = make<Constant>(NodeKind::constant, attribute.begin, attribute.begin, attribute.value, false);
+  Node* key =
+      make<Constant>(NodeKind::constant, attribute.begin, attribute.begin, attribute.value, false);
   return make<GetItem>(NodeKind::get_item, begin, dot.begin, object, key);
 }
 
@@ -388,8 +397,8 @@ Arguments ExpressionParser::parse_arguments() {
   return arguments;
 }
 
-/// A name of a filter or test, with dots in it perhaps; `first` is its first part. It views the source
-/// where it stands there in one piece.
+/// A name of a filter or test, with dots in it perhaps; `first` is its first part. It views the
+/// source where it stands there in one piece.
 std::string_view ExpressionParser::parse_dotted_name(const Token& first) {
   const std::string_view begin = stream_.text(first);
   if (!stream_.at(TokenKind::dot)) return begin;
@@ -464,8 +473,7 @@ Node* ExpressionParser::parse_primary(bool with_namespace) {
     case TokenKind::left_paren: return parse_parentheses();
     case TokenKind::left_bracket: return parse_list();
     case TokenKind::left_brace: return parse_dict();
-    default:
-      return fail(token, "unexpected " + quoted(stream_.describe(token)));
+    default: return fail(token, "unexpected " + quoted(stream_.describe(token)));
   }
 }
 
@@ -476,15 +484,18 @@ Node* ExpressionParser::parse_name(bool with_namespace) {
     return make<Constant>(NodeKind::constant, token.begin, token.begin, value, false);
   };
   switch (token.word) {
-    case Word::true_: case Word::True_: return constant(Value::boolean(true));
-    case Word::false_: case Word::False_: return constant(Value::boolean(false));
-    case Word::none_: case Word::None_: return constant(Value::none());
+    case Word::true_:
+    case Word::True_: return constant(Value::boolean(true));
+    case Word::false_:
+    case Word::False_: return constant(Value::boolean(false));
+    case Word::none_:
+    case Word::None_: return constant(Value::none());
     default: break;
   }
   if (with_namespace && stream_.skip_if(TokenKind::dot)) {
     const Token attribute = stream_.expect(TokenKind::name);
-    return make<NamespaceRef>(NodeKind::namespace_ref, token.begin, token.begin, stream_.text(token),
-                              stream_.text(attribute));
+    return make<NamespaceRef>(NodeKind::namespace_ref, token.begin, token.begin,
+                              stream_.text(token), stream_.text(attribute));
   }
   return make<Name>(NodeKind::name, token.begin, token.begin, stream_.text(token), Access::load);
 }

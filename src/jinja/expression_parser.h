@@ -1,8 +1,8 @@
 // ExpressionParser: expressions, assignment targets and arguments, to nodes in the arena.
 //
 // Leans on TokenStream. Binary operators are parsed by one loop over a table of levels; everything
-// that can nest passes a Nest, which bounds the recursion. Source of the grammar: Jinja2 3.1 parser.py.
-// Begin reading at parse_expression; statement_parser.h is the other half.
+// that can nest passes a Nest, which bounds the recursion. Source of the grammar: Jinja2 3.1
+// parser.py. Begin reading at parse_expression; statement_parser.h is the other half.
 #pragma once
 #include <string>
 #include <type_traits>
@@ -63,7 +63,8 @@ class ExpressionParser {
   /// What a value can be given to; fails for anything else.
   Node* parse_target(Target kind);
   Name* parse_name_target(Access access);
-  /// Filters behind `subject`, or for a null `subject` a chain of its own; `begins`: its first has no bar.
+  /// Filters behind `subject`, or for a null `subject` a chain of its own; `begins`: its first has
+  /// no bar.
   Node* parse_filters(Node* subject, std::uint32_t begin, bool begins);
   void set_access(Node* target, Access access);
 
@@ -86,7 +87,8 @@ class ExpressionParser {
   /// Guards the recursion of the parser itself: `Nest nest(*this); if (!nest.ok()) …`
   class Nest {
    public:
-    explicit Nest(ExpressionParser& parser) : parser_(parser), ok_(++parser.depth_ <= parser.max_depth_) {
+    explicit Nest(ExpressionParser& parser)
+        : parser_(parser), ok_(++parser.depth_ <= parser.max_depth_) {
       if (!ok_) parser.fail_depth();
     }
     Nest(const Nest&) = delete;
@@ -148,8 +150,7 @@ class ExpressionParser {
   static void raise(Node&, std::string_view) {}
   static void raise(Node&, Value) {}
   template <typename T>
-    requires(std::is_enum_v<T> || std::is_arithmetic_v<T>)
-  static void raise(Node&, T) {}
+  requires(std::is_enum_v<T> || std::is_arithmetic_v<T>) static void raise(Node&, T) {}
 
   Runtime& rt_;
   TokenStream stream_;

@@ -107,10 +107,16 @@ Value global_dict(Call& call) { return build_dict(call); }
 NamespaceObject& as_namespace(Object* self) { return *static_cast<NamespaceObject*>(self); }
 
 Value global_namespace(Call& call) {
-  Value dict = build_dict(call);
-  if (dict.is_invalid()) return dict;
   auto* ns = call.rt.arena.make<NamespaceObject>();
   ns->type = &kNamespaceType;
+  if (call.rest.positional_count == 0) {  // the usual form needs no dict in between
+    ns->size = ns->capacity = call.rest.keyword_count;
+    ns->entries = call.rt.arena.allocate_array<DictEntry>(ns->size);
+    std::copy_n(call.rest.keywords, ns->size, ns->entries);
+    return object_value(ns);
+  }
+  Value dict = build_dict(call);
+  if (dict.is_invalid()) return dict;
   ns->size = ns->capacity = dict.dict->size;
   ns->entries = dict.dict->entries;  // nobody else has seen this dict
   return object_value(ns);
@@ -310,9 +316,19 @@ bool functions_equal(Runtime&, Object* a, Object* b) {
   return static_cast<FunctionObject*>(a)->row == static_cast<FunctionObject*>(b)->row;
 }
 
+/// dict.fromkeys, the one attribute of a global that templates can call.
+Value function_attribute(Runtime& rt, Object* self, std::string_view name) {
+  if (static_cast<FunctionObject*>(self)->row->name != "dict" || name != "fromkeys") return missing();
+  Value dict = DictBuilder(rt).finish();
+  const Builtin* row = find_method(dict, name);
+  if (row == nullptr) return missing();
+  return object_value(rt.arena.make<BoundMethod>(BoundMethod{{&kBoundMethodType}, dict, row}));
+}
+
 constexpr ObjectType function_type() {
   ObjectType type{.name = "function"};
   type.to_text = function_text;
+  type.get_attribute = function_attribute;
   type.call = function_call;
   type.equal = functions_equal;
   type.is_callable = true;

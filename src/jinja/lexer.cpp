@@ -1,7 +1,7 @@
 // The states of the lexer: text between tags, the beginning of a tag, raw text, code inside a tag.
 //
-// Source of the rules: Jinja2 3.1 lexer.py, Lexer.__init__ and tokeniter. Begin reading at Lexer::next,
-// then the state functions in the order in which a template meets them.
+// Source of the rules: Jinja2 3.1 lexer.py, Lexer.__init__ and tokeniter. Begin reading at
+// Lexer::next, then the state functions in the order in which a template meets them.
 #include "jinja/lexer.h"
 
 #include <array>
@@ -36,8 +36,8 @@ bool is_name_byte(char c) { return class_of(c) >= ByteClass::name; }
 struct Range {
   char32_t first, last;
 };
-/// Marks that may continue a name in Unicode 14 but are not in the table Jinja2 ships (_identifier.py),
-/// which was made with an older Unicode.
+/// Marks that may continue a name in Unicode 14 but are not in the table Jinja2 ships
+/// (_identifier.py), which was made with an older Unicode.
 constexpr Range kUnknownMarks[] = {
     {0x898, 0x89f},     {0x8ca, 0x8d2},     {0xb55, 0xb55},     {0xc3c, 0xc3c},
     {0xd81, 0xd81},     {0xeba, 0xeba},     {0x1715, 0x1715},   {0x180f, 0x180f},
@@ -135,12 +135,7 @@ bool Lexer::lex_text(Token& token) {
   const std::size_t end = tag < size_ ? end_of_data(begin, tag) : size_;
   pos_ = tag;
   if (tag < size_) state_ = State::tag;
-  if (end == begin) return false;
-  token.kind = TokenKind::data;
-  token.begin = last_begin_ = static_cast<std::uint32_t>(begin);
-  token.end = last_end_ = static_cast<std::uint32_t>(end);
-  token.value = Value::view({text_ + begin, end - begin});
-  return true;
+  return emit_data(token, begin, end);
 }
 
 /// The first "{{", "{%" or "{#" from `from` on; size_ if there is none.
@@ -165,7 +160,7 @@ std::size_t Lexer::end_of_data(std::size_t begin, std::size_t tag) const {
     return end;
   }
   if (sign == '+' || !lstrip_blocks_ || text_[tag + 1] == '{') return tag;
-  while (end > begin && text_[end - 1] == ' ') --end;
+  while (end > begin && text_[end - 1] == ' ') --end;  // indentation is nearly always this
   while (end > begin && text_[end - 1] != '\n') {
     const std::size_t size = space_before(text_ + begin, text_ + end);
     if (size == 0) return tag;
@@ -204,11 +199,13 @@ bool Lexer::skip_comment(Token& token) {
     return fail(token, begin, inside, "Missing end of comment tag", ErrorCode::syntax,
                 "the comment that begins here is never closed with #}");
   }
-  pos_ = closer == size_ ? size_ : after_tag(closer + 2, closer > inside ? text_[closer - 1] : '\0');
+  pos_ =
+      closer == size_ ? size_ : after_tag(closer + 2, closer > inside ? text_[closer - 1] : '\0');
   return false;
 }
 
-/// Where the text goes on behind a tag whose last byte is before `closer`; `sign` stood before its delimiter.
+/// Where the text goes on behind a tag whose last byte is before `closer`; `sign` stood before its
+/// delimiter.
 std::size_t Lexer::after_tag(std::size_t closer, char sign) const {
   if (sign == '-') return skip_space(closer);
   if (sign != '+' && trim_blocks_ && at(closer) == '\n' && closer < size_) return closer + 1;
@@ -248,13 +245,7 @@ bool Lexer::lex_raw(Token& token) {
     const std::size_t after = match_raw_end(tag);
     if (after == 0) continue;
     pos_ = after;
-    const std::size_t end = end_of_data(begin, tag);
-    if (end == begin) return false;
-    token.kind = TokenKind::data;
-    token.begin = last_begin_ = static_cast<std::uint32_t>(begin);
-    token.end = last_end_ = static_cast<std::uint32_t>(end);
-    token.value = Value::view({text_ + begin, end - begin});
-    return true;
+    return emit_data(token, begin, end_of_data(begin, tag));
   }
   return fail(token, begin, begin + 1, "Missing end of raw directive", ErrorCode::syntax,
               "the raw block that begins here is never closed with {% endraw %}");
@@ -415,6 +406,16 @@ bool Lexer::emit(Token& token, TokenKind kind, std::size_t end) {
   return true;
 }
 
+/// Text of the template; when nothing is left of it, that is no token.
+bool Lexer::emit_data(Token& token, std::size_t begin, std::size_t end) {
+  if (begin == end) return false;
+  token.kind = TokenKind::data;
+  token.begin = last_begin_ = static_cast<std::uint32_t>(begin);
+  token.end = last_end_ = static_cast<std::uint32_t>(end);
+  token.value = Value::view({text_ + begin, end - begin});
+  return true;
+}
+
 bool Lexer::end_here(Token& token) {
   token.kind = TokenKind::end_of_template;
   token.begin = last_begin_;
@@ -425,7 +426,8 @@ bool Lexer::end_here(Token& token) {
 bool Lexer::unexpected_character(Token& token) {
   const std::uint32_t size = utf8::decode(text_ + pos_, text_ + size_).size;
   std::string hint;
-  if (class_of(text_[pos_]) == ByteClass::quote) hint = "the string that begins here is never closed";
+  if (class_of(text_[pos_]) == ByteClass::quote)
+    hint = "the string that begins here is never closed";
   return fail(token, pos_, pos_ + size,
               "unexpected char " + quoted({text_ + pos_, size}) + " at " +
                   std::to_string(utf8::count({text_, pos_})),

@@ -1,8 +1,9 @@
-// Lexer: template text to tokens, one at a time, exactly as Jinja2 3.1 cuts it with default delimiters.
+// Lexer: template text to tokens, one at a time, exactly as Jinja2 3.1 cuts it with default
+// delimiters.
 //
-// Leans on SourceText, which has normalised the newlines. Tokens are made on demand because Jinja2's
-// are: a mistake in the text counts only once the parser has come that far.
-// Begin reading at Lexer::next; literals (numbers, strings) are in literals.h.
+// Leans on SourceText, which has normalised the newlines. Tokens are made on demand because
+// Jinja2's are: a mistake in the text counts only once the parser has come that far. Begin reading
+// at Lexer::next; literals (numbers, strings) are in literals.h.
 #pragma once
 #include <string>
 #include <string_view>
@@ -30,8 +31,8 @@ class Lexer {
   /// `text` is that of a SourceText: a zero byte stands behind it.
   Lexer(Runtime& rt, std::string_view text, const SyntaxOptions& options, Problem& problem);
 
-  /// Makes `token` the next token; its value is set for the kinds that have one. After the last token,
-  /// and after a problem, always the same.
+  /// Makes `token` the next token; its value is set for the kinds that have one. After the last
+  /// token that one again; not to be asked any more once there was a problem.
   void next(Token& token) {
     token.word = Word::none;
     while (!(is_in_code() ? lex_code(token) : lex_between_code(token))) {
@@ -69,6 +70,7 @@ class Lexer {
   bool fail_unbalanced(char due, Token& token);
   bool unexpected_character(Token& token);
   bool emit(Token& token, TokenKind kind, std::size_t end);
+  bool emit_data(Token& token, std::size_t begin, std::size_t end);
   bool end_here(Token& token);
   bool fail(Token& token, std::size_t begin, std::size_t end, std::string message,
             ErrorCode code = ErrorCode::syntax, std::string hint = {});
@@ -85,8 +87,9 @@ class Lexer {
   State state_ = State::text;
   bool trim_blocks_;
   bool lstrip_blocks_;
-  std::string open_brackets_;   ///< the closing brackets that are due, innermost last
-  std::uint32_t last_begin_ = 0;  ///< of the latest token: Jinja2 says the template ends on its line
+  std::string open_brackets_;  ///< the closing brackets that are due, innermost last
+  std::uint32_t last_begin_ =
+      0;  ///< of the latest token: Jinja2 says the template ends on its line
   std::uint32_t last_end_ = 0;
   Problem& problem_;
 };

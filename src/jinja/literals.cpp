@@ -25,7 +25,8 @@ std::size_t digit_at(std::string_view text, std::size_t i, int& value) {
   return value >= 0 ? found.size : 0;
 }
 
-/// The end of the digits from `i` on, single underscores between them allowed; `i` if there are none.
+/// The end of the digits from `i` on, single underscores between them allowed; `i` if there are
+/// none.
 std::size_t skip_digits(std::string_view text, std::size_t i) {
   std::size_t end = i;
   int value = 0;
@@ -59,14 +60,18 @@ std::size_t real_size(std::string_view text) {
 /// 2, 8 or 16 for the letter of a prefix such as "0x"; 0 for another letter.
 int base_of(char letter) {
   switch (letter) {
-    case 'b': case 'B': return 2;
-    case 'o': case 'O': return 8;
-    case 'x': case 'X': return 16;
+    case 'b':
+    case 'B': return 2;
+    case 'o':
+    case 'O': return 8;
+    case 'x':
+    case 'X': return 16;
     default: return 0;
   }
 }
 
-/// The size of the digit of `base` at `i`; only base 16 takes digits of other scripts, as Jinja2's pattern does.
+/// The size of the digit of `base` at `i`; only base 16 takes digits of other scripts, as Jinja2's
+/// pattern does.
 std::size_t based_digit(std::string_view text, std::size_t i, int base) {
   if (i >= text.size()) return 0;
   const char c = text[i];
@@ -152,7 +157,8 @@ std::int64_t short_integer(std::string_view digits) {
   return value;
 }
 
-constexpr std::size_t kMaxDecimalDigits = 4300;  // CPython 3.11: sys.int_info.default_max_str_digits
+constexpr std::size_t kMaxDecimalDigits =
+    4300;  // CPython 3.11: sys.int_info.default_max_str_digits
 
 }  // namespace
 
@@ -218,7 +224,9 @@ class StringDecoder {
     const char c = *p_++;  // a literal never ends in a lone backslash
     switch (c) {
       case '\n': return true;
-      case '\\': case '\'': case '"': return put(c);
+      case '\\':
+      case '\'':
+      case '"': return put(c);
       case 'a': return put('\a');
       case 'b': return put('\b');
       case 'f': return put('\f');
@@ -275,7 +283,8 @@ class StringDecoder {
     if (p_ == end_ || *p_ != '{' || close == end_ || close == p_ + 1) {
       return fail("malformed \\N character escape");
     }
-    problem_.hint = "characters cannot be written by name here: use \\uXXXX, or the character itself";
+    problem_.hint =
+        "characters cannot be written by name here: use \\uXXXX, or the character itself";
     return fail("unknown Unicode character name");
   }
 

@@ -16,7 +16,8 @@ struct NumberScan {
   std::size_t size = 0;
   bool is_real = false;
 };
-/// The longest number that `text` begins with. `after_dot`: a dot stands before it, so it is no float.
+/// The longest number that `text` begins with. `after_dot`: a dot stands before it, so it is no
+/// float.
 NumberScan scan_number(std::string_view text, bool after_dot);
 
 /// What went wrong with a literal; an empty message when nothing did.

@@ -1,7 +1,8 @@
 // print(): a syntax tree written back, every operation in parentheses, for tests and for people.
 //
-// tests/oracle/parse_oracle.py writes Jinja2's own nodes in the same notation. Walks recursively, as the
-// parser bounds the height of trees. Begin reading at Printer::statement and Printer::expression.
+// tests/oracle/parse_oracle.py writes Jinja2's own nodes in the same notation. Walks recursively,
+// as the parser bounds the height of trees. Begin reading at Printer::statement and
+// Printer::expression.
 #include <algorithm>
 #include <vector>
 
@@ -127,7 +128,8 @@ void Printer::compound(const Node* node) {
     }
     case NodeKind::macro: {
       const auto& macro = as<Macro>(node);
-      return enclose("macro", macro.body, " ", macro.name, signature(macro.parameters, macro.defaults));
+      return enclose("macro", macro.body, " ", macro.name,
+                     signature(macro.parameters, macro.defaults));
     }
     case NodeKind::call_block: {
       const auto& call = as<CallBlock>(node);
@@ -289,7 +291,8 @@ void Printer::bare(const Node* node) {
     case NodeKind::compare: return comparison(as<Compare>(node));
     case NodeKind::binary: {
       const auto& binary = as<Binary>(node);
-      return put("(", binary.left, " ", kBinarySymbols[static_cast<int>(binary.op)], " ", binary.right, ")");
+      return put("(", binary.left, " ", kBinarySymbols[static_cast<int>(binary.op)], " ",
+                 binary.right, ")");
     }
     case NodeKind::logical: {
       const auto& logical = as<Logical>(node);
@@ -378,7 +381,8 @@ void Printer::constant(const Value& value) {
   char buffer[kNumberText];
   if (value.kind == Kind::real) {
     const bool is_finite = value.real - value.real == 0;
-    return put(is_finite ? std::string_view(buffer, write_real(buffer, value.real) - buffer) : "1e999");
+    return put(is_finite ? std::string_view(buffer, write_real(buffer, value.real) - buffer)
+                         : "1e999");
   }
   if (!value.is_small_int()) return append_big(out_, *value.big);
   put(std::string_view(buffer, write_int(buffer, value.integer) - buffer));
@@ -398,7 +402,8 @@ void Printer::string(std::string_view text) {
     } else if (c < 0x20 || c == 0x7F) {
       out_.append("\\x").append({kHex[c >> 4], kHex[c & 15]});
     } else if (utf8::is_surrogate(c)) {
-      out_.append("\\u").append({kHex[c >> 12], kHex[c >> 8 & 15], kHex[c >> 4 & 15], kHex[c & 15]});
+      out_.append("\\u").append(
+          {kHex[c >> 12], kHex[c >> 8 & 15], kHex[c >> 4 & 15], kHex[c & 15]});
     } else {
       out_.append(p, next.size);
     }
@@ -424,7 +429,8 @@ std::string print(const Nodes& nodes) {
 std::string print_with_lines(const Nodes& nodes, const SourceText& source) {
   std::vector<std::size_t> newlines;
   const std::string_view text = source.text();
-  for (std::size_t i = text.find('\n'); i != text.npos; i = text.find('\n', i + 1)) newlines.push_back(i);
+  for (std::size_t i = text.find('\n'); i != text.npos; i = text.find('\n', i + 1))
+    newlines.push_back(i);
   Printer printer(&newlines);
   printer.statements(nodes);
   return printer.take();

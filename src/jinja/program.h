@@ -49,6 +49,7 @@ struct CallShape {
   std::uint32_t first = 0;            ///< register of the first positional argument; keyword values follow
   std::uint32_t positional = 0;
   std::vector<Value> keywords;        ///< names
+  bool distinct_keywords = true;
   std::uint32_t star = kNone;         ///< operand of *args
   std::uint32_t star_star = kNone;    ///< operand of **kwargs
   std::uint32_t object = kNone;       ///< call_method: operand of the object; apply: of the subject

@@ -1,4 +1,5 @@
-// The rules for statements and bodies. Begin reading at parse_nodes, then rule_of, the list of tags.
+// The rules for statements and bodies. Begin reading at parse_nodes, then rule_of, the list of
+// tags.
 #include "jinja/statement_parser.h"
 
 #include <algorithm>
@@ -35,7 +36,8 @@ Nodes StatementParser::parse_template() {
   return body;
 }
 
-/// Statements and output up to one of `enders`, at which the stream then stands; no enders: to the end.
+/// Statements and output up to one of `enders`, at which the stream then stands; no enders: to the
+/// end.
 Nodes StatementParser::parse_nodes(Enders enders) {
   Collector<Node*> body = collect_nodes();
   for (;;) {
@@ -156,7 +158,8 @@ Node* StatementParser::parse_if(const Token& tag) {
     const std::uint32_t anchor = stream().current().begin;
     Node* elif_test = parse_tuple(TupleForm::no_conditional);
     const Nodes elif_body = parse_body(kEndIfOrElse);
-    elifs.push(make<If>(NodeKind::if_, ender.begin, anchor, elif_test, elif_body, ArrayOf<If*>(), Nodes()));
+    elifs.push(make<If>(NodeKind::if_, ender.begin, anchor, elif_test, elif_body, ArrayOf<If*>(),
+                        Nodes()));
   }
   return make<If>(NodeKind::if_, tag.begin, tag.begin, test, body, elifs.take(), otherwise);
 }
@@ -302,8 +305,7 @@ Node* StatementParser::parse_extends(const Token& tag) {
 
 Node* StatementParser::parse_include(const Token& tag) {
   Node* name = parse_expression();
-  const bool ignore_missing =
-      stream().at(Word::ignore) && stream().look().word == Word::missing;
+  const bool ignore_missing = stream().at(Word::ignore) && stream().look().word == Word::missing;
   if (ignore_missing) {
     stream().advance();
     stream().advance();
@@ -336,13 +338,15 @@ Node* StatementParser::parse_from(const Token& tag) {
     if (parse_context(with_context, false)) break;
     names.push(parse_imported_name());
   } while (!parse_context(with_context, true) && stream().at(TokenKind::comma));
-  return make<FromImport>(NodeKind::from_import, tag.begin, tag.begin, name, names.take(), with_context);
+  return make<FromImport>(NodeKind::from_import, tag.begin, tag.begin, name, names.take(),
+                          with_context);
 }
 
 ImportedName StatementParser::parse_imported_name() {
   const Name* name = parse_name_target(Access::store);
   if (name->name.starts_with('_')) {
-    fail_at(*name, "names starting with an underline can not be imported", ErrorCode::unknown_builtin);
+    fail_at(*name, "names starting with an underline can not be imported",
+            ErrorCode::unknown_builtin);
   }
   if (!stream().skip_if(Word::as_)) return {name->name, name->name};
   return {name->name, parse_name_target(Access::store)->name};
@@ -368,15 +372,18 @@ bool StatementParser::parse_context(bool& with_context, bool strings_too) {
 
 bool StatementParser::is_awaited(std::string_view tag) const {
   const Word word = find_word(tag);
-  return word != Word::none && std::any_of(enders_.begin(), enders_.end(),
-                                           [word](Enders enders) { return contains(enders, word); });
+  return word != Word::none && std::any_of(enders_.begin(), enders_.end(), [word](Enders enders) {
+           return contains(enders, word);
+         });
 }
 
 void StatementParser::fail_unknown_tag(const Token& tag) {
   const std::string_view name = stream().text(tag);
   std::string message = "Encountered unknown tag " + quoted(name) + ".";
   if (is_awaited(name)) {
-    message += " You probably made a nesting mistake. Jinja is expecting this tag, but currently looking for ";
+    message +=
+        " You probably made a nesting mistake. Jinja is expecting this tag, but currently looking "
+        "for ";
   } else {
     message += " Jinja was looking for the following tags: ";
   }
@@ -401,7 +408,8 @@ void StatementParser::fail_between_tags(const Token& at, std::string message) {
     message += '.';
   }
   if (!open_tags_.empty()) {
-    message += " The innermost block that needs to be closed is " + quoted(open_tags_.back().name) + ".";
+    message +=
+        " The innermost block that needs to be closed is " + quoted(open_tags_.back().name) + ".";
   }
   stream().fail(at.begin, at.end, std::move(message), ErrorCode::syntax, open_tag_hint());
 }

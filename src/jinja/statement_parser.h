@@ -1,7 +1,7 @@
 // StatementParser: template text, print statements and block tags, to statement nodes.
 //
-// Leans on ExpressionParser. Source of the grammar and messages: Jinja2 3.1 parser.py and ext.py (loop
-// controls); `generation` is the tag that transformers adds. Begin reading at parse_template.
+// Leans on ExpressionParser. Source of the grammar and messages: Jinja2 3.1 parser.py and ext.py
+// (loop controls); `generation` is the tag that transformers adds. Begin reading at parse_template.
 #pragma once
 #include <span>
 
@@ -68,7 +68,7 @@ class StatementParser : public ExpressionParser {
   bool is_awaited(std::string_view tag) const;
   std::string open_tag_hint();
 
-  std::vector<Enders> enders_;    ///< of the bodies that are open, innermost last
+  std::vector<Enders> enders_;  ///< of the bodies that are open, innermost last
   std::vector<OpenTag> open_tags_;
   std::vector<Name*> names_;
   std::vector<If*> elifs_;

@@ -155,7 +155,7 @@ bool Formatter::number_directive(char letter, const Style& style) {
   std::int64_t seconds = days_since_epoch(now_.year, now_.month, now_.day) * 86400 + now_.hour * 3600 +
                          now_.minute * 60 + now_.second;
   switch (letter) {
-    case 'C': number(now_.year / 100, 2, style); return true;
+    case 'C': number(now_.year / 100, 1, style); return true;
     case 'd': number(now_.day, 2, style); return true;
     case 'e': number(now_.day, 2, style, '_'); return true;
     case 'g': number(iso_year % 100, 2, style); return true;
@@ -240,6 +240,7 @@ void Formatter::format(std::string_view text) {
       // What glibc does not know it prints; of "%E%" only the last sign.
       letter = std::min(letter, text.size() - 1);
       std::size_t begin = text[letter] == '%' ? letter : i;
+      style.upper = style.upper || (style.swap && (text[letter] == 'b' || text[letter] == 'h'));
       add(std::string(text.substr(begin, letter + 1 - begin)), style);
     }
     i = letter;

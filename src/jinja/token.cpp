@@ -1,7 +1,7 @@
 // The tables of token.h: descriptions of tokens, and the hash that finds a word among names.
 //
-// The hash table is made by the compiler from token.def and has no collisions; when a new word brings
-// one, hash() needs another mix. Begin reading at find_word.
+// The hash table is made by the compiler from token.def and has no collisions; when a new word
+// brings one, hash() needs another mix. Begin reading at find_word.
 #include "jinja/token.h"
 
 #include <array>

@@ -1,8 +1,8 @@
 // Tokens of a Jinja template, and the words among its names.
 //
-// Leans on token.def, the list of both. Jinja has no reserved words: a word is an ordinary name that
-// the parser also asks for in some place, so it is marked once, while its bytes are being read.
-// Begin reading at Token.
+// Leans on token.def, the list of both. Jinja has no reserved words: a word is an ordinary name
+// that the parser also asks for in some place, so it is marked once, while its bytes are being
+// read. Begin reading at Token.
 #pragma once
 #include <cstdint>
 #include <string_view>

@@ -1,9 +1,9 @@
 // TokenStream: the token the parser looks at, the one behind it, and the first problem met.
 //
-// Leans on the lexer. A failure turns the current token into `invalid`, which no rule accepts, so that
-// every rule on the way back ends by itself; the parser need not ask after each step.
-// Source: Jinja2 3.1 lexer.py, TokenStream: tokens are fetched exactly when it fetches them, so that
-// of several mistakes the same one is reported. Begin reading at advance and expect.
+// Leans on the lexer. A failure turns the current token into `invalid`, which no rule accepts, so
+// that every rule on the way back ends by itself; the parser need not ask after each step. Source:
+// Jinja2 3.1 lexer.py, TokenStream: tokens are fetched exactly when it fetches them, so that of
+// several mistakes the same one is reported. Begin reading at advance and expect.
 #pragma once
 #include <string>
 #include <string_view>

@@ -13,7 +13,7 @@ namespace parlance::jinja {
 namespace {
 
 bool same_text(const Value& a, const Value& b) {
-  return leaf_text(a) == leaf_text(b);
+  return equal_bytes(leaf_text(a), leaf_text(b));
 }
 
 bool kind_in(const Value& v, std::uint16_t kinds) { return ((1u << static_cast<unsigned>(v.kind)) & kinds) != 0; }
@@ -21,19 +21,19 @@ bool kind_in(const Value& v, std::uint16_t kinds) { return ((1u << static_cast<u
 }  // namespace
 
 Machine::Machine(const Program& program, Runtime& rt, parlance::Output& output, FrameStack& stack, const Variables& variables)
-    : program_(program), constants_(program.constants.data()), rt_(rt), output_(output), stack_(stack),
+    : program_(program), bases_{nullptr, program.constants.data()}, rt_(rt), output_(output), stack_(stack),
       variables_(variables) {
   std::size_t names = program.names.size();
-  resolved_ = rt.arena.allocate_array<Value>(names * 2);
+  std::size_t tables = program.blocks.empty() ? names : names * 2;  // only blocks look at context_
+  resolved_ = rt.arena.allocate_array<Value>(tables);
   context_ = resolved_ + names;
-  for (std::size_t i = 0; i < names * 2; ++i) resolved_[i] = Value::invalid();
+  for (std::size_t i = 0; i < tables; ++i) resolved_[i] = Value::invalid();
 }
 
 // ---- names
 
-Value Machine::lookup(std::uint32_t name) {
+const Value& Machine::lookup(std::uint32_t name) {
   Value& known = resolved_[name];
-  if (!known.is_invalid()) return known;
   const VariableName& entry = program_.names[name];
   for (const DictEntry& over : variables_.overrides) {
     if (leaf_text(over.key) == entry.name) return known = over.value;
@@ -48,20 +48,22 @@ Value Machine::lookup_in_block(std::uint32_t name) {
   for (std::uint32_t i = 0; i < frame_->scoped_count; ++i) {
     if (frame_->scoped[i].key.integer == name) return frame_->scoped[i].value;
   }
-  return context_[name].is_invalid() ? lookup(name) : context_[name];
+  return context_[name].is_invalid() ? variable(name) : context_[name];
 }
 
 // ---- attributes and items
+
+Value Machine::no_attribute(const Value& object, const AttributeSite& site) {
+  Value v;
+  v.undefined = rt_.arena.make<UndefinedInfo>(UndefinedInfo{UndefinedInfo::Form::attribute, site.name, object});
+  return v;
+}
 
 Value Machine::attribute(Value object, std::uint32_t number) {
   const AttributeSite& site = program_.sites[number];
   if (object.kind == Kind::dict && !site.on_dict) {
     const DictEntry* found = find_key(*object.dict, leaf_text(site.name));
-    if (found != nullptr) return found->value;
-    Value v;
-    v.undefined =
-        rt_.arena.make<UndefinedInfo>(UndefinedInfo{UndefinedInfo::Form::attribute, site.name, object});
-    return v;
+    return found != nullptr ? found->value : no_attribute(object, site);
   }
   if (is_object(object, kNamespaceType)) {
     auto& ns = *static_cast<NamespaceObject*>(object.object);
@@ -99,9 +101,15 @@ bool Machine::emit_value(Value v) {
 bool Machine::emit_parts(const Instruction& i, bool is_sum) {
   const std::uint32_t* list = program_.operands.data() + i.b;
   bool plain = !rt_.autoescape;
-  for (std::uint32_t k = 0; k < i.c && plain; ++k) {
+  bool leaves = plain;
+  for (std::uint32_t k = 0; k < i.c; ++k) {
     const Value& v = in(list[k]);
-    plain = v.is_string() ? !v.is_markup() : !is_sum;
+    plain = plain && (v.is_string() ? !v.is_markup() : !is_sum);
+    leaves = leaves && v.kind == Kind::string && v.flags == 0;
+  }
+  if (leaves) {
+    for (std::uint32_t k = 0; k < i.c; ++k) output_.emit(rt_, in(list[k]).data, in(list[k]).size);
+    return true;
   }
   if (!plain) {
     Value whole = is_sum ? sum(i) : join(i);
@@ -187,7 +195,7 @@ bool Machine::slow_truth(const Value& v) {
 Value Machine::filter(const Instruction& i) {
   const BoundCall& bound = program_.bound[i.c];
   Value arguments[Signature::kMost];
-  std::memcpy(static_cast<void*>(arguments), constants_ + bound.defaults, bound.row->bound.count * sizeof(Value));
+  std::memcpy(static_cast<void*>(arguments), bases_[1] + bound.defaults, bound.row->bound.count * sizeof(Value));
   arguments[0] = in(i.b);
   const std::uint32_t* list = program_.operands.data() + bound.first;
   for (std::uint32_t k = 0; k < bound.given; ++k) arguments[list[2 * k]] = in(list[2 * k + 1]);
@@ -236,6 +244,7 @@ bool Machine::begin_loop(const Instruction& i) {
   }
   loop->index0 = -1;
   loop->peeked = LoopState::Peeked::no;
+  loop->previous = loop->current = Value();
   loop->last_changed = Value::invalid();
   loop->depth0 = frame_->routine->kind == Routine::Kind::loop && i.n == 0 ? frame_->loop_depth : 0;
   return iterate(rt_, in(i.a), loop->iterator);
@@ -294,23 +303,35 @@ bool Machine::load_template(Value name, std::uint16_t how) {
 }
 
 bool Machine::run() {
-  frame_ = new_frame(program_.routines[0], nullptr);
-  frame_->caller = nullptr;
+  use_frame(new_frame(program_.routines[0], nullptr));
   const Instruction* const code = program_.code.data();
-  pc_ = code + program_.routines[0].entry;
+  const Instruction* pc = code + program_.routines[0].entry;
+  Value* r = frame_->registers;
+  // What calls out leaves pc_ behind, for failed_at() and for the frames it may enter; what enters or leaves a frame
+  // comes back through these two.
+  auto leave_to = [&](bool ok) {
+    pc = pc_;
+    r = frame_->registers;
+    return ok;
+  };
   for (;;) {
-    const Instruction& i = *pc_++;
-    at_ = &i;
-    Value* const r = frame_->registers;
+    const Instruction& i = *pc++;
+    pc_ = pc;
     switch (i.op) {
       case Op::emit_text: {
-        const Value& v = constants_[i.a & ~kConstant];
+        const Value& v = in(i.a);
         output_.emit(rt_, v.data, v.size);
         continue;
       }
-      case Op::emit:
-        if (!emit_value(in(i.a))) return false;
+      case Op::emit: {
+        const Value& v = in(i.a);
+        if (v.kind == Kind::string && v.flags == 0 && !rt_.autoescape) {
+          output_.emit(rt_, v.data, v.size);
+          continue;
+        }
+        if (!emit_value(v)) return false;
         continue;
+      }
       case Op::emit_raw:
         if (!in(i.a).is_string()) {
           rt_.fail(ErrorCode::type, "sequence item 0: expected str instance, " + std::string(type_name(in(i.a))) + " found",
@@ -329,7 +350,7 @@ bool Machine::run() {
         if (!check_text(in(i.a), i.n != 0)) return false;
         continue;
       case Op::copy: r[i.a] = in(i.b); continue;
-      case Op::resolve: r[i.a] = lookup(i.b); continue;
+      case Op::resolve: r[i.a] = variable(i.b); continue;
       case Op::resolve_block: r[i.a] = lookup_in_block(i.b); continue;
       case Op::outer: {
         Frame* owner = frame_;
@@ -337,7 +358,17 @@ bool Machine::run() {
         r[i.a] = owner->registers[i.b];
         continue;
       }
-      case Op::get_attribute: r[i.a] = attribute(in(i.b), i.c); break;
+      case Op::get_attribute: {
+        const Value& object = in(i.b);
+        const AttributeSite& site = program_.sites[i.c];
+        if (object.kind == Kind::dict && !site.on_dict) {
+          const DictEntry* found = find_key(*object.dict, leaf_text(site.name));
+          r[i.a] = found != nullptr ? found->value : no_attribute(object, site);
+          continue;
+        }
+        r[i.a] = attribute(object, i.c);
+        break;
+      }
       case Op::get_item: r[i.a] = item(in(i.b), in(i.c)); break;
       case Op::slice: {
         const std::uint32_t* list = program_.operands.data() + i.c;
@@ -368,34 +399,34 @@ bool Machine::run() {
       case Op::positive: r[i.a] = positive(rt_, in(i.b)); break;
       case Op::not_: r[i.a] = Value::boolean(!is_true(in(i.b))); break;
       case Op::compare: r[i.a] = Value::boolean(compare_values(i.n, in(i.b), in(i.c))); break;
-      case Op::jump: pc_ = code + i.c; continue;
+      case Op::jump: pc = code + i.c; continue;
       case Op::jump_if:
-        if (is_true(in(i.a))) pc_ = code + i.c;
+        if (is_true(in(i.a))) pc = code + i.c;
         break;
       case Op::jump_unless:
-        if (!is_true(in(i.a))) pc_ = code + i.c;
+        if (!is_true(in(i.a))) pc = code + i.c;
         break;
       case Op::jump_compare:
-        if (compare_values(i.n, in(i.a), in(i.b))) pc_ = code + i.c;
+        if (compare_values(i.n, in(i.a), in(i.b))) pc = code + i.c;
         break;
       case Op::jump_compare_unless:
-        if (!compare_values(i.n, in(i.a), in(i.b))) pc_ = code + i.c;
+        if (!compare_values(i.n, in(i.a), in(i.b))) pc = code + i.c;
         break;
       case Op::is_kind: r[i.a] = Value::boolean(kind_in(in(i.b), i.n)); continue;
       case Op::jump_if_kind:
-        if (kind_in(in(i.a), i.n)) pc_ = code + i.c;
+        if (kind_in(in(i.a), i.n)) pc = code + i.c;
         continue;
       case Op::jump_unless_kind:
-        if (!kind_in(in(i.a), i.n)) pc_ = code + i.c;
+        if (!kind_in(in(i.a), i.n)) pc = code + i.c;
         continue;
       case Op::filter: r[i.a] = filter(i); break;
       case Op::length: r[i.a] = length(in(i.b)); break;
       case Op::apply: r[i.a] = apply(i); break;
       case Op::call:
-        if (!call_shape(i)) return false;
+        if (!leave_to(call_shape(i))) return false;
         continue;
       case Op::call_method:
-        if (!call_method(i)) return false;
+        if (!leave_to(call_method(i))) return false;
         continue;
       case Op::make_list: r[i.a] = collection(i, Kind::list); continue;
       case Op::make_tuple: r[i.a] = collection(i, Kind::tuple); continue;
@@ -405,7 +436,7 @@ bool Machine::run() {
         continue;
       case Op::for_next: {
         if (!step_limits(static_cast<std::uint32_t>(i.c - static_cast<std::uint32_t>(&i - code)))) return false;
-        if (!frame_->loops[i.n]->next(rt_, r[i.a])) pc_ = code + i.c;
+        if (!frame_->loops[i.n]->next(rt_, r[i.a])) pc = code + i.c;
         break;
       }
       case Op::loop_object: r[i.a] = loop_object(i.n); continue;
@@ -431,7 +462,7 @@ bool Machine::run() {
         continue;
       }
       case Op::recurse:
-        if (!enter_recursive_loop(program_.routines[i.b], frame_, in(i.c), 0, i.a)) return false;
+        if (!leave_to(enter_recursive_loop(program_.routines[i.b], frame_, in(i.c), 0, i.a))) return false;
         continue;
       case Op::set_attribute:
         if (!set_namespace(i)) return false;
@@ -444,11 +475,11 @@ bool Machine::run() {
         continue;
       case Op::store_context: context_[i.a] = in(i.b); continue;
       case Op::run_block:
-        if (!run_block(i)) return false;
+        if (!leave_to(run_block(i))) return false;
         continue;
       case Op::make_self: r[i.a] = make_self(rt_, program_); continue;
       case Op::default_parameter:
-        if (!is_left_out(r[i.a])) pc_ = code + i.c;
+        if (!is_left_out(r[i.a])) pc = code + i.c;
         continue;
       case Op::undefined: r[i.a] = undefined_hint(in(i.b)); continue;
       case Op::autoescape: {
@@ -466,6 +497,7 @@ bool Machine::run() {
       case Op::return_:
         if (frame_->caller == nullptr) return step_limits(0);
         leave();
+        leave_to(true);
         break;
     }
     if (rt_.failed()) return false;

@@ -57,18 +57,25 @@ class Machine {
   /// Runs the root. False after a failure: rt.failure says what, failed_at() where.
   bool run();
   /// Source bytes of the instruction that failed.
-  Extent failed_at() const { return program_.extents[static_cast<std::size_t>(at_ - program_.code.data())]; }
+  Extent failed_at() const { return program_.extents[static_cast<std::size_t>(pc_ - 1 - program_.code.data())]; }
   /// The macros and loops around the failure, newest first, for Error::trace.
   std::vector<std::string> trace() const;
 
  private:
   // vm.cpp
-  const Value& in(std::uint32_t operand) const {
-    return (operand & kConstant) != 0 ? constants_[operand & ~kConstant] : frame_->registers[operand];
+  const Value& in(std::uint32_t operand) const { return bases_[operand >> 31][operand & ~kConstant]; }
+  void use_frame(Frame* frame) {
+    frame_ = frame;
+    bases_[0] = frame->registers;
   }
   bool step_limits(std::uint32_t steps);
-  Value lookup(std::uint32_t name);
+  const Value& variable(std::uint32_t name) {
+    const Value& known = resolved_[name];
+    return known.is_invalid() ? lookup(name) : known;
+  }
+  const Value& lookup(std::uint32_t name);
   Value lookup_in_block(std::uint32_t name);
+  Value no_attribute(const Value& object, const AttributeSite& site);
   Value attribute(Value object, std::uint32_t site);
   Value item(Value object, Value key);
   bool emit_value(Value v);
@@ -115,14 +122,13 @@ class Machine {
                             std::uint32_t result);
 
   const Program& program_;
-  const Value* constants_;
+  const Value* bases_[2];  ///< registers of the running frame, constants
   Runtime& rt_;
   parlance::Output& output_;
   FrameStack& stack_;
   Variables variables_;
   Frame* frame_ = nullptr;
-  const Instruction* pc_ = nullptr;
-  const Instruction* at_ = nullptr;
+  const Instruction* pc_ = nullptr;  ///< the next instruction, whenever run() calls out
   std::uint32_t depth_ = 0;
   Value* resolved_;        ///< by name number; invalid: not looked up yet
   Value* context_;         ///< what top-level sets gave to blocks; invalid: nothing

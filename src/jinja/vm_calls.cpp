@@ -33,12 +33,12 @@ Frame* Machine::new_frame(const Routine& routine, Frame* outer) {
   auto* frame = new (memory) Frame{};
   memory += sizeof(Frame);
   frame->registers = reinterpret_cast<Value*>(memory);
-  for (std::uint32_t i = 0; i < routine.registers; ++i) new (frame->registers + i) Value();
+  std::memset(static_cast<void*>(frame->registers), 0, registers);  // undefined values
   memory += registers;
   auto* states = reinterpret_cast<LoopState*>(memory);
   memory += routine.loops * sizeof(LoopState);
   frame->loops = reinterpret_cast<LoopState**>(memory);
-  for (std::uint32_t i = 0; i < routine.loops; ++i) frame->loops[i] = new (states + i) LoopState();
+  for (std::uint32_t i = 0; i < routine.loops; ++i) frame->loops[i] = states + i;  // begin_loop fills it in
   memory += routine.loops * sizeof(LoopState*);
   frame->captures = reinterpret_cast<parlance::Output::Mark*>(memory);
   frame->routine = &routine;
@@ -58,7 +58,7 @@ bool Machine::enter(Frame* frame, std::uint32_t result) {
   frame->result = result;
   bool captures = frame->routine->kind != Routine::Kind::block || result != CallShape::kNone;
   if (captures) frame->mark = output_.begin_capture();
-  frame_ = frame;
+  use_frame(frame);
   pc_ = program_.code.data() + frame->routine->entry;
   return true;
 }
@@ -70,7 +70,7 @@ void Machine::leave() {
     done->caller->registers[done->result] = text;
   }
   pc_ = done->return_to;
-  frame_ = done->caller;
+  use_frame(done->caller);
   --depth_;
   stack_.pop_to(done->stack_mark);
 }
@@ -107,6 +107,15 @@ CallArguments Machine::gather(const CallShape& shape, bool& ok) {
     out.positional_count = all.size();
   }
   if (shape.keywords.empty() && shape.star_star == CallShape::kNone) return out;
+  if (shape.star_star == CallShape::kNone && shape.distinct_keywords) {
+    auto count = static_cast<std::uint32_t>(shape.keywords.size());
+    auto* entries_made = rt_.arena.allocate_array<DictEntry>(count);
+    const Value* given = frame_->registers + shape.first + shape.positional;
+    for (std::uint32_t i = 0; i < count; ++i) entries_made[i] = {shape.keywords[i], given[i]};
+    out.keywords = entries_made;
+    out.keyword_count = count;
+    return out;
+  }
   DictBuilder keywords(rt_, static_cast<std::uint32_t>(shape.keywords.size()));
   const Value* values = frame_->registers + shape.first + shape.positional;
   for (std::size_t i = 0; i < shape.keywords.size(); ++i) keywords.set(shape.keywords[i], values[i]);

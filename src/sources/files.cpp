@@ -30,7 +30,8 @@ std::string hint_for(const std::string& path) {
   int seen = 0;
   std::error_code failed;
   const fs::path folder = missing.has_parent_path() ? missing.parent_path() : fs::path(".");
-  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end && seen < kEnough; ++seen) {
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end && seen < kEnough;
+       ++seen) {
     nearest.offer(entry->path().filename().string());
     entry.increment(failed);
   }
@@ -69,7 +70,9 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
   return text;
 }
 
-Result<std::string> read_file(const std::string& path) { return read_file(path, Runtime::kMaxText - 1); }
+Result<std::string> read_file(const std::string& path) {
+  return read_file(path, Runtime::kMaxText - 1);
+}
 
 Result<std::string> read_text_file(const std::string& path) {
   Result<std::string> text = read_file(path, kMaxConfiguration);
@@ -90,7 +93,8 @@ bool is_folder(const std::string& path) {
 std::vector<std::string> files_in(const std::string& folder, std::string_view suffix) {
   std::vector<std::string> names;
   std::error_code failed;
-  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
     std::string name = entry->path().filename().string();
     if (name.size() > suffix.size() && name.ends_with(suffix)) names.push_back(std::move(name));
   }

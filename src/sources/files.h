@@ -7,7 +7,8 @@
 
 namespace parlance {
 
-/// The largest template or configuration file that is read. The largest in use are some hundred KiB.
+/// The largest template or configuration file that is read. The largest in use are some hundred
+/// KiB.
 inline constexpr std::size_t kMaxConfiguration = std::size_t{64} << 20;
 
 /// Reads a whole file (or pipe) of at most `limit` bytes.

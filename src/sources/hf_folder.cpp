@@ -1,9 +1,10 @@
-// A Hugging Face model folder: its chat templates and special tokens, with the precedence of transformers.
+// A Hugging Face model folder: its chat templates and special tokens, with the precedence of
+// transformers.
 //
-// Templates: chat_template.jinja and additional_chat_templates/*.jinja; without those tokenizer_config.json's
-// `chat_template`; without that chat_template.json, which older processors wrote.
-// Source: transformers 4.57 tokenization_utils_base.py (_from_pretrained, special_tokens_map) and processing_utils.py.
-// Begin reading at open_hf_folder.
+// Templates: chat_template.jinja and additional_chat_templates/*.jinja; without those
+// tokenizer_config.json's `chat_template`; without that chat_template.json, which older processors
+// wrote. Source: transformers 4.57 tokenization_utils_base.py (_from_pretrained,
+// special_tokens_map) and processing_utils.py. Begin reading at open_hf_folder.
 #include <algorithm>
 
 #include "parlance/json.h"
@@ -21,7 +22,8 @@ constexpr std::string_view kProcessorTemplate = "chat_template.json";
 constexpr std::string_view kSpecialTokensMap = "special_tokens_map.json";
 constexpr std::string_view kSuffix = ".jinja";
 
-/// The variables that special tokens become: transformers' SPECIAL_TOKENS_ATTRIBUTES that are strings.
+/// The variables that special tokens become: transformers' SPECIAL_TOKENS_ATTRIBUTES that are
+/// strings.
 constexpr std::string_view kTokenNames[] = {"bos_token", "eos_token", "unk_token", "sep_token",
                                             "pad_token", "cls_token", "mask_token"};
 
@@ -80,13 +82,16 @@ Error bad_template(const std::string& path, std::string_view what) {
   return Error(ErrorCode::value, path + ": " + std::string(what));
 }
 
-Result<void> add_named(ModelSource& source, const Value* name, const Value* text, const std::string& path) {
+Result<void> add_named(ModelSource& source, const Value* name, const Value* text,
+                       const std::string& path) {
   if (name == nullptr || !name->is_leaf() || text == nullptr || !text->is_leaf()) {
-    return bad_template(path, "chat_template is a list, but not of objects with `name` and `template`");
+    return bad_template(path,
+                        "chat_template is a list, but not of objects with `name` and `template`");
   }
   std::string key(leaf_text(*name));
   std::string origin = path + " (chat_template '" + key + "')";
-  std::erase_if(source.templates, [&](const NamedTemplate& t) { return t.name == key; });  // the last one wins
+  std::erase_if(source.templates,
+                [&](const NamedTemplate& t) { return t.name == key; });  // the last one wins
   source.templates.push_back({std::move(key), std::string(leaf_text(*text)), std::move(origin)});
   return {};
 }
@@ -96,18 +101,22 @@ Result<void> add_from_json(ModelSource& source, const JsonFile& file) {
   const Value* found = file["chat_template"];
   if (found == nullptr || found->is_none()) return {};
   if (found->is_leaf()) {
-    source.templates.push_back({"default", std::string(leaf_text(*found)), file.path() + " (chat_template)"});
+    source.templates.push_back(
+        {"default", std::string(leaf_text(*found)), file.path() + " (chat_template)"});
     return {};
   }
   if (found->kind == Kind::dict) {
     for (const DictEntry& entry : entries(*found)) {
-      if (Result<void> added = add_named(source, &entry.key, &entry.value, file.path()); !added) return added;
+      if (Result<void> added = add_named(source, &entry.key, &entry.value, file.path()); !added)
+        return added;
     }
     return {};
   }
-  if (found->kind != Kind::list) return bad_template(file.path(), "chat_template is neither text nor a list");
+  if (found->kind != Kind::list)
+    return bad_template(file.path(), "chat_template is neither text nor a list");
   for (const Value& item : items(*found)) {
-    Result<void> added = add_named(source, member(item, "name"), member(item, "template"), file.path());
+    Result<void> added =
+        add_named(source, member(item, "name"), member(item, "template"), file.path());
     if (!added) return added;
   }
   return {};
@@ -128,7 +137,8 @@ void set_token(ModelSource& source, std::string_view name, Value token) {
   }
 }
 
-/// Tokens of the configuration; the map overrides them unless the configuration has its tokens decoded.
+/// Tokens of the configuration; the map overrides them unless the configuration has its tokens
+/// decoded.
 void add_special_tokens(ModelSource& source, const JsonFile& config, const JsonFile& map) {
   const bool map_counts = config["added_tokens_decoder"] == nullptr;
   for (const std::string_view name : kTokenNames) {
@@ -137,15 +147,17 @@ void add_special_tokens(ModelSource& source, const JsonFile& config, const JsonF
   }
   const Value* more = config["extra_special_tokens"];
   if (more == nullptr || more->kind != Kind::dict) return;
-  for (const DictEntry& entry : entries(*more)) set_token(source, leaf_text(entry.key), token_text(&entry.value));
+  for (const DictEntry& entry : entries(*more))
+    set_token(source, leaf_text(entry.key), token_text(&entry.value));
 }
 
 Error no_template_in(const std::string& path) {
   Error::Parts parts;
   parts.code = ErrorCode::no_template;
   parts.message = path + ": no chat template";
-  parts.hint = "looked for chat_template.jinja, additional_chat_templates/*.jinja, and `chat_template` in "
-               "tokenizer_config.json and chat_template.json";
+  parts.hint =
+      "looked for chat_template.jinja, additional_chat_templates/*.jinja, and `chat_template` in "
+      "tokenizer_config.json and chat_template.json";
   return Error(std::move(parts));
 }
 

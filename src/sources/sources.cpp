@@ -32,7 +32,9 @@ Error no_template_named(const ModelSource& source, std::string_view name) {
                                 : ": no chat template '" + std::string(name) + "'; there is";
   NearestName nearest(name);
   for (const NamedTemplate& candidate : source.templates) {
-    parts.message.append(&candidate == source.templates.data() ? " '" : ", '").append(candidate.name).append("'");
+    parts.message.append(&candidate == source.templates.data() ? " '" : ", '")
+        .append(candidate.name)
+        .append("'");
     nearest.offer(candidate.name);
   }
   parts.hint = name.empty() ? "choose one with --name" : nearest.hint();
@@ -42,7 +44,8 @@ Error no_template_named(const ModelSource& source, std::string_view name) {
 }  // namespace
 
 /// Source: transformers 4.57 tokenization_utils_base.py, get_chat_template.
-Result<const NamedTemplate*> ModelSource::choose(std::optional<std::string_view> name, bool has_tools) const {
+Result<const NamedTemplate*> ModelSource::choose(std::optional<std::string_view> name,
+                                                 bool has_tools) const {
   const NamedTemplate* chosen = nullptr;
   if (name) {
     chosen = named(*this, *name);
@@ -60,8 +63,10 @@ Result<ModelSource> open_model(const std::string& path) {
   for (const Opener& opener : kOpeners) {
     if (opener.accepts(path)) return opener.open(path);
   }
-  if (const Result<std::string> read = read_file(path, kMaxConfiguration); !read) return read.error();
-  return Error(ErrorCode::no_template, path + ": neither a model folder nor a template (.jinja); use -t for templates");
+  if (const Result<std::string> read = read_file(path, kMaxConfiguration); !read)
+    return read.error();
+  return Error(ErrorCode::no_template,
+               path + ": neither a model folder nor a template (.jinja); use -t for templates");
 }
 
 }  // namespace parlance

@@ -37,15 +37,6 @@ std::uint64_t hash_known(const Value& key) {
   return hash_value(rt, key);
 }
 
-const DictEntry* find_linear_text(const DictObject& dict, std::string_view key) {
-  for (std::uint32_t i = 0; i < dict.size; ++i) {
-    const Value& k = dict.entries[i].key;
-    if (k.kind == Kind::string && leaf_text(k) == key)
-      return &dict.entries[i];
-  }
-  return nullptr;
-}
-
 template <typename Same>
 const DictEntry* find_indexed(const DictObject& dict, std::uint64_t hash, Same same) {
   for (std::uint32_t slot = static_cast<std::uint32_t>(hash) & dict.index_mask; dict.index[slot] != 0;
@@ -110,10 +101,9 @@ std::uint64_t hash_value(Runtime& rt, Value v) {
   return 0;
 }
 
-const DictEntry* find_key(const DictObject& dict, std::string_view key) {
-  if (dict.index == nullptr) return find_linear_text(dict, key);
+const DictEntry* find_indexed_key(const DictObject& dict, std::string_view key) {
   return find_indexed(dict, hash_text(key), [&](const Value& k) {
-    return k.kind == Kind::string && leaf_text(k) == key;
+    return k.kind == Kind::string && equal_bytes(leaf_text(k), key);
   });
 }
 

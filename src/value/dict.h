@@ -2,6 +2,7 @@
 #pragma once
 #include <span>
 
+#include "base/bytes.h"
 #include "value/runtime.h"
 #include "value/string.h"
 
@@ -13,8 +14,17 @@ Value copy_list(Runtime& rt, std::span<const Value> items, Kind kind = Kind::lis
 inline std::span<const Value> items(Value list) { return {list.list->items, list.list->size}; }
 inline std::span<const DictEntry> entries(Value dict) { return {dict.dict->entries, dict.dict->size}; }
 
+/// find_key() of a dict with an index.
+const DictEntry* find_indexed_key(const DictObject& dict, std::string_view key);
 /// The entry with this string key, or null.
-const DictEntry* find_key(const DictObject& dict, std::string_view key);
+inline const DictEntry* find_key(const DictObject& dict, std::string_view key) {
+  if (dict.index != nullptr) return find_indexed_key(dict, key);
+  for (const DictEntry *e = dict.entries, *end = e + dict.size; e != end; ++e) {
+    if (e->key.size == key.size() && e->key.kind == Kind::string && equal_bytes(e->key.data, key.data(), key.size()))
+      return e;
+  }
+  return nullptr;
+}
 /// The entry whose key equals `key` as in Python (1 == 1.0 == True); null if absent. Fails with type for unhashable keys.
 const DictEntry* find(Runtime& rt, const DictObject& dict, Value key);
 

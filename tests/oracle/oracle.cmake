@@ -31,7 +31,6 @@ parlance_oracle_test(parser ${oracle}/parse_oracle.py $<TARGET_FILE:parse_dump> 
 parlance_oracle_test(cases ${oracle}/cases.py check)
 if(TARGET parlance_cli)
   parlance_oracle_test(cases_by_cli ${oracle}/fuzz_compare.py --binary $<TARGET_FILE:parlance_cli> --cases)
-  math(EXPR fuzz_count "${PARLANCE_FUZZ_SECONDS} * 100")
   parlance_oracle_test(random ${oracle}/fuzz_compare.py --binary $<TARGET_FILE:parlance_cli> --seed 20260314
-    --count ${fuzz_count})
+    --count ${PARLANCE_RANDOM_TEMPLATES})
 endif()

@@ -31,7 +31,8 @@ Value at(Value v, std::string_view key) {
 Value at(Value v, std::size_t i) { return items(v)[i]; }
 
 TEST(Conversation, BeginsWithWhatTransformersAlwaysPasses) {
-  EXPECT_EQ(as_json(Conversation().variables()), R"({"messages":[],"tools":null,"documents":null})");
+  EXPECT_EQ(as_json(Conversation().variables()),
+            R"({"messages":[],"tools":null,"documents":null})");
 }
 
 TEST(Conversation, RefusesWhatIsNoRequest) {
@@ -86,17 +87,20 @@ TEST(Conversation, KeepsPathsThroughNormalisation) {
 TEST(Conversation, CanBeBuilt) {
   Conversation chat;
   ASSERT_TRUE(chat.add({.role = "user", .content = "2 + 2?"}));
-  ASSERT_TRUE(chat.add({.role = "assistant",
-                        .content = "",
-                        .reasoning_content = "easy",
-                        .tool_calls = {{.id = "1", .name = "add", .arguments_json = R"({"a": 2, "b": "\u0041"})"}}}));
+  ASSERT_TRUE(
+      chat.add({.role = "assistant",
+                .content = "",
+                .reasoning_content = "easy",
+                .tool_calls = {
+                    {.id = "1", .name = "add", .arguments_json = R"({"a": 2, "b": "\u0041"})"}}}));
   ASSERT_TRUE(chat.set_json("tools", R"([{"name": "add"}])"));
   chat.set_string("bos_token", "<s>");
   chat.set_default_string("bos_token", "<other>");
-  EXPECT_EQ(as_json(chat.variables()),
-            R"({"messages":[{"role":"user","content":"2 + 2?"},{"role":"assistant","content":"","reasoning_content":"easy",)"
-            R"("tool_calls":[{"id":"1","type":"function","function":{"name":"add","arguments":{"a":2,"b":"A"}}}]}],)"
-            R"("tools":[{"name":"add"}],"documents":null,"bos_token":"<s>"})");
+  EXPECT_EQ(
+      as_json(chat.variables()),
+      R"({"messages":[{"role":"user","content":"2 + 2?"},{"role":"assistant","content":"","reasoning_content":"easy",)"
+      R"("tool_calls":[{"id":"1","type":"function","function":{"name":"add","arguments":{"a":2,"b":"A"}}}]}],)"
+      R"("tools":[{"name":"add"}],"documents":null,"bos_token":"<s>"})");
   const Value call = at(at(at(chat.messages(), 1), "tool_calls"), 0);
   EXPECT_EQ(chat.path_of(at(at(chat.messages(), 0), "content")), "messages[0].content");
   EXPECT_EQ(chat.path_of(at(call, "id")), "messages[1].tool_calls[0].id");
@@ -104,7 +108,8 @@ TEST(Conversation, CanBeBuilt) {
             "messages[1].tool_calls[0].function.arguments.b");
   EXPECT_EQ(chat.path_of(at(at(at(chat.variables(), "tools"), 0), "name")), "tools[0].name");
   std::int32_t message = 7;
-  EXPECT_TRUE(find_place(chat.state(), at(at(at(call, "function"), "arguments"), "b").data, message));
+  EXPECT_TRUE(
+      find_place(chat.state(), at(at(at(call, "function"), "arguments"), "b").data, message));
   EXPECT_EQ(message, 1);
   EXPECT_TRUE(is_special_token(chat.state(), at(chat.variables(), "bos_token").data));
   EXPECT_FALSE(is_special_token(chat.state(), at(call, "id").data));
@@ -114,7 +119,9 @@ TEST(Conversation, RefusesArgumentsThatAreNoObject) {
   for (const char* arguments : {"[]", "", "{", "5"}) {
     Conversation chat;
     const Result<void> added =
-        chat.add({.role = "assistant", .content = "", .tool_calls = {{.name = "f", .arguments_json = arguments}}});
+        chat.add({.role = "assistant",
+                  .content = "",
+                  .tool_calls = {{.name = "f", .arguments_json = arguments}}});
     ASSERT_FALSE(added) << arguments;
     EXPECT_EQ(added.error().code(), ErrorCode::json);
     EXPECT_EQ(chat.messages().list->size, 0u);

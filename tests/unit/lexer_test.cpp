@@ -1,6 +1,6 @@
-// Tests of jinja/lexer.h: what becomes a token, what white space control takes away, what literals mean.
-// Whole templates are compared with Jinja2 by tests/oracle/parse_oracle.py; here are the cases worth
-// knowing by name. Begin reading at kControlRows.
+// Tests of jinja/lexer.h: what becomes a token, what white space control takes away, what literals
+// mean. Whole templates are compared with Jinja2 by tests/oracle/parse_oracle.py; here are the
+// cases worth knowing by name. Begin reading at kControlRows.
 #include "jinja/lexer.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,8 @@ struct Lexed {
     std::string all;
     for (const Token& token : tokens) {
       if (!all.empty()) all += ' ';
-      all += token.kind == TokenKind::data ? "'" + std::string(text(token)) + "'" : std::string(text(token));
+      all += token.kind == TokenKind::data ? "'" + std::string(text(token)) + "'"
+                                           : std::string(text(token));
     }
     return all;
   }
@@ -71,7 +72,8 @@ constexpr ControlRow kControlRows[] = {
     {"a\n  {#- c -#}\n  b", "'a' 'b'", "'a' 'b'"},
     {"a\n  {#+ c +#}\nb", "'a\n  ' '\nb'", "'a\n  ' '\nb'"},
     {"x{#-#}y{#--#} z", "'x' 'y' 'z'", "'x' 'y' 'z'"},
-    {"  {% raw %}\n {{ a }}\n  {% endraw %}\nb", "'\n {{ a }}\n' 'b'", "'  ' '\n {{ a }}\n  ' '\nb'"},
+    {"  {% raw %}\n {{ a }}\n  {% endraw %}\nb", "'\n {{ a }}\n' 'b'",
+     "'  ' '\n {{ a }}\n  ' '\nb'"},
     {"a {%- raw -%} \n{{ {%- endraw -%}\n b", "'a' '{{' 'b'", "'a' '{{' 'b'"},
     {"{% raw %}{% endraw x %}{%+ endraw +%}\n", "'{% endraw x %}'", "'{% endraw x %}'"},
     {"{% rawx %}", "{% rawx %}", "{% rawx %}"},
@@ -108,7 +110,9 @@ constexpr StringRow kStringRows[] = {
     {R"('\a\b\f\n\r\t\v')", "\a\b\f\n\r\t\v"},
     {R"('\x41\u00e9\u20AC\U0001F600')", "Aé€😀"},
     {R"('\ud800')", "\xED\xA0\x80"},
-    {R"('\0\101\7778')", "\0A\xC7\xBF" "8"sv},
+    {R"('\0\101\7778')",
+     "\0A\xC7\xBF"
+     "8"sv},
     {R"('\q\8\{')", "\\q\\8\\{"},
     {"'a\\\nb'", "ab"},
     {"'a\nb'", "a\nb"},
@@ -140,12 +144,12 @@ struct NumberRow {
   std::string_view tokens;
 };
 constexpr NumberRow kNumberRows[] = {
-    {"42", "42"},           {"1_000", "1_000"},   {"1__0", "1 __0"},     {"1_", "1 _"},
-    {"00_0", "00_0"},       {"01", "0 1"},        {"0x_fF", "0x_fF"},    {"0b12", "0b1 2"},
-    {"0b2", "0 b2"},        {"0o17", "0o17"},     {"0x", "0 x"},         {"1.5", "1.5"},
-    {"1.", "1 ."},          {".5", ". 5"},        {"1e5", "1e5"},        {"1E+5", "1E+5"},
+    {"42", "42"},           {"1_000", "1_000"},      {"1__0", "1 __0"},      {"1_", "1 _"},
+    {"00_0", "00_0"},       {"01", "0 1"},           {"0x_fF", "0x_fF"},     {"0b12", "0b1 2"},
+    {"0b2", "0 b2"},        {"0o17", "0o17"},        {"0x", "0 x"},          {"1.5", "1.5"},
+    {"1.", "1 ."},          {".5", ". 5"},           {"1e5", "1e5"},         {"1E+5", "1E+5"},
     {"1e", "1 e"},          {"1.5e-x", "1.5 e - x"}, {"1_0.5_0", "1_0.5_0"}, {"01.5", "01.5"},
-    {"a.1.5", "a . 1 . 5"}, {"1..5", "1 . . 5"},  {"1a", "1 a"},         {"1\u0663", "1\u0663"},
+    {"a.1.5", "a . 1 . 5"}, {"1..5", "1 . . 5"},     {"1a", "1 a"},          {"1\u0663", "1\u0663"},
 };
 
 TEST(Lexer, Numbers) {
@@ -156,7 +160,9 @@ TEST(Lexer, Numbers) {
 }
 
 TEST(Lexer, ValuesOfNumbers) {
-  const auto value = [](std::string_view text) { return Lexed("{{" + std::string(text)).tokens.at(1).value; };
+  const auto value = [](std::string_view text) {
+    return Lexed("{{" + std::string(text)).tokens.at(1).value;
+  };
   EXPECT_EQ(value("1_000").integer, 1000);
   EXPECT_EQ(value("0x_fF").integer, 255);
   EXPECT_EQ(value("0o17").integer, 15);
@@ -217,10 +223,12 @@ TEST(Lexer, TooManyDigits) {
 }
 
 TEST(Lexer, Words) {
-  for (const std::string_view word : {"and", "endautoescape", "True", "true", "without", "if", "in", "is"}) {
+  for (const std::string_view word :
+       {"and", "endautoescape", "True", "true", "without", "if", "in", "is"}) {
     EXPECT_EQ(text_of(find_word(word)), word);
   }
-  for (const std::string_view name : {"", "a", "i", "iff", "TRUE", "endraw", "raw", "message", "loop"}) {
+  for (const std::string_view name :
+       {"", "a", "i", "iff", "TRUE", "endraw", "raw", "message", "loop"}) {
     EXPECT_EQ(find_word(name), Word::none) << name;
   }
 }

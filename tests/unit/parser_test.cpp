@@ -113,7 +113,8 @@ constexpr Row kStatementRows[] = {
     {"{% for a in b, c: %}{% break %}{% continue %}{% endfor %}",
      "{% for a in (b, c) %}\n  {% break %}\n  {% continue %}\n{% endfor %}\n"},
     {"{% if a, %}1{% elif b %}2{% elif c %}{% else %}3{% endif %}",
-     "{% if (a,) %}\n  \"1\"\n{% elif b %}\n  \"2\"\n{% elif c %}\n{% else %}\n  \"3\"\n{% endif %}\n"},
+     "{% if (a,) %}\n  \"1\"\n{% elif b %}\n  \"2\"\n{% elif c %}\n{% else %}\n  \"3\"\n{% endif "
+     "%}\n"},
     {"{% set a = b, c %}", "{% set a = (b, c) %}\n"},
     {"{% set a, b.c = d %}", "{% set (a, b.c) = d %}\n"},
     {"{% set a|f|g(1) %}x{% endset %}", "{% set a|f()|g(1) %}\n  \"x\"\n{% endset %}\n"},
@@ -132,14 +133,16 @@ constexpr Row kStatementRows[] = {
      "{% include \"a\" ignore missing without context %}\n"},
     {"{% include ['a', b] %}", "{% include [\"a\", b] with context %}\n"},
     {"{% import 'a' as b with context %}", "{% import \"a\" as b with context %}\n"},
-    {"{% from 'a' import b, c as d with context %}", "{% from \"a\" import b, c as d with context %}\n"},
+    {"{% from 'a' import b, c as d with context %}",
+     "{% from \"a\" import b, c as d with context %}\n"},
     {"{% from 'a' import with %}", "{% from \"a\" import with without context %}\n"},
     {"{% from 'a' import b 'with' context %}", "{% from \"a\" import b with context %}\n"},
     {"{% extends 'a' if b %}", "{% extends (\"a\" if b) %}\n"},
 };
 
 TEST(Parser, Statements) {
-  for (const Row& row : kStatementRows) EXPECT_EQ(Parsed(row.source).shown(), row.tree) << row.source;
+  for (const Row& row : kStatementRows)
+    EXPECT_EQ(Parsed(row.source).shown(), row.tree) << row.source;
 }
 
 struct RefusalRow {
@@ -174,12 +177,15 @@ constexpr RefusalRow kRefusalRows[] = {
      "'endif'. The innermost block that needs to be closed is 'if'.",
      2, 4},
     {"{% if a %}{% for b in c %}{% endif %}",
-     "Encountered unknown tag 'endif'. You probably made a nesting mistake. Jinja is expecting this "
-     "tag, but currently looking for 'endfor' or 'else'. The innermost block that needs to be closed "
+     "Encountered unknown tag 'endif'. You probably made a nesting mistake. Jinja is expecting "
+     "this "
+     "tag, but currently looking for 'endfor' or 'else'. The innermost block that needs to be "
+     "closed "
      "is 'for'.",
      1, 30},
     {"{% for a in b %}\n\nx\n",
-     "Unexpected end of template. Jinja was looking for the following tags: 'endfor' or 'else'. The "
+     "Unexpected end of template. Jinja was looking for the following tags: 'endfor' or 'else'. "
+     "The "
      "innermost block that needs to be closed is 'for'.",
      2},
     {"{% for a, in b %}", "expected token 'in', got 'b'", 1, 14},
@@ -190,14 +196,18 @@ constexpr RefusalRow kRefusalRows[] = {
     {"{% set (a\n,\nb.c) = 1 %}", "can't assign to 'tuple'", 2},
     {"{% set [a] = 1 %}", "can't assign to 'list'"},
     {"{% set a.b.c = 1 %}", "expected token 'end of statement block', got '.'"},
-    {"{% set a %}", "Unexpected end of template. Jinja was looking for the following tags: 'endset'. The "
-                    "innermost block that needs to be closed is 'set'."},
+    {"{% set a %}",
+     "Unexpected end of template. Jinja was looking for the following tags: 'endset'. The "
+     "innermost block that needs to be closed is 'set'."},
     {"{% macro none() %}", "can't assign to 'name'"},
     {"{% macro m(a=1, b) %}", "non-default argument follows default argument", 1, 18},
     {"{% call a %}", "expected call", 1, 4},
-    {"{% block a-b %}", "Block names in Jinja have to be valid Python identifiers and may not contain "
-                        "hyphens, use an underscore instead.", 1, 11},
-    {"{% block a required %}x{% endblock %}", "Required blocks can only contain comments or whitespace"},
+    {"{% block a-b %}",
+     "Block names in Jinja have to be valid Python identifiers and may not contain "
+     "hyphens, use an underscore instead.",
+     1, 11},
+    {"{% block a required %}x{% endblock %}",
+     "Required blocks can only contain comments or whitespace"},
     {"{% endblock a %}", "Encountered unknown tag 'endblock'."},
     {"{% include 'a' ignore %}", "expected token 'end of statement block', got 'ignore'"},
     {"{% import 'a' %}", "expected token 'as', got 'end of statement block'"},
@@ -223,7 +233,8 @@ TEST(Parser, UnderscoredNamesCannotBeImported) {
   const Parsed parsed("{% from 'a' import _b %}");
   ASSERT_FALSE(parsed.result);
   EXPECT_EQ(parsed.result.error().python_class(), "TemplateAssertionError");
-  EXPECT_EQ(parsed.result.error().message(), "names starting with an underline can not be imported");
+  EXPECT_EQ(parsed.result.error().message(),
+            "names starting with an underline can not be imported");
 }
 
 TEST(Parser, SaysWhereTheOpenBlockBegan) {
@@ -241,15 +252,15 @@ std::string repeated(std::string_view piece, std::size_t times) {
 TEST(Parser, DepthIsBounded) {
   constexpr std::size_t kMany = 100000;
   const std::string hostile[] = {
-      "{{ " + repeated("(", kMany),        "{{ " + repeated("[", kMany),
-      "{{ " + repeated("{1:", kMany),      "{{ " + repeated("-", kMany),
-      "{{ " + repeated("not ", kMany),     "{{ " + repeated("a[", kMany),
-      "{{ " + repeated("f(", kMany),       "{{ " + repeated("a if b else ", kMany),
-      "{{ " + repeated("a|f(", kMany),     "{{ a" + repeated(".b", kMany),
-      "{{ a" + repeated("|f", kMany),      "{{ a" + repeated("+a", kMany),
-      "{{ a" + repeated("()", kMany),      "{{ a" + repeated("**a", kMany),
-      "{{ a" + repeated(" if b", kMany),   repeated("{% if a %}", kMany),
-      repeated("{% filter a %}", kMany),   "{% set " + repeated("(", kMany),
+      "{{ " + repeated("(", kMany),      "{{ " + repeated("[", kMany),
+      "{{ " + repeated("{1:", kMany),    "{{ " + repeated("-", kMany),
+      "{{ " + repeated("not ", kMany),   "{{ " + repeated("a[", kMany),
+      "{{ " + repeated("f(", kMany),     "{{ " + repeated("a if b else ", kMany),
+      "{{ " + repeated("a|f(", kMany),   "{{ a" + repeated(".b", kMany),
+      "{{ a" + repeated("|f", kMany),    "{{ a" + repeated("+a", kMany),
+      "{{ a" + repeated("()", kMany),    "{{ a" + repeated("**a", kMany),
+      "{{ a" + repeated(" if b", kMany), repeated("{% if a %}", kMany),
+      repeated("{% filter a %}", kMany), "{% set " + repeated("(", kMany),
   };
   for (const std::string& text : hostile) {
     const Parsed parsed(text);
@@ -287,7 +298,8 @@ TEST(Parser, JoinedStringsRememberTheirParts) {
   ASSERT_TRUE(parsed.result);
   const Value joined = as<Constant>(as<Output>((*parsed.result)[0]).parts[0]).value;
   EXPECT_EQ(parsed.arena.find_derived(joined.data)->source.data, parsed.source.text().data() + 4);
-  EXPECT_EQ(parsed.arena.find_derived(joined.data + 2)->source.data, parsed.source.text().data() + 9);
+  EXPECT_EQ(parsed.arena.find_derived(joined.data + 2)->source.data,
+            parsed.source.text().data() + 9);
 }
 
 TEST(Parser, NodesKnowTheirPlaces) {

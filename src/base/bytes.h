@@ -1,0 +1,38 @@
+// Comparing short byte strings without a call: names and roles are a few bytes long, and memcmp costs more than they do.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace parlance {
+
+namespace detail {
+template <typename Word>
+inline bool same_word(const char* a, const char* b) {
+  Word x, y;
+  std::memcpy(&x, a, sizeof x);
+  std::memcpy(&y, b, sizeof y);
+  return x == y;
+}
+/// Two words that cover n bytes between them, overlapping: sizeof(Word) <= n <= 2 * sizeof(Word).
+template <typename Word>
+inline bool same_ends(const char* a, const char* b, std::size_t n) {
+  return same_word<Word>(a, b) && same_word<Word>(a + n - sizeof(Word), b + n - sizeof(Word));
+}
+}  // namespace detail
+
+/// Are the n bytes at a and b the same?
+inline bool equal_bytes(const char* a, const char* b, std::size_t n) {
+  if (n > 16) return std::memcmp(a, b, n) == 0;
+  if (n >= 8) return detail::same_ends<std::uint64_t>(a, b, n);
+  if (n >= 4) return detail::same_ends<std::uint32_t>(a, b, n);
+  if (n >= 2) return detail::same_ends<std::uint16_t>(a, b, n);
+  return n == 0 || *a == *b;
+}
+
+inline bool equal_bytes(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && equal_bytes(a.data(), b.data(), a.size());
+}
+
+}  // namespace parlance
