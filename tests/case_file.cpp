@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 12> kSections = {
     "context", "settings", "template", "template json", "output", "output json",
     "error",   "spans",    "tree",     "code",          "events", "findings"};
-constexpr std::array<std::string_view, 2> kHeaders = {"about", "oracle"};
+constexpr std::array<std::string_view, 3> kHeaders = {"about", "oracle", "differs"};
 constexpr std::array<std::string_view, 2> kInherited = {"context", "settings"};
 constexpr std::array<std::string_view, 4> kExpectations = {"output", "output json", "error", "spans"};
 

@@ -81,7 +81,7 @@ Outcome failed(const Error& error) {
 /// The template of a model folder, and its special tokens as variables.
 Result<std::string> template_of_model(const Settings& settings, const std::filesystem::path& file,
                                       Conversation& conversation) {
-  Result<ModelSource> model = open_model((file.parent_path() / settings.model).string());
+  Result<ModelSource> model = open_model((file.parent_path() / settings.model).lexically_normal().string());
   if (!model) return model.error();
   const DictEntry* tools = find_key(*conversation.variables().dict, "tools");
   Result<const NamedTemplate*> chosen = model->choose(settings.name, tools != nullptr && !tools->value.is_none());

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """The example at the top of parlance.h, compiled and run as a user would: installed, and as a subfolder.
 
-    example_test.py --source TREE --build ITS-BUILD --cmake CMAKE --generator G --compiler CXX --flags F --launcher L
+    example_test.py --source TREE --build ITS-BUILD --cmake CMAKE --generator G --compiler CXX --flags F --type T --launcher L
 
 The build is installed into a folder below it, a project finds it there with find_package(parlance), another takes the
-tree with add_subdirectory; both programs must print the prompt and its origins. Begin reading at main.
+tree with add_subdirectory; both programs must print the prompt and its origins. The second compiles the library again, under
+the same flags as the build did, so that ccache knows most of it. Begin reading at main.
 """
 
 import argparse
@@ -62,7 +63,7 @@ def build_and_run(folder, door, options, prefix=None):
     (folder / "example.cpp").write_text(example_of(options.source / "include/parlance/parlance.h"), "utf-8")
     (folder / "CMakeLists.txt").write_text(PROJECT.format(door=door), "utf-8")
     configure = [options.cmake, "-S", folder, "-B", folder / "build", "-G", options.generator,
-                 "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_CXX_COMPILER={options.compiler}",
+                 f"-DCMAKE_BUILD_TYPE={options.type}", "-DPARLANCE_WERROR=ON", f"-DCMAKE_CXX_COMPILER={options.compiler}",
                  f"-DCMAKE_CXX_FLAGS={options.flags}", f"-DCMAKE_CXX_COMPILER_LAUNCHER={options.launcher}"]
     run(*configure, *([f"-DCMAKE_PREFIX_PATH={prefix}"] if prefix else []))
     run(options.cmake, "--build", folder / "build", "--target", "example")
@@ -73,7 +74,7 @@ def main():
     parser = argparse.ArgumentParser()
     for name in ("source", "build"):
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
-    for name in ("cmake", "generator", "compiler", "flags", "launcher"):
+    for name in ("cmake", "generator", "compiler", "flags", "type", "launcher"):
         parser.add_argument(f"--{name}", default="")
     options = parser.parse_args()
     here = options.build / "tests" / "example"

@@ -13,6 +13,8 @@
 
 namespace parlance {
 
+class SourceText;
+
 /// Where bytes came from.
 enum class Origin : std::uint8_t {
   literal,   ///< text of the template itself
@@ -23,17 +25,18 @@ enum class Origin : std::uint8_t {
 std::string_view origin_name(Origin origin);
 
 /// Bytes [begin, end) of the prompt that came from one place. The spans of a rendering cover it without gaps, in order.
+/// 32 bytes: `line` and the like are worked out when asked for (place_of_span, path_of_span).
 struct Span {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
   Origin origin = Origin::computed;
-  bool control = false;        ///< literal or special-token variable whose bytes hold a control token
-  std::int32_t message = -1;   ///< index into messages the bytes belong to; -1 for none
-  std::uint32_t line = 0;      ///< literal: line in the template, from 1
-  std::uint32_t column = 0;    ///< literal: column in code points, from 1
-  const char* input = nullptr; ///< input, derived: an address that Conversation knows (see path_of_span)
-  std::uint32_t input_id = 0;  ///< derived from a number or container: its origin id
+  bool control = false;             ///< a literal shaped like a control token (<|…|>), or a special-token variable
+  std::int32_t message = -1;        ///< index into messages the bytes belong to; -1 for none
+  std::uint32_t template_begin = 0; ///< literal: byte offset in the template's text
+  std::uint32_t input_id = 0;       ///< derived from a number or container: its origin id
+  const char* input = nullptr;      ///< input, derived: an address that Conversation knows
 };
+static_assert(sizeof(Span) == 32);
 
 /// Half-open byte range of the prompt.
 struct TextRange {
@@ -85,8 +88,11 @@ class Rendering {
   std::vector<TextRange> generation_;
   std::vector<TextRange> assistant_;
   std::vector<std::string> notes_;
+  std::shared_ptr<const SourceText> source_;  ///< the template's text, for place_of_span
 };
 
+/// Line, column and excerpt in the template for a literal span; an empty Location for others.
+Location place_of_span(const Rendering& rendering, const Span& span);
 /// "messages[3].content" for a span with input; "" for others.
 std::string path_of_span(const Conversation& conversation, const Span& span);
 

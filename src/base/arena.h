@@ -65,11 +65,14 @@ class Arena {
   /// Gives back the last `bytes` bytes of the latest allocate_text.
   void shrink_text(std::size_t bytes) { text_next_ -= bytes; }
   void log_derived(const char* begin, std::size_t size, TextSource source) {
-    if (size == 0) return;
+    if (size == 0 || !logging_) return;
     if (derived_.size() == derived_.capacity()) return log_slow(begin, size, source);
     if (derived_.size() == derived_.capacity()) __builtin_unreachable();  // no second slow path here
     derived_.push_back({begin, static_cast<std::uint32_t>(size), source});
   }
+  /// Whether derived text is logged (it is, unless switched off): a render that nobody asks for provenance saves the work.
+  bool logging() const { return logging_; }
+  void set_logging(bool on) { logging_ = on; }
   std::string_view copy_text(std::string_view text) {
     if (text.empty()) return "";
     char* p = allocate_text(text.size());
@@ -114,6 +117,7 @@ class Arena {
   std::size_t used_ = 0;
   std::size_t limit_ = ~std::size_t{0};
   std::size_t sorted_ = 0;
+  bool logging_ = true;
   std::vector<Chunk> chunks_;
   std::vector<Chunk> text_chunks_;
   std::vector<Derived> derived_;

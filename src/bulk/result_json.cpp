@@ -37,15 +37,16 @@ void append_ranges(std::string& out, std::string_view name, const std::vector<Te
   out += ']';
 }
 
-void append_span(std::string& out, const Conversation& conversation, const Span& span) {
+void append_span(std::string& out, const Conversation& conversation, const Rendering& rendering,
+                 const Span& span) {
   out.append("{\"begin\": ").append(std::to_string(span.begin));
   append_number_member(out, "end", span.end);
   append_text_member(out, "origin", origin_name(span.origin));
   if (const std::string path = path_of_span(conversation, span); !path.empty())
     append_text_member(out, "path", path);
-  if (span.line != 0) {
-    append_number_member(out, "line", span.line);
-    append_number_member(out, "column", span.column);
+  if (const Location place = place_of_span(rendering, span); place.line != 0) {
+    append_number_member(out, "line", place.line);
+    append_number_member(out, "column", place.column);
   }
   if (span.message >= 0)
     append_number_member(out, "message", static_cast<std::uint64_t>(span.message));
@@ -54,11 +55,12 @@ void append_span(std::string& out, const Conversation& conversation, const Span&
 }
 
 void append_spans(std::string& out, const Conversation& conversation,
-                  const std::vector<Span>& spans) {
+                  const Rendering& rendering) {
   out += ", \"spans\": [";
+  const std::vector<Span>& spans = rendering.spans();
   for (const Span& span : spans) {
     if (&span != spans.data()) out += ", ";
-    append_span(out, conversation, span);
+    append_span(out, conversation, rendering, span);
   }
   out += ']';
 }
@@ -82,7 +84,7 @@ void append_rendering(std::string& out, const Conversation& conversation,
                       const Rendering& rendering, const ResultParts& parts) {
   append_name(out, "text");
   append_json_string(out, rendering.text());
-  if (parts.spans) append_spans(out, conversation, rendering.spans());
+  if (parts.spans) append_spans(out, conversation, rendering);
   append_ranges(out, "generation", rendering.generation());
   if (parts.assistant) append_ranges(out, "assistant", rendering.assistant());
   if (parts.spans) append_notes(out, conversation, rendering);

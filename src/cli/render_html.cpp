@@ -47,10 +47,10 @@ pre span:hover { outline: 1px solid; }
 constexpr std::string_view kTail = "</pre>\n</body>\n</html>\n";
 
 /// What pointing at a segment shows.
-std::string where(const Conversation& conversation, const Span& span) {
-  if (span.line != 0)
-    return "template, line " + std::to_string(span.line) + ", column " +
-           std::to_string(span.column);
+std::string where(const Conversation& conversation, const Rendering& rendering, const Span& span) {
+  if (const Location place = place_of_span(rendering, span); place.line != 0)
+    return "template, line " + std::to_string(place.line) + ", column " +
+           std::to_string(place.column);
   const std::string path = path_of_span(conversation, span);
   std::string text(origin_name(span.origin));
   return path.empty() ? text : text + (span.origin == Origin::derived ? " from " : ": ") + path;
@@ -67,7 +67,7 @@ std::string render_html(const Conversation& conversation, const Rendering& rende
     out.append("<span class=\"").append(hue_name(hue_of(conversation, span)));
     if (span.origin == Origin::derived) out += " derived";
     out += "\" title=\"";
-    append_visible(out, where(conversation, span), true);
+    append_visible(out, where(conversation, rendering, span), true);
     out += "\">";
     append_visible(out, rendering.text().substr(span.begin, span.end - span.begin), true);
     out += "</span>";

@@ -22,8 +22,6 @@ struct Binding {
   }
 };
 
-std::size_t positional_places(const Signature& s) { return s.keyword_only == 255 ? s.count : s.keyword_only; }
-
 bool too_many(Binding& b, std::size_t given) {
   const Signature& s = b.row.bound;
   std::size_t places = positional_places(s);
@@ -97,23 +95,7 @@ bool fill_defaults(Binding& b) {
 
 }  // namespace
 
-Value default_value(const Parameter& parameter) {
-  switch (parameter.kind) {
-    case Default::none: return Value::none();
-    case Default::boolean: return Value::boolean(parameter.number != 0);
-    case Default::integer: return Value::of_int(parameter.number);
-    case Default::text: return Value::view(parameter.string);
-    default: break;
-  }
-  return left_out();
-}
-
 namespace {
-
-/// Does a call with `given` positional arguments and no keywords need nothing but defaults behind them?
-bool binds_in_order(const Signature& s, std::size_t given) {
-  return given >= s.required && given <= positional_places(s) && !s.varargs && !s.kwargs && s.keyword_only == 255;
-}
 
 Value call_in_order(Runtime& rt, const Builtin& row, const Value* self, const CallArguments& arguments) {
   Value values[Signature::kMost];

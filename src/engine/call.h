@@ -48,11 +48,27 @@ struct Call {
   bool truth(std::size_t i) const;
 };
 
+/// How many arguments a signature takes by position.
+inline std::size_t positional_places(const Signature& s) { return s.keyword_only == 255 ? s.count : s.keyword_only; }
+/// Does a call with `given` positional arguments and nothing else need only defaults behind them?
+inline bool binds_in_order(const Signature& s, std::size_t given) {
+  return given >= s.required && given <= positional_places(s) && !s.varargs && !s.kwargs && s.keyword_only == 255;
+}
+
 /// Runs `row` with unbound arguments: binds them as Python does (TypeError "f() missing 1 required positional
 /// argument: 'x'", "got an unexpected keyword argument", "takes N positional arguments but M were given",
 /// "got multiple values for argument") and calls it. `self` (if not null) goes in front.
 Value call_builtin(Runtime& rt, const Builtin& row, const Value* self, const CallArguments& arguments);
 /// The default of a parameter as a value.
-Value default_value(const Parameter& parameter);
+inline Value default_value(const Parameter& parameter) {
+  switch (parameter.kind) {
+    case Default::none: return Value::none();
+    case Default::boolean: return Value::boolean(parameter.number != 0);
+    case Default::integer: return Value::of_int(parameter.number);
+    case Default::text: return Value::view(parameter.string);
+    default: break;
+  }
+  return left_out();
+}
 
 }  // namespace parlance

@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::uint16_t bit(Kind kind) { return static_cast<std::uint16_t>(1u << static_cast<unsigned>(kind)); }
 constexpr std::uint16_t kAllKinds = 0x7FF;
+constexpr std::uint32_t kMostFusedSites = 1u << 12;  // what jump_attribute has room for
 
 /// Tests that only look at the kind of a value. tests.cpp has them too, for select('string') and the like.
 struct KindTest {
@@ -26,6 +27,29 @@ constexpr KindTest kKindTests[] = {
 
 }  // namespace
 
+bool Compiler::jump_on_attribute(const Node* node, Op op, Label& label, Scope& scope, bool when,
+                                 const Operand* operand, std::uint16_t kinds) {
+  if (node->kind != NodeKind::get_attribute) return false;
+  const auto& attribute = as<GetAttribute>(node);
+  if (direct_loop(attribute.object, scope) || fold(node, scope)) return false;
+  // The other side must not be able to fail, or it would fail after what has to fail first: the attribute.
+  if (operand != nullptr && operand->value->kind != NodeKind::constant) return false;
+  std::uint32_t number = site(attribute.name);
+  if (number >= kMostFusedSites) return false;
+  Place object = expression(attribute.object, scope);
+  if (op == Op::jump_attribute) {
+    Place other = expression(operand->value, scope);
+    std::uint32_t n = (number << 4) | (when ? 0 : 8) | static_cast<std::uint32_t>(operand->op);
+    emit_jump(op, node, label, object.code, other.code, n);
+    release(other);
+  } else {
+    std::uint32_t b = op == Op::jump_attribute_truth ? when : kinds | (when ? 0 : kConstant);
+    emit_jump(op, node, label, object.code, b, number);
+  }
+  release(object);
+  return true;
+}
+
 bool Compiler::jump_on_test(const Filter& node, bool when, Label& label, Scope& scope) {
   const Arguments& arguments = node.arguments;
   bool plain = arguments.positional.empty() && arguments.keywords.empty() && arguments.star == nullptr &&
@@ -33,6 +57,7 @@ bool Compiler::jump_on_test(const Filter& node, bool when, Label& label, Scope& 
   if (!plain) return false;
   for (const KindTest& test : kKindTests) {
     if (test.name != node.name) continue;
+    if (jump_on_attribute(node.subject, Op::jump_attribute_kind, label, scope, when, nullptr, test.kinds)) return true;
     Place subject = expression(node.subject, scope);
     emit_jump(when ? Op::jump_if_kind : Op::jump_unless_kind, &node, label, subject.code, 0, test.kinds);
     release(subject);
@@ -68,6 +93,7 @@ void Compiler::jump_when(const Node* node, bool when, Label& label, Scope& scope
   }
   if (node->kind == NodeKind::compare && as<Compare>(node).rest.size == 1) {
     const auto& compare = as<Compare>(node);
+    if (jump_on_attribute(compare.first, Op::jump_attribute, label, scope, when, &compare.rest[0])) return;
     Place left = expression(compare.first, scope);
     Place right = expression(compare.rest[0].value, scope);
     emit_jump(when ? Op::jump_compare : Op::jump_compare_unless, node, label, left.code, right.code,
@@ -76,6 +102,7 @@ void Compiler::jump_when(const Node* node, bool when, Label& label, Scope& scope
     return release(right);
   }
   if (node->kind == NodeKind::test && jump_on_test(as<Filter>(node), when, label, scope)) return;
+  if (jump_on_attribute(node, Op::jump_attribute_truth, label, scope, when, nullptr)) return;
   Place value = expression(node, scope);
   emit_jump(when ? Op::jump_if : Op::jump_unless, node, label, value.code);
   release(value);

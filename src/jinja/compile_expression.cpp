@@ -433,13 +433,11 @@ Place Compiler::filter_or_test(const Filter& node, Scope& scope, const Place* ta
       emit(Op::filter, &node, place.code, subject, static_cast<std::uint32_t>(p_.bound.size() - 1));
     }
   } else {
-    std::uint32_t run = 0;
-    std::uint32_t shape = call_shape(node.arguments, scope, node, run, nullptr, held);
+    std::uint32_t shape = call_shape(node.arguments, scope, node, nullptr, held);
     p_.shapes[shape].object = subject;
     p_.bound.push_back({row, 0, 0, 0});
     place = target_or_temporary(target);
     emit(Op::apply, &node, place.code, static_cast<std::uint32_t>(p_.bound.size() - 1), shape);
-    release_run(p_.shapes[shape].first, run);
   }
   for (Place p : held) release(p);
   return place;
@@ -461,23 +459,26 @@ bool Compiler::check_keywords(const Arguments& arguments, const Node& at) {
   return true;
 }
 
-std::uint32_t Compiler::call_shape(const Arguments& arguments, Scope& scope, const Node& at, std::uint32_t& run,
-                                   const Place* caller, std::vector<Place>& held) {
+std::uint32_t Compiler::call_shape(const Arguments& arguments, Scope& scope, const Node& at, const Place* caller,
+                                   std::vector<Place>& held) {
   CallShape shape;
   check_keywords(arguments, at);
-  run = arguments.positional.size + arguments.keywords.size + (caller != nullptr ? 1 : 0);
-  shape.first = run == 0 ? 0 : temporary(run);
   shape.positional = arguments.positional.size;
-  std::uint32_t next = shape.first;
-  for (const Node* n : arguments.positional) expression_into(n, scope, next++);
+  std::vector<std::uint32_t> list;
+  auto place_argument = [&](const Node* n) {
+    held.push_back(expression(n, scope));
+    list.push_back(held.back().code);
+  };
+  for (const Node* n : arguments.positional) place_argument(n);
   for (const Keyword& k : arguments.keywords) {
-    expression_into(k.value, scope, next++);
+    place_argument(k.value);
     shape.keywords.push_back(Value::view(k.name));
   }
   if (caller != nullptr) {
-    emit(Op::copy, &at, next++, caller->code);
+    list.push_back(caller->code);
     shape.keywords.push_back(Value::view("caller"));
   }
+  shape.first = add_operands(list);
   if (arguments.star != nullptr) {
     held.push_back(expression(arguments.star, scope));
     shape.star = held.back().code;
@@ -491,6 +492,7 @@ std::uint32_t Compiler::call_shape(const Arguments& arguments, Scope& scope, con
       if (leaf_text(shape.keywords[i]) == leaf_text(shape.keywords[j])) shape.distinct_keywords = false;
     }
   }
+  shape.in_order = shape.keywords.empty() && arguments.star == nullptr && arguments.star_star == nullptr;
   p_.shapes.push_back(std::move(shape));
   return static_cast<std::uint32_t>(p_.shapes.size() - 1);
 }
@@ -501,8 +503,7 @@ Place Compiler::call(const CallNode& node, Scope& scope, const Place* target, co
   const Node* object = method ? as<GetAttribute>(node.callee).object : node.callee;
   held.push_back(expression(object, scope));
   std::uint32_t subject = held[0].code;
-  std::uint32_t run = 0;
-  std::uint32_t shape = call_shape(node.arguments, scope, node, run, caller, held);
+  std::uint32_t shape = call_shape(node.arguments, scope, node, caller, held);
   Place place = target_or_temporary(target);
   if (method) {
     p_.shapes[shape].object = subject;
@@ -510,7 +511,6 @@ Place Compiler::call(const CallNode& node, Scope& scope, const Place* target, co
   } else {
     emit(Op::call, &node, place.code, subject, shape);
   }
-  release_run(p_.shapes[shape].first, run);
   for (Place p : held) release(p);
   return place;
 }

@@ -432,7 +432,10 @@ void Compiler::assign(const Assign& node, Scope& scope) {
     }
     for_each_child(target, [&](const Node* child) { again(child, again); });
   };
-  check(node.target, check);
+  // set_attribute checks too: the check in front only matters when evaluating the value could fail first.
+  bool direct = node.target->kind == NodeKind::namespace_ref &&
+                (node.value->kind == NodeKind::constant || node.value->kind == NodeKind::name);
+  if (!direct) check(node.target, check);
   if (node.target->kind == NodeKind::name) {
     std::uint32_t reg = variable_register(as<Name>(node.target).name, scope);
     expression_into(node.value, scope, reg);

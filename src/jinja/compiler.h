@@ -123,8 +123,8 @@ class Compiler {
   Place unknown_builtin(const Filter& node, Scope& scope);
   bool bind_statically(const Builtin& row, const Arguments& arguments, std::vector<const Node*>& by_parameter) const;
   Place call(const CallNode& node, Scope& scope, const Place* target, const Place* caller = nullptr);
-  std::uint32_t call_shape(const Arguments& arguments, Scope& scope, const Node& at, std::uint32_t& run,
-                           const Place* caller, std::vector<Place>& held);
+  std::uint32_t call_shape(const Arguments& arguments, Scope& scope, const Node& at, const Place* caller,
+                           std::vector<Place>& held);
   bool check_keywords(const Arguments& arguments, const Node& at);
   std::uint32_t site(std::string_view name);
   std::optional<std::uint32_t> direct_loop(const Node* object, Scope& scope);
@@ -135,6 +135,8 @@ class Compiler {
   // ---- compile_condition.cpp
   void jump_when(const Node* node, bool when, Label& label, Scope& scope);
   bool jump_on_test(const Filter& node, bool when, Label& label, Scope& scope);
+  bool jump_on_attribute(const Node* node, Op op, Label& label, Scope& scope, bool when, const Operand* operand,
+                         std::uint16_t kinds = 0);
 
   // ---- compile_statement.cpp
   void statements(const Nodes& nodes, Scope& scope);

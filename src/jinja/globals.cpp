@@ -1,5 +1,6 @@
-// The functions every template can name: range, dict, namespace, cycler, joiner, lipsum, and the two that
-// transformers adds, raise_exception and strftime_now; and the objects that only they make.
+// The functions every template can name: range, dict, namespace, cycler, joiner, lipsum, and the
+// two that transformers adds, raise_exception and strftime_now; and the objects that only they
+// make.
 //
 // Source of the rules: Jinja2 3.1.6 utils.py (Cycler, Joiner, Namespace, generate_lorem_ipsum) and
 // sandbox.py (safe_range). Begin reading at kGlobals, at the end.
@@ -31,13 +32,16 @@ Value global_range(Call& call) {
   const CallArguments& in = call.rest;
   std::uint32_t n = in.positional_count;
   if (n == 0) return call.rt.fail(ErrorCode::type, "range expected at least 1 argument, got 0");
-  if (n > 3) return call.rt.fail(ErrorCode::type, "range expected at most 3 arguments, got " + std::to_string(n));
+  if (n > 3)
+    return call.rt.fail(ErrorCode::type,
+                        "range expected at most 3 arguments, got " + std::to_string(n));
   Value bounds[3];
   for (std::uint32_t i = 0; i < n; ++i) {
     Value v = in.positional[i];
     if (!is_integral(v)) {
-      return call.rt.fail(ErrorCode::type,
-                          "'" + std::string(type_name(v)) + "' object cannot be interpreted as an integer", v);
+      return call.rt.fail(
+          ErrorCode::type,
+          "'" + std::string(type_name(v)) + "' object cannot be interpreted as an integer", v);
     }
     bounds[i] = v.is(Kind::boolean) ? Value::of_int(v.integer) : v;
   }
@@ -49,8 +53,10 @@ Value global_range(Call& call) {
 
 /// One (key, value) of dict(iterable).
 bool add_pair(Runtime& rt, DictBuilder& dict, Value pair, std::uint64_t number) {
-  bool iterable = pair.is_string() || pair.is_sequence() || pair.is(Kind::dict) || pair.is_undefined() ||
-                  (pair.is(Kind::object) && (pair.object->type->iterate != nullptr || pair.object->type->next != nullptr));
+  bool iterable = pair.is_string() || pair.is_sequence() || pair.is(Kind::dict) ||
+                  pair.is_undefined() ||
+                  (pair.is(Kind::object) &&
+                   (pair.object->type->iterate != nullptr || pair.object->type->next != nullptr));
   std::string where = "dictionary update sequence element #" + std::to_string(number);
   if (!iterable) {
     rt.fail(ErrorCode::type, "cannot convert " + where + " to a sequence", pair);
@@ -59,8 +65,8 @@ bool add_pair(Runtime& rt, DictBuilder& dict, Value pair, std::uint64_t number) 
   Value list = to_list(rt, pair);
   if (list.is_invalid()) return false;
   if (list.list->size == 2) return dict.set(list.list->items[0], list.list->items[1]);
-  rt.fail(ErrorCode::value, where + " has length " + std::to_string(list.list->size) +
-                                "; 2 is required", pair);
+  rt.fail(ErrorCode::value,
+          where + " has length " + std::to_string(list.list->size) + "; 2 is required", pair);
   return false;
 }
 
@@ -89,11 +95,12 @@ bool add_all(Runtime& rt, DictBuilder& dict, Value source) {
 Value build_dict(Call& call) {
   const CallArguments& in = call.rest;
   if (in.positional_count > 1) {
-    return call.rt.fail(ErrorCode::type,
-                        "dict expected at most 1 argument, got " + std::to_string(in.positional_count));
+    return call.rt.fail(ErrorCode::type, "dict expected at most 1 argument, got " +
+                                             std::to_string(in.positional_count));
   }
   DictBuilder dict(call.rt, in.keyword_count);
-  if (in.positional_count == 1 && !add_all(call.rt, dict, in.positional[0])) return Value::invalid();
+  if (in.positional_count == 1 && !add_all(call.rt, dict, in.positional[0]))
+    return Value::invalid();
   for (std::uint32_t i = 0; i < in.keyword_count; ++i) {
     if (!dict.set(in.keywords[i].key, in.keywords[i].value)) return Value::invalid();
   }
@@ -125,7 +132,8 @@ Value global_namespace(Call& call) {
 DictEntry* find_member(Runtime& rt, NamespaceObject& ns, std::string_view name) {
   rt.charge(ns.size / 16);
   for (std::uint32_t i = 0; i < ns.size; ++i) {
-    if (ns.entries[i].key.is_string() && leaf_text(ns.entries[i].key) == name) return &ns.entries[i];
+    if (ns.entries[i].key.is_string() && leaf_text(ns.entries[i].key) == name)
+      return &ns.entries[i];
   }
   return nullptr;
 }
@@ -199,7 +207,8 @@ Value cycler_reset(Call& call) {
 constexpr Builtin kCyclerMethods[] = {
     {"next", "", "self", cycler_next, "The current item; the next one becomes current.",
      "{% set c = cycler('a', 'b') %}{{ c.next() ~ c.next() ~ c.next() }} -> aba"},
-    {"reset", "", "self", cycler_reset, "Makes the first item current again.", "{{ cycler('a').reset() }} -> None"},
+    {"reset", "", "self", cycler_reset, "Makes the first item current again.",
+     "{{ cycler('a').reset() }} -> None"},
 };
 
 Value cycler_attribute(Runtime& rt, Object* self, std::string_view name) {
@@ -209,7 +218,8 @@ Value cycler_attribute(Runtime& rt, Object* self, std::string_view name) {
   if (name == "pos") return Value::of_int(cycler.position);
   const Builtin* row = find_builtin(kCyclerMethods, name);
   if (row == nullptr) return missing();
-  return object_value(rt.arena.make<BoundMethod>(BoundMethod{{&kBoundMethodType}, object_value(self), row}));
+  return object_value(
+      rt.arena.make<BoundMethod>(BoundMethod{{&kBoundMethodType}, object_value(self), row}));
 }
 
 constexpr ObjectType cycler_type() {
@@ -220,7 +230,8 @@ constexpr ObjectType cycler_type() {
 }
 
 Value global_joiner(Call& call) {
-  return object_value(call.rt.arena.make<JoinerObject>(JoinerObject{{&kJoinerType}, call[0], false}));
+  return object_value(
+      call.rt.arena.make<JoinerObject>(JoinerObject{{&kJoinerType}, call[0], false}));
 }
 
 Value joiner_call(Runtime& rt, Object* self, const CallArguments& in) {
@@ -259,11 +270,13 @@ Value global_raise_exception(Call& call) {
 
 Value global_strftime_now(Call& call) {
   if (!call[0].is_string()) {
-    return call.fail(ErrorCode::type, "strftime() argument 1 must be str, not " + std::string(type_name(call[0])));
+    return call.fail(ErrorCode::type,
+                     "strftime() argument 1 must be str, not " + std::string(type_name(call[0])));
   }
   std::string out;
   std::string_view format = text(call.rt, call[0]);
-  if (format.find('\0') != std::string_view::npos) return call.fail(ErrorCode::value, "embedded null character");
+  if (format.find('\0') != std::string_view::npos)
+    return call.fail(ErrorCode::value, "embedded null character");
   if (!call.rt.charge_bytes(32 * std::uint64_t{format.size()})) return Value::invalid();
   append_time(call.rt, out, call.rt.now, format);
   return call.rt.failed() ? Value::invalid() : make_computed(call.rt, out);
@@ -273,12 +286,14 @@ Value global_strftime_now(Call& call) {
 
 Value global_lipsum(Call& call) {
   std::int64_t paragraphs, least, most;
-  if (!call.integer(0, paragraphs) || !call.integer(2, least) || !call.integer(3, most)) return Value::invalid();
+  if (!call.integer(0, paragraphs) || !call.integer(2, least) || !call.integer(3, most))
+    return Value::invalid();
   bool html = call.truth(1);
   if (call.rt.failed()) return Value::invalid();
   if (paragraphs > 0 && least >= most) {
-    return call.fail(ErrorCode::value, "empty range for randrange() (" + std::to_string(least) + ", " +
-                                           std::to_string(most) + ", " + std::to_string(most - least) + ")");
+    return call.fail(ErrorCode::value, "empty range for randrange() (" + std::to_string(least) +
+                                           ", " + std::to_string(most) + ", " +
+                                           std::to_string(most - least) + ")");
   }
   std::string out;
   if (!append_lorem(call.rt, out, {paragraphs, html, least, most})) return Value::invalid();
@@ -292,9 +307,12 @@ struct PythonName {
   std::string_view name, shown;
 };
 constexpr PythonName kPythonNames[] = {
-    {"range", "<function safe_range at "},       {"dict", "<class 'dict'>"},
-    {"namespace", "<class 'jinja2.utils.Namespace'>"}, {"cycler", "<class 'jinja2.utils.Cycler'>"},
-    {"joiner", "<class 'jinja2.utils.Joiner'>"},   {"lipsum", "<function generate_lorem_ipsum at "},
+    {"range", "<function safe_range at "},
+    {"dict", "<class 'dict'>"},
+    {"namespace", "<class 'jinja2.utils.Namespace'>"},
+    {"cycler", "<class 'jinja2.utils.Cycler'>"},
+    {"joiner", "<class 'jinja2.utils.Joiner'>"},
+    {"lipsum", "<function generate_lorem_ipsum at "},
 };
 
 Value function_text(Runtime& rt, Object* self, bool) {
@@ -318,7 +336,8 @@ bool functions_equal(Runtime&, Object* a, Object* b) {
 
 /// dict.fromkeys, the one attribute of a global that templates can call.
 Value function_attribute(Runtime& rt, Object* self, std::string_view name) {
-  if (static_cast<FunctionObject*>(self)->row->name != "dict" || name != "fromkeys") return missing();
+  if (static_cast<FunctionObject*>(self)->row->name != "dict" || name != "fromkeys")
+    return missing();
   Value dict = DictBuilder(rt).finish();
   const Builtin* row = find_method(dict, name);
   if (row == nullptr) return missing();
@@ -336,22 +355,28 @@ constexpr ObjectType function_type() {
 }
 
 constexpr Builtin kGlobals[] = {
-    {"range", "", "*args", global_range, "Integers from a start (0) up to, not including, a stop, by a step (1).",
+    {"range", "", "*args", global_range,
+     "Integers from a start (0) up to, not including, a stop, by a step (1).",
      "{{ range(1, 6, 2)|list }} -> [1, 3, 5]"},
-    {"dict", "", "*args, **kwargs", global_dict, "A mapping of a mapping's or pairs' members and of keyword arguments.",
+    {"dict", "", "*args, **kwargs", global_dict,
+     "A mapping of a mapping's or pairs' members and of keyword arguments.",
      "{{ dict({'a': 1}, b=2) }} -> {'a': 1, 'b': 2}"},
     {"namespace", "", "*args, **kwargs", global_namespace,
      "An object with attributes that {% set ns.name = … %} can change, also from inside a loop.",
      "{{ namespace(n=3).n }} -> 3"},
-    {"cycler", "", "*items", global_cycler, "Gives its items in turn with next(); current and reset() too.",
+    {"cycler", "", "*items", global_cycler,
+     "Gives its items in turn with next(); current and reset() too.",
      "{{ cycler('odd', 'even').next() }} -> odd"},
-    {"joiner", "", "sep=', '", global_joiner, "Gives nothing the first time it is called, then the separator.",
+    {"joiner", "", "sep=', '", global_joiner,
+     "Gives nothing the first time it is called, then the separator.",
      "{% set j = joiner('|') %}{{ j() ~ 'a' ~ j() ~ 'b' }} -> a|b"},
     {"lipsum", "", "n=5, html=true, min=20, max=100", global_lipsum,
      "Paragraphs of filler text, random by the render's own seed.", "{{ lipsum(0) }} -> "},
-    {"raise_exception", "", "message", global_raise_exception, "Ends the render with the template's own message.",
+    {"raise_exception", "", "message", global_raise_exception,
+     "Ends the render with the template's own message.",
      "{{ raise_exception('roles must alternate') }} -> TemplateError: roles must alternate"},
-    {"strftime_now", "", "format", global_strftime_now, "The render's moment, written as Python's strftime does.",
+    {"strftime_now", "", "format", global_strftime_now,
+     "The render's moment, written as Python's strftime does.",
      "{{ strftime_now('%%')|length }} -> 1"},
 };
 

@@ -7,20 +7,6 @@
 
 namespace parlance::jinja {
 
-bool LoopState::next(Runtime& rt, Value& out) {
-  if (peeked != Peeked::no) {
-    if (peeked == Peeked::end) return false;
-    out = upcoming;
-    peeked = Peeked::no;
-  } else if (!iterator.next(rt, out)) {
-    return false;
-  }
-  ++index0;
-  previous = current;
-  current = out;
-  return true;
-}
-
 bool LoopState::peek(Runtime& rt) {
   if (peeked == Peeked::no) peeked = iterator.next(rt, upcoming) ? Peeked::item : Peeked::end;
   return peeked == Peeked::item;

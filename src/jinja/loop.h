@@ -20,7 +20,19 @@ struct LoopState {
   std::uint32_t depth0 = 0;
   Value last_changed;  ///< tuple loop.changed saw last; invalid before the first
 
-  bool next(Runtime& rt, Value& out);
+  bool next(Runtime& rt, Value& out) {
+    if (peeked != Peeked::no) {
+      if (peeked == Peeked::end) return false;
+      out = upcoming;
+      peeked = Peeked::no;
+    } else if (!iterator.next(rt, out)) {
+      return false;
+    }
+    ++index0;
+    previous = current;
+    current = out;
+    return true;
+  }
   bool peek(Runtime& rt);
   std::int64_t length(Runtime& rt);
 };

@@ -1,6 +1,8 @@
-// The words of lipsum() and how they become sentences, as Jinja2 3.1.6 utils.py (generate_lorem_ipsum) does.
+// The words of lipsum() and how they become sentences, as Jinja2 3.1.6 utils.py
+// (generate_lorem_ipsum) does.
 //
-// Python's own random numbers are not reproduced, so texts differ from run to run there and by seed here.
+// Python's own random numbers are not reproduced, so texts differ from run to run there and by seed
+// here.
 #include "jinja/lorem.h"
 
 #include <array>
@@ -78,9 +80,12 @@ std::uint64_t random_below(Runtime& rt, std::uint64_t below) {
 bool append_lorem(Runtime& rt, std::string& out, const LoremOptions& options) {
   constexpr std::uint64_t kLongestWord = 16;
   for (std::int64_t i = 0; i < options.paragraphs && rt.charge(1); ++i) {
-    auto range = static_cast<std::uint64_t>(options.most) - static_cast<std::uint64_t>(options.least);
-    auto words = static_cast<std::int64_t>(static_cast<std::uint64_t>(options.least) + random_below(rt, range));
-    if (!rt.reserve(out.size() + kLongestWord * static_cast<std::uint64_t>(words < 0 ? 0 : words) + kLongestWord)) {
+    auto range =
+        static_cast<std::uint64_t>(options.most) - static_cast<std::uint64_t>(options.least);
+    auto words = static_cast<std::int64_t>(static_cast<std::uint64_t>(options.least) +
+                                           random_below(rt, range));
+    if (!rt.reserve(out.size() + kLongestWord * static_cast<std::uint64_t>(words < 0 ? 0 : words) +
+                    kLongestWord)) {
       return false;
     }
     if (i != 0) out += options.html ? "\n" : "\n\n";

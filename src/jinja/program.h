@@ -44,10 +44,11 @@ struct AttributeSite {
   const Builtin* dict_method;
 };
 
-/// How a call passes its arguments: registers, then keyword names, then * and **.
+/// How a call passes its arguments: by position, by keyword, as * and as **.
 struct CallShape {
-  std::uint32_t first = 0;            ///< register of the first positional argument; keyword values follow
+  std::uint32_t first = 0;            ///< in Program::operands: the positional arguments, then the keywords' values
   std::uint32_t positional = 0;
+  bool in_order = true;               ///< nothing but positional arguments
   std::vector<Value> keywords;        ///< names
   bool distinct_keywords = true;
   std::uint32_t star = kNone;         ///< operand of *args

@@ -11,7 +11,9 @@
 namespace parlance::jinja {
 namespace {
 
-Value answer(Call& call, bool yes) { return call.rt.failed() ? Value::invalid() : Value::boolean(yes); }
+Value answer(Call& call, bool yes) {
+  return call.rt.failed() ? Value::invalid() : Value::boolean(yes);
+}
 
 // ---- Kinds
 
@@ -19,8 +21,12 @@ Value test_defined(Call& call) { return Value::boolean(!call[0].is_undefined());
 Value test_undefined(Call& call) { return Value::boolean(call[0].is_undefined()); }
 Value test_none(Call& call) { return Value::boolean(call[0].is_none()); }
 Value test_boolean(Call& call) { return Value::boolean(call[0].is(Kind::boolean)); }
-Value test_true(Call& call) { return Value::boolean(call[0].is(Kind::boolean) && call[0].integer != 0); }
-Value test_false(Call& call) { return Value::boolean(call[0].is(Kind::boolean) && call[0].integer == 0); }
+Value test_true(Call& call) {
+  return Value::boolean(call[0].is(Kind::boolean) && call[0].integer != 0);
+}
+Value test_false(Call& call) {
+  return Value::boolean(call[0].is(Kind::boolean) && call[0].integer == 0);
+}
 Value test_integer(Call& call) { return Value::boolean(call[0].is(Kind::integer)); }
 Value test_float(Call& call) { return Value::boolean(call[0].is(Kind::real)); }
 Value test_number(Call& call) { return Value::boolean(is_number(call[0])); }
@@ -28,7 +34,8 @@ Value test_string(Call& call) { return Value::boolean(call[0].is_string()); }
 Value test_escaped(Call& call) { return Value::boolean(call[0].is_markup()); }
 
 Value test_mapping(Call& call) {
-  bool yes = call[0].is(Kind::dict) || (call[0].is(Kind::object) && call[0].object->type->is_mapping);
+  bool yes =
+      call[0].is(Kind::dict) || (call[0].is(Kind::object) && call[0].object->type->is_mapping);
   return Value::boolean(yes);
 }
 
@@ -39,12 +46,14 @@ Value test_sequence(Call& call) {
     case Kind::string:
     case Kind::list:
     case Kind::tuple:
-    case Kind::dict: return Value::boolean(true);
+    case Kind::dict:
+      return Value::boolean(true);
     case Kind::object: {
       const ObjectType& type = *call[0].object->type;
       return Value::boolean(type.length != nullptr && (type.is_sequence || type.is_mapping));
     }
-    default: return Value::boolean(false);
+    default:
+      return Value::boolean(false);
   }
 }
 
@@ -54,22 +63,28 @@ Value test_iterable(Call& call) {
     case Kind::string:
     case Kind::list:
     case Kind::tuple:
-    case Kind::dict: return Value::boolean(true);
+    case Kind::dict:
+      return Value::boolean(true);
     case Kind::object:
-      return Value::boolean(call[0].object->type->iterate != nullptr || call[0].object->type->next != nullptr);
-    default: return Value::boolean(false);
+      return Value::boolean(call[0].object->type->iterate != nullptr ||
+                            call[0].object->type->next != nullptr);
+    default:
+      return Value::boolean(false);
   }
 }
 
 /// Jinja2's Undefined has a __call__, which fails.
 Value test_callable(Call& call) {
-  bool yes = call[0].is_undefined() || (call[0].is(Kind::object) && call[0].object->type->is_callable);
+  bool yes =
+      call[0].is_undefined() || (call[0].is(Kind::object) && call[0].object->type->is_callable);
   return Value::boolean(yes);
 }
 
 // ---- Numbers
 
-Value remainder(Call& call, Value divisor) { return binary(call.rt, BinaryOperator::modulo, call[0], divisor); }
+Value remainder(Call& call, Value divisor) {
+  return binary(call.rt, BinaryOperator::modulo, call[0], divisor);
+}
 
 Value remainder_is(Call& call, Value divisor, std::int64_t wanted) {
   if (call[0].is_small_int() && divisor.is_small_int() && divisor.integer == 2) {
@@ -106,8 +121,8 @@ Value test_compare(Call& call) {
 
 Value test_in(Call& call) { return answer(call, contains(call.rt, call[1], call[0])); }
 
-/// Are two strings of the same kind one object? CPython shares what is empty or one Latin-1 character; else the
-/// bytes must be the same ones.
+/// Are two strings of the same kind one object? CPython shares what is empty or one Latin-1
+/// character; else the bytes must be the same ones.
 bool same_text(Runtime& rt, Value a, Value b) {
   if (a.size != b.size || a.is_markup() != b.is_markup()) return false;
   std::string_view x = text(rt, a), y = text(rt, b);
@@ -121,12 +136,18 @@ Value test_sameas(Call& call) {
   Value a = call[0], b = call[1];
   if (a.kind != b.kind) return Value::boolean(false);
   switch (a.kind) {
-    case Kind::none: return Value::boolean(true);
-    case Kind::string: return answer(call, same_text(call.rt, a, b));
-    case Kind::integer: return Value::boolean(a.is_small_int() == b.is_small_int() && a.integer == b.integer);
-    case Kind::tuple: return Value::boolean(a.list == b.list || (a.list->size == 0 && b.list->size == 0));
-    case Kind::undefined: return Value::boolean(a.undefined == b.undefined && a.undefined != nullptr);
-    default: return Value::boolean(a.integer == b.integer);  // booleans, bits of a float, addresses
+    case Kind::none:
+      return Value::boolean(true);
+    case Kind::string:
+      return answer(call, same_text(call.rt, a, b));
+    case Kind::integer:
+      return Value::boolean(a.is_small_int() == b.is_small_int() && a.integer == b.integer);
+    case Kind::tuple:
+      return Value::boolean(a.list == b.list || (a.list->size == 0 && b.list->size == 0));
+    case Kind::undefined:
+      return Value::boolean(a.undefined == b.undefined && a.undefined != nullptr);
+    default:
+      return Value::boolean(a.integer == b.integer);  // booleans, bits of a float, addresses
   }
 }
 
@@ -141,47 +162,61 @@ Value test_name(Call& call) {
 }
 
 constexpr Builtin kTests[] = {
-    {"defined", "", "value", test_defined, "Is the value anything but undefined?", "{{ nothing is defined }} -> False"},
-    {"undefined", "", "value", test_undefined, "Is the value undefined?", "{{ nothing is undefined }} -> True"},
+    {"defined", "", "value", test_defined, "Is the value anything but undefined?",
+     "{{ nothing is defined }} -> False"},
+    {"undefined", "", "value", test_undefined, "Is the value undefined?",
+     "{{ nothing is undefined }} -> True"},
     {"none", "", "value", test_none, "Is the value none?", "{{ none is none }} -> True"},
-    {"boolean", "", "value", test_boolean, "Is the value true or false?", "{{ 1 is boolean }} -> False"},
+    {"boolean", "", "value", test_boolean, "Is the value true or false?",
+     "{{ 1 is boolean }} -> False"},
     {"true", "", "value", test_true, "Is the value true itself?", "{{ 1 is true }} -> False"},
-    {"false", "", "value", test_false, "Is the value false itself?", "{{ false is false }} -> True"},
+    {"false", "", "value", test_false, "Is the value false itself?",
+     "{{ false is false }} -> True"},
     {"integer", "", "value", test_integer, "Is the value an integer? true and false are none.",
      "{{ true is integer }} -> False"},
     {"float", "", "value", test_float, "Is the value a float?", "{{ 1.0 is float }} -> True"},
     {"number", "", "value", test_number, "Is the value a number? true and false are numbers.",
      "{{ true is number }} -> True"},
     {"string", "", "value", test_string, "Is the value a text?", "{{ 'a' is string }} -> True"},
-    {"mapping", "", "value", test_mapping, "Is the value a mapping?", "{{ {} is mapping }} -> True"},
+    {"mapping", "", "value", test_mapping, "Is the value a mapping?",
+     "{{ {} is mapping }} -> True"},
     {"sequence", "", "value", test_sequence,
      "Has the value a length and subscripts? Texts and mappings have, generators have not.",
      "{{ {} is sequence }} -> True"},
-    {"iterable", "", "value", test_iterable, "Can the value be iterated? Texts can.", "{{ 'a' is iterable }} -> True"},
-    {"callable", "", "object, /", test_callable, "Can the value be called?", "{{ range is callable }} -> True"},
-    {"escaped", "", "value", test_escaped, "Is the value marked as safe HTML?", "{{ 'a'|safe is escaped }} -> True"},
+    {"iterable", "", "value", test_iterable, "Can the value be iterated? Texts can.",
+     "{{ 'a' is iterable }} -> True"},
+    {"callable", "", "object, /", test_callable, "Can the value be called?",
+     "{{ range is callable }} -> True"},
+    {"escaped", "", "value", test_escaped, "Is the value marked as safe HTML?",
+     "{{ 'a'|safe is escaped }} -> True"},
     {"odd", "", "value", test_odd, "Is the number odd?", "{{ 3 is odd }} -> True"},
     {"even", "", "value", test_even, "Is the number even?", "{{ 3 is even }} -> False"},
     {"divisibleby", "", "value, num", test_divisibleby, "Does the other number divide it?",
      "{{ 9 is divisibleby 3 }} -> True"},
-    {"lower", "", "value", test_lower, "Are all letters of the text in lower case, and is there one?",
-     "{{ 'a1' is lower }} -> True"},
-    {"upper", "", "value", test_upper, "Are all letters of the text in upper case, and is there one?",
-     "{{ '1' is upper }} -> False"},
+    {"lower", "", "value", test_lower,
+     "Are all letters of the text in lower case, and is there one?", "{{ 'a1' is lower }} -> True"},
+    {"upper", "", "value", test_upper,
+     "Are all letters of the text in upper case, and is there one?", "{{ '1' is upper }} -> False"},
     {"sameas", "", "value, other", test_sameas, "Are both the same object, not only equal?",
      "{{ 1 is sameas true }} -> False"},
-    {"in", "", "value, seq", test_in, "Is it a member, a key or a part of the other?", "{{ 'b' is in 'abc' }} -> True"},
-    {"eq", "== equalto", "a, b, /", test_compare<Comparison::equal>, "Are both equal?", "{{ 1 is eq 1.0 }} -> True"},
-    {"ne", "!=", "a, b, /", test_compare<Comparison::not_equal>, "Do they differ?", "{{ 1 is ne 2 }} -> True"},
+    {"in", "", "value, seq", test_in, "Is it a member, a key or a part of the other?",
+     "{{ 'b' is in 'abc' }} -> True"},
+    {"eq", "== equalto", "a, b, /", test_compare<Comparison::equal>, "Are both equal?",
+     "{{ 1 is eq 1.0 }} -> True"},
+    {"ne", "!=", "a, b, /", test_compare<Comparison::not_equal>, "Do they differ?",
+     "{{ 1 is ne 2 }} -> True"},
     {"lt", "< lessthan", "a, b, /", test_compare<Comparison::less>, "Is it less than the other?",
      "{{ 1 is lt 2 }} -> True"},
-    {"le", "<=", "a, b, /", test_compare<Comparison::less_equal>, "Is it at most the other?", "{{ 2 is le 1 }} -> False"},
-    {"gt", "> greaterthan", "a, b, /", test_compare<Comparison::greater>, "Is it greater than the other?",
-     "{{ 2 is gt 1 }} -> True"},
+    {"le", "<=", "a, b, /", test_compare<Comparison::less_equal>, "Is it at most the other?",
+     "{{ 2 is le 1 }} -> False"},
+    {"gt", "> greaterthan", "a, b, /", test_compare<Comparison::greater>,
+     "Is it greater than the other?", "{{ 2 is gt 1 }} -> True"},
     {"ge", ">=", "a, b, /", test_compare<Comparison::greater_equal>, "Is it at least the other?",
      "{{ 2 is ge 2 }} -> True"},
-    {"filter", "", "value", test_name<find_filter>, "Is there a filter of this name?", "{{ 'upper' is filter }} -> True"},
-    {"test", "", "value", test_name<find_test>, "Is there a test of this name?", "{{ 'odd' is test }} -> True"},
+    {"filter", "", "value", test_name<find_filter>, "Is there a filter of this name?",
+     "{{ 'upper' is filter }} -> True"},
+    {"test", "", "value", test_name<find_test>, "Is there a test of this name?",
+     "{{ 'odd' is test }} -> True"},
 };
 
 }  // namespace

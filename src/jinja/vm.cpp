@@ -358,17 +358,7 @@ bool Machine::run() {
         r[i.a] = owner->registers[i.b];
         continue;
       }
-      case Op::get_attribute: {
-        const Value& object = in(i.b);
-        const AttributeSite& site = program_.sites[i.c];
-        if (object.kind == Kind::dict && !site.on_dict) {
-          const DictEntry* found = find_key(*object.dict, leaf_text(site.name));
-          r[i.a] = found != nullptr ? found->value : no_attribute(object, site);
-          continue;
-        }
-        r[i.a] = attribute(object, i.c);
-        break;
-      }
+      case Op::get_attribute: r[i.a] = member(in(i.b), i.c); break;
       case Op::get_item: r[i.a] = item(in(i.b), in(i.c)); break;
       case Op::slice: {
         const std::uint32_t* list = program_.operands.data() + i.c;
@@ -412,6 +402,19 @@ bool Machine::run() {
       case Op::jump_compare_unless:
         if (!compare_values(i.n, in(i.a), in(i.b))) pc = code + i.c;
         break;
+      case Op::jump_attribute: {
+        const Value v = member(in(i.a), i.n >> 4);
+        if (compare_values(i.n & 7, v, in(i.b)) == ((i.n & 8) == 0)) pc = code + i.c;
+        break;
+      }
+      case Op::jump_attribute_kind: {
+        const Value v = member(in(i.a), i.n);
+        if (kind_in(v, static_cast<std::uint16_t>(i.b)) == ((i.b & kConstant) == 0)) pc = code + i.c;
+        break;
+      }
+      case Op::jump_attribute_truth:
+        if (is_true(member(in(i.a), i.n)) == (i.b != 0)) pc = code + i.c;
+        break;
       case Op::is_kind: r[i.a] = Value::boolean(kind_in(in(i.b), i.n)); continue;
       case Op::jump_if_kind:
         if (kind_in(in(i.a), i.n)) pc = code + i.c;
@@ -440,7 +443,12 @@ bool Machine::run() {
         break;
       }
       case Op::loop_object: r[i.a] = loop_object(i.n); continue;
-      case Op::loop_field: r[i.a] = loop_field(rt_, *frame_->loops[i.n], static_cast<LoopField>(i.b)); break;
+      case Op::loop_field:
+        if (i.b == static_cast<std::uint32_t>(LoopField::index0)) {
+          r[i.a] = Value::of_int(frame_->loops[i.n]->index0);
+          continue;
+        }
+        r[i.a] = loop_field(rt_, *frame_->loops[i.n], static_cast<LoopField>(i.b)); break;
       case Op::unpack:
         if (!unpack(i)) return false;
         continue;
@@ -499,6 +507,7 @@ bool Machine::run() {
         leave();
         leave_to(true);
         break;
+      default: __builtin_unreachable();  // spares a range check an instruction
     }
     if (rt_.failed()) return false;
   }

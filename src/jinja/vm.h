@@ -77,6 +77,13 @@ class Machine {
   Value lookup_in_block(std::uint32_t name);
   Value no_attribute(const Value& object, const AttributeSite& site);
   Value attribute(Value object, std::uint32_t site);
+  /// attribute() with the usual case, a key of a dict, in line.
+  Value member(const Value& object, std::uint32_t number) {
+    const AttributeSite& site = program_.sites[number];
+    if (object.kind != Kind::dict || site.on_dict) return attribute(object, number);
+    const DictEntry* found = find_key(*object.dict, leaf_text(site.name));
+    return found != nullptr ? found->value : no_attribute(object, site);
+  }
   Value item(Value object, Value key);
   bool emit_value(Value v);
   bool emit_parts(const Instruction& i, bool sum);
@@ -107,8 +114,10 @@ class Machine {
 
   // vm_calls.cpp
   CallArguments gather(const CallShape& shape, bool& ok);
+  bool add_mapping(const Value& more, DictBuilder& keywords);
+  Value call_row(const Builtin& row, const Value* self, const CallShape& shape);
   Value apply(const Instruction& i);
-  bool call(Value callee, const CallArguments& arguments, std::uint32_t result);
+  bool call(Value callee, const CallShape& shape, std::uint32_t result);
   bool call_shape(const Instruction& i);
   bool call_method(const Instruction& i);
   bool call_macro(Object* object, const CallArguments& arguments, std::uint32_t result);

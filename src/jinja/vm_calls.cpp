@@ -95,66 +95,93 @@ std::vector<std::string> Machine::trace() const {
 CallArguments Machine::gather(const CallShape& shape, bool& ok) {
   ok = true;
   CallArguments out;
-  out.positional = frame_->registers + shape.first;
+  const std::uint32_t* list = program_.operands.data() + shape.first;
   out.positional_count = shape.positional;
   if (shape.star != CallShape::kNone) {
     ListBuilder all(rt_, shape.positional);
-    for (std::uint32_t i = 0; i < shape.positional; ++i) all.append(out.positional[i]);
+    for (std::uint32_t i = 0; i < shape.positional; ++i) all.append(in(list[i]));
     Iterator it;
     ok = iterate(rt_, in(shape.star), it);
     for (Value v; ok && it.next(rt_, v) && rt_.charge(1);) all.append(v);
     out.positional = all.data();
     out.positional_count = all.size();
+  } else if (shape.positional != 0) {
+    auto* values = rt_.arena.allocate_array<Value>(shape.positional);
+    for (std::uint32_t i = 0; i < shape.positional; ++i) values[i] = in(list[i]);
+    out.positional = values;
   }
   if (shape.keywords.empty() && shape.star_star == CallShape::kNone) return out;
+  list += shape.positional;
+  auto count = static_cast<std::uint32_t>(shape.keywords.size());
   if (shape.star_star == CallShape::kNone && shape.distinct_keywords) {
-    auto count = static_cast<std::uint32_t>(shape.keywords.size());
-    auto* entries_made = rt_.arena.allocate_array<DictEntry>(count);
-    const Value* given = frame_->registers + shape.first + shape.positional;
-    for (std::uint32_t i = 0; i < count; ++i) entries_made[i] = {shape.keywords[i], given[i]};
-    out.keywords = entries_made;
+    auto* made = rt_.arena.allocate_array<DictEntry>(count);
+    for (std::uint32_t i = 0; i < count; ++i) made[i] = {shape.keywords[i], in(list[i])};
+    out.keywords = made;
     out.keyword_count = count;
     return out;
   }
-  DictBuilder keywords(rt_, static_cast<std::uint32_t>(shape.keywords.size()));
-  const Value* values = frame_->registers + shape.first + shape.positional;
-  for (std::size_t i = 0; i < shape.keywords.size(); ++i) keywords.set(shape.keywords[i], values[i]);
-  if (shape.star_star != CallShape::kNone) {
-    const Value& more = in(shape.star_star);
-    if (more.is_undefined()) fail_undefined(rt_, more);
-    if (more.kind != Kind::dict) {
-      rt_.fail(ErrorCode::type, "argument after ** must be a mapping, not " + std::string(type_name(more)), more);
-      ok = false;
-      return out;
-    }
-    for (const DictEntry& e : entries(more)) {
-      if (!e.key.is_string()) {
-        rt_.fail(ErrorCode::type, "keywords must be strings", e.key);
-      } else if (keywords.find(e.key) != nullptr) {
-        rt_.fail(ErrorCode::type, "got multiple values for keyword argument '" + std::string(leaf_text(e.key)) + "'");
-      }
-      keywords.set(e.key, e.value);
-    }
-  }
-  ok = ok && !rt_.failed();
+  DictBuilder keywords(rt_, count);
+  for (std::uint32_t i = 0; i < count; ++i) keywords.set(shape.keywords[i], in(list[i]));
+  ok = ok && (shape.star_star == CallShape::kNone || add_mapping(in(shape.star_star), keywords));
   Value dict = keywords.finish();
   out.keywords = dict.dict->entries;
   out.keyword_count = dict.dict->size;
   return out;
 }
 
+bool Machine::add_mapping(const Value& more, DictBuilder& keywords) {
+  if (more.is_undefined()) fail_undefined(rt_, more);
+  if (more.kind != Kind::dict) {
+    rt_.fail(ErrorCode::type, "argument after ** must be a mapping, not " + std::string(type_name(more)), more);
+    return false;
+  }
+  for (const DictEntry& e : entries(more)) {
+    if (!e.key.is_string()) {
+      rt_.fail(ErrorCode::type, "keywords must be strings", e.key);
+    } else if (keywords.find(e.key) != nullptr) {
+      rt_.fail(ErrorCode::type, "got multiple values for keyword argument '" + std::string(leaf_text(e.key)) + "'");
+    }
+    keywords.set(e.key, e.value);
+  }
+  return !rt_.failed();
+}
+
 Value Machine::apply(const Instruction& i) {
   const CallShape& shape = program_.shapes[i.c];
-  bool ok;
-  CallArguments arguments = gather(shape, ok);
-  if (!ok) return Value::invalid();
   Value subject = in(shape.object);
-  return call_builtin(rt_, *program_.bound[i.b].row, &subject, arguments);
+  return call_row(*program_.bound[i.b].row, &subject, shape);
 }
 
 // ---- calls
 
-bool Machine::call(Value callee, const CallArguments& arguments, std::uint32_t result) {
+Value Machine::call_row(const Builtin& row, const Value* self, const CallShape& shape) {
+  std::size_t given = shape.positional + (self != nullptr ? 1 : 0);
+  if (shape.in_order && binds_in_order(row.bound, given)) {
+    Value values[Signature::kMost];
+    std::size_t next = 0;
+    if (self != nullptr) values[next++] = *self;
+    const std::uint32_t* list = program_.operands.data() + shape.first;
+    for (std::uint32_t i = 0; i < shape.positional; ++i) values[next++] = in(list[i]);
+    for (; next < row.bound.count; ++next) values[next] = default_value(row.bound.parameters[next]);
+    Call call{rt_, &row, values, {}};
+    return row.run(call);
+  }
+  bool ok;
+  CallArguments arguments = gather(shape, ok);
+  return ok ? call_builtin(rt_, row, self, arguments) : Value::invalid();
+}
+
+bool Machine::call(Value callee, const CallShape& shape, std::uint32_t result) {
+  if (is_object(callee, kFunctionType) || is_object(callee, kBoundMethodType)) {
+    bool bound = callee.object->type == &kBoundMethodType;
+    const auto* method = static_cast<BoundMethod*>(callee.object);
+    frame_->registers[result] = bound ? call_row(*method->row, &method->self, shape)
+                                      : call_row(*static_cast<FunctionObject*>(callee.object)->row, nullptr, shape);
+    return step_limits(1);
+  }
+  bool ok;
+  CallArguments arguments = gather(shape, ok);
+  if (!ok) return false;
   if (callee.is_undefined()) {
     fail_undefined(rt_, callee);
     return false;
@@ -166,29 +193,16 @@ bool Machine::call(Value callee, const CallArguments& arguments, std::uint32_t r
     if (object->type == &kBlockReferenceType) {
       return enter(new_frame(*static_cast<BlockReference*>(object)->routine, nullptr), result);
     }
-    Value out;
-    if (object->type == &kBoundMethodType) {
-      auto& method = *static_cast<BoundMethod*>(object);
-      out = call_builtin(rt_, *method.row, &method.self, arguments);
-    } else if (object->type == &kFunctionType) {
-      out = call_builtin(rt_, *static_cast<FunctionObject*>(object)->row, nullptr, arguments);
-    } else if (object->type->call != nullptr) {
-      out = object->type->call(rt_, object, arguments);
-    } else {
-      rt_.fail(ErrorCode::type, "'" + std::string(type_name(callee)) + "' object is not callable", callee);
+    if (object->type->call != nullptr) {
+      frame_->registers[result] = object->type->call(rt_, object, arguments);
+      return step_limits(1);
     }
-    frame_->registers[result] = out;
-    return step_limits(1);
   }
   rt_.fail(ErrorCode::type, "'" + std::string(type_name(callee)) + "' object is not callable", callee);
   return false;
 }
 
-bool Machine::call_shape(const Instruction& i) {
-  bool ok;
-  CallArguments arguments = gather(program_.shapes[i.c], ok);
-  return ok && call(in(i.b), arguments, i.a);
-}
+bool Machine::call_shape(const Instruction& i) { return call(in(i.b), program_.shapes[i.c], i.a); }
 
 bool Machine::call_method(const Instruction& i) {
   const CallShape& shape = program_.shapes[i.c];
@@ -197,17 +211,12 @@ bool Machine::call_method(const Instruction& i) {
   const Builtin* row = nullptr;
   if (object.kind == Kind::string) row = object.is_markup() ? nullptr : site.text_method;
   if (object.kind == Kind::dict) row = site.dict_method;
-  Value callee;
-  if (row == nullptr) {
-    callee = attribute(object, i.b);
-    if (callee.is_invalid()) return false;
+  if (row != nullptr) {
+    frame_->registers[i.a] = call_row(*row, &object, shape);
+    return step_limits(1);
   }
-  bool ok;
-  CallArguments arguments = gather(shape, ok);
-  if (!ok) return false;
-  if (row == nullptr) return call(callee, arguments, i.a);
-  frame_->registers[i.a] = call_builtin(rt_, *row, &object, arguments);
-  return step_limits(1);
+  Value callee = attribute(object, i.b);
+  return !callee.is_invalid() && call(callee, shape, i.a);
 }
 
 // ---- macros

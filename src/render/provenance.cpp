@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/utf8.h"
 
 namespace parlance {
 
@@ -16,60 +15,49 @@ bool looks_like_control(std::string_view bytes) {
   return false;
 }
 
-Span Provenance::literal(const char* address, std::size_t size) {
+Span Provenance::literal(const char* address) const {
   Span span;
   span.origin = Origin::literal;
-  span.control = looks_like_control({address, size});
-  Known& known = known_[(reinterpret_cast<std::uintptr_t>(address) >> 2) % known_.size()];
-  if (known.address != address) {
-    std::string_view text = program_.source.text();
-    auto offset = static_cast<std::size_t>(address - text.data());
-    std::size_t newline = offset == 0 ? text.npos : text.rfind('\n', offset - 1);
-    std::size_t line_begin = newline == text.npos ? 0 : newline + 1;
-    known.address = address;
-    known.line = program_.source.line_of(offset);
-    known.column = static_cast<std::uint32_t>(utf8::count(text.substr(line_begin, offset - line_begin)) + 1);
-  }
-  span.line = known.line;
-  span.column = known.column;
+  span.template_begin = static_cast<std::uint32_t>(address - template_text_.data());
   return span;
 }
 
 Span Provenance::place_of_source(TextSource source) {
-  if (source.data != nullptr) {
-    Span span = place_of(source.data);
-    if (span.origin == Origin::input) span.origin = Origin::derived;
+  Span span;
+  if (source.data == nullptr) {
+    if (source.id != 0 && in_input(source.id, span.message)) {
+      span.origin = Origin::derived;
+      span.input_id = source.id;
+    }
     return span;
   }
-  Span span;
-  if (source.id != 0 && find_place(conversation_, source.id, span.message)) {
-    span.origin = Origin::derived;
-    span.input_id = source.id;
-  }
+  if (!in_input(source.data, span.message)) return place_of(source.data);
+  span.origin = Origin::derived;
+  span.input = source.data;
   return span;
 }
 
 Span Provenance::place_of(const char* address) {
   Span span;
-  if (find_place(conversation_, address, span.message)) {
+  if (in_input(address, span.message)) {
     span.origin = Origin::input;
     span.input = address;
     span.control = span.message < 0 && is_special_token(conversation_, address);
     return span;
   }
-  if (in_template(address)) return literal(address, 1);
-  const Arena::Derived* derived = arena_.find_derived(address);
+  if (in_template(address)) return literal(address);
+  const Arena::Derived* derived = arena_.find_sorted_derived(address);
   if (derived == nullptr) derived = program_.arena.find_sorted_derived(address);
-  if (derived == nullptr) return span;
-  TextSource source = derived->source;
-  if (source.data == address) return span;
-  return place_of_source(source);
+  if (derived == nullptr || derived->source.data == address) return span;
+  span = place_of_source(derived->source);
+  if (span.origin == Origin::input) span.origin = Origin::derived;
+  return span;
 }
 
 void Provenance::append(Span span, std::uint64_t begin, std::uint64_t size, const char* address,
                         std::vector<Span>& spans) {
-  span.begin = begin;
-  span.end = begin + size;
+  span.begin = static_cast<std::uint32_t>(begin);
+  span.end = static_cast<std::uint32_t>(begin + size);
   if (!spans.empty() && last_end_ == address) {
     Span& last = spans.back();
     bool same = last.end == begin && last.origin == span.origin && last.message == span.message &&
@@ -87,25 +75,29 @@ void Provenance::append(Span span, std::uint64_t begin, std::uint64_t size, cons
 void Provenance::append_derived(const Piece& piece, std::uint64_t at, std::vector<Span>& spans) {
   const char* next = piece.data;
   const char* end = piece.data + piece.size;
-  const Arena& owner = arena_.find_derived(next) != nullptr || arena_.holds_text(next) ? arena_ : program_.arena;
-  std::span<const Arena::Derived> log = owner.sorted_derived();
-  auto record = std::upper_bound(log.begin(), log.end(), next,
-                                 [](const char* a, const Arena::Derived& d) { return std::less<>()(a, d.begin); });
-  if (record != log.begin() && next < (record - 1)->begin + (record - 1)->size) --record;
+  bool own = arena_.holds_text(next);
+  std::span<const Arena::Derived> log = own ? arena_.sorted_derived() : program_.arena.sorted_derived();
+  // Pieces mostly come in the order they were made, so the first record is where the last piece stopped.
+  std::size_t record = own ? record_ : log.size();
+  bool right_here = record < log.size() && log[record].begin == next;
+  if (!right_here) {
+    auto after = std::upper_bound(log.begin(), log.end(), next,
+                                  [](const char* a, const Arena::Derived& d) { return std::less<>()(a, d.begin); });
+    if (after != log.begin() && next < (after - 1)->begin + (after - 1)->size) --after;
+    record = static_cast<std::size_t>(after - log.begin());
+  }
   while (next < end) {
     const char* stop = end;
     Span span;
-    if (record != log.end() && record->begin < end) {
-      if (next < record->begin) {
-        stop = record->begin;  // between records: the engine's own bytes
+    if (record < log.size() && log[record].begin < end) {
+      const Arena::Derived& found = log[record];
+      if (next < found.begin) {
+        stop = found.begin;  // between records: the engine's own bytes
       } else {
-        stop = std::min(end, record->begin + record->size);
-        TextSource source = record->source;
-        if (source.data != nullptr && in_template(source.data)) {
-          span = literal(source.data, 1);
+        stop = std::min(end, found.begin + found.size);
+        span = place_of_source(found.source);
+        if (span.origin == Origin::literal) {
           span.control = looks_like_control({next, static_cast<std::size_t>(stop - next)});
-        } else {
-          span = place_of_source(source);
         }
         ++record;
       }
@@ -114,17 +106,22 @@ void Provenance::append_derived(const Piece& piece, std::uint64_t at, std::vecto
            spans);
     next = stop;
   }
+  if (own) record_ = record;
 }
 
 void Provenance::append_spans(const Piece& piece, std::uint64_t at, std::vector<Span>& spans) {
   Span span;
-  if (find_place(conversation_, piece.data, span.message)) {
+  if (in_template(piece.data)) {
+    span = literal(piece.data);
+    span.control = looks_like_control({piece.data, piece.size});
+    return append(span, at, piece.size, piece.data, spans);
+  }
+  if (in_input(piece.data, span.message)) {
     span.origin = Origin::input;
     span.input = piece.data;
     span.control = span.message < 0 && is_special_token(conversation_, piece.data);
     return append(span, at, piece.size, piece.data, spans);
   }
-  if (in_template(piece.data)) return append(literal(piece.data, piece.size), at, piece.size, piece.data, spans);
   append_derived(piece, at, spans);
 }
 

@@ -75,6 +75,7 @@ struct Wishes {
 
 Result<Wishes> wishes_of(const Conversation& conversation, const DictObject* variables, const RenderOptions& options) {
   Wishes wishes;
+  if (options.as_is && !options.add_generation_prompt && !options.continue_final) return wishes;
   wishes.continue_final = options.continue_final.value_or(!options.as_is &&
                                                           is_true(member(variables, "continue_final_message")));
   const Value* given = member(variables, "add_generation_prompt");
@@ -133,12 +134,12 @@ void fill_spans(const Output& output, Provenance& provenance, std::vector<Span>&
   }
 }
 
-void cut_at(std::uint64_t end, Rendering& into) {
+void cut_at(std::uint32_t end, Rendering& into) {
   into.size_ = end;
   std::erase_if(into.spans_, [&](const Span& s) { return s.begin >= end; });
   if (!into.spans_.empty()) into.spans_.back().end = std::min(into.spans_.back().end, end);
   std::erase_if(into.generation_, [&](const TextRange& r) { return r.begin >= end; });
-  for (TextRange& range : into.generation_) range.end = std::min(range.end, end);
+  for (TextRange& range : into.generation_) range.end = std::min<std::uint64_t>(range.end, end);
 }
 
 /// Cuts the prompt after the last byte that the last message said. Its role does not count: a template may write it again
@@ -188,6 +189,8 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
   Result<Wishes> wishes = wishes_of(conversation, variables, options);
   if (!wishes) return wishes.error();
 
+  bool provenance_wanted = options.want_spans || options.want_assistant || wishes->continue_final;
+  memory.arena.set_logging(provenance_wanted);
   Runtime rt(memory.arena, options.limits);
   rt.now = options.now;
   rt.random_state ^= options.random_seed;
@@ -196,7 +199,9 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
 
   copy_text(memory.output, into);
   for (const ByteRange& range : memory.output.generation()) into.generation_.push_back({range.begin, range.end});
-  if (options.want_spans || options.want_assistant || wishes->continue_final) {
+  if (provenance_wanted) {
+    const SourceText* source = &program.source;
+    if (into.source_.get() != source) into.source_ = {impl_, source};
     Provenance provenance(program, conversation.state(), memory.arena);
     memory.arena.find_derived(nullptr);  // sorts the log
     fill_spans(memory.output, provenance, into.spans_);
@@ -211,6 +216,11 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
 std::string_view origin_name(Origin origin) {
   constexpr std::string_view kNames[] = {"literal", "input", "derived", "computed"};
   return kNames[static_cast<std::size_t>(origin)];
+}
+
+Location place_of_span(const Rendering& rendering, const Span& span) {
+  if (span.origin != Origin::literal || rendering.source_ == nullptr) return {};
+  return rendering.source_->locate(span.template_begin, span.template_begin + (span.end - span.begin));
 }
 
 std::string path_of_span(const Conversation& conversation, const Span& span) {

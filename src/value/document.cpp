@@ -239,6 +239,35 @@ std::int32_t Document::Storage::message_of(std::uint32_t origin) const {
   return holds(origin) ? range_of(messages().origins, origin, std::less<>()) : -1;
 }
 
+namespace {
+std::uintptr_t number(const char* address) { return reinterpret_cast<std::uintptr_t>(address); }
+std::uintptr_t number(std::uint32_t origin) { return origin; }
+
+/// The stretch of sorted `starts` around `key`, within [first, last).
+template <typename Key, typename Less>
+void stretch_around(const std::vector<Key>& starts, Key key, Less less, Key first, Key last,
+                    Document::Storage::Neighbours& found) {
+  auto after = std::upper_bound(starts.begin(), starts.end(), key, less);
+  const bool inside = after != starts.begin() && after != starts.end();
+  found.message = inside ? static_cast<std::int32_t>(after - starts.begin()) - 1 : -1;
+  found.begin = number(after == starts.begin() ? first : *(after - 1));
+  found.end = number(after == starts.end() ? last : *after);
+}
+}  // namespace
+
+bool Document::Storage::neighbours(const char* address, Neighbours& found) const {
+  if (!holds(address)) return false;
+  const std::string_view all = reader_.strings();
+  stretch_around(messages().strings, address, std::less<>(), all.data(), all.data() + all.size(), found);
+  return true;
+}
+
+bool Document::Storage::neighbours(std::uint32_t origin, Neighbours& found) const {
+  if (!holds(origin)) return false;
+  stretch_around(messages().origins, origin, std::less<>(), std::uint32_t{1}, next_origin_, found);
+  return true;
+}
+
 // ---- paths
 
 /// Walks to the first value or key that `is_it`: within the message when it is known, which is the

@@ -53,6 +53,17 @@ struct Document::Storage {
   std::int32_t message_of(const char* address) const;
   std::int32_t message_of(std::uint32_t origin) const;
 
+  /// The addresses (or ids) around one of this document's that lie in the same message, or in none: for callers that
+  /// ask about many neighbours. False for what is not of this document.
+  struct Neighbours {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    std::int32_t message = -1;
+    bool hold(std::uintptr_t key) const { return key >= begin && key < end; }
+  };
+  bool neighbours(const char* address, Neighbours& found) const;
+  bool neighbours(std::uint32_t origin, Neighbours& found) const;
+
   /// The whole place; false if it is none of this document's. Walks the message, or all that is no
   /// message.
   bool find(const char* address, PlaceInInput& place) const;

@@ -45,10 +45,10 @@ struct Separator {
 /// latest from().
 class TextRun {
  public:
-  explicit TextRun(Runtime& rt) : rt_(rt), pieces_(rt) {}
+  explicit TextRun(Runtime& rt) : rt_(rt), pieces_(rt), logging_(rt.arena.logging()) {}
 
   void from(const char* data, std::uint32_t id = 0) {
-    if (data == source_data_ && id == source_id_) return;
+    if (!logging_ || (data == source_data_ && id == source_id_)) return;
     if (at_ != logged_) log();
     source_data_ = data;
     source_id_ = id;
@@ -96,6 +96,7 @@ class TextRun {
   char* end_ = nullptr;
   char* logged_ = nullptr;
   std::size_t next_size_ = kFirstRun;
+  bool logging_;
 };
 
 void TextRun::log() {

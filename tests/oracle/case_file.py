@@ -6,7 +6,7 @@ import dataclasses
 import json
 import pathlib
 
-HEADERS = ("about", "oracle")
+HEADERS = ("about", "oracle", "differs")
 SECTIONS = ("context", "settings", "template", "template json", "output", "output json", "error", "spans",
             "tree", "code", "events", "findings")
 INHERITED = ("context", "settings")  # what the preamble of a table gives to each of its cases

@@ -1,4 +1,5 @@
-// What several filter files need: attribute paths, case folding, lookups and the errors Python has for them.
+// What several filter files need: attribute paths, case folding, lookups and the errors Python has
+// for them.
 //
 // Begin reading at AttributeGetter (Jinja2 3.1.6 filters.py: make_attrgetter).
 #pragma once
@@ -14,8 +15,8 @@ namespace parlance::jinja {
 
 /// Looks a dotted path up in each item: "a.b.0" is item['a']['b'][0] by Jinja2's rules.
 struct AttributeGetter {
-  std::span<const Value> parts;  ///< empty: the item itself
-  bool fold = false;             ///< strings come out in lower case
+  std::span<const Value> parts;    ///< empty: the item itself
+  bool fold = false;               ///< strings come out in lower case
   Value fallback = Value::none();  ///< unless none: replaces what is undefined at any part
 
   /// The looked up value; invalid after a failure.
@@ -35,13 +36,15 @@ Value plain_text(Runtime& rt, Value v);
 
 /// Fails with AttributeError "'int' object has no attribute 'splitlines'", or UndefinedError.
 Value fail_attribute(Runtime& rt, Value v, std::string_view name);
-/// Argument i as a C size: false with TypeError for others than integers, OverflowError past 64 bits.
+/// Argument i as a C size: false with TypeError for others than integers, OverflowError past 64
+/// bits.
 bool size_argument(const Call& call, std::size_t i, std::int64_t& out);
 /// `n` spaces.
 Value spaces(Runtime& rt, std::uint64_t n);
 /// An undefined value whose message is `hint`, which must live forever.
 Value undefined_hint(Runtime& rt, std::string_view hint);
-/// Forgets a failure that Python code would catch as one of these classes; false if it is of another.
+/// Forgets a failure that Python code would catch as one of these classes; false if it is of
+/// another.
 bool caught(Runtime& rt, std::initializer_list<ErrorCode> codes);
 /// Fails with FilterArgumentError.
 inline Value fail_filter(const Call& call, std::string message) {
@@ -52,7 +55,8 @@ inline Value fail_filter(const Call& call, std::string message) {
 class Cutter {
  public:
   explicit Cutter(Value s) : s_(s) {}
-  /// Appends bytes [begin, end) of the string to `out`, sharing its pieces. `begin` must never decrease.
+  /// Appends bytes [begin, end) of the string to `out`, sharing its pieces. `begin` must never
+  /// decrease.
   void append(StringBuilder& out, std::size_t begin, std::size_t end);
 
  private:
@@ -61,7 +65,8 @@ class Cutter {
   std::size_t piece_begin_ = 0;
 };
 
-/// Searches for one text in others, in linear time whatever the texts are (Knuth, Morris, Pratt past 32 bytes).
+/// Searches for one text in others, in linear time whatever the texts are (Knuth, Morris, Pratt
+/// past 32 bytes).
 class Needle {
  public:
   /// `needle` must not be empty. Takes memory of the arena for long ones.

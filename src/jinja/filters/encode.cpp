@@ -1,7 +1,8 @@
-// Filters that write a value in another notation: tojson (as transformers replaces it), urlencode, pprint.
+// Filters that write a value in another notation: tojson (as transformers replaces it), urlencode,
+// pprint.
 //
-// Source of the rules: transformers' chat template environment (json.dumps without HTML escapes), Jinja2
-// 3.1.6 filters.py and utils.py: url_quote. Begin reading at kEncodeFilters, at the end.
+// Source of the rules: transformers' chat template environment (json.dumps without HTML escapes),
+// Jinja2 3.1.6 filters.py and utils.py: url_quote. Begin reading at kEncodeFilters, at the end.
 #include <array>
 
 #include "jinja/filters/common.h"
@@ -46,7 +47,8 @@ bool json_separators(Call& call, JsonStyle& style) {
   }
   for (const Value& separator : both) {
     if (separator.is_string()) continue;
-    call.fail(ErrorCode::type, "make_encoder() argument must be str, not " + std::string(type_name(separator)));
+    call.fail(ErrorCode::type,
+              "make_encoder() argument must be str, not " + std::string(type_name(separator)));
     return false;
   }
   style.item_separator = text(call.rt, both[0]);
@@ -58,7 +60,8 @@ Value filter_tojson(Call& call) {
   JsonStyle style;
   style.ensure_ascii = call.truth(1);
   style.sort_keys = call.truth(4);
-  if (call.rt.failed() || !json_indent(call, style) || !json_separators(call, style)) return Value::invalid();
+  if (call.rt.failed() || !json_indent(call, style) || !json_separators(call, style))
+    return Value::invalid();
   return write_json(call.rt, call[0], style);
 }
 
@@ -76,7 +79,8 @@ Value fail_surrogate(Runtime& rt, Value s, std::string_view bytes, std::size_t a
   for (int shift = 12; shift >= 0; shift -= 4) shown += kHex[cp >> shift & 15];
   return rt.fail(ErrorCode::unicode_encode,
                  "'utf-8' codec can't encode character '" + shown + "' in position " +
-                     std::to_string(utf8::count(bytes.substr(0, at))) + ": surrogates not allowed", s);
+                     std::to_string(utf8::count(bytes.substr(0, at))) + ": surrogates not allowed",
+                 s);
 }
 
 /// Appends what one byte is quoted as.
@@ -95,7 +99,9 @@ void append_quoted(std::string& out, char c, bool in_query) {
 /// str(v) percent-quoted onto `out`; bytes that stay keep their origin. False after a failure.
 bool url_quote(Runtime& rt, StringBuilder& out, Value v, bool in_query) {
   Value s = to_text(rt, v);
-  if (s.is_invalid() || !rt.charge_bytes(4 * std::uint64_t{s.size}) || !rt.reserve(std::uint64_t{s.size} * 3)) return false;
+  if (s.is_invalid() || !rt.charge_bytes(4 * std::uint64_t{s.size}) ||
+      !rt.reserve(std::uint64_t{s.size} * 3))
+    return false;
   std::string_view whole = text(rt, s);
   std::size_t offset = 0;
   for_each_piece(s, [&](std::string_view piece) {
@@ -107,7 +113,8 @@ bool url_quote(Runtime& rt, StringBuilder& out, Value v, bool in_query) {
       begin = i;
       quoted.clear();
       for (; i < piece.size() && !is_url_safe(piece[i], in_query); ++i) {
-        bool surrogate = piece[i] == '\xED' && i + 1 < piece.size() && static_cast<unsigned char>(piece[i + 1]) >= 0xA0;
+        bool surrogate = piece[i] == '\xED' && i + 1 < piece.size() &&
+                         static_cast<unsigned char>(piece[i + 1]) >= 0xA0;
         if (surrogate) fail_surrogate(rt, s, whole, offset + i);
         append_quoted(quoted, piece[i], in_query);
       }
@@ -119,15 +126,17 @@ bool url_quote(Runtime& rt, StringBuilder& out, Value v, bool in_query) {
 }
 
 bool is_iterable_object(Value v) {
-  return v.is(Kind::object) && (v.object->type->iterate != nullptr || v.object->type->next != nullptr);
+  return v.is(Kind::object) &&
+         (v.object->type->iterate != nullptr || v.object->type->next != nullptr);
 }
 
 /// Unpacks `pair` into two values as Python's `for k, v in …` does.
 bool unpack_pair(Runtime& rt, Value pair, std::array<Value, 2>& out) {
-  bool iterable = pair.is_string() || pair.is_sequence() || pair.is(Kind::dict) || pair.is_undefined() ||
-                  is_iterable_object(pair);
+  bool iterable = pair.is_string() || pair.is_sequence() || pair.is(Kind::dict) ||
+                  pair.is_undefined() || is_iterable_object(pair);
   if (!iterable) {
-    rt.fail(ErrorCode::type, "cannot unpack non-iterable " + std::string(type_name(pair)) + " object", pair);
+    rt.fail(ErrorCode::type,
+            "cannot unpack non-iterable " + std::string(type_name(pair)) + " object", pair);
     return false;
   }
   Iterator it;
@@ -135,7 +144,8 @@ bool unpack_pair(Runtime& rt, Value pair, std::array<Value, 2>& out) {
   if (!iterate(rt, pair, it)) return false;
   for (std::size_t i = 0; i < 2; ++i) {
     if (it.next(rt, out[i])) continue;
-    rt.fail(ErrorCode::value, "not enough values to unpack (expected 2, got " + std::to_string(i) + ")", pair);
+    rt.fail(ErrorCode::value,
+            "not enough values to unpack (expected 2, got " + std::to_string(i) + ")", pair);
     return false;
   }
   if (it.next(rt, extra)) rt.fail(ErrorCode::value, "too many values to unpack (expected 2)", pair);
@@ -166,13 +176,15 @@ Value filter_urlencode(Call& call) {
 Value filter_pprint(Call& call) { return pretty_print(call.rt, call[0]); }
 
 constexpr Builtin kEncodeFilters[] = {
-    {"tojson", "", "value, ensure_ascii=false, indent=none, separators=none, sort_keys=false", filter_tojson,
+    {"tojson", "", "value, ensure_ascii=false, indent=none, separators=none, sort_keys=false",
+     filter_tojson,
      "The value as JSON, written as Python's json.dumps does; nothing is escaped for HTML.",
      "{{ {'a': [1, none, 'é']}|tojson }} -> {\"a\": [1, null, \"é\"]}"},
     {"urlencode", "", "value", filter_urlencode,
      "The text quoted for the path of a URL, or a mapping or pairs as a query.",
      "{{ {'q': 'a b&c', 'n': 1}|urlencode }} -> q=a+b%26c&n=1"},
-    {"pprint", "", "value", filter_pprint, "The value as Python's pprint prints it: keys sorted, 80 columns.",
+    {"pprint", "", "value", filter_pprint,
+     "The value as Python's pprint prints it: keys sorted, 80 columns.",
      "{{ {'b': 1, 'a': [2]}|pprint }} -> {'a': [2], 'b': 1}"},
 };
 

@@ -1,6 +1,7 @@
 // Filters for HTML: escape, forceescape, safe, striptags, xmlattr.
 //
-// Source of the rules: Jinja2 3.1.6 filters.py; the work is in value/markup.h. Begin reading at kHtmlFilters, at the end.
+// Source of the rules: Jinja2 3.1.6 filters.py; the work is in value/markup.h. Begin reading at
+// kHtmlFilters, at the end.
 #include <algorithm>
 
 #include "jinja/filters/common.h"
@@ -29,18 +30,22 @@ Value filter_striptags(Call& call) {
 
 // ---- xmlattr
 
-bool bad_in_name(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || c == '/' || c == '>' || c == '='; }
+bool bad_in_name(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r') || c == '/' || c == '>' || c == '=';
+}
 
 bool check_attribute_name(Runtime& rt, Value key) {
   if (!key.is_string()) {
-    rt.fail(ErrorCode::type, "expected string or bytes-like object, got '" + std::string(type_name(key)) + "'", key);
+    rt.fail(ErrorCode::type,
+            "expected string or bytes-like object, got '" + std::string(type_name(key)) + "'", key);
     return false;
   }
   std::string_view name = leaf_text(key);
   if (std::none_of(name.begin(), name.end(), bad_in_name)) return rt.charge_bytes(name.size());
   Value shown = to_repr(rt, key);
   if (shown.is_invalid()) return false;
-  rt.fail(ErrorCode::value, "Invalid character in attribute name: " + std::string(text(rt, shown)), key);
+  rt.fail(ErrorCode::value, "Invalid character in attribute name: " + std::string(text(rt, shown)),
+          key);
   return false;
 }
 
@@ -65,17 +70,20 @@ Value filter_xmlattr(Call& call) {
 }
 
 constexpr Builtin kHtmlFilters[] = {
-    {"escape", "e", "value, /", filter_escape, "The text with & < > ' and \" as entities, marked as safe HTML.",
+    {"escape", "e", "value, /", filter_escape,
+     "The text with & < > ' and \" as entities, marked as safe HTML.",
      "{{ '<a>'|escape }} -> &lt;a&gt;"},
-    {"forceescape", "", "value", filter_forceescape, "As escape, but what is marked as safe is escaped again.",
+    {"forceescape", "", "value", filter_forceescape,
+     "As escape, but what is marked as safe is escaped again.",
      "{{ '<'|escape|forceescape }} -> &amp;lt;"},
-    {"safe", "", "value", filter_safe, "The text marked as safe HTML, which autoescaping leaves alone.",
-     "{{ '<b>'|safe }} -> <b>"},
+    {"safe", "", "value", filter_safe,
+     "The text marked as safe HTML, which autoescaping leaves alone.", "{{ '<b>'|safe }} -> <b>"},
     {"striptags", "", "value", filter_striptags,
      "The text without comments and tags, with single blanks, and with entities as characters.",
      "{{ '<p>a  &amp;\n<b>b</b></p>'|striptags }} -> a & b"},
     {"xmlattr", "", "d, autospace=true", filter_xmlattr,
-     "A mapping as attributes of a tag, with a blank in front; none and undefined values are left out.",
+     "A mapping as attributes of a tag, with a blank in front; none and undefined values are left "
+     "out.",
      "{{ {'class': 'a', 'id': none, 'k': '<'}|xmlattr }} ->  class=\"a\" k=\"&lt;\""},
 };
 

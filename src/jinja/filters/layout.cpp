@@ -1,7 +1,8 @@
 // Filters that arrange lines: center, indent, truncate, wordwrap.
 //
-// Source of the rules: Jinja2 3.1.6 filters.py; CPython 3.11 Lib/textwrap.py for wordwrap, whose chunk
-// grammar is next_chunk. All measures are code points. Begin reading at kLayoutFilters, at the end.
+// Source of the rules: Jinja2 3.1.6 filters.py; CPython 3.11 Lib/textwrap.py for wordwrap, whose
+// chunk grammar is next_chunk. All measures are code points. Begin reading at kLayoutFilters, at
+// the end.
 #include <algorithm>
 #include <vector>
 
@@ -39,8 +40,8 @@ Value indention_of(Call& call) {
   if (call[1].is_string()) return with_markup(call[1], false);
   if (call[1].is_undefined()) return fail_undefined(call.rt, call[1]);
   if (!call[1].is(Kind::integer) && !call[1].is(Kind::boolean)) {
-    return call.fail(ErrorCode::type,
-                     "can't multiply sequence by non-int of type '" + std::string(type_name(call[1])) + "'");
+    return call.fail(ErrorCode::type, "can't multiply sequence by non-int of type '" +
+                                          std::string(type_name(call[1])) + "'");
   }
   std::int64_t width;
   if (!size_argument(call, 1, width)) return Value::invalid();
@@ -50,9 +51,10 @@ Value indention_of(Call& call) {
 Value fail_indent(Call& call) {
   Value v = call[0];
   if (v.is_undefined() || v.is(Kind::list)) return fail_attribute(call.rt, v, "splitlines");
-  return call.fail(ErrorCode::type, v.is(Kind::tuple) ? "can only concatenate tuple (not \"str\") to tuple"
-                                                      : "unsupported operand type(s) for +=: '" +
-                                                            std::string(type_name(v)) + "' and 'str'");
+  return call.fail(ErrorCode::type, v.is(Kind::tuple)
+                                        ? "can only concatenate tuple (not \"str\") to tuple"
+                                        : "unsupported operand type(s) for +=: '" +
+                                              std::string(type_name(v)) + "' and 'str'");
 }
 
 Value filter_indent(Call& call) {
@@ -74,10 +76,11 @@ Value filter_indent(Call& call) {
     cut.append(out, begin, end);
   };
   for_each_line(bytes, add);
-  // One line end more is counted in front of splitting: text that ends in one has an empty last line, except that
-  // a final "\r" joins it.
-  bool ended = bytes.empty() || unicode::is_line_break(
-                                    utf8::decode_back(bytes.data(), bytes.data() + bytes.size()).code_point);
+  // One line end more is counted in front of splitting: text that ends in one has an empty last
+  // line, except that a final "\r" joins it.
+  bool ended =
+      bytes.empty() || unicode::is_line_break(
+                           utf8::decode_back(bytes.data(), bytes.data() + bytes.size()).code_point);
   if (ended && (bytes.empty() || bytes.back() != '\r')) add(bytes.size(), bytes.size());
   return out.finish(s.is_markup());
 }
@@ -94,7 +97,8 @@ Value head_of(Runtime& rt, Value v, Value stop) {
 Value fail_assertion(Call& call, std::string_view least, Value got) {
   Value shown = to_text(call.rt, got);
   if (shown.is_invalid()) return shown;
-  return call.fail(ErrorCode::assertion, "expected " + std::string(least) + ", got " + std::string(text(call.rt, shown)));
+  return call.fail(ErrorCode::assertion,
+                   "expected " + std::string(least) + ", got " + std::string(text(call.rt, shown)));
 }
 
 /// The part of `s` in front of its last blank, or all of it.
@@ -121,7 +125,8 @@ Value filter_truncate(Call& call) {
   Value room = size < 0 ? Value::invalid() : binary(rt, BinaryOperator::add, most, leeway);
   if (room.is_invalid()) return room;
   if (compare(rt, Comparison::less_equal, Value::of_int(size), room)) return call[0];
-  Value stop = rt.failed() ? Value::invalid() : binary(rt, BinaryOperator::subtract, most, Value::of_int(end_size));
+  Value stop = rt.failed() ? Value::invalid()
+                           : binary(rt, BinaryOperator::subtract, most, Value::of_int(end_size));
   if (stop.is_invalid()) return stop;
   Value head = head_of(rt, call[0], stop);
   if (!head.is_invalid() && !call.truth(2)) head = before_last_blank(rt, head);
@@ -156,7 +161,8 @@ bool is_wrap_space(char32_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_word(char32_t c) { return c == '_' || unicode::is_alnum(c); }
 bool is_letter(char32_t c) { return is_word(c) && !unicode::is_decimal(c); }
 bool is_word_or_mark(char32_t c) {
-  return is_word(c) || c == '!' || c == '"' || c == '\'' || c == '&' || c == '.' || c == ',' || c == '?';
+  return is_word(c) || c == '!' || c == '"' || c == '\'' || c == '&' || c == '.' || c == ',' ||
+         c == '?';
 }
 
 /// The end of two or more dashes at `i` with a word character after them; 0 if there are none.
@@ -166,16 +172,19 @@ std::size_t dash_end(const Line& line, std::size_t i) {
   return end - i >= 2 && end < line.size() && is_word(line.at(end)) ? end : 0;
 }
 
-/// May a word be cut after the hyphen at `i`? Two letters before it (or letter, hyphen, letter) and two after.
+/// May a word be cut after the hyphen at `i`? Two letters before it (or letter, hyphen, letter) and
+/// two after.
 bool cuts_at_hyphen(const Line& line, std::size_t i) {
   if (line.at(i) != '-' || i < 2 || !is_letter(line.at(i - 1))) return false;
-  bool before = is_letter(line.at(i - 2)) || (i >= 3 && line.at(i - 2) == '-' && is_letter(line.at(i - 3)));
+  bool before =
+      is_letter(line.at(i - 2)) || (i >= 3 && line.at(i - 2) == '-' && is_letter(line.at(i - 3)));
   if (!before || i + 1 >= line.size() || !is_letter(line.at(i + 1))) return false;
   std::size_t next = line.at(i + 2) == '-' ? i + 3 : i + 2;
   return next < line.size() && is_letter(line.at(next));
 }
 
-/// The end of the chunk that begins at `i`: white space, dashes between words, or a word up to where it may be cut.
+/// The end of the chunk that begins at `i`: white space, dashes between words, or a word up to
+/// where it may be cut.
 std::size_t next_chunk(const Line& line, std::size_t i, bool hyphens) {
   std::size_t end = i;
   if (is_wrap_space(line.at(i))) {
@@ -202,12 +211,14 @@ struct Wrap {
 };
 
 /// Where a word longer than the line is cut, `room` characters being left.
-std::size_t cut_long_word(const Line& line, std::size_t begin, std::size_t end, std::size_t room, const Wrap& wrap) {
+std::size_t cut_long_word(const Line& line, std::size_t begin, std::size_t end, std::size_t room,
+                          const Wrap& wrap) {
   if (!wrap.hyphens || end - begin <= room) return std::min(end, begin + room);
   for (std::size_t i = begin + room; i-- > begin;) {
     if (line.chars[i] != '-') continue;
     bool only_dashes = std::all_of(line.chars.begin() + static_cast<std::ptrdiff_t>(begin),
-                                   line.chars.begin() + static_cast<std::ptrdiff_t>(i), [](char32_t c) { return c == '-'; });
+                                   line.chars.begin() + static_cast<std::ptrdiff_t>(i),
+                                   [](char32_t c) { return c == '-'; });
     if (i > begin && !only_dashes) return i + 1;
     break;
   }
@@ -225,7 +236,8 @@ bool is_blank(const Line& line, std::size_t begin, std::size_t end) {
 template <typename Emit>
 void wrap_line(const Line& line, const Wrap& wrap, Emit emit) {
   std::vector<std::size_t> ends;
-  for (std::size_t i = 0; i < line.size();) ends.push_back(i = next_chunk(line, i, wrap.split_hyphens));
+  for (std::size_t i = 0; i < line.size();)
+    ends.push_back(i = next_chunk(line, i, wrap.split_hyphens));
   std::size_t begin = 0, chunk = 0;
   bool any = false;
   while (chunk < ends.size()) {
@@ -237,7 +249,8 @@ void wrap_line(const Line& line, const Wrap& wrap, Emit emit) {
     }
     if (chunk < ends.size() && ends[chunk] - begin > wrap.width) {
       if (wrap.break_words) {
-        // CPython takes nothing of the word when the line is full, but the empty part still counts as a chunk.
+        // CPython takes nothing of the word when the line is full, but the empty part still counts
+        // as a chunk.
         last = begin;
         begin = cut_long_word(line, begin, ends[chunk], wrap.width - (begin - from), wrap);
         if (begin == ends[chunk]) ++chunk;
@@ -259,11 +272,13 @@ Value filter_wordwrap(Call& call) {
   std::int64_t width;
   if (!s.is_string()) return fail_attribute(rt, s, "splitlines");
   if (!between.is_string()) return fail_attribute(rt, between, "join");
-  if (!call.integer(1, width) || !rt.reserve(std::uint64_t{s.size} * 16) || !rt.charge_bytes(8 * std::uint64_t{s.size})) {
+  if (!call.integer(1, width) || !rt.reserve(std::uint64_t{s.size} * 16) ||
+      !rt.charge_bytes(8 * std::uint64_t{s.size})) {
     return Value::invalid();
   }
   bool is_true = call[4].is(Kind::boolean) && call[4].integer != 0;
-  Wrap wrap{static_cast<std::size_t>(std::max<std::int64_t>(width, 0)), call.truth(2), call.truth(4), is_true};
+  Wrap wrap{static_cast<std::size_t>(std::max<std::int64_t>(width, 0)), call.truth(2),
+            call.truth(4), is_true};
   std::string_view bytes = text(rt, s);
   StringBuilder out(rt);
   Cutter cut(s);
@@ -271,7 +286,8 @@ Value filter_wordwrap(Call& call) {
   bool first_line = true;
   for_each_line(bytes, [&](std::size_t begin, std::size_t end) {
     if (!first_line) out.append(between);
-    if (width <= 0) rt.fail(ErrorCode::value, "invalid width " + std::to_string(width) + " (must be > 0)");
+    if (width <= 0)
+      rt.fail(ErrorCode::value, "invalid width " + std::to_string(width) + " (must be > 0)");
     if (rt.failed()) return;
     first_line = false;
     bool first_part = true;
@@ -286,17 +302,22 @@ Value filter_wordwrap(Call& call) {
 }
 
 constexpr Builtin kLayoutFilters[] = {
-    {"center", "", "value, width=80", filter_center, "The text in the middle of a field of `width` characters.",
+    {"center", "", "value, width=80", filter_center,
+     "The text in the middle of a field of `width` characters.",
      "{{ '[' ~ 'ab'|center(6) ~ ']' }} -> [  ab  ]"},
     {"indent", "", "s, width=4, first=false, blank=false", filter_indent,
-     "Each line but the first (or also the first) moved right by blanks or a text; empty lines only if `blank`.",
+     "Each line but the first (or also the first) moved right by blanks or a text; empty lines "
+     "only if `blank`.",
      "{{ 'a b'|indent(2, true) }} ->   a b"},
     {"truncate", "", "s, length=255, killwords=false, end='...', leeway=none", filter_truncate,
-     "The text cut to `length` characters with `end` after it, at a blank unless `killwords`; a text longer by no more "
+     "The text cut to `length` characters with `end` after it, at a blank unless `killwords`; a "
+     "text longer by no more "
      "than `leeway` (5) stays whole.",
      "{{ 'foo bar baz qux'|truncate(9, leeway=0) }} -> foo..."},
-    {"wordwrap", "", "s, width=79, break_long_words=true, wrapstring=none, break_on_hyphens=true", filter_wordwrap,
-     "The text with `wrapstring` (a line feed) where lines would be longer than `width` characters.",
+    {"wordwrap", "", "s, width=79, break_long_words=true, wrapstring=none, break_on_hyphens=true",
+     filter_wordwrap,
+     "The text with `wrapstring` (a line feed) where lines would be longer than `width` "
+     "characters.",
      "{{ 'foo bar baz'|wordwrap(7, wrapstring='/') }} -> foo bar/baz"},
 };
 

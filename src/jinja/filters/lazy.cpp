@@ -1,9 +1,9 @@
 // Filters that give an iterator: map, select, reject, selectattr, rejectattr, slice, batch, unique,
 // items, reverse.
 //
-// Each is a Generator (jinja/objects.h) whose step does what the body of Jinja2's generator function
-// does; arguments are looked at only when the first value is asked for, so errors surface there.
-// Source of the rules: Jinja2 3.1.6 filters.py. Begin reading at MapGenerator.
+// Each is a Generator (jinja/objects.h) whose step does what the body of Jinja2's generator
+// function does; arguments are looked at only when the first value is asked for, so errors surface
+// there. Source of the rules: Jinja2 3.1.6 filters.py. Begin reading at MapGenerator.
 #include <algorithm>
 #include <cstring>
 
@@ -132,7 +132,9 @@ bool step_select(Runtime& rt, Generator& base, Value& out) {
   auto& g = static_cast<RowGenerator&>(base);
   if (!g.started) {
     g.started = true;
-    if (!truth(rt, g.source) || !prepare_select(rt, g, by_attribute) || !iterate(rt, g.source, g.it)) return false;
+    if (!truth(rt, g.source) || !prepare_select(rt, g, by_attribute) ||
+        !iterate(rt, g.source, g.it))
+      return false;
   }
   while (g.it.next(rt, out) && rt.charge(1)) {
     Value answer = g.getter.get(rt, out);
@@ -145,7 +147,8 @@ bool step_select(Runtime& rt, Generator& base, Value& out) {
   return false;
 }
 
-Value start_row(Call& call, std::string_view name, bool (*step)(Runtime&, Generator&, Value&), bool wanted) {
+Value start_row(Call& call, std::string_view name, bool (*step)(Runtime&, Generator&, Value&),
+                bool wanted) {
   auto* g = start_generator<RowGenerator>(call.rt, name, step);
   g->source = call[0];
   g->arguments = keep(call.rt, call.rest);
@@ -154,10 +157,18 @@ Value start_row(Call& call, std::string_view name, bool (*step)(Runtime&, Genera
 }
 
 Value filter_map(Call& call) { return start_row(call, "sync_do_map", step_map, true); }
-Value filter_select(Call& call) { return start_row(call, "select_or_reject", step_select<false>, true); }
-Value filter_reject(Call& call) { return start_row(call, "select_or_reject", step_select<false>, false); }
-Value filter_selectattr(Call& call) { return start_row(call, "select_or_reject", step_select<true>, true); }
-Value filter_rejectattr(Call& call) { return start_row(call, "select_or_reject", step_select<true>, false); }
+Value filter_select(Call& call) {
+  return start_row(call, "select_or_reject", step_select<false>, true);
+}
+Value filter_reject(Call& call) {
+  return start_row(call, "select_or_reject", step_select<false>, false);
+}
+Value filter_selectattr(Call& call) {
+  return start_row(call, "select_or_reject", step_select<true>, true);
+}
+Value filter_rejectattr(Call& call) {
+  return start_row(call, "select_or_reject", step_select<true>, false);
+}
 
 // ---- slice, batch
 
@@ -193,7 +204,8 @@ bool step_slice(Runtime& rt, Generator& base, Value& out) {
   if (g.next >= g.count) return false;
   std::int64_t size = g.list.list->size, extra = size % g.count;
   std::int64_t take = size / g.count + (g.next < extra ? 1 : 0);
-  std::span<const Value> part = items(g.list).subspan(static_cast<std::size_t>(g.begin), static_cast<std::size_t>(take));
+  std::span<const Value> part =
+      items(g.list).subspan(static_cast<std::size_t>(g.begin), static_cast<std::size_t>(take));
   bool filled = !g.fill.is_none() && g.next >= extra;
   g.begin += take;
   ++g.next;
@@ -233,7 +245,9 @@ bool fill_batch(Runtime& rt, const BatchGenerator& g, ListBuilder& batch) {
     rt.fail(ErrorCode::type, "can't multiply sequence by non-int of type 'float'");
   }
   std::optional<std::int64_t> n = rt.failed() ? std::nullopt : to_index(rt, lacking);
-  if (!n || !rt.reserve(static_cast<std::uint64_t>(std::min<std::int64_t>(*n, Runtime::kMaxText)) * sizeof(Value)) ||
+  if (!n ||
+      !rt.reserve(static_cast<std::uint64_t>(std::min<std::int64_t>(*n, Runtime::kMaxText)) *
+                  sizeof(Value)) ||
       !rt.charge(static_cast<std::uint64_t>(*n))) {
     return false;
   }
@@ -260,7 +274,8 @@ bool step_batch(Runtime& rt, Generator& base, Value& out) {
     batch.append(item);
   }
   g.ended = true;
-  if (rt.failed() || batch.size() == 0 || (!g.fill.is_none() && !fill_batch(rt, g, batch))) return false;
+  if (rt.failed() || batch.size() == 0 || (!g.fill.is_none() && !fill_batch(rt, g, batch)))
+    return false;
   out = batch.finish();
   return true;
 }
@@ -337,7 +352,8 @@ Value filter_items(Call& call) {
 
 Value filter_reverse(Call& call) {
   Runtime& rt = call.rt;
-  if (call[0].is_string()) return slice(rt, call[0], Value::none(), Value::none(), Value::of_int(-1));
+  if (call[0].is_string())
+    return slice(rt, call[0], Value::none(), Value::none(), Value::of_int(-1));
   Value reversed = make_reversed(rt, call[0]);
   if (!reversed.is_undefined()) return reversed;
   Value list = to_list(rt, call[0]);
@@ -357,7 +373,8 @@ constexpr Builtin kLazyFilters[] = {
      "Each member through a filter, or (with attribute=, default=) an attribute of each. Lazy.",
      "{{ ['a', 'b']|map('upper')|list }} -> ['A', 'B']"},
     {"select", "", "value, *args, **kwargs", filter_select,
-     "The members for which a test holds, or that are true. Lazy.", "{{ [1, 2, 3]|select('odd')|list }} -> [1, 3]"},
+     "The members for which a test holds, or that are true. Lazy.",
+     "{{ [1, 2, 3]|select('odd')|list }} -> [1, 3]"},
     {"reject", "", "value, *args, **kwargs", filter_reject,
      "The members for which a test does not hold, or that are not true. Lazy.",
      "{{ [1, 2, 3]|reject('odd')|list }} -> [2]"},
@@ -376,9 +393,11 @@ constexpr Builtin kLazyFilters[] = {
     {"unique", "", "value, case_sensitive=false, attribute=none", filter_unique,
      "Each member once (or one for each value of an attribute), without case unless asked. Lazy.",
      "{{ ['b', 'a', 'B']|unique|list }} -> ['b', 'a']"},
-    {"items", "", "value", filter_items, "The (key, value) pairs of a mapping; none for an undefined value. Lazy.",
+    {"items", "", "value", filter_items,
+     "The (key, value) pairs of a mapping; none for an undefined value. Lazy.",
      "{{ {'a': 1}|items|list }} -> [('a', 1)]"},
-    {"reverse", "", "value", filter_reverse, "A text backwards, or an iterator over the members from the last.",
+    {"reverse", "", "value", filter_reverse,
+     "A text backwards, or an iterator over the members from the last.",
      "{{ [1, 2]|reverse|list }} -> [2, 1]"},
 };
 

@@ -19,7 +19,8 @@ Value filter_default(Call& call) {
 
 /// Does the value have this attribute (not item)?
 bool has_attribute(Runtime& rt, Value v, std::string_view name) {
-  if (find_method(v, name) != nullptr || (is_group(v) && !group_attribute(v, name).is_undefined())) return true;
+  if (find_method(v, name) != nullptr || (is_group(v) && !group_attribute(v, name).is_undefined()))
+    return true;
   if (v.is(Kind::object) && v.object->type->get_attribute != nullptr &&
       !v.object->type->get_attribute(rt, v.object, name).is_undefined()) {
     return true;
@@ -31,16 +32,19 @@ bool has_attribute(Runtime& rt, Value v, std::string_view name) {
 Value filter_attr(Call& call) {
   Runtime& rt = call.rt;
   if (!call[1].is_string()) {
-    return call.fail(ErrorCode::type, "attribute name must be string, not '" + std::string(type_name(call[1])) + "'");
+    return call.fail(ErrorCode::type, "attribute name must be string, not '" +
+                                          std::string(type_name(call[1])) + "'");
   }
   std::string_view name = text(rt, call[1]);
-  bool dunder = name.size() >= 4 && name.substr(0, 2) == "__" && name.substr(name.size() - 2) == "__";
+  bool dunder =
+      name.size() >= 4 && name.substr(0, 2) == "__" && name.substr(name.size() - 2) == "__";
   if (call[0].is_undefined() && !dunder) return fail_undefined(rt, call[0]);
   bool there = has_attribute(rt, call[0], name);
   if (rt.failed()) return Value::invalid();
   if (there) return get_attribute(rt, call[0], call[1]);
   Value v;
-  v.undefined = rt.arena.make<UndefinedInfo>(UndefinedInfo{UndefinedInfo::Form::attribute, call[1], call[0]});
+  v.undefined =
+      rt.arena.make<UndefinedInfo>(UndefinedInfo{UndefinedInfo::Form::attribute, call[1], call[0]});
   return v;
 }
 
@@ -48,7 +52,8 @@ constexpr Builtin kMappingFilters[] = {
     {"default", "d", "value, default_value='', boolean=false", filter_default,
      "Another value in place of an undefined one, or of any false one if `boolean`.",
      "{{ ''|default('none', true) }} -> none"},
-    {"attr", "", "obj, name", filter_attr, "An attribute of the value, never one of its items; undefined if it has none.",
+    {"attr", "", "obj, name", filter_attr,
+     "An attribute of the value, never one of its items; undefined if it has none.",
      "{{ {'k': 1}|attr('k') is defined }} -> False"},
 };
 

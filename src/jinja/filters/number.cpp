@@ -2,11 +2,12 @@
 //
 // Source of the rules: Jinja2 3.1.6 filters.py; which exceptions are caught is part of them.
 // Begin reading at kNumberFilters, at the end.
+#include "value/number.h"
+
 #include <cmath>
 
 #include "jinja/filters/common.h"
 #include "jinja/filters/tables.h"
-#include "value/number.h"
 #include "value/operators.h"
 
 namespace parlance::jinja {
@@ -14,7 +15,8 @@ namespace {
 
 Value filter_abs(Call& call) {
   if (is_number(call[0])) return number_abs(call.rt, call[0]);
-  return call.fail(ErrorCode::type, "bad operand type for abs(): '" + std::string(type_name(call[0])) + "'");
+  return call.fail(ErrorCode::type,
+                   "bad operand type for abs(): '" + std::string(type_name(call[0])) + "'");
 }
 
 /// float(v): nullopt with the failure recorded (type, value, overflow, undefined).
@@ -26,14 +28,17 @@ std::optional<double> python_float(Runtime& rt, Value v) {
   }
   if (!v.is_string()) {
     rt.fail(ErrorCode::type,
-            "float() argument must be a string or a real number, not '" + std::string(type_name(v)) + "'", v);
+            "float() argument must be a string or a real number, not '" +
+                std::string(type_name(v)) + "'",
+            v);
     return std::nullopt;
   }
   std::optional<double> number = parse_real(text(rt, v));
   if (number) return number;
   Value shown = to_repr(rt, v);
   if (!shown.is_invalid()) {
-    rt.fail(ErrorCode::value, "could not convert string to float: " + std::string(text(rt, shown)), v);
+    rt.fail(ErrorCode::value, "could not convert string to float: " + std::string(text(rt, shown)),
+            v);
   }
   return std::nullopt;
 }
@@ -49,7 +54,8 @@ Value python_int(Call& call) {
   if (!v.is_string()) return rt.fail(ErrorCode::type, "not a number");
   std::int64_t base;
   if (!call.integer(2, base)) return Value::invalid();
-  if (base != 0 && (base < 2 || base > 36)) return rt.fail(ErrorCode::value, "int() base must be >= 2 and <= 36, or 0");
+  if (base != 0 && (base < 2 || base > 36))
+    return rt.fail(ErrorCode::value, "int() base must be >= 2 and <= 36, or 0");
   std::optional<Value> number = parse_int(rt, text(rt, v), static_cast<int>(base));
   return number && !number->is_invalid() ? *number : rt.fail(ErrorCode::value, "not an integer");
 }
@@ -62,7 +68,8 @@ Value filter_int(Call& call) {
   std::optional<double> real = python_float(rt, call[0]);
   if (real) number = integer_from_real(rt, *real);
   if (!rt.failed()) return number;
-  return caught(rt, {ErrorCode::type, ErrorCode::value, ErrorCode::overflow}) ? call[1] : Value::invalid();
+  return caught(rt, {ErrorCode::type, ErrorCode::value, ErrorCode::overflow}) ? call[1]
+                                                                              : Value::invalid();
 }
 
 Value filter_float(Call& call) {
@@ -78,7 +85,8 @@ Value filter_float(Call& call) {
 Value whole(Runtime& rt, Value scaled, bool up) {
   if (is_integral(scaled)) return scaled;
   if (!scaled.is(Kind::real)) {
-    return rt.fail(ErrorCode::type, "must be real number, not " + std::string(type_name(scaled)), scaled);
+    return rt.fail(ErrorCode::type, "must be real number, not " + std::string(type_name(scaled)),
+                   scaled);
   }
   return integer_from_real(rt, up ? std::ceil(scaled.real) : std::floor(scaled.real));
 }
@@ -99,11 +107,12 @@ Value filter_round(Call& call) {
     return fail_filter(call, "method must be common, ceil or floor");
   }
   if (!is_number(call[0])) {
-    return call.fail(ErrorCode::type, "type " + std::string(type_name(call[0])) + " doesn't define __round__ method");
+    return call.fail(ErrorCode::type, "type " + std::string(type_name(call[0])) +
+                                          " doesn't define __round__ method");
   }
   if (!call[1].is_none() && !is_integral(call[1])) {
-    return call.fail(ErrorCode::type,
-                     "'" + std::string(type_name(call[1])) + "' object cannot be interpreted as an integer");
+    return call.fail(ErrorCode::type, "'" + std::string(type_name(call[1])) +
+                                          "' object cannot be interpreted as an integer");
   }
   return round_number(call.rt, call[0], call[1]);
 }
@@ -149,14 +158,16 @@ Value filter_filesizeformat(Call& call) {
 constexpr Builtin kNumberFilters[] = {
     {"abs", "", "x, /", filter_abs, "The number without its sign.", "{{ -2.5|abs }} -> 2.5"},
     {"int", "", "value, default=0, base=10", filter_int,
-     "The value as an integer, text in any base from 2 to 36; `default` if it is none.", "{{ '1f'|int(base=16) }} -> 31"},
-    {"float", "", "value, default=missing", filter_float, "The value as a float; `default` (0.0) if it is none.",
-     "{{ '1e3'|float }} -> 1000.0"},
+     "The value as an integer, text in any base from 2 to 36; `default` if it is none.",
+     "{{ '1f'|int(base=16) }} -> 31"},
+    {"float", "", "value, default=missing", filter_float,
+     "The value as a float; `default` (0.0) if it is none.", "{{ '1e3'|float }} -> 1000.0"},
     {"round", "", "value, precision=0, method='common'", filter_round,
      "The number rounded to `precision` digits: 'common' (half to even), 'ceil' or 'floor'.",
      "{{ 2.345|round(1, 'ceil') }} -> 2.4"},
     {"filesizeformat", "", "value, binary=false", filter_filesizeformat,
-     "The number of bytes in a unit a person reads, decimal or binary.", "{{ 13500|filesizeformat }} -> 13.5 kB"},
+     "The number of bytes in a unit a person reads, decimal or binary.",
+     "{{ 13500|filesizeformat }} -> 13.5 kB"},
 };
 
 }  // namespace

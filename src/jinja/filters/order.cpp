@@ -66,7 +66,8 @@ Value filter_dictsort(Call& call) {
   Runtime& rt = call.rt;
   bool fold = !call.truth(1);
   std::string_view by = call[2].is_string() ? text(rt, call[2]) : std::string_view();
-  if (by != "key" && by != "value") return fail_filter(call, "You can only sort by either \"key\" or \"value\"");
+  if (by != "key" && by != "value")
+    return fail_filter(call, "You can only sort by either \"key\" or \"value\"");
   if (!call[0].is(Kind::dict)) return fail_attribute(rt, call[0], "items");
   std::size_t position = by == "key" ? 0 : 1;
   bool reverse = call.truth(3);
@@ -120,7 +121,8 @@ Value extreme(Call& call, Comparison better) {
   Value best;
   if (!iterate(rt, call[0], it)) return Value::invalid();
   if (!it.next(rt, best)) {
-    return rt.failed() ? Value::invalid() : undefined_hint(rt, "No aggregated item, sequence was empty.");
+    return rt.failed() ? Value::invalid()
+                       : undefined_hint(rt, "No aggregated item, sequence was empty.");
   }
   getter.fold = !call.truth(1);
   if (rt.failed() || !make_getter(rt, call[2], getter)) return Value::invalid();
@@ -143,13 +145,15 @@ Value filter_max(Call& call) { return extreme(call, Comparison::greater); }
 
 constexpr Builtin kOrderFilters[] = {
     {"sort", "", "value, reverse=false, case_sensitive=false, attribute=none", filter_sort,
-     "A sorted list of the members; by one or more attributes separated by commas, without case unless asked.",
+     "A sorted list of the members; by one or more attributes separated by commas, without case "
+     "unless asked.",
      "{{ ['b', 'A', 'c']|sort(reverse=true) }} -> ['c', 'b', 'A']"},
     {"dictsort", "", "value, case_sensitive=false, by='key', reverse=false", filter_dictsort,
      "A list of a mapping's (key, value) pairs, sorted by 'key' or by 'value'.",
      "{{ {'b': 1, 'A': 2}|dictsort }} -> [('A', 2), ('b', 1)]"},
     {"groupby", "", "value, attribute, default=none, case_sensitive=false", filter_groupby,
-     "The members sorted and grouped by an attribute: a list of (grouper, list) pairs, which also have these names.",
+     "The members sorted and grouped by an attribute: a list of (grouper, list) pairs, which also "
+     "have these names.",
      "{{ [{'k': 1, 'v': 'a'}]|groupby('k') }} -> [(1, [{'k': 1, 'v': 'a'}])]"},
     {"min", "", "value, case_sensitive=false, attribute=none", filter_min,
      "The smallest member, or the one with the smallest attribute; undefined if there is none.",

@@ -1,4 +1,5 @@
-// Filters that take something apart or together at once: first, last, length, list, join, sum, random.
+// Filters that take something apart or together at once: first, last, length, list, join, sum,
+// random.
 //
 // Source of the rules: Jinja2 3.1.6 filters.py. Sorting is in order.cpp, lazy filters in lazy.cpp.
 // Begin reading at kSequenceFilters, at the end.
@@ -17,7 +18,8 @@ Value filter_first(Call& call) {
   Value out;
   if (!iterate(call.rt, call[0], it)) return Value::invalid();
   if (it.next(call.rt, out)) return out;
-  return call.rt.failed() ? Value::invalid() : undefined_hint(call.rt, "No first item, sequence was empty.");
+  return call.rt.failed() ? Value::invalid()
+                          : undefined_hint(call.rt, "No first item, sequence was empty.");
 }
 
 /// The last member without making an iterator, for strings, lists and tuples that are not empty.
@@ -43,7 +45,8 @@ Value filter_last(Call& call) {
     Iterator it;
     Value reversed = make_reversed(rt, v);
     if (reversed.is_undefined()) {
-      return call.fail(ErrorCode::type, "'" + std::string(type_name(v)) + "' object is not reversible");
+      return call.fail(ErrorCode::type,
+                       "'" + std::string(type_name(v)) + "' object is not reversible");
     }
     if (reversed.is_invalid() || !iterate(rt, reversed, it)) return Value::invalid();
     if (it.next(rt, out)) return out;
@@ -52,7 +55,8 @@ Value filter_last(Call& call) {
 }
 
 Value filter_length(Call& call) {
-  if (call[0].is_string()) return Value::of_int(static_cast<std::int64_t>(length(call.rt, call[0])));
+  if (call[0].is_string())
+    return Value::of_int(static_cast<std::int64_t>(length(call.rt, call[0])));
   std::int64_t n = length_of(call.rt, call[0]);
   return n < 0 ? Value::invalid() : Value::of_int(n);
 }
@@ -126,7 +130,8 @@ Value filter_sum(Call& call) {
   Iterator it;
   Value total = call[2];
   if (!make_getter(rt, call[1], getter) || !iterate(rt, call[0], it)) return Value::invalid();
-  if (total.is_string()) return call.fail(ErrorCode::type, "sum() can't sum strings [use ''.join(seq) instead]");
+  if (total.is_string())
+    return call.fail(ErrorCode::type, "sum() can't sum strings [use ''.join(seq) instead]");
   for (Value item; it.next(rt, item);) {
     item = getter.get(rt, item);
     if (item.is_invalid() || !rt.charge(1)) return Value::invalid();
@@ -137,7 +142,8 @@ Value filter_sum(Call& call) {
 }
 
 constexpr Builtin kSequenceFilters[] = {
-    {"length", "count", "value, /", filter_length, "How many members or characters there are.", "{{ 'añb'|length }} -> 3"},
+    {"length", "count", "value, /", filter_length, "How many members or characters there are.",
+     "{{ 'añb'|length }} -> 3"},
     {"first", "", "seq", filter_first, "The first member or character; undefined if there is none.",
      "{{ [5, 6]|first }} -> 5"},
     {"last", "", "seq", filter_last, "The last member or character; undefined if there is none.",
@@ -145,13 +151,15 @@ constexpr Builtin kSequenceFilters[] = {
     {"list", "", "value", filter_list, "A list of the members; of a text, its characters.",
      "{{ 'abc'|list }} -> ['a', 'b', 'c']"},
     {"random", "", "seq", filter_random,
-     "A member picked by the render's own seed (not the one Python would pick); undefined if there is none.",
+     "A member picked by the render's own seed (not the one Python would pick); undefined if there "
+     "is none.",
      "{{ [7]|random }} -> 7"},
     {"join", "", "value, d='', attribute=none", filter_join,
      "One text of the members' texts (or of an attribute of each) with `d` between them.",
      "{{ [1, 'b', none]|join(', ') }} -> 1, b, None"},
     {"sum", "", "iterable, attribute=none, start=0", filter_sum,
-     "The members (or an attribute of each) added to `start`.", "{{ [{'n': 2}, {'n': 3}]|sum('n') }} -> 5"},
+     "The members (or an attribute of each) added to `start`.",
+     "{{ [{'n': 2}, {'n': 3}]|sum('n') }} -> 5"},
 };
 
 }  // namespace

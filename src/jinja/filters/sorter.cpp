@@ -1,4 +1,5 @@
-// The sort behind sorter.h: CPython's start of a run, binary insertion, and merging above 64 members.
+// The sort behind sorter.h: CPython's start of a run, binary insertion, and merging above 64
+// members.
 #include "jinja/filters/sorter.h"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // Sorter: a stable sort of Python values that stops at the first failure.
 //
-// Comparing Python values can fail midway, which std::stable_sort cannot be told. Runs under 64 members
-// are sorted as CPython does (Objects/listobject.c: count_run, then binary insertion), so that the same
-// pair is compared first and the same TypeError results. Used by sort, dictsort, groupby and pprint.
+// Comparing Python values can fail midway, which std::stable_sort cannot be told. Runs under 64
+// members are sorted as CPython does (Objects/listobject.c: count_run, then binary insertion), so
+// that the same pair is compared first and the same TypeError results. Used by sort, dictsort,
+// groupby and pprint.
 #pragma once
 #include <span>
 
@@ -24,7 +25,8 @@ class Sorter {
 
   Sorter(Runtime& rt, std::size_t width, Less less) : rt_(rt), width_(width), less_(less) {}
 
-  /// Takes the members of `value` with the keys that key_of(item, out) writes (false: it failed); false after a failure.
+  /// Takes the members of `value` with the keys that key_of(item, out) writes (false: it failed);
+  /// false after a failure.
   template <typename KeyOf>
   bool collect(Value value, KeyOf key_of) {
     Value list = to_list(rt_, value);

@@ -1,8 +1,9 @@
 // The urlize filter: addresses in a text become links.
 //
-// Source of the rules: Jinja2 3.1.6 utils.py (urlize, _http_re, _email_re) and filters.py (do_urlize). Its
-// regular expressions are written out as functions: a host is the longest run of host characters, since
-// what may follow it (end, port, / ? #) is none of them. Begin reading at filter_urlize.
+// Source of the rules: Jinja2 3.1.6 utils.py (urlize, _http_re, _email_re) and filters.py
+// (do_urlize). Its regular expressions are written out as functions: a host is the longest run of
+// host characters, since what may follow it (end, port, / ? #) is none of them. Begin reading at
+// filter_urlize.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -18,7 +19,8 @@ namespace {
 
 using Text = std::u32string_view;
 
-/// Lower case of a letter as an ASCII pattern without case sees it in Python's re: four more characters match.
+/// Lower case of a letter as an ASCII pattern without case sees it in Python's re: four more
+/// characters match.
 char32_t fold(char32_t c) {
   if (c >= 'A' && c <= 'Z') return c + 32;
   if (c == 0x130 || c == 0x131) return 'i';
@@ -44,7 +46,8 @@ bool all(Text t, Is is) {
   return std::all_of(t.begin(), t.end(), is);
 }
 
-/// May an address end here, or go on with a port, a path, a query or a fragment to the end of the text?
+/// May an address end here, or go on with a port, a path, a query or a fragment to the end of the
+/// text?
 bool ends_host(Text rest) {
   auto is_tail = [](Text t) { return t.empty() || t[0] == '/' || t[0] == '?' || t[0] == '#'; };
   if (is_tail(rest)) return true;
@@ -79,32 +82,41 @@ bool split_labels(Text host, std::size_t least, std::size_t most, Text& last, st
 bool is_named_host(Text t) {
   std::size_t size = host_size(t), count;
   Text last;
-  if (!split_labels(t.substr(0, size), 1, Text::npos - 1, last, count) || !ends_host(t.substr(size))) return false;
+  if (!split_labels(t.substr(0, size), 1, Text::npos - 1, last, count) ||
+      !ends_host(t.substr(size)))
+    return false;
   if (last.size() >= 2 && last.size() <= 63 && all(last, is_letter)) return true;
   if (!begins_with(last, "xn--")) return false;
   Text encoded = last.substr(4);
-  return encoded.size() >= 2 && encoded.size() <= 59 && all(encoded, [](char32_t c) { return is_word(c) || c == '%'; });
+  return encoded.size() >= 2 && encoded.size() <= 59 &&
+         all(encoded, [](char32_t c) { return is_word(c) || c == '%'; });
 }
 
 /// A host without a scheme: labels, then one of the old top-level names.
 bool is_bare_host(Text t) {
-  static constexpr std::array<std::string_view, 8> kNames = {"com", "net", "int", "edu", "gov", "org", "info", "mil"};
+  static constexpr std::array<std::string_view, 8> kNames = {"com", "net", "int",  "edu",
+                                                             "gov", "org", "info", "mil"};
   std::size_t size = host_size(t), count;
   Text last;
-  if (!split_labels(t.substr(0, size), 2, 63, last, count) || count == 0 || !ends_host(t.substr(size))) return false;
-  return std::any_of(kNames.begin(), kNames.end(),
-                     [&](std::string_view name) { return last.size() == name.size() && begins_with(last, name); });
+  if (!split_labels(t.substr(0, size), 2, 63, last, count) || count == 0 ||
+      !ends_host(t.substr(size)))
+    return false;
+  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
+    return last.size() == name.size() && begins_with(last, name);
+  });
 }
 
 bool is_ip4_host(Text t) {
   std::size_t size = host_size(t), count;
   Text host = t.substr(0, size), last;
   auto digit_or_dot = [](char32_t c) { return c == '.' || unicode::is_decimal(c); };
-  if (!all(host, digit_or_dot) || !split_labels(host, 1, 3, last, count) || count != 3) return false;
+  if (!all(host, digit_or_dot) || !split_labels(host, 1, 3, last, count) || count != 3)
+    return false;
   return !last.empty() && last.size() <= 3 && ends_host(t.substr(size));
 }
 
-/// "[" two groups of up to four hex digits with a colon each, one to six more whose colon may be missing "]".
+/// "[" two groups of up to four hex digits with a colon each, one to six more whose colon may be
+/// missing "]".
 bool is_ip6_host(Text t) {
   if (t.empty() || t[0] != '[') return false;
   std::size_t close = t.find(U']');
@@ -161,7 +173,8 @@ struct Word {
   explicit Word(Text t) : chars(t), end(t.size()) {
     skip_opening();
     if (begin < end) skip_closing();
-    for (auto [open, close] : {std::pair<Text, Text>{U"(", U")"}, {U"<", U">"}, {U"&lt;", U"&gt;"}}) balance(open, close);
+    for (auto [open, close] : {std::pair<Text, Text>{U"(", U")"}, {U"<", U">"}, {U"&lt;", U"&gt;"}})
+      balance(open, close);
   }
   Text middle() const { return chars.substr(begin, end - begin); }
 
@@ -217,8 +230,8 @@ struct Linker {
     if ((source.flags & Value::kRope) != 0 && !rt.charge(source.rope->count / 8)) return;
     out.append(source, offsets[begin], offsets[end]);
   }
-  void link(std::string_view prefix, std::size_t begin, std::size_t end, bool with_attributes, std::size_t shown,
-            bool shortened) {
+  void link(std::string_view prefix, std::size_t begin, std::size_t end, bool with_attributes,
+            std::size_t shown, bool shortened) {
     out.append_static("<a href=\"");
     out.append_static(prefix);
     append(begin, end);
@@ -233,7 +246,9 @@ struct Linker {
     return trims && static_cast<std::int64_t>(end - begin) > limit;
   }
   std::size_t shortened_end(std::size_t begin, std::size_t end) const {
-    std::int64_t size = limit < 0 ? std::max<std::int64_t>(static_cast<std::int64_t>(end - begin) + limit, 0) : limit;
+    std::int64_t size =
+        limit < 0 ? std::max<std::int64_t>(static_cast<std::int64_t>(end - begin) + limit, 0)
+                  : limit;
     return begin + static_cast<std::size_t>(size);
   }
   void add_word(std::size_t begin, std::size_t end);
@@ -249,7 +264,8 @@ void Linker::add_word(std::size_t from, std::size_t to) {
     link(complete ? "" : "https://", begin, end, true, begin, too_long(begin, end));
   } else if (middle.substr(0, 7) == U"mailto:" && is_mail_address(middle.substr(7))) {
     link("", begin, end, false, begin + 7, false);
-  } else if (middle.substr(0, 4) != U"www." && middle.find(U':') == Text::npos && is_mail_address(middle)) {
+  } else if (middle.substr(0, 4) != U"www." && middle.substr(0, 1) != U"@" &&
+             middle.find(U':') == Text::npos && is_mail_address(middle)) {
     link("mailto:", begin, end, false, begin, false);
   } else {
     auto fits = [&](const std::u32string& scheme) {
@@ -287,7 +303,8 @@ std::string relations(Runtime& rt, Value rel, bool nofollow) {
   const char *p = bytes.data(), *end = p + bytes.size();
   while (p < end) {
     std::string word;
-    for (utf8::Decoded d; p < end && !unicode::is_space((d = utf8::decode(p, end)).code_point); p += d.size) {
+    for (utf8::Decoded d; p < end && !unicode::is_space((d = utf8::decode(p, end)).code_point);
+         p += d.size) {
       word.append(p, d.size);
     }
     if (!word.empty()) words.push_back(std::move(word));
@@ -314,7 +331,8 @@ bool is_scheme(Text t) {
   if (colon == Text::npos || colon < 2) return false;
   Text rest = t.substr(colon + 1);
   auto in_name = [](char32_t c) { return is_word(c) || c == '.' || c == '+' || c == '-'; };
-  return all(t.substr(0, colon), in_name) && rest.size() <= 2 && all(rest, [](char32_t c) { return c == '/'; });
+  return all(t.substr(0, colon), in_name) && rest.size() <= 2 &&
+         all(rest, [](char32_t c) { return c == '/'; });
 }
 
 bool read_schemes(Call& call, std::vector<std::u32string>& out) {
@@ -324,13 +342,15 @@ bool read_schemes(Call& call, std::vector<std::u32string>& out) {
   if (!iterate(rt, call[5], it)) return false;
   for (Value scheme; it.next(rt, scheme) && rt.charge(8);) {
     if (!scheme.is_string()) {
-      call.fail(ErrorCode::type, "expected string or bytes-like object, got '" + std::string(type_name(scheme)) + "'");
+      call.fail(ErrorCode::type, "expected string or bytes-like object, got '" +
+                                     std::string(type_name(scheme)) + "'");
       return false;
     }
     out.push_back(decode_all(text(rt, scheme), nullptr));
     if (is_scheme(out.back())) continue;
     Value shown = to_repr(rt, scheme);
-    if (!shown.is_invalid()) fail_filter(call, std::string(text(rt, shown)) + " is not a valid URI scheme prefix.");
+    if (!shown.is_invalid())
+      fail_filter(call, std::string(text(rt, shown)) + " is not a valid URI scheme prefix.");
     return false;
   }
   return !rt.failed();
@@ -346,7 +366,8 @@ bool read_arguments(Call& call, Linker& linker) {
   Value rel = make_computed(rt, relations(rt, call[4], nofollow));
   if (rt.failed() || !add_attribute(rt, linker.attributes, " rel=\"", rel)) return false;
   bool has_target = call.truth(3);
-  if (rt.failed() || (has_target && !add_attribute(rt, linker.attributes, " target=\"", call[3]))) return false;
+  if (rt.failed() || (has_target && !add_attribute(rt, linker.attributes, " target=\"", call[3])))
+    return false;
   if (linker.trims && !size_argument(call, 1, linker.limit)) return false;
   return read_schemes(call, linker.schemes);
 }
@@ -354,7 +375,8 @@ bool read_arguments(Call& call, Linker& linker) {
 Value filter_urlize(Call& call) {
   Runtime& rt = call.rt;
   Value s = escape_html(rt, call[0]);
-  if (s.is_invalid() || !rt.reserve(16 * std::uint64_t{s.size}) || !rt.charge_bytes(16 * std::uint64_t{s.size})) {
+  if (s.is_invalid() || !rt.reserve(16 * std::uint64_t{s.size}) ||
+      !rt.charge_bytes(16 * std::uint64_t{s.size})) {
     return Value::invalid();
   }
   Linker linker{rt, s, StringBuilder(rt), {}, {}, !call[1].is_none(), 0, {}, {}};
@@ -373,9 +395,12 @@ Value filter_urlize(Call& call) {
 }
 
 constexpr Builtin kUrlizeFilters[] = {
-    {"urlize", "", "value, trim_url_limit=none, nofollow=false, target=none, rel=none, extra_schemes=none", filter_urlize,
+    {"urlize", "",
+     "value, trim_url_limit=none, nofollow=false, target=none, rel=none, extra_schemes=none",
+     filter_urlize,
      "The text escaped for HTML, its web and mail addresses (and those of extra schemes) as links.",
-     "{{ 'see www.a.org.'|urlize }} -> see <a href=\"https://www.a.org\" rel=\"noopener\">www.a.org</a>."},
+     "{{ 'see www.a.org.'|urlize }} -> see <a href=\"https://www.a.org\" "
+     "rel=\"noopener\">www.a.org</a>."},
 };
 
 }  // namespace

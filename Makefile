@@ -1,0 +1,67 @@
+# The project's commands. `make demo` and `make test` do all their set-up themselves and are quick to repeat.
+#
+#   make demo     build, and render an example conversation in every built-in format
+#   make test     build, and run everything: cases, oracle, corpus (if there), random templates
+#   make bench    the table of speeds
+#   make asan     all tests under ASan and UBSan        make tsan    the tests of threads under TSan
+#   make fuzz     each fuzz target for FUZZ_SECONDS     make format  clang-format of what git says is changed
+#   make lint     clang-tidy
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
+PYTHON ?= python3
+PARLANCE = build/release/parlance
+CTEST = ctest --output-on-failure -j $(JOBS)
+QUIET = > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+.PHONY: demo test bench asan tsan fuzz format lint setup release oracle clean
+
+demo: release
+	@sh tools/demo.sh $(PARLANCE)
+
+test: oracle release
+	$(CTEST) --test-dir build/release
+
+setup:
+	@sh tools/setup.sh
+	@mkdir -p build
+
+release: setup
+	@cmake --preset release $(QUIET)
+	@cmake --build --preset release -j $(JOBS)
+
+# Jinja2 and transformers as pinned. Without network the tests that need them are skipped.
+oracle: setup
+	@sh tests/oracle/setup.sh > /dev/null || echo "no oracle: its tests are skipped"
+
+bench: setup
+	@cmake --preset release -DPARLANCE_BUILD_BENCH=ON $(QUIET)
+	@cmake --build --preset release -j $(JOBS)
+	@sh bench/setup.sh
+	$(PYTHON) bench/run.py
+
+asan: oracle
+	@cmake --preset asan -DPARLANCE_RANDOM_TEMPLATES=500 $(QUIET)
+	@cmake --build --preset asan -j $(JOBS)
+	$(CTEST) --test-dir build/asan -LE 'compile|tree'
+
+# The library is built without exceptions and RTTI here, which is a test of its own.
+tsan: setup
+	@cmake --preset tsan $(QUIET)
+	@cmake --build --preset tsan -j $(JOBS) --target threads_test
+	$(CTEST) --test-dir build/tsan -L threads
+
+fuzz:
+	@sh tools/setup.sh full
+	@mkdir -p build
+	@cmake --preset fuzz $(QUIET)
+	@cmake --build --preset fuzz -j $(JOBS)
+	@$(PYTHON) tools/fuzz_seeds.py build/fuzz/corpus
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) sh fuzz/run.sh build/fuzz
+
+format:
+	@git diff --name-only --diff-filter=d HEAD -- '*.cpp' '*.h' | xargs -r clang-format-14 -i
+
+lint: release
+	@git ls-files 'src/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy-14 -p build/release --quiet
+
+clean:
+	rm -rf build/release build/debug build/asan build/tsan build/fuzz

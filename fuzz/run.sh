@@ -1,0 +1,23 @@
+#!/bin/sh
+# Runs every fuzz target for FUZZ_SECONDS, all at once, and fails on a finding: `run.sh BUILD`. Logs are in BUILD/logs.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "$1" && pwd)
+mkdir -p "$build/logs" "$build/findings"
+for target in jinja_compile jinja_render json_read; do
+  dict=$here/jinja.dict
+  [ $target = json_read ] && dict=$here/json.dict
+  mkdir -p "$build/corpus/$target"
+  "$build/fuzz/fuzz_$target" -dict="$dict" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=10 -rss_limit_mb=2048 \
+    -max_len=4096 -print_final_stats=1 -artifact_prefix="$build/findings/$target-" \
+    "$build/corpus/$target" "$here/seeds/$target" > "$build/logs/$target.log" 2>&1 &
+  eval "pid_$target=$!"
+done
+failed=0
+for target in jinja_compile jinja_render json_read; do
+  eval "wait \$pid_$target" && result=fine || { result=FINDING; failed=1; }
+  runs=$(sed -n 's/stat::number_of_executed_units: *//p' "$build/logs/$target.log")
+  echo "fuzz $target: $result, ${runs:-?} runs"
+  [ $result = fine ] || tail -30 "$build/logs/$target.log"
+done
+exit $failed

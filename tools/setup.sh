@@ -1,0 +1,19 @@
+#!/bin/sh
+# Installs what a build needs on Debian 12: `tools/setup.sh` for building and testing, `tools/setup.sh full` also for Clang
+# and the fuzz targets. Does nothing, and asks no network, where all is there. As root, or with sudo.
+set -eu
+packages="g++ make cmake ninja-build ccache libsimdjson-dev libutf8proc-dev libcli11-dev libfmt-dev libboost-dev
+  libgtest-dev python3 python3-venv"
+if [ "${1:-}" = full ]; then packages="$packages clang-14 libclang-rt-14-dev"; fi
+missing=
+for package in $packages; do
+  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+echo "setup: installing$missing"
+run=
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "setup: needs root or sudo" >&2; exit 1; }
+  run=sudo
+fi
+$run env DEBIAN_FRONTEND=noninteractive sh -c "apt-get update -qq && apt-get install -y -qq --no-install-recommends $missing" >/dev/null
