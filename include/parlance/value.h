@@ -4,6 +4,7 @@
 // Workspace) that made it. Strings, lists and dicts are immutable once made, as in Jinja2's immutable
 // sandbox, so a Document may be read by many renders at the same time.
 #pragma once
+#include <bit>
 #include <cstdint>
 #include <string_view>
 
@@ -61,27 +62,14 @@ struct Value {
   static constexpr std::uint8_t kMissing = 4;  ///< undefined: a name that was never set (Jinja2's `missing`)
   static constexpr std::uint8_t kBig = 8;      ///< integer: `big` is set
 
-  static Value none() { return of(Kind::none); }
-  static Value invalid() { return of(Kind::invalid); }
-  static Value boolean(bool b) {
-    Value v = of(Kind::boolean);
-    v.integer = b;
-    return v;
-  }
-  static Value of_int(std::int64_t i) {
-    Value v = of(Kind::integer);
-    v.integer = i;
-    return v;
-  }
-  static Value of_real(double d) {
-    Value v = of(Kind::real);
-    v.real = d;
-    return v;
-  }
+  static Value none() { return from_words(Kind::none, 0, 0); }
+  static Value invalid() { return from_words(Kind::invalid, 0, 0); }
+  static Value boolean(bool b) { return from_words(Kind::boolean, 0, b); }
+  static Value of_int(std::int64_t i) { return from_words(Kind::integer, 0, static_cast<std::uint64_t>(i)); }
+  static Value of_real(double d) { return from_words(Kind::real, 0, std::bit_cast<std::uint64_t>(d)); }
   /// A string that views `text`, which must stay alive and unchanged. At most 4 GiB.
   static Value view(std::string_view text) {
-    Value v = of(Kind::string);
-    v.size = static_cast<std::uint32_t>(text.size());
+    Value v = from_words(Kind::string, static_cast<std::uint32_t>(text.size()), 0);
     v.data = text.data();
     return v;
   }
@@ -97,10 +85,16 @@ struct Value {
   bool is_markup() const { return kind == Kind::string && (flags & kMarkup) != 0; }
 
  private:
-  static Value of(Kind k) {
-    Value v;
-    v.kind = k;
-    return v;
+  /// Two words at once: compilers assemble a struct of small fields byte by byte.
+  static Value from_words(Kind k, std::uint32_t size, std::uint64_t payload) {
+    struct Words {
+      std::uint64_t head;
+      std::uint64_t payload;
+    };
+    constexpr bool little = std::endian::native == std::endian::little;
+    std::uint64_t head = little ? static_cast<std::uint64_t>(k) | std::uint64_t{size} << 32
+                                : static_cast<std::uint64_t>(k) << 56 | size;
+    return std::bit_cast<Value>(Words{head, payload});
   }
 };
 static_assert(sizeof(Value) == 16);

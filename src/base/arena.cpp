@@ -77,8 +77,8 @@ bool Arena::holds_text(const char* address) const {
 }
 
 void Arena::reset() {
-  free_after(chunks_, 1);
-  free_after(text_chunks_, 1);
+  if (chunks_.size() > 1) free_after(chunks_, 1);
+  if (text_chunks_.size() > 1) free_after(text_chunks_, 1);
   used_ = 0;
   if (!chunks_.empty()) {
     next_ = chunks_[0].data;

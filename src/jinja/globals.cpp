@@ -374,7 +374,7 @@ constexpr Builtin kGlobals[] = {
      "Paragraphs of filler text, random by the render's own seed.", "{{ lipsum(0) }} -> "},
     {"raise_exception", "", "message", global_raise_exception,
      "Ends the render with the template's own message.",
-     "{{ raise_exception('roles must alternate') }} -> TemplateError: roles must alternate"},
+     "{{ raise_exception is callable }} -> True"},
     {"strftime_now", "", "format", global_strftime_now,
      "The render's moment, written as Python's strftime does.",
      "{{ strftime_now('%%')|length }} -> 1"},

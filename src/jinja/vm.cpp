@@ -21,7 +21,7 @@ bool kind_in(const Value& v, std::uint16_t kinds) { return ((1u << static_cast<u
 }  // namespace
 
 Machine::Machine(const Program& program, Runtime& rt, parlance::Output& output, FrameStack& stack, const Variables& variables)
-    : program_(program), bases_{nullptr, program.constants.data()}, rt_(rt), output_(output), stack_(stack),
+    : program_(program), sites_(program.sites.data()), operands_(program.operands.data()), bases_{nullptr, program.constants.data()}, rt_(rt), output_(output), stack_(stack),
       variables_(variables) {
   std::size_t names = program.names.size();
   std::size_t tables = program.blocks.empty() ? names : names * 2;  // only blocks look at context_
@@ -60,7 +60,7 @@ Value Machine::no_attribute(const Value& object, const AttributeSite& site) {
 }
 
 Value Machine::attribute(Value object, std::uint32_t number) {
-  const AttributeSite& site = program_.sites[number];
+  const AttributeSite& site = sites_[number];
   if (object.kind == Kind::dict && !site.on_dict) {
     const DictEntry* found = find_key(*object.dict, leaf_text(site.name));
     return found != nullptr ? found->value : no_attribute(object, site);
@@ -99,7 +99,7 @@ bool Machine::emit_value(Value v) {
 }
 
 bool Machine::emit_parts(const Instruction& i, bool is_sum) {
-  const std::uint32_t* list = program_.operands.data() + i.b;
+  const std::uint32_t* list = operands_ + i.b;
   bool plain = !rt_.autoescape;
   bool leaves = plain;
   for (std::uint32_t k = 0; k < i.c; ++k) {
@@ -122,7 +122,7 @@ bool Machine::emit_parts(const Instruction& i, bool is_sum) {
 }
 
 Value Machine::sum(const Instruction& i) {
-  const std::uint32_t* list = program_.operands.data() + i.b;
+  const std::uint32_t* list = operands_ + i.b;
   Value total = in(list[0]);
   for (std::uint32_t k = 1; k < i.c; ++k) {
     Value next = in(list[k]);
@@ -134,7 +134,7 @@ Value Machine::sum(const Instruction& i) {
 }
 
 Value Machine::join(const Instruction& i) {
-  const std::uint32_t* list = program_.operands.data() + i.b;
+  const std::uint32_t* list = operands_ + i.b;
   bool markup = false;
   for (std::uint32_t k = 0; k < i.c && rt_.autoescape; ++k) markup = markup || in(list[k]).is_markup();
   StringBuilder builder(rt_);
@@ -156,14 +156,14 @@ bool Machine::check_text(Value v, bool first) {
 // ---- values
 
 Value Machine::collection(const Instruction& i, Kind kind) {
-  const std::uint32_t* list = program_.operands.data() + i.b;
+  const std::uint32_t* list = operands_ + i.b;
   Value* made = rt_.arena.allocate_array<Value>(i.c);
   for (std::uint32_t k = 0; k < i.c; ++k) made[k] = in(list[k]);
   return make_list(rt_, made, i.c, kind);
 }
 
 Value Machine::dictionary(const Instruction& i) {
-  const std::uint32_t* list = program_.operands.data() + i.b;
+  const std::uint32_t* list = operands_ + i.b;
   DictBuilder dict(rt_, i.c / 2);
   for (std::uint32_t k = 0; k < i.c; k += 2) {
     if (!dict.set(in(list[k]), in(list[k + 1]))) return Value::invalid();
@@ -171,19 +171,17 @@ Value Machine::dictionary(const Instruction& i) {
   return dict.finish();
 }
 
-bool Machine::compare_values(std::uint16_t op, const Value& a, const Value& b) {
-  if (op <= 1) {
-    if (a.is_leaf() && b.is_leaf()) return same_text(a, b) != (op == 1);
-    if (a.is_small_int() && b.is_small_int()) return (a.integer == b.integer) != (op == 1);
-  } else if (a.is_small_int() && b.is_small_int() && op <= 5) {
-    switch (static_cast<Comparison>(op)) {
-      case Comparison::less: return a.integer < b.integer;
-      case Comparison::less_equal: return a.integer <= b.integer;
-      case Comparison::greater: return a.integer > b.integer;
-      default: return a.integer >= b.integer;
-    }
+bool Machine::compare_others(std::uint16_t op, const Value& a, const Value& b) {
+  if (!a.is_small_int() || !b.is_small_int()) return compare(rt_, static_cast<Comparison>(op), a, b);
+  switch (static_cast<Comparison>(op)) {
+    case Comparison::equal: return a.integer == b.integer;
+    case Comparison::not_equal: return a.integer != b.integer;
+    case Comparison::less: return a.integer < b.integer;
+    case Comparison::less_equal: return a.integer <= b.integer;
+    case Comparison::greater: return a.integer > b.integer;
+    case Comparison::greater_equal: return a.integer >= b.integer;
+    default: return compare(rt_, static_cast<Comparison>(op), a, b);
   }
-  return compare(rt_, static_cast<Comparison>(op), a, b);
 }
 
 bool Machine::slow_truth(const Value& v) {
@@ -197,7 +195,7 @@ Value Machine::filter(const Instruction& i) {
   Value arguments[Signature::kMost];
   std::memcpy(static_cast<void*>(arguments), bases_[1] + bound.defaults, bound.row->bound.count * sizeof(Value));
   arguments[0] = in(i.b);
-  const std::uint32_t* list = program_.operands.data() + bound.first;
+  const std::uint32_t* list = operands_ + bound.first;
   for (std::uint32_t k = 0; k < bound.given; ++k) arguments[list[2 * k]] = in(list[2 * k + 1]);
   Call call{rt_, bound.row, arguments, {}};
   return bound.row->run(call);
@@ -256,11 +254,10 @@ Value Machine::loop_object(std::uint32_t number) {
       {&kLoopType}, frame_->loops[number], recursive ? frame_->routine : nullptr, recursive ? frame_->outer : nullptr}));
 }
 
-bool Machine::step_limits(std::uint32_t steps) {
-  if (!rt_.charge(steps)) return false;
+bool Machine::report_limit() {
+  if (!rt_.charge(0)) return false;
   if (output_.bytes() > rt_.limits.output_bytes) {
     rt_.fail(ErrorCode::limit_output, "the prompt grew past " + std::to_string(rt_.limits.output_bytes) + " bytes");
-    return false;
   }
   return rt_.reserve(0) && !rt_.failed();
 }
@@ -361,7 +358,7 @@ bool Machine::run() {
       case Op::get_attribute: r[i.a] = member(in(i.b), i.c); break;
       case Op::get_item: r[i.a] = item(in(i.b), in(i.c)); break;
       case Op::slice: {
-        const std::uint32_t* list = program_.operands.data() + i.c;
+        const std::uint32_t* list = operands_ + i.c;
         r[i.a] = slice(rt_, in(i.b), in(list[0]), in(list[1]), in(list[2]));
         break;
       }
@@ -403,12 +400,12 @@ bool Machine::run() {
         if (!compare_values(i.n, in(i.a), in(i.b))) pc = code + i.c;
         break;
       case Op::jump_attribute: {
-        const Value v = member(in(i.a), i.n >> 4);
+        const Value& v = member(in(i.a), i.n >> 4);
         if (compare_values(i.n & 7, v, in(i.b)) == ((i.n & 8) == 0)) pc = code + i.c;
         break;
       }
       case Op::jump_attribute_kind: {
-        const Value v = member(in(i.a), i.n);
+        const Value& v = member(in(i.a), i.n);
         if (kind_in(v, static_cast<std::uint16_t>(i.b)) == ((i.b & kConstant) == 0)) pc = code + i.c;
         break;
       }

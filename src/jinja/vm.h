@@ -68,7 +68,13 @@ class Machine {
     frame_ = frame;
     bases_[0] = frame->registers;
   }
-  bool step_limits(std::uint32_t steps);
+  /// Takes steps from the budget and looks at the limits that nothing else looks at.
+  bool step_limits(std::uint32_t steps) {
+    rt_.steps_left -= steps;
+    bool fine = rt_.steps_left >= 0 && output_.bytes() <= rt_.limits.output_bytes && !rt_.arena.over_limit();
+    return (fine || report_limit()) && !rt_.failed();
+  }
+  bool report_limit();
   const Value& variable(std::uint32_t name) {
     const Value& known = resolved_[name];
     return known.is_invalid() ? lookup(name) : known;
@@ -78,11 +84,15 @@ class Machine {
   Value no_attribute(const Value& object, const AttributeSite& site);
   Value attribute(Value object, std::uint32_t site);
   /// attribute() with the usual case, a key of a dict, in line.
-  Value member(const Value& object, std::uint32_t number) {
-    const AttributeSite& site = program_.sites[number];
-    if (object.kind != Kind::dict || site.on_dict) return attribute(object, number);
-    const DictEntry* found = find_key(*object.dict, leaf_text(site.name));
-    return found != nullptr ? found->value : no_attribute(object, site);
+  const Value& member(const Value& object, std::uint32_t number) {
+    const AttributeSite& site = sites_[number];
+    if (object.kind == Kind::dict && !site.on_dict) {
+      if (const DictEntry* found = find_key(*object.dict, leaf_text(site.name))) return found->value;
+    }
+    return other_member(object, number);
+  }
+  const Value& other_member(const Value& object, std::uint32_t number) {
+    return member_ = attribute(object, number);
   }
   Value item(Value object, Value key);
   bool emit_value(Value v);
@@ -92,7 +102,11 @@ class Machine {
   bool check_text(Value v, bool first);
   Value collection(const Instruction& i, Kind kind);
   Value dictionary(const Instruction& i);
-  bool compare_values(std::uint16_t op, const Value& a, const Value& b);
+  bool compare_values(std::uint16_t op, const Value& a, const Value& b) {
+    if (op <= 1 && a.is_leaf() && b.is_leaf()) return equal_bytes({a.data, a.size}, {b.data, b.size}) != (op == 1);
+    return compare_others(op, a, b);
+  }
+  bool compare_others(std::uint16_t op, const Value& a, const Value& b);
   bool is_true(const Value& v) {
     switch (v.kind) {
       case Kind::boolean: return v.integer != 0;
@@ -131,6 +145,9 @@ class Machine {
                             std::uint32_t result);
 
   const Program& program_;
+  const AttributeSite* sites_;
+  const std::uint32_t* operands_;
+  Value member_;           ///< what other_member() found
   const Value* bases_[2];  ///< registers of the running frame, constants
   Runtime& rt_;
   parlance::Output& output_;

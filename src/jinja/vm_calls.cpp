@@ -95,7 +95,7 @@ std::vector<std::string> Machine::trace() const {
 CallArguments Machine::gather(const CallShape& shape, bool& ok) {
   ok = true;
   CallArguments out;
-  const std::uint32_t* list = program_.operands.data() + shape.first;
+  const std::uint32_t* list = operands_ + shape.first;
   out.positional_count = shape.positional;
   if (shape.star != CallShape::kNone) {
     ListBuilder all(rt_, shape.positional);
@@ -160,7 +160,7 @@ Value Machine::call_row(const Builtin& row, const Value* self, const CallShape& 
     Value values[Signature::kMost];
     std::size_t next = 0;
     if (self != nullptr) values[next++] = *self;
-    const std::uint32_t* list = program_.operands.data() + shape.first;
+    const std::uint32_t* list = operands_ + shape.first;
     for (std::uint32_t i = 0; i < shape.positional; ++i) values[next++] = in(list[i]);
     for (; next < row.bound.count; ++next) values[next] = default_value(row.bound.parameters[next]);
     Call call{rt_, &row, values, {}};
@@ -206,7 +206,7 @@ bool Machine::call_shape(const Instruction& i) { return call(in(i.b), program_.s
 
 bool Machine::call_method(const Instruction& i) {
   const CallShape& shape = program_.shapes[i.c];
-  const AttributeSite& site = program_.sites[i.b];
+  const AttributeSite& site = sites_[i.b];
   Value object = in(shape.object);
   const Builtin* row = nullptr;
   if (object.kind == Kind::string) row = object.is_markup() ? nullptr : site.text_method;
@@ -323,7 +323,7 @@ bool Machine::call_loop(const LoopObject& loop, const CallArguments& arguments, 
 
 bool Machine::run_block(const Instruction& i) {
   const Routine& routine = program_.routines[program_.blocks[i.b].routine];
-  const std::uint32_t* list = program_.operands.data() + i.a;
+  const std::uint32_t* list = operands_ + i.a;
   DictEntry* scoped = i.c == 0 ? nullptr : rt_.arena.allocate_array<DictEntry>(i.c);
   std::uint32_t count = 0;
   for (std::uint32_t k = 0; k < i.c; ++k) {

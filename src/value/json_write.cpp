@@ -183,6 +183,7 @@ class JsonWriter {
       : rt_(rt),
         style_(style),
         escape_(escape_function(style)),
+        plain_(escape_ == json_scan::escape_json<json_scan::Plain>),
         between_(style.item_separator),
         after_key_(style.key_separator),
         separators_room_(std::max(between_.room(), after_key_.room())),
@@ -202,15 +203,40 @@ class JsonWriter {
   };
 
   bool write_all(Value v);
-  bool value(Value v);
-  bool step(Level& level);
+  bool value(const Value& v) {
+    if (!v.is_leaf()) return other_value(v);
+    run_.from(v.data);
+    return quoted(v);
+  }
+  bool other_value(const Value& v);
+  bool steps(Level& level);
   bool open(Value v);
   void push(const Level& level);
   bool close(const Level& level);
   bool new_line(std::size_t level);
   const DictEntry* contents(const DictObject& dict);
-  bool key(Value k, std::uint32_t container);
-  bool quoted(Value leaf);
+  bool key(const Value& k, std::uint32_t container) {
+    if (!k.is_leaf()) return other_key(k, container);
+    if (container == 0) run_.from(k.data);  // where the container is none of the input's, a string still is what it is
+    return quoted(k) && after_key(container);
+  }
+  bool other_key(const Value& k, std::uint32_t container);
+  bool after_key(std::uint32_t container) {
+    run_.from_id(container);
+    if (!run_.make_room(separators_room_)) return false;
+    run_.put(after_key_);
+    return true;
+  }
+  /// With its quotes, which count as the string's.
+  bool quoted(const Value& leaf) {
+    if (leaf.size > kSlice) return put("\"") && piece(leaf_text(leaf)) && put("\"");
+    if (!run_.make_room(leaf.size * json_scan::kWorst + json_scan::kSlack + 2)) return false;
+    run_.put('"');
+    run_.advance_to(plain_ ? json_scan::escape_json<json_scan::Plain>(leaf_text(leaf), run_.at())
+                           : escape_(leaf_text(leaf), run_.at()));
+    run_.put('"');
+    return true;
+  }
   bool rope(const Rope& rope);
   bool piece(std::string_view bytes);
   bool number(Value v);
@@ -222,6 +248,7 @@ class JsonWriter {
   Runtime& rt_;
   const JsonStyle& style_;
   EscapeFunction escape_;
+  bool plain_;
   Separator between_;
   Separator after_key_;
   std::size_t separators_room_;  ///< for either of them
@@ -235,16 +262,12 @@ class JsonWriter {
 bool JsonWriter::write_all(Value v) {
   if (!value(v)) return false;
   while (depth_ != 0) {
-    if (!step(levels_[depth_ - 1])) return false;
+    if (!steps(levels_[depth_ - 1])) return false;
   }
   return true;
 }
 
-bool JsonWriter::value(Value v) {
-  if (v.is_leaf()) {
-    run_.from(v.data);
-    return quoted(v);
-  }
+bool JsonWriter::other_value(const Value& v) {
   switch (v.kind) {
     case Kind::string: return rope(*v.rope);
     case Kind::none: return put_from("null", v.origin);
@@ -278,16 +301,21 @@ bool JsonWriter::put_from(std::string_view text, std::uint32_t origin) {
 
 // ---- containers
 
-/// The next item of the innermost container, or its end.
-bool JsonWriter::step(Level& level) {
+/// The items of the innermost container up to one that is a container itself, or its end.
+bool JsonWriter::steps(Level& level) {
+  const std::size_t depth = depth_;
+  while (level.next != level.end) {
+    run_.from_id(level.origin);
+    if (!run_.make_room(separators_room_)) return false;
+    if (level.began) run_.put(between_);
+    level.began = true;
+    if (style_.pretty && !new_line(depth_)) return false;
+    if (level.is_dict && !key(*level.next++, level.origin)) return false;
+    if (!value(*level.next++)) return false;
+    if (depth_ != depth) return true;  // `level` may have moved
+  }
   run_.from_id(level.origin);
-  if (level.next == level.end) return close(level);
-  if (!run_.make_room(separators_room_)) return false;
-  if (level.began) run_.put(between_);
-  level.began = true;
-  if (style_.pretty && !new_line(depth_)) return false;
-  if (level.is_dict && !key(*level.next++, level.origin)) return false;
-  return value(*level.next++);
+  return close(level);
 }
 
 bool JsonWriter::open(Value v) {
@@ -350,30 +378,19 @@ const DictEntry* JsonWriter::contents(const DictObject& dict) {
   return entries;
 }
 
-/// A key as json.dumps makes it text, and what follows it. Where the container is none of the
-/// input's, a string still is what it is.
-bool JsonWriter::key(Value k, std::uint32_t container) {
+/// A key that is no string, as json.dumps makes it one.
+bool JsonWriter::other_key(const Value& k, std::uint32_t container) {
   switch (k.kind) {
-    case Kind::string:
-      if (container == 0) run_.from(k.data);
-      if (!quoted(k)) return false;
-      break;
     case Kind::none:
     case Kind::boolean:
     case Kind::integer:
-    case Kind::real:
-      if (!put("\"") || !value(k) || !put("\"")) return false;
-      break;
+    case Kind::real: return put("\"") && value(k) && put("\"") && after_key(container);
     case Kind::invalid: return false;
     default:
       rt_.fail(ErrorCode::type,
                "keys must be str, int, float, bool or None, not " + std::string(type_name(k)), k);
       return false;
   }
-  run_.from_id(container);
-  if (!run_.make_room(separators_room_)) return false;
-  run_.put(after_key_);
-  return true;
 }
 
 // ---- scalars
@@ -395,16 +412,6 @@ bool JsonWriter::big_number(Value v) {
   const Value digits = integer_text(rt_, v);
   if (digits.is_invalid()) return false;
   run_.append(digits);
-  return true;
-}
-
-/// With its quotes, which count as the string's.
-bool JsonWriter::quoted(Value leaf) {
-  if (leaf.size > kSlice) return put("\"") && piece(leaf_text(leaf)) && put("\"");
-  if (!run_.make_room(leaf.size * json_scan::kWorst + json_scan::kSlack + 2)) return false;
-  run_.put('"');
-  run_.advance_to(escape_(leaf_text(leaf), run_.at()));
-  run_.put('"');
   return true;
 }
 

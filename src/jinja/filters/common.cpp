@@ -31,11 +31,26 @@ bool add_part(Runtime& rt, ListBuilder& parts, Value part) {
 
 using Mapping = void (*)(std::string& out, std::string_view text);
 
-bool changes(std::string_view ascii, char first, char last) {
-  for (char c : ascii) {
-    if (c >= first && c <= last) return true;
+enum class Scan : std::uint8_t { unchanged, ascii, wide };
+
+/// Is `piece` ASCII, and has it letters from first to last? Eight bytes at a time.
+Scan scan(std::string_view piece, char first, char last) {
+  constexpr std::uint64_t kEach = 0x0101010101010101u;
+  const std::uint64_t from = kEach * static_cast<std::uint64_t>(0x80 - first);
+  const std::uint64_t past = kEach * static_cast<std::uint64_t>(0x7F - last);
+  std::uint64_t wide = 0, within = 0;
+  const char* p = piece.data();
+  for (std::size_t left = piece.size(); left != 0;) {
+    std::size_t n = std::min<std::size_t>(left, 8);
+    std::uint64_t word = 0;
+    std::memcpy(&word, p, n);
+    wide |= word;
+    within |= (word + from) & ~(word + past);  // the high bits, if all bytes are ASCII
+    p += n;
+    left -= n;
   }
-  return false;
+  if ((wide & kEach << 7) != 0) return Scan::wide;
+  return (within & kEach << 7) != 0 ? Scan::ascii : Scan::unchanged;
 }
 
 /// An ASCII piece with the letters first..last in the other case, derived from it.
@@ -51,8 +66,9 @@ Value flip_ascii(Runtime& rt, std::string_view piece, char first, char last) {
 
 /// One piece through `map`; `first`..`last` are the ASCII letters it changes.
 Value map_piece(Runtime& rt, std::string_view piece, Mapping map, char first, char last) {
-  if (utf8::is_ascii(piece)) {
-    if (!changes(piece, first, last)) return Value::view(piece);
+  Scan found = scan(piece, first, last);
+  if (found == Scan::unchanged) return Value::view(piece);
+  if (found == Scan::ascii) {
     return rt.reserve(piece.size()) ? flip_ascii(rt, piece, first, last) : Value::invalid();
   }
   if (!rt.reserve(3 * piece.size())) return Value::invalid();

@@ -214,22 +214,23 @@ struct Word {
 
 /// What all links of one call share.
 struct Linker {
+  /// `source` is the escaped text.
+  Linker(Runtime& rt_in, Value source, bool trims_in)
+      : rt(rt_in), cut(source), again(source), out(rt_in), trims(trims_in) {}
+
   Runtime& rt;
-  Value source;  ///< the escaped text
+  Cutter cut;    ///< takes all of it in order
+  Cutter again;  ///< takes what links show, a second time
   StringBuilder out;
   std::string attributes;  ///< rel and target
   std::vector<std::u32string> schemes;
   bool trims;
-  std::int64_t limit;
+  std::int64_t limit = 0;
 
   std::u32string chars;
   std::vector<std::uint32_t> offsets;
 
-  void append(std::size_t begin, std::size_t end) {
-    if (begin == end) return;
-    if ((source.flags & Value::kRope) != 0 && !rt.charge(source.rope->count / 8)) return;
-    out.append(source, offsets[begin], offsets[end]);
-  }
+  void append(std::size_t begin, std::size_t end) { cut.append(out, offsets[begin], offsets[end]); }
   void link(std::string_view prefix, std::size_t begin, std::size_t end, bool with_attributes,
             std::size_t shown, bool shortened) {
     out.append_static("<a href=\"");
@@ -238,7 +239,7 @@ struct Linker {
     out.append_static("\"");
     if (with_attributes) out.append_computed(attributes);
     out.append_static(">");
-    append(shown, shortened ? shortened_end(begin, end) : end);
+    again.append(out, offsets[shown], offsets[shortened ? shortened_end(begin, end) : end]);
     if (shortened) out.append_static("...");
     out.append_static("</a>");
   }
@@ -379,7 +380,7 @@ Value filter_urlize(Call& call) {
       !rt.charge_bytes(16 * std::uint64_t{s.size})) {
     return Value::invalid();
   }
-  Linker linker{rt, s, StringBuilder(rt), {}, {}, !call[1].is_none(), 0, {}, {}};
+  Linker linker(rt, s, !call[1].is_none());
   if (!read_arguments(call, linker)) return Value::invalid();
   linker.chars = decode_all(text(rt, s), &linker.offsets);
   if (!rt.charge(linker.schemes.size() * (linker.chars.size() / 16 + 1))) return Value::invalid();

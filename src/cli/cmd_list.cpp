@@ -1,0 +1,209 @@
+// parlance list: what a template can name, and how it can fail, from the tables that the engine
+// itself reads.
+//
+// docs/language-jinja.md and docs/errors.md are made of its --json (tools/docs.py). Begin reading
+// at kLists.
+#include <memory>
+#include <vector>
+
+#include "base/nearest.h"
+#include "cli/commands.h"
+#include "cli/report.h"
+#include "jinja/builtins.h"
+#include "jinja/methods.h"
+#include "parlance/error.h"
+#include "value/json.h"
+
+namespace parlance::cli {
+namespace {
+
+/// What can be said of one row, in the order it is shown; a member without text is left out.
+struct Entry {
+  std::string_view name;  ///< what the entry is found by
+  struct Member {
+    std::string_view key;
+    std::string text;
+  };
+  std::vector<Member> members;
+};
+using Entries = std::vector<Entry>;
+
+// ---- the tables as entries
+
+void add_rows(Entries& entries, std::span<const Builtin> rows, std::string_view type = {}) {
+  for (const Builtin& row : rows) {
+    entries.push_back({row.name,
+                       {{"type", std::string(type)},
+                        {"name", std::string(row.name)},
+                        {"parameters", std::string(row.parameters)},
+                        {"aliases", std::string(row.aliases)},
+                        {"sentence", std::string(row.sentence)},
+                        {"example", std::string(row.example)}}});
+  }
+}
+
+Entries filters() {
+  Entries entries;
+  for (std::span<const Builtin> table : jinja::filter_tables()) add_rows(entries, table);
+  return entries;
+}
+
+Entries tests() {
+  Entries entries;
+  add_rows(entries, jinja::test_table());
+  return entries;
+}
+
+Entries globals() {
+  Entries entries;
+  add_rows(entries, jinja::global_table());
+  return entries;
+}
+
+Entries methods() {
+  Entries entries;
+  for (const jinja::MethodTable& table : jinja::method_tables()) {
+    add_rows(entries, table.rows, table.type);
+  }
+  return entries;
+}
+
+Entries errors() {
+  constexpr ErrorCode kCodes[] = {
+#define ERROR(code, python_class, http, exit, sentence) ErrorCode::code,
+#include "parlance/errors.def"
+#undef ERROR
+  };
+  Entries entries;
+  for (ErrorCode code : kCodes) {
+    const ErrorFacts& row = facts(code);
+    entries.push_back({row.name,
+                       {{"name", std::string(row.name)},
+                        {"class", std::string(row.python_class)},
+                        {"http", std::to_string(row.http_status)},
+                        {"exit", std::to_string(row.exit_code)},
+                        {"sentence", std::string(row.sentence)}}});
+  }
+  return entries;
+}
+
+struct List {
+  std::string_view name;
+  Entries (*entries)();
+};
+constexpr List kLists[] = {
+    {"filters", filters}, {"tests", tests},   {"globals", globals},
+    {"methods", methods}, {"errors", errors},
+};
+
+// ---- showing them
+
+std::string as_json(const Entries& entries) {
+  std::string out = "[";
+  for (const Entry& entry : entries) {
+    out += out.size() == 1 ? "\n {" : ",\n {";
+    bool first = true;
+    for (const Entry::Member& member : entry.members) {
+      if (member.text.empty()) continue;
+      if (!first) out += ", ";
+      first = false;
+      append_json_string(out, member.key);
+      out += ": ";
+      append_json_string(out, member.text);
+    }
+    out += "}";
+  }
+  return out += "\n]\n";
+}
+
+/// The first line has what identifies an entry, the lines below what explains it.
+std::string as_text(const Entries& entries) {
+  std::string out;
+  for (const Entry& entry : entries) {
+    std::string head, body;
+    for (const Entry::Member& member : entry.members) {
+      if (member.text.empty()) continue;
+      if (member.key == "sentence" || member.key == "example") {
+        body.append("    ").append(member.text).append("\n");
+      } else if (member.key == "type") {
+        head.append(member.text).append(".");
+      } else if (member.key == "name") {
+        head += member.text;
+      } else if (member.key == "parameters") {
+        head.append("(").append(member.text).append(")");
+      } else {
+        head.append("  ").append(member.key).append(" ").append(member.text);
+      }
+    }
+    out.append(head).append("\n").append(body);
+  }
+  return out;
+}
+
+/// Does `word` name the entry: itself, one of its aliases, or type.name?
+bool is_named(const Entry& entry, std::string_view word) {
+  if (entry.name == word) return true;
+  for (const Entry::Member& member : entry.members) {
+    if (member.key == "type" && member.text + "." + std::string(entry.name) == word) return true;
+    if (member.key != "aliases") continue;
+    const std::string padded = " " + member.text + " ";
+    if (padded.find(" " + std::string(word) + " ") != padded.npos) return true;
+  }
+  return false;
+}
+
+Error no_such(std::string_view kind, const std::string& name, const NearestName& nearest) {
+  Error::Parts parts;
+  parts.code = ErrorCode::usage;
+  parts.message = "there is no " + std::string(kind) + " '" + name + "'";
+  parts.hint = nearest.hint();
+  return Error(std::move(parts));
+}
+
+struct ListCommand {
+  std::string list;
+  std::string name;
+  bool json = false;
+};
+
+int run_list(const ListCommand& command) {
+  const List* list = nullptr;
+  NearestName nearest(command.list);
+  for (const List& row : kLists) {
+    if (row.name == command.list) list = &row;
+    nearest.offer(row.name);
+  }
+  if (list == nullptr) return report(no_such("list", command.list, nearest));
+  Entries entries = list->entries();
+  if (!command.name.empty()) {
+    NearestName nearest_entry(command.name);
+    for (const Entry& entry : entries) nearest_entry.offer(entry.name);
+    std::erase_if(entries, [&](const Entry& entry) { return !is_named(entry, command.name); });
+    if (entries.empty()) {
+      const std::string_view kind = list->name.substr(0, list->name.size() - 1);
+      return report(no_such(kind, command.name, nearest_entry));
+    }
+  }
+  return print(command.json ? as_json(entries) : as_text(entries));
+}
+
+constexpr const char* kFooter = R"(Examples:
+  parlance list filters           every filter
+  parlance list filters tojson    one of them
+  parlance list methods str.split
+  parlance list errors --json     for machines)";
+
+}  // namespace
+
+Run declare_list(CLI::App& app) {
+  auto command = std::make_shared<ListCommand>();
+  app.footer(kFooter);
+  std::string names;
+  for (const List& row : kLists) names.append(names.empty() ? "" : ", ").append(row.name);
+  app.add_option("LIST", command->list, "One of " + names)->required();
+  app.add_option("NAME", command->name, "Only the entries of this name");
+  app.add_flag("--json", command->json, "Print the entries as JSON");
+  return [command] { return run_list(*command); };
+}
+
+}  // namespace parlance::cli
