@@ -22,9 +22,31 @@ inline bool same_ends(const char* a, const char* b, std::size_t n) {
 }
 }  // namespace detail
 
+/// Copies n bytes; short ones without a call.
+inline void copy_bytes(char* to, const char* from, std::size_t n) {
+  if (n > 32) {
+    std::memcpy(to, from, n);
+  } else if (n >= 16) {
+    char head[16], tail[16];
+    std::memcpy(head, from, 16);
+    std::memcpy(tail, from + n - 16, 16);
+    std::memcpy(to, head, 16);
+    std::memcpy(to + n - 16, tail, 16);
+  } else if (n >= 8) {
+    std::uint64_t head, tail;
+    std::memcpy(&head, from, 8);
+    std::memcpy(&tail, from + n - 8, 8);
+    std::memcpy(to, &head, 8);
+    std::memcpy(to + n - 8, &tail, 8);
+  } else {
+    for (std::size_t k = 0; k < n; ++k) to[k] = from[k];
+  }
+}
+
 /// Are the n bytes at a and b the same?
 inline bool equal_bytes(const char* a, const char* b, std::size_t n) {
-  if (n > 16) return std::memcmp(a, b, n) == 0;
+  if (n > 32) return std::memcmp(a, b, n) == 0;
+  if (n > 16) return detail::same_ends<std::uint64_t>(a, b, 16) && detail::same_ends<std::uint64_t>(a + n - 16, b + n - 16, 16);
   if (n >= 8) return detail::same_ends<std::uint64_t>(a, b, n);
   if (n >= 4) return detail::same_ends<std::uint32_t>(a, b, n);
   if (n >= 2) return detail::same_ends<std::uint16_t>(a, b, n);

@@ -2,8 +2,8 @@
 #include "parlance/template.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "base/bytes.h"
 #include "conversation/conversation.h"
 #include "jinja/program.h"
 #include "jinja/vm.h"
@@ -119,7 +119,7 @@ void copy_text(const Output& output, Rendering& into) {
   char* at = into.text_.get();
   for (std::uint32_t i = 0; i < output.piece_count(); ++i) {
     const Piece& piece = output.pieces()[i];
-    std::memcpy(at, piece.data, piece.size);
+    copy_bytes(at, piece.data, piece.size);
     at += piece.size;
   }
   into.size_ = output.bytes();

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "value/bigint.h"
+#include "value/complex.h"
 #include "value/dict.h"
 #include "value/format.h"
 #include "value/markup.h"
@@ -137,12 +138,26 @@ Value multiply(Runtime& rt, Value a, Value b) {
 
 // ---- everything that is not two numbers
 
+/// What an object's own type makes of `a OP b`; undefined without a reason when it has no say.
+Value binary_of_object(Runtime& rt, BinaryOperator op, Value a, Value b) {
+  for (const Value v : {a, b}) {
+    if (v.kind != Kind::object || v.object->type->binary == nullptr) continue;
+    const Value result = v.object->type->binary(rt, op, a, b);
+    if (!result.is_undefined()) return result;
+  }
+  return {};
+}
+
 Value binary_slow(Runtime& rt, BinaryOperator op, Value a, Value b) {
   if (a.is_invalid() || b.is_invalid()) return Value::invalid();
   if (op == BinaryOperator::modulo && a.is_string()) return format_percent(rt, a, b);
   if (a.is_undefined()) return fail_undefined(rt, a);
   if (op == BinaryOperator::multiply && a.is_markup()) return multiply(rt, a, b);
   if (b.is_undefined()) return fail_undefined(rt, b);
+  if (a.kind == Kind::object || b.kind == Kind::object) {
+    const Value result = binary_of_object(rt, op, a, b);
+    if (!result.is_undefined()) return result;
+  }
   if (op == BinaryOperator::add) return add(rt, a, b);
   if (op == BinaryOperator::multiply) return multiply(rt, a, b);
   return fail_unsupported(rt, op, a, b);
@@ -163,10 +178,12 @@ Value binary(Runtime& rt, BinaryOperator op, Value a, Value b) {
 }
 
 Value negate(Runtime& rt, Value a) {
+  if (is_complex(a)) return complex_negate(rt, a);
   return is_number(a) ? number_negate(rt, a) : fail_unary(rt, "-", a);
 }
 
 Value positive(Runtime& rt, Value a) {
+  if (is_complex(a)) return a;
   return is_number(a) ? number_positive(a) : fail_unary(rt, "+", a);
 }
 

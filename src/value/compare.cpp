@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "value/complex.h"
 #include "value/dict.h"
 #include "value/iterate.h"
 #include "value/number.h"
@@ -121,6 +122,7 @@ bool equal_objects(Runtime& rt, Object* a, Object* b) {
 
 bool equal_slow(Runtime& rt, Value a, Value b) {
   if (is_number(a) && is_number(b)) return number_compare(a, b) == 0;
+  if (is_complex(a) || is_complex(b)) return complex_equal(a, b);
   if (a.kind != b.kind) return false;
   switch (a.kind) {
     case Kind::none:
@@ -174,10 +176,17 @@ bool order_lists(Runtime& rt, Order how, Value a, Value b) {
   return satisfies(how.op, by_size);
 }
 
+bool are_ordered_objects(Value a, Value b) {
+  return a.kind == Kind::object && b.kind == Kind::object && a.object->type == b.object->type &&
+         a.object->type->order != nullptr;
+}
+
 bool order(Runtime& rt, Order how, Value a, Value b) {
   if (is_number(a) && is_number(b)) return satisfies(how.op, number_compare(a, b));
   if (a.is_string() && b.is_string()) return satisfies(how.op, compare_text(rt, a, b));
   if (a.is_sequence() && a.kind == b.kind) return order_lists(rt, how, a, b);
+  if (are_ordered_objects(a, b))
+    return satisfies(how.op, a.object->type->order(rt, a.object, b.object));
   if (a.is_invalid() || b.is_invalid()) return false;
   if (a.is_undefined() || b.is_undefined()) {
     fail_undefined(rt, a.is_undefined() ? a : b);

@@ -93,6 +93,7 @@ std::uint64_t hash_value(Runtime& rt, Value v) {
       return h;
     }
     case Kind::object:
+      if (v.object->type->hash != nullptr) return v.object->type->hash(rt, v.object);
       if (v.object->type->is_hashable) return mix(reinterpret_cast<std::uintptr_t>(v.object));
       break;
     default: break;

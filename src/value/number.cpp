@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "value/bigint.h"
+#include "value/complex.h"
 
 namespace parlance {
 namespace {
@@ -49,17 +50,10 @@ RealDivision floor_divide(double a, double b) {
   return {whole, remainder};
 }
 
-/// Python would give a complex number, or say that it is too large for one.
-Value fail_complex(Runtime& rt, double a, double b) {
-  if (std::isinf(std::pow(-a, b))) return rt.fail(ErrorCode::overflow, "complex exponentiation");
-  return rt.fail(ErrorCode::type,
-                 "a negative number to a fractional power is complex, which is not supported");
-}
-
 Value power_real(Runtime& rt, double a, double b) {
   if (a == 0 && b < 0 && !std::isinf(b)) return fail_negative_power_of_zero(rt);
   const bool is_finite = std::isfinite(a) && std::isfinite(b);
-  if (is_finite && a < 0 && b != std::floor(b)) return fail_complex(rt, a, b);
+  if (is_finite && a < 0 && b != std::floor(b)) return complex_power(rt, {a, 0}, {b, 0});
   const double result = std::pow(a, b);
   if (is_finite && std::isinf(result)) {
     return rt.fail(ErrorCode::overflow, "(34, 'Numerical result out of range')");

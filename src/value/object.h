@@ -60,6 +60,7 @@ struct UndefinedInfo {
 
 struct Call;
 struct Iterator;
+enum class BinaryOperator : std::uint8_t;
 
 /// What one kind of object can do. One constant per kind; see jinja/objects.h and value/iterate.h.
 struct ObjectType {
@@ -91,6 +92,12 @@ struct ObjectType {
   bool is_hashable = true;
   /// obj[start:stop:step] with absent bounds none; null: no slices.
   Value (*get_slice)(Runtime&, Object*, Value start, Value stop, Value step) = nullptr;
+  /// a OP b where one of the two is of this type; undefined without a reason means "not supported"; null: nothing is.
+  Value (*binary)(Runtime&, BinaryOperator op, Value a, Value b) = nullptr;
+  /// -1, 0 or 1 for two objects of this type; null: they have no order.
+  int (*order)(Runtime&, Object*, Object*) = nullptr;
+  /// hash(), which must agree with `equal`; null: by identity.
+  std::uint64_t (*hash)(Runtime&, Object*) = nullptr;
 };
 
 /// The head of every object; concrete ones derive from it and are made in an arena.

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/unicode.h"
+#include "base/utf8.h"
 #include "engine/call.h"
 #include "value/iterate.h"
 #include "value/runtime.h"
@@ -80,16 +82,6 @@ class Needle {
 };
 
 /// Calls visit(begin, end) for the lines str.splitlines() makes of `text`, without their ends.
-template <typename Visit>
-void for_each_line(std::string_view text, Visit visit);
-
-}  // namespace parlance::jinja
-
-#include "base/unicode.h"
-#include "base/utf8.h"
-
-namespace parlance::jinja {
-
 template <typename Visit>
 void for_each_line(std::string_view text, Visit visit) {
   const char *base = text.data(), *end = base + text.size(), *begin = base;

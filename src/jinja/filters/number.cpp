@@ -8,6 +8,7 @@
 
 #include "jinja/filters/common.h"
 #include "jinja/filters/tables.h"
+#include "value/complex.h"
 #include "value/operators.h"
 
 namespace parlance::jinja {
@@ -15,6 +16,7 @@ namespace {
 
 Value filter_abs(Call& call) {
   if (is_number(call[0])) return number_abs(call.rt, call[0]);
+  if (is_complex(call[0])) return complex_abs(call.rt, call[0]);
   return call.fail(ErrorCode::type,
                    "bad operand type for abs(): '" + std::string(type_name(call[0])) + "'");
 }
