@@ -54,6 +54,7 @@ struct TextRange {
 ///     limits                 see Limits    bounds of this render
 ///     want_spans             true          fill Rendering::spans (costs about a tenth of a render)
 ///     want_assistant         false         fill Rendering::assistant
+///     ignore_tags            false         derive Rendering::assistant from provenance even where tags say it
 ///     random_seed            0             what the filter `random` draws from
 struct RenderOptions {
   std::optional<bool> add_generation_prompt;
@@ -63,6 +64,7 @@ struct RenderOptions {
   Limits limits;
   bool want_spans = true;
   bool want_assistant = false;
+  bool ignore_tags = false;  ///< derive the assistant's ranges even where the template has generation tags
   std::uint64_t random_seed = 0;
 };
 

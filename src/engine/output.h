@@ -58,6 +58,7 @@ class Output {
     --nested_;
   }
 
+  bool is_capturing() const { return nested_ != 0; }
   std::uint64_t bytes() const { return bytes_; }
   std::uint32_t piece_count() const { return count_; }
   const Piece* pieces() const { return pieces_.data(); }

@@ -1,5 +1,6 @@
 // What a.b and a['b'] mean: Jinja2's environment.getattr and getitem under the immutable sandbox.
 #include "jinja/builtins.h"
+#include "jinja/objects.h"
 #include "value/dict.h"
 #include "value/operators.h"
 
@@ -18,6 +19,10 @@ bool python_attribute(Runtime& rt, Value object, Value name, Value& out) {
   if (object.kind == Kind::object && object.object->type->get_attribute != nullptr) {
     out = object.object->type->get_attribute(rt, object.object, spelled);
     if (!out.is_undefined() || out.undefined != nullptr) return true;
+  }
+  if (is_group(object)) {
+    out = group_attribute(object, spelled);
+    if (!out.is_undefined()) return true;
   }
   if (const Builtin* row = find_method(object, spelled)) {
     out = object_value(rt.arena.make<BoundMethod>(BoundMethod{{&kBoundMethodType}, object, row}));

@@ -133,10 +133,22 @@ Value Machine::sum(const Instruction& i) {
   return total;
 }
 
+/// A rope that is appended to (`ns.text = ns.text ~ more`) shares its pieces with the result instead of copying them.
+Value Machine::join_onto(Value total, const Instruction& i) {
+  total.flags &= static_cast<std::uint8_t>(~Value::kMarkup);
+  for (std::uint32_t k = 1; k < i.c && !total.is_invalid(); ++k) {
+    Value part = to_text(rt_, in(operands_[i.b + k]));
+    total = part.is_invalid() ? part : concat(rt_, total, part);
+  }
+  return total;
+}
+
 Value Machine::join(const Instruction& i) {
   const std::uint32_t* list = operands_ + i.b;
   bool markup = false;
   for (std::uint32_t k = 0; k < i.c && rt_.autoescape; ++k) markup = markup || in(list[k]).is_markup();
+  const Value& first = in(list[0]);
+  if (!markup && first.is_string() && !first.is_leaf()) return join_onto(first, i);
   StringBuilder builder(rt_);
   for (std::uint32_t k = 0; k < i.c; ++k) {
     Value part = markup ? escape_html(rt_, in(list[k])) : to_text(rt_, in(list[k]));
@@ -240,6 +252,7 @@ bool Machine::begin_loop(const Instruction& i) {
     loop = rt_.arena.make<LoopState>();
     frame_->loops[i.n] = loop;
   }
+  if (turns_ != nullptr) note_turn(i.n, nullptr);  // closes a turn that a break left open
   loop->index0 = -1;
   loop->peeked = LoopState::Peeked::no;
   loop->previous = loop->current = Value();
@@ -252,6 +265,12 @@ Value Machine::loop_object(std::uint32_t number) {
   bool recursive = frame_->routine->kind == Routine::Kind::loop && number == 0;
   return object_value(rt_.arena.make<LoopObject>(LoopObject{
       {&kLoopType}, frame_->loops[number], recursive ? frame_->routine : nullptr, recursive ? frame_->outer : nullptr}));
+}
+
+void Machine::note_turn(std::uint32_t loop, const Value* item) {
+  // Only what the root's own loops write straight to the prompt is a turn.
+  if (frame_->caller != nullptr || output_.is_capturing()) return;
+  turns_->note(loop, item != nullptr && item->kind == Kind::dict ? item->dict : nullptr, output_.bytes());
 }
 
 bool Machine::report_limit() {
@@ -455,7 +474,9 @@ bool Machine::run() {
     NEXT;
   CASE(for_next): {
     if (!step_limits(static_cast<std::uint32_t>(i.c - static_cast<std::uint32_t>(&i - code)))) return false;
-    if (!frame_->loops[i.n]->next(rt_, r[i.a])) pc = code + i.c;
+    bool more = frame_->loops[i.n]->next(rt_, r[i.a]);
+    if (turns_ != nullptr) note_turn(i.n, more ? &r[i.a] : nullptr);
+    if (!more) pc = code + i.c;
     CHECKED_NEXT;
   }
   CASE(loop_object): r[i.a] = loop_object(i.n); NEXT;

@@ -8,6 +8,7 @@
 #include "jinja/loop.h"
 #include "jinja/macro.h"
 #include "jinja/program.h"
+#include "jinja/turns.h"
 
 namespace parlance::jinja {
 
@@ -54,6 +55,8 @@ struct Variables {
 class Machine {
  public:
   Machine(const Program& program, Runtime& rt, parlance::Output& output, FrameStack& stack, const Variables& variables);
+  /// Notes the turns of messages while running. To be called before run().
+  void record_turns(TurnRecorder& recorder) { turns_ = &recorder; }
   /// Runs the root. False after a failure: rt.failure says what, failed_at() where.
   bool run();
   /// Source bytes of the instruction that failed.
@@ -75,6 +78,7 @@ class Machine {
     return (fine || report_limit()) && !rt_.failed();
   }
   bool report_limit();
+  void note_turn(std::uint32_t loop, const Value* item);
   const Value& variable(std::uint32_t name) {
     const Value& known = resolved_[name];
     return known.is_invalid() ? lookup(name) : known;
@@ -99,6 +103,7 @@ class Machine {
   bool emit_parts(const Instruction& i, bool sum);
   Value sum(const Instruction& i);
   Value join(const Instruction& i);
+  Value join_onto(Value total, const Instruction& i);
   bool check_text(Value v, bool first);
   Value collection(const Instruction& i, Kind kind);
   Value dictionary(const Instruction& i);
@@ -155,6 +160,7 @@ class Machine {
   Variables variables_;
   Frame* frame_ = nullptr;
   const Instruction* pc_ = nullptr;  ///< the next instruction, whenever run() calls out
+  TurnRecorder* turns_ = nullptr;
   std::uint32_t depth_ = 0;
   Value* resolved_;        ///< by name number; invalid: not looked up yet
   Value* context_;         ///< what top-level sets gave to blocks; invalid: nothing

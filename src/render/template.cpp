@@ -22,6 +22,7 @@ struct Workspace::State {
   Arena arena;
   Output output;
   jinja::FrameStack frames;
+  jinja::TurnRecorder turns;
 };
 
 Workspace::Workspace() : state_(std::make_unique<State>()) {}
@@ -195,6 +196,8 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
   rt.now = options.now;
   rt.random_state ^= options.random_seed;
   jinja::Machine machine(program, rt, memory.output, memory.frames, {variables, wishes->overrides.list()});
+  memory.turns.clear();
+  if (options.want_assistant) machine.record_turns(memory.turns);
   if (!machine.run()) return describe_failure(program, machine, rt, conversation);
 
   copy_text(memory.output, into);
@@ -209,7 +212,12 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
   if (wishes->continue_final) {
     if (Result<void> cut = continue_last(conversation, into); !cut) return cut.error();
   }
-  if (options.want_assistant) fill_assistant(*this, conversation, options, into);
+  if (!options.want_assistant) return {};
+  if (program.has_generation && !options.ignore_tags) {
+    fill_from_tags(into);
+    return {};
+  }
+  return fill_from_turns(*this, conversation, options, memory.turns.turns(), into);
   return {};
 }
 

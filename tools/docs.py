@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Writes the parts of the documents that tables own, and runs the examples of all of them.
+
+    docs.py --write PARLANCE     rewrites the generated parts
+    docs.py --check PARLANCE     fails where one is not what the tables say, or where an example does not hold
+
+A generated part stands between `<!-- generated: NAME -->` and `<!-- end -->`; PARTS says where each comes from. Examples
+are: fenced `sh` blocks, which must succeed, or print what a `text` block right below them says; and lines `template ->
+output` in fenced `jinja` blocks, where ⏎ stands for a line feed. Blocks run in a scratch folder that has formats/ and
+tests/. Begin reading at main.
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "oracle"))
+import case_file  # noqa: E402
+
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "COMPATIBILITY.md", *sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
+GENERATED = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```\n(?:\n*```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
+
+
+# ---- the parts
+
+def code(text):
+    """Inline code that may stand in a table."""
+    text = text.replace("|", "\\|").replace("\n", "⏎")
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def table(heads, rows):
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def listed(binary, what):
+    return json.loads(subprocess.run([binary, "list", what, "--json"], capture_output=True, check=True).stdout)
+
+
+def call_of(row):
+    """How it is written: without the value a filter or a method stands on, without what only binding needs."""
+    given = [part for part in re.split(r", (?=[^']*(?:'[^']*'[^']*)*$)", row.get("parameters", "")) if part != "/"]
+    if given and given[0] in ("value", "self", "a", "text"):
+        given = given[1:]
+    return f"{row['name']}({', '.join(given).replace('=missing', '=…')})" if given else row["name"]
+
+
+def example_of(row):
+    left, _, right = row["example"].rpartition(" -> ")
+    return f"{code(left)} → {code(right)}" if right else code(left)
+
+
+def builtin_table(rows):
+    lines = []
+    for row in rows:
+        also = "".join(f", {code(name)}" for name in row.get("aliases", "").split())
+        lines.append([code(call_of(row)) + also, row["sentence"].replace("|", "\\|"), example_of(row)])
+    return table(["name", "what it gives", "example"], lines)
+
+
+def builtins(what):
+    return lambda binary: builtin_table(sorted(listed(binary, what), key=lambda row: row["name"]))
+
+
+def methods(binary):
+    by_type = {}
+    for row in listed(binary, "methods"):
+        by_type.setdefault(row["type"], []).append(row)
+    return "\n".join(f"### {name}\n\n{builtin_table(sorted(rows, key=lambda row: row['name']))}"
+                     for name, rows in by_type.items())
+
+
+def errors(binary):
+    return table(["code", "Python class", "HTTP", "exit", "meaning"],
+                 [[code(row["name"]), code(row["class"]), row["http"], row["exit"], row["sentence"]]
+                  for row in listed(binary, "errors")])
+
+
+def limits(_):
+    """The table in the comment of the struct Limits."""
+    rows = []
+    for line in (ROOT / "include/parlance/limits.h").read_text("utf-8").split("\n"):
+        columns = re.split(r"\s{2,}", line.removeprefix("///").strip())
+        if line.startswith("///     ") and len(columns) == 4 and columns[0] != "field":
+            rows.append([code(columns[0]), columns[1], columns[2], code(columns[3])])
+        elif line.startswith("///      ") and rows:
+            rows[-1][2] += " " + " ".join(columns)
+    return table(["limit", "default", "what it bounds", "error"], rows)
+
+
+def differences(_):
+    """The cases that have a line `differs`."""
+    rows = []
+    for path in sorted((ROOT / "tests/cases").rglob("*.case")):
+        for case in case_file.read(path):
+            if "differs" not in case.headers:
+                continue
+            section = {name: text for name, text in case.sections.items()}
+            theirs = section.get("error") or section.get("output") or json.loads(section.get("output json", '""'))
+            rows.append([case.headers["about"], code(case.template), code(theirs) if theirs else "nothing",
+                         case.headers["differs"]])
+    return table(["what", "example", "Jinja2", "parlance"], rows)
+
+
+PARTS = {"filters": builtins("filters"), "tests": builtins("tests"), "globals": builtins("globals"), "methods": methods,
+         "errors": errors, "limits": limits, "differences": differences}
+
+
+def with_parts(text, binary):
+    return GENERATED.sub(lambda found: found[1] + PARTS[found[2]](binary) + found[3], text)
+
+
+# ---- the examples
+
+def run_shell(command, folder, path):
+    done = subprocess.run(["sh", "-ec", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, env={**os.environ, "PATH": path}, text=True)
+    return done.returncode, done.stdout
+
+
+def shell_faults(command, wanted, folder, path):
+    status, printed = run_shell(command, folder, path)
+    if wanted is not None and printed.rstrip("\n") != wanted.rstrip("\n"):
+        yield f"{command}prints\n{printed}"
+    elif wanted is None and status != 0:
+        yield f"{command}ends with {status}\n{printed}"
+
+
+def jinja_faults(text, binary):
+    lines = [line for line in text.split("\n") if " -> " in line]
+    requests = "".join(json.dumps({"source": line.rpartition(" -> ")[0].replace("⏎", "\n"), "context": {}}) + "\n" for line in lines)
+    done = subprocess.run([binary, "render", "--as-is", "--jsonl"], input=requests, capture_output=True, check=True, text=True)
+    for line, answer in zip(lines, map(json.loads, done.stdout.splitlines())):
+        got = answer["text"] if "text" in answer else answer["error"]["type"]
+        if got.replace("\n", "⏎") != line.rpartition(" -> ")[2]:
+            yield f"{line}\n  gives {got}"
+
+
+def example_faults(text, binary, folder, path):
+    for kind, body, wanted in BLOCK.findall(text):
+        if kind == "sh":
+            yield from shell_faults(body, wanted or None, folder, path)
+        elif kind == "jinja":
+            yield from jinja_faults(body, binary)
+
+
+def scratch(folder, binary):
+    """A folder as a reader has it: the tree's inputs, and `parlance` on the path."""
+    for name in ("formats", "tests", "docs"):
+        (folder / name).symlink_to(ROOT / name)
+    (folder / "bin").mkdir()
+    (folder / "bin" / "parlance").symlink_to(binary)
+    return f"{folder / 'bin'}:{os.environ['PATH']}"
+
+
+def check(name, binary):
+    text = (ROOT / name).read_text("utf-8")
+    if with_parts(text, binary) != text:
+        yield "a generated part is not up to date: tools/docs.py --write PARLANCE"
+    with tempfile.TemporaryDirectory() as folder:
+        path = scratch(pathlib.Path(folder), binary)
+        yield from example_faults(text, binary, folder, path)
+
+
+def main(arguments):
+    if len(arguments) != 2 or arguments[0] not in ("--check", "--write"):
+        raise SystemExit("usage: docs.py --check|--write PARLANCE")
+    binary = pathlib.Path(arguments[1]).resolve()
+    faults = 0
+    for name in DOCUMENTS:
+        if arguments[0] == "--write":
+            text = (ROOT / name).read_text("utf-8")
+            (ROOT / name).write_text(with_parts(text, binary), "utf-8")
+            continue
+        for fault in check(name, binary):
+            faults += 1
+            print(f"{name}: {fault}")
+    print(f"{len(DOCUMENTS)} documents, {faults} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
