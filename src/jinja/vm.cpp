@@ -204,9 +204,10 @@ bool Machine::slow_truth(const Value& v) {
 
 Value Machine::filter(const Instruction& i) {
   const BoundCall& bound = program_.bound[i.c];
-  Value arguments[Signature::kMost];
-  std::memcpy(static_cast<void*>(arguments), bases_[1] + bound.defaults, bound.row->bound.count * sizeof(Value));
-  arguments[0] = in(i.b);
+  alignas(Value) std::byte memory[Signature::kMost * sizeof(Value)];  // not cleared: each argument is written
+  Value* arguments = reinterpret_cast<Value*>(memory);
+  for (std::size_t k = 1; k < bound.row->bound.count; ++k) new (arguments + k) Value(bases_[1][bound.defaults + k]);
+  new (arguments) Value(in(i.b));
   const std::uint32_t* list = operands_ + bound.first;
   for (std::uint32_t k = 0; k < bound.given; ++k) arguments[list[2 * k]] = in(list[2 * k + 1]);
   Call call{rt_, bound.row, arguments, {}};

@@ -113,11 +113,7 @@ Value TapeBuilder::string(std::uint64_t word) const {
   const char* at = strings_ + payload(word);
   std::uint32_t size;
   std::memcpy(&size, at, sizeof size);
-  Value v;
-  v.kind = Kind::string;
-  v.size = size;
-  v.data = at + sizeof size;
-  return v;
+  return Value::view({at + sizeof size, size});
 }
 
 /// How many items (or key-value pairs) a container has.

@@ -191,7 +191,7 @@ const char* escape_blocks(const char* in, const char* end, char*& out) {
 
 /// Copies fewer than 16 bytes by loads that overlap, if none of them needs an escape.
 template <typename Mode>
-bool copy_clean(const char* in, std::size_t size, char* out) {
+[[gnu::always_inline]] inline bool copy_clean(const char* in, std::size_t size, char* out) {
   if (size >= 8) {
     const std::uint64_t first = load64(in);
     const std::uint64_t last = load64(in + size - 8);

@@ -211,7 +211,16 @@ class JsonWriter {
   bool other_value(const Value& v);
   bool steps(Level& level);
   bool open(Value v);
-  void push(const Level& level);
+  void push(const Value* items, std::size_t count, std::uint32_t origin, bool is_dict) {
+    if (depth_ == capacity_) more_levels();
+    Level& level = levels_[depth_++];
+    level.next = items;
+    level.end = items + count;
+    level.origin = origin;
+    level.is_dict = is_dict;
+    level.began = false;
+  }
+  void more_levels();
   bool close(const Level& level);
   bool new_line(std::size_t level);
   const DictEntry* contents(const DictObject& dict);
@@ -331,23 +340,20 @@ bool JsonWriter::open(Value v) {
   if (!run_.make_room(1)) return false;
   run_.put(is_dict ? '{' : '[');
   if (!is_dict) {
-    push({v.list->items, v.list->items + v.list->size, origin, false, false});
+    push(v.list->items, v.list->size, origin, false);
     return true;
   }
   const auto* values = reinterpret_cast<const Value*>(contents(*v.dict));
   if (rt_.failed()) return false;
-  push({values, values + std::size_t{2} * v.dict->size, origin, true, false});
+  push(values, std::size_t{2} * v.dict->size, origin, true);
   return true;
 }
 
-void JsonWriter::push(const Level& level) {
-  if (depth_ == capacity_) {
-    Level* more = rt_.arena.allocate_array<Level>(capacity_ * 2);
-    std::memcpy(more, levels_, capacity_ * sizeof(Level));
-    levels_ = more;
-    capacity_ *= 2;
-  }
-  levels_[depth_++] = level;
+void JsonWriter::more_levels() {
+  Level* more = rt_.arena.allocate_array<Level>(capacity_ * 2);
+  std::memcpy(more, levels_, capacity_ * sizeof(Level));
+  levels_ = more;
+  capacity_ *= 2;
 }
 
 bool JsonWriter::close(const Level& level) {
