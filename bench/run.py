@@ -230,6 +230,15 @@ def measure_all(cells, processes, args):
     return times
 
 
+def write_page(path, text):
+    """Between the marks of a page that has them, else as the whole page."""
+    begin, end = "<!-- measured -->\n", "<!-- end -->"
+    page = path.read_text(encoding="utf-8") if path.exists() else ""
+    before, mark, rest = page.partition(begin)
+    after = rest.partition(end)[2]
+    path.write_text(f"{before}{begin}{text}\n{end}{after}" if mark else text + "\n", encoding="utf-8")
+
+
 def main():
     args = parse_arguments()
     folder = INSTALLED / "work"
@@ -260,7 +269,7 @@ def main():
     text = report.markdown(about, versions, cells, times)
     print(text)
     if args.markdown:
-        args.markdown.write_text(text + "\n", encoding="utf-8")
+        write_page(args.markdown, text)
 
 
 if __name__ == "__main__":

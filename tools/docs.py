@@ -99,18 +99,31 @@ def differences(_):
     """The cases that have a line `differs`."""
     rows = []
     for path in sorted((ROOT / "tests/cases").rglob("*.case")):
-        for case in case_file.read(path):
+        for case in case_file.read_cases(path, ROOT / "tests/cases"):
             if "differs" not in case.headers:
                 continue
-            section = {name: text for name, text in case.sections.items()}
-            theirs = section.get("error") or section.get("output") or json.loads(section.get("output json", '""'))
+            theirs = case.sections.get("error", case.output)
             rows.append([case.headers["about"], code(case.template), code(theirs) if theirs else "nothing",
                          case.headers["differs"]])
     return table(["what", "example", "Jinja2", "parlance"], rows)
 
 
+def speed(_):
+    """The last table of docs/speed.md: bench/run.py wrote it."""
+    page = (ROOT / "docs/speed.md").read_text("utf-8").partition("### End to end against the hand-written renderer")[2]
+    return "".join(line + "\n" for line in page.split("\n") if line.startswith("|"))
+
+
+def example(_):
+    """The program in the first comment of parlance.h."""
+    comment = (ROOT / "include/parlance/parlance.h").read_text("utf-8").partition("#pragma once")[0].split("\n")
+    lines = [line[7:] for line in comment if line == "//" or line.startswith("//     ")]
+    return "```cpp\n" + "\n".join(lines).strip() + "\n```\n"
+
+
 PARTS = {"filters": builtins("filters"), "tests": builtins("tests"), "globals": builtins("globals"), "methods": methods,
-         "errors": errors, "limits": limits, "differences": differences}
+         "errors": errors, "limits": limits, "differences": differences,
+         "speed": speed, "example": example}
 
 
 def with_parts(text, binary):

@@ -70,12 +70,6 @@ const Arena::Derived* Arena::find_sorted_derived(const char* address) const {
   return std::less<>()(address, found.begin + found.size) ? &found : nullptr;
 }
 
-bool Arena::holds_text(const char* address) const {
-  return std::any_of(text_chunks_.begin(), text_chunks_.end(), [&](const Chunk& chunk) {
-    return !std::less<>()(address, chunk.data) && std::less<>()(address, chunk.data + chunk.size);
-  });
-}
-
 void Arena::reset() {
   if (chunks_.size() > 1) free_after(chunks_, 1);
   if (text_chunks_.size() > 1) free_after(text_chunks_, 1);

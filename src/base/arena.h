@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <new>
 #include <span>
@@ -87,7 +88,12 @@ class Arena {
   const Derived* find_sorted_derived(const char* address) const;
   std::span<const Derived> sorted_derived() const { return derived_; }
   /// Does `address` lie in text of this arena?
-  bool holds_text(const char* address) const;
+  bool holds_text(const char* address) const {
+    for (const Chunk& chunk : text_chunks_) {
+      if (!std::less<>()(address, chunk.data) && std::less<>()(address, chunk.data + chunk.size)) return true;
+    }
+    return false;
+  }
 
   void set_limit(std::size_t bytes) { limit_ = bytes; }
   std::size_t limit() const { return limit_; }

@@ -15,7 +15,7 @@ int report(const Error& error) {
 }
 
 int print(std::string_view text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  const bool written = text.empty() || std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (written && std::fflush(stdout) == 0) return 0;
   return report(Error(ErrorCode::file, std::string("writing the output: ") + std::strerror(errno)));
 }

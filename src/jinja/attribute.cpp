@@ -1,6 +1,7 @@
 // What a.b and a['b'] mean: Jinja2's environment.getattr and getitem under the immutable sandbox.
 #include "jinja/builtins.h"
 #include "jinja/objects.h"
+#include "jinja/objects.h"
 #include "value/dict.h"
 #include "value/operators.h"
 
@@ -19,6 +20,10 @@ bool python_attribute(Runtime& rt, Value object, Value name, Value& out) {
   if (object.kind == Kind::object && object.object->type->get_attribute != nullptr) {
     out = object.object->type->get_attribute(rt, object.object, spelled);
     if (!out.is_undefined() || out.undefined != nullptr) return true;
+  }
+  if (is_group(object)) {
+    out = group_attribute(object, spelled);
+    if (!out.is_undefined()) return true;
   }
   if (is_group(object)) {
     out = group_attribute(object, spelled);
@@ -55,16 +60,54 @@ bool python_item(Runtime& rt, Value object, Value key, Value& out) {
   return false;
 }
 
+/// The methods of Markup that Python code wraps print as such; the others are those of str.
+bool is_python_method(std::string_view name) {
+  constexpr std::string_view kWrapped =
+      " capitalize casefold center escape expandtabs format format_map join ljust lower lstrip partition"
+      " removeprefix removesuffix replace rjust rpartition rsplit rstrip split splitlines strip"
+      " striptags swapcase title translate unescape upper zfill ";
+  const std::size_t at = kWrapped.find(name);
+  return at != std::string_view::npos && kWrapped[at - 1] == ' ' && kWrapped[at + name.size()] == ' ';
+}
+
 Value bound_method_text(Runtime& rt, Object* object, bool) {
   auto& method = *static_cast<BoundMethod*>(object);
+  if (method.self.is_markup() && is_python_method(method.row->name)) {
+    const Value self = method.row->name == "escape" ? make_static("<class 'markupsafe.Markup'>")
+                                                    : to_repr(rt, method.self);
+    if (self.is_invalid()) return self;
+    StringBuilder out(rt);
+    out.append_static("<bound method Markup.");
+    out.append_static(method.row->name);
+    out.append_static(" of ");
+    out.append(self);
+    out.append_static(">");
+    return out.finish();
+  }
   return make_computed(rt, "<built-in method " + std::string(method.row->name) + " of " +
                                std::string(type_name(method.self)) + " object at 0x7f0000000000>");
+}
+
+/// Methods of the same object are equal, though each look-up makes a new one.
+bool bound_methods_equal(Runtime&, Object* a, Object* b) {
+  const auto& x = *static_cast<BoundMethod*>(a);
+  const auto& y = *static_cast<BoundMethod*>(b);
+  return x.row == y.row && x.self.kind == y.self.kind && x.self.integer == y.self.integer;
+}
+
+std::uint64_t bound_method_hash(Runtime&, Object* object) {
+  return hash_text(static_cast<BoundMethod*>(object)->row->name);
 }
 
 }  // namespace
 
 const ObjectType kBoundMethodType{
-    .name = "builtin_function_or_method", .to_text = bound_method_text, .is_callable = true};
+    .name = "builtin_function_or_method",
+    .to_text = bound_method_text,
+    .equal = bound_methods_equal,
+    .is_callable = true,
+    .hash = bound_method_hash,
+};
 
 Value get_attribute(Runtime& rt, Value object, Value name) {
   if (object.is_undefined()) return fail_undefined(rt, object);

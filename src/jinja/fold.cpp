@@ -66,9 +66,11 @@ std::optional<Value> Compiler::fold(const Node* node, const Scope& scope, bool f
   std::uint64_t random_before = rt_.random_state;
   std::optional<Value> value = try_fold(node);
   rt_.autoescape = false;
+  bool failed = rt_.failed() || (value && value->is_invalid());
   rt_.failure = {};
   rt_.steps_left = static_cast<std::int64_t>(rt_.limits.steps);
-  if (!value || !is_plain(*value) || rt_.random_state != random_before) return std::nullopt;
+  // What is printed at once may be anything; what an expression goes on with must survive its repr.
+  if (!value || failed || (!for_output && !is_plain(*value)) || rt_.random_state != random_before) return std::nullopt;
   if (value->is_string() && !value->is_leaf()) {
     Value flat = Value::view(text(rt_, *value));
     flat.flags = value->flags & Value::kMarkup;
@@ -189,7 +191,16 @@ std::optional<Value> fold_item(Runtime& rt, const GetItem& node, Fold fold) {
     if (!v) return std::nullopt;
     parts[i] = *v;
   }
-  return slice(rt, *object, parts[0], parts[1], parts[2]);
+  Value part = slice(rt, *object, parts[0], parts[1], parts[2]);
+  // Folding asks environment.getitem, for which what cannot be sliced has no such element.
+  if (part.is_invalid() && rt.failure.code == ErrorCode::type) {
+    rt.failure = {};
+    Value missing;
+    missing.undefined =
+        rt.arena.make<UndefinedInfo>(UndefinedInfo{UndefinedInfo::Form::element, Value::none(), *object});
+    return missing;
+  }
+  return part;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "jinja/lorem.h"
 #include "jinja/objects.h"
 #include "jinja/strftime.h"
+#include "jinja/type_objects.h"
 #include "value/markup.h"
 #include "value/number.h"
 #include "value/operators.h"
@@ -140,7 +141,12 @@ DictEntry* find_member(Runtime& rt, NamespaceObject& ns, std::string_view name) 
 
 Value namespace_attribute(Runtime& rt, Object* self, std::string_view name) {
   const DictEntry* entry = find_member(rt, as_namespace(self), name);
-  return entry == nullptr ? missing() : entry->value;
+  if (entry == nullptr) return missing();
+  if (!name.starts_with('_')) return entry->value;
+  Value unsafe;  // the sandbox does not ask whose attribute it is
+  unsafe.undefined = rt.arena.make<UndefinedInfo>(
+      UndefinedInfo{UndefinedInfo::Form::unsafe, entry->key, object_value(self)});
+  return unsafe;
 }
 
 Value namespace_text(Runtime& rt, Object* self, bool) {
@@ -334,22 +340,31 @@ bool functions_equal(Runtime&, Object* a, Object* b) {
   return static_cast<FunctionObject*>(a)->row == static_cast<FunctionObject*>(b)->row;
 }
 
-/// dict.fromkeys, the one attribute of a global that templates can call.
+bool is_dict_type(const Object* self) {
+  return static_cast<const FunctionObject*>(self)->row->name == "dict";
+}
+
 Value function_attribute(Runtime& rt, Object* self, std::string_view name) {
-  if (static_cast<FunctionObject*>(self)->row->name != "dict" || name != "fromkeys")
-    return missing();
-  Value dict = DictBuilder(rt).finish();
-  const Builtin* row = find_method(dict, name);
-  if (row == nullptr) return missing();
-  return object_value(rt.arena.make<BoundMethod>(BoundMethod{{&kBoundMethodType}, dict, row}));
+  return is_dict_type(self) ? dict_type_attribute(rt, object_value(self), name) : missing();
+}
+
+Value function_item(Runtime& rt, Object* self, Value key) {
+  if (is_dict_type(self)) return make_dict_alias(rt, object_value(self), key);
+  return rt.fail(ErrorCode::type, "'function' object is not subscriptable", object_value(self));
+}
+
+std::uint64_t function_hash(Runtime&, Object* self) {
+  return hash_text(static_cast<FunctionObject*>(self)->row->name);
 }
 
 constexpr ObjectType function_type() {
   ObjectType type{.name = "function"};
   type.to_text = function_text;
+  type.get_item = function_item;
   type.get_attribute = function_attribute;
   type.call = function_call;
   type.equal = functions_equal;
+  type.hash = function_hash;
   type.is_callable = true;
   return type;
 }

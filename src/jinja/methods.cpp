@@ -10,6 +10,7 @@
 
 #include "jinja/builtins.h"
 #include "jinja/objects.h"
+#include "value/complex.h"
 #include "value/number.h"
 
 namespace parlance::jinja {
@@ -76,7 +77,10 @@ const Builtin* find_object_method(Value v, std::string_view name) {
   if (is_object(v, kDictKeysType) || is_object(v, kDictItemsType)) {
     return find_row(dict_view_methods(), name);
   }
-  return is_object(v, kBytesType) ? find_row(bytes_methods(), name) : nullptr;
+  if (is_complex(v)) return find_row(complex_methods(), name);
+  if (!is_object(v, kBytesType)) return nullptr;
+  const Builtin* row = find_row(bytes_methods(), name);
+  return row != nullptr ? row : find_row(bytes_text_methods(), name);
 }
 
 /// Methods that would change their object, and what lets a template look into a running generator.
@@ -179,7 +183,9 @@ std::span<const MethodTable> method_tables() {
       {"range", range_methods()},
       {"int", integer_methods()},
       {"float", real_methods()},
+      {"complex", complex_methods()},
       {"bytes", bytes_methods()},
+      {"bytes", bytes_text_methods()},
   };
   return kTables;
 }

@@ -30,7 +30,9 @@ std::span<const Builtin> dict_view_methods();
 std::span<const Builtin> range_methods();
 std::span<const Builtin> integer_methods();  ///< methods_number.cpp
 std::span<const Builtin> real_methods();
-std::span<const Builtin> bytes_methods();  ///< methods_bytes.cpp
+std::span<const Builtin> complex_methods();
+std::span<const Builtin> bytes_methods();       ///< methods_bytes.cpp: decode, hex, translate …
+std::span<const Builtin> bytes_text_methods();  ///< methods_bytes_text.cpp: what str has too
 
 /// Every table above, for documentation and listings: the type a template author would name and its
 /// rows.

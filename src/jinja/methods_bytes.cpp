@@ -1,16 +1,16 @@
-// bytes: what str.encode gives, and its commonest methods.
+// bytes: what str.encode gives, its operators, and the methods that see bytes as numbers.
 //
-// Rules: CPython 3.11 Objects/bytesobject.c. A template meets bytes only through str.encode and
-// int.to_bytes, so there is what one does with those: look, search, decode, print.
-// Begin reading at kBytesType, then the table.
+// Rules: CPython 3.11 Objects/bytesobject.c, Objects/bytes_methods.c. The methods that bytes shares
+// with str are in methods_bytes_text.cpp. Begin reading at kBytesType, then the table.
 
 #include <algorithm>
 #include <string>
 
 #include "base/utf8.h"
+#include "jinja/codecs.h"
 #include "jinja/methods.h"
-#include "value/format_parts.h"
 #include "value/iterate.h"
+#include "value/number.h"
 #include "value/operators.h"
 
 namespace parlance::jinja {
@@ -103,11 +103,159 @@ bool bytes_contain(Runtime& rt, Object* self, Value item) {
 
 bool bytes_equal(Runtime&, Object* a, Object* b) { return bytes_of(a) == bytes_of(b); }
 
+/// start:stop:step of bytes.
+Value bytes_slice(Runtime& rt, Object* self, Value start, Value stop, Value step) {
+  const std::string_view bytes = bytes_of(self);
+  SliceBounds bounds{};
+  if (!read_slice(rt, static_cast<std::int64_t>(bytes.size()), start, stop, step, bounds))
+    return Value::invalid();
+  if (!rt.charge_bytes(bytes.size())) return Value::invalid();
+  std::string out;
+  for (std::int64_t i = 0; i < bounds.count; ++i) {
+    out += bytes[static_cast<std::size_t>(bounds.start + i * bounds.step)];
+  }
+  return make_bytes(rt, out);
+}
+
+int bytes_order(Runtime&, Object* a, Object* b) {
+  const int order = bytes_of(a).compare(bytes_of(b));
+  return order < 0 ? -1 : order > 0 ? 1 : 0;
+}
+
+std::uint64_t bytes_hash(Runtime&, Object* self) { return hash_text(bytes_of(self)); }
+
+Value join_bytes(Runtime& rt, Value a, Value b) {
+  const std::uint64_t size = std::uint64_t{bytes_of(a.object).size()} + bytes_of(b.object).size();
+  if (!rt.charge_bytes(size) || !rt.reserve(size)) return Value::invalid();
+  return make_bytes(rt, std::string(bytes_of(a.object)).append(bytes_of(b.object)));
+}
+
+Value repeat_bytes(Runtime& rt, Value self, Value count) {
+  const std::string_view bytes = bytes_of(self.object);
+  if ((count.flags & Value::kBig) != 0) {
+    return rt.fail(ErrorCode::overflow, "cannot fit 'int' into an index-sized integer", count);
+  }
+  if (count.integer <= 0 || bytes.empty()) return make_bytes(rt, "");
+  const auto times = static_cast<std::uint64_t>(count.integer);
+  if (times >= Runtime::kMaxText / bytes.size()) {
+    rt.reserve(Runtime::kMaxText);
+    return Value::invalid();
+  }
+  if (!rt.charge_bytes(times * bytes.size()) || !rt.reserve(2 * times * bytes.size()))
+    return Value::invalid();
+  std::string out;
+  for (std::uint64_t i = 0; i < times; ++i) out += bytes;
+  return make_bytes(rt, out);
+}
+
+/// bytes + bytes, bytes * int.
+Value bytes_binary(Runtime& rt, BinaryOperator op, Value a, Value b) {
+  const bool left = is_object(a, kBytesType);
+  if (op == BinaryOperator::add && left) {
+    if (is_object(b, kBytesType)) return join_bytes(rt, a, b);
+    return rt.fail(ErrorCode::type, "can't concat " + std::string(type_name(b)) + " to bytes", b);
+  }
+  if (op != BinaryOperator::multiply) return {};
+  return is_integral(left ? b : a) ? repeat_bytes(rt, left ? a : b, left ? b : a) : Value{};
+}
+
 // ---- methods
 
 std::string_view self_bytes(const Call& call) { return bytes_of(call[0].object); }
 
-/// The one affix or separator that startswith and its kin are given.
+Value bytes_decode(Call& call) {
+  for (std::size_t i = 1; i <= 2; ++i) {
+    if (!call[i].is_string()) {
+      return fail_type(call, i,
+                       "decode() argument '" + std::string(call.builtin->bound.parameters[i].name) +
+                           "' must be str, not ");
+    }
+    std::string_view given;
+    if (!utf8_argument(call, i, given)) return Value::invalid();
+    if (given.find('\0') != given.npos) {
+      return call.fail(ErrorCode::value, "embedded null character");
+    }
+  }
+  const std::string_view bytes = self_bytes(call);
+  if (!call.rt.charge_bytes(bytes.size()) || !call.rt.reserve(bytes.size() * 8))
+    return Value::invalid();
+  std::string out;
+  const bool fine =
+      decode_bytes(call, bytes, text(call.rt, call[1]), text(call.rt, call[2]), out);
+  return fine ? make_computed(call.rt, out) : Value::invalid();
+}
+
+/// The sign between groups of hex(): one ASCII character of a str or bytes; 0 for none.
+bool hex_separator(const Call& call, char& out) {
+  out = 0;
+  if (!call.given(1)) return true;
+  std::string_view given;
+  if (call[1].is_string()) {
+    given = text(call.rt, call[1]);
+  } else if (is_object(call[1], kBytesType)) {
+    given = bytes_of(call[1].object);
+  } else {
+    call.fail(ErrorCode::type, "sep must be str or bytes.");
+    return false;
+  }
+  if (given.size() != 1 || static_cast<unsigned char>(given[0]) >= 0x80) {
+    const bool one = given.size() == 1 || (call[1].is_string() && utf8::count(given) == 1);
+    call.fail(ErrorCode::value, one ? "sep must be ASCII." : "sep must be length 1.");
+    return false;
+  }
+  out = given[0];
+  return true;
+}
+
+/// hex(sep, n): groups of n bytes from the right, of -n from the left.
+Value bytes_hex(Call& call) {
+  const std::string_view bytes = self_bytes(call);
+  char separator = 0;
+  std::int64_t group = 0;
+  if (!hex_separator(call, separator) || !small_argument(call, 2, group)) return Value::invalid();
+  if (!call.rt.charge_bytes(bytes.size()) || !call.rt.reserve(bytes.size() * 3))
+    return Value::invalid();
+  const auto size = static_cast<std::int64_t>(bytes.size());
+  std::string out;
+  for (std::int64_t i = 0; i < size; ++i) {
+    const bool border = group > 0 ? (size - i) % group == 0 : group < 0 && i % group == 0;
+    if (separator != 0 && i > 0 && border) out += separator;
+    const auto byte = static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)]);
+    out += kHex[byte >> 4];
+    out += kHex[byte & 15];
+  }
+  return make_computed(call.rt, out);
+}
+
+Value bytes_fromhex(Call& call) {
+  if (!call[1].is_string()) return fail_type(call, 1, "fromhex() argument must be str, not ");
+  const std::string_view digits = text(call.rt, call[1]);
+  if (!call.rt.charge_bytes(digits.size()) || !call.rt.reserve(digits.size())) return Value::invalid();
+  const auto value_at = [&](std::size_t i) {
+    const char c = i < digits.size() ? digits[i] : ' ';
+    return kHex.find(c >= 'A' && c <= 'F' ? static_cast<char>(c + 32) : c);
+  };
+  std::string out;
+  for (std::size_t i = 0; i < digits.size();) {
+    if (std::string_view(" \t\n\v\f\r").find(digits[i]) != std::string_view::npos) {
+      ++i;
+      continue;
+    }
+    for (std::size_t k = i; k < i + 2; ++k) {
+      if (value_at(k) != std::string_view::npos) continue;
+      return call.fail(ErrorCode::value,
+                       "non-hexadecimal number found in fromhex() arg at position " +
+                           std::to_string(utf8::count(digits.substr(0, k))));
+    }
+    out += static_cast<char>(value_at(i) << 4 | value_at(i + 1));
+    i += 2;
+  }
+  return make_bytes(call.rt, out);
+}
+
+Value bytes_isascii(Call& call) { return Value::boolean(utf8::is_ascii(self_bytes(call))); }
+
+/// Argument i, which must be bytes.
 bool bytes_argument(const Call& call, std::size_t i, std::string_view& out) {
   if (is_object(call[i], kBytesType)) {
     out = bytes_of(call[i].object);
@@ -118,153 +266,60 @@ bool bytes_argument(const Call& call, std::size_t i, std::string_view& out) {
   return false;
 }
 
-Value fail_decode(Call& call, std::string_view codec, std::size_t at, std::string_view reason) {
-  const auto byte = static_cast<unsigned char>(self_bytes(call)[at]);
-  return call.fail(ErrorCode::unicode_decode, "'" + std::string(codec) +
-                                                  "' codec can't decode byte 0x" + kHex[byte >> 4] +
-                                                  kHex[byte & 15] + " in position " +
-                                                  std::to_string(at) + ": " + std::string(reason));
+constexpr std::size_t kTable = 256;
+
+std::string identity_table() {
+  std::string table;
+  for (std::size_t i = 0; i < kTable; ++i) table += static_cast<char>(i);
+  return table;
 }
 
-/// Decodes as UTF-8 (or ASCII, a part of it): what is malformed is refused, left out or replaced.
-Value decode_utf8(Call& call, std::string_view errors, bool only_ascii) {
-  const std::string_view bytes = self_bytes(call);
-  std::string out;
-  for (std::size_t at = 0; at < bytes.size();) {
-    const auto [c, size] = utf8::decode(bytes.data() + at, bytes.data() + bytes.size());
-    const bool fine = static_cast<unsigned char>(bytes[at]) < 0x80 ||
-                      (!only_ascii && size > 1 && !utf8::is_surrogate(c));
-    if (fine) {
-      out.append(bytes.substr(at, size));
-    } else if (errors == "replace") {
-      utf8::append(out, utf8::kReplacement);
-    } else if (errors != "ignore") {
-      return only_ascii ? fail_decode(call, "ascii", at, "ordinal not in range(128)")
-                        : fail_decode(call, "utf-8", at, "invalid start byte");
-    }
-    at += fine ? size : 1;
+Value bytes_maketrans(Call& call) {
+  std::string_view from;
+  std::string_view to;
+  if (!bytes_argument(call, 1, from) || !bytes_argument(call, 2, to)) return Value::invalid();
+  if (from.size() != to.size()) {
+    return call.fail(ErrorCode::value, "maketrans arguments must have same length");
   }
-  return make_computed(call.rt, out);
+  std::string table = identity_table();
+  for (std::size_t i = 0; i < from.size(); ++i) table[static_cast<unsigned char>(from[i])] = to[i];
+  return make_bytes(call.rt, table);
 }
 
-Value bytes_decode(Call& call) {
-  for (std::size_t i = 1; i <= 2; ++i) {
-    if (call[i].is_string()) continue;
-    return fail_type(call, i,
-                     "decode() argument '" + std::string(call.builtin->bound.parameters[i].name) +
-                         "' must be str, not ");
+Value bytes_translate(Call& call) {
+  const std::string identity = identity_table();
+  std::string_view table = identity;
+  std::string_view deleted;
+  if (!call[1].is_none() && !bytes_argument(call, 1, table)) return Value::invalid();
+  if (table.size() != kTable) {
+    return call.fail(ErrorCode::value, "translation table must be 256 characters long");
   }
+  if (call.given(2) && !bytes_argument(call, 2, deleted)) return Value::invalid();
   const std::string_view bytes = self_bytes(call);
-  if (!call.rt.charge_bytes(bytes.size()) || !call.rt.reserve(bytes.size() * 3))
-    return Value::invalid();
-  const std::string_view name = text(call.rt, call[1]);
-  const std::string_view errors = text(call.rt, call[2]);
-  if (name == "utf-8" || name == "utf8" || name == "UTF-8") return decode_utf8(call, errors, false);
-  if (name == "ascii") return decode_utf8(call, errors, true);
-  if (name != "latin-1" && name != "latin1" && name != "iso-8859-1") {
-    return call.fail(ErrorCode::lookup, "unknown encoding: " + std::string(name));
-  }
-  std::string out;
-  for (char c : bytes) utf8::append(out, static_cast<unsigned char>(c));
-  return make_computed(call.rt, out);
-}
-
-Value bytes_hex(Call& call) {
-  const std::string_view bytes = self_bytes(call);
-  if (!call.rt.charge_bytes(bytes.size()) || !call.rt.reserve(bytes.size() * 2))
-    return Value::invalid();
+  if (!call.rt.charge(bytes.size())) return Value::invalid();
   std::string out;
   for (char c : bytes) {
-    out += kHex[static_cast<unsigned char>(c) >> 4];
-    out += kHex[static_cast<unsigned char>(c) & 15];
-  }
-  return make_computed(call.rt, out);
-}
-
-Value bytes_find(Call& call) {
-  std::string needle;
-  if (!read_needle(call.rt, call[1], needle)) return Value::invalid();
-  const std::size_t at = needle.empty() ? 0 : Finder(call.rt, needle).next(self_bytes(call), 0);
-  if (call.rt.failed()) return Value::invalid();
-  return Value::of_int(at == std::string_view::npos ? -1 : static_cast<std::int64_t>(at));
-}
-
-Value bytes_count(Call& call) {
-  std::string needle;
-  if (!read_needle(call.rt, call[1], needle)) return Value::invalid();
-  const std::string_view bytes = self_bytes(call);
-  if (needle.empty()) return Value::of_int(static_cast<std::int64_t>(bytes.size()) + 1);
-  Finder finder(call.rt, needle);
-  std::int64_t found = 0;
-  for (std::size_t at = finder.next(bytes, 0); at != bytes.npos;
-       at = finder.next(bytes, at + needle.size()))
-    ++found;
-  return call.rt.failed() ? Value::invalid() : Value::of_int(found);
-}
-
-template <bool at_start>
-Value bytes_affix(Call& call) {
-  std::string_view affix;
-  if (!is_object(call[1], kBytesType)) {
-    return call.fail(ErrorCode::type, std::string(call.builtin->name) +
-                                          " first arg must be bytes or a tuple of bytes, not " +
-                                          std::string(type_name(call[1])));
-  }
-  bytes_argument(call, 1, affix);
-  return Value::boolean(at_start ? self_bytes(call).starts_with(affix)
-                                 : self_bytes(call).ends_with(affix));
-}
-
-template <bool upper>
-Value bytes_case(Call& call) {
-  const std::string_view bytes = self_bytes(call);
-  if (!call.rt.charge_bytes(bytes.size()) || !call.rt.reserve(bytes.size()))
-    return Value::invalid();
-  std::string out(bytes);
-  for (char& c : out) {
-    if (upper && c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
-    if (!upper && c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+    if (deleted.find(c) == std::string_view::npos) out += table[static_cast<unsigned char>(c)];
   }
   return make_bytes(call.rt, out);
 }
 
-Value bytes_split(Call& call) {
-  std::string_view separator;
-  if (!bytes_argument(call, 1, separator)) return Value::invalid();
-  if (separator.empty()) return call.fail(ErrorCode::value, "empty separator");
-  const std::string_view bytes = self_bytes(call);
-  ListBuilder list(call.rt);
-  Finder finder(call.rt, separator);
-  std::size_t from = 0;
-  for (std::size_t at = 0; (at = finder.next(bytes, from)) != bytes.npos;
-       from = at + separator.size()) {
-    if (!call.rt.charge(1) || !call.rt.reserve(64)) return Value::invalid();
-    list.append(make_bytes(call.rt, bytes.substr(from, at - from)));
-  }
-  list.append(make_bytes(call.rt, bytes.substr(from)));
-  return call.rt.failed() ? Value::invalid() : list.finish();
-}
-
 constexpr Builtin kRows[] = {
-    {"count", "", "self, sub, /", bytes_count, "How often `sub` occurs without overlapping.",
-     "{{ 'banana'.encode().count('an'.encode()) }} -> 2"},
     {"decode", "", "self, /, encoding='utf-8', errors='strict'", bytes_decode,
      "The text that the bytes encode.", "{{ 'é'.encode().decode() }} -> é"},
-    {"endswith", "", "self, suffix, /", bytes_affix<false>, "Whether the bytes end with `suffix`.",
-     "{{ 'ab'.encode().endswith('b'.encode()) }} -> True"},
-    {"find", "", "self, sub, /", bytes_find, "The first position of `sub`, or -1.",
-     "{{ 'ab'.encode().find('b'.encode()) }} -> 1"},
-    {"hex", "", "self, /", bytes_hex, "Two hexadecimal digits for each byte.",
+    {"fromhex", "", "self, string, /", bytes_fromhex, "The bytes that hexadecimal digits spell.",
+     "{{ ''.encode().fromhex('61 62') }} -> b'ab'"},
+    {"hex", "", "self, /, sep=missing, bytes_per_sep=1", bytes_hex,
+     "Two hexadecimal digits for each byte, with `sep` between groups.",
      "{{ 'é'.encode().hex() }} -> c3a9"},
-    {"lower", "", "self, /", bytes_case<false>, "ASCII letters in lower case.",
-     "{{ 'AB'.encode().lower() }} -> b'ab'"},
-    {"split", "", "self, sep, /", bytes_split, "The parts between separators.",
-     "{{ 'a-b'.encode().split('-'.encode()) }} -> [b'a', b'b']"},
-    {"startswith", "", "self, prefix, /", bytes_affix<true>,
-     "Whether the bytes begin with `prefix`.",
-     "{{ 'ab'.encode().startswith('a'.encode()) }} -> True"},
-    {"upper", "", "self, /", bytes_case<true>, "ASCII letters in upper case.",
-     "{{ 'ab'.encode().upper() }} -> b'AB'"},
+    {"isascii", "", "self, /", bytes_isascii, "Whether every byte is ASCII.",
+     "{{ 'é'.encode().isascii() }} -> False"},
+    {"maketrans", "", "self, frm, to, /", bytes_maketrans,
+     "A table for translate, from two runs of bytes of equal length.",
+     "{{ 'ab'.encode().translate(''.encode().maketrans('a'.encode(), 'x'.encode())) }} -> b'xb'"},
+    {"translate", "", "self, table, /, delete=missing", bytes_translate,
+     "Every byte replaced by what the table has for it, without those in `delete`.",
+     "{{ 'abc'.encode().translate(none, 'b'.encode()) }} -> b'ac'"},
 };
 
 }  // namespace
@@ -279,6 +334,10 @@ const ObjectType kBytesType = {
     .contains = bytes_contain,
     .equal = bytes_equal,
     .is_sequence = true,
+    .get_slice = bytes_slice,
+    .binary = bytes_binary,
+    .order = bytes_order,
+    .hash = bytes_hash,
 };
 
 Value make_bytes(Runtime& rt, std::string_view bytes) {

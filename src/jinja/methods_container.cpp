@@ -65,8 +65,17 @@ Value sequence_count(Call& call) {
   return Value::of_int(found);
 }
 
-/// copy(): nothing is mutable, so the same value is as good.
-Value same(Call& call) { return call[0]; }
+/// copy(): nothing is mutable, so the members are shared; only `is sameas` can tell the two apart.
+Value list_copy(Call& call) {
+  Value copy = call[0];
+  copy.list = call.rt.arena.make<ListObject>(*call[0].list);
+  return copy;
+}
+Value dict_copy(Call& call) {
+  Value copy = call[0];
+  copy.dict = call.rt.arena.make<DictObject>(*call[0].dict);
+  return copy;
+}
 
 Value dict_get(Call& call) {
   const DictEntry* entry = find(call.rt, *call[0].dict, call[1]);
@@ -130,7 +139,7 @@ Value range_index(Call& call) {
 }
 
 constexpr Builtin kListRows[] = {
-    {"copy", "", "self, /", same, "The list itself: it can never change.",
+    {"copy", "", "self, /", list_copy, "A list of the same members.",
      "{{ [1, 2].copy() }} -> [1, 2]"},
     {"count", "", "self, value, /", sequence_count, "How often a value is in the list.",
      "{{ [1, 2, 1].count(1) }} -> 2"},
@@ -148,7 +157,7 @@ constexpr Builtin kTupleRows[] = {
 };
 
 constexpr Builtin kDictRows[] = {
-    {"copy", "", "self, /", same, "The dict itself: it can never change.",
+    {"copy", "", "self, /", dict_copy, "A dict of the same members.",
      "{{ {'a': 1}.copy() }} -> {'a': 1}"},
     {"fromkeys", "", "self, iterable, value=none, /", dict_fromkeys,
      "A dict with the given keys, all with the same value.",

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "jinja/methods.h"
+#include "value/complex.h"
 #include "value/iterate.h"
 #include "value/number.h"
 
@@ -197,6 +198,11 @@ Value real_is_integer(Call& call) {
 
 Value real_conjugate(Call& call) { return call[0]; }
 
+Value complex_conjugate(Call& call) {
+  const Complex c = static_cast<const ComplexObject*>(call[0].object)->number;
+  return make_complex(call.rt, {c.real, -c.imaginary});
+}
+
 Value real_hex(Call& call) {
   const double x = call[0].real;
   if (!std::isfinite(x)) return to_repr(call.rt, call[0]);
@@ -366,9 +372,15 @@ constexpr Builtin kRealRows[] = {
      "{{ 3.0.is_integer() }} -> True"},
 };
 
+constexpr Builtin kComplexRows[] = {
+    {"conjugate", "", "self, /", complex_conjugate, "The number with its imaginary part negated.",
+     "{{ (((-1) ** 0.5).conjugate() * (-1) ** 0.5).real }} -> 1.0"},
+};
+
 }  // namespace
 
 std::span<const Builtin> integer_methods() { return kIntegerRows; }
+std::span<const Builtin> complex_methods() { return kComplexRows; }
 std::span<const Builtin> real_methods() { return kRealRows; }
 
 }  // namespace parlance::jinja

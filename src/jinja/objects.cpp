@@ -190,6 +190,16 @@ bool range_equal(Runtime&, Object* a, Object* b) {
          (x.length == 1 || number_compare(x.step, y.step) == 0);
 }
 
+Value range_slice(Runtime& rt, Object* self, Value start, Value stop, Value step) {
+  return slice_range(rt, as_range(self), start, stop, step);
+}
+
+/// Equal ranges have the same first member, if any.
+std::uint64_t range_hash(Runtime&, Object* self) {
+  const RangeObject& r = as_range(self);
+  return r.length == 0 ? 0 : number_hash(r.start) + static_cast<std::uint64_t>(r.length);
+}
+
 bool range_truth(Runtime&, Object* self) { return as_range(self).length != 0; }
 std::int64_t range_length(Runtime&, Object* self) { return as_range(self).length; }
 
@@ -287,6 +297,8 @@ constexpr ObjectType range_type() {
   type.get_attribute = range_attribute;
   type.contains = range_contains;
   type.equal = range_equal;
+  type.get_slice = range_slice;
+  type.hash = range_hash;
   type.is_sequence = true;
   return type;
 }

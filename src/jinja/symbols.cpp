@@ -13,27 +13,28 @@ namespace parlance::jinja {
 // ---- NameTable: open addressing over hash_text
 
 NameId NameTable::intern(std::string_view name) {
-  if (utf8::is_ascii(name)) return intern_exact(name);
+  if (utf8::is_ascii(name)) return intern_normalised(name, name);
   std::string normalised = unicode::nfkc(name);
-  if (normalised == name) return intern_exact(name);
-  return intern_exact(normalised_.emplace_back(std::move(normalised)));
+  if (normalised == name) return intern_normalised(name, name);
+  return intern_normalised(normalised_.emplace_back(std::move(normalised)), name);
 }
 
-NameId NameTable::intern_exact(std::string_view name) {
+NameId NameTable::intern_normalised(std::string_view name, std::string_view spelling) {
   if ((names_.size() + 1) * 2 > slots_.size()) {
     std::size_t size = slots_.empty() ? 128 : slots_.size() * 2;
     slots_.assign(size, 0);
     for (std::uint32_t id = 0; id < names_.size(); ++id) {
-      std::size_t at = hash_text(names_[id]) & (size - 1);
+      std::size_t at = hash_text(normalised_names_[id]) & (size - 1);
       while (slots_[at] != 0) at = (at + 1) & (size - 1);
       slots_[at] = id + 1;
     }
   }
   std::size_t at = hash_text(name) & (slots_.size() - 1);
   for (; slots_[at] != 0; at = (at + 1) & (slots_.size() - 1)) {
-    if (names_[slots_[at] - 1] == name) return slots_[at] - 1;
+    if (normalised_names_[slots_[at] - 1] == name) return slots_[at] - 1;
   }
-  names_.push_back(name);
+  names_.push_back(spelling);
+  normalised_names_.push_back(name);
   slots_[at] = static_cast<std::uint32_t>(names_.size());
   return slots_[at] - 1;
 }

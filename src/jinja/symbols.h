@@ -22,7 +22,8 @@ struct Ident {
   bool operator==(const Ident&) const = default;
 };
 
-/// Gives each distinct name a small number. Names are the same when Python takes them for one identifier (NFKC).
+/// Gives each distinct name a small number. Names are the same when Python takes them for one identifier (NFKC);
+/// what such a name is looked up by is its first spelling.
 class NameTable {
  public:
   NameId intern(std::string_view name);
@@ -30,9 +31,10 @@ class NameTable {
   std::size_t size() const { return names_.size(); }
 
  private:
-  NameId intern_exact(std::string_view name);
+  NameId intern_normalised(std::string_view normalised, std::string_view spelling);
 
   std::vector<std::string_view> names_;
+  std::vector<std::string_view> normalised_names_;
   std::vector<std::uint32_t> slots_;
   std::deque<std::string> normalised_;  ///< owns names that NFKC changed
 };

@@ -3,6 +3,7 @@
 // Begin reading at kTests, at the end.
 #include "base/unicode.h"
 #include "jinja/builtins.h"
+#include "value/complex.h"
 #include "value/iterate.h"
 #include "value/markup.h"
 #include "value/number.h"
@@ -29,7 +30,7 @@ Value test_false(Call& call) {
 }
 Value test_integer(Call& call) { return Value::boolean(call[0].is(Kind::integer)); }
 Value test_float(Call& call) { return Value::boolean(call[0].is(Kind::real)); }
-Value test_number(Call& call) { return Value::boolean(is_number(call[0])); }
+Value test_number(Call& call) { return Value::boolean(is_number(call[0]) || is_complex(call[0])); }
 Value test_string(Call& call) { return Value::boolean(call[0].is_string()); }
 Value test_escaped(Call& call) { return Value::boolean(call[0].is_markup()); }
 

@@ -15,61 +15,42 @@ bool looks_like_control(std::string_view bytes) {
   return false;
 }
 
-Span Provenance::literal(const char* address) const {
-  Span span;
+void Provenance::fill_literal(const char* address, Span& span) const {
   span.origin = Origin::literal;
   span.template_begin = static_cast<std::uint32_t>(address - template_text_.data());
-  return span;
 }
 
-Span Provenance::place_of_source(TextSource source) {
-  Span span;
+void Provenance::fill_input(const char* address, Span& span) {
+  span.origin = Origin::input;
+  span.input = address;
+  span.control = span.message < 0 && is_special_token(conversation_, address);
+}
+
+void Provenance::fill_from_source(TextSource source, Span& span) {
   if (source.data == nullptr) {
-    if (source.id != 0 && in_input(source.id, span.message)) {
-      span.origin = Origin::derived;
-      span.input_id = source.id;
-    }
-    return span;
+    if (source.id == 0 || !in_input(source.id, span.message)) return;
+    span.origin = Origin::derived;
+    span.input_id = source.id;
+  } else if (in_input(source.data, span.message)) {
+    span.origin = Origin::derived;
+    span.input = source.data;
+  } else {
+    constexpr int kMostHops = 64;  // a text derived from a derived text and so on
+    fill_from_address(source.data, span, kMostHops);
+    if (span.origin == Origin::input) span.origin = Origin::derived;
   }
-  if (!in_input(source.data, span.message)) return place_of(source.data);
-  span.origin = Origin::derived;
-  span.input = source.data;
-  return span;
 }
 
-Span Provenance::place_of(const char* address) {
-  Span span;
-  if (in_input(address, span.message)) {
-    span.origin = Origin::input;
-    span.input = address;
-    span.control = span.message < 0 && is_special_token(conversation_, address);
-    return span;
+void Provenance::fill_from_address(const char* address, Span& span, int hops) {
+  while (hops-- > 0) {
+    if (in_template(address)) return fill_literal(address, span);
+    if (in_input(address, span.message)) return fill_input(address, span);
+    const Arena::Derived* derived = arena_.find_sorted_derived(address);
+    if (derived == nullptr) derived = program_.arena.find_sorted_derived(address);
+    if (derived == nullptr) return;
+    if (derived->source.data == nullptr) return fill_from_source(derived->source, span);
+    address = derived->source.data;
   }
-  if (in_template(address)) return literal(address);
-  const Arena::Derived* derived = arena_.find_sorted_derived(address);
-  if (derived == nullptr) derived = program_.arena.find_sorted_derived(address);
-  if (derived == nullptr || derived->source.data == address) return span;
-  span = place_of_source(derived->source);
-  if (span.origin == Origin::input) span.origin = Origin::derived;
-  return span;
-}
-
-void Provenance::append(Span span, std::uint64_t begin, std::uint64_t size, const char* address,
-                        std::vector<Span>& spans) {
-  span.begin = static_cast<std::uint32_t>(begin);
-  span.end = static_cast<std::uint32_t>(begin + size);
-  if (!spans.empty() && last_end_ == address) {
-    Span& last = spans.back();
-    bool same = last.end == begin && last.origin == span.origin && last.message == span.message &&
-                last.origin == Origin::input && last.control == span.control;
-    if (same) {
-      last.end = span.end;
-      last_end_ = address + size;
-      return;
-    }
-  }
-  spans.push_back(span);
-  last_end_ = address + size;
 }
 
 void Provenance::append_derived(const Piece& piece, std::uint64_t at, std::vector<Span>& spans) {
@@ -87,42 +68,42 @@ void Provenance::append_derived(const Piece& piece, std::uint64_t at, std::vecto
     record = static_cast<std::size_t>(after - log.begin());
   }
   while (next < end) {
+    // Between records stand the engine's own bytes.
+    bool logged = record < log.size() && log[record].begin <= next;
     const char* stop = end;
-    Span span;
-    if (record < log.size() && log[record].begin < end) {
-      const Arena::Derived& found = log[record];
-      if (next < found.begin) {
-        stop = found.begin;  // between records: the engine's own bytes
-      } else {
-        stop = std::min(end, found.begin + found.size);
-        span = place_of_source(found.source);
-        if (span.origin == Origin::literal) {
-          span.control = looks_like_control({next, static_cast<std::size_t>(stop - next)});
-        }
-        ++record;
+    if (logged) stop = std::min(end, log[record].begin + log[record].size);
+    if (!logged && record < log.size()) stop = std::min(end, log[record].begin);
+    Span& span = add(spans, at + static_cast<std::uint64_t>(next - piece.data), static_cast<std::uint64_t>(stop - next));
+    if (logged) {
+      fill_from_source(log[record++].source, span);
+      if (span.origin == Origin::literal) {
+        span.control = looks_like_control({next, static_cast<std::size_t>(stop - next)});
       }
     }
-    append(span, at + static_cast<std::uint64_t>(next - piece.data), static_cast<std::uint64_t>(stop - next), next,
-           spans);
     next = stop;
   }
   if (own) record_ = record;
 }
 
 void Provenance::append_spans(const Piece& piece, std::uint64_t at, std::vector<Span>& spans) {
-  Span span;
   if (in_template(piece.data)) {
-    span = literal(piece.data);
+    Span& span = add(spans, at, piece.size);
+    fill_literal(piece.data, span);
     span.control = looks_like_control({piece.data, piece.size});
-    return append(span, at, piece.size, piece.data, spans);
+    return;
   }
-  if (in_input(piece.data, span.message)) {
-    span.origin = Origin::input;
-    span.input = piece.data;
-    span.control = span.message < 0 && is_special_token(conversation_, piece.data);
-    return append(span, at, piece.size, piece.data, spans);
+  std::int32_t message = -1;
+  bool merged_literals = program_.arena.holds_text(piece.data);
+  if (merged_literals || !in_input(piece.data, message)) return append_derived(piece, at, spans);
+  // Pieces that stand side by side in the input are one span.
+  if (last_end_ == piece.data && !spans.empty() && spans.back().end == at && spans.back().origin == Origin::input) {
+    spans.back().end += piece.size;
+  } else {
+    Span& span = add(spans, at, piece.size);
+    span.message = message;
+    fill_input(piece.data, span);
   }
-  append_derived(piece, at, spans);
+  last_end_ = piece.data + piece.size;
 }
 
 }  // namespace parlance

@@ -21,14 +21,20 @@ class Provenance {
 
   /// Appends the spans of one piece of output that starts at byte `at` of the prompt.
   void append_spans(const Piece& piece, std::uint64_t at, std::vector<Span>& spans);
-  /// The place of one address; begin and end are not filled in.
-  Span place_of(const char* address);
-
  private:
-  void append(Span span, std::uint64_t begin, std::uint64_t size, const char* address, std::vector<Span>& spans);
+  // Spans are filled where they stand in the vector: copying one that was just put together field by field costs more
+  // than finding out what to put there.
+  static Span& add(std::vector<Span>& spans, std::uint64_t begin, std::uint64_t size) {
+    Span& span = spans.emplace_back();
+    span.begin = static_cast<std::uint32_t>(begin);
+    span.end = static_cast<std::uint32_t>(begin + size);
+    return span;
+  }
   void append_derived(const Piece& piece, std::uint64_t at, std::vector<Span>& spans);
-  Span place_of_source(TextSource source);
-  Span literal(const char* address) const;
+  void fill_from_source(TextSource source, Span& span);
+  void fill_from_address(const char* address, Span& span, int hops);
+  void fill_input(const char* address, Span& span);
+  void fill_literal(const char* address, Span& span) const;
   bool in_input(const char* address, std::int32_t& message) {
     auto key = reinterpret_cast<std::uintptr_t>(address);
     if (!near_.hold(key) && !storage_.neighbours(address, near_)) return find_place(conversation_, address, message);

@@ -128,6 +128,7 @@ void copy_text(const Output& output, Rendering& into) {
 
 void fill_spans(const Output& output, Provenance& provenance, std::vector<Span>& spans) {
   std::uint64_t at = 0;
+  spans.reserve(output.piece_count());
   for (std::uint32_t i = 0; i < output.piece_count(); ++i) {
     const Piece& piece = output.pieces()[i];
     provenance.append_spans(piece, at, spans);

@@ -121,13 +121,6 @@ Value object_item(Runtime& rt, Value object, Value key) {
 
 // ---- slices
 
-/// Start and step of a slice and how many members it takes.
-struct Range {
-  std::int64_t start;
-  std::int64_t step;
-  std::int64_t count;
-};
-
 /// One bound; false with the failure recorded.
 bool read_bound(Runtime& rt, Value v, std::int64_t absent, std::int64_t& out) {
   if (v.is_none()) {
@@ -150,27 +143,7 @@ std::int64_t clamp_bound(std::int64_t bound, std::int64_t length, std::int64_t b
   return std::clamp<std::int64_t>(bound, -back, length - back);
 }
 
-bool read_slice(Runtime& rt, std::int64_t length, Value start, Value stop, Value step, Range& out) {
-  if (!read_bound(rt, step, 1, out.step)) return false;
-  if (out.step == 0) {
-    rt.fail(ErrorCode::value, "slice step cannot be zero", step);
-    return false;
-  }
-  out.step = std::max(out.step, -kMost);
-  const std::int64_t back = out.step < 0 ? 1 : 0;
-  std::int64_t first = 0;
-  std::int64_t last = 0;
-  if (!read_bound(rt, start, back != 0 ? kMost : 0, first)) return false;
-  if (!read_bound(rt, stop, back != 0 ? kLeast : kMost, last)) return false;
-  out.start = clamp_bound(first, length, back);
-  last = clamp_bound(last, length, back);
-  const std::int64_t distance = back != 0 ? out.start - last : last - out.start;
-  const std::int64_t stride = back != 0 ? -out.step : out.step;
-  out.count = distance <= 0 ? 0 : (distance - 1) / stride + 1;
-  return true;
-}
-
-Value slice_list(Runtime& rt, Value list, const Range& range) {
+Value slice_list(Runtime& rt, Value list, const SliceBounds& range) {
   if (range.count == 0) return make_list(rt, nullptr, 0, list.kind);
   const Value* const first = list.list->items + range.start;
   const auto count = static_cast<std::size_t>(range.count);
@@ -223,7 +196,7 @@ class Picker {
 };
 
 /// Characters that are not neighbours: a piece for each, found in one walk over the string.
-Value pick_characters(Runtime& rt, Value s, const Range& range, std::int64_t length) {
+Value pick_characters(Runtime& rt, Value s, const SliceBounds& range, std::int64_t length) {
   if (!rt.charge(s.size / 4) ||
       !rt.reserve(static_cast<std::uint64_t>(range.count) * sizeof(Piece))) {
     return Value::invalid();
@@ -245,7 +218,7 @@ Value pick_characters(Runtime& rt, Value s, const Range& range, std::int64_t len
 
 Value slice_string(Runtime& rt, Value s, Value start, Value stop, Value step) {
   const auto characters = static_cast<std::int64_t>(length(rt, s));
-  Range range{};
+  SliceBounds range{};
   if (rt.failed() || !read_slice(rt, characters, start, stop, step, range)) return Value::invalid();
   if (range.count == 0) return substring(rt, s, 0, 0);
   if (range.count > 1 && range.step != 1) return pick_characters(rt, s, range, characters);
@@ -279,7 +252,7 @@ Value slice(Runtime& rt, Value container, Value start, Value stop, Value step) {
   switch (container.kind) {
     case Kind::list:
     case Kind::tuple: {
-      Range range{};
+      SliceBounds range{};
       if (!read_slice(rt, container.list->size, start, stop, step, range)) return Value::invalid();
       return slice_list(rt, container, range);
     }
@@ -295,6 +268,26 @@ Value slice(Runtime& rt, Value container, Value start, Value stop, Value step) {
     default: break;
   }
   return fail_not_subscriptable(rt, container);
+}
+
+bool read_slice(Runtime& rt, std::int64_t length, Value start, Value stop, Value step, SliceBounds& out) {
+  if (!read_bound(rt, step, 1, out.step)) return false;
+  if (out.step == 0) {
+    rt.fail(ErrorCode::value, "slice step cannot be zero", step);
+    return false;
+  }
+  out.step = std::max(out.step, -kMost);
+  const std::int64_t back = out.step < 0 ? 1 : 0;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  if (!read_bound(rt, start, back != 0 ? kMost : 0, first)) return false;
+  if (!read_bound(rt, stop, back != 0 ? kLeast : kMost, last)) return false;
+  out.start = clamp_bound(first, length, back);
+  last = clamp_bound(last, length, back);
+  const std::int64_t distance = back != 0 ? out.start - last : last - out.start;
+  const std::int64_t stride = back != 0 ? -out.step : out.step;
+  out.count = distance <= 0 ? 0 : (distance - 1) / stride + 1;
+  return true;
 }
 
 std::optional<std::int64_t> to_index(Runtime& rt, Value v) {

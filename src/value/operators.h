@@ -34,6 +34,14 @@ bool contains(Runtime& rt, Value container, Value item);
 Value subscript(Runtime& rt, Value container, Value key);
 /// container[start:stop:step]; absent bounds are none. Lists share items when step is 1, strings share bytes.
 Value slice(Runtime& rt, Value container, Value start, Value stop, Value step);
+/// A slice of something with a length: its first member, its step, and how many it takes.
+struct SliceBounds {
+  std::int64_t start;
+  std::int64_t step;
+  std::int64_t count;
+};
+/// Clamps the bounds of start:stop:step (absent ones are none) to `length` members; false with the failure recorded.
+bool read_slice(Runtime& rt, std::int64_t length, Value start, Value stop, Value step, SliceBounds& out);
 /// As an index (__index__): TypeError for others; clamps integers outside int64.
 std::optional<std::int64_t> to_index(Runtime& rt, Value v);
 

@@ -108,34 +108,20 @@ bool read_name(std::string_view s, Reference& out) {
   return false;
 }
 
-/// Appends what is between two tags or comments to `out`; gives the bytes that are left.
-std::string without_comments(std::string_view s) {
-  constexpr std::string_view kOpen = "<!--";
-  std::string out;
-  std::size_t at = 0;
-  while (at < s.size()) {
-    out += s[at++];
-    if (!std::string_view(out).ends_with(kOpen)) continue;
-    const std::string_view rest = s.substr(at);
-    // The dashes that open a comment may also belong to what closes it.
-    std::size_t size = rest.starts_with('>') ? 1 : rest.starts_with("->") ? 2 : rest.find("-->");
-    if (size == kNone) return out.append(rest);
-    if (size > 2 || !(rest.starts_with('>') || rest.starts_with("->"))) size += 3;
-    out.resize(out.size() - kOpen.size());
-    at += size;
-  }
-  return out;
-}
-
+/// What is between tags and comments. One that is never closed stays, with all that follows it.
 std::string without_tags(std::string_view s) {
+  constexpr std::string_view kOpen = "<!--";
+  constexpr std::string_view kClose = "-->";
   std::string out;
-  while (true) {
-    const std::size_t open = std::min(s.find('<'), s.size());
-    out.append(s.substr(0, open));
-    const std::size_t close = s.find('>', open);
-    if (close == kNone) return out.append(s.substr(open));
-    s.remove_prefix(close + 1);
+  std::size_t from = 0;
+  for (std::size_t open = s.find('<'); open != kNone; open = s.find('<', from)) {
+    const bool comment = s.substr(open).starts_with(kOpen);
+    const std::size_t close = comment ? s.find(kClose, open + kOpen.size()) : s.find('>', open);
+    if (close == kNone) break;
+    out.append(s.substr(from, open - from));
+    from = close + (comment ? kClose.size() : 1);
   }
+  return out.append(s.substr(from));
 }
 
 /// Runs of white space as one space, none at the ends.
@@ -181,7 +167,7 @@ Value unescape_html(Runtime& rt, Value s) {
 Value strip_tags(Runtime& rt, Value s) {
   const std::string_view bytes = text(rt, s);
   if (!rt.charge_bytes(bytes.size() * 4) || !rt.reserve(bytes.size() * 4)) return Value::invalid();
-  const std::string stripped = with_single_spaces(without_tags(without_comments(bytes)));
+  const std::string stripped = with_single_spaces(without_tags(bytes));
   const Value plain = stripped == bytes ? with_markup(s, false) : make_derived(rt, stripped, s);
   return unescape_html(rt, plain);
 }

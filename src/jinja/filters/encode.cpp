@@ -21,7 +21,7 @@ namespace {
 /// The `indent` argument as the text of one level; false after a failure.
 bool json_indent(Call& call, JsonStyle& style) {
   Value indent = call[2];
-  if (indent.is_none()) return true;
+  if (indent.is_none() || call[0].is_string()) return true;  // json.dumps never indents a string
   style.pretty = true;
   style.item_separator = ",";
   if (indent.is_string()) {
@@ -45,6 +45,7 @@ bool json_separators(Call& call, JsonStyle& style) {
                                                       std::to_string(both.size()) + ")");
     return false;
   }
+  if (call[0].is_string()) return true;  // nothing to separate, and json.dumps does not look
   for (const Value& separator : both) {
     if (separator.is_string()) continue;
     call.fail(ErrorCode::type,

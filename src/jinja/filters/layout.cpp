@@ -205,6 +205,7 @@ std::size_t next_chunk(const Line& line, std::size_t i, bool hyphens) {
 
 struct Wrap {
   std::size_t width;
+  bool is_real;  ///< the width is a float: Python cannot cut a word with it
   bool break_words;
   bool hyphens;        ///< may a long word be cut after a hyphen
   bool split_hyphens;  ///< are hyphens cut at all: textwrap wants True itself
@@ -234,7 +235,7 @@ bool is_blank(const Line& line, std::size_t begin, std::size_t end) {
 
 /// Calls emit(begin, end) for the wrapped lines of one line, in code points.
 template <typename Emit>
-void wrap_line(const Line& line, const Wrap& wrap, Emit emit) {
+void wrap_line(Runtime& rt, const Line& line, const Wrap& wrap, Emit emit) {
   std::vector<std::size_t> ends;
   for (std::size_t i = 0; i < line.size();)
     ends.push_back(i = next_chunk(line, i, wrap.split_hyphens));
@@ -249,6 +250,11 @@ void wrap_line(const Line& line, const Wrap& wrap, Emit emit) {
     }
     if (chunk < ends.size() && ends[chunk] - begin > wrap.width) {
       if (wrap.break_words) {
+        if (wrap.is_real && wrap.width >= 1) {
+          rt.fail(ErrorCode::type,
+                  "slice indices must be integers or None or have an __index__ method");
+          return;
+        }
         // CPython takes nothing of the word when the line is full, but the empty part still counts
         // as a chunk.
         last = begin;
@@ -266,39 +272,62 @@ void wrap_line(const Line& line, const Wrap& wrap, Emit emit) {
   }
 }
 
+/// The width as TextWrapper compares it with lengths: whole, and at least 0; false with the failure
+/// recorded.
+bool read_width(Call& call, Wrap& wrap) {
+  Value width = call[1];
+  if (width.is_undefined()) {
+    fail_undefined(call.rt, width);
+    return false;
+  }
+  if (!is_number(width)) {
+    call.fail(ErrorCode::type, "'<=' not supported between instances of '" +
+                                   std::string(type_name(width)) + "' and 'int'");
+    return false;
+  }
+  if (number_compare(width, Value::of_int(0)) <= 0) {
+    call.fail(ErrorCode::value, "invalid width " + std::string(text(call.rt, to_text(call.rt, width))) +
+                                    " (must be > 0)");
+    return false;
+  }
+  wrap.is_real = width.is(Kind::real);
+  wrap.width = Runtime::kMaxText;
+  if (number_compare(width, Value::of_int(Runtime::kMaxText)) >= 0) return true;
+  wrap.width = wrap.is_real ? static_cast<std::size_t>(width.real) : static_cast<std::size_t>(width.integer);
+  return true;
+}
+
 Value filter_wordwrap(Call& call) {
   Runtime& rt = call.rt;
   Value s = call[0], between = call[3].is_none() ? make_static("\n") : call[3];
-  std::int64_t width;
   if (!s.is_string()) return fail_attribute(rt, s, "splitlines");
-  if (!between.is_string()) return fail_attribute(rt, between, "join");
-  if (!call.integer(1, width) || !rt.reserve(std::uint64_t{s.size} * 16) ||
-      !rt.charge_bytes(8 * std::uint64_t{s.size})) {
-    return Value::invalid();
+  if (!between.is_string()) {
+    if (is_object(between, kBytesType))
+      return call.fail(ErrorCode::type, "sequence item 0: expected a bytes-like object, str found");
+    return fail_attribute(rt, between, "join");
   }
+  if (!rt.reserve(std::uint64_t{s.size} * 16) || !rt.charge_bytes(8 * std::uint64_t{s.size}))
+    return Value::invalid();
   bool is_true = call[4].is(Kind::boolean) && call[4].integer != 0;
-  Wrap wrap{static_cast<std::size_t>(std::max<std::int64_t>(width, 0)), call.truth(2),
-            call.truth(4), is_true};
+  Wrap wrap{0, false, call.truth(2), call.truth(4), is_true};
   std::string_view bytes = text(rt, s);
   StringBuilder out(rt);
   Cutter cut(s);
   Line line;
   bool first_line = true;
   for_each_line(bytes, [&](std::size_t begin, std::size_t end) {
+    if (rt.failed() || (first_line && !read_width(call, wrap))) return;
     if (!first_line) out.append(between);
-    if (width <= 0)
-      rt.fail(ErrorCode::value, "invalid width " + std::to_string(width) + " (must be > 0)");
-    if (rt.failed()) return;
     first_line = false;
     bool first_part = true;
     read_line(bytes, begin, end, line);
-    wrap_line(line, wrap, [&](std::size_t from, std::size_t to) {
+    wrap_line(rt, line, wrap, [&](std::size_t from, std::size_t to) {
       if (!first_part) out.append(between);
       first_part = false;
       if (rt.charge(1)) cut.append(out, line.offsets[from], line.offsets[to]);
     });
   });
-  return out.finish(between.is_markup());
+  return rt.failed() ? Value::invalid() : out.finish(between.is_markup());
 }
 
 constexpr Builtin kLayoutFilters[] = {

@@ -6,8 +6,10 @@
 
 #include <cmath>
 
+#include "base/utf8.h"
 #include "jinja/filters/common.h"
 #include "jinja/filters/tables.h"
+#include "jinja/methods.h"
 #include "value/complex.h"
 #include "value/operators.h"
 
@@ -21,6 +23,13 @@ Value filter_abs(Call& call) {
                    "bad operand type for abs(): '" + std::string(type_name(call[0])) + "'");
 }
 
+std::string_view bytes_of(Value v) { return static_cast<const BytesObject*>(v.object)->bytes; }
+
+/// float(bytes), which knows ASCII digits only.
+std::optional<double> ascii_real(Value v) {
+  return utf8::is_ascii(bytes_of(v)) ? parse_real(bytes_of(v)) : std::nullopt;
+}
+
 /// float(v): nullopt with the failure recorded (type, value, overflow, undefined).
 std::optional<double> python_float(Runtime& rt, Value v) {
   if (is_number(v)) return to_real(rt, v);
@@ -28,14 +37,15 @@ std::optional<double> python_float(Runtime& rt, Value v) {
     fail_undefined(rt, v);
     return std::nullopt;
   }
-  if (!v.is_string()) {
+  const bool is_bytes = is_object(v, kBytesType);
+  if (!v.is_string() && !is_bytes) {
     rt.fail(ErrorCode::type,
             "float() argument must be a string or a real number, not '" +
                 std::string(type_name(v)) + "'",
             v);
     return std::nullopt;
   }
-  std::optional<double> number = parse_real(text(rt, v));
+  std::optional<double> number = is_bytes ? ascii_real(v) : parse_real(text(rt, v));
   if (number) return number;
   Value shown = to_repr(rt, v);
   if (!shown.is_invalid()) {
@@ -53,12 +63,15 @@ Value python_int(Call& call) {
   if (v.is(Kind::real)) return integer_from_real(rt, v.real);
   if (v.is(Kind::boolean)) return Value::of_int(v.integer);
   if (v.is(Kind::integer)) return v;
-  if (!v.is_string()) return rt.fail(ErrorCode::type, "not a number");
-  std::int64_t base;
-  if (!call.integer(2, base)) return Value::invalid();
+  const bool is_bytes = is_object(v, kBytesType);
+  if (!v.is_string() && !is_bytes) return rt.fail(ErrorCode::type, "not a number");
+  std::int64_t base = 10;
+  if (!is_bytes && !call.integer(2, base)) return Value::invalid();
   if (base != 0 && (base < 2 || base > 36))
     return rt.fail(ErrorCode::value, "int() base must be >= 2 and <= 36, or 0");
-  std::optional<Value> number = parse_int(rt, text(rt, v), static_cast<int>(base));
+  if (is_bytes && !utf8::is_ascii(bytes_of(v))) return rt.fail(ErrorCode::value, "not an integer");
+  std::string_view digits = is_bytes ? bytes_of(v) : text(rt, v);
+  std::optional<Value> number = parse_int(rt, digits, static_cast<int>(base));
   return number && !number->is_invalid() ? *number : rt.fail(ErrorCode::value, "not an integer");
 }
 

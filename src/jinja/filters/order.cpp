@@ -46,11 +46,22 @@ bool make_getters(Runtime& rt, Value attribute, bool fold, std::span<AttributeGe
   return true;
 }
 
+/// Argument i as list.sort takes `reverse`: an int that fits C's; false with the failure recorded.
+bool read_reverse(const Call& call, std::size_t i, bool& out) {
+  std::int64_t number = 0;
+  if (!call.integer(i, number)) return false;
+  out = number != 0;
+  if (number == static_cast<int>(number)) return true;
+  call.fail(ErrorCode::overflow, "Python int too large to convert to C int");
+  return false;
+}
+
 Value filter_sort(Call& call) {
   Runtime& rt = call.rt;
-  bool reverse = call.truth(1), fold = !call.truth(2);
+  bool reverse = false, fold = !call.truth(2);
   std::span<AttributeGetter> getters;
-  if (rt.failed() || !make_getters(rt, call[3], fold, getters)) return Value::invalid();
+  if (rt.failed() || !make_getters(rt, call[3], fold, getters) || !read_reverse(call, 1, reverse))
+    return Value::invalid();
   Sorter sorter(rt, getters.size(), lists_less);
   bool ok = sorter.collect(call[0], [&](Value item, Value* keys) {
     for (std::size_t i = 0; i < getters.size(); ++i) {
@@ -70,8 +81,8 @@ Value filter_dictsort(Call& call) {
     return fail_filter(call, "You can only sort by either \"key\" or \"value\"");
   if (!call[0].is(Kind::dict)) return fail_attribute(rt, call[0], "items");
   std::size_t position = by == "key" ? 0 : 1;
-  bool reverse = call.truth(3);
-  if (rt.failed()) return Value::invalid();
+  bool reverse = false;
+  if (rt.failed() || !read_reverse(call, 3, reverse)) return Value::invalid();
   std::span<const Value> pairs = dict_members(rt, call[0], DictView::items);
   Sorter sorter(rt, 1, key_less);
   bool ok = sorter.collect(make_list(rt, pairs.data(), pairs.size()), [&](Value item, Value* keys) {

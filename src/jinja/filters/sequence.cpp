@@ -6,6 +6,7 @@
 #include "jinja/filters/common.h"
 #include "jinja/filters/tables.h"
 #include "jinja/lorem.h"
+#include "jinja/methods.h"
 #include "jinja/objects.h"
 #include "value/markup.h"
 #include "value/operators.h"
@@ -132,6 +133,8 @@ Value filter_sum(Call& call) {
   if (!make_getter(rt, call[1], getter) || !iterate(rt, call[0], it)) return Value::invalid();
   if (total.is_string())
     return call.fail(ErrorCode::type, "sum() can't sum strings [use ''.join(seq) instead]");
+  if (is_object(total, kBytesType))
+    return call.fail(ErrorCode::type, "sum() can't sum bytes [use b''.join(seq) instead]");
   for (Value item; it.next(rt, item);) {
     item = getter.get(rt, item);
     if (item.is_invalid() || !rt.charge(1)) return Value::invalid();

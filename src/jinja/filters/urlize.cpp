@@ -369,6 +369,10 @@ bool read_arguments(Call& call, Linker& linker) {
   bool has_target = call.truth(3);
   if (rt.failed() || (has_target && !add_attribute(rt, linker.attributes, " target=\"", call[3])))
     return false;
+  if (linker.trims && call[1].is_undefined()) {
+    fail_undefined(rt, call[1]);  // as the length of a link is compared with it
+    return false;
+  }
   if (linker.trims && !size_argument(call, 1, linker.limit)) return false;
   return read_schemes(call, linker.schemes);
 }
