@@ -14,7 +14,9 @@ CTEST = ctest --output-on-failure -j $(JOBS)
 QUIET = > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 .PHONY: demo test bench asan tsan fuzz format lint setup release oracle clean
 
-demo: release
+demo: setup
+	@cmake --preset release $(QUIET)
+	@cmake --build --preset release -j $(JOBS) --target parlance_cli
 	@sh tools/demo.sh $(PARLANCE)
 
 test: oracle release

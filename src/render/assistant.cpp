@@ -99,6 +99,10 @@ std::int32_t message_number(Value messages, const DictObject* item) {
 
 void fill_from_tags(Rendering& into) {
   into.assistant_ = into.generation_;
+  // A block inside captured text is counted from where the capture began, as transformers does, so it may end past the prompt.
+  const std::uint64_t size = into.size_;
+  std::erase_if(into.assistant_, [&](const TextRange& r) { return r.begin >= size; });
+  for (TextRange& range : into.assistant_) range.end = std::min(range.end, size);
   std::sort(into.assistant_.begin(), into.assistant_.end(),
             [](const TextRange& a, const TextRange& b) { return a.begin < b.begin; });
 }

@@ -8,7 +8,9 @@
 
 #include "jinja/filters/common.h"
 #include "jinja/filters/tables.h"
+#include "jinja/methods.h"
 #include "value/markup.h"
+#include "value/number.h"
 #include "value/operators.h"
 
 namespace parlance::jinja {
@@ -258,7 +260,7 @@ void wrap_line(Runtime& rt, const Line& line, const Wrap& wrap, Emit emit) {
         // CPython takes nothing of the word when the line is full, but the empty part still counts
         // as a chunk.
         last = begin;
-        begin = cut_long_word(line, begin, ends[chunk], wrap.width - (begin - from), wrap);
+        begin = cut_long_word(line, begin, ends[chunk], wrap.width < 1 ? 1 : wrap.width - (begin - from), wrap);
         if (begin == ends[chunk]) ++chunk;
       } else if (begin == from) {
         last = begin;

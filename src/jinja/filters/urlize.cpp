@@ -12,6 +12,7 @@
 #include "jinja/filters/common.h"
 #include "jinja/filters/tables.h"
 #include "value/markup.h"
+#include "value/number.h"
 #include "value/operators.h"
 
 namespace parlance::jinja {
@@ -225,7 +226,7 @@ struct Linker {
   std::string attributes;  ///< rel and target
   std::vector<std::u32string> schemes;
   bool trims;
-  std::int64_t limit = 0;
+  Value limit;  ///< nothing looks at it before there is a link
 
   std::u32string chars;
   std::vector<std::uint32_t> offsets;
@@ -243,14 +244,17 @@ struct Linker {
     if (shortened) out.append_static("...");
     out.append_static("</a>");
   }
-  bool too_long(std::size_t begin, std::size_t end) const {
-    return trims && static_cast<std::int64_t>(end - begin) > limit;
+  bool too_long(std::size_t begin, std::size_t end) {
+    const Value size = Value::of_int(static_cast<std::int64_t>(end - begin));
+    if (!trims || !compare(rt, Comparison::greater, size, limit)) return false;
+    if (is_integral(limit)) return true;
+    rt.fail(ErrorCode::type, "slice indices must be integers or None or have an __index__ method");
+    return false;
   }
-  std::size_t shortened_end(std::size_t begin, std::size_t end) const {
-    std::int64_t size =
-        limit < 0 ? std::max<std::int64_t>(static_cast<std::int64_t>(end - begin) + limit, 0)
-                  : limit;
-    return begin + static_cast<std::size_t>(size);
+  std::size_t shortened_end(std::size_t begin, std::size_t end) {
+    const std::int64_t size = to_index(rt, limit).value_or(0);  // less than there is, see too_long
+    const auto all = static_cast<std::int64_t>(end - begin);
+    return begin + static_cast<std::size_t>(size < 0 ? std::max<std::int64_t>(size, -all) + all : size);
   }
   void add_word(std::size_t begin, std::size_t end);
 };
@@ -369,11 +373,7 @@ bool read_arguments(Call& call, Linker& linker) {
   bool has_target = call.truth(3);
   if (rt.failed() || (has_target && !add_attribute(rt, linker.attributes, " target=\"", call[3])))
     return false;
-  if (linker.trims && call[1].is_undefined()) {
-    fail_undefined(rt, call[1]);  // as the length of a link is compared with it
-    return false;
-  }
-  if (linker.trims && !size_argument(call, 1, linker.limit)) return false;
+  linker.limit = call[1];
   return read_schemes(call, linker.schemes);
 }
 
