@@ -82,6 +82,19 @@ Value loop_text(Runtime& rt, Object* object, bool) {
 
 std::int64_t loop_length(Runtime& rt, Object* object) { return static_cast<LoopObject*>(object)->state->length(rt); }
 
+// A loop is its own iterator: whoever iterates it takes items from the loop itself, each with the loop beside it.
+void loop_iterate(Runtime&, Object* object, Iterator& it) {
+  it.mode = Iterator::Mode::object;
+  it.object = object;
+}
+
+bool loop_next(Runtime& rt, Object* object, Value& out) {
+  Value pair[2] = {{}, object_value(object)};
+  if (!static_cast<LoopObject*>(object)->state->next(rt, pair[0])) return false;
+  out = copy_list(rt, pair, Kind::tuple);
+  return !out.is_invalid();
+}
+
 }  // namespace
 
 Value loop_attribute(Runtime& rt, Object* object, std::string_view name) {
@@ -97,6 +110,8 @@ Value loop_attribute(Runtime& rt, Object* object, std::string_view name) {
 const ObjectType kLoopType{.name = "LoopContext",
                            .to_text = loop_text,
                            .length = loop_length,
+                           .iterate = loop_iterate,
+                           .next = loop_next,
                            .get_attribute = loop_attribute,
                            .is_callable = true};
 
