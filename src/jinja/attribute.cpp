@@ -1,5 +1,6 @@
 // What a.b and a['b'] mean: Jinja2's environment.getattr and getitem under the immutable sandbox.
 #include "jinja/builtins.h"
+#include "jinja/methods.h"
 #include "jinja/objects.h"
 #include "jinja/objects.h"
 #include "value/dict.h"
@@ -110,7 +111,10 @@ const ObjectType kBoundMethodType{
 };
 
 Value get_attribute(Runtime& rt, Value object, Value name) {
-  if (object.is_undefined()) return fail_undefined(rt, object);
+  if (object.is_undefined()) {
+    if (!has_private_attribute(object, text(rt, name))) return fail_undefined(rt, object);
+    return undefined_because(rt, UndefinedInfo::Form::unsafe, object, name);
+  }
   Value out;
   if (python_attribute(rt, object, name, out) || rt.failed()) return rt.failed() ? Value::invalid() : out;
   if (python_item(rt, object, name, out) || rt.failed()) return rt.failed() ? Value::invalid() : out;

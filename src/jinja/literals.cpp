@@ -314,7 +314,7 @@ class StringDecoder {
 }  // namespace
 
 Value decode_string(Runtime& rt, std::string_view inside, LiteralProblem& problem) {
-  const std::size_t room = inside.size() * 2;
+  const std::size_t room = inside.size() * 3;  // a backslash and a byte that is no UTF-8 become "ufffd", see spell_out
   char* begin = rt.arena.allocate_text(room);
   const char* end = StringDecoder(inside, begin, problem).run();
   const std::size_t size = end == nullptr ? 0 : static_cast<std::size_t>(end - begin);

@@ -92,9 +92,9 @@ bool is_refused(Value v, std::string_view name) {
   if (v.kind == Kind::list) refused = kList;
   if (v.kind == Kind::dict) refused = kDict;
   if (is_object(v, kGeneratorType)) refused = kGenerator;
+  if (name.empty() || name.find(' ') != std::string_view::npos) return false;
   const std::size_t at = refused.find(name);
-  return at != std::string_view::npos && !name.empty() && refused[at - 1] == ' ' &&
-         refused[at + name.size()] == ' ';
+  return at != std::string_view::npos && refused[at - 1] == ' ' && refused[at + name.size()] == ' ';
 }
 
 /// int.real and its kin. A bool answers as the int it is.

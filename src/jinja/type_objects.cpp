@@ -4,6 +4,8 @@
 // Objects/descrobject.c (a method whose object is an argument). Begin reading at the two object types.
 #include "jinja/type_objects.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "engine/call.h"
@@ -52,12 +54,18 @@ const ObjectType kDictMethodType{
     .hash = dict_method_hash,
 };
 
-/// The method that would change a dict, or look past the sandbox.
-bool is_refused(std::string_view name) {
-  for (std::string_view refused : {"clear", "mro", "pop", "popitem", "setdefault", "update"}) {
-    if (name == refused) return true;
-  }
-  return false;
+/// What would change a dict, and what types have that templates must not see: the rest of dir(type).
+constexpr std::string_view kRefused[] = {
+    "clear", "mro", "pop", "popitem", "setdefault", "update",
+    "__abstractmethods__", "__annotations__", "__base__", "__bases__", "__basicsize__", "__call__",
+    "__dict__", "__dictoffset__", "__flags__", "__instancecheck__", "__itemsize__", "__module__",
+    "__mro__", "__name__", "__prepare__", "__qualname__", "__subclasscheck__", "__subclasses__",
+    "__text_signature__", "__weakrefoffset__",
+};
+
+bool is_refused(Value dict, std::string_view name) {
+  if (std::find(std::begin(kRefused), std::end(kRefused), name) != std::end(kRefused)) return true;
+  return name.starts_with('_') && has_private_attribute(dict, name);
 }
 
 // ---- dict['x']
@@ -147,12 +155,12 @@ const ObjectType kDictAliasType{
 
 Value dict_type_attribute(Runtime& rt, Value dict_type, std::string_view name) {
   Value absent = left_out();
-  if (is_refused(name)) {
+  const Value dict = DictBuilder(rt).finish();
+  if (is_refused(dict, name)) {
     absent.undefined = rt.arena.make<UndefinedInfo>(UndefinedInfo{
         UndefinedInfo::Form::unsafe, make_computed(rt, name), dict_type});
     return absent;
   }
-  const Value dict = DictBuilder(rt).finish();
   const Builtin* row = find_method(dict, name);
   if (row == nullptr) return absent;
   if (name == "fromkeys") {
