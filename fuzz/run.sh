@@ -16,7 +16,7 @@ done
 failed=0
 for target in jinja_compile jinja_render json_read; do
   eval "wait \$pid_$target" && result=fine || { result=FINDING; failed=1; }
-  runs=$(sed -n 's/stat::number_of_executed_units: *//p' "$build/logs/$target.log")
+  runs=$(sed -n 's/stat::number_of_executed_units: *//p' "$build/logs/$target.log" | tail -n 1)
   echo "fuzz $target: $result, ${runs:-?} runs"
   [ $result = fine ] || tail -30 "$build/logs/$target.log"
 done

@@ -2,7 +2,6 @@
 #include "jinja/builtins.h"
 #include "jinja/methods.h"
 #include "jinja/objects.h"
-#include "jinja/objects.h"
 #include "value/dict.h"
 #include "value/operators.h"
 
@@ -21,10 +20,6 @@ bool python_attribute(Runtime& rt, Value object, Value name, Value& out) {
   if (object.kind == Kind::object && object.object->type->get_attribute != nullptr) {
     out = object.object->type->get_attribute(rt, object.object, spelled);
     if (!out.is_undefined() || out.undefined != nullptr) return true;
-  }
-  if (is_group(object)) {
-    out = group_attribute(object, spelled);
-    if (!out.is_undefined()) return true;
   }
   if (is_group(object)) {
     out = group_attribute(object, spelled);

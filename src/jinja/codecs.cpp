@@ -20,7 +20,7 @@ struct Codec {
   std::string_view names;  ///< as normalised() gives them, separated by blanks
   std::string_view shown;  ///< as CPython's messages name it
   Form form;
-  char32_t limit;  ///< code points below it fit
+  char32_t limit;           ///< code points below it fit
   std::string_view reason;  ///< why others do not
   bool big_endian = false;
   bool mark = false;  ///< a byte order mark is written, and read
@@ -35,7 +35,8 @@ constexpr std::array<Codec, 11> kCodecs = {{
     {"ascii 646 ansi_x3.4_1968 ansi_x3_4_1968 ansi_x3.4_1986 cp367 csascii ibm367 iso646_us "
      "iso_646.irv_1991 iso_ir_6 us us_ascii",
      "ascii", Form::single, 0x80, "ordinal not in range(128)"},
-    {"latin_1 8859 cp819 csisolatin1 ibm819 iso8859 iso8859_1 iso_8859_1 iso_8859_1_1987 iso_ir_100 "
+    {"latin_1 8859 cp819 csisolatin1 ibm819 iso8859 iso8859_1 iso_8859_1 iso_8859_1_1987 "
+     "iso_ir_100 "
      "l1 latin latin1",
      "latin-1", Form::single, 0x100, "ordinal not in range(256)"},
     {"cp1252 1252 windows_1252", "charmap", Form::cp1252, kAll, kUnmapped},
@@ -103,11 +104,20 @@ void put_unit(const Codec& codec, std::uint32_t unit, int bytes, std::string& ou
 /// A character that fits, or a surrogate that shall pass.
 void put(const Codec& codec, char32_t c, std::string& out) {
   switch (codec.form) {
-    case Form::utf8: utf8::append(out, c); return;
-    case Form::single: out += static_cast<char>(c); return;
-    case Form::cp1252: out += static_cast<char>(cp1252_byte(c)); return;
-    case Form::utf32: put_unit(codec, c, 4, out); return;
-    case Form::utf16: break;
+    case Form::utf8:
+      utf8::append(out, c);
+      return;
+    case Form::single:
+      out += static_cast<char>(c);
+      return;
+    case Form::cp1252:
+      out += static_cast<char>(cp1252_byte(c));
+      return;
+    case Form::utf32:
+      put_unit(codec, c, 4, out);
+      return;
+    case Form::utf16:
+      break;
   }
   if (c < 0x10000) return put_unit(codec, c, 2, out);
   put_unit(codec, 0xD800 + ((c - 0x10000) >> 10), 2, out);
@@ -141,7 +151,8 @@ bool handle_unencodable(const Codec& codec, std::string_view errors, char32_t c,
   if (errors == "backslashreplace") instead = backslashed(c);
   for (char each : instead) put(codec, static_cast<char32_t>(each), out);
   if (!instead.empty() || errors == "ignore") return true;
-  if (errors == "surrogatepass" && (is_wide(codec) || codec.form == Form::utf8)) return put(codec, c, out), true;
+  if (errors == "surrogatepass" && (is_wide(codec) || codec.form == Form::utf8))
+    return put(codec, c, out), true;
   if (errors == "surrogateescape" && c >= 0xDC80 && c <= 0xDCFF && !is_wide(codec))
     return out += static_cast<char>(c - 0xDC00), true;
   return false;
@@ -225,18 +236,24 @@ Found find_utf32(const Codec& codec, std::string_view bytes, std::size_t at) {
   if (bytes.size() - at < 4) return {0, bytes.size() - at, "truncated data"};
   const std::uint32_t c = unit_at(codec, bytes, at, 4);
   if (c > utf8::kMaxCodePoint) return {0, 4, "code point not in range(0x110000)"};
-  if (utf8::is_surrogate(c)) return {0, 4, "code point in surrogate code point range(0xd800, 0xe000)"};
+  if (utf8::is_surrogate(c))
+    return {0, 4, "code point in surrogate code point range(0xd800, 0xe000)"};
   return {c, 4};
 }
 
 Found find_character(const Codec& codec, std::string_view bytes, std::size_t at) {
   const auto byte = static_cast<unsigned char>(bytes[at]);
   switch (codec.form) {
-    case Form::utf8: return find_utf8(bytes.substr(at));
-    case Form::utf16: return find_utf16(codec, bytes, at);
-    case Form::utf32: return find_utf32(codec, bytes, at);
-    case Form::single: return byte < codec.limit ? Found{byte, 1} : Found{0, 1, codec.reason};
-    case Form::cp1252: break;
+    case Form::utf8:
+      return find_utf8(bytes.substr(at));
+    case Form::utf16:
+      return find_utf16(codec, bytes, at);
+    case Form::utf32:
+      return find_utf32(codec, bytes, at);
+    case Form::single:
+      return byte < codec.limit ? Found{byte, 1} : Found{0, 1, codec.reason};
+    case Form::cp1252:
+      break;
   }
   if (byte < 0x80 || byte >= 0xA0) return {byte, 1};
   const char32_t c = kCp1252[byte - 0x80u];
@@ -247,8 +264,8 @@ void fail_decode(const Call& call, const Codec& codec, std::string_view bytes, s
                  Found found) {
   std::string message = "'" + std::string(codec.shown) + "' codec can't decode byte";
   if (found.size == 1) {
-    message += " 0x" + backslashed(static_cast<unsigned char>(bytes[at])).substr(2) + " in position " +
-               std::to_string(at);
+    message += " 0x" + backslashed(static_cast<unsigned char>(bytes[at])).substr(2) +
+               " in position " + std::to_string(at);
   } else {
     message += "s in position " + std::to_string(at) + "-" + std::to_string(at + found.size - 1);
   }
@@ -256,7 +273,8 @@ void fail_decode(const Call& call, const Codec& codec, std::string_view bytes, s
 }
 
 /// The surrogate that stands at `at`, where the encoding has a way to write one; its size or 0.
-std::size_t pass_surrogate(const Codec& codec, std::string_view bytes, std::size_t at, std::string& out) {
+std::size_t pass_surrogate(const Codec& codec, std::string_view bytes, std::size_t at,
+                           std::string& out) {
   const std::string_view rest = bytes.substr(at);
   const auto give = [&](char32_t c, std::size_t size) -> std::size_t {
     if (!utf8::is_surrogate(c)) return 0;
@@ -268,22 +286,27 @@ std::size_t pass_surrogate(const Codec& codec, std::string_view bytes, std::size
       const auto [c, size] = utf8::decode(rest.data(), rest.data() + rest.size());
       return give(c, size);
     }
-    case Form::utf16: return rest.size() < 2 ? 0 : give(unit_at(codec, bytes, at, 2), 2);
-    case Form::utf32: return rest.size() < 4 ? 0 : give(unit_at(codec, bytes, at, 4), 4);
-    default: return 0;
+    case Form::utf16:
+      return rest.size() < 2 ? 0 : give(unit_at(codec, bytes, at, 2), 2);
+    case Form::utf32:
+      return rest.size() < 4 ? 0 : give(unit_at(codec, bytes, at, 4), 4);
+    default:
+      return 0;
   }
 }
 
 /// Up to four bytes past ASCII, each as a surrogate; how many.
 std::size_t escape_bytes(std::string_view bad, std::string& out) {
   std::size_t count = 0;
-  while (count < std::min<std::size_t>(bad.size(), 4) && static_cast<unsigned char>(bad[count]) >= 0x80) {
+  while (count < std::min<std::size_t>(bad.size(), 4) &&
+         static_cast<unsigned char>(bad[count]) >= 0x80) {
     utf8::append(out, 0xDC00u + static_cast<unsigned char>(bad[count++]));
   }
   return count;
 }
 
-/// What error handler `errors` makes of malformed bytes: how many it has dealt with, 0 if it refuses.
+/// What error handler `errors` makes of malformed bytes: how many it has dealt with, 0 if it
+/// refuses.
 std::size_t handle_undecodable(const Codec& codec, std::string_view errors, std::string_view bytes,
                                std::size_t at, Found found, std::string& out) {
   if (errors == "ignore") return found.size;

@@ -1,7 +1,8 @@
 // Text encodings that str.encode and bytes.decode know: the Unicode ones, ASCII, Latin-1, cp1252.
 //
-// Rules: CPython 3.11 Lib/encodings (names), Objects/unicodeobject.c (what is malformed, and how many
-// bytes of it), Python/codecs.c (error handlers). Begin reading at encode_text and decode_bytes.
+// Rules: CPython 3.11 Lib/encodings (names), Objects/unicodeobject.c (what is malformed, and how
+// many bytes of it), Python/codecs.c (error handlers). Begin reading at encode_text and
+// decode_bytes.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,8 +11,8 @@
 
 namespace parlance::jinja {
 
-/// Encodes `text` as call's receiver; false with the failure recorded: lookup for an unknown encoding
-/// or handler, unicode_encode for a character that does not fit.
+/// Encodes `text` as call's receiver; false with the failure recorded: lookup for an unknown
+/// encoding or handler, unicode_encode for a character that does not fit.
 bool encode_text(const Call& call, std::string_view text, std::string_view encoding,
                  std::string_view errors, std::string& out);
 /// The way back; fails with lookup, unicode_decode, or type (a handler that cannot decode).

@@ -32,6 +32,26 @@ std::string_view unreadable_float(Value v) {
   return {};
 }
 
+bool is_negative(Value v) {
+  if (v.kind == Kind::real) return std::signbit(v.real);
+  return v.kind == Kind::integer && number_compare(v, Value::of_int(0)) < 0;
+}
+
+/// Jinja2 writes folded constants into Python source, which fails for an integer past the limit on digits.
+bool has_unprintable_integer(Runtime& rt, Value v) {
+  if (v.kind == Kind::integer && (v.flags & Value::kBig) != 0) return integer_text(rt, v).is_invalid();
+  bool found = false;
+  if (v.is_sequence()) {
+    for (const Value& item : items(v)) found = found || has_unprintable_integer(rt, item);
+  }
+  if (v.kind == Kind::dict) {
+    for (const DictEntry& e : entries(v)) {
+      found = found || has_unprintable_integer(rt, e.key) || has_unprintable_integer(rt, e.value);
+    }
+  }
+  return found;
+}
+
 constexpr std::string_view kLoopFields[] = {"index0", "index",    "revindex0", "revindex", "first", "last",
                                             "length", "previtem", "nextitem",  "depth",    "depth0"};
 
@@ -65,6 +85,11 @@ int simple_loop_field(std::string_view name) {
 }
 
 Place Compiler::folded_place(const Node* node, Value value) {
+  if (has_unprintable_integer(rt_, value)) {
+    fail(ErrorCode::value, node, rt_.failure.message);
+    rt_.failure = {};
+    return {constant(Value::none()), false};
+  }
   std::string_view unreadable = unreadable_float(value);
   if (unreadable.empty()) return {constant(value), false};
   Value message = Value::view(rt_.arena.copy_text("name '" + std::string(unreadable) + "' is not defined"));
@@ -123,7 +148,7 @@ Place Compiler::expression(const Node* node, Scope& scope, const Place* target) 
       std::vector<Place> held;
       std::uint32_t first = part_list({parts.begin(), parts.end()}, false, scope, count, held);
       place = target_or_temporary(target);
-      emit(Op::join, node, place.code, first, count);
+      emit(Op::join, node, place.code, first, count, escape_mode(scope));
       for (Place p : held) release(p);
       break;
     }
@@ -161,8 +186,17 @@ Place Compiler::unary(Op op, const Node& node, Scope& scope, const Place* target
 
 Place Compiler::binary_operation(const Binary& node, Scope& scope, const Place* target) {
   Place left = expression(node.left, scope);
+  // Jinja2 writes a folded -2 into Python as it prints, where -2 ** x means -(2 ** x).
+  bool flipped = node.op == BinaryOp::pow && left.is_constant() && is_negative(p_.constants[left.code & ~kConstant]);
+  if (flipped) left = {constant(number_negate(rt_, p_.constants[left.code & ~kConstant])), false};
   Place right = expression(node.right, scope);
   Place place = target_or_temporary(target);
+  if (flipped) {
+    emit(Op::binary, &node, place.code, left.code, right.code, static_cast<std::uint32_t>(node.op));
+    emit(Op::negate, &node, place.code, place.code);
+    release(right);
+    return place;
+  }
   Op op = node.op == BinaryOp::add ? Op::add : node.op == BinaryOp::sub ? Op::subtract : Op::binary;
   emit(op, &node, place.code, left.code, right.code, static_cast<std::uint32_t>(node.op));
   release(left);
@@ -185,6 +219,13 @@ bool Compiler::sum_parts(const Binary& node, std::vector<const Node*>& parts) co
 
 /// Can evaluating `node` fail in another way than a + of strings, so that the order of the failures shows?
 static bool is_simple(const Node* node) { return node->kind == NodeKind::constant || node->kind == NodeKind::name; }
+
+static bool may_fail(const Arguments& arguments) {
+  bool may = arguments.star != nullptr || arguments.star_star != nullptr;
+  for (const Node* n : arguments.positional) may = may || !is_simple(n);
+  for (const Keyword& k : arguments.keywords) may = may || !is_simple(k.value);
+  return may;
+}
 
 std::uint32_t Compiler::part_list(const std::vector<const Node*>& parts, bool checked, Scope& scope,
                                   std::uint32_t& count, std::vector<Place>& held) {
@@ -503,6 +544,8 @@ Place Compiler::call(const CallNode& node, Scope& scope, const Place* target, co
   const Node* object = method ? as<GetAttribute>(node.callee).object : node.callee;
   held.push_back(expression(object, scope));
   std::uint32_t subject = held[0].code;
+  // The method is looked up before the arguments are evaluated, which shows when both fail.
+  if (method && may_fail(node.arguments)) emit(Op::check_defined, node.callee, subject);
   std::uint32_t shape = call_shape(node.arguments, scope, node, caller, held);
   Place place = target_or_temporary(target);
   if (method) {

@@ -182,12 +182,12 @@ void Compiler::output_part(const Node* node, Scope& scope) {
     std::uint32_t count = 0;
     std::vector<Place> held;
     std::uint32_t first = part_list(parts, sum, scope, count, held);
-    emit(sum ? Op::emit_sum : Op::emit_join, node, 0, first, count);
+    emit(sum ? Op::emit_sum : Op::emit_join, node, 0, first, count, escape_mode(scope));
     for (Place p : held) release(p);
     return;
   }
   Place place = expression(node, scope);
-  emit(Op::emit, node, place.code);
+  emit(Op::emit, node, place.code, 0, 0, escape_mode(scope));
   release(place);
 }
 
@@ -454,9 +454,9 @@ std::uint32_t Compiler::begin_capture(const Node* at) {
   return capture;
 }
 
-Place Compiler::end_capture(const Node* at, std::uint32_t capture) {
+Place Compiler::end_capture(const Node* at, std::uint32_t capture, std::uint32_t mode) {
   Place place{temporary(), true};
-  emit(Op::capture_end, at, place.code, 0, 0, capture);
+  emit(Op::capture_end, at, place.code, mode, 0, capture);
   --routine_->capture_depth;
   return place;
 }
@@ -468,14 +468,18 @@ void Compiler::assign_block(const AssignBlock& node, Scope& scope) {
   enter(body);
   std::uint32_t capture = begin_capture(&node);
   statements(node.body, body);
-  Place value = end_capture(&node, capture);
+  Place value = end_capture(&node, capture, node.filter != nullptr ? escape_mode(body)
+                                                                : static_cast<std::uint32_t>(EscapeMode::by_context));
   if (node.filter != nullptr) {
     const Place* before = block_subject_;
     Place captured{value.code, false};
     block_subject_ = &captured;
     Place filtered_value = expression(node.filter, body);
     block_subject_ = before;
-    assign_target(node.target, filtered_value.code, scope);
+    Place marked{temporary(), true};
+    emit(Op::mark_safe, &node, marked.code, filtered_value.code);
+    assign_target(node.target, marked.code, scope);
+    release(marked);
     release(filtered_value);
   } else {
     assign_target(node.target, value.code, scope);
@@ -607,7 +611,7 @@ void Compiler::filter_block(const FilterBlock& node, Scope& scope) {
   enter(body);
   std::uint32_t capture = begin_capture(&node);
   statements(node.body, body);
-  Place value = end_capture(&node, capture);
+  Place value = end_capture(&node, capture, escape_mode(body));
   const Place* before = block_subject_;
   Place captured{value.code, false};
   block_subject_ = &captured;
@@ -696,7 +700,8 @@ void Compiler::load_template(const Node& node, const Node* name, Scope& scope) {
     if (name->kind == NodeKind::tuple || name->kind == NodeKind::list) how = 2;
   }
   Place place = expression(name, scope);
-  emit(Op::load_template, &node, place.code, 0, 0, how);
+  bool ignore = node.kind == NodeKind::include && as<Include>(&node).ignore_missing;
+  emit(Op::load_template, &node, place.code, ignore, 0, how);
   release(place);
 }
 

@@ -166,7 +166,12 @@ class Compiler {
   void store_name(const Name& node, std::uint32_t value, Scope& scope);
   void discard_captures(const Loop& loop, const Node& at);
   std::uint32_t begin_capture(const Node* at);
-  Place end_capture(const Node* at, std::uint32_t capture);
+  Place end_capture(const Node* at, std::uint32_t capture, std::uint32_t mode);
+  static std::uint32_t escape_mode(const Scope& scope) {
+    return static_cast<std::uint32_t>(scope.is_volatile ? EscapeMode::by_context
+                                      : scope.escape    ? EscapeMode::always
+                                                        : EscapeMode::never);
+  }
   void reset_after(Scope& scope, std::size_t routines_before);
   std::uint32_t variable_register(std::string_view name, Scope& scope);
   void generation(const Generation& node, Scope& scope);

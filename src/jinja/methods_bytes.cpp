@@ -180,8 +180,7 @@ Value bytes_decode(Call& call) {
   if (!call.rt.charge_bytes(bytes.size()) || !call.rt.reserve(bytes.size() * 8))
     return Value::invalid();
   std::string out;
-  const bool fine =
-      decode_bytes(call, bytes, text(call.rt, call[1]), text(call.rt, call[2]), out);
+  const bool fine = decode_bytes(call, bytes, text(call.rt, call[1]), text(call.rt, call[2]), out);
   return fine ? make_computed(call.rt, out) : Value::invalid();
 }
 
@@ -230,7 +229,8 @@ Value bytes_hex(Call& call) {
 Value bytes_fromhex(Call& call) {
   if (!call[1].is_string()) return fail_type(call, 1, "fromhex() argument must be str, not ");
   const std::string_view digits = text(call.rt, call[1]);
-  if (!call.rt.charge_bytes(digits.size()) || !call.rt.reserve(digits.size())) return Value::invalid();
+  if (!call.rt.charge_bytes(digits.size()) || !call.rt.reserve(digits.size()))
+    return Value::invalid();
   const auto value_at = [&](std::size_t i) {
     const char c = i < digits.size() ? digits[i] : ' ';
     return kHex.find(c >= 'A' && c <= 'F' ? static_cast<char>(c + 32) : c);

@@ -1,7 +1,7 @@
 // The methods bytes shares with str: each is run on a text that stands for the bytes.
 //
-// A byte becomes the character with its number, or one of a private area where str would see more in
-// that character than bytes does; so the rows of str do the work, and positions stay the same.
+// A byte becomes the character with its number, or one of a private area where str would see more
+// in that character than bytes does; so the rows of str do the work, and positions stay the same.
 // Rules: CPython 3.11 Objects/bytes_methods.c. Begin reading at run_as_text.
 
 #include <string>
@@ -19,8 +19,8 @@ constexpr char32_t kPrivate = 0xF0000;
 
 /// str takes \x1C to \x1F for blanks; \v and \f end its lines, but not those of bytes.
 char32_t stand_in(unsigned char byte, bool lines) {
-  const bool plain = byte < 0x80 && (byte < 0x1C || byte > 0x1F) &&
-                     !(lines && (byte == '\v' || byte == '\f'));
+  const bool plain =
+      byte < 0x80 && (byte < 0x1C || byte > 0x1F) && !(lines && (byte == '\v' || byte == '\f'));
   return plain ? byte : kPrivate + byte;
 }
 
@@ -52,7 +52,8 @@ Value from_stand_in(Runtime& rt, Value v) {
 
 Value fail_not_bytes(const Call& call, Value v) {
   return call.rt.fail(ErrorCode::type,
-                      "a bytes-like object is required, not '" + std::string(type_name(v)) + "'", v);
+                      "a bytes-like object is required, not '" + std::string(type_name(v)) + "'",
+                      v);
 }
 
 Value bytes_to_stand_in(const Call& call, Value v) {
@@ -87,14 +88,16 @@ Value argument_to_stand_in(const Call& call, std::size_t i) {
   const Parameter& parameter = call.builtin->bound.parameters[i];
   const std::string_view name = parameter.name;
   const Value v = call[i];
-  if (name == "width" || name == "tabsize" || name == "keepends" || name == "start" || name == "end" ||
-      name == "maxsplit" || name == "count") {
+  if (name == "width" || name == "tabsize" || name == "keepends" || name == "start" ||
+      name == "end" || name == "maxsplit" || name == "count") {
     return v;
   }
   if (v.is_none() && parameter.kind == Default::none) return v;
-  if (v.is_string() && parameter.kind == Default::text && v.data == parameter.string.data()) return v;
+  if (v.is_string() && parameter.kind == Default::text && v.data == parameter.string.data())
+    return v;
   if (name == "iterable") return members_to_stand_ins(call, v, Kind::list);
-  if (name == "sub" && (v.is(Kind::integer) || v.is(Kind::boolean))) return byte_to_stand_in(call, v);
+  if (name == "sub" && (v.is(Kind::integer) || v.is(Kind::boolean)))
+    return byte_to_stand_in(call, v);
   if (v.is(Kind::tuple) && call.builtin->name.ends_with("with"))
     return members_to_stand_ins(call, v, Kind::tuple);
   return bytes_to_stand_in(call, v);
@@ -139,13 +142,15 @@ constexpr Builtin kRows[] = {
      "{{ 'a1'.encode().isalpha() }} -> False"},
     {"isdigit", "", "self, /", run_as_text, "Whether there are only ASCII digits.",
      "{{ '12'.encode().isdigit() }} -> True"},
-    {"islower", "", "self, /", run_as_text, "Whether every ASCII letter, at least one, is lower case.",
+    {"islower", "", "self, /", run_as_text,
+     "Whether every ASCII letter, at least one, is lower case.",
      "{{ 'ab'.encode().islower() }} -> True"},
     {"isspace", "", "self, /", run_as_text, "Whether there is only ASCII white space.",
      "{{ ' '.encode().isspace() }} -> True"},
     {"istitle", "", "self, /", run_as_text, "Whether words begin with upper case, and only they.",
      "{{ 'Ab'.encode().istitle() }} -> True"},
-    {"isupper", "", "self, /", run_as_text, "Whether every ASCII letter, at least one, is upper case.",
+    {"isupper", "", "self, /", run_as_text,
+     "Whether every ASCII letter, at least one, is upper case.",
      "{{ 'ab'.encode().isupper() }} -> False"},
     {"join", "", "self, iterable, /", run_as_text, "Several bytes with these between them.",
      "{{ '-'.encode().join(['a'.encode(), 'b'.encode()]) }} -> b'a-b'"},
@@ -154,7 +159,8 @@ constexpr Builtin kRows[] = {
     {"lower", "", "self, /", run_as_text, "ASCII letters in lower case.",
      "{{ 'AB'.encode().lower() }} -> b'ab'"},
     {"lstrip", "", "self, chars=none, /", run_as_text,
-     "Without white space, or the given bytes, at the start.", "{{ ' a '.encode().lstrip() }} -> b'a '"},
+     "Without white space, or the given bytes, at the start.",
+     "{{ ' a '.encode().lstrip() }} -> b'a '"},
     {"partition", "", "self, sep, /", run_as_text, "What is before, at and after the first `sep`.",
      "{{ 'a-b'.encode().partition('-'.encode()) }} -> (b'a', b'-', b'b')"},
     {"removeprefix", "", "self, prefix, /", run_as_text, "Without `prefix`, if it is there.",
@@ -167,7 +173,8 @@ constexpr Builtin kRows[] = {
     {"rfind", "", "self, sub, start=none, end=none, /", run_as_text,
      "The last position of `sub`, or -1.", "{{ 'aa'.encode().rfind(97) }} -> 1"},
     {"rindex", "", "self, sub, start=none, end=none, /", run_as_text,
-     "The last position of `sub`; an error if there is none.", "{{ 'aa'.encode().rindex(97) }} -> 1"},
+     "The last position of `sub`; an error if there is none.",
+     "{{ 'aa'.encode().rindex(97) }} -> 1"},
     {"rjust", "", "self, width, fillchar=' ', /", run_as_text, "The bytes at the right of a field.",
      "{{ 'a'.encode().rjust(3) }} -> b'  a'"},
     {"rpartition", "", "self, sep, /", run_as_text, "What is before, at and after the last `sep`.",
@@ -176,7 +183,8 @@ constexpr Builtin kRows[] = {
      "The parts between separators, split from the right.",
      "{{ 'a b c'.encode().rsplit(maxsplit=1) }} -> [b'a b', b'c']"},
     {"rstrip", "", "self, chars=none, /", run_as_text,
-     "Without white space, or the given bytes, at the end.", "{{ ' a '.encode().rstrip() }} -> b' a'"},
+     "Without white space, or the given bytes, at the end.",
+     "{{ ' a '.encode().rstrip() }} -> b' a'"},
     {"split", "", "self, /, sep=none, maxsplit=-1", run_as_text,
      "The parts between separators, or runs of white space.",
      "{{ 'a-b'.encode().split('-'.encode()) }} -> [b'a', b'b']"},
@@ -186,7 +194,8 @@ constexpr Builtin kRows[] = {
      "Whether the bytes begin with `prefix`, or one of several.",
      "{{ 'ab'.encode().startswith('a'.encode()) }} -> True"},
     {"strip", "", "self, chars=none, /", run_as_text,
-     "Without white space, or the given bytes, at both ends.", "{{ ' a '.encode().strip() }} -> b'a'"},
+     "Without white space, or the given bytes, at both ends.",
+     "{{ ' a '.encode().strip() }} -> b'a'"},
     {"swapcase", "", "self, /", run_as_text, "ASCII letters in the other case.",
      "{{ 'aB'.encode().swapcase() }} -> b'Ab'"},
     {"title", "", "self, /", run_as_text, "Each run of ASCII letters begins with upper case.",

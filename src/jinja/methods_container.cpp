@@ -59,7 +59,7 @@ Value sequence_index(Call& call) {
 Value sequence_count(Call& call) {
   std::int64_t found = 0;
   for (Value item : items(call[0])) {
-    found += equal(call.rt, item, call[1]);
+    found += same_or_equal(call.rt, item, call[1]);
     if (!call.rt.charge(1) || call.rt.failed()) return Value::invalid();
   }
   return Value::of_int(found);

@@ -18,6 +18,9 @@
 
 namespace parlance::jinja {
 
+/// How an instruction that prints escapes: as the compiler knows, or as the render finds ({% autoescape variable %}).
+enum class EscapeMode : std::uint16_t { never, always, by_context };
+
 enum class Op : std::uint16_t {
 #define OP(name, operands, sentence) name,
 #include "jinja/opcodes.def"

@@ -1,7 +1,8 @@
 // What `dict` has besides being called.
 //
 // Rules: CPython 3.11 Objects/genericaliasobject.c (what prints, what is passed on to the type) and
-// Objects/descrobject.c (a method whose object is an argument). Begin reading at the two object types.
+// Objects/descrobject.c (a method whose object is an argument). Begin reading at the two object
+// types.
 #include "jinja/type_objects.h"
 
 #include <algorithm>
@@ -35,7 +36,8 @@ Value dict_method_call(Runtime& rt, Object* self, const CallArguments& in) {
     return rt.fail(ErrorCode::type, "unbound method dict." + name + "() needs an argument");
   }
   if (!in.positional[0].is(Kind::dict)) {
-    return rt.fail(ErrorCode::type, "descriptor '" + name + "' for 'dict' objects doesn't apply to a '" +
+    return rt.fail(ErrorCode::type, "descriptor '" + name +
+                                        "' for 'dict' objects doesn't apply to a '" +
                                         std::string(type_name(in.positional[0])) + "' object");
   }
   return call_builtin(rt, row_of(self), nullptr, in);
@@ -54,13 +56,35 @@ const ObjectType kDictMethodType{
     .hash = dict_method_hash,
 };
 
-/// What would change a dict, and what types have that templates must not see: the rest of dir(type).
+/// What would change a dict, and what types have that templates must not see: the rest of
+/// dir(type).
 constexpr std::string_view kRefused[] = {
-    "clear", "mro", "pop", "popitem", "setdefault", "update",
-    "__abstractmethods__", "__annotations__", "__base__", "__bases__", "__basicsize__", "__call__",
-    "__dict__", "__dictoffset__", "__flags__", "__instancecheck__", "__itemsize__", "__module__",
-    "__mro__", "__name__", "__prepare__", "__qualname__", "__subclasscheck__", "__subclasses__",
-    "__text_signature__", "__weakrefoffset__",
+    "clear",
+    "mro",
+    "pop",
+    "popitem",
+    "setdefault",
+    "update",
+    "__abstractmethods__",
+    "__annotations__",
+    "__base__",
+    "__bases__",
+    "__basicsize__",
+    "__call__",
+    "__dict__",
+    "__dictoffset__",
+    "__flags__",
+    "__instancecheck__",
+    "__itemsize__",
+    "__module__",
+    "__mro__",
+    "__name__",
+    "__prepare__",
+    "__qualname__",
+    "__subclasscheck__",
+    "__subclasses__",
+    "__text_signature__",
+    "__weakrefoffset__",
 };
 
 bool is_refused(Value dict, std::string_view name) {
@@ -157,8 +181,8 @@ Value dict_type_attribute(Runtime& rt, Value dict_type, std::string_view name) {
   Value absent = left_out();
   const Value dict = DictBuilder(rt).finish();
   if (is_refused(dict, name)) {
-    absent.undefined = rt.arena.make<UndefinedInfo>(UndefinedInfo{
-        UndefinedInfo::Form::unsafe, make_computed(rt, name), dict_type});
+    absent.undefined = rt.arena.make<UndefinedInfo>(
+        UndefinedInfo{UndefinedInfo::Form::unsafe, make_computed(rt, name), dict_type});
     return absent;
   }
   const Builtin* row = find_method(dict, name);

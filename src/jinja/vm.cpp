@@ -65,7 +65,7 @@ Value Machine::attribute(Value object, std::uint32_t number) {
     const DictEntry* found = find_key(*object.dict, leaf_text(site.name));
     return found != nullptr ? found->value : no_attribute(object, site);
   }
-  if (is_object(object, kNamespaceType)) {
+  if (is_object(object, kNamespaceType) && !leaf_text(site.name).starts_with('_')) {
     auto& ns = *static_cast<NamespaceObject*>(object.object);
     for (std::uint32_t i = 0; i < ns.size; ++i) {
       if (same_text(ns.entries[i].key, site.name)) return ns.entries[i].value;
@@ -87,12 +87,12 @@ Value Machine::item(Value object, Value key) {
 
 // ---- output
 
-bool Machine::emit_value(Value v) {
-  if (v.is_string() && !rt_.autoescape) {
+bool Machine::emit_value(Value v, bool escape) {
+  if (v.is_string() && !escape) {
     output_.emit(rt_, v);
     return true;
   }
-  Value printed = rt_.autoescape ? escape_html(rt_, v) : to_text(rt_, v);
+  Value printed = escape ? escape_html(rt_, v) : to_text(rt_, v);
   if (printed.is_invalid()) return false;
   output_.emit(rt_, printed);
   return true;
@@ -100,7 +100,8 @@ bool Machine::emit_value(Value v) {
 
 bool Machine::emit_parts(const Instruction& i, bool is_sum) {
   const std::uint32_t* list = operands_ + i.b;
-  bool plain = !rt_.autoescape;
+  bool escape = escapes(i.n);
+  bool plain = !escape;
   bool leaves = plain;
   for (std::uint32_t k = 0; k < i.c; ++k) {
     const Value& v = in(list[k]);
@@ -113,10 +114,10 @@ bool Machine::emit_parts(const Instruction& i, bool is_sum) {
   }
   if (!plain) {
     Value whole = is_sum ? sum(i) : join(i);
-    return !whole.is_invalid() && emit_value(whole);
+    return !whole.is_invalid() && emit_value(whole, escape);
   }
   for (std::uint32_t k = 0; k < i.c; ++k) {
-    if (!emit_value(in(list[k]))) return false;
+    if (!emit_value(in(list[k]), false)) return false;
   }
   return true;
 }
@@ -146,7 +147,8 @@ Value Machine::join_onto(Value total, const Instruction& i) {
 Value Machine::join(const Instruction& i) {
   const std::uint32_t* list = operands_ + i.b;
   bool markup = false;
-  for (std::uint32_t k = 0; k < i.c && rt_.autoescape; ++k) markup = markup || in(list[k]).is_markup();
+  bool escape = i.n == static_cast<std::uint16_t>(EscapeMode::always);
+  for (std::uint32_t k = 0; k < i.c && escape; ++k) markup = markup || in(list[k]).is_markup();
   const Value& first = in(list[0]);
   if (!markup && first.is_string() && !first.is_leaf()) return join_onto(first, i);
   StringBuilder builder(rt_);
@@ -218,6 +220,12 @@ Value Machine::length(Value v) {
   if (v.is_sequence()) return Value::of_int(v.list->size);
   std::int64_t n = length_of(rt_, v);
   return rt_.failed() ? Value::invalid() : Value::of_int(n);
+}
+
+Value Machine::mark_safe(const Value& v) {
+  if (!rt_.autoescape) return v;
+  Value text_of_it = to_text(rt_, v);
+  return text_of_it.is_invalid() ? text_of_it : with_markup(text_of_it, true);
 }
 
 bool Machine::unpack(const Instruction& i) {
@@ -361,11 +369,11 @@ bool Machine::run() {
   }
   CASE(emit): {
     const Value& v = in(i.a);
-    if (v.kind == Kind::string && v.flags == 0 && !rt_.autoescape) {
+    if (v.kind == Kind::string && v.flags == 0 && i.n == 0) {
       output_.emit(rt_, v.data, v.size);
       NEXT;
     }
-    if (!emit_value(v)) return false;
+    if (!emit_value(v, escapes(i.n))) return false;
     NEXT;
   }
   CASE(emit_raw):
@@ -384,6 +392,12 @@ bool Machine::run() {
     NEXT;
   CASE(check_text):
     if (!check_text(in(i.a), i.n != 0)) return false;
+    NEXT;
+  CASE(check_defined):
+    if (in(i.a).is_undefined()) {
+      fail_undefined(rt_, in(i.a));
+      return false;
+    }
     NEXT;
   CASE(copy): r[i.a] = in(i.b); NEXT;
   CASE(resolve): r[i.a] = variable(i.b); NEXT;
@@ -499,7 +513,8 @@ bool Machine::run() {
   CASE(collect): reinterpret_cast<ListBuilder*>(r[i.a].object)->append(in(i.b)); CHECKED_NEXT;
   CASE(collect_end): r[i.a] = reinterpret_cast<ListBuilder*>(r[i.a].object)->finish(); NEXT;
   CASE(capture_begin): frame_->captures[i.n] = output_.begin_capture(); NEXT;
-  CASE(capture_end): r[i.a] = output_.end_capture(rt_, frame_->captures[i.n], rt_.autoescape); CHECKED_NEXT;
+  CASE(capture_end): r[i.a] = output_.end_capture(rt_, frame_->captures[i.n], escapes(i.b)); CHECKED_NEXT;
+  CASE(mark_safe): r[i.a] = mark_safe(in(i.b)); CHECKED_NEXT;
   CASE(generation_begin): frame_->captures[i.n] = output_.begin_generation(); NEXT;
   CASE(generation_end): output_.end_generation(frame_->captures[i.n]); NEXT;
   CASE(make_macro): {
@@ -535,7 +550,10 @@ bool Machine::run() {
     NEXT;
   }
   CASE(load_template):
-    if (!load_template(in(i.a), i.n)) return false;
+    if (!load_template(in(i.a), i.n)) {
+      if (i.b == 0 || rt_.failure.code != ErrorCode::templates_not_found) return false;
+      rt_.failure = {};  // ignore missing
+    }
     NEXT;
   CASE(fail):
     rt_.fail(static_cast<ErrorCode>(i.n), std::string(leaf_text(in(i.a))));

@@ -99,7 +99,10 @@ class Machine {
     return member_ = attribute(object, number);
   }
   Value item(Value object, Value key);
-  bool emit_value(Value v);
+  bool escapes(std::uint32_t mode) const {
+    return mode != 0 && (mode == static_cast<std::uint32_t>(EscapeMode::always) || rt_.autoescape);
+  }
+  bool emit_value(Value v, bool escape);
   bool emit_parts(const Instruction& i, bool sum);
   Value sum(const Instruction& i);
   Value join(const Instruction& i);
@@ -124,6 +127,7 @@ class Machine {
   bool slow_truth(const Value& v);
   Value filter(const Instruction& i);
   Value length(Value v);
+  Value mark_safe(const Value& v);
   bool unpack(const Instruction& i);
   bool begin_loop(const Instruction& i);
   Value loop_object(std::uint32_t number);

@@ -83,14 +83,6 @@ bool equal_text(Runtime& rt, Value a, Value b) {
 
 // ---- equality
 
-/// What containers ask of their members: the same object or equal. A NaN counts as the same object
-/// as another one, since JSON's NaN is one object in Python.
-bool same_or_equal(Runtime& rt, Value a, Value b) {
-  if (a.kind == Kind::real && b.kind == Kind::real && std::isnan(a.real) && std::isnan(b.real))
-    return true;
-  return equal(rt, a, b);
-}
-
 bool equal_lists(Runtime& rt, Value a, Value b) {
   const auto left = items(a);
   const auto right = items(b);
@@ -247,6 +239,12 @@ bool object_contains(Runtime& rt, Value container, Value item) {
 }
 
 }  // namespace
+
+bool same_or_equal(Runtime& rt, Value a, Value b) {
+  if (a.kind == Kind::real && b.kind == Kind::real && std::isnan(a.real) && std::isnan(b.real))
+    return true;
+  return equal(rt, a, b);
+}
 
 bool equal(Runtime& rt, Value a, Value b) {
   if (a.is_small_int() && b.is_small_int()) return a.integer == b.integer;

@@ -1,7 +1,7 @@
 // Complex numbers with CPython's results to the last bit.
 //
-// Rules: CPython 3.11 Objects/complexobject.c (complex_pow, _Py_c_pow, c_powi, _Py_c_quot, complex_repr).
-// Begin reading at complex_binary.
+// Rules: CPython 3.11 Objects/complexobject.c (complex_pow, _Py_c_pow, c_powi, _Py_c_quot,
+// complex_repr). Begin reading at complex_binary.
 #include "value/complex.h"
 
 #include <cmath>
@@ -14,7 +14,9 @@
 namespace parlance {
 namespace {
 
-Complex number_of(const Object* object) { return static_cast<const ComplexObject*>(object)->number; }
+Complex number_of(const Object* object) {
+  return static_cast<const ComplexObject*>(object)->number;
+}
 
 // ---- arithmetic
 
@@ -88,14 +90,21 @@ bool as_complex(Runtime& rt, Value v, Complex& out) {
 Value complex_binary(Runtime& rt, BinaryOperator op, Value left, Value right) {
   Complex a{};
   Complex b{};
-  if (!as_complex(rt, left, a) || !as_complex(rt, right, b)) return rt.failed() ? Value::invalid() : Value{};
+  if (!as_complex(rt, left, a) || !as_complex(rt, right, b))
+    return rt.failed() ? Value::invalid() : Value{};
   switch (op) {
-    case BinaryOperator::add: return make_complex(rt, {a.real + b.real, a.imaginary + b.imaginary});
-    case BinaryOperator::subtract: return make_complex(rt, {a.real - b.real, a.imaginary - b.imaginary});
-    case BinaryOperator::multiply: return make_complex(rt, product(a, b));
-    case BinaryOperator::divide: return complex_divide(rt, a, b);
-    case BinaryOperator::power: return complex_power(rt, a, b);
-    default: return {};
+    case BinaryOperator::add:
+      return make_complex(rt, {a.real + b.real, a.imaginary + b.imaginary});
+    case BinaryOperator::subtract:
+      return make_complex(rt, {a.real - b.real, a.imaginary - b.imaginary});
+    case BinaryOperator::multiply:
+      return make_complex(rt, product(a, b));
+    case BinaryOperator::divide:
+      return complex_divide(rt, a, b);
+    case BinaryOperator::power:
+      return complex_power(rt, a, b);
+    default:
+      return {};
   }
 }
 

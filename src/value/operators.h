@@ -26,6 +26,9 @@ bool less(Runtime& rt, Value a, Value b, std::string_view symbol = "<");
 enum class Comparison : std::uint8_t { equal, not_equal, less, less_equal, greater, greater_equal, in, not_in };
 /// a OP b; false with rt.failed() after a failure.
 bool compare(Runtime& rt, Comparison op, Value a, Value b);
+/// What containers ask of their members: the same object, or equal. Python's json has one NaN, so a NaN is the same as
+/// another here, although a bare `nan == nan` is false.
+bool same_or_equal(Runtime& rt, Value a, Value b);
 /// item in container.
 bool contains(Runtime& rt, Value container, Value item);
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "value/bigint.h"
+#include "value/complex.h"
 #include "value/dict.h"
 #include "value/number.h"
 #include "value/operators.h"
@@ -169,6 +170,7 @@ std::string write(Runtime& rt, Value v) {
     case Kind::list: return write_members(rt, 'l', v);
     case Kind::tuple: return write_members(rt, 't', v);
     case Kind::dict: return write_dict(rt, v);
+    case Kind::object: return is_complex(v) ? "c" + to_hex(text(rt, to_repr(rt, v))) : "?";
     default: return "?";
   }
 }

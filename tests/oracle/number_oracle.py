@@ -23,7 +23,6 @@ SHOWN = 20
 MAX_DIGITS = 4300
 UNDEFINED = Undefined(name="nope")
 NAN = float("nan")  # one object, as json has it: containers compare members by identity first
-COMPLEX = "a negative number to a fractional power is complex, which is not supported"
 
 INT_EDGES = [0, 1, 2, 3, 5, 7, 10, 15, 25, 100, 255, 1000, 10**9, 2**31, 2**32, 2**52, 2**53, 2**54,
              10**15, 10**16, 10**18, 10**19, 2**62, 2**63, 2**64, 2**65, 10**22, 10**30, 2**127,
@@ -53,6 +52,8 @@ def write(v):
         return f"i{v}"
     if isinstance(v, float):
         return "fnan" if v != v else "f" + struct.pack(">d", v).hex()
+    if isinstance(v, complex):
+        return "c" + to_hex(repr(v))
     if isinstance(v, str):
         return ("m" if isinstance(v, Markup) else "s") + to_hex(v)
     if isinstance(v, (list, tuple)):
@@ -397,7 +398,7 @@ def expectation(run, operands):
         return f"!{type(e).__name__} {to_hex(str(e))}"
     finally:
         sys.set_int_max_str_digits(0)  # operands and results are written whatever their size
-    return "!TypeError " + to_hex(COMPLEX) if isinstance(result, complex) else write(result)
+    return write(result)
 
 
 def readable(answer):

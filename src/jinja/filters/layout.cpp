@@ -260,7 +260,8 @@ void wrap_line(Runtime& rt, const Line& line, const Wrap& wrap, Emit emit) {
         // CPython takes nothing of the word when the line is full, but the empty part still counts
         // as a chunk.
         last = begin;
-        begin = cut_long_word(line, begin, ends[chunk], wrap.width < 1 ? 1 : wrap.width - (begin - from), wrap);
+        begin = cut_long_word(line, begin, ends[chunk],
+                              wrap.width < 1 ? 1 : wrap.width - (begin - from), wrap);
         if (begin == ends[chunk]) ++chunk;
       } else if (begin == from) {
         last = begin;
@@ -288,14 +289,16 @@ bool read_width(Call& call, Wrap& wrap) {
     return false;
   }
   if (number_compare(width, Value::of_int(0)) <= 0) {
-    call.fail(ErrorCode::value, "invalid width " + std::string(text(call.rt, to_text(call.rt, width))) +
-                                    " (must be > 0)");
+    call.fail(
+        ErrorCode::value,
+        "invalid width " + std::string(text(call.rt, to_text(call.rt, width))) + " (must be > 0)");
     return false;
   }
   wrap.is_real = width.is(Kind::real);
   wrap.width = Runtime::kMaxText;
   if (number_compare(width, Value::of_int(Runtime::kMaxText)) >= 0) return true;
-  wrap.width = wrap.is_real ? static_cast<std::size_t>(width.real) : static_cast<std::size_t>(width.integer);
+  wrap.width =
+      wrap.is_real ? static_cast<std::size_t>(width.real) : static_cast<std::size_t>(width.integer);
   return true;
 }
 

@@ -243,6 +243,8 @@ bool fill_batch(Runtime& rt, const BatchGenerator& g, ListBuilder& batch) {
   Value lacking = binary(rt, BinaryOperator::subtract, g.width, size);
   if (lacking.is(Kind::real)) {
     rt.fail(ErrorCode::type, "can't multiply sequence by non-int of type 'float'");
+  } else if ((lacking.flags & Value::kBig) != 0) {
+    rt.fail(ErrorCode::overflow, "cannot fit 'int' into an index-sized integer", g.width);
   }
   std::optional<std::int64_t> n = rt.failed() ? std::nullopt : to_index(rt, lacking);
   if (!n ||

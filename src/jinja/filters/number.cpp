@@ -109,6 +109,9 @@ Value whole(Runtime& rt, Value scaled, bool up) {
 Value round_to_side(Call& call, bool up) {
   Runtime& rt = call.rt;
   Value scale = binary(rt, BinaryOperator::power, Value::of_int(10), call[1]);
+  // A sequence would be repeated only to be refused.
+  if (scale.is_small_int() && (call[0].is_string() || call[0].is_sequence()))
+    return whole(rt, call[0], up);
   Value scaled = scale.is_invalid() ? scale : binary(rt, BinaryOperator::multiply, call[0], scale);
   Value result = scaled.is_invalid() ? scaled : whole(rt, scaled, up);
   return result.is_invalid() ? result : binary(rt, BinaryOperator::divide, result, scale);

@@ -254,7 +254,8 @@ struct Linker {
   std::size_t shortened_end(std::size_t begin, std::size_t end) {
     const std::int64_t size = to_index(rt, limit).value_or(0);  // less than there is, see too_long
     const auto all = static_cast<std::int64_t>(end - begin);
-    return begin + static_cast<std::size_t>(size < 0 ? std::max<std::int64_t>(size, -all) + all : size);
+    return begin +
+           static_cast<std::size_t>(size < 0 ? std::max<std::int64_t>(size, -all) + all : size);
   }
   void add_word(std::size_t begin, std::size_t end);
 };
