@@ -4,6 +4,7 @@
 
 #include "jinja/compiler.h"
 #include "jinja/children.h"
+#include "value/complex.h"
 #include "value/iterate.h"
 #include "value/number.h"
 #include "value/operators.h"
@@ -31,6 +32,7 @@ bool is_plain(Value v, int depth = 0) {
         if (!is_plain(e.key, depth + 1) || !is_plain(e.value, depth + 1)) return false;
       }
       return true;
+    case Kind::object: return is_complex(v);
     default: return false;
   }
 }
