@@ -11,7 +11,7 @@ namespace parlance {
 ///                             instruction, or per 32 bytes a builtin looks at)
 ///     output_bytes  256 MiB   the prompt                                               limit_output
 ///     memory_bytes  512 MiB   everything a render makes, freed when it ends            limit_memory
-///     depth         200       macros, recursive loops, nesting of data a builtin walks limit_depth
+///     depth         200       macros, recursive loops, nesting of data a builtin walks  limit_depth
 struct Limits {
   std::uint64_t steps = 50'000'000;
   std::uint64_t output_bytes = std::uint64_t{256} << 20;

@@ -43,7 +43,8 @@ class Workspace {
 class Template {
  public:
   /// Compiles Jinja template text.
-  /// Fails with: syntax, unknown_builtin, python_syntax (each with line, column and excerpt); limit_depth.
+  /// Fails with: syntax, unknown_builtin, python_syntax (each with line, column and excerpt); limit_depth; unicode_decode
+  /// for text that is not UTF-8 (lone surrogates as three bytes are let through, as Python's str may hold them).
   static Result<Template> compile(std::string_view text, const CompileOptions& options = {});
 
   /// Renders a conversation.

@@ -1,8 +1,9 @@
-// Compiler: syntax tree to instructions. One class over four files:
+// Compiler: syntax tree to instructions. One class over several files:
 //   compiler.cpp             routines, scopes, registers, labels, errors
 //   compile_expression.cpp   values
 //   compile_condition.cpp    jumps on truth, without making booleans
 //   compile_statement.cpp    statements
+//   compile_routine.cpp      macros, call and filter blocks, blocks
 //   fold.cpp                 constant subexpressions
 // Scopes follow Jinja2's code generator frame by frame (symbols.h), since what a `set` means depends on it.
 #pragma once

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/utf8.h"
 #include "conversation/conversation.h"
 #include "jinja/program.h"
 #include "jinja/vm.h"
@@ -31,6 +32,9 @@ Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 Workspace::~Workspace() = default;
 
 Result<Template> Template::compile(std::string_view text, const CompileOptions& options) {
+  if (!utf8::is_valid(text, true)) {
+    return Error(ErrorCode::unicode_decode, "the template is not valid UTF-8");
+  }
   jinja::SyntaxOptions syntax{options.trim_blocks, options.lstrip_blocks, options.keep_trailing_newline};
   auto program = jinja::compile(options.name, text, syntax, options.limits);
   if (!program) return program.error();
