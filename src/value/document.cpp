@@ -110,6 +110,9 @@ Value messages_of(Value root) {
 
 /// The address of the first string in `v`, or null.
 const char* first_string(Value v) {
+  if (v.is_string()) return v.data;
+  // A message begins with a key, unless there are two equal ones: then the first stands where it first stood.
+  if (v.kind == Kind::dict && v.dict->size != 0) return v.dict->entries[0].key.data;
   for (Walk walk(v); walk.next();) {
     if (walk.value().is_string()) return walk.value().data;
   }
