@@ -80,10 +80,10 @@ std::vector<std::string> Machine::trace() const {
   for (Frame* frame = frame_; frame != nullptr && frame->caller != nullptr && lines.size() < 10; frame = frame->caller) {
     auto call = static_cast<std::size_t>(frame->return_to - 1 - program_.code.data());
     std::uint32_t line = program_.source.line_of(program_.extents[call].begin);
-    const char* what = frame->routine->kind == Routine::Kind::macro    ? "in macro "
-                       : frame->routine->kind == Routine::Kind::caller ? "in a call block"
-                       : frame->routine->kind == Routine::Kind::block  ? "in block "
-                                                                       : "in a recursive loop";
+    const char* what = frame->routine->kind == Routine::Kind::macro    ? "macro "
+                       : frame->routine->kind == Routine::Kind::caller ? "a call block"
+                       : frame->routine->kind == Routine::Kind::block  ? "block "
+                                                                       : "a recursive loop";
     std::string name = frame->routine->kind == Routine::Kind::loop ? "" : std::string(frame->routine->name);
     lines.push_back(what + name + ", called at line " + std::to_string(line));
   }
