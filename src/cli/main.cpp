@@ -24,6 +24,16 @@ std::string hint_for(const CLI::App& app, const std::string& argument) {
   return nearest.hint();
 }
 
+/// The command nearest to one that does not exist.
+std::string hint_for_command(std::string_view word) {
+  NearestName nearest(word);
+  for (const Command& command : commands()) {
+    if (command.name == word) return {};
+    nearest.offer(command.name);
+  }
+  return nearest.hint();
+}
+
 int refuse(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   Error::Parts parts;
   parts.code = ErrorCode::usage;
@@ -33,7 +43,9 @@ int refuse(const CLI::App& app, const CLI::ParseError& error, int argc, char** a
       continue;
     parts.hint = hint_for(app, argv[i]);
   }
-  if (parts.hint.empty()) parts.hint = "see " + app.get_name() + " --help";
+  if (parts.hint.empty() && argc > 1) parts.hint = hint_for_command(argv[1]);
+  const std::string whole = app.get_parent() == nullptr ? "" : app.get_parent()->get_name() + " ";
+  if (parts.hint.empty()) parts.hint = "see " + whole + app.get_name() + " --help";
   return report(Error(std::move(parts)));
 }
 
