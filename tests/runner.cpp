@@ -159,8 +159,10 @@ void demand_everything(const fs::path& root, Report& report) {
 #include "parlance/errors.def"
 #undef ERROR
   };
+  // A case has no tokenizer: tests/unit/tokens_test.cpp and tests/cli/tokens.py end with these.
+  const std::set<ErrorCode> of_tokens = {ErrorCode::tokenizer, ErrorCode::history_rewritten};
   for (ErrorCode code : kCodes) {
-    if (!report.codes.contains(code)) {
+    if (!report.codes.contains(code) && !of_tokens.contains(code)) {
       report.fault("errors.def: " + std::string(facts(code).name), "  no case ends with it");
     }
   }

@@ -1,0 +1,20 @@
+// The adapters: each opens one kind of tokenizer. Begin reading at open_tokenizer (open.cpp), which has the table of them.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "parlance/tokenizer.h"
+
+namespace parlance {
+
+/// Reads a tokenizer.json. Fills facts() as far as the file says: kind, vocabulary_size, added, unk, puts_before, puts_after.
+/// `path` is for errors. Fails with json, tokenizer.
+Result<std::unique_ptr<Tokenizer>> open_hf_json(std::string_view text, const std::string& path);
+
+/// Reads a SentencePiece model, the bytes of a .model file. Fills facts() as far as they say.
+/// Fails with tokenizer.
+Result<std::unique_ptr<Tokenizer>> open_sentencepiece(std::string_view bytes, const std::string& path,
+                                                      const SentencePieceOptions& options);
+
+}  // namespace parlance
