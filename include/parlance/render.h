@@ -21,7 +21,7 @@ enum class Origin : std::uint8_t {
   literal,   ///< text of the template itself
   input,     ///< bytes of the input, unchanged
   derived,   ///< made from the input: JSON escapes, changed case, a number printed
-  computed,  ///< made by the template from nothing but itself: loop.index, True, a date
+  computed,  ///< made by the template from nothing but itself: loop.index, True
 };
 std::string_view origin_name(Origin origin);
 

@@ -274,18 +274,40 @@ Value global_raise_exception(Call& call) {
   return call.fail(ErrorCode::raised, std::string(text(call.rt, message)));
 }
 
+/// `whole`, made of parts that know their place in the format: who writes the format may be a stranger.
+Value time_by_parts(Call& call, std::string_view format, std::string_view whole) {
+  StringBuilder parts(call.rt);
+  std::string put_together, part;
+  for (std::size_t at = 0; at < format.size();) {
+    const std::size_t end = at + first_time_part(format.substr(at));
+    part.clear();
+    append_time(call.rt, part, call.rt.now, format.substr(at, end - at));
+    put_together += part;
+    if (part.empty()) {
+      // %Z has no text
+    } else if (format[at] == '%') {
+      parts.append_derived(part, call[0], at);
+    } else {
+      parts.append(call[0], at, end);
+    }
+    at = end;
+  }
+  // Python and glibc read "%1%f" differently, so that the parts are not the whole.
+  return put_together == whole ? parts.finish() : make_computed(call.rt, whole);
+}
+
 Value global_strftime_now(Call& call) {
   if (!call[0].is_string()) {
     return call.fail(ErrorCode::type,
                      "strftime() argument 1 must be str, not " + std::string(type_name(call[0])));
   }
-  std::string out;
   std::string_view format = text(call.rt, call[0]);
   if (format.find('\0') != std::string_view::npos)
     return call.fail(ErrorCode::value, "embedded null character");
   if (!call.rt.charge_bytes(32 * std::uint64_t{format.size()})) return Value::invalid();
+  std::string out;
   append_time(call.rt, out, call.rt.now, format);
-  return call.rt.failed() ? Value::invalid() : make_computed(call.rt, out);
+  return call.rt.failed() ? Value::invalid() : time_by_parts(call, format, out);
 }
 
 // ---- lipsum

@@ -324,6 +324,16 @@ void Formatter::format(std::string_view text) {
 
 }  // namespace
 
+std::size_t first_time_part(std::string_view format) {
+  if (!format.starts_with('%')) return std::min(format.find('%'), format.size());
+  std::size_t end = std::min(format.find_first_not_of("_-0^#", 1), format.size());
+  end = std::min(format.find_first_not_of("0123456789", end), format.size());
+  if (end < format.size() && (format[end] == 'E' || format[end] == 'O')) ++end;
+  if (end < format.size()) ++end;
+  while (end < format.size() && (static_cast<unsigned char>(format[end]) & 0xC0) == 0x80) ++end;  // a whole character
+  return end;
+}
+
 void append_time(Runtime& rt, std::string& out, const CivilTime& now, std::string_view format) {
   // Python goes first, over pairs of '%' and any character; glibc sees what is left.
   std::string seen;

@@ -1,0 +1,28 @@
+// ControlIds: which of a tokenizer's ids are control tokens.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "parlance/tokenizer.h"
+
+namespace parlance {
+
+class ControlIds {
+ public:
+  explicit ControlIds(const TokenizerFacts& facts) {
+    for (const AddedToken& token : facts.added) {
+      if (token.control) ids_.push_back(token.id);
+    }
+    std::sort(ids_.begin(), ids_.end());
+  }
+  bool contains(TokenId id) const {
+    // Control tokens stand at the begin and the end of most vocabularies, so few ids come past this.
+    if (ids_.empty() || id < ids_.front() || id > ids_.back()) return false;
+    return std::binary_search(ids_.begin(), ids_.end(), id);
+  }
+
+ private:
+  std::vector<TokenId> ids_;
+};
+
+}  // namespace parlance

@@ -1,0 +1,79 @@
+// Guard: encode, look whether a control token stands for untrusted bytes, and only then encode again, guarded.
+#include "tokens/guard.h"
+
+#include <algorithm>
+
+#include "tokens/control_ids.h"
+
+namespace parlance {
+namespace {
+
+bool is_inside(ByteSpan bytes, ByteSpan range) { return range.begin <= bytes.begin && bytes.end <= range.end; }
+
+/// Looks at tokens from left to right.
+class Inspector {
+ public:
+  Inspector(const Tokenizer& tokenizer, std::string_view text, const std::vector<ByteSpan>& trusted)
+      : facts_(tokenizer.facts()), text_(text), control_(facts_), next_(trusted.begin()), end_(trusted.end()) {}
+
+  /// Is it a control token for bytes that are not trusted?
+  bool is_forged(const EncodedToken& token) {
+    if (!control_.contains(token.id) || is_unknown_text(token)) return false;
+    while (next_ != end_ && next_->end < token.bytes.end) ++next_;
+    return next_ == end_ || !is_inside(token.bytes, *next_);
+  }
+
+ private:
+  /// The model says `unk` of any text that it does not know, but not of that token's own text.
+  bool is_unknown_text(const EncodedToken& token) const {
+    if (token.added || facts_.unk != token.id) return false;
+    const std::string_view bytes = text_.substr(token.bytes.begin, token.bytes.end - token.bytes.begin);
+    return std::none_of(facts_.added.begin(), facts_.added.end(), [&](const AddedToken& t) {
+      return t.id == token.id && bytes.find(t.text) != bytes.npos;
+    });
+  }
+
+  const TokenizerFacts& facts_;
+  std::string_view text_;
+  ControlIds control_;
+  std::vector<ByteSpan>::const_iterator next_;
+  std::vector<ByteSpan>::const_iterator end_;
+};
+
+std::vector<EncodedToken> forged_tokens(const Tokenizer& tokenizer, std::string_view text,
+                                        const std::vector<ByteSpan>& trusted, const std::vector<EncodedToken>& tokens) {
+  Inspector inspector(tokenizer, text, trusted);
+  std::vector<EncodedToken> forged;
+  for (const EncodedToken& token : tokens) {
+    if (inspector.is_forged(token)) forged.push_back(token);
+  }
+  return forged;
+}
+
+Error not_kept(const Tokenizer& tokenizer, const EncodedToken& forged) {
+  Error::Parts parts;
+  parts.code = ErrorCode::tokenizer;
+  parts.message = "the tokenizer (" + tokenizer.facts().kind + ") makes control token " + std::to_string(forged.id) +
+                  " of text that is not trusted, bytes " + std::to_string(forged.bytes.begin) + " to " +
+                  std::to_string(forged.bytes.end) + " of the prompt";
+  parts.hint = "it must encode text with control tokens switched off where it is asked to";
+  return Error(std::move(parts));
+}
+
+}  // namespace
+
+Result<GuardedEncoding> encode_guarded(const Tokenizer& tokenizer, std::string_view text,
+                                       const std::vector<ByteSpan>& trusted) {
+  GuardedEncoding encoding;
+  encoding.tokens.reserve(text.size() / 3);
+  if (Result<void> done = tokenizer.encode(text, nullptr, encoding.tokens); !done) return done.error();
+  encoding.forged = forged_tokens(tokenizer, text, trusted, encoding.tokens);
+  if (encoding.forged.empty()) return encoding;
+  encoding.tokens.clear();
+  if (Result<void> done = tokenizer.encode(text, &trusted, encoding.tokens); !done) return done.error();
+  const std::vector<EncodedToken> still = forged_tokens(tokenizer, text, trusted, encoding.tokens);
+  if (!still.empty()) return not_kept(tokenizer, still.front());
+  return encoding;
+}
+
+}  // namespace parlance

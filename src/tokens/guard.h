@@ -1,0 +1,21 @@
+// Encoding under the rule of tokens.h: the tokenizer's own way where that is safe, else the guarded one.
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "parlance/tokenizer.h"
+
+namespace parlance {
+
+/// What came of it.
+struct GuardedEncoding {
+  std::vector<EncodedToken> tokens;
+  std::vector<EncodedToken> forged;  ///< control tokens that untrusted bytes would have become
+};
+
+/// Encodes `text` so that no control token stands for a byte outside of `trusted` (see Tokenizer::encode).
+/// Fails with value, tokenizer, limit_memory.
+Result<GuardedEncoding> encode_guarded(const Tokenizer& tokenizer, std::string_view text,
+                                       const std::vector<ByteSpan>& trusted);
+
+}  // namespace parlance

@@ -1,0 +1,212 @@
+// stop_set: small conversations are rendered, and what stands behind an assistant's turn is looked at. Begin reading at
+// stop_set().
+#include <algorithm>
+
+#include "parlance/tokens.h"
+#include "tokens/guard.h"
+#include "tokens/trust.h"
+
+namespace parlance {
+namespace {
+
+constexpr std::string_view kTools = R"([{"type": "function", "function": {"name": "look", "description": "Looks.",
+  "parameters": {"type": "object", "properties": {"where": {"type": "string", "description": "A place."}},
+  "required": ["where"]}}}])";
+constexpr std::int32_t kTurn = 1;  ///< the number of the assistant's message in each probe
+
+/// A conversation whose assistant turn is looked at.
+struct Probe {
+  bool calls = false;  ///< the assistant calls a tool
+  bool goes_on = false;
+};
+constexpr Probe kProbes[] = {{false, true}, {false, false}, {true, true}, {true, false}};
+
+Result<Conversation> make_conversation(const Probe& probe, const TokenizerFacts& facts,
+                                       std::span<const SpecialToken> variables) {
+  Conversation chat;
+  Message turn{.role = "assistant", .content = probe.calls ? "" : "Hereabouts."};
+  if (probe.calls) turn.tool_calls = {{.id = "call00001", .name = "look", .arguments_json = R"({"where": "there"})"}};
+  std::vector<Message> messages = {{.role = "user", .content = "Where is it?"}, turn};
+  if (probe.goes_on && probe.calls) {
+    messages.push_back({.role = "tool", .content = "It is there.", .tool_call_id = "call00001", .name = "look"});
+  } else if (probe.goes_on) {
+    messages.push_back({.role = "user", .content = "And now?"});
+  }
+  for (const Message& message : messages) {
+    if (Result<void> added = chat.add(message); !added) return added.error();
+  }
+  if (probe.calls) {
+    if (Result<void> set = chat.set_json("tools", kTools); !set) return set.error();
+  }
+  for (const SpecialToken& token : variables) chat.set_default_string(token.name, token.text);
+  for (const NamedToken& token : facts.named) chat.set_default_string(token.name, token.text);
+  return chat;
+}
+
+/// Where in a prompt an assistant's turn ends, and what is behind it.
+struct TurnEnd {
+  std::uint32_t said = 0;  ///< one past the last byte of the message
+  std::uint32_t end = 0;   ///< of the turn, end-of-turn token included
+  std::uint32_t next = 0;  ///< where the next message's own bytes begin
+};
+
+bool is_said(const Conversation& chat, const Span& span) {
+  return span.message == kTurn && !path_of_span(chat, span).ends_with(".role");
+}
+
+TurnEnd find_end(const Conversation& chat, const Rendering& prompt) {
+  TurnEnd found;
+  const auto size = static_cast<std::uint32_t>(prompt.text().size());
+  for (const Span& span : prompt.spans()) {
+    if (is_said(chat, span)) found.said = span.end;
+  }
+  found.end = found.said;
+  for (const TextRange& range : prompt.assistant()) {
+    if (range.begin < found.said && found.said <= range.end) found.end = static_cast<std::uint32_t>(range.end);
+  }
+  found.next = size;
+  for (const Span& span : prompt.spans()) {
+    if (span.message > kTurn && span.begin >= found.said) found.next = std::min(found.next, span.begin);
+  }
+  return found;
+}
+
+/// Collects stop tokens, each once.
+class StopSet {
+ public:
+  explicit StopSet(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
+
+  void add(TokenId id, std::string text, std::string source) {
+    auto known = std::find_if(stops_.begin(), stops_.end(), [&](const StopToken& s) {
+      return id >= 0 ? s.id == id : s.id < 0 && s.text == text;
+    });
+    if (known == stops_.end()) known = stops_.insert(stops_.end(), {id, std::move(text), {}});
+    std::vector<std::string>& sources = known->sources;
+    if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(std::move(source));
+  }
+  void add(TokenId id, std::string source) { add(id, tokenizer_.token_text(id), std::move(source)); }
+  bool contains(TokenId id) const {
+    return std::any_of(stops_.begin(), stops_.end(), [id](const StopToken& s) { return s.id == id; });
+  }
+  std::vector<StopToken> take() { return std::move(stops_); }
+
+ private:
+  const Tokenizer& tokenizer_;
+  std::vector<StopToken> stops_;
+};
+
+/// One rendered probe, as tokens.
+class Observation {
+ public:
+  Observation(const Conversation& chat, const Rendering& prompt, const Tokenizer& tokenizer)
+      : chat_(chat), prompt_(prompt), facts_(tokenizer.facts()), end_(find_end(chat, prompt)) {}
+
+  Result<void> encode(const Tokenizer& tokenizer) {
+    const TrustRule rule(chat_, facts_, {});
+    Result<GuardedEncoding> encoding =
+        encode_guarded(tokenizer, prompt_.text(), rule.ranges(prompt_.spans(), prompt_.text()));
+    if (!encoding) return encoding.error();
+    for (const EncodedToken& token : encoding->tokens) {
+      if (token.added && is_control(token.id) && token.bytes.begin >= end_.said) control_.push_back(token);
+    }
+    return {};
+  }
+
+  void add_to(StopSet& stops, const Probe& probe) const {
+    const EncodedToken* end = end_token(probe, stops);
+    if (end == nullptr && probe.goes_on) end = opening();
+    if (end != nullptr) return stops.add(end->id, source_of(end->bytes.begin));
+    if (!probe.calls) add_text(stops);
+  }
+
+ private:
+  bool is_control(TokenId id) const {
+    return std::any_of(facts_.added.begin(), facts_.added.end(),
+                       [id](const AddedToken& t) { return t.id == id && t.control; });
+  }
+  bool is_special(TokenId id) const {
+    return std::any_of(facts_.added.begin(), facts_.added.end(),
+                       [id](const AddedToken& t) { return t.id == id && t.special; });
+  }
+
+  /// The last control token of the turn. What closes a tool call is none that ends a turn, unless other turns end so too
+  /// or it says of itself that it is special.
+  const EncodedToken* end_token(const Probe& probe, const StopSet& stops) const {
+    const EncodedToken* last = nullptr;
+    for (const EncodedToken& token : control_) {
+      if (token.bytes.end <= end_.end) last = &token;
+    }
+    const bool ends = last != nullptr && (!probe.calls || is_special(last->id) || stops.contains(last->id));
+    return ends ? last : nullptr;
+  }
+  /// The control token that opens the next turn: where nothing closes a turn, a reply ends with it.
+  const EncodedToken* opening() const {
+    for (const EncodedToken& token : control_) {
+      if (token.bytes.begin >= end_.end && token.bytes.begin < end_.next) return &token;
+    }
+    return nullptr;
+  }
+
+  /// No token: the text that the template writes there.
+  void add_text(StopSet& stops) const {
+    const auto stripped = [this](std::uint32_t begin, std::uint32_t end) {
+      constexpr std::string_view kBlank = " \n\r\t";
+      std::string_view text = prompt_.text().substr(begin, end - begin);
+      text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
+      return text.substr(0, text.find_last_not_of(kBlank) + 1);
+    };
+    std::string_view text = stripped(end_.said, std::max(end_.said, end_.end));
+    if (text.empty()) text = stripped(end_.said, end_.next);
+    if (text.empty()) return;
+    stops.add(-1, std::string(text), source_of(static_cast<std::uint32_t>(text.data() - prompt_.text().data())));
+  }
+
+  std::string source_of(std::uint32_t byte) const {
+    for (const Span& span : prompt_.spans()) {
+      if (span.end <= byte) continue;
+      const Location place = place_of_span(prompt_, span);
+      return place.line != 0 ? place.name + ":" + std::to_string(place.line) : path_of_span(chat_, span);
+    }
+    return {};
+  }
+
+  const Conversation& chat_;
+  const Rendering& prompt_;
+  const TokenizerFacts& facts_;
+  TurnEnd end_;
+  std::vector<EncodedToken> control_;  ///< recognised ones behind what the assistant said
+};
+
+Result<void> observe(const Template& chat_template, const Tokenizer& tokenizer, const Conversation& chat,
+                     const RenderOptions& wishes, const Probe& probe, StopSet& stops) {
+  RenderOptions options = wishes;
+  options.add_generation_prompt = false;
+  options.continue_final = false;
+  options.want_spans = true;
+  options.want_assistant = true;
+  const Result<Rendering> prompt = chat_template.render(chat, options);
+  if (!prompt) return {};  // it refuses such a conversation
+  const bool says_something = std::any_of(prompt->spans().begin(), prompt->spans().end(),
+                                          [&](const Span& span) { return is_said(chat, span); });
+  if (!says_something) return {};
+  Observation observation(chat, *prompt, tokenizer);
+  if (Result<void> done = observation.encode(tokenizer); !done) return done.error();
+  observation.add_to(stops, probe);
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<StopToken>> stop_set(const Template& chat_template, const Tokenizer& tokenizer,
+                                        std::span<const SpecialToken> variables, const RenderOptions& options) {
+  StopSet stops(tokenizer);
+  for (const Probe& probe : kProbes) {
+    const Result<Conversation> chat = make_conversation(probe, tokenizer.facts(), variables);
+    if (!chat) return chat.error();
+    if (Result<void> seen = observe(chat_template, tokenizer, *chat, options, probe, stops); !seen) return seen.error();
+  }
+  for (const EndToken& end : tokenizer.facts().ends) stops.add(end.id, end.source);
+  return stops.take();
+}
+
+}  // namespace parlance

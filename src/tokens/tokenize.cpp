@@ -1,0 +1,115 @@
+// tokenize: trust by provenance, the guarded encoding, then what each token is. Begin reading at tokenize().
+#include <algorithm>
+
+#include "parlance/tokens.h"
+#include "tokens/control_ids.h"
+#include "tokens/guard.h"
+#include "tokens/token_origins.h"
+#include "tokens/trust.h"
+
+namespace parlance {
+namespace {
+
+constexpr std::size_t kMaxPrompt = std::size_t{1} << 31;
+
+/// Only trusted bytes that a path let in.
+bool has_trusted_input(const Rendering& rendering, const Conversation& conversation, const TrustedPath& path,
+                       ByteSpan bytes) {
+  return std::any_of(rendering.spans().begin(), rendering.spans().end(), [&](const Span& span) {
+    return span.begin < bytes.end && bytes.begin < span.end && path.covers(path_of_span(conversation, span));
+  });
+}
+
+/// Says for each trusted path how many control tokens came out of it.
+void note_trust(const Rendering& rendering, const Conversation& conversation, const std::vector<TrustedPath>& paths,
+                PromptTokens& into) {
+  for (const TrustedPath& path : paths) {
+    const auto count = std::count_if(into.tokens.begin(), into.tokens.end(), [&](const PromptToken& token) {
+      return token.control && has_trusted_input(rendering, conversation, path, token.bytes);
+    });
+    into.notes.push_back(path.text() + " is trusted: control tokens read from it: " + std::to_string(count));
+  }
+}
+
+void fill_guarded(const Rendering& rendering, const Conversation& conversation, const TrustRule& rule,
+                  const std::vector<EncodedToken>& forged, PromptTokens& into) {
+  for (const EncodedToken& token : forged) {
+    GuardedText text{token.bytes, token.id, {}};
+    for (const Span& span : rendering.spans()) {
+      if (span.end <= token.bytes.begin || !text.path.empty()) continue;
+      if (span.begin >= token.bytes.end) break;
+      if (rule.holds(span, rendering.text().substr(span.begin, span.end - span.begin))) continue;
+      text.path = path_of_span(conversation, span);
+    }
+    into.guarded.push_back(std::move(text));
+  }
+}
+
+/// What of `before` the ids do not begin with: they may begin with a part of it.
+std::vector<TokenId> missing(const std::vector<TokenId>& before, const std::vector<TokenId>& ids) {
+  for (std::size_t from = 0; from < before.size(); ++from) {
+    const auto rest = before.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto count = static_cast<std::size_t>(before.end() - rest);
+    if (count <= ids.size() && std::equal(rest, before.end(), ids.begin())) return {before.begin(), rest};
+  }
+  return before;
+}
+
+void add_special(const TokenizerFacts& facts, PromptTokens& into) {
+  const auto made = [](TokenId id, std::uint32_t at) {
+    return PromptToken{.id = id, .bytes = {at, at}, .origin = Origin::computed, .control = true};
+  };
+  std::vector<PromptToken> before;
+  for (TokenId id : into.missing_before) before.push_back(made(id, 0));
+  const std::uint32_t end = into.tokens.empty() ? 0 : into.tokens.back().bytes.end;
+  into.tokens.insert(into.tokens.begin(), before.begin(), before.end());
+  into.ids.insert(into.ids.begin(), into.missing_before.begin(), into.missing_before.end());
+  into.missing_before.clear();
+  const std::vector<TokenId>& after = facts.puts_after;
+  const bool there = after.size() <= into.ids.size() && std::equal(after.rbegin(), after.rend(), into.ids.rbegin());
+  if (there) return;
+  for (TokenId id : after) {
+    into.ids.push_back(id);
+    into.tokens.push_back(made(id, end));
+  }
+}
+
+Result<GuardedEncoding> encode(const Tokenizer& tokenizer, std::string_view text, const TrustRule& rule,
+                               std::span<const Span> spans, bool protect) {
+  if (protect) return encode_guarded(tokenizer, text, rule.ranges(spans, text));
+  GuardedEncoding encoding;
+  if (Result<void> done = tokenizer.encode(text, nullptr, encoding.tokens); !done) return done.error();
+  return encoding;
+}
+
+}  // namespace
+
+std::vector<TokenId> PromptTokens::labels() const {
+  std::vector<TokenId> labels;
+  labels.reserve(tokens.size());
+  for (const PromptToken& token : tokens) labels.push_back(token.trained ? token.id : kIgnoredLabel);
+  return labels;
+}
+
+Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
+                              const TokenizeOptions& options) {
+  if (rendering.spans().empty() && !rendering.text().empty()) {
+    return Error(ErrorCode::usage, "tokens need the rendering's spans: RenderOptions::want_spans");
+  }
+  if (rendering.text().size() >= kMaxPrompt) return Error(ErrorCode::limit_memory, "a prompt of 2 GiB or more");
+  const Result<std::vector<TrustedPath>> paths = parse_trusted_paths(options.trust);
+  if (!paths) return paths.error();
+  const TrustRule rule(conversation, tokenizer.facts(), *paths);
+  const Result<GuardedEncoding> encoding =
+      encode(tokenizer, rendering.text(), rule, rendering.spans(), options.protect);
+  if (!encoding) return encoding.error();
+  PromptTokens tokens;
+  fill_tokens(rendering, ControlIds(tokenizer.facts()), encoding->tokens, tokens);
+  fill_guarded(rendering, conversation, rule, encoding->forged, tokens);
+  tokens.missing_before = missing(tokenizer.facts().puts_before, tokens.ids);
+  if (options.add_special_tokens) add_special(tokenizer.facts(), tokens);
+  if (!paths->empty()) note_trust(rendering, conversation, *paths, tokens);
+  return tokens;
+}
+
+}  // namespace parlance

@@ -1,0 +1,129 @@
+// TrustRule: every kind of origin has its own answer. What a request holds is trusted in two cases only: a role of the
+// standard set, and a special token that the model has too.
+#include "tokens/trust.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "conversation/conversation.h"
+#include "conversation/edit.h"
+#include "value/dict.h"
+
+namespace parlance {
+namespace {
+
+constexpr std::string_view kRoles[] = {"system",   "developer", "user",        "assistant", "model", "tool",
+                                       "function", "ipython",   "environment", "observation"};
+
+/// The variables that transformers makes of a tokenizer's special tokens.
+constexpr std::string_view kTokenVariables[] = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                                "pad_token", "cls_token", "mask_token"};
+
+template <typename List>
+bool contains(const List& list, std::string_view name) {
+  return std::find(std::begin(list), std::end(list), name) != std::end(list);
+}
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool same_but_for_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+/// What the template computed from nothing but itself is a number or a word: True, 3, 1e+20. Punctuation is not: a list
+/// that holds user data is printed with the engine's own brackets.
+bool is_word_or_number(std::string_view bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](char c) {
+    return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '+' || c == '-';
+  });
+}
+
+const char* end_of(std::string_view text) { return text.data() + text.size(); }
+
+}  // namespace
+
+std::span<const std::string_view> standard_roles() { return kRoles; }
+
+TrustRule::TrustRule(const Conversation& conversation, const TokenizerFacts& facts, std::span<const TrustedPath> paths)
+    : conversation_(conversation), facts_(facts), paths_(paths) {
+  const Value messages = conversation.messages();
+  if (!messages.is_sequence()) return;
+  for (const Value& message : items(messages)) {
+    const Value* role = member(message, "role");
+    if (role != nullptr && role->is_leaf() && contains(kRoles, leaf_text(*role))) roles_.push_back(leaf_text(*role));
+  }
+  std::sort(roles_.begin(), roles_.end(),
+            [](std::string_view a, std::string_view b) { return std::less<>()(a.data(), b.data()); });
+}
+
+/// A part of a role, or what became of it in another case.
+bool TrustRule::is_role(const Span& span, std::string_view bytes) const {
+  if (span.message < 0 || span.input == nullptr) return false;
+  auto role = std::upper_bound(roles_.begin(), roles_.end(), span.input,
+                               [](const char* at, std::string_view r) { return std::less<>()(at, r.data()); });
+  if (role == roles_.begin()) return false;
+  --role;
+  if (!std::less<>()(span.input, end_of(*role))) return false;
+  if (span.origin == Origin::derived) return same_but_for_case(bytes, *role);
+  return span.input + bytes.size() <= end_of(*role);
+}
+
+/// Does the tokenizer say that the variable's text is this? One that names no tokens is asked for a special token of that
+/// text.
+bool TrustRule::is_named(const Span& span, std::string_view variable, std::string_view text) const {
+  // Its own member of the request: what stands in chat_template_kwargs has another path.
+  if (!contains(kTokenVariables, variable) || path_of_span(conversation_, span) != variable) return false;
+  for (const NamedToken& token : facts_.named) {
+    if (token.name == variable) return token.text == text;
+  }
+  return facts_.named.empty() && std::any_of(facts_.added.begin(), facts_.added.end(), [&](const AddedToken& t) {
+           return t.special && t.text == text;
+         });
+}
+
+/// A special-token variable that the model brought along or the program set; one of the request only if it is the model's.
+bool TrustRule::is_special_token(const Span& span) const {
+  if (span.origin != Origin::input || span.message >= 0) return false;
+  const Conversation::State& state = conversation_.state();
+  if (!parlance::is_special_token(state, span.input)) return false;
+  if (!state.document.storage().holds(span.input)) return true;
+  for (const DictEntry& variable : entries(conversation_.variables())) {
+    if (!variable.value.is_leaf()) continue;
+    const std::string_view text = leaf_text(variable.value);
+    const bool covers = !std::less<>()(span.input, text.data()) && std::less<>()(span.input, end_of(text));
+    if (covers) return is_named(span, leaf_text(variable.key), text);
+  }
+  return false;
+}
+
+bool TrustRule::is_on_purpose(const Span& span) const {
+  if (paths_.empty()) return false;
+  const std::string path = path_of_span(conversation_, span);
+  return std::any_of(paths_.begin(), paths_.end(), [&](const TrustedPath& p) { return p.covers(path); });
+}
+
+bool TrustRule::holds(const Span& span, std::string_view bytes) const {
+  switch (span.origin) {
+    case Origin::literal: return true;
+    case Origin::computed: return is_word_or_number(bytes);
+    case Origin::input:
+    case Origin::derived: return is_role(span, bytes) || is_special_token(span) || is_on_purpose(span);
+  }
+  return false;
+}
+
+std::vector<ByteSpan> TrustRule::ranges(std::span<const Span> spans, std::string_view text, std::uint32_t from) const {
+  std::vector<ByteSpan> found;
+  for (const Span& span : spans) {
+    const ByteSpan bytes{std::max(span.begin, from) - from, span.end - from};
+    if (!holds(span, text.substr(bytes.begin, bytes.end - bytes.begin))) continue;
+    if (!found.empty() && found.back().end == bytes.begin) {
+      found.back().end = bytes.end;
+    } else {
+      found.push_back(bytes);
+    }
+  }
+  return found;
+}
+
+}  // namespace parlance

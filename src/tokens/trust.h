@@ -1,0 +1,39 @@
+// TrustRule: which bytes of a prompt may be part of a control token. Begin reading at TrustRule::holds.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parlance/conversation.h"
+#include "parlance/render.h"
+#include "parlance/tokens.h"
+#include "tokens/trusted_path.h"
+
+namespace parlance {
+
+/// The rule of tokens.h for one conversation, which must outlive it.
+class TrustRule {
+ public:
+  TrustRule(const Conversation& conversation, const TokenizerFacts& facts, std::span<const TrustedPath> paths);
+
+  /// Is the span, whose text is `bytes`, trusted?
+  bool holds(const Span& span, std::string_view bytes) const;
+  /// The trusted bytes of `text`, whose spans these are: sorted, disjoint, not touching; counted from `text`'s begin,
+  /// which is byte `from` of the prompt.
+  std::vector<ByteSpan> ranges(std::span<const Span> spans, std::string_view text, std::uint32_t from = 0) const;
+
+ private:
+  bool is_role(const Span& span, std::string_view bytes) const;
+  bool is_special_token(const Span& span) const;
+  bool is_named(const Span& span, std::string_view variable, std::string_view text) const;
+  bool is_on_purpose(const Span& span) const;
+
+  const Conversation& conversation_;
+  const TokenizerFacts& facts_;
+  std::span<const TrustedPath> paths_;
+  std::vector<std::string_view> roles_;  ///< standard ones among the messages' roles, by address
+};
+
+}  // namespace parlance

@@ -1,0 +1,26 @@
+// TrustedPath: a path into the input that was given on purpose: messages[0].content, messages[*].content, tools.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parlance/result.h"
+
+namespace parlance {
+
+class TrustedPath {
+ public:
+  /// Fails with usage for what is no path: brackets that do not close, empty names, a number that is none.
+  static Result<TrustedPath> parse(std::string_view path);
+  /// Is `path` this one, or inside of it?
+  bool covers(std::string_view path) const;
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+  std::vector<std::string> parts_;  ///< as they stand: messages, [*], .content
+};
+
+Result<std::vector<TrustedPath>> parse_trusted_paths(const std::vector<std::string>& paths);
+
+}  // namespace parlance
