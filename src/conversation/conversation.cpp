@@ -190,6 +190,14 @@ void Conversation::State::settle() {
   arena.find_derived(nullptr);  // sorts the log
 }
 
+void keep_messages(Conversation::State& state, std::uint32_t count) {
+  if (!state.messages.is_sequence() || state.messages.list->size <= count) return;
+  Runtime rt(state.arena, kNoLimits);
+  const Value kept = make_list(rt, state.messages.list->items, count);
+  state.set_variable(Value::view("messages"), with_origin(kept, state.messages.list->origin));
+  state.settle();
+}
+
 Value take_variable(Conversation::State& state, std::string_view name) {
   const Value* found = member(state.variables, name);
   if (found == nullptr) return {};

@@ -73,6 +73,8 @@ std::string path_of_address(const Conversation::State& state, const char* addres
 std::string path_of_id(const Conversation::State& state, std::uint32_t origin);
 /// Does the address lie in the text of a variable whose name ends in _token?
 bool is_special_token(const Conversation::State& state, const char* address);
+/// Takes the messages from number `count` on out again.
+void keep_messages(Conversation::State& state, std::uint32_t count);
 /// Removes a variable and returns it; undefined if there is none. Its value stays alive.
 Value take_variable(Conversation::State& state, std::string_view name);
 

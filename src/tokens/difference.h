@@ -1,0 +1,22 @@
+// Where two prompts differ, and what input and what line of the template that is. Begin reading at compare_prompts().
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "parlance/session.h"
+
+namespace parlance {
+
+/// How far two texts are the same, in bytes; never within a character.
+std::size_t common_text(std::string_view a, std::string_view b);
+/// A prompt at one of its bytes.
+PromptSide side_at(const Rendering& rendering, const Conversation& conversation, std::size_t byte);
+/// A text from a byte on, cut to what people read.
+std::string excerpt_of(std::string_view text, std::size_t byte);
+/// The path of the first input that is in both requests, and not the same; "" if there is none, messages that only
+/// `after` has apart.
+std::string changed_input(const Conversation& before, const Conversation& after);
+/// history_rewritten, with the place and the input.
+Error rewritten(const PrefixDifference& difference);
+
+}  // namespace parlance

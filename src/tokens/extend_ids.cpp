@@ -1,0 +1,57 @@
+// extend_ids: a session for who keeps none. Only a refusal asks what the ids were once made of.
+#include <algorithm>
+
+#include "conversation/conversation.h"
+#include "tokens/difference.h"
+#include "tokens/tail.h"
+
+namespace parlance {
+namespace {
+
+/// Shortens the conversation until its prompt is one that `said` begins with, and looks at that.
+PromptSide find_before(const Template& chat_template, Conversation& chat, const RenderOptions& options,
+                       const std::string& said, std::size_t byte) {
+  constexpr std::uint32_t kMostTries = 64;
+  PromptSide side;
+  const Value messages = chat.messages();
+  const std::uint32_t count = messages.is_sequence() ? messages.list->size : 0;
+  for (std::uint32_t tried = 1; tried < std::min(count, kMostTries); ++tried) {
+    keep_messages(chat.state(), count - tried);
+    const Result<Rendering> prompt = chat_template.render(chat, options);
+    if (!prompt || !said.starts_with(prompt->text())) continue;
+    side = side_at(*prompt, chat, byte);
+    if (byte >= prompt->text().size()) side.path.clear();  // the model's own words
+    break;
+  }
+  side.excerpt = excerpt_of(said, byte);
+  return side;
+}
+
+}  // namespace
+
+Result<Extension> extend_ids(std::span<const TokenId> ids, const Template& chat_template, const Tokenizer& tokenizer,
+                             Conversation conversation, const SessionOptions& options) {
+  RenderOptions render = options.render;
+  render.want_spans = true;
+  render.want_assistant = false;
+  const Result<Rendering> prompt = chat_template.render(conversation, render);
+  if (!prompt) return prompt.error();
+  const Result<std::vector<TrustedPath>> trusted = parse_trusted_paths(options.tokenize.trust);
+  if (!trusted) return trusted.error();
+  Tail whole;
+  Result<void> done = whole.encode(*prompt, conversation, tokenizer, options.tokenize.protect, *trusted, {});
+  if (!done) return done.error();
+  const Tail::Match match = whole.match({ids, 0, 0}, tokenizer, prompt->text());
+  if (match.fits) return Extension{whole.ids_from(match.token), match.canonical};
+
+  PrefixDifference difference;
+  difference.byte = match.byte;
+  const std::vector<TokenId> now = whole.ids_from(0);
+  difference.token =
+      static_cast<std::size_t>(std::mismatch(ids.begin(), ids.end(), now.begin(), now.end()).first - ids.begin());
+  difference.after = side_at(*prompt, conversation, match.byte);
+  difference.before = find_before(chat_template, conversation, render, texts_of(tokenizer, ids), match.byte);
+  return rewritten(difference);
+}
+
+}  // namespace parlance

@@ -1,0 +1,158 @@
+// Session: render the whole, compare with what is known, encode from the last control token on. Begin reading at
+// Session::State::grow.
+#include "parlance/session.h"
+
+#include <algorithm>
+
+#include "conversation/conversation.h"
+#include "tokens/difference.h"
+#include "tokens/tail.h"
+
+namespace parlance {
+namespace {
+
+std::uint32_t message_count(const Conversation& chat) {
+  const Value messages = chat.messages();
+  return messages.is_sequence() ? messages.list->size : 0;
+}
+
+}  // namespace
+
+struct Session::State {
+  State(Template chat_template_in, const Tokenizer& tokenizer_in, Conversation chat_in, const SessionOptions& options_in)
+      : chat_template(std::move(chat_template_in)),
+        tokenizer(tokenizer_in),
+        chat(std::move(chat_in)),
+        options(options_in) {
+    options.render.want_spans = true;
+    options.render.want_assistant = false;
+  }
+
+  Result<void> begin();
+  /// The ids that `whole`, the session's conversation grown, adds.
+  Result<Extension> grow(const Conversation& whole, Tail& tail);
+  /// Those ids are there now.
+  void accept(const Tail& tail, const Extension& extension);
+  Error refuse(const Conversation& whole, std::size_t byte);
+
+  Template chat_template;
+  const Tokenizer& tokenizer;
+  Conversation chat;
+  std::uint32_t known_messages = 0;  ///< of chat, those that the prompt last accepted has
+  SessionOptions options;
+  std::vector<TrustedPath> trusted;
+  std::vector<TokenId> ids;
+  std::size_t sampled_from = 0;  ///< number of the first sampled token; ids.size() if there is none
+  std::string text;              ///< of the tokens before that one: the prompt last rendered
+  Anchor anchor;
+  Workspace workspace;
+  Rendering rendering;
+  std::optional<PrefixDifference> difference;
+};
+
+Result<void> Session::State::begin() {
+  Result<std::vector<TrustedPath>> paths = parse_trusted_paths(options.tokenize.trust);
+  if (!paths) return paths.error();
+  trusted = std::move(*paths);
+  if (Result<void> done = chat_template.render(chat, options.render, workspace, rendering); !done) return done.error();
+  const Result<PromptTokens> tokens = tokenize(rendering, chat, tokenizer, options.tokenize);
+  if (!tokens) return tokens.error();
+  ids = tokens->ids;
+  sampled_from = ids.size();
+  known_messages = message_count(chat);
+  text = rendering.text();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const PromptToken& token = tokens->tokens[i];
+    if (token.control && token.bytes.begin != token.bytes.end) anchor = {i, token.bytes.begin};
+  }
+  return {};
+}
+
+Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail) {
+  difference.reset();
+  if (Result<void> done = chat_template.render(whole, options.render, workspace, rendering); !done) return done.error();
+  const std::string_view prompt = rendering.text();
+  if (!prompt.starts_with(text)) return refuse(whole, common_text(prompt, text));
+  if (Result<void> done = tail.encode(rendering, whole, tokenizer, options.tokenize.protect, trusted, anchor); !done) {
+    return done.error();
+  }
+  const Known known{ids, sampled_from, text.size()};
+  const Tail::Match match = tail.match(known, tokenizer, prompt);
+  if (!match.fits) return refuse(whole, match.byte);
+  return Extension{tail.ids_from(match.token), match.canonical};
+}
+
+void Session::State::accept(const Tail& tail, const Extension& extension) {
+  ids.insert(ids.end(), extension.ids.begin(), extension.ids.end());
+  sampled_from = ids.size();
+  known_messages = message_count(chat);
+  text = rendering.text();
+  anchor = tail.last_anchor(ids.size(), extension.ids.size(), anchor);
+}
+
+/// The old prompt is rendered again, so that it can be said what each side is.
+Error Session::State::refuse(const Conversation& whole, std::size_t byte) {
+  PrefixDifference found;
+  found.byte = byte;
+  found.after = side_at(rendering, whole, byte);
+  if (const Result<PromptTokens> all = tokenize(rendering, whole, tokenizer, options.tokenize)) {
+    found.token = static_cast<std::size_t>(
+        std::mismatch(ids.begin(), ids.end(), all->ids.begin(), all->ids.end()).first - ids.begin());
+  }
+  if (&whole != &chat) found.changed_input = changed_input(chat, whole);
+  keep_messages(chat.state(), known_messages);
+  const std::string said = text + texts_of(tokenizer, std::span(ids).subspan(sampled_from));
+  Rendering old;
+  if (chat_template.render(chat, options.render, workspace, old)) found.before = side_at(old, chat, byte);
+  if (byte >= text.size()) found.before.path.clear();  // the model's own words
+  found.before.excerpt = excerpt_of(said, byte);
+  difference = std::move(found);
+  return rewritten(*difference);
+}
+
+Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+Session::~Session() = default;
+
+Result<Session> Session::begin(Template chat_template, const Tokenizer& tokenizer, Conversation conversation,
+                               const SessionOptions& options) {
+  auto state = std::make_unique<State>(std::move(chat_template), tokenizer, std::move(conversation), options);
+  if (Result<void> done = state->begin(); !done) return done.error();
+  return Session(std::move(state));
+}
+
+std::span<const TokenId> Session::ids() const { return state_->ids; }
+const Conversation& Session::conversation() const { return state_->chat; }
+const std::optional<PrefixDifference>& Session::difference() const { return state_->difference; }
+
+void Session::append_sampled(std::span<const TokenId> ids) {
+  state_->ids.insert(state_->ids.end(), ids.begin(), ids.end());
+}
+
+Result<Extension> Session::extend(std::span<const Message> messages) {
+  State& state = *state_;
+  Result<void> added;
+  for (const Message& message : messages) {
+    if (added) added = state.chat.add(message);
+  }
+  Tail tail;
+  Result<Extension> extension = added ? state.grow(state.chat, tail) : Result<Extension>(added.error());
+  if (extension) {
+    state.accept(tail, *extension);
+  } else {
+    keep_messages(state.chat.state(), state.known_messages);
+  }
+  return extension;
+}
+
+Result<Extension> Session::extend(Conversation conversation) {
+  Tail tail;
+  Result<Extension> extension = state_->grow(conversation, tail);
+  if (!extension) return extension;
+  state_->chat = std::move(conversation);
+  state_->accept(tail, *extension);
+  return extension;
+}
+
+}  // namespace parlance

@@ -1,0 +1,57 @@
+// Tail: the end of a prompt as tokens, from the last control token that is known on. Text before a control token and
+// text behind it are encoded apart from each other, so that nothing before it needs to be encoded again.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parlance/tokens.h"
+#include "tokens/trusted_path.h"
+
+namespace parlance {
+
+/// A control token among those that are known; the begin of the prompt where there is none.
+struct Anchor {
+  std::size_t token = 0;   ///< its number
+  std::uint32_t byte = 0;  ///< where it begins in the prompt
+};
+
+/// What was there before.
+struct Known {
+  std::span<const TokenId> ids;
+  std::size_t sampled_from;  ///< number of the first that was sampled
+  std::size_t text_size;     ///< bytes of the prompt that the others stand for
+};
+
+class Tail {
+ public:
+  /// Encodes the rendering from the anchor on.
+  Result<void> encode(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
+                      bool protect, std::span<const TrustedPath> trusted, Anchor anchor);
+
+  /// Where what is known ends in the tail.
+  struct Match {
+    bool fits = false;
+    bool canonical = true;  ///< the known ids are those of the tail
+    std::size_t token = 0;  ///< number, in the tail, of the first token that is new
+    std::size_t byte = 0;   ///< of the prompt: where it does not fit
+  };
+  /// By ids; where sampled ones are another spelling of the same text, by their text.
+  Match match(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const;
+
+  std::vector<TokenId> ids_from(std::size_t token) const;
+  /// The last control token among the `appended` last tokens, of which there are `total` now; `old` if there is none.
+  Anchor last_anchor(std::size_t total, std::size_t appended, Anchor old) const;
+
+ private:
+  Match match_text(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const;
+
+  Anchor anchor_;
+  std::vector<EncodedToken> tokens_;  ///< bytes count from the anchor
+};
+
+/// What tokens stand for, one after the other.
+std::string texts_of(const Tokenizer& tokenizer, std::span<const TokenId> ids);
+
+}  // namespace parlance
