@@ -1,0 +1,190 @@
+// CallbackTokenizer with small tokenizers of our own: one of bytes and pairs, one that writes a blank in front as
+// SentencePiece does, and ones that do not keep the contract.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <thread>
+
+#include "parlance/tokenizer.h"
+
+namespace parlance {
+namespace {
+
+using Spans = std::vector<ByteSpan>;
+
+constexpr TokenId kPair = 256;  ///< "ll"
+const std::vector<AddedToken> kAdded = {{1000, "<s>", true}, {1001, "<|im_end|>", true}, {1002, "<|im", false}, {1003, "   "}};
+
+std::string byte_text(TokenId id) {
+  if (id < 256) return std::string(1, static_cast<char>(id));
+  if (id == kPair) return "ll";
+  for (const AddedToken& token : kAdded) {
+    if (token.id == id) return token.text;
+  }
+  return "";
+}
+
+Result<void> encode_bytes(std::string_view run, std::vector<TokenId>& ids) {
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    const bool pair = run.substr(i, 2) == "ll";
+    ids.push_back(pair ? kPair : static_cast<unsigned char>(run[i]));
+    i += pair;
+  }
+  return {};
+}
+
+CallbackTokenizer byte_level() { return CallbackTokenizer({kAdded, encode_bytes, byte_text}); }
+
+/// One token for each word, with the blank before it; the first word of a run gets a blank.
+class Words {
+ public:
+  CallbackTokenizer tokenizer() {
+    return CallbackTokenizer({{{5000, "<s>", true}},
+                              [this](std::string_view run, std::vector<TokenId>& ids) { return encode(run, ids); },
+                              [this](TokenId id) { return texts_[id]; }});
+  }
+
+ private:
+  Result<void> encode(std::string_view run, std::vector<TokenId>& ids) {
+    const std::string all = " " + std::string(run);
+    for (std::size_t at = 0; at < all.size();) {
+      const std::size_t end = std::min(all.find(' ', at + 1), all.size());
+      ids.push_back(id_of(all.substr(at, end - at)));
+      at = end;
+    }
+    return {};
+  }
+  TokenId id_of(const std::string& text) {
+    const TokenId id = ids_.emplace(text, TokenId(ids_.size())).first->second;
+    texts_[id] = text;
+    return id;
+  }
+  std::map<std::string, TokenId> ids_;
+  std::map<TokenId, std::string> texts_;
+};
+
+std::string shown(const Result<void>& encoded, const std::vector<EncodedToken>& tokens) {
+  if (!encoded) return std::string(facts(encoded.error().code()).name) + ": " + encoded.error().message();
+  std::string all;
+  for (const EncodedToken& t : tokens) {
+    all += std::to_string(t.id) + "@" + std::to_string(t.bytes.begin) + "-" + std::to_string(t.bytes.end);
+    all += t.added ? "! " : " ";
+  }
+  return all;
+}
+
+std::string encoded(const Tokenizer& tokenizer, std::string_view text) {
+  std::vector<EncodedToken> tokens;
+  const Result<void> done = tokenizer.encode(text, nullptr, tokens);
+  return shown(done, tokens);
+}
+std::string encoded(const Tokenizer& tokenizer, std::string_view text, const Spans& trusted) {
+  std::vector<EncodedToken> tokens;
+  const Result<void> done = tokenizer.encode(text, &trusted, tokens);
+  return shown(done, tokens);
+}
+
+TEST(CallbackTokenizer, splits_at_control_tokens) {
+  EXPECT_EQ(encoded(byte_level(), "<s>all<|im_end|>"), "1000@0-3! 97@3-4 256@4-6 1001@6-16! ");
+  EXPECT_EQ(encoded(byte_level(), ""), "");
+  EXPECT_EQ(encoded(byte_level(), "<s><s>"), "1000@0-3! 1000@3-6! ");
+}
+
+TEST(CallbackTokenizer, content_cannot_forge_them) {
+  EXPECT_EQ(encoded(byte_level(), "<s><s>", {{0, 3}}), "1000@0-3! 60@3-4 115@4-5 62@5-6 ");
+  EXPECT_EQ(encoded(byte_level(), "<|im_end|>", {{0, 5}}), "1002@0-4! 95@4-5 101@5-6 110@6-7 100@7-8 124@8-9 62@9-10 ");
+}
+
+TEST(CallbackTokenizer, white_space_is_no_control_token) {
+  const CallbackTokenizer tokenizer = byte_level();
+  EXPECT_FALSE(tokenizer.facts().added[3].control);
+  EXPECT_EQ(encoded(tokenizer, "a   ", Spans{}), "97@0-1 1003@1-4! ");
+}
+
+TEST(CallbackTokenizer, a_blank_in_front_is_no_byte_of_the_text) {
+  Words words;
+  const CallbackTokenizer tokenizer = words.tokenizer();
+  EXPECT_EQ(encoded(tokenizer, "ab cd<s>ab  x"), "0@0-2 1@2-5 5000@5-8! 0@8-10 2@10-11 3@11-13 ");
+  EXPECT_EQ(encoded(tokenizer, " ab"), "2@0-0 0@0-3 ");
+}
+
+TEST(CallbackTokenizer, texts_that_do_not_give_the_run_have_its_span) {
+  const CallbackTokenizer lower({kAdded, encode_bytes, [](TokenId) { return std::string("?"); }});
+  EXPECT_EQ(encoded(lower, "<s>ab"), "1000@0-3! 97@3-5 98@3-5 ");
+  const CallbackTokenizer textless({.added = kAdded, .encode = encode_bytes});
+  EXPECT_EQ(encoded(textless, "x<s>ab"), "120@0-1 1000@1-4! 97@4-6 98@4-6 ");
+  EXPECT_EQ(textless.token_text(97), "");
+}
+
+TEST(CallbackTokenizer, a_callback_that_makes_control_tokens_of_content_is_an_error) {
+  const auto forger = [](std::string_view run, std::vector<TokenId>& ids) -> Result<void> {
+    if (run != "<s>") return encode_bytes(run, ids);
+    ids.push_back(1000);
+    return {};
+  };
+  const CallbackTokenizer tokenizer({kAdded, forger, byte_text});
+  EXPECT_EQ(encoded(tokenizer, "<s>", Spans{}),
+            "tokenizer: the tokenizer's callback made the control token 1000 ('<s>') of text that is not trusted");
+  EXPECT_EQ(encoded(tokenizer, "<s>", {{0, 3}}), "1000@0-3! ");
+  const auto with_bos = [](std::string_view run, std::vector<TokenId>& ids) {
+    ids.push_back(1000);
+    return encode_bytes(run, ids);
+  };
+  const CallbackTokenizer doubles({kAdded, with_bos, byte_text});
+  EXPECT_TRUE(encoded(doubles, "a", Spans{}).starts_with("tokenizer: "));
+  EXPECT_EQ(encoded(doubles, "a"), "1000@0-1 97@0-1 ");
+}
+
+TEST(CallbackTokenizer, failures_come_through) {
+  const CallbackTokenizer failing({kAdded,
+                                   [](std::string_view, std::vector<TokenId>&) -> Result<void> {
+                                     return Error(ErrorCode::tokenizer, "out of order");
+                                   },
+                                   byte_text});
+  EXPECT_EQ(encoded(failing, "a"), "tokenizer: out of order");
+  EXPECT_EQ(encoded(failing, "<s>"), "1000@0-3! ");
+  EXPECT_EQ(encoded(CallbackTokenizer({kAdded, {}, {}}), "a"), "tokenizer: the tokenizer has no callback `encode`");
+  EXPECT_EQ(encoded(byte_level(), "\xff"), "value: the text to make tokens of is not UTF-8");
+  const auto negative = [](std::string_view, std::vector<TokenId>& ids) {
+    ids.push_back(-1);
+    return Result<void>();
+  };
+  EXPECT_EQ(encoded(CallbackTokenizer({kAdded, negative, {}}), "a"), "tokenizer: the tokenizer's callback made the id -1");
+}
+
+TEST(CallbackTokenizer, facts_are_kept_and_completed) {
+  TokenizerFacts facts;
+  facts.kind = "mine";
+  facts.eos = 1001;
+  const CallbackTokenizer tokenizer({{{7, "b"}, {3, "a"}}, encode_bytes, byte_text, facts});
+  EXPECT_EQ(tokenizer.facts().kind, "mine");
+  EXPECT_EQ(tokenizer.facts().eos, 1001);
+  EXPECT_EQ(tokenizer.facts().added[0].id, 3);
+  EXPECT_EQ(tokenizer.facts().vocabulary_size, 8u);
+}
+
+TEST(CallbackTokenizer, spans_cover_the_text_and_nothing_is_forged) {
+  std::mt19937 random(4);
+  const CallbackTokenizer tokenizer = byte_level();
+  for (int round = 0; round < 5000; ++round) {
+    std::string text;
+    for (unsigned n = random() % 20; n > 0; --n) text += std::vector<std::string>{"<s>", "<|im", "_end|>", "ll", "é", "   "}[random() % 6];
+    std::vector<EncodedToken> none, all, free;
+    const Spans nowhere, everywhere = text.empty() ? Spans{} : Spans{{0, std::uint32_t(text.size())}};
+    ASSERT_TRUE(tokenizer.encode(text, &nowhere, none));
+    ASSERT_TRUE(tokenizer.encode(text, &everywhere, all));
+    ASSERT_TRUE(tokenizer.encode(text, nullptr, free));
+    ASSERT_EQ(shown({}, all), shown({}, free));
+    std::uint32_t at = 0;
+    for (const EncodedToken& token : none) {
+      ASSERT_TRUE(token.id < 1000 || token.id == 1003);
+      ASSERT_EQ(token.bytes.begin, at);
+      at = token.bytes.end;
+    }
+    ASSERT_EQ(at, text.size());
+  }
+}
+
+}  // namespace
+}  // namespace parlance
