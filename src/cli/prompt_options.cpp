@@ -1,0 +1,223 @@
+// The options of commands that render prompts. Begin reading at request_of and render_options_of.
+#include "cli/prompt_options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/nearest.h"
+#include "cli/civil_time.h"
+#include "cli/report.h"
+
+namespace parlance::cli {
+namespace {
+
+// ---- the options' values
+
+/// 500000, 64K, 512M, 2G.
+bool parse_size(std::string_view text, std::uint64_t& value) {
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failed != std::errc()) return false;
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  constexpr std::string_view kUnits = "KMG";
+  if (unit.empty()) return true;
+  const std::size_t power = unit.size() == 1 ? kUnits.find(unit[0]) : kUnits.npos;
+  if (power == kUnits.npos || value > (~std::uint64_t{0} >> 10 * (power + 1))) return false;
+  value <<= 10 * (power + 1);
+  return true;
+}
+
+Result<Limits> limits_of(const PromptOptions& command) {
+  Limits limits;
+  std::uint64_t depth = limits.depth;
+  const struct {
+    std::string_view option;
+    const std::string& text;
+    std::uint64_t& value;
+  } rows[] = {
+      {"--max-steps", command.max_steps, limits.steps},
+      {"--max-output", command.max_output, limits.output_bytes},
+      {"--max-memory", command.max_memory, limits.memory_bytes},
+      {"--max-depth", command.max_depth, depth},
+  };
+  for (const auto& row : rows) {
+    if (row.text.empty() || parse_size(row.text, row.value)) continue;
+    return usage(std::string(row.option) +
+                 " takes a number, with K, M or G after it if you like, not '" + row.text + "'");
+  }
+  constexpr std::uint64_t kDeepest = 1000;  // native recursion of builtins over data
+  limits.depth = static_cast<std::uint32_t>(std::min(depth, kDeepest));
+  return limits;
+}
+
+}  // namespace
+
+// ---- the options' values
+
+Error usage(std::string message, std::string hint) {
+  Error::Parts parts;
+  parts.code = ErrorCode::usage;
+  parts.message = std::move(message);
+  parts.hint = std::move(hint);
+  return Error(std::move(parts));
+}
+
+Result<RequestOptions> request_of(const PromptOptions& command) {
+  RequestOptions request;
+  request.read.normalise = !command.as_is;
+  request.read.skip_passes = command.skip_passes;
+  request.read.extra_passes = command.extra_passes;
+  for (const auto* names : {&command.skip_passes, &command.extra_passes}) {
+    for (const std::string& name : *names) {
+      NearestName nearest(name);
+      bool found = false;
+      for (const NormalisePass& pass : normalise_passes()) {
+        found = found || pass.name == name;
+        nearest.offer(pass.name);
+      }
+      if (found) continue;
+      return usage("there is no pass '" + name + "'",
+                   nearest.best().empty() ? "see --list-passes" : nearest.hint());
+    }
+  }
+  for (const std::string& variable : command.variables) {
+    const std::size_t equals = variable.find('=');
+    if (equals == variable.npos || equals == 0) {
+      return usage("--var takes KEY=JSON, not '" + variable + "'",
+                   "for example --var 'enable_thinking=false'");
+    }
+    request.variables.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
+    Document document;
+    const Result<void> parsed =
+        document.parse(request.variables.back().second, "--var " + variable.substr(0, equals));
+    if (parsed) continue;
+    Error::Parts parts = parsed.error().parts();
+    parts.code = ErrorCode::usage;
+    parts.hint = "text needs quotes of its own: --var 'name=\"text\"'";
+    return Error(std::move(parts));
+  }
+  return request;
+}
+
+Result<RenderOptions> render_options_of(const PromptOptions& command) {
+  RenderOptions options;
+  options.as_is = command.as_is;
+  if (command.generation_prompt) options.add_generation_prompt = true;
+  if (command.no_generation_prompt) options.add_generation_prompt = false;
+  if (command.continue_last) options.continue_final = true;
+  const Result<Limits> limits = limits_of(command);
+  if (!limits) return limits.error();
+  options.limits = *limits;
+  if (command.now.empty()) {
+    options.now = local_time_now();
+    return options;
+  }
+  const std::optional<CivilTime> now = parse_time(command.now);
+  if (!now) return usage("--now takes a time like 2026-03-14T15:09:26, not '" + command.now + "'");
+  options.now = *now;
+  return options;
+}
+
+Result<void> check_prompt_options(const PromptOptions& command, bool needs_template) {
+  const int templates = !command.wish.file.empty() + !command.wish.model.empty() + !command.wish.format.empty();
+  if (templates > 1) return usage("-t, -m and -f exclude each other");
+  if (templates == 0 && needs_template) {
+    return usage("which template? give -t FILE, -m MODEL or -f FORMAT",
+                 "parlance render --list shows the built-in formats");
+  }
+  if (!command.syntax.empty() && !syntax_named(command.syntax)) {
+    return usage("--syntax takes jinja or go, not '" + command.syntax + "'");
+  }
+  if (command.generation_prompt && command.no_generation_prompt) {
+    return usage("--generation-prompt and --no-generation-prompt exclude each other");
+  }
+  return {};
+}
+
+Result<FoundTemplates> open_templates(PromptOptions& command, const Limits& limits) {
+  command.wish.compile.limits = limits;
+  command.wish.syntax = syntax_named(command.syntax);
+  if (command.wish.syntax) command.wish.compile.syntax = *command.wish.syntax;
+  if (!command.wish.any()) return FoundTemplates{};
+  return find_templates(command.wish);
+}
+
+Result<ChatText> read_chat(const PromptOptions& command, const std::string& path) {
+  if (command.example) {
+    const BuiltinFormat* format = find_format(command.wish.format);
+    if (format == nullptr) return usage("--example needs -f FORMAT, whose example it renders");
+    return ChatText{std::string(format->example), "example of " + std::string(format->name)};
+  }
+  if (path.empty() && ::isatty(STDIN_FILENO) != 0) {
+    return usage("no CHAT.json, and standard input is a terminal",
+                 "parlance render -f chatml --example renders an example");
+  }
+  const bool from_stdin = path.empty() || path == "-";
+  Result<std::string> text = read_file(from_stdin ? "/dev/stdin" : path);
+  if (!text) return text.error();
+  return ChatText{std::move(*text), from_stdin ? "<stdin>" : path};
+}
+
+int report_render(const Error& error) {
+  struct Raised {
+    ErrorCode limit;
+    const char* option;
+  };
+  constexpr Raised kRaised[] = {{ErrorCode::limit_steps, "--max-steps"},
+                                {ErrorCode::limit_output, "--max-output"},
+                                {ErrorCode::limit_memory, "--max-memory"},
+                                {ErrorCode::limit_depth, "--max-depth"}};
+  Error::Parts parts = error.parts();
+  for (const Raised& row : kRaised) {
+    if (row.limit == error.code() && parts.hint.empty()) parts.hint = std::string(row.option) + " N raises this limit";
+  }
+  return report(Error(std::move(parts)));
+}
+
+void declare_template_options(CLI::App& app, PromptOptions& c) {
+  app.add_option("-t,--template", c.wish.file,
+                 "A template: Jinja, or Go's where it ends in .gotmpl or .tmpl")
+      ->type_name("FILE");
+  app.add_option("-m,--model", c.wish.model, kModelOption)->type_name("MODEL");
+  app.add_option("-f,--format", c.wish.format, "A built-in format, see --list")->type_name("NAME");
+  app.add_option("--name", c.wish.name, "Which of a model's named templates")->type_name("NAME");
+  app.add_option("--syntax", c.syntax, "The template's language, whatever its file's ending says: jinja or go")
+      ->type_name("NAME");
+}
+
+void declare_request_options(CLI::App& app, PromptOptions& c) {
+  app.add_flag("--example", c.example, "With -f: render the format's example in place of CHAT");
+  app.add_flag("--as-is", c.as_is,
+               "The request's members are the template's variables, untouched (all but id)");
+  app.add_option("--var", c.variables,
+                 "Set a variable, e.g. enable_thinking=false; may be repeated")
+      ->type_name("KEY=JSON")
+      ->allow_extra_args(false);
+  app.add_option("--skip-pass", c.skip_passes, "Switch a normalisation pass off; may be repeated")
+      ->type_name("PASS")
+      ->allow_extra_args(false);
+  app.add_option("--pass", c.extra_passes,
+                 "Switch on a pass that is off by default; may be repeated")
+      ->type_name("PASS")
+      ->allow_extra_args(false);
+  app.add_flag("--generation-prompt", c.generation_prompt, "Open an assistant turn at the end");
+  app.add_flag("--no-generation-prompt", c.no_generation_prompt,
+               "Do not; by default as the request says, else on\n"
+               "unless the last message is the assistant's");
+  app.add_flag("--continue", c.continue_last,
+               "Leave the last assistant message open, cut after its last byte");
+  app.add_option("--now", c.now, "What strftime_now prints, e.g. 2026-03-14T15:09:26")
+      ->type_name("TIME");
+}
+
+void declare_limits(CLI::App& app, PromptOptions& c) {
+  app.add_option("--max-steps", c.max_steps, "Limit of the render's steps (50M)")->type_name("N");
+  app.add_option("--max-output", c.max_output, "Limit of the prompt's bytes (256M)")
+      ->type_name("N");
+  app.add_option("--max-memory", c.max_memory, "Limit of the render's memory (512M)")
+      ->type_name("N");
+  app.add_option("--max-depth", c.max_depth, "Limit of nesting (200)")->type_name("N");
+}
+
+}  // namespace parlance::cli

@@ -1,0 +1,56 @@
+// What the commands that render prompts take: a template, how a request is read, what the render may cost.
+//
+// The options are declared in one place, so that they have the same names and meanings in each command.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "bulk/jsonl.h"
+#include "cli/template_choice.h"
+
+namespace parlance::cli {
+
+struct PromptOptions {
+  TemplateWish wish;
+  std::string syntax;
+  bool example = false;
+  bool as_is = false;
+  std::vector<std::string> variables;
+  std::vector<std::string> skip_passes;
+  std::vector<std::string> extra_passes;
+  bool generation_prompt = false;
+  bool no_generation_prompt = false;
+  bool continue_last = false;
+  std::string now;
+  std::string max_steps, max_output, max_memory, max_depth;
+};
+
+/// Declares the options: first those that choose a template, then those of requests and prompts, then limits.
+void declare_template_options(CLI::App& app, PromptOptions& options);
+void declare_request_options(CLI::App& app, PromptOptions& options);
+void declare_limits(CLI::App& app, PromptOptions& options);
+
+/// What excludes what. Fails with usage.
+Result<void> check_prompt_options(const PromptOptions& options, bool needs_template);
+/// How requests are read. Fails with usage.
+Result<RequestOptions> request_of(const PromptOptions& options);
+/// How prompts are rendered: the limits, the time, the generation prompt. Fails with usage.
+Result<RenderOptions> render_options_of(const PromptOptions& options);
+/// Opens the templates that the options name, for `request` too; nothing where none is named.
+Result<FoundTemplates> open_templates(PromptOptions& options, const Limits& limits);
+
+/// The text of a request and what to call it in errors.
+struct ChatText {
+  std::string text;
+  std::string name;
+};
+/// Reads a file, "-" or "" for standard input, or with --example the format's own.
+Result<ChatText> read_chat(const PromptOptions& options, const std::string& path);
+
+/// An error of the command line.
+Error usage(std::string message, std::string hint = {});
+/// Reports a render that failed. Who meets a limit is told which option raises it.
+int report_render(const Error& error);
+
+}  // namespace parlance::cli
