@@ -5,7 +5,7 @@ set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/parlance)
 install(TARGETS parlance EXPORT parlance_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/parlance DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 if(TARGET parlance_cli)
-  install(TARGETS parlance_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS parlance_cli parlance_tokens_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(EXPORT parlance_targets NAMESPACE parlance:: FILE parlanceTargets.cmake DESTINATION ${config_folder})
 configure_package_config_file(cmake/parlanceConfig.cmake.in ${PROJECT_BINARY_DIR}/parlanceConfig.cmake

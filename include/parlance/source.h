@@ -107,6 +107,8 @@ struct BuiltinFormat {
   std::string_view example;   ///< a request, JSON
   std::span<const std::pair<std::string_view, std::string_view>> special_tokens;
   Syntax syntax = Syntax::jinja;
+  /// Control tokens that the model's own vocabulary file lacks (SentencePieceOptions::special_tokens); mostly none.
+  std::span<const std::string_view> vocabulary_tokens;
 };
 std::span<const BuiltinFormat> builtin_formats();
 /// By name or alias, or null.

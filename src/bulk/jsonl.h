@@ -26,6 +26,9 @@ struct BulkOptions {
   RequestOptions request;
   RenderOptions render;
   ResultParts parts;
+  /// Writes the members of a result in place of `parts`; called by several threads at once. What it fails with is the
+  /// line's error.
+  std::function<Result<void>(const Conversation&, const Rendering&, std::string& members)> write{};
   unsigned threads = 0;  ///< 0: as many as there are cores
   std::function<void(const BulkProgress&)>
       progress{};  ///< called by one thread, some times a second

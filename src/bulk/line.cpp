@@ -63,6 +63,13 @@ Result<void> LineRenderer::render_own_source(std::string_view line, Value& id) {
   return run(*compiled);
 }
 
+Result<void> LineRenderer::write() {
+  members_.clear();
+  if (options_.write) return options_.write(conversation_, rendering_, members_);
+  append_rendering(members_, conversation_, rendering_, options_.parts);
+  return {};
+}
+
 bool LineRenderer::render(std::string_view line, std::uint64_t number, std::string& out) {
   Value id;
   Result<void> done;
@@ -72,10 +79,11 @@ bool LineRenderer::render(std::string_view line, std::uint64_t number, std::stri
     done =
         options_.chat_template.has_value() ? render_request(line, id) : render_own_source(line, id);
   }
+  if (done) done = write();
   out += '{';
   append_id(out, id);
   if (done) {
-    append_rendering(out, conversation_, rendering_, options_.parts);
+    out += members_;
   } else {
     append_error(out, done.error(), done.error().code() == ErrorCode::json ? number : 0);
   }

@@ -19,6 +19,7 @@ class LineRenderer {
   Result<void> render_request(std::string_view line, Value& id);
   Result<void> render_own_source(std::string_view line, Value& id);
   Result<void> run(const Template& chat_template);
+  Result<void> write();
 
   const BulkOptions& options_;
   Conversation conversation_;
@@ -26,6 +27,7 @@ class LineRenderer {
   Workspace workspace_;
   Rendering rendering_;
   std::string context_;
+  std::string members_;  ///< of the result
 };
 
 }  // namespace parlance

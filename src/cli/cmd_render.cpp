@@ -2,16 +2,14 @@
 //
 // Begin reading at run_render. What a request goes through is in bulk/request.h, so that single
 // requests and lines of JSONL are treated alike.
-#include <unistd.h>
-
 #include <algorithm>
-#include <cinttypes>
 #include <cstdio>
 #include <memory>
 
 #include "base/utf8.h"
 #include "bulk/jsonl.h"
 #include "cli/commands.h"
+#include "cli/lines.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "cli/segments.h"
@@ -118,13 +116,6 @@ int render_one(const RenderCommand& command, const FoundTemplates& found,
 
 // ---- JSONL
 
-void show_progress(const BulkProgress& progress) {
-  std::fprintf(stderr, "\r%" PRIu64 " rendered, %" PRIu64 " failed, %" PRIu64 " MB read ",
-               progress.lines - progress.failed, progress.failed, progress.bytes / 1'000'000);
-}
-
-/// Exit code 0 once every line was answered, be it by an error; unless there was nothing to render
-/// them with.
 int render_lines(const RenderCommand& command, const FoundTemplates& found,
                  const RequestOptions& request, const RenderOptions& options) {
   BulkOptions bulk;
@@ -133,21 +124,7 @@ int render_lines(const RenderCommand& command, const FoundTemplates& found,
   bulk.render.want_spans = command.json;
   bulk.parts = {.spans = command.json, .assistant = command.assistant};
   bulk.threads = command.threads;
-  bulk.compile = command.prompt.wish.compile;
-  int code = 0;
-  if (command.prompt.wish.any()) {
-    bulk.chat_template = compile_chosen(found, command.prompt.wish, false);
-    if (found.is_model) bulk.with_tools = compile_chosen(found, command.prompt.wish, true);
-    if (!*bulk.chat_template) code = report(bulk.chat_template->error());
-  }
-  const bool on_terminal = ::isatty(STDERR_FILENO) != 0;
-  if (on_terminal) bulk.progress = show_progress;
-  const Result<BulkProgress> done = render_jsonl(STDIN_FILENO, STDOUT_FILENO, bulk);
-  if (on_terminal && done) {
-    show_progress(*done);
-    std::fputc('\n', stderr);
-  }
-  return done ? code : report(done.error());
+  return run_lines(bulk, found, command.prompt.wish);
 }
 
 // ---- the command

@@ -6,6 +6,7 @@
 
 #include "base/sha256.h"
 #include "cli/commands.h"
+#include "cli/json_object.h"
 #include "cli/report.h"
 #include "cli/template_choice.h"
 #include "value/json.h"
@@ -83,33 +84,6 @@ std::string as_text(const ModelSource& source, const NamedTemplate& chosen) {
 }
 
 // ---- for machines
-
-/// An object or a list under construction.
-class Json {
- public:
-  explicit Json(char open) : out_(1, open), close_(open == '{' ? '}' : ']') {}
-  std::string& next() {
-    if (out_.size() > 1) out_ += ", ";
-    return out_;
-  }
-  std::string& key(std::string_view name) {
-    append_json_string(next(), name);
-    return out_ += ": ";
-  }
-  Json& text(std::string_view name, std::string_view value) {
-    append_json_string(key(name), value);
-    return *this;
-  }
-  Json& flag(std::string_view name, const std::optional<bool>& value) {
-    if (value) key(name) += *value ? "true" : "false";
-    return *this;
-  }
-  std::string take() { return std::move(out_ += close_); }
-
- private:
-  std::string out_;
-  char close_;
-};
 
 void add_facts(Json& object, const NamedTemplate& t) {
   object.text("name", t.name)

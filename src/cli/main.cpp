@@ -70,6 +70,7 @@ int run(int argc, char** argv) {
     // Only the command that is used declares its options: that is most of what starting costs.
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.sentence));
     if (argc < 2 || argv[1] != command.name) continue;
+    if (command.program != this_program()) return become(command.program, argv);
     chosen = command.declare(*sub);
     used = sub;
   }

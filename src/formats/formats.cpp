@@ -20,9 +20,34 @@ struct Row {
 
 constexpr Row kRows[] = {
 #define FORMAT(name, aliases, sentence, ...) {name, aliases, sentence, {{__VA_ARGS__}}},
+#define VOCABULARY(name, ...)
 #include "formats.def"
 #undef FORMAT
+#undef VOCABULARY
 };
+
+struct Vocabulary {
+  std::string_view name;
+  std::array<std::string_view, 16> tokens;
+};
+
+constexpr Vocabulary kVocabularies[] = {
+#define FORMAT(name, aliases, sentence, ...)
+#define VOCABULARY(name, ...) {name, {__VA_ARGS__}},
+#include "formats.def"
+#undef FORMAT
+#undef VOCABULARY
+};
+
+constexpr std::span<const std::string_view> vocabulary_of(std::string_view name) {
+  for (const Vocabulary& vocabulary : kVocabularies) {
+    if (vocabulary.name != name) continue;
+    std::size_t count = 0;
+    while (count < vocabulary.tokens.size() && !vocabulary.tokens[count].empty()) ++count;
+    return {vocabulary.tokens.data(), count};
+  }
+  return {};
+}
 
 /// The text of <folder><name><suffix>; empty when there is none.
 constexpr std::string_view embedded(std::string_view folder, std::string_view name,
@@ -54,7 +79,8 @@ constexpr auto kFormats = [] {
                   jinja.empty() ? embedded("", row.name, ".gotmpl") : jinja,
                   embedded("examples/", row.name, ".json"),
                   {row.tokens.data(), count_tokens(row)},
-                  jinja.empty() ? Syntax::go : Syntax::jinja};
+                  jinja.empty() ? Syntax::go : Syntax::jinja,
+                  vocabulary_of(row.name)};
   }
   return formats;
 }();

@@ -1,0 +1,174 @@
+// parlance prefix: where two requests' prompts stop being the same, why, and what that costs a cache.
+//
+// Begin reading at run_prefix.
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "cli/commands.h"
+#include "cli/json_object.h"
+#include "cli/prompt_options.h"
+#include "cli/report.h"
+#include "cli/tokenizer_choice.h"
+#include "cli/tokens_json.h"
+#include "parlance/session.h"
+
+namespace parlance::cli {
+namespace {
+
+struct PrefixCommand {
+  PromptOptions prompt;
+  TokenizerWish tokenizer;
+  std::string before, after;
+  bool json = false;
+  bool check = false;
+};
+
+/// One of the two requests.
+struct Side {
+  Conversation conversation;
+  Rendering rendering;
+  std::optional<PromptTokens> tokens;
+
+  PromptView view() const { return {rendering, conversation, tokens ? &*tokens : nullptr}; }
+};
+
+struct Setting {
+  RequestOptions request;
+  RenderOptions render;
+  FoundTemplates found;
+  std::unique_ptr<Tokenizer> tokenizer;  ///< null: bytes only
+};
+
+Result<Side> make_side(const PrefixCommand& command, const Setting& setting, const std::string& path) {
+  Side side;
+  Result<ChatText> chat = read_chat(command.prompt, path);
+  if (!chat) return chat.error();
+  Value id;
+  Result<void> read = consume_request(side.conversation, std::move(chat->text), chat->name, setting.request, id);
+  if (!read) return read.error();
+  const Result<Template> compiled = compile_chosen(setting.found, command.prompt.wish, has_tools(side.conversation));
+  if (!compiled) return compiled.error();
+  Result<Rendering> rendering = compiled->render(side.conversation, setting.render);
+  if (!rendering) return rendering.error();
+  side.rendering = std::move(*rendering);
+  if (setting.tokenizer == nullptr) return side;
+  Result<PromptTokens> tokens = tokenize(side.rendering, side.conversation, *setting.tokenizer);
+  if (!tokens) return tokens.error();
+  side.tokens = std::move(*tokens);
+  return side;
+}
+
+/// How much of each side the other does not share.
+struct Cost {
+  std::size_t shared, lost, fresh;
+};
+
+Cost cost_of(const Side& before, const Side& after, const std::optional<PrefixDifference>& difference) {
+  const std::size_t old = before.tokens ? before.tokens->ids.size() : before.rendering.text().size();
+  const std::size_t now = after.tokens ? after.tokens->ids.size() : after.rendering.text().size();
+  const std::size_t shared = !difference ? old : before.tokens ? difference->token : difference->byte;
+  return {shared, old - shared, now - shared};
+}
+
+void append_side(std::string& out, const char* title, const PromptSide& side) {
+  out.append("  ").append(title).append("  ");
+  if (side.excerpt.empty()) {
+    out += "the prompt's end";
+  } else {
+    append_json_string(out, side.excerpt);
+  }
+  out += '\n';
+  if (!side.path.empty()) out.append("          input ").append(side.path).append("\n");
+  if (side.place.line != 0) {
+    out.append("          template ").append(side.place.name).append(":").append(std::to_string(side.place.line)).append("\n");
+  }
+}
+
+std::string as_text(const Cost& cost, const char* unit, const std::optional<PrefixDifference>& difference) {
+  std::string out = "shared  " + std::to_string(cost.shared) + " " + unit + "\n";
+  if (!difference) return out + "new     " + std::to_string(cost.fresh) + " " + unit + ": B goes on where A ends\n";
+  out += "lost    " + std::to_string(cost.lost) + " " + unit + " of A\n";
+  out += "new     " + std::to_string(cost.fresh) + " " + unit + " of B, to be read again\n\n";
+  out += "first difference: byte " + std::to_string(difference->byte);
+  if (unit == std::string_view("tokens")) out += ", token " + std::to_string(difference->token);
+  out += '\n';
+  append_side(out, "A was", difference->before);
+  append_side(out, "B is ", difference->after);
+  if (difference->changed_input.empty()) {
+    out += "why: the template writes the past in another way once more messages follow; no input changed\n";
+  } else {
+    out.append("why: the requests differ in ").append(difference->changed_input).append("\n");
+  }
+  return out;
+}
+
+std::string as_json(const Cost& cost, const char* unit, const std::optional<PrefixDifference>& difference) {
+  Json object('{');
+  object.text("unit", unit)
+      .number("shared", static_cast<std::int64_t>(cost.shared))
+      .number("lost", static_cast<std::int64_t>(cost.lost))
+      .number("new", static_cast<std::int64_t>(cost.fresh));
+  object.key("difference") += difference ? difference_as_json(*difference) : "null";
+  return object.take() + "\n";
+}
+
+Result<Setting> prepare(PrefixCommand& command) {
+  Setting setting;
+  if (Result<void> checked = check_prompt_options(command.prompt, true); !checked) return checked.error();
+  Result<RequestOptions> request = request_of(command.prompt);
+  if (!request) return request.error();
+  setting.request = std::move(*request);
+  Result<RenderOptions> render = render_options_of(command.prompt);
+  if (!render) return render.error();
+  setting.render = *render;
+  Result<FoundTemplates> found = open_templates(command.prompt, setting.render.limits);
+  if (!found) return found.error();
+  setting.found = std::move(*found);
+  if (command.tokenizer.path.empty()) return setting;
+  Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(command.tokenizer, command.prompt, setting.found);
+  if (!tokenizer) return tokenizer.error();
+  setting.tokenizer = std::move(*tokenizer);
+  return setting;
+}
+
+int run_prefix(PrefixCommand& command) {
+  Result<Setting> setting = prepare(command);
+  if (!setting) return report(setting.error());
+  setting->request.model = &setting->found.source;
+  const Result<Side> before = make_side(command, *setting, command.before);
+  if (!before) return report_render(before.error());
+  const Result<Side> after = make_side(command, *setting, command.after);
+  if (!after) return report_render(after.error());
+  const std::optional<PrefixDifference> difference = compare_prompts(before->view(), after->view());
+  const Cost cost = cost_of(*before, *after, difference);
+  const char* unit = setting->tokenizer == nullptr ? "bytes" : "tokens";
+  const int printed = print(command.json ? as_json(cost, unit, difference) : as_text(cost, unit, difference));
+  return printed == 0 && command.check && difference ? 1 : printed;
+}
+
+constexpr const char* kFooter = R"(Examples:
+  parlance prefix -m path/to/model --tokenizer path/to/model turn4.json turn5.json
+  parlance prefix -f chatml before.json after.json --check || echo "the cache is lost"
+
+Exit codes: 0 done; 1 the template failed, or with --check: B does not begin with A; 2 the command line is wrong;
+3 a file could not be read; 4 a limit was reached)";
+
+}  // namespace
+
+Run declare_prefix(CLI::App& app) {
+  auto command = std::make_shared<PrefixCommand>();
+  PrefixCommand& c = *command;
+  app.footer(kFooter);
+  app.add_option("A", c.before, "A chat request as JSON: the earlier one")->required();
+  app.add_option("B", c.after, "The later one")->required();
+  declare_template_options(app, c.prompt);
+  declare_tokenizer_options(app, c.tokenizer);
+  declare_request_options(app, c.prompt);
+  app.add_flag("--json", c.json, "Print the same as JSON");
+  app.add_flag("--check", c.check, "End with 1 unless B goes on where A ends");
+  declare_limits(app, c.prompt);
+  return [command] { return run_prefix(*command); };
+}
+
+}  // namespace parlance::cli

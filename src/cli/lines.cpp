@@ -1,0 +1,39 @@
+// JSONL: progress goes to standard error, if that is a terminal.
+#include "cli/lines.h"
+
+#include <unistd.h>
+
+#include <cinttypes>
+#include <cstdio>
+
+#include "cli/report.h"
+
+namespace parlance::cli {
+namespace {
+
+void show_progress(const BulkProgress& progress) {
+  std::fprintf(stderr, "\r%" PRIu64 " rendered, %" PRIu64 " failed, %" PRIu64 " MB read ",
+               progress.lines - progress.failed, progress.failed, progress.bytes / 1'000'000);
+}
+
+}  // namespace
+
+int run_lines(BulkOptions& bulk, const FoundTemplates& found, const TemplateWish& wish) {
+  bulk.compile = wish.compile;
+  int code = 0;
+  if (wish.any()) {
+    bulk.chat_template = compile_chosen(found, wish, false);
+    if (found.is_model) bulk.with_tools = compile_chosen(found, wish, true);
+    if (!*bulk.chat_template) code = report(bulk.chat_template->error());
+  }
+  const bool on_terminal = ::isatty(STDERR_FILENO) != 0;
+  if (on_terminal) bulk.progress = show_progress;
+  const Result<BulkProgress> done = render_jsonl(STDIN_FILENO, STDOUT_FILENO, bulk);
+  if (on_terminal && done) {
+    show_progress(*done);
+    std::fputc('\n', stderr);
+  }
+  return done ? code : report(done.error());
+}
+
+}  // namespace parlance::cli

@@ -1,0 +1,52 @@
+// The tokenizer of a command.
+#include "cli/tokenizer_choice.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace parlance::cli {
+namespace {
+
+/// What a built-in format's model numbers behind its vocabulary.
+std::vector<std::string> vocabulary_tokens(const std::string& format_name) {
+  const BuiltinFormat* format = find_format(format_name);
+  if (format == nullptr) return {};
+  return {format->vocabulary_tokens.begin(), format->vocabulary_tokens.end()};
+}
+
+}  // namespace
+
+void declare_tokenizer_options(CLI::App& app, TokenizerWish& wish) {
+  app.add_option("--tokenizer", wish.path,
+                 "A tokenizer: tokenizer.json, SentencePiece's .model,\n"
+                 "or a folder that has one; by default the folder of -m")
+      ->type_name("PATH");
+  app.add_option("--special-token", wish.special_tokens,
+                 "A control token that a .model file lacks, numbered from\n"
+                 "the vocabulary's end on; may be repeated")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+}
+
+Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const PromptOptions& prompt,
+                                               FoundTemplates& found) {
+  std::string path = wish.path;
+  if (path.empty() && std::filesystem::is_directory(found.source.path)) path = found.source.path;
+  if (path.empty()) {
+    return usage("which tokenizer? give --tokenizer PATH",
+                 "a tokenizer.json, SentencePiece's .model, or a folder that has one");
+  }
+  TokenizerOptions options;
+  options.sentencepiece.special_tokens = wish.special_tokens;
+  if (wish.special_tokens.empty()) options.sentencepiece.special_tokens = vocabulary_tokens(prompt.wish.format);
+  Result<std::unique_ptr<Tokenizer>> tokenizer = open_tokenizer(path, options);
+  if (!tokenizer) return tokenizer;
+  std::vector<SpecialToken>& known = found.source.special_tokens;
+  for (const NamedToken& token : (*tokenizer)->facts().named) {
+    const bool has = std::any_of(known.begin(), known.end(), [&](const SpecialToken& t) { return t.name == token.name; });
+    if (!has) known.push_back({token.name, token.text});
+  }
+  return tokenizer;
+}
+
+}  // namespace parlance::cli
