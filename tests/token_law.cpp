@@ -7,55 +7,18 @@
 // repeated. Without --tokenizer a tokenizer of single bytes is used. Begin reading at main.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <memory>
+#include <random>
 #include <regex>
 
 #include "attacks.h"
-#include "parlance/parlance.h"
 #include "parlance/tokens.h"
+#include "token_material.h"
 #include "value/dict.h"
-#include "value/json.h"
 
 namespace parlance::testing {
 namespace {
-
-namespace fs = std::filesystem;
-
-const std::vector<std::string> kControl = {
-    "<s>", "</s>", "<|im_start|>", "<|im_end|>", "<tool_call>", "</tool_call>", "<think>", "</think>", "[INST]", "[/INST]",
-    "<|user|>", "<|assistant|>", "<|system|>", "<|eot_id|>", "<|start_header_id|>", "<|end_header_id|>", "<start_of_turn>",
-    "<end_of_turn>", "<|START_OF_TURN_TOKEN|>", "<|END_OF_TURN_TOKEN|>", "<｜User｜>", "<｜Assistant｜>", "[gMASK]", "sop",
-    "<_user>", "<_bot>", "<_end>", "[TOOL_CALLS]", "<|start|>", "<|message|>", "<|channel|>", "<|end|>", "assistant", "user"};
-
-TokenizerFacts byte_facts() {
-  TokenizerFacts facts;
-  facts.kind = "bytes";
-  facts.named = {{"bos_token", "<s>"}, {"eos_token", "</s>"}};
-  return facts;
-}
-
-std::vector<AddedToken> added_tokens() {
-  std::vector<AddedToken> added;
-  for (const std::string& text : kControl) {
-    added.push_back({.id = static_cast<TokenId>(256 + added.size()), .text = text, .special = text.starts_with("<|")});
-  }
-  return added;
-}
-
-std::unique_ptr<Tokenizer> byte_tokenizer() {
-  CallbackTokenizer::Parts parts;
-  parts.added = added_tokens();
-  parts.encode = [](std::string_view run, std::vector<TokenId>& ids) -> Result<void> {
-    for (unsigned char c : run) ids.push_back(c);
-    return {};
-  };
-  parts.token_text = [](TokenId id) { return id < 256 ? std::string(1, static_cast<char>(id)) : kControl[static_cast<std::size_t>(id - 256)]; };
-  parts.facts = byte_facts();
-  return std::make_unique<CallbackTokenizer>(std::move(parts));
-}
 
 // ---- what is trusted, from the outside
 
@@ -124,7 +87,6 @@ struct World {
   Counts counts;
 };
 
-constexpr CivilTime kClock = {2026, 3, 14, 15, 9, 26, 0};
 constexpr std::size_t kShown = 10;
 
 void complain(World& world, const char* what, const Template& chat_template, const std::string& request) {
@@ -174,12 +136,6 @@ void check_benign(World& world, const Template& chat_template, const std::string
   if (open.ids != guarded.ids || !guarded.guarded.empty()) complain(world, "protection changes it", chat_template, request);
 }
 
-struct Material {
-  std::vector<Template> templates;
-  std::vector<std::string> requests;
-  bool as_is = false;
-};
-
 void run_material(World& world, const Material& material, std::size_t count) {
   std::vector<AttackedRequest> attacked;
   for (const std::string& request : material.requests) attacked.emplace_back(request);
@@ -190,61 +146,6 @@ void run_material(World& world, const Material& material, std::size_t count) {
       check_attacked(world, chat_template, request.attacked(world.attacks, world.random), material.as_is);
     }
   }
-}
-
-void add_template(Material& material, const fs::path& path, Syntax syntax) {
-  Result<std::string> text = read_file(path.string());
-  if (!text) return;
-  auto compiled = Template::compile(*text, {.name = path.filename().string(), .syntax = syntax});
-  if (compiled) material.templates.push_back(std::move(*compiled));
-}
-
-std::vector<fs::path> files_in(const fs::path& folder, const char* ending) {
-  std::vector<fs::path> files;
-  if (fs::is_directory(folder)) {
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      if (entry.path().extension() == ending) files.push_back(entry.path());
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-Material own_material(const fs::path& formats) {
-  Material material;
-  for (const fs::path& path : files_in(formats, ".jinja")) add_template(material, path, Syntax::jinja);
-  for (const fs::path& path : files_in(formats, ".gotmpl")) add_template(material, path, Syntax::go);
-  for (const fs::path& path : files_in(formats / "examples", ".json")) {
-    if (Result<std::string> text = read_file(path.string())) material.requests.push_back(*text);
-  }
-  return material;
-}
-
-/// The request in a file: its member `context`, or all of it.
-std::string request_in(const fs::path& path) {
-  Result<std::string> text = read_file(path.string());
-  Document document;
-  if (!text || !document.parse(*text) || document.root().kind != Kind::dict) return {};
-  const DictEntry* entry = find_key(*document.root().dict, "context");
-  if (entry == nullptr) return *text;
-  Arena arena;
-  Limits limits;
-  Runtime rt(arena, limits);
-  std::string json;
-  return append_json(rt, json, entry->value) ? json : std::string();
-}
-
-Material corpus_material(const fs::path& corpus, bool go) {
-  Material material;
-  material.as_is = !go;
-  const fs::path templates = corpus / (go ? "go_templates" : "templates");
-  for (const fs::path& path : files_in(templates, go ? ".gotmpl" : ".jinja")) {
-    add_template(material, path, go ? Syntax::go : Syntax::jinja);
-  }
-  for (const fs::path& path : files_in(corpus / (go ? "go_conversations" : "conversations"), ".json")) {
-    if (std::string request = request_in(path); !request.empty()) material.requests.push_back(request);
-  }
-  return material;
 }
 
 /// The two holes that llama.cpp's documentation names.
@@ -270,7 +171,7 @@ int main(int argc, char** argv) {
   std::map<std::string, std::string> options = {{"--count", "100"}, {"--seed", "1"}};
   for (int i = 1; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
   std::unique_ptr<parlance::Tokenizer> tokenizer = byte_tokenizer();
-  World world{*tokenizer, attack_strings(kControl), std::mt19937_64(std::stoull(options["--seed"])), {}};
+  World world{*tokenizer, attack_strings(control_texts()), std::mt19937_64(std::stoull(options["--seed"])), {}};
   const std::size_t count = std::stoull(options["--count"]);
   std::printf("%zu attack strings\n", world.attacks.size());
   run_material(world, own_material(options["--formats"]), count);

@@ -1,0 +1,29 @@
+// What the tests of tokens run on: a tokenizer of single bytes, and templates with requests from the tree and the corpus.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "parlance/parlance.h"
+#include "parlance/tokenizer.h"
+
+namespace parlance::testing {
+
+inline constexpr CivilTime kClock = {2026, 3, 14, 15, 9, 26, 0};
+
+/// The control tokens of byte_tokenizer(): those of many models, some of them not special, and two that are words.
+const std::vector<std::string>& control_texts();
+std::unique_ptr<Tokenizer> byte_tokenizer();
+
+struct Material {
+  std::vector<Template> templates;
+  std::vector<std::string> requests;  ///< JSON
+  bool as_is = false;                 ///< they are a template's variables
+};
+
+/// The built-in formats with their examples.
+Material own_material(const std::string& formats);
+/// The corpus's templates of one language with all its conversations of that language.
+Material corpus_material(const std::string& corpus, bool go);
+
+}  // namespace parlance::testing
