@@ -78,7 +78,9 @@ struct Prompt {
 Result<Prompt> make_prompt(const Template& chat_template, const Tokenizer& tokenizer, Conversation chat,
                            const RenderOptions& options) {
   Prompt prompt{std::move(chat), {}, {}};
-  Result<Rendering> rendering = chat_template.render(prompt.chat, options);
+  RenderOptions with_mask = options;
+  with_mask.want_assistant = true;
+  Result<Rendering> rendering = chat_template.render(prompt.chat, with_mask);
   if (!rendering) return rendering.error();
   prompt.rendering = std::move(*rendering);
   Result<PromptTokens> tokens = tokenize(prompt.rendering, prompt.chat, tokenizer);
@@ -97,16 +99,26 @@ std::string texts(const Tokenizer& tokenizer, const std::vector<TokenId>& ids) {
   return text;
 }
 
-/// What the model says: the turn as the template writes it, up to its last control token; some other words if the template
-/// writes it in another way than its own generation prompt begins.
-std::vector<TokenId> sampled_ids(const Prompt& before, const Result<Prompt>& turn, const Tokenizer& tokenizer) {
+std::vector<TokenId> ids_between(const Prompt& prompt, std::size_t begin, std::size_t end) {
+  return {prompt.tokens.ids.begin() + static_cast<std::ptrdiff_t>(begin),
+          prompt.tokens.ids.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+/// What the model says: the turn as the template writes it, as far as the assistant's mask goes; or as it stands in the
+/// whole, up to its first control token; some other words if neither begins as the template's own generation prompt does.
+std::vector<TokenId> sampled_ids(const Prompt& before, const Result<Prompt>& turn, const Prompt& whole,
+                                 const Tokenizer& tokenizer) {
+  const std::size_t begin = before.tokens.ids.size();
   if (turn && starts_with(turn->tokens.ids, before.tokens.ids)) {
     std::size_t end = turn->tokens.ids.size();
-    const std::size_t begin = before.tokens.ids.size();
-    while (end > begin && !turn->tokens.tokens[end - 1].control) --end;
-    if (end == begin) end = turn->tokens.ids.size();
-    return {turn->tokens.ids.begin() + static_cast<std::ptrdiff_t>(begin),
-            turn->tokens.ids.begin() + static_cast<std::ptrdiff_t>(end)};
+    while (end > begin && !turn->tokens.tokens[end - 1].trained) --end;
+    return ids_between(*turn, begin, end == begin ? turn->tokens.ids.size() : end);
+  }
+  if (starts_with(whole.tokens.ids, before.tokens.ids)) {
+    std::size_t end = begin;
+    while (end < whole.tokens.ids.size() && !whole.tokens.tokens[end++].control) {
+    }
+    return ids_between(whole, begin, end);
   }
   std::vector<EncodedToken> words;
   if (!tokenizer.encode("Something else.", nullptr, words)) std::abort();
@@ -145,7 +157,7 @@ void check_cut(const Template& chat_template, const Tokenizer& tokenizer, const 
     return;
   }
   const Result<Prompt> turn = make_prompt(chat_template, tokenizer, chat.first(cut + 1, as_is), options);
-  const std::vector<TokenId> sampled = sampled_ids(*before, turn, tokenizer);
+  const std::vector<TokenId> sampled = sampled_ids(*before, turn, *whole, tokenizer);
   std::vector<TokenId> known = before->tokens.ids;
   known.insert(known.end(), sampled.begin(), sampled.end());
   Result<Session> session = Session::begin(chat_template, tokenizer, chat.first(cut, as_is), session_options);
