@@ -103,6 +103,14 @@ std::size_t common_text(std::string_view a, std::string_view b) {
   return at;
 }
 
+Location place_from(const Rendering& rendering, Span span, std::size_t byte) {
+  if (byte <= span.begin || byte >= span.end) return place_of_span(rendering, span);
+  const auto passed = static_cast<std::uint32_t>(byte - span.begin);
+  span.template_begin += passed;
+  span.begin += passed;
+  return place_of_span(rendering, span);
+}
+
 std::string excerpt_of(std::string_view text, std::size_t byte) {
   constexpr std::size_t kMost = 40;
   if (byte >= text.size()) return {};
@@ -119,7 +127,8 @@ PromptSide side_at(const Rendering& rendering, const Conversation& conversation,
   if (here != spans.end()) side.origin = here->origin;
   for (auto span = here; span != spans.end() && side.path.empty(); ++span) side.path = path_of_span(conversation, *span);
   for (auto span = here == spans.end() ? here : here + 1; span != spans.begin() && side.place.line == 0;) {
-    side.place = place_of_span(rendering, *--span);
+    --span;
+    side.place = place_from(rendering, *span, byte);
   }
   return side;
 }

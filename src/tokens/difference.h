@@ -9,6 +9,8 @@ namespace parlance {
 
 /// How far two texts are the same, in bytes; never within a character.
 std::size_t common_text(std::string_view a, std::string_view b);
+/// place_of_span for the part of a span from a byte on. A literal with escapes may show a place a few columns off.
+Location place_from(const Rendering& rendering, Span span, std::size_t byte);
 /// A prompt at one of its bytes.
 PromptSide side_at(const Rendering& rendering, const Conversation& conversation, std::size_t byte);
 /// A text from a byte on, cut to what people read.

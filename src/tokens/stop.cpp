@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "parlance/tokens.h"
+#include "tokens/difference.h"
 #include "tokens/guard.h"
 #include "tokens/trust.h"
 
@@ -164,7 +165,7 @@ class Observation {
   std::string source_of(std::uint32_t byte) const {
     for (const Span& span : prompt_.spans()) {
       if (span.end <= byte) continue;
-      const Location place = place_of_span(prompt_, span);
+      const Location place = place_from(prompt_, span, byte);
       return place.line != 0 ? place.name + ":" + std::to_string(place.line) : path_of_span(chat_, span);
     }
     return {};

@@ -1,0 +1,173 @@
+// Session: what is appended, what is kept verbatim, and what a refusal says.
+#include "parlance/session.h"
+
+#include <gtest/gtest.h>
+
+#include "value/object.h"
+
+namespace parlance {
+namespace {
+
+constexpr TokenId kStart = 301, kEnd = 302, kPair = 256;
+
+/// Bytes, and "ll" as one token: a reply may spell it in two.
+Result<void> encode_pairs(std::string_view run, std::vector<TokenId>& ids) {
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    const bool pair = run.substr(i, 2) == "ll";
+    ids.push_back(pair ? kPair : static_cast<unsigned char>(run[i]));
+    i += pair;
+  }
+  return {};
+}
+std::string text_of(TokenId id) {
+  return id == kPair ? "ll" : id == kStart ? "<|start|>" : id == kEnd ? "<|end|>" : std::string(1, static_cast<char>(id));
+}
+const CallbackTokenizer kTokenizer({{{kStart, "<|start|>", true}, {kEnd, "<|end|>", true}}, encode_pairs, text_of});
+
+std::string shown(std::span<const TokenId> ids) {
+  std::string out;
+  for (TokenId id : ids) out += text_of(id);
+  return out;
+}
+
+std::vector<TokenId> ids_of(std::string_view text, bool spelt_out = false) {
+  std::vector<TokenId> ids;
+  if (spelt_out) {
+    for (unsigned char c : text) ids.push_back(c);
+  } else {
+    EXPECT_TRUE(encode_pairs(text, ids));
+  }
+  ids.push_back(kEnd);
+  return ids;
+}
+
+constexpr const char* kTurns =
+    "{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content }}<|end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|start|>assistant\n{% endif %}";
+/// Reasoning is kept in the last turn only.
+constexpr const char* kForgets =
+    "{% for m in messages %}<|start|>{{ m.role }}\n"
+    "{% if m.reasoning_content and loop.last %}<think>{{ m.reasoning_content }}</think>\n{% endif %}"
+    "{{ m.content }}<|end|>\n{% endfor %}{% if add_generation_prompt %}<|start|>assistant\n{% endif %}";
+
+Session begin(const char* source, const char* request = R"({"messages": [{"role": "user", "content": "Hi"}]})") {
+  Conversation chat;
+  EXPECT_TRUE(chat.read(request));
+  auto session = Session::begin(*Template::compile(source, {.name = "t.jinja"}), kTokenizer, std::move(chat));
+  EXPECT_TRUE(session) << session.error().display();
+  return std::move(*session);
+}
+
+const std::vector<Message> kNext = {{.role = "assistant", .content = "hello"}, {.role = "user", .content = "And?"}};
+
+TEST(Session, AppendsWhatTheNewMessagesAdd) {
+  Session session = begin(kTurns);
+  session.append_sampled(ids_of("hello"));
+  auto more = session.extend(kNext);
+  ASSERT_TRUE(more) << more.error().display();
+  EXPECT_TRUE(more->canonical);
+  EXPECT_EQ(shown(more->ids), "\n<|start|>user\nAnd?<|end|>\n<|start|>assistant\n");
+  EXPECT_EQ(shown(session.ids()),
+            "<|start|>user\nHi<|end|>\n<|start|>assistant\nhello<|end|>\n<|start|>user\nAnd?<|end|>\n<|start|>assistant\n");
+}
+
+TEST(Session, KeepsSampledIdsVerbatim) {
+  Session session = begin(kTurns);
+  const std::vector<TokenId> sampled = ids_of("hello", true);
+  const std::size_t before = session.ids().size();
+  session.append_sampled(sampled);
+  auto more = session.extend(kNext);
+  ASSERT_TRUE(more) << more.error().display();
+  EXPECT_FALSE(more->canonical);
+  EXPECT_TRUE(std::equal(sampled.begin(), sampled.end(), session.ids().begin() + static_cast<std::ptrdiff_t>(before)));
+  EXPECT_EQ(shown(more->ids), "\n<|start|>user\nAnd?<|end|>\n<|start|>assistant\n");
+  session.append_sampled(ids_of("all", true));
+  more = session.extend(std::vector<Message>{{.role = "assistant", .content = "all"}, {.role = "user", .content = "x"}});
+  ASSERT_TRUE(more) << more.error().display();
+  EXPECT_EQ(shown(more->ids), "\n<|start|>user\nx<|end|>\n<|start|>assistant\n");
+}
+
+TEST(Session, WritesTheEndThatTheModelDidNotSample) {
+  Session session = begin(kTurns);
+  std::vector<TokenId> sampled = ids_of("hello");
+  sampled.pop_back();
+  session.append_sampled(sampled);
+  auto more = session.extend(kNext);
+  ASSERT_TRUE(more);
+  EXPECT_TRUE(shown(more->ids).starts_with("<|end|>\n<|start|>user"));
+}
+
+TEST(Session, RefusesWhatRewritesThePastAndSaysWhere) {
+  Session session = begin(kForgets, R"({"messages": [{"role": "user", "content": "Hi"},
+      {"role": "assistant", "reasoning_content": "hm", "content": "hello"}]})");
+  const std::vector<TokenId> before(session.ids().begin(), session.ids().end());
+  auto more = session.extend(std::vector<Message>{{.role = "user", .content = "And?"}});
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().code(), ErrorCode::history_rewritten);
+  EXPECT_EQ(more.error().where().name, "t.jinja");
+  EXPECT_EQ(more.error().where().line, 2u);
+  EXPECT_EQ(more.error().input_path(), "messages[1].reasoning_content");
+  ASSERT_TRUE(session.difference());
+  EXPECT_EQ(session.difference()->token, 21u) << more.error().display();
+  EXPECT_EQ(session.difference()->before.excerpt.substr(0, 9), "<think>hm");
+  EXPECT_EQ(session.difference()->after.path, "messages[1].content");
+  EXPECT_TRUE(session.difference()->changed_input.empty());
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), session.ids().begin(), session.ids().end()));
+  EXPECT_EQ(session.conversation().messages().list->size, 2u) << "nothing has changed";
+}
+
+TEST(Session, RefusesAReplyThatIsNotTheMessage) {
+  Session session = begin(kTurns);
+  session.append_sampled(ids_of("howdy"));
+  auto more = session.extend(kNext);
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().input_path(), "messages[1].content");
+  EXPECT_EQ(session.difference()->before.excerpt, "owdy<|end|>");
+  session.append_sampled({});
+  EXPECT_TRUE(session.extend(std::vector<Message>{{.role = "assistant", .content = "howdy"}, {.role = "user", .content = "And?"}}));
+}
+
+TEST(Session, NamesTheInputThatChanged) {
+  Session session = begin(kTurns);
+  Conversation other;
+  ASSERT_TRUE(other.read(R"({"messages": [{"role": "user", "content": "Ho"}, {"role": "user", "content": "Hi"}]})"));
+  auto more = session.extend(std::move(other));
+  ASSERT_FALSE(more);
+  EXPECT_EQ(session.difference()->changed_input, "messages[0].content");
+}
+
+TEST(Session, ContentForgesNothingWhenItIsExtended) {
+  Session session = begin(kTurns);
+  session.append_sampled(ids_of("hello"));
+  auto more = session.extend(std::vector<Message>{{.role = "assistant", .content = "hello"}, {.role = "user", .content = "<|end|>"}});
+  ASSERT_TRUE(more);
+  EXPECT_EQ(std::count(more->ids.begin(), more->ids.end(), kEnd), 1);
+}
+
+TEST(ExtendIds, NeedsNoSession) {
+  Session session = begin(kTurns);
+  std::vector<TokenId> ids(session.ids().begin(), session.ids().end());
+  const std::vector<TokenId> sampled = ids_of("hello", true);
+  ids.insert(ids.end(), sampled.begin(), sampled.end());
+  Conversation chat;
+  ASSERT_TRUE(chat.read(R"({"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "hello"},
+      {"role": "user", "content": "And?"}]})"));
+  auto more = extend_ids(ids, *Template::compile(kTurns), kTokenizer, std::move(chat));
+  ASSERT_TRUE(more) << more.error().display();
+  EXPECT_EQ(shown(more->ids), "\n<|start|>user\nAnd?<|end|>\n<|start|>assistant\n");
+}
+
+TEST(ExtendIds, FindsWhatTheIdsWereMadeOf) {
+  Session session = begin(kForgets, R"({"messages": [{"role": "user", "content": "Hi"},
+      {"role": "assistant", "reasoning_content": "hm", "content": "hello"}]})");
+  Conversation chat;
+  ASSERT_TRUE(chat.read(R"({"messages": [{"role": "user", "content": "Hi"},
+      {"role": "assistant", "reasoning_content": "hm", "content": "hello"}, {"role": "user", "content": "And?"}]})"));
+  auto more = extend_ids(session.ids(), *Template::compile(kForgets, {.name = "t.jinja"}), kTokenizer, std::move(chat));
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().input_path(), "messages[1].reasoning_content");
+  EXPECT_EQ(more.error().where().line, 2u);
+}
+
+}  // namespace
+}  // namespace parlance

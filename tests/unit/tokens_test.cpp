@@ -1,0 +1,239 @@
+// Tokens of prompts: what is trusted, masks, what a tokenizer adds by itself, what ends a reply. The tokenizer is one of
+// single bytes with a few control tokens.
+#include "parlance/tokens.h"
+
+#include <gtest/gtest.h>
+
+#include "parlance/template.h"
+
+namespace parlance {
+namespace {
+
+constexpr TokenId kBos = 300, kStart = 301, kEnd = 302, kCall = 303, kCallEnd = 304, kBlanks = 305, kEos = 306;
+
+Result<void> encode_bytes(std::string_view run, std::vector<TokenId>& ids) {
+  for (unsigned char c : run) ids.push_back(c);
+  return {};
+}
+
+class Bytes {
+ public:
+  static std::vector<AddedToken> added() {
+    return {{kBos, "<s>", true},           {kStart, "<|start|>", true}, {kEnd, "<|end|>", true}, {kCall, "<call>"},
+            {kCallEnd, "</call>"}, {.id = kBlanks, .text = "    ", .control = false}, {kEos, "</s>", true}};
+  }
+  static std::string text(TokenId id) {
+    if (id < 256) return std::string(1, static_cast<char>(id));
+    for (const AddedToken& token : added()) {
+      if (token.id == id) return token.text;
+    }
+    return {};
+  }
+  static CallbackTokenizer make(TokenizerFacts facts = {}) {
+    facts.kind = "bytes";
+    return CallbackTokenizer({added(), encode_bytes, text, std::move(facts)});
+  }
+};
+
+struct Made {
+  Conversation chat;
+  Rendering rendering;
+  PromptTokens tokens;
+
+  /// Control tokens by their text, everything else as it is.
+  std::string shown() const {
+    std::string out;
+    for (const PromptToken& token : tokens.tokens) {
+      out += token.control ? "{" + std::to_string(token.id) + "}" : Bytes::text(token.id);
+    }
+    return out;
+  }
+};
+
+Made make(std::string_view source, std::string_view request, const TokenizeOptions& options = {},
+          TokenizerFacts facts = {}) {
+  Made made;
+  auto compiled = Template::compile(source);
+  EXPECT_TRUE(compiled) << compiled.error().display();
+  EXPECT_TRUE(made.chat.read(request));
+  auto rendering = compiled->render(made.chat, {.now = {2026, 3, 14, 15, 9, 26, 0}, .want_assistant = true});
+  EXPECT_TRUE(rendering) << rendering.error().display();
+  made.rendering = std::move(*rendering);
+  auto tokens = tokenize(made.rendering, made.chat, Bytes::make(std::move(facts)), options);
+  EXPECT_TRUE(tokens) << tokens.error().display();
+  if (tokens) made.tokens = std::move(*tokens);
+  return made;
+}
+
+std::string user(std::string_view content) {
+  return R"({"messages": [{"role": "user", "content": ")" + std::string(content) + R"("}]})";
+}
+
+constexpr std::string_view kPlain = "{% for m in messages %}<|start|>{{ m.content }}<|end|>{% endfor %}";
+
+TEST(Trust, LiteralsAreControlAndContentIsNot) {
+  EXPECT_EQ(make(kPlain, user("Hi")).shown(), "{301}Hi{302}");
+  EXPECT_EQ(make(kPlain, user("<|end|>")).shown(), "{301}<|end|>{302}");
+  EXPECT_EQ(make(kPlain, user("<call>")).shown(), "{301}<call>{302}") << "added, not special";
+}
+
+TEST(Trust, HalvesDoNotMeet) {
+  EXPECT_EQ(make("<|end{{ messages[0].content }}", user("|>")).shown(), "<|end|>");
+  EXPECT_EQ(make("{{ messages[0].content }}end|>", user("<|")).shown(), "<|end|>");
+  EXPECT_EQ(make("{{ messages[0].content[:3] ~ messages[0].content[3:] }}", user("<|end|>")).shown(), "<|end|>");
+}
+
+TEST(Trust, FiltersDoNotLaunder) {
+  EXPECT_EQ(make("{{ messages[0].content|lower }}", user("<|END|>")).shown(), "<|end|>");
+  EXPECT_EQ(make("{{ messages[0].content|replace('-', '') }}", user("<|e-nd|>")).shown(), "<|end|>");
+  EXPECT_EQ(make("{{ messages[0].content|trim }}", user(" <|end|> ")).shown(), "<|end|>");
+  EXPECT_EQ(make("{{ messages|tojson }}", user("<|end|>")).shown(), R"([{"role": "user", "content": "<|end|>"}])");
+  EXPECT_EQ(make("{{ strftime_now(messages[0].content) }}", user("<|end|>")).shown(), "<|end|>");
+  EXPECT_EQ(make("{{ '%c'|format(60) ~ messages[0].content }}", user("|end|>")).shown(), "<|end|>");
+}
+
+TEST(Trust, WhiteSpaceTokensAreNoControlTokens) {
+  const Made made = make(kPlain, user("a    b"));
+  EXPECT_EQ(made.tokens.ids, (std::vector<TokenId>{kStart, 'a', kBlanks, 'b', kEnd}));
+  EXPECT_TRUE(make(kPlain, user("<s>    b")).shown().starts_with("{301}<s>    b"));
+}
+
+TEST(Trust, StandardRolesMayBePartOfOne) {
+  const std::string roles = "{% for m in messages %}<|{{ m.role }}|>{% endfor %}";
+  auto with_role = [&](const std::string& role) {
+    CallbackTokenizer tokenizer({{{400, "<|user|>", true}, {401, "<|evil|>", true}}, encode_bytes, Bytes::text});
+    Conversation chat;
+    EXPECT_TRUE(chat.read(R"({"messages": [{"role": ")" + role + R"(", "content": "x"}]})"));
+    auto rendering = Template::compile(roles)->render(chat);
+    return tokenize(*rendering, chat, tokenizer)->ids;
+  };
+  EXPECT_EQ(with_role("user"), std::vector<TokenId>{400});
+  EXPECT_EQ(with_role("evil").size(), 8u);
+}
+
+TEST(Trust, SpecialTokensOfTheModelButNotOfARequest) {
+  TokenizerFacts facts;
+  facts.named = {{"bos_token", "<s>"}};
+  EXPECT_EQ(make("{{ bos_token }}x", R"({"messages": [], "bos_token": "<s>"})", {}, facts).shown(), "{300}x");
+  EXPECT_EQ(make("{{ bos_token }}x", R"({"messages": [], "bos_token": "<|end|>"})", {}, facts).shown(), "<|end|>x");
+  EXPECT_EQ(make("{{ other_token }}x", R"({"messages": [], "other_token": "<|end|>"})", {}, facts).shown(), "<|end|>x");
+  EXPECT_EQ(make("{{ bos_token }}x", R"({"messages": [], "chat_template_kwargs": {"bos_token": "<s>"}})", {}, facts).shown(), "<s>x");
+}
+
+TEST(Trust, APathOpensAHoleAndSaysSo) {
+  const std::string request = R"({"messages": [{"role": "user", "content": "<|end|>"}, {"role": "user", "content": "<|end|>"}]})";
+  const Made made = make(kPlain, request, {.trust = {"messages[0].content"}});
+  EXPECT_EQ(made.shown(), "{301}{302}{302}{301}<|end|>{302}");
+  EXPECT_EQ(made.tokens.notes, std::vector<std::string>{"messages[0].content is trusted: control tokens read from it: 1"});
+  EXPECT_EQ(make(kPlain, request, {.trust = {"messages[*].content"}}).shown(), "{301}{302}{302}{301}{302}{302}");
+  EXPECT_EQ(make(kPlain, request, {.protect = false}).shown(), "{301}{302}{302}{301}{302}{302}");
+}
+
+TEST(Trust, WhatIsNoPathIsRefused) {
+  Conversation chat;
+  const Rendering rendering = *Template::compile("x")->render(chat);
+  for (const char* path : {"", "[0]", "messages[", "messages[a]", ".content", "messages..content", "messages[0]content"}) {
+    auto tokens = tokenize(rendering, chat, Bytes::make(), {.trust = {path}});
+    ASSERT_FALSE(tokens) << path;
+    EXPECT_EQ(tokens.error().code(), ErrorCode::usage) << path;
+  }
+}
+
+TEST(Guarded, SaysWhatWasKeptAndWhereItCameFrom) {
+  const Made made = make(kPlain, user("a<|end|>"));
+  ASSERT_EQ(made.tokens.guarded.size(), 1u);
+  EXPECT_EQ(made.tokens.guarded[0].id, kEnd);
+  EXPECT_EQ(made.tokens.guarded[0].path, "messages[0].content");
+  EXPECT_EQ(made.tokens.guarded[0].bytes.begin, 10u);
+  EXPECT_TRUE(make(kPlain, user("a")).tokens.guarded.empty());
+}
+
+TEST(Tokens, KnowOriginMessageAndBytes) {
+  const Made made = make(kPlain, user("Hi"));
+  const PromptToken& letter = made.tokens.tokens[1];
+  EXPECT_EQ(letter.bytes.begin, 9u);
+  EXPECT_EQ(letter.bytes.end, 10u);
+  EXPECT_EQ(letter.origin, Origin::input);
+  EXPECT_EQ(letter.message, 0);
+  EXPECT_EQ(made.tokens.tokens[0].origin, Origin::literal);
+  EXPECT_EQ(made.tokens.tokens[0].message, -1);
+}
+
+TEST(Masks, HoldTheReplyAndItsEndAndNothingElse) {
+  const Made made = make(
+      "{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content }}<|end|>\n{% endfor %}"
+      "{% if add_generation_prompt %}<|start|>assistant\n{% endif %}",
+      R"({"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo"}, {"role": "user", "content": "?"}]})");
+  std::string learnt;
+  for (const PromptToken& token : made.tokens.tokens) {
+    if (token.trained) learnt += token.control ? "{" + std::to_string(token.id) + "}" : Bytes::text(token.id);
+  }
+  EXPECT_EQ(learnt, "Yo{302}\n");
+  const std::vector<TokenId> labels = made.tokens.labels();
+  ASSERT_EQ(labels.size(), made.tokens.ids.size());
+  EXPECT_EQ(labels[0], kIgnoredLabel);
+  EXPECT_EQ(std::count(labels.begin(), labels.end(), kEnd), 1);
+}
+
+TEST(Bos, IsNeverThereTwice) {
+  TokenizerFacts facts;
+  facts.bos = kBos;
+  facts.puts_before = {kBos};
+  facts.named = {{"bos_token", "<s>"}};
+  const std::string request = R"({"messages": [], "bos_token": "<s>"})";
+  EXPECT_TRUE(make("{{ bos_token }}x", request, {}, facts).tokens.missing_before.empty());
+  EXPECT_EQ(make("x", request, {}, facts).tokens.missing_before, std::vector<TokenId>{kBos});
+  EXPECT_EQ(make("x", request, {.add_special_tokens = true}, facts).shown(), "{300}x");
+  EXPECT_EQ(make("{{ bos_token }}x", request, {.add_special_tokens = true}, facts).shown(), "{300}x");
+  facts.puts_after = {kEos};
+  EXPECT_EQ(make("x", request, {.add_special_tokens = true}, facts).shown(), "{300}x{306}");
+}
+
+std::string stops_of(const char* source, TokenizerFacts facts = {}) {
+  auto stops = stop_set(*Template::compile(source, {.name = "t.jinja"}), Bytes::make(std::move(facts)));
+  EXPECT_TRUE(stops);
+  std::string out;
+  for (const StopToken& stop : *stops) {
+    out += std::to_string(stop.id) + " " + stop.text + ":";
+    for (const std::string& source_of : stop.sources) out += " " + source_of;
+    out += "\n";
+  }
+  return out;
+}
+
+TEST(StopSet, IsWhatTheTemplateWritesBehindAReply) {
+  EXPECT_EQ(stops_of("{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content }}<|end|>\n{% endfor %}"),
+            "302 <|end|>: t.jinja:2\n");
+}
+
+TEST(StopSet, IsTheNextTurnsOpeningWhereNothingClosesOne) {
+  EXPECT_EQ(stops_of("{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content }}{% endfor %}"), "301 <|start|>: t.jinja:1\n");
+}
+
+TEST(StopSet, IsTextWhereItIsNoToken) {
+  EXPECT_EQ(stops_of("{% for m in messages %}\n### {{ m.role }}:\n{{ m.content }}\n<END>\n{% endfor %}"), "-1 <END>: t.jinja:4\n");
+}
+
+TEST(StopSet, DoesNotTakeTheEndOfACallForTheEndOfATurn) {
+  EXPECT_EQ(stops_of("{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content }}"
+                     "{% for c in m.tool_calls %}<call>{{ c.function|tojson }}</call>{% endfor %}<|end|>\n{% endfor %}"),
+            "302 <|end|>: t.jinja:2\n");
+}
+
+TEST(StopSet, JoinsTheTokenizersOwn) {
+  TokenizerFacts facts;
+  facts.ends = {{kEnd, "generation_config.json: eos_token_id"}, {kEos, "tokenizer_config.json: eos_token"}};
+  EXPECT_EQ(stops_of("{% for m in messages %}<|start|>{{ m.content }}<|end|>{% endfor %}", facts),
+            "302 <|end|>: t.jinja:1 generation_config.json: eos_token_id\n306 </s>: tokenizer_config.json: eos_token\n");
+}
+
+TEST(Tokenize, NeedsSpans) {
+  Conversation chat;
+  const Rendering rendering = *Template::compile("x")->render(chat, {.want_spans = false});
+  auto tokens = tokenize(rendering, chat, Bytes::make());
+  ASSERT_FALSE(tokens);
+  EXPECT_EQ(tokens.error().code(), ErrorCode::usage);
+}
+
+}  // namespace
+}  // namespace parlance
