@@ -1,0 +1,123 @@
+/* The C ABI of the Rust crate `parlance-hf` (src/lib.rs), which reads Hugging Face's tokenizer.json.
+ *
+ * Only hf_json.cpp includes it. No function throws, unwinds or aborts for what a file or a text holds: a panic inside
+ * Rust comes back as an error of kind PARLANCE_HF_PANIC. There is no state but what parlance_hf_open gives. Any number
+ * of threads may use one parlance_hf at once; parlance_hf_free must be the last. Texts are pointer and size, no zero
+ * at the end. Begin reading at parlance_hf_open.
+ */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct parlance_hf parlance_hf;
+
+/* Bytes of Rust's own: the caller gives them back with parlance_hf_bytes_free. */
+typedef struct {
+  uint8_t* data;
+  size_t size;
+} parlance_hf_bytes;
+
+enum {
+  PARLANCE_HF_OK = 0,
+  PARLANCE_HF_JSON = 1,      /* not JSON: line and column say where */
+  PARLANCE_HF_DAMAGED = 2,   /* JSON, but no tokenizer, or one that is refused */
+  PARLANCE_HF_NOT_UTF8 = 3,  /* the text is not UTF-8: `column` is the byte */
+  PARLANCE_HF_REFUSED = 4,   /* the tokenizer refuses the text */
+  PARLANCE_HF_TOO_LARGE = 5, /* the file or the text is over its limit */
+  PARLANCE_HF_PANIC = 6      /* the crate gave up in the middle */
+};
+
+/* What went wrong. `kind` PARLANCE_HF_OK: nothing, and there is nothing to free. */
+typedef struct {
+  uint32_t kind;
+  uint32_t line; /* from 1; 0 where there is no place */
+  uint64_t column;
+  parlance_hf_bytes message;
+} parlance_hf_error;
+
+enum {
+  PARLANCE_HF_SPECIAL = 1,
+  PARLANCE_HF_LSTRIP = 2,
+  PARLANCE_HF_RSTRIP = 4,
+  PARLANCE_HF_NORMALIZED = 8,
+  PARLANCE_HF_SINGLE_WORD = 16,
+  PARLANCE_HF_CONTROL = 32 /* not only white space, or what stands for a blank in a vocabulary */
+};
+
+typedef struct {
+  int32_t id;
+  uint32_t flags;
+  const uint8_t* text;
+  size_t size;
+} parlance_hf_added;
+
+/* Views of what a parlance_hf knows of itself; they live as long as it does. */
+typedef struct {
+  const uint8_t* kind; /* "BPE" */
+  size_t kind_size;
+  uint64_t vocabulary_size; /* one past the highest id */
+  int32_t unk;              /* -1: none */
+  const parlance_hf_added* added; /* ascending by id */
+  size_t added_count;
+  const int32_t* before; /* what the post-processor puts before one text */
+  size_t before_count;
+  const int32_t* after;
+  size_t after_count;
+  const uint8_t* notes; /* lines for people */
+  size_t notes_size;
+} parlance_hf_facts;
+
+typedef struct {
+  uint32_t begin;
+  uint32_t end;
+} parlance_hf_span;
+
+typedef struct {
+  int32_t id;
+  uint32_t begin;
+  uint32_t end;
+  uint32_t added; /* 0 or 1 */
+} parlance_hf_token;
+
+/* Tokens of Rust's own: the caller gives them back with parlance_hf_tokens_free. */
+typedef struct {
+  parlance_hf_token* data;
+  size_t size;
+  size_t capacity;
+} parlance_hf_tokens;
+
+/* How to encode. `guarded` 0: the tokenizer's own way, the rest is not looked at. Otherwise a control token is made
+ * only of bytes inside one of `trusted` (ascending, disjoint). `control` are ids that count as control tokens besides
+ * those of the file, ascending: pieces of the model's vocabulary that look like one. */
+typedef struct {
+  uint32_t guarded;
+  const parlance_hf_span* trusted;
+  size_t trusted_count;
+  const int32_t* control;
+  size_t control_count;
+} parlance_hf_ways;
+
+/* Reads a tokenizer.json. Null and `error` filled where it is none, or one that could use up the memory: a file of over
+ * 512 MiB, or a normaliser that makes a text 65536 times as long. */
+parlance_hf* parlance_hf_open(const uint8_t* json, size_t size, parlance_hf_error* error);
+void parlance_hf_free(parlance_hf* tokenizer);
+
+void parlance_hf_get_facts(const parlance_hf* tokenizer, parlance_hf_facts* into);
+
+/* The tokens of a text of at most 256 MiB. 0 and `error` filled on failure; then there is nothing to free in `into`. */
+int parlance_hf_encode(const parlance_hf* tokenizer, const uint8_t* text, size_t size, const parlance_hf_ways* ways,
+                       parlance_hf_tokens* into, parlance_hf_error* error);
+
+/* The bytes a token stands for when it follows another; empty for an id that there is not. */
+parlance_hf_bytes parlance_hf_token_text(const parlance_hf* tokenizer, int32_t id);
+
+void parlance_hf_bytes_free(parlance_hf_bytes bytes);
+void parlance_hf_tokens_free(parlance_hf_tokens tokens);
+
+#ifdef __cplusplus
+}
+#endif

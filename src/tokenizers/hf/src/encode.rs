@@ -1,0 +1,186 @@
+//! A text becomes tokens with their bytes.
+//!
+//! The steps are those of the crate's own encode: added tokens are cut out, what is between is normalised and cut into
+//! words, each word goes to the model. The last step is done here instead of by PreTokenizedString::into_encoding,
+//! because only here it is known which tokens were added ones, and because an Encoding is more than is asked for.
+use crate::extract::extract;
+use crate::failure::{Failure, Kind, Result};
+use crate::open::{Added, Loaded, LSTRIP, RSTRIP};
+use crate::span::{cut_inside, original, Trust};
+use crate::{spell, Token};
+use tokenizers::{Model, NormalizedString, OffsetReferential, OffsetType, PreTokenizedString, PreTokenizer};
+
+const LARGEST_TEXT: usize = 256 << 20;
+
+/// The tokens so far.
+pub struct Output<'a> {
+    pub loaded: &'a Loaded,
+    pub tokens: Vec<Token>,
+    text_size: usize,
+}
+
+/// An added token, and how many words come before it.
+struct Waiting {
+    words: usize,
+    token: Token,
+}
+
+fn utf8(text: &[u8]) -> Result<&str> {
+    std::str::from_utf8(text).map_err(|error| {
+        let at = error.valid_up_to();
+        let mut failure = Failure::new(Kind::NotUtf8, format!("the text is not UTF-8 at byte {at}"));
+        failure.column = at as u64;
+        failure
+    })
+}
+
+pub fn refused(error: tokenizers::Error) -> Failure {
+    match error.downcast::<Failure>() {
+        Ok(failure) => *failure,
+        Err(error) => Failure::new(Kind::Refused, error.to_string()),
+    }
+}
+
+/// The tokens of `text`; with `trust` in the guarded way.
+pub fn encode(loaded: &Loaded, text: &[u8], trust: Option<Trust>) -> Result<Vec<Token>> {
+    if text.len() > LARGEST_TEXT {
+        return Err(Failure::new(Kind::TooLarge, "a text of over 256 MiB"));
+    }
+    let text = utf8(text)?;
+    let tokenizer = &loaded.tokenizer;
+    let mut pieces = match trust {
+        Some(trust) => extract(loaded, text, trust).map_err(refused)?,
+        None => tokenizer.get_added_vocabulary().extract_and_normalize(tokenizer.get_normalizer(), text),
+    };
+    if let Some(pre_tokenizer) = tokenizer.get_pre_tokenizer() {
+        pre_tokenizer.pre_tokenize(&mut pieces).map_err(refused)?;
+    }
+    tokens_of(loaded, text, pieces, trust).map_err(refused)
+}
+
+fn tokens_of(
+    loaded: &Loaded,
+    text: &str,
+    mut pieces: PreTokenizedString,
+    trust: Option<Trust>,
+) -> tokenizers::Result<Vec<Token>> {
+    let mut waiting = added_tokens(loaded, text, &pieces).into_iter().peekable();
+    let made = Output { loaded, tokens: Vec::with_capacity(text.len() / 4), text_size: text.len() };
+    // The crate hands out words only to a Fn.
+    let state = std::cell::RefCell::new((made, 0));
+    let next = std::cell::RefCell::new(&mut waiting);
+    pieces.tokenize(|word| {
+        let (output, words) = &mut *state.borrow_mut();
+        while let Some(added) = next.borrow_mut().next_if(|added| added.words <= *words) {
+            output.tokens.push(added.token);
+        }
+        *words += 1;
+        match trust {
+            Some(trust) => spell::encode_word(output, word, trust)?,
+            None => output.push_word(word, 0, &loaded.tokenizer.get_model().tokenize(word.get())?),
+        }
+        Ok(Vec::new())
+    })?;
+    let mut tokens = state.into_inner().0.tokens;
+    tokens.extend(waiting.map(|added| added.token));
+    Ok(tokens)
+}
+
+/// The added tokens among the pieces, which have their token already.
+fn added_tokens(loaded: &Loaded, text: &str, pieces: &PreTokenizedString) -> Vec<Waiting> {
+    let mut found = Vec::new();
+    if loaded.added.is_empty() {
+        return found;
+    }
+    let mut words = 0;
+    for (_, (begin, end), tokens) in pieces.get_splits(OffsetReferential::Original, OffsetType::Byte) {
+        let Some(tokens) = tokens else {
+            words += 1;
+            continue;
+        };
+        let (begin, end) = (begin.min(text.len()), end.min(text.len()));
+        for token in tokens {
+            let own = own_text(text.get(begin..end).unwrap_or_default(), loaded.added_token(token.id));
+            let token = Token {
+                id: token.id as i32,
+                begin: (begin + own.0) as u32,
+                end: (end - own.1) as u32,
+                added: 1,
+            };
+            found.push(Waiting { words, token });
+        }
+    }
+    found
+}
+
+/// How much white space a token took along before and behind itself: all there is but what its own text begins and
+/// ends with. Of a token of nothing but white space it cannot be told.
+fn own_text(taken: &str, token: &Added) -> (usize, usize) {
+    if token.flags & (LSTRIP | RSTRIP) == 0 || token.text.trim().is_empty() || taken.trim().is_empty() {
+        return (0, 0);
+    }
+    let front = |text: &str| text.len() - text.trim_start().len();
+    let back = |text: &str| text.len() - text.trim_end().len();
+    let before = front(taken).saturating_sub(front(&token.text));
+    let behind = back(taken).saturating_sub(back(&token.text));
+    (if token.flags & LSTRIP != 0 { before } else { 0 }, if token.flags & RSTRIP != 0 { behind } else { 0 })
+}
+
+impl Output<'_> {
+    /// Appends the model's tokens of a word, or of a part of it that begins at `base`.
+    pub fn push_word(&mut self, word: &NormalizedString, base: usize, tokens: &[tokenizers::Token]) {
+        let first = self.tokens.len();
+        for (i, token) in tokens.iter().enumerate() {
+            let (begin, end) = (base + token.offsets.0, base + token.offsets.1);
+            self.push_one(word, token.id, begin, end);
+            let shared = self.tokens.len() > first + 1 && {
+                let [.., before, now] = &self.tokens[..] else { unreachable!() };
+                now.begin < before.end
+            };
+            if shared && (i == 0 || tokens[i - 1].offsets != token.offsets) {
+                self.tell_apart(word, begin);
+            }
+        }
+        self.tile_bytes(word, base, tokens, first);
+    }
+
+    /// Appends a token of [begin, end) of the normalised word.
+    pub fn push_one(&mut self, word: &NormalizedString, id: u32, begin: usize, end: usize) {
+        let before = self.tokens.last().map_or(0, |token| token.end as usize);
+        let (begin, end) = original(word, begin, end).unwrap_or((before, before));
+        let end = end.min(self.text_size);
+        let token = Token { id: id as i32, begin: begin.min(end) as u32, end: end as u32, added: 0 };
+        self.tokens.push(token);
+    }
+
+    /// The last two tokens have bytes in common: gives each its own, where the normalised text shows which they are.
+    fn tell_apart(&mut self, word: &NormalizedString, cut: usize) {
+        let Some(at) = cut_inside(self.loaded, word, cut) else { return };
+        let at = at as u32;
+        let [.., before, now] = &mut self.tokens[..] else { return };
+        if before.begin <= at && at <= now.end {
+            before.end = before.end.min(at);
+            now.begin = at;
+        }
+    }
+
+    /// Unigram gives each byte that it falls back to the place of them all.
+    fn tile_bytes(&mut self, word: &NormalizedString, base: usize, tokens: &[tokenizers::Token], first: usize) {
+        let mut i = 0;
+        while i < tokens.len() {
+            let offsets = tokens[i].offsets;
+            let count = tokens[i..].iter().take_while(|token| token.offsets == offsets).count();
+            let place = (self.tokens[first + i].begin, self.tokens[first + i].end);
+            if count > 1 && count == offsets.1 - offsets.0 && count as u32 == place.1 - place.0 {
+                let shift = word.offsets_original().0;
+                let of_text = word.get_original().as_bytes().get(place.0 as usize - shift..place.1 as usize - shift);
+                if of_text == word.get().as_bytes().get(base + offsets.0..base + offsets.1) {
+                    for (at, token) in self.tokens[first + i..first + i + count].iter_mut().enumerate() {
+                        (token.begin, token.end) = (place.0 + at as u32, place.0 + at as u32 + 1);
+                    }
+                }
+            }
+            i += count;
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! A tokenizer.json becomes a `Loaded`: the crate's tokenizer, what is known of it, and what encoding needs of it.
+use crate::extract::Sets;
+use crate::failure::{guarded, Failure, Kind, Result};
+use crate::piece;
+use serde::Deserialize;
+use serde_json::Value;
+use tokenizers::models::ModelWrapper;
+use tokenizers::{Model, Tokenizer};
+
+pub const LARGEST_FILE: usize = 512 << 20;
+/// How many times as long as the text a normaliser and a pre-tokenizer may make it.
+const LARGEST_GROWTH: f64 = 65536.0;
+
+pub const SPECIAL: u32 = 1;
+pub const LSTRIP: u32 = 2;
+pub const RSTRIP: u32 = 4;
+pub const NORMALIZED: u32 = 8;
+pub const SINGLE_WORD: u32 = 16;
+pub const CONTROL: u32 = 32;
+
+/// One added token, with the flags of hf_abi.h.
+pub struct Added {
+    pub id: i32,
+    pub flags: u32,
+    pub text: String,
+}
+
+pub struct Loaded {
+    pub tokenizer: Tokenizer,
+    pub kind: String,
+    pub vocabulary_size: u64,
+    pub added: Vec<Added>,
+    pub unk: Option<i32>,
+    pub unk_text: Option<String>,
+    pub before: Vec<i32>,
+    pub after: Vec<i32>,
+    pub notes: String,
+    /// Normalised text is written in the alphabet of byte-level tokenizers.
+    pub byte_level: bool,
+    /// The model writes what it does not know as bytes: <0x0A>.
+    pub byte_fallback: bool,
+    /// What guarded encoding looks for.
+    pub sets: Sets,
+    /// One bit for each id up to the highest control id.
+    control: Vec<u64>,
+}
+
+impl Loaded {
+    pub fn is_control(&self, id: u32) -> bool {
+        let word = self.control.get(id as usize / 64);
+        word.is_some_and(|bits| bits >> (id % 64) & 1 == 1)
+    }
+
+    /// The added token `id`, which there is.
+    pub fn added_token(&self, id: u32) -> &Added {
+        let at = self.added.binary_search_by_key(&(id as i32), |token| token.id);
+        &self.added[at.expect("an added token of the file")]
+    }
+
+    /// The bytes that normalised text stands for; None where it is not all in the alphabet, or cut inside a character.
+    pub fn bytes_of(&self, text: &[u8]) -> Option<Vec<u8>> {
+        if !self.byte_level {
+            return Some(text.to_vec());
+        }
+        std::str::from_utf8(text).ok()?.chars().map(piece::byte_of).collect()
+    }
+}
+
+/// The parts of the file that the crate keeps to itself. All are optional here: what is wrong the crate says.
+#[derive(Deserialize, Default)]
+struct Parts {
+    #[serde(default)]
+    normalizer: Value,
+    #[serde(default)]
+    pre_tokenizer: Value,
+    #[serde(default)]
+    model: ModelParts,
+}
+
+#[derive(Deserialize, Default)]
+struct ModelParts {
+    #[serde(default)]
+    unk_id: Value,
+    #[serde(default)]
+    dropout: Value,
+    #[serde(default)]
+    byte_fallback: Value,
+}
+
+pub fn open(json: &[u8]) -> Result<Loaded> {
+    if json.len() > LARGEST_FILE {
+        return Err(Failure::new(Kind::TooLarge, "a tokenizer.json of over 512 MiB"));
+    }
+    let parts: Parts = serde_json::from_slice(json).unwrap_or_default();
+    check_growth(&parts)?;
+    let mut tokenizer = guarded(Kind::Damaged, || read(json))?;
+    let notes = notes_on(&parts, &tokenizer);
+    tokenizer.with_padding(None);
+    tokenizer.with_truncation(None).map_err(refused)?;
+    load(tokenizer, &parts, notes)
+}
+
+fn refused(error: tokenizers::Error) -> Failure {
+    Failure::new(Kind::Damaged, error.to_string())
+}
+
+fn read(json: &[u8]) -> Result<Tokenizer> {
+    serde_json::from_slice(json).map_err(|error| {
+        let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(json).is_ok();
+        let mut failure = Failure::new(if is_json { Kind::Damaged } else { Kind::Json }, error.to_string());
+        if is_json {
+            failure.message = explain(json).unwrap_or(failure.message);
+        } else {
+            failure.line = error.line() as u32;
+            failure.column = error.column() as u64;
+        }
+        failure
+    })
+}
+
+/// The crate tries several shapes for most parts and then says only that none fits. Which part it is, and what is wrong
+/// with it, comes from reading the parts one by one.
+fn explain(json: &[u8]) -> Option<String> {
+    let value: Value = serde_json::from_slice(json).ok()?;
+    let Some(file) = value.as_object() else {
+        return Some("a tokenizer.json is a JSON object".into());
+    };
+    let part = |name: &str| file.get(name).cloned().unwrap_or_default();
+    let model = part("model");
+    if !model.is_object() {
+        return Some("model: there is none, or it is no object".into());
+    }
+    if let Some(kind) = model.get("type").filter(|kind| !is_known_model(kind)) {
+        return Some(format!("model: no model is of the type {kind}; there are BPE, Unigram, WordPiece and WordLevel"));
+    }
+    let fault = |name: &str, error: Option<serde_json::Error>| error.map(|error| format!("{name}: {error}"));
+    use tokenizers::{normalizers::NormalizerWrapper as N, pre_tokenizers::PreTokenizerWrapper as P};
+    use tokenizers::{processors::PostProcessorWrapper as PP, DecoderWrapper as D};
+    fault("normalizer", serde_json::from_value::<Option<N>>(part("normalizer")).err())
+        .or_else(|| fault("pre_tokenizer", serde_json::from_value::<Option<P>>(part("pre_tokenizer")).err()))
+        .or_else(|| fault("post_processor", serde_json::from_value::<Option<PP>>(part("post_processor")).err()))
+        .or_else(|| fault("decoder", serde_json::from_value::<Option<D>>(part("decoder")).err()))
+        .or_else(|| fault("model", explain_model(&model)))
+}
+
+fn is_known_model(kind: &Value) -> bool {
+    matches!(kind.as_str(), Some("BPE" | "Unigram" | "WordPiece" | "WordLevel"))
+}
+
+fn explain_model(model: &Value) -> Option<serde_json::Error> {
+    use tokenizers::models::{bpe::BPE, unigram::Unigram, wordlevel::WordLevel, wordpiece::WordPiece};
+    let model = model.clone();
+    match model.get("type").and_then(Value::as_str) {
+        Some("BPE") => serde_json::from_value::<BPE>(model).err(),
+        Some("Unigram") => serde_json::from_value::<Unigram>(model).err(),
+        Some("WordPiece") => serde_json::from_value::<WordPiece>(model).err(),
+        Some("WordLevel") => serde_json::from_value::<WordLevel>(model).err(),
+        _ => serde_json::from_value::<ModelWrapper>(model).err(),
+    }
+}
+
+/// How many times as long a text can become: a file may replace a letter by a page, many times over.
+fn growth(part: &Value) -> f64 {
+    let length = |name: &str| part.get(name).and_then(Value::as_str).map_or(0, str::len) as f64;
+    let inner = |name: &str| part.get(name).and_then(Value::as_array).map_or(1.0, |all| all.iter().map(growth).product());
+    match part.get("type").and_then(Value::as_str) {
+        Some("Replace") => 1.0 + length("content"),
+        Some("Prepend") => 1.0 + length("prepend"),
+        Some("Sequence") => inner("normalizers") * inner("pretokenizers"),
+        Some("Metaspace" | "ByteLevel") => 4.0,
+        Some("NFKC" | "NFKD" | "NFD" | "NFC" | "Precompiled") => 2.0,
+        _ => 1.0,
+    }
+}
+
+fn check_growth(parts: &Parts) -> Result<()> {
+    if growth(&parts.normalizer) * growth(&parts.pre_tokenizer) <= LARGEST_GROWTH {
+        return Ok(());
+    }
+    let message = "normalizer, pre_tokenizer: they can make a text over 65536 times as long";
+    Err(Failure::new(Kind::TooLarge, message))
+}
+
+fn notes_on(parts: &Parts, tokenizer: &Tokenizer) -> String {
+    let mut notes = String::new();
+    let mut note = |text: &str| notes.extend([text, "\n"]);
+    if parts.model.dropout.as_f64().is_some_and(|dropout| dropout != 0.0) {
+        note("tokenizer.json: the model drops merges at random, so that one text has many encodings");
+    }
+    if tokenizer.get_truncation().is_some() {
+        note("tokenizer.json: truncation is not done");
+    }
+    if tokenizer.get_padding().is_some() {
+        note("tokenizer.json: padding is not done");
+    }
+    notes
+}
+
+fn load(tokenizer: Tokenizer, parts: &Parts, notes: String) -> Result<Loaded> {
+    let byte_level = piece::is_byte_level(&tokenizer);
+    let added = added_tokens(&tokenizer, byte_level)?;
+    let unk_text = unk_text(&tokenizer, &parts.model);
+    let unk = unk_text.as_ref().and_then(|text| tokenizer.get_model().token_to_id(text));
+    let vocabulary_size = vocabulary_size(&tokenizer, &added)?;
+    let sets = Sets::make(&tokenizer, &added)?;
+    let mut loaded = Loaded {
+        kind: kind_of(tokenizer.get_model()).into(),
+        vocabulary_size,
+        control: control_bits(&added),
+        unk: unk.map(|id| id as i32),
+        unk_text,
+        before: Vec::new(),
+        after: Vec::new(),
+        notes,
+        byte_level,
+        byte_fallback: parts.model.byte_fallback == Value::Bool(true),
+        sets,
+        added,
+        tokenizer,
+    };
+    find_surroundings(&mut loaded);
+    Ok(loaded)
+}
+
+fn kind_of(model: &ModelWrapper) -> &'static str {
+    match model {
+        ModelWrapper::BPE(_) => "BPE",
+        ModelWrapper::WordPiece(_) => "WordPiece",
+        ModelWrapper::WordLevel(_) => "WordLevel",
+        ModelWrapper::Unigram(_) => "Unigram",
+    }
+}
+
+fn small_id(id: u32, text: &str) -> Result<i32> {
+    let message = || format!("the id {id} of the token {text:?} is above 2147483646");
+    i32::try_from(id).ok().filter(|id| *id < i32::MAX).ok_or_else(|| Failure::new(Kind::Damaged, message()))
+}
+
+/// Is a text a way to write white space? "▁" is what a blank becomes in most vocabularies, "Ġ" and the like in
+/// byte-level ones; a model makes tokens of such texts from white space.
+fn is_blank(text: &str, byte_level: bool) -> bool {
+    let of_bytes = |c: char| byte_level && piece::byte_of(c).is_some_and(|byte| byte.is_ascii_whitespace());
+    text.chars().all(|c| c.is_whitespace() || c == '▁' || of_bytes(c))
+}
+
+fn added_tokens(tokenizer: &Tokenizer, byte_level: bool) -> Result<Vec<Added>> {
+    let mut added = Vec::new();
+    for (id, token) in tokenizer.get_added_vocabulary().get_added_tokens_decoder() {
+        let flag = |set: bool, bit: u32| if set { bit } else { 0 };
+        let flags = flag(token.special, SPECIAL)
+            | flag(token.lstrip, LSTRIP)
+            | flag(token.rstrip, RSTRIP)
+            | flag(token.normalized, NORMALIZED)
+            | flag(token.single_word, SINGLE_WORD)
+            | flag(!is_blank(&token.content, byte_level), CONTROL);
+        added.push(Added { id: small_id(*id, &token.content)?, flags, text: token.content.clone() });
+    }
+    added.sort_by_key(|token| token.id);
+    Ok(added)
+}
+
+fn vocabulary_size(tokenizer: &Tokenizer, added: &[Added]) -> Result<u64> {
+    let mut highest = added.last().map_or(-1, |token| token.id);
+    for (text, id) in tokenizer.get_model().get_vocab() {
+        highest = highest.max(small_id(id, &text)?);
+    }
+    Ok((highest + 1) as u64)
+}
+
+fn control_bits(added: &[Added]) -> Vec<u64> {
+    let mut bits = Vec::new();
+    for token in added.iter().filter(|token| token.flags & CONTROL != 0) {
+        let word = token.id as usize / 64;
+        if bits.len() <= word {
+            bits.resize(word + 1, 0);
+        }
+        bits[word] |= 1 << (token.id % 64);
+    }
+    bits
+}
+
+fn unk_text(tokenizer: &Tokenizer, parts: &ModelParts) -> Option<String> {
+    match tokenizer.get_model() {
+        ModelWrapper::BPE(model) => model.get_unk_token().clone(),
+        ModelWrapper::WordPiece(model) => Some(model.unk_token.clone()),
+        ModelWrapper::WordLevel(model) => Some(model.unk_token.clone()),
+        ModelWrapper::Unigram(model) => model.id_to_token(u32::try_from(parts.unk_id.as_u64()?).ok()?),
+    }
+}
+
+/// What the post-processor puts around a text, from an encoding of a letter with and without it. A tokenizer that
+/// cannot encode the letter says nothing.
+fn find_surroundings(loaded: &mut Loaded) {
+    let encode = |special: bool| loaded.tokenizer.encode_fast("a", special).ok();
+    let found = guarded(Kind::Panic, || Ok(encode(false).zip(encode(true)))).ok().flatten();
+    let Some((plain, whole)) = found else { return };
+    let before = whole.get_special_tokens_mask().iter().take_while(|mask| **mask == 1).count();
+    let Some(after) = whole.len().checked_sub(before + plain.len()) else { return };
+    let ids = |part: &[u32]| part.iter().filter_map(|id| i32::try_from(*id).ok()).collect();
+    let all = whole.get_ids();
+    if all[before..all.len() - after] == *plain.get_ids() {
+        (loaded.before, loaded.after) = (ids(&all[..before]), ids(&all[all.len() - after..]));
+    }
+}
