@@ -12,7 +12,7 @@ PYTHON ?= python3
 PARLANCE = build/release/parlance
 CTEST = ctest --output-on-failure -j $(JOBS)
 QUIET = > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
-.PHONY: demo test bench asan tsan fuzz format lint setup release oracle clean
+.PHONY: demo test bench asan tsan fuzz format lint setup test_setup release oracle clean
 
 demo: setup
 	@cmake --preset release $(QUIET)
@@ -26,12 +26,17 @@ setup:
 	@sh tools/setup.sh
 	@mkdir -p build
 
-release: setup
+# With Rust, so that tokenizer.json is read.
+test_setup:
+	@sh tools/setup.sh test
+	@mkdir -p build
+
+release: test_setup
 	@cmake --preset release $(QUIET)
 	@cmake --build --preset release -j $(JOBS)
 
 # Jinja2 and transformers as pinned. Without network the tests that need them are skipped.
-oracle: setup
+oracle: test_setup
 	@sh tests/oracle/setup.sh > /dev/null || echo "no oracle: its tests are skipped"
 
 bench: setup
@@ -46,7 +51,7 @@ asan: oracle
 	$(CTEST) --test-dir build/asan -LE 'compile|tree'
 
 # The library is built without exceptions and RTTI here, which is a test of its own.
-tsan: setup
+tsan: test_setup
 	@cmake --preset tsan $(QUIET)
 	@cmake --build --preset tsan -j $(JOBS) --target threads_test
 	$(CTEST) --test-dir build/tsan -L threads

@@ -2,7 +2,8 @@
 include(CMakePackageConfigHelpers)
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/parlance)
 
-install(TARGETS parlance EXPORT parlance_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS parlance parlance_tokenizers EXPORT parlance_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+set_target_properties(parlance_tokenizers PROPERTIES EXPORT_NAME tokenizers)
 install(DIRECTORY include/parlance DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 if(TARGET parlance_cli)
   install(TARGETS parlance_cli parlance_tokens_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -5,6 +5,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
 mkdir -p "$build/logs" "$build/findings"
 targets="gguf_read jinja_compile jinja_render go_compile go_render json_read modelfile_read"
+[ -x "$build/fuzz/fuzz_tokenizer_json" ] && targets="$targets tokenizer_json"
 for target in $targets; do
   dict=$here/${target%%_*}.dict
   mkdir -p "$build/corpus/$target"

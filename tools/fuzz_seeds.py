@@ -3,10 +3,11 @@
 
 Every template is a seed of jinja_compile (or go_compile), with its context one of jinja_render (go_render), every
 context one of json_read; the formats of the tree and their examples too. Modelfiles of the cases are seeds of modelfile_read, and small GGUF headers
-that are made here of gguf_read. What has the same bytes is one seed, named by its hash.
+that are made here of gguf_read, and small tokenizers of each kind of tokenizer_json. What has the same bytes is one seed, named by its hash.
 """
 
 import hashlib
+import json
 import pathlib
 import sys
 
@@ -48,6 +49,49 @@ def gguf_seeds():
         yield gguf(order, ("split.no", 1), ("split.count", 2), ("tokenizer.ggml.add_bos_token", True))
 
 
+def tokenizer_json(model, texts, text, **parts):
+    """A tokenizer.json with added tokens `texts` that take all flags in turn, a zero byte and a text."""
+    flags = ("special", "lstrip", "rstrip", "normalized", "single_word")
+    added = [{"id": 1000 + i, "content": content} | {flag: i >> bit & 1 == 1 for bit, flag in enumerate(flags)}
+             for i, content in enumerate(texts)]
+    file = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": added, "normalizer": None,
+            "pre_tokenizer": None, "post_processor": None, "decoder": None, "model": model} | parts
+    return json.dumps(file, ensure_ascii=False).encode() + b"\0" + text.encode()
+
+
+def tokenizer_seeds():
+    metaspace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": False}
+    always = metaspace | {"prepend_scheme": "always", "split": True}
+    prepend = {"type": "Prepend", "prepend": "▁"}
+    replace = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+    byte_level = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+    split = {"type": "Split", "pattern": {"Regex": "\\p{N}{1,3}|\\s+(?!\\S)"}, "behavior": "Isolated", "invert": False}
+    letters = {letter: i for i, letter in enumerate("abcĠ▁<>s/ÃĤé")}
+    pieces = [["<unk>", 0.0], ["</s>", 0.0], *([letter, -2.0] for letter in letters), ["ab", -1.0], ["▁a", -1.5]]
+    bpe = {"type": "BPE", "vocab": letters | {"ab": 20, "<s": 21, "<s>": 22, "<unk>": 23}, "unk_token": "<unk>",
+           "merges": [["a", "b"], ["<", "s"], ["<s", ">"]], "byte_fallback": False, "ignore_merges": True, "fuse_unk": True}
+    fallback = bpe | {"vocab": bpe["vocab"] | {"<0x0A>": 30, "<0xC3>": 31, "<0xA9>": 32}, "byte_fallback": True}
+    words = {"type": "WordLevel", "vocab": letters | {"<unk>": 20, "</s>": 21, "ab": 22}, "unk_token": "<unk>"}
+    parts = {"type": "WordPiece", "vocab": letters | {"[UNK]": 20, "##b": 21, "[SEP]": 22}, "unk_token": "[UNK]",
+             "continuing_subword_prefix": "##", "max_input_chars_per_word": 100}
+    marks = ["<s>", "</s>", "<s>>", "  ", " <s", "ab", "é"]
+    text = "ab  <s>>é a</s>c  <s> <unk>\n"
+    single = {"single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}], "pair": [],
+              "special_tokens": {"<s>": {"id": "<s>", "ids": [1000], "tokens": ["<s>"]}}}
+    template = {"type": "TemplateProcessing"} | single
+    yield tokenizer_json(bpe, marks, text, pre_tokenizer=byte_level, decoder=byte_level, normalizer={"type": "NFC"})
+    yield tokenizer_json(bpe, marks[::-1], text, pre_tokenizer={"type": "Sequence", "pretokenizers": [split, byte_level]})
+    yield tokenizer_json(fallback, marks, text, post_processor=template,
+                         normalizer={"type": "Sequence", "normalizers": [prepend, replace]})
+    yield tokenizer_json(fallback, marks, text, pre_tokenizer=metaspace, decoder={"type": "ByteFallback"})
+    for step in ("NFKC", "Nmt", "Lowercase", "StripAccents"):
+        yield tokenizer_json({"type": "Unigram", "unk_id": 0, "vocab": pieces}, marks, text, pre_tokenizer=always,
+                             normalizer={"type": step})
+    yield tokenizer_json(words, marks, text, pre_tokenizer={"type": "WhitespaceSplit"})
+    yield tokenizer_json(parts, marks + ["[SEP]"], text + "[SEP][UNK]", pre_tokenizer={"type": "BertPreTokenizer"},
+                         decoder={"type": "WordPiece", "prefix": "##", "cleanup": True})
+
+
 def seeds():
     cases = ROOT / "tests" / "cases"
     for case in case_file.find_cases(cases, cases):
@@ -58,6 +102,7 @@ def seeds():
         yield language + "_render", template + b"\0" + context
         yield "json_read", context
     yield from (("gguf_read", header) for header in gguf_seeds())
+    yield from (("tokenizer_json", seed) for seed in tokenizer_seeds())
     for path in sorted(cases.rglob("*Modelfile")):
         yield "modelfile_read", path.read_bytes()
     for ending, language in (("jinja", "jinja"), ("gotmpl", "go")):

@@ -1,10 +1,21 @@
 #!/bin/sh
-# Installs what a build needs on Debian 12: `tools/setup.sh` for building and testing, `tools/setup.sh full` also for Clang
-# and the fuzz targets. Does nothing, and asks no network, where all is there. As root, or with sudo.
+# Installs what a build needs on Debian 12: `tools/setup.sh` for building, `tools/setup.sh test` also Rust, without which
+# tokenizer.json is not read, `tools/setup.sh full` also Clang for the fuzz targets. Does nothing, and asks no network,
+# where all is there. As root, or with sudo.
 set -eu
 packages="g++ make cmake ninja-build ccache libsimdjson-dev libutf8proc-dev libcli11-dev libfmt-dev libboost-dev
   libgtest-dev python3 python3-venv"
 if [ "${1:-}" = full ]; then packages="$packages clang-14 libclang-rt-14-dev"; fi
+
+# Cargo 1.85 or later, from anywhere; Debian's package `cargo` is older, its cargo-web is not.
+cargo_is_new_enough() {
+  PATH="$PATH:${CARGO_HOME:-$HOME/.cargo}/bin" cargo --version 2>/dev/null |
+    awk 'BEGIN { old = 1 } { split($2, part, "."); old = !(part[1] > 1 || part[2] >= 85) } END { exit old }'
+}
+if [ "${1:-}" = full ] || [ "${1:-}" = test ]; then
+  cargo_is_new_enough || packages="$packages cargo-web rustc-web"
+fi
+
 missing=
 for package in $packages; do
   dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing="$missing $package"

@@ -23,6 +23,17 @@ function(parlance_oracle_test name)
   set_tests_properties(oracle.${name} PROPERTIES LABELS oracle SKIP_RETURN_CODE 77 TIMEOUT 900)
 endfunction()
 
+# tokenizer.json, where this build reads it.
+parlance_test_program(token_dump oracle/token_dump.cpp)
+target_link_libraries(token_dump PRIVATE parlance_tokenizers)
+if(TARGET parlance_hf_crate)
+  parlance_oracle_test(tokenizer_json ${oracle}/tokenizer_oracle.py $<TARGET_FILE:token_dump>)
+  parlance_oracle_test(tokenizer_errors ${oracle}/tokenizer_errors.py $<TARGET_FILE:token_dump>)
+else()
+  add_test(NAME oracle.tokenizer_json COMMAND ${CMAKE_COMMAND} -E echo "skipped: this build does not read tokenizer.json")
+  set_tests_properties(oracle.tokenizer_json PROPERTIES LABELS oracle SKIP_REGULAR_EXPRESSION "skipped:")
+endif()
+
 parlance_oracle_test(unicode ${oracle}/unicode_oracle.py $<TARGET_FILE:unicode_dump>)
 parlance_oracle_test(json ${oracle}/json_oracle.py $<TARGET_FILE:json_dump>)
 parlance_oracle_test(numbers ${oracle}/number_oracle.py $<TARGET_FILE:number_dump> 100000)

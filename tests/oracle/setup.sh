@@ -1,5 +1,6 @@
 #!/bin/sh
 # Makes build/oracle/venv, the Python in which the oracle runs; does nothing where it is already as pinned.
+# Also trains the small tokenizers of the tests (build/oracle/tokenizers), once.
 # Needs CPython 3.11 (PYTHON names another place of it) because answers depend on its Unicode tables and methods.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,5 +14,6 @@ if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
   "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
   cp "$here/requirements.txt" "$venv/installed.txt"
 fi
+"$venv/bin/python" "$here/train_tokenizers.py"
 cd "$venv/bin"
 echo "$(pwd)/python"

@@ -1,0 +1,78 @@
+# tokenizer.json, by the Rust crate in hf/: found cargo, crates, and how it is linked and installed.
+#
+# Cargo builds into one folder for all presets of a checkout, because none of their flags reaches it.
+set(hf_source ${CMAKE_CURRENT_SOURCE_DIR}/hf)
+set(hf_oldest_cargo 1.85)
+set(hf_missing "")
+
+if(NOT PARLANCE_HF_TOKENIZERS)
+  set(hf_missing "PARLANCE_HF_TOKENIZERS is OFF")
+else()
+  find_program(PARLANCE_CARGO cargo HINTS $ENV{CARGO_HOME}/bin $ENV{HOME}/.cargo/bin)
+  if(PARLANCE_CARGO)
+    execute_process(COMMAND ${PARLANCE_CARGO} --version OUTPUT_VARIABLE hf_cargo_version ERROR_QUIET)
+    string(REGEX MATCH "[0-9]+\\.[0-9]+\\.[0-9]+" hf_cargo_version "${hf_cargo_version}")
+  endif()
+  if(NOT PARLANCE_CARGO)
+    set(hf_missing "there is no cargo")
+  elseif(NOT hf_cargo_version VERSION_GREATER_EQUAL hf_oldest_cargo)
+    set(hf_missing "cargo ${hf_cargo_version} is older than ${hf_oldest_cargo}")
+  endif()
+endif()
+
+if(PROJECT_IS_TOP_LEVEL)
+  set(hf_target ${PROJECT_SOURCE_DIR}/build/cargo)
+else()
+  set(hf_target ${PROJECT_BINARY_DIR}/cargo)
+endif()
+
+# The crates are fetched here and not while building: a machine without network still builds all the rest.
+if(NOT hf_missing)
+  file(SHA256 ${hf_source}/Cargo.lock hf_lock)
+  set(hf_fetched ${hf_target}/fetched-${hf_lock})
+  if(NOT EXISTS ${hf_fetched})
+    foreach(way --offline "")
+      execute_process(COMMAND ${PARLANCE_CARGO} fetch --quiet --locked ${way} --manifest-path ${hf_source}/Cargo.toml
+        RESULT_VARIABLE hf_result ERROR_VARIABLE hf_error TIMEOUT 300)
+      if(hf_result EQUAL 0)
+        file(TOUCH ${hf_fetched})
+        break()
+      endif()
+    endforeach()
+    if(NOT hf_result EQUAL 0)
+      set(hf_missing "cargo cannot fetch the crates: ${hf_error}")
+    endif()
+  endif()
+endif()
+
+if(hf_missing)
+  if(PARLANCE_HF_TOKENIZERS AND NOT PARLANCE_HF_TOKENIZERS STREQUAL AUTO)
+    message(FATAL_ERROR "PARLANCE_HF_TOKENIZERS is ON, but ${hf_missing}")
+  endif()
+  message(STATUS "tokenizer.json: not read (${hf_missing})")
+  target_sources(parlance_tokenizers PRIVATE hf_json_missing.cpp)
+  return()
+endif()
+message(STATUS "tokenizer.json: read by the crate tokenizers, built by cargo ${hf_cargo_version}")
+
+set(hf_name ${CMAKE_STATIC_LIBRARY_PREFIX}parlance_hf${CMAKE_STATIC_LIBRARY_SUFFIX})
+set(hf_library ${hf_target}/release/${hf_name})
+file(GLOB hf_sources CONFIGURE_DEPENDS ${hf_source}/src/*.rs)
+# The regex engine comes with the crate: that of the system may answer otherwise. What cargo finds up to date is touched,
+# lest the next build asks again.
+add_custom_command(OUTPUT ${hf_library}
+  COMMAND ${CMAKE_COMMAND} -E env RUSTONIG_SYSTEM_LIBONIG=0 CARGO_TARGET_DIR=${hf_target}
+    ${PARLANCE_CARGO} build --quiet --release --locked --offline --manifest-path ${hf_source}/Cargo.toml
+  COMMAND ${CMAKE_COMMAND} -E touch ${hf_library}
+  DEPENDS ${hf_sources} ${hf_source}/Cargo.toml ${hf_source}/Cargo.lock
+  COMMENT "Building the Rust library parlance-hf" VERBATIM)
+add_custom_target(parlance_hf_crate DEPENDS ${hf_library})
+
+target_sources(parlance_tokenizers PRIVATE hf_json.cpp)
+add_dependencies(parlance_tokenizers parlance_hf_crate)
+target_link_libraries(parlance_tokenizers PRIVATE
+  $<BUILD_INTERFACE:${hf_library}> $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/${hf_name}>
+  Threads::Threads ${CMAKE_DL_LIBS} m)
+if(PARLANCE_INSTALL)
+  install(FILES ${hf_library} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()

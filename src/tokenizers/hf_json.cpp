@@ -1,0 +1,138 @@
+// HfTokenizer: Hugging Face's tokenizer.json, by way of the Rust crate in hf/ (hf_abi.h). Here what the crate says only
+// becomes C++; how a text is encoded stands in hf/src/encode.rs. Begin reading at open_hf_json.
+#include <utility>
+
+#include "tokenizers/adapters.h"
+#include "tokenizers/hf/hf_abi.h"
+#include "value/document.h"
+
+namespace parlance {
+namespace {
+
+std::string_view view(const std::uint8_t* data, std::size_t size) {
+  return size == 0 ? std::string_view() : std::string_view(reinterpret_cast<const char*>(data), size);
+}
+
+const std::uint8_t* bytes_of(std::string_view text) {
+  return reinterpret_cast<const std::uint8_t*>(text.data());
+}
+
+std::string take(parlance_hf_bytes bytes) {
+  std::string text(view(bytes.data, bytes.size));
+  parlance_hf_bytes_free(bytes);
+  return text;
+}
+
+ErrorCode code_of(std::uint32_t kind) {
+  switch (kind) {
+    case PARLANCE_HF_JSON: return ErrorCode::json;
+    case PARLANCE_HF_NOT_UTF8: return ErrorCode::value;
+    case PARLANCE_HF_TOO_LARGE: return ErrorCode::limit_memory;
+    default: return ErrorCode::tokenizer;
+  }
+}
+
+/// The error of a file. Our own reader says with a place what is wrong with JSON; where it finds nothing, the crate's
+/// words have to do.
+Error file_error(parlance_hf_error& error, std::string_view json, const std::string& path) {
+  Error::Parts parts;
+  parts.code = code_of(error.kind);
+  parts.message = take(error.message);
+  if (error.kind == PARLANCE_HF_JSON) {
+    Document document;
+    if (const auto read = document.parse(json, path); !read) return read.error();
+    parts.where.line = error.line;
+    parts.where.column = static_cast<std::uint32_t>(error.column);
+  }
+  parts.where.name = path;
+  return Error(std::move(parts));
+}
+
+AddedToken added_token(const parlance_hf_added& token) {
+  const auto has = [&](std::uint32_t flag) { return (token.flags & flag) != 0; };
+  return {.id = token.id,
+          .text = std::string(view(token.text, token.size)),
+          .special = has(PARLANCE_HF_SPECIAL),
+          .lstrip = has(PARLANCE_HF_LSTRIP),
+          .rstrip = has(PARLANCE_HF_RSTRIP),
+          .normalized = has(PARLANCE_HF_NORMALIZED),
+          .single_word = has(PARLANCE_HF_SINGLE_WORD),
+          .control = has(PARLANCE_HF_CONTROL)};
+}
+
+/// The lines of `text`, each with its end.
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
+TokenizerFacts facts_of(const parlance_hf* tokenizer) {
+  parlance_hf_facts said;
+  parlance_hf_get_facts(tokenizer, &said);
+  TokenizerFacts facts;
+  facts.kind = "tokenizer.json, " + std::string(view(said.kind, said.kind_size));
+  facts.vocabulary_size = said.vocabulary_size;
+  for (std::size_t i = 0; i < said.added_count; ++i) {
+    facts.added.push_back(added_token(said.added[i]));
+  }
+  if (said.unk >= 0) facts.unk = said.unk;
+  facts.puts_before.assign(said.before, said.before + said.before_count);
+  facts.puts_after.assign(said.after, said.after + said.after_count);
+  facts.notes = lines_of(view(said.notes, said.notes_size));
+  return facts;
+}
+
+void append(const parlance_hf_tokens& tokens, std::vector<EncodedToken>& into) {
+  into.reserve(into.size() + tokens.size);
+  for (std::size_t i = 0; i < tokens.size; ++i) {
+    const parlance_hf_token& token = tokens.data[i];
+    into.push_back({token.id, {token.begin, token.end}, token.added != 0});
+  }
+}
+
+class HfTokenizer final : public Tokenizer {
+ public:
+  explicit HfTokenizer(parlance_hf* tokenizer) : tokenizer_(tokenizer) { facts_ = facts_of(tokenizer); }
+  ~HfTokenizer() override { parlance_hf_free(tokenizer_); }
+  HfTokenizer(const HfTokenizer&) = delete;
+  HfTokenizer& operator=(const HfTokenizer&) = delete;
+
+  Result<void> encode(std::string_view text, const std::vector<ByteSpan>* trusted,
+                      std::vector<EncodedToken>& into) const override {
+    static_assert(sizeof(ByteSpan) == sizeof(parlance_hf_span));
+    parlance_hf_ways ways{};
+    if (trusted != nullptr) {
+      ways.guarded = 1;
+      ways.trusted = reinterpret_cast<const parlance_hf_span*>(trusted->data());
+      ways.trusted_count = trusted->size();
+    }
+    parlance_hf_tokens tokens{};
+    parlance_hf_error error{};
+    if (parlance_hf_encode(tokenizer_, bytes_of(text), text.size(), &ways, &tokens, &error) == 0)
+      return Error(code_of(error.kind), take(error.message));
+    append(tokens, into);
+    parlance_hf_tokens_free(tokens);
+    return {};
+  }
+
+  std::string token_text(TokenId id) const override { return take(parlance_hf_token_text(tokenizer_, id)); }
+
+ private:
+  parlance_hf* tokenizer_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Tokenizer>> open_hf_json(std::string_view text, const std::string& path) {
+  parlance_hf_error error{};
+  parlance_hf* tokenizer = parlance_hf_open(bytes_of(text), text.size(), &error);
+  if (tokenizer == nullptr) return file_error(error, text, path);
+  return std::unique_ptr<Tokenizer>(std::make_unique<HfTokenizer>(tokenizer));
+}
+
+}  // namespace parlance

@@ -1,0 +1,14 @@
+// open_hf_json of a build without the Rust crate: says how to get it.
+#include "tokenizers/adapters.h"
+
+namespace parlance {
+
+Result<std::unique_ptr<Tokenizer>> open_hf_json(std::string_view, const std::string& path) {
+  Error::Parts parts;
+  parts.code = ErrorCode::tokenizer;
+  parts.message = "this build does not read tokenizer.json: '" + path + "'";
+  parts.hint = "build with cargo 1.85 or later and -DPARLANCE_HF_TOKENIZERS=ON";
+  return Error(std::move(parts));
+}
+
+}  // namespace parlance
