@@ -236,8 +236,11 @@ class Check:
         guarded, compared = self.ask("guarded"), 0
         for text, tokens in zip(self.texts, guarded):
             self.law(text, tokens, [])
-            ids = bare.encode(text, add_special_tokens=False).ids
-            if not self.control & set(ids):
+            theirs = bare.encode(text, add_special_tokens=False)
+            # Without some added tokens the others have other ids.
+            ids = [self.theirs.token_to_id(bare.id_to_token(number)) for number in theirs.ids]
+            unknown = set() if self.unk is None or self.unk_text() in text else {self.unk}
+            if not (self.control - unknown) & set(ids):
                 compared += 1
                 if ids != ids_of(tokens):
                     self.fault("nothing trusted", text, guarded=ids_of(tokens), without=ids)

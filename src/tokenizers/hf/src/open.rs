@@ -37,6 +37,8 @@ pub struct Loaded {
     pub notes: String,
     /// Normalised text is written in the alphabet of byte-level tokenizers.
     pub byte_level: bool,
+    /// Pieces of the vocabulary write a blank as U+2581.
+    pub metaspace: bool,
     /// The model writes what it does not know as bytes: <0x0A>.
     pub byte_fallback: bool,
     /// What guarded encoding looks for.
@@ -203,6 +205,7 @@ fn load(tokenizer: Tokenizer, parts: &Parts, notes: String) -> Result<Loaded> {
     let unk = unk_text.as_ref().and_then(|text| tokenizer.get_model().token_to_id(text));
     let vocabulary_size = vocabulary_size(&tokenizer, &added)?;
     let sets = Sets::make(&tokenizer, &added)?;
+    let metaspace = tokenizer.get_decoder().is_none() && piece::has_blanks_in_words(&tokenizer);
     let mut loaded = Loaded {
         kind: kind_of(tokenizer.get_model()).into(),
         vocabulary_size,
@@ -213,6 +216,7 @@ fn load(tokenizer: Tokenizer, parts: &Parts, notes: String) -> Result<Loaded> {
         after: Vec::new(),
         notes,
         byte_level,
+        metaspace,
         byte_fallback: parts.model.byte_fallback == Value::Bool(true),
         sets,
         added,

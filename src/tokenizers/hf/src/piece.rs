@@ -39,6 +39,11 @@ pub fn is_byte_level(tokenizer: &Tokenizer) -> bool {
         || tokenizer.get_pre_tokenizer().is_some_and(splits_to_bytes)
 }
 
+/// Does the vocabulary write blanks into its words, as U+2581? Else words are what is between blanks.
+pub fn has_blanks_in_words(tokenizer: &Tokenizer) -> bool {
+    tokenizer.get_model().get_vocab().keys().any(|text| text.contains('▁'))
+}
+
 fn decoder_has(decoder: &DecoderWrapper, wanted: fn(&DecoderWrapper) -> bool) -> bool {
     match decoder {
         DecoderWrapper::Sequence(all) => all.get_decoders().iter().any(|one| decoder_has(one, wanted)),
@@ -65,8 +70,13 @@ fn decoded(decoder: &DecoderWrapper, token: &str) -> Option<String> {
 fn model_text(loaded: &Loaded, token: String) -> Vec<u8> {
     let as_bytes = |token: &str| token.chars().map(byte_of).collect::<Option<Vec<u8>>>();
     let Some(decoder) = loaded.tokenizer.get_decoder() else {
-        let bytes = if loaded.byte_level { as_bytes(&token) } else { None };
-        return bytes.unwrap_or_else(|| token.replace('▁', " ").into_bytes());
+        return if loaded.byte_level {
+            as_bytes(&token).unwrap_or_else(|| token.into_bytes())
+        } else if loaded.metaspace {
+            token.replace('▁', " ").into_bytes()
+        } else {
+            format!(" {token}").into_bytes() // as the crate joins tokens that nothing decodes
+        };
     };
     if decoder_has(decoder, |one| matches!(one, DecoderWrapper::ByteLevel(_))) {
         return as_bytes(&token).unwrap_or_else(|| token.into_bytes());
