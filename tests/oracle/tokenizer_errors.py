@@ -61,7 +61,7 @@ FAULTS = [
     (file(BPE | {"merges": ["a"]}), "tokenizer", "model"),
     (file(BPE | {"merges": [["a", "a"]]}), "tokenizer", "aa"),
     (file(UNIGRAM | {"vocab": []}), "tokenizer", "model"),
-    (file(UNIGRAM | {"unk_id": 7}), "tokenizer", "unk_id"),
+    (file(UNIGRAM | {"unk_id": 7}), "tokenizer", "UnkId"),
     (file({"type": "WordPiece", "vocab": {}}), "tokenizer", "model"),
     (file({"type": "WordLevel", "vocab": {"a": "b"}, "unk_token": "a"}), "tokenizer", "model"),
     (file(pre_tokenizer=split("(")), "tokenizer", "pre_tokenizer"),

@@ -6,7 +6,7 @@
 use crate::extract::extract;
 use crate::failure::{Failure, Kind, Result};
 use crate::open::{Added, Loaded, LSTRIP, RSTRIP};
-use crate::span::{cut_inside, original, Trust};
+use crate::span::{cut_inside, original, Trust, ALL};
 use crate::{spell, Token};
 use tokenizers::{Model, NormalizedString, OffsetReferential, OffsetType, PreTokenizedString, PreTokenizer};
 
@@ -48,14 +48,16 @@ pub fn encode(loaded: &Loaded, text: &[u8], trust: Option<Trust>) -> Result<Vec<
     }
     let text = utf8(text)?;
     let tokenizer = &loaded.tokenizer;
-    let mut pieces = match trust {
-        Some(trust) => extract(loaded, text, trust).map_err(refused)?,
-        None => tokenizer.get_added_vocabulary().extract_and_normalize(tokenizer.get_normalizer(), text),
+    let extracted_here = trust.is_some() || loaded.own_extraction;
+    let mut pieces = if extracted_here {
+        extract(loaded, text, trust.unwrap_or(ALL)).map_err(refused)?
+    } else {
+        tokenizer.get_added_vocabulary().extract_and_normalize(tokenizer.get_normalizer(), text)
     };
     if let Some(pre_tokenizer) = tokenizer.get_pre_tokenizer() {
         pre_tokenizer.pre_tokenize(&mut pieces).map_err(refused)?;
     }
-    tokens_of(loaded, text, pieces, trust).map_err(refused)
+    tokens_of(loaded, text, pieces, trust, extracted_here).map_err(refused)
 }
 
 fn tokens_of(
@@ -63,8 +65,9 @@ fn tokens_of(
     text: &str,
     mut pieces: PreTokenizedString,
     trust: Option<Trust>,
+    extracted_here: bool,
 ) -> tokenizers::Result<Vec<Token>> {
-    let mut waiting = added_tokens(loaded, text, &pieces).into_iter().peekable();
+    let mut waiting = added_tokens(loaded, text, &pieces, extracted_here).into_iter().peekable();
     let made = Output { loaded, tokens: Vec::with_capacity(text.len() / 4), text_size: text.len() };
     // The crate hands out words only to a Fn.
     let state = std::cell::RefCell::new((made, 0));
@@ -87,7 +90,7 @@ fn tokens_of(
 }
 
 /// The added tokens among the pieces, which have their token already.
-fn added_tokens(loaded: &Loaded, text: &str, pieces: &PreTokenizedString) -> Vec<Waiting> {
+fn added_tokens(loaded: &Loaded, text: &str, pieces: &PreTokenizedString, extracted_here: bool) -> Vec<Waiting> {
     let mut found = Vec::new();
     if loaded.added.is_empty() {
         return found;
@@ -98,32 +101,31 @@ fn added_tokens(loaded: &Loaded, text: &str, pieces: &PreTokenizedString) -> Vec
             words += 1;
             continue;
         };
-        let (begin, end) = (begin.min(text.len()), end.min(text.len()));
         for token in tokens {
-            let own = own_text(text.get(begin..end).unwrap_or_default(), loaded.added_token(token.id));
-            let token = Token {
-                id: token.id as i32,
-                begin: (begin + own.0) as u32,
-                end: (end - own.1) as u32,
-                added: 1,
+            let (begin, end) = match extracted_here {
+                true => token.offsets,
+                false => own_text(text, (begin, end), loaded.added_token(token.id)),
             };
+            let token = Token { id: token.id as i32, begin: begin as u32, end: end as u32, added: 1 };
             found.push(Waiting { words, token });
         }
     }
     found
 }
 
-/// How much white space a token took along before and behind itself: all there is but what its own text begins and
-/// ends with. Of a token of nothing but white space it cannot be told.
-fn own_text(taken: &str, token: &Added) -> (usize, usize) {
+/// The place of a token without the white space it took along: all that is more than its own text begins and ends with.
+/// Of a token of nothing but white space it cannot be told.
+fn own_text(text: &str, (begin, end): (usize, usize), token: &Added) -> (usize, usize) {
+    let taken = text.get(begin..end).unwrap_or_default();
     if token.flags & (LSTRIP | RSTRIP) == 0 || token.text.trim().is_empty() || taken.trim().is_empty() {
-        return (0, 0);
+        return (begin, end);
     }
     let front = |text: &str| text.len() - text.trim_start().len();
     let back = |text: &str| text.len() - text.trim_end().len();
     let before = front(taken).saturating_sub(front(&token.text));
     let behind = back(taken).saturating_sub(back(&token.text));
-    (if token.flags & LSTRIP != 0 { before } else { 0 }, if token.flags & RSTRIP != 0 { behind } else { 0 })
+    let stripped = |flag: u32, count: usize| if token.flags & flag != 0 { count } else { 0 };
+    (begin + stripped(LSTRIP, before), end - stripped(RSTRIP, behind))
 }
 
 impl Output<'_> {

@@ -130,9 +130,9 @@ impl Sets {
 fn split(loaded: &Loaded, set: &Option<Set>, text: NormalizedString, trust: Trust) -> Pieces {
     let Some(set) = set else { return vec![(text, None)] };
     let sentence = text.get();
+    let place = |found: &Found| original(&text, found.begin, found.end);
     let trusted = |found: &Found| {
-        found.flags & CONTROL == 0
-            || original(&text, found.begin, found.end).is_some_and(|(begin, end)| trust.covers(begin, end))
+        found.flags & CONTROL == 0 || place(found).is_some_and(|(begin, end)| trust.covers(begin, end))
     };
     let slice = |begin: usize, end: usize| text.slice(Range::Normalized(begin..end)).expect("a cut between characters");
     let mut pieces = Pieces::new();
@@ -152,7 +152,8 @@ fn split(loaded: &Loaded, set: &Option<Set>, text: NormalizedString, trust: Trus
         if done < begin {
             pieces.push((slice(done, begin), None));
         }
-        pieces.push((slice(begin, end), Some(vec![Token::new(found.id, String::new(), (0, end - begin))])));
+        let token = Token::new(found.id, String::new(), place(&found).unwrap_or_default());
+        pieces.push((slice(begin, end), Some(vec![token])));
         done = end;
     }
     if done != sentence.len() {
@@ -161,7 +162,8 @@ fn split(loaded: &Loaded, set: &Option<Set>, text: NormalizedString, trust: Trus
     pieces
 }
 
-/// What AddedVocabulary::extract_and_normalize does, under `trust`.
+/// What AddedVocabulary::extract_and_normalize does, under `trust`. The offsets of the tokens are those of their own text
+/// in the whole one.
 pub fn extract(loaded: &Loaded, text: &str, trust: Trust) -> tokenizers::Result<PreTokenizedString> {
     let mut pieces = PreTokenizedString::from(text);
     pieces.split(|_, part| Ok(split(loaded, &loaded.sets.plain, part, trust)))?;

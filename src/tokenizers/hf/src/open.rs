@@ -41,6 +41,9 @@ pub struct Loaded {
     pub metaspace: bool,
     /// The model writes what it does not know as bytes: <0x0A>.
     pub byte_fallback: bool,
+    /// A token that is looked for in normalised text takes white space along: where its own text begins and ends is
+    /// known only to the extraction of this crate.
+    pub own_extraction: bool,
     /// What guarded encoding looks for.
     pub sets: Sets,
     /// One bit for each id up to the highest control id.
@@ -143,6 +146,19 @@ fn explain(json: &[u8]) -> Option<String> {
         .or_else(|| fault("post_processor", serde_json::from_value::<Option<PP>>(part("post_processor")).err()))
         .or_else(|| fault("decoder", serde_json::from_value::<Option<D>>(part("decoder")).err()))
         .or_else(|| fault("model", explain_model(&model)))
+        .or_else(|| explain_added(&part("added_tokens")))
+}
+
+fn explain_added(tokens: &Value) -> Option<String> {
+    let fault = |(at, token): (usize, &Value)| {
+        let error = match serde_json::from_value::<tokenizers::AddedToken>(token.clone()) {
+            Err(error) => error.to_string(),
+            Ok(_) if token.get("id").and_then(Value::as_u64).is_none() => "it has no id".into(),
+            Ok(_) => return None,
+        };
+        Some(format!("added_tokens[{at}]: {error}"))
+    };
+    tokens.as_array()?.iter().enumerate().find_map(fault)
 }
 
 fn is_known_model(kind: &Value) -> bool {
@@ -151,8 +167,11 @@ fn is_known_model(kind: &Value) -> bool {
 
 fn explain_model(model: &Value) -> Option<serde_json::Error> {
     use tokenizers::models::{bpe::BPE, unigram::Unigram, wordlevel::WordLevel, wordpiece::WordPiece};
-    let model = model.clone();
-    match model.get("type").and_then(Value::as_str) {
+    let kind = model.get("type").and_then(Value::as_str);
+    // The crate reads a model of a known type without that type.
+    let mut model = model.clone();
+    model.as_object_mut()?.remove("type");
+    match kind {
         Some("BPE") => serde_json::from_value::<BPE>(model).err(),
         Some("Unigram") => serde_json::from_value::<Unigram>(model).err(),
         Some("WordPiece") => serde_json::from_value::<WordPiece>(model).err(),
@@ -205,11 +224,13 @@ fn load(tokenizer: Tokenizer, parts: &Parts, notes: String) -> Result<Loaded> {
     let unk = unk_text.as_ref().and_then(|text| tokenizer.get_model().token_to_id(text));
     let vocabulary_size = vocabulary_size(&tokenizer, &added)?;
     let sets = Sets::make(&tokenizer, &added)?;
+    let strips_late = |token: &Added| token.flags & NORMALIZED != 0 && token.flags & (LSTRIP | RSTRIP) != 0;
     let metaspace = tokenizer.get_decoder().is_none() && piece::has_blanks_in_words(&tokenizer);
     let mut loaded = Loaded {
         kind: kind_of(tokenizer.get_model()).into(),
         vocabulary_size,
         control: control_bits(&added),
+        own_extraction: added.iter().any(strips_late),
         unk: unk.map(|id| id as i32),
         unk_text,
         before: Vec::new(),
