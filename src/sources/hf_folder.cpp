@@ -3,13 +3,14 @@
 //
 // Templates: chat_template.jinja and additional_chat_templates/*.jinja; without those
 // tokenizer_config.json's `chat_template`; without that chat_template.json, which older processors
-// wrote. Source: transformers 4.57 tokenization_utils_base.py (_from_pretrained,
-// special_tokens_map) and processing_utils.py. Begin reading at open_hf_folder.
+// wrote. Source: transformers 4.57 tokenization_utils_base.py (_from_pretrained) and
+// processing_utils.py; special tokens: special_tokens.h. Begin reading at open_hf_folder.
 #include <algorithm>
 
 #include "sources/files.h"
 #include "sources/json_file.h"
 #include "sources/openers.h"
+#include "sources/special_tokens.h"
 
 namespace parlance {
 namespace {
@@ -25,11 +26,6 @@ constexpr std::string_view kLookedFor =
     "looked for chat_template.jinja, additional_chat_templates/*.jinja, and `chat_template` in "
     "tokenizer_config.json "
     "and chat_template.json";
-
-/// The variables that special tokens become: transformers' SPECIAL_TOKENS_ATTRIBUTES that are
-/// strings.
-constexpr std::string_view kTokenNames[] = {"bos_token", "eos_token", "unk_token", "sep_token",
-                                            "pad_token", "cls_token", "mask_token"};
 
 // ---- templates
 
@@ -95,35 +91,6 @@ Result<void> add_from_json(ModelSource& source, const JsonFile& file) {
   return {};
 }
 
-// ---- special tokens
-
-/// A token's text: a string, or an object with `content`; undefined for everything else.
-Value token_text(const Value* token) {
-  if (token != nullptr && token->kind == Kind::dict) token = json_member(*token, "content");
-  return token != nullptr && token->is_leaf() ? *token : Value{};
-}
-
-void set_token(ModelSource& source, std::string_view name, Value token) {
-  std::erase_if(source.special_tokens, [&](const SpecialToken& t) { return t.name == name; });
-  if (token.is_leaf() && token.size != 0) {
-    source.special_tokens.push_back({std::string(name), std::string(leaf_text(token))});
-  }
-}
-
-/// Tokens of the configuration; the map overrides them unless the configuration has its tokens
-/// decoded.
-void add_special_tokens(ModelSource& source, const JsonFile& config, const JsonFile& map) {
-  const bool map_counts = config["added_tokens_decoder"] == nullptr;
-  for (const std::string_view name : kTokenNames) {
-    const Value* in_map = map_counts ? map[name] : nullptr;
-    set_token(source, name, token_text(in_map != nullptr ? in_map : config[name]));
-  }
-  const Value* more = config["extra_special_tokens"];
-  if (more == nullptr || more->kind != Kind::dict) return;
-  for (const DictEntry& entry : entries(*more))
-    set_token(source, leaf_text(entry.key), token_text(&entry.value));
-}
-
 /// A folder without a template of its own may hold GGUF files: one of them is the model.
 Result<ModelSource> open_gguf_in(const SourceRequest& request, const ModelSource& folder) {
   const std::vector<std::string> names = gguf_files_in(folder.path);
@@ -163,7 +130,7 @@ Result<ModelSource> open_hf_folder(const SourceRequest& request) {
     if (Result<void> added = add_from_json(source, *file); !added) return added.error();
   }
   if (source.templates.empty()) return open_gguf_in(request, source);
-  add_special_tokens(source, config, map);
+  source.special_tokens = special_tokens_of(config, map);
   return source;
 }
 

@@ -1,6 +1,7 @@
 // The adapters: each opens one kind of tokenizer. Begin reading at open_tokenizer (open.cpp), which has the table of them.
 #pragma once
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,9 +13,11 @@ namespace parlance {
 /// `path` is for errors. Fails with json, tokenizer.
 Result<std::unique_ptr<Tokenizer>> open_hf_json(std::string_view text, const std::string& path);
 
-/// Reads a SentencePiece model, the bytes of a .model file. Fills facts() as far as they say.
+/// Reads a SentencePiece model, the bytes of a .model file, and fills facts() as far as they say. `added`: tokens that files
+/// beside it add, by id; those whose id belongs to another text are left out with a note.
 /// Fails with tokenizer.
 Result<std::unique_ptr<Tokenizer>> open_sentencepiece(std::string_view bytes, const std::string& path,
-                                                      const SentencePieceOptions& options);
+                                                      const SentencePieceOptions& options,
+                                                      std::span<const AddedToken> added);
 
 }  // namespace parlance

@@ -1,0 +1,39 @@
+// Source: transformers tokenization_utils_base.py (_from_pretrained, special_tokens_map). Begin reading at
+// special_tokens_of.
+#include "sources/special_tokens.h"
+
+namespace parlance {
+namespace {
+
+void set_token(std::vector<SpecialToken>& tokens, std::string_view name, Value token) {
+  std::erase_if(tokens, [&](const SpecialToken& t) { return t.name == name; });
+  if (token.is_leaf() && token.size != 0) tokens.push_back({std::string(name), std::string(leaf_text(token))});
+}
+
+}  // namespace
+
+const Value* find_special_token(const JsonFile& config, const JsonFile& map, std::string_view name,
+                                const JsonFile** from) {
+  const bool map_counts = config["added_tokens_decoder"] == nullptr;
+  const Value* in_map = map_counts ? map[name] : nullptr;
+  if (from != nullptr) *from = in_map != nullptr ? &map : &config;
+  return in_map != nullptr ? in_map : config[name];
+}
+
+Value special_token_text(const Value* token) {
+  if (token != nullptr && token->kind == Kind::dict) token = json_member(*token, "content");
+  return token != nullptr && token->is_leaf() ? *token : Value{};
+}
+
+std::vector<SpecialToken> special_tokens_of(const JsonFile& config, const JsonFile& map) {
+  std::vector<SpecialToken> tokens;
+  for (const std::string_view name : kSpecialTokenNames)
+    set_token(tokens, name, special_token_text(find_special_token(config, map, name)));
+  const Value* more = config["extra_special_tokens"];
+  if (more == nullptr || more->kind != Kind::dict) return tokens;
+  for (const DictEntry& entry : entries(*more))
+    set_token(tokens, leaf_text(entry.key), special_token_text(&entry.value));
+  return tokens;
+}
+
+}  // namespace parlance

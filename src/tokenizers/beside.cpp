@@ -1,0 +1,157 @@
+// Reading the configuration beside a tokenizer as transformers does (tokenization_utils_base.py, _from_pretrained). What
+// has another type than it should is left out with a note. Begin reading at read_beside.
+#include "tokenizers/beside.h"
+
+#include <charconv>
+
+#include "sources/files.h"
+#include "sources/special_tokens.h"
+
+namespace parlance {
+namespace {
+
+constexpr std::string_view kConfig = "tokenizer_config.json";
+constexpr std::string_view kMap = "special_tokens_map.json";
+constexpr std::string_view kAdded = "added_tokens.json";
+constexpr std::string_view kGeneration = "generation_config.json";
+
+struct Files {
+  explicit Files(const std::string& folder)
+      : config(join_path(folder, kConfig)),
+        map(join_path(folder, kMap)),
+        added(join_path(folder, kAdded)),
+        generation(join_path(folder, kGeneration)) {}
+  JsonFile config, map, added, generation;
+};
+
+bool is_true(const Value* value) { return value != nullptr && value->kind == Kind::boolean && value->integer != 0; }
+
+AddedToken token_of(std::int64_t id, std::string_view text, bool special) {
+  AddedToken token{.id = static_cast<TokenId>(id), .text = std::string(text), .special = special};
+  token.normalized = !special;
+  return token;
+}
+
+/// {"content": "<s>", "lstrip": false, …}
+AddedToken token_of(std::int64_t id, Value object, bool special) {
+  const auto flag = [&](std::string_view name, bool otherwise) {
+    const Value* found = json_member(object, name);
+    return found == nullptr ? otherwise : is_true(found);
+  };
+  AddedToken token = token_of(id, json_text(object, "content"), flag("special", special));
+  token.lstrip = flag("lstrip", false);
+  token.rstrip = flag("rstrip", false);
+  token.single_word = flag("single_word", false);
+  token.normalized = flag("normalized", !token.special);
+  return token;
+}
+
+bool is_id(std::int64_t id) { return id >= 0 && id < INT32_MAX; }
+
+std::optional<std::int64_t> number_of(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return number;
+}
+
+void note_token(Beside& beside, std::string_view file, std::string_view key) {
+  beside.notes.push_back(std::string(file) + ": the added token '" + std::string(key) + "' is not understood");
+}
+
+/// tokenizer_config.json's added_tokens_decoder: objects by id.
+void add_decoder(Beside& beside, Value decoder) {
+  if (decoder.kind != Kind::dict) {
+    beside.notes.push_back("tokenizer_config.json: added_tokens_decoder is no object");
+    return;
+  }
+  for (const DictEntry& entry : entries(decoder)) {
+    const std::optional<std::int64_t> id = number_of(leaf_text(entry.key));
+    if (id && is_id(*id) && !json_text(entry.value, "content").empty()) {
+      beside.added.push_back(token_of(*id, entry.value, false));
+    } else {
+      note_token(beside, kConfig, leaf_text(entry.key));
+    }
+  }
+}
+
+bool is_named(const Beside& beside, std::string_view text) {
+  for (const NamedToken& token : beside.named) {
+    if (token.text == text) return true;
+  }
+  return false;
+}
+
+/// added_tokens.json: ids by text. Of those, the named ones are special.
+void add_by_text(Beside& beside, Value tokens) {
+  if (tokens.kind != Kind::dict) return;
+  for (const DictEntry& entry : entries(tokens)) {
+    const std::string_view text = leaf_text(entry.key);
+    if (entry.value.is_small_int() && is_id(entry.value.integer) && !text.empty()) {
+      beside.added.push_back(token_of(entry.value.integer, text, is_named(beside, text)));
+    } else {
+      note_token(beside, kAdded, text);
+    }
+  }
+}
+
+void add_special(Beside& beside, const Value* token) {
+  const Value text = special_token_text(token);
+  if (!text.is_leaf() || text.size == 0) return;
+  beside.added.push_back(token->kind == Kind::dict ? token_of(-1, *token, true) : token_of(-1, leaf_text(text), true));
+  beside.added.back().special = true;
+}
+
+void add_list(Beside& beside, const Value* tokens) {
+  if (tokens == nullptr || tokens->kind != Kind::list) return;
+  for (const Value& token : items(*tokens)) add_special(beside, &token);
+}
+
+/// Special tokens of which only the text is known: they are looked up in the vocabulary, before those with an id.
+void add_named(Beside& beside, const Files& files) {
+  for (const SpecialToken& token : special_tokens_of(files.config, files.map)) beside.named.push_back({token.name, token.text});
+  for (const std::string_view name : kSpecialTokenNames) {
+    const JsonFile* from = nullptr;
+    const Value* found = find_special_token(files.config, files.map, name, &from);
+    add_special(beside, found);
+    if (name == "eos_token") beside.eos_source = std::string(file_name_of(from->path())) + ": eos_token";
+  }
+  for (const std::string_view name : {"additional_special_tokens", "extra_special_tokens"})
+    add_list(beside, find_special_token(files.config, files.map, name));
+}
+
+void add_ends(Beside& beside, const Value* ids) {
+  if (ids == nullptr || ids->is_none()) return;
+  const std::span<const Value> all = ids->kind == Kind::list ? items(*ids) : std::span(ids, 1);
+  for (const Value& id : all) {
+    if (id.is_small_int()) {
+      beside.ends.push_back(id.integer);
+    } else {
+      beside.notes.push_back("generation_config.json: eos_token_id is neither a number nor a list of numbers");
+    }
+  }
+}
+
+}  // namespace
+
+Result<Beside> read_beside(const std::string& folder) {
+  Files files(folder);
+  for (JsonFile* file : {&files.config, &files.map, &files.added, &files.generation}) {
+    if (Result<void> read = file->read_if_there(); !read) return read.error();
+  }
+  Beside beside;
+  add_named(beside, files);
+  if (const Value* decoder = files.config["added_tokens_decoder"]; decoder != nullptr) {
+    add_decoder(beside, *decoder);
+  } else {
+    add_by_text(beside, files.added.root());
+  }
+  beside.add_bos = is_true(files.config["add_bos_token"]);
+  beside.add_eos = is_true(files.config["add_eos_token"]);
+  if (const Value* legacy = files.config["legacy"]; legacy != nullptr && legacy->kind == Kind::boolean)
+    beside.legacy = legacy->integer != 0;
+  add_ends(beside, files.generation["eos_token_id"]);
+  return beside;
+}
+
+}  // namespace parlance

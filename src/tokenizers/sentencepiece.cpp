@@ -1,0 +1,288 @@
+// SentencePiece's .model, by libsentencepiece.
+//
+// A text is split at the added tokens that count in it; each run between them is encoded by the library. What the library
+// recognises by itself in a run (user-defined pieces, and ordinary ones that a file made added tokens) may come of trusted
+// bytes only:
+//   1. The run is encoded as it is. If every control token that came out stands for trusted bytes, that is the answer: so
+//      a harmless text gives exactly what the library gives.
+//   2. Else it is encoded by a second model, in which the control pieces have texts that are no UTF-8 and so can be met in no
+//      text, nor made by normalising one; ids stay. Where a trusted symbol stands, the anchor is put: a user-defined
+//      piece of bytes that are no UTF-8 either, which the library treats as it treats the symbol, and which is
+//      exchanged for the symbol's id afterwards. Taking the symbols out and encoding the parts by themselves would be
+//      wrong: a part would get a dummy prefix, or lose its blanks.
+// Begin reading at SentencePieceTokenizer::encode.
+#include <sentencepiece_processor.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "tokenizers/adapters.h"
+#include "tokenizers/sentencepiece_vocabulary.h"
+#include "tokens/control_matcher.h"
+#include "tokens/trusted.h"
+
+namespace parlance {
+namespace {
+
+/// Four bytes, because the library takes what begins with 0xFF for a character of four.
+constexpr std::string_view kAnchor = "\xFF\xFF\xFF\xFF";
+/// The library needs some 30 bytes for each byte of a run.
+constexpr std::size_t kMaxRun = std::size_t{128} << 20;
+
+/// A run as it is given to the library, and where its bytes are in the text.
+struct Prepared {
+  std::string_view text;
+  std::string owned;                  ///< where it has anchors
+  std::uint32_t begin = 0;            ///< of the run in the text
+  std::vector<ControlMatch> symbols;  ///< for which anchors stand, in order; their places are in the run
+  bool leads = false;                 ///< one more anchor is in front, for nothing
+};
+
+/// Places in a prepared run to places in the text; they must come in order.
+class Places {
+ public:
+  explicit Places(const Prepared& run) : run_(run), lead_(run.leads ? kAnchor.size() : 0) {}
+  std::uint32_t operator()(std::size_t place) {
+    place = std::max(place, lead_) - lead_;
+    for (; next_ < run_.symbols.size(); ++next_) {
+      const ByteSpan symbol = run_.symbols[next_].bytes;
+      if (place < symbol.begin + longer_ + kAnchor.size()) break;
+      longer_ += kAnchor.size() - (symbol.end - symbol.begin);
+    }
+    return static_cast<std::uint32_t>(run_.begin + place - longer_);
+  }
+
+ private:
+  const Prepared& run_;
+  std::size_t lead_;
+  std::size_t next_ = 0;
+  std::size_t longer_ = 0;  ///< by how much the anchors before are longer than their symbols; wraps where they are shorter
+};
+
+/// The parts of the ranges that lie in `run`, as places in it.
+std::vector<ByteSpan> ranges_in(ByteSpan run, const std::vector<ByteSpan>& ranges) {
+  std::vector<ByteSpan> made;
+  auto at = std::partition_point(ranges.begin(), ranges.end(), [&](ByteSpan range) { return range.end <= run.begin; });
+  for (; at != ranges.end() && at->begin < run.end; ++at)
+    made.push_back({std::max(at->begin, run.begin) - run.begin, std::min(at->end, run.end) - run.begin});
+  return made;
+}
+
+bool begins_blank(std::string_view run) { return run.starts_with(' ') || run.starts_with("\u2581"); }
+
+Error library_error(std::string_view what) { return Error(ErrorCode::tokenizer, "SentencePiece: " + std::string(what)); }
+
+/// One loaded model. The library reports by status, and may throw where a model has what it did not foresee.
+class Processor {
+ public:
+  Result<void> load(const SpModel& model, const SpChanges& changes, const std::string& path) {
+    try {
+      const auto status = processor_.LoadFromSerializedProto(write_sp_model(model, changes));
+      if (status.ok()) return {};
+      return Error(ErrorCode::tokenizer, path + ": SentencePiece cannot read the model: " + status.ToString());
+    } catch (const std::exception& thrown) {
+      return Error(ErrorCode::tokenizer, path + ": SentencePiece cannot read the model: " + thrown.what());
+    }
+  }
+  Result<void> encode(std::string_view text, sentencepiece::ImmutableSentencePieceText& into) const {
+    try {
+      const auto status = processor_.Encode(text, into.mutable_proto());
+      return status.ok() ? Result<void>() : library_error(status.ToString());
+    } catch (const std::bad_alloc&) {
+      return Error(ErrorCode::limit_memory, "SentencePiece ran out of memory");
+    } catch (const std::exception& thrown) {
+      return library_error(thrown.what());
+    }
+  }
+
+ private:
+  sentencepiece::SentencePieceProcessor processor_;
+};
+
+class SentencePieceTokenizer final : public Tokenizer {
+ public:
+  Result<void> open(std::string_view bytes, const std::string& path, const SentencePieceOptions& options,
+                    std::span<const AddedToken> added);
+  Result<void> encode(std::string_view text, const std::vector<ByteSpan>* trusted,
+                      std::vector<EncodedToken>& into) const override;
+  std::string token_text(TokenId id) const override { return vocabulary_.text(id); }
+
+ private:
+  /// The same model with and without the dummy prefix.
+  struct Pair {
+    Processor with_prefix, without_prefix;
+  };
+  Result<void> load(const SpModel& model, SpChanges changes, const std::string& path, Pair& pair) const;
+  void build_matchers();
+  const Processor& processor(const Pair& pair, std::uint32_t begin) const {
+    return has_prefix(begin) ? pair.with_prefix : pair.without_prefix;
+  }
+  bool has_prefix(std::uint32_t begin) const { return prefix_each_run_ || begin == 0; }
+  Prepared prepare(std::string_view text, ByteSpan run, const std::vector<ByteSpan>* trusted) const;
+  Result<void> encode_run(std::string_view text, ByteSpan run, const std::vector<ByteSpan>* trusted,
+                          std::vector<EncodedToken>& into) const;
+  Result<void> encode_with(const Pair& pair, const Prepared& run, std::string_view text,
+                           std::vector<EncodedToken>& into) const;
+  void spread_bytes(std::string_view text, std::span<EncodedToken> tokens) const;
+  bool has_forged(std::span<const EncodedToken> tokens, const std::vector<ByteSpan>& trusted) const;
+
+  SpVocabulary vocabulary_;
+  bool prefix_each_run_ = true;
+  bool keeps_blanks_ = false;  ///< a blank at a run's beginning is not dropped by the library
+  Pair plain_, guarded_;
+  ControlMatcher splitters_;  ///< at which a text is split
+  ControlMatcher symbols_;    ///< which the library finds by itself
+};
+
+}  // namespace
+
+// ---- opening
+
+Result<void> SentencePieceTokenizer::load(const SpModel& model, SpChanges changes, const std::string& path,
+                                          Pair& pair) const {
+  changes.anchor = kAnchor;
+  if (Result<void> loaded = pair.with_prefix.load(model, changes, path); !loaded || prefix_each_run_) return loaded;
+  changes.no_dummy_prefix = true;
+  return pair.without_prefix.load(model, changes, path);
+}
+
+void SentencePieceTokenizer::build_matchers() {
+  std::vector<const AddedToken*> splitters, symbols;
+  for (const AddedToken& token : facts_.added) {
+    if (!vocabulary_.is_symbol(token.id)) splitters.push_back(&token);
+    if (vocabulary_.is_symbol(token.id) && token.control) symbols.push_back(&token);
+  }
+  splitters_ = ControlMatcher(splitters);
+  symbols_ = ControlMatcher(symbols);
+}
+
+Result<void> SentencePieceTokenizer::open(std::string_view bytes, const std::string& path,
+                                          const SentencePieceOptions& options, std::span<const AddedToken> added) {
+  const Result<SpModel> model = read_sp_model(bytes, path);
+  if (!model) return model.error();
+  prefix_each_run_ = options.prefix_each_run;
+  keeps_blanks_ = !model->remove_extra_whitespaces;
+  if (Result<void> filled = vocabulary_.fill(*model, options.special_tokens, added, facts_); !filled) return filled;
+  build_matchers();
+  if (Result<void> loaded = load(*model, {}, path, plain_); !loaded) return loaded;
+  if (!vocabulary_.may_be_forged(model->algorithm)) return {};
+  SpChanges hidden;
+  hidden.hidden = vocabulary_.control();
+  return load(*model, std::move(hidden), path, guarded_);
+}
+
+Result<std::unique_ptr<Tokenizer>> open_sentencepiece(std::string_view bytes, const std::string& path,
+                                                      const SentencePieceOptions& options,
+                                                      std::span<const AddedToken> added) {
+  auto tokenizer = std::make_unique<SentencePieceTokenizer>();
+  if (Result<void> opened = tokenizer->open(bytes, path, options, added); !opened) return opened.error();
+  return std::unique_ptr<Tokenizer>(std::move(tokenizer));
+}
+
+// ---- encoding
+
+Result<void> SentencePieceTokenizer::encode(std::string_view text, const std::vector<ByteSpan>* trusted,
+                                            std::vector<EncodedToken>& into) const {
+  if (Result<void> fit = check_text(text); !fit) return fit;
+  std::uint32_t at = 0;
+  for (const ControlMatch& match : splitters_.find(text, trusted)) {
+    if (Result<void> run = encode_run(text, {at, match.taken.begin}, trusted, into); !run) return run;
+    into.push_back({match.token->id, match.bytes, true});
+    at = match.taken.end;
+  }
+  return encode_run(text, {at, static_cast<std::uint32_t>(text.size())}, trusted, into);
+}
+
+/// The run with anchors: for trusted symbols if `trusted` is given, and in front where the library would drop a blank
+/// that is not at the text's beginning.
+Prepared SentencePieceTokenizer::prepare(std::string_view text, ByteSpan run, const std::vector<ByteSpan>* trusted) const {
+  Prepared made;
+  made.begin = run.begin;
+  made.text = text.substr(run.begin, run.end - run.begin);
+  made.leads = !has_prefix(run.begin) && !keeps_blanks_ && begins_blank(made.text);
+  if (trusted != nullptr) {
+    const std::vector<ByteSpan> ranges = ranges_in(run, *trusted);
+    made.symbols = symbols_.find(made.text, &ranges);
+  }
+  if (!made.leads && made.symbols.empty()) return made;
+  if (made.leads) made.owned = kAnchor;
+  std::uint32_t at = 0;
+  for (const ControlMatch& match : made.symbols) {
+    made.owned.append(made.text.substr(at, match.bytes.begin - at)).append(kAnchor);
+    at = match.bytes.end;
+  }
+  made.owned.append(made.text.substr(at));
+  return made;
+}
+
+/// Byte pieces: the library gives the last one of a character all of its bytes, and the others none.
+void SentencePieceTokenizer::spread_bytes(std::string_view text, std::span<EncodedToken> tokens) const {
+  for (std::size_t first = 0; first < tokens.size(); ++first) {
+    std::size_t last = first;
+    std::string bytes;
+    while (last < tokens.size() && vocabulary_.is_byte(tokens[last].id)) {
+      bytes += vocabulary_.text(tokens[last].id);
+      if (tokens[last].bytes.begin < tokens[last].bytes.end) break;
+      ++last;
+    }
+    if (last == tokens.size() || !vocabulary_.is_byte(tokens[last].id)) continue;
+    const ByteSpan all = tokens[last].bytes;
+    const bool same = text.substr(all.begin, all.end - all.begin) == bytes;
+    for (std::size_t i = first; i <= last; ++i) {
+      const auto place = static_cast<std::uint32_t>(all.begin + (i - first));
+      tokens[i].bytes = same ? ByteSpan{place, place + 1} : all;
+    }
+    first = last;
+  }
+}
+
+Result<void> SentencePieceTokenizer::encode_with(const Pair& pair, const Prepared& run, std::string_view text,
+                                                 std::vector<EncodedToken>& into) const {
+  sentencepiece::ImmutableSentencePieceText encoded;
+  const std::string_view given = run.owned.empty() ? run.text : std::string_view(run.owned);
+  if (Result<void> done = processor(pair, run.begin).encode(given, encoded); !done) return done;
+  const std::size_t first = into.size();
+  const auto anchor = static_cast<TokenId>(vocabulary_.pieces());
+  std::size_t anchors = 0;
+  Places place(run);
+  for (std::size_t i = 0; i < encoded.pieces_size(); ++i) {
+    const auto piece = encoded.pieces(static_cast<int>(i));
+    auto id = static_cast<TokenId>(piece.id());
+    if (id == anchor) {
+      const std::size_t number = anchors++ - (run.leads ? 1 : 0);
+      if (run.leads && anchors == 1) continue;
+      if (number >= run.symbols.size()) break;
+      const ByteSpan symbol = run.symbols[number].bytes;
+      into.push_back({run.symbols[number].token->id, {run.begin + symbol.begin, run.begin + symbol.end}, true});
+      continue;
+    }
+    const std::uint32_t begin = place(piece.begin());
+    into.push_back({id, {begin, place(piece.end())}, vocabulary_.is_symbol(id)});
+  }
+  if (anchors != run.symbols.size() + (run.leads ? 1 : 0))
+    return library_error("the model's normalisation takes a control token away");
+  spread_bytes(text, std::span(into).subspan(first));
+  return {};
+}
+
+bool SentencePieceTokenizer::has_forged(std::span<const EncodedToken> tokens, const std::vector<ByteSpan>& trusted) const {
+  return std::any_of(tokens.begin(), tokens.end(), [&](const EncodedToken& token) {
+    return vocabulary_.is_control(token.id) && !lies_in(token.bytes, trusted);
+  });
+}
+
+Result<void> SentencePieceTokenizer::encode_run(std::string_view text, ByteSpan run, const std::vector<ByteSpan>* trusted,
+                                                std::vector<EncodedToken>& into) const {
+  if (run.begin >= run.end) return {};
+  if (run.end - run.begin > kMaxRun)
+    return Error(ErrorCode::limit_memory, "a run of more than 128 MiB between two control tokens");
+  const std::size_t first = into.size();
+  Result<void> done = encode_with(plain_, prepare(text, run, nullptr), text, into);
+  if (!done || trusted == nullptr || !has_forged(std::span(into).subspan(first), *trusted)) return done;
+  into.resize(first);
+  if (done = encode_with(guarded_, prepare(text, run, trusted), text, into); !done) return done;
+  if (!has_forged(std::span(into).subspan(first), *trusted)) return {};
+  return library_error("a control token came of text that is not trusted");
+}
+
+}  // namespace parlance

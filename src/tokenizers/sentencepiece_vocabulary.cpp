@@ -1,0 +1,152 @@
+// Which tokens of a SentencePiece model are control tokens. Begin reading at SpVocabulary::fill.
+#include "tokenizers/sentencepiece_vocabulary.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "tokens/control_matcher.h"
+
+namespace parlance {
+namespace {
+
+constexpr std::string_view kBlank = "\u2581";  // how pieces write U+0020
+
+std::string with_blanks(std::string_view piece) {
+  std::string out;
+  for (std::size_t at = 0; at < piece.size();) {
+    const bool blank = piece.substr(at, kBlank.size()) == kBlank;
+    out += blank ? ' ' : piece[at];
+    at += blank ? kBlank.size() : 1;
+  }
+  return out;
+}
+
+/// The byte of "<0x0A>", as the library writes them.
+std::string byte_of(std::string_view piece) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  if (piece.size() != 6) return std::string(piece);
+  const std::size_t high = kDigits.find(piece[3]), low = kDigits.find(piece[4]);
+  if (high == kDigits.npos || low == kDigits.npos) return std::string(piece);
+  return std::string(1, static_cast<char>(high * 16 + low));
+}
+
+std::string text_of(const SpPiece& piece) {
+  switch (piece.type) {
+    case SpType::byte: return byte_of(piece.text);
+    case SpType::control:
+    case SpType::unknown: return std::string(piece.text);
+    default: return with_blanks(piece.text);
+  }
+}
+
+/// One letter, digit, mark, or sign of punctuation: a user-defined piece of it says that it shall never be merged (as
+/// models do with digits), and nothing about turns.
+bool is_plain_character(std::string_view text) {
+  const utf8::Decoded c = utf8::decode(text.data(), text.data() + text.size());
+  if (c.size != text.size()) return false;
+  const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c.code_point));
+  return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_PO;
+}
+
+bool is_added_by_type(SpType type) {
+  return type == SpType::control || type == SpType::user_defined || type == SpType::unknown;
+}
+
+std::string kind_of(SpAlgorithm algorithm) {
+  switch (algorithm) {
+    case SpAlgorithm::unigram: return "SentencePiece, Unigram";
+    case SpAlgorithm::bpe: return "SentencePiece, BPE";
+    case SpAlgorithm::word: return "SentencePiece, words";
+    case SpAlgorithm::chars: break;
+  }
+  return "SentencePiece, characters";
+}
+
+/// The piece of this text; -1 if there is none.
+TokenId piece_of(const SpModel& model, std::string_view text) {
+  const auto found = std::find_if(model.pieces.begin(), model.pieces.end(), [&](const SpPiece& p) { return p.text == text; });
+  return found == model.pieces.end() ? -1 : static_cast<TokenId>(found - model.pieces.begin());
+}
+
+void note_other(const AddedToken& token, std::string_view piece, TokenizerFacts& facts) {
+  facts.notes.push_back("added token '" + token.text + "' left out: its id " + std::to_string(token.id) +
+                        " is that of '" + std::string(piece) + "'");
+}
+
+}  // namespace
+
+void SpVocabulary::add_pieces(const SpModel& model, TokenizerFacts& facts) {
+  for (const SpPiece& piece : model.pieces) {
+    const auto id = static_cast<TokenId>(texts_.size());
+    texts_.push_back(text_of(piece));
+    types_.push_back(piece.type);
+    const bool plain = piece.type == SpType::user_defined && (is_blank(texts_.back()) || is_plain_character(texts_.back()));
+    symbol_.push_back(piece.type == SpType::user_defined);
+    hidden_.push_back(!plain && (piece.type == SpType::control || piece.type == SpType::user_defined));
+    if (piece.type == SpType::unknown && !facts.unk) facts.unk = id;
+    if (piece.type == SpType::control && piece.text == model.bos) facts.bos = id;
+    if (piece.type == SpType::control && piece.text == model.eos) facts.eos = id;
+    if (!is_added_by_type(piece.type)) continue;
+    AddedToken token{.id = id, .text = texts_.back(), .special = piece.type != SpType::user_defined};
+    token.control = !plain;
+    facts.added.push_back(std::move(token));
+  }
+}
+
+/// One token of a file or of the options; an earlier one of this id gives way. False: the id is somebody else's.
+bool SpVocabulary::add(const AddedToken& token, TokenizerFacts& facts) {
+  const bool is_piece = token.id >= 0 && std::size_t(token.id) < texts_.size();
+  if (is_piece && (is_byte(token.id) || texts_[std::size_t(token.id)] != with_blanks(token.text)))
+    return note_other(token, texts_[std::size_t(token.id)], facts), false;
+  std::erase_if(facts.added, [&](const AddedToken& other) { return other.id == token.id; });
+  facts.added.push_back(token);
+  facts.added.back().control = !is_blank(token.text);
+  if (!is_piece) {
+    beyond_[token.id] = token.text;
+    return true;
+  }
+  symbol_[std::size_t(token.id)] = false;
+  hidden_[std::size_t(token.id)] = facts.added.back().control && type(token.id) != SpType::unknown;
+  return true;
+}
+
+Result<void> SpVocabulary::fill(const SpModel& model, const std::vector<std::string>& special_tokens,
+                                std::span<const AddedToken> added, TokenizerFacts& facts) {
+  facts.kind = kind_of(model.algorithm);
+  add_pieces(model, facts);
+  auto next = static_cast<TokenId>(texts_.size());
+  for (const std::string& text : special_tokens) {
+    if (text.empty()) return Error(ErrorCode::tokenizer, "a special token for a SentencePiece model has no text");
+    add({.id = next++, .text = text, .special = true}, facts);
+  }
+  for (AddedToken token : added) {
+    if (token.id < 0) token.id = piece_of(model, token.text);
+    if (token.id >= 0 && !token.text.empty()) add(token, facts);
+  }
+  std::sort(facts.added.begin(), facts.added.end(), [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
+  facts.vocabulary_size = texts_.size();
+  if (!facts.added.empty())
+    facts.vocabulary_size = std::max(facts.vocabulary_size, std::size_t(facts.added.back().id) + 1);
+  return {};
+}
+
+/// It finds what is no control piece; and those of one character (of one word) it looks up by their text.
+bool SpVocabulary::may_be_forged(SpAlgorithm algorithm) const {
+  const bool looks_up_words = algorithm == SpAlgorithm::word || algorithm == SpAlgorithm::chars;
+  for (std::size_t id = 0; id < hidden_.size(); ++id) {
+    const std::string& text = texts_[id];
+    const bool one_character = utf8::decode(text.data(), text.data() + text.size()).size == text.size();
+    if (hidden_[id] && (types_[id] != SpType::control || looks_up_words || one_character)) return true;
+  }
+  return false;
+}
+
+std::string SpVocabulary::text(TokenId id) const {
+  if (id >= 0 && std::size_t(id) < texts_.size()) return texts_[std::size_t(id)];
+  const auto found = beyond_.find(id);
+  return found == beyond_.end() ? std::string() : found->second;
+}
+
+}  // namespace parlance
