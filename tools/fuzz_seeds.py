@@ -3,12 +3,14 @@
 
 Every template is a seed of jinja_compile (or go_compile), with its context one of jinja_render (go_render), every
 context one of json_read; the formats of the tree and their examples too. Modelfiles of the cases are seeds of modelfile_read, and small GGUF headers
-that are made here of gguf_read, and small tokenizers of each kind of tokenizer_json. What has the same bytes is one seed, named by its hash.
+that are made here of gguf_read, as SentencePiece models are of sentencepiece_model and small tokenizers of each kind of
+tokenizer_json. What has the same bytes is one seed, named by its hash.
 """
 
 import hashlib
 import json
 import pathlib
+import struct
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -90,6 +92,41 @@ def tokenizer_seeds():
     yield tokenizer_json(words, marks, text, pre_tokenizer={"type": "WhitespaceSplit"})
     yield tokenizer_json(parts, marks + ["[SEP]"], text + "[SEP][UNK]", pre_tokenizer={"type": "BertPreTokenizer"},
                          decoder={"type": "WordPiece", "prefix": "##", "cleanup": True})
+def field(number, value):
+    """A field of a protocol buffer message: a number, a text or a message."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    if isinstance(value, float):
+        return varint(number << 3 | 5) + struct.pack("<f", value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def varint(value):
+    return bytes([value & 127 | 128]) + varint(value >> 7) if value > 127 else bytes([value])
+
+
+def charsmap():
+    """A double array of one rule: "a" becomes "<". Units that are no state have labels that nothing leads to."""
+    units = [i ^ 0x55 for i in range(256)]
+    units[0] = 1 << 10
+    units[0x60] = 0xE0 << 10 | 1 << 8 | ord("a")
+    units[0x80] = 1 << 31
+    return struct.pack("<I256I", 1024, *units) + b"<\0"
+
+
+def sentencepiece_seeds():
+    """Small models of each kind: pieces with a type and a score."""
+    normal, unknown, control, user, unused, byte = range(1, 7)
+    pieces = [("<unk>", unknown), ("<s>", control), ("</s>", control), ("<|x|>", user), ("<x", unused), ("#", control)]
+    pieces += [(text, normal) for text in ("\u2581", "<", "x", ">", "|", "a", "<s", "s>", "\u2581<", "s", "/", "<x>")]
+    by_bytes = [("<0x%02X>" % n, byte) for n in range(256)]
+    for algorithm in range(1, 5):
+        for more, trainer, normalizer in (([], b"", field(3, 0) + field(4, 0)), ([], b"", field(2, charsmap())),
+                                          (by_bytes, field(35, 1), field(4, 0)), ([], field(24, 1), b"")):
+            made = b"".join(field(1, field(1, text) + field(2, -float(n)) + field(3, kind))
+                            for n, (text, kind) in enumerate(pieces + more))
+            yield made + field(2, field(3, algorithm) + trainer) + field(3, normalizer)
 
 
 def seeds():
@@ -103,6 +140,7 @@ def seeds():
         yield "json_read", context
     yield from (("gguf_read", header) for header in gguf_seeds())
     yield from (("tokenizer_json", seed) for seed in tokenizer_seeds())
+    yield from (("sentencepiece_model", model) for model in sentencepiece_seeds())
     for path in sorted(cases.rglob("*Modelfile")):
         yield "modelfile_read", path.read_bytes()
     for ending, language in (("jinja", "jinja"), ("gotmpl", "go")):
@@ -118,7 +156,7 @@ def main():
         raise SystemExit(__doc__)
     count = 0
     for target, content in seeds():
-        if len(content) > LONGEST and not target.endswith("_render"):
+        if len(content) > LONGEST and not target.endswith(("_render", "_model")):
             continue
         folder = pathlib.Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@
 # where all is there. As root, or with sudo.
 set -eu
 packages="g++ make cmake ninja-build ccache libsimdjson-dev libutf8proc-dev libcli11-dev libfmt-dev libboost-dev
-  libgtest-dev python3 python3-venv"
+  libsentencepiece-dev libgtest-dev python3 python3-venv"
 if [ "${1:-}" = full ]; then packages="$packages clang-14 libclang-rt-14-dev"; fi
 
 # Cargo 1.85 or later, from anywhere; Debian's package `cargo` is older, its cargo-web is not.

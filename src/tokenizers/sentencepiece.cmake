@@ -9,6 +9,7 @@ if(SENTENCEPIECE_INCLUDE_DIR AND SENTENCEPIECE_LIBRARY AND NOT PARLANCE_SENTENCE
 elseif(PARLANCE_SENTENCEPIECE STREQUAL "ON")
   message(FATAL_ERROR "PARLANCE_SENTENCEPIECE is ON, but libsentencepiece is not there (Debian: libsentencepiece-dev)")
 endif()
+set(PARLANCE_HAS_SENTENCEPIECE ${PARLANCE_HAS_SENTENCEPIECE} CACHE INTERNAL "Are SentencePiece models read?")
 
 target_sources(parlance_tokenizers PRIVATE sentencepiece_proto.cpp sentencepiece_charsmap.cpp sentencepiece_vocabulary.cpp)
 if(PARLANCE_HAS_SENTENCEPIECE)

@@ -129,6 +129,7 @@ class SentencePieceTokenizer final : public Tokenizer {
   SpVocabulary vocabulary_;
   bool prefix_each_run_ = true;
   bool keeps_blanks_ = false;  ///< a blank at a run's beginning is not dropped by the library
+  bool guards_ = false;        ///< guarded_ is loaded, because plain_ could make control tokens of a text
   Pair plain_, guarded_;
   ControlMatcher splitters_;  ///< at which a text is split
   ControlMatcher symbols_;    ///< which the library finds by itself
@@ -165,7 +166,8 @@ Result<void> SentencePieceTokenizer::open(std::string_view bytes, const std::str
   if (Result<void> filled = vocabulary_.fill(*model, options.special_tokens, added, facts_); !filled) return filled;
   build_matchers();
   if (Result<void> loaded = load(*model, {}, path, plain_); !loaded) return loaded;
-  if (!vocabulary_.may_be_forged(model->algorithm)) return {};
+  guards_ = vocabulary_.may_be_forged(model->algorithm);
+  if (!guards_) return {};
   SpChanges hidden;
   hidden.hidden = vocabulary_.control();
   return load(*model, std::move(hidden), path, guarded_);
@@ -278,7 +280,8 @@ Result<void> SentencePieceTokenizer::encode_run(std::string_view text, ByteSpan 
     return Error(ErrorCode::limit_memory, "a run of more than 128 MiB between two control tokens");
   const std::size_t first = into.size();
   Result<void> done = encode_with(plain_, prepare(text, run, nullptr), text, into);
-  if (!done || trusted == nullptr || !has_forged(std::span(into).subspan(first), *trusted)) return done;
+  // A control piece that came of a text makes the library fail where it has one character.
+  if (trusted == nullptr || !guards_ || (done && !has_forged(std::span(into).subspan(first), *trusted))) return done;
   into.resize(first);
   if (done = encode_with(guarded_, prepare(text, run, trusted), text, into); !done) return done;
   if (!has_forged(std::span(into).subspan(first), *trusted)) return {};

@@ -12,6 +12,9 @@ foreach(program unicode_dump number_dump method_driver json_dump parse_dump sour
   parlance_test_program(${program} oracle/${program}.cpp)
 endforeach()
 
+parlance_test_program(sentencepiece_dump oracle/sentencepiece_dump.cpp)
+target_link_libraries(sentencepiece_dump PRIVATE parlance_tokenizers)
+
 # parlance_oracle_test(name arguments...): with the Python that has Jinja2, else skipped.
 function(parlance_oracle_test name)
   if(oracle_python)
@@ -40,6 +43,8 @@ parlance_oracle_test(numbers ${oracle}/number_oracle.py $<TARGET_FILE:number_dum
 parlance_oracle_test(methods ${oracle}/method_oracle.py $<TARGET_FILE:method_driver> 100000)
 parlance_oracle_test(parser ${oracle}/parse_oracle.py $<TARGET_FILE:parse_dump> --mutants 3000 ${PROJECT_SOURCE_DIR}/formats)
 parlance_oracle_test(cases ${oracle}/cases.py check)
+parlance_oracle_test(sentencepiece ${oracle}/sentencepiece_oracle.py $<TARGET_FILE:sentencepiece_dump>
+  ${PROJECT_SOURCE_DIR}/build/oracle/tokenizers)
 parlance_python_test(oracle.modelfile oracle ${oracle}/modelfile_oracle.py $<TARGET_FILE:source_dump>
   ${PROJECT_BINARY_DIR})
 set_tests_properties(oracle.modelfile PROPERTIES TIMEOUT 900)

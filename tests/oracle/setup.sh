@@ -15,5 +15,6 @@ if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
   cp "$here/requirements.txt" "$venv/installed.txt"
 fi
 "$venv/bin/python" "$here/train_tokenizers.py"
+"$venv/bin/python" -B "$here/train_sentencepiece.py" "$venv/../tokenizers" >&2
 cd "$venv/bin"
 echo "$(pwd)/python"
