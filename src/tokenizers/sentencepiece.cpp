@@ -123,7 +123,7 @@ class SentencePieceTokenizer final : public Tokenizer {
                           std::vector<EncodedToken>& into) const;
   Result<void> encode_with(const Pair& pair, const Prepared& run, std::string_view text,
                            std::vector<EncodedToken>& into) const;
-  void spread_bytes(std::string_view text, std::span<EncodedToken> tokens) const;
+  void spread(std::string_view text, std::span<EncodedToken> tokens) const;
   bool has_forged(std::span<const EncodedToken> tokens, const std::vector<ByteSpan>& trusted) const;
 
   SpVocabulary vocabulary_;
@@ -217,22 +217,21 @@ Prepared SentencePieceTokenizer::prepare(std::string_view text, ByteSpan run, co
   return made;
 }
 
-/// Byte pieces: the library gives the last one of a character all of its bytes, and the others none.
-void SentencePieceTokenizer::spread_bytes(std::string_view text, std::span<EncodedToken> tokens) const {
-  for (std::size_t first = 0; first < tokens.size(); ++first) {
+/// Of the tokens that one character becomes (pieces of bytes, or a replacement of several pieces) the library gives the last
+/// one all of its bytes and the others none. Here each has them; a piece of a byte its own. The dummy blank keeps none.
+void SentencePieceTokenizer::spread(std::string_view text, std::span<EncodedToken> tokens) const {
+  const bool has_dummy = !tokens.empty() && tokens[0].bytes.begin == tokens[0].bytes.end && token_text(tokens[0].id) == " ";
+  for (std::size_t first = has_dummy ? 1 : 0; first < tokens.size(); ++first) {
+    const std::uint32_t begin = tokens[first].bytes.begin;
     std::size_t last = first;
     std::string bytes;
-    while (last < tokens.size() && vocabulary_.is_byte(tokens[last].id)) {
-      bytes += vocabulary_.text(tokens[last].id);
-      if (tokens[last].bytes.begin < tokens[last].bytes.end) break;
-      ++last;
-    }
-    if (last == tokens.size() || !vocabulary_.is_byte(tokens[last].id)) continue;
+    while (last + 1 < tokens.size() && tokens[last].bytes.end == begin && tokens[last + 1].bytes.begin == begin) ++last;
     const ByteSpan all = tokens[last].bytes;
-    const bool same = text.substr(all.begin, all.end - all.begin) == bytes;
+    for (std::size_t i = first; i <= last; ++i) bytes += vocabulary_.is_byte(tokens[i].id) ? token_text(tokens[i].id) : "";
+    const bool own = bytes.size() == last + 1 - first && text.substr(begin, all.end - begin) == bytes;
     for (std::size_t i = first; i <= last; ++i) {
-      const auto place = static_cast<std::uint32_t>(all.begin + (i - first));
-      tokens[i].bytes = same ? ByteSpan{place, place + 1} : all;
+      const auto place = static_cast<std::uint32_t>(begin + (i - first));
+      tokens[i].bytes = own ? ByteSpan{place, place + 1} : all;
     }
     first = last;
   }
@@ -263,7 +262,7 @@ Result<void> SentencePieceTokenizer::encode_with(const Pair& pair, const Prepare
   }
   if (anchors != run.symbols.size() + (run.leads ? 1 : 0))
     return library_error("the model's normalisation takes a control token away");
-  spread_bytes(text, std::span(into).subspan(first));
+  spread(text, std::span(into).subspan(first));
   return {};
 }
 

@@ -109,20 +109,22 @@ def split(text, ids):
 
 
 def spread(tokens, text, types, texts):
-    """Byte pieces: the last one of a character has all its bytes, the others none. Here each has its own."""
-    first = 0
-    while first < len(tokens):
-        last = first
-        while last < len(tokens) and types[tokens[last][0]] == BYTE and tokens[last][1] == tokens[last][2]:
-            last += 1
-        if last < len(tokens) and types[tokens[last][0]] == BYTE:
-            begin, end = tokens[last][1:3]
-            bytes_ = bytes(int(texts[t[0]][3:5], 16) for t in tokens[first:last + 1])
-            for n in range(first, last + 1):
-                own = (begin + n - first, begin + n - first + 1)
-                tokens[n][1:3] = own if text[begin:end] == bytes_ else (begin, end)
-        first = last + 1
-    return tokens
+    """Of what one character becomes, the last token has its bytes and the others none. Here each has them, and a piece of a
+    byte its own; but the dummy blank has none."""
+    groups = []
+    for n, (number, begin, end) in enumerate(tokens):
+        open_ = groups and groups[-1][-1][1] == groups[-1][-1][2] == begin and not (n == 1 and texts[groups[-1][0][0]] == "▁")
+        if open_:
+            groups[-1].append([number, begin, end])
+        else:
+            groups.append([[number, begin, end]])
+    for group in groups:
+        begin, end = group[0][1], group[-1][2]
+        bytes_ = b"".join(bytes([int(texts[t[0]][3:5], 16)]) for t in group if types[t[0]] == BYTE)
+        own = len(bytes_) == len(group) and text[begin:end] == bytes_
+        for n, token in enumerate(group):
+            token[1:3] = (begin + n, begin + n + 1) if own else (begin, end)
+    return [token for group in groups for token in group]
 
 
 def encoded(processor, run, begin, whole, types, texts):
