@@ -125,7 +125,8 @@ def sentencepiece_seeds():
         for more, trainer, normalizer in (([], b"", field(3, 0) + field(4, 0)), ([], b"", field(2, charsmap())),
                                           (by_bytes, field(35, 1), field(4, 0)), ([], field(24, 1), b"")):
             made = b"".join(field(1, field(1, text) + field(2, -float(n)) + field(3, kind))
-                            for n, (text, kind) in enumerate(pieces + more))
+                            for n, (text, kind) in enumerate(pieces))
+            made += b"".join(field(1, field(1, text) + field(3, kind)) for text, kind in more)
             yield made + field(2, field(3, algorithm) + trainer) + field(3, normalizer)
 
 

@@ -114,12 +114,30 @@ void set_ends(const Beside& beside, const std::string& file, TokenizerFacts& fac
   }
 }
 
-TokenizerFacts facts_of(const Tokenizer& tokenizer, const Beside& beside, const std::string& file, bool puts_as_configured) {
+/// A tokenizer.json says all by itself; what its neighbours add to it is not added, but noted.
+void note_not_added(const Beside& beside, TokenizerFacts& facts) {
+  for (const AddedToken& token : beside.added) {
+    const auto same = [&](const AddedToken& other) { return other.text == token.text; };
+    if (std::any_of(facts.added.begin(), facts.added.end(), same)) continue;
+    note(facts, "'" + token.text + "'", "is no added token of tokenizer.json, only of the files beside it: it is text");
+  }
+}
+
+/// A .model knows nothing of texts that begin with BOS.
+void set_puts(const Beside& beside, TokenizerFacts& facts) {
+  if (beside.add_bos && facts.bos) facts.puts_before = {*facts.bos};
+  if (beside.add_eos && facts.eos) facts.puts_after = {*facts.eos};
+}
+
+TokenizerFacts facts_of(const Tokenizer& tokenizer, const Beside& beside, const std::string& file, bool json) {
   TokenizerFacts facts = tokenizer.facts();
   facts.notes.insert(facts.notes.end(), beside.notes.begin(), beside.notes.end());
   set_named(tokenizer, beside, facts);
-  if (puts_as_configured && beside.add_bos && facts.bos) facts.puts_before = {*facts.bos};
-  if (puts_as_configured && beside.add_eos && facts.eos) facts.puts_after = {*facts.eos};
+  if (json) {
+    note_not_added(beside, facts);
+  } else {
+    set_puts(beside, facts);
+  }
   set_ends(beside, file, facts);
   return facts;
 }
@@ -146,7 +164,7 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path, const
       json ? open_hf_json(*bytes, *file)
            : open_sentencepiece(*bytes, *file, as_configured(options.sentencepiece, *beside), beside->added);
   if (!opened) return opened;
-  TokenizerFacts facts = facts_of(**opened, *beside, std::string(file_name_of(*file)), !json);
+  TokenizerFacts facts = facts_of(**opened, *beside, std::string(file_name_of(*file)), json);
   return std::unique_ptr<Tokenizer>(std::make_unique<WithFacts>(std::move(*opened), std::move(facts)));
 }
 
