@@ -35,6 +35,7 @@ if(NOT hf_missing)
       execute_process(COMMAND ${PARLANCE_CARGO} fetch --quiet --locked ${way} --manifest-path ${hf_source}/Cargo.toml
         RESULT_VARIABLE hf_result ERROR_VARIABLE hf_error TIMEOUT 300)
       if(hf_result EQUAL 0)
+        file(MAKE_DIRECTORY ${hf_target})
         file(TOUCH ${hf_fetched})
         break()
       endif()
