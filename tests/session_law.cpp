@@ -1,7 +1,7 @@
 // What Session promises, on every template and conversation of the corpus and of the tree: the appended ids are those of a
 // full render wherever the prefix is stable, and it refuses exactly where it is not.
 //
-//     session_law --formats FOLDER [--corpus FOLDER] [--list yes]
+//     session_law --formats FOLDER [--corpus FOLDER] [--tokenizer PATH] [--list yes]
 //
 // Each conversation is cut before each of its assistant's messages: what is before is the prompt, the message is sampled as
 // the template would write it, and the session is extended by the rest. --list prints a line for each template.
@@ -198,7 +198,7 @@ int main(int argc, char** argv) {
   using namespace parlance::testing;
   std::map<std::string, std::string> options;
   for (int i = 1; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
-  const std::unique_ptr<parlance::Tokenizer> tokenizer = byte_tokenizer();
+  const std::unique_ptr<parlance::Tokenizer> tokenizer = chosen_tokenizer(options["--tokenizer"]);
   std::vector<Material> materials = {own_material(options["--formats"])};
   if (!options["--corpus"].empty()) {
     materials.push_back(corpus_material(options["--corpus"], false));

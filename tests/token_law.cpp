@@ -4,7 +4,7 @@
 //     token_law --formats FOLDER [--corpus FOLDER] [--tokenizer PATH] [--count N] [--seed N]
 //
 // What is trusted is worked out here anew, from the paths and texts of spans alone, so that a mistake of the library is not
-// repeated. Without --tokenizer a tokenizer of single bytes is used. Begin reading at main.
+// repeated. Without --tokenizer a tokenizer of single bytes is used, which knows the control tokens of many models. Begin reading at main.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -44,13 +44,23 @@ bool is_of_role(std::string_view bytes, std::string_view role) {
   return std::find(roles.begin(), roles.end(), role) != roles.end() && role.find(low) != role.npos;
 }
 
-bool is_trusted(const Rendering& prompt, const Conversation& chat, const Span& span) {
+/// Is a variable of the request the token that the tokenizer has under this name? One without names has any special token.
+bool is_own_token(const Tokenizer& tokenizer, const std::string& path, std::string_view bytes) {
+  if (path != "bos_token" && path != "eos_token") return false;
+  const TokenizerFacts& facts = tokenizer.facts();
+  for (const NamedToken& named : facts.named) {
+    if (named.name == path) return named.text == bytes;
+  }
+  return facts.named.empty() && std::any_of(facts.added.begin(), facts.added.end(),
+                                            [&](const AddedToken& t) { return t.special && t.text == bytes; });
+}
+
+bool is_trusted(const Tokenizer& tokenizer, const Rendering& prompt, const Conversation& chat, const Span& span) {
   const std::string_view bytes = prompt.text().substr(span.begin, span.end - span.begin);
   if (span.origin == Origin::literal) return true;
   if (span.origin == Origin::computed) return is_word(bytes);
   const std::string path = path_of_span(chat, span);
-  if (path == "bos_token") return bytes == "<s>";
-  if (path == "eos_token") return bytes == "</s>";
+  if (is_own_token(tokenizer, path, bytes)) return true;
   return is_of_role(bytes, role_at(chat, path));
 }
 
@@ -68,7 +78,7 @@ const PromptToken* forged(const Rendering& prompt, const Conversation& chat, con
     if (!control.contains(token.id) || unknown) continue;
     while (at < spans.size() && spans[at].end <= token.bytes.begin) ++at;
     for (std::size_t i = at; i < spans.size() && spans[i].begin < token.bytes.end; ++i) {
-      if (!is_trusted(prompt, chat, spans[i])) return &token;
+      if (!is_trusted(tokenizer, prompt, chat, spans[i])) return &token;
     }
   }
   return nullptr;
@@ -170,8 +180,8 @@ int main(int argc, char** argv) {
   using namespace parlance::testing;
   std::map<std::string, std::string> options = {{"--count", "100"}, {"--seed", "1"}};
   for (int i = 1; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
-  std::unique_ptr<parlance::Tokenizer> tokenizer = byte_tokenizer();
-  World world{*tokenizer, attack_strings(control_texts()), std::mt19937_64(std::stoull(options["--seed"])), {}};
+  const std::unique_ptr<parlance::Tokenizer> tokenizer = chosen_tokenizer(options["--tokenizer"]);
+  World world{*tokenizer, attack_strings(control_texts_of(*tokenizer)), std::mt19937_64(std::stoull(options["--seed"])), {}};
   const std::size_t count = std::stoull(options["--count"]);
   std::printf("%zu attack strings\n", world.attacks.size());
   run_material(world, own_material(options["--formats"]), count);

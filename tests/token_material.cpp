@@ -2,6 +2,8 @@
 #include "token_material.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 
 #include "value/dict.h"
@@ -80,6 +82,22 @@ std::unique_ptr<Tokenizer> byte_tokenizer() {
   parts.token_text = [](TokenId id) { return id < 256 ? std::string(1, static_cast<char>(id)) : control_texts()[static_cast<std::size_t>(id - 256)]; };
   parts.facts = byte_facts();
   return std::make_unique<CallbackTokenizer>(std::move(parts));
+}
+
+std::unique_ptr<Tokenizer> chosen_tokenizer(const std::string& path) {
+  if (path.empty()) return byte_tokenizer();
+  Result<std::unique_ptr<Tokenizer>> opened = open_tokenizer(path);
+  if (opened) return std::move(*opened);
+  std::fputs(opened.error().display().c_str(), stderr);
+  std::exit(2);
+}
+
+std::vector<std::string> control_texts_of(const Tokenizer& tokenizer) {
+  std::vector<std::string> texts;
+  for (const AddedToken& token : tokenizer.facts().added) {
+    if (token.control) texts.push_back(token.text);
+  }
+  return texts;
 }
 
 Material own_material(const std::string& folder) {

@@ -15,6 +15,11 @@ inline constexpr CivilTime kClock = {2026, 3, 14, 15, 9, 26, 0};
 const std::vector<std::string>& control_texts();
 std::unique_ptr<Tokenizer> byte_tokenizer();
 
+/// open_tokenizer(), or byte_tokenizer() for an empty path. Ends the program where it cannot be opened.
+std::unique_ptr<Tokenizer> chosen_tokenizer(const std::string& path);
+/// The texts of a tokenizer's control tokens.
+std::vector<std::string> control_texts_of(const Tokenizer& tokenizer);
+
 struct Material {
   std::vector<Template> templates;
   std::vector<std::string> requests;  ///< JSON
