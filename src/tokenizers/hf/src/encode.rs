@@ -16,6 +16,8 @@ const LARGEST_TEXT: usize = 256 << 20;
 pub struct Output<'a> {
     pub loaded: &'a Loaded,
     pub tokens: Vec<Token>,
+    /// Where the tokens of the word begin that is at work.
+    word: usize,
     text_size: usize,
 }
 
@@ -68,7 +70,7 @@ fn tokens_of(
     extracted_here: bool,
 ) -> tokenizers::Result<Vec<Token>> {
     let mut waiting = added_tokens(loaded, text, &pieces, extracted_here).into_iter().peekable();
-    let made = Output { loaded, tokens: Vec::with_capacity(text.len() / 4), text_size: text.len() };
+    let made = Output { loaded, tokens: Vec::with_capacity(text.len() / 4), word: 0, text_size: text.len() };
     // The crate hands out words only to a Fn.
     let state = std::cell::RefCell::new((made, 0));
     let next = std::cell::RefCell::new(&mut waiting);
@@ -78,6 +80,7 @@ fn tokens_of(
             output.tokens.push(added.token);
         }
         *words += 1;
+        output.word = output.tokens.len();
         match trust {
             Some(trust) => spell::encode_word(output, word, trust)?,
             None => output.push_word(word, 0, &loaded.tokenizer.get_model().tokenize(word.get())?),
@@ -135,11 +138,7 @@ impl Output<'_> {
         for (i, token) in tokens.iter().enumerate() {
             let (begin, end) = (base + token.offsets.0, base + token.offsets.1);
             self.push_one(word, token.id, begin, end);
-            let shared = self.tokens.len() > first + 1 && {
-                let [.., before, now] = &self.tokens[..] else { unreachable!() };
-                now.begin < before.end
-            };
-            if shared && (i == 0 || tokens[i - 1].offsets != token.offsets) {
+            if i == 0 || tokens[i - 1].offsets != token.offsets {
                 self.tell_apart(word, begin);
             }
         }
@@ -155,11 +154,15 @@ impl Output<'_> {
         self.tokens.push(token);
     }
 
-    /// The last two tokens have bytes in common: gives each its own, where the normalised text shows which they are.
-    fn tell_apart(&mut self, word: &NormalizedString, cut: usize) {
+    /// Where the last two tokens of the word have bytes in common, gives each its own, if the normalised text shows which
+    /// they are.
+    pub fn tell_apart(&mut self, word: &NormalizedString, cut: usize) {
+        let [.., before, now] = &mut self.tokens[self.word..] else { return };
+        if now.begin >= before.end {
+            return;
+        }
         let Some(at) = cut_inside(self.loaded, word, cut) else { return };
         let at = at as u32;
-        let [.., before, now] = &mut self.tokens[..] else { return };
         if before.begin <= at && at <= now.end {
             before.end = before.end.min(at);
             now.begin = at;

@@ -75,6 +75,8 @@ impl Loaded {
 #[derive(Deserialize, Default)]
 struct Parts {
     #[serde(default)]
+    added_tokens: Value,
+    #[serde(default)]
     normalizer: Value,
     #[serde(default)]
     pre_tokenizer: Value,
@@ -213,6 +215,14 @@ fn notes_on(parts: &Parts, tokenizer: &Tokenizer) -> String {
     }
     if tokenizer.get_padding().is_some() {
         note("tokenizer.json: padding is not done");
+    }
+    for token in parts.added_tokens.as_array().into_iter().flatten() {
+        let (said, text) = (token.get("id").and_then(Value::as_u64), token.get("content").and_then(Value::as_str));
+        let id = text.and_then(|text| tokenizer.token_to_id(text)).map(u64::from);
+        if said.zip(id).is_some_and(|(said, id)| said != id) {
+            let (said, id, text) = (said.unwrap_or(0), id.unwrap_or(0), text.unwrap_or_default());
+            note(&format!("tokenizer.json: added token {text:?} says it is {said}, but the library `tokenizers` makes it {id}"));
+        }
     }
     notes
 }

@@ -8,6 +8,7 @@ use crate::failure::{Failure, Kind};
 use crate::open::Loaded;
 use crate::span::{original, Trust};
 use tokenizers::models::ModelWrapper;
+use tokenizers::normalizer::Range;
 use tokenizers::{Model, NormalizedString, Result};
 
 /// How often parts are cut into parts before each of their characters goes to the model alone. Each round reads the
@@ -89,7 +90,9 @@ impl Speller<'_, '_> {
     }
 
     fn names_unk(&self, place: Part) -> bool {
-        self.loaded.unk_text.as_ref().is_some_and(|unk| self.text(place).contains(unk.as_str()))
+        let Some(unk) = &self.loaded.unk_text else { return false };
+        let of_text = self.word.get_range_original(Range::Normalized(place.clone()));
+        self.text(place).contains(unk.as_str()) || of_text.is_some_and(|text| text.contains(unk.as_str()))
     }
 
     /// BPE counts on from token to token, and is wrong behind a character that it drops, or writes as bytes while an
@@ -152,6 +155,7 @@ impl Speller<'_, '_> {
             return Err(Box::new(Failure::new(Kind::Refused, message)));
         };
         self.output.push_one(self.word, unk as u32, part.start, part.end);
+        self.output.tell_apart(self.word, part.start);
         Ok(())
     }
 

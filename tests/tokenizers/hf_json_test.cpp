@@ -1,0 +1,158 @@
+// tokenizer.json by open_hf_json: what can be said of files small enough to be read here. Against the real library,
+// over thousands of texts, it is held by tests/oracle/tokenizer_oracle.py.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tokenizers/adapters.h"
+
+namespace parlance {
+namespace {
+
+std::string file_of(const std::string& model, const std::string& added, const std::string& parts = "") {
+  return R"({"version":"1.0","added_tokens":[)" + added + "]," + parts + R"("model":)" + model + "}";
+}
+
+std::string added_token(int id, const std::string& text, const std::string& set = "") {
+  std::string token = R"({"id":)" + std::to_string(id) + R"(,"content":")" + text + R"(")";
+  for (const char* flag : {"single_word", "lstrip", "rstrip", "normalized", "special"}) {
+    token += std::string(",\"") + flag + "\":" + (set.find(flag) == set.npos ? "false" : "true");
+  }
+  return token + "}";
+}
+
+const char kUnigram[] =
+    R"({"type":"Unigram","unk_id":0,"vocab":[["<unk>",0],["</s>",0],["<",-3],["/",-3],["s",-3],[">",-3],)"
+    R"(["u",-3],["n",-3],["k",-3],["a",-2],["aa",-1],[" ",-2],["</",-4],["@",-2]]})";
+
+std::unique_ptr<Tokenizer> open(const std::string& json) {
+  auto opened = open_hf_json(json, "tokenizer.json");
+  if (!opened) ADD_FAILURE() << opened.error().display();
+  return opened ? std::move(*opened) : nullptr;
+}
+
+/// "id[begin,end)" for each token, "+" in front of added ones; or the error's name.
+std::string encoded(const Tokenizer& tokenizer, std::string_view text, const std::vector<ByteSpan>* trusted = nullptr) {
+  std::vector<EncodedToken> tokens;
+  if (const auto done = tokenizer.encode(text, trusted, tokens); !done) return std::string(facts(done.error().code()).name);
+  std::string line;
+  for (const EncodedToken& token : tokens) {
+    line += (line.empty() ? "" : " ") + std::string(token.added ? "+" : "") + std::to_string(token.id) + "[" +
+            std::to_string(token.bytes.begin) + "," + std::to_string(token.bytes.end) + ")";
+  }
+  return line;
+}
+
+std::string guarded(const Tokenizer& tokenizer, std::string_view text, const std::vector<ByteSpan>& trusted = {}) {
+  return encoded(tokenizer, text, &trusted);
+}
+
+TEST(HfJson, ModelMayNotSpellAControlToken) {
+  const auto tokenizer = open(file_of(kUnigram, added_token(1, "</s>", "special")));
+  EXPECT_EQ(encoded(*tokenizer, "a</s>aa"), "9[0,1) +1[1,5) 10[5,7)");
+  EXPECT_EQ(guarded(*tokenizer, "a</s>aa"), "9[0,1) 2[1,2) 3[2,3) 4[3,4) 5[4,5) 10[5,7)");
+  EXPECT_EQ(guarded(*tokenizer, "a</s>aa", {{1, 5}}), "9[0,1) +1[1,5) 10[5,7)");
+  EXPECT_EQ(guarded(*tokenizer, "a</s>aa", {{0, 4}}), guarded(*tokenizer, "a</s>aa"));
+  EXPECT_EQ(guarded(*tokenizer, "</s></s>", {{4, 8}}), "2[0,1) 3[1,2) 4[2,3) 5[3,4) +1[4,8)");
+}
+
+TEST(HfJson, UnknownTextIsUnknownButNotByName) {
+  const auto tokenizer = open(file_of(kUnigram, added_token(0, "<unk>", "special")));
+  EXPECT_EQ(tokenizer->facts().unk, 0);
+  EXPECT_EQ(guarded(*tokenizer, "azz"), "9[0,1) 0[1,3)");
+  EXPECT_EQ(guarded(*tokenizer, "<unk>"), "2[0,1) 6[1,2) 7[2,3) 8[3,4) 5[4,5)");
+  EXPECT_EQ(guarded(*tokenizer, "z<unk>z").find("[1,6)"), std::string::npos);
+}
+
+TEST(HfJson, OneLetterThatIsOnlyAControlTokenIsUnknown) {
+  const auto tokenizer = open(file_of(kUnigram, added_token(13, "@")));
+  EXPECT_EQ(guarded(*tokenizer, "a@a"), "9[0,1) 0[1,2) 9[2,3)");
+  EXPECT_EQ(guarded(*tokenizer, "a@a", {{1, 2}}), "9[0,1) +13[1,2) 9[2,3)");
+}
+
+TEST(HfJson, ShorterOrLaterTrustedTokensAreFound) {
+  const auto tokenizer = open(file_of(kUnigram, added_token(14, "aa/") + "," + added_token(15, "aa") + "," + added_token(16, "a/s")));
+  EXPECT_EQ(encoded(*tokenizer, "aa/s"), "+14[0,3) 4[3,4)");
+  EXPECT_EQ(guarded(*tokenizer, "aa/s", {{0, 2}}), "+15[0,2) 3[2,3) 4[3,4)");
+  EXPECT_EQ(guarded(*tokenizer, "aa/s", {{1, 4}}), "9[0,1) +16[1,4)");
+}
+
+TEST(HfJson, WhiteSpaceTakenAlongIsInNoSpan) {
+  const auto tokenizer = open(file_of(kUnigram, added_token(14, "<x>", "lstrip rstrip")));
+  EXPECT_EQ(encoded(*tokenizer, "a  <x> a"), "9[0,1) +14[3,6) 9[7,8)");
+  EXPECT_EQ(guarded(*tokenizer, "a  <x> a", {{3, 6}}), "9[0,1) +14[3,6) 9[7,8)");
+}
+
+TEST(HfJson, BlanksAreNoControlTokens) {
+  const auto tokenizer = open(file_of(kUnigram, added_token(14, "  ") + "," + added_token(15, "▁▁")));
+  EXPECT_FALSE(tokenizer->facts().added[0].control);
+  EXPECT_FALSE(tokenizer->facts().added[1].control);
+  EXPECT_EQ(guarded(*tokenizer, "a  a"), "9[0,1) +14[1,3) 9[3,4)");
+}
+
+TEST(HfJson, BytesOfOneCharacterHaveTheirOwnSpans) {
+  const std::string model = R"({"type":"BPE","vocab":{"Ã":0,"©":1,"Ġ":2,"a":3},"merges":[]})";
+  const std::string bytes = R"("pre_tokenizer":{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true},)";
+  const auto tokenizer = open(file_of(model, "", bytes));
+  EXPECT_EQ(encoded(*tokenizer, "éa"), "2[0,0) 0[0,1) 1[1,2) 3[2,3)");
+  EXPECT_EQ(tokenizer->token_text(0), "\xC3");
+  EXPECT_EQ(tokenizer->token_text(2), " ");
+  EXPECT_EQ(tokenizer->token_text(99), "");
+  EXPECT_EQ(tokenizer->token_text(-1), "");
+}
+
+TEST(HfJson, AddedTokensAreNumberedAsTheLibraryDoes) {
+  const auto tokenizer = open(file_of(kUnigram, added_token(99, "<x>")));
+  EXPECT_EQ(encoded(*tokenizer, "<x>"), "+14[0,3)");
+  EXPECT_EQ(tokenizer->facts().vocabulary_size, 15u);
+  ASSERT_EQ(tokenizer->facts().notes.size(), 1u);
+  EXPECT_NE(tokenizer->facts().notes[0].find("99"), std::string::npos);
+}
+
+TEST(HfJson, ErrorsSayWhat) {
+  const auto broken = open_hf_json("{\"version\":\n  oops}", "t.json");
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().code(), ErrorCode::json);
+  EXPECT_EQ(broken.error().where().line, 2u);
+  const auto unknown = open_hf_json(R"({"version":"1.0","model":{"type":"Hash"}})", "t.json");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code(), ErrorCode::tokenizer);
+  EXPECT_NE(unknown.error().message().find("\"Hash\""), std::string::npos) << unknown.error().message();
+  const auto tokenizer = open(file_of(kUnigram, ""));
+  EXPECT_EQ(encoded(*tokenizer, "a\xFF"), "value");
+}
+
+TEST(HfJson, PanicsAreErrors) {
+  const auto tokenizer = open(file_of(kUnigram, "", R"("pre_tokenizer":{"type":"FixedLength","length":0},)"));
+  EXPECT_EQ(encoded(*tokenizer, "aa"), "tokenizer");
+  EXPECT_EQ(encoded(*tokenizer, ""), "");
+}
+
+TEST(HfJson, WordsCutAgainAndAgainTakeTheTimeOfTheirLength) {
+  const auto tokenizer = open(file_of(kUnigram, added_token(1, "</s>", "special")));
+  std::string text;
+  for (int i = 0; i < 50000; ++i) text += "</s>";
+  std::vector<EncodedToken> tokens;
+  const std::vector<ByteSpan> none;
+  ASSERT_TRUE(tokenizer->encode(text, &none, tokens));
+  EXPECT_EQ(tokens.size(), 200000u);
+}
+
+TEST(HfJson, ThreadsEncodeAtOnce) {
+  const auto tokenizer = open(file_of(kUnigram, added_token(1, "</s>", "special")));
+  const std::string once = guarded(*tokenizer, "aa</s>a", {{2, 6}});
+  std::vector<std::thread> threads;
+  std::vector<int> faults(4);
+  for (int& fault : faults) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 500; ++i) fault += guarded(*tokenizer, "aa</s>a", {{2, 6}}) != once;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(faults, std::vector<int>(4));
+}
+
+}  // namespace
+}  // namespace parlance
