@@ -75,8 +75,8 @@ TEST(HfJson, OneLetterThatIsOnlyAControlTokenIsUnknown) {
 TEST(HfJson, ShorterOrLaterTrustedTokensAreFound) {
   const auto tokenizer = open(file_of(kUnigram, added_token(14, "aa/") + "," + added_token(15, "aa") + "," + added_token(16, "a/s")));
   EXPECT_EQ(encoded(*tokenizer, "aa/s"), "+14[0,3) 4[3,4)");
-  EXPECT_EQ(guarded(*tokenizer, "aa/s", {{0, 2}}), "+15[0,2) 3[2,3) 4[3,4)");
-  EXPECT_EQ(guarded(*tokenizer, "aa/s", {{1, 4}}), "9[0,1) +16[1,4)");
+  EXPECT_EQ(guarded(*tokenizer, "aa/s", {{0, 2}}), "+10[0,2) 3[2,3) 4[3,4)");
+  EXPECT_EQ(guarded(*tokenizer, "aa/s", {{1, 4}}), "9[0,1) +15[1,4)");
 }
 
 TEST(HfJson, WhiteSpaceTakenAlongIsInNoSpan) {
