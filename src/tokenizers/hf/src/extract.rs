@@ -131,9 +131,8 @@ fn split(loaded: &Loaded, set: &Option<Set>, text: NormalizedString, trust: Trus
     let Some(set) = set else { return vec![(text, None)] };
     let sentence = text.get();
     let place = |found: &Found| original(&text, found.begin, found.end);
-    let trusted = |found: &Found| {
-        found.flags & CONTROL == 0 || place(found).is_some_and(|(begin, end)| trust.covers(begin, end))
-    };
+    let trusted =
+        |found: &Found| found.flags & CONTROL == 0 || place(found).is_some_and(|(begin, end)| trust.covers(begin, end));
     let slice = |begin: usize, end: usize| text.slice(Range::Normalized(begin..end)).expect("a cut between characters");
     let mut pieces = Pieces::new();
     let (mut from, mut done) = (0, 0);

@@ -70,8 +70,10 @@ pub fn guarded<T>(kind: Kind, call: impl FnOnce() -> Result<T>) -> Result<T> {
     let ended = panic::catch_unwind(AssertUnwindSafe(call));
     let said = SAID.with(|said| std::mem::replace(&mut *said.borrow_mut(), outer));
     ended.unwrap_or_else(|payload| {
-        // A payload may panic when it is dropped.
-        std::mem::forget(payload);
+        // A payload may panic when it is dropped, with another that might again: that one is never dropped.
+        if let Err(again) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(again);
+        }
         let message = format!("the library `tokenizers` gave up: {}", said.unwrap_or_default());
         Err(Failure::new(kind, message))
     })

@@ -4,6 +4,7 @@
 //! Read on in open.rs (a file becomes a `Loaded`), encode.rs (a text becomes tokens), extract.rs (which added tokens
 //! are recognised), spell.rs (what to do when the model itself spells a control token).
 mod encode;
+mod explain;
 mod extract;
 mod failure;
 mod open;

@@ -50,8 +50,12 @@ impl Speller<'_, '_> {
             true => part.start + token.offsets.0..part.start + token.offsets.1,
             false => part.clone(),
         };
-        let faults: Vec<Part> = tokens.iter().map(|token| (token.id, place(token)))
-            .filter(|(id, place)| self.is_fault(*id, place)).map(|(_, place)| place).collect();
+        let faults: Vec<Part> = tokens
+            .iter()
+            .map(|token| (token.id, place(token)))
+            .filter(|(id, place)| self.is_fault(*id, place))
+            .map(|(_, place)| place)
+            .collect();
         if faults.is_empty() {
             self.output.push_word(self.word, part.start, &tokens);
             return Ok(());
@@ -106,8 +110,11 @@ impl Speller<'_, '_> {
         let text = self.word.get();
         end == part.len()
             && !(self.loaded.byte_fallback && has_unk())
-            && tokens.iter().all(|token| !self.trust.is_control(self.loaded, token.id)
-                || text.is_char_boundary(part.start + token.offsets.0) && text.is_char_boundary(part.start + token.offsets.1))
+            && tokens.iter().all(|token| {
+                !self.trust.is_control(self.loaded, token.id)
+                    || text.is_char_boundary(part.start + token.offsets.0)
+                        && text.is_char_boundary(part.start + token.offsets.1)
+            })
     }
 
     /// One cut behind the first character of each fault, or on both sides of it where it is all there is; inside a
@@ -143,8 +150,11 @@ impl Speller<'_, '_> {
     /// One character whose only token is a control token: its bytes, or unknown text.
     fn encode_letter(&mut self, part: Part) -> Result<()> {
         if let Some(bytes) = self.byte_tokens(part.clone()) {
-            let tokens: Vec<_> = bytes.into_iter().enumerate()
-                .map(|(at, id)| tokenizers::Token::new(id, String::new(), (at, at + 1))).collect();
+            let tokens: Vec<_> = bytes
+                .into_iter()
+                .enumerate()
+                .map(|(at, id)| tokenizers::Token::new(id, String::new(), (at, at + 1)))
+                .collect();
             self.output.push_word(self.word, part.start, &tokens);
             return Ok(());
         }
