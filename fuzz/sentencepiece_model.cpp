@@ -1,5 +1,6 @@
-// Fuzz target: any bytes as a SentencePiece model. Opening ends in an error or in a tokenizer. What that makes of a text of
-// its own pieces lies within the text; with nothing trusted no control token comes out, with all trusted the same as unguarded.
+// Fuzz target: any bytes as a SentencePiece model. Opening ends in an error or in a tokenizer. What
+// that makes of a text of its own pieces lies within the text; with nothing trusted no control
+// token comes out, with all trusted the same as unguarded.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -21,12 +22,14 @@ std::string text_of(const parlance::Tokenizer& tokenizer) {
   const std::size_t size = std::min<std::size_t>(tokenizer.facts().vocabulary_size, 40);
   for (std::size_t i = 0; i < size; ++i) {
     const std::string piece = tokenizer.token_text(static_cast<parlance::TokenId>(i));
-    if (parlance::utf8::is_valid(piece, false)) text += piece + (i % 3 == 0 ? " " : i % 7 == 0 ? "中\n" : "");
+    if (parlance::utf8::is_valid(piece, false))
+      text += piece + (i % 3 == 0 ? " " : i % 7 == 0 ? "中\n" : "");
   }
   return text;
 }
 
-bool encode(const parlance::Tokenizer& tokenizer, std::string_view text, const std::vector<ByteSpan>* trusted, Tokens& tokens) {
+bool encode(const parlance::Tokenizer& tokenizer, std::string_view text,
+            const std::vector<ByteSpan>* trusted, Tokens& tokens) {
   const auto done = tokenizer.encode(text, trusted, tokens);
   if (!done && done.error().display().empty()) std::abort();
   for (std::size_t i = 0; done && i < tokens.size(); ++i) {
@@ -38,9 +41,11 @@ bool encode(const parlance::Tokenizer& tokenizer, std::string_view text, const s
 }
 
 bool same(const Tokens& a, const Tokens& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const EncodedToken& x, const EncodedToken& y) {
-    return x.id == y.id && x.bytes.begin == y.bytes.begin && x.bytes.end == y.bytes.end && x.added == y.added;
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const EncodedToken& x, const EncodedToken& y) {
+                      return x.id == y.id && x.bytes.begin == y.bytes.begin &&
+                             x.bytes.end == y.bytes.end && x.added == y.added;
+                    });
 }
 
 void check_law(const parlance::Tokenizer& tokenizer, const std::string& text) {
@@ -69,7 +74,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto opened = parlance::open_sentencepiece(bytes, "fuzz.model", options, {});
   if (opened) {
     check_law(**opened, text_of(**opened));
-  } else if (opened.error().code() != parlance::ErrorCode::tokenizer || opened.error().display().empty()) {
+  } else if (opened.error().code() != parlance::ErrorCode::tokenizer ||
+             opened.error().display().empty()) {
     std::abort();
   }
   return 0;

@@ -1,5 +1,5 @@
-// Source: transformers tokenization_utils_base.py (_from_pretrained, special_tokens_map). Begin reading at
-// special_tokens_of.
+// Source: transformers tokenization_utils_base.py (_from_pretrained, special_tokens_map). Begin
+// reading at special_tokens_of.
 #include "sources/special_tokens.h"
 
 namespace parlance {
@@ -7,7 +7,8 @@ namespace {
 
 void set_token(std::vector<SpecialToken>& tokens, std::string_view name, Value token) {
   std::erase_if(tokens, [&](const SpecialToken& t) { return t.name == name; });
-  if (token.is_leaf() && token.size != 0) tokens.push_back({std::string(name), std::string(leaf_text(token))});
+  if (token.is_leaf() && token.size != 0)
+    tokens.push_back({std::string(name), std::string(leaf_text(token))});
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Reading the configuration beside a tokenizer as transformers does (tokenization_utils_base.py, _from_pretrained). What
-// has another type than it should is left out with a note. Begin reading at read_beside.
+// Reading the configuration beside a tokenizer as transformers does (tokenization_utils_base.py,
+// _from_pretrained). What has another type than it should is left out with a note. Begin reading at
+// read_beside.
 #include "tokenizers/beside.h"
 
 #include <charconv>
@@ -24,7 +25,9 @@ struct Files {
   JsonFile config, map, added, generation;
 };
 
-bool is_true(const Value* value) { return value != nullptr && value->kind == Kind::boolean && value->integer != 0; }
+bool is_true(const Value* value) {
+  return value != nullptr && value->kind == Kind::boolean && value->integer != 0;
+}
 
 AddedToken token_of(std::int64_t id, std::string_view text, bool special) {
   AddedToken token{.id = static_cast<TokenId>(id), .text = std::string(text), .special = special};
@@ -56,7 +59,8 @@ std::optional<std::int64_t> number_of(std::string_view text) {
 }
 
 void note_token(Beside& beside, std::string_view file, std::string_view key) {
-  beside.notes.push_back(std::string(file) + ": the added token '" + std::string(key) + "' is not understood");
+  beside.notes.push_back(std::string(file) + ": the added token '" + std::string(key) +
+                         "' is not understood");
 }
 
 /// tokenizer_config.json's added_tokens_decoder: objects by id.
@@ -98,7 +102,8 @@ void add_by_text(Beside& beside, Value tokens) {
 void add_special(Beside& beside, const Value* token) {
   const Value text = special_token_text(token);
   if (!text.is_leaf() || text.size == 0) return;
-  beside.added.push_back(token->kind == Kind::dict ? token_of(-1, *token, true) : token_of(-1, leaf_text(text), true));
+  beside.added.push_back(token->kind == Kind::dict ? token_of(-1, *token, true)
+                                                   : token_of(-1, leaf_text(text), true));
   beside.added.back().special = true;
 }
 
@@ -107,14 +112,17 @@ void add_list(Beside& beside, const Value* tokens) {
   for (const Value& token : items(*tokens)) add_special(beside, &token);
 }
 
-/// Special tokens of which only the text is known: they are looked up in the vocabulary, before those with an id.
+/// Special tokens of which only the text is known: they are looked up in the vocabulary, before
+/// those with an id.
 void add_named(Beside& beside, const Files& files) {
-  for (const SpecialToken& token : special_tokens_of(files.config, files.map)) beside.named.push_back({token.name, token.text});
+  for (const SpecialToken& token : special_tokens_of(files.config, files.map))
+    beside.named.push_back({token.name, token.text});
   for (const std::string_view name : kSpecialTokenNames) {
     const JsonFile* from = nullptr;
     const Value* found = find_special_token(files.config, files.map, name, &from);
     add_special(beside, found);
-    if (name == "eos_token") beside.eos_source = std::string(file_name_of(from->path())) + ": eos_token";
+    if (name == "eos_token")
+      beside.eos_source = std::string(file_name_of(from->path())) + ": eos_token";
   }
   for (const std::string_view name : {"additional_special_tokens", "extra_special_tokens"})
     add_list(beside, find_special_token(files.config, files.map, name));
@@ -127,7 +135,8 @@ void add_ends(Beside& beside, const Value* ids) {
     if (id.is_small_int()) {
       beside.ends.push_back(id.integer);
     } else {
-      beside.notes.push_back("generation_config.json: eos_token_id is neither a number nor a list of numbers");
+      beside.notes.push_back(
+          "generation_config.json: eos_token_id is neither a number nor a list of numbers");
     }
   }
 }
@@ -148,7 +157,8 @@ Result<Beside> read_beside(const std::string& folder) {
   }
   beside.add_bos = is_true(files.config["add_bos_token"]);
   beside.add_eos = is_true(files.config["add_eos_token"]);
-  if (const Value* legacy = files.config["legacy"]; legacy != nullptr && legacy->kind == Kind::boolean)
+  if (const Value* legacy = files.config["legacy"];
+      legacy != nullptr && legacy->kind == Kind::boolean)
     beside.legacy = legacy->integer != 0;
   add_ends(beside, files.generation["eos_token_id"]);
   return beside;

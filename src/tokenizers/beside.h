@@ -1,5 +1,6 @@
-// What stands beside a tokenizer's file: tokenizer_config.json, special_tokens_map.json, added_tokens.json and
-// generation_config.json, each of which may be missing. Begin reading at read_beside.
+// What stands beside a tokenizer's file: tokenizer_config.json, special_tokens_map.json,
+// added_tokens.json and generation_config.json, each of which may be missing. Begin reading at
+// read_beside.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,9 +13,9 @@ namespace parlance {
 
 struct Beside {
   std::vector<NamedToken> named;
-  std::string eos_source;           ///< "tokenizer_config.json: eos_token": who names the eos_token
-  std::vector<AddedToken> added;    ///< with an id of -1 where a file gives only the text
-  std::vector<std::int64_t> ends;   ///< generation_config.json's eos_token_id
+  std::string eos_source;          ///< "tokenizer_config.json: eos_token": who names the eos_token
+  std::vector<AddedToken> added;   ///< with an id of -1 where a file gives only the text
+  std::vector<std::int64_t> ends;  ///< generation_config.json's eos_token_id
   bool add_bos = false;
   bool add_eos = false;
   std::optional<bool> legacy;

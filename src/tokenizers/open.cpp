@@ -1,5 +1,5 @@
-// open_tokenizer: which adapter reads a path, and what the files beside it add to what the adapter knows.
-// Begin reading at open_tokenizer.
+// open_tokenizer: which adapter reads a path, and what the files beside it add to what the adapter
+// knows. Begin reading at open_tokenizer.
 #include <algorithm>
 
 #include "base/utf8.h"
@@ -14,7 +14,8 @@ namespace {
 /// The largest tokenizer.json that is read. Those in use are below 40 MiB.
 constexpr std::size_t kMaxJson = std::size_t{256} << 20;
 constexpr std::string_view kReads =
-    "a Hugging Face tokenizer.json, a SentencePiece .model, or a folder that has one of them; for another tokenizer there "
+    "a Hugging Face tokenizer.json, a SentencePiece .model, or a folder that has one of them; for "
+    "another tokenizer there "
     "is CallbackTokenizer";
 
 Error not_read(std::string message, std::string_view hint = kReads) {
@@ -48,11 +49,13 @@ Result<std::string> model_in(const std::string& folder) {
   if (models.size() == 1) return join_path(folder, models[0]);
   if (models.empty()) {
     const bool has_gguf = !files_in(folder, ".gguf").empty();
-    return not_read(folder + ": no tokenizer in this folder" + (has_gguf ? "; that of a GGUF file is not read" : ""));
+    return not_read(folder + ": no tokenizer in this folder" +
+                    (has_gguf ? "; that of a GGUF file is not read" : ""));
   }
   std::string all;
   for (const std::string& name : models) all += (all.empty() ? "'" : ", '") + name + "'";
-  return not_read(folder + ": several SentencePiece models: " + all, "one of them, if it is given by its name");
+  return not_read(folder + ": several SentencePiece models: " + all,
+                  "one of them, if it is given by its name");
 }
 
 Result<std::string> tokenizer_file(const std::string& path) {
@@ -104,12 +107,14 @@ void set_named(const Tokenizer& tokenizer, const Beside& beside, TokenizerFacts&
 void set_ends(const Beside& beside, const std::string& file, TokenizerFacts& facts) {
   const auto names_eos = [](const NamedToken& token) { return token.name == "eos_token"; };
   const bool named = std::any_of(beside.named.begin(), beside.named.end(), names_eos);
-  if (facts.eos) facts.ends.push_back({*facts.eos, named ? beside.eos_source : file + ": end of a text"});
+  if (facts.eos)
+    facts.ends.push_back({*facts.eos, named ? beside.eos_source : file + ": end of a text"});
   for (const std::int64_t id : beside.ends) {
     if (id >= 0 && static_cast<std::uint64_t>(id) < facts.vocabulary_size) {
       facts.ends.push_back({static_cast<TokenId>(id), "generation_config.json: eos_token_id"});
     } else {
-      note(facts, "generation_config.json: eos_token_id " + std::to_string(id), "is not in the vocabulary");
+      note(facts, "generation_config.json: eos_token_id " + std::to_string(id),
+           "is not in the vocabulary");
     }
   }
 }
@@ -119,7 +124,8 @@ void note_not_added(const Beside& beside, TokenizerFacts& facts) {
   for (const AddedToken& token : beside.added) {
     const auto same = [&](const AddedToken& other) { return other.text == token.text; };
     if (std::any_of(facts.added.begin(), facts.added.end(), same)) continue;
-    note(facts, "'" + token.text + "'", "is no added token of tokenizer.json, only of the files beside it: it is text");
+    note(facts, "'" + token.text + "'",
+         "is no added token of tokenizer.json, only of the files beside it: it is text");
   }
 }
 
@@ -129,7 +135,8 @@ void set_puts(const Beside& beside, TokenizerFacts& facts) {
   if (beside.add_eos && facts.eos) facts.puts_after = {*facts.eos};
 }
 
-TokenizerFacts facts_of(const Tokenizer& tokenizer, const Beside& beside, const std::string& file, bool json) {
+TokenizerFacts facts_of(const Tokenizer& tokenizer, const Beside& beside, const std::string& file,
+                        bool json) {
   TokenizerFacts facts = tokenizer.facts();
   facts.notes.insert(facts.notes.end(), beside.notes.begin(), beside.notes.end());
   set_named(tokenizer, beside, facts);
@@ -150,22 +157,27 @@ SentencePieceOptions as_configured(SentencePieceOptions options, const Beside& b
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path, const TokenizerOptions& options) {
+Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path,
+                                                  const TokenizerOptions& options) {
   const Result<std::string> file = tokenizer_file(path);
   if (!file) return file.error();
   const Result<std::string> bytes = read_file(*file, kMaxJson);
   if (!bytes) return bytes.error();
-  if (bytes->starts_with("GGUF")) return not_read(*file + ": the tokenizer in a GGUF file is not read");
+  if (bytes->starts_with("GGUF"))
+    return not_read(*file + ": the tokenizer in a GGUF file is not read");
   const Result<Beside> beside = read_beside(folder_of(*file));
   if (!beside) return beside.error();
   const bool json = is_json(*bytes);
-  if (json && !utf8::is_valid(*bytes, false)) return Error(ErrorCode::tokenizer, *file + ": not UTF-8");
+  if (json && !utf8::is_valid(*bytes, false))
+    return Error(ErrorCode::tokenizer, *file + ": not UTF-8");
   Result<std::unique_ptr<Tokenizer>> opened =
       json ? open_hf_json(*bytes, *file)
-           : open_sentencepiece(*bytes, *file, as_configured(options.sentencepiece, *beside), beside->added);
+           : open_sentencepiece(*bytes, *file, as_configured(options.sentencepiece, *beside),
+                                beside->added);
   if (!opened) return opened;
   TokenizerFacts facts = facts_of(**opened, *beside, std::string(file_name_of(*file)), json);
-  return std::unique_ptr<Tokenizer>(std::make_unique<WithFacts>(std::move(*opened), std::move(facts)));
+  return std::unique_ptr<Tokenizer>(
+      std::make_unique<WithFacts>(std::move(*opened), std::move(facts)));
 }
 
 }  // namespace parlance

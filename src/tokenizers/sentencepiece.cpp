@@ -1,15 +1,18 @@
 // SentencePiece's .model, by libsentencepiece.
 //
-// A text is split at the added tokens that count in it; each run between them is encoded by the library. What the library
-// recognises by itself in a run (user-defined pieces, and ordinary ones that a file made added tokens) may come of trusted
-// bytes only:
-//   1. The run is encoded as it is. If every control token that came out stands for trusted bytes, that is the answer: so
+// A text is split at the added tokens that count in it; each run between them is encoded by the
+// library. What the library recognises by itself in a run (user-defined pieces, and ordinary ones
+// that a file made added tokens) may come of trusted bytes only:
+//   1. The run is encoded as it is. If every control token that came out stands for trusted bytes,
+//   that is the answer: so
 //      a harmless text gives exactly what the library gives.
-//   2. Else it is encoded by a second model, in which the control pieces have texts that are no UTF-8 and so can be met in no
-//      text, nor made by normalising one; ids stay. Where a trusted symbol stands, the anchor is put: a user-defined
-//      piece of bytes that are no UTF-8 either, which the library treats as it treats the symbol, and which is
-//      exchanged for the symbol's id afterwards. Taking the symbols out and encoding the parts by themselves would be
-//      wrong: a part would get a dummy prefix, or lose its blanks.
+//   2. Else it is encoded by a second model, in which the control pieces have texts that are no
+//   UTF-8 and so can be met in no
+//      text, nor made by normalising one; ids stay. Where a trusted symbol stands, the anchor is
+//      put: a user-defined piece of bytes that are no UTF-8 either, which the library treats as it
+//      treats the symbol, and which is exchanged for the symbol's id afterwards. Taking the symbols
+//      out and encoding the parts by themselves would be wrong: a part would get a dummy prefix, or
+//      lose its blanks.
 // Begin reading at SentencePieceTokenizer::encode.
 #include <sentencepiece_processor.h>
 
@@ -32,10 +35,11 @@ constexpr std::size_t kMaxRun = std::size_t{128} << 20;
 /// A run as it is given to the library, and where its bytes are in the text.
 struct Prepared {
   std::string_view text;
-  std::string owned;                  ///< where it has anchors
-  std::uint32_t begin = 0;            ///< of the run in the text
-  std::vector<ControlMatch> symbols;  ///< for which anchors stand, in order; their places are in the run
-  bool leads = false;                 ///< one more anchor is in front, for nothing
+  std::string owned;        ///< where it has anchors
+  std::uint32_t begin = 0;  ///< of the run in the text
+  std::vector<ControlMatch>
+      symbols;         ///< for which anchors stand, in order; their places are in the run
+  bool leads = false;  ///< one more anchor is in front, for nothing
 };
 
 /// Places in a prepared run to places in the text; they must come in order.
@@ -56,35 +60,46 @@ class Places {
   const Prepared& run_;
   std::size_t lead_;
   std::size_t next_ = 0;
-  std::size_t longer_ = 0;  ///< by how much the anchors before are longer than their symbols; wraps where they are shorter
+  std::size_t longer_ = 0;  ///< by how much the anchors before are longer than their symbols; wraps
+                            ///< where they are shorter
 };
 
 /// The parts of the ranges that lie in `run`, as places in it.
 std::vector<ByteSpan> ranges_in(ByteSpan run, const std::vector<ByteSpan>& ranges) {
   std::vector<ByteSpan> made;
-  auto at = std::partition_point(ranges.begin(), ranges.end(), [&](ByteSpan range) { return range.end <= run.begin; });
+  auto at = std::partition_point(ranges.begin(), ranges.end(),
+                                 [&](ByteSpan range) { return range.end <= run.begin; });
   for (; at != ranges.end() && at->begin < run.end; ++at)
-    made.push_back({std::max(at->begin, run.begin) - run.begin, std::min(at->end, run.end) - run.begin});
+    made.push_back(
+        {std::max(at->begin, run.begin) - run.begin, std::min(at->end, run.end) - run.begin});
   return made;
 }
 
-bool begins_blank(std::string_view run) { return run.starts_with(' ') || run.starts_with("\u2581"); }
+bool begins_blank(std::string_view run) {
+  return run.starts_with(' ') || run.starts_with("\u2581");
+}
 
-Error library_error(std::string_view what) { return Error(ErrorCode::tokenizer, "SentencePiece: " + std::string(what)); }
+Error library_error(std::string_view what) {
+  return Error(ErrorCode::tokenizer, "SentencePiece: " + std::string(what));
+}
 
-/// One loaded model. The library reports by status, and may throw where a model has what it did not foresee.
+/// One loaded model. The library reports by status, and may throw where a model has what it did not
+/// foresee.
 class Processor {
  public:
   Result<void> load(const SpModel& model, const SpChanges& changes, const std::string& path) {
     try {
       const auto status = processor_.LoadFromSerializedProto(write_sp_model(model, changes));
       if (status.ok()) return {};
-      return Error(ErrorCode::tokenizer, path + ": SentencePiece cannot read the model: " + status.ToString());
+      return Error(ErrorCode::tokenizer,
+                   path + ": SentencePiece cannot read the model: " + status.ToString());
     } catch (const std::exception& thrown) {
-      return Error(ErrorCode::tokenizer, path + ": SentencePiece cannot read the model: " + thrown.what());
+      return Error(ErrorCode::tokenizer,
+                   path + ": SentencePiece cannot read the model: " + thrown.what());
     }
   }
-  Result<void> encode(std::string_view text, sentencepiece::ImmutableSentencePieceText& into) const {
+  Result<void> encode(std::string_view text,
+                      sentencepiece::ImmutableSentencePieceText& into) const {
     try {
       const auto status = processor_.Encode(text, into.mutable_proto());
       return status.ok() ? Result<void>() : library_error(status.ToString());
@@ -101,8 +116,8 @@ class Processor {
 
 class SentencePieceTokenizer final : public Tokenizer {
  public:
-  Result<void> open(std::string_view bytes, const std::string& path, const SentencePieceOptions& options,
-                    std::span<const AddedToken> added);
+  Result<void> open(std::string_view bytes, const std::string& path,
+                    const SentencePieceOptions& options, std::span<const AddedToken> added);
   Result<void> encode(std::string_view text, const std::vector<ByteSpan>* trusted,
                       std::vector<EncodedToken>& into) const override;
   std::string token_text(TokenId id) const override { return vocabulary_.text(id); }
@@ -112,7 +127,8 @@ class SentencePieceTokenizer final : public Tokenizer {
   struct Pair {
     Processor with_prefix, without_prefix;
   };
-  Result<void> load(const SpModel& model, SpChanges changes, const std::string& path, Pair& pair) const;
+  Result<void> load(const SpModel& model, SpChanges changes, const std::string& path,
+                    Pair& pair) const;
   void build_matchers();
   const Processor& processor(const Pair& pair, std::uint32_t begin) const {
     return has_prefix(begin) ? pair.with_prefix : pair.without_prefix;
@@ -129,7 +145,7 @@ class SentencePieceTokenizer final : public Tokenizer {
   SpVocabulary vocabulary_;
   bool prefix_each_run_ = true;
   bool keeps_blanks_ = false;  ///< a blank at a run's beginning is not dropped by the library
-  bool guards_ = false;        ///< guarded_ is loaded, because plain_ could make control tokens of a text
+  bool guards_ = false;  ///< guarded_ is loaded, because plain_ could make control tokens of a text
   Pair plain_, guarded_;
   ControlMatcher splitters_;  ///< at which a text is split
   ControlMatcher symbols_;    ///< which the library finds by itself
@@ -139,10 +155,12 @@ class SentencePieceTokenizer final : public Tokenizer {
 
 // ---- opening
 
-Result<void> SentencePieceTokenizer::load(const SpModel& model, SpChanges changes, const std::string& path,
-                                          Pair& pair) const {
+Result<void> SentencePieceTokenizer::load(const SpModel& model, SpChanges changes,
+                                          const std::string& path, Pair& pair) const {
   changes.anchor = kAnchor;
-  if (Result<void> loaded = pair.with_prefix.load(model, changes, path); !loaded || prefix_each_run_) return loaded;
+  if (Result<void> loaded = pair.with_prefix.load(model, changes, path);
+      !loaded || prefix_each_run_)
+    return loaded;
   changes.no_dummy_prefix = true;
   return pair.without_prefix.load(model, changes, path);
 }
@@ -158,12 +176,15 @@ void SentencePieceTokenizer::build_matchers() {
 }
 
 Result<void> SentencePieceTokenizer::open(std::string_view bytes, const std::string& path,
-                                          const SentencePieceOptions& options, std::span<const AddedToken> added) {
+                                          const SentencePieceOptions& options,
+                                          std::span<const AddedToken> added) {
   const Result<SpModel> model = read_sp_model(bytes, path);
   if (!model) return model.error();
   prefix_each_run_ = options.prefix_each_run;
   keeps_blanks_ = !model->remove_extra_whitespaces;
-  if (Result<void> filled = vocabulary_.fill(*model, options.special_tokens, added, facts_); !filled) return filled;
+  if (Result<void> filled = vocabulary_.fill(*model, options.special_tokens, added, facts_);
+      !filled)
+    return filled;
   build_matchers();
   if (Result<void> loaded = load(*model, {}, path, plain_); !loaded) return loaded;
   guards_ = vocabulary_.may_be_forged(model->algorithm);
@@ -173,31 +194,36 @@ Result<void> SentencePieceTokenizer::open(std::string_view bytes, const std::str
   return load(*model, std::move(hidden), path, guarded_);
 }
 
-Result<std::unique_ptr<Tokenizer>> open_sentencepiece(std::string_view bytes, const std::string& path,
+Result<std::unique_ptr<Tokenizer>> open_sentencepiece(std::string_view bytes,
+                                                      const std::string& path,
                                                       const SentencePieceOptions& options,
                                                       std::span<const AddedToken> added) {
   auto tokenizer = std::make_unique<SentencePieceTokenizer>();
-  if (Result<void> opened = tokenizer->open(bytes, path, options, added); !opened) return opened.error();
+  if (Result<void> opened = tokenizer->open(bytes, path, options, added); !opened)
+    return opened.error();
   return std::unique_ptr<Tokenizer>(std::move(tokenizer));
 }
 
 // ---- encoding
 
-Result<void> SentencePieceTokenizer::encode(std::string_view text, const std::vector<ByteSpan>* trusted,
+Result<void> SentencePieceTokenizer::encode(std::string_view text,
+                                            const std::vector<ByteSpan>* trusted,
                                             std::vector<EncodedToken>& into) const {
   if (Result<void> fit = check_text(text); !fit) return fit;
   std::uint32_t at = 0;
   for (const ControlMatch& match : splitters_.find(text, trusted)) {
-    if (Result<void> run = encode_run(text, {at, match.taken.begin}, trusted, into); !run) return run;
+    if (Result<void> run = encode_run(text, {at, match.taken.begin}, trusted, into); !run)
+      return run;
     into.push_back({match.token->id, match.bytes, true});
     at = match.taken.end;
   }
   return encode_run(text, {at, static_cast<std::uint32_t>(text.size())}, trusted, into);
 }
 
-/// The run with anchors: for trusted symbols if `trusted` is given, and in front where the library would drop a blank
-/// that is not at the text's beginning.
-Prepared SentencePieceTokenizer::prepare(std::string_view text, ByteSpan run, const std::vector<ByteSpan>* trusted) const {
+/// The run with anchors: for trusted symbols if `trusted` is given, and in front where the library
+/// would drop a blank that is not at the text's beginning.
+Prepared SentencePieceTokenizer::prepare(std::string_view text, ByteSpan run,
+                                         const std::vector<ByteSpan>* trusted) const {
   Prepared made;
   made.begin = run.begin;
   made.text = text.substr(run.begin, run.end - run.begin);
@@ -217,18 +243,24 @@ Prepared SentencePieceTokenizer::prepare(std::string_view text, ByteSpan run, co
   return made;
 }
 
-/// Of the tokens that one character becomes (pieces of bytes, or a replacement of several pieces) the library gives the last
-/// one all of its bytes and the others none. Here each has them; a piece of a byte its own. The dummy blank keeps none.
+/// Of the tokens that one character becomes (pieces of bytes, or a replacement of several pieces)
+/// the library gives the last one all of its bytes and the others none. Here each has them; a piece
+/// of a byte its own. The dummy blank keeps none.
 void SentencePieceTokenizer::spread(std::string_view text, std::span<EncodedToken> tokens) const {
-  const bool has_dummy = !tokens.empty() && tokens[0].bytes.begin == tokens[0].bytes.end && token_text(tokens[0].id) == " ";
+  const bool has_dummy = !tokens.empty() && tokens[0].bytes.begin == tokens[0].bytes.end &&
+                         token_text(tokens[0].id) == " ";
   for (std::size_t first = has_dummy ? 1 : 0; first < tokens.size(); ++first) {
     const std::uint32_t begin = tokens[first].bytes.begin;
     std::size_t last = first;
     std::string bytes;
-    while (last + 1 < tokens.size() && tokens[last].bytes.end == begin && tokens[last + 1].bytes.begin == begin) ++last;
+    while (last + 1 < tokens.size() && tokens[last].bytes.end == begin &&
+           tokens[last + 1].bytes.begin == begin)
+      ++last;
     const ByteSpan all = tokens[last].bytes;
-    for (std::size_t i = first; i <= last; ++i) bytes += vocabulary_.is_byte(tokens[i].id) ? token_text(tokens[i].id) : "";
-    const bool own = bytes.size() == last + 1 - first && text.substr(begin, all.end - begin) == bytes;
+    for (std::size_t i = first; i <= last; ++i)
+      bytes += vocabulary_.is_byte(tokens[i].id) ? token_text(tokens[i].id) : "";
+    const bool own =
+        bytes.size() == last + 1 - first && text.substr(begin, all.end - begin) == bytes;
     for (std::size_t i = first; i <= last; ++i) {
       const auto place = static_cast<std::uint32_t>(begin + (i - first));
       tokens[i].bytes = own ? ByteSpan{place, place + 1} : all;
@@ -237,7 +269,8 @@ void SentencePieceTokenizer::spread(std::string_view text, std::span<EncodedToke
   }
 }
 
-Result<void> SentencePieceTokenizer::encode_with(const Pair& pair, const Prepared& run, std::string_view text,
+Result<void> SentencePieceTokenizer::encode_with(const Pair& pair, const Prepared& run,
+                                                 std::string_view text,
                                                  std::vector<EncodedToken>& into) const {
   sentencepiece::ImmutableSentencePieceText encoded;
   const std::string_view given = run.owned.empty() ? run.text : std::string_view(run.owned);
@@ -254,7 +287,9 @@ Result<void> SentencePieceTokenizer::encode_with(const Pair& pair, const Prepare
       if (run.leads && anchors == 1) continue;
       if (number >= run.symbols.size()) break;
       const ByteSpan symbol = run.symbols[number].bytes;
-      into.push_back({run.symbols[number].token->id, {run.begin + symbol.begin, run.begin + symbol.end}, true});
+      into.push_back({run.symbols[number].token->id,
+                      {run.begin + symbol.begin, run.begin + symbol.end},
+                      true});
       continue;
     }
     const std::uint32_t begin = place(piece.begin());
@@ -266,13 +301,15 @@ Result<void> SentencePieceTokenizer::encode_with(const Pair& pair, const Prepare
   return {};
 }
 
-bool SentencePieceTokenizer::has_forged(std::span<const EncodedToken> tokens, const std::vector<ByteSpan>& trusted) const {
+bool SentencePieceTokenizer::has_forged(std::span<const EncodedToken> tokens,
+                                        const std::vector<ByteSpan>& trusted) const {
   return std::any_of(tokens.begin(), tokens.end(), [&](const EncodedToken& token) {
     return vocabulary_.is_control(token.id) && !lies_in(token.bytes, trusted);
   });
 }
 
-Result<void> SentencePieceTokenizer::encode_run(std::string_view text, ByteSpan run, const std::vector<ByteSpan>* trusted,
+Result<void> SentencePieceTokenizer::encode_run(std::string_view text, ByteSpan run,
+                                                const std::vector<ByteSpan>* trusted,
                                                 std::vector<EncodedToken>& into) const {
   if (run.begin >= run.end) return {};
   if (run.end - run.begin > kMaxRun)
@@ -280,7 +317,9 @@ Result<void> SentencePieceTokenizer::encode_run(std::string_view text, ByteSpan 
   const std::size_t first = into.size();
   Result<void> done = encode_with(plain_, prepare(text, run, nullptr), text, into);
   // A control piece that came of a text makes the library fail where it has one character.
-  if (trusted == nullptr || !guards_ || (done && !has_forged(std::span(into).subspan(first), *trusted))) return done;
+  if (trusted == nullptr || !guards_ ||
+      (done && !has_forged(std::span(into).subspan(first), *trusted)))
+    return done;
   into.resize(first);
   if (done = encode_with(guarded_, prepare(text, run, trusted), text, into); !done) return done;
   if (!has_forged(std::span(into).subspan(first), *trusted)) return {};

@@ -1,8 +1,10 @@
-// precompiled_charsmap: a double array (Darts) of the texts to replace, and the texts to replace them by.
+// precompiled_charsmap: a double array (Darts) of the texts to replace, and the texts to replace
+// them by.
 //
-// The library follows the array's links without looking whether they lead out of it, has room for 32 rules that begin
-// each other, and takes a replacement as far as the next zero byte. So every state that a text can lead to is visited here
-// once, before. Layout: normalizer.cc and darts.h of SentencePiece. Begin reading at fault_of_charsmap.
+// The library follows the array's links without looking whether they lead out of it, has room for
+// 32 rules that begin each other, and takes a replacement as far as the next zero byte. So every
+// state that a text can lead to is visited here once, before. Layout: normalizer.cc and darts.h of
+// SentencePiece. Begin reading at fault_of_charsmap.
 #include <algorithm>
 #include <vector>
 
@@ -18,9 +20,11 @@ constexpr std::size_t kMaxReplacement = 256;  // else a short text becomes one t
 
 class Charsmap {
  public:
-  Charsmap(std::string_view array, std::string_view texts) : array_(array), texts_(texts), states_(array.size() / 4) {}
+  Charsmap(std::string_view array, std::string_view texts)
+      : array_(array), texts_(texts), states_(array.size() / 4) {}
 
-  /// The most rules that one text can meet from the state whose links begin at `base`; kFault if some text leads out.
+  /// The most rules that one text can meet from the state whose links begin at `base`; kFault if
+  /// some text leads out.
   unsigned rules_from(std::uint32_t base, unsigned depth);
   static constexpr unsigned kFault = 1000;
 
@@ -37,7 +41,9 @@ class Charsmap {
     for (int i = 3; i >= 0; --i) unit = unit << 8 | static_cast<std::uint8_t>(bytes[i]);
     return unit;
   }
-  bool leads_here(std::uint32_t index, std::uint8_t byte) const { return (at(index) & 0x800000FFU) == byte; }
+  bool leads_here(std::uint32_t index, std::uint8_t byte) const {
+    return (at(index) & 0x800000FFU) == byte;
+  }
   bool has_rule(std::uint32_t index) const { return (at(index) >> 8 & 1) != 0; }
   bool rule_is_good(std::uint32_t index) const;
   unsigned rules_through(std::uint32_t index, unsigned depth);
@@ -79,7 +85,8 @@ unsigned Charsmap::rules_from(std::uint32_t base, unsigned depth) {
   unsigned most = 0;
   for (unsigned byte = 0; byte < 256; ++byte) {
     const std::uint32_t index = base ^ byte;
-    if (leads_here(index, static_cast<std::uint8_t>(byte))) most = std::max(most, rules_through(index, depth));
+    if (leads_here(index, static_cast<std::uint8_t>(byte)))
+      most = std::max(most, rules_through(index, depth));
     if (most > kMaxRules) return kFault;
   }
   state = {kDone, static_cast<std::uint8_t>(most)};
@@ -92,7 +99,8 @@ std::string_view fault_of_charsmap(std::string_view charsmap) {
   if (charsmap.empty()) return {};
   std::uint32_t size = 0;
   if (charsmap.size() <= sizeof size) return "is too short";
-  for (int i = 3; i >= 0; --i) size = size << 8 | static_cast<std::uint8_t>(charsmap[static_cast<std::size_t>(i)]);
+  for (int i = 3; i >= 0; --i)
+    size = size << 8 | static_cast<std::uint8_t>(charsmap[static_cast<std::size_t>(i)]);
   charsmap.remove_prefix(sizeof size);
   if (size >= charsmap.size() || size % 4 != 0 || size == 0) return "is shorter than it says";
   Charsmap map(charsmap.substr(0, size), charsmap.substr(size));

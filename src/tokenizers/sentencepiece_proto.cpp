@@ -25,9 +25,10 @@ namespace normalizer_field {
 constexpr unsigned charsmap = 2, add_dummy_prefix = 3, remove_extra_whitespaces = 4;
 }
 
-constexpr std::size_t kMaxPiece = 4096;    // the library goes through an unused one by recursion
-constexpr std::size_t kMaxNested = 32;     // … and has room for 64 user-defined ones that begin each other
-constexpr float kMaxScore = 1e9F;          // sums stay numbers
+constexpr std::size_t kMaxPiece = 4096;  // the library goes through an unused one by recursion
+constexpr std::size_t kMaxNested =
+    32;  // … and has room for 64 user-defined ones that begin each other
+constexpr float kMaxScore = 1e9F;  // sums stay numbers
 constexpr std::size_t kMaxPieces = std::size_t{1} << 24;
 
 Error damaged(const std::string& path, const std::string& what) {
@@ -41,7 +42,8 @@ bool read_piece(std::string_view message, SpPiece& piece) {
   piece.message = message;
   WireReader reader(message);
   for (WireField field; reader.next(field);) {
-    if (field.number == piece_field::text && field.type == WireField::bytes) piece.text = field.text;
+    if (field.number == piece_field::text && field.type == WireField::bytes)
+      piece.text = field.text;
     if (field.number == piece_field::score && field.type == WireField::fixed32)
       piece.score = std::bit_cast<float>(static_cast<std::uint32_t>(field.value));
     if (field.number == piece_field::type && field.type == WireField::varint) {
@@ -79,17 +81,20 @@ std::size_t nested(const std::vector<SpPiece>& pieces) {
 }
 
 bool has(const std::vector<SpPiece>& pieces, SpType type) {
-  return std::any_of(pieces.begin(), pieces.end(), [type](const SpPiece& piece) { return piece.type == type; });
+  return std::any_of(pieces.begin(), pieces.end(),
+                     [type](const SpPiece& piece) { return piece.type == type; });
 }
 
 Result<void> check_pieces(const std::vector<SpPiece>& pieces, const std::string& path) {
   if (pieces.empty()) return damaged(path, "not a SentencePiece model: it has no pieces");
   for (std::size_t id = 0; id < pieces.size(); ++id) {
-    if (const std::string_view fault = fault_of_piece(pieces[id]); !fault.empty()) return bad_piece(path, id, fault);
+    if (const std::string_view fault = fault_of_piece(pieces[id]); !fault.empty())
+      return bad_piece(path, id, fault);
   }
   if (!has(pieces, SpType::normal)) return damaged(path, "none of its pieces is text");
   if (!has(pieces, SpType::unknown)) return damaged(path, "it has no piece for what is unknown");
-  if (nested(pieces) > kMaxNested) return damaged(path, "too many user-defined pieces that begin each other");
+  if (nested(pieces) > kMaxNested)
+    return damaged(path, "too many user-defined pieces that begin each other");
   return {};
 }
 
@@ -110,8 +115,10 @@ Result<void> read_trainer(SpModel& model, const std::string& path) {
 Result<void> read_normalizer(SpModel& model, const std::string& path) {
   WireReader reader(model.normalizer);
   for (WireField field; reader.next(field);) {
-    if (field.number == normalizer_field::charsmap && field.type == WireField::bytes) model.charsmap = field.text;
-    if (field.number == normalizer_field::remove_extra_whitespaces && field.type == WireField::varint)
+    if (field.number == normalizer_field::charsmap && field.type == WireField::bytes)
+      model.charsmap = field.text;
+    if (field.number == normalizer_field::remove_extra_whitespaces &&
+        field.type == WireField::varint)
       model.remove_extra_whitespaces = field.value != 0;
   }
   if (!reader.good()) return damaged(path, "damaged where it says how text is normalised");
@@ -133,7 +140,8 @@ Result<void> read_parts(std::string_view bytes, SpModel& model, const std::strin
       return bad_piece(path, model.pieces.size() - 1, "is damaged");
   }
   if (reader.good()) return {};
-  return damaged(path, "not a SentencePiece model, or a damaged one: byte " + std::to_string(reader.offset()));
+  return damaged(
+      path, "not a SentencePiece model, or a damaged one: byte " + std::to_string(reader.offset()));
 }
 
 }  // namespace

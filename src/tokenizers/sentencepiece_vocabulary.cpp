@@ -34,19 +34,23 @@ std::string byte_of(std::string_view piece) {
 
 std::string text_of(const SpPiece& piece) {
   switch (piece.type) {
-    case SpType::byte: return byte_of(piece.text);
+    case SpType::byte:
+      return byte_of(piece.text);
     case SpType::control:
-    case SpType::unknown: return std::string(piece.text);
-    default: return with_blanks(piece.text);
+    case SpType::unknown:
+      return std::string(piece.text);
+    default:
+      return with_blanks(piece.text);
   }
 }
 
-/// One letter, digit, mark, or sign of punctuation: a user-defined piece of it says that it shall never be merged (as
-/// models do with digits), and nothing about turns.
+/// One letter, digit, mark, or sign of punctuation: a user-defined piece of it says that it shall
+/// never be merged (as models do with digits), and nothing about turns.
 bool is_plain_character(std::string_view text) {
   const utf8::Decoded c = utf8::decode(text.data(), text.data() + text.size());
   if (c.size != text.size()) return false;
-  const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c.code_point));
+  const utf8proc_category_t category =
+      utf8proc_category(static_cast<utf8proc_int32_t>(c.code_point));
   return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_PO;
 }
 
@@ -56,23 +60,28 @@ bool is_added_by_type(SpType type) {
 
 std::string kind_of(SpAlgorithm algorithm) {
   switch (algorithm) {
-    case SpAlgorithm::unigram: return "SentencePiece, Unigram";
-    case SpAlgorithm::bpe: return "SentencePiece, BPE";
-    case SpAlgorithm::word: return "SentencePiece, words";
-    case SpAlgorithm::chars: break;
+    case SpAlgorithm::unigram:
+      return "SentencePiece, Unigram";
+    case SpAlgorithm::bpe:
+      return "SentencePiece, BPE";
+    case SpAlgorithm::word:
+      return "SentencePiece, words";
+    case SpAlgorithm::chars:
+      break;
   }
   return "SentencePiece, characters";
 }
 
 /// The piece of this text; -1 if there is none.
 TokenId piece_of(const SpModel& model, std::string_view text) {
-  const auto found = std::find_if(model.pieces.begin(), model.pieces.end(), [&](const SpPiece& p) { return p.text == text; });
+  const auto found = std::find_if(model.pieces.begin(), model.pieces.end(),
+                                  [&](const SpPiece& p) { return p.text == text; });
   return found == model.pieces.end() ? -1 : static_cast<TokenId>(found - model.pieces.begin());
 }
 
 void note_other(const AddedToken& token, std::string_view piece, TokenizerFacts& facts) {
-  facts.notes.push_back("added token '" + token.text + "' left out: its id " + std::to_string(token.id) +
-                        " is that of '" + std::string(piece) + "'");
+  facts.notes.push_back("added token '" + token.text + "' left out: its id " +
+                        std::to_string(token.id) + " is that of '" + std::string(piece) + "'");
 }
 
 }  // namespace
@@ -82,20 +91,24 @@ void SpVocabulary::add_pieces(const SpModel& model, TokenizerFacts& facts) {
     const auto id = static_cast<TokenId>(texts_.size());
     texts_.push_back(text_of(piece));
     types_.push_back(piece.type);
-    const bool plain = piece.type == SpType::user_defined && (is_blank(texts_.back()) || is_plain_character(texts_.back()));
+    const bool plain = piece.type == SpType::user_defined &&
+                       (is_blank(texts_.back()) || is_plain_character(texts_.back()));
     symbol_.push_back(piece.type == SpType::user_defined);
-    hidden_.push_back(!plain && (piece.type == SpType::control || piece.type == SpType::user_defined));
+    hidden_.push_back(!plain &&
+                      (piece.type == SpType::control || piece.type == SpType::user_defined));
     if (piece.type == SpType::unknown && !facts.unk) facts.unk = id;
     if (piece.type == SpType::control && piece.text == model.bos) facts.bos = id;
     if (piece.type == SpType::control && piece.text == model.eos) facts.eos = id;
     if (!is_added_by_type(piece.type)) continue;
-    AddedToken token{.id = id, .text = texts_.back(), .special = piece.type != SpType::user_defined};
+    AddedToken token{
+        .id = id, .text = texts_.back(), .special = piece.type != SpType::user_defined};
     token.control = !plain;
     facts.added.push_back(std::move(token));
   }
 }
 
-/// One token of a file or of the options; an earlier one of this id gives way. False: the id is somebody else's.
+/// One token of a file or of the options; an earlier one of this id gives way. False: the id is
+/// somebody else's.
 bool SpVocabulary::add(const AddedToken& token, TokenizerFacts& facts) {
   const bool is_piece = token.id >= 0 && std::size_t(token.id) < texts_.size();
   if (is_piece && (is_byte(token.id) || texts_[std::size_t(token.id)] != with_blanks(token.text)))
@@ -112,33 +125,39 @@ bool SpVocabulary::add(const AddedToken& token, TokenizerFacts& facts) {
   return true;
 }
 
-Result<void> SpVocabulary::fill(const SpModel& model, const std::vector<std::string>& special_tokens,
+Result<void> SpVocabulary::fill(const SpModel& model,
+                                const std::vector<std::string>& special_tokens,
                                 std::span<const AddedToken> added, TokenizerFacts& facts) {
   facts.kind = kind_of(model.algorithm);
   add_pieces(model, facts);
   auto next = static_cast<TokenId>(texts_.size());
   for (const std::string& text : special_tokens) {
-    if (text.empty()) return Error(ErrorCode::tokenizer, "a special token for a SentencePiece model has no text");
+    if (text.empty())
+      return Error(ErrorCode::tokenizer, "a special token for a SentencePiece model has no text");
     add({.id = next++, .text = text, .special = true}, facts);
   }
   for (AddedToken token : added) {
     if (token.id < 0) token.id = piece_of(model, token.text);
     if (token.id >= 0 && !token.text.empty()) add(token, facts);
   }
-  std::sort(facts.added.begin(), facts.added.end(), [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
+  std::sort(facts.added.begin(), facts.added.end(),
+            [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
   facts.vocabulary_size = texts_.size();
   if (!facts.added.empty())
     facts.vocabulary_size = std::max(facts.vocabulary_size, std::size_t(facts.added.back().id) + 1);
   return {};
 }
 
-/// It finds what is no control piece; and those of one character (of one word) it looks up by their text.
+/// It finds what is no control piece; and those of one character (of one word) it looks up by their
+/// text.
 bool SpVocabulary::may_be_forged(SpAlgorithm algorithm) const {
   const bool looks_up_words = algorithm == SpAlgorithm::word || algorithm == SpAlgorithm::chars;
   for (std::size_t id = 0; id < hidden_.size(); ++id) {
     const std::string& text = texts_[id];
-    const bool one_character = utf8::decode(text.data(), text.data() + text.size()).size == text.size();
-    if (hidden_[id] && (types_[id] != SpType::control || looks_up_words || one_character)) return true;
+    const bool one_character =
+        utf8::decode(text.data(), text.data() + text.size()).size == text.size();
+    if (hidden_[id] && (types_[id] != SpType::control || looks_up_words || one_character))
+      return true;
   }
   return false;
 }

@@ -1,4 +1,5 @@
-// The vocabulary of a SentencePiece model as parlance sees it: texts of tokens, added and control tokens.
+// The vocabulary of a SentencePiece model as parlance sees it: texts of tokens, added and control
+// tokens.
 #pragma once
 #include <span>
 #include <string>
@@ -12,9 +13,10 @@ namespace parlance {
 
 class SpVocabulary {
  public:
-  /// Pieces, then `special_tokens` from the last piece on, then `added` (of files beside the model) by their own ids; what
-  /// is added over a piece must have its text. An added token without an id (-1) is looked up among the pieces. Writes what a model says into `facts`.
-  /// Fails with tokenizer (a special token without text).
+  /// Pieces, then `special_tokens` from the last piece on, then `added` (of files beside the model)
+  /// by their own ids; what is added over a piece must have its text. An added token without an id
+  /// (-1) is looked up among the pieces. Writes what a model says into `facts`. Fails with
+  /// tokenizer (a special token without text).
   Result<void> fill(const SpModel& model, const std::vector<std::string>& special_tokens,
                     std::span<const AddedToken> added, TokenizerFacts& facts);
 
@@ -22,9 +24,13 @@ class SpVocabulary {
   std::size_t pieces() const { return texts_.size(); }
   bool is_byte(TokenId id) const { return type(id) == SpType::byte; }
   /// A user-defined piece that no file adds: the library finds it by itself, wherever it stands.
-  bool is_symbol(TokenId id) const { return id >= 0 && std::size_t(id) < symbol_.size() && symbol_[std::size_t(id)]; }
+  bool is_symbol(TokenId id) const {
+    return id >= 0 && std::size_t(id) < symbol_.size() && symbol_[std::size_t(id)];
+  }
   /// Must it come of trusted bytes only?
-  bool is_control(TokenId id) const { return id >= 0 && std::size_t(id) < hidden_.size() && hidden_[std::size_t(id)]; }
+  bool is_control(TokenId id) const {
+    return id >= 0 && std::size_t(id) < hidden_.size() && hidden_[std::size_t(id)];
+  }
   /// Could the library make a control token of text that it is given?
   bool may_be_forged(SpAlgorithm algorithm) const;
   /// is_control by id, for SpChanges.

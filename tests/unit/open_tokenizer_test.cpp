@@ -1,5 +1,5 @@
-// open_tokenizer: which file of a folder is read, and what the files beside it say. The models are written here; what they
-// make of texts is in sentencepiece_test.cpp.
+// open_tokenizer: which file of a folder is read, and what the files beside it say. The models are
+// written here; what they make of texts is in sentencepiece_test.cpp.
 #include <gtest/gtest.h>
 
 #include "folder.h"
@@ -17,23 +17,27 @@ Texts with_model(Texts files) {
 
 class OpenTokenizer : public testing::Test {
  protected:
-  void open(const Texts& files, const std::string& name = "", const TokenizerOptions& options = {}) {
+  void open(const Texts& files, const std::string& name = "",
+            const TokenizerOptions& options = {}) {
     folder_ = std::make_unique<ModelFolder>(files);
     auto opened = open_tokenizer(name.empty() ? folder_->path() : folder_->path(name), options);
-    if (!opened && opened.error().hint().find("PARLANCE_SENTENCEPIECE") != std::string::npos) GTEST_SKIP();
+    if (!opened && opened.error().hint().find("PARLANCE_SENTENCEPIECE") != std::string::npos)
+      GTEST_SKIP();
     ASSERT_TRUE(opened) << opened.error().display();
     tokenizer_ = std::move(*opened);
   }
   std::string ends() const {
     std::string all;
-    for (const EndToken& end : tokenizer_->facts().ends) all += std::to_string(end.id) + " " + end.source + "\n";
+    for (const EndToken& end : tokenizer_->facts().ends)
+      all += std::to_string(end.id) + " " + end.source + "\n";
     return all;
   }
   std::string ids(std::string_view text) const {
     std::vector<EncodedToken> tokens;
     std::string all;
     if (!tokenizer_->encode(text, nullptr, tokens)) return "failed";
-    for (const EncodedToken& token : tokens) all += std::to_string(token.id) + (token.added ? "! " : " ");
+    for (const EncodedToken& token : tokens)
+      all += std::to_string(token.id) + (token.added ? "! " : " ");
     return all;
   }
 
@@ -49,13 +53,16 @@ std::string failure(const Texts& files, const std::string& name = "") {
   const ModelFolder folder(files);
   const auto opened = open_tokenizer(name.empty() ? folder.path() : folder.path(name));
   if (opened) return "no failure";
-  std::string shown = std::string(facts(opened.error().code()).name) + " " + opened.error().message();
-  for (std::size_t at; (at = shown.find(folder.path())) != std::string::npos;) shown.replace(at, folder.path().size(), "F");
+  std::string shown =
+      std::string(facts(opened.error().code()).name) + " " + opened.error().message();
+  for (std::size_t at; (at = shown.find(folder.path())) != std::string::npos;)
+    shown.replace(at, folder.path().size(), "F");
   return shown + "; " + opened.error().hint();
 }
 
 constexpr const char* kReads =
-    "; parlance reads a Hugging Face tokenizer.json, a SentencePiece .model, or a folder that has one of them; for another "
+    "; parlance reads a Hugging Face tokenizer.json, a SentencePiece .model, or a folder that has "
+    "one of them; for another "
     "tokenizer there is CallbackTokenizer";
 
 TEST_F(OpenTokenizer, a_model_alone) {
@@ -74,7 +81,8 @@ TEST_F(OpenTokenizer, a_model_of_another_name) {
 }
 
 TEST_F(OpenTokenizer, what_stands_beside_it) {
-  OPEN(with_model({{"tokenizer_config.json", R"({"bos_token": "<s>", "eos_token": {"content": "<|end|>", "lstrip": false},
+  OPEN(with_model({{"tokenizer_config.json",
+                    R"({"bos_token": "<s>", "eos_token": {"content": "<|end|>", "lstrip": false},
            "pad_token": "<pad>", "unk_token": null, "add_bos_token": true, "add_eos_token": true, "tokenizer_class": "X",
            "added_tokens_decoder": {"15": {"content": "<|end|>", "special": true, "rstrip": true},
                                     "4": {"content": "zz"}, "x": {"content": "y"}, "16": {}}})"},
@@ -91,27 +99,31 @@ TEST_F(OpenTokenizer, what_stands_beside_it) {
   ASSERT_EQ(facts.named.size(), 3u);
   EXPECT_EQ(facts.named[1].name, "eos_token");
   EXPECT_EQ(facts.named[1].text, "<|end|>");
-  EXPECT_EQ(facts.notes, (std::vector<std::string>{
-                             "added token 'zz' left out: its id 4 is that of ' '",
-                             "tokenizer_config.json: the added token 'x' is not understood",
-                             "tokenizer_config.json: the added token '16' is not understood",
-                             "generation_config.json: eos_token_id is neither a number nor a list of numbers",
-                             "pad_token '<pad>' is not in the vocabulary",
-                             "generation_config.json: eos_token_id 99 is not in the vocabulary",
-                             "generation_config.json: eos_token_id -1 is not in the vocabulary"}));
+  EXPECT_EQ(facts.notes,
+            (std::vector<std::string>{
+                "added token 'zz' left out: its id 4 is that of ' '",
+                "tokenizer_config.json: the added token 'x' is not understood",
+                "tokenizer_config.json: the added token '16' is not understood",
+                "generation_config.json: eos_token_id is neither a number nor a list of numbers",
+                "pad_token '<pad>' is not in the vocabulary",
+                "generation_config.json: eos_token_id 99 is not in the vocabulary",
+                "generation_config.json: eos_token_id -1 is not in the vocabulary"}));
   EXPECT_EQ(ids("<|end|>  ab"), "15! 14 ");
 }
 
 TEST_F(OpenTokenizer, older_files) {
   OPEN(with_model({{"tokenizer_config.json", R"({"eos_token": "</s>", "bos_token": "<s>"})"},
-                   {"special_tokens_map.json", R"({"eos_token": "<|x|>", "additional_special_tokens": ["ab"]})"},
+                   {"special_tokens_map.json",
+                    R"({"eos_token": "<|x|>", "additional_special_tokens": ["ab"]})"},
                    {"added_tokens.json", R"({"<|x|>": 3, "<new>": 15, "bad": "1"})"},
                    {"generation_config.json", R"({"eos_token_id": 15})"}}));
-  EXPECT_EQ(ends(), "3 special_tokens_map.json: eos_token\n15 generation_config.json: eos_token_id\n");
+  EXPECT_EQ(ends(),
+            "3 special_tokens_map.json: eos_token\n15 generation_config.json: eos_token_id\n");
   EXPECT_TRUE(tokenizer_->facts().added[3].special);
   EXPECT_FALSE(tokenizer_->facts().added.back().special);
   EXPECT_EQ(ids("ab<new>"), "13! 15! ");
-  EXPECT_EQ(tokenizer_->facts().notes, std::vector<std::string>{"added_tokens.json: the added token 'bad' is not understood"});
+  EXPECT_EQ(tokenizer_->facts().notes,
+            std::vector<std::string>{"added_tokens.json: the added token 'bad' is not understood"});
 }
 
 TEST_F(OpenTokenizer, legacy_says_which_runs_get_a_blank) {
@@ -127,38 +139,48 @@ TEST_F(OpenTokenizer, legacy_says_which_runs_get_a_blank) {
 }
 
 TEST(OpenTokenizerErrors, say_what_is_possible) {
-  EXPECT_EQ(failure({{"a.txt", ""}}), std::string("tokenizer F: no tokenizer in this folder") + kReads);
-  EXPECT_EQ(failure({{"a.gguf", "GGUF"}}),
-            std::string("tokenizer F: no tokenizer in this folder; that of a GGUF file is not read") + kReads);
+  EXPECT_EQ(failure({{"a.txt", ""}}),
+            std::string("tokenizer F: no tokenizer in this folder") + kReads);
+  EXPECT_EQ(
+      failure({{"a.gguf", "GGUF"}}),
+      std::string("tokenizer F: no tokenizer in this folder; that of a GGUF file is not read") +
+          kReads);
   EXPECT_EQ(failure({{"a.gguf", "GGUF"}}, "a.gguf"),
             std::string("tokenizer F/a.gguf: the tokenizer in a GGUF file is not read") + kReads);
   EXPECT_EQ(failure({{"a.model", ""}, {"b.model", ""}}),
-            "tokenizer F: several SentencePiece models: 'a.model', 'b.model'; parlance reads one of them, if it is given by its name");
+            "tokenizer F: several SentencePiece models: 'a.model', 'b.model'; parlance reads one "
+            "of them, if it is given by its name");
   EXPECT_EQ(failure({{"tokenizer.model", ""}}, "tokenizer.mode"),
             "file F/tokenizer.mode: No such file or directory; did you mean 'tokenizer.model'?");
-  EXPECT_TRUE(failure({{"tokenizer.json", "{\xff}"}}).starts_with("tokenizer F/tokenizer.json: not UTF-8"));
+  EXPECT_TRUE(
+      failure({{"tokenizer.json", "{\xff}"}}).starts_with("tokenizer F/tokenizer.json: not UTF-8"));
 }
 
 TEST(OpenTokenizerErrors, broken_files_beside_it_have_a_place) {
-  for (const char* name : {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "generation_config.json"}) {
+  for (const char* name : {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+                           "generation_config.json"}) {
     const ModelFolder folder(with_model({{name, "{\n\"a\": }"}}));
     const auto opened = open_tokenizer(folder.path());
     ASSERT_FALSE(opened) << name;
     EXPECT_EQ(opened.error().code(), ErrorCode::json);
     EXPECT_EQ(opened.error().where().line, 2u);
     EXPECT_TRUE(opened.error().where().name.ends_with(name));
-    EXPECT_TRUE(failure(with_model({{name, "[]"}})).starts_with("value F/" + std::string(name) + ": not a JSON object"));
+    EXPECT_TRUE(failure(with_model({{name, "[]"}}))
+                    .starts_with("value F/" + std::string(name) + ": not a JSON object"));
   }
 }
 
 TEST(OpenTokenizerErrors, damaged_models_are_no_tokenizers) {
   if (!open_tokenizer(ModelFolder(with_model({})).path())) GTEST_SKIP();
-  EXPECT_TRUE(failure({{"tokenizer.model", "IQ== 0\nIg== 1\n"}}).starts_with("tokenizer F/tokenizer.model: not a SentencePiece"));
-  EXPECT_TRUE(failure({{"tokenizer.model", ""}}).starts_with("tokenizer F/tokenizer.model: not a SentencePiece"));
+  EXPECT_TRUE(failure({{"tokenizer.model", "IQ== 0\nIg== 1\n"}})
+                  .starts_with("tokenizer F/tokenizer.model: not a SentencePiece"));
+  EXPECT_TRUE(failure({{"tokenizer.model", ""}})
+                  .starts_with("tokenizer F/tokenizer.model: not a SentencePiece"));
 }
 
 TEST(Beside, odd_types_are_left_out) {
-  const ModelFolder folder({{"tokenizer_config.json", R"({"bos_token": 7, "eos_token": {"a": 1}, "added_tokens_decoder": [],
+  const ModelFolder folder({{"tokenizer_config.json",
+                             R"({"bos_token": 7, "eos_token": {"a": 1}, "added_tokens_decoder": [],
       "additional_special_tokens": "x", "legacy": "yes", "add_bos_token": 1})"},
                             {"generation_config.json", R"({"eos_token_id": {"a": 2}})"}});
   const Result<Beside> read = read_beside(folder.path());

@@ -1,5 +1,6 @@
-// SentencePiece models: what is refused before the library sees it, and how a text is split, encoded and guarded. What the
-// library itself makes of trained models is tests/oracle/sentencepiece_oracle.py.
+// SentencePiece models: what is refused before the library sees it, and how a text is split,
+// encoded and guarded. What the library itself makes of trained models is
+// tests/oracle/sentencepiece_oracle.py.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -45,18 +46,23 @@ TEST(SpModel, is_written_with_changes) {
 
 TEST(SpModel, damaged_ones_are_refused) {
   const std::string whole = small_model().made();
-  for (std::size_t size = 0; size < whole.size(); ++size) (void)read_sp_model(std::string_view(whole).substr(0, size), "m");
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    (void)read_sp_model(std::string_view(whole).substr(0, size), "m");
   EXPECT_EQ(fault(""), "m: not a SentencePiece model: it has no pieces");
   EXPECT_EQ(fault("hello"), "m: not a SentencePiece model, or a damaged one: byte 3");
   EXPECT_EQ(fault(whole.substr(0, 9)), "m: not a SentencePiece model, or a damaged one: byte 2");
   EXPECT_EQ(fault(small_model().piece("").made()), "m: piece 15 has no text");
   EXPECT_EQ(fault(small_model().piece("\xff").made()), "m: piece 15 is not UTF-8");
-  EXPECT_EQ(fault(small_model().piece(std::string("a\0b", 3)).made()), "m: piece 15 has a zero byte");
-  EXPECT_EQ(fault(small_model().piece(std::string(5000, 'a')).made()), "m: piece 15 is longer than 4 KiB");
+  EXPECT_EQ(fault(small_model().piece(std::string("a\0b", 3)).made()),
+            "m: piece 15 has a zero byte");
+  EXPECT_EQ(fault(small_model().piece(std::string(5000, 'a')).made()),
+            "m: piece 15 is longer than 4 KiB");
   EXPECT_EQ(fault(small_model().piece("q", SpType(7)).made()), "m: piece 15 is damaged");
-  const float nan = std::numeric_limits<float>::quiet_NaN(), infinite = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              infinite = std::numeric_limits<float>::infinity();
   for (const float score : {nan, infinite, -infinite, 1e10F})
-    EXPECT_EQ(fault(small_model().piece("q", SpType::normal, score).made()), "m: piece 15 has a score that is no usable number");
+    EXPECT_EQ(fault(small_model().piece("q", SpType::normal, score).made()),
+              "m: piece 15 has a score that is no usable number");
   EXPECT_EQ(fault(small_model().train(3, 9).made()), "m: a model of an unknown kind");
   EXPECT_EQ(fault(SpMaker().piece("<s>", SpType::control).made()), "m: none of its pieces is text");
   EXPECT_EQ(fault(SpMaker().piece("a").made()), "m: it has no piece for what is unknown");
@@ -107,10 +113,12 @@ TEST(Charsmap, replacements_that_fill_memory_or_are_no_text_are_refused) {
 
 class SentencePiece : public testing::Test {
  protected:
-  void open(const SpMaker& maker, const SentencePieceOptions& options = {}, const std::vector<AddedToken>& added = {}) {
+  void open(const SpMaker& maker, const SentencePieceOptions& options = {},
+            const std::vector<AddedToken>& added = {}) {
     bytes_ = maker.made();
     auto opened = open_sentencepiece(bytes_, "m", options, added);
-    if (!opened && opened.error().hint().find("PARLANCE_SENTENCEPIECE") != std::string::npos) GTEST_SKIP();
+    if (!opened && opened.error().hint().find("PARLANCE_SENTENCEPIECE") != std::string::npos)
+      GTEST_SKIP();
     ASSERT_TRUE(opened) << opened.error().message();
     tokenizer_ = std::move(*opened);
   }
@@ -121,19 +129,22 @@ class SentencePiece : public testing::Test {
       return std::string(facts(done.error().code()).name) + ": " + done.error().message();
     std::string all;
     for (const EncodedToken& t : tokens) {
-      all += tokenizer_->token_text(t.id) + "@" + std::to_string(t.bytes.begin) + "-" + std::to_string(t.bytes.end);
+      all += tokenizer_->token_text(t.id) + "@" + std::to_string(t.bytes.begin) + "-" +
+             std::to_string(t.bytes.end);
       all += t.added ? "! " : "  ";
     }
     return all;
   }
-  std::string encoded(std::string_view text, const std::vector<ByteSpan>& trusted) const { return encoded(text, &trusted); }
+  std::string encoded(std::string_view text, const std::vector<ByteSpan>& trusted) const {
+    return encoded(text, &trusted);
+  }
 
   std::string bytes_;
   std::unique_ptr<Tokenizer> tokenizer_;
 };
 
-#define OPEN(...)        \
-  open(__VA_ARGS__);     \
+#define OPEN(...)    \
+  open(__VA_ARGS__); \
   if (IsSkipped()) return
 
 TEST_F(SentencePiece, knows_its_tokens) {
@@ -161,10 +172,12 @@ TEST_F(SentencePiece, splits_at_control_pieces) {
 
 TEST_F(SentencePiece, guards_what_the_library_finds_by_itself) {
   OPEN(small_model());
-  EXPECT_EQ(encoded("a<|x|>b", std::vector<ByteSpan>{}), " @0-0  a@0-1  <@1-2  |@2-3  x@3-4  |@4-5  >@5-6  b@6-7  ");
+  EXPECT_EQ(encoded("a<|x|>b", std::vector<ByteSpan>{}),
+            " @0-0  a@0-1  <@1-2  |@2-3  x@3-4  |@4-5  >@5-6  b@6-7  ");
   EXPECT_EQ(encoded("a<|x|>b", {{0, 7}}), encoded("a<|x|>b"));
   EXPECT_EQ(encoded("<|x|>ab<|x|> ab<|x|>", {{7, 12}}),
-            " @0-0  <@0-1  |@1-2  x@2-3  |@3-4  >@4-5  ab@5-7  <|x|>@7-12!  ab@12-15  <@15-16  |@16-17  x@17-18  |@18-19  "
+            " @0-0  <@0-1  |@1-2  x@2-3  |@3-4  >@4-5  ab@5-7  <|x|>@7-12!  ab@12-15  <@15-16  "
+            "|@16-17  x@17-18  |@18-19  "
             ">@19-20  ");
   EXPECT_EQ(encoded("<s>", std::vector<ByteSpan>{}), " @0-0  <@0-1  s@1-2  >@2-3  ");
 }
@@ -184,25 +197,35 @@ TEST_F(SentencePiece, numbers_special_tokens_from_the_end_on) {
 
 TEST_F(SentencePiece, added_tokens_of_files) {
   OPEN(small_model(), {},
-       {{.id = 13, .text = "ab"}, {.id = 20, .text = "<e>", .lstrip = true}, {.id = 5, .text = "other"}, {-1, "</s>"}, {-1, "no"}});
+       {{.id = 13, .text = "ab"},
+        {.id = 20, .text = "<e>", .lstrip = true},
+        {.id = 5, .text = "other"},
+        {-1, "</s>"},
+        {-1, "no"}});
   EXPECT_EQ(tokenizer_->facts().vocabulary_size, 21u);
   EXPECT_EQ(encoded("ab a  <e>"), "ab@0-2!  @2-2   @2-3  a@3-4  <e>@6-9! ");
   EXPECT_EQ(encoded("ab", std::vector<ByteSpan>{}), " ab@0-2  ");
   EXPECT_EQ(encoded("aab", std::vector<ByteSpan>{}), " @0-0  a@0-1  a@1-2  b@2-3  ");
-  EXPECT_EQ(tokenizer_->facts().notes, std::vector<std::string>{"added token 'other' left out: its id 5 is that of 'a'"});
+  EXPECT_EQ(tokenizer_->facts().notes,
+            std::vector<std::string>{"added token 'other' left out: its id 5 is that of 'a'"});
 }
 
 TEST_F(SentencePiece, the_dummy_prefix_at_the_beginning_only) {
   OPEN(small_model().normalize(4, 1), {.prefix_each_run = false});
   EXPECT_EQ(encoded("ab<s>ab"), " ab@0-2  <s>@2-5! ab@5-7  ");
   EXPECT_EQ(encoded("<s>ab"), "<s>@0-3! ab@3-5  ");
-  EXPECT_EQ(encoded("<s>  ab"), "<s>@0-3!  ab@3-7  ");  // one of two blanks, as where they stand inside of a text
-  EXPECT_EQ(encoded("<s> <|x|>a", {{0, 3}}), "<s>@0-3!  @3-4  <@4-5  |@5-6  x@6-7  |@7-8  >@8-9  a@9-10  ");
+  EXPECT_EQ(encoded("<s>  ab"),
+            "<s>@0-3!  ab@3-7  ");  // one of two blanks, as where they stand inside of a text
+  EXPECT_EQ(encoded("<s> <|x|>a", {{0, 3}}),
+            "<s>@0-3!  @3-4  <@4-5  |@5-6  x@6-7  |@7-8  >@8-9  a@9-10  ");
   EXPECT_EQ(encoded("<s> <|x|>a", {{0, 3}, {4, 9}}), "<s>@0-3!  @3-4  <|x|>@4-9! a@9-10  ");
 }
 
 TEST_F(SentencePiece, digits_and_white_space_are_text) {
-  OPEN(small_model().piece("7", SpType::user_defined).piece("\n", SpType::user_defined).piece("\ue000", SpType::user_defined));
+  OPEN(small_model()
+           .piece("7", SpType::user_defined)
+           .piece("\n", SpType::user_defined)
+           .piece("\ue000", SpType::user_defined));
   EXPECT_EQ(encoded("7\n\ue000", std::vector<ByteSpan>{}), " @0-0  7@0-1! \n@1-2! <unk>@2-5  ");
 }
 
@@ -229,7 +252,8 @@ TEST_F(SentencePiece, what_the_library_refuses_is_an_error) {
   const auto opened = open_sentencepiece(twice, "m", {}, {});
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code(), ErrorCode::tokenizer);
-  EXPECT_TRUE(opened.error().message().starts_with("m: SentencePiece cannot read the model: ")) << opened.error().message();
+  EXPECT_TRUE(opened.error().message().starts_with("m: SentencePiece cannot read the model: "))
+      << opened.error().message();
   EXPECT_FALSE(open_sentencepiece(bytes_, "m", {.special_tokens = {""}}, {}));
 }
 
@@ -240,7 +264,8 @@ TEST_F(SentencePiece, many_threads_encode_at_once) {
   std::vector<int> different(4);
   for (std::size_t t = 0; t < different.size(); ++t) {
     threads.emplace_back([&, t] {
-      for (int i = 0; i < 500; ++i) different[t] += encoded("ab<|x|> ab", std::vector<ByteSpan>{}) != wanted;
+      for (int i = 0; i < 500; ++i)
+        different[t] += encoded("ab<|x|> ab", std::vector<ByteSpan>{}) != wanted;
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -21,8 +21,12 @@ struct SpMaker {
     append_bytes(pieces, 1, message);
     return *this;
   }
-  SpMaker& train(unsigned field, std::uint64_t value) { return append_number(trainer, field, value), *this; }
-  SpMaker& normalize(unsigned field, std::uint64_t value) { return append_number(normalizer, field, value), *this; }
+  SpMaker& train(unsigned field, std::uint64_t value) {
+    return append_number(trainer, field, value), *this;
+  }
+  SpMaker& normalize(unsigned field, std::uint64_t value) {
+    return append_number(normalizer, field, value), *this;
+  }
   SpMaker& charsmap(std::string_view map) { return append_bytes(normalizer, 2, map), *this; }
   std::string made() const {
     std::string out = pieces;
@@ -32,17 +36,22 @@ struct SpMaker {
   }
 };
 
-/// <unk> <s> </s> <|x|>(user-defined) and a few letters; BPE, a dummy prefix, no dropping of blanks.
+/// <unk> <s> </s> <|x|>(user-defined) and a few letters; BPE, a dummy prefix, no dropping of
+/// blanks.
 inline SpMaker small_model() {
   SpMaker maker;
-  maker.piece("<unk>", SpType::unknown).piece("<s>", SpType::control).piece("</s>", SpType::control);
+  maker.piece("<unk>", SpType::unknown)
+      .piece("<s>", SpType::control)
+      .piece("</s>", SpType::control);
   maker.piece("<|x|>", SpType::user_defined);
-  for (const std::string_view text : {"\u2581", "a", "b", "<", "|", "x", ">", "s", "/"}) maker.piece(text, SpType::normal, -9);
+  for (const std::string_view text : {"\u2581", "a", "b", "<", "|", "x", ">", "s", "/"})
+    maker.piece(text, SpType::normal, -9);
   maker.piece("ab", SpType::normal, -1).piece("\u2581ab", SpType::normal, -2);
   return std::move(maker.train(3, 2).normalize(4, 0));
 }
 
-/// A table of normalisation with one rule, "a" becomes `to`; every unit can be overwritten by what a test wants.
+/// A table of normalisation with one rule, "a" becomes `to`; every unit can be overwritten by what
+/// a test wants.
 struct CharsmapMaker {
   std::vector<std::uint32_t> units;
   std::string texts;
