@@ -4,15 +4,13 @@
 // library. What the library recognises by itself in a run (user-defined pieces, and ordinary ones
 // that a file made added tokens) may come of trusted bytes only:
 //   1. The run is encoded as it is. If every control token that came out stands for trusted bytes,
-//   that is the answer: so
-//      a harmless text gives exactly what the library gives.
+//      that is the answer: so a harmless text gives exactly what the library gives.
 //   2. Else it is encoded by a second model, in which the control pieces have texts that are no
-//   UTF-8 and so can be met in no
-//      text, nor made by normalising one; ids stay. Where a trusted symbol stands, the anchor is
-//      put: a user-defined piece of bytes that are no UTF-8 either, which the library treats as it
-//      treats the symbol, and which is exchanged for the symbol's id afterwards. Taking the symbols
-//      out and encoding the parts by themselves would be wrong: a part would get a dummy prefix, or
-//      lose its blanks.
+//      UTF-8 and so can be met in no text, nor made by normalising one; ids stay. Where a trusted
+//      symbol stands, the anchor is put: a user-defined piece of bytes that are no UTF-8 either,
+//      which the library treats as it treats the symbol, and which is exchanged for the symbol's
+//      id afterwards. Taking the symbols out and encoding the parts by themselves would be wrong:
+//      a part would get a dummy prefix, or lose its blanks.
 // Begin reading at SentencePieceTokenizer::encode.
 #include <sentencepiece_processor.h>
 
@@ -35,11 +33,10 @@ constexpr std::size_t kMaxRun = std::size_t{128} << 20;
 /// A run as it is given to the library, and where its bytes are in the text.
 struct Prepared {
   std::string_view text;
-  std::string owned;        ///< where it has anchors
-  std::uint32_t begin = 0;  ///< of the run in the text
-  std::vector<ControlMatch>
-      symbols;         ///< for which anchors stand, in order; their places are in the run
-  bool leads = false;  ///< one more anchor is in front, for nothing
+  std::string owned;                  ///< where it has anchors
+  std::uint32_t begin = 0;            ///< of the run in the text
+  std::vector<ControlMatch> symbols;  ///< for which anchors stand, in order; places in the run
+  bool leads = false;                 ///< one more anchor is in front, for nothing
 };
 
 /// Places in a prepared run to places in the text; they must come in order.
@@ -60,8 +57,8 @@ class Places {
   const Prepared& run_;
   std::size_t lead_;
   std::size_t next_ = 0;
-  std::size_t longer_ = 0;  ///< by how much the anchors before are longer than their symbols; wraps
-                            ///< where they are shorter
+  /// By how much the anchors before are longer than their symbols; wraps where they are shorter.
+  std::size_t longer_ = 0;
 };
 
 /// The parts of the ranges that lie in `run`, as places in it.
