@@ -2,11 +2,12 @@
 // reading at special_tokens_of.
 #include "sources/special_tokens.h"
 
+#include <algorithm>
+
 namespace parlance {
 namespace {
 
-void set_token(std::vector<SpecialToken>& tokens, std::string_view name, Value token) {
-  std::erase_if(tokens, [&](const SpecialToken& t) { return t.name == name; });
+void add_token(std::vector<SpecialToken>& tokens, std::string_view name, Value token) {
   if (token.is_leaf() && token.size != 0)
     tokens.push_back({std::string(name), std::string(leaf_text(token))});
 }
@@ -29,11 +30,19 @@ Value special_token_text(const Value* token) {
 std::vector<SpecialToken> special_tokens_of(const JsonFile& config, const JsonFile& map) {
   std::vector<SpecialToken> tokens;
   for (const std::string_view name : kSpecialTokenNames)
-    set_token(tokens, name, special_token_text(find_special_token(config, map, name)));
+    add_token(tokens, name, special_token_text(find_special_token(config, map, name)));
   const Value* more = config["extra_special_tokens"];
   if (more == nullptr || more->kind != Kind::dict) return tokens;
-  for (const DictEntry& entry : entries(*more))
-    set_token(tokens, leaf_text(entry.key), special_token_text(&entry.value));
+  const std::size_t count = tokens.size();
+  for (const DictEntry& entry : entries(*more)) {
+    // Keys come once each, so only the tokens above can be overwritten.
+    const auto same = [&](const SpecialToken& t) { return t.name == leaf_text(entry.key); };
+    const auto last = tokens.begin() + static_cast<std::ptrdiff_t>(count);
+    const auto found = std::find_if(tokens.begin(), last, same);
+    if (found != last) found->text.clear();
+    add_token(tokens, leaf_text(entry.key), special_token_text(&entry.value));
+  }
+  std::erase_if(tokens, [](const SpecialToken& t) { return t.text.empty(); });
   return tokens;
 }
 

@@ -4,6 +4,7 @@
 #include "tokenizers/beside.h"
 
 #include <charconv>
+#include <unordered_set>
 
 #include "sources/files.h"
 #include "sources/special_tokens.h"
@@ -79,20 +80,15 @@ void add_decoder(Beside& beside, Value decoder) {
   }
 }
 
-bool is_named(const Beside& beside, std::string_view text) {
-  for (const NamedToken& token : beside.named) {
-    if (token.text == text) return true;
-  }
-  return false;
-}
-
 /// added_tokens.json: ids by text. Of those, the named ones are special.
 void add_by_text(Beside& beside, Value tokens) {
   if (tokens.kind != Kind::dict) return;
+  std::unordered_set<std::string_view> named;
+  for (const NamedToken& token : beside.named) named.insert(token.text);
   for (const DictEntry& entry : entries(tokens)) {
     const std::string_view text = leaf_text(entry.key);
     if (entry.value.is_small_int() && is_id(entry.value.integer) && !text.empty()) {
-      beside.added.push_back(token_of(entry.value.integer, text, is_named(beside, text)));
+      beside.added.push_back(token_of(entry.value.integer, text, named.contains(text)));
     } else {
       note_token(beside, kAdded, text);
     }

@@ -1,6 +1,8 @@
 // open_tokenizer: which adapter reads a path, and what the files beside it add to what the adapter
 // knows. Begin reading at open_tokenizer.
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
 
 #include "base/utf8.h"
 #include "sources/files.h"
@@ -79,28 +81,39 @@ void note(TokenizerFacts& facts, std::string_view what, std::string_view why) {
   facts.notes.push_back(std::string(what) + " " + std::string(why));
 }
 
-/// The id of a token's text: an added token of it, else the first of the vocabulary.
-std::optional<TokenId> id_of(const Tokenizer& tokenizer, std::string_view text) {
-  const std::vector<AddedToken>& added = tokenizer.facts().added;
-  for (std::size_t i = added.size(); i-- > 0;) {
-    if (added[i].text == text) return added[i].id;
+/// Ids by text: of the added tokens, the last of each text; and of the whole vocabulary, the first
+/// of each, which is made only where it is asked for.
+class Index {
+ public:
+  explicit Index(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {
+    for (const AddedToken& token : tokenizer.facts().added) added_[token.text] = token.id;
   }
-  constexpr std::size_t kMost = std::size_t{1} << 22;
-  const auto last = static_cast<TokenId>(std::min(tokenizer.facts().vocabulary_size, kMost));
-  for (TokenId id = 0; id < last; ++id) {
-    if (tokenizer.token_text(id) == text) return id;
+  bool is_added(const std::string& text) const { return added_.contains(text); }
+  std::optional<TokenId> id_of(const std::string& text) {
+    if (const auto found = added_.find(text); found != added_.end()) return found->second;
+    if (all_.empty()) read_all();
+    const auto found = all_.find(text);
+    return found == all_.end() ? std::nullopt : std::optional(found->second);
   }
-  return std::nullopt;
-}
 
-void set_named(const Tokenizer& tokenizer, const Beside& beside, TokenizerFacts& facts) {
+ private:
+  void read_all() {
+    constexpr std::size_t kMost = std::size_t{1} << 22;
+    const std::size_t size = std::min(tokenizer_.facts().vocabulary_size, kMost);
+    for (std::size_t id = 0; id < size; ++id)
+      all_.emplace(tokenizer_.token_text(static_cast<TokenId>(id)), static_cast<TokenId>(id));
+  }
+  const Tokenizer& tokenizer_;
+  std::unordered_map<std::string, TokenId> added_, all_;
+};
+
+void set_named(Index& index, const Beside& beside, TokenizerFacts& facts) {
   facts.named = beside.named;
   for (const NamedToken& token : beside.named) {
-    const bool is_bos = token.name == "bos_token", is_eos = token.name == "eos_token";
-    const std::optional<TokenId> id = id_of(tokenizer, token.text);
+    const std::optional<TokenId> id = index.id_of(token.text);
     if (!id) note(facts, token.name + " '" + token.text + "'", "is not in the vocabulary");
-    if (id && is_bos) facts.bos = id;
-    if (id && is_eos) facts.eos = id;
+    if (id && token.name == "bos_token") facts.bos = id;
+    if (id && token.name == "eos_token") facts.eos = id;
   }
 }
 
@@ -120,12 +133,11 @@ void set_ends(const Beside& beside, const std::string& file, TokenizerFacts& fac
 }
 
 /// A tokenizer.json says all by itself; what its neighbours add to it is not added, but noted.
-void note_not_added(const Beside& beside, TokenizerFacts& facts) {
+void note_not_added(const Index& index, const Beside& beside, TokenizerFacts& facts) {
   for (const AddedToken& token : beside.added) {
-    const auto same = [&](const AddedToken& other) { return other.text == token.text; };
-    if (std::any_of(facts.added.begin(), facts.added.end(), same)) continue;
-    note(facts, "'" + token.text + "'",
-         "is no added token of tokenizer.json, only of the files beside it: it is text");
+    if (!index.is_added(token.text))
+      note(facts, "'" + token.text + "'",
+           "is no added token of tokenizer.json, only of the files beside it: it is text");
   }
 }
 
@@ -139,9 +151,10 @@ TokenizerFacts facts_of(const Tokenizer& tokenizer, const Beside& beside, const 
                         bool json) {
   TokenizerFacts facts = tokenizer.facts();
   facts.notes.insert(facts.notes.end(), beside.notes.begin(), beside.notes.end());
-  set_named(tokenizer, beside, facts);
+  Index index(tokenizer);
+  set_named(index, beside, facts);
   if (json) {
-    note_not_added(beside, facts);
+    note_not_added(index, beside, facts);
   } else {
     set_puts(beside, facts);
   }

@@ -72,11 +72,12 @@ std::string kind_of(SpAlgorithm algorithm) {
   return "SentencePiece, characters";
 }
 
-/// The piece of this text; -1 if there is none.
-TokenId piece_of(const SpModel& model, std::string_view text) {
-  const auto found = std::find_if(model.pieces.begin(), model.pieces.end(),
-                                  [&](const SpPiece& p) { return p.text == text; });
-  return found == model.pieces.end() ? -1 : static_cast<TokenId>(found - model.pieces.begin());
+/// The number of each piece by its text, the first of those that share one.
+std::unordered_map<std::string_view, TokenId> pieces_by_text(const SpModel& model) {
+  std::unordered_map<std::string_view, TokenId> ids;
+  for (std::size_t id = 0; id < model.pieces.size(); ++id)
+    ids.emplace(model.pieces[id].text, static_cast<TokenId>(id));
+  return ids;
 }
 
 void note_other(const AddedToken& token, std::string_view piece, TokenizerFacts& facts) {
@@ -86,7 +87,7 @@ void note_other(const AddedToken& token, std::string_view piece, TokenizerFacts&
 
 }  // namespace
 
-void SpVocabulary::add_pieces(const SpModel& model, TokenizerFacts& facts) {
+void SpVocabulary::add_pieces(const SpModel& model, AddedById& all, TokenizerFacts& facts) {
   for (const SpPiece& piece : model.pieces) {
     const auto id = static_cast<TokenId>(texts_.size());
     texts_.push_back(text_of(piece));
@@ -103,48 +104,49 @@ void SpVocabulary::add_pieces(const SpModel& model, TokenizerFacts& facts) {
     AddedToken token{
         .id = id, .text = texts_.back(), .special = piece.type != SpType::user_defined};
     token.control = !plain;
-    facts.added.push_back(std::move(token));
+    all.emplace(id, std::move(token));
   }
 }
 
-/// One token of a file or of the options; an earlier one of this id gives way. False: the id is
-/// somebody else's.
-bool SpVocabulary::add(const AddedToken& token, TokenizerFacts& facts) {
+/// One token of a file or of the options; an earlier one of this id gives way. Left out with a note
+/// if the id is that of another text.
+void SpVocabulary::add(const AddedToken& token, AddedById& all, TokenizerFacts& facts) {
   const bool is_piece = token.id >= 0 && std::size_t(token.id) < texts_.size();
   if (is_piece && (is_byte(token.id) || texts_[std::size_t(token.id)] != with_blanks(token.text)))
-    return note_other(token, texts_[std::size_t(token.id)], facts), false;
-  std::erase_if(facts.added, [&](const AddedToken& other) { return other.id == token.id; });
-  facts.added.push_back(token);
-  facts.added.back().control = !is_blank(token.text);
-  if (!is_piece) {
+    return note_other(token, texts_[std::size_t(token.id)], facts);
+  AddedToken& added = all[token.id] = token;
+  added.control = !is_blank(token.text);
+  if (is_piece) {
+    symbol_[std::size_t(token.id)] = false;
+    hidden_[std::size_t(token.id)] = added.control && type(token.id) != SpType::unknown;
+  } else {
     beyond_[token.id] = token.text;
-    return true;
   }
-  symbol_[std::size_t(token.id)] = false;
-  hidden_[std::size_t(token.id)] = facts.added.back().control && type(token.id) != SpType::unknown;
-  return true;
 }
 
 Result<void> SpVocabulary::fill(const SpModel& model,
                                 const std::vector<std::string>& special_tokens,
                                 std::span<const AddedToken> added, TokenizerFacts& facts) {
   facts.kind = kind_of(model.algorithm);
-  add_pieces(model, facts);
+  AddedById all;
+  add_pieces(model, all, facts);
   auto next = static_cast<TokenId>(texts_.size());
   for (const std::string& text : special_tokens) {
     if (text.empty())
       return Error(ErrorCode::tokenizer, "a special token for a SentencePiece model has no text");
-    add({.id = next++, .text = text, .special = true}, facts);
+    add({.id = next++, .text = text, .special = true}, all, facts);
   }
+  const std::unordered_map<std::string_view, TokenId> ids = pieces_by_text(model);
   for (AddedToken token : added) {
-    if (token.id < 0) token.id = piece_of(model, token.text);
-    if (token.id >= 0 && !token.text.empty()) add(token, facts);
+    if (const auto found = ids.find(token.text); token.id < 0 && found != ids.end())
+      token.id = found->second;
+    if (token.id >= 0 && !token.text.empty()) add(token, all, facts);
   }
-  std::sort(facts.added.begin(), facts.added.end(),
-            [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
   facts.vocabulary_size = texts_.size();
-  if (!facts.added.empty())
-    facts.vocabulary_size = std::max(facts.vocabulary_size, std::size_t(facts.added.back().id) + 1);
+  for (auto& [id, token] : all) {
+    facts.vocabulary_size = std::max(facts.vocabulary_size, std::size_t(id) + 1);
+    facts.added.push_back(std::move(token));
+  }
   return {};
 }
 

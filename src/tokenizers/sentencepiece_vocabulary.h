@@ -1,6 +1,7 @@
 // The vocabulary of a SentencePiece model as parlance sees it: texts of tokens, added and control
 // tokens.
 #pragma once
+#include <map>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -40,8 +41,9 @@ class SpVocabulary {
   SpType type(TokenId id) const {
     return id >= 0 && std::size_t(id) < types_.size() ? types_[std::size_t(id)] : SpType::unused;
   }
-  void add_pieces(const SpModel& model, TokenizerFacts& facts);
-  bool add(const AddedToken& token, TokenizerFacts& facts);
+  using AddedById = std::map<TokenId, AddedToken>;
+  void add_pieces(const SpModel& model, AddedById& all, TokenizerFacts& facts);
+  void add(const AddedToken& token, AddedById& all, TokenizerFacts& facts);
 
   std::vector<std::string> texts_;
   std::vector<SpType> types_;
