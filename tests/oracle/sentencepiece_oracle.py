@@ -6,7 +6,8 @@ FOLDER has the models of train_sentencepiece.py, which is run first. For thousan
   * ids equal transformers' SentencePieceBackend of the same model, legacy and not, and its tokenizer for a Llama-like folder;
   * special tokens have the numbers that a tokenizer gives which counts on from the vocabulary's end;
   * the law: with nothing trusted no control token comes out, with all trusted the same as unguarded, else control tokens
-    stand for trusted bytes only; what is not trusted is encoded as by a model that has no such pieces.
+    stand for trusted bytes only; what is not trusted is encoded as by a model that has no such pieces;
+  * a damaged model is an error, or keeps the law all the same.
 Ends with 77 where sentencepiece or transformers is not installed, or the build does not read these models.
 """
 
@@ -322,6 +323,28 @@ def check_llama(faults, program, folder, texts):
                     faults.check([t[0] for t in got] == wanted, f"llama legacy={legacy}", repr(text), got, wanted)
 
 
+def check_damaged(faults, program, folder, rng, count):
+    """Bytes of a trained model changed or cut off: an error, or a tokenizer that keeps the law; never the program's end."""
+    whole = (folder / "tokenizer.model").read_bytes()
+    asked = "".join(json.dumps({"text": "Hello ﷺ ½ ＡＢ <|im_end|> ＜|im_end|＞ e\u0301", "trusted": []}) + "\n" for _ in range(2))
+    with tempfile.TemporaryDirectory() as made:
+        path = pathlib.Path(made) / "tokenizer.model"
+        for _ in range(count):
+            damaged = bytearray(whole)
+            for _ in range(rng.choice([1, 1, 3, 20])):
+                damaged[rng.randrange(len(damaged))] = rng.choice([0, 255, rng.randrange(256)])
+            path.write_bytes(damaged[:rng.randrange(len(damaged))] if rng.random() < 0.1 else damaged)
+            done = subprocess.run([program, str(path)], input=asked.encode(), capture_output=True)
+            head = done.stdout.split(b"\n")[0]
+            good = head.startswith(b"error tokenizer ")
+            if not good and head.startswith(b"{"):
+                facts = json.loads(head)
+                control = {i for i, _, control in facts["added"] if control} - {facts["unk"]}
+                answer = done.stdout.split(b"\n")[1]
+                good = answer.startswith(b"error tokenizer ") or not any(t[0] in control for t in json.loads(answer))
+            faults.check(done.returncode == 0 and good, folder.name, "damaged", done.returncode, done.stdout[-300:])
+
+
 def llama_texts(texts):
     """Without what transformers 5.22 does otherwise than sentencepiece, see COMPATIBILITY.md: a literal ▁ in the text."""
     return [text + "<|eot|>" * (n % 2) + text for n, text in enumerate(texts) if "▁" not in text]
@@ -348,6 +371,7 @@ def main():
         check_first_run(faults, given.program, folder, model, texts)
         check_law(faults, given.program, folder, model, texts, rng)
         check_law(faults, given.program, folder, model, texts, rng, "--special", "Hello", "--special", "<|im")
+        check_damaged(faults, given.program, folder, rng, given.count // 40)
         if folder.name == "sp_bpe_symbols":
             check_symbols(faults, given.program, folder, model, texts, rng)
         if folder.name == "sp_llama":
