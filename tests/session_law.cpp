@@ -142,7 +142,9 @@ void check_extension(const Tokenizer& tokenizer, const Prompt& whole, const std:
   all.insert(all.end(), extension->ids.begin(), extension->ids.end());
   if (is_stable && all != whole.tokens.ids) fault = "other ids than those of a full render";
   if (!is_stable && extension->canonical) fault = "extended, though the prefix is not stable";
-  if (!is_stable && texts(tokenizer, all) != texts(tokenizer, whole.tokens.ids)) fault = "another text";
+  if (!is_stable && texts(tokenizer, all) != texts(tokenizer, whole.tokens.ids)) {
+    fault = "another text: " + texts(tokenizer, all) + "\n===\n" + texts(tokenizer, whole.tokens.ids);
+  }
   ++(is_stable ? counts.extended : counts.respelt);
 }
 

@@ -33,7 +33,9 @@ struct Session::State {
   Result<Extension> grow(const Conversation& whole, Tail& tail);
   /// Those ids are there now.
   void accept(const Tail& tail, const Extension& extension);
-  Error refuse(const Conversation& whole, std::size_t byte);
+  /// For a prompt whose text is another from `byte` on: its tokens may go on all the same, if the tokenizer normalises.
+  Result<Extension> extend_or_refuse(const Conversation& whole, Tail& tail, std::size_t byte);
+  Error refuse(const Conversation& whole, std::size_t byte, std::size_t token);
 
   Template chat_template;
   const Tokenizer& tokenizer;
@@ -72,13 +74,13 @@ Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail) {
   difference.reset();
   if (Result<void> done = chat_template.render(whole, options.render, workspace, rendering); !done) return done.error();
   const std::string_view prompt = rendering.text();
-  if (!prompt.starts_with(text)) return refuse(whole, common_text(prompt, text));
+  if (!prompt.starts_with(text)) return extend_or_refuse(whole, tail, common_text(prompt, text));
   if (Result<void> done = tail.encode(rendering, whole, tokenizer, options.tokenize.protect, trusted, anchor); !done) {
     return done.error();
   }
   const Known known{ids, sampled_from, text.size()};
   const Tail::Match match = tail.match(known, tokenizer, prompt);
-  if (!match.fits) return refuse(whole, match.byte);
+  if (!match.fits) return extend_or_refuse(whole, tail, match.byte);
   return Extension{tail.ids_from(match.token), match.canonical};
 }
 
@@ -90,15 +92,21 @@ void Session::State::accept(const Tail& tail, const Extension& extension) {
   anchor = tail.last_anchor(ids.size(), extension.ids.size(), anchor);
 }
 
+Result<Extension> Session::State::extend_or_refuse(const Conversation& whole, Tail& tail, std::size_t byte) {
+  Result<void> done = tail.encode(rendering, whole, tokenizer, options.tokenize.protect, trusted, {});
+  if (!done) return done.error();
+  const std::vector<TokenId> all = tail.ids_from(0);
+  const auto differs = std::mismatch(ids.begin(), ids.end(), all.begin(), all.end()).first;
+  if (differs == ids.end()) return Extension{tail.ids_from(ids.size())};
+  return refuse(whole, byte, static_cast<std::size_t>(differs - ids.begin()));
+}
+
 /// The old prompt is rendered again, so that it can be said what each side is.
-Error Session::State::refuse(const Conversation& whole, std::size_t byte) {
+Error Session::State::refuse(const Conversation& whole, std::size_t byte, std::size_t token) {
   PrefixDifference found;
   found.byte = byte;
+  found.token = token;
   found.after = side_at(rendering, whole, byte);
-  if (const Result<PromptTokens> all = tokenize(rendering, whole, tokenizer, options.tokenize)) {
-    found.token = static_cast<std::size_t>(
-        std::mismatch(ids.begin(), ids.end(), all->ids.begin(), all->ids.end()).first - ids.begin());
-  }
   if (&whole != &chat) found.changed_input = changed_input(chat, whole);
   keep_messages(chat.state(), known_messages);
   const std::string said = text + texts_of(tokenizer, std::span(ids).subspan(sampled_from));

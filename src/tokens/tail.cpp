@@ -37,20 +37,26 @@ Tail::Match Tail::match(const Known& known, const Tokenizer& tokenizer, std::str
                     std::equal(old.begin(), old.end(), tokens_.begin(),
                                [](TokenId id, const EncodedToken& token) { return id == token.id; });
   if (same) return {.fits = true, .token = old.size()};
-  return match_text(known, tokenizer, prompt);
+  return match_spelling(known, tokenizer, prompt);
 }
 
-Tail::Match Tail::match_text(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const {
-  const std::string said = texts_of(tokenizer, known.ids.subspan(known.sampled_from));
+/// What is known and the tail, by what their tokens spell. `unk` may stand for anything, so it fits nothing.
+Tail::Match Tail::match_spelling(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const {
+  const std::span<const TokenId> sampled = known.ids.subspan(known.sampled_from);
   const std::string_view rest = prompt.substr(known.text_size);
-  // The first token of a text may have a blank in front that stands for none of its bytes.
-  const bool has_dummy = !rest.starts_with(said) && said.starts_with(' ') && rest.starts_with(said.substr(1));
-  if (!has_dummy && !rest.starts_with(said)) return {.byte = known.text_size + common_text(rest, said)};
-  const std::size_t end = known.text_size + said.size() - (has_dummy ? 1 : 0) - anchor_.byte;
-  const auto next = std::find_if(tokens_.begin(), tokens_.end(), [end](const EncodedToken& t) { return t.bytes.begin >= end; });
-  const auto straddles = std::find_if(tokens_.begin(), next, [end](const EncodedToken& t) { return t.bytes.end > end; });
-  if (straddles != next) return {.byte = anchor_.byte + straddles->bytes.begin};
-  return {.fits = true, .canonical = false, .token = static_cast<std::size_t>(next - tokens_.begin())};
+  Match match{.byte = known.text_size + common_text(rest, texts_of(tokenizer, sampled))};
+  const std::optional<TokenId> unk = tokenizer.facts().unk;
+  if (unk && std::find(sampled.begin(), sampled.end(), *unk) != sampled.end()) return match;
+  const std::string spelt = texts_of(tokenizer, known.ids.subspan(anchor_.token));
+  std::size_t at = 0;
+  for (; match.token < tokens_.size() && at < spelt.size(); ++match.token) {
+    const std::string text = tokenizer.token_text(tokens_[match.token].id);
+    if (spelt.compare(at, text.size(), text) != 0) return match;
+    at += text.size();
+  }
+  match.fits = at == spelt.size();
+  match.canonical = false;
+  return match;
 }
 
 std::vector<TokenId> Tail::ids_from(std::size_t token) const {

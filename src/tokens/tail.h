@@ -37,7 +37,7 @@ class Tail {
     std::size_t token = 0;  ///< number, in the tail, of the first token that is new
     std::size_t byte = 0;   ///< of the prompt: where it does not fit
   };
-  /// By ids; where sampled ones are another spelling of the same text, by their text.
+  /// By ids; where sampled ones are another spelling of the same text, by what they spell.
   Match match(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const;
 
   std::vector<TokenId> ids_from(std::size_t token) const;
@@ -45,7 +45,7 @@ class Tail {
   Anchor last_anchor(std::size_t total, std::size_t appended, Anchor old) const;
 
  private:
-  Match match_text(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const;
+  Match match_spelling(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const;
 
   Anchor anchor_;
   std::vector<EncodedToken> tokens_;  ///< bytes count from the anchor
