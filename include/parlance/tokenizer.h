@@ -35,7 +35,7 @@ struct AddedToken {
   bool normalized = false;   ///< is looked for in the normalised text
   bool single_word = false;  ///< only where no letter or digit is beside it
   /// Is its place in a prompt a matter of trust? All are but those of nothing but white space, which are a way to write
-  /// white space in fewer tokens.
+  /// white space in fewer tokens, and single letters, digits and signs that a SentencePiece model lists as its user's.
   bool control = true;
 };
 
