@@ -12,34 +12,51 @@ namespace {
 
 constexpr std::size_t kMaxPrompt = std::size_t{1} << 31;
 
-/// Only trusted bytes that a path let in.
-bool has_trusted_input(const Rendering& rendering, const Conversation& conversation, const TrustedPath& path,
-                       ByteSpan bytes) {
-  return std::any_of(rendering.spans().begin(), rendering.spans().end(), [&](const Span& span) {
-    return span.begin < bytes.end && bytes.begin < span.end && path.covers(path_of_span(conversation, span));
-  });
-}
+/// The spans that bytes are in, for bytes in order.
+class SpanCursor {
+ public:
+  explicit SpanCursor(std::span<const Span> spans) : spans_(spans) {}
+  std::span<const Span> of(ByteSpan bytes) {
+    while (first_ < spans_.size() && spans_[first_].end <= bytes.begin) ++first_;
+    std::size_t end = first_;
+    while (end < spans_.size() && spans_[end].begin < bytes.end) ++end;
+    return spans_.subspan(first_, end - first_);
+  }
+
+ private:
+  std::span<const Span> spans_;
+  std::size_t first_ = 0;
+};
 
 /// Says for each trusted path how many control tokens came out of it.
 void note_trust(const Rendering& rendering, const Conversation& conversation, const std::vector<TrustedPath>& paths,
                 PromptTokens& into) {
-  for (const TrustedPath& path : paths) {
-    const auto count = std::count_if(into.tokens.begin(), into.tokens.end(), [&](const PromptToken& token) {
-      return token.control && has_trusted_input(rendering, conversation, path, token.bytes);
-    });
-    into.notes.push_back(path.text() + " is trusted: control tokens read from it: " + std::to_string(count));
+  std::vector<std::size_t> counts(paths.size());
+  SpanCursor cursor(rendering.spans());
+  for (const PromptToken& token : into.tokens) {
+    if (!token.control) continue;
+    std::vector<std::string> origins;
+    for (const Span& span : cursor.of(token.bytes)) {
+      if (span.origin == Origin::input || span.origin == Origin::derived) origins.push_back(path_of_span(conversation, span));
+    }
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      counts[i] += std::any_of(origins.begin(), origins.end(), [&](const std::string& path) { return paths[i].covers(path); });
+    }
+  }
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    into.notes.push_back(paths[i].text() + " is trusted: control tokens read from it: " + std::to_string(counts[i]));
   }
 }
 
 void fill_guarded(const Rendering& rendering, const Conversation& conversation, const TrustRule& rule,
                   const std::vector<EncodedToken>& forged, PromptTokens& into) {
+  SpanCursor cursor(rendering.spans());
   for (const EncodedToken& token : forged) {
     GuardedText text{token.bytes, token.id, {}};
-    for (const Span& span : rendering.spans()) {
-      if (span.end <= token.bytes.begin || !text.path.empty()) continue;
-      if (span.begin >= token.bytes.end) break;
+    for (const Span& span : cursor.of(token.bytes)) {
       if (rule.holds(span, rendering.text().substr(span.begin, span.end - span.begin))) continue;
       text.path = path_of_span(conversation, span);
+      if (!text.path.empty()) break;
     }
     into.guarded.push_back(std::move(text));
   }
