@@ -1,11 +1,11 @@
 // Session: the next turn's tokens without tokenizing the past again, and why two prompts stop sharing a prefix.
 //
 //     auto session = parlance::Session::begin(chat_template, tokenizer, std::move(chat));
-//     auto sampled = model.generate(session->ids());
-//     session->append_sampled(sampled);
-//     auto more = session->extend({{{.role = "assistant", .content = reply}, {.role = "user", .content = "And now?"}}});
-//     if (more) model.continue_with(more->ids);              // ids() is what was there, verbatim, then these
-//     else      std::puts(more.error().display().c_str());   // the template rewrites the past: where, and which input
+//     session->append_sampled(generate(session->ids()));
+//     const std::vector<parlance::Message> news = {{.role = "assistant", .content = reply}, {.role = "user", .content = "And?"}};
+//     auto more = session->extend(news);
+//     if (more) go_on_with(more->ids);                       // ids() is what was there, verbatim, then these
+//     else std::puts(more.error().display().c_str());        // the template rewrites the past: where, and which input
 #pragma once
 #include <cstddef>
 #include <memory>

@@ -106,8 +106,10 @@ class Tokenizer {
 ///
 ///     parlance::CallbackTokenizer tokenizer({
 ///         .added = {{.id = 1, .text = "<|im_start|>", .special = true}, {.id = 2, .text = "<|im_end|>", .special = true}},
-///         .encode = [&](std::string_view run, std::vector<parlance::TokenId>& ids) { ids = my_encode(run, /*special=*/false);
-///                                                                                     return parlance::Result<void>(); },
+///         .encode = [&](std::string_view run, std::vector<parlance::TokenId>& ids) {
+///           for (parlance::TokenId id : my_encode(run)) ids.push_back(id);  // with special tokens switched off
+///           return parlance::Result<void>();
+///         },
 ///         .token_text = [&](parlance::TokenId id) { return my_piece(id); }});
 class CallbackTokenizer : public Tokenizer {
  public:

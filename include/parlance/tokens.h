@@ -1,7 +1,7 @@
 // Tokens: a rendered prompt as token ids that no content can forge, with masks, and the tokens that end a reply.
 //
 //     auto prompt = chat_template.render(chat, {.want_assistant = true});
-//     auto tokens = parlance::tokenize(*prompt, chat, *tokenizer);
+//     auto tokens = parlance::tokenize(*prompt, chat, tokenizer);
 //     send(tokens->ids);
 //
 // The rule: a control token (one that was added to the tokenizer's vocabulary, special or not) is recognised only where
