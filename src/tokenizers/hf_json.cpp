@@ -80,6 +80,7 @@ TokenizerFacts facts_of(const parlance_hf* tokenizer) {
   for (std::size_t i = 0; i < said.added_count; ++i) {
     facts.added.push_back(added_token(said.added[i]));
   }
+  facts.markers.assign(said.markers, said.markers + said.marker_count);
   if (said.unk >= 0) facts.unk = said.unk;
   facts.puts_before.assign(said.before, said.before + said.before_count);
   facts.puts_after.assign(said.after, said.after + said.after_count);

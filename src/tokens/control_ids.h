@@ -9,7 +9,7 @@ namespace parlance {
 
 class ControlIds {
  public:
-  explicit ControlIds(const TokenizerFacts& facts) {
+  explicit ControlIds(const TokenizerFacts& facts) : ids_(facts.markers), unk_(facts.unk) {
     for (const AddedToken& token : facts.added) {
       if (token.control) ids_.push_back(token.id);
     }
@@ -20,9 +20,12 @@ class ControlIds {
     if (ids_.empty() || id < ids_.front() || id > ids_.back()) return false;
     return std::binary_search(ids_.begin(), ids_.end(), id);
   }
+  /// Is it one, and not text that the model does not know?
+  bool is_control(const EncodedToken& token) const { return contains(token.id) && (token.added || unk_ != token.id); }
 
  private:
   std::vector<TokenId> ids_;
+  std::optional<TokenId> unk_;
 };
 
 }  // namespace parlance

@@ -59,7 +59,7 @@ void fill_tokens(const Rendering& rendering, const ControlIds& control, const st
     into.tokens.push_back({.id = token.id,
                            .bytes = token.bytes,
                            .origin = span == nullptr ? Origin::computed : span->origin,
-                           .control = token.added && control.contains(token.id),
+                           .control = control.is_control(token),
                            .trained = assistant.touch(token.bytes),
                            .message = span == nullptr ? -1 : span->message});
   }

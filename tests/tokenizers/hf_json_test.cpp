@@ -72,6 +72,16 @@ TEST(HfJson, OneLetterThatIsOnlyAControlTokenIsUnknown) {
   EXPECT_EQ(guarded(*tokenizer, "a@a", {{1, 2}}), "9[0,1) +13[1,2) 9[2,3)");
 }
 
+TEST(HfJson, PiecesWrittenLikeControlTokensAreControlTokens) {
+  const std::string model = R"({"type":"Unigram","unk_id":0,"vocab":[["<unk>",0],["<|u|>",-1],["<",-3],["|",-3],["u",-3],[">",-3],["<|>",-2]]})";
+  const auto tokenizer = open(file_of(model, ""));
+  EXPECT_EQ(tokenizer->facts().markers, std::vector<TokenId>{1});
+  EXPECT_EQ(encoded(*tokenizer, "<|u|>"), "1[0,5)");
+  EXPECT_EQ(guarded(*tokenizer, "<|u|>", {{0, 5}}), "1[0,5)");
+  EXPECT_EQ(guarded(*tokenizer, "<|u|>"), "2[0,1) 3[1,2) 4[2,3) 3[3,4) 5[4,5)");
+  EXPECT_EQ(guarded(*tokenizer, "<|u|><|u|>", {{5, 10}}), "2[0,1) 3[1,2) 4[2,3) 3[3,4) 5[4,5) 1[5,10)");
+}
+
 TEST(HfJson, ShorterOrLaterTrustedTokensAreFound) {
   const auto tokenizer = open(file_of(kUnigram, added_token(14, "aa/") + "," + added_token(15, "aa") + "," + added_token(16, "a/s")));
   EXPECT_EQ(encoded(*tokenizer, "aa/s"), "+14[0,3) 4[3,4)");

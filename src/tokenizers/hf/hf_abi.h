@@ -69,6 +69,8 @@ typedef struct {
   size_t after_count;
   const uint8_t* notes; /* lines for people */
   size_t notes_size;
+  const int32_t* markers; /* pieces of the model's own vocabulary written like control tokens: <|user|>; ascending */
+  size_t marker_count;
 } parlance_hf_facts;
 
 typedef struct {

@@ -52,6 +52,8 @@ pub struct CFacts {
     after_count: usize,
     notes: *const u8,
     notes_size: usize,
+    markers: *const i32,
+    marker_count: usize,
 }
 
 /// A token as C reads it; also what the rest of this crate makes.
@@ -175,6 +177,8 @@ pub unsafe extern "C" fn parlance_hf_get_facts(tokenizer: *const Handle, into: *
         after_count: loaded.after.len(),
         notes: loaded.notes.as_ptr(),
         notes_size: loaded.notes.len(),
+        markers: loaded.markers.as_ptr(),
+        marker_count: loaded.markers.len(),
     });
 }
 

@@ -32,6 +32,8 @@ pub struct Loaded {
     pub kind: String,
     pub vocabulary_size: u64,
     pub added: Vec<Added>,
+    /// Pieces of the model's own vocabulary that are written like control tokens; ascending.
+    pub markers: Vec<i32>,
     pub unk: Option<i32>,
     pub unk_text: Option<String>,
     pub before: Vec<i32>,
@@ -180,14 +182,15 @@ fn load(tokenizer: Tokenizer, parts: &Parts, notes: String) -> Result<Loaded> {
     let added = added_tokens(&tokenizer, byte_level)?;
     let unk_text = unk_text(&tokenizer, &parts.model);
     let unk = unk_text.as_ref().and_then(|text| tokenizer.get_model().token_to_id(text));
-    let vocabulary_size = vocabulary_size(&tokenizer, &added)?;
+    let (vocabulary_size, markers) = survey(&tokenizer, &added)?;
     let sets = Sets::make(&tokenizer, &added)?;
     let strips_late = |token: &Added| token.flags & NORMALIZED != 0 && token.flags & (LSTRIP | RSTRIP) != 0;
     let metaspace = tokenizer.get_decoder().is_none() && piece::has_blanks_in_words(&tokenizer);
     let mut loaded = Loaded {
         kind: kind_of(tokenizer.get_model()).into(),
         vocabulary_size,
-        control: control_bits(&added),
+        control: control_bits(&added, &markers),
+        markers,
         own_extraction: added.iter().any(strips_late),
         unk: unk.map(|id| id as i32),
         unk_text,
@@ -242,22 +245,37 @@ fn added_tokens(tokenizer: &Tokenizer, byte_level: bool) -> Result<Vec<Added>> {
     Ok(added)
 }
 
-fn vocabulary_size(tokenizer: &Tokenizer, added: &[Added]) -> Result<u64> {
-    let mut highest = added.last().map_or(-1, |token| token.id);
-    for (text, id) in tokenizer.get_model().get_vocab() {
-        highest = highest.max(small_id(id, &text)?);
-    }
-    Ok((highest + 1) as u64)
+/// Is a piece written like a control token, <|user|>? A template that writes it means one, though nobody added it.
+fn is_marker(text: &str) -> bool {
+    let text = text.strip_prefix('▁').unwrap_or(text);
+    let between = text.strip_prefix("<|").and_then(|rest| rest.strip_suffix("|>"));
+    between.is_some_and(|name| !name.is_empty())
 }
 
-fn control_bits(added: &[Added]) -> Vec<u64> {
+/// One past the highest id, and the markers among the model's own pieces.
+fn survey(tokenizer: &Tokenizer, added: &[Added]) -> Result<(u64, Vec<i32>)> {
+    let mut highest = added.last().map_or(-1, |token| token.id);
+    let mut markers = Vec::new();
+    for (text, id) in tokenizer.get_model().get_vocab() {
+        let id = small_id(id, &text)?;
+        highest = highest.max(id);
+        if is_marker(&text) && added.binary_search_by_key(&id, |token| token.id).is_err() {
+            markers.push(id);
+        }
+    }
+    markers.sort_unstable();
+    Ok(((highest + 1) as u64, markers))
+}
+
+fn control_bits(added: &[Added], markers: &[i32]) -> Vec<u64> {
+    let control = added.iter().filter(|token| token.flags & CONTROL != 0).map(|token| token.id);
     let mut bits = Vec::new();
-    for token in added.iter().filter(|token| token.flags & CONTROL != 0) {
-        let word = token.id as usize / 64;
+    for id in control.chain(markers.iter().copied()) {
+        let word = id as usize / 64;
         if bits.len() <= word {
             bits.resize(word + 1, 0);
         }
-        bits[word] |= 1 << (token.id % 64);
+        bits[word] |= 1 << (id % 64);
     }
     bits
 }
