@@ -64,7 +64,7 @@ struct TokenizerFacts {
   std::string kind;                  ///< for people: "tokenizer.json, BPE"
   std::size_t vocabulary_size = 0;   ///< ids are below it, added tokens included
   std::vector<AddedToken> added;     ///< ascending by id
-  std::vector<TokenId> markers;      ///< control tokens that nobody added: pieces of the model's own written <|…|>; ascending
+  std::vector<TokenId> markers;      ///< control tokens that nobody added: a tokenizer.json's own pieces written <|…|>; ascending
   std::vector<NamedToken> named;     ///< as its configuration names them
   std::optional<TokenId> bos;
   std::optional<TokenId> eos;
