@@ -36,8 +36,10 @@ def main(path):
     vocabulary = {letter: number for number, letter in enumerate(letters())}
     merges = []
     for word in WORDS:
-        for spelling in (word, "Ġ" + word):
-            merges += [m for m in merges_of(spelling, vocabulary) if m not in merges]
+        merges += [m for m in merges_of(word, vocabulary) if m not in merges]
+        if len(word) > 1:
+            merges.append(("Ġ", word))
+            vocabulary.setdefault("Ġ" + word, len(vocabulary))
     added = [{"id": len(vocabulary) + number, "content": text, "single_word": False, "lstrip": False, "rstrip": False,
               "normalized": False, "special": text in SPECIAL} for number, text in enumerate(SPECIAL + ADDED)]
     split = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": True}
