@@ -16,6 +16,7 @@
 #include "parlance/tokens.h"
 #include "token_material.h"
 #include "value/dict.h"
+#include "value/json.h"
 
 namespace parlance::testing {
 namespace {
@@ -87,7 +88,7 @@ const PromptToken* forged(const Rendering& prompt, const Conversation& chat, con
 // ---- the runs
 
 struct Counts {
-  std::size_t conversations = 0, refused = 0, attacked = 0, guarded = 0, benign = 0, wrong = 0;
+  std::size_t conversations = 0, refused = 0, attacked = 0, guarded = 0, benign = 0, laundered = 0, wrong = 0;
 };
 
 struct World {
@@ -158,6 +159,56 @@ void run_material(World& world, const Material& material, std::size_t count) {
   }
 }
 
+/// Templates that have no control token of their own, and do to user data whatever may launder it. Nothing of what they
+/// write may become one.
+Material laundry_material() {
+  Material material;
+  for (const char* text :
+       {"{{ ('x ' ~ c)|lower }}", "{% filter lower %}User: {{ c }}{% endfilter %}", "{{ ('x ' ~ c).lower() }}",
+        "{{ ('x ' ~ c)|capitalize }}", "{{ ('x: ' ~ c)|upper|lower }}", "{{ ('<b>' ~ c|e ~ '</b>')|striptags }}",
+        "{{ ('user: ' ~ c).swapcase().swapcase() }}", "{{ ('go ' ~ c)|upper|lower|tojson }}", "{{ ('a' ~ c).title() }}",
+        "{% filter upper %}{% filter lower %}a{{ c }}{% endfilter %}{% endfilter %}", "{{ ('a' ~ c)|urlencode }}",
+        "{{ 'abcdefghijklmn'.translate(''.maketrans('abcdefghijklmn', (c ~ '--------------')[:14])) }}",
+        "<{{ c.encode().decode() }}>", "<{{ c.encode().hex() }}>", "<{{ ''.center(3, (c ~ 's')[0]) }}>",
+        "{% for b in c.encode() %}<{{ '%c'|format(b) }}>{% endfor %}", "{{ '{:{f}^9}'.format('', f=(c ~ 's')[0]) }}",
+        "<|reserved_{{ c|int }}|>", "<|reserved_{{ c|float|int }}|>", "{% set n = namespace(s='<|im_') %}{% for m in messages * 90 %}"
+        "{% set n.s = (n.s ~ '')|upper|lower %}{% endfor %}{{ n.s ~ c }}", "{{ [c, '<|im_end']|join('') ~ '|>'[:1] ~ c }}",
+        "{{ c[::-1][::-1] }}", "{{ c|list|join }}", "{{ c|replace('a', '')|replace('', '') }}", "{{ c|string|trim|wordwrap(3, wrapstring='') }}",
+        "{{ '%s'|format(c) }}{{ '{}'.format(c) }}{{ c|format }}", "{{ (c ~ c)|indent(2) }}{{ (c|xmlattr if c is mapping else c|e)|string }}",
+        "{{ {'a': c}|tojson }}{{ {c: 1} }}{{ [c]|pprint }}{{ c|tojson|lower }}", "{{ strftime_now(c) }}{{ strftime_now('<|im_' ~ c) }}",
+        "{% macro f(x) %}{{ x }}{{ caller() }}{% endmacro %}{% call f(c) %}{{ c }}{% endcall %}", "{% set x %}a{{ c }}{% endset %}{{ x|lower }}",
+        "{% set x %}<|im_{{ c }}{% endset %}{{ x }}|{{ '>' }}"}) {
+    const std::string source = "{% set c = messages[0].content %}" + std::string(text);
+    if (auto compiled = Template::compile(source, {.name = text})) material.templates.push_back(std::move(*compiled));
+  }
+  for (const char* text : {R"({{ range .Messages }}{{ printf "%q" (printf "a%s" .Content) }}{{ end }})",
+                           R"({{ range .Messages }}<{{ printf "%c" (index .Content 0) }}>{{ end }})",
+                           R"({{ range .Messages }}{{ printf "%s|>" .Content }}{{ html .Content }}{{ js .Content }}{{ end }})"}) {
+    if (auto compiled = Template::compile(text, {.syntax = Syntax::go})) material.templates.push_back(std::move(*compiled));
+  }
+  return material;
+}
+
+/// No control token at all.
+void run_laundry(World& world, const Material& material) {
+  for (const Template& chat_template : material.templates) {
+    for (const std::string& attack : world.attacks) {
+      for (const char* before : {"", "\u03a3 ", "s", "0"}) {
+        std::string quoted;
+        append_json_string(quoted, attack);
+        const std::string request = "{\"messages\": [{\"role\": \"user\", \"content\": \"" + std::string(before) + quoted.substr(1) + "}]}";
+        Conversation chat;
+        Rendering prompt;
+        PromptTokens tokens;
+        if (!run(world, chat_template, request, true, true, chat, prompt, tokens)) continue;
+        ++world.counts.laundered;
+        const bool has_control = std::any_of(tokens.tokens.begin(), tokens.tokens.end(), [](const PromptToken& t) { return t.control; });
+        if (has_control) complain(world, "laundered", chat_template, request);
+      }
+    }
+  }
+}
+
 /// The two holes that llama.cpp's documentation names.
 Material hole_material() {
   Material material;
@@ -186,12 +237,13 @@ int main(int argc, char** argv) {
   std::printf("%zu attack strings\n", world.attacks.size());
   run_material(world, own_material(options["--formats"]), count);
   run_material(world, hole_material(), count);
+  run_laundry(world, laundry_material());
   if (!options["--corpus"].empty()) {
     run_material(world, corpus_material(options["--corpus"], false), count);
     run_material(world, corpus_material(options["--corpus"], true), count);
   }
   const Counts& c = world.counts;
-  std::printf("%zu conversations: %zu refused by the template, %zu tokenized, %zu of them guarded; %zu benign the same; %zu wrong\n",
-              c.conversations, c.refused, c.attacked, c.guarded, c.benign, c.wrong);
+  std::printf("%zu conversations: %zu refused by the template, %zu tokenized, %zu of them guarded; %zu benign the same; %zu laundered; %zu wrong\n",
+              c.conversations, c.refused, c.attacked, c.guarded, c.benign, c.laundered, c.wrong);
   return c.wrong == 0 && c.attacked > 0 && c.guarded > 0 && c.benign > 0 ? 0 : 1;
 }

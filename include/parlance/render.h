@@ -34,7 +34,10 @@ struct Span {
   bool control = false;             ///< a literal shaped like a control token (<|…|>), or a special-token variable
   std::int32_t message = -1;        ///< index into messages the bytes belong to; -1 for none
   std::uint32_t template_begin = 0; ///< literal: byte offset in the template's text
-  std::uint32_t input_id = 0;       ///< derived from a number or container: its origin id
+  /// Derived from a number or container: its origin id. The three highest ids say that the bytes were made of more than
+  /// the place named here (also of a literal's: by a filter while rendering); that a number of the template's was printed;
+  /// that they are a constant of parlance.
+  std::uint32_t input_id = 0;
   const char* input = nullptr;      ///< input, derived: an address that Conversation knows
 };
 static_assert(sizeof(Span) == 32);

@@ -62,7 +62,7 @@ struct EndToken {
 /// What is known of a tokenizer beside its ways.
 struct TokenizerFacts {
   std::string kind;                  ///< for people: "tokenizer.json, BPE"
-  std::size_t vocabulary_size = 0;   ///< ids are below it, added tokens included
+  std::size_t vocabulary_size = 0;   ///< ids are below it, added tokens included; 0: not known
   std::vector<AddedToken> added;     ///< ascending by id
   std::vector<TokenId> markers;      ///< control tokens that nobody added: a tokenizer.json's own pieces written <|…|>; ascending
   std::vector<NamedToken> named;     ///< as its configuration names them

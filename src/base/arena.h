@@ -23,6 +23,13 @@ struct TextSource {
   std::uint32_t id = 0;
 };
 
+/// An id for text that was made of more than its source names, and for numbers that were read from a text.
+inline constexpr std::uint32_t kMixedSource = 0xFFFFFFFF;
+/// An id for text that a number or a boolean without origin printed as: one that the template computed.
+inline constexpr std::uint32_t kNumberSource = 0xFFFFFFFE;
+/// An id for text that is a constant of the program: the role of a message that it made, the brackets of a list.
+inline constexpr std::uint32_t kProgramSource = 0xFFFFFFFD;
+
 class Arena {
  public:
   /// One piece of derived text: bytes [begin, begin + size) were made from `source`.

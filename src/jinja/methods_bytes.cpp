@@ -48,12 +48,19 @@ std::int64_t bytes_length(Runtime&, Object* self) {
   return static_cast<std::int64_t>(bytes_of(self).size());
 }
 
+/// A byte of a text is no number that the template computed.
+Value byte_value(char byte) {
+  Value value = Value::of_int(static_cast<unsigned char>(byte));
+  value.origin = kMixedSource;
+  return value;
+}
+
 void bytes_iterate(Runtime& rt, Object* self, Iterator& it) {
   const std::string_view bytes = bytes_of(self);
   if (!rt.charge(bytes.size()) || !rt.reserve(bytes.size() * sizeof(Value))) return;
   auto* const values = rt.arena.allocate_array<Value>(bytes.size());
   for (std::size_t i = 0; i < bytes.size(); ++i)
-    values[i] = Value::of_int(static_cast<unsigned char>(bytes[i]));
+    values[i] = byte_value(bytes[i]);
   it.mode = Iterator::Mode::items;
   it.item = values;
   it.item_end = values + bytes.size();
@@ -71,7 +78,7 @@ Value bytes_item(Runtime& rt, Object* self, Value key) {
                           : key.integer < 0              ? key.integer + size
                                                          : key.integer;
   if (at < 0 || at >= size) return {};
-  return Value::of_int(static_cast<unsigned char>(bytes[static_cast<std::size_t>(at)]));
+  return byte_value(bytes[static_cast<std::size_t>(at)]);
 }
 
 /// What a bytes method searches for: other bytes, or one byte as a number.

@@ -31,20 +31,32 @@ Span Provenance::literal_span(const char* address) const {
   return span;
 }
 
-/// What a byte is, seen from where it is now: as it stands in the template or the input, or derived from either.
+/// What a byte is, seen from where it is now: as it stands in the template or the input, or derived from either. What was
+/// derived twice may be made of more than the place that its first byte leads to.
 Span Provenance::span_at(const char* address, int hops) {
   Span span;
+  std::uint32_t id = 0;
   while (hops-- > 0) {
-    if (in_template(address)) return literal_span(address);
+    if (in_template(address)) {
+      span = literal_span(address);
+      span.input_id = id;
+      return span;
+    }
     if (in_input(address, span.message)) {
       span.origin = Origin::input;
       span.input = address;
+      span.input_id = id;
       return span;
     }
     const Arena::Derived* derived = arena_.find_sorted_derived(address);
+    if (derived != nullptr) id = kMixedSource;
     if (derived == nullptr) derived = template_.arena.find_sorted_derived(address);
-    if (derived == nullptr) return span;
-    if (derived->source_data == nullptr) return derived_from_afar(derived->source(), {});
+    if (derived == nullptr) break;
+    if (derived->source_data == nullptr) {
+      span = derived_from_afar(derived->source(), {});
+      if (id != 0 && span.input_id == kNumberSource) span.input_id = 0;  // a number's text, made into another
+      return span;
+    }
     address = derived->source_data;
   }
   return span;
@@ -54,13 +66,15 @@ Span Provenance::span_at(const char* address, int hops) {
 Span Provenance::derived_from_afar(TextSource source, std::string_view bytes) {
   Span span;
   if (source.data == nullptr) {
-    if (source.id == 0 || !in_input(source.id, span.message)) return span;
+    if (source.id == kNumberSource) span.input_id = kNumberSource;
+    if (source.id == 0 || source.id >= kProgramSource || !in_input(source.id, span.message)) return span;
     span.origin = Origin::derived;
     span.input_id = source.id;
     return span;
   }
   constexpr int kMostHops = 64;  // a text derived from a derived text and so on
   span = span_at(source.data, kMostHops);
+  if (source.id != 0) span.input_id = source.id;
   if (span.origin == Origin::input) span.origin = Origin::derived;
   if (span.origin == Origin::literal) span.control = looks_like_control(bytes);
   return span;
@@ -104,9 +118,11 @@ void Provenance::append_derived(const Piece& piece, std::uint32_t at) {
     if (record < log.size() && log[record].begin <= begin) {
       next = std::min(end, log[record].begin + log[record].size);
       fill_derived(log[record++].source(), {begin, static_cast<std::size_t>(next - begin)}, span);
+      if (own && span->origin == Origin::literal) span->input_id = kMixedSource;
     } else {  // between records stand the engine's own bytes
       next = record < log.size() ? std::min(end, log[record].begin) : end;
       *span = {};
+      if (!own && !template_.arena.holds_text(piece.data)) span->input_id = kProgramSource;
     }
     span->begin = at + static_cast<std::uint32_t>(begin - piece.data);
     span->end = at + static_cast<std::uint32_t>(next - piece.data);

@@ -310,7 +310,8 @@ Location place_of_span(const Rendering& rendering, const Span& span) {
 
 std::string path_of_span(const Conversation& conversation, const Span& span) {
   if (span.input != nullptr) return path_of_address(conversation.state(), span.input);
-  return span.input_id == 0 ? std::string() : path_of_id(conversation.state(), span.input_id);
+  const bool has_id = span.input_id != 0 && span.input_id < kProgramSource;
+  return has_id ? path_of_id(conversation.state(), span.input_id) : std::string();
 }
 
 }  // namespace parlance

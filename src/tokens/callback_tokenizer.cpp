@@ -69,7 +69,8 @@ CallbackTokenizer::CallbackTokenizer(Parts parts) : state_(std::make_unique<Stat
   for (AddedToken& token : facts_.added) {
     token.control = token.control && !is_blank(token.text);
     if (token.control) state_->control.insert(token.id);
-    if (token.id >= 0) facts_.vocabulary_size = std::max(facts_.vocabulary_size, std::size_t(token.id) + 1);
+    const std::size_t least = token.id < 0 || facts_.vocabulary_size == 0 ? 0 : std::size_t(token.id) + 1;
+    facts_.vocabulary_size = std::max(facts_.vocabulary_size, least);
   }
   state_->matcher = ControlMatcher(facts_.added);
 }

@@ -1,6 +1,7 @@
 // ControlIds: which of a tokenizer's ids are control tokens.
 #pragma once
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "parlance/tokenizer.h"
@@ -27,5 +28,8 @@ class ControlIds {
   std::vector<TokenId> ids_;
   std::optional<TokenId> unk_;
 };
+
+/// What the tokenizer by itself puts before a text and the ids do not begin with: they may begin with a part of it.
+std::vector<TokenId> missing_before(const TokenizerFacts& facts, const std::vector<TokenId>& ids);
 
 }  // namespace parlance

@@ -38,17 +38,26 @@ Result<Extension> extend_ids(std::span<const TokenId> ids, const Template& chat_
   if (!prompt) return prompt.error();
   const Result<std::vector<TrustedPath>> trusted = parse_trusted_paths(options.tokenize.trust);
   if (!trusted) return trusted.error();
+  if (Result<void> fits = check_extendable(tokenizer, options.tokenize); !fits) return fits.error();
+  if (Result<void> fits = check_ids(tokenizer, ids); !fits) return fits.error();
   Tail whole;
   Result<void> done = whole.encode(*prompt, conversation, tokenizer, options.tokenize.protect, *trusted, {});
   if (!done) return done.error();
+  const std::vector<TokenId> now = whole.ids_from(0);
+  std::size_t in_front = 0;
+  if (options.tokenize.add_special_tokens) {
+    const std::vector<TokenId> added = missing_before(tokenizer.facts(), now);
+    const bool there = added.size() <= ids.size() && std::equal(added.begin(), added.end(), ids.begin());
+    if (there) in_front = added.size();
+  }
+  ids = ids.subspan(in_front);
   const Tail::Match match = whole.match({ids, 0, 0}, tokenizer, prompt->text());
   if (match.fits) return Extension{whole.ids_from(match.token), match.canonical};
 
   PrefixDifference difference;
   difference.byte = match.byte;
-  const std::vector<TokenId> now = whole.ids_from(0);
-  difference.token =
-      static_cast<std::size_t>(std::mismatch(ids.begin(), ids.end(), now.begin(), now.end()).first - ids.begin());
+  difference.token = in_front + static_cast<std::size_t>(
+                                    std::mismatch(ids.begin(), ids.end(), now.begin(), now.end()).first - ids.begin());
   difference.after = side_at(*prompt, conversation, match.byte);
   difference.before = find_before(chat_template, conversation, render, texts_of(tokenizer, ids), match.byte);
   return rewritten(difference);

@@ -14,7 +14,11 @@ bool is_inside(ByteSpan bytes, ByteSpan range) { return range.begin <= bytes.beg
 class Inspector {
  public:
   Inspector(const Tokenizer& tokenizer, std::string_view text, const std::vector<ByteSpan>& trusted)
-      : facts_(tokenizer.facts()), text_(text), control_(facts_), next_(trusted.begin()), end_(trusted.end()) {}
+      : facts_(tokenizer.facts()), text_(text), control_(facts_), next_(trusted.begin()), end_(trusted.end()) {
+    for (const AddedToken& token : facts_.added) {
+      if (token.id == facts_.unk) unk_texts_.push_back(token.text);
+    }
+  }
 
   /// Is it a control token for bytes that are not trusted?
   bool is_forged(const EncodedToken& token) {
@@ -28,14 +32,14 @@ class Inspector {
   bool is_unknown_text(const EncodedToken& token) const {
     if (token.added || facts_.unk != token.id) return false;
     const std::string_view bytes = text_.substr(token.bytes.begin, token.bytes.end - token.bytes.begin);
-    return std::none_of(facts_.added.begin(), facts_.added.end(), [&](const AddedToken& t) {
-      return t.id == token.id && bytes.find(t.text) != bytes.npos;
-    });
+    return std::none_of(unk_texts_.begin(), unk_texts_.end(),
+                        [&](std::string_view text) { return bytes.find(text) != bytes.npos; });
   }
 
   const TokenizerFacts& facts_;
   std::string_view text_;
   ControlIds control_;
+  std::vector<std::string_view> unk_texts_;
   std::vector<ByteSpan>::const_iterator next_;
   std::vector<ByteSpan>::const_iterator end_;
 };

@@ -46,6 +46,7 @@ struct Session::State {
   std::vector<TokenId> ids;
   std::size_t sampled_from = 0;  ///< number of the first sampled token; ids.size() if there is none
   std::string text;              ///< of the tokens before that one: the prompt last rendered
+  Anchor start;  ///< behind what the tokenizer put in front of the prompt
   Anchor anchor;
   Workspace workspace;
   Rendering rendering;
@@ -55,6 +56,7 @@ struct Session::State {
 Result<void> Session::State::begin() {
   Result<std::vector<TrustedPath>> paths = parse_trusted_paths(options.tokenize.trust);
   if (!paths) return paths.error();
+  if (Result<void> fits = check_extendable(tokenizer, options.tokenize); !fits) return fits;
   trusted = std::move(*paths);
   if (Result<void> done = chat_template.render(chat, options.render, workspace, rendering); !done) return done.error();
   const Result<PromptTokens> tokens = tokenize(rendering, chat, tokenizer, options.tokenize);
@@ -65,13 +67,19 @@ Result<void> Session::State::begin() {
   text = rendering.text();
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const PromptToken& token = tokens->tokens[i];
-    if (token.control && token.bytes.begin != token.bytes.end) anchor = {i, token.bytes.begin};
+    const bool was_added = token.control && token.bytes.begin == token.bytes.end;
+    if (was_added && i == start.token) start.token = i + 1;
+  }
+  anchor = start;
+  for (std::size_t i = start.token; i < ids.size(); ++i) {
+    if (tokens->tokens[i].control) anchor = {i, tokens->tokens[i].bytes.begin};
   }
   return {};
 }
 
 Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail) {
   difference.reset();
+  if (Result<void> done = check_ids(tokenizer, std::span(ids).subspan(sampled_from)); !done) return done.error();
   if (Result<void> done = chat_template.render(whole, options.render, workspace, rendering); !done) return done.error();
   const std::string_view prompt = rendering.text();
   if (!prompt.starts_with(text)) return extend_or_refuse(whole, tail, common_text(prompt, text));
@@ -93,11 +101,12 @@ void Session::State::accept(const Tail& tail, const Extension& extension) {
 }
 
 Result<Extension> Session::State::extend_or_refuse(const Conversation& whole, Tail& tail, std::size_t byte) {
-  Result<void> done = tail.encode(rendering, whole, tokenizer, options.tokenize.protect, trusted, {});
+  Result<void> done = tail.encode(rendering, whole, tokenizer, options.tokenize.protect, trusted, start);
   if (!done) return done.error();
   const std::vector<TokenId> all = tail.ids_from(0);
-  const auto differs = std::mismatch(ids.begin(), ids.end(), all.begin(), all.end()).first;
-  if (differs == ids.end()) return Extension{tail.ids_from(ids.size())};
+  const auto known = ids.begin() + static_cast<std::ptrdiff_t>(start.token);
+  const auto differs = std::mismatch(known, ids.end(), all.begin(), all.end()).first;
+  if (differs == ids.end()) return Extension{tail.ids_from(ids.size() - start.token)};
   return refuse(whole, byte, static_cast<std::size_t>(differs - ids.begin()));
 }
 

@@ -3,11 +3,32 @@
 
 #include <algorithm>
 
+#include "tokens/control_ids.h"
 #include "tokens/difference.h"
 #include "tokens/guard.h"
 #include "tokens/trust.h"
 
 namespace parlance {
+
+Result<void> check_ids(const Tokenizer& tokenizer, std::span<const TokenId> ids) {
+  const std::size_t size = tokenizer.facts().vocabulary_size;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const bool is_known = ids[i] >= 0 && (size == 0 || static_cast<std::size_t>(ids[i]) < size);
+    if (is_known) continue;
+    Error::Parts parts;
+    parts.code = ErrorCode::usage;
+    parts.message = "token " + std::to_string(i) + " has the id " + std::to_string(ids[i]) +
+                    ", which is not of the tokenizer's vocabulary of " + std::to_string(size);
+    parts.hint = "are they the ids of another tokenizer?";
+    return Error(std::move(parts));
+  }
+  return {};
+}
+
+Result<void> check_extendable(const Tokenizer& tokenizer, const TokenizeOptions& options) {
+  if (!options.add_special_tokens || tokenizer.facts().puts_after.empty()) return {};
+  return Error(ErrorCode::usage, "this tokenizer puts tokens behind a text, and a prompt that ends so cannot be extended");
+}
 
 std::string texts_of(const Tokenizer& tokenizer, std::span<const TokenId> ids) {
   std::string text;
@@ -40,23 +61,69 @@ Tail::Match Tail::match(const Known& known, const Tokenizer& tokenizer, std::str
   return match_spelling(known, tokenizer, prompt);
 }
 
-/// What is known and the tail, by what their tokens spell. `unk` may stand for anything, so it fits nothing.
-Tail::Match Tail::match_spelling(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const {
-  const std::span<const TokenId> sampled = known.ids.subspan(known.sampled_from);
-  const std::string_view rest = prompt.substr(known.text_size);
-  Match match{.byte = known.text_size + common_text(rest, texts_of(tokenizer, sampled))};
-  const std::optional<TokenId> unk = tokenizer.facts().unk;
-  if (unk && std::find(sampled.begin(), sampled.end(), *unk) != sampled.end()) return match;
-  const std::string spelt = texts_of(tokenizer, known.ids.subspan(anchor_.token));
-  std::size_t at = 0;
-  for (; match.token < tokens_.size() && at < spelt.size(); ++match.token) {
-    const std::string text = tokenizer.token_text(tokens_[match.token].id);
-    if (spelt.compare(at, text.size(), text) != 0) return match;
-    at += text.size();
+namespace {
+
+/// Known tokens as the tail must have them: control tokens one by one, text whole.
+struct Segment {
+  TokenId control = -1;  ///< -1: text
+  std::string text;
+};
+
+/// Nothing for an id that spells nothing, or anything.
+std::optional<std::vector<Segment>> segments_of(std::span<const TokenId> ids, std::size_t sampled_from,
+                                                const Tokenizer& tokenizer, const ControlIds& control) {
+  std::vector<Segment> segments;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const bool is_unk = tokenizer.facts().unk == ids[i];
+    if (control.contains(ids[i]) && !is_unk) {
+      segments.push_back({ids[i], {}});
+      continue;
+    }
+    const std::string text = tokenizer.token_text(ids[i]);
+    if (i >= sampled_from && (is_unk || text.empty())) return {};
+    if (segments.empty() || segments.back().control >= 0) segments.emplace_back();
+    segments.back().text += text;
   }
-  match.fits = at == spelt.size();
-  match.canonical = false;
-  return match;
+  return segments;
+}
+
+}  // namespace
+
+/// How many tokens of the tail, from `token` on, spell the text; nothing if they do not.
+std::optional<std::size_t> Tail::spell(std::string_view text, std::size_t token, const Tokenizer& tokenizer,
+                                       const ControlIds& control) const {
+  std::size_t at = 0;
+  for (; token < tokens_.size() && at < text.size(); ++token) {
+    if (control.is_control(tokens_[token])) return {};
+    const std::string piece = tokenizer.token_text(tokens_[token].id);
+    if (text.compare(at, piece.size(), piece) != 0) return {};
+    at += piece.size();
+  }
+  return at == text.size() ? std::optional(token) : std::nullopt;
+}
+
+/// What is known and the tail, by what their tokens spell; control tokens are the same only by id. `unk` may stand for
+/// anything, so it fits nothing.
+Tail::Match Tail::match_spelling(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const {
+  const ControlIds control(tokenizer.facts());
+  const std::string said = texts_of(tokenizer, known.ids.subspan(known.sampled_from));
+  Match match{.byte = known.text_size + common_text(prompt.substr(known.text_size), said)};
+  const std::size_t sampled_from = known.sampled_from - std::min(known.sampled_from, anchor_.token);
+  const auto segments = segments_of(known.ids.subspan(anchor_.token), sampled_from, tokenizer, control);
+  if (!segments) return match;
+  std::size_t token = 0;
+  for (const Segment& segment : *segments) {
+    if (segment.control >= 0) {
+      const bool same = token < tokens_.size() && control.is_control(tokens_[token]) && tokens_[token].id == segment.control;
+      if (!same) return match;
+      ++token;
+    } else if (const auto end = spell(segment.text, token, tokenizer, control)) {
+      token = *end;
+    } else {
+      return match;
+    }
+  }
+  return {.fits = true, .canonical = false, .token = token};
 }
 
 std::vector<TokenId> Tail::ids_from(std::size_t token) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "parlance/tokens.h"
+#include "tokens/control_ids.h"
 #include "tokens/trusted_path.h"
 
 namespace parlance {
@@ -45,12 +46,18 @@ class Tail {
   Anchor last_anchor(std::size_t total, std::size_t appended, Anchor old) const;
 
  private:
+  std::optional<std::size_t> spell(std::string_view text, std::size_t token, const Tokenizer& tokenizer,
+                                   const ControlIds& control) const;
   Match match_spelling(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const;
 
   Anchor anchor_;
   std::vector<EncodedToken> tokens_;  ///< bytes count from the anchor
 };
 
+/// Fails with usage where the tokenizer would be asked to put something behind a text that is to go on.
+Result<void> check_extendable(const Tokenizer& tokenizer, const TokenizeOptions& options);
+/// Fails with usage where one of the ids is not of the tokenizer's vocabulary.
+Result<void> check_ids(const Tokenizer& tokenizer, std::span<const TokenId> ids);
 /// What tokens stand for, one after the other.
 std::string texts_of(const Tokenizer& tokenizer, std::span<const TokenId> ids);
 

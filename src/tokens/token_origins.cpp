@@ -12,6 +12,14 @@ class Spans {
 
   /// The span that most of these bytes are in; for no bytes, the one that the place is in.
   const Span* most_of(ByteSpan bytes) {
+    // A tokenizer that cannot tell its tokens' places gives all of a run the same bytes.
+    if (last_ != nullptr && bytes.begin == asked_.begin && bytes.end == asked_.end) return last_;
+    asked_ = bytes;
+    return last_ = find_most(bytes);
+  }
+
+ private:
+  const Span* find_most(ByteSpan bytes) {
     while (at_ < spans_.size() && spans_[at_].end <= bytes.begin) ++at_;
     if (at_ == spans_.size()) return spans_.empty() ? nullptr : &spans_.back();
     const Span* best = &spans_[at_];
@@ -25,9 +33,10 @@ class Spans {
     return best;
   }
 
- private:
   std::span<const Span> spans_;
   std::size_t at_ = 0;
+  ByteSpan asked_;
+  const Span* last_ = nullptr;
 };
 
 class Ranges {

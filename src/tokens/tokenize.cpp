@@ -62,16 +62,6 @@ void fill_guarded(const Rendering& rendering, const Conversation& conversation, 
   }
 }
 
-/// What of `before` the ids do not begin with: they may begin with a part of it.
-std::vector<TokenId> missing(const std::vector<TokenId>& before, const std::vector<TokenId>& ids) {
-  for (std::size_t from = 0; from < before.size(); ++from) {
-    const auto rest = before.begin() + static_cast<std::ptrdiff_t>(from);
-    const auto count = static_cast<std::size_t>(before.end() - rest);
-    if (count <= ids.size() && std::equal(rest, before.end(), ids.begin())) return {before.begin(), rest};
-  }
-  return before;
-}
-
 void add_special(const TokenizerFacts& facts, PromptTokens& into) {
   const auto made = [](TokenId id, std::uint32_t at) {
     return PromptToken{.id = id, .bytes = {at, at}, .origin = Origin::computed, .control = true};
@@ -101,6 +91,16 @@ Result<GuardedEncoding> encode(const Tokenizer& tokenizer, std::string_view text
 
 }  // namespace
 
+std::vector<TokenId> missing_before(const TokenizerFacts& facts, const std::vector<TokenId>& ids) {
+  const std::vector<TokenId>& before = facts.puts_before;
+  for (std::size_t from = 0; from < before.size(); ++from) {
+    const auto rest = before.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto count = static_cast<std::size_t>(before.end() - rest);
+    if (count <= ids.size() && std::equal(rest, before.end(), ids.begin())) return {before.begin(), rest};
+  }
+  return before;
+}
+
 std::vector<TokenId> PromptTokens::labels() const {
   std::vector<TokenId> labels;
   labels.reserve(tokens.size());
@@ -123,7 +123,7 @@ Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& co
   PromptTokens tokens;
   fill_tokens(rendering, ControlIds(tokenizer.facts()), encoding->tokens, tokens);
   fill_guarded(rendering, conversation, rule, encoding->forged, tokens);
-  tokens.missing_before = missing(tokenizer.facts().puts_before, tokens.ids);
+  tokens.missing_before = missing_before(tokenizer.facts(), tokens.ids);
   if (options.add_special_tokens) add_special(tokenizer.facts(), tokens);
   if (!paths->empty()) note_trust(rendering, conversation, *paths, tokens);
   return tokens;

@@ -30,12 +30,12 @@ bool same_but_for_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
-/// What the template computed from nothing but itself is a number or a word: True, 3, 1e+20. Punctuation is not: a list
-/// that holds user data is printed with the engine's own brackets.
-bool is_word_or_number(std::string_view bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](char c) {
-    return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '+' || c == '-';
-  });
+/// Was a number of the template's own printed? Anything else that is computed may be made of user data: the brackets of a
+/// list, text that was bytes on its way, what fills a column.
+bool is_number(const Span& span, std::string_view bytes) {
+  if (span.input_id != kNumberSource) return false;
+  if (bytes == "True" || bytes == "False" || bytes == "inf" || bytes == "nan") return true;
+  return bytes.find_first_not_of("0123456789+-.e") == bytes.npos;
 }
 
 const char* end_of(std::string_view text) { return text.data() + text.size(); }
@@ -97,15 +97,15 @@ bool TrustRule::is_special_token(const Span& span) const {
 }
 
 bool TrustRule::is_on_purpose(const Span& span) const {
-  if (paths_.empty()) return false;
+  if (paths_.empty() || span.input_id == kMixedSource) return false;
   const std::string path = path_of_span(conversation_, span);
   return std::any_of(paths_.begin(), paths_.end(), [&](const TrustedPath& p) { return p.covers(path); });
 }
 
 bool TrustRule::holds(const Span& span, std::string_view bytes) const {
   switch (span.origin) {
-    case Origin::literal: return true;
-    case Origin::computed: return is_word_or_number(bytes);
+    case Origin::literal: return span.input_id == 0;  // what a filter made of one may hold more than that
+    case Origin::computed: return is_number(span, bytes) || (span.input_id == kProgramSource && contains(kRoles, bytes));
     case Origin::input:
     case Origin::derived: return is_role(span, bytes) || is_special_token(span) || is_on_purpose(span);
   }

@@ -89,6 +89,8 @@ std::string_view text(Runtime& rt, Value s) {
 Value make_computed(Runtime& rt, std::string_view bytes) { return Value::view(rt.arena.copy_text(bytes)); }
 
 TextSource source_of(Runtime&, Value source, std::size_t offset) {
+  const bool is_scalar = source.kind == Kind::integer || source.kind == Kind::real || source.kind == Kind::boolean;
+  if (is_scalar && source.origin == 0) return {nullptr, kNumberSource};
   if (source.kind != Kind::string) return {nullptr, source.origin};
   if ((source.flags & Value::kRope) == 0) return {source.size == 0 ? nullptr : source.data + offset, 0};
   for (std::uint32_t i = 0; i < source.rope->count; ++i) {
@@ -103,7 +105,9 @@ TextSource source_of(Runtime&, Value source, std::size_t offset) {
 
 Value make_derived(Runtime& rt, std::string_view bytes, Value source, std::size_t offset) {
   std::string_view copy = rt.arena.copy_text(bytes);
-  rt.arena.log_derived(copy.data(), copy.size(), source_of(rt, source, offset));
+  TextSource from = source_of(rt, source, offset);
+  if (from.data != nullptr && !source.is_leaf()) from.id = kMixedSource;
+  rt.arena.log_derived(copy.data(), copy.size(), from);
   return Value::view(copy);
 }
 
@@ -216,7 +220,9 @@ void StringBuilder::append_computed(std::string_view bytes) {
 void StringBuilder::append_derived(std::string_view bytes, Value source, std::size_t offset) {
   if (!rt_.reserve(bytes.size())) return;
   std::string_view copy = rt_.arena.copy_text(bytes);
-  rt_.arena.log_derived(copy.data(), copy.size(), source_of(rt_, source, offset));
+  TextSource from = source_of(rt_, source, offset);
+  if (from.data != nullptr && bytes.size() > 4 && !source.is_leaf()) from.id = kMixedSource;  // more than a character
+  rt_.arena.log_derived(copy.data(), copy.size(), from);
   push(copy.data(), copy.size());
 }
 

@@ -75,21 +75,27 @@ Value python_int(Call& call) {
   return number && !number->is_invalid() ? *number : rt.fail(ErrorCode::value, "not an integer");
 }
 
+/// A number that was read from a text is not one the template computed; one made of a number keeps its origin.
+Value read_from(Value source, Value number) {
+  if (number.origin == 0) number.origin = source.is_string() ? kMixedSource : source.origin;
+  return number;
+}
+
 Value filter_int(Call& call) {
   Runtime& rt = call.rt;
   Value number = python_int(call);
-  if (!rt.failed()) return number;
+  if (!rt.failed()) return number.is_invalid() ? number : read_from(call[0], number);
   if (!caught(rt, {ErrorCode::type, ErrorCode::value})) return Value::invalid();
   std::optional<double> real = python_float(rt, call[0]);
   if (real) number = integer_from_real(rt, *real);
-  if (!rt.failed()) return number;
+  if (!rt.failed()) return number.is_invalid() ? number : read_from(call[0], number);
   return caught(rt, {ErrorCode::type, ErrorCode::value, ErrorCode::overflow}) ? call[1]
                                                                               : Value::invalid();
 }
 
 Value filter_float(Call& call) {
   std::optional<double> real = python_float(call.rt, call[0]);
-  if (real) return Value::of_real(*real);
+  if (real) return read_from(call[0], Value::of_real(*real));
   if (!caught(call.rt, {ErrorCode::type, ErrorCode::value})) return Value::invalid();
   return call.given(1) ? call[1] : Value::of_real(0.0);
 }
