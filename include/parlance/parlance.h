@@ -28,6 +28,7 @@
 #include "parlance/json.h"
 #include "parlance/limits.h"
 #include "parlance/render.h"
+#include "parlance/reply.h"
 #include "parlance/result.h"
 #include "parlance/source.h"
 #include "parlance/syntax.h"

@@ -109,6 +109,7 @@ struct BuiltinFormat {
   Syntax syntax = Syntax::jinja;
   /// Control tokens that the model's own vocabulary file lacks (SentencePieceOptions::special_tokens); mostly none.
   std::span<const std::string_view> vocabulary_tokens;
+  std::string_view reply;  ///< how the model writes its replies: ReplyFormat (reply.h) as JSON
 };
 std::span<const BuiltinFormat> builtin_formats();
 /// By name or alias, or null.

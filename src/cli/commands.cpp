@@ -28,6 +28,7 @@ constexpr Command kCommands[] = {
     {"prefix", "Say where two requests stop sharing a prefix, why, and what it costs", Program::tokens,
      PARLANCE_TOKENS(declare_prefix)},
     {"template", "Show a model's template and what comes along with it", Program::main, PARLANCE_MAIN(declare_template)},
+    {"read", "Read a model's reply as a message, or as events while it streams", Program::main, PARLANCE_MAIN(declare_read)},
     {"list", "List the filters, tests, globals, methods and errors there are", Program::main,
      PARLANCE_MAIN(declare_list)},
 };

@@ -33,6 +33,7 @@ int become(Program program, char** argv);
 Run declare_render(CLI::App& app);
 Run declare_template(CLI::App& app);
 Run declare_list(CLI::App& app);
+Run declare_read(CLI::App& app);
 Run declare_tokens(CLI::App& app);
 Run declare_prefix(CLI::App& app);
 

@@ -1,7 +1,7 @@
 // The formats that parlance brings itself: the rows of formats/formats.def with the texts of the
 // files beside it.
 //
-// embedded_formats.h is made at build time from formats/*.jinja, formats/*.gotmpl and
+// embedded_formats.h is made at build time from formats/*.jinja, formats/*.gotmpl, formats/*.reply.json and
 // formats/examples/*.json (cmake/embed.cmake).
 #include <array>
 
@@ -80,19 +80,20 @@ constexpr auto kFormats = [] {
                   embedded("examples/", row.name, ".json"),
                   {row.tokens.data(), count_tokens(row)},
                   jinja.empty() ? Syntax::go : Syntax::jinja,
-                  vocabulary_of(row.name)};
+                  vocabulary_of(row.name),
+                  embedded("", row.name, ".reply.json")};
   }
   return formats;
 }();
 
 constexpr bool every_row_has_its_files() {
   for (const BuiltinFormat& format : kFormats) {
-    if (format.text.empty() || format.example.empty()) return false;
+    if (format.text.empty() || format.example.empty() || format.reply.empty()) return false;
   }
   return true;
 }
 static_assert(every_row_has_its_files(),
-              "formats/<name>.jinja (or .gotmpl) or formats/examples/<name>.json is missing");
+              "formats/<name>.jinja (or .gotmpl), <name>.reply.json or examples/<name>.json is missing");
 
 bool has_alias(const BuiltinFormat& format, std::string_view name) {
   std::string_view rest = format.aliases;

@@ -1,0 +1,76 @@
+// JsonScanner: is this the next byte of a JSON value? One byte at a time, in bounded memory.
+//
+// Strict as RFC 8259, UTF-8 in strings included; escapes of lone surrogates are let through as they are. It keeps no text:
+// who feeds it knows the bytes. Begin reading at feed().
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace parlance::reply {
+
+enum class Scan : std::uint8_t {
+  more,         ///< the byte belongs to the value, which goes on
+  done,         ///< the byte was its last
+  done_before,  ///< the value (a number) ended before this byte
+  bad,          ///< the byte cannot stand here; expected() says what could
+};
+
+/// UTF-8 as the standard defines it, byte by byte.
+class Utf8Scanner {
+ public:
+  /// Is `c` the next byte of well-formed text?
+  bool feed(unsigned char c);
+  bool inside() const { return need_ != 0; }
+
+ private:
+  std::uint8_t need_ = 0;  ///< continuation bytes to come
+  std::uint8_t low_ = 0x80, high_ = 0xBF;
+};
+
+class JsonScanner {
+ public:
+  static constexpr std::uint32_t kDepth = 256;
+  explicit JsonScanner(std::uint32_t depth = kDepth) : limit_(depth < kDepth ? depth : kDepth) {}
+
+  Scan feed(char c);
+  /// Feeds bytes from `p` on while they are simply more. `p` is then behind the last byte of the value (done), at the
+  /// byte that is not its own (done_before, bad), or at `end`.
+  Scan run(const char*& p, const char* end);
+  /// What could stand in place of the byte that was bad, or of the end.
+  std::string_view expected() const;
+  std::uint32_t depth() const { return depth_; }
+
+ private:
+  enum class At : std::uint8_t {
+    value, value_or_end, key, key_or_end, colon, comma_or_end,
+    string, escape, hex, literal,
+    minus, zero, digits, point, fraction, exponent, sign, power,
+  };
+  bool is_whole_number() const;
+  bool inside_object() const { return (frames_[(depth_ - 1) / 64] >> ((depth_ - 1) % 64) & 1) != 0; }
+  Scan begin_value(char c);
+  Scan begin_literal(std::string_view rest);
+  Scan begin_string(bool key);
+  Scan push(bool object);
+  Scan pop();
+  Scan end_value();
+  Scan feed_structure(char c);
+  Scan feed_string(char c);
+  Scan feed_number(char c);
+  Scan end_number(char c);
+
+  At at_ = At::value;
+  bool key_ = false;       ///< the string is a key
+  bool too_deep_ = false;
+  std::uint8_t left_ = 0;  ///< hex digits to come
+  Utf8Scanner utf8_;
+  std::uint32_t limit_;
+  std::uint32_t depth_ = 0;
+  std::string_view literal_{};  ///< what is still to come of true, false or null
+  std::array<std::uint64_t, kDepth / 64> frames_{};  ///< for each level: is it an object?
+};
+
+inline bool is_json_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+}  // namespace parlance::reply

@@ -1,0 +1,90 @@
+// Events, one after the other. Begin reading at Outlet::take.
+#include "reply/outlet.h"
+
+#include "base/utf8.h"
+#include "reply/text_codec.h"
+#include "value/json.h"
+
+namespace parlance::reply {
+
+void Outlet::say(ReplyEvent event) {
+  flush();
+  event.position = position_;
+  event.call = call_ == 0 ? 0 : call_ - 1;
+  position_ += event.source.size();
+  (*sink_)(event);
+}
+
+void Outlet::malformed(std::size_t ahead, std::string_view expected) {
+  flush();
+  ReplyEvent event;
+  event.kind = Kind::malformed;
+  event.position = position_ + ahead;
+  event.call = call_ == 0 ? 0 : call_ - 1;
+  event.text = expected;
+  (*sink_)(event);
+}
+
+void Outlet::piece(Kind kind, std::string_view source, std::string_view meant) {
+  if (source.empty() && meant.empty()) return;
+  ReplyEvent event;
+  event.kind = kind;
+  event.source = source;
+  event.text = meant;
+  say(event);
+}
+
+void Outlet::end_call(bool complete, std::string_view id) {
+  ReplyEvent event;
+  event.kind = Kind::call_end;
+  event.complete = complete;
+  event.detail = id;
+  say(event);
+}
+
+void Outlet::give(Kind kind, bool escaped, std::string_view bytes) {
+  if (bytes.empty()) return;
+  ReplyEvent event;
+  event.kind = kind;
+  event.source = event.text = bytes;
+  std::string json;
+  if (escaped) {
+    append_json_string(json, bytes);
+    event.text = std::string_view(json).substr(1, json.size() - 2);
+  }
+  event.position = position_;
+  event.call = call_ == 0 ? 0 : call_ - 1;
+  position_ += bytes.size();
+  (*sink_)(event);
+}
+
+void Outlet::flush() {
+  const std::size_t size = carry_size_;
+  carry_size_ = 0;
+  give(carry_kind_, carry_escaped_, {carry_.data(), size});
+}
+
+/// Moves what belongs to the code point that was cut; false while it is not whole.
+bool Outlet::complete_carry(std::string_view& bytes) {
+  while (!bytes.empty() && utf8::is_continuation(bytes.front())) {
+    carry_[carry_size_++] = bytes.front();
+    bytes.remove_prefix(1);
+    if (incomplete_tail({carry_.data(), carry_size_}) == 0) return true;
+  }
+  return !bytes.empty();
+}
+
+void Outlet::take(Kind kind, bool escaped, std::string_view bytes) {
+  if (bytes.empty()) return;
+  if (carry_size_ != 0) {
+    if ((kind == carry_kind_ && escaped == carry_escaped_) && !complete_carry(bytes)) return;
+    flush();
+  }
+  const std::size_t tail = incomplete_tail(bytes);
+  give(kind, escaped, bytes.substr(0, bytes.size() - tail));
+  carry_kind_ = kind;
+  carry_escaped_ = escaped;
+  carry_size_ = static_cast<std::uint8_t>(bytes.copy(carry_.data(), tail, bytes.size() - tail));
+}
+
+}  // namespace parlance::reply

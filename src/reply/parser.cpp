@@ -1,0 +1,373 @@
+// Text of a reply, and the markers between its parts. Begin reading at ReplyParser::State::run.
+#include "reply/parser.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace parlance {
+
+using reply::is_json_space;
+using reply::MarkerTrie;
+using reply::Meaning;
+
+namespace {
+
+constexpr std::size_t kLongestGap = 64;  // white space past this is text, whatever follows
+
+bool is_blank(std::string_view text) {
+  for (const char c : text) {
+    if (!is_json_space(c)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// ---- the door
+
+ReplyParser::ReplyParser() = default;
+ReplyParser::ReplyParser(const ReplyFormat& format, const ReplyLimits& limits)
+    : ReplyParser(format, format.start, limits) {}
+ReplyParser::ReplyParser(const ReplyFormat& format, ReplyStart start, const ReplyLimits& limits)
+    : state_(std::make_unique<State>(std::make_shared<const reply::Machine>(format, limits), start, false)) {}
+ReplyParser ReplyParser::of_conversation(const ReplyFormat& format, const ReplyLimits& limits) {
+  ReplyParser parser;
+  parser.state_ = std::make_unique<State>(std::make_shared<const reply::Machine>(format, limits), ReplyStart::content, true);
+  return parser;
+}
+ReplyParser::ReplyParser(const ReplyParser& other) : state_(std::make_unique<State>(*other.state_)) {}
+ReplyParser::ReplyParser(ReplyParser&&) noexcept = default;
+ReplyParser& ReplyParser::operator=(const ReplyParser& other) {
+  if (this != &other) state_ = std::make_unique<State>(*other.state_);
+  return *this;
+}
+ReplyParser& ReplyParser::operator=(ReplyParser&&) noexcept = default;
+ReplyParser::~ReplyParser() = default;
+void ReplyParser::feed(std::string_view bytes, const ReplySink& sink) { state_->feed(bytes, sink); }
+void ReplyParser::finish(const ReplySink& sink) { state_->finish(sink); }
+std::size_t ReplyParser::held() const { return state_->held(); }
+
+ReplyParser::State::State(std::shared_ptr<const reply::Machine> machine, ReplyStart start, bool conversation)
+    : machine_(std::move(machine)), conversation_(conversation) {
+  turn_ = machine_->assistant_turn;
+  if (conversation_) {
+    region_ = Region::plain;
+  } else if (start == ReplyStart::header && machine_->assistant() != nullptr) {
+    place_ = Place::header;
+  } else if (start == ReplyStart::reasoning) {
+    region_ = Region::reasoning;
+  } else {
+    gap_ = Gap::start;
+  }
+}
+
+void ReplyParser::State::feed(std::string_view bytes, const ReplySink& sink) {
+  out_.open(sink);
+  run(bytes.data(), bytes.data() + bytes.size());
+  out_.close();
+}
+
+void ReplyParser::State::finish(const ReplySink& sink) {
+  if (finished_) return;
+  finished_ = true;
+  out_.open(sink);
+  switch (place_) {
+    case Place::header:
+    case Place::opening: finish_header(); break;
+    case Place::object: finish_object(); break;
+    case Place::program: finish_program(); break;
+    case Place::python: out_.end_call(false, call_.id); break;
+    default: break;
+  }
+  finish_text();
+  out_.flush();
+  place_ = Place::done;
+  out_.close();
+}
+
+void ReplyParser::State::run(const char* p, const char* end) {
+  while (p != end) p = read(p, end);
+}
+
+const char* ReplyParser::State::read(const char* p, const char* end) {
+  switch (place_) {
+    case Place::header: return read_header(p, end);
+    case Place::opening: return read_opening(p, end);
+    case Place::object: return read_object(p, end);
+    case Place::python: return read_python(p, end);
+    case Place::tail: return read_gap(p, end);
+    case Place::done: out_.text(Kind::trailing, {p, end}); return end;
+    case Place::text:
+      p = absorb(p, end);
+      if (p == end) return p;
+      return gap_ == Gap::none ? read_text(p, end) : read_gap(p, end);
+    default: return read_text(p, end);  // programs and broken calls are text with markers of their own
+  }
+}
+
+// ---- text
+
+const MarkerTrie& ReplyParser::State::trie() const {
+  switch (place_) {
+    case Place::program: return machine_->forms[form_].code;
+    case Place::broken: return machine_->forms[form_].broken;
+    case Place::tail: return machine_->forms[form_].close;
+    case Place::opening: return machine_->forms[form_].open;
+    default: break;
+  }
+  return region_ == Region::content ? machine_->content : region_ == Region::reasoning ? machine_->reasoning : machine_->turns;
+}
+
+void ReplyParser::State::put_text(std::string_view bytes) {
+  if (bytes.empty()) return;
+  if (place_ == Place::program) return out_.program(bytes);
+  if (place_ == Place::broken) return out_.text(Kind::broken, bytes);
+  if (region_ == Region::reasoning && blank_reasoning_) blank_reasoning_ = is_blank(bytes);
+  out_.text(region_ == Region::reasoning ? Kind::reasoning : Kind::content, bytes);
+}
+
+/// Framing behind a marker, byte by byte as far as it is there.
+const char* ReplyParser::State::absorb(const char* p, const char* end) {
+  const char* const begin = p;
+  while (p != end && !absorb_.empty()) {
+    if (*p != absorb_.front()) {
+      absorb_ = {};
+      break;
+    }
+    absorb_.remove_prefix(1);
+    ++p;
+  }
+  put_markup({begin, p});
+  return p;
+}
+
+/// A marker that opens reasoning is text inside it, but for one that repeats what the prompt has opened.
+bool ReplyParser::State::counts(const Mark& mark) const {
+  return mark.meaning != Meaning::reasoning_open || region_ != Region::reasoning || blank_reasoning_;
+}
+
+/// The longest marker that `bytes` begin with.
+ReplyParser::State::Found ReplyParser::State::match(std::string_view bytes) const {
+  const MarkerTrie& markers = trie();
+  Found found;
+  MarkerTrie::Node node = MarkerTrie::kRoot;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    node = markers.step(node, bytes[i]);
+    if (node == MarkerTrie::kRoot) return found;
+    if (markers.has_mark(node) && counts(markers.mark(node))) {
+      found.size = i + 1;
+      found.mark = markers.mark(node);
+    }
+    if (markers.is_leaf(node)) return found;
+  }
+  found.more = true;
+  return found;
+}
+
+const char* ReplyParser::State::read_text(const char* p, const char* end) {
+  if (!held_.empty()) return match_on(p, end);
+  const MarkerTrie& markers = trie();
+  const char* const begin = p;
+  while ((p = markers.skip(p, end)) != end) {
+    const Found found = match({p, end});
+    if (found.more) {
+      put_text({begin, p});
+      for (const char* q = p; q != end; ++q) node_ = markers.step(node_, *q);
+      held_.assign(p, end);
+      return end;
+    }
+    if (found.size != 0) {
+      put_text({begin, p});
+      meet(found.mark, std::string(p, found.size));
+      return p + found.size;
+    }
+    ++p;
+  }
+  put_text({begin, end});
+  return end;
+}
+
+/// Goes on with what may be a marker.
+const char* ReplyParser::State::match_on(const char* p, const char* end) {
+  const MarkerTrie& markers = trie();
+  while (p != end) {
+    const MarkerTrie::Node next = markers.step(node_, *p);
+    if (next == MarkerTrie::kRoot) {
+      settle();
+      return p;
+    }
+    held_ += *p++;
+    node_ = next;
+    if (markers.is_leaf(next)) {
+      settle();
+      return p;
+    }
+  }
+  return p;
+}
+
+/// What is held cannot grow: it begins with a marker, or its first byte is text.
+void ReplyParser::State::settle() {
+  const std::string held = std::move(held_);
+  held_.clear();
+  node_ = MarkerTrie::kRoot;
+  const Found found = match(held);
+  if (found.size == 0) {
+    put_text(std::string_view(held).substr(0, 1));
+    return again(held.substr(1));
+  }
+  meet(found.mark, held.substr(0, found.size));
+  again(held.substr(found.size));
+}
+
+// ---- markers
+
+void ReplyParser::State::begin_content(Gap gap) {
+  place_ = Place::text;
+  region_ = Region::content;
+  gap_ = gap;
+}
+
+void ReplyParser::State::meet(const Mark& mark, std::string source) {
+  if (place_ == Place::program) return meet_in_program(mark, source);
+  absorb_ = mark.after;
+  switch (mark.meaning) {
+    case Meaning::reasoning_open:
+      put_markup(source);
+      place_ = Place::text;
+      region_ = Region::reasoning;
+      gap_ = Gap::none;
+      blank_reasoning_ = true;
+      return;
+    case Meaning::call_open: return begin_object(mark, std::move(source));
+    case Meaning::turn: return meet_turn(mark, std::move(source));
+    case Meaning::end: return meet_end(mark, source);
+    default: break;  // the end of reasoning or of a call
+  }
+  put_markup(source);
+  begin_content(Gap::after);
+}
+
+/// In a reply, a turn of anybody else ends it.
+void ReplyParser::State::meet_turn(const Mark& mark, std::string source) {
+  absorb_ = {};
+  const ReplyTurn& turn = machine_->format.turns[mark.index];
+  if (!conversation_ && turn.role != "assistant") return meet_end(mark, source);
+  turn_ = mark.index;
+  gap_ = Gap::none;
+  if (turn.header_close.empty()) return say_turn(source, {});
+  place_ = Place::header;
+  held_ = std::move(source);
+  header_from_ = held_.size();
+  close_seen_ = 0;
+}
+
+void ReplyParser::State::meet_end(const Mark& mark, std::string_view source) {
+  if (conversation_) {
+    put_markup(source);
+    place_ = Place::text;
+    region_ = Region::plain;
+    gap_ = Gap::none;
+    return;
+  }
+  ReplyEvent event;
+  event.kind = Kind::end;
+  event.source = source;
+  if (mark.meaning == Meaning::turn) event.text = machine_->format.turns[mark.index].role;
+  out_.say(event);
+  absorb_ = {};
+  place_ = Place::done;
+}
+
+// ---- white space, then a marker or not
+
+const char* ReplyParser::State::read_gap(const char* p, const char* end) {
+  const MarkerTrie& markers = trie();
+  while (p != end) {
+    if (held_.size() == blanks_ && is_json_space(*p) && blanks_ < kLongestGap) {
+      held_ += *p++;
+      ++blanks_;
+      continue;
+    }
+    const MarkerTrie::Node next = markers.step(node_, *p);
+    const Found found = next != MarkerTrie::kRoot ? Found{} : match(std::string_view(held_).substr(blanks_));
+    if (next == MarkerTrie::kRoot) {
+      if (found.size == 0) {
+        leave_gap();
+      } else {
+        meet_after_gap(found.mark, found.size);
+      }
+      return p;
+    }
+    held_ += *p++;
+    node_ = next;
+    if (!markers.is_leaf(next)) continue;
+    const Found whole = match(std::string_view(held_).substr(blanks_));
+    meet_after_gap(whole.mark, whole.size);
+    return p;
+  }
+  return p;
+}
+
+/// No marker follows: it was text all along, or a call without its end.
+void ReplyParser::State::leave_gap() {
+  std::string held = std::move(held_);
+  held_.clear();
+  node_ = MarkerTrie::kRoot;
+  const std::size_t blanks = std::exchange(blanks_, 0);
+  if (place_ == Place::tail) {
+    out_.malformed(blanks, form().close.texts.front());
+    begin_content(Gap::after);
+  } else {
+    gap_ = Gap::none;
+  }
+  again(std::move(held));
+}
+
+void ReplyParser::State::meet_after_gap(const Mark& mark, std::size_t size) {
+  std::string held = std::move(held_);
+  held_.clear();
+  node_ = MarkerTrie::kRoot;
+  const std::size_t blanks = std::exchange(blanks_, 0);
+  const std::size_t to = blanks + size;
+  std::size_t text = 0;  // at the start, only framing is not content where the reply ends
+  if (gap_ == Gap::start && place_ == Place::text && (mark.meaning == Meaning::turn || mark.meaning == Meaning::end)) {
+    const ReplyFormat& format = machine_->format;
+    const ReplyMarker& marker = mark.meaning == Meaning::turn ? format.turns[mark.index].open : format.end[mark.index];
+    text = blanks;
+    for (std::size_t k = std::min(blanks, marker.before.size()); k > 0 && text == blanks; --k) {
+      if (std::string_view(held).substr(blanks - k, k) == std::string_view(marker.before).substr(marker.before.size() - k)) text -= k;
+    }
+    put_text(std::string_view(held).substr(0, text));
+  }
+  gap_ = Gap::none;
+  meet(mark, held.substr(text, to - text));
+  again(held.substr(to));
+}
+
+void ReplyParser::State::finish_text() {
+  while (!held_.empty()) {
+    if (blanks_ == 0 && place_ != Place::tail) {
+      settle();
+      continue;
+    }
+    const std::string held = std::move(held_);
+    held_.clear();
+    node_ = MarkerTrie::kRoot;
+    const std::size_t blanks = std::exchange(blanks_, 0);
+    const bool content = gap_ == Gap::start && place_ == Place::text;
+    gap_ = Gap::none;
+    if (place_ == Place::tail) {
+      put_markup(held);  // what closes the call, cut off
+      break;
+    }
+    if (content) {
+      put_text(std::string_view(held).substr(0, blanks));
+    } else {
+      put_markup(std::string_view(held).substr(0, blanks));
+    }
+    again(held.substr(blanks));
+  }
+}
+
+}  // namespace parlance

@@ -1,0 +1,244 @@
+// The structure of a Python call. Begin reading at PythonScanner::feed.
+#include "reply/python_scanner.h"
+
+#include "reply/text_codec.h"
+
+namespace parlance::reply {
+namespace {
+
+constexpr std::size_t kLongestNumber = 4300;  // CPython's own limit for digits
+constexpr std::size_t kLongestName = 256;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+}
+bool is_blank(char c) { return is_json_space(c) || c == '\f'; }
+
+std::string_view json_of_word(std::string_view word) {
+  if (word == "True" || word == "true") return "true";
+  if (word == "False" || word == "false") return "false";
+  if (word == "None" || word == "null") return "null";
+  return {};
+}
+
+}  // namespace
+
+/// Blanks, comments and continued lines between tokens.
+bool PythonScanner::skip_blank(char c) {
+  if (comment_) {
+    comment_ = c != '\n' && c != '\r';
+    return true;
+  }
+  if (continued_) {
+    continued_ = false;
+    return c == '\n' || c == '\r';
+  }
+  comment_ = c == '#';
+  continued_ = c == '\\';
+  return comment_ || continued_ || is_blank(c);
+}
+
+Scan PythonScanner::feed_callee(char c) {
+  if (seen_ < callee_.size()) {
+    if (c != callee_[seen_]) return bad(callee_);
+    ++seen_;
+    return Scan::more;
+  }
+  at_ = At::open;
+  return feed(c);
+}
+
+Scan PythonScanner::push(In in) {
+  if (frames_.size() >= depth_limit_) return bad("nesting no deeper than the limit");
+  const bool bracket = in == In::bracket;
+  frames_.push_back({in, false, !bracket, static_cast<std::uint32_t>(pending_.size())});
+  if (bracket && undecided_++ == 0) undecided_from_ = pending_.size();
+  pending_ += bracket ? ' ' : in == In::list ? '[' : '{';
+  return go(in == In::call ? At::name_or_end : in == In::dict ? At::key_or_end : At::value_or_end);
+}
+
+/// A bracket with one element and no comma is no tuple: blanks stand for it.
+Scan PythonScanner::pop() {
+  const Frame frame = frames_.back();
+  frames_.pop_back();
+  if (frame.in != In::bracket) {
+    pending_ += frame.in == In::list ? ']' : '}';
+  } else {
+    if (!frame.decided) --undecided_;
+    if (!frame.filled) pending_[frame.place] = '[';
+    pending_ += frame.decided || !frame.filled ? ']' : ' ';
+  }
+  at_ = At::after;
+  return frames_.empty() ? Scan::done : Scan::more;
+}
+
+Scan PythonScanner::comma() {
+  Frame& frame = frames_.back();
+  if (!frame.decided) {
+    frame.decided = true;
+    --undecided_;
+    pending_[frame.place] = '[';
+  }
+  return go(frame.in == In::call ? At::name_or_end : frame.in == In::dict ? At::key_or_end : At::value_or_end);
+}
+
+Scan PythonScanner::begin_element() {
+  Frame& frame = frames_.back();
+  if (frame.filled) pending_ += ", ";
+  frame.filled = true;
+  return Scan::more;
+}
+
+Scan PythonScanner::end_element(char c) {
+  if (c == ',') return comma();
+  const In in = frames_.back().in;
+  const char close = in == In::list ? ']' : in == In::dict ? '}' : ')';
+  if (c == close) return pop();
+  return bad(in == In::list ? "',' or ']'" : in == In::dict ? "',' or '}'" : "',' or ')'");
+}
+
+Scan PythonScanner::begin_name(char c) {
+  if (!is_letter(c)) return bad("the name of an argument");
+  word_.assign(1, c);
+  return go(At::name);
+}
+
+Scan PythonScanner::feed_name(char c) {
+  if (is_letter(c) || is_digit(c)) {
+    if (word_.size() == kLongestName) return bad("a shorter name");
+    word_ += c;
+    return Scan::more;
+  }
+  Utf8Scanner whole;
+  for (const char byte : word_) {
+    if (!whole.feed(static_cast<unsigned char>(byte))) return bad("a name in UTF-8");
+  }
+  if (whole.inside()) return bad("a name in UTF-8");
+  begin_element();
+  pending_.append("\"").append(word_).append("\": ");
+  at_ = At::equals;
+  return feed(c);
+}
+
+Scan PythonScanner::begin_word(char c) {
+  word_.assign(1, c);
+  return go(At::word);
+}
+
+Scan PythonScanner::begin_value(char c) {
+  const bool element = frames_.back().in == In::list || frames_.back().in == In::bracket || is_key_;
+  const bool container = c == '[' || c == '(' || c == '{';
+  const bool scalar = c == '"' || c == '\'' || c == '-' || c == '+' || c == '.' || is_digit(c) || is_letter(c);
+  if (!(scalar || (container && !is_key_))) return bad(is_key_ ? "a key that is a text or a number" : "a literal");
+  if (element) begin_element();
+  if (container) return push(c == '[' ? In::list : c == '(' ? In::bracket : In::dict);
+  joining_ = raw_ = negative_ = false;
+  if (c == '"' || c == '\'') return begin_text(c);
+  if (c == '-' || c == '+') {
+    negative_ = c == '-';
+    return go(At::sign);
+  }
+  if (is_letter(c)) return begin_word(c);
+  word_.assign(1, c);
+  return go(At::number);
+}
+
+/// True, None, or what stands before a text's quote.
+Scan PythonScanner::feed_word(char c) {
+  if (is_letter(c) || is_digit(c)) {
+    if (word_.size() == 5) return bad("a literal");
+    word_ += c;
+    return Scan::more;
+  }
+  if (c == '"' || c == '\'') {
+    raw_ = word_ == "r" || word_ == "R";
+    if (!raw_ && word_ != "u" && word_ != "U") return bad("a text, and not bytes or a format");
+    return begin_text(c);
+  }
+  const std::string_view json = json_of_word(word_);
+  if (json.empty() || joining_) return bad("a literal");
+  return end_scalar(json, c);
+}
+
+Scan PythonScanner::feed_number(char c) {
+  const bool hexadecimal = word_.size() > 1 && (word_[1] | 0x20) == 'x';
+  const bool power = !hexadecimal && (word_.back() | 0x20) == 'e' && (c == '+' || c == '-');
+  if (is_digit(c) || is_letter(c) || c == '.' || power) {
+    if (word_.size() == kLongestNumber) return bad("a shorter number");
+    word_ += c;
+    return Scan::more;
+  }
+  std::string json = json_of_python_number(word_);
+  if (json.empty()) return bad("a number that JSON can say");
+  if (negative_) json.insert(0, 1, '-');
+  return end_scalar(json, c);
+}
+
+Scan PythonScanner::end_scalar(std::string_view json, char c) {
+  if (is_key_) pending_ += '"';
+  pending_ += json;
+  if (is_key_) pending_ += '"';
+  at_ = is_key_ ? At::colon : At::after;
+  return feed(c);
+}
+
+Scan PythonScanner::feed_structure(char c) {
+  if (continued_ && c != '\n' && c != '\r') return bad("the end of the line");
+  if (skip_blank(c)) return Scan::more;
+  switch (at_) {
+    case At::callee: return feed_callee(c);
+    case At::open: return c == '(' ? push(In::call) : bad("'('");
+    case At::name_or_end: return c == ')' ? pop() : begin_name(c);
+    case At::equals: return c == '=' ? go(At::value) : bad("'='");
+    case At::value_or_end:
+      if (c == (frames_.back().in == In::list ? ']' : ')')) return pop();
+      break;
+    case At::key_or_end:
+      if (c == '}') return pop();
+      is_key_ = true;
+      return begin_value(c);
+    case At::colon:
+      if (c != ':') return bad("':'");
+      pending_ += ": ";
+      return go(At::value);
+    case At::after: return end_element(c);
+    case At::sign:
+      if (!is_digit(c) && c != '.') return bad("a number");
+      word_.assign(1, c);
+      return go(At::number);
+    default: break;
+  }
+  is_key_ = false;
+  return begin_value(c);
+}
+
+Scan PythonScanner::feed(char c) {
+  if (c == '\0') return bad("no byte zero");
+  if (undecided_ != 0 && pending_.size() - undecided_from_ > pending_limit_) return bad("a ',' or ')' sooner");
+  switch (at_) {
+    case At::name: return feed_name(c);
+    case At::word: return feed_word(c);
+    case At::number: return feed_number(c);
+    case At::callee: return seen_ == 0 ? feed_structure(c) : feed_callee(c);
+    case At::quote:
+    case At::quotes:
+    case At::text:
+    case At::closing:
+    case At::escape:
+    case At::digits:
+    case At::octal:
+    case At::char_name:
+    case At::after_text: return feed_text(c);
+    default: return feed_structure(c);
+  }
+}
+
+void PythonScanner::take(std::string& out) {
+  if (undecided_ != 0) return;
+  const std::size_t certain = pending_.size() - incomplete_tail(pending_);
+  out.append(pending_, 0, certain);
+  pending_.erase(0, certain);
+}
+
+}  // namespace parlance::reply

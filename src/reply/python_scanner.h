@@ -1,0 +1,110 @@
+// PythonScanner: a Python call with keyword arguments, whose values are literals, becomes a JSON object. Byte by byte;
+// nothing is evaluated.
+//
+//     tool_call(location="beijing", days=[1, 2], exact=True)  ->  {"location": "beijing", "days": [1, 2], "exact": true}
+//
+// What ast.literal_eval reads and JSON can say is read: both quotes, triple quotes, r and u, escapes, texts side by side,
+// numbers in all bases, lists, tuples, dicts, None, comments. Also true, false and null, which models write. Sets, bytes,
+// complex numbers, f-strings and expressions are bad. Numbers keep their spelling where it is JSON.
+// Begin reading at feed(); texts are in python_string.cpp.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reply/json_scanner.h"
+
+namespace parlance::reply {
+
+class PythonScanner {
+ public:
+  PythonScanner(std::string_view callee, std::uint32_t depth, std::uint32_t pending)
+      : callee_(callee), depth_limit_(depth), pending_limit_(pending) {}
+
+  /// more, done behind the call's last bracket, or bad.
+  Scan feed(char c);
+  std::string_view expected() const { return expected_; }
+  /// Appends the JSON that is certain. Whole code points only; a bracket may turn out to be no tuple until its first
+  /// comma, and holds back all that follows it until then.
+  void take(std::string& out);
+
+ private:
+  enum class At : std::uint8_t {
+    callee, open, name_or_end, name, equals, value, value_or_end, key_or_end, key_word, colon, after, after_text,
+    word, number, sign,
+    quote, quotes, text, closing, escape, digits, octal, char_name,
+  };
+  enum class In : std::uint8_t { call, list, bracket, dict };
+  struct Frame {
+    In in;
+    bool filled = false;      ///< it has an element
+    bool decided = true;      ///< bracket: it is a tuple
+    std::uint32_t place = 0;  ///< bracket: where its JSON bracket goes in pending_
+  };
+
+  Scan bad(std::string_view expected) {
+    expected_ = expected;
+    return Scan::bad;
+  }
+  Scan go(At at) {
+    at_ = at;
+    return Scan::more;
+  }
+  bool skip_blank(char c);
+  Scan feed_structure(char c);
+  Scan feed_callee(char c);
+  Scan feed_name(char c);
+  Scan begin_name(char c);
+  Scan begin_value(char c);
+  Scan begin_word(char c);
+  Scan begin_element();
+  Scan end_element(char c);
+  Scan push(In in);
+  Scan pop();
+  Scan comma();
+  Scan feed_word(char c);
+  Scan feed_number(char c);
+  Scan end_scalar(std::string_view json, char c);
+  // texts
+  Scan feed_text(char c);
+  Scan begin_text(char quote);
+  Scan feed_quote(char c);
+  Scan feed_plain(char c);
+  Scan feed_closing(char c);
+  Scan feed_escape(char c);
+  Scan feed_digits(char c);
+  Scan feed_octal(char c);
+  Scan feed_char_name(char c);
+  Scan feed_after_text(char c);
+  Scan put_char(char32_t c);
+
+  std::string_view callee_;
+  std::uint32_t depth_limit_, pending_limit_;
+  At at_ = At::callee;
+  std::uint32_t seen_ = 0;      ///< bytes of the callee
+  std::vector<Frame> frames_;
+  std::uint32_t undecided_ = 0;  ///< brackets that may be tuples
+  std::size_t undecided_from_ = 0;  ///< where in pending_ the first of them is
+  std::string pending_;          ///< JSON that take() has not given yet
+  std::string word_;             ///< a name, word or number so far
+  std::string_view expected_{};
+  bool comment_ = false;
+  bool continued_ = false;  ///< a backslash outside of texts
+  bool is_key_ = false;     ///< the scalar being read is the key of a dict
+  bool negative_ = false;
+  // texts
+  bool joining_ = false;  ///< a text that continues the one before
+  bool raw_ = false;
+  bool triple_ = false;
+  bool after_return_ = false;
+  char quote_ = 0;
+  std::uint8_t count_ = 0;  ///< closing quotes seen, or digits to come
+  char32_t value_ = 0;
+  Utf8Scanner utf8_;
+};
+
+/// A number of Python as one of JSON: "" if it is none.
+std::string json_of_python_number(std::string_view text);
+
+}  // namespace parlance::reply

@@ -1,0 +1,183 @@
+// Texts of Python as JSON's, byte by byte: quotes, prefixes, escapes, line ends, texts side by side.
+//
+// Begin reading at feed_text; a text's opening quote leads to begin_text.
+#include "base/unicode_names.h"
+#include "base/utf8.h"
+#include "reply/python_scanner.h"
+#include "reply/text_codec.h"
+
+namespace parlance::reply {
+namespace {
+
+constexpr std::size_t kLongestCharName = 128;
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  const char low = static_cast<char>(c | 0x20);
+  return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
+}
+
+bool is_octal(char c) { return c >= '0' && c <= '7'; }
+
+char32_t simple_escape(char c) {
+  switch (c) {
+    case 'a': return 7;
+    case 'b': return 8;
+    case 'f': return 12;
+    case 'n': return 10;
+    case 'r': return 13;
+    case 't': return 9;
+    case 'v': return 11;
+    case '\\':
+    case '\'':
+    case '"': return static_cast<char32_t>(c);
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+Scan PythonScanner::put_char(char32_t c) {
+  append_json_char(pending_, c);
+  return go(At::text);
+}
+
+Scan PythonScanner::begin_text(char quote) {
+  if (!joining_) pending_ += '"';
+  quote_ = quote;
+  triple_ = after_return_ = false;
+  return go(At::quote);
+}
+
+/// Behind the first quote, and behind a second: an empty text, or the begin of a long one.
+Scan PythonScanner::feed_quote(char c) {
+  const bool second = at_ == At::quotes;
+  if (c == quote_) {
+    triple_ = second;
+    return go(second ? At::text : At::quotes);
+  }
+  at_ = second ? At::after_text : At::text;
+  return feed(c);
+}
+
+Scan PythonScanner::feed_plain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  if (after_return_ && c == '\n') {
+    after_return_ = false;
+    return Scan::more;
+  }
+  after_return_ = false;
+  if (utf8_.inside() || byte >= 0x80) {
+    if (!utf8_.feed(byte)) return bad("UTF-8");
+    pending_ += c;
+    return Scan::more;
+  }
+  if (c == quote_) {
+    count_ = 1;
+    return triple_ ? go(At::closing) : go(At::after_text);
+  }
+  if (c == '\\') return go(At::escape);
+  if (c == '\n' || c == '\r') {
+    if (!triple_) return bad("the text's closing quote");
+    after_return_ = c == '\r';
+    return put_char('\n');
+  }
+  return put_char(byte);
+}
+
+Scan PythonScanner::feed_closing(char c) {
+  if (c == quote_) return ++count_ == 3 ? go(At::after_text) : Scan::more;
+  while (count_ > 0) {
+    --count_;
+    put_char(static_cast<unsigned char>(quote_));
+  }
+  at_ = At::text;
+  return feed_plain(c);
+}
+
+Scan PythonScanner::feed_escape(char c) {
+  if (raw_) {
+    put_char('\\');
+    after_return_ = c == '\r';
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\r') return put_char('\n');
+    return byte < 0x80 ? put_char(byte) : feed_plain(c);
+  }
+  if (c == '\n' || c == '\r') {
+    after_return_ = c == '\r';
+    return go(At::text);
+  }
+  if (const char32_t simple = simple_escape(c); simple != 0) return put_char(simple);
+  value_ = 0;
+  if (is_octal(c)) {
+    value_ = static_cast<char32_t>(c - '0');
+    count_ = 2;
+    return go(At::octal);
+  }
+  if (c == 'x' || c == 'u' || c == 'U') {
+    count_ = c == 'x' ? 2 : c == 'u' ? 4 : 8;
+    return go(At::digits);
+  }
+  if (c == 'N') {
+    word_.clear();
+    return go(At::char_name);
+  }
+  put_char('\\');  // no escape: Python keeps the backslash
+  return feed_plain(c);
+}
+
+Scan PythonScanner::feed_digits(char c) {
+  const int digit = hex_digit(c);
+  if (digit < 0) return bad("a hexadecimal digit");
+  value_ = value_ << 4 | static_cast<char32_t>(digit);
+  if (--count_ > 0) return Scan::more;
+  return value_ <= utf8::kMaxCodePoint ? put_char(value_) : bad("a character of Unicode");
+}
+
+Scan PythonScanner::feed_octal(char c) {
+  if (count_ > 0 && is_octal(c)) {
+    value_ = value_ << 3 | static_cast<char32_t>(c - '0');
+    --count_;
+    return Scan::more;
+  }
+  put_char(value_);
+  return feed_plain(c);
+}
+
+Scan PythonScanner::feed_char_name(char c) {
+  if (word_.empty() ? c != '{' : word_.size() == kLongestCharName) return bad("the name of a character");
+  word_ += c;
+  if (c != '}') return Scan::more;
+  const auto found = unicode::find_named(std::string_view(word_).substr(1, word_.size() - 2));
+  return found ? put_char(*found) : bad("the name of a character");
+}
+
+/// Another text right behind goes on with this one.
+Scan PythonScanner::feed_after_text(char c) {
+  if (continued_ && c != '\n' && c != '\r') return bad("the end of the line");
+  if (skip_blank(c)) return Scan::more;
+  joining_ = true;
+  raw_ = false;
+  if (c == '"' || c == '\'') return begin_text(c);
+  if (c == 'r' || c == 'R' || c == 'u' || c == 'U') return begin_word(c);
+  pending_ += '"';
+  joining_ = false;
+  at_ = is_key_ ? At::colon : At::after;
+  return feed(c);
+}
+
+Scan PythonScanner::feed_text(char c) {
+  switch (at_) {
+    case At::quote:
+    case At::quotes: return feed_quote(c);
+    case At::closing: return feed_closing(c);
+    case At::escape: return feed_escape(c);
+    case At::digits: return feed_digits(c);
+    case At::octal: return feed_octal(c);
+    case At::char_name: return feed_char_name(c);
+    case At::after_text: return feed_after_text(c);
+    default: return feed_plain(c);
+  }
+}
+
+}  // namespace parlance::reply

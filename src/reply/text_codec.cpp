@@ -1,0 +1,100 @@
+// Codecs of text_codec.h. Begin reading at JsonUnescape::feed.
+#include "reply/text_codec.h"
+
+#include "base/utf8.h"
+
+namespace parlance::reply {
+namespace {
+
+std::uint32_t hex_value(char c) {
+  return static_cast<std::uint32_t>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+}
+
+void append_unit(std::string& out, std::uint32_t unit) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  out += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[unit >> shift & 15];
+}
+
+char unescaped(char c) {
+  switch (c) {
+    case 'b': return '\b';
+    case 'f': return '\f';
+    case 'n': return '\n';
+    case 'r': return '\r';
+    case 't': return '\t';
+    default: return c;
+  }
+}
+
+}  // namespace
+
+std::size_t incomplete_tail(std::string_view text) {
+  for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if (byte < 0x80) return 0;
+    if (byte >= 0xC0) return back < (byte < 0xE0 ? 2u : byte < 0xF0 ? 3u : byte < 0xF5 ? 4u : 0u) ? back : 0;
+  }
+  return 0;
+}
+
+void append_json_char(std::string& out, char32_t c) {
+  switch (c) {
+    case '"': out += "\\\""; return;
+    case '\\': out += "\\\\"; return;
+    case '\n': out += "\\n"; return;
+    case '\t': out += "\\t"; return;
+    case '\r': out += "\\r"; return;
+    default: break;
+  }
+  if (c < 0x20 || utf8::is_surrogate(c)) return append_unit(out, c);
+  utf8::append(out, c);
+}
+
+void JsonUnescape::take(char32_t unit, std::string& out) {
+  if (high_ != 0) {
+    const std::uint32_t high = high_;
+    high_ = 0;
+    if (unit >= 0xDC00 && unit <= 0xDFFF) return utf8::append(out, 0x10000 + ((high - 0xD800) << 10) + (unit - 0xDC00));
+    append_unit(out, high);
+  }
+  if (unit >= 0xD800 && unit <= 0xDBFF) {
+    high_ = unit;
+  } else if (utf8::is_surrogate(unit)) {
+    append_unit(out, unit);
+  } else {
+    utf8::append(out, unit);
+  }
+}
+
+void JsonUnescape::feed(char c, std::string& out) {
+  if (left_ != 0) {
+    unit_ = unit_ << 4 | hex_value(c);
+    if (--left_ == 0) take(unit_, out);
+    return;
+  }
+  if (escape_) {
+    escape_ = false;
+    if (c == 'u') {
+      left_ = 4;
+      unit_ = 0;
+      return;
+    }
+    finish(out);
+    out += unescaped(c);
+    return;
+  }
+  if (c == '\\') {
+    escape_ = true;
+    return;
+  }
+  finish(out);
+  out += c;
+}
+
+void JsonUnescape::finish(std::string& out) {
+  if (high_ != 0) append_unit(out, high_);
+  high_ = 0;
+}
+
+}  // namespace parlance::reply

@@ -1,0 +1,32 @@
+// Small codecs that work byte by byte: JSON's escapes away and on, and where UTF-8 may be cut.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace parlance::reply {
+
+/// How many bytes at the end of `text` begin a UTF-8 sequence that is not whole: at most 3.
+std::size_t incomplete_tail(std::string_view text);
+
+/// Appends a code point as it stands in a JSON string. Surrogates become \udXXX.
+void append_json_char(std::string& out, char32_t c);
+
+/// Takes the escapes out of the inside of a JSON string that a JsonScanner has found to be one. Surrogates without a
+/// partner stay escapes.
+class JsonUnescape {
+ public:
+  void feed(char c, std::string& out);
+  /// At the end of the string.
+  void finish(std::string& out);
+
+ private:
+  void take(char32_t unit, std::string& out);
+
+  std::uint8_t left_ = 0;  ///< hex digits to come
+  bool escape_ = false;
+  std::uint32_t unit_ = 0;
+  std::uint32_t high_ = 0;  ///< a high surrogate that may find its partner
+};
+
+}  // namespace parlance::reply
