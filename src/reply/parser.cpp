@@ -167,8 +167,9 @@ ReplyParser::State::Found ReplyParser::State::match(std::string_view bytes) cons
 const char* ReplyParser::State::read_text(const char* p, const char* end) {
   if (!held_.empty()) return match_on(p, end);
   const MarkerTrie& markers = trie();
-  const char* const begin = p;
+  const char* begin = p;
   while ((p = markers.skip(p, end)) != end) {
+    if (blank_reasoning_) put_text({std::exchange(begin, p), p});  // what a marker means may depend on it
     const Found found = match({p, end});
     if (found.more) {
       put_text({begin, p});

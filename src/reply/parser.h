@@ -81,7 +81,7 @@ class ReplyParser::State {
   const char* read_key(const char* p, const char* end);
   void end_key();
   const char* read_value(const char* p, const char* end);
-  std::size_t room(bool is_short) const;
+  std::size_t room(std::size_t longest) const;
   std::size_t put_value(std::string_view bytes);
   std::size_t put_arguments(std::string_view bytes, bool has_source);
   std::size_t put_argument_text(std::string_view bytes, bool has_source);

@@ -14,6 +14,9 @@ using reply::Scan;
 
 namespace {
 
+constexpr std::size_t kLongestKey = 256;
+constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1);
+
 bool is_one_of(const std::vector<std::string>& keys, std::string_view key) {
   for (const std::string& known : keys) {
     if (known == key) return true;
@@ -64,7 +67,7 @@ void ReplyParser::State::put_frame(std::string_view bytes) {
 
 /// Whether the byte was taken; else the place has changed.
 bool ReplyParser::State::take_frame_byte(char c) {
-  if (room(false) == 0) {
+  if (room(kNoLimit) == 0) {
     fail("the name of the call sooner");
     return false;
   }
@@ -128,18 +131,17 @@ bool ReplyParser::State::take_member_byte(char c) {
 
 // ---- keys
 
-/// How many bytes may still be taken before the limits are passed; all of them where none applies.
-std::size_t ReplyParser::State::room(bool is_short) const {
+/// How many bytes may still be held, and added to a word of at most `longest`.
+std::size_t ReplyParser::State::room(std::size_t longest) const {
   const ReplyLimits& limits = machine_->limits;
-  std::size_t room = static_cast<std::size_t>(-1);
+  std::size_t room = kNoLimit;
   if (!call_.named) room = limits.pending - std::min<std::size_t>(limits.pending, held_.size());
-  if (is_short) room = std::min(room, limits.name - std::min<std::size_t>(limits.name, call_.word.size()));
-  return room;
+  return std::min(room, longest - std::min(longest, call_.word.size()));
 }
 
 const char* ReplyParser::State::read_key(const char* p, const char* end) {
   const char* const begin = p;
-  const std::size_t left = room(true);
+  const std::size_t left = room(kLongestKey);
   if (left == 0) {
     fail("a shorter key");
     return p;
@@ -190,7 +192,8 @@ bool ReplyParser::State::begin_arguments(char c) {
 
 const char* ReplyParser::State::read_value(const char* p, const char* end) {
   const char* const begin = p;
-  const std::size_t left = room(call_.role == Call::Role::name || call_.role == Call::Role::id);
+  const bool is_short = call_.role == Call::Role::name || call_.role == Call::Role::id;
+  const std::size_t left = room(is_short ? machine_->limits.name : kNoLimit);
   if (left == 0) {
     fail("less before the arguments");
     return p;

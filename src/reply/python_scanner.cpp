@@ -235,10 +235,15 @@ Scan PythonScanner::feed(char c) {
 }
 
 void PythonScanner::take(std::string& out) {
-  if (undecided_ != 0) return;
-  const std::size_t certain = pending_.size() - incomplete_tail(pending_);
+  const std::size_t certain = undecided_ != 0 ? undecided_from_ : pending_.size() - incomplete_tail(pending_);
+  if (certain == 0) return;
   out.append(pending_, 0, certain);
   pending_.erase(0, certain);
+  if (undecided_ == 0) return;
+  undecided_from_ = 0;
+  for (Frame& frame : frames_) {
+    if (frame.place >= certain) frame.place -= static_cast<std::uint32_t>(certain);
+  }
 }
 
 }  // namespace parlance::reply

@@ -8,7 +8,7 @@ if(NOT oracle_python AND EXISTS ${PROJECT_SOURCE_DIR}/build/oracle/venv/bin/pyth
   set(oracle_python ${PROJECT_SOURCE_DIR}/build/oracle/venv/bin/python)
 endif()
 
-foreach(program unicode_dump number_dump method_driver json_dump parse_dump source_dump)
+foreach(program unicode_dump number_dump method_driver json_dump parse_dump reply_dump source_dump)
   parlance_test_program(${program} oracle/${program}.cpp)
 endforeach()
 
@@ -49,6 +49,7 @@ parlance_oracle_test(json ${oracle}/json_oracle.py $<TARGET_FILE:json_dump>)
 parlance_oracle_test(numbers ${oracle}/number_oracle.py $<TARGET_FILE:number_dump> 100000)
 parlance_oracle_test(methods ${oracle}/method_oracle.py $<TARGET_FILE:method_driver> 100000)
 parlance_oracle_test(parser ${oracle}/parse_oracle.py $<TARGET_FILE:parse_dump> --mutants 3000 ${PROJECT_SOURCE_DIR}/formats)
+parlance_python_test(oracle.literals oracle ${oracle}/literal_oracle.py $<TARGET_FILE:reply_dump> 20000)
 parlance_oracle_test(cases ${oracle}/cases.py check)
 parlance_oracle_test(sentencepiece ${oracle}/sentencepiece_oracle.py $<TARGET_FILE:sentencepiece_dump>
   ${PROJECT_SOURCE_DIR}/build/oracle/tokenizers)

@@ -1,0 +1,306 @@
+// Tests of replies: formats as data, what the built-in formats read, and the laws that hold for any bytes.
+//
+// Begin reading at kRows for what a reply means, at TEST(ReplyLaws, ...) for what holds however it is cut.
+#include "parlance/reply.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "parlance/json.h"
+#include "parlance/source.h"
+#include "reply_material.h"
+#include "value/dict.h"
+
+namespace parlance {
+namespace {
+
+using testing::Event;
+using testing::Events;
+using testing::format_of;
+using testing::read_whole;
+
+// ---- formats as data
+
+TEST(ReplyFormats, AreTheSameAfterJson) {
+  for (const BuiltinFormat& builtin : builtin_formats()) {
+    const ReplyFormat format = format_of(builtin.name);
+    const Result<ReplyFormat> again = ReplyFormat::from_json(format.to_json());
+    ASSERT_TRUE(again) << again.error().display();
+    EXPECT_EQ(*again, format) << builtin.name;
+  }
+}
+
+struct Refused {
+  std::string_view json;
+  std::string_view path;
+  std::string_view message;
+};
+
+const Refused kRefused[] = {
+    {R"([])", "", "must be an object"},
+    {R"({"ends": []})", "ends", "no such member"},
+    {R"({"end": [3]})", "end[0]", "must be an object"},
+    {R"({"end": [""]})", "end[0]", "1 to 128 bytes"},
+    {R"({"start": "there"})", "start", "content, reasoning, header"},
+    {R"({"start": "reasoning"})", "start", "no reasoning"},
+    {R"({"start": "header"})", "start", "no turn"},
+    {R"({"reasoning": {"open": "<a>"}})", "reasoning.close", "must have an end"},
+    {R"({"reasoning": {"open": "<a>", "close": "<a>"}})", "reasoning.close", "the same marker as reasoning.open"},
+    {R"({"calls": [{"open": "<c>"}]})", "calls[0].name", "the name is missing"},
+    {R"({"calls": [{"open": "<c>", "name": "n"}]})", "calls[0].arguments", "the arguments is missing"},
+    {R"({"calls": [{"name": "n", "arguments": "a"}]})", "calls[0].open", "opening marker"},
+    {R"({"calls": [{"open": "<c>", "codec": "code", "name": "n"}]})", "calls[0].codec", "header"},
+    {R"({"calls": [{"open": "<c>", "name_place": "header"}]})", "calls[0].name_place", "no turn"},
+    {R"({"end": [{"texts": "x", "before": "12345678901234567"}]})", "end[0]", "at most 16"},
+    {R"({"end": [{"before": "x"}]})", "end[0]", "without a marker"},
+};
+
+TEST(ReplyFormats, ThatCannotBeAreRefusedWithTheirPath) {
+  for (const Refused& row : kRefused) {
+    const Result<ReplyFormat> format = ReplyFormat::from_json(row.json);
+    ASSERT_FALSE(format) << row.json;
+    EXPECT_EQ(format.error().input_path(), row.path) << row.json;
+    EXPECT_NE(format.error().message().find(row.message), std::string::npos) << format.error().message();
+  }
+}
+
+TEST(ReplyFormats, AMisspeltMemberHasAHint) {
+  const Result<ReplyFormat> format = ReplyFormat::from_json(R"({"reasonin": {}})");
+  ASSERT_FALSE(format);
+  EXPECT_EQ(format.error().hint(), "did you mean 'reasoning'?");
+}
+
+// ---- what replies mean
+
+/// The events but for markup and framing, as one line.
+std::string outline(const Events& events) {
+  using Kind = ReplyEvent::Kind;
+  std::string out;
+  for (const Event& event : events) {
+    if (event.kind == Kind::marker || (event.kind == Kind::turn && event.detail.empty())) continue;
+    out += out.empty() ? "" : " | ";
+    out += name_of(event.kind);
+    if (event.kind == Kind::call_end) out += event.complete ? " complete" : " cut";
+    if (event.kind == Kind::malformed) out += " at " + std::to_string(event.position);
+    if (!event.text.empty()) out += ": " + event.text;
+    if (!event.detail.empty()) out += " (" + event.detail + ")";
+  }
+  return out;
+}
+
+struct Row {
+  std::string_view format;
+  std::string_view reply;
+  std::string_view outline;
+};
+
+#define CALL(x) "<tool_call>\n" x "\n</tool_call>"
+#define FENCE "```"
+
+const Row kRows[] = {
+    // text and reasoning
+    {"chatml", "Hello", "content: Hello"},
+    {"chatml", "", ""},
+    {"chatml", "  Hi\n<|im_end|>", "content:   Hi\n | end"},
+    {"chatml", "a<|im_end|>b", "content: a | end | trailing: b"},
+    {"chatml", "a < b <|im_en", "content: a < b <|im_en"},
+    {"chatml", "<think>\nR\n</think>\n\nC", "reasoning: R | content: C"},
+    {"chatml", "\n<think>\nR\n</think>\n\n\n\n<tool_call>", "reasoning: R | malformed at 34: the name of a call | content: \n\n<tool_call>"},
+    {"chatml", "<think>R</think>C", "reasoning: R | content: C"},
+    {"chatml", "<think>\n\nR\n\n</think>\n\n\nC", "reasoning: \nR\n | content: \nC"},
+    {"chatml", "C</think>D", "content: C | content: D"},
+    {"chatml", "<think>a<think>b", "reasoning: a<think>b"},
+    {"chatml", "<think>a" CALL(R"({"name": "f"})") "</think>b", "reasoning: a<tool_call>\n{\"name\": \"f\"}\n</tool_call> | content: b"},
+    {"underscore-bot", "R\n</think>\n\nC<_end>\n", "reasoning: R | content: C | end | trailing: \n"},
+    {"underscore-bot", "<think>\nR</think>C", "reasoning: R | content: C"},
+    {"underscore-bot", "R" CALL(R"({"name": "f", "arguments": {}})") "</think>C",
+     "reasoning: R | call_begin: f | arguments: {} | call_end complete | content: C"},
+    {"underscore-bot", "a <tool_call> tag</think>", "reasoning: a  | malformed at 14: '{' | reasoning: <tool_call> tag"},
+    {"rnj-1", "<think>no</think>", "content: <think>no</think>"},
+    // calls as objects
+    {"chatml", "a\n" CALL(R"({"name": "f", "arguments": {"x": [1.0, "\u00e9}"]}})"),
+     R"(content: a | call_begin: f | arguments: {"x": [1.0, "\u00e9}"]} | call_end complete)"},
+    {"chatml", CALL(R"({"arguments": {"x": 1}, "name": "f"})"), R"(call_begin: f | arguments: {"x": 1} | call_end complete)"},
+    {"chatml", CALL(R"({"arguments": "{\"x\": \"\u00e9\"}", "name": "f"})"),
+     R"(call_begin: f | arguments: {"x": "é"} | call_end complete)"},
+    {"chatml", CALL(R"({"name": "f", "arguments": "{\"x\": \"\\u00e9\ud83d\ude00\"}"})"),
+     R"(call_begin: f | arguments: {"x": "\u00e9😀"} | call_end complete)"},
+    {"chatml", CALL(R"({"name": "f\u0067", "extra": [{"name": 1}], "arguments": null})"),
+     "call_begin: fg | arguments: {} | call_end complete"},
+    {"chatml", CALL(R"({"name": "f"})"), "call_begin: f | arguments: {} | call_end complete"},
+    {"chatml", CALL(R"({"name": "f", "arguments": ""})"), "call_begin: f | arguments: {} | call_end complete"},
+    {"rnj-1", "a\n" CALL(R"({"name":"f"})") "\n" CALL(R"({"name":"g"})") "<|eot_id|>",
+     "content: a\n | call_begin: f | arguments: {} | call_end complete | call_begin: g | arguments: {} | call_end complete | end"},
+    {"rnj-1", CALL(R"({"name":"f"})") "\n\nand", "call_begin: f | arguments: {} | call_end complete | content: \n\nand"},
+    // calls that go wrong
+    {"chatml", "<tool_call> is a tag", "malformed at 12: '{' | content: <tool_call> is a tag"},
+    {"chatml", "<tool_call><tool_call>{\"name\": \"f\"}</tool_call>",
+     "malformed at 11: '{' | content: <tool_call> | call_begin: f | arguments: {} | call_end complete"},
+    {"chatml", CALL(R"({"name": 3})"), "malformed at 21: a name | content: <tool_call>\n{\"name\": 3}\n</tool_call>"},
+    {"chatml", CALL(R"({"name": ""})"), "malformed at 23: a name | content: <tool_call>\n{\"name\": \"\"}\n</tool_call>"},
+    {"chatml", CALL(R"({"arguments": {}})"), "malformed at 28: a member 'name' | content: <tool_call>\n{\"arguments\": {}}\n</tool_call>"},
+    {"chatml", CALL(R"({"name": "f", "arguments": {"x": oops}})") " b",
+     "call_begin: f | arguments: {\"x\":  | malformed at 45: a value | call_end cut | broken: oops}} | content:  b"},
+    {"chatml", CALL(R"({"name": "f", "arguments": [1]})"), "call_begin: f | malformed at 39: an object of arguments | call_end cut | broken: [1]}"},
+    {"chatml", CALL(R"({"name": "f", "arguments": "[1]"})"), "call_begin: f | arguments | malformed at 40: a value | call_end cut | broken: [1]\"}"},
+    {"chatml", CALL(R"({"name": "f", "arguments": {}, "arguments": {}})"),
+     "call_begin: f | arguments: {} | malformed at 56: the arguments once | call_end cut | broken: {}}"},
+    {"chatml", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a\nb\"}}</tool_call>",
+     "call_begin: f | arguments: {\"x\": \"a | malformed at 46: text without control characters, and '\"' | call_end cut | broken: \nb\"}}"},
+    {"chatml", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a<|im_end|>\"}}",
+     "call_begin: f | arguments: {\"x\": \"a<|im_end|>\"} | call_end complete"},
+    {"chatml", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a", "call_begin: f | arguments: {\"x\": \"a | call_end cut"},
+    {"chatml", "<tool_call>{\"name\": \"f", "malformed at 22: text without control characters, and '\"' | content: <tool_call>{\"name\": \"f"},
+    {"chatml", "<tool_call>{\"name\": \"f\"}\n</tool_", "call_begin: f | arguments: {} | call_end complete"},
+    {"chatml", "<tool_call>{\"name\": \"f\"}\nDone<|im_end|>",
+     "call_begin: f | arguments: {} | call_end complete | malformed at 25: </tool_call> | content: \nDone | end"},
+    {"chatml", "<tool_call>{\"name\": \"f\"}<tool_call>{\"name\": \"g\"}",
+     "call_begin: f | arguments: {} | call_end complete | malformed at 24: </tool_call> | call_begin: g | arguments: {} | call_end complete"},
+    // calls as a list
+    {"command-r-plus", "\nAction: " FENCE "json\n[\n{\n\"tool_name\": \"f\",\n\"parameters\": {\"x\":1}\n}\n{\n\"tool_name\": \"g\",\n\"parameters\": {}\n}\n]" FENCE "\n",
+     "call_begin: f | arguments: {\"x\":1} | call_end complete | call_begin: g | arguments: {} | call_end complete"},
+    {"command-r-plus", "Plan: x\nAction:\n" FENCE "json\n[{\"parameters\": {}, \"tool_name\": \"f\"}, {\"tool_name\": \"g\"}]\n" FENCE,
+     "content: Plan: x | call_begin: f | arguments: {} | call_end complete | call_begin: g | arguments: {} | call_end complete"},
+    {"command-r-plus", "Action: " FENCE "json\n[]" FENCE "ok", "content: ok"},
+    {"command-r-plus", "Action: " FENCE "json\n{}", "malformed at 16: '[' | content: Action: " FENCE "json\n{}"},
+    {"command-r-plus", "Action: " FENCE "json\n[{\"tool_name\": \"f\"}, 3]" FENCE " b",
+     "call_begin: f | arguments: {} | call_end complete | malformed at 37: '{' | broken: , 3] | content:  b"},
+    {"command-r-plus", "Action: buy", "content: Action: buy"},
+    // headers
+    {"chatglm3", "\nHello\n<|user|>", "content: Hello | end: user"},
+    {"chatglm3", "\nHello<|user|>x", "content: Hello | end: user | trailing: x"},
+    {"chatglm3", "Hello there", "content: Hello there"},
+    {"chatglm3", "Hello\nthere\n<|user|>", "content: Hello\nthere | end: user"},
+    {"chatglm3", "\nI look.\n<|assistant|>f\n" FENCE "python\ntool_call(a='x', b=[1, None])\n" FENCE "\n<|observation|>",
+     "content: I look. | call_begin: f | arguments: {\"a\": \"x\", \"b\": [1, null]} | call_end complete | end: tool"},
+    {"chatglm3", "f\n" FENCE "python\ntool_call()\n" FENCE, "call_begin: f | arguments: {} | call_end complete"},
+    {"chatglm3", "f\n" FENCE "python\ntool_call(a=os.x)\n" FENCE "\n<|observation|>",
+     "call_begin: f | arguments: {\"a\":  | malformed at 26: a literal | call_end cut | broken: .x) | end: tool"},
+    {"chatglm3", "f\n" FENCE "python\ntool_call(a=", "call_begin: f | arguments: {\"a\":  | call_end cut"},
+    {"chatglm3", "interpreter\n" FENCE "python\nx = \"" FENCE "\"\nprint(x)\n" FENCE "\n<|observation|>",
+     "call_begin: interpreter | arguments: {\"code\": \"x = \\\"" FENCE "\\\"\\nprint(x)\"} | call_end complete | end: tool"},
+    {"chatglm3", "interpreter\n" FENCE "python\nx", "call_begin: interpreter | arguments: {\"code\": \"x | call_end cut"},
+    {"chatglm3", "interpreter\n" FENCE "python\nx\n" FENCE "\n", "call_begin: interpreter | arguments: {\"code\": \"x\"} | call_end complete"},
+    {"chatglm3", "interpreter\n" FENCE "python\nx<|observation|>",
+     "call_begin: interpreter | arguments: {\"code\": \"x | malformed at 23: \n" FENCE " | call_end cut | end: tool"},
+    {"chatglm3", "\na\n<|assistant|>\nb", "content: a | content: b"},
+};
+
+TEST(Replies, OfTheBuiltinFormats) {
+  for (const Row& row : kRows) EXPECT_EQ(outline(read_whole(format_of(row.format), row.reply)), row.outline) << row.format << ": " << row.reply;
+}
+
+ReplyMessage message_of(std::string_view format, std::string_view reply) {
+  ReplyMessage message;
+  ReplyParser parser(format_of(format));
+  const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
+  parser.feed(reply, sink);
+  parser.finish(sink);
+  return message;
+}
+
+TEST(ReplyMessages, SayWhyTheyEnd) {
+  EXPECT_EQ(message_of("chatml", "a<|im_end|>").finish_reason(), "stop");
+  EXPECT_EQ(message_of("chatml", "<think>a").finish_reason(), "length");
+  EXPECT_EQ(message_of("chatml", CALL(R"({"name": "f"})")).finish_reason(), "tool_calls");
+  EXPECT_EQ(message_of("chatml", R"(<tool_call>{"name": "f", "arguments": {)").finish_reason(), "length");
+  EXPECT_EQ(message_of("chatml", CALL(R"({"name": "f", "arguments": {x}})")).finish_reason(), "stop");
+}
+
+TEST(ReplyMessages, AreJson) {
+  EXPECT_EQ(message_of("chatml", "<think>\n \n</think>\n\n" CALL(R"({"name": "f", "arguments": {"x": "\""}})")).to_json(),
+            R"({"message": {"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", "function": )"
+            R"({"name": "f", "arguments": "{\"x\": \"\\\"\"}"}, "complete": true}]}, "finish_reason": "tool_calls", "diagnostics": []})");
+  EXPECT_EQ(message_of("chatglm3", "\na\n<|assistant|>\nb").content, "a\nb");
+}
+
+TEST(ReplyMessages, TakeIdsFromTheWire) {
+  const auto format = ReplyFormat::from_json(
+      R"({"calls": [{"open": "[C]", "layout": "list", "name": "name", "arguments": "arguments", "id": "id"}]})");
+  ASSERT_TRUE(format) << format.error().display();
+  ReplyMessage message;
+  ReplyParser parser(*format);
+  const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
+  parser.feed(R"([C][{"name": "f", "arguments": {}, "id": "late"}, {"id": "early", "name": "g"}])", sink);
+  parser.finish(sink);
+  ASSERT_EQ(message.calls.size(), 2u);
+  EXPECT_EQ(message.calls[0].id, "late");
+  EXPECT_EQ(message.calls[1].id, "early");
+}
+
+// ---- limits
+
+TEST(ReplyLimitsTest, AreEvents) {
+  ReplyLimits limits;
+  limits.depth = 3;
+  limits.name = 8;
+  limits.pending = 64;
+  const ReplyFormat format = format_of("chatml");
+  EXPECT_EQ(outline(read_whole(format, R"(<tool_call>{"name": "f", "arguments": {"a": [[[1]]]}}</tool_call>)", limits)),
+            "call_begin: f | arguments: {\"a\": [[ | malformed at 46: nesting no deeper than the limit | call_end cut | broken: [1]]]}}");
+  EXPECT_EQ(outline(read_whole(format, R"(<tool_call>{"name": "longer than eight"})", limits)),
+            "malformed at 28: less before the arguments | content: <tool_call>{\"name\": \"longer than eight\"}");
+  const std::string blanks(100, ' ');
+  EXPECT_EQ(outline(read_whole(format, "<tool_call>" + blanks + "{", limits)),
+            "malformed at 64: the name of the call sooner | content: <tool_call>" + blanks + "{");
+  EXPECT_EQ(outline(read_whole(format_of("chatglm3"), "f\n" FENCE "python\ntool_call(a=(((((1)))))", limits)),
+            "call_begin: f | arguments: {\"a\":  | malformed at 26: nesting no deeper than the limit | call_end cut | broken: (((1)))))");
+}
+
+TEST(ReplyLimitsTest, HoldBackLittle) {
+  for (const BuiltinFormat& builtin : builtin_formats()) {
+    ReplyParser parser(format_of(builtin.name));
+    std::size_t most = 0;
+    for (int i = 0; i < 3000; ++i) {
+      parser.feed(std::string_view("\n \n<x```Ac").substr(static_cast<std::size_t>(i) % 10, 1), [](const ReplyEvent&) {});
+      most = std::max(most, parser.held());
+    }
+    EXPECT_LE(most, 64u + 40u) << builtin.name;
+  }
+}
+
+// ---- laws
+
+TEST(ReplyLaws, EveryTwoWayCutAndEverySize) {
+  for (const Row& row : kRows) {
+    const ReplyFormat format = format_of(row.format);
+    const Events whole = read_whole(format, row.reply);
+    for (std::size_t cut = 0; cut <= row.reply.size(); ++cut) {
+      ASSERT_EQ(testing::read_cut(format, row.reply, {cut}), whole) << row.reply << " cut at " << cut;
+    }
+    for (std::size_t size = 1; size <= 64; ++size) {
+      ASSERT_EQ(testing::read_sized(format, row.reply, size), whole) << row.reply << " by " << size;
+    }
+  }
+}
+
+TEST(ReplyLaws, HoldForMutatedAndRandomReplies) {
+  std::mt19937_64 random(20261121);
+  for (int round = 0; round < 30000; ++round) {
+    const Row& row = kRows[random() % std::size(kRows)];
+    const std::string reply = round % 4 == 0 ? testing::random_reply(random) : testing::mutated(std::string(row.reply), random);
+    const ReplyFormat& format = format_of(row.format);
+    const std::string fault = testing::broken_law(format, reply, random);
+    ASSERT_EQ(fault, "") << row.format << ": " << reply;
+  }
+}
+
+TEST(ReplyLaws, ACopyGoesOnByItself) {
+  const std::string_view reply = kRows[18].reply;
+  const ReplyFormat format = format_of(kRows[18].format);
+  for (std::size_t cut = 0; cut <= reply.size(); ++cut) {
+    ReplyParser parser(format);
+    testing::Recorder first;
+    parser.feed(reply.substr(0, cut), first.sink());
+    ReplyParser copy(parser);
+    testing::Recorder second = first;
+    parser.feed("<tool_call>{\"name\": \"other\"", first.sink());
+    copy.feed(reply.substr(cut), second.sink());
+    copy.finish(second.sink());
+    ASSERT_EQ(second.events(), read_whole(format, reply)) << cut;
+  }
+}
+
+}  // namespace
+}  // namespace parlance
