@@ -185,6 +185,7 @@ Scan PythonScanner::end_scalar(std::string_view json, char c) {
 
 Scan PythonScanner::feed_structure(char c) {
   if (continued_ && c != '\n' && c != '\r') return bad("the end of the line");
+  if (at_ == At::open && (c == '#' || ((c == '\n' || c == '\r') && !continued_))) return bad("'('");
   if (skip_blank(c)) return Scan::more;
   switch (at_) {
     case At::callee: return feed_callee(c);

@@ -123,8 +123,8 @@ KNOWN = [
     (re.compile(r"\b(x|tool_call)\b.*=.*\bx\b", re.DOTALL), "an argument twice, which a call that is not run may have"),
     (re.compile(r"[(\[{,]\s*(and|as|if|in|is|or|not|for|def|del|None|True|False)\s*=", re.DOTALL), "a keyword as the name of an argument"),
 ]
-# What is not read though Python would: in brackets where JSON wants a key or a number's sign stands before.
-NARROWER = re.compile(r"[-+]\s*(#[^\n]*\n\s*)*\(|[{,]\s*(#[^\n]*\n\s*)*\(|\)\s*\(|\{[^}]*\(", re.DOTALL)
+# What is not read though Python would: brackets where JSON wants a key or behind a sign; a comment behind the call.
+NARROWER = re.compile(r"\)\s*#[^\n]*$|[-+]\s*(#[^\n]*\n\s*)*\(|[{,]\s*(#[^\n]*\n\s*)*\(|\)\s*\(|\{[^}]*\(", re.DOTALL)
 
 
 def same(a, b):
