@@ -1,0 +1,73 @@
+// How fast replies are read: MB/s of feed() for text, reasoning, arguments of JSON and of Python, a program; at once, in
+// pieces of 64 and of 4 bytes, and byte by byte; for 1 KB and for 10 MB. Prints a table. Begin reading at kRows.
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include "parlance/reply.h"
+#include "parlance/source.h"
+
+namespace {
+
+using namespace parlance;
+
+std::string repeated(std::string_view head, std::string_view piece, std::string_view tail, std::size_t size) {
+  std::string text(head);
+  while (text.size() < size) text += piece;
+  return text += tail;
+}
+
+struct Row {
+  const char* name;
+  const char* format;
+  std::string_view head, piece, tail;
+};
+
+constexpr std::string_view kProse = "The tide tables say high water is at half past nine;\nthe café opens at 10, and 3 < 4. ";
+const Row kRows[] = {
+    {"text", "terminal-agent", "", kProse, ""},
+    {"reasoning", "underscore-bot", "", kProse, "\n</think>\n\nDone."},
+    {"JSON, one long string", "terminal-agent", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"code\": \"",
+     "for (int i = 0; i < n; ++i) {\\n  print(\\\"é\\\");\\n}\\n", "\"}}\n</tool_call>"},
+    {"JSON, small values", "terminal-agent", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"rows\": [0",
+     ", {\"id\": 123, \"ok\": true, \"name\": \"x\", \"at\": [1.5, null]}", "]}}\n</tool_call>"},
+    {"Python literals", "chatglm3", "f\n```python\ntool_call(rows=[0", ", {'id': 123, 'ok': True, 'name': \"x y z\", 'at': [1.5, None]}",
+     "])\n```\n<|observation|>"},
+    {"a program", "chatglm3", "interpreter\n```python\n", "for i in range(10):\n    print(f\"{i} \\\"quoted\\\"\")\n", "\n```\n<|observation|>"},
+};
+
+/// MB/s; each run takes at least a fifth of a second.
+double speed(const ReplyFormat& format, const std::string& reply, std::size_t size) {
+  using Clock = std::chrono::steady_clock;
+  std::size_t seen = 0, bytes = 0;
+  const ReplySink sink = [&](const ReplyEvent& event) { seen += event.text.size(); };
+  const ReplyParser fresh(format);
+  const auto start = Clock::now();
+  std::chrono::duration<double> took{};
+  do {
+    ReplyParser parser(fresh);
+    for (std::size_t at = 0; at < reply.size(); at += size) parser.feed(std::string_view(reply).substr(at, size), sink);
+    parser.finish(sink);
+    bytes += reply.size();
+    took = Clock::now() - start;
+  } while (took.count() < 0.2);
+  return seen == 0 ? 0 : static_cast<double>(bytes) / took.count() / 1e6;
+}
+
+}  // namespace
+
+int main() {
+  std::printf("%-24s %9s %8s %8s %8s %8s   MB/s\n", "", "reply", "at once", "64", "4", "1");
+  for (const Row& row : kRows) {
+    const auto format = ReplyFormat::from_json(find_format(row.format)->reply);
+    if (!format) return 1;
+    for (const std::size_t size : {std::size_t{1} << 10, std::size_t{10} << 20}) {
+      const std::string reply = repeated(row.head, row.piece, row.tail, size);
+      std::printf("%-24s %8zuK", row.name, size >> 10);
+      for (const std::size_t chunk : {reply.size(), std::size_t{64}, std::size_t{4}, std::size_t{1}}) {
+        std::printf(" %8.0f", speed(*format, reply, chunk));
+      }
+      std::printf("\n");
+    }
+  }
+}
