@@ -13,6 +13,7 @@ struct CallReader {
     object_open, key_or_end, key, in_key, colon, value_begin, value, comma_or_end,
     arguments_only,  // the name stood in the header: what follows is the object of arguments
   };
+  static constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1);
   enum class Role : std::uint8_t { name, arguments, id, other };
   enum class Shape : std::uint8_t { object, text, nothing };  ///< what the arguments are written as
 

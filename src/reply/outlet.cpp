@@ -9,10 +9,7 @@ namespace parlance::reply {
 
 void Outlet::say(ReplyEvent event) {
   flush();
-  event.position = position_;
-  event.call = call_ == 0 ? 0 : call_ - 1;
-  position_ += event.source.size();
-  (*sink_)(event);
+  place(event);
 }
 
 void Outlet::malformed(std::size_t ahead, std::string_view expected) {
@@ -44,21 +41,32 @@ void Outlet::end_call(bool complete, std::string_view id) {
 
 void Outlet::give(Kind kind, bool escaped, std::string_view bytes) {
   if (bytes.empty()) return;
+  if (escaped) return give_escaped(bytes);
   ReplyEvent event;
   event.kind = kind;
   event.source = event.text = bytes;
+  place(event);
+}
+
+void Outlet::give_escaped(std::string_view bytes) {
   std::string json;
-  if (escaped) {
-    append_json_string(json, bytes);
-    event.text = std::string_view(json).substr(1, json.size() - 2);
-  }
+  append_json_string(json, bytes);
+  ReplyEvent event;
+  event.kind = Kind::arguments;
+  event.source = bytes;
+  event.text = std::string_view(json).substr(1, json.size() - 2);
+  place(event);
+}
+
+void Outlet::place(ReplyEvent& event) {
   event.position = position_;
   event.call = call_ == 0 ? 0 : call_ - 1;
-  position_ += bytes.size();
+  position_ += event.source.size();
   (*sink_)(event);
 }
 
 void Outlet::flush() {
+  if (carry_size_ == 0) return;
   const std::size_t size = carry_size_;
   carry_size_ = 0;
   give(carry_kind_, carry_escaped_, {carry_.data(), size});
@@ -76,6 +84,8 @@ bool Outlet::complete_carry(std::string_view& bytes) {
 
 void Outlet::take(Kind kind, bool escaped, std::string_view bytes) {
   if (bytes.empty()) return;
+  const bool whole = static_cast<unsigned char>(bytes.back()) < 0x80;
+  if (whole && carry_size_ == 0) return give(kind, escaped, bytes);
   if (carry_size_ != 0) {
     if ((kind == carry_kind_ && escaped == carry_escaped_) && !complete_carry(bytes)) return;
     flush();

@@ -32,6 +32,8 @@ class Outlet {
   void take(Kind kind, bool escaped, std::string_view bytes);
   bool complete_carry(std::string_view& bytes);
   void give(Kind kind, bool escaped, std::string_view bytes);
+  void give_escaped(std::string_view bytes);
+  void place(ReplyEvent& event);
 
   const ReplySink* sink_ = nullptr;
   std::uint64_t position_ = 0;

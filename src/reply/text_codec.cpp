@@ -97,4 +97,12 @@ void JsonUnescape::finish(std::string& out) {
   high_ = 0;
 }
 
+std::string text_of_json(std::string_view literal) {
+  std::string text;
+  JsonUnescape unescape;
+  for (const char c : literal.substr(1, literal.size() - 2)) unescape.feed(c, text);
+  unescape.finish(text);
+  return text;
+}
+
 }  // namespace parlance::reply

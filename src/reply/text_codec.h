@@ -29,4 +29,7 @@ class JsonUnescape {
   std::uint32_t high_ = 0;  ///< a high surrogate that may find its partner
 };
 
+/// The text of a JSON string that is written as `literal`, quotes included.
+std::string text_of_json(std::string_view literal);
+
 }  // namespace parlance::reply
