@@ -17,7 +17,7 @@ void Outlet::malformed(std::size_t ahead, std::string_view expected) {
   ReplyEvent event;
   event.kind = Kind::malformed;
   event.position = position_ + ahead;
-  event.call = call_ == 0 ? 0 : call_ - 1;
+  event.call = current();
   event.text = expected;
   (*sink_)(event);
 }
@@ -42,10 +42,9 @@ void Outlet::end_call(bool complete, std::string_view id) {
 void Outlet::give(Kind kind, bool escaped, std::string_view bytes) {
   if (bytes.empty()) return;
   if (escaped) return give_escaped(bytes);
-  ReplyEvent event;
-  event.kind = kind;
-  event.source = event.text = bytes;
-  place(event);
+  const ReplyEvent event{.kind = kind, .call = current(), .position = position_, .source = bytes, .text = bytes};
+  position_ += bytes.size();
+  (*sink_)(event);
 }
 
 void Outlet::give_escaped(std::string_view bytes) {
@@ -60,7 +59,7 @@ void Outlet::give_escaped(std::string_view bytes) {
 
 void Outlet::place(ReplyEvent& event) {
   event.position = position_;
-  event.call = call_ == 0 ? 0 : call_ - 1;
+  event.call = current();
   position_ += event.source.size();
   (*sink_)(event);
 }

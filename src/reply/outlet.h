@@ -25,10 +25,10 @@ class Outlet {
   void flush();
 
   void next_call() { ++call_; }
-  std::uint32_t call() const { return call_ - 1; }
   std::size_t held() const { return carry_size_; }
 
  private:
+  std::uint32_t current() const { return call_ == 0 ? 0 : call_ - 1; }
   void take(Kind kind, bool escaped, std::string_view bytes);
   bool complete_carry(std::string_view& bytes);
   void give(Kind kind, bool escaped, std::string_view bytes);

@@ -96,7 +96,7 @@ const char* ReplyParser::State::read(const char* p, const char* end) {
     case Place::tail: return read_gap(p, end);
     case Place::done: out_.text(Kind::trailing, {p, end}); return end;
     case Place::text:
-      p = absorb(p, end);
+      if (!absorb_.empty()) p = absorb(p, end);
       if (p == end) return p;
       return gap_ == Gap::none ? read_text(p, end) : read_gap(p, end);
     default: return read_text(p, end);  // programs and broken calls are text with markers of their own
