@@ -160,7 +160,8 @@ struct ReplyLimits {
 /// Each byte is looked at once. Held back is what may still be the beginning of a marker, white space that may belong to
 /// one, and a call until its name is known; everything else leaves with the feed() that brought it. Any bytes are a
 /// reply: what is no call after all is text, and what goes wrong later is an incomplete call.
-/// A value: copies go on independently.   Threads: one at a time.
+/// The format must be one that validate() accepts, as from_json() returns it.
+/// A value: copies go on independently; one that was moved from can only be assigned to.   Threads: one at a time.
 class ReplyParser {
  public:
   explicit ReplyParser(const ReplyFormat& format, const ReplyLimits& limits = {});

@@ -8,7 +8,9 @@ namespace {
 
 constexpr std::size_t kLongestMarker = 128;
 constexpr std::size_t kLongestFraming = 16;
-constexpr std::size_t kMost = 16;  // forms, turns, ends, and ways to write a marker; keeps tries small
+constexpr std::size_t kMost = 16;       // forms, turns, ends
+constexpr std::size_t kMostTexts = 8;   // ways to write a marker
+constexpr std::size_t kAllTexts = 4096; // bytes of all of them with their framing: keeps the tries below 2^16 nodes
 
 /// Checks one field after the other and keeps the first fault.
 class Check {
@@ -26,8 +28,11 @@ class Check {
   /// Texts and framing of a marker, whether it must be there or not.
   void marker(const ReplyMarker& marker, const std::string& path) {
     for (const std::string& text : marker.texts) need(!text.empty() && text.size() <= kLongestMarker, path, "a marker has 1 to 128 bytes");
-    need(marker.texts.size() <= kMost, path, "a marker is written in at most 16 ways");
+    need(marker.texts.size() <= kMostTexts, path, "a marker is written in at most 8 ways");
     need(marker.before.size() <= kLongestFraming && marker.after.size() <= kLongestFraming, path, "framing has at most 16 bytes");
+    const std::size_t framing = marker.before.size();
+    for (const std::string& text : marker.texts) bytes_ += (framing + 1) * (framing + text.size());
+    need(bytes_ <= kAllTexts, path, "too many markers, or too long");
     need(marker.exists() || (marker.before.empty() && marker.after.empty()), path, "framing without a marker");
   }
   /// The same text must not mean two things in the text of a reply.
@@ -41,6 +46,7 @@ class Check {
 
  private:
   bool failed_ = false;
+  std::size_t bytes_ = 0;
   Error::Parts parts_;
   std::map<std::string, std::string> seen_;
 };

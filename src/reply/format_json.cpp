@@ -180,7 +180,7 @@ class Reader {
     field.assign(1, std::string(leaf_text(v)));
   }
   void read(Value v, const std::string& path, ReplyMarker& field) {
-    if (v.is_string()) return read(v, path, field.texts);
+    if (v.is_string() || v.is_sequence()) return read(v, path, field.texts);
     read_object(v, path, field, failure_);
   }
   template <typename T>

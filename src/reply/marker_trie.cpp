@@ -3,6 +3,10 @@
 
 namespace parlance::reply {
 
+namespace {
+constexpr std::size_t kMost = 0xFFFF;  // what validate() accepts never comes near
+}
+
 MarkerTrie::Node MarkerTrie::grow(Node from, char c) {
   if (const Node there = step(from, c); there != kRoot) return there;
   const auto made = static_cast<Node>(nodes_.size());
@@ -12,7 +16,7 @@ MarkerTrie::Node MarkerTrie::grow(Node from, char c) {
 }
 
 void MarkerTrie::add(std::string_view text, const Mark& mark) {
-  if (text.empty()) return;
+  if (text.empty() || nodes_.size() + text.size() > kMost) return;
   first_[static_cast<unsigned char>(text.front())] = true;
   Node node = kRoot;
   for (const char c : text) node = grow(node, c);

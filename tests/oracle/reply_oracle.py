@@ -167,12 +167,73 @@ def check_conversations(parlance, dump, count, rng):
     return faults
 
 
+def random_json(rng, depth=0):
+    choice = rng.randrange(9 if depth < 4 else 6)
+    if choice < 3:
+        return rng.choice(VALUES)
+    if choice < 6:
+        return random_text(rng) if choice == 3 else rng.choice([rng.randrange(-9, 10**6), rng.uniform(-1, 1), 1e300, -0.0, True, None])
+    inside = [random_json(rng, depth + 1) for _ in range(rng.randrange(4))]
+    return inside if choice == 6 else {rng.choice(["a", "b c", "é", "name", "\u007f"]) + str(i): v for i, v in enumerate(inside)}
+
+
+def damaged(rng, data):
+    """Mostly what JSON is made of, sometimes bytes that are no UTF-8."""
+    for _ in range(rng.randrange(3)):
+        at = rng.randrange(len(data) + 1)
+        piece = rng.choice([b"", b"", b",", b":", b'"', b"\\", b"{", b"}", b"[", b"]", b"0", b"-", b"e5", b".", b"tru", b"null", b" ", b"\n", b"\\u12", b"\\ud800",
+                            b"\xff", b"\xe4\xb8", b"\xed\xa0\x80", b"\xc0\x80", b"\x01", b"\x7f", b"NaN", b"//"])
+        data = data[:at] + piece + data[at + rng.randrange(3):]
+    return data
+
+
+def reads_as_object(data):
+    def refuse(word):
+        raise ValueError(word)
+    try:
+        value = json.loads(data.decode("utf-8"), parse_constant=refuse)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict)
+
+
+def check_json(dump, count, rng):
+    """Arguments are complete just where they are an object of JSON, and then go through byte by byte."""
+    texts = []
+    for _ in range(count):
+        value = random_json(rng)
+        value = value if isinstance(value, dict) else {"x": value}
+        texts.append(damaged(rng, json.dumps(value, ensure_ascii=rng.random() < 0.5, indent=rng.choice([None, None, 1])).encode()))
+    head, tail = b'<tool_call>\n{"name": "f", "arguments": ', b"}\n</tool_call>"
+    lines = "".join(f"chatml {(head + text + tail).hex()}\n" for text in texts)
+    done = subprocess.run([dump], input=lines, capture_output=True, text=True, check=True).stdout.strip("\n").split("\n")
+    faults = good = 0
+    for text, line in zip(texts, done):
+        choice = json.loads(line)
+        calls = choice["message"].get("tool_calls", [])
+        whole = bool(calls) and calls[0]["complete"] and not choice["diagnostics"]
+        # What ends the arguments and begins another member is an object for itself; null and texts may stand for objects.
+        stripped = text.strip(b" \n\t\r")
+        if not stripped.startswith(b"{"):
+            continue
+        good += whole
+        if whole != reads_as_object(text) or (whole and calls[0]["function"]["arguments"].encode() != stripped):
+            if whole and not reads_as_object(text) and reads_as_object(head[12:] + text + b"}"):
+                continue
+            faults += 1
+            if faults < 5:
+                print(f"arguments: {text!r}\n  read {line}")
+    print(f"{count} arguments, {good} whole, {faults} faults")
+    return faults + (good < count / 4)
+
+
 def main():
     parlance, dump = sys.argv[1:3]
     count = int(sys.argv[3]) if len(sys.argv) > 3 else 1000
     rng = random.Random(int(sys.argv[4]) if len(sys.argv) > 4 else 20261121)
     faults = sum(check_format(parlance, dump, name, count, rng) for name in FRAME)
     faults += check_conversations(parlance, dump, count, rng)
+    faults += check_json(dump, 20 * count, rng)
     return 1 if faults else 0
 
 

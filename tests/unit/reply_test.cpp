@@ -31,6 +31,40 @@ TEST(ReplyFormats, AreTheSameAfterJson) {
   }
 }
 
+TEST(ReplyFormats, MembersOfEveryKindAreTheSameAfterJson) {
+  ReplyFormat format;
+  format.start = ReplyStart::reasoning;
+  format.reasoning_close = {{"</a>", "</b>"}, {}, {}};
+  format.calls_end_reasoning = true;
+  format.parallel = false;
+  format.end = {{{"<e>"}, " ", "\n"}, {{"<f>", "\"\\é\n"}, {}, {}}};
+  format.prefix = "p";
+  format.turns = {{"assistant", {{"<t>"}, {}, {}}, "\n", "raw"}};
+  CallForm form;
+  form.open = {{"<c>"}, {}, {}};
+  form.close = {{"</c>"}, {}, {}};
+  form.separator = ", ";
+  form.layout = CallLayout::list;
+  form.commas_optional = true;
+  form.name_members = {"n", "m"};
+  form.argument_members = {"a"};
+  form.id_members = {"i"};
+  format.calls.push_back(form);
+  form = {{{"<d>"}, {}, {}}, {{"</d>"}, {}, {}}, {}, CallLayout::single, false, NamePlace::header, "h", {}, {}, {}, ArgumentCodec::code, {}, "x", "(", ")"};
+  format.calls.push_back(form);
+  const Result<ReplyFormat> again = ReplyFormat::from_json(format.to_json());
+  ASSERT_TRUE(again) << again.error().display() << format.to_json();
+  EXPECT_EQ(*again, format) << format.to_json();
+}
+
+TEST(ReplyFormats, WithMoreMarkersThanATrieHoldsAreRefused) {
+  ReplyFormat format;
+  for (char c : {'a', 'b'}) format.end.push_back({{std::string(128, c)}, std::string(16, ' '), {}});
+  const Result<void> valid = format.validate();
+  ASSERT_FALSE(valid);
+  EXPECT_EQ(valid.error().message(), "too many markers, or too long");
+}
+
 struct Refused {
   std::string_view json;
   std::string_view path;
@@ -54,6 +88,8 @@ const Refused kRefused[] = {
     {R"({"calls": [{"open": "<c>", "name_place": "header"}]})", "calls[0].name_place", "no turn"},
     {R"({"end": [{"texts": "x", "before": "12345678901234567"}]})", "end[0]", "at most 16"},
     {R"({"end": [{"before": "x"}]})", "end[0]", "without a marker"},
+    {R"({"end": [["1", "2", "3", "4", "5", "6", "7", "8", "9"]]})", "end[0]", "at most 8"},
+    {R"({"end": [{"texts": ["1", "2", "3", "4", "5", "6", "7", "8", "9"]}]})", "end[0]", "at most 8"},
 };
 
 TEST(ReplyFormats, ThatCannotBeAreRefusedWithTheirPath) {
