@@ -6,7 +6,7 @@
 //
 // The rule: a control token (one that was added to the tokenizer's vocabulary, special or not) is recognised only where
 // all of its bytes are trusted. Trusted are the template's own text; a role that is one of standard_roles(); the special
-// tokens of the model; a date, and numbers that the template computes. All else of a request is text, whatever it looks
+// tokens of the model; and numbers that the template computes. All else of a request is text, whatever it looks
 // like: contents, names, ids, tool schemas, arguments, results, documents, keyword arguments.
 #pragma once
 #include <cstdint>

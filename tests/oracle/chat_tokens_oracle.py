@@ -19,6 +19,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TOKENIZERS = ROOT / "build" / "oracle" / "tokenizers"
@@ -183,7 +184,8 @@ def main():
     else:
         print("no corpus: the tree's own formats only")
     score, number = Score(), 0
-    scratch = ROOT / "build" / "oracle" / "chat.jinja"
+    folder = tempfile.TemporaryDirectory()  # its own: two builds may be tested at once
+    scratch = pathlib.Path(folder.name) / "chat.jinja"
     for templates, contexts in works:
         for name, template in templates[::options.every]:
             number += 1
