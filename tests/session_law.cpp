@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <random>
 
 #include "parlance/session.h"
 #include "token_material.h"
@@ -66,6 +67,7 @@ struct Counts {
   std::size_t respelt = 0;   ///< the text is stable, its tokens across the border are not
   std::size_t refused = 0;
   std::size_t unusable = 0;  ///< the template refuses one of the conversations
+  std::size_t long_steps = 0;  ///< of long chats that were extended to their end
   std::size_t wrong = 0;
 };
 
@@ -187,6 +189,37 @@ Counts run_template(const Template& chat_template, const Tokenizer& tokenizer, c
   return counts;
 }
 
+std::string some_text(std::mt19937_64& random) {
+  static const char* const kPieces[] = {"word", " the", "  ", "\n", "\n\n", "Hello", " été", "你好", "🙂", " 42", "3.14", "don't", "\t", "_x", "<", "|",
+                                        "THE END.", " a", "e\u0301", "    ", "{\"k\": [1, 2]}", "ﬁ", "...", "-"};
+  std::string text;
+  for (int i = 0; i < 25; ++i) text += kPieces[random() % std::size(kPieces)];
+  return text;
+}
+
+/// A long chat, extended message by message: where the template has no control tokens of the tokenizer's, encoding begins
+/// anew in the middle of text.
+void check_long(const Template& chat_template, const Tokenizer& tokenizer, Counts& counts) {
+  std::mt19937_64 random(std::hash<std::string>()(chat_template.name()));
+  const SessionOptions options{.render = {.add_generation_prompt = false, .now = kClock}, .tokenize = {}};
+  Conversation chat;
+  if (!chat.add({.role = "user", .content = some_text(random)})) std::abort();
+  Result<Session> session = Session::begin(chat_template, tokenizer, std::move(chat), options);
+  if (!session) return;
+  std::size_t steps = 0;
+  for (int turn = 1; turn < 60; ++turn) {
+    const std::vector<Message> next = {{.role = turn % 2 == 1 ? "assistant" : "user", .content = some_text(random)}};
+    if (!session->extend(next)) return;  // what of it is right is told by check_cut
+    ++steps;
+    if (turn % 10 != 9) continue;
+    const Result<Rendering> whole = chat_template.render(session->conversation(), options.render);
+    const Result<PromptTokens> tokens = tokenize(*whole, session->conversation(), tokenizer);
+    const bool same = std::equal(tokens->ids.begin(), tokens->ids.end(), session->ids().begin(), session->ids().end());
+    if (!same && counts.wrong++ < 3) std::printf("%s: a long chat has other ids at turn %d\n", chat_template.name().c_str(), turn);
+  }
+  counts.long_steps += steps;
+}
+
 const char* kind_of(const Counts& counts) {
   if (counts.cuts == 0) return "no such conversation";
   if (counts.refused == 0) return "always";
@@ -210,18 +243,19 @@ int main(int argc, char** argv) {
   std::map<std::string, std::size_t> kinds;
   for (const Material& material : materials) {
     for (const parlance::Template& chat_template : material.templates) {
-      const Counts c = run_template(chat_template, *tokenizer, material.requests, material.as_is);
+      Counts c = run_template(chat_template, *tokenizer, material.requests, material.as_is);
+      check_long(chat_template, *tokenizer, c);
       ++kinds[kind_of(c)];
       if (!options["--list"].empty()) {
         std::printf("%-60s %-10s %zu cuts, %zu extended, %zu respelt, %zu refused, %zu unusable\n", chat_template.name().c_str(),
                     kind_of(c), c.cuts, c.extended, c.respelt, c.refused, c.unusable);
       }
       all.cuts += c.cuts, all.extended += c.extended, all.respelt += c.respelt, all.refused += c.refused;
-      all.unusable += c.unusable, all.wrong += c.wrong;
+      all.unusable += c.unusable, all.long_steps += c.long_steps, all.wrong += c.wrong;
     }
   }
-  std::printf("%zu cuts: %zu extended, %zu respelt, %zu refused; %zu unusable; %zu wrong\n", all.cuts, all.extended, all.respelt,
-              all.refused, all.unusable, all.wrong);
+  std::printf("%zu cuts: %zu extended, %zu respelt, %zu refused; %zu unusable; %zu steps of long chats; %zu wrong\n", all.cuts,
+              all.extended, all.respelt, all.refused, all.unusable, all.long_steps, all.wrong);
   for (const auto& [kind, count] : kinds) std::printf("  %zu templates extend: %s\n", count, kind.c_str());
   return all.wrong == 0 && all.extended > 0 && all.refused > 0 ? 0 : 1;
 }

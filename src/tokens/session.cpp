@@ -31,6 +31,7 @@ struct Session::State {
   Result<void> begin();
   /// The ids that `whole`, the session's conversation grown, adds.
   Result<Extension> grow(const Conversation& whole, Tail& tail);
+  std::optional<std::size_t> encode_from_middle(const Conversation& whole, Tail& tail, const Known& known);
   /// Those ids are there now.
   void accept(const Tail& tail, const Extension& extension);
   /// For a prompt whose text is another from `byte` on: its tokens may go on all the same, if the tokenizer normalises.
@@ -48,6 +49,7 @@ struct Session::State {
   std::string text;              ///< of the tokens before that one: the prompt last rendered
   Anchor start;  ///< behind what the tokenizer put in front of the prompt
   Anchor anchor;
+  Landmarks landmarks;  ///< the last tokens of the prompt that was accepted last
   Workspace workspace;
   Rendering rendering;
   std::optional<PrefixDifference> difference;
@@ -83,13 +85,26 @@ Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail) {
   if (Result<void> done = chat_template.render(whole, options.render, workspace, rendering); !done) return done.error();
   const std::string_view prompt = rendering.text();
   if (!prompt.starts_with(text)) return extend_or_refuse(whole, tail, common_text(prompt, text));
+  const Known known{ids, sampled_from, text.size()};
+  if (const std::optional<std::size_t> next = encode_from_middle(whole, tail, known)) return Extension{tail.ids_from(*next)};
   if (Result<void> done = tail.encode(rendering, whole, tokenizer, options.tokenize.protect, trusted, anchor); !done) {
     return done.error();
   }
-  const Known known{ids, sampled_from, text.size()};
   const Tail::Match match = tail.match(known, tokenizer, prompt);
   if (!match.fits) return extend_or_refuse(whole, tail, match.byte);
   return Extension{tail.ids_from(match.token), match.canonical};
+}
+
+/// The number, in the tail, of the first token that is new; nothing where a control token is near, or where the tail does
+/// not fall in with what is known.
+std::optional<std::size_t> Session::State::encode_from_middle(const Conversation& whole, Tail& tail, const Known& known) {
+  constexpr std::size_t kNear = 300;  // tokens
+  if (landmarks.empty() || landmarks.front().token < anchor.token + kNear) return {};
+  const std::string_view rest = rendering.text().substr(landmarks.front().byte);
+  if (!rest.empty() && (static_cast<unsigned char>(rest.front()) & 0xC0) == 0x80) return {};  // within a character
+  const bool done = tail.encode(rendering, whole, tokenizer, options.tokenize.protect, trusted, landmarks.front()).has_value();
+  const Tail::Match match = done ? tail.match_from_middle(known, landmarks) : Tail::Match{};
+  return match.fits ? std::optional(match.token) : std::nullopt;
 }
 
 void Session::State::accept(const Tail& tail, const Extension& extension) {
@@ -98,6 +113,7 @@ void Session::State::accept(const Tail& tail, const Extension& extension) {
   known_messages = message_count(chat);
   text = rendering.text();
   anchor = tail.last_anchor(ids.size(), extension.ids.size(), anchor);
+  landmarks = tail.landmarks(ids.size());
 }
 
 Result<Extension> Session::State::extend_or_refuse(const Conversation& whole, Tail& tail, std::size_t byte) {

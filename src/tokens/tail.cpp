@@ -126,6 +126,32 @@ Tail::Match Tail::match_spelling(const Known& known, const Tokenizer& tokenizer,
   return {.fits = true, .canonical = false, .token = token};
 }
 
+Tail::Match Tail::match_from_middle(const Known& known, const Landmarks& landmarks) const {
+  constexpr std::size_t kLeastShared = 32;  // before what is new: what decides a token reaches no farther back
+  const std::span<const TokenId> old = known.ids.subspan(anchor_.token);
+  const std::size_t given = known.sampled_from - anchor_.token;
+  std::size_t j = 0;
+  for (std::size_t i = 0; i < landmarks.size() && i + kLeastShared <= given; ++i) {
+    while (j < tokens_.size() && anchor_.byte + tokens_[j].bytes.begin < landmarks[i].byte) ++j;
+    if (j == tokens_.size() || anchor_.byte + tokens_[j].bytes.begin != landmarks[i].byte) continue;
+    const std::span<const TokenId> rest = old.subspan(i);
+    const bool same = rest.size() <= tokens_.size() - j &&
+                      std::equal(rest.begin(), rest.end(), tokens_.begin() + static_cast<std::ptrdiff_t>(j),
+                                 [](TokenId id, const EncodedToken& token) { return id == token.id; });
+    if (same) return {.fits = true, .token = j + rest.size()};
+  }
+  return {};
+}
+
+Landmarks Tail::landmarks(std::size_t total) const {
+  constexpr std::size_t kMost = 96;
+  Landmarks found;
+  for (std::size_t i = tokens_.size() - std::min(tokens_.size(), kMost); i < tokens_.size(); ++i) {
+    found.push_back({total - (tokens_.size() - i), anchor_.byte + tokens_[i].bytes.begin});
+  }
+  return found;
+}
+
 std::vector<TokenId> Tail::ids_from(std::size_t token) const {
   std::vector<TokenId> ids;
   ids.reserve(tokens_.size() - token);

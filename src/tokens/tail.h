@@ -18,6 +18,10 @@ struct Anchor {
   std::uint32_t byte = 0;  ///< where it begins in the prompt
 };
 
+/// Some of the last tokens that are known, with their places: where no control token is near, encoding begins at the first
+/// of them, and is taken where it falls in with the known ones well before they end.
+using Landmarks = std::vector<Anchor>;
+
 /// What was there before.
 struct Known {
   std::span<const TokenId> ids;
@@ -40,6 +44,12 @@ class Tail {
   };
   /// By ids; where sampled ones are another spelling of the same text, by what they spell.
   Match match(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const;
+
+  /// By ids, for a tail that began at the first of these landmarks: its first tokens may be others than the known ones,
+  /// since what stands before them was not seen.
+  Match match_from_middle(const Known& known, const Landmarks& landmarks) const;
+  /// The last tokens of the tail, of `total` tokens in all.
+  Landmarks landmarks(std::size_t total) const;
 
   std::vector<TokenId> ids_from(std::size_t token) const;
   /// The last control token among the `appended` last tokens, of which there are `total` now; `old` if there is none.
