@@ -63,6 +63,8 @@ struct EndToken {
 struct TokenizerFacts {
   std::string kind;                  ///< for people: "tokenizer.json, BPE"
   std::size_t vocabulary_size = 0;   ///< ids are below it, added tokens included; 0: not known
+  /// The model weighs a run of text as a whole (Unigram), so that its tokens are known only from a run's begin on.
+  bool weighs_runs = false;
   std::vector<AddedToken> added;     ///< ascending by id
   std::vector<TokenId> markers;      ///< control tokens that nobody added: a tokenizer.json's own pieces written <|…|>; ascending
   std::vector<NamedToken> named;     ///< as its configuration names them

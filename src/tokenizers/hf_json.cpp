@@ -76,6 +76,7 @@ TokenizerFacts facts_of(const parlance_hf* tokenizer) {
   parlance_hf_get_facts(tokenizer, &said);
   TokenizerFacts facts;
   facts.kind = "tokenizer.json, " + std::string(view(said.kind, said.kind_size));
+  facts.weighs_runs = view(said.kind, said.kind_size) == "Unigram";
   facts.vocabulary_size = said.vocabulary_size;
   for (std::size_t i = 0; i < said.added_count; ++i) {
     facts.added.push_back(added_token(said.added[i]));

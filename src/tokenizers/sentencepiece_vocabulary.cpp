@@ -128,6 +128,7 @@ Result<void> SpVocabulary::fill(const SpModel& model,
                                 const std::vector<std::string>& special_tokens,
                                 std::span<const AddedToken> added, TokenizerFacts& facts) {
   facts.kind = kind_of(model.algorithm);
+  facts.weighs_runs = model.algorithm == SpAlgorithm::unigram;
   AddedById all;
   add_pieces(model, all, facts);
   auto next = static_cast<TokenId>(texts_.size());

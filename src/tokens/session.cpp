@@ -99,7 +99,7 @@ Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail) {
 /// not fall in with what is known.
 std::optional<std::size_t> Session::State::encode_from_middle(const Conversation& whole, Tail& tail, const Known& known) {
   constexpr std::size_t kNear = 300;  // tokens
-  if (landmarks.empty() || landmarks.front().token < anchor.token + kNear) return {};
+  if (tokenizer.facts().weighs_runs || landmarks.empty() || landmarks.front().token < anchor.token + kNear) return {};
   const std::string_view rest = rendering.text().substr(landmarks.front().byte);
   if (!rest.empty() && (static_cast<unsigned char>(rest.front()) & 0xC0) == 0x80) return {};  // within a character
   const bool done = tail.encode(rendering, whole, tokenizer, options.tokenize.protect, trusted, landmarks.front()).has_value();
