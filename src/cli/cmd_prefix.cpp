@@ -2,6 +2,7 @@
 //
 // Begin reading at run_prefix.
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -125,7 +126,9 @@ Result<Setting> prepare(PrefixCommand& command) {
   Result<FoundTemplates> found = open_templates(command.prompt, setting.render.limits);
   if (!found) return found.error();
   setting.found = std::move(*found);
-  if (command.tokenizer.path.empty()) return setting;
+  const std::filesystem::path folder = setting.found.source.path;
+  const bool has_own = std::filesystem::exists(folder / "tokenizer.json") || std::filesystem::exists(folder / "tokenizer.model");
+  if (command.tokenizer.path.empty() && !has_own) return setting;
   Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(command.tokenizer, command.prompt, setting.found);
   if (!tokenizer) return tokenizer.error();
   setting.tokenizer = std::move(*tokenizer);

@@ -13,6 +13,7 @@
 #include "cli/report.h"
 #include "cli/tokenizer_choice.h"
 #include "cli/tokens_json.h"
+#include "tokens/trusted_path.h"
 
 namespace parlance::cli {
 namespace {
@@ -170,6 +171,7 @@ int tokenize_lines(const TokensCommand& command, const Setting& setting) {
 
 Result<void> check(const TokensCommand& command) {
   if (Result<void> checked = check_prompt_options(command.prompt, true); !checked) return checked;
+  if (const auto paths = parse_trusted_paths(command.tokenize.trust); !paths) return paths.error();
   if (command.no_protect && !command.tokenize.trust.empty()) return usage("with --no-protect everything is trusted already");
   if (command.jsonl + command.stop + !command.extend.empty() > 1) {
     return usage("--jsonl, --stop and --extend exclude each other");

@@ -182,6 +182,7 @@ def test_refusals(folder):
     assert "bad.json" in refusal(folder, 3, "tokens", "-t", "t.jinja", "--tokenizer", "bad.json", "chat.json")
     trust = refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--trust", "messages[")
     assert "is no path into a request" in trust, trust
+    refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "--jsonl", "--trust", "messages[", stdin="{}")
     write(folder, "ids", "[1, 2, x]")
     ids = refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
     assert "byte 7" in ids, ids
