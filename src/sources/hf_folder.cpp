@@ -15,11 +15,9 @@
 namespace parlance {
 namespace {
 
-constexpr std::string_view kTokenizerConfig = "tokenizer_config.json";
 constexpr std::string_view kTemplateFile = "chat_template.jinja";
 constexpr std::string_view kTemplateFolder = "additional_chat_templates";
 constexpr std::string_view kProcessorTemplate = "chat_template.json";
-constexpr std::string_view kSpecialTokensMap = "special_tokens_map.json";
 constexpr std::string_view kSuffix = ".jinja";
 
 constexpr std::string_view kLookedFor =

@@ -8,6 +8,10 @@
 
 namespace parlance {
 
+/// The files that name them.
+inline constexpr std::string_view kTokenizerConfig = "tokenizer_config.json";
+inline constexpr std::string_view kSpecialTokensMap = "special_tokens_map.json";
+
 /// The variables that special tokens become: transformers' SPECIAL_TOKENS_ATTRIBUTES that are
 /// strings.
 inline constexpr std::string_view kSpecialTokenNames[] = {

@@ -12,15 +12,13 @@
 namespace parlance {
 namespace {
 
-constexpr std::string_view kConfig = "tokenizer_config.json";
-constexpr std::string_view kMap = "special_tokens_map.json";
 constexpr std::string_view kAdded = "added_tokens.json";
 constexpr std::string_view kGeneration = "generation_config.json";
 
 struct Files {
   explicit Files(const std::string& folder)
-      : config(join_path(folder, kConfig)),
-        map(join_path(folder, kMap)),
+      : config(join_path(folder, kTokenizerConfig)),
+        map(join_path(folder, kSpecialTokensMap)),
         added(join_path(folder, kAdded)),
         generation(join_path(folder, kGeneration)) {}
   JsonFile config, map, added, generation;
@@ -75,7 +73,7 @@ void add_decoder(Beside& beside, Value decoder) {
     if (id && is_id(*id) && !json_text(entry.value, "content").empty()) {
       beside.added.push_back(token_of(*id, entry.value, false));
     } else {
-      note_token(beside, kConfig, leaf_text(entry.key));
+      note_token(beside, kTokenizerConfig, leaf_text(entry.key));
     }
   }
 }

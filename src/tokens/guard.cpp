@@ -4,27 +4,24 @@
 #include <algorithm>
 
 #include "tokens/control_ids.h"
+#include "tokens/trusted.h"
 
 namespace parlance {
 namespace {
 
-bool is_inside(ByteSpan bytes, ByteSpan range) { return range.begin <= bytes.begin && bytes.end <= range.end; }
-
-/// Looks at tokens from left to right.
+/// Tells forged tokens.
 class Inspector {
  public:
   Inspector(const Tokenizer& tokenizer, std::string_view text, const std::vector<ByteSpan>& trusted)
-      : facts_(tokenizer.facts()), text_(text), control_(facts_), next_(trusted.begin()), end_(trusted.end()) {
+      : facts_(tokenizer.facts()), text_(text), control_(facts_), trusted_(trusted) {
     for (const AddedToken& token : facts_.added) {
       if (token.id == facts_.unk) unk_texts_.push_back(token.text);
     }
   }
 
   /// Is it a control token for bytes that are not trusted?
-  bool is_forged(const EncodedToken& token) {
-    if (!control_.contains(token.id) || is_unknown_text(token)) return false;
-    while (next_ != end_ && next_->end < token.bytes.end) ++next_;
-    return next_ == end_ || !is_inside(token.bytes, *next_);
+  bool is_forged(const EncodedToken& token) const {
+    return control_.contains(token.id) && !is_unknown_text(token) && !lies_in(token.bytes, trusted_);
   }
 
  private:
@@ -40,13 +37,12 @@ class Inspector {
   std::string_view text_;
   ControlIds control_;
   std::vector<std::string_view> unk_texts_;
-  std::vector<ByteSpan>::const_iterator next_;
-  std::vector<ByteSpan>::const_iterator end_;
+  const std::vector<ByteSpan>& trusted_;
 };
 
 std::vector<EncodedToken> forged_tokens(const Tokenizer& tokenizer, std::string_view text,
                                         const std::vector<ByteSpan>& trusted, const std::vector<EncodedToken>& tokens) {
-  Inspector inspector(tokenizer, text, trusted);
+  const Inspector inspector(tokenizer, text, trusted);
   std::vector<EncodedToken> forged;
   for (const EncodedToken& token : tokens) {
     if (inspector.is_forged(token)) forged.push_back(token);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "parlance/tokens.h"
+#include "tokens/control_ids.h"
 #include "tokens/difference.h"
 #include "tokens/guard.h"
 #include "tokens/trust.h"
@@ -107,8 +108,9 @@ class Observation {
     Result<GuardedEncoding> encoding =
         encode_guarded(tokenizer, prompt_.text(), rule.ranges(prompt_.spans(), prompt_.text()));
     if (!encoding) return encoding.error();
+    const ControlIds control(facts_);
     for (const EncodedToken& token : encoding->tokens) {
-      if (token.added && is_control(token.id) && token.bytes.begin >= end_.said) control_.push_back(token);
+      if (control.is_control(token) && token.bytes.begin >= end_.said) control_.push_back(token);
     }
     return {};
   }
@@ -121,10 +123,6 @@ class Observation {
   }
 
  private:
-  bool is_control(TokenId id) const {
-    return std::any_of(facts_.added.begin(), facts_.added.end(),
-                       [id](const AddedToken& t) { return t.id == id && t.control; });
-  }
   bool is_special(TokenId id) const {
     return std::any_of(facts_.added.begin(), facts_.added.end(),
                        [id](const AddedToken& t) { return t.id == id && t.special; });

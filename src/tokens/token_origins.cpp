@@ -1,40 +1,41 @@
 // Token origins: a cursor over the spans and one over the assistant's ranges follow the tokens.
 #include "tokens/token_origins.h"
 
+#include <algorithm>
+
+#include "tokens/span_cursor.h"
+
 namespace parlance {
 namespace {
 
-/// Ordered ranges, and which of them a token is in. Tokens may overlap a little (parts of one character), so the cursor
-/// only passes what ends before a token begins.
-class Spans {
+/// The span that most of a token's bytes are in.
+class MainSpans {
  public:
-  explicit Spans(std::span<const Span> spans) : spans_(spans) {}
+  explicit MainSpans(std::span<const Span> spans) : all_(spans), cursor_(spans) {}
 
-  /// The span that most of these bytes are in; for no bytes, the one that the place is in.
-  const Span* most_of(ByteSpan bytes) {
+  const Span* of(ByteSpan bytes) {
     // A tokenizer that cannot tell its tokens' places gives all of a run the same bytes.
     if (last_ != nullptr && bytes.begin == asked_.begin && bytes.end == asked_.end) return last_;
     asked_ = bytes;
-    return last_ = find_most(bytes);
+    return last_ = find(bytes);
   }
 
  private:
-  const Span* find_most(ByteSpan bytes) {
-    while (at_ < spans_.size() && spans_[at_].end <= bytes.begin) ++at_;
-    if (at_ == spans_.size()) return spans_.empty() ? nullptr : &spans_.back();
-    const Span* best = &spans_[at_];
-    std::uint32_t most = std::min(best->end, bytes.end) - std::min(best->end, std::max(best->begin, bytes.begin));
-    for (std::size_t i = at_ + 1; i < spans_.size() && spans_[i].begin < bytes.end; ++i) {
-      const std::uint32_t shared = std::min(spans_[i].end, bytes.end) - spans_[i].begin;
-      if (shared <= most) continue;
-      best = &spans_[i];
+  const Span* find(ByteSpan bytes) {
+    const Span* best = all_.empty() ? nullptr : &all_.back();
+    std::uint32_t most = 0;
+    for (const Span& span : cursor_.of(bytes)) {
+      const std::uint32_t begin = std::max(span.begin, bytes.begin), end = std::min(span.end, bytes.end);
+      const std::uint32_t shared = end > begin ? end - begin : 0;
+      if (most != 0 && shared <= most) continue;
+      best = &span;
       most = shared;
     }
     return best;
   }
 
-  std::span<const Span> spans_;
-  std::size_t at_ = 0;
+  std::span<const Span> all_;
+  SpanCursor cursor_;
   ByteSpan asked_;
   const Span* last_ = nullptr;
 };
@@ -60,10 +61,10 @@ void fill_tokens(const Rendering& rendering, const ControlIds& control, const st
                  PromptTokens& into) {
   into.ids.reserve(encoded.size());
   into.tokens.reserve(encoded.size());
-  Spans spans(rendering.spans());
+  MainSpans spans(rendering.spans());
   Ranges assistant(rendering.assistant());
   for (const EncodedToken& token : encoded) {
-    const Span* span = spans.most_of(token.bytes);
+    const Span* span = spans.of(token.bytes);
     into.ids.push_back(token.id);
     into.tokens.push_back({.id = token.id,
                            .bytes = token.bytes,

@@ -4,6 +4,7 @@
 #include "parlance/tokens.h"
 #include "tokens/control_ids.h"
 #include "tokens/guard.h"
+#include "tokens/span_cursor.h"
 #include "tokens/token_origins.h"
 #include "tokens/trust.h"
 
@@ -11,22 +12,6 @@ namespace parlance {
 namespace {
 
 constexpr std::size_t kMaxPrompt = std::size_t{1} << 31;
-
-/// The spans that bytes are in, for bytes in order.
-class SpanCursor {
- public:
-  explicit SpanCursor(std::span<const Span> spans) : spans_(spans) {}
-  std::span<const Span> of(ByteSpan bytes) {
-    while (first_ < spans_.size() && spans_[first_].end <= bytes.begin) ++first_;
-    std::size_t end = first_;
-    while (end < spans_.size() && spans_[end].begin < bytes.end) ++end;
-    return spans_.subspan(first_, end - first_);
-  }
-
- private:
-  std::span<const Span> spans_;
-  std::size_t first_ = 0;
-};
 
 /// Says for each trusted path how many control tokens came out of it.
 void note_trust(const Rendering& rendering, const Conversation& conversation, const std::vector<TrustedPath>& paths,

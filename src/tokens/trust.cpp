@@ -7,6 +7,7 @@
 
 #include "conversation/conversation.h"
 #include "conversation/edit.h"
+#include "sources/special_tokens.h"
 #include "value/dict.h"
 
 namespace parlance {
@@ -14,10 +15,6 @@ namespace {
 
 constexpr std::string_view kRoles[] = {"system",   "developer", "user",        "assistant", "model", "tool",
                                        "function", "ipython",   "environment", "observation"};
-
-/// The variables that transformers makes of a tokenizer's special tokens.
-constexpr std::string_view kTokenVariables[] = {"bos_token", "eos_token", "unk_token", "sep_token",
-                                                "pad_token", "cls_token", "mask_token"};
 
 template <typename List>
 bool contains(const List& list, std::string_view name) {
@@ -72,7 +69,7 @@ bool TrustRule::is_role(const Span& span, std::string_view bytes) const {
 /// text.
 bool TrustRule::is_named(const Span& span, std::string_view variable, std::string_view text) const {
   // Its own member of the request: what stands in chat_template_kwargs has another path.
-  if (!contains(kTokenVariables, variable) || path_of_span(conversation_, span) != variable) return false;
+  if (!contains(kSpecialTokenNames, variable) || path_of_span(conversation_, span) != variable) return false;
   for (const NamedToken& token : facts_.named) {
     if (token.name == variable) return token.text == text;
   }
