@@ -8,6 +8,7 @@
 //     else std::puts(more.error().display().c_str());        // the template rewrites the past: where, and which input
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,8 +27,16 @@ struct PromptSide {
   Location place;                     ///< of the template's text it came from, or of the last before it
 };
 
+/// Why a prompt does not go on from another.
+enum class PrefixCause : std::uint8_t {
+  rewritten,     ///< the template writes the past in another way, or an input of it changed (changed_input)
+  other_reply,   ///< the message is not what was sampled
+  across_border, ///< the text is the same, but a token of it lies across the end of the ids so far
+};
+
 /// Where two prompts stop being the same.
 struct PrefixDifference {
+  PrefixCause cause = PrefixCause::rewritten;
   std::size_t byte = 0;    ///< the first that differs; where the texts do not, the begin of the first token that does
   std::size_t token = 0;   ///< number of the first token that differs
   PromptSide before;

@@ -162,18 +162,31 @@ std::optional<PrefixDifference> compare_prompts(const PromptView& before, const 
   return found;
 }
 
+namespace {
+
+const char* hint_for(const PrefixDifference& difference) {
+  if (!difference.changed_input.empty()) return "the request itself is not the old one with messages added";
+  switch (difference.cause) {
+    case PrefixCause::other_reply:
+      return "the message is not what was sampled, or the template writes it otherwise: send the whole prompt";
+    case PrefixCause::across_border:
+      return "a token of the new text would begin in the old one: send the whole prompt, or sample the end of the turn too";
+    case PrefixCause::rewritten: break;
+  }
+  return "the template writes this turn in another way once others follow it: send the whole prompt";
+}
+
+}  // namespace
+
 Error rewritten(const PrefixDifference& difference) {
   Error::Parts parts;
   parts.code = ErrorCode::history_rewritten;
   parts.message = "the prompt does not go on where the tokens so far end: " + difference.sentence();
-  const bool old_place = difference.before.place.line != 0;
-  parts.where = old_place ? difference.before.place : difference.after.place;
+  // What the model said has no place of its own: there it is shown where the template writes the message.
+  const bool is_old = difference.cause == PrefixCause::rewritten && difference.before.place.line != 0;
+  parts.where = is_old ? difference.before.place : difference.after.place;
   parts.input_path = difference.before.path.empty() ? difference.after.path : difference.before.path;
-  if (!difference.changed_input.empty()) {
-    parts.hint = "the request itself is not the old one with messages added";
-  } else {
-    parts.hint = "the template writes this turn in another way once others follow it: send the whole prompt";
-  }
+  parts.hint = hint_for(difference);
   return Error(std::move(parts));
 }
 

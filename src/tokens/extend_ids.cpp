@@ -8,9 +8,10 @@
 namespace parlance {
 namespace {
 
-/// Shortens the conversation until its prompt is one that `said` begins with, and looks at that.
+/// Shortens the conversation until its prompt is one that `said` begins with, and looks at that. `is_reply`: the byte is of
+/// what was said after it.
 PromptSide find_before(const Template& chat_template, Conversation& chat, const RenderOptions& options,
-                       const std::string& said, std::size_t byte) {
+                       const std::string& said, std::size_t byte, bool& is_reply) {
   constexpr std::uint32_t kMostTries = 64;
   PromptSide side;
   const Value messages = chat.messages();
@@ -20,7 +21,8 @@ PromptSide find_before(const Template& chat_template, Conversation& chat, const 
     const Result<Rendering> prompt = chat_template.render(chat, options);
     if (!prompt || !said.starts_with(prompt->text())) continue;
     side = side_at(*prompt, chat, byte);
-    if (byte >= prompt->text().size()) side.path.clear();  // the model's own words
+    is_reply = byte >= prompt->text().size();
+    if (is_reply) side.path.clear();  // the model's own words
     break;
   }
   side.excerpt = excerpt_of(said, byte);
@@ -55,11 +57,14 @@ Result<Extension> extend_ids(std::span<const TokenId> ids, const Template& chat_
   if (match.fits) return Extension{whole.ids_from(match.token), match.canonical};
 
   PrefixDifference difference;
+  if (match.across_border) difference.cause = PrefixCause::across_border;
   difference.byte = match.byte;
   difference.token = in_front + static_cast<std::size_t>(
                                     std::mismatch(ids.begin(), ids.end(), now.begin(), now.end()).first - ids.begin());
   difference.after = side_at(*prompt, conversation, match.byte);
-  difference.before = find_before(chat_template, conversation, render, texts_of(tokenizer, ids), match.byte);
+  bool is_reply = false;
+  difference.before = find_before(chat_template, conversation, render, texts_of(tokenizer, ids), match.byte, is_reply);
+  if (is_reply && !match.across_border) difference.cause = PrefixCause::other_reply;
   return rewritten(difference);
 }
 

@@ -35,8 +35,8 @@ struct Session::State {
   /// Those ids are there now.
   void accept(const Tail& tail, const Extension& extension);
   /// For a prompt whose text is another from `byte` on: its tokens may go on all the same, if the tokenizer normalises.
-  Result<Extension> extend_or_refuse(const Conversation& whole, Tail& tail, std::size_t byte);
-  Error refuse(const Conversation& whole, std::size_t byte, std::size_t token);
+  Result<Extension> extend_or_refuse(const Conversation& whole, Tail& tail, std::size_t byte, PrefixCause cause);
+  Error refuse(const Conversation& whole, std::size_t byte, std::size_t token, PrefixCause cause);
 
   Template chat_template;
   const Tokenizer& tokenizer;
@@ -84,14 +84,16 @@ Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail) {
   if (Result<void> done = check_ids(tokenizer, std::span(ids).subspan(sampled_from)); !done) return done.error();
   if (Result<void> done = chat_template.render(whole, options.render, workspace, rendering); !done) return done.error();
   const std::string_view prompt = rendering.text();
-  if (!prompt.starts_with(text)) return extend_or_refuse(whole, tail, common_text(prompt, text));
+  if (!prompt.starts_with(text)) return extend_or_refuse(whole, tail, common_text(prompt, text), PrefixCause::rewritten);
   const Known known{ids, sampled_from, text.size()};
   if (const std::optional<std::size_t> next = encode_from_middle(whole, tail, known)) return Extension{tail.ids_from(*next)};
   if (Result<void> done = tail.encode(rendering, whole, tokenizer, options.tokenize.protect, trusted, anchor); !done) {
     return done.error();
   }
   const Tail::Match match = tail.match(known, tokenizer, prompt);
-  if (!match.fits) return extend_or_refuse(whole, tail, match.byte);
+  if (!match.fits) {
+    return extend_or_refuse(whole, tail, match.byte, match.across_border ? PrefixCause::across_border : PrefixCause::other_reply);
+  }
   return Extension{tail.ids_from(match.token), match.canonical};
 }
 
@@ -116,19 +118,21 @@ void Session::State::accept(const Tail& tail, const Extension& extension) {
   landmarks = tail.landmarks(ids.size());
 }
 
-Result<Extension> Session::State::extend_or_refuse(const Conversation& whole, Tail& tail, std::size_t byte) {
+Result<Extension> Session::State::extend_or_refuse(const Conversation& whole, Tail& tail, std::size_t byte,
+                                                   PrefixCause cause) {
   Result<void> done = tail.encode(rendering, whole, tokenizer, options.tokenize.protect, trusted, start);
   if (!done) return done.error();
   const std::vector<TokenId> all = tail.ids_from(0);
   const auto known = ids.begin() + static_cast<std::ptrdiff_t>(start.token);
   const auto differs = std::mismatch(known, ids.end(), all.begin(), all.end()).first;
   if (differs == ids.end()) return Extension{tail.ids_from(ids.size() - start.token)};
-  return refuse(whole, byte, static_cast<std::size_t>(differs - ids.begin()));
+  return refuse(whole, byte, static_cast<std::size_t>(differs - ids.begin()), cause);
 }
 
 /// The old prompt is rendered again, so that it can be said what each side is.
-Error Session::State::refuse(const Conversation& whole, std::size_t byte, std::size_t token) {
+Error Session::State::refuse(const Conversation& whole, std::size_t byte, std::size_t token, PrefixCause cause) {
   PrefixDifference found;
+  found.cause = cause;
   found.byte = byte;
   found.token = token;
   found.after = side_at(rendering, whole, byte);

@@ -89,6 +89,21 @@ std::optional<std::vector<Segment>> segments_of(std::span<const TokenId> ids, st
 
 }  // namespace
 
+namespace {
+
+/// Where the token begins that byte `at` of what the tokens spell is in.
+std::size_t begin_of_token(const Tokenizer& tokenizer, std::span<const TokenId> ids, std::size_t at) {
+  std::size_t begin = 0;
+  for (TokenId id : ids) {
+    const std::size_t end = begin + tokenizer.token_text(id).size();
+    if (at < end) return begin;
+    begin = end;
+  }
+  return begin;
+}
+
+}  // namespace
+
 /// How many tokens of the tail, from `token` on, spell the text; nothing if they do not.
 std::optional<std::size_t> Tail::spell(std::string_view text, std::size_t token, const Tokenizer& tokenizer,
                                        const ControlIds& control) const {
@@ -107,7 +122,9 @@ std::optional<std::size_t> Tail::spell(std::string_view text, std::size_t token,
 Tail::Match Tail::match_spelling(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const {
   const ControlIds control(tokenizer.facts());
   const std::string said = texts_of(tokenizer, known.ids.subspan(known.sampled_from));
-  Match match{.byte = known.text_size + common_text(prompt.substr(known.text_size), said)};
+  const std::size_t shared = common_text(prompt.substr(known.text_size), said);
+  const std::span<const TokenId> sampled = known.ids.subspan(known.sampled_from);
+  Match match{.byte = known.text_size + begin_of_token(tokenizer, sampled, shared), .across_border = shared == said.size()};
   const std::size_t sampled_from = known.sampled_from - std::min(known.sampled_from, anchor_.token);
   const auto segments = segments_of(known.ids.subspan(anchor_.token), sampled_from, tokenizer, control);
   if (!segments) return match;

@@ -41,6 +41,7 @@ class Tail {
     bool canonical = true;  ///< the known ids are those of the tail
     std::size_t token = 0;  ///< number, in the tail, of the first token that is new
     std::size_t byte = 0;   ///< of the prompt: where it does not fit
+    bool across_border = false;  ///< the texts fit, a token does not
   };
   /// By ids; where sampled ones are another spelling of the same text, by what they spell.
   Match match(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const;

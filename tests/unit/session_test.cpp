@@ -123,8 +123,28 @@ TEST(Session, RefusesAReplyThatIsNotTheMessage) {
   ASSERT_FALSE(more);
   EXPECT_EQ(more.error().input_path(), "messages[1].content");
   EXPECT_EQ(session.difference()->before.excerpt, "owdy<|end|>");
+  EXPECT_EQ(session.difference()->cause, PrefixCause::other_reply);
+  EXPECT_EQ(more.error().where().line, 1u) << "where the template writes the message";
   session.append_sampled({});
   EXPECT_TRUE(session.extend(std::vector<Message>{{.role = "assistant", .content = "howdy"}, {.role = "user", .content = "And?"}}));
+}
+
+TEST(Session, ATokenMayNotLieAcrossTheBorder) {
+  Session session = begin("{% for m in messages %}{{ m.content }}{% endfor %}", R"({"messages": [{"role": "user", "content": "al"}]})");
+  auto more = session.extend(std::vector<Message>{{.role = "user", .content = "la"}});
+  ASSERT_FALSE(more);
+  EXPECT_EQ(session.difference()->cause, PrefixCause::across_border);
+  EXPECT_NE(more.error().hint().find("a token of the new text would begin in the old one"), std::string::npos);
+}
+
+TEST(Session, AWrongEndIsShownAtItsToken) {
+  Session session = begin(kTurns);
+  std::vector<TokenId> sampled = ids_of("hello");
+  sampled.back() = kStart;
+  session.append_sampled(sampled);
+  ASSERT_FALSE(session.extend(kNext));
+  EXPECT_EQ(session.difference()->before.excerpt, "<|start|>");
+  EXPECT_TRUE(session.difference()->after.excerpt.starts_with("<|end|>"));
 }
 
 TEST(Session, NamesTheInputThatChanged) {
