@@ -11,9 +11,9 @@
 #include <functional>
 #include <memory>
 
-#include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/json_object.h"
+#include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "parlance/reply.h"
 #include "parlance/source.h"
@@ -32,27 +32,15 @@ struct ReadCommand {
   bool show_format = false;
 };
 
-Error usage_error(std::string message, std::string hint) {
-  Error::Parts parts;
-  parts.code = ErrorCode::usage;
-  parts.message = std::move(message);
-  parts.hint = std::move(hint);
-  return Error(std::move(parts));
-}
-
 Result<ReplyFormat> format_of(const ReadCommand& command) {
   if (!command.template_file.empty() || !command.model.empty()) {
-    return usage_error("how the model of -t or -m writes its replies is not derived yet",
+    return usage("how the model of -t or -m writes its replies is not derived yet",
                        "-f FORMAT reads the replies of a built-in format; parlance render --list shows them");
   }
-  if (command.format.empty()) return usage_error("whose reply? give -f FORMAT", "parlance render --list shows the formats");
+  if (command.format.empty()) return usage("whose reply? give -f FORMAT", "parlance render --list shows the formats");
   const BuiltinFormat* builtin = find_format(command.format);
   if (builtin != nullptr) return ReplyFormat::from_json(builtin->reply, std::string(builtin->name) + ".reply.json");
-  NearestName nearest(command.format);
-  for (const BuiltinFormat& format : builtin_formats()) nearest.offer(format.name);
-  const std::string hint = nearest.hint();
-  return usage_error("there is no built-in format '" + command.format + "'",
-                     hint.empty() ? "parlance render --list shows them" : hint);
+  return no_format(command.format);
 }
 
 Error file_error(const std::string& path) {
@@ -137,7 +125,7 @@ int run_read(const ReadCommand& command) {
   const Result<ReplyFormat> format = format_of(command);
   if (!format) return report(format.error());
   if (command.conversation && (command.stream || command.chunks != 0)) {
-    return report(usage_error("--conversation reads a whole prompt: it goes with neither --stream nor --chunks", {}));
+    return report(usage("--conversation reads a whole prompt: it goes with neither --stream nor --chunks"));
   }
   if (command.show_format) return print(format->to_json() + "\n");
   if (command.conversation) return run_conversation(*format, command);

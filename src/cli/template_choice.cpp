@@ -11,23 +11,6 @@
 namespace parlance::cli {
 namespace {
 
-Error no_format(const std::string& name) {
-  Error::Parts parts;
-  parts.code = ErrorCode::no_template;
-  parts.message = "there is no built-in format '" + name + "'";
-  NearestName nearest(name);
-  for (const BuiltinFormat& format : builtin_formats()) {
-    nearest.offer(format.name);
-    for (std::string_view rest = format.aliases; !rest.empty();) {
-      const std::size_t blank = std::min(rest.find(' '), rest.size());
-      nearest.offer(rest.substr(0, blank));
-      rest.remove_prefix(std::min(blank + 1, rest.size()));
-    }
-  }
-  parts.hint = nearest.best().empty() ? "parlance render --list shows them" : nearest.hint();
-  return Error(std::move(parts));
-}
-
 Result<FoundTemplates> from_format(const std::string& name) {
   const BuiltinFormat* format = find_format(name);
   if (format == nullptr) return no_format(name);
@@ -51,6 +34,23 @@ Result<FoundTemplates> from_file(const std::string& path) {
 }
 
 }  // namespace
+
+Error no_format(const std::string& name) {
+  Error::Parts parts;
+  parts.code = ErrorCode::no_template;
+  parts.message = "there is no built-in format '" + name + "'";
+  NearestName nearest(name);
+  for (const BuiltinFormat& format : builtin_formats()) {
+    nearest.offer(format.name);
+    for (std::string_view rest = format.aliases; !rest.empty();) {
+      const std::size_t blank = std::min(rest.find(' '), rest.size());
+      nearest.offer(rest.substr(0, blank));
+      rest.remove_prefix(std::min(blank + 1, rest.size()));
+    }
+  }
+  parts.hint = nearest.best().empty() ? "parlance render --list shows them" : nearest.hint();
+  return Error(std::move(parts));
+}
 
 Result<FoundTemplates> find_templates(const TemplateWish& wish) {
   if (!wish.format.empty()) return from_format(wish.format);

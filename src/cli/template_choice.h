@@ -28,6 +28,8 @@ struct FoundTemplates {
   bool is_model = false;  ///< more than one template may be there, so tools matter
 };
 
+/// There is no built-in format of that name; with the nearest one.
+Error no_format(const std::string& name);
 /// Fails with file, value, json, no_template, usage.
 Result<FoundTemplates> find_templates(const TemplateWish& wish);
 /// The template for a request with or without tools.
