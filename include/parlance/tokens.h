@@ -23,6 +23,9 @@
 
 namespace parlance {
 
+/// The value of a label that is not to be learnt, as PyTorch's losses have it.
+inline constexpr TokenId kIgnoredLabel = -100;
+
 /// One token of a prompt.
 struct PromptToken {
   TokenId id = -1;
@@ -33,6 +36,8 @@ struct PromptToken {
   /// straddles the begin or the end of what an assistant wrote is in, as in transformers.
   bool trained = false;
   std::int32_t message = -1;         ///< index into messages, of the same span as `origin`; -1 for none
+
+  TokenId label() const { return trained ? id : kIgnoredLabel; }
 };
 
 /// Text of the input that has the shape of a control token and is text all the same.
@@ -55,9 +60,6 @@ struct TokenizeOptions {
   bool protect = true;
   bool add_special_tokens = false;
 };
-
-/// The value of a label that is not to be learnt, as PyTorch's losses have it.
-inline constexpr TokenId kIgnoredLabel = -100;
 
 /// A prompt as tokens.
 struct PromptTokens {

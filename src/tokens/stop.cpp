@@ -50,11 +50,12 @@ struct TurnEnd {
   std::uint32_t said = 0;  ///< one past the last byte of the message
   std::uint32_t end = 0;   ///< of the turn, end-of-turn token included
   std::uint32_t next = 0;  ///< where the next message's own bytes begin
+  std::uint32_t next_said = 0;  ///< where those begin that are not its role
 };
 
-bool is_said(const Conversation& chat, const Span& span) {
-  return span.message == kTurn && !path_of_span(chat, span).ends_with(".role");
-}
+bool is_role(const Conversation& chat, const Span& span) { return path_of_span(chat, span).ends_with(".role"); }
+
+bool is_said(const Conversation& chat, const Span& span) { return span.message == kTurn && !is_role(chat, span); }
 
 TurnEnd find_end(const Conversation& chat, const Rendering& prompt) {
   TurnEnd found;
@@ -66,33 +67,59 @@ TurnEnd find_end(const Conversation& chat, const Rendering& prompt) {
   for (const TextRange& range : prompt.assistant()) {
     if (range.begin < found.said && found.said <= range.end) found.end = static_cast<std::uint32_t>(range.end);
   }
-  found.next = size;
+  found.next = found.next_said = size;
   for (const Span& span : prompt.spans()) {
-    if (span.message > kTurn && span.begin >= found.said) found.next = std::min(found.next, span.begin);
+    if (span.message <= kTurn || span.begin < found.said) continue;
+    found.next = std::min(found.next, span.begin);
+    if (!is_role(chat, span)) found.next_said = std::min(found.next_said, span.begin);
   }
   return found;
 }
 
-/// Collects stop tokens, each once.
+/// Collects stop tokens, each once: by its id, or by its text where no id is known.
 class StopSet {
  public:
   explicit StopSet(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
-  void add(TokenId id, std::string text, std::string source) {
-    auto known = std::find_if(stops_.begin(), stops_.end(), [&](const StopToken& s) {
-      return id >= 0 ? s.id == id : s.id < 0 && s.text == text;
-    });
-    if (known == stops_.end()) known = stops_.insert(stops_.end(), {id, std::move(text), {}});
-    std::vector<std::string>& sources = known->sources;
-    if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(std::move(source));
+  void add(TokenId id, const std::string& source) {
+    const std::string text = tokenizer_.token_text(id);
+    StopToken* known = find([&](const StopToken& s) { return s.id == id; });
+    if (known == nullptr) known = find([&](const StopToken& s) { return s.id < 0 && s.text == text; });
+    if (known == nullptr) known = &stops_.emplace_back(StopToken{id, text, {}});
+    known->id = id;
+    add_source(*known, source);
   }
-  void add(TokenId id, std::string source) { add(id, tokenizer_.token_text(id), std::move(source)); }
+  void add_text(std::string_view text, const std::string& source) {
+    StopToken* known = find([&](const StopToken& s) { return s.text == text; });
+    if (known == nullptr) known = &stops_.emplace_back(StopToken{-1, std::string(text), {}});
+    add_source(*known, source);
+  }
   bool contains(TokenId id) const {
     return std::any_of(stops_.begin(), stops_.end(), [id](const StopToken& s) { return s.id == id; });
   }
-  std::vector<StopToken> take() { return std::move(stops_); }
+  /// Without texts that begin with another: who stops at that one never sees the rest of them.
+  std::vector<StopToken> take() {
+    std::vector<StopToken> kept;
+    for (const StopToken& stop : stops_) {
+      const bool has_begin = stop.id < 0 && find([&](const StopToken& other) {
+                               return other.id < 0 && other.text.size() < stop.text.size() && stop.text.starts_with(other.text);
+                             }) != nullptr;
+      if (!has_begin) kept.push_back(stop);
+    }
+    return kept;
+  }
 
  private:
+  template <typename Is>
+  StopToken* find(Is is) {
+    const auto found = std::find_if(stops_.begin(), stops_.end(), is);
+    return found == stops_.end() ? nullptr : &*found;
+  }
+  static void add_source(StopToken& stop, const std::string& source) {
+    const bool is_new = std::find(stop.sources.begin(), stop.sources.end(), source) == stop.sources.end();
+    if (is_new) stop.sources.push_back(source);
+  }
+
   const Tokenizer& tokenizer_;
   std::vector<StopToken> stops_;
 };
@@ -118,7 +145,7 @@ class Observation {
   void add_to(StopSet& stops, const Probe& probe) const {
     const EncodedToken* end = end_token(probe, stops);
     if (end == nullptr && probe.goes_on) end = opening();
-    if (end != nullptr) return stops.add(end->id, source_of(end->bytes.begin));
+    if (end != nullptr) return stops.add(end->id, source_of(end->bytes));
     if (!probe.calls) add_text(stops);
   }
 
@@ -146,7 +173,7 @@ class Observation {
     return nullptr;
   }
 
-  /// No token: the text that the template writes there.
+  /// No token: the text that the template writes there, with the next turn's role, so that none is cut in its middle.
   void add_text(StopSet& stops) const {
     const auto stripped = [this](std::uint32_t begin, std::uint32_t end) {
       constexpr std::string_view kBlank = " \n\r\t";
@@ -155,18 +182,22 @@ class Observation {
       return text.substr(0, text.find_last_not_of(kBlank) + 1);
     };
     std::string_view text = stripped(end_.said, std::max(end_.said, end_.end));
-    if (text.empty()) text = stripped(end_.said, end_.next);
+    if (text.empty()) text = stripped(end_.said, end_.next_said);
     if (text.empty()) return;
-    stops.add(-1, std::string(text), source_of(static_cast<std::uint32_t>(text.data() - prompt_.text().data())));
+    const auto begin = static_cast<std::uint32_t>(text.data() - prompt_.text().data());
+    stops.add_text(text, source_of({begin, begin + static_cast<std::uint32_t>(text.size())}));
   }
 
-  std::string source_of(std::uint32_t byte) const {
+  /// The template's place of what stands in these bytes; where they are of an input alone, that.
+  std::string source_of(ByteSpan bytes) const {
+    std::string path;
     for (const Span& span : prompt_.spans()) {
-      if (span.end <= byte) continue;
-      const Location place = place_from(prompt_, span, byte);
-      return place.line != 0 ? place.name + ":" + std::to_string(place.line) : path_of_span(chat_, span);
+      if (span.end <= bytes.begin || span.begin >= bytes.end) continue;
+      const Location place = place_from(prompt_, span, bytes.begin);
+      if (place.line != 0) return place.name + ":" + std::to_string(place.line);
+      if (path.empty()) path = path_of_span(chat_, span);
     }
-    return {};
+    return path;
   }
 
   const Conversation& chat_;

@@ -1,6 +1,7 @@
 // tokenize: trust by provenance, the guarded encoding, then what each token is. Begin reading at tokenize().
 #include <algorithm>
 
+#include "conversation/conversation.h"
 #include "parlance/tokens.h"
 #include "tokens/control_ids.h"
 #include "tokens/guard.h"
@@ -12,6 +13,15 @@ namespace parlance {
 namespace {
 
 constexpr std::size_t kMaxPrompt = std::size_t{1} << 31;
+
+/// A path that leads nowhere is a mistake, but for one request of many. What was read from the request's text is not
+/// among its variables, so the document is asked too.
+std::string describe_trust(const Conversation& conversation, const TrustedPath& path, std::size_t count) {
+  const std::optional<std::string> missing = path.missing_in(conversation.variables());
+  const bool is_there = count > 0 || !missing || !path.missing_in(conversation.state().document.root());
+  if (!is_there) return path.text() + " is trusted, but the request has nothing there" + *missing;
+  return path.text() + " is trusted: control tokens read from it: " + std::to_string(count);
+}
 
 /// Says for each trusted path how many control tokens came out of it.
 void note_trust(const Rendering& rendering, const Conversation& conversation, const std::vector<TrustedPath>& paths,
@@ -29,7 +39,7 @@ void note_trust(const Rendering& rendering, const Conversation& conversation, co
     }
   }
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    into.notes.push_back(paths[i].text() + " is trusted: control tokens read from it: " + std::to_string(counts[i]));
+    into.notes.push_back(describe_trust(conversation, paths[i], counts[i]));
   }
 }
 
@@ -89,7 +99,7 @@ std::vector<TokenId> missing_before(const TokenizerFacts& facts, const std::vect
 std::vector<TokenId> PromptTokens::labels() const {
   std::vector<TokenId> labels;
   labels.reserve(tokens.size());
-  for (const PromptToken& token : tokens) labels.push_back(token.trained ? token.id : kIgnoredLabel);
+  for (const PromptToken& token : tokens) labels.push_back(token.label());
   return labels;
 }
 

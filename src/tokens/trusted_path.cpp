@@ -2,6 +2,11 @@
 #include "tokens/trusted_path.h"
 
 #include <algorithm>
+#include <charconv>
+
+#include "base/nearest.h"
+#include "conversation/edit.h"
+#include "value/dict.h"
 
 namespace parlance {
 namespace {
@@ -44,6 +49,53 @@ bool is_index(std::string_view part) {
          (!inside.empty() && inside.find_first_not_of("0123456789") == inside.npos);
 }
 
+/// The name that a part stands for: name, .name, ["name"].
+std::string_view name_of(std::string_view part) {
+  if (part.starts_with('.')) return part.substr(1);
+  return part.starts_with("[\"") ? part.substr(2, part.size() - 4) : part;
+}
+
+/// Follows a path through values. What it cannot follow, it remembers: the farthest part, and the name nearest to it.
+class PathWalk {
+ public:
+  explicit PathWalk(std::span<const std::string> parts) : parts_(parts) {}
+
+  bool reaches(Value v, std::size_t at = 0) {
+    if (at == parts_.size()) return true;
+    if (v.kind == Kind::dict) return reaches_member(v, at);
+    return v.is_sequence() && reaches_item(items(v), at);
+  }
+  const std::string& hint() const { return hint_; }
+
+ private:
+  bool reaches_member(Value dict, std::size_t at) {
+    const std::string_view name = name_of(parts_[at]);
+    if (name.find('\\') != name.npos) return true;  // an escaped name is not looked for
+    if (const Value* inside = member(dict, name)) return reaches(*inside, at + 1);
+    if (at < farthest_) return false;
+    farthest_ = at;
+    NearestName nearest(name);
+    for (const DictEntry& entry : entries(dict)) {
+      if (entry.key.is_leaf()) nearest.offer(leaf_text(entry.key));
+    }
+    if (!nearest.best().empty()) hint_ = ": " + nearest.hint();
+    return false;
+  }
+  bool reaches_item(std::span<const Value> list, std::size_t at) {
+    if (parts_[at] == kAny) return std::any_of(list.begin(), list.end(), [&](Value v) { return reaches(v, at + 1); });
+    std::size_t index = list.size();
+    const std::string& part = parts_[at];
+    if (part.starts_with('[')) std::from_chars(part.data() + 1, part.data() + part.size(), index);
+    if (index < list.size()) return reaches(list[index], at + 1);
+    if (at >= farthest_) hint_ = ": there are " + std::to_string(list.size());
+    return false;
+  }
+
+  std::span<const std::string> parts_;
+  std::size_t farthest_ = 0;
+  std::string hint_;
+};
+
 }  // namespace
 
 Result<TrustedPath> TrustedPath::parse(std::string_view path) {
@@ -68,6 +120,12 @@ bool TrustedPath::covers(std::string_view path) const {
     is_first = false;
   }
   return true;
+}
+
+std::optional<std::string> TrustedPath::missing_in(Value variables) const {
+  PathWalk walk(parts_);
+  if (walk.reaches(variables)) return {};
+  return walk.hint();
 }
 
 Result<std::vector<TrustedPath>> parse_trusted_paths(const std::vector<std::string>& paths) {

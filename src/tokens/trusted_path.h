@@ -1,10 +1,12 @@
 // TrustedPath: a path into the input that was given on purpose: messages[0].content, messages[*].content, tools.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "parlance/result.h"
+#include "parlance/value.h"
 
 namespace parlance {
 
@@ -14,6 +16,9 @@ class TrustedPath {
   static Result<TrustedPath> parse(std::string_view path);
   /// Is `path` this one, or inside of it?
   bool covers(std::string_view path) const;
+  /// Why the variables of a request have nothing there, with the nearest name: ": did you mean 'messages'?"; nothing if
+  /// they have.
+  std::optional<std::string> missing_in(Value variables) const;
   const std::string& text() const { return text_; }
 
  private:

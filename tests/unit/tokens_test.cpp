@@ -129,6 +129,20 @@ TEST(Trust, APathOpensAHoleAndSaysSo) {
   EXPECT_EQ(make(kPlain, request, {.protect = false}).shown(), "{301}{302}{302}{301}{302}{302}");
 }
 
+TEST(Trust, APathThatLeadsNowhereIsSaid) {
+  const std::string request = R"({"messages": [{"role": "user", "content": "x", "tool_calls": [{"function": {"name": "f",
+    "arguments": "{\"a\": 1}"}}]}], "chat_template_kwargs": {"extra": "y"}})";
+  const auto note = [&](const char* path) { return make(kPlain, request, {.trust = {path}}).tokens.notes.at(0); };
+  const std::string nothing = " is trusted, but the request has nothing there";
+  EXPECT_EQ(note("mesages[0].content"), "mesages[0].content" + nothing + ": did you mean 'messages'?");
+  EXPECT_EQ(note("messages[*].contnet"), "messages[*].contnet" + nothing + ": did you mean 'content'?");
+  EXPECT_EQ(note("messages[1].content"), "messages[1].content" + nothing + ": there are 1");
+  EXPECT_EQ(note("weather"), "weather" + nothing);
+  for (const char* path : {"messages[0].tool_calls[0].function.arguments.a", "chat_template_kwargs.extra", "messages"}) {
+    EXPECT_EQ(note(path), std::string(path) + " is trusted: control tokens read from it: 0");
+  }
+}
+
 TEST(Trust, WhatIsNoPathIsRefused) {
   Conversation chat;
   const Rendering rendering = *Template::compile("x")->render(chat);
@@ -225,6 +239,19 @@ TEST(StopSet, JoinsTheTokenizersOwn) {
   facts.ends = {{kEnd, "generation_config.json: eos_token_id"}, {kEos, "tokenizer_config.json: eos_token"}};
   EXPECT_EQ(stops_of("{% for m in messages %}<|start|>{{ m.content }}<|end|>{% endfor %}", facts),
             "302 <|end|>: t.jinja:1 generation_config.json: eos_token_id\n306 </s>: tokenizer_config.json: eos_token\n");
+}
+
+TEST(StopSet, HasATokenOnceThoughTheTemplateWritesItAfterItsLoop) {
+  TokenizerFacts facts;
+  facts.ends = {{kEos, "tokenizer_config.json: eos_token"}};
+  EXPECT_EQ(stops_of("{% for m in messages %}{{ m.content }}  {% endfor %}</s>", facts),
+            "306 </s>: t.jinja:1 tokenizer_config.json: eos_token\n");
+}
+
+TEST(StopSet, CutsNoTextInTheMiddleOfTheNextTurnsRole) {
+  EXPECT_EQ(stops_of("{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<eom>{% endfor %}"), "-1 <eom>: t.jinja:1\n");
+  EXPECT_EQ(stops_of("{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}"), "-1 <|user|>: t.jinja:1\n");
+  EXPECT_EQ(stops_of("{% for m in messages %}\n{{ m.role|upper }}: {{ m.content }}{% endfor %}"), "-1 USER:: t.jinja:2\n");
 }
 
 TEST(Tokenize, NeedsSpans) {
