@@ -20,6 +20,7 @@ namespace {
 struct PrefixCommand {
   PromptOptions prompt;
   TokenizerWish tokenizer;
+  TokenizeOptions tokenize;
   std::string before, after;
   bool json = false;
   bool check = false;
@@ -35,26 +36,20 @@ struct Side {
 };
 
 struct Setting {
-  RequestOptions request;
-  RenderOptions render;
-  FoundTemplates found;
+  PromptSetup prompt;
   std::unique_ptr<Tokenizer> tokenizer;  ///< null: bytes only
 };
 
 Result<Side> make_side(const PrefixCommand& command, const Setting& setting, const std::string& path) {
+  Result<PromptRequest> request = open_request(command.prompt, setting.prompt, path);
+  if (!request) return request.error();
   Side side;
-  Result<ChatText> chat = read_chat(command.prompt, path);
-  if (!chat) return chat.error();
-  Value id;
-  Result<void> read = consume_request(side.conversation, std::move(chat->text), chat->name, setting.request, id);
-  if (!read) return read.error();
-  const Result<Template> compiled = compile_chosen(setting.found, command.prompt.wish, has_tools(side.conversation));
-  if (!compiled) return compiled.error();
-  Result<Rendering> rendering = compiled->render(side.conversation, setting.render);
+  side.conversation = std::move(request->conversation);
+  Result<Rendering> rendering = request->compiled.render(side.conversation, setting.prompt.render);
   if (!rendering) return rendering.error();
   side.rendering = std::move(*rendering);
   if (setting.tokenizer == nullptr) return side;
-  Result<PromptTokens> tokens = tokenize(side.rendering, side.conversation, *setting.tokenizer);
+  Result<PromptTokens> tokens = tokenize(side.rendering, side.conversation, *setting.tokenizer, command.tokenize);
   if (!tokens) return tokens.error();
   side.tokens = std::move(*tokens);
   return side;
@@ -114,38 +109,41 @@ std::string as_json(const Cost& cost, const char* unit, const std::optional<Pref
   return object.take() + "\n";
 }
 
-Result<Setting> prepare(PrefixCommand& command) {
-  Setting setting;
-  if (Result<void> checked = check_prompt_options(command.prompt, true); !checked) return checked.error();
-  Result<RequestOptions> request = request_of(command.prompt);
-  if (!request) return request.error();
-  setting.request = std::move(*request);
-  Result<RenderOptions> render = render_options_of(command.prompt);
-  if (!render) return render.error();
-  setting.render = *render;
-  Result<FoundTemplates> found = open_templates(command.prompt, setting.render.limits);
-  if (!found) return found.error();
-  setting.found = std::move(*found);
-  const std::filesystem::path folder = setting.found.source.path;
-  const bool has_own = std::filesystem::exists(folder / "tokenizer.json") || std::filesystem::exists(folder / "tokenizer.model");
-  if (command.tokenizer.path.empty() && !has_own) return setting;
-  Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(command.tokenizer, command.prompt, setting.found);
+bool has_tokenizer(const std::filesystem::path& folder) {
+  return std::filesystem::exists(folder / "tokenizer.json") || std::filesystem::exists(folder / "tokenizer.model");
+}
+
+Result<void> prepare(PrefixCommand& command, Setting& setting) {
+  if (Result<void> checked = check_protection(command.tokenize); !checked) return checked;
+  if (Result<void> done = prepare(command.prompt, true, setting.prompt); !done) return done;
+  FoundTemplates& found = setting.prompt.found;
+  if (command.tokenizer.path.empty() && !has_tokenizer(found.source.path)) {
+    const bool needs_one = !command.tokenize.protect || !command.tokenize.trust.empty();
+    return needs_one ? usage("--trust and --no-protect are about tokens", "--tokenizer PATH gives some") : Result<void>();
+  }
+  Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(command.tokenizer, command.prompt, found);
   if (!tokenizer) return tokenizer.error();
   setting.tokenizer = std::move(*tokenizer);
-  return setting;
+  return {};
+}
+
+void report_trust(const Side& before, const Side& after) {
+  if (!before.tokens || !after.tokens) return;
+  for (const std::string& note : before.tokens->notes) std::fprintf(stderr, "note: A: %s\n", note.c_str());
+  for (const std::string& note : after.tokens->notes) std::fprintf(stderr, "note: B: %s\n", note.c_str());
 }
 
 int run_prefix(PrefixCommand& command) {
-  Result<Setting> setting = prepare(command);
-  if (!setting) return report(setting.error());
-  setting->request.model = &setting->found.source;
-  const Result<Side> before = make_side(command, *setting, command.before);
+  Setting setting;
+  if (Result<void> done = prepare(command, setting); !done) return report(done.error());
+  const Result<Side> before = make_side(command, setting, command.before);
   if (!before) return report_render(before.error());
-  const Result<Side> after = make_side(command, *setting, command.after);
+  const Result<Side> after = make_side(command, setting, command.after);
   if (!after) return report_render(after.error());
+  report_trust(*before, *after);
   const std::optional<PrefixDifference> difference = compare_prompts(before->view(), after->view());
   const Cost cost = cost_of(*before, *after, difference);
-  const char* unit = setting->tokenizer == nullptr ? "bytes" : "tokens";
+  const char* unit = setting.tokenizer == nullptr ? "bytes" : "tokens";
   const int printed = print(command.json ? as_json(cost, unit, difference) : as_text(cost, unit, difference));
   return printed == 0 && command.check && difference ? 1 : printed;
 }
@@ -168,6 +166,7 @@ Run declare_prefix(CLI::App& app) {
   declare_template_options(app, c.prompt);
   declare_tokenizer_options(app, c.tokenizer);
   declare_request_options(app, c.prompt);
+  declare_protection_options(app, c.tokenize);
   app.add_flag("--json", c.json, "Print the same as JSON");
   app.add_flag("--check", c.check, "End with 1 unless B goes on where A ends");
   declare_limits(app, c.prompt);

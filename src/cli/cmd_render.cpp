@@ -97,66 +97,46 @@ int show(const RenderCommand& command, const Conversation& conversation, const R
   return 0;
 }
 
-int render_one(const RenderCommand& command, const FoundTemplates& found,
-               const RequestOptions& request, const RenderOptions& options) {
-  Result<ChatText> chat = read_chat(command.prompt, command.chat);
-  if (!chat) return report(chat.error());
-  Conversation conversation;
-  Value id;
-  Result<void> read =
-      consume_request(conversation, std::move(chat->text), chat->name, request, id);
-  if (!read) return report(read.error());
-  const Result<Template> compiled = compile_chosen(found, command.prompt.wish, has_tools(conversation));
-  if (!compiled) return report(compiled.error());
-  if (command.show() == Show::text) return show_text(*compiled, conversation, options);
-  const Result<Rendering> rendering = compiled->render(conversation, options);
+int render_one(const RenderCommand& command, const PromptSetup& setup) {
+  const Result<PromptRequest> request = open_request(command.prompt, setup, command.chat);
+  if (!request) return report(request.error());
+  if (command.show() == Show::text) return show_text(request->compiled, request->conversation, setup.render);
+  const Result<Rendering> rendering = request->compiled.render(request->conversation, setup.render);
   if (!rendering) return report_render(rendering.error());
-  return show(command, conversation, *rendering, id, compiled->name());
+  return show(command, request->conversation, *rendering, request->id, request->compiled.name());
 }
 
 // ---- JSONL
 
-int render_lines(const RenderCommand& command, const FoundTemplates& found,
-                 const RequestOptions& request, const RenderOptions& options) {
+int render_lines(const RenderCommand& command, const PromptSetup& setup) {
   BulkOptions bulk;
-  bulk.request = request;
-  bulk.render = options;
+  bulk.request = setup.request;
+  bulk.render = setup.render;
   bulk.render.want_spans = command.json;
   bulk.parts = {.spans = command.json, .assistant = command.assistant};
   bulk.threads = command.threads;
-  return run_lines(bulk, found, command.prompt.wish);
+  return run_lines(bulk, setup.found, command.prompt.wish);
 }
 
 // ---- the command
 
 Result<void> check(const RenderCommand& command) {
-  if (Result<void> checked = check_prompt_options(command.prompt, !command.jsonl); !checked) return checked;
   if (command.json + command.html + command.color > 1)
     return usage("--json, --html and --color exclude each other");
   if (command.jsonl && (command.html || command.color))
     return usage("--jsonl gives JSON; --html and --color show one prompt");
-  if (command.jsonl && (command.prompt.example || (!command.chat.empty() && command.chat != "-"))) {
-    return usage("--jsonl reads its requests from standard input",
-                 "parlance render ... --jsonl < requests.jsonl");
-  }
-  return {};
+  return command.jsonl ? check_lines(command.prompt, command.chat, "render") : Result<void>();
 }
 
 int run_render(RenderCommand& command) {
   if (command.list) return list_formats();
   if (command.list_passes) return list_passes();
   if (Result<void> checked = check(command); !checked) return report(checked.error());
-  Result<RequestOptions> request = request_of(command.prompt);
-  if (!request) return report(request.error());
-  Result<RenderOptions> options = render_options_of(command.prompt);
-  if (!options) return report(options.error());
-  options->want_spans = command.show() != Show::text;
-  options->want_assistant = command.assistant;
-  const Result<FoundTemplates> found = open_templates(command.prompt, options->limits);
-  if (!found) return report(found.error());
-  if (command.prompt.wish.any()) request->model = &found->source;
-  return command.jsonl ? render_lines(command, *found, *request, *options)
-                       : render_one(command, *found, *request, *options);
+  PromptSetup setup;
+  if (Result<void> done = prepare(command.prompt, !command.jsonl, setup); !done) return report(done.error());
+  setup.render.want_spans = command.show() != Show::text;
+  setup.render.want_assistant = command.assistant;
+  return command.jsonl ? render_lines(command, setup) : render_one(command, setup);
 }
 
 constexpr const char* kFooter = R"(Examples:

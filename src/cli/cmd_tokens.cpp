@@ -3,6 +3,7 @@
 // Begin reading at run_tokens.
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <memory>
 
 #include "bulk/jsonl.h"
@@ -13,7 +14,8 @@
 #include "cli/report.h"
 #include "cli/tokenizer_choice.h"
 #include "cli/tokens_json.h"
-#include "tokens/trusted_path.h"
+#include "conversation/edit.h"
+#include "value/dict.h"
 
 namespace parlance::cli {
 namespace {
@@ -24,7 +26,6 @@ struct TokensCommand {
   TokenizeOptions tokenize;
   std::string chat;
   std::string extend;  ///< a file of ids
-  bool no_protect = false;
   bool json = false;
   bool jsonl = false;
   bool stop = false;
@@ -33,10 +34,12 @@ struct TokensCommand {
 
 /// What every way of running needs.
 struct Setting {
-  RequestOptions request;
-  RenderOptions render;
-  FoundTemplates found;
+  PromptSetup prompt;
   std::unique_ptr<Tokenizer> tokenizer;
+
+  Result<std::vector<StopToken>> stops(const Template& compiled) const {
+    return stop_set(compiled, *tokenizer, prompt.found.source.special_tokens, prompt.render);
+  }
 };
 
 std::string line_of(const std::vector<TokenId>& ids) {
@@ -66,22 +69,24 @@ int show_stops(const TokensCommand& command, const Setting& setting, const std::
 }
 
 int run_stop(const TokensCommand& command, const Setting& setting) {
-  const Result<Template> compiled = compile_chosen(setting.found, command.prompt.wish, false);
+  const Result<Template> compiled = compile_chosen(setting.prompt.found, command.prompt.wish, false);
   if (!compiled) return report(compiled.error());
-  const Result<std::vector<StopToken>> stops =
-      stop_set(*compiled, *setting.tokenizer, setting.found.source.special_tokens, setting.render);
+  const Result<std::vector<StopToken>> stops = setting.stops(*compiled);
   return stops ? show_stops(command, setting, *stops) : report(stops.error());
 }
 
 // ---- the next turn
 
+Error no_ids(const std::string& path, const std::string& where) {
+  return usage("'" + path + "' holds no list of token ids: " + where,
+               "for example [1, 2, 3] or 1 2 3, or what parlance tokens --json prints");
+}
+
 /// Numbers with whatever is between them: `[1, 2, 3]` or `1 2 3`.
-Result<std::vector<TokenId>> read_ids(const std::string& path) {
-  const Result<std::string> text = read_file(path == "-" ? "/dev/stdin" : path);
-  if (!text) return text.error();
+Result<std::vector<TokenId>> read_list(std::string_view text, const std::string& path) {
   std::vector<TokenId> ids;
-  const char* const end = text->data() + text->size();
-  for (const char* at = text->data(); at < end;) {
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at < end;) {
     constexpr std::string_view kBetween = " \t\r\n,[]";
     if (kBetween.find(*at) != kBetween.npos) {
       ++at;
@@ -89,14 +94,33 @@ Result<std::vector<TokenId>> read_ids(const std::string& path) {
     }
     TokenId id = 0;
     const auto [stopped, failed] = std::from_chars(at, end, id);
-    if (failed != std::errc() || id < 0) {
-      return usage("'" + path + "' holds no list of token ids: byte " + std::to_string(at - text->data()),
-                   "for example [1, 2, 3] or 1 2 3, as parlance tokens prints them");
-    }
+    if (failed != std::errc() || id < 0) return no_ids(path, "byte " + std::to_string(at - text.data()));
     ids.push_back(id);
     at = stopped;
   }
   return ids;
+}
+
+/// The member `ids` of what --json printed, with or without --extend.
+Result<std::vector<TokenId>> read_result(std::string_view text, const std::string& path) {
+  Document result;
+  if (Result<void> parsed = result.parse(text, path); !parsed) return parsed.error();
+  const Value* list = result.root().kind == Kind::dict ? member(result.root(), "ids") : nullptr;
+  if (list == nullptr || !list->is_sequence()) return no_ids(path, "the object has no list \"ids\"");
+  std::vector<TokenId> ids;
+  for (const Value& id : items(*list)) {
+    const bool fits = id.is_small_int() && id.integer >= 0 && id.integer <= std::numeric_limits<TokenId>::max();
+    if (!fits) return no_ids(path, "ids[" + std::to_string(ids.size()) + "] is none");
+    ids.push_back(static_cast<TokenId>(id.integer));
+  }
+  return ids;
+}
+
+Result<std::vector<TokenId>> read_ids(const std::string& path) {
+  const Result<std::string> text = read_file(path == "-" ? "/dev/stdin" : path);
+  if (!text) return text.error();
+  const std::size_t first = std::min(text->find_first_not_of(" \t\r\n"), text->size());
+  return text->compare(first, 1, "{") == 0 ? read_result(*text, path) : read_list(*text, path);
 }
 
 int show_extension(const TokensCommand& command, std::vector<TokenId> ids, const Extension& extension) {
@@ -108,106 +132,108 @@ int show_extension(const TokensCommand& command, std::vector<TokenId> ids, const
   return print(object.flag("canonical", extension.canonical).take() + "\n");
 }
 
-int extend(const TokensCommand& command, const Setting& setting, const Template& compiled, Conversation conversation) {
+int extend(const TokensCommand& command, const Setting& setting, PromptRequest request) {
   const Result<std::vector<TokenId>> ids = read_ids(command.extend);
   if (!ids) return report(ids.error());
-  const SessionOptions options{setting.render, command.tokenize};
-  const Result<Extension> extension = extend_ids(*ids, compiled, *setting.tokenizer, std::move(conversation), options);
+  const SessionOptions options{setting.prompt.render, command.tokenize};
+  const Result<Extension> extension =
+      extend_ids(*ids, request.compiled, *setting.tokenizer, std::move(request.conversation), options);
   return extension ? show_extension(command, *ids, *extension) : report_render(extension.error());
 }
 
 // ---- one request
 
-int show(const TokensCommand& command, const Setting& setting, const Template& compiled, const Conversation& conversation,
-         const PromptTokens& tokens, Value id) {
-  if (!command.json) {
-    report_notes(tokens.notes);
-    return print(line_of(tokens.ids));
-  }
-  const Result<std::vector<StopToken>> stops =
-      stop_set(compiled, *setting.tokenizer, setting.found.source.special_tokens, setting.render);
+/// The JSON of a long prompt is many times its size, so it is printed in pieces.
+int show_json(const Setting& setting, const PromptRequest& request, const PromptTokens& tokens) {
+  const Result<std::vector<StopToken>> stops = setting.stops(request.compiled);
   if (!stops) return report(stops.error());
+  constexpr std::size_t kPiece = std::size_t{1} << 16;
+  int code = 0;
+  const auto pour = [&code](std::string& text) {
+    if (text.size() < kPiece) return;
+    if (code == 0) code = print(text);
+    text.clear();
+  };
   std::string out = "{";
-  append_id(out, id);
-  out += tokens_as_members(tokens, conversation, *setting.tokenizer);
-  return print(out += ", \"stop\": " + stops_as_json(*stops) + "}\n");
+  append_id(out, request.id);
+  write_tokens(out, tokens, request.conversation, *setting.tokenizer, pour);
+  out += ", \"stop\": " + stops_as_json(*stops) + "}\n";
+  return code == 0 ? print(out) : code;
 }
 
 int tokenize_one(const TokensCommand& command, const Setting& setting) {
-  Result<ChatText> chat = read_chat(command.prompt, command.chat);
-  if (!chat) return report(chat.error());
-  Conversation conversation;
-  Value id;
-  Result<void> read = consume_request(conversation, std::move(chat->text), chat->name, setting.request, id);
-  if (!read) return report(read.error());
-  const Result<Template> compiled = compile_chosen(setting.found, command.prompt.wish, has_tools(conversation));
-  if (!compiled) return report(compiled.error());
-  if (!command.extend.empty()) return extend(command, setting, *compiled, std::move(conversation));
-  const Result<Rendering> rendering = compiled->render(conversation, setting.render);
+  Result<PromptRequest> request = open_request(command.prompt, setting.prompt, command.chat);
+  if (!request) return report(request.error());
+  if (!command.extend.empty()) return extend(command, setting, std::move(*request));
+  const Result<Rendering> rendering = request->compiled.render(request->conversation, setting.prompt.render);
   if (!rendering) return report_render(rendering.error());
-  const Result<PromptTokens> tokens = tokenize(*rendering, conversation, *setting.tokenizer, command.tokenize);
+  const Result<PromptTokens> tokens = tokenize(*rendering, request->conversation, *setting.tokenizer, command.tokenize);
   if (!tokens) return report(tokens.error());
-  return show(command, setting, *compiled, conversation, *tokens, id);
+  if (command.json) return show_json(setting, *request, *tokens);
+  report_notes(tokens->notes);
+  return print(line_of(tokens->ids));
 }
 
 // ---- JSONL
 
 int tokenize_lines(const TokensCommand& command, const Setting& setting) {
   BulkOptions bulk;
-  bulk.request = setting.request;
-  bulk.render = setting.render;
+  bulk.request = setting.prompt.request;
+  bulk.render = setting.prompt.render;
   bulk.threads = command.threads;
   bulk.write = [&](const Conversation& conversation, const Rendering& rendering, std::string& members) -> Result<void> {
     const Result<PromptTokens> tokens = tokenize(rendering, conversation, *setting.tokenizer, command.tokenize);
     if (!tokens) return tokens.error();
-    members = command.json ? tokens_as_members(*tokens, conversation, *setting.tokenizer)
-                           : "\"ids\": " + ids_as_json(tokens->ids) + ", \"labels\": " + ids_as_json(tokens->labels());
+    if (command.json) {
+      write_tokens(members, *tokens, conversation, *setting.tokenizer);
+    } else {
+      write_labels(members, *tokens);
+    }
     return {};
   };
-  return run_lines(bulk, setting.found, command.prompt.wish);
+  return run_lines(bulk, setting.prompt.found, command.prompt.wish);
 }
 
 // ---- the command
 
+/// --stop asks the template with conversations of its own.
+Result<void> check_stop(const TokensCommand& command) {
+  const bool has_chat = !command.chat.empty() || command.prompt.example;
+  const bool has_trust = !command.tokenize.protect || !command.tokenize.trust.empty();
+  if (!has_chat && !has_trust) return {};
+  return usage(std::string("--stop renders conversations of its own: it takes no ") +
+                   (has_chat ? "request" : "--trust and no --no-protect"),
+               has_chat ? "the same is in what parlance tokens CHAT --json prints" : "");
+}
+
 Result<void> check(const TokensCommand& command) {
-  if (Result<void> checked = check_prompt_options(command.prompt, true); !checked) return checked;
-  if (const auto paths = parse_trusted_paths(command.tokenize.trust); !paths) return paths.error();
-  if (command.no_protect && !command.tokenize.trust.empty()) return usage("with --no-protect everything is trusted already");
+  if (Result<void> checked = check_protection(command.tokenize); !checked) return checked;
   if (command.jsonl + command.stop + !command.extend.empty() > 1) {
     return usage("--jsonl, --stop and --extend exclude each other");
   }
-  if (command.jsonl && (command.prompt.example || (!command.chat.empty() && command.chat != "-"))) {
-    return usage("--jsonl reads its requests from standard input", "parlance tokens ... --jsonl < requests.jsonl");
+  if (command.stop) return check_stop(command);
+  const bool both_from_input = command.extend == "-" && !command.prompt.example && (command.chat.empty() || command.chat == "-");
+  if (both_from_input) {
+    return usage("--extend - and the chat cannot both be standard input", "parlance tokens ... --extend - CHAT.json < ids.json");
   }
+  return command.jsonl ? check_lines(command.prompt, command.chat, "tokens") : Result<void>();
+}
+
+Result<void> prepare(TokensCommand& command, Setting& setting) {
+  if (Result<void> checked = check(command); !checked) return checked;
+  if (Result<void> done = prepare(command.prompt, true, setting.prompt); !done) return done;
+  setting.prompt.render.want_assistant = command.json || command.jsonl;
+  Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(command.tokenizer, command.prompt, setting.prompt.found);
+  if (!tokenizer) return tokenizer.error();
+  setting.tokenizer = std::move(*tokenizer);
   return {};
 }
 
-Result<Setting> prepare(TokensCommand& command) {
-  Setting setting;
-  if (Result<void> checked = check(command); !checked) return checked.error();
-  Result<RequestOptions> request = request_of(command.prompt);
-  if (!request) return request.error();
-  setting.request = std::move(*request);
-  Result<RenderOptions> render = render_options_of(command.prompt);
-  if (!render) return render.error();
-  setting.render = *render;
-  setting.render.want_assistant = command.json || command.jsonl;
-  Result<FoundTemplates> found = open_templates(command.prompt, setting.render.limits);
-  if (!found) return found.error();
-  setting.found = std::move(*found);
-  Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(command.tokenizer, command.prompt, setting.found);
-  if (!tokenizer) return tokenizer.error();
-  setting.tokenizer = std::move(*tokenizer);
-  command.tokenize.protect = !command.no_protect;
-  return setting;
-}
-
 int run_tokens(TokensCommand& command) {
-  Result<Setting> setting = prepare(command);
-  if (!setting) return report(setting.error());
-  setting->request.model = &setting->found.source;
-  if (command.stop) return run_stop(command, *setting);
-  return command.jsonl ? tokenize_lines(command, *setting) : tokenize_one(command, *setting);
+  Setting setting;
+  if (Result<void> done = prepare(command, setting); !done) return report(done.error());
+  if (command.stop) return run_stop(command, setting);
+  return command.jsonl ? tokenize_lines(command, setting) : tokenize_one(command, setting);
 }
 
 constexpr const char* kFooter = R"(Examples:
@@ -237,19 +263,14 @@ Run declare_tokens(CLI::App& app) {
   declare_template_options(app, c.prompt);
   declare_tokenizer_options(app, c.tokenizer);
   declare_request_options(app, c.prompt);
-  app.add_option("--trust", c.tokenize.trust,
-                 "An input that may hold control tokens, e.g. messages[0].content\n"
-                 "or messages[*].content; may be repeated")
-      ->type_name("PATH")
-      ->allow_extra_args(false);
-  app.add_flag("--no-protect", c.no_protect, "The tokenizer's own way: control tokens are read from any text");
+  declare_protection_options(app, c.tokenize);
   app.add_flag("--add-special-tokens", c.tokenize.add_special_tokens,
                "Add what the tokenizer puts around a text, where the template did not");
   app.add_flag("--json", c.json, "Print each token with its text, bytes, origin, message and mask, labels, what ends a reply");
   app.add_flag("--jsonl", c.jsonl, "One request a line in, {\"ids\", \"labels\"} a line out, in order; with --json all");
   app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N");
   app.add_flag("--stop", c.stop, "Print what ends a reply: id, text, sources");
-  app.add_option("--extend", c.extend, "A file of the ids so far; prints those that the request adds")->type_name("IDS");
+  app.add_option("--extend", c.extend, "A file of the ids so far, as a list or as --json prints them;\nprints those that the request adds")->type_name("IDS");
   declare_limits(app, c.prompt);
   return [command] { return run_tokens(*command); };
 }

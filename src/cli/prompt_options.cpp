@@ -119,7 +119,9 @@ Result<RenderOptions> render_options_of(const PromptOptions& command) {
   return options;
 }
 
-Result<void> check_prompt_options(const PromptOptions& command, bool needs_template) {
+namespace {
+
+Result<void> check(const PromptOptions& command, bool needs_template) {
   const int templates = !command.wish.file.empty() + !command.wish.model.empty() + !command.wish.format.empty();
   if (templates > 1) return usage("-t, -m and -f exclude each other");
   if (templates == 0 && needs_template) {
@@ -135,12 +137,30 @@ Result<void> check_prompt_options(const PromptOptions& command, bool needs_templ
   return {};
 }
 
-Result<FoundTemplates> open_templates(PromptOptions& command, const Limits& limits) {
-  command.wish.compile.limits = limits;
-  command.wish.syntax = syntax_named(command.syntax);
-  if (command.wish.syntax) command.wish.compile.syntax = *command.wish.syntax;
-  if (!command.wish.any()) return FoundTemplates{};
-  return find_templates(command.wish);
+}  // namespace
+
+Result<void> prepare(PromptOptions& options, bool needs_template, PromptSetup& setup) {
+  if (Result<void> checked = check(options, needs_template); !checked) return checked;
+  Result<RequestOptions> request = request_of(options);
+  if (!request) return request.error();
+  Result<RenderOptions> render = render_options_of(options);
+  if (!render) return render.error();
+  setup.request = std::move(*request);
+  setup.render = *render;
+  options.wish.compile.limits = setup.render.limits;
+  options.wish.syntax = syntax_named(options.syntax);
+  if (options.wish.syntax) options.wish.compile.syntax = *options.wish.syntax;
+  if (!options.wish.any()) return {};
+  Result<FoundTemplates> found = find_templates(options.wish);
+  if (!found) return found.error();
+  setup.found = std::move(*found);
+  setup.request.model = &setup.found.source;
+  return {};
+}
+
+Result<void> check_lines(const PromptOptions& options, const std::string& chat, const std::string& command) {
+  if (!options.example && (chat.empty() || chat == "-")) return {};
+  return usage("--jsonl reads its requests from standard input", "parlance " + command + " ... --jsonl < requests.jsonl");
 }
 
 Result<ChatText> read_chat(const PromptOptions& command, const std::string& path) {
@@ -157,6 +177,18 @@ Result<ChatText> read_chat(const PromptOptions& command, const std::string& path
   Result<std::string> text = read_file(from_stdin ? "/dev/stdin" : path);
   if (!text) return text.error();
   return ChatText{std::move(*text), from_stdin ? "<stdin>" : path};
+}
+
+Result<PromptRequest> open_request(const PromptOptions& options, const PromptSetup& setup, const std::string& path) {
+  Result<ChatText> chat = read_chat(options, path);
+  if (!chat) return chat.error();
+  Conversation conversation;
+  Value id;
+  Result<void> read = consume_request(conversation, std::move(chat->text), chat->name, setup.request, id);
+  if (!read) return read.error();
+  Result<Template> compiled = compile_chosen(setup.found, options.wish, has_tools(conversation));
+  if (!compiled) return compiled.error();
+  return PromptRequest{std::move(conversation), id, std::move(*compiled)};
 }
 
 int report_render(const Error& error) {

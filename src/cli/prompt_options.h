@@ -31,14 +31,25 @@ void declare_template_options(CLI::App& app, PromptOptions& options);
 void declare_request_options(CLI::App& app, PromptOptions& options);
 void declare_limits(CLI::App& app, PromptOptions& options);
 
-/// What excludes what. Fails with usage.
-Result<void> check_prompt_options(const PromptOptions& options, bool needs_template);
 /// How requests are read. Fails with usage.
 Result<RequestOptions> request_of(const PromptOptions& options);
 /// How prompts are rendered: the limits, the time, the generation prompt. Fails with usage.
 Result<RenderOptions> render_options_of(const PromptOptions& options);
-/// Opens the templates that the options name, for `request` too; nothing where none is named.
-Result<FoundTemplates> open_templates(PromptOptions& options, const Limits& limits);
+
+/// What a command renders with. It stays where it is: `request` refers to `found`.
+struct PromptSetup {
+  PromptSetup() = default;
+  PromptSetup(const PromptSetup&) = delete;
+  PromptSetup& operator=(const PromptSetup&) = delete;
+
+  RequestOptions request;
+  RenderOptions render;
+  FoundTemplates found;  ///< nothing where the options name no template
+};
+/// Checks what excludes what, and opens the templates that the options name. Fails with usage, and as find_templates().
+Result<void> prepare(PromptOptions& options, bool needs_template, PromptSetup& setup);
+/// Requests a line each come from standard input, not from CHAT. Fails with usage.
+Result<void> check_lines(const PromptOptions& options, const std::string& chat, const std::string& command);
 
 /// The text of a request and what to call it in errors.
 struct ChatText {
@@ -47,6 +58,15 @@ struct ChatText {
 };
 /// Reads a file, "-" or "" for standard input, or with --example the format's own.
 Result<ChatText> read_chat(const PromptOptions& options, const std::string& path);
+
+/// One request, and the template for it.
+struct PromptRequest {
+  Conversation conversation;
+  Value id;
+  Template compiled;
+};
+/// Reads a request as read_chat() does. Fails as consume_request() and compile_chosen() do.
+Result<PromptRequest> open_request(const PromptOptions& options, const PromptSetup& setup, const std::string& path);
 
 /// An error of the command line.
 Error usage(std::string message, std::string hint = {});

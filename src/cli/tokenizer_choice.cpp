@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "tokens/trusted_path.h"
+
 namespace parlance::cli {
 namespace {
 
@@ -26,6 +28,21 @@ void declare_tokenizer_options(CLI::App& app, TokenizerWish& wish) {
                  "the vocabulary's end on; may be repeated")
       ->type_name("TEXT")
       ->allow_extra_args(false);
+}
+
+void declare_protection_options(CLI::App& app, TokenizeOptions& options) {
+  app.add_option("--trust", options.trust,
+                 "An input that may hold control tokens, e.g. messages[0].content\n"
+                 "or messages[*].content; may be repeated")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
+  app.add_flag("!--no-protect", options.protect, "The tokenizer's own way: control tokens are read from any text");
+}
+
+Result<void> check_protection(const TokenizeOptions& options) {
+  if (const auto paths = parse_trusted_paths(options.trust); !paths) return paths.error();
+  if (!options.protect && !options.trust.empty()) return usage("with --no-protect everything is trusted already");
+  return {};
 }
 
 Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const PromptOptions& prompt,

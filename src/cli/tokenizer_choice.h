@@ -1,4 +1,4 @@
-// Which tokenizer a command uses: --tokenizer, or the one in the model's own folder.
+// Which tokenizer a command uses: --tokenizer, or the one in the model's own folder; and what may be a control token.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -20,5 +20,10 @@ void declare_tokenizer_options(CLI::App& app, TokenizerWish& wish);
 /// Fails with usage where none is named, and as open_tokenizer() does.
 Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const PromptOptions& prompt,
                                                FoundTemplates& found);
+
+/// --trust and --no-protect.
+void declare_protection_options(CLI::App& app, TokenizeOptions& options);
+/// Are they as they should be? Fails with usage.
+Result<void> check_protection(const TokenizeOptions& options);
 
 }  // namespace parlance::cli

@@ -1,16 +1,26 @@
-// Tokens as JSON. Begin reading at tokens_as_members.
+// Tokens as JSON. Begin reading at write_tokens.
 #include "cli/tokens_json.h"
 
+#include "base/utf8.h"
 #include "cli/json_object.h"
 
 namespace parlance::cli {
 namespace {
 
+/// A part of a character is no text of its own: its bytes are given beside it, as numbers.
+void add_text(Json& object, const std::string& text) {
+  object.text("text", text);
+  if (utf8::is_valid(text, false)) return;
+  Json bytes('[');
+  for (const char byte : text) bytes.next() += std::to_string(static_cast<unsigned char>(byte));
+  object.key("bytes") += bytes.take();
+}
+
 std::string token_as_json(const PromptToken& token, const Tokenizer& tokenizer) {
   Json object('{');
-  object.number("id", token.id)
-      .text("text", tokenizer.token_text(token.id))
-      .number("begin", token.bytes.begin)
+  object.number("id", token.id);
+  add_text(object, tokenizer.token_text(token.id));
+  object.number("begin", token.bytes.begin)
       .number("end", token.bytes.end)
       .text("origin", origin_name(token.origin));
   if (token.message >= 0) object.number("message", token.message);
@@ -44,6 +54,25 @@ std::string side_as_json(const PromptSide& side) {
   return object.take();
 }
 
+/// `"name": [` items `]`, poured out between them.
+template <typename List, typename Write>
+void write_list(std::string& out, std::string_view name, const List& list, const Pour& pour, Write write) {
+  append_json_string(out, name);
+  out += ": [";
+  bool is_first = true;
+  for (const auto& item : list) {
+    if (!is_first) out += ", ";
+    is_first = false;
+    write(item);
+    pour(out);
+  }
+  out += "]";
+}
+
+void write_ids(std::string& out, std::string_view name, const std::vector<TokenId>& ids, const Pour& pour) {
+  write_list(out, name, ids, pour, [&](TokenId id) { out += std::to_string(id); });
+}
+
 }  // namespace
 
 std::string ids_as_json(const std::vector<TokenId>& ids) {
@@ -52,16 +81,23 @@ std::string ids_as_json(const std::vector<TokenId>& ids) {
   return list.take();
 }
 
-std::string tokens_as_members(const PromptTokens& tokens, const Conversation& conversation, const Tokenizer& tokenizer) {
-  Json list('['), guarded('[');
-  for (const PromptToken& token : tokens.tokens) list.next() += token_as_json(token, tokenizer);
-  for (const GuardedText& text : tokens.guarded) guarded.next() += guarded_as_json(text, tokenizer);
-  std::string out = "\"ids\": " + ids_as_json(tokens.ids);
-  out += ", \"tokens\": " + list.take();
-  out += ", \"labels\": " + ids_as_json(tokens.labels());
-  out += ", \"missing_before\": " + ids_as_json(tokens.missing_before);
-  out += ", \"guarded\": " + guarded.take();
-  return out += ", \"notes\": " + texts_as_json({&conversation.notes(), &tokens.notes});
+void write_tokens(std::string& out, const PromptTokens& tokens, const Conversation& conversation, const Tokenizer& tokenizer,
+                  const Pour& pour) {
+  write_ids(out, "ids", tokens.ids, pour);
+  out += ", ";
+  write_list(out, "tokens", tokens.tokens, pour, [&](const PromptToken& token) { out += token_as_json(token, tokenizer); });
+  out += ", ";
+  write_list(out, "labels", tokens.tokens, pour, [&](const PromptToken& token) { out += std::to_string(token.label()); });
+  out += ", ";
+  write_ids(out, "missing_before", tokens.missing_before, pour);
+  out += ", ";
+  write_list(out, "guarded", tokens.guarded, pour, [&](const GuardedText& text) { out += guarded_as_json(text, tokenizer); });
+  out += ", \"notes\": " + texts_as_json({&conversation.notes(), &tokens.notes});
+}
+
+void write_labels(std::string& out, const PromptTokens& tokens) {
+  out += "\"ids\": " + ids_as_json(tokens.ids) + ", \"labels\": " + ids_as_json(tokens.labels());
+  if (!tokens.notes.empty()) out += ", \"notes\": " + texts_as_json({&tokens.notes});
 }
 
 std::string stops_as_json(const std::vector<StopToken>& stops) {

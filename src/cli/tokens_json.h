@@ -1,5 +1,6 @@
 // Tokens as JSON: the members of a result.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,8 +9,14 @@
 
 namespace parlance::cli {
 
+/// Called now and then while JSON is written: may take away what is there.
+using Pour = std::function<void(std::string& text)>;
+
 /// `"ids": …, "tokens": …, "labels": …, "missing_before": …, "guarded": …, "notes": …`, without braces.
-std::string tokens_as_members(const PromptTokens& tokens, const Conversation& conversation, const Tokenizer& tokenizer);
+void write_tokens(std::string& out, const PromptTokens& tokens, const Conversation& conversation, const Tokenizer& tokenizer,
+                  const Pour& pour = [](std::string&) {});
+/// `"ids": …, "labels": …`, and `"notes": …` where trust was given.
+void write_labels(std::string& out, const PromptTokens& tokens);
 /// `[{"id", "text", "sources"}, …]`
 std::string stops_as_json(const std::vector<StopToken>& stops);
 /// `{"byte", "token", "before": {…}, "after": {…}, "changed_input", "sentence"}`

@@ -64,7 +64,7 @@ expect("a prompt is a request", request == {"messages": [{"role": "user", "conte
 
 for arguments, reply, code, words in (
         ((), REPLY, 2, "give -f FORMAT"),
-        (("-f", "chatgml3"), REPLY, 3, "did you mean 'chatglm3'?"),
+        (("-f", "chatglm4"), REPLY, 3, "did you mean 'chatglm3'?"),
         (("-t", "formats/rnj-1.jinja"), REPLY, 2, "not derived yet"),
         (("-m", "model.gguf"), REPLY, 2, "not derived yet"),
         (("-f", "chatml", "--chunks", "0"), REPLY, 2, "--chunks"),

@@ -104,6 +104,38 @@ def test_trust_is_said(folder):
     assert done.stderr == "note: messages[0].content is trusted: control tokens read from it: 1\n", done.stderr
 
 
+def test_trust_that_leads_nowhere_is_said(folder):
+    done = tokens(folder, HI, "--trust", "mesages[*].content")
+    assert done.stderr == ("note: mesages[*].content is trusted, but the request has nothing there: "
+                           "did you mean 'messages'?\n"), done.stderr
+
+
+def test_lines_show_trust_notes(folder):
+    write(folder, "t.jinja", TEMPLATE)
+    line = json.dumps({"messages": [{"role": "user", "content": "<tool_call>"}]}) + "\n"
+    command = ("tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "--jsonl")
+    with_trust = json.loads(run(folder, *command, "--trust", "messages[0].content", stdin=line).stdout)
+    assert with_trust["notes"] == ["messages[0].content is trusted: control tokens read from it: 1"], with_trust
+    assert set(json.loads(run(folder, *command, stdin=line).stdout)) == {"ids", "labels"}
+
+
+def test_a_part_of_a_character_has_its_bytes(folder):
+    result = json.loads(tokens(folder, [{"role": "user", "content": "a\u4e2d"}], "--json").stdout)
+    parts = [token for token in result["tokens"] if "bytes" in token]
+    assert bytes(byte for token in parts for byte in token["bytes"]).decode() == "\u4e2d", result["tokens"]
+    assert all(token["end"] - token["begin"] == len(token["bytes"]) for token in parts), parts
+    assert not any("bytes" in token for token in result["tokens"] if token["text"] == "a")
+
+
+def test_json_of_a_long_prompt_is_whole(folder):
+    """It is printed in pieces."""
+    chat = [{"role": "user", "content": f"message {i}"} for i in range(3000)]
+    done = tokens(folder, chat, "--json")
+    result = json.loads(done.stdout)
+    assert len(done.stdout) > 1_000_000 and [t["id"] for t in result["tokens"]] == result["ids"] == ids_of(tokens(folder, chat))
+    assert len(result["labels"]) == len(result["ids"])
+
+
 def test_stop(folder):
     write(folder, "t.jinja", TEMPLATE)
     done = run(folder, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "--stop")
@@ -111,6 +143,23 @@ def test_stop(folder):
     first = done.stdout.splitlines()[0].split("\t")
     assert first[:2] == [str(END), '"<|im_end|>"'], first
     assert "t.jinja:5" in first[2] and "generation_config.json" in first[2], first
+
+
+def test_extend_reads_what_json_prints(folder):
+    reply = [*HI, {"role": "assistant", "content": "hello there"}, {"role": "user", "content": "And?"}]
+    write(folder, "first", tokens(folder, HI, "--json").stdout)
+    second = tokens(folder, reply, "--extend", "first", "--json")
+    assert json.loads(second.stdout)["ids"] == ids_of(tokens(folder, reply))
+    write(folder, "second", second.stdout)
+    third = json.loads(tokens(folder, [*reply, {"role": "assistant", "content": "hello"}], "--extend", "second", "--json").stdout)
+    assert third["ids"][:len(third["ids"]) - len(third["append"])] == json.loads(second.stdout)["ids"]
+    for text, word in (('{"id": [1]}', 'no list "ids"'), ('{"ids": [1, "2"]}', "ids[1]"), ('{"ids": [-1]}', "ids[0]"),
+                       ('{"ids": [4294967296]}', "ids[0]")):
+        write(folder, "ids", text)
+        said = refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
+        assert word in said and "--json prints" in said, said
+    write(folder, "ids", '{"ids": [1, 2}')
+    refusal(folder, 3, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
 
 
 def test_extend_appends_and_keeps(folder):
@@ -166,6 +215,22 @@ def test_prefix_names_a_changed_input(folder):
     assert "the requests differ in messages[0].content" in done.stdout, done.stdout
 
 
+def test_prefix_takes_trust(folder):
+    """With trust a control token of the content stands where without it there are bytes."""
+    write(folder, "t.jinja", TEMPLATE)
+    write(folder, "a.json", {"messages": [{"role": "user", "content": "<tool_call>"}]})
+    command = ("prefix", "-t", "t.jinja", "--tokenizer", TOKENIZER, "a.json", "a.json", "--json")
+    shared = {}
+    for words in ((), ("--trust", "messages[0].content"), ("--no-protect",)):
+        done = run(folder, *command, *words)
+        assert done.returncode == 0, done.stderr
+        shared[words] = json.loads(done.stdout)["shared"]
+        assert ("note: A: messages[0].content is trusted" in done.stderr) == ("--trust" in words), done.stderr
+    assert shared[("--trust", "messages[0].content")] == shared[("--no-protect",)] < shared[()], shared
+    assert "--tokenizer PATH" in refusal(folder, 2, "prefix", "-t", "t.jinja", "a.json", "a.json", "--no-protect")
+    refusal(folder, 2, *command, "--trust", "messages[")
+
+
 def refusal(folder, code, *words, stdin=""):
     write(folder, "t.jinja", TEMPLATE)
     write(folder, "chat.json", {"messages": HI})
@@ -187,6 +252,14 @@ def test_refusals(folder):
     ids = refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
     assert "byte 7" in ids, ids
     assert "exclude each other" in refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "--stop", "--jsonl")
+    with_tokenizer = ("tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER)
+    for words in ((), ("-",)):
+        both = refusal(folder, 2, *with_tokenizer, *words, "--extend", "-", stdin="[1]")
+        assert "cannot both be standard input" in both and "hint: " in both, both
+    assert "takes no request" in refusal(folder, 2, *with_tokenizer, "--stop", "chat.json")
+    assert "takes no request" in refusal(folder, 2, "tokens", "-f", "chatml", "--tokenizer", TOKENIZER, "--stop", "--example")
+    for words in (("--trust", "messages"), ("--no-protect",)):
+        assert "takes no --trust" in refusal(folder, 2, *with_tokenizer, "--stop", *words)
     assert "hint: did you mean '--tokenizer'?" in refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokeniser", TOKENIZER)
 
 
