@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Holds `parlance tokens` against transformers' apply_chat_template(tokenize=True), ids and assistant masks.
 
-    chat_tokens_oracle.py PARLANCE [--every N] [--corpus FOLDER] [--all]
+    chat_tokens_oracle.py PARLANCE [--every N] [--corpus FOLDER] [--all] [--random N] [--seed N]
 
 Templates: the tree's own formats, and those of the corpus where it is there; conversations likewise; tokenizers: those of
-train_tokenizers.py. Each template meets two tokenizers, --all gives it all of them; --every N takes every Nth template.
+train_tokenizers.py. Each template meets two tokenizers, --all gives it all of them; --every N takes every Nth template; --random N adds as many
+conversations made at random for each template and tokenizer.
 Compared are conversations in which nothing was kept from being a control token (`guarded` is empty); of the others it is
-held that a control token's text is in their strings. Masks are compared where transformers has them, which is where a
-template has a generation tag; KNOWN names what is wrong there. Ends with 1 on a difference, with 77 where there is nothing
+held that a control token's text is in their strings. Masks are compared where a template has a generation tag: ours with the
+rule (any byte of a tag's span), transformers' with the rule too; where that differs, mask_faults says why. Ends with 1 on a difference, with 77 where there is nothing
 to compare with. Begin reading at main.
 """
 
@@ -16,6 +17,7 @@ import datetime
 import json
 import os
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -55,6 +57,33 @@ def own_cases():
             contexts.append(rest | {"messages": messages[:count], "add_generation_prompt": count % 2 == 1})
             contexts.append({"messages": messages[:count], "add_generation_prompt": count % 2 == 0})
     return [(path.name, path.read_text("utf-8")) for path in sorted(formats.glob("*.jinja"))], contexts
+
+
+WORDS = ("hello", "world", " ", "  ", "\n", "\n\n", "a", "é", "中文", "🙂", "e\u0301", "<b>", "x = 1;", "\t", "ﬁ", "The", "don't", "42", "-",
+         "\u00a0", "\u200d", "_", "</s", "{", "}")
+
+
+def random_context(rng):
+    """A conversation with white space and characters of several tokens where spans begin and end."""
+    def text():
+        ends = [rng.choice(("", "", " ", "\n")) for _ in range(2)]
+        return ends[0] + "".join(rng.choice(WORDS) for _ in range(rng.randint(1, 8))) + ends[1]
+
+    def content():
+        parts = [{"type": "text", "text": text()} for _ in range(rng.randint(1, 2))]
+        return text() if rng.random() < 0.5 else [{"type": "image"}] * (rng.random() < 0.2) + parts
+
+    messages = [{"role": "system", "content": content()}] * (rng.random() < 0.3)
+    for _ in range(rng.randint(1, 3)):
+        messages += [{"role": "user", "content": content()}, {"role": "assistant", "content": content()}]
+        if rng.random() < 0.3:
+            messages[-1]["reasoning_content"] = text()
+        if rng.random() < 0.3:
+            call = {"type": "function", "id": "c1", "function": {"name": "look", "arguments": {"a": text(), "b": 3}}}
+            messages[-1]["tool_calls"] = [call]
+            messages.append({"role": "tool", "name": "look", "tool_call_id": "c1", "content": text()})
+            messages.append({"role": "assistant", "content": content()})
+    return {"messages": messages, "add_generation_prompt": rng.random() < 0.4}
 
 
 def corpus_cases(folder):
@@ -104,25 +133,42 @@ def strings(value):
             yield from strings(item)
 
 
-def known_mask_fault(tokens, mask):
-    """Where transformers' own mask is wrong: the reason, or "" where it is none of the known ones."""
-    differing = [i for i, token in enumerate(tokens) if token["mask"] != mask[i]]
-    if all(tokens[i]["mask"] == 1 for i in differing) and not any(mask[differing[0]:]):
-        return "a span that begins in white space which a token took along is dropped, and all behind it"
-    if all(mask[i] == 1 for i in differing) and all(mask[differing[0]:]):
-        return "a span that ends in white space which a token took along goes on to the end of the prompt"
-    reasons = set()
-    for i in differing:
-        token, before = tokens[i], tokens[i - 1] if i else None
-        after = tokens[i + 1] if i + 1 < len(tokens) else None
-        is_further = before and (before["end"] > token["begin"] or before["begin"] == before["end"] == token["begin"])
-        if token["mask"] == 1 and is_further or "\ufffd" in token["text"]:
-            reasons.add("of a last character that is several tokens, only the first is learnt")
-        elif token.get("control") and token["mask"] == 0 and after and after["begin"] > token["end"]:
-            reasons.add("a token that took white space of the span along is learnt")
-        else:
-            return ""
-    return "; ".join(sorted(reasons))
+def spans_of(tokenizer, template, context):
+    """The rendered text and its generation tags' spans, in characters, as apply_chat_template has them."""
+    arguments = {key: value for key, value in context.items() if key not in ("messages", "tools", "documents", "id")}
+    texts, spans = chat_template_utils.render_jinja_template(
+        conversations=[context["messages"]], tools=context.get("tools"), documents=context.get("documents"),
+        chat_template=template, return_assistant_tokens_mask=True, **{**tokenizer.special_tokens_map, **arguments})
+    return texts[0], spans[0]
+
+
+def true_mask(text, spans, tokens):
+    """By our rule: a token is learnt if any of its bytes is in a span."""
+    places = [0]
+    for character in text:
+        places.append(places[-1] + len(character.encode("utf-8")))
+    learnt = [(places[begin], places[end]) for begin, end in spans]
+    return [int(any(t["begin"] < end and begin < t["end"] for begin, end in learnt)) for t in tokens]
+
+
+def mask_faults(tokenizer, text, spans, truth):
+    """transformers' mask, made once more as it makes it, and where that is not the rule: (mask, reasons)."""
+    encoding = tokenizer(text, add_special_tokens=False)
+    mask, reasons = [0] * len(encoding["input_ids"]), set()
+    for begin, end in spans:
+        first, last = encoding.char_to_token(0, begin), encoding.char_to_token(0, end - 1)
+        if first is None:
+            reasons.add("a span that begins in white space which a token took along is dropped, and all behind it")
+            break
+        if not last:
+            reasons.add("a span that ends in white space which a token took along goes on to the end of the prompt")
+        elif last + 1 < len(mask) and end - 1 in range(*(encoding.token_to_chars(last + 1) or (0, 0))):
+            reasons.add("of the tokens that share a span's last character, only the first is learnt")
+        for i in range(first, last + 1 if last else len(mask)):
+            mask[i] = 1
+            if not truth[i] and last:
+                reasons.add("a token that took white space of the span along is learnt")
+    return mask, reasons
 
 
 class Score:
@@ -153,14 +199,24 @@ class Score:
         if answer["ids"] != ids:
             self.fault(where, "other ids", json.dumps(context)[:300], answer["ids"][:40], ids[:40])
         elif mask is not None:
-            self.masks += 1
-            if [token["mask"] for token in answer["tokens"]] != mask:
-                reason = known_mask_fault(answer["tokens"], mask)
-                if not reason:
-                    self.fault(where, "another mask", json.dumps(context)[:300],
-                               [(i, t["text"], t["mask"], m) for i, (t, m) in enumerate(zip(answer["tokens"], mask)) if t["mask"] != m][:8])
-                else:
-                    self.known[reason] = self.known.get(reason, 0) + 1
+            self.compare_masks(where, tokenizer, template, context, answer["tokens"], mask)
+
+    def compare_masks(self, where, tokenizer, template, context, tokens, mask):
+        """Ours is the rule's; theirs is, or is explained by how they make it."""
+        self.masks += 1
+        text, spans = spans_of(tokenizer, template, context)
+        truth = true_mask(text, spans, tokens)
+        ours_wrong = [(i, t["text"], t["mask"], m) for i, (t, m) in enumerate(zip(tokens, truth, strict=True)) if t["mask"] != m]
+        if ours_wrong:
+            self.fault(where, "not the rule's mask", json.dumps(context)[:300], ours_wrong[:8])
+        if mask == truth:
+            return
+        again, reasons = mask_faults(tokenizer, text, spans, truth)
+        if again != mask or not reasons:
+            self.fault(where, "another mask", json.dumps(context)[:300],
+                       [(i, t["text"], m, other) for i, (t, m, other) in enumerate(zip(tokens, truth, mask)) if m != other][:8])
+        for reason in reasons:
+            self.known[reason] = self.known.get(reason, 0) + 1
 
 
 def main():
@@ -169,6 +225,8 @@ def main():
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--corpus", default=os.environ.get("PARLANCE_CORPUS") or ROOT.parent / "shared" / "corpus")
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--random", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=20260314)
     options = parser.parse_args()
     chat_template_utils.datetime = Clock
     folders = sorted(path.parent for path in TOKENIZERS.glob("*/tokenizer.json"))
@@ -183,7 +241,7 @@ def main():
         works.append(corpus_cases(corpus))
     else:
         print("no corpus: the tree's own formats only")
-    score, number = Score(), 0
+    score, number, rng = Score(), 0, random.Random(options.seed)
     folder = tempfile.TemporaryDirectory()  # its own: two builds may be tested at once
     scratch = pathlib.Path(folder.name) / "chat.jinja"
     for templates, contexts in works:
@@ -192,8 +250,9 @@ def main():
             scratch.write_text(template, "utf-8", newline="")
             chosen = range(len(folders)) if options.all or templates is works[0][0] else [number % len(folders), (number + 5) % len(folders)]
             for i in chosen:
-                answers = ours(options.binary, scratch, folders[i], contexts)
-                for context, answer in zip(contexts, answers, strict=True):
+                more = [random_context(rng) for _ in range(options.random)]
+                answers = ours(options.binary, scratch, folders[i], contexts + more)
+                for context, answer in zip(contexts + more, answers, strict=True):
                     score.compare(name, tokenizers[i], template, context, answer, added[i])
     print(f"{score.equal} conversations compared, {score.masks} with masks; {score.guarded} guarded, {score.refused} refused by both; "
           f"{score.wrong} wrong")
