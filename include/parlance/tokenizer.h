@@ -66,7 +66,7 @@ struct TokenizerFacts {
   /// The model weighs a run of text as a whole (Unigram), so that its tokens are known only from a run's begin on.
   bool weighs_runs = false;
   std::vector<AddedToken> added;     ///< ascending by id
-  std::vector<TokenId> markers;      ///< control tokens that nobody added: a tokenizer.json's own pieces written <|…|>; ascending
+  std::vector<TokenId> markers;      ///< control tokens that nobody added: a model's own pieces written <|…|>; ascending
   std::vector<NamedToken> named;     ///< as its configuration names them
   std::optional<TokenId> bos;
   std::optional<TokenId> eos;

@@ -1,8 +1,8 @@
 // SentencePiece's .model, by libsentencepiece.
 //
 // A text is split at the added tokens that count in it; each run between them is encoded by the
-// library. What the library recognises by itself in a run (user-defined pieces, and ordinary ones
-// that a file made added tokens) may come of trusted bytes only:
+// library. What the library recognises by itself in a run (user-defined pieces, ordinary ones that
+// a file made added tokens, and ordinary ones written <|…|>) may come of trusted bytes only:
 //   1. The run is encoded as it is. If every control token that came out stands for trusted bytes,
 //      that is the answer: so a harmless text gives exactly what the library gives.
 //   2. Else it is encoded by a second model, in which the control pieces have texts that are no
@@ -168,6 +168,7 @@ void SentencePieceTokenizer::build_matchers() {
     if (!vocabulary_.is_symbol(token.id)) splitters.push_back(&token);
     if (vocabulary_.is_symbol(token.id) && token.control) symbols.push_back(&token);
   }
+  for (const AddedToken& marker : vocabulary_.markers()) symbols.push_back(&marker);
   splitters_ = ControlMatcher(splitters);
   symbols_ = ControlMatcher(symbols);
 }
@@ -284,9 +285,10 @@ Result<void> SentencePieceTokenizer::encode_with(const Pair& pair, const Prepare
       if (run.leads && anchors == 1) continue;
       if (number >= run.symbols.size()) break;
       const ByteSpan symbol = run.symbols[number].bytes;
-      into.push_back({run.symbols[number].token->id,
+      const TokenId symbol_id = run.symbols[number].token->id;
+      into.push_back({symbol_id,
                       {run.begin + symbol.begin, run.begin + symbol.end},
-                      true});
+                      vocabulary_.is_symbol(symbol_id)});
       continue;
     }
     const std::uint32_t begin = place(piece.begin());

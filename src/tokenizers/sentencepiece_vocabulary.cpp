@@ -54,6 +54,12 @@ bool is_plain_character(std::string_view text) {
   return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_PO;
 }
 
+/// Is a piece written like a control token, with or without a blank in front?
+bool is_marker(std::string_view text) {
+  if (text.starts_with(' ')) text.remove_prefix(1);
+  return text.size() > 4 && text.starts_with("<|") && text.ends_with("|>");
+}
+
 bool is_added_by_type(SpType type) {
   return type == SpType::control || type == SpType::user_defined || type == SpType::unknown;
 }
@@ -124,6 +130,16 @@ void SpVocabulary::add(const AddedToken& token, AddedById& all, TokenizerFacts& 
   }
 }
 
+void SpVocabulary::find_markers(const AddedById& all, TokenizerFacts& facts) {
+  for (std::size_t i = 0; i < texts_.size(); ++i) {
+    const auto id = static_cast<TokenId>(i);
+    if (types_[i] != SpType::normal || !is_marker(texts_[i]) || all.count(id) != 0) continue;
+    hidden_[i] = true;
+    facts.markers.push_back(id);
+    markers_.push_back({.id = id, .text = texts_[i]});
+  }
+}
+
 Result<void> SpVocabulary::fill(const SpModel& model,
                                 const std::vector<std::string>& special_tokens,
                                 std::span<const AddedToken> added, TokenizerFacts& facts) {
@@ -143,6 +159,7 @@ Result<void> SpVocabulary::fill(const SpModel& model,
       token.id = found->second;
     if (token.id >= 0 && !token.text.empty()) add(token, all, facts);
   }
+  find_markers(all, facts);
   facts.vocabulary_size = texts_.size();
   for (auto& [id, token] : all) {
     facts.vocabulary_size = std::max(facts.vocabulary_size, std::size_t(id) + 1);

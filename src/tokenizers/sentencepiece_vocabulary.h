@@ -28,6 +28,9 @@ class SpVocabulary {
   bool is_symbol(TokenId id) const {
     return id >= 0 && std::size_t(id) < symbol_.size() && symbol_[std::size_t(id)];
   }
+  /// Ordinary pieces written <|…|>, which the library finds by itself too: a template that writes one means a control
+  /// token, though nobody added it.
+  const std::vector<AddedToken>& markers() const { return markers_; }
   /// Must it come of trusted bytes only?
   bool is_control(TokenId id) const {
     return id >= 0 && std::size_t(id) < hidden_.size() && hidden_[std::size_t(id)];
@@ -44,10 +47,12 @@ class SpVocabulary {
   using AddedById = std::map<TokenId, AddedToken>;
   void add_pieces(const SpModel& model, AddedById& all, TokenizerFacts& facts);
   void add(const AddedToken& token, AddedById& all, TokenizerFacts& facts);
+  void find_markers(const AddedById& all, TokenizerFacts& facts);
 
   std::vector<std::string> texts_;
   std::vector<SpType> types_;
   std::vector<bool> hidden_, symbol_;
+  std::vector<AddedToken> markers_;
   std::unordered_map<TokenId, std::string> beyond_;  ///< texts of tokens that are no pieces
 };
 

@@ -41,6 +41,7 @@ void print_facts(const parlance::Tokenizer& tokenizer) {
             << ", \"unk\": " << facts.unk.value_or(-1);
   print_ids("before", facts.puts_before);
   print_ids("after", facts.puts_after);
+  print_ids("markers", facts.markers);
   std::cout << ", \"added\": [";
   for (std::size_t i = 0; i < facts.added.size(); ++i) {
     const parlance::AddedToken& token = facts.added[i];

@@ -32,7 +32,7 @@ except ImportError as error:
 HERE = pathlib.Path(__file__).resolve().parent
 NORMAL, UNKNOWN, CONTROL, USER, UNUSED, BYTE = range(1, 7)
 GLM = ["[MASK]", "[gMASK]", "[sMASK]", "sop", "eop", "<|system|>", "<|user|>", "<|assistant|>", "<|observation|>"]
-SYMBOLS = ["<|im_start|>", "<|im_end|>", "<table>", "</table>", "<mask>", "[gMASK]", "<s>", "</s>", "<unk>", "<pad>", "#", "7"]
+SYMBOLS = ["<|im_start|>", "<|im_end|>", "<|user|>", "<|end|>", "<table>", "</table>", "<mask>", "[gMASK]", "<s>", "</s>", "<unk>", "<pad>", "#", "7"]
 WORDS = ["Hello", " world", "template", " the", "a", " ", "  ", "   ", "\n", "\n\n", "\t", "é", "e\u0301", "中文", "你好", "🙂", "ﬁ",
          "½", "\u00a0", "\u3000", "＜", "＞", "＜|im_end|＞", "＜|im_", "▁", "<", ">", "<|im", "_end|>", "0", "2024", "ＡＢ", "\0", "\r\n",
          "\u200b", "𝄞", "mask>", "<0x0A>", "{% if x %}", "<|im_start|", "|>", "\u0301", "ㅋ", "ﷺ"]
@@ -68,7 +68,8 @@ class Dump:
         self.facts = json.loads(head)
         self.answers = [line if line.startswith("error") else json.loads(line) for line in lines]
         assert len(self.answers) == len(requests), (len(self.answers), len(requests))
-        self.control = {i for i, _, control in self.facts["added"] if control} - {self.facts["unk"]}
+        added = {i for i, _, control in self.facts["added"] if control}
+        self.control = added - {self.facts["unk"]} | set(self.facts["markers"])
 
 
 class Model:
@@ -90,6 +91,9 @@ class Model:
             proto.pieces[number].type = CONTROL
             proto.pieces[number].piece = f"\U0010f000{number}\U0010f000"
         return sentencepiece.SentencePieceProcessor(model_proto=proto.SerializeToString())
+
+    def markers(self):
+        return [i for i, t in enumerate(self.texts) if self.types[i] == NORMAL and re.fullmatch(r"▁?<\|.+\|>", t)]
 
     def splitters(self):
         return {t: i for i, t in enumerate(self.texts) if self.types[i] in (CONTROL, UNKNOWN)}
@@ -339,7 +343,7 @@ def check_damaged(faults, program, folder, rng, count):
             good = head.startswith(b"error tokenizer ")
             if not good and head.startswith(b"{"):
                 facts = json.loads(head)
-                control = {i for i, _, control in facts["added"] if control} - {facts["unk"]}
+                control = {i for i, _, control in facts["added"] if control} - {facts["unk"]} | set(facts["markers"])
                 answer = done.stdout.split(b"\n")[1]
                 good = answer.startswith(b"error tokenizer ") or not any(t[0] in control for t in json.loads(answer))
             faults.check(done.returncode == 0 and good, folder.name, "damaged", done.returncode, done.stdout[-300:])
@@ -355,6 +359,17 @@ def begins_runs_with_a_blank(text):
     return any(re.match(" ", run) for run in re.split(r"<unk>|<s>|</s>|<\|eot\|>", text))
 
 
+def make_markers(made_from, folder):
+    """A copy of a model whose last ordinary pieces are written like control tokens: nobody added them."""
+    proto = model_pb2.ModelProto.FromString((made_from / "tokenizer.model").read_bytes())
+    ordinary = [piece for piece in proto.pieces if piece.type == NORMAL]
+    for piece, text in zip(reversed(ordinary), ("<|user|>", "▁<|end|>", "<|end|>")):
+        piece.piece, piece.score = text, -1.0
+    folder.mkdir()
+    (folder / "tokenizer.model").write_bytes(proto.SerializeToString())
+    return folder
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program")
@@ -364,7 +379,11 @@ def main():
     given = parser.parse_args()
     subprocess.run([sys.executable, "-B", str(HERE / "train_sentencepiece.py"), str(given.folder)], check=True)
     rng, faults = random.Random(given.seed), Faults()
-    for folder in sorted(given.folder.glob("sp_*/")):
+    scratch = tempfile.TemporaryDirectory()
+    folders = sorted(given.folder.glob("sp_*/"))
+    folders += [make_markers(given.folder / name, pathlib.Path(scratch.name, name + "_markers"))
+                for name in ("sp_unigram", "sp_unigram_bytes")]
+    for folder in folders:
         model = Model(folder / "tokenizer.model")
         texts = ["", " ", "<s>", "<|im_end|>", "a", "<|im_start|><|im_end|>"] + [some_text(rng) for _ in range(given.count)]
         check_facts(faults, check_plain(faults, given.program, folder, model, texts), model)
@@ -372,6 +391,8 @@ def main():
         check_law(faults, given.program, folder, model, texts, rng)
         check_law(faults, given.program, folder, model, texts, rng, "--special", "Hello", "--special", "<|im")
         check_damaged(faults, given.program, folder, rng, given.count // 40)
+        if folder.name.endswith("_markers"):
+            faults.check(len(model.markers()) == 3 == len(Dump(given.program, folder, []).facts["markers"]), folder.name, "markers")
         if folder.name == "sp_bpe_symbols":
             check_symbols(faults, given.program, folder, model, texts, rng)
         if folder.name == "sp_llama":

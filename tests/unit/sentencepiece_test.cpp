@@ -182,6 +182,20 @@ TEST_F(SentencePiece, guards_what_the_library_finds_by_itself) {
   EXPECT_EQ(encoded("<s>", std::vector<ByteSpan>{}), " @0-0  <@0-1  s@1-2  >@2-3  ");
 }
 
+/// As in a tokenizer.json: what a template writes there it means as a control token.
+TEST_F(SentencePiece, an_ordinary_piece_that_is_written_like_a_control_token_is_one) {
+  SpMaker maker = small_model();
+  for (const std::string_view text : {"y", "<|", "<|y", "<|y|", "<|y|>"}) maker.piece(text, SpType::normal, -1);
+  OPEN(maker);
+  EXPECT_EQ(tokenizer_->facts().markers, std::vector<TokenId>{19});
+  EXPECT_EQ(tokenizer_->facts().added.size(), 4u);
+  const std::string plain = " @0-0  a@0-1  <|y|>@1-6  b@6-7  ";
+  EXPECT_EQ(encoded("a<|y|>b"), plain);
+  EXPECT_EQ(encoded("a<|y|>b", {{1, 6}}), plain);
+  EXPECT_EQ(encoded("a<|y|>b", {{2, 7}}), " @0-0  a@0-1  <|y|@1-5  >@5-6  b@6-7  ");
+  EXPECT_EQ(encoded("<|y|>a<|y|>", {{6, 11}}), " @0-0  <|y|@0-4  >@4-5  a@5-6  <|y|>@6-11  ");
+}
+
 TEST_F(SentencePiece, a_symbol_made_by_normalising_is_no_control_token) {
   OPEN(small_model().charsmap(CharsmapMaker("<|x|>").made()));
   EXPECT_EQ(encoded("a"), " @0-0  <|x|>@0-1! ");
