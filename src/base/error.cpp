@@ -100,6 +100,15 @@ void append_note(std::string& out, std::string_view label, std::string_view text
   out.append("  ").append(label).append(": ").append(text).append("\n");
 }
 
+/// What an error is called: as in Python, but what a program was told wrongly, or a session met, is no exception there.
+std::string title(ErrorCode code) {
+  const ErrorFacts& row = facts(code);
+  const bool is_python = code != ErrorCode::usage && code != ErrorCode::history_rewritten;
+  std::string text(is_python ? row.python_class : row.name);
+  if (!is_python) std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
 }  // namespace
 
 const ErrorFacts& facts(ErrorCode code) { return kFacts[static_cast<std::size_t>(code)]; }
@@ -113,7 +122,7 @@ std::string Error::display() const {
   if (!at.name.empty()) out += at.name + ":";
   if (at.line != 0) out += std::to_string(at.line) + ":" + std::to_string(at.column) + ":";
   if (!out.empty()) out += ' ';
-  out.append(python_class()).append(": ").append(message()).append("\n");
+  out.append(title(code())).append(": ").append(message()).append("\n");
   if (at.line != 0) append_excerpt(out, at);
   append_note(out, "input", input_path());
   append_note(out, "hint", hint());

@@ -12,7 +12,7 @@ namespace {
 /// what was said after it.
 PromptSide find_before(const Template& chat_template, Conversation& chat, const RenderOptions& options,
                        const std::string& said, std::size_t byte, bool& is_reply) {
-  constexpr std::uint32_t kMostTries = 64;
+  constexpr std::uint32_t kMostTries = 16;  // a turn has fewer messages; each is a render
   PromptSide side;
   const Value messages = chat.messages();
   const std::uint32_t count = messages.is_sequence() ? messages.list->size : 0;

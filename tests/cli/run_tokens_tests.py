@@ -178,7 +178,7 @@ def test_extend_refuses_and_says_where(folder):
     write(folder, "chat.json", {"messages": MORE})
     done = run(folder, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
     assert done.returncode == 1 and done.stdout == "", done
-    assert done.stderr.startswith("t.jinja:2:"), done.stderr
+    assert done.stderr.startswith("t.jinja:2:") and " history rewritten: the prompt does not go on" in done.stderr, done.stderr
     assert "input: messages[1].reasoning_content" in done.stderr and "token 14" in done.stderr, done.stderr
 
 

@@ -31,7 +31,9 @@ TEST(Error, FactsBelongToTheirCodes) {
 
 TEST(Error, DisplayWithoutAPlace) {
   const Error error(ErrorCode::usage, "no such option: --fast");
-  EXPECT_EQ(error.display(), "ValueError: no such option: --fast\n");
+  EXPECT_EQ(error.display(), "usage: no such option: --fast\n");
+  EXPECT_EQ(Error(ErrorCode::history_rewritten, "x").display(), "history rewritten: x\n");
+  EXPECT_EQ(Error(ErrorCode::value, "x").display(), "ValueError: x\n");
 }
 
 TEST(Error, DisplayShowsThePlaceInItsLines) {
