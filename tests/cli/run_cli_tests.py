@@ -3,7 +3,9 @@
 
 Each test is a function below; standard library only. The examples of docs/cli.md are run too.
 """
-import json, os, pathlib, re, subprocess, sys, tempfile, traceback
+import json, os, pathlib, re, subprocess, sys, tempfile
+
+import check
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = str(pathlib.Path(sys.argv[1]).resolve())
@@ -461,19 +463,5 @@ def test_examples_of_the_documentation():
             assert done.returncode == 0 and not done.stderr, f"{block}\n{done.stderr.decode()}"
 
 
-def main():
-    tests = {n[5:]: f for n, f in globals().items() if n.startswith("test_")}
-    wanted = sys.argv[2:] or tests
-    failed = 0
-    for name in wanted:
-        try:
-            tests[name]()
-        except Exception:  # every test is reported
-            failed += 1
-            print(f"FAILED {name}\n{traceback.format_exc()}")
-    print(f"{len(wanted) - failed} of {len(wanted)} command line tests passed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check.run_tests(sys.modules[__name__], "command line tests"))

@@ -11,19 +11,15 @@ import json
 import subprocess
 import sys
 
+import check
+
 BINARY = sys.argv[1]
-FAULTS = []
+expect = check.Expectations()
 
 
 def run(*arguments):
     done = subprocess.run([BINARY, "list", *arguments], capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
-
-
-def expect(what, holds, seen):
-    if not holds:
-        FAULTS.append(what)
-        print(f"{what}: {seen}")
 
 
 def names(*arguments):
@@ -44,5 +40,4 @@ for arguments, hint in ((("filters", "tojsn"), "did you mean 'tojson'?"), (("fil
     expect(f"{arguments} is refused", code == 2 and text == "" and hint in shown, (code, text, shown))
 expect("a list is required", run()[0] == 2, run())
 
-print(f"{len(FAULTS)} faults")
-sys.exit(1 if FAULTS else 0)
+expect.end()

@@ -15,7 +15,8 @@ import re
 import subprocess
 import sys
 import tempfile
-import traceback
+
+import check
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "oracle")]
@@ -191,20 +192,5 @@ def test_files_that_have_none(world):
     contains(world.run("template", "-m", "cut.gguf", code=3), "cut.gguf: ValueError: at byte ", "not downloaded to its end")
 
 
-def main():
-    tests = {n[5:]: f for n, f in globals().items() if n.startswith("test_")}
-    wanted = sys.argv[2:] or tests
-    failed = 0
-    for name in wanted:
-        with World() as world:
-            try:
-                tests[name](world)
-            except Exception:  # every test is reported
-                failed += 1
-                print(f"FAILED {name}\n{traceback.format_exc()}")
-    print(f"{len(wanted) - failed} of {len(wanted)} tests of models passed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check.run_tests(sys.modules[__name__], "tests of models", World))

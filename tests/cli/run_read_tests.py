@@ -13,20 +13,16 @@ import subprocess
 import sys
 import tempfile
 
+import check
+
 BINARY = sys.argv[1]
 REPLY = b'<think>\nR \xc3\xa9\n</think>\n\nC \xf0\x9f\x99\x82\n<tool_call>\n{"name": "f", "arguments": {"a": "\xe4\xb8\xad"}}\n</tool_call><|im_end|>\n'
-FAULTS = []
+expect = check.Expectations()
 
 
 def run(*arguments, reply=REPLY):
     done = subprocess.run([BINARY, "read", *arguments], input=reply, capture_output=True)
     return done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
-
-
-def expect(what, holds, seen):
-    if not holds:
-        FAULTS.append(what)
-        print(f"{what}: {seen}")
 
 
 whole = run("-f", "hermes")
@@ -75,5 +71,4 @@ for arguments, reply, code, words in (
     got = run(*arguments, reply=reply)
     expect(f"{arguments} is refused", got[0] == code and got[1] == "" and words in got[2], got)
 
-print(f"{len(FAULTS)} faults")
-sys.exit(1 if FAULTS else 0)
+expect.end()

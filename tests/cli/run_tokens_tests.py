@@ -12,7 +12,8 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import traceback
+
+import check
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = str(pathlib.Path(sys.argv[1]).resolve())
@@ -267,18 +268,7 @@ def main():
     if "does not read" in run(".", "tokens", "-f", "chatml", "--example", "--tokenizer", TOKENIZER).stderr:
         print("skipped: this build reads no tokenizer.json")
         return 77
-    tests = {name[5:]: test for name, test in globals().items() if name.startswith("test_")}
-    wanted = sys.argv[2:] or tests
-    failed = 0
-    for name in wanted:
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                tests[name](folder)
-            except Exception:  # every test is reported
-                failed += 1
-                print(f"FAILED {name}\n{traceback.format_exc()}")
-    print(f"{len(wanted) - failed} of {len(wanted)} tests of tokens passed")
-    return 1 if failed else 0
+    return check.run_tests(sys.modules[__name__], "tests of tokens", tempfile.TemporaryDirectory)
 
 
 if __name__ == "__main__":

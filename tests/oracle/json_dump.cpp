@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "oracle/hex.h"
 #include "parlance/json.h"
 #include "value/document.h"
 #include "value/json.h"
@@ -36,25 +37,6 @@ std::array<JsonStyle, 8> make_styles() {
 }
 
 const std::array<JsonStyle, 8> kStyles = make_styles();
-
-std::string to_hex(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (const char c : bytes) {
-    hex += kDigits[static_cast<unsigned char>(c) >> 4];
-    hex += kDigits[c & 15];
-  }
-  return hex;
-}
-
-std::string from_hex(std::string_view hex) {
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
-    bytes += static_cast<char>(digit(hex[i]) << 4 | digit(hex[i + 1]));
-  }
-  return bytes;
-}
 
 void print_error(std::string_view python_class, long long offset, std::string_view message) {
   std::cout << "error " << python_class << ' ' << offset << ' ' << to_hex(message) << '\n';

@@ -14,29 +14,13 @@
 
 #include "jinja/builtins.h"
 #include "jinja/methods.h"
+#include "oracle/hex.h"
 #include "value/format.h"
 #include "value/number.h"
 #include "value/text_of.h"
 
 namespace parlance {
 namespace {
-
-std::string from_hex(const std::string& hex) {
-  std::string out;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
-    out += static_cast<char>(std::strtol(hex.substr(i, 2).c_str(), nullptr, 16));
-  }
-  return out;
-}
-
-std::string to_hex(std::string_view bytes) {
-  std::string out;
-  for (char c : bytes) {
-    out += "0123456789abcdef"[static_cast<unsigned char>(c) >> 4];
-    out += "0123456789abcdef"[static_cast<unsigned char>(c) & 15];
-  }
-  return out;
-}
 
 class Reader {
  public:

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <string>
 
+#include "oracle/hex.h"
 #include "parlance/json.h"
 #include "parlance/tokenizer.h"
 #include "value/dict.h"
@@ -17,15 +18,7 @@ namespace {
 
 using parlance::Value;
 
-std::string quoted(std::string_view text) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text) {
-    out += kDigits[static_cast<unsigned char>(c) >> 4];
-    out += kDigits[c & 15];
-  }
-  return out + "\"";
-}
+std::string quoted(std::string_view text) { return "\"" + to_hex(text) + "\""; }
 
 void print_ids(std::string_view name, const std::vector<parlance::TokenId>& ids) {
   std::cout << ", \"" << name << "\": [";

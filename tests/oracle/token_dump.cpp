@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "oracle/hex.h"
 #include "tokenizers/adapters.h"
 
 namespace {
@@ -20,25 +21,6 @@ namespace {
 using parlance::ByteSpan;
 using parlance::EncodedToken;
 using parlance::Tokenizer;
-
-std::string to_hex(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (const char c : bytes) {
-    hex += kDigits[static_cast<unsigned char>(c) >> 4];
-    hex += kDigits[c & 15];
-  }
-  return hex;
-}
-
-std::string from_hex(std::string_view hex) {
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
-    bytes += static_cast<char>(digit(hex[i]) << 4 | digit(hex[i + 1]));
-  }
-  return bytes;
-}
 
 void print_error(const parlance::Error& error) {
   std::cout << "error " << parlance::facts(error.code()).name << ' ' << error.where().line << ' '
