@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "oracle/hex.h"
 #include "value/bigint.h"
 #include "value/complex.h"
 #include "value/dict.h"
@@ -29,25 +30,6 @@
 
 namespace parlance {
 namespace {
-
-std::string to_hex(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (const char c : bytes) {
-    hex += kDigits[static_cast<uint8_t>(c) >> 4];
-    hex += kDigits[static_cast<uint8_t>(c) & 15];
-  }
-  return hex;
-}
-
-std::string from_hex(std::string_view hex) {
-  const auto value = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  std::string bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
-    bytes += static_cast<char>(value(hex[i]) << 4 | value(hex[i + 1]));
-  }
-  return bytes;
-}
 
 template <typename Number>
 Number read_number(std::string_view digits, int base = 10) {

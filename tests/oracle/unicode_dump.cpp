@@ -13,6 +13,7 @@
 #include "base/unicode.h"
 #include "base/unicode_names.h"
 #include "base/utf8.h"
+#include "oracle/hex.h"
 
 namespace parlance {
 namespace {
@@ -43,25 +44,6 @@ constexpr TextTest kTextTests[] = {
     unicode::str_is_upper,     unicode::str_is_title,      unicode::str_is_space,
     unicode::str_is_printable, unicode::str_is_identifier, unicode::str_is_ascii,
 };
-
-std::string to_hex(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (const char c : bytes) {
-    hex += kDigits[static_cast<uint8_t>(c) >> 4];
-    hex += kDigits[static_cast<uint8_t>(c) & 15];
-  }
-  return hex;
-}
-
-std::string from_hex(std::string_view hex) {
-  const auto value = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  std::string bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
-    bytes += static_cast<char>(value(hex[i]) << 4 | value(hex[i + 1]));
-  }
-  return bytes;
-}
 
 void dump_character(char32_t c) {
   std::string line;
