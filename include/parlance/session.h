@@ -62,7 +62,8 @@ std::optional<PrefixDifference> compare_prompts(const PromptView& before, const 
 /// What a session's extend() gives.
 struct Extension {
   std::vector<TokenId> ids;  ///< to be appended
-  /// Are the ids so far what a tokenizer makes of the same text? Sampled ones may not be; they are kept all the same.
+  /// Are all ids so far what a tokenizer makes of the same text? Sampled ones may not be, nor those at the end of a prompt
+  /// that goes on in another way; they are kept all the same.
   bool canonical = true;
 };
 

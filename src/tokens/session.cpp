@@ -45,6 +45,7 @@ struct Session::State {
   SessionOptions options;
   std::vector<TrustedPath> trusted;
   std::vector<TokenId> ids;
+  bool canonical = true;         ///< are the ids what the tokenizer makes of their text?
   std::size_t sampled_from = 0;  ///< number of the first sampled token; ids.size() if there is none
   std::string text;              ///< of the tokens before that one: the prompt last rendered
   Anchor start;  ///< behind what the tokenizer put in front of the prompt
@@ -86,7 +87,9 @@ Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail) {
   const std::string_view prompt = rendering.text();
   if (!prompt.starts_with(text)) return extend_or_refuse(whole, tail, common_text(prompt, text), PrefixCause::rewritten);
   const Known known{ids, sampled_from, text.size()};
-  if (const std::optional<std::size_t> next = encode_from_middle(whole, tail, known)) return Extension{tail.ids_from(*next)};
+  if (const std::optional<std::size_t> next = encode_from_middle(whole, tail, known)) {
+    return Extension{tail.ids_from(*next), canonical};
+  }
   if (Result<void> done = tail.encode(rendering, whole, tokenizer, options.tokenize.protect, trusted, anchor); !done) {
     return done.error();
   }
@@ -94,7 +97,7 @@ Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail) {
   if (!match.fits) {
     return extend_or_refuse(whole, tail, match.byte, match.across_border ? PrefixCause::across_border : PrefixCause::other_reply);
   }
-  return Extension{tail.ids_from(match.token), match.canonical};
+  return Extension{tail.ids_from(match.token), match.canonical && canonical};
 }
 
 /// The number, in the tail, of the first token that is new; nothing where a control token is near, or where the tail does
@@ -111,6 +114,7 @@ std::optional<std::size_t> Session::State::encode_from_middle(const Conversation
 
 void Session::State::accept(const Tail& tail, const Extension& extension) {
   ids.insert(ids.end(), extension.ids.begin(), extension.ids.end());
+  canonical = extension.canonical;
   sampled_from = ids.size();
   known_messages = message_count(chat);
   text = rendering.text();

@@ -85,6 +85,10 @@ TEST(Session, KeepsSampledIdsVerbatim) {
   more = session.extend(std::vector<Message>{{.role = "assistant", .content = "all"}, {.role = "user", .content = "x"}});
   ASSERT_TRUE(more) << more.error().display();
   EXPECT_EQ(shown(more->ids), "\n<|start|>user\nx<|end|>\n<|start|>assistant\n");
+  session.append_sampled(ids_of("so"));
+  more = session.extend(std::vector<Message>{{.role = "assistant", .content = "so"}});
+  ASSERT_TRUE(more) << more.error().display();
+  EXPECT_FALSE(more->canonical) << "what was said before is among the ids still";
 }
 
 TEST(Session, WritesTheEndThatTheModelDidNotSample) {
