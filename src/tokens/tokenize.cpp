@@ -17,9 +17,10 @@ constexpr std::size_t kMaxPrompt = std::size_t{1} << 31;
 /// A path that leads nowhere is a mistake, but for one request of many. What was read from the request's text is not
 /// among its variables, so the document is asked too.
 std::string describe_trust(const Conversation& conversation, const TrustedPath& path, std::size_t count) {
-  const std::optional<std::string> missing = path.missing_in(conversation.variables());
-  const bool is_there = count > 0 || !missing || !path.missing_in(conversation.state().document.root());
-  if (!is_there) return path.text() + " is trusted, but the request has nothing there" + *missing;
+  const std::optional<std::string> missing = count == 0 ? path.missing_in(conversation.variables()) : std::nullopt;
+  if (missing && path.missing_in(conversation.state().document.root())) {
+    return path.text() + " is trusted, but the request has nothing there" + *missing;
+  }
   return path.text() + " is trusted: control tokens read from it: " + std::to_string(count);
 }
 

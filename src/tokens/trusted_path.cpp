@@ -72,14 +72,11 @@ class PathWalk {
     const std::string_view name = name_of(parts_[at]);
     if (name.find('\\') != name.npos) return true;  // an escaped name is not looked for
     if (const Value* inside = member(dict, name)) return reaches(*inside, at + 1);
-    if (at < farthest_) return false;
-    farthest_ = at;
     NearestName nearest(name);
     for (const DictEntry& entry : entries(dict)) {
       if (entry.key.is_leaf()) nearest.offer(leaf_text(entry.key));
     }
-    if (!nearest.best().empty()) hint_ = ": " + nearest.hint();
-    return false;
+    return stop_at(at, nearest.best().empty() ? "" : ": " + nearest.hint());
   }
   bool reaches_item(std::span<const Value> list, std::size_t at) {
     if (parts_[at] == kAny) return std::any_of(list.begin(), list.end(), [&](Value v) { return reaches(v, at + 1); });
@@ -87,7 +84,13 @@ class PathWalk {
     const std::string& part = parts_[at];
     if (part.starts_with('[')) std::from_chars(part.data() + 1, part.data() + part.size(), index);
     if (index < list.size()) return reaches(list[index], at + 1);
-    if (at >= farthest_) hint_ = ": there are " + std::to_string(list.size());
+    return stop_at(at, ": there are " + std::to_string(list.size()));
+  }
+  /// Of several messages one may have no name that is near.
+  bool stop_at(std::size_t at, const std::string& hint) {
+    if (at < farthest_) return false;
+    if (at > farthest_ || !hint.empty()) hint_ = hint;
+    farthest_ = at;
     return false;
   }
 
