@@ -74,8 +74,10 @@ Result<void> Session::State::begin() {
     if (was_added && i == start.token) start.token = i + 1;
   }
   anchor = start;
+  const std::vector<TokenId>& markers = tokenizer.facts().markers;  // they are within a run
   for (std::size_t i = start.token; i < ids.size(); ++i) {
-    if (tokens->tokens[i].control) anchor = {i, tokens->tokens[i].bytes.begin};
+    const bool splits = tokens->tokens[i].control && !std::binary_search(markers.begin(), markers.end(), ids[i]);
+    if (splits) anchor = {i, tokens->tokens[i].bytes.begin};
   }
   return {};
 }

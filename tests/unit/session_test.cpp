@@ -168,6 +168,37 @@ TEST(Session, ContentForgesNothingWhenItIsExtended) {
   EXPECT_EQ(std::count(more->ids.begin(), more->ids.end(), kEnd), 1);
 }
 
+/// A marker is no place to begin at: text around it is one run, which has a dummy prefix here.
+TEST(Session, DoesNotEncodeFromAMarkerThatNobodyAdded) {
+  static constexpr TokenId kMarker = 400, kPrefix = 401;
+  std::size_t encoded = 0;
+  const auto encode = [&encoded](std::string_view run, std::vector<TokenId>& ids) -> Result<void> {
+    encoded += run.size();
+    ids.push_back(kPrefix);
+    for (std::size_t i = 0; i < run.size(); ++i) {
+      const bool is_marker = run.substr(i, 3) == "<|>";
+      ids.push_back(is_marker ? kMarker : static_cast<unsigned char>(run[i]));
+      i += is_marker ? 2 : 0;
+    }
+    return {};
+  };
+  const auto text = [](TokenId id) { return id == kMarker ? "<|>" : id == kPrefix ? "" : std::string(1, static_cast<char>(id)); };
+  TokenizerFacts facts;
+  facts.markers = {kMarker};
+  const CallbackTokenizer tokenizer({{}, encode, text, facts});
+  Conversation chat;
+  ASSERT_TRUE(chat.add({.role = "user", .content = std::string(5000, 'a')}));
+  auto session = Session::begin(*Template::compile("{% for m in messages %}{{ m.content }}<|>{% endfor %}"), tokenizer, std::move(chat));
+  ASSERT_TRUE(session);
+  for (int turn = 0; turn < 3; ++turn) {
+    encoded = 0;
+    const auto more = session->extend(std::vector<Message>{{.role = "user", .content = std::string(20, 'b')}});
+    ASSERT_TRUE(more) << more.error().display();
+    EXPECT_EQ(more->ids.size(), 21u);
+  }
+  EXPECT_LT(encoded, 500u);
+}
+
 TEST(ExtendIds, NeedsNoSession) {
   Session session = begin(kTurns);
   std::vector<TokenId> ids(session.ids().begin(), session.ids().end());
