@@ -67,6 +67,7 @@ struct TokenizerFacts {
   bool weighs_runs = false;
   std::vector<AddedToken> added;     ///< ascending by id
   std::vector<TokenId> markers;      ///< control tokens that nobody added: a model's own pieces written <|…|>; ascending
+  std::vector<TokenId> symbols;      ///< added tokens that split no text: the model finds them within its run; ascending
   std::vector<NamedToken> named;     ///< as its configuration names them
   std::optional<TokenId> bos;
   std::optional<TokenId> eos;

@@ -160,6 +160,9 @@ Result<void> SpVocabulary::fill(const SpModel& model,
     if (token.id >= 0 && !token.text.empty()) add(token, all, facts);
   }
   find_markers(all, facts);
+  for (std::size_t i = 0; i < symbol_.size(); ++i) {
+    if (symbol_[i]) facts.symbols.push_back(static_cast<TokenId>(i));
+  }
   facts.vocabulary_size = texts_.size();
   for (auto& [id, token] : all) {
     facts.vocabulary_size = std::max(facts.vocabulary_size, std::size_t(id) + 1);

@@ -29,6 +29,13 @@ class ControlIds {
   std::optional<TokenId> unk_;
 };
 
+/// May a text be encoded from this control token on? Not where the text around it is one run that the model weighs as a
+/// whole, or merges.
+inline bool begins_run(const TokenizerFacts& facts, TokenId id) {
+  const auto has = [id](const std::vector<TokenId>& ids) { return std::binary_search(ids.begin(), ids.end(), id); };
+  return !has(facts.markers) && !(facts.weighs_runs && has(facts.symbols));
+}
+
 /// What the tokenizer by itself puts before a text and the ids do not begin with: they may begin with a part of it.
 std::vector<TokenId> missing_before(const TokenizerFacts& facts, const std::vector<TokenId>& ids);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "conversation/conversation.h"
+#include "tokens/control_ids.h"
 #include "tokens/difference.h"
 #include "tokens/tail.h"
 
@@ -74,10 +75,9 @@ Result<void> Session::State::begin() {
     if (was_added && i == start.token) start.token = i + 1;
   }
   anchor = start;
-  const std::vector<TokenId>& markers = tokenizer.facts().markers;  // they are within a run
   for (std::size_t i = start.token; i < ids.size(); ++i) {
-    const bool splits = tokens->tokens[i].control && !std::binary_search(markers.begin(), markers.end(), ids[i]);
-    if (splits) anchor = {i, tokens->tokens[i].bytes.begin};
+    const bool is_anchor = tokens->tokens[i].control && begins_run(tokenizer.facts(), ids[i]);
+    if (is_anchor) anchor = {i, tokens->tokens[i].bytes.begin};
   }
   return {};
 }
@@ -120,7 +120,7 @@ void Session::State::accept(const Tail& tail, const Extension& extension) {
   sampled_from = ids.size();
   known_messages = message_count(chat);
   text = rendering.text();
-  anchor = tail.last_anchor(ids.size(), extension.ids.size(), anchor);
+  anchor = tail.last_anchor(tokenizer.facts(), ids.size(), extension.ids.size(), anchor);
   landmarks = tail.landmarks(ids.size());
 }
 

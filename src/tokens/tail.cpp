@@ -41,12 +41,23 @@ Result<void> Tail::encode(const Rendering& rendering, const Conversation& conver
   anchor_ = anchor;
   tokens_.clear();
   const std::string_view text = rendering.text().substr(anchor.byte);
-  if (!protect) return tokenizer.encode(text, nullptr, tokens_);
+  Result<void> done = protect ? encode_protected(rendering, conversation, tokenizer, trusted, text)
+                              : tokenizer.encode(text, nullptr, tokens_);
+  if (!done) return done;
+  // A control token within a run has no dummy prefix before it, unless the text begins with it.
+  const auto first = std::find_if(tokens_.begin(), tokens_.end(), [](const EncodedToken& t) { return t.bytes.begin != t.bytes.end; });
+  if (anchor.byte != 0) tokens_.erase(tokens_.begin(), first);
+  return {};
+}
+
+Result<void> Tail::encode_protected(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
+                                    std::span<const TrustedPath> trusted, std::string_view text) {
   std::span<const Span> spans = rendering.spans();
-  const auto first = std::partition_point(spans.begin(), spans.end(), [&](const Span& s) { return s.end <= anchor.byte; });
+  const std::uint32_t from = anchor_.byte;
+  const auto first = std::partition_point(spans.begin(), spans.end(), [from](const Span& s) { return s.end <= from; });
   spans = spans.subspan(static_cast<std::size_t>(first - spans.begin()));
   const TrustRule rule(conversation, tokenizer.facts(), trusted);
-  Result<GuardedEncoding> encoding = encode_guarded(tokenizer, text, rule.ranges(spans, text, anchor.byte));
+  Result<GuardedEncoding> encoding = encode_guarded(tokenizer, text, rule.ranges(spans, text, from));
   if (!encoding) return encoding.error();
   tokens_ = std::move(encoding->tokens);
   return {};
@@ -176,10 +187,11 @@ std::vector<TokenId> Tail::ids_from(std::size_t token) const {
   return ids;
 }
 
-Anchor Tail::last_anchor(std::size_t total, std::size_t appended, Anchor old) const {
+Anchor Tail::last_anchor(const TokenizerFacts& facts, std::size_t total, std::size_t appended, Anchor old) const {
   const std::size_t first = tokens_.size() - appended;
   for (std::size_t i = tokens_.size(); i-- > first;) {
-    if (tokens_[i].added && tokens_[i].bytes.begin != tokens_[i].bytes.end) {
+    const bool is_anchor = tokens_[i].added && tokens_[i].bytes.begin != tokens_[i].bytes.end && begins_run(facts, tokens_[i].id);
+    if (is_anchor) {
       return {total - (tokens_.size() - i), anchor_.byte + tokens_[i].bytes.begin};
     }
   }

@@ -54,9 +54,11 @@ class Tail {
 
   std::vector<TokenId> ids_from(std::size_t token) const;
   /// The last control token among the `appended` last tokens, of which there are `total` now; `old` if there is none.
-  Anchor last_anchor(std::size_t total, std::size_t appended, Anchor old) const;
+  Anchor last_anchor(const TokenizerFacts& facts, std::size_t total, std::size_t appended, Anchor old) const;
 
  private:
+  Result<void> encode_protected(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
+                                std::span<const TrustedPath> trusted, std::string_view text);
   std::optional<std::size_t> spell(std::string_view text, std::size_t token, const Tokenizer& tokenizer,
                                    const ControlIds& control) const;
   Match match_spelling(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const;

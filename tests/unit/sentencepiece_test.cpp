@@ -6,6 +6,7 @@
 #include <limits>
 #include <thread>
 
+#include "parlance/session.h"
 #include "sp_maker.h"
 #include "tokenizers/adapters.h"
 
@@ -269,6 +270,44 @@ TEST_F(SentencePiece, what_the_library_refuses_is_an_error) {
   EXPECT_TRUE(opened.error().message().starts_with("m: SentencePiece cannot read the model: "))
       << opened.error().message();
   EXPECT_FALSE(open_sentencepiece(bytes_, "m", {.special_tokens = {""}}, {}));
+}
+
+/// A tokenizer that counts what it is given.
+class Counting final : public Tokenizer {
+ public:
+  explicit Counting(const Tokenizer& inner) : inner_(inner) { facts_ = inner.facts(); }
+  Result<void> encode(std::string_view text, const std::vector<ByteSpan>* trusted,
+                      std::vector<EncodedToken>& into) const override {
+    bytes += text.size();
+    return inner_.encode(text, trusted, into);
+  }
+  std::string token_text(TokenId id) const override { return inner_.token_text(id); }
+
+  mutable std::size_t bytes = 0;
+
+ private:
+  const Tokenizer& inner_;
+};
+
+/// A symbol is within a run, and the text from it on would get a dummy prefix that is not there.
+TEST_F(SentencePiece, a_session_encodes_from_the_last_symbol_on) {
+  OPEN(small_model());
+  const Counting counting(*tokenizer_);
+  Conversation chat;
+  ASSERT_TRUE(chat.add({.role = "user", .content = std::string(3000, 'a')}));
+  const auto compiled =
+      Template::compile("{% for m in messages %}<|x|>{{ m.content }}<|x|>{% endfor %}");
+  auto session = Session::begin(*compiled, counting, std::move(chat));
+  ASSERT_TRUE(session) << session.error().display();
+  for (int turn = 0; turn < 3; ++turn) {
+    counting.bytes = 0;
+    const std::vector<Message> more = {{.role = "user", .content = "ab"}};
+    ASSERT_TRUE(session->extend(more));
+    EXPECT_LT(counting.bytes, 100u) << "turn " << turn;
+  }
+  const auto whole = compiled->render(session->conversation());
+  EXPECT_EQ(tokenize(*whole, session->conversation(), counting)->ids,
+            std::vector<TokenId>(session->ids().begin(), session->ids().end()));
 }
 
 TEST_F(SentencePiece, many_threads_encode_at_once) {
