@@ -11,6 +11,7 @@
 #include <memory>
 #include <random>
 #include <regex>
+#include <set>
 
 #include "attacks.h"
 #include "parlance/tokens.h"
@@ -68,9 +69,9 @@ bool is_trusted(const Tokenizer& tokenizer, const Rendering& prompt, const Conve
 /// The first control token with a byte that is not trusted, or null.
 const PromptToken* forged(const Rendering& prompt, const Conversation& chat, const Tokenizer& tokenizer,
                           const PromptTokens& tokens) {
-  std::map<TokenId, const AddedToken*> control;
+  std::set<TokenId> control(tokenizer.facts().markers.begin(), tokenizer.facts().markers.end());
   for (const AddedToken& token : tokenizer.facts().added) {
-    if (token.control) control[token.id] = &token;
+    if (token.control) control.insert(token.id);
   }
   std::size_t at = 0;
   const std::span<const Span> spans = prompt.spans();

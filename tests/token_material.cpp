@@ -97,6 +97,7 @@ std::vector<std::string> control_texts_of(const Tokenizer& tokenizer) {
   for (const AddedToken& token : tokenizer.facts().added) {
     if (token.control) texts.push_back(token.text);
   }
+  for (const TokenId marker : tokenizer.facts().markers) texts.push_back(tokenizer.token_text(marker));
   return texts;
 }
 
