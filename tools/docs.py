@@ -148,6 +148,17 @@ def fidelity(_):
          "no difference"],
         ["gguf-py 0.19.0", "60 models it writes a run, with random metadata, both byte orders, split and cut off", "no difference"],
         ["Ollama 0.17.4", "20,000 random Modelfiles and 20,000 names of models, read by its own code", "no difference"],
+        ["transformers' `apply_chat_template(tokenize=True)`", "ids of 19,229 conversations, with tokenizers of byte-level BPE, SentencePiece's "
+         "BPE, Unigram, WordPiece and WordLevel trained by the tests", "no difference"],
+        ["its `return_assistant_tokens_mask`", "4,481 masks of those, where a template has tags", "each as the rule says, as 4,092 of "
+         "transformers' are; the others are explained one by one"],
+        ["its `continue_final_message`", "708 continued messages of 118 templates", "no difference but white space that two templates cut"],
+        ["tokenizers 0.23.3, sentencepiece 0.2.3", "ids and places of 1,500 texts for each tokenizer, trusted nowhere, everywhere and in places",
+         "no difference"],
+        ["its own full render", "a chat's next turn from the ids so far: 12,978 cuts for each trained tokenizer", "the same ids, or a refusal "
+         "exactly where the prefix is not stable"],
+        ["the rule that content forges no control token", "45,600 attacked conversations for each trained tokenizer, and 1,018,400 in the "
+         "longest run", "not one forged"],
         ["CPython 3.11", "Unicode over all code points, 100,000 numbers, 100,000 method calls, JSON, syntax trees", "no difference"],
     ]
     return table(["compared with", "what", "result"], rows)

@@ -29,11 +29,13 @@ class ControlIds {
   std::optional<TokenId> unk_;
 };
 
-/// May a text be encoded from this control token on? Not where the text around it is one run that the model weighs as a
-/// whole, or merges.
+/// May a text be encoded from this token on? It must be a control token, with which no dummy prefix can become one token,
+/// and not within a run that the model weighs as a whole.
 inline bool begins_run(const TokenizerFacts& facts, TokenId id) {
-  const auto has = [id](const std::vector<TokenId>& ids) { return std::binary_search(ids.begin(), ids.end(), id); };
-  return !has(facts.markers) && !(facts.weighs_runs && has(facts.symbols));
+  const auto token = std::lower_bound(facts.added.begin(), facts.added.end(), id,
+                                      [](const AddedToken& t, TokenId wanted) { return t.id < wanted; });
+  const bool is_mark = token != facts.added.end() && token->id == id && token->control && !token->text.starts_with(' ');
+  return is_mark && !(facts.weighs_runs && std::binary_search(facts.symbols.begin(), facts.symbols.end(), id));
 }
 
 /// What the tokenizer by itself puts before a text and the ids do not begin with: they may begin with a part of it.

@@ -159,7 +159,8 @@ Tail::Match Tail::match_from_middle(const Known& known, const Landmarks& landmar
   const std::span<const TokenId> old = known.ids.subspan(anchor_.token);
   const std::size_t given = known.sampled_from - anchor_.token;
   std::size_t j = 0;
-  for (std::size_t i = 0; i < landmarks.size() && i + kLeastShared <= given; ++i) {
+  // The first token may have a dummy prefix in it.
+  for (std::size_t i = 1; i < landmarks.size() && i + kLeastShared <= given; ++i) {
     while (j < tokens_.size() && anchor_.byte + tokens_[j].bytes.begin < landmarks[i].byte) ++j;
     if (j == tokens_.size() || anchor_.byte + tokens_[j].bytes.begin != landmarks[i].byte) continue;
     const std::span<const TokenId> rest = old.subspan(i);

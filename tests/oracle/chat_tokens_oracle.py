@@ -173,7 +173,7 @@ def mask_faults(tokenizer, text, spans, truth):
 
 class Score:
     def __init__(self):
-        self.equal = self.refused = self.guarded = self.masks = self.wrong = 0
+        self.equal = self.refused = self.guarded = self.masks = self.other_masks = self.wrong = 0
         self.known = {}
 
     def fault(self, *words):
@@ -211,6 +211,7 @@ class Score:
             self.fault(where, "not the rule's mask", json.dumps(context)[:300], ours_wrong[:8])
         if mask == truth:
             return
+        self.other_masks += 1
         again, reasons = mask_faults(tokenizer, text, spans, truth)
         if again != mask or not reasons:
             self.fault(where, "another mask", json.dumps(context)[:300],
@@ -254,7 +255,8 @@ def main():
                 answers = ours(options.binary, scratch, folders[i], contexts + more)
                 for context, answer in zip(contexts + more, answers, strict=True):
                     score.compare(name, tokenizers[i], template, context, answer, added[i])
-    print(f"{score.equal} conversations compared, {score.masks} with masks; {score.guarded} guarded, {score.refused} refused by both; "
+    print(f"{score.equal} conversations compared, {score.masks} with masks, {score.other_masks} of which transformers makes "
+          f"otherwise than the rule; {score.guarded} guarded, {score.refused} refused by both; "
           f"{score.wrong} wrong")
     for reason, count in score.known.items():
         print(f"  {count} masks differ knowingly: {reason}")

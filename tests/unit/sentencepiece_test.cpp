@@ -310,6 +310,25 @@ TEST_F(SentencePiece, a_session_encodes_from_the_last_symbol_on) {
             std::vector<TokenId>(session->ids().begin(), session->ids().end()));
 }
 
+/// Two blanks as a symbol: a dummy prefix before the last of them would be in it, and all behind it would shift.
+TEST_F(SentencePiece, a_session_does_not_encode_from_blanks_on) {
+  SpMaker maker = small_model();
+  maker.piece("\u2581\u2581", SpType::user_defined);
+  OPEN(maker);
+  Conversation chat;
+  ASSERT_TRUE(chat.add({.role = "user", .content = "ab"}));
+  const auto compiled = Template::compile("{% for m in messages %}{{ m.content }}{% endfor %}");
+  auto session = Session::begin(*compiled, *tokenizer_, std::move(chat));
+  ASSERT_TRUE(session) << session.error().display();
+  for (const char* text : {"ab    ", "ab"}) {
+    const std::vector<Message> more = {{.role = "user", .content = text}};
+    ASSERT_TRUE(session->extend(more));
+    const auto whole = compiled->render(session->conversation());
+    EXPECT_EQ(tokenize(*whole, session->conversation(), *tokenizer_)->ids,
+              std::vector<TokenId>(session->ids().begin(), session->ids().end()));
+  }
+}
+
 TEST_F(SentencePiece, many_threads_encode_at_once) {
   OPEN(small_model());
   const std::string wanted = encoded("ab<|x|> ab", std::vector<ByteSpan>{});
