@@ -155,9 +155,9 @@ def fidelity(_):
         ["its `continue_final_message`", "708 continued messages of 118 templates", "no difference but white space that two templates cut"],
         ["tokenizers 0.23.3, sentencepiece 0.2.3", "ids and places of 1,500 texts for each tokenizer, trusted nowhere, everywhere and in places",
          "no difference"],
-        ["its own full render", "a chat's next turn from the ids so far: 12,978 cuts for each trained tokenizer", "the same ids, or a refusal "
+        ["its own full render", "a chat's next turn from the ids so far: 12,978 cuts with each of 18 tokenizers", "the same ids, or a refusal "
          "exactly where the prefix is not stable"],
-        ["the rule that content forges no control token", "45,600 attacked conversations for each trained tokenizer, and 1,018,400 in the "
+        ["the rule that content forges no control token", "45,600 attacked conversations with each of 16 tokenizers, and 1,018,400 in the "
          "longest run", "not one forged"],
         ["CPython 3.11", "Unicode over all code points, 100,000 numbers, 100,000 method calls, JSON, syntax trees", "no difference"],
     ]
