@@ -14,105 +14,34 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "parlance/reply_format.h"
 #include "parlance/result.h"
 
 namespace parlance {
 
-/// A text that separates the parts of a reply, with the white space the model puts around it.
+/// The tools that a reply may call: their names, and the types of their arguments for formats that write values bare.
 ///
-/// `before` and `after` are framing: they belong to the marker where they are there, and any ending of `before` or
-/// beginning of `after` will do. A marker without texts does not exist in the format.
-struct ReplyMarker {
-  std::vector<std::string> texts{};  ///< the first is what the model is taught; the others are read too
-  std::string before{};
-  std::string after{};
-  bool exists() const { return !texts.empty(); }
-  bool operator==(const ReplyMarker&) const = default;
-};
+/// A value, cheap to copy; never changed.   Threads: any.
+class ReplyTools {
+ public:
+  /// No tools are known: any name will do, and a value's type is told by its text.
+  ReplyTools() = default;
+  /// Reads `tools` of a request: OpenAI's {"type": "function", "function": {…}} or the inner objects alone. Schemas are
+  /// followed through $ref, anyOf, oneOf, allOf, enum and const. What is no tool is left out.
+  /// Fails with: json (place); value when it is no array.
+  static Result<ReplyTools> from_json(std::string_view tools, std::string_view name = "<tools>");
+  bool known() const { return data_ != nullptr; }
+  bool declares(std::string_view name) const;
+  struct Data;
+  const Data* data() const { return data_.get(); }
 
-/// Where a reply begins: right behind what the prompt ends with.
-enum class ReplyStart : std::uint8_t {
-  content,    ///< in the answer
-  reasoning,  ///< inside the reasoning, which the prompt has opened
-  header,     ///< in the header of a turn, whose marker the prompt has written
-};
-
-/// How calls that follow each other stand in one section.
-enum class CallLayout : std::uint8_t {
-  single,  ///< each has its own `open` and `close`
-  list,    ///< a JSON list of calls between `open` and `close`
-};
-
-/// Where the name of a called tool stands.
-enum class NamePlace : std::uint8_t {
-  member,  ///< a member of the call's JSON object
-  header,  ///< the header of the turn
-};
-
-/// How arguments are written.
-enum class ArgumentCodec : std::uint8_t {
-  json,      ///< a JSON object, or a JSON string that holds one
-  keywords,  ///< keyword arguments of a Python call, whose values are literals
-  code,      ///< a program as it is, which becomes the value of one argument
-};
-
-/// One way in which calls are written. A format may have several.
-struct CallForm {
-  ReplyMarker open{};
-  ReplyMarker close{};
-  std::string separator{};  ///< what a model writes between two calls; in reading any white space will do
-  CallLayout layout = CallLayout::single;
-  bool commas_optional = false;  ///< list: the calls may follow each other without commas
-  NamePlace name_place = NamePlace::member;
-  std::string header{};                      ///< name_place header: the one header that means this form; "": any name
-  std::vector<std::string> name_members{};   ///< name_place member: the keys that may hold the name, any of them
-  std::vector<std::string> argument_members{};
-  std::vector<std::string> id_members{};
-  ArgumentCodec arguments = ArgumentCodec::json;
-  std::string callee{};         ///< keywords: what is called in the text, e.g. "tool_call"
-  std::string code_argument{};  ///< code: the argument that the program becomes
-  std::string result_open{};    ///< what stands before and behind the result of such a call, in its turn
-  std::string result_close{};
-  bool operator==(const CallForm&) const = default;
-};
-
-/// A turn of a conversation as text: a marker, a header up to `header_close`, then text.
-struct ReplyTurn {
-  std::string role{};
-  ReplyMarker open{};
-  std::string header_close{};  ///< "": no header
-  std::string raw_role{};      ///< the role of a message whose text is no result of a call; "": `role`
-  bool operator==(const ReplyTurn&) const = default;
-};
-
-/// How a model writes its replies: plain data, compared, copied and cached as such.
-///
-///     {"reasoning": {"open": "<think>", "close": "</think>"}, "end": ["<|im_end|>"],
-///      "calls": [{"open": "<tool_call>", "close": "</tool_call>", "name": ["name"], "arguments": ["arguments"]}]}
-struct ReplyFormat {
-  ReplyStart start = ReplyStart::content;
-  ReplyMarker reasoning_open{};
-  ReplyMarker reasoning_close{};
-  bool calls_end_reasoning = false;  ///< an opener inside reasoning begins a call; else it is text
-  std::vector<CallForm> calls{};
-  bool parallel = true;              ///< a reply may hold more than one call; reading takes more in any case
-  std::vector<ReplyMarker> end{};    ///< each ends the reply
-  std::string prefix{};              ///< what may stand before the first turn of a conversation
-  std::vector<ReplyTurn> turns{};    ///< the assistant's goes on with the reply, any other ends it
-
-  /// Reads and validates a format.
-  /// Fails with: json (place); value when a member is unknown, of the wrong type or contradicts another (path).
-  static Result<ReplyFormat> from_json(std::string_view text, std::string_view name = "<format>");
-  /// JSON that from_json reads as an equal format. Members with their default are left out.
-  std::string to_json() const;
-  /// Whether a parser can be made of it: markers that can be told apart, forms with all that they need.
-  /// Fails with: value (path of the field).
-  Result<void> validate() const;
-  bool operator==(const ReplyFormat&) const = default;
+ private:
+  std::shared_ptr<const Data> data_;
 };
 
 /// One step of a reply. Views live until the sink returns.
@@ -155,6 +84,14 @@ struct ReplyLimits {
   std::uint32_t pending = 1 << 20;   ///< bytes of a call held back: its arguments where they stand before its name
 };
 
+/// What else a reader goes by.
+struct ReplyOptions {
+  ReplyTools tools{};
+  /// What the prompt of this reply ends with, from the assistant's turn on; nothing: ReplyFormat::prompt.
+  std::optional<std::string> prompt{};
+  ReplyLimits limits{};
+};
+
 /// Reads a reply while it arrives.
 ///
 /// Each byte is looked at once. Held back is what may still be the beginning of a marker, white space that may belong to
@@ -164,9 +101,7 @@ struct ReplyLimits {
 /// A value: copies go on independently; one that was moved from can only be assigned to.   Threads: one at a time.
 class ReplyParser {
  public:
-  explicit ReplyParser(const ReplyFormat& format, const ReplyLimits& limits = {});
-  /// Begins elsewhere than the format says, as where the prompt opened the reasoning itself.
-  ReplyParser(const ReplyFormat& format, ReplyStart start, const ReplyLimits& limits = {});
+  explicit ReplyParser(const ReplyFormat& format, const ReplyOptions& options = {});
   /// Reads turns of all roles, as prompts have them; the format must have turns.
   static ReplyParser of_conversation(const ReplyFormat& format, const ReplyLimits& limits = {});
   ReplyParser(const ReplyParser&);
