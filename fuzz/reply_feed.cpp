@@ -76,8 +76,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view reply(reinterpret_cast<const char*>(data) + 3, size - 3);
   ReplyLimits limits;
   if ((data[1] & 4) != 0) limits = {.depth = 4, .name = 12, .pending = 48};
-  const bool reasons = format.reasoning_close.exists() && (data[1] & 1) != 0;
-  const ReplyParser parser(format, reasons ? ReplyStart::reasoning : format.start, limits);
+  ReplyOptions options{.limits = limits};
+  if (format.reasoning_open.exists() && (data[1] & 1) != 0) options.prompt = format.reasoning_open.texts.front();
+  const ReplyParser parser(format, options);
   const std::vector<Event> whole = read(parser, reply, 0);
   check(whole, reply);
   if (read(parser, reply, 1) != whole || read(parser, reply, 1 + data[2] % 64) != whole) std::abort();

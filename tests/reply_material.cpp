@@ -72,7 +72,7 @@ const ReplyFormat& format_of(std::string_view name) {
 Events read_cut(const ReplyFormat& format, std::string_view reply, const std::vector<std::size_t>& cuts,
                 const ReplyLimits& limits) {
   Recorder recorder;
-  ReplyParser parser(format, limits);
+  ReplyParser parser(format, ReplyOptions{.limits = limits});
   std::size_t from = 0;
   for (const std::size_t cut : cuts) {
     parser.feed(reply.substr(from, cut - from), recorder.sink());
@@ -125,7 +125,7 @@ std::string mutated(std::string reply, std::mt19937_64& random) {
 std::string broken_law(const ReplyFormat& format, const std::string& reply, std::mt19937_64& random,
                        const ReplyLimits& limits) {
   Recorder recorder;
-  ReplyParser parser(format, limits);
+  ReplyParser parser(format, ReplyOptions{.limits = limits});
   parser.feed(reply, recorder.sink());
   parser.finish(recorder.sink());
   if (!recorder.fault().empty()) return recorder.fault();

@@ -155,6 +155,9 @@ struct ReplyFormat {
   std::vector<CallForm> calls{};
   bool parallel = true;              ///< a reply may hold more than one call; reading takes more in any case
   std::vector<ReplyMarker> end{};    ///< each ends the reply
+  /// Texts that are control tokens. A marker that holds one counts, where pieces are fed as tokens, only if each such
+  /// text in it is exactly one piece that was fed as a control token. Bytes alone are matched without that.
+  std::vector<std::string> control{};
   std::string prefix{};              ///< what may stand before the first turn of a conversation
   std::vector<ReplyTurn> turns{};    ///< the assistant's goes on with the reply, any other ends it
 

@@ -31,7 +31,7 @@ bool too_many(Binding& b, std::size_t given) {
                 std::to_string(given) + (given == 1 ? " was given" : " were given"));
 }
 
-bool bind_positional(Binding& b, const Value* self, const CallArguments& in, CallArguments& rest) {
+bool bind_positional(Binding& b, const Value* self, const PassedArguments& in, PassedArguments& rest) {
   const Signature& s = b.row.bound;
   std::size_t places = positional_places(s);
   std::size_t next = 0;
@@ -59,7 +59,7 @@ int parameter_named(const Signature& s, std::string_view name) {
   return -1;
 }
 
-bool bind_keywords(Binding& b, const CallArguments& in, CallArguments& rest) {
+bool bind_keywords(Binding& b, const PassedArguments& in, PassedArguments& rest) {
   const Signature& s = b.row.bound;
   if (in.keyword_count == 0) return true;
   DictEntry* left = s.kwargs ? b.rt.arena.allocate_array<DictEntry>(in.keyword_count) : nullptr;
@@ -97,7 +97,7 @@ bool fill_defaults(Binding& b) {
 
 namespace {
 
-Value call_in_order(Runtime& rt, const Builtin& row, const Value* self, const CallArguments& arguments) {
+Value call_in_order(Runtime& rt, const Builtin& row, const Value* self, const PassedArguments& arguments) {
   Value values[Signature::kMost];
   std::size_t next = 0;
   if (self != nullptr) values[next++] = *self;
@@ -109,7 +109,7 @@ Value call_in_order(Runtime& rt, const Builtin& row, const Value* self, const Ca
 
 }  // namespace
 
-Value call_builtin(Runtime& rt, const Builtin& row, const Value* self, const CallArguments& arguments) {
+Value call_builtin(Runtime& rt, const Builtin& row, const Value* self, const PassedArguments& arguments) {
   if (row.bound.count == 0 && row.bound.varargs && row.bound.kwargs && self == nullptr) {
     Value nothing;
     Call call{rt, &row, &nothing, arguments};  // f(*args, **kwargs) takes everything as it comes

@@ -33,7 +33,7 @@ struct Call {
   Runtime& rt;
   const Builtin* builtin;  ///< the row being run, for messages
   const Value* arguments;  ///< one for each parameter, defaults filled in
-  CallArguments rest{};    ///< *args and **kwargs, if the signature has them
+  PassedArguments rest{};    ///< *args and **kwargs, if the signature has them
 
   Value operator[](std::size_t i) const { return arguments[i]; }
   /// Did the caller give argument i, whose default is `missing`? (A variable that was never set is given: it has a reason.)
@@ -58,7 +58,7 @@ inline bool binds_in_order(const Signature& s, std::size_t given) {
 /// Runs `row` with unbound arguments: binds them as Python does (TypeError "f() missing 1 required positional
 /// argument: 'x'", "got an unexpected keyword argument", "takes N positional arguments but M were given",
 /// "got multiple values for argument") and calls it. `self` (if not null) goes in front.
-Value call_builtin(Runtime& rt, const Builtin& row, const Value* self, const CallArguments& arguments);
+Value call_builtin(Runtime& rt, const Builtin& row, const Value* self, const PassedArguments& arguments);
 /// The default of a parameter as a value.
 inline Value default_value(const Parameter& parameter) {
   switch (parameter.kind) {

@@ -55,7 +55,7 @@ extern const ObjectType kNamespaceType;
 void namespace_set(Runtime& rt, NamespaceObject& ns, std::string_view name, Value value);
 
 /// str.format(*args, **kwargs) as the sandbox runs it: fields go through get_attribute and get_item. In format_braces.cpp.
-Value format_braces(Runtime& rt, Value format, const CallArguments& arguments);
+Value format_braces(Runtime& rt, Value format, const PassedArguments& arguments);
 /// str.format_map(mapping).
 Value format_map(Runtime& rt, Value format, Value mapping);
 

@@ -124,7 +124,7 @@ std::optional<Value> Compiler::fold_arguments_and_run(const Filter& node) {
   if (node.arguments.star != nullptr || node.arguments.star_star != nullptr) return std::nullopt;
   std::optional<Value> subject = again(node.subject);
   if (!subject) return std::nullopt;
-  CallArguments arguments{positional.data(), static_cast<std::uint32_t>(positional.size()), keywords.data(),
+  PassedArguments arguments{positional.data(), static_cast<std::uint32_t>(positional.size()), keywords.data(),
                           static_cast<std::uint32_t>(keywords.size())};
   return call_builtin(rt_, *row, &*subject, arguments);
 }

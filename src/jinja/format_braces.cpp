@@ -129,7 +129,7 @@ bool FieldReader::read_spec(Field& field) {
 
 class BraceFormatter {
  public:
-  BraceFormatter(Runtime& rt, bool escaping, const CallArguments& arguments, const Value* mapping)
+  BraceFormatter(Runtime& rt, bool escaping, const PassedArguments& arguments, const Value* mapping)
       : rt_(rt), escaping_(escaping), arguments_(arguments), mapping_(mapping) {}
 
   /// Formats one text; specs with fields inside come back here, at most kNesting deep.
@@ -167,7 +167,7 @@ class BraceFormatter {
 
   Runtime& rt_;
   bool escaping_;
-  const CallArguments& arguments_;
+  const PassedArguments& arguments_;
   const Value* mapping_;
   std::int64_t next_number_ = 0;
   bool manual_ = false;
@@ -289,7 +289,7 @@ Value BraceFormatter::print_value(Value v, std::string_view spec) {
   return v.is_invalid() ? v : escape_html(rt_, v);
 }
 
-Value run(Runtime& rt, Value format, const CallArguments& arguments, const Value* mapping) {
+Value run(Runtime& rt, Value format, const PassedArguments& arguments, const Value* mapping) {
   const bool markup = format.is_markup();
   BraceFormatter formatter(rt, markup, arguments, mapping);
   const Value formatted = formatter.format(with_markup(format, false), kNesting);
@@ -298,7 +298,7 @@ Value run(Runtime& rt, Value format, const CallArguments& arguments, const Value
 
 }  // namespace
 
-Value format_braces(Runtime& rt, Value format, const CallArguments& arguments) {
+Value format_braces(Runtime& rt, Value format, const PassedArguments& arguments) {
   return run(rt, format, arguments, nullptr);
 }
 

@@ -30,7 +30,7 @@ Value missing() {
 // ---- range
 
 Value global_range(Call& call) {
-  const CallArguments& in = call.rest;
+  const PassedArguments& in = call.rest;
   std::uint32_t n = in.positional_count;
   if (n == 0) return call.rt.fail(ErrorCode::type, "range expected at least 1 argument, got 0");
   if (n > 3)
@@ -94,7 +94,7 @@ bool add_all(Runtime& rt, DictBuilder& dict, Value source) {
 
 /// dict(*args, **kwargs).
 Value build_dict(Call& call) {
-  const CallArguments& in = call.rest;
+  const PassedArguments& in = call.rest;
   if (in.positional_count > 1) {
     return call.rt.fail(ErrorCode::type, "dict expected at most 1 argument, got " +
                                              std::to_string(in.positional_count));
@@ -187,7 +187,7 @@ Value plain_object_text(Runtime& rt, std::string_view python_class) {
 CyclerObject& as_cycler(Object* self) { return *static_cast<CyclerObject*>(self); }
 
 Value global_cycler(Call& call) {
-  const CallArguments& in = call.rest;
+  const PassedArguments& in = call.rest;
   if (in.positional_count == 0) {
     return call.rt.fail(ErrorCode::python_runtime, "at least one item has to be provided");
   }
@@ -240,7 +240,7 @@ Value global_joiner(Call& call) {
       call.rt.arena.make<JoinerObject>(JoinerObject{{&kJoinerType}, call[0], false}));
 }
 
-Value joiner_call(Runtime& rt, Object* self, const CallArguments& in) {
+Value joiner_call(Runtime& rt, Object* self, const PassedArguments& in) {
   auto& joiner = *static_cast<JoinerObject*>(self);
   if (in.positional_count + in.keyword_count != 0) {
     return rt.fail(ErrorCode::type, "Joiner.__call__() takes 1 positional argument but " +
@@ -354,7 +354,7 @@ Value function_text(Runtime& rt, Object* self, bool) {
   return make_computed(rt, shown + ">");
 }
 
-Value function_call(Runtime& rt, Object* self, const CallArguments& arguments) {
+Value function_call(Runtime& rt, Object* self, const PassedArguments& arguments) {
   return call_builtin(rt, *static_cast<FunctionObject*>(self)->row, nullptr, arguments);
 }
 

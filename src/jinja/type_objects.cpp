@@ -30,7 +30,7 @@ Value dict_method_text(Runtime& rt, Object* self, bool) {
   return make_computed(rt, "<method '" + std::string(row_of(self).name) + "' of 'dict' objects>");
 }
 
-Value dict_method_call(Runtime& rt, Object* self, const CallArguments& in) {
+Value dict_method_call(Runtime& rt, Object* self, const PassedArguments& in) {
   const std::string name(row_of(self).name);
   if (in.positional_count == 0) {
     return rt.fail(ErrorCode::type, "unbound method dict." + name + "() needs an argument");
@@ -153,7 +153,7 @@ Value alias_item(Runtime& rt, Object* self, Value) {
                  "There are no type variables left in " + std::string(text(rt, shown)));
 }
 
-Value alias_call(Runtime& rt, Object* self, const CallArguments& in) {
+Value alias_call(Runtime& rt, Object* self, const PassedArguments& in) {
   Object* const type = alias_of(self).dict_type.object;
   return type->type->call(rt, type, in);
 }

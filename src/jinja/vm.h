@@ -138,16 +138,16 @@ class Machine {
   bool load_template(Value name, std::uint16_t how);
 
   // vm_calls.cpp
-  CallArguments gather(const CallShape& shape, bool& ok);
+  PassedArguments gather(const CallShape& shape, bool& ok);
   bool add_mapping(const Value& more, DictBuilder& keywords);
   Value call_row(const Builtin& row, const Value* self, const CallShape& shape);
   Value apply(const Instruction& i);
   bool call(Value callee, const CallShape& shape, std::uint32_t result);
   bool call_shape(const Instruction& i);
   bool call_method(const Instruction& i);
-  bool call_macro(Object* object, const CallArguments& arguments, std::uint32_t result);
-  bool bind_macro(const Routine& routine, const CallArguments& arguments, Frame& frame);
-  bool call_loop(const LoopObject& loop, const CallArguments& arguments, std::uint32_t result);
+  bool call_macro(Object* object, const PassedArguments& arguments, std::uint32_t result);
+  bool bind_macro(const Routine& routine, const PassedArguments& arguments, Frame& frame);
+  bool call_loop(const LoopObject& loop, const PassedArguments& arguments, std::uint32_t result);
   Frame* new_frame(const Routine& routine, Frame* outer);
   bool enter(Frame* frame, std::uint32_t result);
   void leave();

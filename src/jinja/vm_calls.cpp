@@ -93,9 +93,9 @@ std::vector<std::string> Machine::trace() const {
 
 // ---- arguments
 
-CallArguments Machine::gather(const CallShape& shape, bool& ok) {
+PassedArguments Machine::gather(const CallShape& shape, bool& ok) {
   ok = true;
-  CallArguments out;
+  PassedArguments out;
   const std::uint32_t* list = operands_ + shape.first;
   out.positional_count = shape.positional;
   if (shape.star != CallShape::kNone) {
@@ -168,7 +168,7 @@ Value Machine::call_row(const Builtin& row, const Value* self, const CallShape& 
     return row.run(call);
   }
   bool ok;
-  CallArguments arguments = gather(shape, ok);
+  PassedArguments arguments = gather(shape, ok);
   return ok ? call_builtin(rt_, row, self, arguments) : Value::invalid();
 }
 
@@ -181,7 +181,7 @@ bool Machine::call(Value callee, const CallShape& shape, std::uint32_t result) {
     return step_limits(1);
   }
   bool ok;
-  CallArguments arguments = gather(shape, ok);
+  PassedArguments arguments = gather(shape, ok);
   if (!ok) return false;
   if (callee.is_undefined()) {
     fail_undefined(rt_, callee);
@@ -232,7 +232,7 @@ std::string macro_name(const Routine& routine) {
 }
 
 /// Takes a keyword out of the arguments: marks it used.
-const Value* take_keyword(const CallArguments& arguments, std::string_view name, std::vector<bool>& used) {
+const Value* take_keyword(const PassedArguments& arguments, std::string_view name, std::vector<bool>& used) {
   for (std::uint32_t i = 0; i < arguments.keyword_count; ++i) {
     if (!used[i] && leaf_text(arguments.keywords[i].key) == name) {
       used[i] = true;
@@ -251,7 +251,7 @@ Value no_caller(Runtime& rt) {
 
 }  // namespace
 
-bool Machine::bind_macro(const Routine& routine, const CallArguments& in_arguments, Frame& frame) {
+bool Machine::bind_macro(const Routine& routine, const PassedArguments& in_arguments, Frame& frame) {
   auto count = static_cast<std::uint32_t>(routine.parameters.size());
   std::vector<bool> used(in_arguments.keyword_count, false);
   std::uint32_t given = std::min(count, in_arguments.positional_count);
@@ -295,7 +295,7 @@ bool Machine::bind_macro(const Routine& routine, const CallArguments& in_argumen
   return true;
 }
 
-bool Machine::call_macro(Object* object, const CallArguments& arguments, std::uint32_t result) {
+bool Machine::call_macro(Object* object, const PassedArguments& arguments, std::uint32_t result) {
   auto& macro = *static_cast<MacroObject*>(object);
   Frame* frame = new_frame(*macro.routine, macro.outer);
   frame->scoped = macro.scoped;
@@ -315,7 +315,7 @@ bool Machine::enter_recursive_loop(const Routine& routine, Frame* outer, Value o
   return enter(frame, result);
 }
 
-bool Machine::call_loop(const LoopObject& loop, const CallArguments& arguments, std::uint32_t result) {
+bool Machine::call_loop(const LoopObject& loop, const PassedArguments& arguments, std::uint32_t result) {
   if (loop.routine == nullptr) {
     rt_.fail(ErrorCode::type, "The loop must have the 'recursive' marker to be called recursively.");
     return false;

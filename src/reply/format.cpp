@@ -1,16 +1,24 @@
 // Whether a parser can be made of a ReplyFormat. Begin reading at ReplyFormat::validate.
 #include <map>
+#include <set>
 
-#include "parlance/reply.h"
+#include "parlance/json.h"
+#include "parlance/reply_format.h"
 
 namespace parlance {
 namespace {
 
+using Codec = CallArguments::Codec;
+using Part = CallPart::Kind;
+using Role = CallMember::Role;
+
 constexpr std::size_t kLongestMarker = 128;
 constexpr std::size_t kLongestFraming = 16;
-constexpr std::size_t kMost = 16;       // forms, turns, ends
-constexpr std::size_t kMostTexts = 8;   // ways to write a marker
-constexpr std::size_t kAllTexts = 4096; // bytes of all of them with their framing: keeps the tries below 2^16 nodes
+constexpr std::size_t kMost = 16;        // forms, turns, ends
+constexpr std::size_t kMostParts = 16;
+constexpr std::size_t kMostTexts = 8;    // ways to write a marker
+constexpr std::size_t kAllTexts = 4096;  // bytes of all of them with their framing: keeps the tries below 2^16 nodes
+constexpr std::size_t kDeepestObject = 8;
 
 /// Checks one field after the other and keeps the first fault.
 class Check {
@@ -30,61 +38,167 @@ class Check {
     for (const std::string& text : marker.texts) need(!text.empty() && text.size() <= kLongestMarker, path, "a marker has 1 to 128 bytes");
     need(marker.texts.size() <= kMostTexts, path, "a marker is written in at most 8 ways");
     need(marker.before.size() <= kLongestFraming && marker.after.size() <= kLongestFraming, path, "framing has at most 16 bytes");
+    need(is_blank(marker.before) && is_blank(marker.after), path, "framing is white space");
     const std::size_t framing = marker.before.size();
     for (const std::string& text : marker.texts) bytes_ += (framing + 1) * (framing + text.size());
     need(bytes_ <= kAllTexts, path, "too many markers, or too long");
     need(marker.exists() || (marker.before.empty() && marker.after.empty()), path, "framing without a marker");
   }
-  /// The same text must not mean two things in the text of a reply.
+  /// The same text must not mean two things in one place; white space inside does not tell them apart.
   void distinct(const ReplyMarker& marker, const std::string& path) {
     for (const std::string& text : marker.texts) {
-      const auto [there, is_new] = seen_.emplace(text, path);
-      if (!is_new) fail(path, "the same marker as " + there->second);
+      const auto [there, is_new] = seen_.emplace(without_blanks(text), path);
+      if (!is_new && there->second != path) fail(path, "the same marker as " + there->second);
     }
   }
   Result<void> take() { return failed_ ? Result<void>(Error(std::move(parts_))) : Result<void>(); }
 
  private:
+  static bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
+  static std::string without_blanks(const std::string& text) {
+    if (is_blank(text)) return text;
+    std::string out;
+    for (const char c : text) {
+      if (!is_blank({&c, 1})) out += c;
+    }
+    return out;
+  }
+
   bool failed_ = false;
   std::size_t bytes_ = 0;
   Error::Parts parts_;
   std::map<std::string, std::string> seen_;
 };
 
-std::string at(const char* list, std::size_t i) { return std::string(list) + "[" + std::to_string(i) + "]"; }
+std::string at(const std::string& list, std::size_t i) { return list + "[" + std::to_string(i) + "]"; }
 
-void check_codec(Check& check, const CallForm& form, const std::string& path) {
-  const bool header = form.name_place == NamePlace::header;
-  switch (form.arguments) {
-    case ArgumentCodec::json:
-      check.need(header || !form.argument_members.empty(), path + ".arguments", "the key of the arguments is missing");
+// ---- calls
+
+/// What a call says, counted over its parts and the members of its object.
+struct Says {
+  int names = 0, arguments = 0, ids = 0;
+};
+
+void check_members(Check& check, const std::vector<CallMember>& members, const std::string& path, std::size_t depth, Says& says) {
+  std::set<std::string> keys;
+  check.need(!members.empty(), path, "an object without members");
+  check.need(depth <= kDeepestObject, path, "too deep");
+  bool has_name = false, has_arguments = false, has_id = false;
+  for (const CallMember& member : members) {
+    const std::string place = path + "." + member.key;
+    check.need(keys.insert(member.key).second, place, "the same key twice");
+    check.need(member.key != "{name}", place, "no key has this name");
+    has_name = has_name || member.role == Role::name || member.role == Role::any_name;
+    has_arguments = has_arguments || member.role == Role::arguments || member.role == Role::any_name;
+    has_id = has_id || member.role == Role::id;
+    if (member.role == Role::constant) {
+      Document document;
+      check.need(bool(document.parse(member.constant)), place, "a constant is a value of JSON");
+    } else if (member.role == Role::inner) {
+      check_members(check, member.members, place, depth + 1, says);
+    } else if (member.role == Role::any_name) {
+      check.need(member.key.empty(), place, "a key that is the name has no key");
+    }
+  }
+  says.names += has_name;
+  says.arguments += has_arguments;
+  says.ids += has_id;
+}
+
+void check_tags(Check& check, const ArgumentTags& tags, const std::string& path) {
+  check.marker(tags.open, path + ".open");
+  check.marker(tags.key_close, path + ".key_close");
+  check.marker(tags.type_close, path + ".type_close");
+  check.marker(tags.close, path + ".close");
+  check.need(tags.open.exists(), path + ".open", "an argument's tag needs a beginning");
+  check.need(tags.key_close.exists(), path + ".key_close", "a key needs an end");
+  check.need(tags.close.exists(), path + ".close", "an argument's tag needs an end");
+  check.need(tags.item.empty() || !tags.close_end.empty(), path + ".item", "values that nest repeat their key at the end");
+  check.need(tags.item.empty() || !tags.type_close.exists(), path + ".item", "values that nest have no type");
+  check.need(tags.string_types.empty() || tags.type_close.exists(), path + ".string_types", "there is no type");
+}
+
+void check_arguments(Check& check, const CallForm& form, std::size_t i, const std::string& path) {
+  const CallArguments& arguments = form.call[i].arguments;
+  const bool literal_follows = i + 1 < form.call.size() && form.call[i + 1].kind == Part::literal;
+  const bool named_before = i > 0 && form.call[i - 1].kind == Part::name;
+  switch (arguments.codec) {
+    case Codec::json: break;
+    case Codec::tags:
+      check.need(literal_follows, path, "arguments in tags need a literal behind them");
+      check_tags(check, arguments.tags, path + ".arguments.tags");
       break;
-    case ArgumentCodec::keywords:
-      check.need(header, path + ".codec", "keywords need their name in the header");
-      check.need(!form.callee.empty(), path + ".callee", "keywords need what is called");
-      break;
-    case ArgumentCodec::code:
-      check.need(header, path + ".codec", "code needs its name in the header");
-      check.need(!form.code_argument.empty(), path + ".code_argument", "code needs the argument that it becomes");
-      check.need(form.close.exists() && form.close.before.empty(), path + ".close", "code needs a closing marker without framing before it");
+    case Codec::keywords: check.need(named_before || !arguments.callee.empty(), path, "keywords need what is called"); break;
+    case Codec::bare: check.need(!arguments.quote.empty() && arguments.quote.size() <= kLongestMarker, path, "strings need a quote"); break;
+    case Codec::code:
+      check.need(literal_follows, path, "a program needs a literal behind it");
+      check.need(!arguments.argument.empty(), path, "a program needs the argument that it becomes");
       break;
   }
+}
+
+/// A text must be told from what follows it.
+void check_text(Check& check, const CallForm& form, std::size_t i, const std::string& path) {
+  const Part follows = i + 1 < form.call.size() ? form.call[i + 1].kind : Part::name;
+  const bool by_arguments = form.call[i].kind == Part::name && follows == Part::arguments &&
+                            form.call[i + 1].arguments.codec != Codec::code;
+  check.need(follows == Part::literal || by_arguments, path, "needs a literal behind it");
+}
+
+void check_parts(Check& check, const CallForm& form, const std::string& path) {
+  Says says;
+  for (std::size_t i = 0; i < form.call.size(); ++i) {
+    const CallPart& part = form.call[i];
+    const std::string place = at(path + ".call", i);
+    switch (part.kind) {
+      case Part::literal:
+        check.marker(part.literal, place);
+        check.need(part.literal.exists(), place, "a literal needs a text");
+        break;
+      case Part::object: check_members(check, part.members, place + ".object", 1, says); break;
+      case Part::arguments:
+        ++says.arguments;
+        check_arguments(check, form, i, place);
+        break;
+      case Part::name: says.names = says.names == 0 || (i > 0 && form.call[i - 1].kind == Part::object) ? says.names + 1 : says.names; [[fallthrough]];
+      default:
+        if (part.kind == Part::id && part.pattern.find("{name}") != part.pattern.npos && says.names == 0) ++says.names;
+        if (part.kind == Part::id) ++says.ids;
+        check_text(check, form, i, place);
+        break;
+    }
+  }
+  check.need(says.names == (form.headed ? 0 : 1), path + ".call", form.headed ? "the header is the name" : "a call needs a name, once");
+  check.need(says.arguments == 1, path + ".call", "a call needs arguments, once");
+  check.need(says.ids <= 1, path + ".call", "a call has one id");
 }
 
 void check_form(Check& check, const ReplyFormat& format, const CallForm& form, const std::string& path) {
   check.marker(form.open, path + ".open");
   check.marker(form.close, path + ".close");
-  check.need(form.open.exists(), path + ".open", "a call needs an opening marker");
-  if (form.name_place == NamePlace::member) {
-    check.distinct(form.open, path + ".open");
-    check.need(!form.name_members.empty(), path + ".name", "the key of the name is missing");
-  } else {
+  check.need(!form.call.empty() && form.call.size() <= kMostParts, path + ".call", "a call has 1 to 16 parts");
+  if (form.call.empty()) return;
+  const bool single = form.layout == CallLayout::single;
+  const bool literal_first = form.call.front().kind == Part::literal;
+  check.need(!single || (!form.open.exists() && !form.close.exists()), path + ".open", "a single call has its markers in `call`");
+  check.need(form.layout != CallLayout::section || form.open.exists(), path + ".open", "a section needs an opening marker");
+  check.need(!form.commas_optional || form.layout == CallLayout::list, path + ".commas_optional", "only a list has commas");
+  check.need(form.header.empty() || form.headed, path + ".header", "only a headed call has one");
+  if (form.headed) {
     bool answers = false;
     for (const ReplyTurn& turn : format.turns) answers = answers || (turn.role == "assistant" && !turn.header_close.empty());
-    check.need(answers, path + ".name_place", "no turn of the assistant has a header");
-    check.need(form.layout == CallLayout::single, path + ".layout", "a header names one call, not a list");
+    check.need(answers, path + ".headed", "no turn of the assistant has a header");
+    check.need(single, path + ".layout", "a header names one call, not several");
+    check.need(!form.initial, path + ".initial", "a headed call begins with its header");
+    check.need(literal_first, path + ".call", "a headed call begins with a literal");
+  } else {
+    const bool begins = single ? literal_first : form.open.exists();
+    check.need(begins || form.initial, path + ".call", "needs a literal to begin with, unless it is initial");
+    if (single && literal_first) check.distinct(form.call.front().literal, at(path + ".call", 0));
+    if (!single) check.distinct(form.open, path + ".open");
+    if (form.open_optional && literal_first) check.distinct(form.call.front().literal, at(path + ".call", 0));
   }
-  check_codec(check, form, path);
+  check_parts(check, form, path);
 }
 
 }  // namespace
@@ -94,24 +208,25 @@ Result<void> ReplyFormat::validate() const {
   check.need(calls.size() <= kMost && end.size() <= kMost && turns.size() <= kMost, "", "at most 16 forms, ends and turns");
   check.marker(reasoning_open, "reasoning.open");
   check.marker(reasoning_close, "reasoning.close");
-  check.need(reasoning_close.exists() || !reasoning_open.exists(), "reasoning.close", "reasoning that begins must have an end");
-  check.need(reasoning_close.exists() || start != ReplyStart::reasoning, "start", "there is no reasoning to start in");
+  check.marker(content_open, "content.open");
+  check.marker(content_close, "content.close");
+  check.need(reasoning_close.exists() || content_open.exists() || !reasoning_open.exists(), "reasoning.close", "reasoning that begins must have an end");
   check.distinct(reasoning_open, "reasoning.open");
   check.distinct(reasoning_close, "reasoning.close");
-  bool answers = start != ReplyStart::header;
+  check.distinct(content_open, "content.open");
+  if (content_close.texts != reasoning_close.texts) check.distinct(content_close, "content.close");
   for (std::size_t i = 0; i < turns.size(); ++i) {
     check.marker(turns[i].open, at("turns", i) + ".open");
     check.need(turns[i].open.exists(), at("turns", i) + ".open", "a turn needs a marker");
     check.need(!turns[i].role.empty(), at("turns", i) + ".role", "a turn needs a role");
     check.distinct(turns[i].open, at("turns", i) + ".open");
-    answers = answers || (turns[i].role == "assistant" && !turns[i].header_close.empty());
   }
-  check.need(answers, "start", "no turn of the assistant has a header to start in");
   for (std::size_t i = 0; i < end.size(); ++i) {
     check.marker(end[i], at("end", i));
     check.need(end[i].exists(), at("end", i), "an end needs a marker");
     check.distinct(end[i], at("end", i));
   }
+  for (const std::string& text : control) check.need(!text.empty() && text.size() <= kLongestMarker, "control", "a control token has 1 to 128 bytes");
   for (std::size_t i = 0; i < calls.size(); ++i) check_form(check, *this, calls[i], at("calls", i));
   return check.take();
 }

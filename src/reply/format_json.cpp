@@ -1,119 +1,23 @@
-// ReplyFormat from JSON and to JSON. The fields of each struct are listed once, in `fields`, and both ways walk them.
-//
-// Begin reading at the functions `fields`.
+// ReplyFormat from JSON. Begin reading at Reader; the members are listed in format_fields.h.
 #include <optional>
 #include <span>
 #include <type_traits>
 
 #include "base/nearest.h"
 #include "parlance/json.h"
-#include "parlance/reply.h"
+#include "parlance/reply_format.h"
+#include "reply/format_fields.h"
 #include "value/dict.h"
+#include "value/document.h"
 #include "value/json.h"
 #include "value/string.h"
 
 namespace parlance {
 namespace {
 
-// ---- the names of what is an enum
-
-template <typename T>
-struct Names;
-template <>
-struct Names<ReplyStart> {
-  static constexpr std::string_view names[] = {"content", "reasoning", "header"};
-};
-template <>
-struct Names<CallLayout> {
-  static constexpr std::string_view names[] = {"single", "list"};
-};
-template <>
-struct Names<NamePlace> {
-  static constexpr std::string_view names[] = {"member", "header"};
-};
-template <>
-struct Names<ArgumentCodec> {
-  static constexpr std::string_view names[] = {"json", "keywords", "code"};
-};
-
-// ---- the fields
-
-/// The members of a ReplyFormat that JSON groups.
-struct Reasoning {
-  ReplyMarker open, close;
-  bool ended_by_calls = false;
-  bool operator==(const Reasoning&) const = default;
-};
-struct ResultFrame {
-  std::string open, close;
-  bool operator==(const ResultFrame&) const = default;
-};
-
-template <typename Walk>
-void fields(Walk& walk, Reasoning& r) {
-  walk("open", r.open);
-  walk("close", r.close);
-  walk("ended_by_calls", r.ended_by_calls);
-}
-
-template <typename Walk>
-void fields(Walk& walk, ResultFrame& r) {
-  walk("open", r.open);
-  walk("close", r.close);
-}
-
-template <typename Walk>
-void fields(Walk& walk, ReplyMarker& m) {
-  walk("texts", m.texts);
-  walk("before", m.before);
-  walk("after", m.after);
-}
-
-template <typename Walk>
-void fields(Walk& walk, CallForm& f) {
-  ResultFrame result{f.result_open, f.result_close};
-  walk("open", f.open);
-  walk("close", f.close);
-  walk("separator", f.separator);
-  walk("layout", f.layout);
-  walk("commas_optional", f.commas_optional);
-  walk("name_place", f.name_place);
-  walk("header", f.header);
-  walk("name", f.name_members);
-  walk("arguments", f.argument_members);
-  walk("id", f.id_members);
-  walk("codec", f.arguments);
-  walk("callee", f.callee);
-  walk("code_argument", f.code_argument);
-  walk("result", result);
-  f.result_open = result.open;
-  f.result_close = result.close;
-}
-
-template <typename Walk>
-void fields(Walk& walk, ReplyTurn& t) {
-  walk("role", t.role);
-  walk("open", t.open);
-  walk("header_close", t.header_close);
-  walk("raw_role", t.raw_role);
-}
-
-template <typename Walk>
-void fields(Walk& walk, ReplyFormat& f) {
-  Reasoning reasoning{f.reasoning_open, f.reasoning_close, f.calls_end_reasoning};
-  walk("start", f.start);
-  walk("reasoning", reasoning);
-  walk("calls", f.calls);
-  walk("parallel", f.parallel, true);
-  walk("end", f.end);
-  walk("prefix", f.prefix);
-  walk("turns", f.turns);
-  f.reasoning_open = reasoning.open;
-  f.reasoning_close = reasoning.close;
-  f.calls_end_reasoning = reasoning.ended_by_calls;
-}
-
-// ---- reading
+using Codec = CallArguments::Codec;
+using Part = CallPart::Kind;
+using Role = CallMember::Role;
 
 Error wrong(const std::string& path, std::string message, std::string hint = {}) {
   Error::Parts parts;
@@ -122,6 +26,11 @@ Error wrong(const std::string& path, std::string message, std::string hint = {})
   parts.input_path = path;
   parts.hint = std::move(hint);
   return Error(std::move(parts));
+}
+
+/// An object with one member: its key, else "".
+std::string_view only_key(Value v) {
+  return v.is(Kind::dict) && entries(v).size() == 1 ? leaf_text(entries(v)[0].key) : std::string_view();
 }
 
 /// Reads the members of one object; keeps the first failure.
@@ -156,6 +65,7 @@ class Reader {
       return;
     }
     Reader reader(v, path, failure);
+    using reply::fields;
     fields(reader, field);
     reader.refuse_others();
   }
@@ -174,15 +84,28 @@ class Reader {
     if (!v.is_string()) return fail(path, "must be a text");
     field = leaf_text(v);
   }
-  /// One text stands for a list of it, or for a marker of it.
+  /// One text stands for a list of it.
   void read(Value v, const std::string& path, std::vector<std::string>& field) {
     if (!v.is_string()) return read_list(v, path, field);
     field.assign(1, std::string(leaf_text(v)));
   }
   void read(Value v, const std::string& path, ReplyMarker& field) {
-    if (v.is_string() || v.is_sequence()) return read(v, path, field.texts);
-    read_object(v, path, field, failure_);
+    if (v.is_string()) {
+      field = reply::marker_of(leaf_text(v));
+    } else if (v.is_sequence()) {
+      read(v, path, field.texts);
+    } else {
+      read_object(v, path, field, failure_);
+    }
   }
+  void read(Value v, const std::string& path, CallPart& field);
+  void read_arguments(Value v, const std::string& path, CallArguments& field);
+  void read_members(Value v, const std::string& path, std::vector<CallMember>& members, bool& as_text);
+  void read_role(Value v, const std::string& path, CallMember& member, bool& as_text);
+  void read_true(Value v, const std::string& path) {
+    if (!v.is(Kind::boolean) || v.integer == 0) fail(path, "must be true");
+  }
+
   template <typename T>
   void read(Value v, const std::string& path, std::vector<T>& field) {
     read_list(v, path, field);
@@ -209,12 +132,12 @@ class Reader {
   void read_name(Value v, const std::string& path, T& field) {
     const std::string_view text = v.is_string() ? leaf_text(v) : std::string_view();
     std::string all;
-    for (std::size_t i = 0; i < std::size(Names<T>::names); ++i) {
-      if (Names<T>::names[i] == text) {
+    for (std::size_t i = 0; i < std::size(reply::Names<T>::names); ++i) {
+      if (reply::Names<T>::names[i] == text) {
         field = static_cast<T>(i);
         return;
       }
-      all.append(i == 0 ? "" : ", ").append(Names<T>::names[i]);
+      all.append(i == 0 ? "" : ", ").append(reply::Names<T>::names[i]);
     }
     fail(path, "must be one of " + all);
   }
@@ -225,61 +148,93 @@ class Reader {
   std::vector<std::string_view> names_;
 };
 
-// ---- writing
+// ---- the parts of a call
 
-/// Writes what differs from the default.
-class Writer {
- public:
-  template <typename T>
-  void operator()(std::string_view name, T& field, const T& normally = {}) {
-    if (field == normally) return;
-    out_ += out_.size() > 1 ? ", " : "";
-    append_json_string(out_, name);
-    out_ += ": ";
-    write(field);
+void Reader::read(Value v, const std::string& path, CallPart& field) {
+  const std::string_view key = only_key(v);
+  const Value inner = key.empty() ? Value() : entries(v)[0].value;
+  const std::string place = path + "." + std::string(key);
+  if (key == "name" || key == "skip") {
+    field.kind = key == "name" ? Part::name : Part::skip;
+    read_true(inner, place);
+  } else if (key == "id") {
+    field.kind = Part::id;
+    read(inner, place, field.pattern);
+  } else if (key == "object") {
+    field.kind = Part::object;
+    read_members(inner, place, field.members, field.arguments.as_text);
+  } else if (key == "arguments") {
+    field.kind = Part::arguments;
+    read_arguments(inner, place, field.arguments);
+  } else if (!key.empty() && key != "texts") {
+    fail(path, "a part of a call is a marker, or one of name, id, skip, object, arguments");
+  } else {
+    read(v, path, field.literal);
   }
-  template <typename T>
-  static std::string object(T& field) {
-    Writer writer;
-    fields(writer, field);
-    return std::move(writer.out_ += "}");
-  }
+}
 
- private:
-  void write(bool field) { out_ += field ? "true" : "false"; }
-  void write(std::string& field) { append_json_string(out_, field); }
-  void write(std::vector<std::string>& field) {
-    if (field.size() == 1) return write(field.front());
-    write_list(field);
+void Reader::read_arguments(Value v, const std::string& path, CallArguments& field) {
+  const std::string_view key = v.is_string() ? leaf_text(v) : only_key(v);
+  const std::string place = path + "." + std::string(key);
+  if (v.is_string() && (key == "json" || key == "text")) {
+    field.as_text = key == "text";
+  } else if (!v.is_string() && key == "tags") {
+    field.codec = Codec::tags;
+    read(entries(v)[0].value, place, field.tags);
+  } else if (!v.is_string() && key == "keywords") {
+    field.codec = Codec::keywords;
+    read(entries(v)[0].value, place, field.callee);
+  } else if (!v.is_string() && key == "bare") {
+    field.codec = Codec::bare;
+    read(entries(v)[0].value, place, field.quote);
+  } else if (!v.is_string() && key == "code") {
+    field.codec = Codec::code;
+    read(entries(v)[0].value, place, field.argument);
+  } else {
+    fail(path, "must be json, text, or an object with one of tags, keywords, bare, code");
   }
-  void write(ReplyMarker& field) {
-    if (field.before.empty() && field.after.empty()) return write(field.texts);
-    out_ += object(field);
-  }
-  template <typename T>
-  void write(std::vector<T>& field) {
-    write_list(field);
-  }
-  template <typename T>
-  void write_list(std::vector<T>& field) {
-    out_ += "[";
-    for (std::size_t i = 0; i < field.size(); ++i) {
-      out_ += i == 0 ? "" : ", ";
-      write(field[i]);
-    }
-    out_ += "]";
-  }
-  template <typename T>
-  void write(T& field) {
-    if constexpr (std::is_enum_v<T>) {
-      append_json_string(out_, Names<T>::names[static_cast<std::size_t>(field)]);
+}
+
+void Reader::read_members(Value v, const std::string& path, std::vector<CallMember>& members, bool& as_text) {
+  if (!v.is(Kind::dict)) return fail(path, "must be an object of keys and their roles");
+  for (const DictEntry& entry : entries(v)) {
+    CallMember member;
+    const std::string_view key = leaf_text(entry.key);
+    const std::string place = path + "." + std::string(key);
+    read_role(entry.value, place, member, as_text);
+    if (key == "{name}") {
+      if (member.role != Role::arguments) fail(place, "a key that is the name has the role arguments");
+      member.role = Role::any_name;
     } else {
-      out_ += object(field);
+      member.key = key;
     }
+    members.push_back(std::move(member));
   }
+}
 
-  std::string out_ = "{";
-};
+void Reader::read_role(Value v, const std::string& path, CallMember& member, bool& as_text) {
+  if (v.is_string()) {
+    const std::string_view text = leaf_text(v);
+    if (text != "name" && text != "arguments" && text != "id") return fail(path, "must be name, arguments, id or an object");
+    member.role = text == "name" ? Role::name : text == "id" ? Role::id : Role::arguments;
+    return;
+  }
+  const std::string_view key = only_key(v);
+  const Value inner = key.empty() ? Value() : entries(v)[0].value;
+  if (key == "constant") {
+    Arena arena;
+    const Limits limits;
+    Runtime rt(arena, limits);
+    member.role = Role::constant;
+    if (!append_json(rt, member.constant, inner, kPythonJson)) fail(path, "must be a value of JSON");
+  } else if (key == "arguments" && inner.is_string() && leaf_text(inner) == "text") {
+    member.role = Role::arguments;
+    as_text = true;
+  } else {
+    member.role = Role::inner;
+    read_members(key == "inner" && inner.is(Kind::dict) ? inner : v, path, member.members, as_text);
+  }
+}
 
 }  // namespace
 
@@ -292,11 +247,6 @@ Result<ReplyFormat> ReplyFormat::from_json(std::string_view text, std::string_vi
   if (failure) return *failure;
   if (auto valid = format.validate(); !valid) return valid.error();
   return format;
-}
-
-std::string ReplyFormat::to_json() const {
-  ReplyFormat copy = *this;  // a walk may change what it walks
-  return Writer::object(copy);
 }
 
 }  // namespace parlance

@@ -18,6 +18,19 @@ struct FormTries {
   MarkerTrie broken;  ///< in a call that went wrong: what ends that
 };
 
+/// A form of calls in the shapes that are read so far: an object or a list of them, or a call that a header names.
+struct ShapedForm {
+  explicit ShapedForm(const CallForm& form);
+  ReplyMarker open{}, close{};
+  CallLayout layout = CallLayout::single;
+  bool commas_optional = false;
+  bool headed = false;
+  std::string header{};
+  std::vector<std::string> name_members{}, argument_members{}, id_members{};
+  CallArguments::Codec arguments = CallArguments::Codec::json;
+  std::string callee{}, code_argument{};
+};
+
 struct Machine {
   Machine(const ReplyFormat& format, const ReplyLimits& limits);
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
@@ -27,6 +40,7 @@ struct Machine {
   const ReplyTurn* assistant() const { return assistant_turn == kNone ? nullptr : &format.turns[assistant_turn]; }
 
   ReplyFormat format;
+  std::vector<ShapedForm> shaped;
   ReplyLimits limits;
   std::size_t assistant_turn = kNone;
   MarkerTrie content;

@@ -1,11 +1,26 @@
 // Events, one after the other. Begin reading at Outlet::take.
 #include "reply/outlet.h"
 
+#include <algorithm>
+
 #include "base/utf8.h"
 #include "reply/text_codec.h"
 #include "value/json.h"
 
 namespace parlance::reply {
+
+void Outlet::begin_reply(std::size_t before) {
+  flush();
+  position_ = 0;
+  before_ = before;
+}
+
+/// `source` without what of it belongs to the prompt.
+std::string_view Outlet::cut(std::string_view source) {
+  const std::size_t size = std::min(before_, source.size());
+  before_ -= size;
+  return source.substr(size);
+}
 
 void Outlet::say(ReplyEvent event) {
   flush();
@@ -16,7 +31,7 @@ void Outlet::malformed(std::size_t ahead, std::string_view expected) {
   flush();
   ReplyEvent event;
   event.kind = Kind::malformed;
-  event.position = position_ + ahead;
+  event.position = position_ + (ahead > before_ ? ahead - before_ : 0);
   event.call = current();
   event.text = expected;
   (*sink_)(event);
@@ -40,6 +55,7 @@ void Outlet::end_call(bool complete, std::string_view id) {
 }
 
 void Outlet::give(Kind kind, bool escaped, std::string_view bytes) {
+  if (before_ != 0) bytes = cut(bytes);
   if (bytes.empty()) return;
   if (escaped) return give_escaped(bytes);
   const ReplyEvent event{.kind = kind, .call = current(), .position = position_, .source = bytes, .text = bytes};
@@ -58,6 +74,7 @@ void Outlet::give_escaped(std::string_view bytes) {
 }
 
 void Outlet::place(ReplyEvent& event) {
+  event.source = cut(event.source);
   event.position = position_;
   event.call = current();
   position_ += event.source.size();

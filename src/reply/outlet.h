@@ -24,8 +24,11 @@ class Outlet {
   void end_call(bool complete, std::string_view id);
   void flush();
 
+  /// The next `before` bytes of sources still belong to the prompt, and are left out; positions count from behind them.
+  void begin_reply(std::size_t before);
   void next_call() { ++call_; }
   std::size_t held() const { return carry_size_; }
+  std::size_t before() const { return before_; }
 
  private:
   std::uint32_t current() const { return call_ == 0 ? 0 : call_ - 1; }
@@ -34,9 +37,11 @@ class Outlet {
   void give(Kind kind, bool escaped, std::string_view bytes);
   void give_escaped(std::string_view bytes);
   void place(ReplyEvent& event);
+  std::string_view cut(std::string_view source);
 
   const ReplySink* sink_ = nullptr;
   std::uint64_t position_ = 0;
+  std::size_t before_ = 0;
   std::uint32_t call_ = 0;
   Kind carry_kind_ = Kind::content;
   bool carry_escaped_ = false;

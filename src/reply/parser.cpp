@@ -24,13 +24,13 @@ bool is_blank(std::string_view text) {
 // ---- the door
 
 ReplyParser::ReplyParser() = default;
-ReplyParser::ReplyParser(const ReplyFormat& format, const ReplyLimits& limits)
-    : ReplyParser(format, format.start, limits) {}
-ReplyParser::ReplyParser(const ReplyFormat& format, ReplyStart start, const ReplyLimits& limits)
-    : state_(std::make_unique<State>(std::make_shared<const reply::Machine>(format, limits), start, false)) {}
+ReplyParser::ReplyParser(const ReplyFormat& format, const ReplyOptions& options)
+    : state_(std::make_unique<State>(std::make_shared<const reply::Machine>(format, options.limits), false)) {
+  state_->take_prompt(options.prompt ? *options.prompt : format.prompt);
+}
 ReplyParser ReplyParser::of_conversation(const ReplyFormat& format, const ReplyLimits& limits) {
   ReplyParser parser;
-  parser.state_ = std::make_unique<State>(std::make_shared<const reply::Machine>(format, limits), ReplyStart::content, true);
+  parser.state_ = std::make_unique<State>(std::make_shared<const reply::Machine>(format, limits), true);
   return parser;
 }
 ReplyParser::ReplyParser(const ReplyParser& other) : state_(std::make_unique<State>(*other.state_)) {}
@@ -45,18 +45,24 @@ void ReplyParser::feed(std::string_view bytes, const ReplySink& sink) { state_->
 void ReplyParser::finish(const ReplySink& sink) { state_->finish(sink); }
 std::size_t ReplyParser::held() const { return state_->held(); }
 
-ReplyParser::State::State(std::shared_ptr<const reply::Machine> machine, ReplyStart start, bool conversation)
+ReplyParser::State::State(std::shared_ptr<const reply::Machine> machine, bool conversation)
     : machine_(std::move(machine)), conversation_(conversation) {
   turn_ = machine_->assistant_turn;
-  if (conversation_) {
-    region_ = Region::plain;
-  } else if (start == ReplyStart::header && machine_->assistant() != nullptr) {
-    place_ = Place::header;
-  } else if (start == ReplyStart::reasoning) {
-    region_ = Region::reasoning;
-  } else {
-    gap_ = Gap::start;
+  if (conversation_) region_ = Region::plain;
+}
+
+void ReplyParser::State::take_prompt(std::string_view prompt) {
+  const ReplySink nobody = [](const ReplyEvent&) {};
+  feed(prompt, nobody);
+  const bool text = place_ == Place::text && held_.find_first_not_of(" \t\r\n") == std::string::npos;
+  const std::size_t kept = text ? 0 : held_.size();
+  if (text) {
+    held_.clear();
+    blanks_ = 0;
+    node_ = reply::MarkerTrie::kRoot;
+    if (region_ == Region::content) gap_ = Gap::start;
   }
+  out_.begin_reply(kept);
 }
 
 void ReplyParser::State::feed(std::string_view bytes, const ReplySink& sink) {

@@ -15,7 +15,9 @@ namespace parlance {
 
 class ReplyParser::State {
  public:
-  State(std::shared_ptr<const reply::Machine> machine, ReplyStart start, bool conversation);
+  State(std::shared_ptr<const reply::Machine> machine, bool conversation);
+  /// Goes through what stands before the reply, without a word.
+  void take_prompt(std::string_view prompt);
   void feed(std::string_view bytes, const ReplySink& sink);
   void finish(const ReplySink& sink);
   std::size_t held() const { return held_.size() + out_.held(); }
@@ -69,7 +71,7 @@ class ReplyParser::State {
   void finish_header();
 
   // calls that are JSON (parser_call.cpp)
-  const CallForm& form() const { return machine_->format.calls[form_]; }
+  const reply::ShapedForm& form() const { return machine_->shaped[form_]; }
   void begin_object(const Mark& mark, std::string source);
   const char* read_object(const char* p, const char* end);
   bool take_frame_byte(char c);

@@ -20,18 +20,18 @@ void ReplyParser::State::begin_form() {
   call_.committed = true;
   name_call(name);
   switch (form().arguments) {
-    case ArgumentCodec::keywords:
+    case CallArguments::Codec::keywords:
       python_.emplace(form().callee, machine_->limits.depth, machine_->limits.pending);
       place_ = Place::python;
       break;
-    case ArgumentCodec::code: {
+    case CallArguments::Codec::code: {
       std::string open = "{";
       append_json_string(open, form().code_argument);
       place_ = Place::program;
       out_.piece(Kind::arguments, {}, open.append(": \""));
       break;
     }
-    case ArgumentCodec::json:
+    default:
       call_.at = Call::At::arguments_only;
       call_.role = Call::Role::arguments;
       place_ = Place::object;
@@ -95,7 +95,8 @@ void ReplyParser::State::meet_in_program(const Mark& mark, const std::string& so
 void ReplyParser::State::finish_program() {
   std::string held = std::exchange(held_, {});
   node_ = reply::MarkerTrie::kRoot;
-  for (const std::string& close : form().close.texts) {
+  for (const std::string& text : form().close.texts) {
+    const std::string close = form().close.before + text;
     if (!held.starts_with(close)) continue;
     end_program(close);
     held_.clear();

@@ -147,7 +147,7 @@ bool ReplyParser::State::end_arguments() {
     fail(call_.inner.expected());
     return false;
   }
-  if (form().name_place != NamePlace::header) return true;
+  if (!form().headed) return true;
   out_.end_call(true, call_.id);
   begin_tail();
   return true;

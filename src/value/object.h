@@ -80,7 +80,7 @@ struct ObjectType {
   /// obj.name before anything else; undefined without a reason means "no such attribute".
   Value (*get_attribute)(Runtime&, Object*, std::string_view name) = nullptr;
   /// obj(...); null: not callable (or callable only by the VM: macros, loop).
-  Value (*call)(Runtime&, Object*, const struct CallArguments&) = nullptr;
+  Value (*call)(Runtime&, Object*, const struct PassedArguments&) = nullptr;
   /// item in obj; null: by iteration.
   bool (*contains)(Runtime&, Object*, Value item) = nullptr;
   /// a == b for two objects of this type; null: identity.
@@ -116,7 +116,7 @@ inline bool is_object(Value v, const ObjectType& type) {
 }
 
 /// Arguments of a call that have not been bound to parameters yet.
-struct CallArguments {
+struct PassedArguments {
   const Value* positional = nullptr;
   std::uint32_t positional_count = 0;
   const DictEntry* keywords = nullptr;  ///< keys are leaf strings, all different

@@ -53,7 +53,7 @@ with subprocess.Popen([BINARY, "read", "-f", "chatml", "--stream"], stdin=subpro
     process.stdin.close()
 
 shown = run("-f", "chatglm3", "--show-format")[1]
-expect("a format is JSON", json.loads(shown)["start"] == "header", shown)
+expect("a format is JSON", json.loads(shown)["prompt"] == "<|assistant|>", shown)
 prompt = b"<|user|>\nHi\n<|assistant|>\nHello"
 request = json.loads(run("-f", "chatglm3", "--conversation", reply=prompt)[1])
 expect("a prompt is a request", request == {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]}, request)

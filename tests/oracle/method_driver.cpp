@@ -129,7 +129,7 @@ Value call(Runtime& rt, Reader& in) {
     }
     return rt.fail(ErrorCode::attribute, name);
   }
-  const CallArguments arguments{items(positional).data(), positional.list->size,
+  const PassedArguments arguments{items(positional).data(), positional.list->size,
                                 keywords.dict->entries, keywords.dict->size};
   return call_builtin(rt, *row, &self, arguments);
 }

@@ -33,28 +33,75 @@ TEST(ReplyFormats, AreTheSameAfterJson) {
 
 TEST(ReplyFormats, MembersOfEveryKindAreTheSameAfterJson) {
   ReplyFormat format;
-  format.start = ReplyStart::reasoning;
+  format.prompt = "<t>\n";
   format.reasoning_close = {{"</a>", "</b>"}, {}, {}};
+  format.content_open = {{"<text>"}, "\n", {}};
+  format.content_close = {{" </text>"}, {}, {}};
   format.calls_end_reasoning = true;
   format.parallel = false;
-  format.end = {{{"<e>"}, " ", "\n"}, {{"<f>", "\"\\é\n"}, {}, {}}};
+  format.end = {{{"<e>"}, " ", "\n"}, {{"<f>", "\"\\é\n"}, {}, {}}, {{"\n"}, {}, {}}, {{"\r\n"}, "\n", {}}};
+  format.control = {"<t>", "<e>"};
   format.prefix = "p";
   format.turns = {{"assistant", {{"<t>"}, {}, {}}, "\n", "raw"}};
+  using Role = CallMember::Role;
+  using Part = CallPart::Kind;
+  const CallPart open{.literal = {{"<c>"}, "\n", {}}};
+  const CallPart name{.kind = Part::name};
+  const CallPart close{.literal = {{"</c>"}, {}, {}}};
+  CallPart object{.kind = Part::object, .members = {{Role::name, "n"}, {Role::name, "m"}, {Role::id, "i"}, {Role::constant, "t", "[1, \"x\"]"}}};
+  object.members.push_back({Role::inner, "o", {}, {{Role::inner, "p", {}, {{Role::arguments, "arguments"}}}, {Role::constant, "j", "null"}}});
+  object.arguments.as_text = true;
   CallForm form;
-  form.open = {{"<c>"}, {}, {}};
-  form.close = {{"</c>"}, {}, {}};
-  form.separator = ", ";
   form.layout = CallLayout::list;
-  form.commas_optional = true;
-  form.name_members = {"n", "m"};
-  form.argument_members = {"a"};
-  form.id_members = {"i"};
+  form.open = {{"<l>"}, {}, {}};
+  form.close = {{"</l>"}, {}, {}};
+  form.call = {object};
+  form.separator = ", ";
+  form.commas_optional = form.open_optional = form.close_optional = form.initial = form.declared_only = true;
+  form.id_pattern = "{name}:{0}";
   format.calls.push_back(form);
-  form = {{{"<d>"}, {}, {}}, {{"</d>"}, {}, {}}, {}, CallLayout::single, false, NamePlace::header, "h", {}, {}, {}, ArgumentCodec::code, {}, "x", "(", ")"};
+  form = {};
+  form.headed = true;
+  form.header = "h";
+  form.result_open = "(";
+  form.result_close = ")";
+  form.call = {open, {.kind = Part::arguments, .arguments = {.codec = CallArguments::Codec::code, .argument = "x"}}, close};
   format.calls.push_back(form);
+  ArgumentTags tags{.open = {{"<p>"}, {}, {}}, .key_close = {{":"}, {}, {}}, .type_close = {{">"}, {}, "\n"}, .close = {{"</p>"}, "\n", {}}};
+  tags.string_types = {"string", "text"};
+  tags.escape = ArgumentTags::Escape::cdata;
+  tags.style = ArgumentTags::Style::python;
+  tags.close_end = ">";
+  form = {};
+  form.layout = CallLayout::section;
+  form.open = {{"<s>"}, {}, {}};
+  form.call = {{.kind = Part::id, .pattern = "call.{1}"}, open, {.kind = Part::skip}, close, name,
+               {.kind = Part::arguments, .arguments = {.codec = CallArguments::Codec::tags, .tags = tags}}, close};
+  format.calls.push_back(form);
+  for (const CallArguments& arguments : {CallArguments{.as_text = true}, CallArguments{}, CallArguments{.codec = CallArguments::Codec::bare, .quote = "\""},
+                                         CallArguments{.codec = CallArguments::Codec::keywords}}) {
+    form = {};
+    form.initial = true;
+    form.call = {name, {.kind = Part::arguments, .arguments = arguments}};
+    format.calls.push_back(form);
+  }
   const Result<ReplyFormat> again = ReplyFormat::from_json(format.to_json());
   ASSERT_TRUE(again) << again.error().display() << format.to_json();
-  EXPECT_EQ(*again, format) << format.to_json();
+  EXPECT_EQ(*again, format) << format.to_json() << again->to_json();
+}
+
+TEST(ReplyFormats, AreWrittenInTheShortestWay) {
+  for (const std::string_view json : {
+           R"({"end": ["\n<e>\n", "\n", {"texts": " x ", "after": "\n"}, ["\na", "b"]]})",
+           R"({"calls": [{"call": ["<c>\n", {"object": {"{name}": "arguments"}}, "</c>"]}]})",
+           R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "function": {"inner": {"arguments": "arguments"}}}}]}]})",
+           R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "arguments": {"arguments": "text"}}}]}]})",
+           R"({"calls": [{"call": ["<c>", {"id": "functions.{name}:{0}"}, ">", {"arguments": "json"}]}]})",
+       }) {
+    const Result<ReplyFormat> format = ReplyFormat::from_json(json);
+    ASSERT_TRUE(format) << format.error().display();
+    EXPECT_EQ(format->to_json(), json);
+  }
 }
 
 TEST(ReplyFormats, WithMoreMarkersThanATrieHoldsAreRefused) {
@@ -76,18 +123,25 @@ const Refused kRefused[] = {
     {R"({"ends": []})", "ends", "no such member"},
     {R"({"end": [3]})", "end[0]", "must be an object"},
     {R"({"end": [""]})", "end[0]", "1 to 128 bytes"},
-    {R"({"start": "there"})", "start", "content, reasoning, header"},
-    {R"({"start": "reasoning"})", "start", "no reasoning"},
-    {R"({"start": "header"})", "start", "no turn"},
     {R"({"reasoning": {"open": "<a>"}})", "reasoning.close", "must have an end"},
     {R"({"reasoning": {"open": "<a>", "close": "<a>"}})", "reasoning.close", "the same marker as reasoning.open"},
-    {R"({"calls": [{"open": "<c>"}]})", "calls[0].name", "the name is missing"},
-    {R"({"calls": [{"open": "<c>", "name": "n"}]})", "calls[0].arguments", "the arguments is missing"},
-    {R"({"calls": [{"name": "n", "arguments": "a"}]})", "calls[0].open", "opening marker"},
-    {R"({"calls": [{"open": "<c>", "codec": "code", "name": "n"}]})", "calls[0].codec", "header"},
-    {R"({"calls": [{"open": "<c>", "name_place": "header"}]})", "calls[0].name_place", "no turn"},
+    {R"({"calls": [{"open": "<c>"}]})", "calls[0].call", "1 to 16 parts"},
+    {R"({"calls": [{"call": ["<c>", {"object": {"n": "arguments"}}]}]})", "calls[0].call", "a name, once"},
+    {R"({"calls": [{"call": ["<c>", {"object": {"n": "name"}}]}]})", "calls[0].call", "arguments, once"},
+    {R"({"calls": [{"call": [{"object": {"n": "name", "a": "arguments"}}]}]})", "calls[0].call", "initial"},
+    {R"({"calls": [{"call": ["<c>", {"name": true}, {"arguments": {"code": "x"}}, ">"]}]})", "calls[0].call[1]", "a literal behind it"},
+    {R"({"calls": [{"headed": true, "call": ["<c>", {"arguments": "json"}]}]})", "calls[0].headed", "no turn"},
+    {R"({"calls": [{"call": ["<c>", {"name": 1}, ">"]}]})", "calls[0].call[1].name", "must be true"},
+    {R"({"calls": [{"call": ["<c>", {"nam": true}, ">"]}]})", "calls[0].call[1]", "a part of a call"},
+    {R"({"calls": [{"call": ["<c>", {"name": true}, ">", {"arguments": "xml"}]}]})", "calls[0].call[3].arguments", "json, text"},
+    {R"({"calls": [{"call": ["<c>", {"object": {"{name}": "name"}}]}]})", "calls[0].call[1].object.{name}", "the role arguments"},
+    {R"({"calls": [{"call": ["<c>", {"object": {"a": "names"}}]}]})", "calls[0].call[1].object.a", "must be name"},
+    {R"({"calls": [{"layout": "lists"}]})", "calls[0].layout", "single, section, list"},
+    {R"({"content": {"open": "<a>"}, "reasoning": {"close": "<a>"}})", "content.open", "the same marker"},
+    {R"({"reasoning": {"open": "<a b>", "close": "<ab>"}})", "reasoning.close", "the same marker"},
     {R"({"end": [{"texts": "x", "before": "12345678901234567"}]})", "end[0]", "at most 16"},
-    {R"({"end": [{"before": "x"}]})", "end[0]", "without a marker"},
+    {R"({"end": [{"before": " "}]})", "end[0]", "without a marker"},
+    {R"({"end": [{"texts": "x", "before": "y"}]})", "end[0]", "white space"},
     {R"({"end": [["1", "2", "3", "4", "5", "6", "7", "8", "9"]]})", "end[0]", "at most 8"},
     {R"({"end": [{"texts": ["1", "2", "3", "4", "5", "6", "7", "8", "9"]}]})", "end[0]", "at most 8"},
 };
@@ -219,7 +273,7 @@ const Row kRows[] = {
     {"chatglm3", "interpreter\n" FENCE "python\nx", "call_begin: interpreter | arguments: {\"code\": \"x | call_end cut"},
     {"chatglm3", "interpreter\n" FENCE "python\nx\n" FENCE "\n", "call_begin: interpreter | arguments: {\"code\": \"x\"} | call_end complete"},
     {"chatglm3", "interpreter\n" FENCE "python\nx<|observation|>",
-     "call_begin: interpreter | arguments: {\"code\": \"x | malformed at 23: \n" FENCE " | call_end cut | end: tool"},
+     "call_begin: interpreter | arguments: {\"code\": \"x | malformed at 23: " FENCE " | call_end cut | end: tool"},
     {"chatglm3", "\na\n<|assistant|>\nb", "content: a | content: b"},
 };
 
@@ -253,7 +307,7 @@ TEST(ReplyMessages, AreJson) {
 
 TEST(ReplyMessages, TakeIdsFromTheWire) {
   const auto format = ReplyFormat::from_json(
-      R"({"calls": [{"open": "[C]", "layout": "list", "name": "name", "arguments": "arguments", "id": "id"}]})");
+      R"({"calls": [{"layout": "list", "open": "[C]", "call": [{"object": {"id": "id", "name": "name", "arguments": "arguments"}}]}]})");
   ASSERT_TRUE(format) << format.error().display();
   ReplyMessage message;
   ReplyParser parser(*format);

@@ -17,8 +17,8 @@ namespace parlance::jinja {
 namespace {
 
 /// Arguments that outlive the call they were given to.
-CallArguments keep(Runtime& rt, const CallArguments& in) {
-  CallArguments out = in;
+PassedArguments keep(Runtime& rt, const PassedArguments& in) {
+  PassedArguments out = in;
   auto* positional = rt.arena.allocate_array<Value>(in.positional_count);
   auto* keywords = rt.arena.allocate_array<DictEntry>(in.keyword_count);
   std::copy(in.positional, in.positional + in.positional_count, positional);
@@ -28,7 +28,7 @@ CallArguments keep(Runtime& rt, const CallArguments& in) {
   return out;
 }
 
-Value take_keyword(CallArguments& arguments, std::string_view name) {
+Value take_keyword(PassedArguments& arguments, std::string_view name) {
   auto* keywords = const_cast<DictEntry*>(arguments.keywords);  // a copy made by keep()
   for (std::uint32_t i = 0; i < arguments.keyword_count; ++i) {
     if (leaf_text(keywords[i].key) != name) continue;
@@ -62,7 +62,7 @@ const Builtin* find_row(Runtime& rt, Value name, std::string_view what) {
 /// What map, select and their kind share: a source, arguments, and the row applied to each member.
 struct RowGenerator : Generator {
   Value source;
-  CallArguments arguments;
+  PassedArguments arguments;
   Iterator it;
   bool started;
   AttributeGetter getter;

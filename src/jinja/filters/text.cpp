@@ -188,7 +188,7 @@ Value filter_replace(Call& call) {
 
 Value filter_string(Call& call) { return call.text_of(0); }
 
-Value keyword_dict(Runtime& rt, const CallArguments& arguments) {
+Value keyword_dict(Runtime& rt, const PassedArguments& arguments) {
   DictBuilder dict(rt, arguments.keyword_count);
   for (std::uint32_t i = 0; i < arguments.keyword_count; ++i) {
     dict.set(arguments.keywords[i].key, arguments.keywords[i].value);
@@ -197,7 +197,7 @@ Value keyword_dict(Runtime& rt, const CallArguments& arguments) {
 }
 
 Value filter_format(Call& call) {
-  const CallArguments& rest = call.rest;
+  const PassedArguments& rest = call.rest;
   if (rest.positional_count != 0 && rest.keyword_count != 0) {
     return fail_filter(call, "can't handle positional and keyword arguments at the same time");
   }
