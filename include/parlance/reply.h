@@ -111,10 +111,15 @@ class ReplyParser {
   ~ReplyParser();
 
   void feed(std::string_view bytes, const ReplySink& sink);
+  /// feed() for one token, where it is known which are control tokens. From then on a text of ReplyFormat::control is part
+  /// of a marker only where it is a whole token fed as control; the same text from other tokens is text.
+  void feed_token(std::string_view bytes, bool control, const ReplySink& sink);
   /// Says what was held back; the parser is then at its end, and takes more bytes as trailing.
   void finish(const ReplySink& sink);
   /// How many bytes were fed and are in no event yet.
   std::size_t held() const;
+  /// The bytes of the state itself, without what is held and what all copies share.
+  std::size_t memory() const;
 
   class State;
 

@@ -1,38 +1,109 @@
-// CallReader: where we are inside a call that is a JSON object, or in a list of such. Data only; parser_call.cpp moves it.
+// CallReader: where we are inside a call. Data only; the parser_….cpp files move it, one for each codec.
+//
+// There is one while a call is read. Begin reading at CallReader.
 #pragma once
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "reply/bare_scanner.h"
 #include "reply/json_scanner.h"
-#include "reply/text_codec.h"
+#include "reply/python_scanner.h"
+#include "reply/tools.h"
 
 namespace parlance::reply {
+
+/// A unique_ptr that copies what it holds.
+template <typename T>
+class Box {
+ public:
+  Box() = default;
+  Box(const Box& other) : value_(other.value_ ? std::make_unique<T>(*other.value_) : nullptr) {}
+  Box(Box&&) noexcept = default;
+  Box& operator=(const Box& other) { return *this = Box(other); }
+  Box& operator=(Box&&) noexcept = default;
+  template <typename... Arguments>
+  T& make(Arguments&&... arguments) {
+    value_ = std::make_unique<T>(std::forward<Arguments>(arguments)...);
+    return *value_;
+  }
+  void reset() { value_.reset(); }
+  explicit operator bool() const { return value_ != nullptr; }
+  T& operator*() const { return *value_; }
+  T* operator->() const { return value_.get(); }
+
+ private:
+  std::unique_ptr<T> value_;
+};
+
+/// Arguments that are JSON in a string.
+struct TextReader {
+  explicit TextReader(std::uint32_t depth) : scanner(depth) {}
+  JsonScanner scanner;
+  JsonUnescape unescape;
+  std::string tail;          ///< the beginning of a code point
+  bool begun = false;        ///< more than blanks
+  bool done = false;
+  bool raw_escape = false;
+};
+
+/// Arguments in tags.
+struct TagReader {
+  struct Frame {
+    Types::Node schema = Types::kUnknown;
+    bool array = false;
+    bool filled = false;
+  };
+  /// How the value being read leaves: as a string at once, or held while it may be something else.
+  enum class Value : std::uint8_t { text, candidate, typed };
+  /// What the type beside the value says.
+  enum class Wire : std::uint8_t { nothing, text, typed };
+
+  std::vector<Frame> frames{Frame{}};  ///< the arguments themselves, and values that nest in them
+  Types::Node schema = Types::kUnknown;  ///< of the value
+  Value value = Value::text;
+  Wire wire = Wire::nothing;
+  bool cdata = false;
+  bool whole = false;         ///< candidate: the value of JSON is over
+  bool fresh = true;          ///< nothing of the value was read
+  bool opens = false;         ///< the next key is the first of its value, and tells whether that is a list
+  std::string entity;         ///< the beginning of &lt;
+  JsonScanner probe;          ///< candidate: what was read so far is the beginning of JSON
+};
 
 struct CallReader {
   enum class At : std::uint8_t {
     list_open, list_first, list_item, list_next,  // between calls of a list
     object_open, key_or_end, key, in_key, colon, value_begin, value, comma_or_end,
-    arguments_only,  // the name stood in the header: what follows is the object of arguments
+    arguments_only,  // what follows is the object of arguments
   };
   static constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1);
-  enum class Role : std::uint8_t { name, arguments, id, other };
+  enum class Role : std::uint8_t { name, arguments, id, inner, constant, other };
   enum class Shape : std::uint8_t { object, text, nothing };  ///< what the arguments are written as
 
   At at = At::object_open;
   Role role = Role::other;
   Shape shape = Shape::object;
+  std::uint8_t part = 0;         ///< of the form's call
+  std::uint8_t level = 0;        ///< of the object
+  std::uint8_t inner = 0;        ///< the level that the next value is
   bool committed = false;        ///< a call of this section has begun
   bool named = false;            ///< this call has begun
+  bool ended = false;            ///< this call is over, but for what closes it
   bool has_arguments = false;
-  bool text_begun = false;       ///< a text of arguments has more than blanks
-  bool text_done = false;
-  bool raw_escape = false;
-  std::size_t arguments_from = 0, arguments_to = 0;  ///< in what is held, where they stood before the name
-  std::string word;              ///< a key or short value as it is written
+  bool missing = false;          ///< the arguments are left out, if the next literal follows
+  bool loose = false;            ///< the section began without what opens it
+  bool silent = false;           ///< what is no call after all needs no word
+  std::uint32_t arguments_from = 0, arguments_to = 0;  ///< in the call's beginning, where they stood before the name
+  std::string word;              ///< a field, a key or a short value as it is written
+  std::string name;              ///< until the call begins
   std::string id;
-  std::string text_tail;         ///< of arguments in a string: the beginning of a code point
   JsonScanner scanner;
-  JsonScanner inner;             ///< of arguments that are JSON in a string
-  JsonUnescape unescape;
+  Box<TextReader> text;
+  Box<PythonScanner> python;
+  Box<BareScanner> bare;
+  Box<TagReader> tags;
 };
 
 }  // namespace parlance::reply

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "reply/text_codec.h"
+
 namespace parlance::reply {
 
 enum class Scan : std::uint8_t {
@@ -40,6 +42,8 @@ class JsonScanner {
   /// What could stand in place of the byte that was bad, or of the end.
   std::string_view expected() const;
   std::uint32_t depth() const { return depth_; }
+  /// Whether what was fed is a whole value; a number may be one and still go on.
+  bool complete() const { return depth_ == 0 && (at_ == At::comma_or_end || is_whole_number()); }
 
  private:
   enum class At : std::uint8_t {
@@ -71,6 +75,5 @@ class JsonScanner {
   std::array<std::uint64_t, kDepth / 64> frames_{};  ///< for each level: is it an object?
 };
 
-inline bool is_json_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 }  // namespace parlance::reply

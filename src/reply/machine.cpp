@@ -1,87 +1,167 @@
-// Making the tries of a Machine. Begin reading at the constructor.
+// Making the tries of a Machine. Begin reading at the constructors of Machine and Form.
 #include "reply/machine.h"
 
 #include <utility>
 
-#include "reply/json_scanner.h"
-
 namespace parlance::reply {
 namespace {
 
+using Part = CallPart::Kind;
+using Codec = CallArguments::Codec;
+
+Mark mark_of(const ReplyMarker& marker, Meaning meaning, std::size_t index) {
+  return {meaning, static_cast<std::uint16_t>(index), 0, marker.after};
+}
+
 /// Every way to write `marker`, after `lead`.
-void add(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index, std::string_view lead = {}) {
-  const Mark mark{meaning, static_cast<std::uint16_t>(index), static_cast<std::uint16_t>(lead.size()), marker.after};
+void add(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index, const std::string& lead = {}) {
+  Mark mark = mark_of(marker, meaning, index);
+  mark.closed = static_cast<std::uint16_t>(lead.size());
   for (const std::string& text : marker.texts) {
     for (std::size_t skipped = 0; skipped <= marker.before.size(); ++skipped) {
-      trie.add(std::string(lead) + marker.before.substr(skipped) + text, mark);
+      trie.add(lead + marker.before.substr(skipped), text, mark);
     }
   }
 }
 
-void add_ends(MarkerTrie& trie, const ReplyFormat& format, std::string_view lead = {}) {
+/// Its texts, where the white space before them has been read.
+void add_bare(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index) {
+  for (const std::string& text : marker.texts) trie.add({}, is_blank(text) ? text : trimmed(text), mark_of(marker, meaning, index));
+}
+
+void add_ends(MarkerTrie& trie, const ReplyFormat& format, const std::string& lead = {}) {
   for (std::size_t i = 0; i < format.turns.size(); ++i) add(trie, format.turns[i].open, Meaning::turn, i, lead);
   for (std::size_t i = 0; i < format.end.size(); ++i) add(trie, format.end[i], Meaning::end, i, lead);
 }
 
-void add_calls(MarkerTrie& trie, const std::vector<ShapedForm>& forms) {
-  for (std::size_t i = 0; i < forms.size(); ++i) {
-    if (!forms[i].headed) add(trie, forms[i].open, Meaning::call_open, i);
+void add_calls(MarkerTrie& trie, const ReplyFormat& format) {
+  for (std::size_t i = 0; i < format.calls.size(); ++i) {
+    const CallForm& form = format.calls[i];
+    if (form.headed) continue;
+    const bool literal = form.call.front().kind == Part::literal;
+    const bool single = form.layout == CallLayout::single;
+    if (!single) add(trie, form.open, Meaning::call_open, i);
+    if (literal && single) add(trie, form.call.front().literal, Meaning::call_open, i);
+    if (literal && !single && form.open_optional) add(trie, form.call.front().literal, Meaning::call_item, i);
   }
-}
-
-std::string_view without_leading_space(std::string_view text) {
-  while (!text.empty() && is_json_space(text.front())) text.remove_prefix(1);
-  return text;
-}
-
-FormTries tries_of(const ReplyFormat& format, const std::vector<ShapedForm>& forms, std::size_t index) {
-  const ShapedForm& form = forms[index];
-  FormTries tries;
-  add(tries.open, form.open, Meaning::call_open, index);
-  const Mark closes{Meaning::call_close, static_cast<std::uint16_t>(index), 0, form.close.after};
-  for (const std::string& text : form.close.texts) {
-    tries.close.add(without_leading_space(text), closes);
-    add_ends(tries.code, format, form.close.before + text);
-  }
-  add_ends(tries.code, format);
-  add(tries.broken, form.close, Meaning::call_close, index);
-  add_calls(tries.broken, forms);
-  add_ends(tries.broken, format);
-  return tries;
 }
 
 }  // namespace
 
-ShapedForm::ShapedForm(const CallForm& form)
-    : open(form.open), close(form.close), layout(form.layout), commas_optional(form.commas_optional), headed(form.headed), header(form.header) {
-  for (const CallPart& part : form.call) {
-    if (part.kind == CallPart::Kind::literal) (&part == &form.call.front() ? open : close) = part.literal;
-    if (part.kind == CallPart::Kind::arguments) {
-      arguments = part.arguments.codec;
-      callee = part.arguments.callee;
-      code_argument = part.arguments.argument;
-    }
-    if (part.arguments.codec == CallArguments::Codec::code) open.texts.front() += std::exchange(open.after, {});
-    for (const CallMember& member : part.members) {
-      if (member.role == CallMember::Role::name) name_members.push_back(member.key);
-      if (member.role == CallMember::Role::arguments) argument_members.push_back(member.key);
-      if (member.role == CallMember::Role::id) id_members.push_back(member.key);
-    }
+// ---- forms
+
+Form::Form(const ReplyFormat& format, std::size_t index) : form(&format.calls[index]) {
+  const CallForm& f = *form;
+  literals.resize(f.call.size());
+  fields.resize(f.call.size());
+  for (std::size_t i = 0; i < f.call.size(); ++i) {
+    if (f.call[i].kind != Part::literal) last_value = i;
+    if (f.call[i].kind == Part::arguments) arguments_part = i;
+    if (f.call[i].kind == Part::object) add_levels(f.call[i].members, 0);
+  }
+  add_parts(format, index);
+  if (f.headed) add(open, f.call.front().literal, Meaning::part, index);
+  add_bare(next, f.close, Meaning::call_close, index);
+  if (is_literal(0)) add_bare(next, f.call.front().literal, Meaning::call_item, index);
+  add_bare(close, f.close, Meaning::call_close, index);
+  add_broken(format, index);
+}
+
+void Form::add_levels(const std::vector<CallMember>& members, std::uint8_t parent) {
+  const auto level = static_cast<std::uint8_t>(levels.size());
+  levels.push_back({&members, std::vector<std::uint8_t>(members.size()), parent, false});
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (members[i].role == CallMember::Role::any_name) levels[level].any_name = true;
+    if (members[i].role != CallMember::Role::inner) continue;
+    levels[level].inner[i] = static_cast<std::uint8_t>(levels.size());
+    add_levels(members[i].members, level);
   }
 }
 
-Machine::Machine(const ReplyFormat& given, const ReplyLimits& given_limits) : format(given), limits(given_limits) {
+void Form::add_parts(const ReplyFormat& format, std::size_t index) {
+  for (std::size_t i = 0; i < form->call.size(); ++i) {
+    const CallPart& part = form->call[i];
+    if (part.kind == Part::literal) add_bare(literals[i], part.literal, Meaning::part, index);
+    if (part.kind == Part::arguments && part.arguments.codec == Codec::tags) add_tags(format, index, i);
+    if (part.kind == Part::arguments && part.arguments.codec == Codec::code) add_code(format, i);
+    if (part.kind != Part::name && part.kind != Part::id && part.kind != Part::skip) continue;
+    if (is_literal(i + 1)) {
+      add_bare(fields[i], form->call[i + 1].literal, Meaning::part, index);
+    } else if (form->call[i + 1].arguments.codec == Codec::tags) {
+      add_bare(fields[i], form->call[i + 1].arguments.tags.open, Meaning::tag_open, index);
+      add_bare(fields[i], form->call[i + 2].literal, Meaning::part, index);
+    }
+    add_ends(fields[i], format);
+  }
+}
+
+void Form::add_tags(const ReplyFormat& format, std::size_t index, std::size_t part) {
+  const ArgumentTags& t = form->call[part].arguments.tags;
+  const ReplyMarker& end = form->call[part + 1].literal;
+  add_bare(tags.between, t.open, Meaning::tag_open, index);
+  add_bare(tags.between, end, Meaning::part, index);
+  add_bare(tags.between, t.close, Meaning::tag_close, index);
+  add_ends(tags.between, format);
+  add_bare(tags.key, t.key_close, Meaning::part, index);
+  add_ends(tags.key, format);
+  add_bare(tags.type, t.type_close, Meaning::part, index);
+  add_ends(tags.type, format);
+  add(tags.value, t.close, Meaning::tag_close, index);
+  add(tags.value, end, Meaning::part, index);
+  // A tag that opens says that the end is missing: on a line of its own, where tags have one.
+  for (const std::string& text : t.open.texts) {
+    if (t.item.empty()) tags.value.add(t.open.before, text, mark_of(t.open, Meaning::tag_open, index));
+  }
+  if (!t.item.empty()) {
+    add_bare(tags.begin, t.open, Meaning::tag_open, index);
+    add_bare(tags.begin, t.close, Meaning::tag_close, index);
+  }
+  if (t.escape == ArgumentTags::Escape::cdata) tags.begin.add({}, "<![CDATA[", {Meaning::part, 0, 0, {}});
+  tags.cdata.add({}, "]]>", {Meaning::part, 0, 0, {}});
+  tags.key_end.add({}, t.close_end, {Meaning::part, 0, 0, {}});
+  add_ends(tags.key_end, format);
+}
+
+void Form::add_code(const ReplyFormat& format, std::size_t part) {
+  const ReplyMarker& end = form->call[part + 1].literal;
+  for (const std::string& text : end.texts) {
+    for (std::size_t skipped = 0; skipped <= end.before.size(); ++skipped) add_ends(code, format, end.before.substr(skipped) + text);
+  }
+  add_ends(code, format);
+}
+
+void Form::add_broken(const ReplyFormat& format, std::size_t index) {
+  add(broken, form->close, Meaning::call_close, index);
+  if (is_literal(form->call.size() - 1)) {
+    const bool single = form->layout == CallLayout::single;
+    add(broken, form->call.back().literal, single ? Meaning::call_close : Meaning::part, index);
+  }
+  if (form->layout == CallLayout::section && is_literal(0)) add(broken, form->call.front().literal, Meaning::call_item, index);
+  add_calls(broken, format);
+  add_ends(broken, format);
+}
+
+// ---- the whole
+
+Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format(given), limits(options.limits), tools(options.tools) {
   for (std::size_t i = 0; i < format.turns.size() && assistant_turn == kNone; ++i) {
     if (format.turns[i].role == "assistant") assistant_turn = i;
   }
   add(content, format.reasoning_open, Meaning::reasoning_open, 0);
-  for (MarkerTrie* trie : {&content, &reasoning}) add(*trie, format.reasoning_close, Meaning::reasoning_close, 0);
+  add(content, format.content_open, Meaning::content_open, 0);
+  add(content, format.content_close, Meaning::content_close, 0);
+  add(content, format.reasoning_close, Meaning::reasoning_close, 0);
+  add_calls(content, format);
+  add(reasoning, format.reasoning_close, Meaning::reasoning_close, 0);
+  add(reasoning, format.content_open, Meaning::content_open, 0);
   add(reasoning, format.reasoning_open, Meaning::reasoning_open, 0);
-  for (const CallForm& form : format.calls) shaped.emplace_back(form);
-  add_calls(content, shaped);
-  if (format.calls_end_reasoning) add_calls(reasoning, shaped);
+  if (format.calls_end_reasoning) add_calls(reasoning, format);
   for (MarkerTrie* trie : {&content, &reasoning, &turns}) add_ends(*trie, format);
-  for (std::size_t i = 0; i < format.calls.size(); ++i) forms.push_back(tries_of(format, shaped, i));
+  forms.reserve(format.calls.size());
+  for (std::size_t i = 0; i < format.calls.size(); ++i) {
+    forms.emplace_back(format, i);
+    has_initial = has_initial || format.calls[i].initial || (format.calls[i].open_optional && format.calls[i].layout == CallLayout::list);
+  }
 }
 
 std::size_t Machine::form_of_header(std::string_view header) const {

@@ -1,4 +1,5 @@
-// Machine: a ReplyFormat made ready to read with: the markers that count in each place of a reply, as tries.
+// Machine: a ReplyFormat made ready to read with: the markers that count in each place of a reply, as tries; the keys of
+// objects, by level.
 //
 // Shared by all copies of a parser and never changed. Begin reading at Machine's members.
 #pragma once
@@ -10,43 +11,71 @@
 
 namespace parlance::reply {
 
-/// What counts in and around calls of one form.
-struct FormTries {
-  MarkerTrie open;    ///< header forms: what must follow the header
-  MarkerTrie close;   ///< behind a call, white space aside
-  MarkerTrie code;    ///< in a program: what ends it
-  MarkerTrie broken;  ///< in a call that went wrong: what ends that
+/// The keys that mean something on one level of a call's object.
+struct ObjectLevel {
+  const std::vector<CallMember>* members = nullptr;
+  std::vector<std::uint8_t> inner{};  ///< for each member, the level of its object
+  std::uint8_t parent = 0;
+  bool any_name = false;              ///< a key of no member is the name
 };
 
-/// A form of calls in the shapes that are read so far: an object or a list of them, or a call that a header names.
-struct ShapedForm {
-  explicit ShapedForm(const CallForm& form);
-  ReplyMarker open{}, close{};
-  CallLayout layout = CallLayout::single;
-  bool commas_optional = false;
-  bool headed = false;
-  std::string header{};
-  std::vector<std::string> name_members{}, argument_members{}, id_members{};
-  CallArguments::Codec arguments = CallArguments::Codec::json;
-  std::string callee{}, code_argument{};
+/// The markers inside of arguments in tags.
+struct TagTries {
+  MarkerTrie between;  ///< where a tag may open, or the arguments end
+  MarkerTrie key;      ///< in a key: its end
+  MarkerTrie type;
+  MarkerTrie value;    ///< in a value: its end, or what says that the end is missing
+  MarkerTrie begin;    ///< where a value begins that may be nested
+  MarkerTrie key_end;  ///< in the key that a closing tag repeats
+  MarkerTrie cdata;
+};
+
+/// What counts in and around calls of one form.
+struct Form {
+  Form(const ReplyFormat& format, std::size_t index);
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  bool is_literal(std::size_t part) const { return part < form->call.size() && form->call[part].kind == CallPart::Kind::literal; }
+  /// What should stand there, in words.
+  std::string_view literal_text(std::size_t part) const { return form->call[part].literal.texts.front(); }
+
+  const CallForm* form;
+  std::size_t last_value = 0;       ///< the last part that is no literal: behind it the call is over
+  std::size_t arguments_part = kNone;
+  std::vector<MarkerTrie> literals; ///< for each part: itself, where it is a literal that is due
+  std::vector<MarkerTrie> fields;   ///< for each part: what ends its text, where it is one
+  MarkerTrie open;                  ///< headed: what must follow the header
+  MarkerTrie next;                  ///< between calls of a section
+  MarkerTrie close;                 ///< behind the calls of a section or list
+  MarkerTrie code;                  ///< in a program: what ends it
+  MarkerTrie broken;                ///< in a call that went wrong: what ends that
+  TagTries tags;
+  std::vector<ObjectLevel> levels;  ///< of the object; the first is the outermost
+
+ private:
+  void add_levels(const std::vector<CallMember>& members, std::uint8_t parent);
+  void add_parts(const ReplyFormat& format, std::size_t index);
+  void add_tags(const ReplyFormat& format, std::size_t index, std::size_t part);
+  void add_code(const ReplyFormat& format, std::size_t part);
+  void add_broken(const ReplyFormat& format, std::size_t index);
 };
 
 struct Machine {
-  Machine(const ReplyFormat& format, const ReplyLimits& limits);
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  Machine(const ReplyFormat& format, const ReplyOptions& options);
+  static constexpr std::size_t kNone = Form::kNone;
 
   /// The form that a turn with this header begins, or kNone.
   std::size_t form_of_header(std::string_view header) const;
   const ReplyTurn* assistant() const { return assistant_turn == kNone ? nullptr : &format.turns[assistant_turn]; }
 
   ReplyFormat format;
-  std::vector<ShapedForm> shaped;
   ReplyLimits limits;
+  ReplyTools tools;
   std::size_t assistant_turn = kNone;
+  bool has_initial = false;
   MarkerTrie content;
   MarkerTrie reasoning;
   MarkerTrie turns;  ///< text of other roles
-  std::vector<FormTries> forms;
+  std::vector<Form> forms;
 };
 
 }  // namespace parlance::reply

@@ -1,26 +1,43 @@
-// Building a MarkerTrie; format.cpp keeps it below 2^16 nodes.
+// Building a MarkerTrie; format.cpp keeps it below 2^16 nodes. Begin reading at add().
 #include "reply/marker_trie.h"
 
 namespace parlance::reply {
-
 namespace {
+
 constexpr std::size_t kMost = 0xFFFF;  // what validate() accepts never comes near
+
+/// White space is soft between the words of a text, and between two tags of one even where none is written.
+bool is_soft(std::string_view text, std::size_t i) {
+  const bool between_tags = text[i] == '>' && i + 1 < text.size() && text[i + 1] == '<';
+  const bool inside = i + 1 < text.size() && is_json_space(text[i + 1]) && text.find_first_not_of(" \t\r\n", i + 1) != text.npos;
+  return between_tags || inside;
 }
 
+}  // namespace
+
 MarkerTrie::Node MarkerTrie::grow(Node from, char c) {
-  if (const Node there = step(from, c); there != kRoot) return there;
+  for (Node to = nodes_[from].child; to != kRoot; to = nodes_[to].sibling) {
+    if (nodes_[to].byte == c) return to;
+  }
   const auto made = static_cast<Node>(nodes_.size());
-  nodes_.push_back({c, kRoot, nodes_[from].child, 0});
+  nodes_.push_back({c, false, kRoot, nodes_[from].child, 0});
   nodes_[from].child = made;
   return made;
 }
 
-void MarkerTrie::add(std::string_view text, const Mark& mark) {
-  if (text.empty() || nodes_.size() + text.size() > kMost) return;
-  first_[static_cast<unsigned char>(text.front())] = true;
+void MarkerTrie::add(std::string_view lead, std::string_view text, const Mark& mark) {
+  if (text.empty() || nodes_.size() + lead.size() + text.size() > kMost) return;
+  first_[static_cast<unsigned char>(lead.empty() ? text.front() : lead.front())] = true;
   Node node = kRoot;
-  for (const char c : text) node = grow(node, c);
-  if (has_mark(node)) return;
+  for (const char c : lead) node = grow(node, c);
+  bool skipping = false;  // white space that a soft node stands for
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (skipping && is_json_space(text[i])) continue;
+    node = grow(node, text[i]);
+    skipping = !is_json_space(text[i]) && is_soft(text, i);
+    nodes_[node].soft = nodes_[node].soft || skipping;
+  }
+  if (nodes_[node].mark != 0) return;
   nodes_[node].mark = static_cast<std::uint16_t>(marks_.size());
   marks_.push_back(mark);
 }

@@ -9,29 +9,27 @@
 
 namespace parlance::reply {
 
-void Outlet::begin_reply(std::size_t before) {
+void Outlet::begin_reply(std::size_t ahead) {
   flush();
-  position_ = 0;
-  before_ = before;
+  origin_ = place_ + ahead;
+  call_ = 0;
 }
 
-/// `source` without what of it belongs to the prompt.
-std::string_view Outlet::cut(std::string_view source) {
-  const std::size_t size = std::min(before_, source.size());
-  before_ -= size;
-  return source.substr(size);
+std::size_t Outlet::in_reply(std::size_t size) const {
+  const std::uint64_t end = place_ + size;
+  return end <= origin_ ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(end - origin_, size));
 }
 
 void Outlet::say(ReplyEvent event) {
   flush();
-  place(event);
+  send(event);
 }
 
 void Outlet::malformed(std::size_t ahead, std::string_view expected) {
   flush();
   ReplyEvent event;
   event.kind = Kind::malformed;
-  event.position = position_ + (ahead > before_ ? ahead - before_ : 0);
+  event.position = position(place_ + ahead);
   event.call = current();
   event.text = expected;
   (*sink_)(event);
@@ -54,12 +52,18 @@ void Outlet::end_call(bool complete, std::string_view id) {
   say(event);
 }
 
+/// Text is cut where the reply begins; what arguments mean is not, since they would be no JSON.
 void Outlet::give(Kind kind, bool escaped, std::string_view bytes) {
-  if (before_ != 0) bytes = cut(bytes);
   if (bytes.empty()) return;
   if (escaped) return give_escaped(bytes);
-  const ReplyEvent event{.kind = kind, .call = current(), .position = position_, .source = bytes, .text = bytes};
-  position_ += bytes.size();
+  ReplyEvent event{.kind = kind, .call = current(), .position = position(place_), .source = bytes, .text = bytes};
+  const bool straddles = place_ < origin_;
+  place_ += bytes.size();
+  if (straddles) {
+    event.source.remove_prefix(std::min(bytes.size(), bytes.size() - static_cast<std::size_t>(place_ - std::min(place_, origin_))));
+    if (kind != Kind::arguments) event.text = event.source;
+    if (event.text.empty()) return;
+  }
   (*sink_)(event);
 }
 
@@ -70,15 +74,17 @@ void Outlet::give_escaped(std::string_view bytes) {
   event.kind = Kind::arguments;
   event.source = bytes;
   event.text = std::string_view(json).substr(1, json.size() - 2);
-  place(event);
+  send(event);
 }
 
-void Outlet::place(ReplyEvent& event) {
-  event.source = cut(event.source);
-  event.position = position_;
+void Outlet::send(ReplyEvent& event) {
+  event.position = position(place_);
   event.call = current();
-  position_ += event.source.size();
-  (*sink_)(event);
+  place_ += event.source.size();
+  const std::uint64_t behind = place_ - std::min(place_, origin_);
+  if (behind < event.source.size()) event.source.remove_prefix(event.source.size() - static_cast<std::size_t>(behind));
+  const bool nothing = event.source.empty() && event.text.empty() && event.kind == Kind::marker;
+  if (!nothing) (*sink_)(event);
 }
 
 void Outlet::flush() {

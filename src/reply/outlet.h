@@ -1,4 +1,6 @@
 // Outlet: gives events to the sink, counts their bytes, and cuts text only between code points.
+//
+// What belongs to the prompt is counted, and left out of events. Begin reading at Outlet::take in outlet.cpp.
 #pragma once
 #include <array>
 
@@ -24,24 +26,30 @@ class Outlet {
   void end_call(bool complete, std::string_view id);
   void flush();
 
-  /// The next `before` bytes of sources still belong to the prompt, and are left out; positions count from behind them.
-  void begin_reply(std::size_t before);
+  /// The reply begins `ahead` bytes from here: positions and calls count from there.
+  void begin_reply(std::size_t ahead);
+  /// Takes bytes of the prompt that nobody needs to see.
+  void drop(std::size_t size) { place_ += size; }
   void next_call() { ++call_; }
   std::size_t held() const { return carry_size_; }
-  std::size_t before() const { return before_; }
+  /// All bytes taken so far, the prompt's too.
+  std::uint64_t place() const { return place_ + carry_size_; }
+  /// Of bytes that are held, taken from `place` on, how many belong to the reply.
+  std::size_t in_reply(std::size_t size) const;
+  std::uint64_t origin() const { return origin_; }
 
  private:
   std::uint32_t current() const { return call_ == 0 ? 0 : call_ - 1; }
+  std::uint64_t position(std::uint64_t place) const { return place < origin_ ? 0 : place - origin_; }
   void take(Kind kind, bool escaped, std::string_view bytes);
   bool complete_carry(std::string_view& bytes);
   void give(Kind kind, bool escaped, std::string_view bytes);
   void give_escaped(std::string_view bytes);
-  void place(ReplyEvent& event);
-  std::string_view cut(std::string_view source);
+  void send(ReplyEvent& event);
 
   const ReplySink* sink_ = nullptr;
-  std::uint64_t position_ = 0;
-  std::size_t before_ = 0;
+  std::uint64_t place_ = 0;   ///< behind the last source
+  std::uint64_t origin_ = 0;  ///< where the reply begins
   std::uint32_t call_ = 0;
   Kind carry_kind_ = Kind::content;
   bool carry_escaped_ = false;

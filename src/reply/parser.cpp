@@ -1,36 +1,20 @@
-// Text of a reply, and the markers between its parts. Begin reading at ReplyParser::State::run.
+// The door of the reader, and which reader a place has. Begin reading at ReplyParser::State::run.
 #include "reply/parser.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace parlance {
 
-using reply::is_json_space;
-using reply::MarkerTrie;
-using reply::Meaning;
-
-namespace {
-
-bool is_blank(std::string_view text) {
-  for (const char c : text) {
-    if (!is_json_space(c)) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
-// ---- the door
+using reply::Machine;
 
 ReplyParser::ReplyParser() = default;
 ReplyParser::ReplyParser(const ReplyFormat& format, const ReplyOptions& options)
-    : state_(std::make_unique<State>(std::make_shared<const reply::Machine>(format, options.limits), false)) {
+    : state_(std::make_unique<State>(std::make_shared<const Machine>(format, options), false)) {
   state_->take_prompt(options.prompt ? *options.prompt : format.prompt);
 }
 ReplyParser ReplyParser::of_conversation(const ReplyFormat& format, const ReplyLimits& limits) {
   ReplyParser parser;
-  parser.state_ = std::make_unique<State>(std::make_shared<const reply::Machine>(format, limits), true);
+  parser.state_ = std::make_unique<State>(std::make_shared<const Machine>(format, ReplyOptions{.limits = limits}), true);
   return parser;
 }
 ReplyParser::ReplyParser(const ReplyParser& other) : state_(std::make_unique<State>(*other.state_)) {}
@@ -42,46 +26,87 @@ ReplyParser& ReplyParser::operator=(const ReplyParser& other) {
 ReplyParser& ReplyParser::operator=(ReplyParser&&) noexcept = default;
 ReplyParser::~ReplyParser() = default;
 void ReplyParser::feed(std::string_view bytes, const ReplySink& sink) { state_->feed(bytes, sink); }
+void ReplyParser::feed_token(std::string_view bytes, bool control, const ReplySink& sink) { state_->feed_token(bytes, control, sink); }
 void ReplyParser::finish(const ReplySink& sink) { state_->finish(sink); }
 std::size_t ReplyParser::held() const { return state_->held(); }
+std::size_t ReplyParser::memory() const { return state_->memory(); }
 
-ReplyParser::State::State(std::shared_ptr<const reply::Machine> machine, bool conversation)
+ReplyParser::State::State(std::shared_ptr<const Machine> machine, bool conversation)
     : machine_(std::move(machine)), conversation_(conversation) {
-  turn_ = machine_->assistant_turn;
+  if (machine_->assistant_turn != Machine::kNone) turn_ = static_cast<std::uint8_t>(machine_->assistant_turn);
   if (conversation_) region_ = Region::plain;
 }
 
+/// What the prompt leaves open goes on in the reply: reasoning, a marker's beginning, a header, a call.
 void ReplyParser::State::take_prompt(std::string_view prompt) {
-  const ReplySink nobody = [](const ReplyEvent&) {};
-  feed(prompt, nobody);
-  const bool text = place_ == Place::text && held_.find_first_not_of(" \t\r\n") == std::string::npos;
-  const std::size_t kept = text ? 0 : held_.size();
-  if (text) {
+  Carried carried;
+  const ReplySink note = [&carried](const ReplyEvent& event) {
+    if (event.kind == Kind::call_begin) carried = {std::string(event.text), std::string(event.detail), {}, event.form, true};
+    if (event.kind == Kind::arguments) carried.arguments += event.text;
+    if (event.kind == Kind::call_end) carried.open = false;
+  };
+  in_prompt_ = true;
+  feed(prompt, note);
+  in_prompt_ = false;
+  out_.open(note);
+  if (place_ == Place::text && reply::is_blank(held_)) {
+    out_.drop(held_.size());
     held_.clear();
     blanks_ = 0;
-    node_ = reply::MarkerTrie::kRoot;
-    if (region_ == Region::content) gap_ = Gap::start;
+    cursor_ = {};
   }
-  out_.begin_reply(kept);
+  out_.begin_reply(lead_.size() + held_.size());
+  out_.close();
+  if (place_ == Place::text && region_ == Region::content && held_.empty()) gap_ = Gap::start;
+  fresh_ = true;
+  if (carried.open) carried_.make(std::move(carried));
+}
+
+/// A call that the prompt began is a call of the reply; what was said of it there has no source here.
+void ReplyParser::State::say_carried() {
+  const Carried carried = *carried_;
+  carried_.reset();
+  out_.next_call();
+  ReplyEvent event;
+  event.kind = Kind::call_begin;
+  event.form = carried.form;
+  event.text = carried.name;
+  event.detail = carried.id;
+  out_.say(event);
+  out_.piece(Kind::arguments, {}, carried.arguments);
 }
 
 void ReplyParser::State::feed(std::string_view bytes, const ReplySink& sink) {
+  if (bytes.empty()) return;
   out_.open(sink);
+  if (carried_) say_carried();
   run(bytes.data(), bytes.data() + bytes.size());
   out_.close();
+}
+
+/// Controls are noted by place, until what they are part of has left.
+void ReplyParser::State::feed_token(std::string_view bytes, bool control, const ReplySink& sink) {
+  tokens_ = true;
+  if (!controls_) controls_.make();
+  std::erase_if(*controls_, [this](const Control& one) { return one.to <= out_.place(); });
+  const std::uint64_t from = here() + held_.size();
+  if (control) controls_->push_back({from, from + bytes.size()});
+  feed(bytes, sink);
 }
 
 void ReplyParser::State::finish(const ReplySink& sink) {
   if (finished_) return;
   finished_ = true;
   out_.open(sink);
+  if (carried_) say_carried();
   switch (place_) {
     case Place::header:
     case Place::opening: finish_header(); break;
-    case Place::object: finish_object(); break;
     case Place::program: finish_program(); break;
-    case Place::python: out_.end_call(false, call_.id); break;
-    default: break;
+    case Place::text:
+    case Place::broken:
+    case Place::done: break;
+    default: finish_call(); break;
   }
   finish_text();
   out_.flush();
@@ -89,199 +114,42 @@ void ReplyParser::State::finish(const ReplySink& sink) {
   out_.close();
 }
 
+std::size_t ReplyParser::State::held() const {
+  std::size_t size = lead_.size() + held_.size() + out_.held();
+  if (call_ && call_->tags) size += call_->word.size() + call_->tags->entity.size();
+  return size > 0 && out_.origin() > 0 ? out_.in_reply(size) : size;
+}
+
+std::size_t ReplyParser::State::memory() const {
+  std::size_t size = sizeof(State);
+  if (!call_) return size;
+  size += sizeof(Call);
+  if (call_->text) size += sizeof(reply::TextReader);
+  if (call_->python) size += sizeof(reply::PythonScanner);
+  if (call_->bare) size += sizeof(reply::BareScanner);
+  if (call_->tags) size += sizeof(reply::TagReader);
+  return size;
+}
+
 void ReplyParser::State::run(const char* p, const char* end) {
   while (p != end) p = read(p, end);
 }
 
 const char* ReplyParser::State::read(const char* p, const char* end) {
+  if (!absorb_.empty()) p = absorb(p, end);
+  if (p == end) return p;
+  if (is_gap()) return read_gap(p, end);
   switch (place_) {
     case Place::header: return read_header(p, end);
     case Place::opening: return read_opening(p, end);
+    case Place::list: return read_list(p, end);
+    case Place::field: return read_field(p, end);
     case Place::object: return read_object(p, end);
     case Place::python: return read_python(p, end);
-    case Place::tail: return read_gap(p, end);
+    case Place::bare: return read_bare(p, end);
     case Place::done: out_.text(Kind::trailing, {p, end}); return end;
-    case Place::text:
-      if (!absorb_.empty()) p = absorb(p, end);
-      if (p == end) return p;
-      return gap_ == Gap::none ? read_text(p, end) : read_gap(p, end);
-    default: return read_text(p, end);  // programs and broken calls are text with markers of their own
+    default: return read_text(p, end);
   }
-}
-
-// ---- text
-
-const MarkerTrie& ReplyParser::State::trie() const {
-  switch (place_) {
-    case Place::program: return machine_->forms[form_].code;
-    case Place::broken: return machine_->forms[form_].broken;
-    case Place::tail: return machine_->forms[form_].close;
-    case Place::opening: return machine_->forms[form_].open;
-    default: break;
-  }
-  return region_ == Region::content ? machine_->content : region_ == Region::reasoning ? machine_->reasoning : machine_->turns;
-}
-
-void ReplyParser::State::put_text(std::string_view bytes) {
-  if (bytes.empty()) return;
-  if (place_ == Place::program) return out_.program(bytes);
-  if (place_ == Place::broken) return out_.text(Kind::broken, bytes);
-  if (region_ == Region::reasoning && blank_reasoning_) blank_reasoning_ = is_blank(bytes);
-  out_.text(region_ == Region::reasoning ? Kind::reasoning : Kind::content, bytes);
-}
-
-/// Framing behind a marker, byte by byte as far as it is there.
-const char* ReplyParser::State::absorb(const char* p, const char* end) {
-  const char* const begin = p;
-  while (p != end && !absorb_.empty()) {
-    if (*p != absorb_.front()) {
-      absorb_ = {};
-      break;
-    }
-    absorb_.remove_prefix(1);
-    ++p;
-  }
-  put_markup({begin, p});
-  return p;
-}
-
-/// A marker that opens reasoning is text inside it, but for one that repeats what the prompt has opened.
-bool ReplyParser::State::counts(const Mark& mark) const {
-  return mark.meaning != Meaning::reasoning_open || region_ != Region::reasoning || blank_reasoning_;
-}
-
-/// The longest marker that `bytes` begin with.
-ReplyParser::State::Found ReplyParser::State::match(std::string_view bytes) const {
-  const MarkerTrie& markers = trie();
-  Found found;
-  MarkerTrie::Node node = MarkerTrie::kRoot;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    node = markers.step(node, bytes[i]);
-    if (node == MarkerTrie::kRoot) return found;
-    if (markers.has_mark(node) && counts(markers.mark(node))) {
-      found.size = i + 1;
-      found.mark = markers.mark(node);
-    }
-    if (markers.is_leaf(node)) return found;
-  }
-  found.more = true;
-  return found;
-}
-
-const char* ReplyParser::State::read_text(const char* p, const char* end) {
-  if (!held_.empty()) return match_on(p, end);
-  const MarkerTrie& markers = trie();
-  const char* begin = p;
-  while ((p = markers.skip(p, end)) != end) {
-    if (blank_reasoning_) put_text({std::exchange(begin, p), p});  // what a marker means may depend on it
-    const Found found = match({p, end});
-    if (found.more) {
-      put_text({begin, p});
-      for (const char* q = p; q != end; ++q) node_ = markers.step(node_, *q);
-      held_.assign(p, end);
-      return end;
-    }
-    if (found.size != 0) {
-      put_text({begin, p});
-      meet(found.mark, std::string(p, found.size));
-      return p + found.size;
-    }
-    ++p;
-  }
-  put_text({begin, end});
-  return end;
-}
-
-/// Goes on with what may be a marker.
-const char* ReplyParser::State::match_on(const char* p, const char* end) {
-  const MarkerTrie& markers = trie();
-  while (p != end) {
-    const MarkerTrie::Node next = markers.step(node_, *p);
-    if (next == MarkerTrie::kRoot) {
-      settle();
-      return p;
-    }
-    held_ += *p++;
-    node_ = next;
-    if (markers.is_leaf(next)) {
-      settle();
-      return p;
-    }
-  }
-  return p;
-}
-
-/// What is held cannot grow: it begins with a marker, or its first byte is text.
-void ReplyParser::State::settle() {
-  const std::string held = std::move(held_);
-  held_.clear();
-  node_ = MarkerTrie::kRoot;
-  const Found found = match(held);
-  if (found.size == 0) {
-    put_text(std::string_view(held).substr(0, 1));
-    return again(held.substr(1));
-  }
-  meet(found.mark, held.substr(0, found.size));
-  again(held.substr(found.size));
-}
-
-// ---- markers
-
-void ReplyParser::State::begin_content(Gap gap) {
-  place_ = Place::text;
-  region_ = Region::content;
-  gap_ = gap;
-}
-
-void ReplyParser::State::meet(const Mark& mark, std::string source) {
-  if (place_ == Place::program) return meet_in_program(mark, source);
-  absorb_ = mark.after;
-  switch (mark.meaning) {
-    case Meaning::reasoning_open:
-      put_markup(source);
-      place_ = Place::text;
-      region_ = Region::reasoning;
-      gap_ = Gap::none;
-      blank_reasoning_ = true;
-      return;
-    case Meaning::call_open: return begin_object(mark, std::move(source));
-    case Meaning::turn: return meet_turn(mark, std::move(source));
-    case Meaning::end: return meet_end(mark, source);
-    default: break;  // the end of reasoning or of a call
-  }
-  put_markup(source);
-  begin_content(Gap::after);
-}
-
-/// In a reply, a turn of anybody else ends it.
-void ReplyParser::State::meet_turn(const Mark& mark, std::string source) {
-  absorb_ = {};
-  const ReplyTurn& turn = machine_->format.turns[mark.index];
-  if (!conversation_ && turn.role != "assistant") return meet_end(mark, source);
-  turn_ = mark.index;
-  gap_ = Gap::none;
-  if (turn.header_close.empty()) return say_turn(source, {});
-  place_ = Place::header;
-  held_ = std::move(source);
-  header_from_ = held_.size();
-  close_seen_ = 0;
-}
-
-void ReplyParser::State::meet_end(const Mark& mark, std::string_view source) {
-  if (conversation_) {
-    put_markup(source);
-    place_ = Place::text;
-    region_ = Region::plain;
-    gap_ = Gap::none;
-    return;
-  }
-  ReplyEvent event;
-  event.kind = Kind::end;
-  event.source = source;
-  if (mark.meaning == Meaning::turn) event.text = machine_->format.turns[mark.index].role;
-  out_.say(event);
-  absorb_ = {};
-  place_ = Place::done;
 }
 
 }  // namespace parlance

@@ -1,15 +1,23 @@
 // The state of a ReplyParser: a place in the reply, and what is held back there.
 //
-// parser.cpp reads text, headers and the gaps between parts; parser_call.cpp reads calls that are JSON, parser_form.cpp
-// the other ones and what follows a call. Each read_… takes bytes from `p` on and returns where it stopped: it has moved
-// on or changed the place. Begin reading at run().
+//     parser.cpp          the door, and which reader a place has
+//     parser_text.cpp     text up to markers; used for all that ends at a marker
+//     parser_gap.cpp      white space, then a marker or not
+//     parser_header.cpp   headers of turns
+//     parser_call.cpp     a call: its parts in order, sections and lists, how it begins and fails
+//     parser_object.cpp   an object that is a call; parser_value.cpp its values, and arguments that are JSON
+//     parser_scan.cpp     arguments of Python and of objects without quotes, and programs
+//     parser_tags.cpp     arguments in tags; parser_typed.cpp their values
+//
+// Each read_… takes bytes from `p` on and returns where it stopped: it has moved on or changed the place. Begin reading at run().
 #pragma once
-#include <optional>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "reply/call_reader.h"
 #include "reply/machine.h"
 #include "reply/outlet.h"
-#include "reply/python_scanner.h"
 
 namespace parlance {
 
@@ -19,14 +27,23 @@ class ReplyParser::State {
   /// Goes through what stands before the reply, without a word.
   void take_prompt(std::string_view prompt);
   void feed(std::string_view bytes, const ReplySink& sink);
+  void feed_token(std::string_view bytes, bool control, const ReplySink& sink);
   void finish(const ReplySink& sink);
-  std::size_t held() const { return held_.size() + out_.held(); }
+  std::size_t held() const;
+  std::size_t memory() const;
 
  private:
   using Kind = ReplyEvent::Kind;
   using Mark = reply::Mark;
   using Call = reply::CallReader;
-  enum class Place : std::uint8_t { text, header, opening, object, python, program, tail, broken, done };
+  using Cursor = reply::MarkerTrie::Cursor;
+  enum class Place : std::uint8_t {
+    text, header, opening,           // outside of calls
+    literal, next, list, field,      // between the parts of calls
+    object, python, bare, program,   // inside of parts
+    tag_between, tag_key, tag_type, tag_begin, tag_value, tag_key_end,
+    broken, done,
+  };
   enum class Region : std::uint8_t { content, reasoning, plain };
   /// White space at the beginning of content, which belongs to a marker if one follows.
   enum class Gap : std::uint8_t { none, start, after };
@@ -35,30 +52,47 @@ class ReplyParser::State {
     bool more = false;     ///< it depends on bytes to come
     Mark mark{};
   };
+  /// A control token that was fed, by place.
+  struct Control {
+    std::uint64_t from, to;
+  };
+  /// A call that the prompt begins, and the reply goes on with.
+  struct Carried {
+    std::string name, id, arguments;
+    std::uint32_t form = 0;
+    bool open = false;
+  };
 
   void run(const char* p, const char* end);
   void again(std::string bytes) { run(bytes.data(), bytes.data() + bytes.size()); }
   const char* read(const char* p, const char* end);
+  void say_carried();
 
-  // text and what separates its parts (parser.cpp)
+  // text up to a marker (parser_text.cpp)
   const reply::MarkerTrie& trie() const;
   void put_text(std::string_view bytes);
   void put_markup(std::string_view bytes) { out_.piece(Kind::marker, bytes); }
   const char* read_text(const char* p, const char* end);
   const char* absorb(const char* p, const char* end);
   const char* match_on(const char* p, const char* end);
-  Found match(std::string_view bytes) const;
-  bool counts(const Mark& mark) const;
+  Found match(std::string_view bytes, std::uint64_t place) const;
+  bool counts(const Mark& mark, std::string_view source, std::uint64_t place) const;
+  bool is_fed_so(std::string_view source, std::uint64_t place) const;
+  std::uint64_t here() const { return out_.place() + lead_.size(); }
   void settle();
   void meet(const Mark& mark, std::string source);
+  void meet_outside(const Mark& mark, std::string source);
   void begin_content(Gap gap);
   void meet_turn(const Mark& mark, std::string source);
   void meet_end(const Mark& mark, std::string_view source);
-  // white space, then a marker or not
+  void finish_text();
+
+  // white space, then a marker or not (parser_gap.cpp)
+  bool is_gap() const;
   const char* read_gap(const char* p, const char* end);
   void leave_gap();
   void meet_after_gap(const Mark& mark, std::size_t size);
-  void finish_text();
+  bool begin_initial(const std::string& held, std::size_t blanks);
 
   // headers (parser_header.cpp)
   const char* read_header(const char* p, const char* end);
@@ -70,40 +104,92 @@ class ReplyParser::State {
   void refuse_opening();
   void finish_header();
 
-  // calls that are JSON (parser_call.cpp)
-  const reply::ShapedForm& form() const { return machine_->shaped[form_]; }
-  void begin_object(const Mark& mark, std::string source);
+  // calls (parser_call.cpp)
+  const reply::Form& form() const { return machine_->forms[form_]; }
+  const CallPart& part() const { return form().form->call[call_->part]; }
+  const CallArguments& codec() const { return form().form->call[form().arguments_part].arguments; }
+  bool in_object() const { return form().arguments_part == reply::Form::kNone; }
+  void open_call(std::size_t form, std::string lead);
+  void begin_call(const Mark& mark, std::string source);
+  void next_item();
+  void begin_headed();
+  void begin_part();
+  void begin_arguments_part();
+  void end_part();
+  void end_item();
+  void end_calls(std::string_view source);
+  void put_frame(std::string_view bytes);
+  const char* read_list(const char* p, const char* end);
+  bool begins_item(char c) const;
+  const char* read_field(const char* p, const char* end);
+  bool take_field_byte(char c);
+  bool ends_at(char c) const;
+  void end_field();
+  void take_id();
+  void meet_in_call(const Mark& mark, const std::string& source);
+  void meet_literal(const Mark& mark, const std::string& source);
+  void refuse_literal(const std::string& held, std::size_t blanks);
+  void refuse_next(const std::string& held, std::size_t blanks);
+  void fail(std::string_view expected);
+  void commit();
+  bool is_wanted(std::string_view name) const;
+  void close_call(bool complete);
+  void finish_call();
+
+  // objects, and JSON (parser_object.cpp, parser_value.cpp)
   const char* read_object(const char* p, const char* end);
   bool take_frame_byte(char c);
-  bool take_list_byte(char c);
   bool take_member_byte(char c);
-  void put_frame(std::string_view bytes);
   bool begin_value(char c);
   bool begin_arguments(char c);
   const char* read_key(const char* p, const char* end);
   void end_key();
+  void take_role(const std::string& key);
   const char* read_value(const char* p, const char* end);
   std::size_t room(std::size_t longest) const;
   std::size_t put_value(std::string_view bytes);
   std::size_t put_arguments(std::string_view bytes, bool has_source);
   std::size_t put_argument_text(std::string_view bytes, bool has_source);
   bool end_value();
+  bool end_name_member();
   bool end_arguments();
-  void name_call(std::string name);
   bool end_object();
-  void end_section();
-  void fail(std::string_view expected);
-  void finish_object();
+  std::string name_key() const;
 
-  // other calls, and what follows a call (parser_form.cpp)
-  void begin_form();
+  // arguments that are no JSON (parser_scan.cpp)
   const char* read_python(const char* p, const char* end);
-  const char* read_program(const char* p, const char* end);
+  const char* read_bare(const char* p, const char* end);
+  void end_scan(reply::Scan scan, std::string_view expected);
   void meet_in_program(const Mark& mark, const std::string& source);
   void end_program(std::string_view source);
-  const char* read_broken(const char* p, const char* end);
-  void begin_tail();
   void finish_program();
+
+  // arguments in tags (parser_tags.cpp, parser_typed.cpp)
+  const ArgumentTags& tags() const { return codec().tags; }
+  void begin_tags();
+  void open_tag(std::string_view source);
+  void end_tags(std::string_view source);
+  void end_key_of_tag(std::string_view source);
+  void end_type_of_tag(std::string_view source);
+  void begin_tag_value();
+  void begin_nested(const std::string& source);
+  void end_nested(std::string_view source);
+  void begin_value_text();
+  void put_tag_value(std::string_view bytes);
+  void put_tag_text(std::string_view bytes);
+  void put_entities(std::string_view bytes);
+  void end_entity();
+  void become_text();
+  void end_tag_value(const Mark& mark, const std::string& source);
+  void say_tag_value();
+  bool may_begin_value(char c) const;
+  void put_candidate(std::string_view bytes);
+  std::string json_of_value(std::string_view text) const;
+  std::string json_that_fits(std::string_view text, std::uint8_t types) const;
+  std::uint8_t value_types() const;
+  void meet_in_tags(const Mark& mark, const std::string& source);
+  bool refuse_in_tags(const std::string& held, std::size_t blanks);
+  void put_meant(std::string_view text) { out_.piece(Kind::arguments, {}, text); }
 
   std::shared_ptr<const reply::Machine> machine_;
   reply::Outlet out_;
@@ -112,18 +198,23 @@ class ReplyParser::State {
   Gap gap_ = Gap::none;
   bool conversation_;
   bool finished_ = false;
-  bool blank_reasoning_ = true;      ///< nothing but white space of it so far
-  reply::MarkerTrie::Node node_ = reply::MarkerTrie::kRoot;
-  std::string held_;                 ///< bytes that are in no event yet, but for a cut code point
-  std::size_t blanks_ = 0;           ///< of held_, the white space of a gap
-  std::string_view absorb_{};        ///< framing that may follow the last marker
-  std::size_t turn_ = reply::Machine::kNone;
-  std::size_t header_from_ = 0;      ///< of held_, the bytes of the turn's marker
-  std::size_t header_to_ = 0;
-  std::size_t close_seen_ = 0;       ///< of the header's end
-  std::size_t form_ = 0;
-  Call call_;
-  std::optional<reply::PythonScanner> python_;
+  bool in_prompt_ = false;
+  bool blank_reasoning_ = true;  ///< nothing but white space of it so far
+  bool fresh_ = true;            ///< the answer has not begun
+  bool tokens_ = false;          ///< control tokens are told
+  std::uint8_t blanks_ = 0;      ///< of held_, the white space of a gap
+  std::uint8_t form_ = 0;
+  std::uint8_t turn_ = 0;
+  Cursor cursor_{};
+  std::string held_;             ///< bytes that are in no event yet: the beginning of a marker, white space, a header
+  std::string lead_;             ///< a call before it is certain to be one
+  std::string_view absorb_{};    ///< framing that may follow the last marker
+  std::uint16_t header_from_ = 0;  ///< of held_, the bytes of the turn's marker
+  std::uint16_t header_to_ = 0;
+  std::uint16_t close_seen_ = 0;   ///< of the header's end
+  reply::Box<Call> call_;
+  reply::Box<std::vector<Control>> controls_;
+  reply::Box<Carried> carried_;
 };
 
 }  // namespace parlance

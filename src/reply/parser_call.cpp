@@ -1,205 +1,218 @@
-// Calls that are JSON objects, alone or in a list: the name is found, the arguments pass through as they are.
+// A call: its parts in order, alone, in a section or in a list; how it begins, fails and ends.
 //
-// Until the name is known everything is held, the opening marker included, since a call that goes wrong before is text.
-// Begin reading at read_object; values are in parser_value.cpp.
+// Until its name is known and may begin a call, all of it is kept in lead_, the opening marker included, since what is no
+// call after all is text. Begin reading at begin_call and begin_part.
 #include <algorithm>
 #include <utility>
 
 #include "reply/parser.h"
+#include "value/json.h"
 
 namespace parlance {
 
 using reply::is_json_space;
-using reply::Scan;
+using reply::Meaning;
+using Part = CallPart::Kind;
+using Codec = CallArguments::Codec;
 
-namespace {
+// ---- beginning
 
-constexpr std::size_t kLongestKey = 256;
-
-bool is_one_of(const std::vector<std::string>& keys, std::string_view key) {
-  for (const std::string& known : keys) {
-    if (known == key) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
-void ReplyParser::State::begin_object(const Mark& mark, std::string source) {
+void ReplyParser::State::open_call(std::size_t form, std::string lead) {
   absorb_ = {};
+  form_ = static_cast<std::uint8_t>(form);
+  lead_ = std::move(lead);
+  gap_ = Gap::none;
+  call_.make();
+  call_->scanner = reply::JsonScanner(machine_->limits.depth);
+}
+
+void ReplyParser::State::begin_call(const Mark& mark, std::string source) {
+  const bool goes_on = place_ == Place::broken && call_ && call_->committed && mark.index == form_ && mark.meaning == Meaning::call_item;
+  const bool loose = mark.meaning == Meaning::call_item && !(goes_on && !call_->loose);
   if (place_ == Place::broken) begin_content(Gap::none);
-  form_ = mark.index;
-  place_ = Place::object;
-  held_ = std::move(source);
-  call_ = Call();
-  call_.scanner = reply::JsonScanner(machine_->limits.depth);
-  call_.inner = call_.scanner;
-  call_.at = form().layout == CallLayout::list ? Call::At::list_open : Call::At::object_open;
-}
-
-const char* ReplyParser::State::read_object(const char* p, const char* end) {
-  switch (call_.at) {
-    case Call::At::in_key: return read_key(p, end);
-    case Call::At::value: return read_value(p, end);
-    default: break;
+  open_call(mark.index, std::move(source));
+  call_->committed = goes_on;
+  call_->loose = loose;
+  call_->silent = form().form->declared_only;
+  if (form().form->layout == CallLayout::list) {
+    place_ = Place::list;
+    call_->at = Call::At::list_open;
+  } else if (form().form->layout == CallLayout::section && mark.meaning == Meaning::call_open) {
+    place_ = Place::next;
+  } else {
+    call_->part = 1;
+    begin_part();
   }
-  return take_frame_byte(*p) ? p + 1 : p;
 }
 
-/// Bytes between keys and values: part of the call's beginning while it has none.
+/// Header and marker are there.
+void ReplyParser::State::begin_headed() {
+  const std::string name = held_.substr(header_from_, header_to_ - header_from_);
+  const std::string_view after = absorb_;
+  header_from_ = 0;
+  region_ = Region::content;
+  open_call(form_, std::exchange(held_, {}));
+  absorb_ = after;
+  call_->name = name;
+  call_->part = 1;
+  commit();
+  begin_part();
+}
+
+/// The next call of a section or list.
+void ReplyParser::State::next_item() {
+  const bool committed = call_->committed, loose = call_->loose, silent = call_->silent;
+  call_.make();
+  call_->scanner = reply::JsonScanner(machine_->limits.depth);
+  call_->committed = committed;
+  call_->loose = loose;
+  call_->silent = silent;
+}
+
+void ReplyParser::State::begin_part() {
+  Call& call = *call_;
+  if (call.part == form().form->call.size()) return end_item();
+  switch (part().kind) {
+    case Part::literal: place_ = Place::literal; return;
+    case Part::object:
+      place_ = Place::object;
+      call.at = Call::At::object_open;
+      return;
+    case Part::arguments: return begin_arguments_part();
+    default:
+      place_ = Place::field;
+      call.word.clear();
+      return;
+  }
+}
+
+void ReplyParser::State::begin_arguments_part() {
+  const ReplyLimits& limits = machine_->limits;
+  switch (part().arguments.codec) {
+    case Codec::json:
+      place_ = Place::object;
+      call_->at = Call::At::arguments_only;
+      call_->role = Call::Role::arguments;
+      absorb_ = {};
+      return;
+    case Codec::keywords:
+      place_ = Place::python;
+      absorb_ = {};
+      call_->python.make(part().arguments.callee, limits.depth, limits.pending);
+      return;
+    case Codec::bare:
+      place_ = Place::bare;
+      absorb_ = {};
+      call_->bare.make(part().arguments.quote, limits.depth);
+      return;
+    case Codec::tags: absorb_ = {}; return begin_tags();
+    case Codec::code: {
+      std::string open = "{";
+      append_json_string(open, part().arguments.argument);
+      place_ = Place::program;
+      return put_meant(open.append(": \""));
+    }
+  }
+}
+
+/// A part that has its own end is over.
+void ReplyParser::State::end_part() {
+  if (call_->part == form().last_value) close_call(true);
+  ++call_->part;
+  begin_part();
+}
+
+void ReplyParser::State::close_call(bool complete) {
+  if (call_->ended) return;
+  call_->ended = true;
+  out_.flush();
+  out_.end_call(complete, call_->id);
+}
+
+/// All parts of a call are there.
+void ReplyParser::State::end_item() {
+  switch (form().form->layout) {
+    case CallLayout::single: return begin_content(Gap::after);
+    case CallLayout::section:
+      next_item();
+      place_ = Place::next;
+      return;
+    case CallLayout::list:
+      next_item();
+      place_ = Place::list;
+      call_->at = Call::At::list_next;
+      return;
+  }
+}
+
+/// What opened the calls is closed, but for a marker that may follow.
+void ReplyParser::State::end_calls(std::string_view source) {
+  put_frame(source);
+  put_markup(std::exchange(lead_, {}));
+  if (!form().form->close.exists()) return begin_content(Gap::after);
+  call_->ended = call_->committed = true;
+  call_->part = static_cast<std::uint8_t>(form().form->call.size());
+  place_ = Place::literal;
+}
+
+/// Bytes between values: part of the call's beginning while it has none.
 void ReplyParser::State::put_frame(std::string_view bytes) {
-  if (call_.named) {
+  if (call_->named || (call_->committed && place_ == Place::literal)) {
     put_markup(bytes);
   } else {
-    held_ += bytes;
+    lead_ += bytes;
   }
 }
 
-/// Whether the byte was taken; else the place has changed.
-bool ReplyParser::State::take_frame_byte(char c) {
-  if (room(Call::kNoLimit) == 0) {
-    fail("the name of the call sooner");
-    return false;
+// ---- sections and lists
+
+bool ReplyParser::State::begins_item(char c) const {
+  switch (form().form->call.front().kind) {
+    case Part::object: return c == '{';
+    case Part::literal: return form().next.begins(c);
+    default: return reply::may_be_in_name(c);
   }
-  if (is_json_space(c)) {
-    put_frame({&c, 1});
-    return true;
-  }
-  if (call_.at == Call::At::value_begin || call_.at == Call::At::arguments_only) return begin_value(c);
-  return call_.at <= Call::At::list_next ? take_list_byte(c) : take_member_byte(c);
 }
 
-bool ReplyParser::State::take_list_byte(char c) {
+const char* ReplyParser::State::read_list(const char* p, const char* end) {
   using At = Call::At;
-  const bool loose = form().commas_optional;
-  const At at = call_.at;
-  const bool object = c == '{' && (at == At::list_first || at == At::list_item || (at == At::list_next && loose));
-  const bool close = c == ']' && (at == At::list_first || at == At::list_next || (at == At::list_item && loose));
-  const bool comma = c == ',' && at == At::list_next;
-  if (at == At::list_open ? c != '[' : !(object || close || comma)) {
-    fail(at == At::list_open ? "'['" : at == At::list_first ? "'{' or ']'" : at == At::list_item ? "'{'" : "',' or ']'");
-    return false;
-  }
-  put_frame({&c, 1});
-  call_.at = at == At::list_open ? At::list_first : object ? At::key_or_end : At::list_item;
-  if (close) end_section();
-  return true;
-}
-
-bool ReplyParser::State::take_member_byte(char c) {
-  using At = Call::At;
-  const auto take = [&](At next) {
-    put_frame({&c, 1});
-    call_.at = next;
-    return true;
-  };
-  switch (call_.at) {
-    case At::object_open:
-      if (c == '{') return take(At::key_or_end);
-      fail("'{'");
-      return false;
-    case At::colon:
-      if (c == ':') return take(At::value_begin);
-      fail("':'");
-      return false;
-    case At::comma_or_end:
-      if (c == ',') return take(At::key);
-      break;
-    default:  // a key
-      if (c == '"') {
-        call_.word.assign(1, c);
-        call_.scanner = reply::JsonScanner(machine_->limits.depth);
-        call_.scanner.feed(c);
-        return take(At::in_key);
+  for (; p != end; ++p) {
+    const char c = *p;
+    const At at = call_->at;
+    const bool space = is_json_space(c);
+    if (lead_.size() >= machine_->limits.pending) {
+      fail("the name of the call sooner");
+      return p;
+    }
+    const bool loose = form().form->commas_optional;
+    const bool item = (at == At::list_first || at == At::list_item || (at == At::list_next && loose)) && !space && begins_item(c);
+    const bool close = c == ']' && (at == At::list_first || at == At::list_next || (at == At::list_item && loose));
+    const bool comma = c == ',' && at == At::list_next;
+    const bool open = c == '[' && at == At::list_open;
+    if (item) {
+      place_ = form().is_literal(0) ? Place::next : Place::list;
+      if (!form().is_literal(0)) begin_part();
+      return p;
+    }
+    if (!(space || close || comma || open)) {
+      const bool object = form().form->call.front().kind == Part::object;
+      const std::string_view wanted = object ? "'{'" : "a call";
+      fail(at == At::list_first && object ? "'{' or ']'" : at == At::list_next ? "',' or ']'" : at == At::list_open ? "'['" : wanted);
+      return p;
+    }
+    if (close) {
+      if (call_->silent && !call_->committed) {
+        fail("a call");
+        return p;
       }
-      break;
+      end_calls({&c, 1});
+      return p + 1;
+    }
+    put_frame({&c, 1});
+    if (open) call_->at = At::list_first;
+    if (comma) call_->at = At::list_item;
   }
-  if (c == '}' && call_.at != At::key) return end_object();
-  fail(call_.at == At::comma_or_end ? "',' or '}'" : call_.at == At::key ? "a key" : "a key or '}'");
-  return false;
-}
-
-// ---- keys
-
-const char* ReplyParser::State::read_key(const char* p, const char* end) {
-  const char* const begin = p;
-  const std::size_t left = room(kLongestKey);
-  if (left == 0) {
-    fail("a shorter key");
-    return p;
-  }
-  const Scan scan = call_.scanner.run(p, p + std::min(left, static_cast<std::size_t>(end - p)));
-  put_frame({begin, p});
-  call_.word.append(begin, p);
-  if (scan == Scan::bad) fail(call_.scanner.expected());
-  if (scan == Scan::done) end_key();
   return p;
-}
-
-void ReplyParser::State::end_key() {
-  const std::string key = reply::text_of_json(call_.word);
-  call_.at = Call::At::colon;
-  call_.role = Call::Role::other;
-  if (is_one_of(form().name_members, key) && !call_.named) call_.role = Call::Role::name;
-  if (is_one_of(form().argument_members, key)) call_.role = Call::Role::arguments;
-  if (is_one_of(form().id_members, key)) call_.role = Call::Role::id;
-  call_.word.clear();
-}
-
-// ---- ends
-
-bool ReplyParser::State::end_object() {
-  if (!call_.named) {
-    fail("a member '" + form().name_members.front() + "'");
-    return false;
-  }
-  if (!call_.has_arguments) out_.piece(Kind::arguments, {}, "{}");
-  put_markup("}");
-  out_.end_call(true, call_.id);
-  if (form().layout == CallLayout::single) {
-    end_section();
-    return true;
-  }
-  const bool committed = call_.committed;
-  call_ = Call();
-  call_.committed = committed;
-  call_.inner = reply::JsonScanner(machine_->limits.depth);
-  call_.at = Call::At::list_next;
-  return true;
-}
-
-void ReplyParser::State::end_section() {
-  put_markup(held_);
-  held_.clear();
-  begin_tail();
-}
-
-/// The next byte cannot stand here: without a name it was text, else the call remains incomplete.
-void ReplyParser::State::fail(std::string_view expected) {
-  const std::string wanted(expected);
-  const std::string held = std::exchange(held_, {});
-  out_.malformed(held.size(), wanted);
-  if (!call_.committed) {
-    place_ = Place::text;
-    gap_ = Gap::none;
-    return put_text(held);
-  }
-  if (call_.named) out_.end_call(false, call_.id);
-  place_ = Place::broken;
-  put_text(held);
-}
-
-void ReplyParser::State::finish_object() {
-  using At = Call::At;
-  if (call_.committed && call_.named) return out_.end_call(false, call_.id);
-  const std::string held = std::exchange(held_, {});
-  const bool between = call_.committed && call_.at <= At::list_next;
-  if (between) return put_markup(held);
-  const bool in_text = call_.at == At::in_key || call_.at == At::value;
-  out_.malformed(held.size(), in_text ? call_.scanner.expected() : "the name of a call");
-  place_ = call_.committed ? Place::broken : Place::text;
-  gap_ = Gap::none;
-  put_text(held);
 }
 
 }  // namespace parlance

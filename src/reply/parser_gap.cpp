@@ -1,4 +1,4 @@
-// White space that may belong to a marker: at the beginning of content, and behind a call.
+// White space that may belong to a marker: at the beginning of content, behind a call, between its parts and tags.
 //
 // It is held, with the beginning of a marker after it, until it is clear which it is. Begin reading at read_gap.
 #include <algorithm>
@@ -26,54 +26,65 @@ std::size_t framing_at_end(std::string_view blanks, std::string_view framing) {
 
 }  // namespace
 
+bool ReplyParser::State::is_gap() const {
+  switch (place_) {
+    case Place::text: return gap_ != Gap::none;
+    case Place::literal:
+    case Place::next:
+    case Place::tag_between:
+    case Place::tag_begin: return true;
+    default: return false;
+  }
+}
+
 const char* ReplyParser::State::read_gap(const char* p, const char* end) {
   const MarkerTrie& markers = trie();
   while (p != end) {
-    if (held_.size() == blanks_ && is_json_space(*p) && blanks_ < kLongestGap) {
+    const bool due = place_ == Place::literal && markers.begins(*p);  // a literal that is white space itself
+    const bool blank = held_.size() == blanks_ && is_json_space(*p) && !due && blanks_ < kLongestGap;
+    if (blank) {
       held_ += *p++;
       ++blanks_;
       continue;
     }
-    const MarkerTrie::Node next = markers.step(node_, *p);
-    const Found found = next != MarkerTrie::kRoot ? Found{} : match(std::string_view(held_).substr(blanks_));
-    if (next == MarkerTrie::kRoot) {
-      if (found.size == 0) {
-        leave_gap();
-      } else {
-        meet_after_gap(found.mark, found.size);
-      }
-      return p;
+    const bool goes_on = markers.step(cursor_, *p);
+    if (goes_on) held_ += *p++;
+    if (goes_on && !markers.is_leaf(cursor_)) continue;
+    const Found found = match(std::string_view(held_).substr(blanks_), here() + blanks_);
+    if (found.size == 0) {
+      leave_gap();
+    } else {
+      meet_after_gap(found.mark, found.size);
     }
-    held_ += *p++;
-    node_ = next;
-    if (!markers.is_leaf(next)) continue;
-    const Found whole = match(std::string_view(held_).substr(blanks_));
-    meet_after_gap(whole.mark, whole.size);
     return p;
   }
   return p;
 }
 
-/// No marker follows: it was text all along, or a call without its end.
+/// No marker follows. It was text all along, or a call that has no name, or one without its end.
 void ReplyParser::State::leave_gap() {
-  std::string held = std::move(held_);
-  held_.clear();
-  node_ = MarkerTrie::kRoot;
+  const std::string held = std::exchange(held_, {});
   const std::size_t blanks = std::exchange(blanks_, 0);
-  if (place_ == Place::tail) {
-    out_.malformed(blanks, form().close.texts.front());
-    begin_content(Gap::after);
-  } else {
-    gap_ = Gap::none;
+  cursor_ = {};
+  switch (place_) {
+    case Place::literal: return refuse_literal(held, blanks);
+    case Place::next: return refuse_next(held, blanks);
+    case Place::tag_between:
+    case Place::tag_begin:
+      if (refuse_in_tags(held, blanks)) return;
+      break;
+    default:
+      gap_ = Gap::none;
+      if (begin_initial(held, blanks)) return;
+      break;
   }
-  again(std::move(held));
+  again(held);
 }
 
 void ReplyParser::State::meet_after_gap(const Mark& mark, std::size_t size) {
-  std::string held = std::move(held_);
-  held_.clear();
-  node_ = MarkerTrie::kRoot;
+  const std::string held = std::exchange(held_, {});
   const std::size_t blanks = std::exchange(blanks_, 0);
+  cursor_ = {};
   const std::size_t to = blanks + size;
   std::size_t text = 0;  // at the start, only framing is not content where the reply ends
   if (gap_ == Gap::start && place_ == Place::text && (mark.meaning == Meaning::turn || mark.meaning == Meaning::end)) {
@@ -82,33 +93,55 @@ void ReplyParser::State::meet_after_gap(const Mark& mark, std::size_t size) {
     text = blanks - framing_at_end(std::string_view(held).substr(0, blanks), marker.before);
     put_text(std::string_view(held).substr(0, text));
   }
-  gap_ = Gap::none;
+  if (place_ == Place::text) gap_ = Gap::none;
   meet(mark, held.substr(text, to - text));
   again(held.substr(to));
 }
 
+/// A call without a marker, which can only stand where the answer begins.
+bool ReplyParser::State::begin_initial(const std::string& held, std::size_t blanks) {
+  if (!machine_->has_initial || !fresh_ || region_ != Region::content || held.size() == blanks || conversation_) return false;
+  const char c = held[blanks];
+  for (std::size_t i = 0; i < machine_->forms.size(); ++i) {
+    const CallForm& form = *machine_->forms[i].form;
+    const bool list = form.layout == CallLayout::list;
+    const bool bare = form.initial && !(list && form.open.exists());
+    if (!bare && !(list && form.open_optional)) continue;
+    open_call(i, held.substr(0, blanks));
+    call_->silent = call_->loose = true;
+    fresh_ = false;
+    place_ = list ? Place::list : Place::next;
+    call_->at = Call::At::list_open;
+    if (list ? c == '[' : begins_item(c)) {
+      if (!list) begin_part();
+      again(held.substr(blanks));
+      return true;
+    }
+    begin_content(Gap::none);
+    lead_.clear();
+    fresh_ = true;
+  }
+  return false;
+}
+
 void ReplyParser::State::finish_text() {
   while (!held_.empty()) {
-    if (blanks_ == 0 && place_ != Place::tail) {
+    if (blanks_ == 0) {
       settle();
       continue;
     }
-    const std::string held = std::move(held_);
-    held_.clear();
-    node_ = MarkerTrie::kRoot;
+    const std::string held = std::exchange(held_, {});
     const std::size_t blanks = std::exchange(blanks_, 0);
+    cursor_ = {};
     const bool content = gap_ == Gap::start && place_ == Place::text;
     gap_ = Gap::none;
-    if (place_ == Place::tail) {
-      put_markup(held);  // what closes the call, cut off
-      break;
-    }
     if (content) {
       put_text(std::string_view(held).substr(0, blanks));
     } else {
       put_markup(std::string_view(held).substr(0, blanks));
     }
     again(held.substr(blanks));
+    if (call_ && place_ != Place::text && place_ != Place::broken && place_ != Place::done) finish_call();
   }
 }
 

@@ -4,6 +4,7 @@
 // a call behind it; else it is text. In a conversation every header is one. Begin reading at read_header.
 #include "reply/parser.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace parlance {
@@ -30,7 +31,7 @@ bool ReplyParser::State::take_header_byte(char c) {
   } else if (close_seen_ > 0 || !may_be_in_name(c)) {
     return false;
   }
-  return held_.size() - header_from_ < machine_->limits.name;
+  return held_.size() - header_from_ < std::min<std::size_t>(machine_->limits.name, 4096);
 }
 
 const char* ReplyParser::State::read_header(const char* p, const char* end) {
@@ -42,7 +43,7 @@ const char* ReplyParser::State::read_header(const char* p, const char* end) {
     }
     held_ += *p;
     if (close_seen_ < size) continue;
-    header_to_ = held_.size() - size;
+    header_to_ = static_cast<std::uint16_t>(held_.size() - size);
     end_header();
     return p + 1;
   }
@@ -65,11 +66,12 @@ void ReplyParser::State::say_turn(std::string_view source, std::string_view head
 void ReplyParser::State::end_header() {
   const std::string header = held_.substr(header_from_, header_to_ - header_from_);
   const bool calls = machine_->format.turns[turn_].role == "assistant" && !header.empty();
-  form_ = calls ? machine_->form_of_header(header) : Machine::kNone;
-  if (form_ != Machine::kNone) {
+  const std::size_t named = calls ? machine_->form_of_header(header) : Machine::kNone;
+  if (named != Machine::kNone) {
+    form_ = static_cast<std::uint8_t>(named);
     place_ = Place::opening;
-    node_ = MarkerTrie::kRoot;
-    close_seen_ = held_.size();  // what follows is the form's marker
+    cursor_ = {};
+    close_seen_ = static_cast<std::uint16_t>(held_.size());  // what follows is the form's marker
     return;
   }
   if (!conversation_ && !header.empty()) return refuse_header();
@@ -80,7 +82,7 @@ void ReplyParser::State::end_header() {
 /// It is text. What begins a conversation's turn remains one, without a header.
 void ReplyParser::State::refuse_header() {
   const std::string held = std::exchange(held_, {});
-  const std::size_t marker = std::exchange(header_from_, 0);
+  const std::size_t marker = std::exchange(header_from_, std::uint16_t{0});
   if (marker > 0) {
     say_turn(std::string_view(held).substr(0, marker), {});
   } else {
@@ -92,23 +94,22 @@ void ReplyParser::State::refuse_header() {
 const char* ReplyParser::State::read_opening(const char* p, const char* end) {
   const MarkerTrie& markers = trie();
   for (; p != end; ++p) {
-    const MarkerTrie::Node next = markers.step(node_, *p);
-    if (next == MarkerTrie::kRoot) {
+    if (!markers.step(cursor_, *p)) {
       refuse_opening();
       return p;
     }
     held_ += *p;
-    node_ = next;
-    if (!markers.has_mark(next)) continue;
-    node_ = MarkerTrie::kRoot;
-    begin_form();
+    if (!markers.has_mark(cursor_)) continue;
+    absorb_ = markers.mark(cursor_).after;
+    cursor_ = {};
+    begin_headed();
     return p + 1;
   }
   return p;
 }
 
 void ReplyParser::State::refuse_opening() {
-  node_ = MarkerTrie::kRoot;
+  cursor_ = {};
   if (!conversation_) return refuse_header();
   const std::string held = std::exchange(held_, {});
   say_turn(std::string_view(held).substr(0, close_seen_), std::string_view(held).substr(header_from_, header_to_ - header_from_));

@@ -247,4 +247,23 @@ void PythonScanner::take(std::string& out) {
   }
 }
 
+/// It is read as the one argument of a call.
+std::string json_of_python(std::string_view text, std::uint32_t depth) {
+  PythonScanner scanner({}, depth, 0xFFFFFFFF);
+  Scan scan = Scan::more;
+  for (const char c : std::string("(x=").append(text).append(")")) {
+    if (scan != Scan::more) return {};
+    scan = scanner.feed(c);
+  }
+  if (scan != Scan::done) return {};
+  std::string json;
+  scanner.take(json);
+  const std::string_view value = trimmed(std::string_view(json).substr(6, json.size() - 7));  // {"x": …}
+  JsonScanner whole(depth);
+  const char* p = value.data();
+  const Scan end = whole.run(p, value.data() + value.size());
+  const bool one = p == value.data() + value.size() && end != Scan::bad && whole.complete();
+  return one ? std::string(value) : std::string();
+}
+
 }  // namespace parlance::reply

@@ -104,6 +104,9 @@ class PythonScanner {
   Utf8Scanner utf8_;
 };
 
+/// A literal of Python as JSON: "" if it is none.
+std::string json_of_python(std::string_view text, std::uint32_t depth);
+
 /// A number of Python as one of JSON: "" if it is none.
 std::string json_of_python_number(std::string_view text);
 

@@ -29,6 +29,23 @@ char unescaped(char c) {
 
 }  // namespace
 
+bool is_blank(std::string_view text) {
+  for (const char c : text) {
+    if (!is_json_space(c)) return false;
+  }
+  return true;
+}
+
+bool may_be_in_name(char c) {
+  return static_cast<unsigned char>(c) > 0x20 && c != 0x7F && std::string_view("<>{}()[]\",=|").find(c) == std::string_view::npos;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_json_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_json_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 std::size_t incomplete_tail(std::string_view text) {
   for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
     const auto byte = static_cast<unsigned char>(text[text.size() - back]);

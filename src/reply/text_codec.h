@@ -6,6 +6,13 @@
 
 namespace parlance::reply {
 
+inline bool is_json_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+bool is_blank(std::string_view text);
+/// Whether a name of a tool may have this byte.
+bool may_be_in_name(char c);
+/// Without the white space at both ends.
+std::string_view trimmed(std::string_view text);
+
 /// How many bytes at the end of `text` begin a UTF-8 sequence that is not whole: at most 3.
 std::size_t incomplete_tail(std::string_view text);
 

@@ -167,8 +167,15 @@ TEST(ReplyFormats, AMisspeltMemberHasAHint) {
 std::string outline(const Events& events) {
   using Kind = ReplyEvent::Kind;
   std::string out;
+  bool arguments = false;
   for (const Event& event : events) {
     if (event.kind == Kind::marker || (event.kind == Kind::turn && event.detail.empty())) continue;
+    const bool more = event.kind == Kind::arguments && std::exchange(arguments, event.kind == Kind::arguments);
+    arguments = event.kind == Kind::arguments;
+    if (more) {
+      out += event.text;
+      continue;
+    }
     out += out.empty() ? "" : " | ";
     out += name_of(event.kind);
     if (event.kind == Kind::call_end) out += event.complete ? " complete" : " cut";

@@ -1,0 +1,276 @@
+// Texts between markers (names, ids, what means nothing), the literals that are due, and how a call is said, fails and ends.
+//
+// Begin reading at read_field and meet_in_call.
+#include <utility>
+
+#include "reply/parser.h"
+
+namespace parlance {
+
+using reply::is_json_space;
+using reply::Meaning;
+using Part = CallPart::Kind;
+using Codec = CallArguments::Codec;
+
+namespace {
+
+bool may_be_in_text(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '<' && c != 0x7F; }
+
+/// The name in an id that `pattern` computes, whose ends may be missing.
+std::string name_in_id(std::string_view id, std::string_view pattern) {
+  const std::size_t at = pattern.find("{name}");
+  const std::string_view before = pattern.substr(0, at);
+  std::string_view after = pattern.substr(at + 6);
+  if (id.starts_with(before)) id.remove_prefix(before.size());
+  const std::size_t number = after.find('{');
+  const std::string_view rest = number == after.npos ? std::string_view() : after.substr(number + 3);
+  after = after.substr(0, number);
+  std::string_view name = id;
+  if (!rest.empty() && name.ends_with(rest)) name.remove_suffix(rest.size());
+  if (number != std::string_view::npos) {
+    while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
+  }
+  const bool fits = !after.empty() && name.size() > after.size() && name.ends_with(after);
+  return std::string(fits ? name.substr(0, name.size() - after.size()) : id);
+}
+
+}  // namespace
+
+// ---- texts
+
+/// Whether the arguments, which follow without a literal, begin with this byte.
+bool ReplyParser::State::ends_at(char c) const {
+  const std::size_t next = call_->part + std::size_t{1};
+  if (part().kind != Part::name || form().is_literal(next) || call_->word.empty()) return false;
+  switch (form().form->call[next].arguments.codec) {
+    case Codec::keywords: return c == '(';
+    case Codec::tags: return false;
+    default: return c == '{' || c == '"';
+  }
+}
+
+const char* ReplyParser::State::read_field(const char* p, const char* end) {
+  if (!held_.empty()) return match_on(p, end);
+  const reply::MarkerTrie& markers = trie();
+  for (; p != end; ++p) {
+    if (ends_at(*p)) {
+      end_field();
+      return p;
+    }
+    const Found found = markers.begins(*p) ? match({p, end}, here()) : Found{};
+    if (found.more) {
+      for (const char* q = p; q != end; ++q) markers.step(cursor_, *q);
+      held_.assign(p, end);
+      return end;
+    }
+    if (found.size != 0) {
+      meet(found.mark, std::string(p, found.size));
+      return p + found.size;
+    }
+    if (!take_field_byte(*p)) return p;
+  }
+  return p;
+}
+
+/// White space at the ends is none of the text; a name has none inside.
+bool ReplyParser::State::take_field_byte(char c) {
+  const std::string& word = call_->word;
+  const bool name = part().kind == Part::name;
+  const bool inside = !word.empty() && is_json_space(word.back()) && !reply::is_blank(word);
+  const bool fits = is_json_space(c) || (name ? reply::may_be_in_name(c) && !inside : may_be_in_text(c));
+  if (!fits || word.size() >= machine_->limits.name) {
+    fail(name ? "a name" : form().is_literal(call_->part + std::size_t{1}) ? form().literal_text(call_->part + std::size_t{1}) : "a shorter text");
+    return false;
+  }
+  put_text({&c, 1});
+  return true;
+}
+
+/// The text is whole, and so is what ends it, if that is a literal.
+void ReplyParser::State::end_field() {
+  const std::uint8_t at = call_->part;
+  std::string text(reply::trimmed(call_->word));
+  call_->word.clear();
+  if (part().kind == Part::id) {
+    call_->id = std::move(text);
+    take_id();
+  } else if (part().kind == Part::name && !call_->named) {
+    call_->name = std::move(text);
+    if (call_->name.empty()) return fail("a name");
+  }
+  if (!call_->name.empty() && !call_->named) {
+    commit();
+    if (!call_ || !call_->named) return;
+  }
+  if (at == form().last_value) close_call(true);
+  call_->part = static_cast<std::uint8_t>(form().is_literal(at + std::size_t{1}) ? at + 2 : at + 1);
+  begin_part();
+}
+
+void ReplyParser::State::take_id() {
+  const std::string& pattern = part().pattern;
+  if (pattern.find("{name}") == pattern.npos || call_->named || !call_->name.empty()) return;
+  call_->name = name_in_id(call_->id, pattern);
+}
+
+// ---- markers inside of a call
+
+void ReplyParser::State::meet_in_call(const Mark& mark, const std::string& source) {
+  if (place_ == Place::literal) return meet_literal(mark, source);
+  if (place_ == Place::next) {
+    if (mark.meaning == Meaning::call_close) {
+      put_markup(std::exchange(lead_, {}) + source);
+      begin_content(Gap::after);
+      absorb_ = mark.after;
+      return;
+    }
+    put_frame(source);
+    call_->part = 1;
+    return begin_part();
+  }
+  const std::uint8_t at = call_->part;
+  const bool literal = form().is_literal(at + std::size_t{1});
+  if (mark.meaning == Meaning::end || mark.meaning == Meaning::turn) {
+    fail(literal ? form().literal_text(at + std::size_t{1}) : "the arguments");
+    return again(source);
+  }
+  if (literal) {
+    put_frame(source);
+    absorb_ = mark.after;
+    return end_field();
+  }
+  end_field();  // arguments in tags follow, or none
+  if (place_ != Place::tag_between) return again(source);
+  meet_in_tags(mark, source);
+}
+
+/// The literal that is due.
+void ReplyParser::State::meet_literal(const Mark& mark, const std::string& source) {
+  put_frame(source);
+  if (call_->missing) {
+    call_->missing = false;
+    put_meant("{}");
+    close_call(true);
+  }
+  const bool closes = call_->part == form().form->call.size();
+  if (!closes) ++call_->part;
+  if (closes) {
+    begin_content(Gap::after);
+  } else {
+    begin_part();
+  }
+  absorb_ = place_ == Place::text || place_ == Place::program ? mark.after : std::string_view();
+}
+
+/// Something else stands there: the call is cut, or only what closes it is missing.
+void ReplyParser::State::refuse_literal(const std::string& held, std::size_t blanks) {
+  const bool closes = call_->part == form().form->call.size();
+  const std::string_view wanted = call_->missing ? "an object of arguments" : closes ? form().form->close.texts.front() : form().literal_text(call_->part);
+  if (!call_->ended) {
+    put_frame(std::string_view(held).substr(0, blanks));
+    fail(wanted);
+    return again(held.substr(blanks));
+  }
+  if (!form().form->close_optional && !call_->loose) out_.malformed(blanks, wanted);
+  if (closes) {
+    begin_content(Gap::after);
+  } else {
+    end_item();
+  }
+  again(held);
+}
+
+/// Between calls, neither another one nor what closes them.
+void ReplyParser::State::refuse_next(const std::string& held, std::size_t blanks) {
+  const bool literal = form().is_literal(0);
+  if (!literal && held.size() > blanks && begins_item(held[blanks])) {
+    put_frame(std::string_view(held).substr(0, blanks));
+    begin_part();
+    return again(held.substr(blanks));
+  }
+  const CallForm& f = *form().form;
+  const std::string_view wanted = f.close.exists() ? f.close.texts.front() : "a call";
+  if (!call_->committed || f.layout == CallLayout::list) {
+    put_frame(std::string_view(held).substr(0, blanks));
+    fail(call_->committed ? wanted : literal ? form().literal_text(0) : "a call");
+    return again(held.substr(blanks));
+  }
+  if (f.close.exists() && !f.close_optional && !call_->loose) out_.malformed(blanks, wanted);
+  begin_content(Gap::after);
+  again(held);
+}
+
+// ---- the call begins, fails or is cut off
+
+bool ReplyParser::State::is_wanted(std::string_view name) const {
+  const CallForm& f = *form().form;
+  const bool only_declared = f.declared_only || f.initial || call_->silent || region_ == Region::reasoning;
+  return !only_declared || !machine_->tools.known() || machine_->tools.declares(name);
+}
+
+/// The name is known: what was held becomes the event's source.
+void ReplyParser::State::commit() {
+  if (!is_wanted(call_->name)) {
+    call_->silent = true;
+    return fail("a declared tool");
+  }
+  const std::string lead = std::exchange(lead_, {});
+  call_->named = call_->committed = true;
+  fresh_ = false;
+  if (region_ == Region::reasoning) region_ = Region::content;
+  out_.flush();
+  out_.next_call();
+  ReplyEvent event;
+  event.kind = Kind::call_begin;
+  event.form = form_;
+  event.source = lead;
+  event.text = call_->name;
+  event.detail = call_->id;
+  out_.say(event);
+  if (!call_->has_arguments || !in_object()) return;
+  const std::string_view arguments = lead;  // they stood before the name
+  const std::size_t size = call_->arguments_to - call_->arguments_from;
+  if (put_arguments(arguments.substr(call_->arguments_from, size), false) == size) end_arguments();
+}
+
+/// The next byte cannot stand here: without a name it was text, else the call remains incomplete.
+void ReplyParser::State::fail(std::string_view expected) {
+  const std::string wanted(expected);
+  const std::string lead = std::exchange(lead_, {});
+  absorb_ = {};
+  if (!call_->silent || call_->committed) out_.malformed(lead.size(), wanted);
+  if (!call_->committed) {
+    call_.reset();
+    place_ = Place::text;
+    gap_ = Gap::none;
+    return put_text(lead);
+  }
+  if (call_->named) close_call(false);
+  place_ = Place::broken;
+  put_text(lead);
+}
+
+void ReplyParser::State::finish_call() {
+  using At = Call::At;
+  const bool open_tags = place_ == Place::tag_between && call_->tags->frames.size() == 1;
+  if (open_tags && form().form->close_optional) end_tags({});
+  const std::string held = std::exchange(held_, {});
+  blanks_ = 0;
+  cursor_ = {};
+  const bool between = place_ == Place::list || place_ == Place::next || place_ == Place::literal;
+  if (call_->named || call_->ended || (call_->committed && between)) {
+    if (call_->tags) put_markup(std::exchange(call_->word, {}) + std::exchange(call_->tags->entity, {}));
+    if (call_->named) close_call(false);
+    put_markup(std::exchange(lead_, {}) + held);
+    return begin_content(Gap::none);
+  }
+  const bool in_text = place_ == Place::object && (call_->at == At::in_key || call_->at == At::value);
+  const std::string lead = std::exchange(lead_, {});
+  if (!call_->silent) out_.malformed(lead.size() + held.size(), in_text ? call_->scanner.expected() : "the name of a call");
+  place_ = call_->committed ? Place::broken : Place::text;
+  gap_ = Gap::none;
+  put_text(lead);
+  put_text(held);
+}
+
+}  // namespace parlance

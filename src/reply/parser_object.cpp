@@ -1,0 +1,157 @@
+// An object that is a call: keys, and which role each has on its level. Begin reading at read_object.
+//
+// Values are in parser_value.cpp.
+#include <algorithm>
+#include <utility>
+
+#include "reply/parser.h"
+
+namespace parlance {
+
+using reply::is_json_space;
+using reply::Scan;
+
+namespace {
+
+constexpr std::size_t kLongestKey = 256;
+
+}  // namespace
+
+const char* ReplyParser::State::read_object(const char* p, const char* end) {
+  switch (call_->at) {
+    case Call::At::in_key: return read_key(p, end);
+    case Call::At::value: return read_value(p, end);
+    default: break;
+  }
+  return take_frame_byte(*p) ? p + 1 : p;
+}
+
+/// Whether the byte was taken; else the place has changed.
+bool ReplyParser::State::take_frame_byte(char c) {
+  if (room(Call::kNoLimit) == 0) {
+    fail("the name of the call sooner");
+    return false;
+  }
+  if (is_json_space(c)) {
+    put_frame({&c, 1});
+    return true;
+  }
+  const bool value = call_->at == Call::At::value_begin || call_->at == Call::At::arguments_only;
+  return value ? begin_value(c) : take_member_byte(c);
+}
+
+bool ReplyParser::State::take_member_byte(char c) {
+  using At = Call::At;
+  const auto take = [&](At next) {
+    put_frame({&c, 1});
+    call_->at = next;
+    return true;
+  };
+  switch (call_->at) {
+    case At::object_open:
+      if (c == '{') return take(At::key_or_end);
+      fail("'{'");
+      return false;
+    case At::colon:
+      if (c == ':') return take(At::value_begin);
+      fail("':'");
+      return false;
+    case At::comma_or_end:
+      if (c == ',') return take(At::key);
+      break;
+    default:  // a key
+      if (c == '"') {
+        call_->word.assign(1, c);
+        call_->scanner = reply::JsonScanner(machine_->limits.depth);
+        call_->scanner.feed(c);
+        return take(At::in_key);
+      }
+      break;
+  }
+  if (c == '}' && call_->at != At::key) return end_object();
+  fail(call_->at == At::comma_or_end ? "',' or '}'" : call_->at == At::key ? "a key" : "a key or '}'");
+  return false;
+}
+
+// ---- keys
+
+const char* ReplyParser::State::read_key(const char* p, const char* end) {
+  const char* const begin = p;
+  const std::size_t left = room(kLongestKey);
+  if (left == 0) {
+    fail("a shorter key");
+    return p;
+  }
+  const Scan scan = call_->scanner.run(p, p + std::min(left, static_cast<std::size_t>(end - p)));
+  put_frame({begin, p});
+  call_->word.append(begin, p);
+  if (scan == Scan::bad) fail(call_->scanner.expected());
+  if (scan == Scan::done) end_key();
+  return p;
+}
+
+void ReplyParser::State::end_key() {
+  const std::string key = reply::text_of_json(call_->word);
+  call_->word.clear();
+  call_->at = Call::At::colon;
+  take_role(key);
+  // An answer in JSON looks like a call only as long as its keys are those of one.
+  const bool stranger = call_->role == Call::Role::other && call_->silent && !call_->named;
+  if (stranger && form().form->initial) fail("a key of a call");
+}
+
+void ReplyParser::State::take_role(const std::string& key) {
+  using Role = CallMember::Role;
+  const reply::ObjectLevel& level = form().levels[call_->level];
+  call_->role = Call::Role::other;
+  for (std::size_t i = 0; i < level.members->size(); ++i) {
+    const CallMember& member = (*level.members)[i];
+    if (member.role == Role::any_name || member.key != key) continue;
+    switch (member.role) {
+      case Role::name:
+        if (call_->name.empty()) call_->role = Call::Role::name;
+        return;
+      case Role::arguments: call_->role = Call::Role::arguments; return;
+      case Role::id: call_->role = Call::Role::id; return;
+      case Role::inner:
+        call_->role = Call::Role::inner;
+        call_->inner = level.inner[i];
+        return;
+      default: call_->role = Call::Role::constant; return;
+    }
+  }
+  if (!level.any_name || !call_->name.empty() || key.empty()) return;
+  call_->name = key;
+  call_->role = Call::Role::arguments;
+}
+
+// ---- the end
+
+/// The key that should have been there.
+std::string ReplyParser::State::name_key() const {
+  for (const reply::ObjectLevel& level : form().levels) {
+    for (const CallMember& member : *level.members) {
+      if (member.role == CallMember::Role::name) return member.key;
+    }
+  }
+  return "a name";
+}
+
+bool ReplyParser::State::end_object() {
+  if (call_->level != 0) {
+    put_frame("}");
+    call_->level = form().levels[call_->level].parent;
+    call_->at = Call::At::comma_or_end;
+    return true;
+  }
+  if (!call_->named) {
+    fail(call_->name.empty() ? "a member '" + name_key() + "'" : "the arguments");
+    return false;
+  }
+  if (!call_->has_arguments) put_meant("{}");
+  put_markup("}");
+  end_part();
+  return true;
+}
+
+}  // namespace parlance

@@ -1,0 +1,78 @@
+// Arguments that a scanner of their own makes JSON of, and programs. Begin reading at read_python.
+#include <utility>
+
+#include "reply/parser.h"
+
+namespace parlance {
+
+using reply::Scan;
+
+const char* ReplyParser::State::read_python(const char* p, const char* end) {
+  const char* const begin = p;
+  reply::PythonScanner& python = *call_->python;
+  Scan scan = Scan::more;
+  while (p != end && scan == Scan::more) {
+    scan = python.feed(*p);
+    if (scan != Scan::bad) ++p;
+  }
+  std::string json;
+  python.take(json);
+  out_.piece(Kind::arguments, {begin, p}, json);
+  end_scan(scan, python.expected());
+  return p;
+}
+
+const char* ReplyParser::State::read_bare(const char* p, const char* end) {
+  const char* const begin = p;
+  const Scan scan = call_->bare->run(p, end);
+  std::string json;
+  call_->bare->take(json);
+  out_.piece(Kind::arguments, {begin, p}, json);
+  end_scan(scan, call_->bare->expected());
+  return p;
+}
+
+void ReplyParser::State::end_scan(Scan scan, std::string_view expected) {
+  if (scan == Scan::bad) return fail(expected);
+  if (scan != Scan::more) end_part();
+}
+
+// ---- programs
+
+void ReplyParser::State::end_program(std::string_view source) {
+  const bool closed = !source.empty();
+  if (!closed) out_.malformed(0, form().literal_text(call_->part + std::size_t{1}));
+  if (closed) {
+    out_.flush();
+    out_.piece(Kind::arguments, source, "\"}");
+  }
+  close_call(closed);
+  begin_content(Gap::after);
+}
+
+/// A program ends with its turn; its last bytes may close it.
+void ReplyParser::State::meet_in_program(const Mark& mark, const std::string& source) {
+  end_program(std::string_view(source).substr(0, mark.closed));
+  Mark rest = mark;
+  rest.closed = 0;
+  meet(rest, source.substr(mark.closed));
+}
+
+void ReplyParser::State::finish_program() {
+  const std::string held = std::exchange(held_, {});
+  cursor_ = {};
+  const ReplyMarker& close = form().form->call[call_->part + std::size_t{1}].literal;
+  for (const std::string& text : close.texts) {
+    for (std::size_t skipped = 0; skipped <= close.before.size(); ++skipped) {
+      const std::string whole = close.before.substr(skipped) + text;
+      if (!held.starts_with(whole)) continue;
+      end_program(whole);
+      return again(held.substr(whole.size()));
+    }
+  }
+  out_.program(held);
+  close_call(false);
+  begin_content(Gap::after);
+}
+
+}  // namespace parlance

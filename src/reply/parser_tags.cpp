@@ -1,0 +1,167 @@
+// Arguments in tags, one for each: the reader writes the JSON itself.
+//
+//     <p=city>⏎Paris⏎</p><p=days>⏎3⏎</p>   ->   {"city": "Paris", "days": 3}
+//
+// Values may nest as tags too, where the format says so. Begin reading at meet_in_tags; values are in parser_typed.cpp.
+#include <utility>
+
+#include "reply/parser.h"
+#include "value/json.h"
+
+namespace parlance {
+
+using reply::Meaning;
+using reply::TagReader;
+using reply::Types;
+
+void ReplyParser::State::begin_tags() {
+  TagReader& reader = call_->tags.make();
+  reader.probe = reply::JsonScanner(machine_->limits.depth);
+  if (const ReplyTools::Data* data = machine_->tools.data()) {
+    const auto tool = data->tools.find(call_->name);
+    if (tool != data->tools.end()) reader.frames.front().schema = tool->second;
+  }
+  put_meant("{");
+  place_ = Place::tag_between;
+}
+
+void ReplyParser::State::meet_in_tags(const Mark& mark, const std::string& source) {
+  if (place_ == Place::tag_value) return end_tag_value(mark, source);
+  if (mark.meaning == Meaning::end || mark.meaning == Meaning::turn) {
+    fail(form().literal_text(call_->part + std::size_t{1}));
+    return again(source);
+  }
+  switch (place_) {
+    case Place::tag_key: return end_key_of_tag(source);
+    case Place::tag_type: return end_type_of_tag(source);
+    case Place::tag_key_end:
+      put_markup(source);
+      place_ = Place::tag_between;
+      return;
+    case Place::tag_begin:
+      if (mark.meaning == Meaning::tag_open) return begin_nested(source);
+      if (mark.meaning == Meaning::tag_close) {
+        begin_value_text();
+        return end_tag_value(mark, source);
+      }
+      call_->tags->cdata = true;
+      put_markup(source);
+      return begin_value_text();
+    default: break;
+  }
+  switch (mark.meaning) {
+    case Meaning::tag_open: return open_tag(source);
+    case Meaning::tag_close: return end_nested(source);
+    default: return end_tags(source);
+  }
+}
+
+void ReplyParser::State::open_tag(std::string_view source) {
+  put_markup(source);
+  call_->word.clear();
+  place_ = Place::tag_key;
+}
+
+/// All arguments are there. The values that are open lack their tags.
+void ReplyParser::State::end_tags(std::string_view source) {
+  TagReader& reader = *call_->tags;
+  if (reader.frames.size() > 1) out_.malformed(0, tags().close.texts.front());
+  while (reader.frames.size() > 1) {
+    put_meant(reader.frames.back().array ? "]" : "}");
+    reader.frames.pop_back();
+  }
+  put_meant("}");
+  call_->tags.reset();
+  const bool ends = call_->part == form().last_value;
+  put_markup(source);
+  if (ends) close_call(true);
+  call_->part = static_cast<std::uint8_t>(call_->part + 2);
+  begin_part();
+}
+
+// ---- keys
+
+void ReplyParser::State::end_key_of_tag(std::string_view source) {
+  TagReader& reader = *call_->tags;
+  TagReader::Frame& frame = reader.frames.back();
+  const std::string key(reply::trimmed(call_->word));
+  call_->word.clear();
+  put_markup(source);
+  if (std::exchange(reader.opens, false)) {
+    frame.array = key == tags().item;
+    put_meant(frame.array ? "[" : "{");
+  }
+  if (frame.filled) put_meant(", ");
+  frame.filled = true;
+  const ReplyTools::Data* data = machine_->tools.data();
+  reader.schema = Types::kUnknown;
+  if (frame.array) {
+    if (data != nullptr) reader.schema = data->types[frame.schema].items;
+  } else {
+    std::string json;
+    append_json_string(json, key);
+    put_meant(json.append(": "));
+    if (data != nullptr) reader.schema = data->types.member(frame.schema, key);
+  }
+  reader.fresh = true;
+  reader.cdata = false;
+  if (tags().type_close.exists()) {
+    place_ = Place::tag_type;
+  } else {
+    absorb_ = tags().key_close.after;
+    begin_tag_value();
+  }
+}
+
+/// The type on the wire: what is a string is one, whatever the schema says.
+void ReplyParser::State::end_type_of_tag(std::string_view source) {
+  const std::string type(reply::trimmed(call_->word));
+  call_->word.clear();
+  put_markup(source);
+  absorb_ = tags().type_close.after;
+  bool text = false;
+  for (const std::string& known : tags().string_types) text = text || known == type;
+  call_->tags->wire = text ? TagReader::Wire::text : TagReader::Wire::typed;
+  begin_tag_value();
+}
+
+// ---- values that nest
+
+/// The first tag in a value tells what the value is: items make a list.
+void ReplyParser::State::begin_nested(const std::string& source) {
+  TagReader& reader = *call_->tags;
+  if (reader.frames.size() >= machine_->limits.depth) return fail("nesting no deeper than the limit");
+  reader.frames.push_back({reader.schema, false, false});
+  reader.opens = true;
+  open_tag(source);
+}
+
+/// A closing tag where none of a text is open closes a value of tags.
+void ReplyParser::State::end_nested(std::string_view source) {
+  TagReader& reader = *call_->tags;
+  if (reader.frames.size() == 1) {
+    out_.malformed(0, "an argument");
+    put_markup(source);
+    place_ = tags().close_end.empty() ? Place::tag_between : Place::tag_key_end;
+    return;
+  }
+  put_meant(reader.frames.back().array ? "]" : "}");
+  reader.frames.pop_back();
+  put_markup(source);
+  place_ = tags().close_end.empty() ? Place::tag_between : Place::tag_key_end;
+}
+
+/// Something else than a tag. True if what is held was dealt with.
+bool ReplyParser::State::refuse_in_tags(const std::string& held, std::size_t blanks) {
+  if (place_ == Place::tag_begin) {
+    begin_value_text();
+    return false;
+  }
+  put_markup(std::string_view(held).substr(0, blanks));
+  if (held.size() == blanks) return true;
+  fail(form().literal_text(call_->part + std::size_t{1}));
+  again(held.substr(blanks));
+  return true;
+}
+
+}  // namespace parlance

@@ -1,0 +1,220 @@
+// Reading the tools of a request: JSON Schemas become the types that a value may have. Begin reading at SchemaReader::read.
+//
+// A reference is followed to its place in the tool's parameters; what is no schema, or refers to nothing, says nothing.
+#include "reply/tools.h"
+
+#include <cstdlib>
+
+#include "parlance/json.h"
+#include "value/dict.h"
+#include "value/string.h"
+
+namespace parlance {
+namespace reply {
+namespace {
+
+using Node = Types::Node;
+using Schema = Types::Schema;
+
+constexpr std::uint32_t kDeepest = 64;
+constexpr std::size_t kMostMembers = 4096;
+
+std::uint8_t type_named(std::string_view name) {
+  if (name == "string") return Types::kString;
+  if (name == "integer" || name == "int") return Types::kInteger;
+  if (name == "number" || name == "float") return Types::kInteger | Types::kReal;
+  if (name == "boolean" || name == "bool") return Types::kBoolean;
+  if (name == "object" || name == "dict") return Types::kObject;
+  if (name == "array" || name == "list") return Types::kArray;
+  if (name == "null") return Types::kNull;
+  return Types::kAny;
+}
+
+std::uint8_t type_of_value(Value v) {
+  switch (v.kind) {
+    case Kind::string: return Types::kString;
+    case Kind::integer: return Types::kInteger;
+    case Kind::real: return Types::kReal;
+    case Kind::boolean: return Types::kBoolean;
+    case Kind::dict: return Types::kObject;
+    case Kind::none: return Types::kNull;
+    default: return Types::kArray;
+  }
+}
+
+const Value* find_member(Value v, std::string_view key) {
+  if (!v.is(Kind::dict)) return nullptr;
+  const DictEntry* entry = find_key(*v.dict, key);
+  return entry == nullptr ? nullptr : &entry->value;
+}
+
+class SchemaReader {
+ public:
+  SchemaReader(Types& types, Value root) : types_(types), root_(root) {}
+
+  Node read(Value schema) {
+    if (!schema.is(Kind::dict) || depth_ == kDeepest) return Types::kUnknown;
+    const auto [there, is_new] = made_.emplace(schema.dict, static_cast<Node>(types_.nodes_.size()));
+    const Node node = there->second;
+    if (!is_new) return node;
+    types_.nodes_.emplace_back();
+    ++depth_;
+    Schema made = make(schema);
+    --depth_;
+    types_.nodes_[node] = std::move(made);
+    return node;
+  }
+
+ private:
+  Schema make(Value schema) {
+    Schema made;
+    read_types(schema, made);
+    read_members(schema, made);
+    if (const Value* reference = find_member(schema, "$ref"); reference != nullptr && reference->is_string()) {
+      if (const Value* target = resolve(leaf_text(*reference))) both(made, types_[read(*target)]);
+    }
+    if (const Value* all = find_member(schema, "allOf"); all != nullptr && all->is_sequence()) {
+      for (const Value one : items(*all)) both(made, Schema(types_[read(one)]));
+    }
+    for (const std::string_view key : {"anyOf", "oneOf"}) {
+      const Value* any = find_member(schema, key);
+      if (any == nullptr || !any->is_sequence() || items(*any).empty()) continue;
+      Schema united = types_[read(items(*any)[0])];
+      for (const Value one : items(*any).subspan(1)) either(united, Schema(types_[read(one)]));
+      both(made, united);
+    }
+    const Value* nullable = find_member(schema, "nullable");
+    if (nullable != nullptr && nullable->is(Kind::boolean) && nullable->integer != 0) made.types |= Types::kNull;
+    return made;
+  }
+
+  static void add_value(Value v, std::uint8_t& types, bool& null_text) {
+    types |= type_of_value(v);
+    null_text = null_text || (v.is_string() && leaf_text(v) == "null");
+  }
+
+  static void read_types(Value schema, Schema& made) {
+    if (const Value* type = find_member(schema, "type")) {
+      std::uint8_t types = type->is_string() ? type_named(leaf_text(*type)) : 0;
+      if (type->is_sequence()) {
+        for (const Value one : items(*type)) types |= one.is_string() ? type_named(leaf_text(one)) : Types::kAny;
+      }
+      if (types != 0) made.types = types;
+    }
+    std::uint8_t values = 0;
+    if (const Value* constant = find_member(schema, "const")) add_value(*constant, values, made.null_text);
+    if (const Value* all = find_member(schema, "enum"); all != nullptr && all->is_sequence()) {
+      for (const Value one : items(*all)) add_value(one, values, made.null_text);
+    }
+    if ((values & made.types) != 0) made.types &= values;
+  }
+
+  void read_members(Value schema, Schema& made) {
+    const bool any = made.types == Types::kAny;
+    if (const Value* members = find_member(schema, "properties"); members != nullptr && members->is(Kind::dict)) {
+      for (const DictEntry& entry : entries(*members)) made.members[std::string(leaf_text(entry.key))] = read(entry.value);
+      if (any) made.types = Types::kObject;
+    }
+    if (const Value* others = find_member(schema, "additionalProperties")) made.others = read(*others);
+    if (const Value* all = find_member(schema, "items")) {
+      made.items = read(*all);
+      if (any) made.types = Types::kArray;
+    }
+  }
+
+  static void add_members(Schema& to, const Schema& from) {
+    for (const auto& [key, node] : from.members) {
+      if (to.members.size() < kMostMembers) to.members.emplace(key, node);
+    }
+    if (to.items == Types::kUnknown) to.items = from.items;
+    if (to.others == Types::kUnknown) to.others = from.others;
+    to.null_text = to.null_text || from.null_text;
+  }
+  /// What both allow; if that is nothing, what the first does.
+  static void both(Schema& to, const Schema& from) {
+    if ((to.types & from.types) != 0) to.types &= from.types;
+    add_members(to, from);
+  }
+  static void either(Schema& to, const Schema& from) {
+    to.types |= from.types;
+    add_members(to, from);
+  }
+
+  /// The place in the parameters that "#/a/b" names.
+  const Value* resolve(std::string_view reference) const {
+    if (!reference.starts_with('#')) return nullptr;
+    reference.remove_prefix(1);
+    const Value* at = &root_;
+    while (at != nullptr && reference.starts_with('/')) {
+      const std::size_t end = std::min(reference.find('/', 1), reference.size());
+      at = step(*at, unescaped(reference.substr(1, end - 1)));
+      reference.remove_prefix(end);
+    }
+    return at;
+  }
+  static const Value* step(const Value& at, const std::string& key) {
+    if (!at.is_sequence()) return find_member(at, key);
+    const std::size_t i = std::strtoul(key.c_str(), nullptr, 10);
+    return i < items(at).size() ? &items(at)[i] : nullptr;
+  }
+  static std::string unescaped(std::string_view token) {
+    std::string out;
+    for (std::size_t i = 0; i < token.size(); ++i) {
+      const bool escape = token[i] == '~' && i + 1 < token.size();
+      out += escape ? (token[++i] == '1' ? '/' : '~') : token[i];
+    }
+    return out;
+  }
+
+  Types& types_;
+  const Value root_;
+  std::map<const DictObject*, Node> made_;
+  std::uint32_t depth_ = 0;
+};
+
+}  // namespace
+
+Node Types::member(Node of, std::string_view key) const {
+  const Schema& schema = nodes_[of];
+  const auto there = schema.members.find(key);
+  return there == schema.members.end() ? schema.others : there->second;
+}
+
+std::uint8_t type_of_json(std::string_view json) {
+  switch (json.empty() ? 0 : json.front()) {
+    case '{': return Types::kObject;
+    case '[': return Types::kArray;
+    case '"': return Types::kString;
+    case 't':
+    case 'f': return Types::kBoolean;
+    case 'n': return Types::kNull;
+    default: break;
+  }
+  return json.find_first_of(".eE") == json.npos ? Types::kInteger : Types::kReal;
+}
+
+}  // namespace reply
+
+Result<ReplyTools> ReplyTools::from_json(std::string_view tools, std::string_view name) {
+  Document document;
+  if (auto parsed = document.parse(tools, name); !parsed) return parsed.error();
+  if (!document.root().is_sequence()) return Error(ErrorCode::value, "tools must be a list");
+  auto data = std::make_shared<Data>();
+  for (const Value item : items(document.root())) {
+    const Value* function = reply::find_member(item, "function");
+    const Value tool = function != nullptr && function->is(Kind::dict) ? *function : item;
+    const Value* called = reply::find_member(tool, "name");
+    if (called == nullptr || !called->is_string()) continue;
+    const Value* parameters = reply::find_member(tool, "parameters");
+    if (parameters == nullptr) parameters = reply::find_member(tool, "input_schema");
+    const reply::Types::Node node = parameters == nullptr ? reply::Types::kUnknown : reply::SchemaReader(data->types, *parameters).read(*parameters);
+    data->tools.emplace(std::string(leaf_text(*called)), node);
+  }
+  ReplyTools made;
+  made.data_ = std::move(data);
+  return made;
+}
+
+bool ReplyTools::declares(std::string_view name) const { return data_ != nullptr && data_->tools.find(name) != data_->tools.end(); }
+
+}  // namespace parlance

@@ -1,0 +1,48 @@
+// The tools of a request as the reader needs them: names, and which types a value may have.
+//
+// Begin reading at Types.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parlance/reply.h"
+
+namespace parlance::reply {
+
+/// The types that a JSON Schema allows, and those of its members and items; made once, never changed.
+class Types {
+ public:
+  using Node = std::uint32_t;
+  static constexpr Node kUnknown = 0;
+  enum Type : std::uint8_t { kString = 1, kInteger = 2, kReal = 4, kBoolean = 8, kObject = 16, kArray = 32, kNull = 64 };
+  static constexpr std::uint8_t kAny = 127;
+
+  struct Schema {
+    std::uint8_t types = kAny;
+    bool null_text = false;  ///< the string "null" is a value of it
+    std::map<std::string, Node, std::less<>> members{};
+    Node others = kUnknown;
+    Node items = kUnknown;
+  };
+  const Schema& operator[](Node node) const { return nodes_[node]; }
+  Node member(Node of, std::string_view key) const;
+
+  std::vector<Schema> nodes_{Schema{}};
+};
+
+/// The Type of a JSON value that is written as `json`, which has no white space around it.
+std::uint8_t type_of_json(std::string_view json);
+
+}  // namespace parlance::reply
+
+namespace parlance {
+
+struct ReplyTools::Data {
+  std::map<std::string, reply::Types::Node, std::less<>> tools;
+  reply::Types types;
+};
+
+}  // namespace parlance
