@@ -1,5 +1,6 @@
-// How fast replies are read: MB/s of feed() for text, reasoning, arguments of JSON and of Python, a program; at once, in
-// pieces of 64 and of 4 bytes, and byte by byte; for 1 KB and for 10 MB. Prints a table. Begin reading at kRows.
+// How fast replies are read: MB/s of feed() for text, reasoning, and arguments in each codec; at once, in pieces of 64 and of 4
+// bytes, and byte by byte; for 1 KB and for 10 MB. Beside it the bytes of a reader's state in the middle of the reply, without
+// what it holds. Prints a table. Begin reading at kRows.
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -19,9 +20,13 @@ std::string repeated(std::string_view head, std::string_view piece, std::string_
 
 struct Row {
   const char* name;
-  const char* format;
+  const char* format;  ///< the name of a built-in one, or JSON
   std::string_view head, piece, tail;
 };
+
+constexpr const char* kTags = R"({"calls": [{"call": ["<tool_call>\n<function=", {"name": true}, ">\n", {"arguments": {"tags": {"open": "<parameter=",
+  "key_close": ">\n", "close": "\n</parameter>\n"}}}, "</function>\n</tool_call>"]}], "end": ["<|im_end|>"]})";
+constexpr const char* kBare = R"({"calls": [{"call": ["<|tool_call>call:", {"name": true}, {"arguments": {"bare": "<|\"|>"}}, "<tool_call|>"]}]})";
 
 constexpr std::string_view kProse = "The tide tables say high water is at half past nine;\nthe café opens at 10, and 3 < 4. ";
 const Row kRows[] = {
@@ -33,6 +38,12 @@ const Row kRows[] = {
      ", {\"id\": 123, \"ok\": true, \"name\": \"x\", \"at\": [1.5, null]}", "]}}\n</tool_call>"},
     {"Python literals", "chatglm3", "f\n```python\ntool_call(rows=[0", ", {'id': 123, 'ok': True, 'name': \"x y z\", 'at': [1.5, None]}",
      "])\n```\n<|observation|>"},
+    {"Python, one long text", "chatglm3", "f\n```python\ntool_call(code=\"", "for (int i = 0; i < n; ++i) {\\n  print(\\\"é\\\");\\n}\\n", "\")\n```\n<|observation|>"},
+    {"tags, one long string", kTags, "<tool_call>\n<function=f>\n<parameter=code>\n", "for (int i = 0; i < n; ++i) {\n  print(\"é\");\n}\n",
+     "\n</parameter>\n</function>\n</tool_call>"},
+    {"tags, small values", kTags, "<tool_call>\n<function=f>\n", "<parameter=key>\nsome text\n</parameter>\n<parameter=other>\n[1, 2]\n</parameter>\n", "</function>\n</tool_call>"},
+    {"no quotes, one string", kBare, "<|tool_call>call:f{code:<|\"|>", "for (int i = 0; i < n; ++i) {\n  print(\"é\");\n}\n", "<|\"|>}<tool_call|>"},
+    {"no quotes, small values", kBare, "<|tool_call>call:f{rows:[0", ",{id:123,ok:true,name:<|\"|>x y z<|\"|>,at:[1.5,null]}", "]}<tool_call|>"},
     {"a program", "chatglm3", "interpreter\n```python\n", "for i in range(10):\n    print(f\"{i} \\\"quoted\\\"\")\n", "\n```\n<|observation|>"},
 };
 
@@ -54,12 +65,23 @@ double speed(const ReplyFormat& format, const std::string& reply, std::size_t si
   return seen == 0 ? 0 : static_cast<double>(bytes) / took.count() / 1e6;
 }
 
+std::size_t memory(const ReplyFormat& format, const std::string& reply) {
+  const ReplySink sink = [](const ReplyEvent&) {};
+  ReplyParser parser(format);
+  parser.feed(std::string_view(reply).substr(0, reply.size() / 2), sink);
+  return parser.memory();
+}
+
+Result<ReplyFormat> format_of(const char* format) {
+  return ReplyFormat::from_json(*format == '{' ? format : find_format(format)->reply);
+}
+
 }  // namespace
 
 int main() {
-  std::printf("%-24s %9s %8s %8s %8s %8s   MB/s\n", "", "reply", "at once", "64", "4", "1");
+  std::printf("%-24s %9s %8s %8s %8s %8s   MB/s %7s\n", "", "reply", "at once", "64", "4", "1", "state");
   for (const Row& row : kRows) {
-    const auto format = ReplyFormat::from_json(find_format(row.format)->reply);
+    const auto format = format_of(row.format);
     if (!format) return 1;
     for (const std::size_t size : {std::size_t{1} << 10, std::size_t{10} << 20}) {
       const std::string reply = repeated(row.head, row.piece, row.tail, size);
@@ -67,7 +89,7 @@ int main() {
       for (const std::size_t chunk : {reply.size(), std::size_t{64}, std::size_t{4}, std::size_t{1}}) {
         std::printf(" %8.0f", speed(*format, reply, chunk));
       }
-      std::printf("\n");
+      std::printf("        %7zu\n", memory(*format, reply));
     }
   }
 }

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <map>
 #include <ostream>
+#include <sstream>
 
 #include "parlance/json.h"
 #include "parlance/source.h"
 
 namespace parlance::testing {
 namespace {
+
 
 bool joins(ReplyEvent::Kind kind) { return kind <= ReplyEvent::Kind::trailing; }
 
@@ -35,6 +37,17 @@ std::string broken_call(const Events& events) {
     }
   }
   return open ? "a call without an end" : "";
+}
+
+std::string first_difference(const Events& whole, const Events& cut) {
+  std::size_t i = 0;
+  while (i < whole.size() && i < cut.size() && whole[i] == cut[i]) ++i;
+  std::ostringstream out;
+  out << ": ";
+  if (i < whole.size()) PrintTo(whole[i], &out);
+  out << " is ";
+  if (i < cut.size()) PrintTo(cut[i], &out);
+  return out.str();
 }
 
 }  // namespace
@@ -70,9 +83,9 @@ const ReplyFormat& format_of(std::string_view name) {
 }
 
 Events read_cut(const ReplyFormat& format, std::string_view reply, const std::vector<std::size_t>& cuts,
-                const ReplyLimits& limits) {
+                const ReplyOptions& options) {
   Recorder recorder;
-  ReplyParser parser(format, ReplyOptions{.limits = limits});
+  ReplyParser parser(format, options);
   std::size_t from = 0;
   for (const std::size_t cut : cuts) {
     parser.feed(reply.substr(from, cut - from), recorder.sink());
@@ -83,14 +96,14 @@ Events read_cut(const ReplyFormat& format, std::string_view reply, const std::ve
   return recorder.events();
 }
 
-Events read_whole(const ReplyFormat& format, std::string_view reply, const ReplyLimits& limits) {
-  return read_cut(format, reply, {}, limits);
+Events read_whole(const ReplyFormat& format, std::string_view reply, const ReplyOptions& options) {
+  return read_cut(format, reply, {}, options);
 }
 
-Events read_sized(const ReplyFormat& format, std::string_view reply, std::size_t size, const ReplyLimits& limits) {
+Events read_sized(const ReplyFormat& format, std::string_view reply, std::size_t size, const ReplyOptions& options) {
   std::vector<std::size_t> cuts;
   for (std::size_t cut = size; cut < reply.size(); cut += size) cuts.push_back(cut);
-  return read_cut(format, reply, cuts, limits);
+  return read_cut(format, reply, cuts, options);
 }
 
 std::string random_reply(std::mt19937_64& random) {
@@ -102,6 +115,26 @@ std::string random_reply(std::mt19937_64& random) {
       "{\"name\": \"f\", \"arguments\": {\"a\": \"b\"}}", "#", "\r", std::string_view("\0", 1)};
   std::string reply;
   for (std::size_t left = random() % 24; left > 0; --left) reply += kPieces[random() % std::size(kPieces)];
+  return reply;
+}
+
+std::string random_reply(const ReplyFormat& format, std::mt19937_64& random) {
+  std::vector<std::string> pieces{"get_weather", "now", "\"name\": ", "city", "days", "3", "true", "{}", "{\"a\": \"b\"}", "(", ")", "k='v'", "functions."};
+  const auto add = [&pieces](const ReplyMarker& marker) {
+    for (const std::string& text : marker.texts) pieces.push_back(marker.before + text + marker.after);
+  };
+  for (const ReplyMarker* marker : {&format.reasoning_open, &format.reasoning_close, &format.content_open, &format.content_close}) add(*marker);
+  for (const ReplyMarker& marker : format.end) add(marker);
+  for (const CallForm& form : format.calls) {
+    add(form.open);
+    add(form.close);
+    for (const CallPart& part : form.call) {
+      add(part.literal);
+      for (const ReplyMarker* marker : {&part.arguments.tags.open, &part.arguments.tags.key_close, &part.arguments.tags.type_close, &part.arguments.tags.close}) add(*marker);
+    }
+  }
+  std::string reply;
+  for (std::size_t left = random() % 24; left > 0; --left) reply += random() % 4 == 0 ? random_reply(random).substr(0, 20) : pieces[random() % pieces.size()];
   return reply;
 }
 
@@ -123,9 +156,9 @@ std::string mutated(std::string reply, std::mt19937_64& random) {
 }
 
 std::string broken_law(const ReplyFormat& format, const std::string& reply, std::mt19937_64& random,
-                       const ReplyLimits& limits) {
+                       const ReplyOptions& options) {
   Recorder recorder;
-  ReplyParser parser(format, ReplyOptions{.limits = limits});
+  ReplyParser parser(format, options);
   parser.feed(reply, recorder.sink());
   parser.finish(recorder.sink());
   if (!recorder.fault().empty()) return recorder.fault();
@@ -134,12 +167,12 @@ std::string broken_law(const ReplyFormat& format, const std::string& reply, std:
   for (const Event& event : recorder.events()) sources += event.source;
   if (sources != reply) return "the events are not the reply, but: " + sources;
   if (const std::string fault = broken_call(recorder.events()); !fault.empty()) return fault;
-  if (read_sized(format, reply, 1, limits) != recorder.events()) return "byte by byte it reads otherwise";
+  if (const Events bytes = read_sized(format, reply, 1, options); bytes != recorder.events()) return "byte by byte it reads otherwise" + first_difference(recorder.events(), bytes);
   for (int round = 0; round < 4; ++round) {
     std::vector<std::size_t> cuts;
     for (std::size_t left = random() % 6; left > 0; --left) cuts.push_back(random() % (reply.size() + 1));
     std::sort(cuts.begin(), cuts.end());
-    if (read_cut(format, reply, cuts, limits) != recorder.events()) return "in pieces it reads otherwise";
+    if (read_cut(format, reply, cuts, options) != recorder.events()) return "in pieces it reads otherwise";
   }
   return "";
 }

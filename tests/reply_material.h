@@ -40,20 +40,22 @@ class Recorder {
 /// The reply format of a built-in format.
 const ReplyFormat& format_of(std::string_view name);
 
-Events read_whole(const ReplyFormat& format, std::string_view reply, const ReplyLimits& limits = {});
+Events read_whole(const ReplyFormat& format, std::string_view reply, const ReplyOptions& options = {});
 /// In pieces that end at `cuts`, which ascend, and at the end.
 Events read_cut(const ReplyFormat& format, std::string_view reply, const std::vector<std::size_t>& cuts,
-                const ReplyLimits& limits = {});
-Events read_sized(const ReplyFormat& format, std::string_view reply, std::size_t size, const ReplyLimits& limits = {});
+                const ReplyOptions& options = {});
+Events read_sized(const ReplyFormat& format, std::string_view reply, std::size_t size, const ReplyOptions& options = {});
 
 /// Marker-like pieces in any order, some bytes that are no UTF-8.
 std::string random_reply(std::mt19937_64& random);
+/// The same, with the format's own markers.
+std::string random_reply(const ReplyFormat& format, std::mt19937_64& random);
 /// `reply` with some bytes changed, cut out, repeated or put in.
 std::string mutated(std::string reply, std::mt19937_64& random);
 
 /// Which law `reply` breaks, or "": every byte is in one event and in order; pieces change nothing; a complete call has an
 /// object of JSON; an incomplete one is the last thing of its call; held bytes are all given at the end.
 std::string broken_law(const ReplyFormat& format, const std::string& reply, std::mt19937_64& random,
-                       const ReplyLimits& limits = {});
+                       const ReplyOptions& options = {});
 
 }  // namespace parlance::testing

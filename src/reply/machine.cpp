@@ -108,9 +108,10 @@ void Form::add_tags(const ReplyFormat& format, std::size_t index, std::size_t pa
   add_ends(tags.type, format);
   add(tags.value, t.close, Meaning::tag_close, index);
   add(tags.value, end, Meaning::part, index);
+  for (const std::string& text : end.texts) tags.value.add(t.close.before, text, mark_of(end, Meaning::part, index));
   // A tag that opens says that the end is missing: on a line of its own, where tags have one.
   for (const std::string& text : t.open.texts) {
-    if (t.item.empty()) tags.value.add(t.open.before, text, mark_of(t.open, Meaning::tag_open, index));
+    if (t.item.empty()) tags.value.add(t.open.before.empty() ? t.close.before : t.open.before, text, mark_of(t.open, Meaning::tag_open, index));
   }
   if (!t.item.empty()) {
     add_bare(tags.begin, t.open, Meaning::tag_open, index);

@@ -55,7 +55,7 @@ void ReplyParser::State::take_prompt(std::string_view prompt) {
     blanks_ = 0;
     cursor_ = {};
   }
-  out_.begin_reply(lead_.size() + held_.size());
+  out_.begin_reply(lead_.size() + held_.size() + held_value());
   out_.close();
   if (place_ == Place::text && region_ == Region::content && held_.empty()) gap_ = Gap::start;
   fresh_ = true;
@@ -99,25 +99,36 @@ void ReplyParser::State::finish(const ReplySink& sink) {
   finished_ = true;
   out_.open(sink);
   if (carried_) say_carried();
-  switch (place_) {
-    case Place::header:
-    case Place::opening: finish_header(); break;
-    case Place::program: finish_program(); break;
-    case Place::text:
-    case Place::broken:
-    case Place::done: break;
-    default: finish_call(); break;
+  while (finish_place()) {
   }
-  finish_text();
   out_.flush();
   place_ = Place::done;
   out_.close();
 }
 
+/// What is held cannot go on; it may still be a marker with something behind it. False when nothing is left.
+bool ReplyParser::State::finish_place() {
+  switch (place_) {
+    case Place::header:
+    case Place::opening: finish_header(); return true;
+    case Place::program: finish_program(); return true;
+    case Place::text:
+    case Place::broken: return finish_text();
+    case Place::done: return false;
+    default: finish_call(); return true;
+  }
+}
+
+/// Of a value in tags: what may be no string, or the beginning of an entity.
+std::size_t ReplyParser::State::held_value() const {
+  if (place_ != Place::tag_value || !call_->tags) return 0;
+  const bool text = call_->tags->value == reply::TagReader::Value::text;
+  return text ? call_->tags->entity.size() : call_->word.size();
+}
+
 std::size_t ReplyParser::State::held() const {
-  std::size_t size = lead_.size() + held_.size() + out_.held();
-  if (call_ && call_->tags) size += call_->word.size() + call_->tags->entity.size();
-  return size > 0 && out_.origin() > 0 ? out_.in_reply(size) : size;
+  const std::size_t size = lead_.size() + held_.size() + held_value() + out_.held();
+  return out_.in_reply(size);
 }
 
 std::size_t ReplyParser::State::memory() const {

@@ -67,6 +67,7 @@ class ReplyParser::State {
   void again(std::string bytes) { run(bytes.data(), bytes.data() + bytes.size()); }
   const char* read(const char* p, const char* end);
   void say_carried();
+  bool finish_place();
 
   // text up to a marker (parser_text.cpp)
   const reply::MarkerTrie& trie() const;
@@ -78,21 +79,22 @@ class ReplyParser::State {
   Found match(std::string_view bytes, std::uint64_t place) const;
   bool counts(const Mark& mark, std::string_view source, std::uint64_t place) const;
   bool is_fed_so(std::string_view source, std::uint64_t place) const;
-  std::uint64_t here() const { return out_.place() + lead_.size(); }
+  std::uint64_t here() const { return out_.place() + lead_.size() + held_value(); }
+  std::size_t held_value() const;
   void settle();
   void meet(const Mark& mark, std::string source);
   void meet_outside(const Mark& mark, std::string source);
   void begin_content(Gap gap);
   void meet_turn(const Mark& mark, std::string source);
   void meet_end(const Mark& mark, std::string_view source);
-  void finish_text();
+  bool finish_text();
 
   // white space, then a marker or not (parser_gap.cpp)
   bool is_gap() const;
   const char* read_gap(const char* p, const char* end);
-  void leave_gap();
+  void leave_gap(char next);
   void meet_after_gap(const Mark& mark, std::size_t size);
-  bool begin_initial(const std::string& held, std::size_t blanks);
+  bool begin_initial(const std::string& held, std::size_t blanks, char next);
 
   // headers (parser_header.cpp)
   const char* read_header(const char* p, const char* end);
@@ -129,7 +131,7 @@ class ReplyParser::State {
   void meet_in_call(const Mark& mark, const std::string& source);
   void meet_literal(const Mark& mark, const std::string& source);
   void refuse_literal(const std::string& held, std::size_t blanks);
-  void refuse_next(const std::string& held, std::size_t blanks);
+  void refuse_next(const std::string& held, std::size_t blanks, char next);
   void fail(std::string_view expected);
   void commit();
   bool is_wanted(std::string_view name) const;
@@ -188,7 +190,7 @@ class ReplyParser::State {
   std::string json_that_fits(std::string_view text, std::uint8_t types) const;
   std::uint8_t value_types() const;
   void meet_in_tags(const Mark& mark, const std::string& source);
-  bool refuse_in_tags(const std::string& held, std::size_t blanks);
+  bool refuse_in_tags(const std::string& held, std::size_t blanks, char next);
   void put_meant(std::string_view text) { out_.piece(Kind::arguments, {}, text); }
 
   std::shared_ptr<const reply::Machine> machine_;

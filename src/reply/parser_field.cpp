@@ -181,15 +181,15 @@ void ReplyParser::State::refuse_literal(const std::string& held, std::size_t bla
 }
 
 /// Between calls, neither another one nor what closes them.
-void ReplyParser::State::refuse_next(const std::string& held, std::size_t blanks) {
+void ReplyParser::State::refuse_next(const std::string& held, std::size_t blanks, char next) {
   const bool literal = form().is_literal(0);
-  if (!literal && held.size() > blanks && begins_item(held[blanks])) {
+  if (!literal && begins_item(next)) {
     put_frame(std::string_view(held).substr(0, blanks));
     begin_part();
     return again(held.substr(blanks));
   }
   const CallForm& f = *form().form;
-  const std::string_view wanted = f.close.exists() ? f.close.texts.front() : "a call";
+  const std::string_view wanted = f.close.exists() ? std::string_view(f.close.texts.front()) : "a call";
   if (!call_->committed || f.layout == CallLayout::list) {
     put_frame(std::string_view(held).substr(0, blanks));
     fail(call_->committed ? wanted : literal ? form().literal_text(0) : "a call");
@@ -259,7 +259,7 @@ void ReplyParser::State::finish_call() {
   cursor_ = {};
   const bool between = place_ == Place::list || place_ == Place::next || place_ == Place::literal;
   if (call_->named || call_->ended || (call_->committed && between)) {
-    if (call_->tags) put_markup(std::exchange(call_->word, {}) + std::exchange(call_->tags->entity, {}));
+    if (held_value() != 0) put_markup(call_->tags->entity.empty() ? call_->word : call_->tags->entity);
     if (call_->named) close_call(false);
     put_markup(std::exchange(lead_, {}) + held);
     return begin_content(Gap::none);

@@ -52,7 +52,7 @@ const char* ReplyParser::State::read_gap(const char* p, const char* end) {
     if (goes_on && !markers.is_leaf(cursor_)) continue;
     const Found found = match(std::string_view(held_).substr(blanks_), here() + blanks_);
     if (found.size == 0) {
-      leave_gap();
+      leave_gap(held_.size() > blanks_ ? held_[blanks_] : *p);
     } else {
       meet_after_gap(found.mark, found.size);
     }
@@ -61,21 +61,21 @@ const char* ReplyParser::State::read_gap(const char* p, const char* end) {
   return p;
 }
 
-/// No marker follows. It was text all along, or a call that has no name, or one without its end.
-void ReplyParser::State::leave_gap() {
+/// No marker follows, but `next`. It was text all along, or a call that has no name, or one without its end.
+void ReplyParser::State::leave_gap(char next) {
   const std::string held = std::exchange(held_, {});
   const std::size_t blanks = std::exchange(blanks_, 0);
   cursor_ = {};
   switch (place_) {
     case Place::literal: return refuse_literal(held, blanks);
-    case Place::next: return refuse_next(held, blanks);
+    case Place::next: return refuse_next(held, blanks, next);
     case Place::tag_between:
     case Place::tag_begin:
-      if (refuse_in_tags(held, blanks)) return;
+      if (refuse_in_tags(held, blanks, next)) return;
       break;
     default:
       gap_ = Gap::none;
-      if (begin_initial(held, blanks)) return;
+      if (begin_initial(held, blanks, next)) return;
       break;
   }
   again(held);
@@ -99,9 +99,8 @@ void ReplyParser::State::meet_after_gap(const Mark& mark, std::size_t size) {
 }
 
 /// A call without a marker, which can only stand where the answer begins.
-bool ReplyParser::State::begin_initial(const std::string& held, std::size_t blanks) {
-  if (!machine_->has_initial || !fresh_ || region_ != Region::content || held.size() == blanks || conversation_) return false;
-  const char c = held[blanks];
+bool ReplyParser::State::begin_initial(const std::string& held, std::size_t blanks, char next) {
+  if (!machine_->has_initial || !fresh_ || region_ != Region::content || conversation_) return false;
   for (std::size_t i = 0; i < machine_->forms.size(); ++i) {
     const CallForm& form = *machine_->forms[i].form;
     const bool list = form.layout == CallLayout::list;
@@ -112,7 +111,7 @@ bool ReplyParser::State::begin_initial(const std::string& held, std::size_t blan
     fresh_ = false;
     place_ = list ? Place::list : Place::next;
     call_->at = Call::At::list_open;
-    if (list ? c == '[' : begins_item(c)) {
+    if (list ? next == '[' : begins_item(next)) {
       if (!list) begin_part();
       again(held.substr(blanks));
       return true;
@@ -124,25 +123,24 @@ bool ReplyParser::State::begin_initial(const std::string& held, std::size_t blan
   return false;
 }
 
-void ReplyParser::State::finish_text() {
-  while (!held_.empty()) {
-    if (blanks_ == 0) {
-      settle();
-      continue;
-    }
-    const std::string held = std::exchange(held_, {});
-    const std::size_t blanks = std::exchange(blanks_, 0);
-    cursor_ = {};
-    const bool content = gap_ == Gap::start && place_ == Place::text;
-    gap_ = Gap::none;
-    if (content) {
-      put_text(std::string_view(held).substr(0, blanks));
-    } else {
-      put_markup(std::string_view(held).substr(0, blanks));
-    }
-    again(held.substr(blanks));
-    if (call_ && place_ != Place::text && place_ != Place::broken && place_ != Place::done) finish_call();
+bool ReplyParser::State::finish_text() {
+  if (held_.empty()) return false;
+  if (blanks_ == 0) {
+    settle();
+    return true;
   }
+  const std::string held = std::exchange(held_, {});
+  const std::size_t blanks = std::exchange(blanks_, std::uint8_t{0});
+  cursor_ = {};
+  const bool content = gap_ == Gap::start && place_ == Place::text;
+  gap_ = Gap::none;
+  if (content) {
+    put_text(std::string_view(held).substr(0, blanks));
+  } else {
+    put_markup(std::string_view(held).substr(0, blanks));
+  }
+  again(held.substr(blanks));
+  return true;
 }
 
 }  // namespace parlance

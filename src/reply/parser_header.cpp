@@ -127,6 +127,7 @@ void ReplyParser::State::finish_header() {
   event.text = machine_->format.turns[turn_].role;
   event.detail = std::string_view(held).substr(header_from_);
   out_.say(event);
+  place_ = Place::text;
 }
 
 }  // namespace parlance

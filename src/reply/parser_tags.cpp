@@ -152,13 +152,13 @@ void ReplyParser::State::end_nested(std::string_view source) {
 }
 
 /// Something else than a tag. True if what is held was dealt with.
-bool ReplyParser::State::refuse_in_tags(const std::string& held, std::size_t blanks) {
+bool ReplyParser::State::refuse_in_tags(const std::string& held, std::size_t blanks, char next) {
   if (place_ == Place::tag_begin) {
     begin_value_text();
     return false;
   }
   put_markup(std::string_view(held).substr(0, blanks));
-  if (held.size() == blanks) return true;
+  if (blanks > 0 && held.size() == blanks && reply::is_json_space(next)) return true;  // a long gap
   fail(form().literal_text(call_->part + std::size_t{1}));
   again(held.substr(blanks));
   return true;

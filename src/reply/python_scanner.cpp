@@ -251,7 +251,8 @@ void PythonScanner::take(std::string& out) {
 std::string json_of_python(std::string_view text, std::uint32_t depth) {
   PythonScanner scanner({}, depth, 0xFFFFFFFF);
   Scan scan = Scan::more;
-  for (const char c : std::string("(x=").append(text).append(")")) {
+  const std::string call = "(x=" + std::string(text) + ")";
+  for (const char c : call) {
     if (scan != Scan::more) return {};
     scan = scanner.feed(c);
   }

@@ -334,14 +334,14 @@ TEST(ReplyLimitsTest, AreEvents) {
   limits.name = 8;
   limits.pending = 64;
   const ReplyFormat format = format_of("chatml");
-  EXPECT_EQ(outline(read_whole(format, R"(<tool_call>{"name": "f", "arguments": {"a": [[[1]]]}}</tool_call>)", limits)),
+  EXPECT_EQ(outline(read_whole(format, R"(<tool_call>{"name": "f", "arguments": {"a": [[[1]]]}}</tool_call>)", {.limits = limits})),
             "call_begin: f | arguments: {\"a\": [[ | malformed at 46: nesting no deeper than the limit | call_end cut | broken: [1]]]}}");
-  EXPECT_EQ(outline(read_whole(format, R"(<tool_call>{"name": "longer than eight"})", limits)),
+  EXPECT_EQ(outline(read_whole(format, R"(<tool_call>{"name": "longer than eight"})", {.limits = limits})),
             "malformed at 28: less before the arguments | content: <tool_call>{\"name\": \"longer than eight\"}");
   const std::string blanks(100, ' ');
-  EXPECT_EQ(outline(read_whole(format, "<tool_call>" + blanks + "{", limits)),
+  EXPECT_EQ(outline(read_whole(format, "<tool_call>" + blanks + "{", {.limits = limits})),
             "malformed at 64: the name of the call sooner | content: <tool_call>" + blanks + "{");
-  EXPECT_EQ(outline(read_whole(format_of("chatglm3"), "f\n" FENCE "python\ntool_call(a=(((((1)))))", limits)),
+  EXPECT_EQ(outline(read_whole(format_of("chatglm3"), "f\n" FENCE "python\ntool_call(a=(((((1)))))", {.limits = limits})),
             "call_begin: f | arguments: {\"a\":  | malformed at 26: nesting no deeper than the limit | call_end cut | broken: (((1)))))");
 }
 
@@ -379,7 +379,7 @@ TEST(ReplyLaws, HoldForMutatedAndRandomReplies) {
     const std::string reply = round % 4 == 0 ? testing::random_reply(random) : testing::mutated(std::string(row.reply), random);
     const ReplyFormat& format = format_of(row.format);
     const ReplyLimits tight{.depth = 3, .name = 10, .pending = 50};
-    const std::string fault = testing::broken_law(format, reply, random, round % 3 == 0 ? tight : ReplyLimits{});
+    const std::string fault = testing::broken_law(format, reply, random, ReplyOptions{.limits = round % 3 == 0 ? tight : ReplyLimits{}});
     ASSERT_EQ(fault, "") << row.format << ": " << reply;
   }
 }

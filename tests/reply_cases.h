@@ -1,0 +1,33 @@
+// The reply formats of tests/replies: for each family of formats one file with the format, tools, and replies with the
+// messages they mean. Begin reading at load_reply_cases.
+//
+//     {"about": …, "format": ReplyFormat, "tools": […],
+//      "replies": [{"prompt": optional, "reply": …, "message": {"reasoning", "content", "calls": [{"name", "arguments", "id",
+//                   "complete"}], "faults": how many diagnostics}}]}
+#pragma once
+#include <string>
+#include <vector>
+
+#include "parlance/reply.h"
+
+namespace parlance::testing {
+
+struct ReplyCase {
+  ReplyOptions options;
+  std::string reply;
+  std::string message;  ///< as outline_of(ReplyMessage) writes it
+};
+
+struct ReplyCases {
+  std::string name;
+  ReplyFormat format;
+  std::vector<ReplyCase> cases;
+};
+
+/// Of all files of a folder, in their order. Ends the program where one cannot be read.
+std::vector<ReplyCases> load_reply_cases(const std::string& folder);
+
+/// What a message says, as one line.
+std::string outline_of(const ReplyMessage& message);
+
+}  // namespace parlance::testing
