@@ -1,8 +1,8 @@
 // How fast replies are read: MB/s of feed() for text, reasoning, and arguments in each codec; at once, in pieces of 64 and of 4
 // bytes, and byte by byte; for 1 KB and for 10 MB. Beside it the bytes of a reader's state in the middle of the reply, without
 // what it holds. Prints a table. Begin reading at kRows.
-#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <string>
 
 #include "parlance/reply.h"
@@ -47,22 +47,22 @@ const Row kRows[] = {
     {"a program", "chatglm3", "interpreter\n```python\n", "for i in range(10):\n    print(f\"{i} \\\"quoted\\\"\")\n", "\n```\n<|observation|>"},
 };
 
-/// MB/s; each run takes at least a fifth of a second.
+/// MB/s of the processor's time; each run takes at least a fifth of a second of it.
 double speed(const ReplyFormat& format, const std::string& reply, std::size_t size) {
-  using Clock = std::chrono::steady_clock;
+  const auto now = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
   std::size_t seen = 0, bytes = 0;
   const ReplySink sink = [&](const ReplyEvent& event) { seen += event.text.size(); };
   const ReplyParser fresh(format);
-  const auto start = Clock::now();
-  std::chrono::duration<double> took{};
+  const double start = now();
+  double took = 0;
   do {
     ReplyParser parser(fresh);
     for (std::size_t at = 0; at < reply.size(); at += size) parser.feed(std::string_view(reply).substr(at, size), sink);
     parser.finish(sink);
     bytes += reply.size();
-    took = Clock::now() - start;
-  } while (took.count() < 0.2);
-  return seen == 0 ? 0 : static_cast<double>(bytes) / took.count() / 1e6;
+    took = now() - start;
+  } while (took < 0.2);
+  return seen == 0 ? 0 : static_cast<double>(bytes) / took / 1e6;
 }
 
 std::size_t memory(const ReplyFormat& format, const std::string& reply) {
