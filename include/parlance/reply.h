@@ -153,11 +153,39 @@ class ReplyMessage {
   /// "tool_calls" where a call is complete, "length" where the reply ended inside a call or its reasoning, else "stop".
   std::string_view finish_reason() const;
   /// {"message": …, "finish_reason": …} as OpenAI's choices have it, with `complete` beside each call and `diagnostics`.
-  std::string to_json() const;
+  /// Calls without an id on the wire get one from `make_id`; without it call_1, call_2, …
+  std::string to_json(const std::function<std::string()>& make_id = {}) const;
 
  private:
   bool cut_ = false;     ///< the last event was inside a call or reasoning
   bool turned_ = false;  ///< a turn has begun since the last content
+};
+
+/// Events as the deltas of OpenAI's chat.completion.chunk, which put together are what ReplyMessage::to_json says.
+///
+///     {"role": "assistant"}   {"reasoning_content": "…"}   {"content": "…"}
+///     {"tool_calls": [{"index": 0, "id": "…", "type": "function", "function": {"name": "…", "arguments": ""}}]}
+///     {"tool_calls": [{"index": 0, "function": {"arguments": "…"}}]}
+class ReplyDeltas {
+ public:
+  /// `make_id` as for ReplyMessage::to_json.
+  explicit ReplyDeltas(std::function<std::string()> make_id = {}) : make_id_(std::move(make_id)) {}
+  /// The delta that an event amounts to, as JSON; "" for none.
+  std::string take(const ReplyEvent& event);
+  /// As of ReplyMessage.
+  std::string_view finish_reason() const;
+
+ private:
+  std::string text_delta(std::string_view member, std::string_view text);
+
+  std::function<std::string()> make_id_;
+  std::string blanks_;       ///< of reasoning that has nothing else yet
+  std::uint32_t calls_ = 0;
+  bool reasons_ = false;
+  bool has_content_ = false;
+  bool turned_ = false;
+  bool cut_ = false;
+  bool called_ = false;      ///< a call is complete
 };
 
 /// The whole of a prompt as the request that renders to it: {"messages": […]}, where the format has turns.

@@ -29,6 +29,9 @@ struct BulkOptions {
   /// Writes the members of a result in place of `parts`; called by several threads at once. What it fails with is the
   /// line's error.
   std::function<Result<void>(const Conversation&, const Rendering&, std::string& members)> write{};
+  /// Answers a line (number `number`, from 1) in place of all of the above: appends the result with a newline to `out`;
+  /// false for an error result. Called by several threads at once.
+  std::function<bool(std::string_view line, std::uint64_t number, std::string& out)> answer{};
   unsigned threads = 0;  ///< 0: as many as there are cores
   std::function<void(const BulkProgress&)>
       progress{};  ///< called by one thread, some times a second

@@ -71,6 +71,7 @@ Result<void> LineRenderer::write() {
 }
 
 bool LineRenderer::render(std::string_view line, std::uint64_t number, std::string& out) {
+  if (options_.answer) return options_.answer(line, number, out);
   Value id;
   Result<void> done;
   if (line.size() > kMaxLine) {

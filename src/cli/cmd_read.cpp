@@ -13,7 +13,8 @@
 
 #include "cli/commands.h"
 #include "cli/json_object.h"
-#include "cli/prompt_options.h"
+#include "cli/reply_choice.h"
+#include "cli/reply_lines.h"
 #include "cli/report.h"
 #include "parlance/reply.h"
 #include "parlance/source.h"
@@ -22,26 +23,17 @@ namespace parlance::cli {
 namespace {
 
 struct ReadCommand {
-  std::string format;
-  std::string template_file;
-  std::string model;
+  ReplyWish wish;
   std::string reply;
+  std::string request;
   std::size_t chunks = 0;
+  unsigned threads = 0;
   bool stream = false;
+  bool openai_stream = false;
+  bool jsonl = false;
   bool conversation = false;
   bool show_format = false;
 };
-
-Result<ReplyFormat> format_of(const ReadCommand& command) {
-  if (!command.template_file.empty() || !command.model.empty()) {
-    return usage("how the model of -t or -m writes its replies is not derived yet",
-                       "-f FORMAT reads the replies of a built-in format; parlance render --list shows them");
-  }
-  if (command.format.empty()) return usage("whose reply? give -f FORMAT", "parlance render --list shows the formats");
-  const BuiltinFormat* builtin = find_format(command.format);
-  if (builtin != nullptr) return ReplyFormat::from_json(builtin->reply, std::string(builtin->name) + ".reply.json");
-  return no_format(command.format);
-}
 
 Error file_error(const std::string& path) {
   return Error(ErrorCode::file, path + ": " + std::strerror(errno));
@@ -107,11 +99,40 @@ int run_stream(ReplyParser& parser, const ReadCommand& command) {
   return read ? code : report(read.error());
 }
 
+/// One chunk a line, as OpenAI streams them.
+int run_openai(ReplyParser& parser, const ReadCommand& command) {
+  ReplyDeltas deltas(make_call_id);
+  std::string lines;
+  int code = 0;
+  const auto add = [&lines](std::string_view delta, std::string_view finish) {
+    lines.append("{\"object\": \"chat.completion.chunk\", \"choices\": [{\"index\": 0, \"delta\": ").append(delta).append(", \"finish_reason\": ");
+    if (finish.empty()) {
+      lines += "null";
+    } else {
+      append_json_string(lines, finish);
+    }
+    lines += "}]}\n";
+  };
+  const auto flush = [&] {
+    if (code == 0 && !lines.empty()) code = print(lines);
+    lines.clear();
+  };
+  add("{\"role\": \"assistant\"}", {});
+  const auto take = [&](const ReplyEvent& event) {
+    const std::string delta = deltas.take(event);
+    if (!delta.empty()) add(delta, {});
+  };
+  const Result<void> read = feed_all(parser, command, take, flush);
+  add("{}", deltas.finish_reason());
+  flush();
+  return read ? code : report(read.error());
+}
+
 int run_message(ReplyParser& parser, const ReadCommand& command) {
   ReplyMessage message;
   const Result<void> read = feed_all(parser, command, [&](const ReplyEvent& event) { message.add(event); }, [] {});
   if (!read) return report(read.error());
-  return print(message.to_json() + "\n");
+  return print(message.to_json(make_call_id) + "\n");
 }
 
 int run_conversation(const ReplyFormat& format, const ReadCommand& command) {
@@ -121,21 +142,45 @@ int run_conversation(const ReplyFormat& format, const ReadCommand& command) {
   return request ? print(*request + "\n") : report(request.error());
 }
 
-int run_read(const ReadCommand& command) {
-  const Result<ReplyFormat> format = format_of(command);
-  if (!format) return report(format.error());
-  if (command.conversation && (command.stream || command.chunks != 0)) {
-    return report(usage("--conversation reads a whole prompt: it goes with neither --stream nor --chunks"));
+Result<void> check(const ReadCommand& command) {
+  const PromptOptions& prompt = command.wish.prompt;
+  if (Result<void> checked = check_prompt_options(prompt, false); !checked) return checked;
+  if (command.stream + command.openai_stream + command.jsonl + command.conversation > 1) {
+    return usage("--stream, --openai-stream, --jsonl and --conversation exclude each other",
+                 "--conversation reads a whole prompt, and --jsonl brings replies of its own");
   }
-  if (command.show_format) return print(format->to_json() + "\n");
-  if (command.conversation) return run_conversation(*format, command);
-  ReplyParser parser(*format);
-  return command.stream ? run_stream(parser, command) : run_message(parser, command);
+  if (command.conversation && command.chunks != 0) return usage("--conversation reads a whole prompt: it does not go with --chunks");
+  if (command.jsonl && (!command.request.empty() || !command.reply.empty() || command.chunks != 0)) {
+    return usage("--jsonl reads replies and requests from standard input", "parlance read -f FORMAT --jsonl < replies.jsonl");
+  }
+  return {};
+}
+
+Result<ReplyOptions> options_of(const ReplySource& source, const ReadCommand& command) {
+  if (command.request.empty()) return ReplyOptions{.tools = source.tools};
+  Result<std::string> text = read_file(command.request);
+  if (!text) return text.error();
+  return options_of_request(source, command.wish, std::move(*text), command.request);
+}
+
+int run_read(ReadCommand& command) {
+  if (Result<void> checked = check(command); !checked) return report(checked.error());
+  const Result<ReplySource> source = open_reply_source(command.wish);
+  if (!source) return report(source.error());
+  if (command.show_format) return print(source->format.to_json() + "\n");
+  if (command.conversation) return run_conversation(source->format, command);
+  if (command.jsonl) return run_reply_lines(*source, command.wish, command.threads);
+  const Result<ReplyOptions> options = options_of(*source, command);
+  if (!options) return report_render(options.error());
+  ReplyParser parser(source->format, *options);
+  return command.stream ? run_stream(parser, command) : command.openai_stream ? run_openai(parser, command) : run_message(parser, command);
 }
 
 constexpr const char* kFooter = R"(Examples:
   parlance read -f chatml reply.txt            the message, with finish_reason and diagnostics
   ollama run … | parlance read -f rnj-1 --stream   an event a line, as soon as it is certain
+  parlance read -f chatml --request chat.json reply.txt   the request's tools, and where its prompt ends
+  parlance read -f chatml --jsonl < replies.jsonl   {"id", "request", "reply"} a line
   parlance read -f chatglm3 --conversation prompt.txt   the request that renders to this prompt)";
 
 }  // namespace
@@ -145,13 +190,18 @@ Run declare_read(CLI::App& app) {
   ReadCommand& c = *command;
   app.footer(kFooter);
   app.add_option("REPLY", c.reply, "What the model wrote; - or nothing: standard input");
-  app.add_option("-f,--format", c.format, "A built-in format")->type_name("NAME");
-  app.add_option("-t,--template", c.template_file, "A template (not yet)")->type_name("FILE");
-  app.add_option("-m,--model", c.model, "A model (not yet)")->type_name("MODEL");
+  declare_template_options(app, c.wish.prompt);
+  app.add_option("--reply-format", c.wish.reply_format, "How replies are written, as --show-format prints it")->type_name("FILE");
+  app.add_option("--request", c.request, "The request that this is the reply to: its tools, and where its prompt ends")->type_name("FILE");
+  app.add_option("--tools", c.wish.tools, "Tools as JSON, in place of the request's")->type_name("FILE");
   app.add_flag("--stream", c.stream, "Print events, one JSON object a line");
+  app.add_flag("--openai-stream", c.openai_stream, "Print chat.completion.chunk objects, one a line");
+  app.add_flag("--jsonl", c.jsonl, "One {\"id\", \"request\", \"reply\"} a line in, one message a line out, in order");
+  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N");
   app.add_option("--chunks", c.chunks, "Feed this many bytes at a time; the result is the same")->type_name("N")->check(CLI::PositiveNumber);
   app.add_flag("--conversation", c.conversation, "Read a whole prompt, and print it as a request");
   app.add_flag("--show-format", c.show_format, "Print how the format's replies are written, as JSON");
+  app.add_option("--var", c.wish.prompt.variables, "Set a variable of the request's prompt; may be repeated")->type_name("KEY=JSON")->allow_extra_args(false);
   return [command] { return run_read(*command); };
 }
 

@@ -1,4 +1,6 @@
 // From events to one message. Begin reading at ReplyMessage::add.
+#include <utility>
+
 #include "parlance/reply.h"
 #include "reply/json_scanner.h"
 #include "value/json.h"
@@ -6,25 +8,25 @@
 namespace parlance {
 namespace {
 
-bool is_blank(std::string_view text) {
-  for (const char c : text) {
-    if (!reply::is_json_space(c)) return false;
-  }
-  return true;
-}
-
 void append_member(std::string& out, std::string_view key, std::string_view text) {
   append_json_string(out, key);
   out += ": ";
   append_json_string(out, text);
 }
 
-void append_calls(std::string& out, const std::vector<ReplyCall>& calls) {
+using MakeId = std::function<std::string()>;
+
+std::string id_of(std::string_view id, std::size_t number, const MakeId& make_id) {
+  if (!id.empty()) return std::string(id);
+  return make_id ? make_id() : "call_" + std::to_string(number + 1);
+}
+
+void append_calls(std::string& out, const std::vector<ReplyCall>& calls, const MakeId& make_id) {
   out += ", \"tool_calls\": [";
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const ReplyCall& call = calls[i];
     out += i == 0 ? "{" : ", {";
-    append_member(out, "id", call.id.empty() ? "call_" + std::to_string(i + 1) : call.id);
+    append_member(out, "id", id_of(call.id, i, make_id));
     out += ", \"type\": \"function\", \"function\": {";
     append_member(out, "name", call.name);
     append_member(out += ", ", "arguments", call.arguments);
@@ -74,15 +76,15 @@ std::string_view ReplyMessage::finish_reason() const {
   return "stop";
 }
 
-std::string ReplyMessage::to_json() const {
+std::string ReplyMessage::to_json(const MakeId& make_id) const {
   std::string out = "{\"message\": {\"role\": \"assistant\"";
-  if (!is_blank(reasoning)) append_member(out += ", ", "reasoning_content", reasoning);
+  if (!reply::is_blank(reasoning)) append_member(out += ", ", "reasoning_content", reasoning);
   if (content.empty() && !calls.empty()) {
     out += ", \"content\": null";
   } else {
     append_member(out += ", ", "content", content);
   }
-  if (!calls.empty()) append_calls(out, calls);
+  if (!calls.empty()) append_calls(out, calls, make_id);
   append_member(out += "}, ", "finish_reason", finish_reason());
   out += ", \"diagnostics\": [";
   for (const ReplyDiagnostic& diagnostic : diagnostics) {
@@ -92,5 +94,49 @@ std::string ReplyMessage::to_json() const {
   }
   return out += "]}";
 }
+
+// ---- deltas
+
+std::string ReplyDeltas::text_delta(std::string_view member, std::string_view text) {
+  std::string out = "{";
+  append_member(out, member, text);
+  return out += "}";
+}
+
+std::string ReplyDeltas::take(const ReplyEvent& event) {
+  using Kinds = ReplyEvent::Kind;
+  cut_ = event.kind == Kinds::reasoning || (event.kind == Kinds::call_end && !event.complete);
+  called_ = called_ || (event.kind == Kinds::call_end && event.complete);
+  switch (event.kind) {
+    case Kinds::turn: turned_ = true; return {};
+    case Kinds::reasoning: {
+      blanks_ += event.text;
+      if (!reasons_ && reply::is_blank(blanks_)) return {};
+      reasons_ = true;
+      return text_delta("reasoning_content", std::exchange(blanks_, {}));
+    }
+    case Kinds::content: {
+      const bool parted = std::exchange(turned_, false) && has_content_;
+      has_content_ = true;
+      return text_delta("content", (parted ? "\n" : "") + std::string(event.text));
+    }
+    case Kinds::call_begin: {
+      std::string out = "{\"tool_calls\": [{\"index\": " + std::to_string(calls_) + ", ";
+      append_member(out, "id", id_of(event.detail, calls_, make_id_));
+      append_member(out += ", \"type\": \"function\", \"function\": {", "name", event.text);
+      ++calls_;
+      return out += ", \"arguments\": \"\"}}]}";
+    }
+    case Kinds::arguments: {
+      if (event.text.empty() || calls_ == 0) return {};
+      std::string out = "{\"tool_calls\": [{\"index\": " + std::to_string(calls_ - 1) + ", \"function\": {";
+      append_member(out, "arguments", event.text);
+      return out += "}}]}";
+    }
+    default: return {};
+  }
+}
+
+std::string_view ReplyDeltas::finish_reason() const { return cut_ ? "length" : called_ ? "tool_calls" : "stop"; }
 
 }  // namespace parlance

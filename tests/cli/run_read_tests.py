@@ -9,6 +9,7 @@ standard input, pieces, events as they come, whole prompts, and what is refused.
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -21,8 +22,9 @@ expect = check.Expectations()
 
 
 def run(*arguments, reply=REPLY):
+    """Exit code, output and errors; ids that were made up are call_x."""
     done = subprocess.run([BINARY, "read", *arguments], input=reply, capture_output=True)
-    return done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
+    return done.returncode, re.sub("call_[0-9a-f]{24}", "call_x", done.stdout.decode("utf-8")), done.stderr.decode("utf-8")
 
 
 whole = run("-f", "hermes")
@@ -58,6 +60,53 @@ prompt = b"<|user|>\nHi\n<|assistant|>\nHello"
 request = json.loads(run("-f", "chatglm3", "--conversation", reply=prompt)[1])
 expect("a prompt is a request", request == {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]}, request)
 
+# OpenAI's chunks amount to the message.
+for size in ("1", "7", "4096"):
+    chunks = [json.loads(line)["choices"][0] for line in run("-f", "chatml", "--openai-stream", "--chunks", size)[1].splitlines()]
+    deltas = [chunk["delta"] for chunk in chunks]
+    expect("the role comes first", deltas[0] == {"role": "assistant"}, deltas)
+    expect("the reason comes last", [c["finish_reason"] for c in chunks] == [None] * (len(chunks) - 1) + ["tool_calls"], chunks)
+    for member in ("reasoning_content", "content"):
+        expect(f"{member} in chunks", "".join(d.get(member, "") for d in deltas) == message[member], deltas)
+    calls = [d["tool_calls"][0] for d in deltas if "tool_calls" in d]
+    expect("a call begins with its name", (calls[0]["index"], calls[0]["id"], calls[0]["function"]) == (0, "call_x", {"name": "f", "arguments": ""}), calls)
+    expect("arguments in chunks", "".join(c["function"]["arguments"] for c in calls) == '{"a": "中"}', calls)
+
+# Lines: each with a request or without; a bad one is an error and no more.
+request = {"messages": [{"role": "user", "content": "Hi"}], "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}]}
+lines = [{"id": i, "request": request, "reply": f"<think>\nR{i}\n</think>\n\nC{i}<|im_end|>"} for i in range(3000)]
+lines[7] = {"id": 7}
+lines[8] = {"id": 8, "reply": "alone"}
+lines[9] = {"id": 9, "reply": "x", "request": {"messages": 3}}
+text = "\n".join("no json" if i == 10 else json.dumps(line) for i, line in enumerate(lines))
+code, out, errors = run("-f", "chatml", "--jsonl", reply=text.encode())
+answers = [json.loads(line) for line in out.splitlines()]
+expect("every line is answered", code == 0 and len(answers) == 3000, (code, len(answers), errors))
+for i, answer in enumerate(answers):
+    wanted = i not in (7, 9, 10)
+    expect(f"line {i}", ("message" in answer) == wanted and ("error" in answer) != wanted and answer.get("id", 10) == i, answer)
+expect("a line's message", answers[5]["message"] == {"role": "assistant", "reasoning_content": "R5", "content": "C5"}, answers[5])
+expect("no request", answers[8]["message"]["content"] == "alone" and answers[8]["diagnostics"] == [] and answers[8]["finish_reason"] == "stop", answers[8])
+
+# What the prompt opens, the reply need not; tools type the values of tags.
+with tempfile.TemporaryDirectory() as folder:
+    chat, tools, tagged = (pathlib.Path(folder) / name for name in ("chat.json", "tools.json", "format.json"))
+    chat.write_text(json.dumps(request))
+    opened = json.loads(run("-f", "underscore-bot", "--request", str(chat), reply=b"R\n</think>\n\nC<_end>")[1])["message"]
+    expect("the prompt opens reasoning", (opened["reasoning_content"], opened["content"]) == ("R", "C"), opened)
+    going_on = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "<think>\nI th"}], "continue_final_message": True}
+    chat.write_text(json.dumps(going_on))
+    opened = json.loads(run("-f", "terminal-agent", "--request", str(chat), reply=b"ink\n</think>\n\nC")[1])["message"]
+    expect("a message goes on", (opened["reasoning_content"], opened["content"]) == ("ink", "C"), opened)
+    tools.write_text(json.dumps([{"type": "function", "function": {"name": "f", "parameters": {"properties": {"s": {"type": "string"}, "n": {"type": "integer"}}}}}]))
+    tagged.write_text(json.dumps({"calls": [{"call": ["<f=", {"name": True}, ">", {"arguments": {"tags": {"open": "<p=", "key_close": ">", "close": "</p>"}}}, "</f>"]}]}))
+    reply = b"<f=f><p=s>42</p><p=n>42</p></f>"
+    for arguments, wanted in ((("--tools", str(tools)), '{"s": "42", "n": 42}'), ((), '{"s": 42, "n": 42}')):
+        got = json.loads(run("--reply-format", str(tagged), *arguments, reply=reply)[1])["message"]["tool_calls"][0]["function"]["arguments"]
+        expect("tools type values", got == wanted, got)
+    tagged.write_text('{"calls": [{"call": ["<f>"]}]}')
+    expect("a format of a file is refused with its path", "calls[0].call" in run("--reply-format", str(tagged), reply=b"")[2], "")
+
 for arguments, reply, code, words in (
         ((), REPLY, 2, "give -f FORMAT"),
         (("-f", "chatglm4"), REPLY, 3, "did you mean 'chatglm3'?"),
@@ -66,7 +115,10 @@ for arguments, reply, code, words in (
         (("-f", "chatml", "--chunks", "0"), REPLY, 2, "--chunks"),
         (("-f", "chatml", "--conversation"), REPLY, 1, "no turns"),
         (("-f", "chatglm3", "--conversation"), b"Hello", 1, "does not begin with a turn"),
-        (("-f", "chatglm3", "--conversation", "--stream"), b"", 2, "whole prompt"),
+        (("-f", "chatglm3", "--conversation", "--stream"), b"", 2, "exclude each other"),
+        (("-f", "chatml", "--jsonl", "reply.txt"), b"", 2, "standard input"),
+        (("-f", "chatml", "--request", "nowhere.json"), b"", 3, "nowhere.json"),
+        (("--reply-format", "nowhere.json"), b"", 3, "nowhere.json"),
         (("-f", "chatml", "nowhere.txt"), b"", 3, "nowhere.txt")):
     got = run(*arguments, reply=reply)
     expect(f"{arguments} is refused", got[0] == code and got[1] == "" and words in got[2], got)

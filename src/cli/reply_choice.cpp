@@ -1,0 +1,115 @@
+// Finding how replies are written, and where one begins. Begin reading at open_reply_source and options_of_request.
+#include "cli/reply_choice.h"
+
+#include <random>
+
+#include "cli/report.h"
+#include "conversation/edit.h"
+#include "parlance/source.h"
+#include "value/json.h"
+
+namespace parlance::cli {
+namespace {
+
+Result<ReplyFormat> format_of(const ReplyWish& wish) {
+  if (!wish.reply_format.empty()) {
+    Result<std::string> text = read_file(wish.reply_format);
+    return text ? ReplyFormat::from_json(*text, wish.reply_format) : Result<ReplyFormat>(text.error());
+  }
+  const TemplateWish& chosen = wish.prompt.wish;
+  if (!chosen.file.empty() || !chosen.model.empty()) {
+    return usage("how the model of -t or -m writes its replies is not derived yet",
+                 "--reply-format FILE says it, or -f FORMAT for a built-in format; parlance render --list shows them");
+  }
+  if (chosen.format.empty()) return usage("whose reply? give -f FORMAT", "parlance render --list shows the formats");
+  const BuiltinFormat* builtin = find_format(chosen.format);
+  if (builtin == nullptr) return no_format(chosen.format);
+  return ReplyFormat::from_json(builtin->reply, std::string(builtin->name) + ".reply.json");
+}
+
+Result<std::string> render_prompt(const ReplySource& source, const ReplyWish& wish, const Conversation& conversation, bool open) {
+  const Result<Template> compiled = compile_chosen(source.found, wish.prompt.wish, has_tools(conversation));
+  if (!compiled) return compiled.error();
+  RenderOptions options = source.render;
+  options.want_spans = false;
+  if (!open) options.add_generation_prompt = false;
+  const Result<Rendering> rendering = compiled->render(conversation, options);
+  if (!rendering) return rendering.error();
+  return std::string(rendering->text());
+}
+
+/// What the prompt ends with, from the assistant's turn on. That is what opening the turn adds; where a template always
+/// opens it, or goes on with a message, it begins with the last place that looks like the format's own.
+Result<std::string> prompt_tail(const ReplySource& source, const ReplyWish& wish, const Conversation& conversation) {
+  Result<std::string> prompt = render_prompt(source, wish, conversation, true);
+  if (!prompt) return prompt;
+  const Result<std::string> closed = render_prompt(source, wish, conversation, false);
+  if (closed && closed->size() < prompt->size() && prompt->starts_with(*closed)) return prompt->substr(closed->size());
+  const std::string& own = source.format.prompt;
+  for (const std::string& opener : {own, own.substr(0, own.find('\n') == own.npos ? own.size() : own.find('\n') + 1)}) {
+    const std::size_t at = opener.empty() ? prompt->npos : prompt->rfind(opener);
+    if (at != prompt->npos) return prompt->substr(at);
+  }
+  return own;
+}
+
+Result<ReplyTools> tools_of(const Conversation& conversation) {
+  const Value* tools = member(conversation.variables(), "tools");
+  if (tools == nullptr || !tools->is_sequence()) return ReplyTools();
+  Arena arena;
+  const Limits limits;
+  Runtime rt(arena, limits);
+  std::string json;
+  if (!append_json(rt, json, *tools)) return Error(ErrorCode::value, "`tools` cannot be written as JSON");
+  return ReplyTools::from_json(json, "tools");
+}
+
+}  // namespace
+
+Result<ReplySource> open_reply_source(ReplyWish& wish) {
+  Result<ReplyFormat> format = format_of(wish);
+  if (!format) return format.error();
+  Result<RequestOptions> request = request_of(wish.prompt);
+  if (!request) return request.error();
+  Result<RenderOptions> render = render_options_of(wish.prompt);
+  if (!render) return render.error();
+  Result<FoundTemplates> found = open_templates(wish.prompt, render->limits);
+  if (!found) return found.error();
+  ReplySource source{std::move(*format), std::move(*found), std::move(*request), std::move(*render), {}};
+  if (wish.tools.empty()) return source;
+  const Result<std::string> text = read_file(wish.tools);
+  if (!text) return text.error();
+  Result<ReplyTools> tools = ReplyTools::from_json(*text, wish.tools);
+  if (!tools) return tools.error();
+  source.tools = std::move(*tools);
+  return source;
+}
+
+Result<ReplyOptions> options_of_request(const ReplySource& source, const ReplyWish& wish, std::string request, const std::string& name) {
+  RequestOptions options = source.request;
+  if (wish.prompt.wish.any()) options.model = &source.found.source;
+  Conversation conversation;
+  Value id;
+  if (Result<void> read = consume_request(conversation, std::move(request), name, options, id); !read) return read.error();
+  ReplyOptions reply{.tools = source.tools};
+  if (!reply.tools.known()) {
+    Result<ReplyTools> tools = tools_of(conversation);
+    if (!tools) return tools.error();
+    reply.tools = std::move(*tools);
+  }
+  if (!wish.prompt.wish.any()) return reply;
+  Result<std::string> tail = prompt_tail(source, wish, conversation);
+  if (!tail) return tail.error();
+  reply.prompt = std::move(*tail);
+  return reply;
+}
+
+std::string make_call_id() {
+  static thread_local std::mt19937_64 random(std::random_device{}() + (std::uint64_t{std::random_device{}()} << 32));
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string id = "call_";
+  for (int i = 0; i < 24; ++i) id += kDigits[random() % 16];
+  return id;
+}
+
+}  // namespace parlance::cli

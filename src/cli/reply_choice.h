@@ -1,0 +1,34 @@
+// How the replies of a command are read: which format, which tools, and what the prompt before them ends with.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "cli/prompt_options.h"
+#include "parlance/reply.h"
+
+namespace parlance::cli {
+
+struct ReplyWish {
+  PromptOptions prompt;      ///< -f, and what renders the request
+  std::string reply_format;  ///< --reply-format: a file
+  std::string tools;         ///< --tools: a file
+};
+
+/// A format, and a template for its prompts where there is one.
+struct ReplySource {
+  ReplyFormat format;
+  FoundTemplates found;
+  RequestOptions request;
+  RenderOptions render;
+  ReplyTools tools;
+};
+
+/// Fails with usage, file, json, value, no_template.
+Result<ReplySource> open_reply_source(ReplyWish& wish);
+/// How the reply to `request`, which is JSON, is read: with its tools, from where its prompt ends.
+/// Fails as rendering does, with json and with conversation.
+Result<ReplyOptions> options_of_request(const ReplySource& source, const ReplyWish& wish, std::string request, const std::string& name);
+/// An id for a call that has none: call_ and 24 hexadecimal digits, never the same twice. Threads: any.
+std::string make_call_id();
+
+}  // namespace parlance::cli

@@ -1,0 +1,84 @@
+// Replies by the line. Begin reading at answer.
+#include "cli/reply_lines.h"
+
+#include <unistd.h>
+
+#include "bulk/jsonl.h"
+#include "bulk/result_json.h"
+#include "cli/report.h"
+#include "value/dict.h"
+#include "value/json.h"
+#include "value/string.h"
+
+namespace parlance::cli {
+namespace {
+
+Error line_error(std::string message) { return Error(ErrorCode::conversation, std::move(message)); }
+
+const Value* find_member(Value line, std::string_view key) {
+  const DictEntry* entry = find_key(*line.dict, key);
+  return entry == nullptr ? nullptr : &entry->value;
+}
+
+/// A request is optional: without it the reply begins where the format says.
+Result<ReplyOptions> options_of_line(const ReplySource& source, const ReplyWish& wish, const Value* request) {
+  if (request == nullptr || request->is_none()) return ReplyOptions{.tools = source.tools};
+  Arena arena;
+  Limits limits;
+  limits.depth = 2000;
+  Runtime rt(arena, limits);
+  std::string text;
+  if (!append_json(rt, text, *request)) return line_error("`request` cannot be written as JSON");
+  return options_of_request(source, wish, std::move(text), "request");
+}
+
+Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish, Value line) {
+  if (!line.is(Kind::dict)) return line_error("a line is not an object");
+  const Value* reply = find_member(line, "reply");
+  if (reply == nullptr || !reply->is_string()) return line_error("a line needs `reply`, a text");
+  const Result<ReplyOptions> options = options_of_line(source, wish, find_member(line, "request"));
+  if (!options) return options.error();
+  ReplyMessage message;
+  const ReplySink sink = [&message](const ReplyEvent& event) { message.add(event); };
+  ReplyParser parser(source.format, *options);
+  parser.feed(leaf_text(*reply), sink);
+  parser.finish(sink);
+  return message.to_json(make_call_id);
+}
+
+bool answer(const ReplySource& source, const ReplyWish& wish, std::string_view line, std::uint64_t number, std::string& out) {
+  Document document;
+  Result<std::string> message = line_error("a line of more than " + std::to_string(kMaxLine >> 20) + " MiB");
+  Value id;
+  if (line.size() <= kMaxLine) {
+    if (Result<void> parsed = document.parse(line); !parsed) {
+      message = parsed.error();
+    } else {
+      const Value* named = document.root().is(Kind::dict) ? find_member(document.root(), "id") : nullptr;
+      if (named != nullptr) id = *named;
+      message = message_of(source, wish, document.root());
+    }
+  }
+  out += '{';
+  append_id(out, id);
+  if (message) {
+    out.append(*message, 1, message->npos);  // members of an object
+  } else {
+    append_error(out, message.error(), message.error().code() == ErrorCode::json ? number : 0);
+    out += '}';
+  }
+  out += '\n';
+  return message.has_value();
+}
+
+}  // namespace
+
+int run_reply_lines(const ReplySource& source, const ReplyWish& wish, unsigned threads) {
+  BulkOptions bulk;
+  bulk.threads = threads;
+  bulk.answer = [&](std::string_view line, std::uint64_t number, std::string& out) { return answer(source, wish, line, number, out); };
+  const Result<BulkProgress> done = render_jsonl(STDIN_FILENO, STDOUT_FILENO, bulk);
+  return done ? 0 : report(done.error());
+}
+
+}  // namespace parlance::cli

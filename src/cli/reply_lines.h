@@ -1,0 +1,11 @@
+// parlance read --jsonl: a reply a line in, a message a line out.
+#pragma once
+#include "cli/reply_choice.h"
+
+namespace parlance::cli {
+
+/// {"id", "request", "reply"} on each line of standard input; {"id", "message", "finish_reason", "diagnostics"}, or "error",
+/// on each line of standard output. Exit code 0 once every line was answered.
+int run_reply_lines(const ReplySource& source, const ReplyWish& wish, unsigned threads);
+
+}  // namespace parlance::cli
