@@ -102,5 +102,85 @@ TEST(ReplyFamilies, GoOnWhereThePromptEnds) {
   }
 }
 
+// ---- tokens
+
+using Tokens = std::vector<std::pair<std::string, bool>>;  ///< text, control
+
+std::string message_of_tokens(const ReplyFormat& format, const Tokens& tokens, std::string* sources = nullptr) {
+  ReplyMessage message;
+  ReplyParser parser(format);
+  const ReplySink sink = [&](const ReplyEvent& event) {
+    message.add(event);
+    if (sources != nullptr) *sources += event.source;
+  };
+  for (const auto& [text, control] : tokens) parser.feed_token(text, control, sink);
+  parser.finish(sink);
+  return testing::outline_of(message);
+}
+
+const ReplyFormat& family_format(std::string_view name) {
+  for (const ReplyCases& family : families()) {
+    if (family.name == name) return family.format;
+  }
+  std::abort();
+}
+
+TEST(ReplyTokens, OnlyControlTokensAreMarkers) {
+  const ReplyFormat& hermes = family_format("hermes");
+  const std::string call = "\n{\"name\": \"now\", \"arguments\": {}}\n";
+  EXPECT_EQ(message_of_tokens(hermes, {{"<tool_call>", true}, {call, false}, {"</tool_call>", true}, {"<|im_end|>", true}, {"x", false}}), "reasoning:  | content:  | now {}");
+  EXPECT_EQ(message_of_tokens(hermes, {{"Write <tool_call>", false}, {call, false}, {"</tool_", false}, {"call>", false}, {"<|im_end|>", false}}),
+            "reasoning:  | content: Write <tool_call>" + call + "</tool_call><|im_end|>");
+  EXPECT_EQ(message_of_tokens(hermes, {{"<tool", true}, {"_call>", true}, {call, false}}), "reasoning:  | content: <tool_call>" + call);
+  EXPECT_EQ(message_of_tokens(hermes, {{"a <|im_end|>", false}, {"<|im_end|>", true}}), "reasoning:  | content: a <|im_end|>");
+  // What is no control token is a marker wherever it stands.
+  EXPECT_EQ(message_of_tokens(hermes, {{"<thi", false}, {"nk>\nR", false}, {"</think>", true}, {"C", false}}), "reasoning: R | content: C");
+  EXPECT_EQ(message_of_tokens(hermes, {{"\n<tool_call>", true}, {call, false}}), "reasoning:  | content: \n<tool_call>" + call);
+}
+
+TEST(ReplyTokens, MarkersOfSeveralTokens) {
+  const ReplyFormat& harmony = family_format("harmony");
+  const Tokens analysis{{"<|channel|>", true}, {"analysis", false}, {"<|message|>", true}, {"R <|end|>", false}, {"<|end|>", true}};
+  Tokens tokens = analysis;
+  for (const auto& token : Tokens{{"<|start|>", true}, {"assistant", false}, {"<|channel|>", true}, {"fi", false}, {"nal", false}, {"<|message|>", true}, {"C", false}, {"<|return|>", true}}) {
+    tokens.push_back(token);
+  }
+  EXPECT_EQ(message_of_tokens(harmony, tokens), "reasoning: R <|end|> | content: C");
+  tokens[5].second = false;
+  EXPECT_EQ(message_of_tokens(harmony, tokens), "reasoning: R <|end|> | content: <|start|>assistant<|channel|>final<|message|>C");
+}
+
+/// Where all is fed as a control token that is one, tokens read as bytes do; and whatever is fed, no byte is lost.
+TEST(ReplyTokens, LoseNoByte) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 20000; ++round) {
+    const ReplyCases& family = families()[random() % families().size()];
+    const std::string reply = testing::mutated(family.cases[random() % family.cases.size()].reply, random);
+    Tokens tokens;
+    for (std::size_t at = 0; at < reply.size();) {
+      const std::size_t size = std::min<std::size_t>(1 + random() % 12, reply.size() - at);
+      tokens.emplace_back(reply.substr(at, size), random() % 3 == 0);
+      at += size;
+    }
+    std::string sources;
+    message_of_tokens(family.format, tokens, &sources);
+    ASSERT_EQ(sources, reply) << family.name;
+  }
+}
+
+TEST(ReplyState, IsSmall) {
+  for (const ReplyCases& family : families()) {
+    for (const ReplyCase& one : family.cases) {
+      ReplyParser parser(family.format, one.options);
+      std::size_t most = parser.memory();
+      for (const char c : one.reply) {
+        parser.feed({&c, 1}, [](const ReplyEvent&) {});
+        most = std::max(most, parser.memory());
+      }
+      EXPECT_LT(most, 300u) << family.name << ": " << one.reply;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace parlance
