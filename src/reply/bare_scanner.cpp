@@ -27,21 +27,23 @@ bool ends_word(char c) { return c == ',' || c == '}' || c == ']' || is_json_spac
 
 Scan BareScanner::push(char bracket) {
   if (stack_.size() >= limit_) return bad("nesting no deeper than the limit");
-  stack_ += bracket;
-  pending_ += bracket;
+  stack_ += {&bracket, 1};
+  json() += bracket;
   return go(bracket == '{' ? At::key_or_end : At::value_or_end);
 }
 
 Scan BareScanner::pop() {
-  pending_ += inside_object() ? '}' : ']';
-  stack_.pop_back();
+  json() += inside_object() ? '}' : ']';
+  std::string stack = stack_.take();
+  stack.pop_back();
+  stack_ = std::move(stack);
   at_ = At::after;
   return stack_.empty() ? Scan::done : Scan::more;
 }
 
 Scan BareScanner::begin_key(char c) {
   word_.clear();
-  quoted_key_ = c == quote_.front();
+  quoted_key_ = c == quote().front();
   seen_ = 0;
   at_ = quoted_key_ ? At::quote : At::in_key;
   return feed(c);
@@ -49,88 +51,88 @@ Scan BareScanner::begin_key(char c) {
 
 Scan BareScanner::feed_key(char c) {
   if (c == ':') {
-    append_json_string(pending_, trimmed(word_));
-    pending_ += ": ";
+    append_json_string(json(), trimmed(word_));
+    json() += ": ";
     return go(At::value);
   }
   if (c == ',' || c == '{' || c == '}' || word_.size() == kLongestWord) return bad("a key and ':'");
-  word_ += c;
+  word_ += {&c, 1};
   return Scan::more;
 }
 
 Scan BareScanner::begin_value(char c) {
   if (c == '{' || c == '[') return push(c);
-  if (c == quote_.front()) {
+  if (c == quote().front()) {
     quoted_key_ = false;
     seen_ = 0;
     at_ = At::quote;
     return feed(c);
   }
   if (ends_word(c)) return bad("a value");
-  word_.assign(1, c);
+  word_ = std::string(1, c);
   return go(At::word);
 }
 
 /// The opening quote.
 Scan BareScanner::feed_quote(char c) {
-  if (c != quote_[seen_]) return bad(quote_);
-  if (++seen_ < quote_.size()) return Scan::more;
+  if (c != quote()[seen_]) return bad(quote_->c_str());
+  if (++seen_ < quote().size()) return Scan::more;
   seen_ = 0;
-  if (!quoted_key_) pending_ += '"';
+  if (!quoted_key_) json() += '"';
   return go(At::text);
 }
 
 void BareScanner::put(char c) {
   if (!utf8_.feed(static_cast<unsigned char>(c))) garbled_ = true;
   if (quoted_key_) {
-    word_ += c;
+    word_ += {&c, 1};
   } else if (static_cast<unsigned char>(c) >= 0x80) {
-    pending_ += c;  // take() sees to code points
+    json() += c;  // take() sees to code points
   } else {
-    append_json_char(pending_, static_cast<unsigned char>(c));
+    append_json_char(json(), static_cast<unsigned char>(c));
   }
 }
 
 /// A string, up to the quote: what turns out not to be one is given as it is.
 Scan BareScanner::feed_text(char c) {
-  while (seen_ > 0 && c != quote_[seen_]) {
+  while (seen_ > 0 && c != quote()[seen_]) {
     std::uint8_t kept = seen_;  // the longest beginning of the quote that still fits
     do {
-      put(quote_[seen_ - kept]);
+      put(quote()[seen_ - kept]);
       --kept;
-    } while (kept > 0 && quote_.substr(seen_ - kept, kept) != quote_.substr(0, kept));
+    } while (kept > 0 && quote().substr(seen_ - kept, kept) != quote().substr(0, kept));
     seen_ = kept;
   }
-  if (c != quote_[seen_]) {
+  if (c != quote()[seen_]) {
     put(c);
     return garbled_ ? bad("UTF-8") : Scan::more;
   }
   if (utf8_.inside() || garbled_) return bad("UTF-8");
-  if (++seen_ < quote_.size()) return Scan::more;
+  if (++seen_ < quote().size()) return Scan::more;
   if (!quoted_key_) {
-    pending_ += '"';
+    json() += '"';
     return go(At::after);
   }
-  append_json_string(pending_, word_);
+  append_json_string(json(), word_);
   return go(At::colon);
 }
 
 Scan BareScanner::feed_word(char c) {
   if (!ends_word(c)) {
     if (word_.size() == kLongestWord) return bad("a shorter value");
-    word_ += c;
+    word_ += {&c, 1};
     return Scan::more;
   }
-  const std::string json = json_of_word(word_);
-  if (json.empty()) return bad("a value");
-  pending_ += json;
+  const std::string value = json_of_word(word_);
+  if (value.empty()) return bad("a value");
+  json() += value;
   at_ = At::after;
   return feed(c);
 }
 
 Scan BareScanner::feed_after(char c) {
   if (c == ',') {
-    pending_ += ", ";
+    json() += ", ";
     return go(inside_object() ? At::key : At::value);
   }
   if (c == (inside_object() ? '}' : ']')) return pop();
@@ -154,7 +156,7 @@ Scan BareScanner::feed(char c) {
     case At::key: return begin_key(c);
     case At::colon:
       if (c != ':') return bad("':'");
-      pending_ += ": ";
+      json() += ": ";
       return go(At::value);
     case At::value_or_end:
       if (c == ']') return pop();
@@ -164,25 +166,28 @@ Scan BareScanner::feed(char c) {
   }
 }
 
-Scan BareScanner::run(const char*& p, const char* end) {
+Scan BareScanner::run(const char*& p, const char* end, std::string& out) {
+  std::string json = pending_.take();
+  json_ = &json;
   Scan scan = Scan::more;
+  const auto is_plain = [q = quote().front()](char c) {
+    return c != q && c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x80;
+  };
   while (p != end && scan == Scan::more) {
     if (at_ == At::text && seen_ == 0 && !quoted_key_ && !utf8_.inside()) {  // plain stretches at once
       const char* const from = p;
-      while (p != end && *p != quote_.front() && *p != '"' && *p != '\\' && static_cast<unsigned char>(*p) >= 0x20 && static_cast<unsigned char>(*p) < 0x80) ++p;
-      pending_.append(from, p);
+      while (p != end && is_plain(*p)) ++p;
+      json.append(from, p);
       if (p == end) break;
     }
     scan = feed(*p);
     if (scan != Scan::bad) ++p;
   }
+  const std::size_t certain = json.size() - incomplete_tail(json);
+  out.append(json, 0, certain);
+  pending_ = json.substr(certain);
+  json_ = nullptr;
   return scan;
-}
-
-void BareScanner::take(std::string& out) {
-  const std::size_t certain = pending_.size() - incomplete_tail(pending_);
-  out.append(pending_, 0, certain);
-  pending_.erase(0, certain);
 }
 
 }  // namespace parlance::reply

@@ -2,31 +2,33 @@
 //
 //     {city:<|"|>Paris<|"|>,days:3,deep:{list:[1,true,None]}}  ->  {"city": "Paris", "days": 3, "deep": {"list": [1, true, null]}}
 //
-// Nothing stands for the marker inside of a string. Begin reading at feed().
+// Nothing stands for the marker inside of a string. Begin reading at run().
 #pragma once
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "reply/held.h"
 #include "reply/json_scanner.h"
 
 namespace parlance::reply {
 
 class BareScanner {
  public:
-  BareScanner(std::string_view quote, std::uint32_t depth) : quote_(quote), limit_(depth) {}
+  /// `quote` must outlive the scanner.
+  BareScanner(const std::string& quote, std::uint32_t depth) : quote_(&quote), limit_(depth) {}
 
-  /// more, done behind the object's last bracket, or bad.
-  Scan feed(char c);
-  /// Feeds bytes from `p` on while they are more; `p` is then where it stopped.
-  Scan run(const char*& p, const char* end);
+  /// Feeds bytes from `p` on while they are more; `p` is then behind the object's last bracket (done), at the byte that is not
+  /// its own (bad), or at `end`. Appends the JSON to `out`, whole code points only.
+  Scan run(const char*& p, const char* end, std::string& out);
   std::string_view expected() const { return expected_; }
-  /// Appends the JSON so far; whole code points only.
-  void take(std::string& out);
 
  private:
   enum class At : std::uint8_t { open, key_or_end, key, in_key, colon, value, value_or_end, text, word, quote, after };
-  Scan bad(std::string_view expected) {
+  Scan feed(char c);
+  std::string& json() { return *json_; }
+  std::string_view quote() const { return *quote_; }
+  Scan bad(const char* expected) {
     expected_ = expected;
     return Scan::bad;
   }
@@ -46,17 +48,18 @@ class BareScanner {
   void put(char c);
   bool inside_object() const { return stack_.back() == '{'; }
 
-  std::string_view quote_;
-  std::string_view expected_{};
+  const std::string* quote_;
+  const char* expected_ = "";
+  std::string* json_ = nullptr;  ///< what run() makes
+  HeldText pending_;             ///< the beginning of a code point
+  HeldText stack_;               ///< brackets
+  HeldText word_;                ///< a key, number or literal
   std::uint32_t limit_;
   At at_ = At::open;
   bool quoted_key_ = false;
   bool garbled_ = false;   ///< a string is no UTF-8
   Utf8Scanner utf8_;
   std::uint8_t seen_ = 0;  ///< bytes of the quote
-  std::string stack_;      ///< brackets
-  std::string word_;       ///< a key, number or literal
-  std::string pending_;    ///< JSON that take() has not given yet
 };
 
 }  // namespace parlance::reply

@@ -2,47 +2,27 @@
 //
 // There is one while a call is read. Begin reading at CallReader.
 #pragma once
+#include <array>
 #include <cstdint>
-#include <memory>
-#include <string>
+#include <variant>
 #include <vector>
 
 #include "reply/bare_scanner.h"
+#include "reply/held.h"
 #include "reply/json_scanner.h"
 #include "reply/python_scanner.h"
 #include "reply/tools.h"
 
 namespace parlance::reply {
 
-/// A unique_ptr that copies what it holds.
-template <typename T>
-class Box {
- public:
-  Box() = default;
-  Box(const Box& other) : value_(other.value_ ? std::make_unique<T>(*other.value_) : nullptr) {}
-  Box(Box&&) noexcept = default;
-  Box& operator=(const Box& other) { return *this = Box(other); }
-  Box& operator=(Box&&) noexcept = default;
-  template <typename... Arguments>
-  T& make(Arguments&&... arguments) {
-    value_ = std::make_unique<T>(std::forward<Arguments>(arguments)...);
-    return *value_;
-  }
-  void reset() { value_.reset(); }
-  explicit operator bool() const { return value_ != nullptr; }
-  T& operator*() const { return *value_; }
-  T* operator->() const { return value_.get(); }
-
- private:
-  std::unique_ptr<T> value_;
-};
-
-/// Arguments that are JSON in a string.
-struct TextReader {
-  explicit TextReader(std::uint32_t depth) : scanner(depth) {}
+/// An object, or arguments that are JSON; in a string too.
+struct JsonReader {
+  explicit JsonReader(std::uint32_t depth) : scanner(depth), inner(depth) {}
   JsonScanner scanner;
+  JsonScanner inner;         ///< of what stands in a string
   JsonUnescape unescape;
-  std::string tail;          ///< the beginning of a code point
+  std::array<char, 3> tail{};  ///< the beginning of a code point
+  std::uint8_t tail_size = 0;
   bool begun = false;        ///< more than blanks
   bool done = false;
   bool raw_escape = false;
@@ -60,7 +40,12 @@ struct TagReader {
   /// What the type beside the value says.
   enum class Wire : std::uint8_t { nothing, text, typed };
 
-  std::vector<Frame> frames{Frame{}};  ///< the arguments themselves, and values that nest in them
+  explicit TagReader(std::uint32_t depth) : probe(depth) {}
+  Frame& top() { return nested && !nested->empty() ? nested->back() : arguments; }
+  std::size_t depth() const { return nested ? nested->size() : 0; }
+
+  Frame arguments;
+  Box<std::vector<Frame>> nested;        ///< values that nest in them
   Types::Node schema = Types::kUnknown;  ///< of the value
   Value value = Value::text;
   Wire wire = Wire::nothing;
@@ -68,7 +53,7 @@ struct TagReader {
   bool whole = false;         ///< candidate: the value of JSON is over
   bool fresh = true;          ///< nothing of the value was read
   bool opens = false;         ///< the next key is the first of its value, and tells whether that is a list
-  std::string entity;         ///< the beginning of &lt;
+  HeldText entity;            ///< the beginning of &lt;
   JsonScanner probe;          ///< candidate: what was read so far is the beginning of JSON
 };
 
@@ -96,14 +81,17 @@ struct CallReader {
   bool loose = false;            ///< the section began without what opens it
   bool silent = false;           ///< what is no call after all needs no word
   std::uint32_t arguments_from = 0, arguments_to = 0;  ///< in the call's beginning, where they stood before the name
-  std::string word;              ///< a field, a key or a short value as it is written
-  std::string name;              ///< until the call begins
-  std::string id;
-  JsonScanner scanner;
-  Box<TextReader> text;
-  Box<PythonScanner> python;
-  Box<BareScanner> bare;
-  Box<TagReader> tags;
+  HeldText word;                 ///< a field, a key or a short value as it is written
+  HeldText name;                 ///< until the call begins
+  HeldText id;
+  using Codec = std::variant<std::monostate, JsonReader, PythonScanner, BareScanner, TagReader>;
+  Box<Codec> codec;  ///< of the part that is read
+
+  JsonReader& json() { return *std::get_if<JsonReader>(&*codec); }
+  PythonScanner& python() { return *std::get_if<PythonScanner>(&*codec); }
+  BareScanner& bare() { return *std::get_if<BareScanner>(&*codec); }
+  TagReader& tags() const { return *std::get_if<TagReader>(&*codec); }
+  bool has_tags() const { return codec && std::holds_alternative<TagReader>(*codec); }
 };
 
 }  // namespace parlance::reply

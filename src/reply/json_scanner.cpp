@@ -1,6 +1,9 @@
 // The push-down scanner of JSON. Begin reading at JsonScanner::feed.
 #include "reply/json_scanner.h"
 
+#include <array>
+#include <cstring>
+
 namespace parlance::reply {
 namespace {
 
@@ -42,9 +45,11 @@ Scan JsonScanner::push(bool object) {
     too_deep_ = true;
     return Scan::bad;
   }
+  if (depth_ != 0 && depth_ % 64 == 0) {
+    outer_ += std::string_view(reinterpret_cast<const char*>(&frames_), sizeof frames_);
+  }
   const std::uint64_t bit = std::uint64_t{1} << (depth_ % 64);
-  std::uint64_t& word = frames_[depth_ / 64];
-  word = object ? word | bit : word & ~bit;
+  frames_ = object ? frames_ | bit : frames_ & ~bit;
   ++depth_;
   at_ = object ? At::key_or_end : At::value_or_end;
   return Scan::more;
@@ -57,6 +62,12 @@ Scan JsonScanner::end_value() {
 
 Scan JsonScanner::pop() {
   --depth_;
+  if (depth_ != 0 && depth_ % 64 == 0) {
+    std::string outer = outer_.take();
+    std::memcpy(&frames_, outer.data() + outer.size() - sizeof frames_, sizeof frames_);
+    outer.resize(outer.size() - sizeof frames_);
+    outer_ = std::move(outer);
+  }
   return end_value();
 }
 
@@ -66,8 +77,15 @@ Scan JsonScanner::begin_string(bool key) {
   return Scan::more;
 }
 
-Scan JsonScanner::begin_literal(std::string_view rest) {
-  literal_ = rest;
+/// The letters of true, false or null that are to come.
+std::string_view JsonScanner::rest_of_literal() const {
+  const std::string_view all = literal_ == 't' ? "true" : literal_ == 'f' ? "false" : "null";
+  return all.substr(all.size() - left_);
+}
+
+Scan JsonScanner::begin_literal(char first) {
+  literal_ = first;
+  left_ = first == 'f' ? 4 : 3;
   at_ = At::literal;
   return Scan::more;
 }
@@ -77,9 +95,9 @@ Scan JsonScanner::begin_value(char c) {
     case '{': return push(true);
     case '[': return push(false);
     case '"': return begin_string(false);
-    case 't': return begin_literal("rue");
-    case 'f': return begin_literal("alse");
-    case 'n': return begin_literal("ull");
+    case 't':
+    case 'f':
+    case 'n': return begin_literal(c);
     case '-': at_ = At::minus; return Scan::more;
     case '0': at_ = At::zero; return Scan::more;
     default: break;
@@ -174,9 +192,8 @@ Scan JsonScanner::feed(char c) {
     case At::escape:
     case At::hex: return feed_string(c);
     case At::literal:
-      if (c != literal_.front()) return Scan::bad;
-      literal_.remove_prefix(1);
-      return literal_.empty() ? end_value() : Scan::more;
+      if (c != rest_of_literal().front()) return Scan::bad;
+      return --left_ == 0 ? end_value() : Scan::more;
     case At::value:
     case At::value_or_end:
     case At::key:

@@ -3,10 +3,10 @@
 // Strict as RFC 8259, UTF-8 in strings included; escapes of lone surrogates are let through as they are. It keeps no text:
 // who feeds it knows the bytes. Begin reading at feed().
 #pragma once
-#include <array>
 #include <cstdint>
 #include <string_view>
 
+#include "reply/held.h"
 #include "reply/text_codec.h"
 
 namespace parlance::reply {
@@ -33,7 +33,7 @@ class Utf8Scanner {
 class JsonScanner {
  public:
   static constexpr std::uint32_t kDepth = 256;
-  explicit JsonScanner(std::uint32_t depth = kDepth) : limit_(depth < kDepth ? depth : kDepth) {}
+  explicit JsonScanner(std::uint32_t depth = kDepth) : limit_(static_cast<std::uint16_t>(depth < kDepth ? depth : kDepth)) {}
 
   Scan feed(char c);
   /// Feeds bytes from `p` on while they are simply more. `p` is then behind the last byte of the value (done), at the
@@ -52,9 +52,10 @@ class JsonScanner {
     minus, zero, digits, point, fraction, exponent, sign, power,
   };
   bool is_whole_number() const;
-  bool inside_object() const { return (frames_[(depth_ - 1) / 64] >> ((depth_ - 1) % 64) & 1) != 0; }
+  bool inside_object() const { return (frames_ >> ((depth_ - 1u) % 64) & 1) != 0; }
+  std::string_view rest_of_literal() const;
   Scan begin_value(char c);
-  Scan begin_literal(std::string_view rest);
+  Scan begin_literal(char first);
   Scan begin_string(bool key);
   Scan push(bool object);
   Scan pop();
@@ -67,12 +68,13 @@ class JsonScanner {
   At at_ = At::value;
   bool key_ = false;       ///< the string is a key
   bool too_deep_ = false;
-  std::uint8_t left_ = 0;  ///< hex digits to come
+  std::uint8_t left_ = 0;  ///< hex digits, or letters, to come
   Utf8Scanner utf8_;
-  std::uint32_t limit_;
-  std::uint32_t depth_ = 0;
-  std::string_view literal_{};  ///< what is still to come of true, false or null
-  std::array<std::uint64_t, kDepth / 64> frames_{};  ///< for each level: is it an object?
+  char literal_ = 0;       ///< the first letter of true, false or null; left_ letters are to come
+  std::uint16_t limit_;
+  std::uint16_t depth_ = 0;
+  std::uint64_t frames_ = 0;  ///< for each of the innermost levels up to a multiple of 64: is it an object?
+  HeldText outer_;            ///< the same for the levels outside of those, 8 bytes for 64
 };
 
 

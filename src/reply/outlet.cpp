@@ -11,7 +11,7 @@ namespace parlance::reply {
 
 void Outlet::begin_reply(std::size_t ahead) {
   flush();
-  origin_ = place_ + ahead;
+  origin_ = static_cast<std::uint32_t>(place_ + ahead);
   call_ = 0;
 }
 
@@ -60,7 +60,7 @@ void Outlet::give(Kind kind, bool escaped, std::string_view bytes) {
   const bool straddles = place_ < origin_;
   place_ += bytes.size();
   if (straddles) {
-    event.source.remove_prefix(std::min(bytes.size(), bytes.size() - static_cast<std::size_t>(place_ - std::min(place_, origin_))));
+    event.source.remove_prefix(std::min(bytes.size(), bytes.size() - static_cast<std::size_t>(place_ - std::min<std::uint64_t>(place_, origin_))));
     if (kind != Kind::arguments) event.text = event.source;
     if (event.text.empty()) return;
   }
@@ -81,7 +81,7 @@ void Outlet::send(ReplyEvent& event) {
   event.position = position(place_);
   event.call = current();
   place_ += event.source.size();
-  const std::uint64_t behind = place_ - std::min(place_, origin_);
+  const std::uint64_t behind = place_ - std::min<std::uint64_t>(place_, origin_);
   if (behind < event.source.size()) event.source.remove_prefix(event.source.size() - static_cast<std::size_t>(behind));
   const bool nothing = event.source.empty() && event.text.empty() && event.kind == Kind::marker;
   if (!nothing) (*sink_)(event);

@@ -49,7 +49,7 @@ class Outlet {
 
   const ReplySink* sink_ = nullptr;
   std::uint64_t place_ = 0;   ///< behind the last source
-  std::uint64_t origin_ = 0;  ///< where the reply begins
+  std::uint32_t origin_ = 0;  ///< where the reply begins: a prompt's end has less than 4 GiB
   std::uint32_t call_ = 0;
   Kind carry_kind_ = Kind::content;
   bool carry_escaped_ = false;

@@ -59,13 +59,12 @@ void ReplyParser::State::take_prompt(std::string_view prompt) {
   out_.close();
   if (place_ == Place::text && region_ == Region::content && held_.empty()) gap_ = Gap::start;
   fresh_ = true;
-  if (carried.open) carried_.make(std::move(carried));
+  if (carried.open) rare_.make(Rare{{}, std::move(carried)});
 }
 
 /// A call that the prompt began is a call of the reply; what was said of it there has no source here.
 void ReplyParser::State::say_carried() {
-  const Carried carried = *carried_;
-  carried_.reset();
+  const Carried carried = std::exchange(rare_->carried, {});
   out_.next_call();
   ReplyEvent event;
   event.kind = Kind::call_begin;
@@ -79,7 +78,7 @@ void ReplyParser::State::say_carried() {
 void ReplyParser::State::feed(std::string_view bytes, const ReplySink& sink) {
   if (bytes.empty()) return;
   out_.open(sink);
-  if (carried_) say_carried();
+  if (rare_ && rare_->carried.open) say_carried();
   run(bytes.data(), bytes.data() + bytes.size());
   out_.close();
 }
@@ -87,10 +86,10 @@ void ReplyParser::State::feed(std::string_view bytes, const ReplySink& sink) {
 /// Controls are noted by place, until what they are part of has left.
 void ReplyParser::State::feed_token(std::string_view bytes, bool control, const ReplySink& sink) {
   tokens_ = true;
-  if (!controls_) controls_.make();
-  std::erase_if(*controls_, [this](const Control& one) { return one.to <= out_.place(); });
+  if (!rare_) rare_.make();
+  std::erase_if(rare_->controls, [this](const Control& one) { return one.to <= out_.place(); });
   const std::uint64_t from = here() + held_.size();
-  if (control) controls_->push_back({from, from + bytes.size()});
+  if (control) rare_->controls.push_back({from, from + bytes.size()});
   feed(bytes, sink);
 }
 
@@ -98,7 +97,7 @@ void ReplyParser::State::finish(const ReplySink& sink) {
   if (finished_) return;
   finished_ = true;
   out_.open(sink);
-  if (carried_) say_carried();
+  if (rare_ && rare_->carried.open) say_carried();
   while (finish_place()) {
   }
   out_.flush();
@@ -121,9 +120,9 @@ bool ReplyParser::State::finish_place() {
 
 /// Of a value in tags: what may be no string, or the beginning of an entity.
 std::size_t ReplyParser::State::held_value() const {
-  if (place_ != Place::tag_value || !call_->tags) return 0;
-  const bool text = call_->tags->value == reply::TagReader::Value::text;
-  return text ? call_->tags->entity.size() : call_->word.size();
+  if (place_ != Place::tag_value || !call_->has_tags()) return 0;
+  const bool text = call_->tags().value == reply::TagReader::Value::text;
+  return text ? call_->tags().entity.size() : call_->word.size();
 }
 
 std::size_t ReplyParser::State::held() const {
@@ -135,10 +134,7 @@ std::size_t ReplyParser::State::memory() const {
   std::size_t size = sizeof(State);
   if (!call_) return size;
   size += sizeof(Call);
-  if (call_->text) size += sizeof(reply::TextReader);
-  if (call_->python) size += sizeof(reply::PythonScanner);
-  if (call_->bare) size += sizeof(reply::BareScanner);
-  if (call_->tags) size += sizeof(reply::TagReader);
+  if (call_->codec) size += sizeof(Call::Codec);
   return size;
 }
 

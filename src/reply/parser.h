@@ -63,6 +63,12 @@ class ReplyParser::State {
     bool open = false;
   };
 
+  /// What few readers need.
+  struct Rare {
+    std::vector<Control> controls;
+    Carried carried;
+  };
+
   void run(const char* p, const char* end);
   void again(std::string bytes) { run(bytes.data(), bytes.data() + bytes.size()); }
   const char* read(const char* p, const char* end);
@@ -209,14 +215,13 @@ class ReplyParser::State {
   std::uint8_t turn_ = 0;
   Cursor cursor_{};
   std::string held_;             ///< bytes that are in no event yet: the beginning of a marker, white space, a header
-  std::string lead_;             ///< a call before it is certain to be one
+  reply::HeldText lead_;         ///< a call before it is certain to be one
   std::string_view absorb_{};    ///< framing that may follow the last marker
   std::uint16_t header_from_ = 0;  ///< of held_, the bytes of the turn's marker
   std::uint16_t header_to_ = 0;
   std::uint16_t close_seen_ = 0;   ///< of the header's end
   reply::Box<Call> call_;
-  reply::Box<std::vector<Control>> controls_;
-  reply::Box<Carried> carried_;
+  reply::Box<Rare> rare_;
 };
 
 }  // namespace parlance

@@ -23,7 +23,6 @@ void ReplyParser::State::open_call(std::size_t form, std::string lead) {
   lead_ = std::move(lead);
   gap_ = Gap::none;
   call_.make();
-  call_->scanner = reply::JsonScanner(machine_->limits.depth);
 }
 
 void ReplyParser::State::begin_call(const Mark& mark, std::string source) {
@@ -63,7 +62,6 @@ void ReplyParser::State::begin_headed() {
 void ReplyParser::State::next_item() {
   const bool committed = call_->committed, loose = call_->loose, silent = call_->silent;
   call_.make();
-  call_->scanner = reply::JsonScanner(machine_->limits.depth);
   call_->committed = committed;
   call_->loose = loose;
   call_->silent = silent;
@@ -77,6 +75,7 @@ void ReplyParser::State::begin_part() {
     case Part::object:
       place_ = Place::object;
       call.at = Call::At::object_open;
+      call.codec.make(reply::JsonReader(machine_->limits.depth));
       return;
     case Part::arguments: return begin_arguments_part();
     default:
@@ -93,17 +92,18 @@ void ReplyParser::State::begin_arguments_part() {
       place_ = Place::object;
       call_->at = Call::At::arguments_only;
       call_->role = Call::Role::arguments;
+      call_->codec.make(reply::JsonReader(limits.depth));
       absorb_ = {};
       return;
     case Codec::keywords:
       place_ = Place::python;
       absorb_ = {};
-      call_->python.make(part().arguments.callee, limits.depth, limits.pending);
+      call_->codec.make(reply::PythonScanner(part().arguments.callee, limits.depth, limits.pending));
       return;
     case Codec::bare:
       place_ = Place::bare;
       absorb_ = {};
-      call_->bare.make(part().arguments.quote, limits.depth);
+      call_->codec.make(reply::BareScanner(part().arguments.quote, limits.depth));
       return;
     case Codec::tags: absorb_ = {}; return begin_tags();
     case Codec::code: {
@@ -117,6 +117,7 @@ void ReplyParser::State::begin_arguments_part() {
 
 /// A part that has its own end is over.
 void ReplyParser::State::end_part() {
+  call_->codec.reset();
   if (call_->part == form().last_value) close_call(true);
   ++call_->part;
   begin_part();
@@ -148,7 +149,7 @@ void ReplyParser::State::end_item() {
 /// What opened the calls is closed, but for a marker that may follow.
 void ReplyParser::State::end_calls(std::string_view source) {
   put_frame(source);
-  put_markup(std::exchange(lead_, {}));
+  put_markup(lead_.take());
   if (!form().form->close.exists()) return begin_content(Gap::after);
   call_->ended = call_->committed = true;
   call_->part = static_cast<std::uint8_t>(form().form->call.size());

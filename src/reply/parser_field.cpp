@@ -74,7 +74,7 @@ const char* ReplyParser::State::read_field(const char* p, const char* end) {
 
 /// White space at the ends is none of the text; a name has none inside.
 bool ReplyParser::State::take_field_byte(char c) {
-  const std::string& word = call_->word;
+  const std::string_view word = call_->word;
   const bool name = part().kind == Part::name;
   const bool inside = !word.empty() && is_json_space(word.back()) && !reply::is_blank(word);
   const bool fits = is_json_space(c) || (name ? reply::may_be_in_name(c) && !inside : may_be_in_text(c));
@@ -119,7 +119,7 @@ void ReplyParser::State::meet_in_call(const Mark& mark, const std::string& sourc
   if (place_ == Place::literal) return meet_literal(mark, source);
   if (place_ == Place::next) {
     if (mark.meaning == Meaning::call_close) {
-      put_markup(std::exchange(lead_, {}) + source);
+      put_markup(lead_.take() + source);
       begin_content(Gap::after);
       absorb_ = mark.after;
       return;
@@ -214,7 +214,7 @@ void ReplyParser::State::commit() {
     call_->silent = true;
     return fail("a declared tool");
   }
-  const std::string lead = std::exchange(lead_, {});
+  const std::string lead = lead_.take();
   call_->named = call_->committed = true;
   fresh_ = false;
   if (region_ == Region::reasoning) region_ = Region::content;
@@ -236,7 +236,7 @@ void ReplyParser::State::commit() {
 /// The next byte cannot stand here: without a name it was text, else the call remains incomplete.
 void ReplyParser::State::fail(std::string_view expected) {
   const std::string wanted(expected);
-  const std::string lead = std::exchange(lead_, {});
+  const std::string lead = lead_.take();
   absorb_ = {};
   if (!call_->silent || call_->committed) out_.malformed(lead.size(), wanted);
   if (!call_->committed) {
@@ -252,21 +252,21 @@ void ReplyParser::State::fail(std::string_view expected) {
 
 void ReplyParser::State::finish_call() {
   using At = Call::At;
-  const bool open_tags = place_ == Place::tag_between && call_->tags->frames.size() == 1;
+  const bool open_tags = place_ == Place::tag_between && call_->tags().depth() == 0;
   if (open_tags && form().form->close_optional) end_tags({});
   const std::string held = std::exchange(held_, {});
   blanks_ = 0;
   cursor_ = {};
   const bool between = place_ == Place::list || place_ == Place::next || place_ == Place::literal;
   if (call_->named || call_->ended || (call_->committed && between)) {
-    if (held_value() != 0) put_markup(call_->tags->entity.empty() ? call_->word : call_->tags->entity);
+    if (held_value() != 0) put_markup(call_->tags().entity.empty() ? call_->word.view() : call_->tags().entity.view());
     if (call_->named) close_call(false);
-    put_markup(std::exchange(lead_, {}) + held);
+    put_markup(lead_.take() + held);
     return begin_content(Gap::none);
   }
   const bool in_text = place_ == Place::object && (call_->at == At::in_key || call_->at == At::value);
-  const std::string lead = std::exchange(lead_, {});
-  if (!call_->silent) out_.malformed(lead.size() + held.size(), in_text ? call_->scanner.expected() : "the name of a call");
+  const std::string lead = lead_.take();
+  if (!call_->silent) out_.malformed(lead.size() + held.size(), in_text ? call_->json().scanner.expected() : "the name of a call");
   place_ = call_->committed ? Place::broken : Place::text;
   gap_ = Gap::none;
   put_text(lead);

@@ -61,9 +61,9 @@ bool ReplyParser::State::take_member_byte(char c) {
       break;
     default:  // a key
       if (c == '"') {
-        call_->word.assign(1, c);
-        call_->scanner = reply::JsonScanner(machine_->limits.depth);
-        call_->scanner.feed(c);
+        call_->word = std::string(1, c);
+        call_->json().scanner = reply::JsonScanner(machine_->limits.depth);
+        call_->json().scanner.feed(c);
         return take(At::in_key);
       }
       break;
@@ -82,10 +82,10 @@ const char* ReplyParser::State::read_key(const char* p, const char* end) {
     fail("a shorter key");
     return p;
   }
-  const Scan scan = call_->scanner.run(p, p + std::min(left, static_cast<std::size_t>(end - p)));
+  const Scan scan = call_->json().scanner.run(p, p + std::min(left, static_cast<std::size_t>(end - p)));
   put_frame({begin, p});
-  call_->word.append(begin, p);
-  if (scan == Scan::bad) fail(call_->scanner.expected());
+  call_->word += {begin, static_cast<std::size_t>(p - begin)};
+  if (scan == Scan::bad) fail(call_->json().scanner.expected());
   if (scan == Scan::done) end_key();
   return p;
 }

@@ -9,26 +9,19 @@ using reply::Scan;
 
 const char* ReplyParser::State::read_python(const char* p, const char* end) {
   const char* const begin = p;
-  reply::PythonScanner& python = *call_->python;
-  Scan scan = Scan::more;
-  while (p != end && scan == Scan::more) {
-    scan = python.feed(*p);
-    if (scan != Scan::bad) ++p;
-  }
   std::string json;
-  python.take(json);
+  const Scan scan = call_->python().run(p, end, json);
   out_.piece(Kind::arguments, {begin, p}, json);
-  end_scan(scan, python.expected());
+  end_scan(scan, call_->python().expected());
   return p;
 }
 
 const char* ReplyParser::State::read_bare(const char* p, const char* end) {
   const char* const begin = p;
-  const Scan scan = call_->bare->run(p, end);
   std::string json;
-  call_->bare->take(json);
+  const Scan scan = call_->bare().run(p, end, json);
   out_.piece(Kind::arguments, {begin, p}, json);
-  end_scan(scan, call_->bare->expected());
+  end_scan(scan, call_->bare().expected());
   return p;
 }
 

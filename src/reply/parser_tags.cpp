@@ -15,11 +15,10 @@ using reply::TagReader;
 using reply::Types;
 
 void ReplyParser::State::begin_tags() {
-  TagReader& reader = call_->tags.make();
-  reader.probe = reply::JsonScanner(machine_->limits.depth);
+  call_->codec.make(TagReader(machine_->limits.depth));
   if (const ReplyTools::Data* data = machine_->tools.data()) {
-    const auto tool = data->tools.find(call_->name);
-    if (tool != data->tools.end()) reader.frames.front().schema = tool->second;
+    const auto tool = data->tools.find(call_->name.view());
+    if (tool != data->tools.end()) call_->tags().arguments.schema = tool->second;
   }
   put_meant("{");
   place_ = Place::tag_between;
@@ -44,7 +43,7 @@ void ReplyParser::State::meet_in_tags(const Mark& mark, const std::string& sourc
         begin_value_text();
         return end_tag_value(mark, source);
       }
-      call_->tags->cdata = true;
+      call_->tags().cdata = true;
       put_markup(source);
       return begin_value_text();
     default: break;
@@ -64,14 +63,14 @@ void ReplyParser::State::open_tag(std::string_view source) {
 
 /// All arguments are there. The values that are open lack their tags.
 void ReplyParser::State::end_tags(std::string_view source) {
-  TagReader& reader = *call_->tags;
-  if (reader.frames.size() > 1) out_.malformed(0, tags().close.texts.front());
-  while (reader.frames.size() > 1) {
-    put_meant(reader.frames.back().array ? "]" : "}");
-    reader.frames.pop_back();
+  TagReader& reader = call_->tags();
+  if (reader.depth() > 0) out_.malformed(0, tags().close.texts.front());
+  while (reader.depth() > 0) {
+    put_meant(reader.top().array ? "]" : "}");
+    reader.nested->pop_back();
   }
   put_meant("}");
-  call_->tags.reset();
+  call_->codec.reset();
   const bool ends = call_->part == form().last_value;
   put_markup(source);
   if (ends) close_call(true);
@@ -82,8 +81,8 @@ void ReplyParser::State::end_tags(std::string_view source) {
 // ---- keys
 
 void ReplyParser::State::end_key_of_tag(std::string_view source) {
-  TagReader& reader = *call_->tags;
-  TagReader::Frame& frame = reader.frames.back();
+  TagReader& reader = call_->tags();
+  TagReader::Frame& frame = reader.top();
   const std::string key(reply::trimmed(call_->word));
   call_->word.clear();
   put_markup(source);
@@ -121,7 +120,7 @@ void ReplyParser::State::end_type_of_tag(std::string_view source) {
   absorb_ = tags().type_close.after;
   bool text = false;
   for (const std::string& known : tags().string_types) text = text || known == type;
-  call_->tags->wire = text ? TagReader::Wire::text : TagReader::Wire::typed;
+  call_->tags().wire = text ? TagReader::Wire::text : TagReader::Wire::typed;
   begin_tag_value();
 }
 
@@ -129,24 +128,25 @@ void ReplyParser::State::end_type_of_tag(std::string_view source) {
 
 /// The first tag in a value tells what the value is: items make a list.
 void ReplyParser::State::begin_nested(const std::string& source) {
-  TagReader& reader = *call_->tags;
-  if (reader.frames.size() >= machine_->limits.depth) return fail("nesting no deeper than the limit");
-  reader.frames.push_back({reader.schema, false, false});
+  TagReader& reader = call_->tags();
+  if (reader.depth() + 1 >= machine_->limits.depth) return fail("nesting no deeper than the limit");
+  if (!reader.nested) reader.nested.make();
+  reader.nested->push_back({reader.schema, false, false});
   reader.opens = true;
   open_tag(source);
 }
 
 /// A closing tag where none of a text is open closes a value of tags.
 void ReplyParser::State::end_nested(std::string_view source) {
-  TagReader& reader = *call_->tags;
-  if (reader.frames.size() == 1) {
+  TagReader& reader = call_->tags();
+  if (reader.depth() == 0) {
     out_.malformed(0, "an argument");
     put_markup(source);
     place_ = tags().close_end.empty() ? Place::tag_between : Place::tag_key_end;
     return;
   }
-  put_meant(reader.frames.back().array ? "]" : "}");
-  reader.frames.pop_back();
+  put_meant(reader.top().array ? "]" : "}");
+  reader.nested->pop_back();
   put_markup(source);
   place_ = tags().close_end.empty() ? Place::tag_between : Place::tag_key_end;
 }

@@ -22,7 +22,7 @@ const MarkerTrie& ReplyParser::State::trie() const {
     case Place::tag_key: return form().tags.key;
     case Place::tag_type: return form().tags.type;
     case Place::tag_begin: return form().tags.begin;
-    case Place::tag_value: return call_->tags->cdata ? form().tags.cdata : form().tags.value;
+    case Place::tag_value: return call_->tags().cdata ? form().tags.cdata : form().tags.value;
     case Place::tag_key_end: return form().tags.key_end;
     default: return form().broken;
   }
@@ -78,7 +78,7 @@ bool ReplyParser::State::counts(const Mark& mark, std::string_view source, std::
 bool ReplyParser::State::is_fed_so(std::string_view source, std::uint64_t place) const {
   const auto is_control = [&](std::uint64_t from, std::uint64_t to) {
     if (from < out_.origin()) return true;
-    for (const Control& one : *controls_) {
+    for (const Control& one : rare_->controls) {
       if (one.from == from && one.to == to) return true;
     }
     return false;

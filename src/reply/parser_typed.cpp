@@ -60,13 +60,13 @@ void ReplyParser::State::begin_tag_value() {
 
 std::uint8_t ReplyParser::State::value_types() const {
   const ReplyTools::Data* data = machine_->tools.data();
-  if (data == nullptr || call_->tags->wire != Wire::nothing) return Types::kAny;
-  const Types::Schema& schema = data->types[call_->tags->schema];
+  if (data == nullptr || call_->tags().wire != Wire::nothing) return Types::kAny;
+  const Types::Schema& schema = data->types[call_->tags().schema];
   return schema.null_text ? static_cast<std::uint8_t>(schema.types & ~Types::kNull) : schema.types;
 }
 
 void ReplyParser::State::begin_value_text() {
-  TagReader& reader = *call_->tags;
+  TagReader& reader = call_->tags();
   const std::uint8_t types = value_types();
   place_ = Place::tag_value;
   call_->word.clear();
@@ -80,7 +80,7 @@ void ReplyParser::State::begin_value_text() {
 }
 
 void ReplyParser::State::put_tag_value(std::string_view bytes) {
-  switch (call_->tags->value) {
+  switch (call_->tags().value) {
     case Way::text: return put_tag_text(bytes);
     case Way::candidate: return put_candidate(bytes);
     case Way::typed:
@@ -110,7 +110,7 @@ bool ReplyParser::State::may_begin_value(char c) const {
 
 /// A string, unless it is JSON from its first byte to its last.
 void ReplyParser::State::put_candidate(std::string_view bytes) {
-  TagReader& reader = *call_->tags;
+  TagReader& reader = call_->tags();
   bool fits = !reader.whole && call_->word.size() + bytes.size() <= machine_->limits.pending;
   if (std::exchange(reader.fresh, false)) fits = fits && may_begin_value(bytes.front());
   call_->word += bytes;
@@ -126,25 +126,25 @@ void ReplyParser::State::put_candidate(std::string_view bytes) {
 }
 
 void ReplyParser::State::become_text() {
-  call_->tags->value = Way::text;
+  call_->tags().value = Way::text;
   put_meant("\"");
-  put_tag_text(std::exchange(call_->word, {}));
+  put_tag_text(call_->word.take());
 }
 
 void ReplyParser::State::put_tag_text(std::string_view bytes) {
-  if (tags().escape == ArgumentTags::Escape::xml && !call_->tags->cdata) return put_entities(bytes);
+  if (tags().escape == ArgumentTags::Escape::xml && !call_->tags().cdata) return put_entities(bytes);
   out_.program(bytes);
 }
 
 void ReplyParser::State::put_entities(std::string_view bytes) {
-  std::string& entity = call_->tags->entity;
+  reply::HeldText& entity = call_->tags().entity;
   while (!bytes.empty()) {
     if (entity.empty()) {
       const std::size_t plain = std::min(bytes.find('&'), bytes.size());
       out_.program(bytes.substr(0, plain));
       bytes.remove_prefix(plain);
       if (bytes.empty()) return;
-      entity = '&';
+      entity = std::string(1, '&');
       bytes.remove_prefix(1);
       continue;
     }
@@ -154,7 +154,7 @@ void ReplyParser::State::put_entities(std::string_view bytes) {
       end_entity();
       continue;
     }
-    entity += c;
+    entity += {&c, 1};
     bytes.remove_prefix(1);
     if (c == ';') end_entity();
   }
@@ -162,7 +162,7 @@ void ReplyParser::State::put_entities(std::string_view bytes) {
 
 /// What is no entity is given as it is.
 void ReplyParser::State::end_entity() {
-  const std::string entity = std::exchange(call_->tags->entity, {});
+  const std::string entity = call_->tags().entity.take();
   const std::string text = entity.ends_with(';') ? text_of_entity(entity) : std::string();
   if (text.empty()) return out_.program(entity);
   std::string json;
@@ -173,7 +173,7 @@ void ReplyParser::State::end_entity() {
 // ---- the end of a value
 
 void ReplyParser::State::end_tag_value(const Mark& mark, const std::string& source) {
-  TagReader& reader = *call_->tags;
+  TagReader& reader = call_->tags();
   if (reader.cdata) {  // what follows up to the tag is text too
     out_.flush();
     put_markup(source);
@@ -194,7 +194,7 @@ void ReplyParser::State::end_tag_value(const Mark& mark, const std::string& sour
 }
 
 void ReplyParser::State::say_tag_value() {
-  TagReader& reader = *call_->tags;
+  TagReader& reader = call_->tags();
   if (reader.value != Way::text) {
     const std::string json = json_of_value(call_->word);
     if (!json.empty()) {
@@ -211,7 +211,7 @@ void ReplyParser::State::say_tag_value() {
 
 /// What a value is that was held to its end, or "" where it is a string.
 std::string ReplyParser::State::json_of_value(std::string_view text) const {
-  const TagReader& reader = *call_->tags;
+  const TagReader& reader = call_->tags();
   const std::uint8_t types = value_types();
   if (reader.value == Way::candidate) return text == reply::trimmed(text) ? json_that_fits(text, types & ~Types::kString) : std::string();
   text = reply::trimmed(text);
@@ -236,7 +236,7 @@ std::string ReplyParser::State::json_that_fits(std::string_view text, std::uint8
     if (fits(text)) return std::string(text);
     return {};
   }
-  const bool held = call_->tags->value == Way::typed || tags().style == ArgumentTags::Style::python;
+  const bool held = call_->tags().value == Way::typed || tags().style == ArgumentTags::Style::python;
   if (!held || text.empty()) return {};
   const std::string json = reply::json_of_python(text, machine_->limits.depth);
   return !json.empty() && fits(json) ? json : std::string();

@@ -31,7 +31,7 @@ bool ReplyParser::State::begin_value(char c) {
     return true;
   }
   if (call_->role == Call::Role::arguments && !begin_arguments(c)) return false;
-  call_->scanner = reply::JsonScanner(machine_->limits.depth);
+  call_->json().scanner = reply::JsonScanner(machine_->limits.depth);
   call_->at = Call::At::value;
   return false;  // the value's own reader takes it
 }
@@ -56,7 +56,6 @@ bool ReplyParser::State::begin_arguments(char c) {
   call.has_arguments = true;
   call.shape = c == '{' ? Call::Shape::object : c == '"' ? Call::Shape::text : Call::Shape::nothing;
   call.arguments_from = static_cast<std::uint32_t>(lead_.size());
-  if (call.shape == Call::Shape::text) call.text.make(machine_->limits.depth);
   return true;
 }
 
@@ -68,11 +67,11 @@ const char* ReplyParser::State::read_value(const char* p, const char* end) {
     fail("less before the arguments");
     return p;
   }
-  const Scan scan = call_->scanner.run(p, p + std::min(left, static_cast<std::size_t>(end - p)));
+  const Scan scan = call_->json().scanner.run(p, p + std::min(left, static_cast<std::size_t>(end - p)));
   const std::size_t put = put_value({begin, p});
   if (put != static_cast<std::size_t>(p - begin)) return begin + put;
   if (scan == Scan::bad) {
-    fail(call_->scanner.expected());
+    fail(call_->json().scanner.expected());
   } else if (scan != Scan::more) {
     end_value();
   }
@@ -102,8 +101,8 @@ std::size_t ReplyParser::State::put_arguments(std::string_view bytes, bool has_s
 
 /// Arguments as a string: what it holds must be an object. The scanner has seen to the escapes.
 std::size_t ReplyParser::State::put_argument_text(std::string_view bytes, bool has_source) {
-  reply::TextReader& reader = *call_->text;
-  std::string text = std::exchange(reader.tail, {});
+  reply::JsonReader& reader = call_->json();
+  std::string text(reader.tail.data(), std::exchange(reader.tail_size, std::uint8_t{0}));
   std::string one;
   std::size_t used = 0;
   bool good = true;
@@ -118,7 +117,7 @@ std::size_t ReplyParser::State::put_argument_text(std::string_view bytes, bool h
       good = reader.begun ? !reader.done || is_json_space(decoded) : decoded == '{';
       reader.begun = true;
       if (!good || reader.done) continue;
-      const Scan scan = reader.scanner.feed(decoded);
+      const Scan scan = reader.inner.feed(decoded);
       good = good && scan != Scan::bad;
       reader.done = scan == Scan::done;
       if (good) text += decoded;
@@ -126,10 +125,10 @@ std::size_t ReplyParser::State::put_argument_text(std::string_view bytes, bool h
   }
   if (!good) --used;
   const std::size_t cut = good ? reply::incomplete_tail(text) : 0;
-  reader.tail = text.substr(text.size() - cut);
+  reader.tail_size = static_cast<std::uint8_t>(text.copy(reader.tail.data(), cut, text.size() - cut));
   text.resize(text.size() - cut);
   out_.piece(Kind::arguments, has_source ? bytes.substr(0, used) : std::string_view(), text);
-  if (!good) fail(reader.done ? "the end of the text" : reader.scanner.expected());
+  if (!good) fail(reader.done ? "the end of the text" : reader.inner.expected());
   return used;
 }
 
@@ -138,7 +137,7 @@ bool ReplyParser::State::end_value() {
   switch (call_->role) {
     case Call::Role::name: return end_name_member();
     case Call::Role::id:
-      call_->id = call_->word.starts_with('"') ? reply::text_of_json(call_->word) : call_->word;
+      call_->id = call_->word.view().starts_with('"') ? reply::text_of_json(call_->word) : call_->word.take();
       call_->word.clear();
       return true;
     case Call::Role::arguments:
@@ -164,10 +163,10 @@ bool ReplyParser::State::end_name_member() {
 /// Nothing, or an empty text, is an empty object.
 bool ReplyParser::State::end_arguments() {
   const bool text = call_->shape == Call::Shape::text;
-  if (call_->shape == Call::Shape::nothing || (text && !call_->text->begun)) {
+  if (call_->shape == Call::Shape::nothing || (text && !call_->json().begun)) {
     put_meant("{}");
-  } else if (text && !call_->text->done) {
-    fail(call_->text->scanner.expected());
+  } else if (text && !call_->json().done) {
+    fail(call_->json().inner.expected());
     return false;
   }
   if (!in_object()) end_part();

@@ -40,8 +40,8 @@ bool PythonScanner::skip_blank(char c) {
 }
 
 Scan PythonScanner::feed_callee(char c) {
-  if (seen_ < callee_.size()) {
-    if (c != callee_[seen_]) return bad(callee_);
+  if (seen_ < callee_->size()) {
+    if (c != (*callee_)[seen_]) return bad(callee_->c_str());
     ++seen_;
     return Scan::more;
   }
@@ -50,49 +50,49 @@ Scan PythonScanner::feed_callee(char c) {
 }
 
 Scan PythonScanner::push(In in) {
-  if (frames_.size() >= depth_limit_) return bad("nesting no deeper than the limit");
+  if (frames().size() >= depth_limit_) return bad("nesting no deeper than the limit");
   const bool bracket = in == In::bracket;
-  frames_.push_back({in, false, !bracket, static_cast<std::uint32_t>(pending_.size())});
-  if (bracket && undecided_++ == 0) undecided_from_ = pending_.size();
-  pending_ += bracket ? ' ' : in == In::list ? '[' : '{';
+  frames().push_back({in, false, !bracket, static_cast<std::uint32_t>(json().size())});
+  if (bracket && undecided_++ == 0) undecided_from_ = static_cast<std::uint32_t>(json().size());
+  json() += bracket ? ' ' : in == In::list ? '[' : '{';
   return go(in == In::call ? At::name_or_end : in == In::dict ? At::key_or_end : At::value_or_end);
 }
 
 /// A bracket with one element and no comma is no tuple: blanks stand for it.
 Scan PythonScanner::pop() {
-  const Frame frame = frames_.back();
-  frames_.pop_back();
+  const Frame frame = frames().back();
+  frames().pop_back();
   if (frame.in != In::bracket) {
-    pending_ += frame.in == In::list ? ']' : '}';
+    json() += frame.in == In::list ? ']' : '}';
   } else {
     if (!frame.decided) --undecided_;
-    if (!frame.filled) pending_[frame.place] = '[';
-    pending_ += frame.decided || !frame.filled ? ']' : ' ';
+    if (!frame.filled) json()[frame.place] = '[';
+    json() += frame.decided || !frame.filled ? ']' : ' ';
   }
   at_ = At::after;
-  return frames_.empty() ? Scan::done : Scan::more;
+  return frames().empty() ? Scan::done : Scan::more;
 }
 
 Scan PythonScanner::comma() {
-  Frame& frame = frames_.back();
+  Frame& frame = frames().back();
   if (!frame.decided) {
     frame.decided = true;
     --undecided_;
-    pending_[frame.place] = '[';
+    json()[frame.place] = '[';
   }
   return go(frame.in == In::call ? At::name_or_end : frame.in == In::dict ? At::key_or_end : At::value_or_end);
 }
 
 Scan PythonScanner::begin_element() {
-  Frame& frame = frames_.back();
-  if (frame.filled) pending_ += ", ";
+  Frame& frame = frames().back();
+  if (frame.filled) json() += ", ";
   frame.filled = true;
   return Scan::more;
 }
 
 Scan PythonScanner::end_element(char c) {
   if (c == ',') return comma();
-  const In in = frames_.back().in;
+  const In in = frames().back().in;
   const char close = in == In::list ? ']' : in == In::dict ? '}' : ')';
   if (c == close) return pop();
   return bad(in == In::list ? "',' or ']'" : in == In::dict ? "',' or '}'" : "',' or ')'");
@@ -100,34 +100,34 @@ Scan PythonScanner::end_element(char c) {
 
 Scan PythonScanner::begin_name(char c) {
   if (!is_letter(c)) return bad("the name of an argument");
-  word_.assign(1, c);
+  word_ = std::string(1, c);
   return go(At::name);
 }
 
 Scan PythonScanner::feed_name(char c) {
   if (is_letter(c) || is_digit(c)) {
     if (word_.size() == kLongestName) return bad("a shorter name");
-    word_ += c;
+    word_ += {&c, 1};
     return Scan::more;
   }
   Utf8Scanner whole;
-  for (const char byte : word_) {
+  for (const char byte : word_.view()) {
     if (!whole.feed(static_cast<unsigned char>(byte))) return bad("a name in UTF-8");
   }
   if (whole.inside()) return bad("a name in UTF-8");
   begin_element();
-  pending_.append("\"").append(word_).append("\": ");
+  json().append("\"").append(word_.view()).append("\": ");
   at_ = At::equals;
   return feed(c);
 }
 
 Scan PythonScanner::begin_word(char c) {
-  word_.assign(1, c);
+  word_ = std::string(1, c);
   return go(At::word);
 }
 
 Scan PythonScanner::begin_value(char c) {
-  const bool element = frames_.back().in == In::list || frames_.back().in == In::bracket || is_key_;
+  const bool element = frames().back().in == In::list || frames().back().in == In::bracket || is_key_;
   const bool container = c == '[' || c == '(' || c == '{';
   const bool scalar = c == '"' || c == '\'' || c == '-' || c == '+' || c == '.' || is_digit(c) || is_letter(c);
   if (!(scalar || (container && !is_key_))) return bad(is_key_ ? "a key that is a text or a number" : "a literal");
@@ -140,7 +140,7 @@ Scan PythonScanner::begin_value(char c) {
     return go(At::sign);
   }
   if (is_letter(c)) return begin_word(c);
-  word_.assign(1, c);
+  word_ = std::string(1, c);
   return go(At::number);
 }
 
@@ -148,12 +148,12 @@ Scan PythonScanner::begin_value(char c) {
 Scan PythonScanner::feed_word(char c) {
   if (is_letter(c) || is_digit(c)) {
     if (word_.size() == 5) return bad("a literal");
-    word_ += c;
+    word_ += {&c, 1};
     return Scan::more;
   }
   if (c == '"' || c == '\'') {
-    raw_ = word_ == "r" || word_ == "R";
-    if (!raw_ && word_ != "u" && word_ != "U") return bad("a text, and not bytes or a format");
+    raw_ = word_.view() == "r" || word_.view() == "R";
+    if (!raw_ && word_.view() != "u" && word_.view() != "U") return bad("a text, and not bytes or a format");
     return begin_text(c);
   }
   const std::string_view json = json_of_word(word_);
@@ -162,11 +162,11 @@ Scan PythonScanner::feed_word(char c) {
 }
 
 Scan PythonScanner::feed_number(char c) {
-  const bool hexadecimal = word_.size() > 1 && (word_[1] | 0x20) == 'x';
+  const bool hexadecimal = word_.size() > 1 && (word_.view()[1] | 0x20) == 'x';
   const bool power = !hexadecimal && (word_.back() | 0x20) == 'e' && (c == '+' || c == '-');
   if (is_digit(c) || is_letter(c) || c == '.' || power) {
     if (word_.size() == kLongestNumber) return bad("a shorter number");
-    word_ += c;
+    word_ += {&c, 1};
     return Scan::more;
   }
   std::string json = json_of_python_number(word_);
@@ -175,10 +175,10 @@ Scan PythonScanner::feed_number(char c) {
   return end_scalar(json, c);
 }
 
-Scan PythonScanner::end_scalar(std::string_view json, char c) {
-  if (is_key_) pending_ += '"';
-  pending_ += json;
-  if (is_key_) pending_ += '"';
+Scan PythonScanner::end_scalar(std::string_view value, char c) {
+  if (is_key_) json() += '"';
+  json() += value;
+  if (is_key_) json() += '"';
   at_ = is_key_ ? At::colon : At::after;
   return feed(c);
 }
@@ -193,7 +193,7 @@ Scan PythonScanner::feed_structure(char c) {
     case At::name_or_end: return c == ')' ? pop() : begin_name(c);
     case At::equals: return c == '=' ? go(At::value) : bad("'='");
     case At::value_or_end:
-      if (c == (frames_.back().in == In::list ? ']' : ')')) return pop();
+      if (c == (frames().back().in == In::list ? ']' : ')')) return pop();
       break;
     case At::key_or_end:
       if (c == '}') return pop();
@@ -201,12 +201,12 @@ Scan PythonScanner::feed_structure(char c) {
       return begin_value(c);
     case At::colon:
       if (c != ':') return bad("':'");
-      pending_ += ": ";
+      json() += ": ";
       return go(At::value);
     case At::after: return end_element(c);
     case At::sign:
       if (!is_digit(c) && c != '.') return bad("a number");
-      word_.assign(1, c);
+      word_ = std::string(1, c);
       return go(At::number);
     default: break;
   }
@@ -216,7 +216,7 @@ Scan PythonScanner::feed_structure(char c) {
 
 Scan PythonScanner::feed(char c) {
   if (c == '\0') return bad("no byte zero");
-  if (undecided_ != 0 && pending_.size() - undecided_from_ > pending_limit_) return bad("a ',' or ')' sooner");
+  if (undecided_ != 0 && json().size() - undecided_from_ > pending_limit_) return bad("a ',' or ')' sooner");
   switch (at_) {
     case At::name: return feed_name(c);
     case At::word: return feed_word(c);
@@ -235,30 +235,40 @@ Scan PythonScanner::feed(char c) {
   }
 }
 
+/// What is certain leaves; the rest waits for the next run.
 void PythonScanner::take(std::string& out) {
-  const std::size_t certain = undecided_ != 0 ? undecided_from_ : pending_.size() - incomplete_tail(pending_);
-  if (certain == 0) return;
-  out.append(pending_, 0, certain);
-  pending_.erase(0, certain);
+  const std::size_t certain = undecided_ != 0 ? undecided_from_ : json().size() - incomplete_tail(json());
+  out.append(json(), 0, certain);
+  json().erase(0, certain);
   if (undecided_ == 0) return;
   undecided_from_ = 0;
-  for (Frame& frame : frames_) {
+  for (Frame& frame : frames()) {
     if (frame.place >= certain) frame.place -= static_cast<std::uint32_t>(certain);
   }
 }
 
+Scan PythonScanner::run(const char*& p, const char* end, std::string& out) {
+  std::string json = pending_.take();
+  json_ = &json;
+  if (!frames_) frames_.make();
+  Scan scan = Scan::more;
+  while (p != end && scan == Scan::more) {
+    scan = feed(*p);
+    if (scan != Scan::bad) ++p;
+  }
+  take(out);
+  pending_ = std::move(json);
+  json_ = nullptr;
+  return scan;
+}
+
 /// It is read as the one argument of a call.
 std::string json_of_python(std::string_view text, std::uint32_t depth) {
-  PythonScanner scanner({}, depth, 0xFFFFFFFF);
-  Scan scan = Scan::more;
-  const std::string call = "(x=" + std::string(text) + ")";
-  for (const char c : call) {
-    if (scan != Scan::more) return {};
-    scan = scanner.feed(c);
-  }
-  if (scan != Scan::done) return {};
+  const std::string callee, call = "(x=" + std::string(text) + ")";
+  PythonScanner scanner(callee, depth, 0xFFFFFFFF);
   std::string json;
-  scanner.take(json);
+  const char* at = call.data();
+  if (scanner.run(at, call.data() + call.size(), json) != Scan::done || at != call.data() + call.size()) return {};
   const std::string_view value = trimmed(std::string_view(json).substr(6, json.size() - 7));  // {"x": …}
   JsonScanner whole(depth);
   const char* p = value.data();

@@ -13,21 +13,22 @@
 #include <string_view>
 #include <vector>
 
+#include "reply/held.h"
 #include "reply/json_scanner.h"
 
 namespace parlance::reply {
 
 class PythonScanner {
  public:
-  PythonScanner(std::string_view callee, std::uint32_t depth, std::uint32_t pending)
-      : callee_(callee), depth_limit_(depth), pending_limit_(pending) {}
+  /// `callee` must outlive the scanner.
+  PythonScanner(const std::string& callee, std::uint32_t depth, std::uint32_t pending)
+      : callee_(&callee), pending_limit_(pending), depth_limit_(static_cast<std::uint16_t>(depth)) {}
 
-  /// more, done behind the call's last bracket, or bad.
-  Scan feed(char c);
+  /// Feeds bytes from `p` on while they are more; `p` is then behind the call's last bracket (done), at the byte that is not
+  /// its own (bad), or at `end`. Appends the JSON that is certain to `out`: whole code points only; a bracket may turn out
+  /// to be no tuple until its first comma, and holds back all that follows it until then.
+  Scan run(const char*& p, const char* end, std::string& out);
   std::string_view expected() const { return expected_; }
-  /// Appends the JSON that is certain. Whole code points only; a bracket may turn out to be no tuple until its first
-  /// comma, and holds back all that follows it until then.
-  void take(std::string& out);
 
  private:
   enum class At : std::uint8_t {
@@ -43,7 +44,11 @@ class PythonScanner {
     std::uint32_t place = 0;  ///< bracket: where its JSON bracket goes in pending_
   };
 
-  Scan bad(std::string_view expected) {
+  Scan feed(char c);
+  void take(std::string& out);
+  std::string& json() { return *json_; }
+  std::vector<Frame>& frames() { return *frames_; }
+  Scan bad(const char* expected) {
     expected_ = expected;
     return Scan::bad;
   }
@@ -79,16 +84,18 @@ class PythonScanner {
   Scan feed_after_text(char c);
   Scan put_char(char32_t c);
 
-  std::string_view callee_;
-  std::uint32_t depth_limit_, pending_limit_;
+  const std::string* callee_;
+  const char* expected_ = "";
+  std::string* json_ = nullptr;  ///< what run() makes
+  HeldText pending_;             ///< JSON that is not certain yet
+  HeldText word_;                ///< a name, word or number so far
+  Box<std::vector<Frame>> frames_;
+  std::uint32_t pending_limit_;
+  std::uint32_t undecided_from_ = 0;  ///< where in the JSON the first bracket is that may be a tuple
+  std::uint16_t undecided_ = 0;       ///< how many there are
+  std::uint16_t depth_limit_;
+  std::uint16_t seen_ = 0;            ///< bytes of the callee
   At at_ = At::callee;
-  std::uint32_t seen_ = 0;      ///< bytes of the callee
-  std::vector<Frame> frames_;
-  std::uint32_t undecided_ = 0;  ///< brackets that may be tuples
-  std::size_t undecided_from_ = 0;  ///< where in pending_ the first of them is
-  std::string pending_;          ///< JSON that take() has not given yet
-  std::string word_;             ///< a name, word or number so far
-  std::string_view expected_{};
   bool comment_ = false;
   bool continued_ = false;  ///< a backslash outside of texts
   bool is_key_ = false;     ///< the scalar being read is the key of a dict

@@ -38,12 +38,12 @@ char32_t simple_escape(char c) {
 }  // namespace
 
 Scan PythonScanner::put_char(char32_t c) {
-  append_json_char(pending_, c);
+  append_json_char(json(), c);
   return go(At::text);
 }
 
 Scan PythonScanner::begin_text(char quote) {
-  if (!joining_) pending_ += '"';
+  if (!joining_) json() += '"';
   quote_ = quote;
   triple_ = after_return_ = false;
   return go(At::quote);
@@ -69,7 +69,7 @@ Scan PythonScanner::feed_plain(char c) {
   after_return_ = false;
   if (utf8_.inside() || byte >= 0x80) {
     if (!utf8_.feed(byte)) return bad("UTF-8");
-    pending_ += c;
+    json() += c;
     return Scan::more;
   }
   if (c == quote_) {
@@ -146,9 +146,9 @@ Scan PythonScanner::feed_octal(char c) {
 
 Scan PythonScanner::feed_char_name(char c) {
   if (word_.empty() ? c != '{' : word_.size() == kLongestCharName) return bad("the name of a character");
-  word_ += c;
+  word_ += {&c, 1};
   if (c != '}') return Scan::more;
-  const auto found = unicode::find_named(std::string_view(word_).substr(1, word_.size() - 2));
+  const auto found = unicode::find_named(word_.view().substr(1, word_.size() - 2));
   return found ? put_char(*found) : bad("the name of a character");
 }
 
@@ -160,7 +160,7 @@ Scan PythonScanner::feed_after_text(char c) {
   raw_ = false;
   if (c == '"' || c == '\'') return begin_text(c);
   if (c == 'r' || c == 'R' || c == 'u' || c == 'U') return begin_word(c);
-  pending_ += '"';
+  json() += '"';
   joining_ = false;
   at_ = is_key_ ? At::colon : At::after;
   return feed(c);

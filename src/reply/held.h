@@ -1,0 +1,64 @@
+// What holds bytes only at times: HeldText, a string that is a pointer while it is empty; Box, a unique_ptr that copies.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace parlance::reply {
+
+/// A unique_ptr that copies what it holds.
+template <typename T>
+class Box {
+ public:
+  Box() = default;
+  Box(const Box& other) : value_(other.value_ ? std::make_unique<T>(*other.value_) : nullptr) {}
+  Box(Box&&) noexcept = default;
+  Box& operator=(const Box& other) { return *this = Box(other); }
+  Box& operator=(Box&&) noexcept = default;
+  template <typename... Arguments>
+  T& make(Arguments&&... arguments) {
+    value_ = std::make_unique<T>(std::forward<Arguments>(arguments)...);
+    return *value_;
+  }
+  void reset() { value_.reset(); }
+  explicit operator bool() const { return value_ != nullptr; }
+  T& operator*() const { return *value_; }
+  T* operator->() const { return value_.get(); }
+
+ private:
+  std::unique_ptr<T> value_;
+};
+
+class HeldText {
+ public:
+  std::string_view view() const { return text_ ? std::string_view(*text_) : std::string_view(); }
+  operator std::string_view() const { return view(); }
+  bool empty() const { return view().empty(); }
+  std::size_t size() const { return view().size(); }
+  char back() const { return view().back(); }
+  HeldText& operator+=(std::string_view bytes) {
+    if (!text_) text_.make();
+    text_->append(bytes);
+    return *this;
+  }
+  HeldText& operator=(std::string text) {
+    if (text.empty()) {
+      text_.reset();
+    } else {
+      text_.make(std::move(text));
+    }
+    return *this;
+  }
+  void clear() { text_.reset(); }
+  std::string take() {
+    std::string text = text_ ? std::move(*text_) : std::string();
+    text_.reset();
+    return text;
+  }
+
+ private:
+  Box<std::string> text_;
+};
+
+}  // namespace parlance::reply
