@@ -1,9 +1,10 @@
-// Fuzz target: any bytes as a reply, whole and in pieces. The first byte chooses a built-in format, the second where a reply
-// begins and the limits, the third how it is cut. However it is cut, the events are the same once neighbours are joined;
+// Fuzz target: any bytes as a reply, whole and in pieces. The first byte chooses a built-in format, or is '{' and begins a line
+// that is a format itself; the second says where a reply begins and its limits, the third how it is cut. However it is cut, the events are the same once neighbours are joined;
 // their sources are the reply; a call that is complete has arguments that are an object of JSON. A whole prompt is read too.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,25 +69,57 @@ void check(const std::vector<Event>& events, std::string_view reply) {
   if (sources != reply) std::abort();
 }
 
+/// What the input says is read, and with what.
+struct Input {
+  ReplyFormat format;
+  ReplyOptions options;
+  std::string_view reply;
+  std::uint8_t cut = 0;
+};
+
+std::optional<Input> input_of(std::string_view bytes) {
+  if (bytes.size() < 3) return std::nullopt;
+  Input input;
+  const auto first = static_cast<unsigned char>(bytes.front());
+  if (first == '{') {
+    const std::size_t line = std::min(bytes.find('\n'), bytes.size());
+    auto format = ReplyFormat::from_json(bytes.substr(0, line));
+    bytes.remove_prefix(line);
+    if (!format || bytes.size() < 3) return std::nullopt;
+    const auto again = ReplyFormat::from_json(format->to_json());
+    if (!again || !(*again == *format)) std::abort();
+    input.format = std::move(*format);
+  } else {
+    input.format = formats()[first % formats().size()];
+  }
+  const auto choice = static_cast<unsigned char>(bytes[1]);
+  input.cut = static_cast<std::uint8_t>(bytes[2]);
+  input.reply = bytes.substr(3);
+  if ((choice & 4) != 0) input.options.limits = {.depth = 4, .name = 12, .pending = 48};
+  if (input.format.reasoning_open.exists() && (choice & 1) != 0) input.options.prompt = input.format.reasoning_open.texts.front();
+  if ((choice & 8) != 0) input.options.prompt = std::string(input.reply.substr(0, input.cut % 16));
+  if ((choice & 16) == 0) return input;
+  static const ReplyTools tools = *ReplyTools::from_json(
+      R"([{"name": "f", "parameters": {"properties": {"s": {"type": "string"}, "n": {"type": ["integer", "null"]}, "o": {"type": "object"}, "a": {"type": "array"}, "e": {"enum": [1, "x", null]}}}}])");
+  input.options.tools = tools;
+  return input;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size < 3) return 0;
-  const ReplyFormat& format = formats()[data[0] % formats().size()];
-  const std::string_view reply(reinterpret_cast<const char*>(data) + 3, size - 3);
-  ReplyLimits limits;
-  if ((data[1] & 4) != 0) limits = {.depth = 4, .name = 12, .pending = 48};
-  ReplyOptions options{.limits = limits};
-  if (format.reasoning_open.exists() && (data[1] & 1) != 0) options.prompt = format.reasoning_open.texts.front();
+  const auto input = input_of({reinterpret_cast<const char*>(data), size});
+  if (!input) return 0;
+  const auto& [format, options, reply, cut] = *input;
   const ReplyParser parser(format, options);
   const std::vector<Event> whole = read(parser, reply, 0);
   check(whole, reply);
-  if (read(parser, reply, 1) != whole || read(parser, reply, 1 + data[2] % 64) != whole) std::abort();
+  if (read(parser, reply, 1) != whole || read(parser, reply, 1 + cut % 64) != whole) std::abort();
   if (format.turns.empty()) return 0;
-  const ReplyParser turns = ReplyParser::of_conversation(format, limits);
+  const ReplyParser turns = ReplyParser::of_conversation(format, options.limits);
   const std::vector<Event> conversation = read(turns, reply, 0);
   check(conversation, reply);
-  if (read(turns, reply, 1 + data[2] % 64) != conversation) std::abort();
+  if (read(turns, reply, 1 + cut % 64) != conversation) std::abort();
   if (const auto request = read_conversation(format, reply)) {
     Document document;
     if (!document.parse(*request)) std::abort();

@@ -4,7 +4,7 @@
 Every template is a seed of jinja_compile (or go_compile), with its context one of jinja_render (go_render), every
 context one of json_read; the formats of the tree and their examples too. Modelfiles of the cases are seeds of modelfile_read, and small GGUF headers
 that are made here of gguf_read, as SentencePiece models are of sentencepiece_model and small tokenizers of each kind of
-tokenizer_json. What has the same bytes is one seed, named by its hash.
+tokenizer_json, and the replies of tests/replies of reply_feed. What has the same bytes is one seed, named by its hash.
 """
 
 import hashlib
@@ -130,7 +130,19 @@ def sentencepiece_seeds():
             yield made + field(2, field(3, algorithm) + trainer) + field(3, normalizer)
 
 
+def reply_seeds():
+    """Each reply of tests/replies behind its format, in few and in many pieces."""
+    for path in sorted((ROOT / "tests" / "replies").glob("*.json")):
+        family = json.loads(path.read_text())
+        for i, case in enumerate(family["replies"]):
+            prompt = case.get("prompt", family["format"].get("prompt", ""))
+            line = json.dumps(family["format"] | {"prompt": prompt}, ensure_ascii=False).encode()
+            yield line + b"\n" + bytes([16 * (i % 2), i]) + case["reply"].encode()
+
+
 def seeds():
+    for seed in reply_seeds():
+        yield "reply_feed", seed
     cases = ROOT / "tests" / "cases"
     for case in case_file.find_cases(cases, cases):
         template = (case.template or "").encode("utf-8", "surrogatepass")

@@ -101,7 +101,7 @@ int run_stream(ReplyParser& parser, const ReadCommand& command) {
 
 /// One chunk a line, as OpenAI streams them.
 int run_openai(ReplyParser& parser, const ReadCommand& command) {
-  ReplyDeltas deltas(make_call_id);
+  ReplyDeltas deltas(call_ids(command.wish));
   std::string lines;
   int code = 0;
   const auto add = [&lines](std::string_view delta, std::string_view finish) {
@@ -132,7 +132,7 @@ int run_message(ReplyParser& parser, const ReadCommand& command) {
   ReplyMessage message;
   const Result<void> read = feed_all(parser, command, [&](const ReplyEvent& event) { message.add(event); }, [] {});
   if (!read) return report(read.error());
-  return print(message.to_json(make_call_id) + "\n");
+  return print(message.to_json(call_ids(command.wish)) + "\n");
 }
 
 int run_conversation(const ReplyFormat& format, const ReadCommand& command) {
@@ -200,6 +200,7 @@ Run declare_read(CLI::App& app) {
   app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N");
   app.add_option("--chunks", c.chunks, "Feed this many bytes at a time; the result is the same")->type_name("N")->check(CLI::PositiveNumber);
   app.add_flag("--conversation", c.conversation, "Read a whole prompt, and print it as a request");
+  app.add_flag("--number-calls", c.wish.number_calls, "Calls without an id get call_1, call_2, … in place of a random one");
   app.add_flag("--show-format", c.show_format, "Print how the format's replies are written, as JSON");
   app.add_option("--var", c.wish.prompt.variables, "Set a variable of the request's prompt; may be repeated")->type_name("KEY=JSON")->allow_extra_args(false);
   return [command] { return run_read(*command); };

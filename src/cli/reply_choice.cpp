@@ -104,12 +104,15 @@ Result<ReplyOptions> options_of_request(const ReplySource& source, const ReplyWi
   return reply;
 }
 
-std::string make_call_id() {
-  static thread_local std::mt19937_64 random(std::random_device{}() + (std::uint64_t{std::random_device{}()} << 32));
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string id = "call_";
-  for (int i = 0; i < 24; ++i) id += kDigits[random() % 16];
-  return id;
+std::function<std::string()> call_ids(const ReplyWish& wish) {
+  if (wish.number_calls) return {};
+  return [] {
+    static thread_local std::mt19937_64 random(std::random_device{}() + (std::uint64_t{std::random_device{}()} << 32));
+    constexpr char kDigits[] = "0123456789abcdef";
+    std::string id = "call_";
+    for (int i = 0; i < 24; ++i) id += kDigits[random() % 16];
+    return id;
+  };
 }
 
 }  // namespace parlance::cli

@@ -1,5 +1,6 @@
 // How the replies of a command are read: which format, which tools, and what the prompt before them ends with.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -12,6 +13,7 @@ struct ReplyWish {
   PromptOptions prompt;      ///< -f, and what renders the request
   std::string reply_format;  ///< --reply-format: a file
   std::string tools;         ///< --tools: a file
+  bool number_calls = false; ///< --number-calls: ids count, and are the same each time
 };
 
 /// A format, and a template for its prompts where there is one.
@@ -28,7 +30,8 @@ Result<ReplySource> open_reply_source(ReplyWish& wish);
 /// How the reply to `request`, which is JSON, is read: with its tools, from where its prompt ends.
 /// Fails as rendering does, with json and with conversation.
 Result<ReplyOptions> options_of_request(const ReplySource& source, const ReplyWish& wish, std::string request, const std::string& name);
-/// An id for a call that has none: call_ and 24 hexadecimal digits, never the same twice. Threads: any.
-std::string make_call_id();
+/// What makes ids for calls that have none: call_ and 24 hexadecimal digits, never the same twice. Empty with
+/// --number-calls, and the library numbers them. Threads: any.
+std::function<std::string()> call_ids(const ReplyWish& wish);
 
 }  // namespace parlance::cli

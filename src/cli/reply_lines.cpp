@@ -43,7 +43,7 @@ Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish,
   ReplyParser parser(source.format, *options);
   parser.feed(leaf_text(*reply), sink);
   parser.finish(sink);
-  return message.to_json(make_call_id);
+  return message.to_json(call_ids(wish));
 }
 
 bool answer(const ReplySource& source, const ReplyWish& wish, std::string_view line, std::uint64_t number, std::string& out) {

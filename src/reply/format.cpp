@@ -19,6 +19,7 @@ constexpr std::size_t kMostParts = 16;
 constexpr std::size_t kMostTexts = 8;    // ways to write a marker
 constexpr std::size_t kAllTexts = 4096;  // bytes of all of them with their framing: keeps the tries below 2^16 nodes
 constexpr std::size_t kDeepestObject = 8;
+constexpr int kMostObjects = 64;
 
 /// Checks one field after the other and keeps the first fault.
 class Check {
@@ -76,13 +77,13 @@ std::string at(const std::string& list, std::size_t i) { return list + "[" + std
 
 /// What a call says, counted over its parts and the members of its object.
 struct Says {
-  int names = 0, arguments = 0, ids = 0;
+  int names = 0, arguments = 0, ids = 0, objects = 0;
 };
 
 void check_members(Check& check, const std::vector<CallMember>& members, const std::string& path, std::size_t depth, Says& says) {
   std::set<std::string> keys;
   check.need(!members.empty(), path, "an object without members");
-  check.need(depth <= kDeepestObject, path, "too deep");
+  check.need(depth <= kDeepestObject && ++says.objects <= kMostObjects, path, "too deep, or too many objects");
   bool has_name = false, has_arguments = false, has_id = false;
   for (const CallMember& member : members) {
     const std::string place = path + "." + member.key;
@@ -155,12 +156,17 @@ void check_parts(Check& check, const CallForm& form, const std::string& path) {
         check.marker(part.literal, place);
         check.need(part.literal.exists(), place, "a literal needs a text");
         break;
-      case Part::object: check_members(check, part.members, place + ".object", 1, says); break;
+      case Part::object:
+        check_members(check, part.members, place + ".object", 1, says);
+        check.need(says.names == 1 && says.arguments == 1, place, "an object holds the name, once, and the arguments, once");
+        break;
       case Part::arguments:
         ++says.arguments;
         check_arguments(check, form, i, place);
         break;
-      case Part::name: says.names = says.names == 0 || (i > 0 && form.call[i - 1].kind == Part::object) ? says.names + 1 : says.names; [[fallthrough]];
+      case Part::name: 
+        if (says.names == 0) ++says.names;  // a second one repeats it
+        [[fallthrough]];
       default:
         if (part.kind == Part::id && part.pattern.find("{name}") != part.pattern.npos && says.names == 0) ++says.names;
         if (part.kind == Part::id) ++says.ids;

@@ -104,7 +104,7 @@ bool ReplyParser::State::begin_initial(const std::string& held, std::size_t blan
   for (std::size_t i = 0; i < machine_->forms.size(); ++i) {
     const CallForm& form = *machine_->forms[i].form;
     const bool list = form.layout == CallLayout::list;
-    const bool bare = form.initial && !(list && form.open.exists());
+    const bool bare = form.initial && (list ? !form.open.exists() : form.call.front().kind != CallPart::Kind::literal);
     if (!bare && !(list && form.open_optional)) continue;
     open_call(i, held.substr(0, blanks));
     call_->silent = call_->loose = true;
