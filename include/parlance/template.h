@@ -43,6 +43,17 @@ class Workspace {
   std::unique_ptr<State> state_;
 };
 
+/// What a template's text mentions: names to try experiments with, never a reason to believe anything.
+struct TemplateFacts {
+  Syntax syntax = Syntax::jinja;
+  std::vector<std::string> variables;  ///< read, and not built into the language
+  std::vector<std::string> members;    ///< of values, by `.name`
+  std::vector<std::string> texts;      ///< string constants in expressions, and stretches of text, of at most 256 bytes
+  bool reads(std::string_view variable) const;
+  /// As a member or as a text, which is how `message['name']` reads it.
+  bool mentions(std::string_view name) const;
+};
+
 /// A compiled template. Copies share one immutable program; safe to use from many threads at once.
 class Template {
  public:
@@ -68,6 +79,8 @@ class Template {
   const std::string& name() const;
   /// Does a {% generation %} tag stand in it?
   bool has_generation_tag() const;
+  /// What it mentions. Empty but for the syntax where it is written in Go's language, whose data have fixed names.
+  TemplateFacts facts() const;
   /// The instructions it compiled to, for people.
   std::string list_code() const;
 

@@ -29,6 +29,10 @@ constexpr Command kCommands[] = {
      PARLANCE_TOKENS(declare_prefix)},
     {"template", "Show a model's template and what comes along with it", Program::main, PARLANCE_MAIN(declare_template)},
     {"read", "Read a model's reply as a message, or as events while it streams", Program::main, PARLANCE_MAIN(declare_read)},
+    {"format", "Show how a template's model writes its replies, and what the template can", Program::main,
+     PARLANCE_MAIN(declare_format)},
+    {"check", "Try the laws of a template and its replies with generated conversations", Program::main,
+     PARLANCE_MAIN(declare_check)},
     {"list", "List the filters, tests, globals, methods and errors there are", Program::main,
      PARLANCE_MAIN(declare_list)},
 };

@@ -34,6 +34,8 @@ Run declare_render(CLI::App& app);
 Run declare_template(CLI::App& app);
 Run declare_list(CLI::App& app);
 Run declare_read(CLI::App& app);
+Run declare_format(CLI::App& app);
+Run declare_check(CLI::App& app);
 Run declare_tokens(CLI::App& app);
 Run declare_prefix(CLI::App& app);
 

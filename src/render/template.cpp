@@ -70,6 +70,30 @@ Result<Template> Template::compile(std::string_view text, const CompileOptions& 
 
 const std::string& Template::name() const { return impl_->name; }
 bool Template::has_generation_tag() const { return impl_->any().has_generation; }
+bool TemplateFacts::reads(std::string_view variable) const {
+  return std::find(variables.begin(), variables.end(), variable) != variables.end();
+}
+
+bool TemplateFacts::mentions(std::string_view name) const {
+  return std::find(members.begin(), members.end(), name) != members.end() ||
+         std::find(texts.begin(), texts.end(), name) != texts.end();
+}
+
+TemplateFacts Template::facts() const {
+  constexpr std::size_t kLongestText = 256;
+  TemplateFacts facts;
+  facts.syntax = impl_->go != nullptr ? Syntax::go : Syntax::jinja;
+  if (impl_->program == nullptr) return facts;
+  for (const jinja::VariableName& name : impl_->program->names) {
+    if ((name.global.flags & Value::kMissing) != 0) facts.variables.emplace_back(name.name);
+  }
+  for (const jinja::AttributeSite& site : impl_->program->sites) facts.members.emplace_back(leaf_text(site.name));
+  for (const Value& constant : impl_->program->constants) {
+    if (constant.is_leaf() && constant.size <= kLongestText) facts.texts.emplace_back(leaf_text(constant));
+  }
+  return facts;
+}
+
 std::string Template::list_code() const {
   return impl_->program == nullptr ? std::string() : jinja::list_code(*impl_->program);
 }

@@ -133,7 +133,9 @@ void ReplyParser::State::close_call(bool complete) {
 /// All parts of a call are there.
 void ReplyParser::State::end_item() {
   switch (form().form->layout) {
-    case CallLayout::single: return begin_content(Gap::after);
+    case CallLayout::single:
+      fresh_ = form().form->initial;  // another may follow at once
+      return begin_content(Gap::after);
     case CallLayout::section:
       next_item();
       place_ = Place::next;

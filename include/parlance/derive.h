@@ -1,0 +1,104 @@
+// What a template does to an assistant's turn, found by experiment: how replies are written, and what a template can.
+//
+//     auto derived = parlance::derive(*chat_template);
+//     if (!derived) return report(derived.error());
+//     if (derived->verdict != parlance::Verdict::none) parlance::ReplyParser parser(derived->format);
+//
+// Some sixty small conversations are rendered and looked at, with the origin of each byte; no name of a model and no text
+// of the template is asked. What was found reads the probes' own turns before it is called verified.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "parlance/reply_format.h"
+#include "parlance/result.h"
+#include "parlance/template.h"
+
+namespace parlance {
+
+/// How far what was derived can be relied upon.
+enum class Verdict : std::uint8_t {
+  none,      ///< no assistant turn could be rendered: replies are plain text
+  partial,   ///< something was not found, or a probe's own turn is not read back; `missing` says what
+  verified,  ///< all that the template shows is read back as it was given
+};
+std::string_view name_of(Verdict verdict);
+
+/// A field of the format and the experiment that showed it.
+struct DerivedField {
+  std::string field;       ///< "calls[0].call"
+  std::string experiment;  ///< "two calls beside one"
+  std::string shown;       ///< the bytes that told, shortened
+};
+
+/// What a prompt ends with under one setting of a variable that switches thinking.
+struct ThinkingStart {
+  std::string variable;  ///< "enable_thinking"
+  std::string value;     ///< as JSON: "true"
+  std::string prompt;    ///< as ReplyFormat::prompt
+  bool in_reasoning = false;
+};
+
+/// What a template can do, found by rendering. An unset text means that no experiment rendered.
+struct TemplateCapabilities {
+  /// Role and what becomes of a message with it: "renders", "raises" or "dropped".
+  std::vector<std::pair<std::string, std::string>> roles;
+  bool text_content = false;          ///< content as a string shows
+  bool parts_content = false;         ///< content as a list of text parts shows
+  bool tools = false;                 ///< tools of the request show in the prompt
+  bool calls = false;                 ///< calls of the history show
+  bool parallel_calls = false;        ///< two in one message show
+  bool content_with_calls = false;    ///< content beside calls shows
+  bool object_arguments = false;      ///< arguments as an object show as they are
+  bool text_arguments = false;        ///< arguments as a string that holds JSON show as they are
+  bool escapes_text = true;           ///< quotes and line ends in arguments can be told from what ends a text
+  bool call_ids_shown = false;
+  bool call_ids_needed = false;       ///< a call without an id raises
+  bool null_content_needed = false;   ///< a call shows only beside content that is null
+  bool reasoning_with_text = false;   ///< reasoning of the last turn shows beside an answer
+  bool reasoning_with_calls = false;
+  bool reasoning_with_last_calls = false;  ///< also before the calls' results are there
+  bool reasoning_in_history = false;  ///< reasoning of a turn before the last user's shows
+  std::string reasoning_key;          ///< the member that carries it: "reasoning_content"
+};
+
+/// What derive() found.
+struct DerivedFormat {
+  ReplyFormat format;
+  Verdict verdict = Verdict::none;
+  std::vector<std::string> missing;      ///< what keeps it from verified, as sentences
+  std::vector<std::string> notes;        ///< what a template loses, as sentences
+  std::vector<DerivedField> evidence;
+  std::vector<ThinkingStart> starts;
+  TemplateCapabilities capabilities;
+  std::size_t renders = 0;               ///< experiments made
+  /// All of it as a JSON object; `format` is what ReplyFormat::from_json reads.
+  std::string to_json() const;
+};
+
+/// What derive() may use besides the template.
+///
+///     field           default  effect
+///     format          none     the format of replies, where it is known: it is tried instead of one that is derived
+///     special_tokens  none     variables of the model, name and text: bos_token, eos_token, …
+///     limits          see Limits  bounds of all experiments together: each gets a 64th of the steps and of the memory, and
+///                                 a prompt of at most 1 MiB
+struct DeriveOptions {
+  std::optional<ReplyFormat> format{};
+  std::vector<std::pair<std::string, std::string>> special_tokens{};
+  Limits limits{};
+};
+
+/// Derives how a template's model writes replies. Takes some milliseconds; keep what it gives.
+///
+/// A template that raises, or reaches a limit, shows nothing: its verdict is none, which is no failure.
+/// Fails with value, json where parlance's own data/quirks are broken.
+/// Threads: any. Source of the method: rendering pairs of conversations that differ in one thing.
+Result<DerivedFormat> derive(const Template& chat_template, const DeriveOptions& options = {});
+
+}  // namespace parlance

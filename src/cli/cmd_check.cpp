@@ -1,0 +1,90 @@
+// parlance check: the laws of a template and its format of replies, each with a counter-example where it is broken.
+//
+// Begin reading at run_check.
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/json_object.h"
+#include "cli/prompt_options.h"
+#include "cli/derive_choice.h"
+#include "cli/report.h"
+#include "parlance/check.h"
+
+namespace parlance::cli {
+namespace {
+
+struct CheckCommand {
+  PromptOptions prompt;
+  std::size_t count = 200;
+  std::uint64_t seed = 1;
+  bool json = false;
+  bool list = false;
+};
+
+constexpr int kBroken = 1;
+
+int list_laws() {
+  std::string out;
+  for (const LawInfo& law : laws()) out.append(law.name).append(14 - law.name.size(), ' ').append(law.sentence).append("\n");
+  return print(out);
+}
+
+std::string as_json(const CheckReport& report) {
+  Json json('{');
+  json.text("verdict", name_of(report.derived.verdict)).flag("holds", report.holds());
+  Json list('[');
+  for (const LawResult& law : report.laws) {
+    Json row('{');
+    row.text("law", law.law).text("outcome", name_of(law.outcome)).number("tried", static_cast<std::int64_t>(law.tried));
+    if (!law.example.empty()) row.text("example", law.example);
+    list.next() += row.take();
+  }
+  json.key("laws") += list.take();
+  return json.take() + "\n";
+}
+
+std::string as_text(const CheckReport& report) {
+  std::string out = "format: " + std::string(name_of(report.derived.verdict)) + "\n";
+  for (const std::string& sentence : report.derived.missing) out += "  missing: " + sentence + "\n";
+  for (const LawResult& law : report.laws) {
+    out.append(law.law).append(14 - law.law.size(), ' ').append(name_of(law.outcome));
+    if (law.outcome == LawResult::Outcome::holds) out += ", " + std::to_string(law.tried) + " tried";
+    if (!law.example.empty()) out += ": " + law.example;
+    out += "\n";
+  }
+  return out;
+}
+
+int run_check(CheckCommand& command) {
+  if (command.list) return list_laws();
+  CheckOptions options;
+  options.count = command.count;
+  options.seed = command.seed;
+  const Result<CheckReport> checked = check_replies(command.prompt, options);
+  if (!checked) return report(checked.error());
+  const int printed = print(command.json ? as_json(*checked) : as_text(*checked));
+  if (printed != 0) return printed;
+  return checked->holds() && checked->derived.verdict != Verdict::partial ? 0 : kBroken;
+}
+
+constexpr const char* kFooter = R"(Exit codes: 0 all laws hold, 1 a law is broken or the format is partial, others as of every command.
+Examples:
+  parlance check -f chatml              what holds for a built-in format
+  parlance check -t chat_template.jinja --count 2000 --json    for a pipeline)";
+
+}  // namespace
+
+Run declare_check(CLI::App& app) {
+  auto command = std::make_shared<CheckCommand>();
+  CheckCommand& c = *command;
+  app.footer(kFooter);
+  declare_template_options(app, c.prompt);
+  declare_limits(app, c.prompt);
+  app.add_option("--count", c.count, "Conversations generated for each law")->type_name("N")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--seed", c.seed, "Where the generator begins")->type_name("N")->capture_default_str();
+  app.add_flag("--json", c.json, "Print the report as a JSON object");
+  app.add_flag("--laws", c.list, "List the laws, and do nothing else");
+  return [command] { return run_check(*command); };
+}
+
+}  // namespace parlance::cli

@@ -1,0 +1,96 @@
+// parlance format: how a template's model writes its replies, and what the template can.
+//
+// Begin reading at run_format.
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/prompt_options.h"
+#include "cli/derive_choice.h"
+#include "cli/report.h"
+#include "value/json.h"
+
+namespace parlance::cli {
+namespace {
+
+struct FormatCommand {
+  PromptOptions prompt;
+  bool json = false;
+  bool only_format = false;
+};
+
+std::string in_quotes(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+void append_row(std::string& out, std::string_view name, std::string_view text) {
+  out.append("  ").append(name);
+  out.append(name.size() < 22 ? 22 - name.size() : 1, ' ');
+  out.append(text).append("\n");
+}
+
+std::string yes(bool flag) { return flag ? "yes" : "no"; }
+
+void append_capabilities(std::string& out, const TemplateCapabilities& can) {
+  out += "\nthe template\n";
+  for (const auto& [role, fate] : can.roles) append_row(out, "role " + role, fate);
+  append_row(out, "content", can.parts_content ? "text, or a list of parts" : "text");
+  append_row(out, "tools", can.tools ? "shown" : "not shown");
+  append_row(out, "calls", !can.calls ? "not shown" : can.parallel_calls ? "shown, several in a message" : "shown, one in a message");
+  if (can.calls) {
+    append_row(out, "content beside calls", can.content_with_calls ? "kept" : "dropped");
+    append_row(out, "arguments", can.object_arguments && can.text_arguments ? "object or text" : can.object_arguments ? "object" : "text");
+    append_row(out, "call ids", can.call_ids_needed ? "needed" : can.call_ids_shown ? "shown" : "not shown");
+  }
+  if (!can.reasoning_key.empty()) {
+    append_row(out, "reasoning", "in " + can.reasoning_key);
+    append_row(out, "  beside an answer", yes(can.reasoning_with_text));
+    append_row(out, "  beside calls", yes(can.reasoning_with_calls));
+    append_row(out, "  of earlier turns", can.reasoning_in_history ? "kept" : "dropped");
+  }
+}
+
+std::string as_text(const DerivedFormat& derived) {
+  std::string out = "verdict: " + std::string(name_of(derived.verdict)) + "\n";
+  for (const std::string& sentence : derived.missing) out += "  missing: " + sentence + "\n";
+  out += "\nreplies\n  " + derived.format.to_json() + "\n";
+  out += "\nhow it was found\n";
+  for (const DerivedField& field : derived.evidence) append_row(out, field.field, field.experiment + ": " + in_quotes(field.shown));
+  out += "\nprompts end with\n";
+  for (const ThinkingStart& start : derived.starts) {
+    const std::string name = start.variable.empty() ? "by default" : start.variable + " = " + start.value;
+    append_row(out, name, in_quotes(start.prompt) + (start.in_reasoning ? ", in reasoning" : ""));
+  }
+  append_capabilities(out, derived.capabilities);
+  if (!derived.notes.empty()) out += "\nwhat it loses\n";
+  for (const std::string& sentence : derived.notes) out += "  " + sentence + "\n";
+  return out;
+}
+
+int run_format(FormatCommand& command) {
+  const Result<DerivedFormat> derived = derive_reply(command.prompt);
+  if (!derived) return report(derived.error());
+  if (command.only_format) return print(derived->format.to_json() + "\n");
+  return print(command.json ? derived->to_json() + "\n" : as_text(*derived));
+}
+
+constexpr const char* kFooter = R"(Examples:
+  parlance format -f chatml                    how its replies are written, and how that was found
+  parlance format -t chat_template.jinja --json    the same for a program
+  parlance format -m org/name --reply-format > f.json    what parlance read --reply-format takes)";
+
+}  // namespace
+
+Run declare_format(CLI::App& app) {
+  auto command = std::make_shared<FormatCommand>();
+  FormatCommand& c = *command;
+  app.footer(kFooter);
+  declare_template_options(app, c.prompt);
+  declare_limits(app, c.prompt);
+  app.add_flag("--json", c.json, "Print all that was found as a JSON object");
+  app.add_flag("--reply-format", c.only_format, "Print the format of replies alone, as JSON");
+  return [command] { return run_format(*command); };
+}
+
+}  // namespace parlance::cli

@@ -1,0 +1,59 @@
+// Which format of replies a command uses. Begin reading at derive_reply.
+#include "cli/derive_choice.h"
+
+#include "parlance/source.h"
+
+namespace parlance::cli {
+namespace {
+
+struct Opened {
+  Template chat_template;
+  DeriveOptions deriving;
+};
+
+/// The template of the options, with what else experiments go by.
+Result<Opened> open_for_experiments(PromptOptions& options) {
+  if (Result<void> fine = check_prompt_options(options, true); !fine) return fine.error();
+  const Result<RenderOptions> rendering = render_options_of(options);
+  if (!rendering) return rendering.error();
+  const Result<FoundTemplates> found = open_templates(options, rendering->limits);
+  if (!found) return found.error();
+  Result<Template> compiled = compile_chosen(*found, options.wish, true);
+  if (!compiled) return compiled.error();
+  Opened opened{std::move(*compiled), {}};
+  opened.deriving.limits = rendering->limits;
+  for (const SpecialToken& token : found->source.special_tokens) opened.deriving.special_tokens.emplace_back(token.name, token.text);
+  return opened;
+}
+
+/// The format of replies that a built-in format brings along, if one is named.
+Result<std::optional<ReplyFormat>> own_format(const std::string& name) {
+  const BuiltinFormat* builtin = find_format(name);
+  if (builtin == nullptr || builtin->reply.empty()) return std::optional<ReplyFormat>();
+  Result<ReplyFormat> own = ReplyFormat::from_json(builtin->reply, std::string(builtin->name) + ".reply.json");
+  if (!own) return own.error();
+  return std::optional<ReplyFormat>(std::move(*own));
+}
+
+}  // namespace
+
+Result<DerivedFormat> derive_reply(PromptOptions& options) {
+  Result<Opened> opened = open_for_experiments(options);
+  if (!opened) return opened.error();
+  Result<std::optional<ReplyFormat>> own = own_format(options.wish.format);
+  if (!own) return own.error();
+  opened->deriving.format = std::move(*own);
+  return derive(opened->chat_template, opened->deriving);
+}
+
+Result<CheckReport> check_replies(PromptOptions& options, CheckOptions checking) {
+  Result<Opened> opened = open_for_experiments(options);
+  if (!opened) return opened.error();
+  Result<std::optional<ReplyFormat>> own = own_format(options.wish.format);
+  if (!own) return own.error();
+  opened->deriving.format = std::move(*own);
+  checking.derive = std::move(opened->deriving);
+  return check(opened->chat_template, checking);
+}
+
+}  // namespace parlance::cli

@@ -1,0 +1,30 @@
+// How calls stand in an assistant's turn: the parts of each, and what stands round and between them.
+//
+// Two calls are rendered and laid beside each other; what is the same byte of the template in both is the call's own, the
+// rest is the section's. Begin reading at find_calls.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "probe/turn.h"
+
+namespace parlance::probe {
+
+struct FoundCalls {
+  CallForm form;
+  std::string ending;       ///< behind the last call: the end of the turn
+  std::size_t calls = 0;    ///< how many of two showed
+  bool ids_shown = false;
+  std::string problem;      ///< why the form may not hold
+};
+
+/// Finds the form of the calls in `two`, a turn with two plain calls; or in `one`, where two do not render.
+std::optional<FoundCalls> find_calls(const TurnFacts& turn, const Shot& one, const Shot& two);
+
+/// The assistant's turn from its opener on, up to what answers its calls.
+Stretch turn_of(const TurnFacts& turn, const Shot& shot);
+/// The same behind the opener: what the turn says.
+Stretch body_of(const TurnFacts& turn, const Shot& shot);
+
+}  // namespace parlance::probe

@@ -1,0 +1,203 @@
+// The laws of a template, tried with generated turns. Begin reading at the table kLaws.
+#include "parlance/check.h"
+
+#include <algorithm>
+#include <array>
+
+#include "probe/calls.h"
+#include "probe/convention.h"
+#include "probe/generate.h"
+#include "probe/read_back.h"
+#include "probe/stretch.h"
+
+namespace parlance {
+namespace probe {
+namespace {
+
+/// What the laws look at: generated turns, rendered.
+struct Trial {
+  Scene scene;
+  std::string body;  ///< what the template writes of it, behind the opener
+};
+
+struct Trials {
+  const Template& chat_template;
+  const CheckOptions& options;
+  const DerivedFormat& derived;
+  Prober& prober;
+  const TurnFacts& turn;
+  ReadBack reader;
+  std::vector<Trial> made;
+};
+
+using Try = LawResult (*)(const Trials& trials);
+
+LawResult holds(std::size_t tried) {
+  LawResult result;
+  result.outcome = LawResult::Outcome::holds;
+  result.tried = tried;
+  return result;
+}
+
+LawResult skipped(std::string why) {
+  LawResult result;
+  result.example = std::move(why);
+  return result;
+}
+
+LawResult broken(std::size_t tried, const Trial& trial, const Convention& convention, const std::string& what) {
+  LawResult result;
+  result.outcome = LawResult::Outcome::broken;
+  result.tried = tried;
+  Scene scene = trial.scene;
+  scene.tools = false;  // they are always the same
+  result.example = what + "\n  request: " + request_of(scene, convention) + "\n  reply: " + trial.body;
+  return result;
+}
+
+/// Tries `fault` on each trial; it gives a sentence where the law is broken.
+template <typename Fault>
+LawResult try_each(const Trials& trials, Fault fault) {
+  if (trials.made.empty()) return skipped("no turn of an assistant renders");
+  std::size_t tried = 0;
+  for (const Trial& trial : trials.made) {
+    ++tried;
+    const std::string what = fault(trial);
+    if (!what.empty()) return broken(tried, trial, trials.prober.convention, what);
+  }
+  return holds(tried);
+}
+
+LawResult try_read_back(const Trials& trials) {
+  return try_each(trials, [&](const Trial& trial) {
+    const auto found = trials.reader.compare(trial.scene, trial.body, trials.derived.capabilities.call_ids_shown);
+    return found.wrong.empty() ? std::string() : found.wrong.front();
+  });
+}
+
+LawResult try_cuts(const Trials& trials) {
+  constexpr std::size_t kSizes[] = {1, 2, 3, 5, 8, 13};
+  return try_each(trials, [&](const Trial& trial) -> std::string {
+    const std::vector<std::string> whole = trials.reader.events(trial.body, {});
+    for (const std::size_t size : kSizes) {
+      if (trials.reader.events(trial.body, {size}) != whole) return "other events in pieces of " + std::to_string(size) + " bytes";
+    }
+    return {};
+  });
+}
+
+LawResult try_conservation(const Trials& trials) {
+  return try_each(trials, [&](const Trial& trial) -> std::string {
+    std::string sources;
+    trials.reader.events(trial.body, {7}, &sources);
+    return sources == trial.body ? "" : "the events do not give the reply back, but: " + sources;
+  });
+}
+
+LawResult try_truncation(const Trials& trials) {
+  return try_each(trials, [&](const Trial& trial) -> std::string {
+    const ReplyMessage whole = trials.reader.message(trial.body);
+    for (std::size_t size = 0; size < trial.body.size(); size += 1 + size / 16) {
+      const ReplyMessage part = trials.reader.message(std::string_view(trial.body).substr(0, size));
+      for (std::size_t i = 0; i < part.calls.size(); ++i) {
+        if (!part.calls[i].complete) continue;
+        if (canonical_json(part.calls[i].arguments).empty()) return "a complete call without valid arguments in the first " + std::to_string(size) + " bytes";
+        if (i >= whole.calls.size() || part.calls[i].arguments != whole.calls[i].arguments) {
+          return "a call is said complete in the first " + std::to_string(size) + " bytes, and goes on";
+        }
+      }
+    }
+    return {};
+  });
+}
+
+/// Where tags and origins contradict each other: what the assistant said is outside, or what somebody else said inside.
+std::string mask_fault(const Conversation& chat, const Rendering& prompt) {
+  constexpr std::int32_t kAssistant = 1;  // of a generated conversation's messages
+  for (const Span& span : prompt.spans()) {
+    const bool said = span.origin == Origin::input && span.message >= 0 && !path_of_span(chat, span).ends_with(".role");
+    if (!said) continue;
+    const bool inside = std::any_of(prompt.generation().begin(), prompt.generation().end(),
+                                    [&](const TextRange& range) { return range.begin <= span.begin && span.end <= range.end; });
+    if (inside == (span.message == kAssistant)) continue;
+    return path_of_span(chat, span) + (inside ? " is inside" : " is outside") + " of the generation tags";
+  }
+  return {};
+}
+
+LawResult try_masks(const Trials& trials) {
+  if (!trials.chat_template.has_generation_tag()) return skipped("the template has no generation tag");
+  return try_each(trials, [&](const Trial& trial) -> std::string {
+    const Result<Conversation> chat = Conversation::from_json(request_of(trial.scene, trials.prober.convention));
+    RenderOptions rendering;
+    rendering.add_generation_prompt = false;
+    rendering.limits = trials.options.derive.limits;
+    if (!chat) return {};
+    const Result<Rendering> prompt = trials.chat_template.render(*chat, rendering);
+    return prompt ? mask_fault(*chat, *prompt) : std::string();
+  });
+}
+
+struct Law {
+  LawInfo info;
+  Try run;
+};
+constexpr Law kLaws[] = {
+    {{"read-back", "reading what the template writes of a message gives the message"}, try_read_back},
+    {{"cuts", "the events of a reply are the same however it is cut"}, try_cuts},
+    {{"conservation", "every byte of a reply is in exactly one event"}, try_conservation},
+    {{"truncation", "a reply that is cut off has no call that is complete and would not be so in the end"}, try_truncation},
+    {{"masks", "generation tags hold what the assistant said, and nothing that somebody else said"}, try_masks},
+};
+
+constexpr auto kInfos = [] {
+  std::array<LawInfo, std::size(kLaws)> infos{};
+  for (std::size_t i = 0; i < infos.size(); ++i) infos[i] = kLaws[i].info;
+  return infos;
+}();
+
+std::vector<Trial> make_trials(Prober& prober, const TurnFacts& turn, const DerivedFormat& derived, const CheckOptions& options) {
+  std::vector<Trial> made;
+  if (!turn.found) return made;
+  Generator generator(options.seed, derived.capabilities, derived.capabilities.parallel_calls);
+  for (std::size_t i = 0; i < options.count; ++i) {
+    Trial trial{generator.turn(), {}};
+    const Shot shot = prober.take(trial.scene);
+    if (!shot) continue;
+    trial.body = std::string(body_of(turn, shot).text);
+    made.push_back(std::move(trial));
+  }
+  return made;
+}
+
+}  // namespace
+}  // namespace probe
+
+std::span<const LawInfo> laws() { return probe::kInfos; }
+
+std::string_view name_of(LawResult::Outcome outcome) {
+  constexpr std::string_view kNames[] = {"holds", "broken", "skipped"};
+  return kNames[static_cast<std::size_t>(outcome)];
+}
+
+bool CheckReport::holds() const {
+  return std::none_of(laws.begin(), laws.end(), [](const LawResult& law) { return law.outcome == LawResult::Outcome::broken; });
+}
+
+Result<CheckReport> check(const Template& chat_template, const CheckOptions& options) {
+  Result<DerivedFormat> derived = derive(chat_template, options.derive);
+  if (!derived) return derived.error();
+  CheckReport report{std::move(*derived), {}};
+  probe::Prober prober(chat_template, options.derive);
+  const probe::TurnFacts turn = probe::find_facts(prober);
+  probe::Trials trials{chat_template, options, report.derived, prober, turn, probe::ReadBack(turn, report.derived.format), {}};
+  trials.made = probe::make_trials(prober, turn, report.derived, options);
+  for (const probe::Law& law : probe::kLaws) {
+    LawResult result = law.run(trials);
+    result.law = law.info.name;
+    report.laws.push_back(std::move(result));
+  }
+  return report;
+}
+
+}  // namespace parlance

@@ -1,0 +1,20 @@
+// How a template wants a conversation handed over, and what an assistant's turn then looks like. Begin reading at find_facts.
+#pragma once
+#include "probe/turn.h"
+
+namespace parlance::probe {
+
+/// Does a call show, its arguments not encoded twice?
+enum class Shows : std::uint8_t { no, escaped, yes };
+
+/// The first way of handing over a call that shows it.
+struct CallProbe {
+  Shows shows = Shows::no;
+  Convention convention{};
+  Next next = Next::nothing;
+};
+
+/// Sets prober.convention, and says how turns begin and end; `call` is how a call shows.
+TurnFacts find_facts(Prober& prober, CallProbe* call = nullptr);
+
+}  // namespace parlance::probe

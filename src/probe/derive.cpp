@@ -1,0 +1,280 @@
+// From a template to a ReplyFormat, by experiment. Begin reading at derive.
+#include "parlance/derive.h"
+
+#include <algorithm>
+
+#include "probe/calls.h"
+#include "probe/capabilities.h"
+#include "probe/convention.h"
+#include "probe/prose.h"
+#include "probe/quirks.h"
+#include "probe/reasoning.h"
+#include "probe/stretch.h"
+#include "probe/tag_values.h"
+#include "probe/tolerance.h"
+#include "probe/turn.h"
+#include "probe/verify.h"
+
+namespace parlance {
+namespace probe {
+namespace {
+
+class Derivation {
+ public:
+  Derivation(const Template& chat_template, const DeriveOptions& options) : prober_(chat_template, options) {}
+  Result<DerivedFormat> run() {
+    CallProbe call;
+    turn_ = find_facts(prober_, &call);
+    if (turn_.found) {
+      take_turn();
+      if (call.shows != Shows::no) take_calls(call);
+      take_reasoning(call.shows != Shows::no);
+      take_content();
+    } else {
+      out_.missing.push_back("no answer of the assistant could be rendered");
+    }
+    find_capabilities(prober_, turn_, out_);
+    out_.capabilities.calls = call.shows != Shows::no;
+    if (const std::optional<ReplyFormat>& known = prober_.options().format) take_known(*known);
+    finish(call);
+    if (!prober_.options().format) {
+      if (Result<void> added = take_what_is_told(); !added) return added.error();
+    }
+    out_.renders = prober_.count();
+    return std::move(out_);
+  }
+
+ private:
+  void show(std::string field, std::string experiment, std::string_view bytes) {
+    out_.evidence.push_back({std::move(field), std::move(experiment), shortened(bytes)});
+  }
+
+  void take_turn() {
+    out_.format.prompt = turn_.prompt;
+    show("prompt", "a prompt for a reply beside an answer", turn_.prompt);
+    out_.starts = find_starts(prober_, turn_);
+  }
+
+  void take_calls(const CallProbe& probe) {
+    const Shot one = prober_.take({.content = {}, .calls = plain_calls(1), .next = probe.next});
+    const Shot two = prober_.take({.content = {}, .calls = plain_calls(2), .next = probe.next});
+    std::optional<FoundCalls> found = find_calls(turn_, one, two);
+    if (!found) {
+      out_.missing.push_back("a call shows, but not how it is written");
+      return;
+    }
+    if (is_blank(found->ending) && is_blank(turn_.after_content)) found->ending = next_opener();
+    if (!found->problem.empty()) out_.missing.push_back(found->problem);
+    out_.format.parallel = found->calls > 1;
+    out_.capabilities.call_ids_shown = found->ids_shown;
+    call_ending_ = found->ending;
+    show("calls[0]", found->calls > 1 ? "two calls beside each other" : "a call", body_of(turn_, found->calls > 1 ? two : one).text);
+    out_.format.calls.push_back(std::move(found->form));
+    mark_distinctive(out_.format.calls.front());
+    refine_tags(prober_, turn_, out_.format.calls.front(), probe.next);
+    frame_calls(probe);
+  }
+
+  /// What begins with no tag may also stand in an answer: only the name of a tool tells.
+  static void mark_distinctive(CallForm& form) {
+    const ReplyMarker& opener = form.open.exists() ? form.open : form.call.front().literal;
+    form.declared_only = opener.exists() && tags_of(opener.texts.front()).empty();
+  }
+
+  /// Where nothing closes a turn with calls: the opener of the turn that answers them.
+  std::string next_opener() {
+    const Shot last = prober_.take({.content = {}, .calls = plain_calls(1)});
+    const Shot answered = prober_.take({.content = {}, .calls = plain_calls(1), .next = Next::result});
+    if (!last || !answered || !answered.text.starts_with(last.text)) return {};
+    return std::string(first_tag(std::string_view(answered.text).substr(last.text.size())));
+  }
+
+  /// The white space between an answer and a call belongs to the call's opener.
+  void frame_calls(const CallProbe& probe) {
+    const Shot both = prober_.take({.calls = plain_calls(1), .next = probe.next});
+    if (!both) return;
+    const std::string_view body = body_of(turn_, both).text;
+    const std::size_t said = body.find(kContent);
+    if (said == std::string_view::npos) return;
+    const std::size_t behind = said + kContent.size();
+    std::size_t blank = behind;
+    while (blank < body.size() && is_space(body[blank])) ++blank;
+    CallForm& form = out_.format.calls.front();
+    ReplyMarker* opener = form.open.exists() ? &form.open : form.call.front().kind == CallPart::Kind::literal ? &form.call.front().literal : nullptr;
+    if (opener != nullptr && body.substr(blank).starts_with(opener->texts.front())) opener->before = std::string(body.substr(behind, blank - behind));
+  }
+
+  void take_reasoning(bool calls_show) {
+    reasoning_ = find_reasoning(prober_, turn_, out_.starts, calls_show);
+    const FoundReasoning& found = reasoning_;
+    ReplyFormat& format = out_.format;
+    format.reasoning_open = found.open;
+    format.reasoning_close = found.close;
+    out_.capabilities.reasoning_key = found.key;
+    out_.capabilities.reasoning_with_text = found.with_text;
+    out_.capabilities.reasoning_with_calls = found.with_calls;
+    out_.capabilities.reasoning_with_last_calls = found.with_last_calls;
+    out_.capabilities.reasoning_in_history = found.in_history;
+    if (found.close.exists()) show("reasoning", found.experiment, found.shown);
+    for (ThinkingStart& start : out_.starts) start.in_reasoning = ends_in_reasoning(start.prompt, found.open, found.close);
+    format.calls_end_reasoning = std::any_of(out_.starts.begin(), out_.starts.end(), [](const ThinkingStart& s) { return s.in_reasoning; });
+  }
+
+  /// What stands round an answer, once the markers of reasoning are known; and the ends.
+  void take_content() {
+    ReplyFormat& format = out_.format;
+    std::string_view before = turn_.before_content;
+    for (const ReplyMarker* marker : {&format.reasoning_open, &format.reasoning_close}) strip(before, *marker);
+    if (!is_blank(before)) set_content_open(before);
+    std::string_view rest = turn_.after_content;
+    if (format.content_open.exists() && tags_of(rest).size() > 1) {
+      const std::string_view tag = first_tag(rest);
+      const std::size_t end = static_cast<std::size_t>(tag.data() - rest.data()) + tag.size();
+      format.content_close = marker_of(rest.substr(0, end));
+      rest = rest.substr(end);
+    }
+    clean_calls();
+    join_content_and_call();
+    for (CallForm& form : format.calls) tolerate(form);
+    const std::string_view last = first_tag(rest);
+    if (!format.content_close.exists() && format.reasoning_close.exists() && last == format.reasoning_close.texts.front()) {
+      format.content_close = marker_of(last);  // it closes each part of a turn, and more may follow
+      rest = rest.substr(static_cast<std::size_t>(last.data() - rest.data()) + last.size());
+    }
+    add_end(rest);
+    for (const std::string& end : turn_.ends) add_end(end);
+    add_end(call_ending_);
+    if (!format.end.empty()) show("end", "an answer as the last turn and before another", format.end.front().texts.front());
+  }
+
+  /// Cuts off what stands up to the end of `marker`, if it is there.
+  static void strip(std::string_view& text, const ReplyMarker& marker) {
+    if (!marker.exists()) return;
+    const std::size_t at = text.find(marker.texts.front());
+    if (at != std::string_view::npos) text = text.substr(at + marker.texts.front().size());
+  }
+
+  /// A marker before an answer may go on from the opener of the turn, which then is part of it.
+  void set_content_open(std::string_view before) {
+    ReplyFormat& format = out_.format;
+    const std::string whole = turn_.opener + std::string(before);
+    const bool is_tag = before.front() == '<' || before.front() == '[';
+    const std::size_t space = turn_.opener.find_last_of(" \n\t");
+    const std::size_t run = space == std::string::npos ? 0 : space + 1;
+    const std::size_t chain = is_tag ? last_chain_begin(whole) : std::max(run, std::min(last_chain_begin(turn_.opener), turn_.opener.size()));
+    const bool joined = chain < turn_.opener.size() && !is_space(turn_.opener.back()) && (!is_tag || turn_.opener.back() != '>');
+    format.content_open = marker_of(joined ? std::string_view(whole).substr(chain) : trimmed_left(before));
+    show("content.open", "an answer", before);
+    if (!reasoning_.before_content.empty() && reasoning_.before_content != format.content_open.texts.front()) {
+      format.content_open.texts.push_back(reasoning_.before_content);
+    }
+  }
+
+  /// An answer and a call that begin alike, by whom they address, begin with the same text: the longer one.
+  void join_content_and_call() {
+    ReplyFormat& format = out_.format;
+    if (!format.content_open.exists() || format.calls.empty()) return;
+    ReplyMarker& opener = format.calls.front().open.exists() ? format.calls.front().open : format.calls.front().call.front().literal;
+    if (!opener.exists()) return;
+    const std::string call = opener.texts.front();
+    const std::string content = format.content_open.texts.front();
+    for (std::size_t cut = 1; cut < call.size(); ++cut) {
+      const std::string_view shared = std::string_view(call).substr(cut);
+      if (shared.size() < 3 || !std::string_view(content).starts_with(shared)) continue;
+      format.content_open.texts = {call.substr(0, cut) + content, content};
+      opener.texts.emplace_back(shared);
+      return;
+    }
+  }
+
+  /// Empty reasoning and empty content before calls are not the calls' own.
+  void clean_calls() {
+    const ReplyFormat& format = out_.format;
+    if (format.calls.empty()) return;
+    CallForm& form = out_.format.calls.front();
+    ReplyMarker& opener = form.open.exists() ? form.open : form.call.front().literal;
+    if (!opener.exists()) return;
+    std::string_view text = opener.texts.front();
+    for (const ReplyMarker* marker : {&format.reasoning_open, &format.reasoning_close, &format.content_open, &format.content_close}) {
+      if (!marker->exists()) continue;
+      const std::string& first = marker->texts.front();
+      if (trimmed_left(text).starts_with(first) && trimmed_left(text).size() > first.size()) text = trimmed_left(text).substr(first.size());
+    }
+    if (text.size() == opener.texts.front().size()) return;
+    const std::string after = opener.after;
+    opener = marker_of(text);
+    opener.after = after;
+  }
+
+  void add_end(std::string_view text) {
+    const std::string_view tag = first_tag(text);
+    if (out_.format.reasoning_close.exists() && tag == out_.format.reasoning_close.texts.front()) {
+      if (!out_.format.content_close.exists()) out_.format.content_close = marker_of(tag);
+      return;
+    }
+    if (out_.format.content_close.exists() && tag == out_.format.content_close.texts.front()) return;
+    if (tag.empty() || tag.find(kUnknownToken) != std::string_view::npos || tag.find("zq") != std::string_view::npos) return;
+    for (const ReplyMarker& known : out_.format.end) {
+      if (known.texts.front() == tag) return;
+    }
+    ReplyMarker marker;
+    marker.texts = {std::string(tag)};
+    marker.before = std::string(text.substr(0, static_cast<std::size_t>(tag.data() - text.data())));
+    out_.format.end.push_back(marker);
+  }
+
+  /// What nothing rendered shows: an example in the prompt's words, and the quirks that are known.
+  Result<void> take_what_is_told() {
+    if (!turn_.found) return {};
+    const Shot prompt = prober_.take({.assistant = false, .generation = true});
+    if (out_.format.calls.empty() && prompt) {
+      if (std::optional<CallForm> form = find_prose(prompt.text)) {
+        tolerate(*form);
+        out_.format.calls.push_back(std::move(*form));
+        show("calls[0]", "an example in the prompt", "");
+        out_.missing.push_back("calls are a guess: the template shows none, and tells of them in words");
+      }
+    }
+    if (Result<void> added = add_quirks(out_, prompt.text); !added) return added;
+    if (!out_.missing.empty()) out_.verdict = Verdict::partial;
+    return {};
+  }
+
+  void take_known(const ReplyFormat& known) {
+    out_.format = known;
+    out_.missing.clear();
+    out_.evidence = {{"all", "given", ""}};
+  }
+
+  void finish(const CallProbe& call) {
+    if (!turn_.found) return;
+    out_.verdict = Verdict::verified;
+    if (!out_.format.validate()) {
+      const Result<void> valid = out_.format.validate();
+      out_.missing.push_back("the format contradicts itself: " + std::string(valid.error().message()));
+    } else {
+      verify(prober_, turn_, out_, call.next);
+    }
+    if (!out_.missing.empty()) out_.verdict = Verdict::partial;
+  }
+
+  Prober prober_;
+  TurnFacts turn_;
+  DerivedFormat out_;
+  std::string call_ending_;
+  FoundReasoning reasoning_;
+};
+
+}  // namespace
+}  // namespace probe
+
+std::string_view name_of(Verdict verdict) {
+  constexpr std::string_view kNames[] = {"none", "partial", "verified"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+Result<DerivedFormat> derive(const Template& chat_template, const DeriveOptions& options) {
+  return probe::Derivation(chat_template, options).run();
+}
+
+}  // namespace parlance

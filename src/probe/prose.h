@@ -1,0 +1,14 @@
+// Calls that a template only tells of: an example in the prompt, between tags. Begin reading at find_prose.
+#pragma once
+#include <optional>
+#include <string_view>
+
+#include "parlance/derive.h"
+
+namespace parlance::probe {
+
+/// A form that a prompt with tools teaches by example: tags round a JSON object with a name and arguments, or round a list of
+/// such. What it gives is a guess: nothing was rendered that could be read back.
+std::optional<CallForm> find_prose(std::string_view prompt);
+
+}  // namespace parlance::probe

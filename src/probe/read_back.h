@@ -1,0 +1,38 @@
+// Reading a turn back, and saying what is other than it was given. Begin reading at ReadBack.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "parlance/reply.h"
+#include "probe/turn.h"
+
+namespace parlance::probe {
+
+/// Reads turns that a template wrote with a format of replies.
+class ReadBack {
+ public:
+  /// `format` is copied; where the template writes a special token that nobody told, a turn ends too.
+  ReadBack(const TurnFacts& turn, const ReplyFormat& format);
+
+  /// The events of a turn, fed in pieces of `sizes` bytes, over and over; all at once without sizes.
+  std::vector<std::string> events(std::string_view body, const std::vector<std::size_t>& sizes, std::string* sources = nullptr) const;
+  ReplyMessage message(std::string_view body) const;
+
+  /// What the message that `body` was made of has lost in it, and what is read back otherwise, as sentences.
+  struct Difference {
+    std::vector<std::string> wrong;
+    std::vector<std::string> lost;
+  };
+  Difference compare(const Scene& scene, std::string_view body, bool ids_shown) const;
+
+ private:
+  std::size_t end_of(std::string_view body) const;
+
+  ReplyFormat format_;
+  ReplyOptions options_;
+};
+
+/// JSON with sorted keys, so that equal values are equal texts; "" of what is no JSON.
+std::string canonical_json(std::string_view json);
+
+}  // namespace parlance::probe

@@ -1,0 +1,181 @@
+// Making the requests of experiments, and rendering them. Begin reading at request_of.
+#include "probe/scene.h"
+
+#include <algorithm>
+
+#include "value/json.h"
+
+namespace parlance::probe {
+namespace {
+
+/// Stand in for special tokens that nobody told: many templates raise where they are missing.
+constexpr std::pair<std::string_view, std::string_view> kUnknownTokens[] = {
+    {"bos_token", kUnknownToken}, {"eos_token", kUnknownToken}, {"unk_token", kUnknownToken}, {"pad_token", kUnknownToken}};
+
+/// What one experiment may use of what all may.
+Limits share_of(Limits all) {
+  constexpr std::uint64_t kExperiments = 64;
+  constexpr std::uint64_t kLongestPrompt = std::uint64_t{1} << 20;
+  all.steps /= kExperiments;
+  all.memory_bytes = std::max(all.memory_bytes / kExperiments, std::uint64_t{1} << 20);
+  all.output_bytes = std::min(all.output_bytes, kLongestPrompt);
+  return all;
+}
+
+std::string in_quotes(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+}  // namespace
+
+std::string tools_json() {
+  std::string out = "[";
+  for (const std::string_view name : kTools) {
+    if (out.size() > 1) out += ", ";
+    out += R"({"type": "function", "function": {"name": ")";
+    out += name;
+    out += R"(", "description": "Does a thing.", "parameters": {"type": "object", "properties": {
+      "zqkey_a": {"type": "string", "description": "A text."}, "zqkey_b": {"type": "string", "description": "A text."},
+      "zqkey_i": {"type": "integer", "description": "A number."}, "zqkey_n": {"type": "number", "description": "A number."},
+      "zqkey_t": {"type": "boolean", "description": "A truth."}, "zqkey_l": {"type": "array", "items": {"type": "string"}, "description": "A list."},
+      "zqkey_o": {"type": "object", "properties": {"k": {"type": "string"}}, "description": "An object."}},
+      "required": ["zqkey_a"]}}})";
+  }
+  return out + "]";
+}
+
+namespace {
+
+std::string id_member(const SceneCall& call, std::size_t index, std::string_view key, const Convention& convention) {
+  if (convention.ids == Convention::Ids::none) return {};
+  const std::string id = convention.ids == Convention::Ids::named ? "functions." + call.name + ":" + std::to_string(index) : call.id;
+  return "\"" + std::string(key) + "\": " + in_quotes(id) + ", ";
+}
+
+std::string call_json(const SceneCall& call, std::size_t index, const Convention& convention) {
+  std::string out = "{" + id_member(call, index, "id", convention);
+  out += R"("type": "function", "function": {"name": )" + in_quotes(call.name) + ", \"arguments\": ";
+  out += convention.text_arguments ? in_quotes(call.arguments) : call.arguments;
+  return out + "}}";
+}
+
+std::string calls_json(const std::vector<SceneCall>& calls, const Convention& convention) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (i > 0) out += ", ";
+    out += call_json(calls[i], i, convention);
+  }
+  return out + "]";
+}
+
+std::string content_of(std::string_view text, const Convention& convention) {
+  if (!convention.parts) return in_quotes(text);
+  return "[{\"type\": \"text\", \"text\": " + in_quotes(text) + "}]";
+}
+
+/// ", \"content\": …", or nothing.
+std::string content_member(const Scene& scene, const Convention& convention) {
+  using Content = Convention::Content;
+  std::string json = scene.content_json;
+  if (json.empty() && scene.content) json = content_of(*scene.content, convention);
+  if (json.empty()) {
+    switch (convention.beside_calls) {
+      case Content::empty: json = "\"\""; break;
+      case Content::null: json = "null"; break;
+      case Content::absent: return "";
+      case Content::text: json = content_of(kContent, convention); break;
+    }
+  }
+  return ", \"content\": " + json;
+}
+
+std::string assistant_json(const Scene& scene, const Convention& convention) {
+  std::string out = R"({"role": "assistant")" + content_member(scene, convention);
+  if (!scene.reasoning.empty()) out += ", " + in_quotes(scene.reasoning_key) + ": " + in_quotes(scene.reasoning);
+  if (!scene.calls.empty()) out += ", \"tool_calls\": " + calls_json(scene.calls, convention);
+  return out + "}";
+}
+
+std::string result_json(const SceneCall& call, std::size_t index, std::string_view text, const Convention& convention) {
+  return "{" + id_member(call, index, "tool_call_id", convention) + R"("role": "tool", "name": )" + in_quotes(call.name) +
+         ", \"content\": " + in_quotes(text) + "}";
+}
+
+std::string user_json(std::string_view text, const Convention& convention) {
+  return R"({"role": "user", "content": )" + content_of(text, convention) + "}";
+}
+
+void append_next(std::string& out, const Scene& scene, const Convention& convention) {
+  if (scene.next == Next::user) out += ", " + user_json(kNextUser, convention);
+  if (scene.next != Next::result) return;
+  for (std::size_t i = 0; i < scene.calls.size(); ++i) out += ", " + result_json(scene.calls[i], i, kResult, convention);
+}
+
+}  // namespace
+
+std::vector<SceneCall> plain_calls(std::size_t count) {
+  std::vector<SceneCall> calls;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string arguments = "{";
+    arguments.append(in_quotes(kKeyA)).append(": ").append(in_quotes(kValuesA[i])).append(", ");
+    arguments.append(in_quotes(kKeyB)).append(": ").append(in_quotes(kValuesB[i])).append("}");
+    calls.push_back({std::string(kTools[i]), std::string(kIds[i]), arguments});
+  }
+  return calls;
+}
+
+std::string request_of(const Scene& scene, const Convention& convention) {
+  std::string out = "{\"messages\": [";
+  if (scene.earlier_turn) {
+    const SceneCall call{std::string(kTools[2]), "zqcall009", "{\"zqkey_a\": \"zqval_early\"}"};
+    out += user_json("zq asks early", convention) + ", " + assistant_json({.content = {}, .calls = {call}}, convention) + ", ";
+    out += result_json(call, 0, "zq early result", convention) + ", ";
+    out += assistant_json({.content = "zq early answer"}, convention) + ", ";
+  }
+  out += user_json(kUser, convention);
+  if (scene.assistant) out += ", " + assistant_json(scene, convention);
+  append_next(out, scene, convention);
+  out += "]";
+  if (scene.tools && (convention.tools || !scene.calls.empty())) out += ", \"tools\": " + tools_json();
+  for (const auto& [name, json] : scene.variables) out += ", " + in_quotes(name) + ": " + json;
+  return out + "}";
+}
+
+Shot Prober::take(const Scene& scene) { return take_json(request_of(scene, convention), scene.generation); }
+
+Shot Prober::take_json(const std::string& request, bool generation) {
+  ++count_;
+  Shot shot;
+  ReadOptions reading;
+  for (const NormalisePass& pass : normalise_passes()) reading.skip_passes.emplace_back(pass.name);
+  Result<Conversation> chat = Conversation::from_json(request, reading, "<probe>");
+  if (!chat) {
+    shot.problem = std::string(chat.error().message());
+    return shot;
+  }
+  for (const auto& [name, text] : options_.special_tokens) chat->set_default_string(name, text);
+  for (const auto& [name, text] : kUnknownTokens) chat->set_default_string(name, text);
+  RenderOptions rendering;
+  rendering.add_generation_prompt = generation;
+  rendering.continue_final = false;
+  rendering.limits = share_of(options_.limits);
+  Rendering prompt;
+  if (Result<void> done = template_.render(*chat, rendering, workspace_, prompt); !done) {
+    shot.problem = std::string(done.error().message());
+    return shot;
+  }
+  shot.rendered = true;
+  shot.text = std::string(prompt.text());
+  shot.places.assign(shot.text.size(), 0);
+  for (const Span& span : prompt.spans()) {
+    if (span.origin != Origin::literal) continue;
+    for (std::uint32_t i = span.begin; i < span.end; ++i) shot.places[i] = 1 + span.template_begin + (i - span.begin);
+  }
+  const std::size_t user = shot.text.rfind(kUser);
+  shot.tail_from = user == std::string::npos ? shot.text.size() : user + kUser.size();
+  return shot;
+}
+
+}  // namespace parlance::probe

@@ -1,0 +1,118 @@
+// Scene: one small conversation to render as an experiment; Shot: what came of it.
+//
+// All texts that are looked for are words that no template has. Begin reading at Prober::take.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "parlance/derive.h"
+#include "parlance/template.h"
+
+namespace parlance::probe {
+
+inline constexpr std::string_view kUser = "zq asks something";
+inline constexpr std::string_view kNextUser = "zq asks more";
+inline constexpr std::string_view kContent = "zq answers this";
+inline constexpr std::string_view kReasoning = "zq reasons so";
+inline constexpr std::string_view kResult = "zq result text";
+inline constexpr std::string_view kSystem = "zq system text";
+inline constexpr std::string_view kTools[] = {"zq_first", "zq_second", "zq_third"};
+inline constexpr std::string_view kIds[] = {"zqcall001", "zqcall002", "zqcall003"};
+inline constexpr std::string_view kKeyA = "zqkey_a";
+inline constexpr std::string_view kKeyB = "zqkey_b";
+inline constexpr std::string_view kUnknownToken = "<zq_token>";
+/// The values of a probe's arguments, by call.
+inline constexpr std::string_view kValuesA[] = {"zqval_a1", "zqval_a2", "zqval_a3"};
+inline constexpr std::string_view kValuesB[] = {"zqval_b1", "zqval_b2", "zqval_b3"};
+
+struct SceneCall {
+  std::string name;
+  std::string id;
+  std::string arguments;  ///< a JSON object
+};
+
+/// How a template wants calls and content to be handed over.
+struct Convention {
+  enum class Content : std::uint8_t { empty, null, absent, text };
+  enum class Ids : std::uint8_t {
+    free,   ///< nine letters and digits, which all templates take
+    named,  ///< functions.NAME:0, for templates that show the name only there
+    none,
+  };
+  bool text_arguments = false;
+  Content beside_calls = Content::empty;
+  Ids ids = Ids::free;
+  bool parts = false;  ///< content as a list of one text part
+  bool tools = true;   ///< tools may be declared where nobody calls one
+  bool operator==(const Convention&) const = default;
+};
+
+/// What follows the assistant's turn.
+enum class Next : std::uint8_t { nothing, result, user };
+
+struct Scene {
+  bool assistant = true;         ///< there is an assistant's turn
+  std::optional<std::string> content{std::string(kContent)};  ///< JSON is made of it; none: as the convention says
+  std::string content_json{};    ///< instead of content
+  std::string reasoning{};
+  std::string reasoning_key{};
+  std::vector<SceneCall> calls{};
+  Next next = Next::nothing;
+  bool generation = false;
+  bool tools = true;
+  bool earlier_turn = false;     ///< an exchange with calls stands before
+  std::vector<std::pair<std::string, std::string>> variables{};  ///< name, JSON
+};
+
+/// The tools that all probes declare: arguments of each type, so that what depends on a schema shows.
+std::string tools_json();
+/// The calls of most probes: `count` of them, two text arguments each.
+std::vector<SceneCall> plain_calls(std::size_t count);
+
+/// A part of a prompt, and which byte of the template each byte is (0: none).
+struct Stretch {
+  std::string_view text;
+  std::span<const std::uint32_t> places;
+  Stretch from(std::size_t begin) const { return {text.substr(begin), places.subspan(begin)}; }
+  Stretch first(std::size_t size) const { return {text.substr(0, size), places.subspan(0, size)}; }
+  Stretch part(std::size_t begin, std::size_t end) const { return from(begin).first(end - begin); }
+  std::size_t size() const { return text.size(); }
+};
+
+struct Shot {
+  bool rendered = false;
+  std::string problem;                ///< what a template raised
+  std::string text;
+  std::vector<std::uint32_t> places;  ///< beside text
+  std::size_t tail_from = 0;          ///< behind the user's text
+  explicit operator bool() const { return rendered; }
+  Stretch whole() const { return {text, places}; }
+  Stretch tail() const { return whole().from(tail_from); }
+};
+
+/// Renders scenes with one template.
+class Prober {
+ public:
+  Prober(const Template& chat_template, const DeriveOptions& options) : template_(chat_template), options_(options) {}
+  Shot take(const Scene& scene);
+  Shot take_json(const std::string& request, bool generation);
+  std::size_t count() const { return count_; }
+  const Template& chat_template() const { return template_; }
+  const DeriveOptions& options() const { return options_; }
+  Convention convention{};
+
+ private:
+  const Template& template_;
+  const DeriveOptions& options_;
+  Workspace workspace_;
+  std::size_t count_ = 0;
+};
+
+/// The request of a scene, as JSON.
+std::string request_of(const Scene& scene, const Convention& convention);
+
+}  // namespace parlance::probe

@@ -1,0 +1,73 @@
+// Completing ArgumentTags by values that are written differently. Begin reading at refine_tags.
+#include "probe/tag_values.h"
+
+#include <algorithm>
+
+#include "probe/calls.h"
+#include "probe/stretch.h"
+
+namespace parlance::probe {
+namespace {
+
+constexpr std::size_t kNone = std::string_view::npos;
+
+/// The turn with one call that has these arguments, from the first argument's key on.
+std::string turn_with(Prober& prober, const TurnFacts& turn, Next next, std::string_view arguments) {
+  const SceneCall call{std::string(kTools[0]), std::string(kIds[0]), std::string(arguments)};
+  const Shot shot = prober.take({.content = {}, .calls = {call}, .next = next});
+  return shot ? std::string(turn_of(turn, shot).text) : std::string();
+}
+
+std::string_view after(std::string_view text, std::string_view word) {
+  const std::size_t at = text.find(word);
+  return at == kNone ? std::string_view() : text.substr(at + word.size());
+}
+
+/// A type between key and value: what differs there between a text and a number.
+void find_types(ArgumentTags& tags, std::string_view with_text, std::string_view with_number) {
+  const std::string_view of_text = after(with_text, "zqkey_a");
+  const std::string_view of_number = after(with_number, "zqkey_i");
+  const std::string_view text = of_text.substr(0, of_text.find(kValuesA[0]));
+  const std::string_view number = of_number.substr(0, of_number.find("4217"));
+  if (text.empty() || number.empty() || text == number || text.size() == of_text.size() || number.size() == of_number.size()) return;
+  std::size_t begin = 0;
+  while (begin < std::min(text.size(), number.size()) && text[begin] == number[begin]) ++begin;
+  std::size_t end = 0;
+  while (end < std::min(text.size(), number.size()) - begin && text[text.size() - 1 - end] == number[number.size() - 1 - end]) ++end;
+  // "true" and "false" end alike: a type is a word
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  while (begin > 0 && is_letter(text[begin - 1])) --begin;
+  while (end > 0 && is_letter(text[text.size() - end])) --end;
+  tags.key_close = marker_of(text.substr(0, begin));
+  tags.type_close = marker_of(text.substr(text.size() - end));
+  tags.string_types = {std::string(text.substr(begin, text.size() - end - begin))};
+}
+
+}  // namespace
+
+void refine_tags(Prober& prober, const TurnFacts& turn, CallForm& form, Next next) {
+  for (CallPart& part : form.call) {
+    if (part.kind != CallPart::Kind::arguments || part.arguments.codec != CallArguments::Codec::tags) continue;
+    ArgumentTags& tags = part.arguments.tags;
+    const auto take = [&](std::string_view arguments) { return turn_with(prober, turn, next, arguments); };
+    find_types(tags, take(R"({"zqkey_a": "zqval_a1"})"), take(R"({"zqkey_i": 4217})"));
+    const std::string markup = take(R"({"zqkey_a": "zqval<b>&amp;c"})");
+    if (markup.find("<![CDATA[") != kNone) {
+      tags.escape = ArgumentTags::Escape::cdata;
+    } else if (markup.find("zqval&lt;b") != kNone) {
+      tags.escape = ArgumentTags::Escape::xml;
+    }
+    const std::string nested = take(R"({"zqkey_o": {"zqinner": ["zqitem", true, null]}})");
+    if (nested.find("'zqinner'") != kNone) tags.style = ArgumentTags::Style::python;
+    const std::string list = take(R"({"zqkey_l": ["zqitem1", "zqitem2"]})");
+    const std::string_view before_item = std::string_view(list).substr(0, std::min(list.find("zqitem1"), list.size()));
+    const std::string& open = tags.open.texts.front();
+    const std::size_t tag = before_item.rfind(open);
+    if (tag == kNone || list.find("zqitem1") == kNone || after(before_item.substr(tag), "zqkey_l").size() > 0) continue;
+    const std::string_view key = before_item.substr(tag + open.size());
+    const std::size_t end = key.find(tags.key_close.texts.front());
+    if (end != kNone && key.substr(0, end) != kKeyA && key.substr(0, end) != "zqkey_l" && !key.substr(0, end).empty()) tags.item = std::string(key.substr(0, end));
+  }
+}
+
+}  // namespace parlance::probe

@@ -1,0 +1,66 @@
+// Reading more than was taught. Begin reading at tolerate.
+#include "probe/tolerance.h"
+
+#include <algorithm>
+
+#include "probe/stretch.h"
+
+namespace parlance::probe {
+namespace {
+
+constexpr std::string_view kArgumentKeys[] = {"arguments", "parameters"};
+
+/// Models take one of the two keys of arguments for the other.
+void other_keys(std::vector<CallMember>& members) {
+  const auto has = [&](std::string_view key) {
+    return std::any_of(members.begin(), members.end(), [&](const CallMember& member) { return member.key == key; });
+  };
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (members[i].role == CallMember::Role::inner) other_keys(members[i].members);
+    if (members[i].role != CallMember::Role::arguments) continue;
+    if (std::find(std::begin(kArgumentKeys), std::end(kArgumentKeys), members[i].key) == std::end(kArgumentKeys)) continue;
+    for (const std::string_view key : kArgumentKeys) {
+      if (!has(key)) members.push_back({CallMember::Role::arguments, std::string(key)});
+    }
+  }
+}
+
+/// `<a>\n<b=` is also read as `<b=`, and `</b>\n</a>` as `</b>`: the outer tag is what models forget.
+void without_outer_tag(CallForm& form) {
+  CallPart& first = form.call.front();
+  CallPart& last = form.call.back();
+  if (form.layout != CallLayout::single || first.kind != CallPart::Kind::literal || last.kind != CallPart::Kind::literal) return;
+  const std::string open = first.literal.texts.front();
+  const std::string close = last.literal.texts.front();
+  const std::vector<Tag> opened = tags_of(open);
+  const std::vector<Tag> closed = tags_of(close);
+  if (opened.size() != 1 || opened[0].begin != 0 || closed.size() != 2 || closed[0].begin != 0) return;
+  const std::string_view inner = trimmed(std::string_view(open).substr(opened[0].end));
+  if (inner.size() < 3 || inner.front() != '<') return;
+  first.literal.texts.emplace_back(inner);
+  last.literal.texts.emplace_back(close.substr(0, closed[0].end));
+}
+
+/// Whether the arguments tell where they end, so that nothing needs to close the call.
+bool ends_by_itself(const CallForm& form) {
+  return std::none_of(form.call.begin(), form.call.end(), [](const CallPart& part) {
+    const CallArguments::Codec codec = part.arguments.codec;
+    return part.kind == CallPart::Kind::arguments && (codec == CallArguments::Codec::tags || codec == CallArguments::Codec::code);
+  });
+}
+
+}  // namespace
+
+void tolerate(CallForm& form) {
+  for (CallPart& part : form.call) {
+    if (part.kind == CallPart::Kind::object) other_keys(part.members);
+  }
+  without_outer_tag(form);
+  const bool distinctive = form.call.front().kind == CallPart::Kind::literal && !tags_of(form.call.front().literal.texts.front()).empty();
+  if (form.layout == CallLayout::section) {
+    form.open_optional = distinctive;
+    form.close_optional = form.close.exists() && ends_by_itself(form);
+  }
+}
+
+}  // namespace parlance::probe

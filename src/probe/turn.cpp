@@ -1,0 +1,148 @@
+// How an assistant's turn begins and ends. Begin reading at find_turn.
+#include "probe/turn.h"
+
+#include <algorithm>
+
+#include "probe/stretch.h"
+
+namespace parlance::probe {
+namespace {
+
+/// How many bytes behind the user's text still belong to the user's turn.
+std::size_t user_close(const Shot& answer, const Shot& asked, const Shot& alone, const Shot& users) {
+  const std::size_t user = answer.text.rfind(kUser);
+  const Stretch tail = answer.whole().from(user + kUser.size());
+  const bool switched = alone && asked && alone.text != asked.text;  // the generation prompt can be left out
+  if (switched && tail.text.starts_with(alone.tail().text)) return alone.tail().size();
+  if (!users) return 0;
+  const std::size_t first = users.text.find(kUser);  // two users in a row: what ends the first turn begins the gap
+  if (first == std::string::npos) return 0;
+  const Stretch next = users.whole().from(first + kUser.size());
+  return before_cut_tag(tail.text, common_prefix(tail, next, Same::text));
+}
+
+void add_end(std::vector<std::string>& ends, std::string_view text) {
+  if (!text.empty() && std::find(ends.begin(), ends.end(), text) == ends.end()) ends.emplace_back(text);
+}
+
+/// What stands behind the answer where a user's turn follows, up to the user's text.
+std::string behind_answer(const Shot& shot, std::string_view next) {
+  const std::size_t said = shot.text.rfind(kContent);
+  if (said == std::string::npos) return {};
+  const std::size_t from = said + kContent.size();
+  const std::size_t to = shot.text.find(next, from);
+  return shot.text.substr(from, to == std::string::npos ? std::string::npos : to - from);
+}
+
+void find_end(TurnFacts& turn, const Shot& last, const Shot& middle) {
+  std::string at_last = last ? behind_answer(last, kNextUser) : std::string();
+  const std::string in_middle = middle ? behind_answer(middle, kNextUser) : at_last;
+  if (is_blank(at_last)) {  // nothing closes the turn: the next one's opener does
+    turn.after_content.clear();
+    add_end(turn.ends, first_tag(in_middle));
+    return;
+  }
+  std::size_t size = 0;
+  while (size < at_last.size() && size < in_middle.size() && at_last[size] == in_middle[size]) ++size;
+  size = before_cut_tag(in_middle, size);
+  if (is_blank(std::string_view(at_last).substr(0, size))) size = at_last.size();
+  turn.after_content = at_last.substr(0, size);
+}
+
+/// Hands content over as the template shows it: as text or as parts, with tools declared or without.
+bool choose_content(Prober& prober) {
+  for (const bool parts : {false, true}) {
+    for (const bool tools : {true, false}) {
+      prober.convention.parts = parts;
+      prober.convention.tools = tools;
+      const Shot middle = prober.take({.next = Next::user});
+      if (middle && middle.text.find(kContent) != std::string::npos && middle.text.find(kUser) < middle.text.find(kContent)) return true;
+      const Shot last = prober.take({});
+      if (last && last.tail().text.find(kContent) != std::string_view::npos) return true;
+    }
+  }
+  return false;
+}
+
+/// What a prompt ends with is the turn's header, also where more stands before it than before an answer of the history.
+void widen_header(TurnFacts& turn, std::string_view asked) {
+  const std::string header = turn.opener + turn.before_content;
+  if (is_blank(turn.before_content)) return;
+  // a header of the history that has nothing in common with the prompt's is one too
+  const bool other = is_blank(turn.opener) && !std::string_view(turn.before_content).starts_with(trimmed(asked.substr(asked.rfind(kUser) + kUser.size())));
+  if (!other && !trimmed_right(asked).ends_with(trimmed_right(header))) return;
+  turn.header += turn.before_content.size();
+  turn.opener = header;
+  turn.before_content.clear();
+}
+
+/// What ends a turn does not begin the next: the opener begins behind it.
+void cut_opener(TurnFacts& turn) {
+  std::vector<std::string> ends = turn.ends;
+  add_end(ends, first_tag(turn.after_content));
+  for (const std::string& end : ends) {
+    const std::size_t at = turn.opener.rfind(end);
+    if (at == std::string::npos) continue;
+    std::size_t cut = at + end.size();
+    while (cut < turn.opener.size() && is_space(turn.opener[cut])) ++cut;
+    turn.close += cut;
+    turn.opener.erase(0, cut);
+  }
+}
+
+}  // namespace
+
+TurnFacts find_turn(Prober& prober) {
+  TurnFacts turn;
+  if (!choose_content(prober)) return turn;
+  const Shot last = prober.take({});
+  const Shot middle = prober.take({.next = Next::user});
+  const Shot& answer = last && last.tail().text.find(kContent) != std::string_view::npos ? last : middle;
+  const std::size_t user = answer.text.rfind(kUser);
+  if (user == std::string::npos) return turn;
+  const Stretch tail = answer.whole().from(user + kUser.size());
+  const std::size_t said = tail.text.find(kContent);
+  if (said == std::string_view::npos) return turn;
+  turn.found = true;
+
+  const Shot asked = prober.take({.assistant = false, .generation = true});
+  const Shot alone = prober.take({.assistant = false});
+  const Shot users = prober.take({.assistant = false, .next = Next::user});
+  turn.header = said;
+  if (asked) turn.header = std::min(said, common_prefix(tail, asked.tail(), Same::text));
+  if (turn.header < said) turn.header = before_cut_tag(tail.text, turn.header);
+  turn.close = std::min(user_close(answer, asked, alone, users), turn.header);
+  turn.opener = std::string(tail.text.substr(turn.close, turn.header - turn.close));
+  turn.before_content = std::string(tail.text.substr(turn.header, said - turn.header));
+  find_end(turn, last, middle);
+  if (asked) widen_header(turn, asked.text);
+  cut_opener(turn);
+  turn.prompt = asked ? reply_prompt(turn, asked) : turn.opener;
+  return turn;
+}
+
+void shorten_header(TurnFacts& turn, const Shot& calls) {
+  const std::size_t user = calls.text.rfind(kUser);
+  if (!turn.found || !calls || user == std::string::npos) return;
+  const std::string_view text = std::string_view(calls.text).substr(std::min(calls.text.size(), user + kUser.size() + turn.close));
+  std::size_t same = 0;
+  while (same < std::min(text.size(), turn.opener.size()) && text[same] == turn.opener[same]) ++same;
+  if (same < turn.opener.size()) same = before_cut_tag(turn.opener, same);
+  const std::string cut = turn.opener.substr(same);
+  turn.before_content = cut + turn.before_content;
+  turn.opener.resize(same);
+  turn.header = turn.close + same;
+}
+
+std::string behind_last_end(const TurnFacts& turn, std::string_view text) {
+  const std::string_view end = first_tag(turn.after_content);
+  const std::size_t ended = end.empty() ? std::string_view::npos : text.rfind(end);
+  return std::string(ended == std::string_view::npos ? text : trimmed_left(text.substr(ended + end.size())));
+}
+
+std::string reply_prompt(const TurnFacts& turn, const Shot& shot) {
+  const std::string_view tail = shot.tail().text;
+  return behind_last_end(turn, tail.substr(std::min(turn.close, tail.size())));
+}
+
+}  // namespace parlance::probe

@@ -1,0 +1,32 @@
+// TurnFacts: how an assistant's turn begins and ends. Begin reading at find_turn.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "probe/scene.h"
+
+namespace parlance::probe {
+
+struct TurnFacts {
+  bool found = false;           ///< an answer shows
+  std::size_t close = 0;        ///< bytes behind the user's text that end the user's turn
+  std::size_t header = 0;       ///< and those up to where the turns of the assistant differ
+  std::string opener;           ///< of the assistant's turn: the end of the header
+  std::string prompt;           ///< what a prompt for a reply ends with, from the opener on
+  std::string before_content;   ///< between the header and an answer
+  std::string after_content;    ///< behind the last answer, up to the end of the turn
+  std::vector<std::string> ends;
+};
+
+/// Chooses how content is handed over (prober.convention), and looks at an answer.
+TurnFacts find_turn(Prober& prober);
+
+/// Where a turn with calls differs from an answer already inside the header, the header ends before.
+void shorten_header(TurnFacts& turn, const Shot& calls);
+
+/// The part of `text` behind the last end of a turn in it.
+std::string behind_last_end(const TurnFacts& turn, std::string_view text);
+/// The prompt of a shot with a generation prompt, from the assistant's opener on.
+std::string reply_prompt(const TurnFacts& turn, const Shot& shot);
+
+}  // namespace parlance::probe

@@ -1,0 +1,101 @@
+// Reading the probes' own turns back. Begin reading at verify.
+#include "probe/verify.h"
+
+#include <algorithm>
+
+#include "probe/calls.h"
+#include "probe/read_back.h"
+
+namespace parlance::probe {
+namespace {
+
+/// One turn to read back.
+struct Trial {
+  std::string name;
+  Scene scene;
+  std::string_view text = {};
+};
+
+void add(std::vector<std::string>& list, const std::string& name, const std::vector<std::string>& sentences) {
+  for (const std::string& sentence : sentences) {
+    std::string whole = name + ": " + sentence;
+    if (std::find(list.begin(), list.end(), whole) == list.end()) list.push_back(std::move(whole));
+  }
+}
+
+SceneCall call_with(std::string_view arguments) { return {std::string(kTools[0]), std::string(kIds[0]), std::string(arguments)}; }
+
+/// Arguments that are awkward to write, each kind apart, so that a template that loses one is told by name.
+struct ArgumentTrial {
+  std::string_view name;
+  std::string_view arguments;
+  std::string_view text = {};  ///< a value as it is: where it stands so between quotes, nobody can read it back
+};
+constexpr ArgumentTrial kArguments[] = {
+    {"no arguments", R"({})"},
+    {"one argument", R"({"zqkey_a": "zqval_a1"})"},
+    {"a text with quotes", R"({"zqkey_a": "say \"hi\" \\ it's <b> & é 😀"})", R"(say "hi" \ it's <b> & é 😀)"},
+    {"a text of lines", R"({"zqkey_a": "one\n  two\nthree", "zqkey_b": "x"})", "one\n  two\nthree"},
+    {"a text like a number", R"({"zqkey_a": "42", "zqkey_b": "true"})"},
+    {"numbers", R"({"zqkey_i": 42, "zqkey_n": 1.5})"},
+    {"a truth", R"({"zqkey_t": true})"},
+    {"a list and an object", R"({"zqkey_l": ["a", "b"], "zqkey_o": {"k": "v"}})"},
+};
+
+void add_calls(std::vector<Trial>& trials, const DerivedFormat& derived, Next next) {
+  if (derived.format.calls.empty()) return;
+  trials.push_back({"a call", {.content = {}, .calls = plain_calls(1), .next = next}});
+  if (derived.format.parallel) {
+    trials.push_back({"two calls", {.content = {}, .calls = plain_calls(2), .next = next}});
+    trials.push_back({"three calls", {.content = {}, .calls = plain_calls(3), .next = next}});
+  }
+  if (!derived.format.calls.front().initial) trials.push_back({"an answer and a call", {.calls = plain_calls(1), .next = next}});
+  if (derived.capabilities.reasoning_with_calls) {
+    trials.push_back({"reasoning and a call", {.content = {}, .reasoning = std::string(kReasoning), .reasoning_key = derived.capabilities.reasoning_key,
+                                               .calls = plain_calls(1), .next = derived.capabilities.reasoning_with_last_calls ? Next::nothing : Next::result}});
+  }
+  for (const ArgumentTrial& one : kArguments) {
+    trials.push_back({std::string(one.name), {.content = {}, .calls = {call_with(one.arguments)}, .next = next}, one.text});
+  }
+}
+
+/// A text between quotes or in JSON, without the escapes that would tell where it ends.
+bool writes_raw(const ReplyFormat& format, std::string_view body, std::string_view text) {
+  if (text.empty() || body.find(text) == std::string_view::npos) return false;
+  for (const CallForm& form : format.calls) {
+    for (const CallPart& part : form.call) {
+      const bool arguments = part.kind == CallPart::Kind::arguments || part.kind == CallPart::Kind::object;
+      if (arguments && part.arguments.codec == CallArguments::Codec::tags) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void verify(Prober& prober, const TurnFacts& turn, DerivedFormat& derived, Next next) {
+  std::vector<Trial> trials = {{"an answer", {}}};
+  if (derived.capabilities.reasoning_with_text) {
+    trials.push_back({"reasoning and an answer", {.reasoning = std::string(kReasoning), .reasoning_key = derived.capabilities.reasoning_key}});
+  }
+  add_calls(trials, derived, next);
+  if (!derived.format.calls.empty() && derived.format.calls.front().initial) {
+    derived.notes.push_back("nothing marks a call: it is one only where the answer begins");
+  }
+  const ReadBack reader(turn, derived.format);
+  for (const Trial& trial : trials) {
+    const Shot shot = prober.take(trial.scene);
+    if (!shot) continue;
+    const std::string_view body = body_of(turn, shot).text;
+    const ReadBack::Difference found = reader.compare(trial.scene, body, derived.capabilities.call_ids_shown);
+    if (!found.wrong.empty() && writes_raw(derived.format, body, trial.text)) {
+      derived.capabilities.escapes_text = false;
+      add(derived.notes, trial.name, {"the template writes it between quotes without escapes, so that it cannot be read back"});
+      continue;
+    }
+    add(derived.missing, trial.name, found.wrong);
+    add(derived.notes, trial.name, found.lost);
+  }
+}
+
+}  // namespace parlance::probe

@@ -1,0 +1,140 @@
+// derive(): one format for one behaviour, however a template is written; what is found, and what is said to be missing.
+#include "parlance/derive.h"
+
+#include <gtest/gtest.h>
+
+#include "parlance/check.h"
+#include "parlance/source.h"
+
+namespace parlance {
+namespace {
+
+Template compile(std::string_view text, Syntax syntax = Syntax::jinja) {
+  CompileOptions options;
+  options.syntax = syntax;
+  Result<Template> compiled = Template::compile(text, options);
+  EXPECT_TRUE(compiled) << (compiled ? "" : std::string(compiled.error().message()));
+  return *compiled;
+}
+
+DerivedFormat derived(std::string_view text, Syntax syntax = Syntax::jinja) {
+  Result<DerivedFormat> found = derive(compile(text, syntax));
+  EXPECT_TRUE(found);
+  return found ? *found : DerivedFormat();
+}
+
+std::string sentences(const DerivedFormat& format) {
+  std::string out;
+  for (const std::string& sentence : format.missing) out += sentence + "\n";
+  return out;
+}
+
+constexpr std::string_view kPlain = R"({%- for message in messages %}
+{%- if message.role == 'assistant' %}
+{{- '<s>assistant\n' }}
+{%- if message.reasoning_content %}{{- '<think>\n' + message.reasoning_content + '\n</think>\n\n' }}{%- endif %}
+{{- message.content }}
+{%- for call in message.tool_calls or [] %}
+{{- '\n<call>\n{"name": "' + call.function.name + '", "arguments": ' + (call.function.arguments | tojson) + '}\n</call>' }}
+{%- endfor %}
+{{- '<e>\n' }}
+{%- else %}
+{{- '<s>' + message.role + '\n' + message.content + '<e>\n' }}
+{%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '<s>assistant\n' }}{%- endif %})";
+
+/// The same with other names, `~` for `+`, a macro, literals cut elsewhere, and output as text.
+constexpr std::string_view kRewritten = R"({%- macro one(c) -%}
+{{ '\n<ca' ~ 'll>\n{"na' }}me": "{{ c['function']['name'] }}", "arguments": {{ c['function']['arguments'] | tojson }}}
+</call>
+{%- endmacro %}
+{%- macro head(who) %}{{ '<' ~ 's>' ~ who ~ '\n' }}{% endmacro %}
+{%- for m in messages -%}
+{%- if m['role'] != 'assistant' -%}
+{{ head(m['role']) ~ m['content'] ~ '<e>\n' }}
+{%- else -%}
+{%- set thoughts = m['reasoning_content'] | default('', true) -%}
+{{ head('assistant') }}
+{%- if thoughts %}<think>
+{{ thoughts }}
+</think>
+
+{% endif -%}
+{{ m['content'] }}
+{%- if m['tool_calls'] is defined and m['tool_calls'] -%}
+{%- for entry in m['tool_calls'] -%}{{ one(entry) }}{%- endfor -%}
+{%- endif -%}
+{{ '<e>\n' }}
+{%- endif -%}
+{%- endfor -%}
+{%- if add_generation_prompt -%}{{ head('assistant') }}{%- endif -%})";
+
+TEST(Derive, FindsWhatATemplateWrites) {
+  const DerivedFormat found = derived(kPlain);
+  EXPECT_EQ(found.verdict, Verdict::verified) << sentences(found);
+  EXPECT_EQ(found.format.to_json(),
+            R"({"prompt": "<s>assistant\n", "reasoning": {"open": "<think>\n", "close": "\n</think>\n\n"}, )"
+            R"("calls": [{"call": ["\n<call>\n", {"object": {"name": "name", "arguments": "arguments", "parameters": "arguments"}}, "\n</call>"]}], "end": ["<e>"]})");
+  EXPECT_TRUE(found.capabilities.calls);
+  EXPECT_TRUE(found.capabilities.parallel_calls);
+  EXPECT_TRUE(found.capabilities.content_with_calls);
+  EXPECT_EQ(found.capabilities.reasoning_key, "reasoning_content");
+  EXPECT_LT(found.renders, 150u);
+}
+
+TEST(Derive, DoesNotLookAtHowATemplateIsWritten) { EXPECT_EQ(derived(kRewritten).format.to_json(), derived(kPlain).format.to_json()); }
+
+TEST(Derive, ATemplateWithoutCallsHasNone) {
+  const DerivedFormat found = derived("{% for m in messages %}[{{ m.role }}]{{ m.content }}</s>{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}");
+  EXPECT_EQ(found.verdict, Verdict::verified) << sentences(found);
+  EXPECT_TRUE(found.format.calls.empty());
+  ASSERT_EQ(found.format.end.size(), 1u);
+  EXPECT_EQ(found.format.end[0].texts.front(), "</s>");
+}
+
+TEST(Derive, ATemplateThatOnlyRaisesIsNone) {
+  const DerivedFormat found = derived("{{ raise_exception('never') }}");
+  EXPECT_EQ(found.verdict, Verdict::none);
+  EXPECT_FALSE(found.missing.empty());
+}
+
+TEST(Derive, EveryBuiltInTemplateIsVerified) {
+  for (const BuiltinFormat& builtin : builtin_formats()) {
+    DeriveOptions options;
+    const Result<ReplyFormat> own = ReplyFormat::from_json(builtin.reply);
+    ASSERT_TRUE(own);
+    const Template chat_template = compile(builtin.text, builtin.syntax);
+    options.format = *own;
+    const Result<DerivedFormat> given = derive(chat_template, options);
+    ASSERT_TRUE(given);
+    EXPECT_EQ(given->verdict, Verdict::verified) << builtin.name << ": " << sentences(*given);
+    if (builtin.name == "chatglm3") continue;  // its headers are of the specification, which no history shows
+    const DerivedFormat found = derived(builtin.text, builtin.syntax);
+    EXPECT_EQ(found.verdict, Verdict::verified) << builtin.name << ": " << sentences(found);
+  }
+}
+
+TEST(Check, LawsHoldForAPlainTemplate) {
+  CheckOptions options;
+  options.count = 60;
+  const Result<CheckReport> report = check(compile(kPlain), options);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->laws.size(), laws().size());
+  for (const LawResult& law : report->laws) EXPECT_NE(law.outcome, LawResult::Outcome::broken) << law.law << ": " << law.example;
+}
+
+TEST(Check, AWrongFormatBreaksALaw) {
+  CheckOptions options;
+  options.count = 60;
+  Result<ReplyFormat> wrong = ReplyFormat::from_json(R"({"prompt": "<s>assistant\n", "end": ["<e>"]})");
+  ASSERT_TRUE(wrong);
+  options.derive.format = *wrong;
+  const Result<CheckReport> report = check(compile(kPlain), options);
+  ASSERT_TRUE(report);
+  EXPECT_FALSE(report->holds());
+  EXPECT_EQ(report->laws.front().outcome, LawResult::Outcome::broken);
+}
+
+}  // namespace
+}  // namespace parlance
