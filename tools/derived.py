@@ -63,6 +63,9 @@ def table(program, corpus):
 
 def main():
     program, corpus, *mode = sys.argv[1:]
+    if not pathlib.Path(corpus).is_dir():
+        print("skipped: there is no corpus at", corpus)
+        sys.exit(77)
     lines, share = table(program, pathlib.Path(corpus))
     if not mode:
         print("".join(lines), end="")

@@ -23,12 +23,15 @@
 //
 // This header includes the others; each of them stands alone too.
 #pragma once
+#include "parlance/check.h"
 #include "parlance/conversation.h"
+#include "parlance/derive.h"
 #include "parlance/error.h"
 #include "parlance/json.h"
 #include "parlance/limits.h"
 #include "parlance/render.h"
 #include "parlance/reply.h"
+#include "parlance/reply_format.h"
 #include "parlance/result.h"
 #include "parlance/source.h"
 #include "parlance/syntax.h"

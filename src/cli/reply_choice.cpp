@@ -1,8 +1,10 @@
 // Finding how replies are written, and where one begins. Begin reading at open_reply_source and options_of_request.
 #include "cli/reply_choice.h"
 
+#include <cstdio>
 #include <random>
 
+#include "cli/derive_choice.h"
 #include "cli/report.h"
 #include "conversation/edit.h"
 #include "parlance/source.h"
@@ -11,17 +13,26 @@
 namespace parlance::cli {
 namespace {
 
+/// What experiments with the template show. What is not certain is said, since a reply may then be read wrongly.
+Result<ReplyFormat> derived_format(const PromptOptions& prompt) {
+  PromptOptions options = prompt;
+  Result<DerivedFormat> derived = derive_reply(options);
+  if (!derived) return derived.error();
+  if (derived->verdict != Verdict::verified) {
+    const std::string why = derived->missing.empty() ? "" : ": " + derived->missing.front();
+    std::fprintf(stderr, "note: how this template's model replies is %s%s\n", derived->verdict == Verdict::none ? "not known" : "not certain", why.c_str());
+  }
+  return std::move(derived->format);
+}
+
 Result<ReplyFormat> format_of(const ReplyWish& wish) {
   if (!wish.reply_format.empty()) {
     Result<std::string> text = read_file(wish.reply_format);
     return text ? ReplyFormat::from_json(*text, wish.reply_format) : Result<ReplyFormat>(text.error());
   }
   const TemplateWish& chosen = wish.prompt.wish;
-  if (!chosen.file.empty() || !chosen.model.empty()) {
-    return usage("how the model of -t or -m writes its replies is not derived yet",
-                 "--reply-format FILE says it, or -f FORMAT for a built-in format; parlance render --list shows them");
-  }
-  if (chosen.format.empty()) return usage("whose reply? give -f FORMAT", "parlance render --list shows the formats");
+  if (!chosen.file.empty() || !chosen.model.empty()) return derived_format(wish.prompt);
+  if (chosen.format.empty()) return usage("whose reply? give -t TEMPLATE, -m MODEL or -f FORMAT", "parlance render --list shows the formats");
   const BuiltinFormat* builtin = find_format(chosen.format);
   if (builtin == nullptr) return no_format(chosen.format);
   return ReplyFormat::from_json(builtin->reply, std::string(builtin->name) + ".reply.json");

@@ -108,10 +108,9 @@ with tempfile.TemporaryDirectory() as folder:
     expect("a format of a file is refused with its path", "calls[0].call" in run("--reply-format", str(tagged), reply=b"")[2], "")
 
 for arguments, reply, code, words in (
-        ((), REPLY, 2, "give -f FORMAT"),
+        ((), REPLY, 2, "give -t TEMPLATE"),
         (("-f", "chatglm4"), REPLY, 3, "did you mean 'chatglm3'?"),
-        (("-t", "formats/rnj-1.jinja"), REPLY, 2, "not derived yet"),
-        (("-m", "model.gguf"), REPLY, 2, "not derived yet"),
+        (("-t", "formats/no-such-file.jinja"), REPLY, 3, "no-such-file.jinja"),
         (("-f", "chatml", "--chunks", "0"), REPLY, 2, "--chunks"),
         (("-f", "chatml", "--conversation"), REPLY, 1, "no turns"),
         (("-f", "chatglm3", "--conversation"), b"Hello", 1, "does not begin with a turn"),
