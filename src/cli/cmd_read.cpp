@@ -143,8 +143,6 @@ int run_conversation(const ReplyFormat& format, const ReadCommand& command) {
 }
 
 Result<void> check(const ReadCommand& command) {
-  const PromptOptions& prompt = command.wish.prompt;
-  if (Result<void> checked = check_prompt_options(prompt, false); !checked) return checked;
   if (command.stream + command.openai_stream + command.jsonl + command.conversation > 1) {
     return usage("--stream, --openai-stream, --jsonl and --conversation exclude each other",
                  "--conversation reads a whole prompt, and --jsonl brings replies of its own");

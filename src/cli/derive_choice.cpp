@@ -13,16 +13,13 @@ struct Opened {
 
 /// The template of the options, with what else experiments go by.
 Result<Opened> open_for_experiments(PromptOptions& options) {
-  if (Result<void> fine = check_prompt_options(options, true); !fine) return fine.error();
-  const Result<RenderOptions> rendering = render_options_of(options);
-  if (!rendering) return rendering.error();
-  const Result<FoundTemplates> found = open_templates(options, rendering->limits);
-  if (!found) return found.error();
-  Result<Template> compiled = compile_chosen(*found, options.wish, true);
+  PromptSetup setup;
+  if (Result<void> prepared = prepare(options, true, setup); !prepared) return prepared.error();
+  Result<Template> compiled = compile_chosen(setup.found, options.wish, true);
   if (!compiled) return compiled.error();
   Opened opened{std::move(*compiled), {}};
-  opened.deriving.limits = rendering->limits;
-  for (const SpecialToken& token : found->source.special_tokens) opened.deriving.special_tokens.emplace_back(token.name, token.text);
+  opened.deriving.limits = setup.render.limits;
+  for (const SpecialToken& token : setup.found.source.special_tokens) opened.deriving.special_tokens.emplace_back(token.name, token.text);
   return opened;
 }
 

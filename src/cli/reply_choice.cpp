@@ -39,9 +39,9 @@ Result<ReplyFormat> format_of(const ReplyWish& wish) {
 }
 
 Result<std::string> render_prompt(const ReplySource& source, const ReplyWish& wish, const Conversation& conversation, bool open) {
-  const Result<Template> compiled = compile_chosen(source.found, wish.prompt.wish, has_tools(conversation));
+  const Result<Template> compiled = compile_chosen(source.setup->found, wish.prompt.wish, has_tools(conversation));
   if (!compiled) return compiled.error();
-  RenderOptions options = source.render;
+  RenderOptions options = source.setup->render;
   options.want_spans = false;
   if (!open) options.add_generation_prompt = false;
   const Result<Rendering> rendering = compiled->render(conversation, options);
@@ -78,15 +78,11 @@ Result<ReplyTools> tools_of(const Conversation& conversation) {
 }  // namespace
 
 Result<ReplySource> open_reply_source(ReplyWish& wish) {
+  auto setup = std::make_unique<PromptSetup>();
+  if (Result<void> prepared = prepare(wish.prompt, false, *setup); !prepared) return prepared.error();
   Result<ReplyFormat> format = format_of(wish);
   if (!format) return format.error();
-  Result<RequestOptions> request = request_of(wish.prompt);
-  if (!request) return request.error();
-  Result<RenderOptions> render = render_options_of(wish.prompt);
-  if (!render) return render.error();
-  Result<FoundTemplates> found = open_templates(wish.prompt, render->limits);
-  if (!found) return found.error();
-  ReplySource source{std::move(*format), std::move(*found), std::move(*request), std::move(*render), {}};
+  ReplySource source{std::move(*format), std::move(setup), {}};
   if (wish.tools.empty()) return source;
   const Result<std::string> text = read_file(wish.tools);
   if (!text) return text.error();
@@ -97,8 +93,7 @@ Result<ReplySource> open_reply_source(ReplyWish& wish) {
 }
 
 Result<ReplyOptions> options_of_request(const ReplySource& source, const ReplyWish& wish, std::string request, const std::string& name) {
-  RequestOptions options = source.request;
-  if (wish.prompt.wish.any()) options.model = &source.found.source;
+  RequestOptions options = source.setup->request;
   Conversation conversation;
   Value id;
   if (Result<void> read = consume_request(conversation, std::move(request), name, options, id); !read) return read.error();

@@ -1,7 +1,7 @@
 // How the replies of a command are read: which format, which tools, and what the prompt before them ends with.
 #pragma once
 #include <functional>
-#include <optional>
+#include <memory>
 #include <string>
 
 #include "cli/prompt_options.h"
@@ -19,9 +19,7 @@ struct ReplyWish {
 /// A format, and a template for its prompts where there is one.
 struct ReplySource {
   ReplyFormat format;
-  FoundTemplates found;
-  RequestOptions request;
-  RenderOptions render;
+  std::unique_ptr<PromptSetup> setup;
   ReplyTools tools;
 };
 
