@@ -121,6 +121,7 @@ class ReplyParser::State {
   void begin_call(const Mark& mark, std::string source);
   void next_item();
   void begin_headed();
+  void absorb_after(std::string_view framing);
   void begin_part();
   void begin_arguments_part();
   void end_part();

@@ -51,11 +51,18 @@ void ReplyParser::State::begin_headed() {
   header_from_ = 0;
   region_ = Region::content;
   open_call(form_, std::exchange(held_, {}));
-  absorb_ = after;
   call_->name = name;
   call_->part = 1;
   commit();
+  if (!call_ || !call_->named) return;
   begin_part();
+  absorb_after(after);
+}
+
+/// Framing behind a marker is its own event where text or arguments follow; elsewhere in a call white space means nothing.
+void ReplyParser::State::absorb_after(std::string_view framing) {
+  const bool inside = place_ == Place::object || place_ == Place::python || place_ == Place::bare || place_ == Place::program;
+  absorb_ = place_ == Place::text || (inside && call_->named) ? framing : std::string_view();
 }
 
 /// The next call of a section or list.
@@ -93,19 +100,16 @@ void ReplyParser::State::begin_arguments_part() {
       call_->at = Call::At::arguments_only;
       call_->role = Call::Role::arguments;
       call_->codec.make(reply::JsonReader(limits.depth));
-      absorb_ = {};
       return;
     case Codec::keywords:
       place_ = Place::python;
-      absorb_ = {};
       call_->codec.make(reply::PythonScanner(part().arguments.callee, limits.depth, limits.pending));
       return;
     case Codec::bare:
       place_ = Place::bare;
-      absorb_ = {};
       call_->codec.make(reply::BareScanner(part().arguments.quote, limits.depth));
       return;
-    case Codec::tags: absorb_ = {}; return begin_tags();
+    case Codec::tags: return begin_tags();
     case Codec::code: {
       std::string open = "{";
       append_json_string(open, part().arguments.argument);

@@ -121,8 +121,7 @@ void ReplyParser::State::meet_in_call(const Mark& mark, const std::string& sourc
     if (mark.meaning == Meaning::call_close) {
       put_markup(lead_.take() + source);
       begin_content(Gap::after);
-      absorb_ = mark.after;
-      return;
+      return absorb_after(mark.after);
     }
     put_frame(source);
     call_->part = 1;
@@ -136,8 +135,9 @@ void ReplyParser::State::meet_in_call(const Mark& mark, const std::string& sourc
   }
   if (literal) {
     put_frame(source);
-    absorb_ = mark.after;
-    return end_field();
+    end_field();
+    if (place_ != Place::text) absorb_after(mark.after);
+    return;
   }
   end_field();  // arguments in tags follow, or none
   if (place_ != Place::tag_between) return again(source);
@@ -159,7 +159,7 @@ void ReplyParser::State::meet_literal(const Mark& mark, const std::string& sourc
   } else {
     begin_part();
   }
-  absorb_ = place_ == Place::text || place_ == Place::program ? mark.after : std::string_view();
+  absorb_after(mark.after);
 }
 
 /// Something else stands there: the call is cut, or only what closes it is missing.
