@@ -63,7 +63,7 @@ class Derivation {
       out_.missing.push_back("a call shows, but not how it is written");
       return;
     }
-    if (is_blank(found->ending) && is_blank(turn_.after_content)) found->ending = next_opener();
+    next_opener_ = is_blank(found->ending) ? next_opener() : "";
     if (!found->problem.empty()) out_.missing.push_back(found->problem);
     out_.format.parallel = found->calls > 1;
     out_.capabilities.call_ids_shown = found->ids_shown;
@@ -144,7 +144,16 @@ class Derivation {
     add_end(rest);
     for (const std::string& end : turn_.ends) add_end(end);
     add_end(call_ending_);
+    if (!begins_marker(next_opener_)) add_end(next_opener_);
     if (!format.end.empty()) show("end", "an answer as the last turn and before another", format.end.front().texts.front());
+  }
+
+  /// Whether a marker of the turn itself begins so: then it does not tell that the turn is over.
+  bool begins_marker(std::string_view text) const {
+    const ReplyFormat& format = out_.format;
+    std::vector<const ReplyMarker*> markers = {&format.reasoning_open, &format.content_open};
+    for (const CallForm& form : format.calls) markers.insert(markers.end(), {&form.open, &form.call.front().literal});
+    return std::any_of(markers.begin(), markers.end(), [&](const ReplyMarker* marker) { return marker->exists() && marker->texts.front().starts_with(text); });
   }
 
   /// Cuts off what stands up to the end of `marker`, if it is there.
@@ -262,6 +271,7 @@ class Derivation {
   TurnFacts turn_;
   DerivedFormat out_;
   std::string call_ending_;
+  std::string next_opener_;   ///< of the turn that answers calls, where nothing else ends theirs
   FoundReasoning reasoning_;
 };
 

@@ -57,6 +57,7 @@ void tolerate(CallForm& form) {
   }
   without_outer_tag(form);
   const bool distinctive = form.call.front().kind == CallPart::Kind::literal && !tags_of(form.call.front().literal.texts.front()).empty();
+  if (form.layout == CallLayout::list) form.open_optional = form.open.exists();
   if (form.layout == CallLayout::section) {
     form.open_optional = distinctive;
     form.close_optional = form.close.exists() && ends_by_itself(form);

@@ -143,6 +143,7 @@ class ReplyParser::State {
   void commit();
   bool is_wanted(std::string_view name) const;
   void close_call(bool complete);
+  bool meet_shorter();
   void finish_call();
 
   // objects, and JSON (parser_object.cpp, parser_value.cpp)

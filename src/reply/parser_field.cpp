@@ -250,8 +250,19 @@ void ReplyParser::State::fail(std::string_view expected) {
   put_text(lead);
 }
 
+/// At the end of the reply, what is held may be a marker that another one begins with.
+bool ReplyParser::State::meet_shorter() {
+  const bool waits = place_ == Place::literal || place_ == Place::next || place_ == Place::tag_between || place_ == Place::tag_begin;
+  if (!waits || held_.size() <= blanks_) return false;
+  const Found found = match(std::string_view(held_).substr(blanks_), here() + blanks_);
+  if (found.size == 0) return false;
+  meet_after_gap(found.mark, found.size);
+  return true;
+}
+
 void ReplyParser::State::finish_call() {
   using At = Call::At;
+  if (meet_shorter()) return;
   const bool open_tags = place_ == Place::tag_between && call_->tags().depth() == 0;
   if (open_tags && form().form->close_optional) end_tags({});
   const std::string held = std::exchange(held_, {});
