@@ -146,6 +146,10 @@ void ReplyParser::State::meet_in_call(const Mark& mark, const std::string& sourc
 
 /// The literal that is due.
 void ReplyParser::State::meet_literal(const Mark& mark, const std::string& source) {
+  if (call_->missing && !call_->named) {  // neither a name nor arguments
+    fail("the name of a call");
+    return again(source);
+  }
   put_frame(source);
   if (call_->missing) {
     call_->missing = false;

@@ -129,7 +129,10 @@ void ReplyParser::State::end_type_of_tag(std::string_view source) {
 /// The first tag in a value tells what the value is: items make a list.
 void ReplyParser::State::begin_nested(const std::string& source) {
   TagReader& reader = call_->tags();
-  if (reader.depth() + 1 >= machine_->limits.depth) return fail("nesting no deeper than the limit");
+  if (reader.depth() + 1 >= machine_->limits.depth) {
+    fail("nesting no deeper than the limit");
+    return again(source);
+  }
   if (!reader.nested) reader.nested.make();
   reader.nested->push_back({reader.schema, false, false});
   reader.opens = true;
