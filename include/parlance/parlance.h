@@ -27,6 +27,7 @@
 #include "parlance/conversation.h"
 #include "parlance/derive.h"
 #include "parlance/error.h"
+#include "parlance/grammar.h"
 #include "parlance/json.h"
 #include "parlance/limits.h"
 #include "parlance/render.h"

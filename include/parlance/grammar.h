@@ -1,0 +1,99 @@
+// Grammars: what a model may write, so that its reply is well formed and its calls fit their tools.
+//
+//     parlance::GrammarOptions options;
+//     options.tools = request_tools;                     // JSON, as in a request
+//     options.choice = parlance::ToolChoice::required;
+//     auto grammar = parlance::make_grammar(format, options);
+//     if (!grammar) return report(grammar.error());
+//     sampler.use(grammar->to_text(parlance::GrammarSyntax::gbnf));
+//     for (const parlance::GrammarNote& note : grammar->notes()) log(note.path, note.keyword, note.why);
+//
+// The grammar comes from the same ReplyFormat as the reader: what it allows, ReplyParser reads without a malformed event.
+// docs/grammar.md says what each keyword of JSON Schema becomes.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parlance/reply_format.h"
+#include "parlance/result.h"
+
+namespace parlance {
+
+/// Whether a reply calls tools.
+enum class ToolChoice : std::uint8_t {
+  automatic,  ///< the model decides
+  required,   ///< at least one call
+  none,       ///< no call
+  named,      ///< GrammarOptions::name is called
+};
+
+/// What a grammar allows.
+struct GrammarOptions {
+  std::string tools{};          ///< `tools` of a request, as JSON: OpenAI's objects or the inner ones alone; "": none
+  ToolChoice choice = ToolChoice::automatic;
+  std::string name{};           ///< named: the tool
+  bool parallel = true;         ///< false: at most one call. A format that allows one has only one in any case
+  bool reasoning = true;        ///< false: none, but what the prompt has opened is closed
+  /// What the prompt of the reply ends with, from the assistant's turn on; nothing: ReplyFormat::prompt.
+  std::optional<std::string> prompt{};
+  /// True: all that the schemas allow: members that they do not name, any type where they name none, and any text where
+  /// they name a `format`. False, which suits models better: that only where a schema asks for it.
+  bool open = false;
+};
+
+/// What a schema says that the grammar does not hold a model to: there it allows more.
+struct GrammarNote {
+  std::string path;     ///< of the schema in the tools: "[0].function.parameters.properties.when"
+  std::string keyword;  ///< e.g. "uniqueItems"; "" for the schema as a whole
+  std::string why;
+};
+
+/// The languages of grammars.
+enum class GrammarSyntax : std::uint8_t {
+  gbnf,            ///< llama.cpp
+  lark,            ///< llguidance
+  structural_tag,  ///< xgrammar: JSON
+  json_schema,     ///< for engines that know nothing else: a list of calls {"name": …, "arguments": …}
+};
+/// "gbnf", "lark", "structural-tag", "json-schema".
+std::string_view name_of(GrammarSyntax syntax);
+std::optional<GrammarSyntax> find_grammar_syntax(std::string_view name);
+
+/// A grammar of replies or of values.
+///
+/// A value, cheap to copy; never changed.   Threads: any.
+class Grammar {
+ public:
+  /// The grammar as text. The same grammar gives the same text.
+  std::string to_text(GrammarSyntax syntax) const;
+  /// Where it allows more than the schemas do, in the order in which that was found.
+  const std::vector<GrammarNote>& notes() const;
+  /// Whether the grammar allows this text, from its first byte to its last. Takes time and memory for the text's size times
+  /// that of the rules in use: for tests and tools.
+  bool accepts(std::string_view text) const;
+
+  struct Data;
+  explicit Grammar(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
+  /// The inside, for parlance's own modules.
+  const Data& data() const { return *data_; }
+
+ private:
+  std::shared_ptr<const Data> data_;
+};
+
+/// The grammar of a reply in this format: from where the prompt ends to where the model stops.
+///
+/// No schema makes it fail: what a grammar cannot say is allowed, and noted. It is bounded by the size of the schemas.
+/// Fails with: json (place) when the tools are no JSON; value when they are no list of tools, when a call is demanded and
+/// there is no tool (or none of that name), or when the format has no calls.
+Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& options = {});
+
+/// The grammar of a JSON text by a schema, as for a request's `response_format`. `open` is GrammarOptions::open.
+/// Fails with: json (place) when the schema is no JSON.
+Result<Grammar> make_value_grammar(std::string_view schema, bool open = false);
+
+}  // namespace parlance

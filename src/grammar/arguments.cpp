@@ -1,0 +1,106 @@
+// Arguments in each codec. Begin reading at ReplyGrammar::arguments.
+#include <algorithm>
+
+#include "grammar/reply_grammar.h"
+
+namespace parlance::grammar {
+
+using Codec = CallArguments::Codec;
+
+namespace {
+
+bool is_identifier(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && letter(name[0]) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+}  // namespace
+
+Schema& ReplyGrammar::schema(std::size_t tool) {
+  if (!schemas_[tool]) {
+    const Schema::Context context{ir_, data_.document, notes_, data_.options.open};
+    schemas_[tool] = std::make_unique<Schema>(context, data_.tools[tool].parameters, data_.tools[tool].name);
+  }
+  return *schemas_[tool];
+}
+
+/// A tool without a schema takes any object.
+Schemas ReplyGrammar::parameters(std::size_t tool) const {
+  const Value schema = data_.tools[tool].parameters;
+  return schema.is(Kind::dict) ? Schemas{schema} : Schemas{};
+}
+
+/// Styles live as long as the compilers, which go by their addresses.
+const Style& ReplyGrammar::style(Style::Kind kind, Style::Space space, const std::string& quote, Style::Escape escape,
+                                const std::vector<std::string>& also_never) {
+  std::string key{static_cast<char>(kind), static_cast<char>(space), static_cast<char>(escape)};
+  key += quote;
+  for (const std::string& text : also_never) key += '\n' + text;
+  for (const NamedStyle& known : styles_) {
+    if (known.key == key) return known.style;
+  }
+  std::vector<std::string> never;
+  if (kind == Style::Kind::bare || kind == Style::Kind::raw) never = end_texts();
+  never.insert(never.end(), also_never.begin(), also_never.end());
+  styles_.push_back({key, Style(ir_, kind, space, quote, std::move(never), escape)});
+  return styles_.back().style;
+}
+
+NodeId ReplyGrammar::arguments(const CallArguments& codec, std::size_t tool, const std::string& closing) {
+  switch (codec.codec) {
+    case Codec::json: return json_arguments(codec, tool);
+    case Codec::keywords: return keyword_arguments(codec, tool);
+    case Codec::tags: return tagged_members({codec.tags, tool, closing, 0}, parameters(tool), data_.tools[tool].name);
+    case Codec::bare:
+      return schema(tool).value(style(Style::Kind::bare, Style::Space::none, codec.quote), parameters(tool), data_.tools[tool].name, kObject);
+    case Codec::code: return code_argument(tool, closing);
+  }
+  return ir_.never();
+}
+
+NodeId ReplyGrammar::json_arguments(const CallArguments& codec, std::size_t tool) {
+  const Style& json = style(Style::Kind::json, codec.as_text ? Style::Space::blank : Style::Space::lines);
+  const NodeId object = schema(tool).value(json, parameters(tool), data_.tools[tool].name, kObject);
+  if (!codec.as_text) {
+    data_.json.emplace(object, data_.tools[tool].parameters);
+    return object;
+  }
+  schema(tool).make_rules();
+  return ir_.sequence({ir_.literal("\""), escaped(ir_, object), ir_.literal("\"")});
+}
+
+NodeId ReplyGrammar::keyword_arguments(const CallArguments& codec, std::size_t tool) {
+  const Style& python = style(Style::Kind::python, Style::Space::blank);
+  const std::string& name = data_.tools[tool].name;
+  const MemberWriter writer{
+      [&](const Property& property) {
+        if (!is_identifier(property.name)) {
+          schema(tool).note(data_.tools[tool].parameters, "properties", "'" + property.name + "' is no name of Python: left out");
+          return ir_.never();
+        }
+        const NodeId item = schema(tool).value(python, property.schemas, name + "-" + property.name);
+        return ir_.sequence({ir_.literal(property.name + "="), item});
+      },
+      [&](const Shape& shape) {
+        const NodeId letter = ir_.chars({{'A', 'Z'}, {'_', '_'}, {'a', 'z'}});
+        const NodeId key = ir_.sequence({letter, ir_.repeat(ir_.chars({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}), 0, kUnbounded)});
+        if (!shape.properties.empty()) return ir_.never();  // a name twice would be an error
+        return ir_.sequence({key, ir_.literal("="), schema(tool).value(python, shape.extra_schemas, name + "-extra")});
+      },
+      python.comma()};
+  std::vector<NodeId> ways;
+  for (const Shape& shape : schema(tool).shapes(parameters(tool))) ways.push_back(schema(tool).members(shape, writer, name));
+  return ir_.sequence({ir_.literal(codec.callee + "("), ir_.choice(ways), ir_.literal(")")});
+}
+
+// ---- a program
+
+NodeId ReplyGrammar::code_argument(std::size_t, const std::string& closing) {
+  std::vector<Stop> stops;
+  if (!closing.empty()) stops.push_back({closing, ir_.empty()});
+  for (std::string& text : end_texts()) stops.push_back({std::move(text), kNone});
+  return ir_.text(std::move(stops), closing.empty());
+}
+
+}  // namespace parlance::grammar

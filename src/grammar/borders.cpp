@@ -1,0 +1,95 @@
+// The facts of each kind of node. Recursion through a rule that is being looked at stops there: it begins with a byte of its
+// own in any case.
+#include "grammar/borders.h"
+
+#include "base/utf8.h"
+
+namespace parlance::grammar {
+
+std::vector<Range> merged(std::vector<Range> a, const std::vector<Range>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return normalized(std::move(a));
+}
+
+Borders::Facts Borders::join(const Facts& a, const Facts& b) {
+  Facts facts;
+  facts.may_be_empty = a.may_be_empty && b.may_be_empty;
+  facts.first = a.may_be_empty ? merged(a.first, b.first) : a.first;
+  facts.all = merged(a.all, b.all);
+  const bool unclear = !intersection(a.more, b.first).empty();  // where a ends may depend on what b is
+  facts.more = b.may_be_empty ? merged(merged(a.more, b.first), b.more) : b.more;
+  if (unclear) facts.more = merged(facts.more, b.all);
+  return facts;
+}
+
+Borders::Facts Borders::either(const Facts& a, const Facts& b) {
+  Facts facts{a.may_be_empty || b.may_be_empty, merged(a.first, b.first), merged(a.more, b.more), merged(a.all, b.all)};
+  if (a.may_be_empty) facts.more = merged(facts.more, b.first);
+  if (b.may_be_empty) facts.more = merged(facts.more, a.first);
+  if (!intersection(a.first, b.first).empty()) facts.more = facts.all;
+  return facts;
+}
+
+Borders::Facts Borders::repeated(const Node& node) {
+  const Facts one = of(ir_.children(node)[0]);
+  Facts facts = one;
+  facts.may_be_empty = node.min == 0 || one.may_be_empty;
+  if (node.min != node.max) facts.more = merged(one.more, one.first);
+  if (node.max > 1 && !intersection(one.more, one.first).empty()) facts.more = one.all;
+  return facts;
+}
+
+Borders::Facts Borders::of_sequence(std::span<const NodeId> nodes) {
+  Facts facts;
+  facts.may_be_empty = true;
+  for (const NodeId id : nodes) facts = join(facts, of(id));
+  return facts;
+}
+
+Borders::Facts Borders::make(NodeId id) {
+  const Node node = ir_.node(id);
+  Facts facts;
+  switch (node.op) {
+    case Op::never: return facts;
+    case Op::literal: {
+      const std::string_view bytes = ir_.bytes(node);
+      for (const char* p = bytes.data(); p != bytes.data() + bytes.size();) {
+        const utf8::Decoded c = utf8::decode(p, bytes.data() + bytes.size());
+        if (p == bytes.data()) facts.first.push_back({c.code_point, c.code_point});
+        facts.all.push_back({c.code_point, c.code_point});
+        p += c.size;
+      }
+      facts.all = normalized(std::move(facts.all));
+      return facts;
+    }
+    case Op::chars:
+      facts.first.assign(ir_.ranges(node).begin(), ir_.ranges(node).end());
+      facts.all = facts.first;
+      return facts;
+    case Op::sequence: return of_sequence(ir_.children(node));
+    case Op::choice: {
+      bool begun = false;
+      for (const NodeId child : ir_.children(node)) {
+        facts = begun ? either(facts, of(child)) : of(child);
+        begun = true;
+      }
+      return facts;
+    }
+    case Op::repeat: return repeated(node);
+    case Op::rule: return of(ir_.rules()[node.min].body);
+    case Op::text: {
+      const std::vector<Range> anything = complement({});
+      return {node.min != 0, anything, anything, anything};
+    }
+  }
+  return facts;
+}
+
+const Borders::Facts& Borders::of(NodeId id) {
+  const auto [known, is_new] = known_.try_emplace(id);
+  if (!is_new) return known->second;
+  Facts facts = make(id);
+  return known_[id] = std::move(facts);
+}
+
+}  // namespace parlance::grammar

@@ -1,0 +1,37 @@
+// Where one piece of a grammar ends and the next begins, for engines whose lexers take as much as they can: what a node may
+// begin with, and what may go on behind a text of it that could end there. Begin reading at Borders::Facts.
+#pragma once
+#include <unordered_map>
+#include <vector>
+
+#include "grammar/ir.h"
+
+namespace parlance::grammar {
+
+class Borders {
+ public:
+  struct Facts {
+    bool may_be_empty = false;
+    std::vector<Range> first{};  ///< what a text of the node may begin with
+    std::vector<Range> more{};   ///< what may follow a text of the node inside a longer one of it, or more than that
+    std::vector<Range> all{};    ///< everything that occurs
+  };
+  explicit Borders(const Ir& ir) : ir_(ir) {}
+  const Facts& of(NodeId id);
+  /// The facts of some nodes behind each other.
+  Facts of_sequence(std::span<const NodeId> nodes);
+
+ private:
+  Facts make(NodeId id);
+  static Facts join(const Facts& a, const Facts& b);
+  static Facts either(const Facts& a, const Facts& b);
+  Facts repeated(const Node& node);
+
+  const Ir& ir_;
+  std::unordered_map<NodeId, Facts> known_;
+};
+
+/// Sorted ranges of both.
+std::vector<Range> merged(std::vector<Range> a, const std::vector<Range>& b);
+
+}  // namespace parlance::grammar

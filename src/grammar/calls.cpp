@@ -1,0 +1,221 @@
+// Calls: one by one, in a section, in a list, behind a header. Begin reading at ReplyGrammar::calls.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "grammar/reply_grammar.h"
+#include "value/json.h"
+
+namespace parlance::grammar {
+
+using Part = CallPart::Kind;
+using Role = CallMember::Role;
+
+namespace {
+
+std::string json_string(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+}  // namespace
+
+/// The marker that calls of the form begin with; "" where there is none.
+std::string ReplyGrammar::opening(const CallForm& form) const {
+  if (form.headed) return {};
+  if (form.layout != CallLayout::single) return form.open.exists() ? form.open.texts[0] : "";
+  return form.call[0].kind == Part::literal ? form.call[0].literal.texts[0] : "";
+}
+
+std::string ReplyGrammar::behind_opening(const CallForm& form) const {
+  if (form.layout != CallLayout::single) return form.open.after;
+  return form.call[0].kind == Part::literal ? form.call[0].literal.after : "";
+}
+
+// ---- several calls
+
+/// Where content ends: each opening, with the calls behind it; and turns that a headed call begins with.
+std::vector<Stop> ReplyGrammar::openings() {
+  std::vector<Stop> stops;
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    const CallForm& form = *groups_[i].form;
+    const std::string text = opening(form);
+    if (form.headed || text.empty()) continue;
+    const bool known = std::any_of(stops.begin(), stops.end(), [&](const Stop& stop) { return stop.literal == text; });
+    if (known) continue;
+    const bool single = form.layout == CallLayout::single;
+    stops.push_back({text, single ? single_calls(i, false) : grouped_calls(groups_[i], false)});
+  }
+  const bool headed = std::any_of(groups_.begin(), groups_.end(), [](const Group& g) { return g.form->headed; });
+  for (const ReplyTurn& turn : format_.turns) {
+    if (headed && turn.role == "assistant") stops.push_back({turn.open.texts[0], headed_calls()});
+  }
+  return stops;
+}
+
+NodeId ReplyGrammar::calls(bool with_opening) {
+  std::vector<NodeId> ways;
+  bool single = false, headed = false;
+  for (const Group& group : groups_) {
+    single = single || (!group.form->headed && group.form->layout == CallLayout::single);
+    headed = headed || group.form->headed;
+    if (group.form->layout != CallLayout::single) ways.push_back(grouped_calls(group, with_opening));
+  }
+  if (single) ways.push_back(single_calls(groups_.size(), with_opening));
+  for (const ReplyTurn& turn : format_.turns) {
+    if (headed && turn.role == "assistant") ways.push_back(ir_.sequence({ir_.literal(turn.open.texts[0]), headed_calls()}));
+  }
+  return ir_.choice(ways);
+}
+
+/// One call of any group that stands by itself.
+NodeId ReplyGrammar::any_single(bool with_opening) {
+  std::vector<NodeId> ways;
+  for (const Group& group : groups_) {
+    const bool single = !group.form->headed && group.form->layout == CallLayout::single;
+    if (single) ways.push_back(call_of_group(group, with_opening));
+  }
+  return ir_.factored(ways);
+}
+
+/// Calls one behind the other. The first is of a group, or of any (behind the last group).
+NodeId ReplyGrammar::single_calls(std::size_t first, bool with_opening) {
+  NodeId one = kNone;
+  if (first == groups_.size()) {
+    one = any_single(with_opening);
+  } else {
+    std::vector<NodeId> ways;  // groups with the same opening
+    for (const Group& group : groups_) {
+      const bool same = !group.form->headed && group.form->layout == CallLayout::single && opening(*group.form) == opening(*groups_[first].form);
+      if (same) ways.push_back(call_of_group(group, with_opening));
+    }
+    one = ir_.factored(ways);
+  }
+  if (!data_.parallel) return one;
+  const Group& group = first == groups_.size() ? groups_[0] : groups_[first];
+  const NodeId more = ir_.sequence({ir_.literal(group.form->separator), any_single(true)});
+  return ir_.sequence({one, ir_.repeat(more, 0, kUnbounded)});
+}
+
+NodeId ReplyGrammar::grouped_calls(const Group& group, bool with_opening) {
+  const CallForm& form = *group.form;
+  const bool list = form.layout == CallLayout::list;
+  const Style& json = style(Style::Kind::json, Style::Space::lines);
+  const NodeId one = call_of_group(group, true);
+  const NodeId comma = form.separator.empty() || form.separator.find(',') == std::string::npos
+                           ? json.comma()
+                           : ir_.choice({ir_.literal(form.separator), json.comma()});
+  const NodeId between = !list ? ir_.literal(form.separator) : comma;
+  const NodeId loose = form.commas_optional ? ir_.choice({between, ir_.literal(form.separator)}) : between;
+  NodeId all = one;
+  if (data_.parallel) all = ir_.sequence({one, ir_.repeat(ir_.sequence({loose, one}), 0, kUnbounded)});
+  if (list) all = ir_.sequence({json.open('['), all, json.close(']')});
+  const ReplyMarker& close = form.close;
+  const NodeId end = close.exists() ? ir_.literal(close.before + close.texts[0]) : ir_.empty();
+  const std::string open = (with_opening ? opening(form) : "") + form.open.after;
+  return ir_.sequence({ir_.literal(open), all, end});
+}
+
+/// Behind a turn's marker: the name, the end of the header, the call; then further turns.
+NodeId ReplyGrammar::headed_calls() {
+  const ReplyTurn* turn = nullptr;
+  for (const ReplyTurn& t : format_.turns) {
+    if (t.role == "assistant" && turn == nullptr) turn = &t;
+  }
+  std::vector<NodeId> ways;
+  for (const Group& group : groups_) {
+    if (!group.form->headed || turn == nullptr) continue;
+    for (const std::size_t tool : group.tools) {
+      const NodeId head = ir_.literal(data_.tools[tool].name + turn->header_close);
+      ways.push_back(ir_.sequence({head, call(*group.form, tool, true)}));
+    }
+  }
+  const NodeId one = ir_.choice(ways);
+  if (!data_.parallel || turn == nullptr) return one;
+  const NodeId next = ir_.sequence({ir_.literal(turn->open.before + turn->open.texts[0]), one});
+  return ir_.sequence({one, ir_.repeat(next, 0, kUnbounded)});
+}
+
+// ---- one call
+
+NodeId ReplyGrammar::call_of_group(const Group& group, bool with_opening) {
+  std::vector<NodeId> ways;
+  for (const std::size_t tool : group.tools) ways.push_back(call(*group.form, tool, with_opening));
+  const NodeId node = ir_.factored(ways);
+  ir_.suggest(node, "call");
+  return node;
+}
+
+/// The parts in order. `with_opening` is false where the first marker's text stands already.
+NodeId ReplyGrammar::call(const CallForm& form, std::size_t tool, bool with_opening) {
+  const std::string& name = data_.tools[tool].name;
+  std::vector<NodeId> parts;
+  bool closed = false;  // by an argument that ends with the literal behind it
+  for (std::size_t i = 0; i < form.call.size(); ++i) {
+    const CallPart& part = form.call[i];
+    const ReplyMarker* next = i + 1 < form.call.size() && form.call[i + 1].kind == Part::literal ? &form.call[i + 1].literal : nullptr;
+    switch (part.kind) {
+      case Part::literal: {
+        const bool opens = i == 0 && form.layout == CallLayout::single;
+        const std::string text = opens ? (with_opening ? part.literal.texts[0] : "") : part.literal.before + part.literal.texts[0];
+        const bool last = i + 1 == form.call.size();
+        parts.push_back(ir_.literal((closed ? "" : text) + (last ? "" : part.literal.after)));
+        closed = false;
+        break;
+      }
+      case Part::name: parts.push_back(ir_.literal(name)); break;
+      case Part::id: parts.push_back(id(part.pattern, name)); break;
+      case Part::skip: break;
+      case Part::object: parts.push_back(object(form, part.members, part.arguments, tool)); break;
+      case Part::arguments:
+        closed = part.arguments.codec == CallArguments::Codec::code && next != nullptr;
+        parts.push_back(arguments(part.arguments, tool, next == nullptr ? "" : next->texts[0]));
+        break;
+    }
+  }
+  return ir_.sequence(parts);
+}
+
+/// Nine letters or digits are an id for every format; in a computed one, digits stand for the count.
+NodeId ReplyGrammar::id(const std::string& pattern, std::string_view name) {
+  if (pattern.empty()) return ir_.repeat(ir_.chars({{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}), 9, 9);
+  std::vector<NodeId> parts;
+  for (std::size_t i = 0; i < pattern.size();) {
+    const std::string_view rest = std::string_view(pattern).substr(i);
+    const bool count = rest.starts_with("{0}") || rest.starts_with("{1}");
+    const bool names = rest.starts_with("{name}");
+    if (count) parts.push_back(ir_.repeat(ir_.chars({{'0', '9'}}), 1, 4));
+    if (names) parts.push_back(ir_.literal(name));
+    if (!count && !names) parts.push_back(ir_.literal(rest.substr(0, 1)));
+    i += count ? 3 : names ? 6 : 1;
+  }
+  return ir_.sequence(parts);
+}
+
+NodeId ReplyGrammar::object(const CallForm& form, const std::vector<CallMember>& members, const CallArguments& codec, std::size_t tool) {
+  const Style& json = style(Style::Kind::json, Style::Space::lines);
+  const std::string& name = data_.tools[tool].name;
+  std::vector<NodeId> parts{json.open('{')};
+  std::vector<Role> written;
+  for (const CallMember& member : members) {
+    const bool again = member.role != Role::constant && member.role != Role::inner &&
+                       std::find(written.begin(), written.end(), member.role) != written.end();
+    if (again) continue;  // another key for the same
+    if (!written.empty()) parts.push_back(json.comma());
+    written.push_back(member.role);
+    parts.push_back(*json.key(member.role == Role::any_name ? name : member.key));
+    switch (member.role) {
+      case Role::name: parts.push_back(ir_.literal(json_string(name))); break;
+      case Role::id: parts.push_back(ir_.sequence({ir_.literal("\""), id(form.id_pattern, name), ir_.literal("\"")})); break;
+      case Role::constant: parts.push_back(ir_.literal(member.constant)); break;
+      case Role::inner: parts.push_back(object(form, member.members, codec, tool)); break;
+      case Role::arguments:
+      case Role::any_name: parts.push_back(arguments(codec, tool, "")); break;
+    }
+  }
+  parts.push_back(json.close('}'));
+  return ir_.sequence(parts);
+}
+
+}  // namespace parlance::grammar

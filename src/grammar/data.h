@@ -1,0 +1,60 @@
+// What a Grammar holds. Begin reading at Data.
+#pragma once
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "grammar/ir.h"
+#include "grammar/schema.h"
+#include "parlance/grammar.h"
+#include "parlance/json.h"
+
+namespace parlance {
+
+namespace grammar {
+
+/// A tool of a request.
+struct Tool {
+  std::string name{};
+  Value parameters{};  ///< its schema; undefined: it has none
+};
+
+/// How a reply falls apart, for languages that have words for tags. Empty where a reply is not of that kind.
+struct Outline {
+  /// Calls of one form.
+  struct Calls {
+    std::string trigger{};   ///< what they begin with
+    std::string open{};      ///< round several calls; "" where each stands for itself
+    std::string close{};
+    std::string separator{};
+    bool grouped = false;
+    std::vector<NodeId> each{};  ///< a call of each tool, whole
+  };
+  bool is_tagged = false;    ///< a text with calls in markers, behind reasoning or not
+  std::string prefix{};      ///< what the reply begins with in any case
+  bool reasons = false;      ///< there may be reasoning in front
+  std::string reasoning_begin{};  ///< "" where the prompt has begun it
+  std::string reasoning_end{};
+  std::vector<std::string> not_in_reasoning{};
+  std::vector<std::string> not_in_text{};
+  bool must_call = false;
+  std::vector<Calls> calls{};
+};
+
+}  // namespace grammar
+
+struct Grammar::Data {
+  Document document;  ///< the tools, or the schema
+  std::vector<grammar::Tool> tools;  ///< those that may be called
+  GrammarOptions options;
+  bool parallel = true;
+  grammar::Ir ir;
+  grammar::NodeId root = 0;
+  grammar::Outline outline;
+  std::unordered_map<grammar::NodeId, Value> json;  ///< the schemas of nodes that are JSON by a schema
+  std::vector<std::string> control;  ///< texts that are control tokens
+  std::vector<GrammarNote> notes;
+};
+
+}  // namespace parlance

@@ -1,0 +1,285 @@
+// Making nodes: each kind in its simplest form, and equal ones once. Begin reading at Ir::add.
+#include "grammar/ir.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/utf8.h"
+
+namespace parlance::grammar {
+namespace {
+
+template <typename T>
+void append_raw(std::string& key, const T& value) {
+  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+/// How many bytes both begin with, in whole code points.
+std::size_t common_prefix(std::string_view a, std::string_view b) {
+  std::size_t size = 0;
+  while (size < std::min(a.size(), b.size()) && a[size] == b[size]) ++size;
+  while (size > 0 && size < a.size() && (static_cast<unsigned char>(a[size]) & 0xC0) == 0x80) --size;
+  return size;
+}
+
+}  // namespace
+
+// ---- ranges
+
+std::vector<Range> normalized(std::vector<Range> ranges) {
+  std::vector<Range> legal;
+  for (const Range& range : ranges) {
+    const char32_t last = std::min<char32_t>(range.last, 0x10FFFF);
+    if (range.first < 0xD800) legal.push_back({range.first, std::min<char32_t>(last, 0xD7FF)});
+    if (last > 0xDFFF) legal.push_back({std::max<char32_t>(range.first, 0xE000), last});
+  }
+  std::sort(legal.begin(), legal.end(), [](const Range& a, const Range& b) { return a.first < b.first; });
+  std::vector<Range> out;
+  for (const Range& range : legal) {
+    if (range.first > range.last) continue;
+    if (!out.empty() && range.first <= out.back().last + 1) {
+      out.back().last = std::max(out.back().last, range.last);
+    } else {
+      out.push_back(range);
+    }
+  }
+  return out;
+}
+
+std::vector<Range> complement(const std::vector<Range>& ranges) {
+  std::vector<Range> out;
+  char32_t from = 0;
+  for (const Range& range : ranges) {
+    if (range.first > from) out.push_back({from, range.first - 1});
+    from = range.last + 1;
+  }
+  if (from <= 0x10FFFF) out.push_back({from, 0x10FFFF});
+  return normalized(std::move(out));
+}
+
+std::vector<Range> intersection(const std::vector<Range>& a, const std::vector<Range>& b) {
+  std::vector<Range> out;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const Range both{std::max(a[i].first, b[j].first), std::min(a[i].last, b[j].last)};
+    if (both.first <= both.last) out.push_back(both);
+    a[i].last < b[j].last ? ++i : ++j;
+  }
+  return out;
+}
+
+bool contains(std::span<const Range> ranges, char32_t c) {
+  const auto after = std::upper_bound(ranges.begin(), ranges.end(), c, [](char32_t x, const Range& r) { return x < r.first; });
+  return after != ranges.begin() && c <= std::prev(after)->last;
+}
+
+std::string rule_name(std::string_view text) {
+  std::string name;
+  for (const char c : text.substr(0, 48)) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (plain) {
+      name += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
+    }
+  }
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  const bool starts_well = !name.empty() && name.front() >= 'a' && name.front() <= 'z';
+  return starts_well ? name : "x" + (name.empty() ? name : "-" + name);
+}
+
+// ---- nodes
+
+Ir::Ir() {
+  nodes_.push_back({Op::never});
+  nodes_.push_back({Op::sequence});
+  known_.emplace(std::string(1, static_cast<char>(Op::sequence)), 1);
+}
+
+NodeId Ir::add(Op op, std::string key, Node node) {
+  const auto [at, is_new] = known_.try_emplace(std::move(key), static_cast<NodeId>(nodes_.size()));
+  if (!is_new) return at->second;
+  node.op = op;
+  nodes_.push_back(node);
+  return at->second;
+}
+
+NodeId Ir::literal(std::string_view bytes) {
+  if (bytes.empty()) return empty();
+  std::string key(1, static_cast<char>(Op::literal));
+  key += bytes;
+  const std::size_t before = nodes_.size();
+  const NodeId id = add(Op::literal, std::move(key), {});
+  if (id < before) return id;
+  nodes_[id].begin = static_cast<std::uint32_t>(bytes_.size());
+  nodes_[id].size = static_cast<std::uint32_t>(bytes.size());
+  bytes_ += bytes;
+  return id;
+}
+
+NodeId Ir::chars(std::vector<Range> given) {
+  const std::vector<Range> ranges = normalized(std::move(given));
+  if (ranges.empty()) return never();
+  if (ranges.size() == 1 && ranges[0].first == ranges[0].last) {
+    std::string one;
+    utf8::append(one, ranges[0].first);
+    return literal(one);
+  }
+  std::string key(1, static_cast<char>(Op::chars));
+  for (const Range& range : ranges) append_raw(key, range);
+  const std::size_t before = nodes_.size();
+  const NodeId id = add(Op::chars, std::move(key), {});
+  if (id < before) return id;
+  nodes_[id].begin = static_cast<std::uint32_t>(ranges_.size());
+  nodes_[id].size = static_cast<std::uint32_t>(ranges.size());
+  ranges_.insert(ranges_.end(), ranges.begin(), ranges.end());
+  return id;
+}
+
+NodeId Ir::add_list(Op op, const std::vector<NodeId>& children, std::uint32_t min, std::uint32_t max) {
+  std::string key(1, static_cast<char>(op));
+  if (op == Op::repeat) append_raw(key, min), append_raw(key, max);
+  for (const NodeId child : children) append_raw(key, child);
+  const std::size_t before = nodes_.size();
+  const NodeId id = add(op, std::move(key), {});
+  if (id < before) return id;
+  nodes_[id] = {op, static_cast<std::uint32_t>(children_.size()), static_cast<std::uint32_t>(children.size()), min, max};
+  children_.insert(children_.end(), children.begin(), children.end());
+  return id;
+}
+
+/// Sequences inside are taken apart, and literals beside each other joined.
+NodeId Ir::sequence(std::span<const NodeId> given) {
+  std::vector<NodeId> flat;
+  std::string run;
+  const auto end_run = [&] {
+    if (!run.empty()) flat.push_back(literal(run));
+    run.clear();
+  };
+  const auto take = [&](NodeId id) {
+    const Node n = nodes_[id];
+    if (n.op == Op::literal) {
+      run += bytes(n);
+    } else if (id != empty()) {
+      end_run();
+      flat.push_back(id);
+    }
+  };
+  for (const NodeId id : given) {
+    if (id == never()) return never();
+    const Node n = nodes_[id];
+    if (n.op != Op::sequence) {
+      take(id);
+      continue;
+    }
+    for (std::uint32_t i = 0; i < n.size; ++i) take(children_[n.begin + i]);
+  }
+  end_run();
+  return flat.size() == 1 ? flat[0] : add_list(Op::sequence, flat);
+}
+
+/// Choices inside are taken apart, and an alternative counts once.
+NodeId Ir::choice(std::span<const NodeId> given) {
+  std::vector<NodeId> flat;
+  std::unordered_set<NodeId> seen{never()};
+  const auto take = [&](NodeId id) {
+    if (seen.insert(id).second) flat.push_back(id);
+  };
+  for (const NodeId id : given) {
+    const Node n = nodes_[id];
+    if (n.op != Op::choice) {
+      take(id);
+      continue;
+    }
+    for (std::uint32_t i = 0; i < n.size; ++i) take(children_[n.begin + i]);
+  }
+  if (flat.empty()) return never();
+  return flat.size() == 1 ? flat[0] : add_list(Op::choice, flat);
+}
+
+NodeId Ir::factored(std::span<const NodeId> given) {
+  const auto head = [&](NodeId id) -> NodeId {
+    const Node n = nodes_[id];
+    return n.op == Op::sequence && n.size > 0 ? children_[n.begin] : id;
+  };
+  std::vector<NodeId> alternatives;
+  std::copy_if(given.begin(), given.end(), std::back_inserter(alternatives), [&](NodeId id) { return id != never(); });
+  if (alternatives.size() < 2) return choice(alternatives);
+  const Node first = nodes_[head(alternatives[0])];
+  std::string prefix(first.op == Op::literal ? bytes(first) : "");
+  for (const NodeId id : alternatives) {
+    const Node n = nodes_[head(id)];
+    prefix.resize(n.op == Op::literal ? common_prefix(prefix, bytes(n)) : 0);
+  }
+  if (prefix.empty()) return choice(alternatives);
+  for (NodeId& id : alternatives) {
+    const Node n = nodes_[id];
+    std::vector<NodeId> rest;
+    rest.push_back(literal(std::string(bytes(nodes_[head(id)]).substr(prefix.size()))));
+    if (n.op == Op::sequence) {
+      for (std::uint32_t i = 1; i < n.size; ++i) rest.push_back(children_[n.begin + i]);
+    }
+    id = sequence(rest);
+  }
+  return sequence({literal(prefix), choice(alternatives)});
+}
+
+NodeId Ir::repeat(NodeId child, std::uint32_t min, std::uint32_t max) {
+  if (min > max) return never();
+  if (child == never()) return min == 0 ? empty() : never();
+  if (child == empty() || max == 0) return empty();
+  if (min == 1 && max == 1) return child;
+  return add_list(Op::repeat, {child}, min, max);
+}
+
+/// What may not occur and would hide a stop that goes on is left out: readers take the longest marker.
+NodeId Ir::text(std::vector<Stop> given, bool may_end) {
+  std::vector<Stop> stops;
+  const auto hides = [&](const Stop& stop) {
+    return std::any_of(given.begin(), given.end(), [&](const Stop& other) {
+      return other.target != kNone && other.literal.find(stop.literal) != std::string::npos;
+    });
+  };
+  for (const Stop& stop : given) {
+    if (stop.literal.empty() || (stop.target == kNone && hides(stop))) continue;
+    if (std::find(stops.begin(), stops.end(), stop) == stops.end()) stops.push_back(stop);
+  }
+  std::string key(1, static_cast<char>(Op::text));
+  key += may_end ? '1' : '0';
+  for (const Stop& stop : stops) {
+    append_raw(key, stop.literal.size());
+    key += stop.literal;
+    append_raw(key, stop.target);
+  }
+  const std::size_t before = nodes_.size();
+  const NodeId id = add(Op::text, std::move(key), {});
+  if (id < before) return id;
+  nodes_[id].begin = static_cast<std::uint32_t>(stops_.size());
+  nodes_[id].size = static_cast<std::uint32_t>(stops.size());
+  nodes_[id].min = may_end ? 1 : 0;
+  stops_.insert(stops_.end(), stops.begin(), stops.end());
+  return id;
+}
+
+NodeId Ir::rule(RuleId rule) {
+  std::string key(1, static_cast<char>(Op::rule));
+  append_raw(key, rule);
+  Node node;
+  node.min = rule;
+  return add(Op::rule, std::move(key), node);
+}
+
+RuleId Ir::add_rule(std::string_view wanted) {
+  const std::string first = rule_name(wanted);
+  std::string name = first;
+  std::uint32_t& uses = rule_names_[first];
+  while (!taken_.insert(name).second) name = first + "-" + std::to_string(++uses + 1);
+  rules_.push_back({std::move(name), kNone});
+  return static_cast<RuleId>(rules_.size() - 1);
+}
+
+std::string_view Ir::name_of(NodeId node) const {
+  const auto found = names_.find(node);
+  return found == names_.end() ? std::string_view() : found->second;
+}
+
+}  // namespace parlance::grammar

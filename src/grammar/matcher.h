@@ -1,0 +1,64 @@
+// Whether a text is in a grammar: Earley's algorithm over the nodes themselves. Begin reading at Matcher::run.
+#pragma once
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "grammar/ir.h"
+#include "grammar/stop_automaton.h"
+
+namespace parlance::grammar {
+
+class Matcher {
+ public:
+  Matcher(const Ir& ir, NodeId root) : ir_(ir), root_(root) {}
+  /// Whether the text is one of the grammar's.
+  bool accepts(std::string_view text);
+  /// How many bytes of the text some text of the grammar begins with, up to the beginning of a literal or code point.
+  std::size_t furthest() const { return furthest_; }
+
+ private:
+  struct Item {
+    NodeId node;
+    std::uint32_t state;
+    std::uint32_t origin;
+    bool operator==(const Item&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Item& item) const {
+      return (std::uint64_t{item.node} << 32 | item.origin) * 0x9E3779B97F4A7C15u ^ std::uint64_t{item.state} * 0xC2B2AE3D27D4EB4Fu;
+    }
+  };
+  static constexpr std::uint32_t kDone = 0xFFFFFFFF;
+  static constexpr std::uint32_t kAfterStop = 0x80000000;  ///< of a text node: waits for the target of a stop
+
+  struct Set {
+    std::vector<Item> items;
+    std::unordered_set<Item, Hash> seen;
+    std::unordered_map<NodeId, std::vector<Item>> waiting;
+    std::unordered_set<NodeId> empty;  ///< nodes that end where they begin
+  };
+
+  void run();
+  void add(std::size_t position, Item item);
+  void process(Item item);
+  void read_char(Item item);
+  void read_text(Item item);
+  void repeat(Item item);
+  void wait(Item item, NodeId child);
+  void complete(Item item);
+  void advance(Item item, bool nothing);
+  const StopAutomaton& automaton(NodeId node);
+
+  const Ir& ir_;
+  NodeId root_;
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::size_t furthest_ = 0;
+  bool accepted_ = false;
+  std::vector<Set> sets_;
+  std::unordered_map<NodeId, StopAutomaton> automata_;
+};
+
+}  // namespace parlance::grammar

@@ -1,0 +1,243 @@
+// llama.cpp's GBNF. Text between markers becomes a rule for each state of its automaton; long counted repeats are built of
+// blocks, since engines unroll them. Begin reading at Printer::run.
+#include <fmt/format.h>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "grammar/printers.h"
+#include "grammar/shared_nodes.h"
+#include "grammar/stop_automaton.h"
+
+namespace parlance::grammar {
+namespace {
+
+constexpr std::uint32_t kBlock = 64;  ///< the longest repeat that is left to the engine
+constexpr int kDepth = 50;            ///< brackets inside each other, before a rule is made of it
+
+std::string gbnf_char(char32_t c) {
+  return c < 0x10000 ? fmt::format("\\u{:04X}", static_cast<std::uint32_t>(c)) : fmt::format("\\U{:08X}", static_cast<std::uint32_t>(c));
+}
+
+std::string quoted(std::string_view bytes) {
+  std::string out = "\"";
+  bool escaped = false;  // by digits: none may follow
+  for (const char c : bytes) {
+    const bool digit = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+    if (std::exchange(escaped, false) && digit) out += "\" \"";
+    switch (c) {
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\n': out += "\\n"; break;
+      case '\r': out += "\\r"; break;
+      case '\t': out += "\\t"; break;
+      default:
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+          out += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
+          escaped = true;
+        } else {
+          out += c;
+        }
+    }
+  }
+  return out + "\"";
+}
+
+class Printer {
+ public:
+  Printer(const Ir& ir, NodeId root) : ir_(ir), shared_(ir, root), root_(root) {}
+  std::string run();
+
+ private:
+  enum class Bind : std::uint8_t { alternatives, sequence, atom };
+  std::string expression(NodeId id, Bind bind, int depth);
+  std::string fresh(NodeId id, Bind bind, int depth);
+  std::string list(const Node& node, Bind bind, int depth);
+  std::string repeated(NodeId id, Bind bind, int depth);
+  std::string exactly(const std::string& atom, std::uint32_t count);
+  std::string up_to(const std::string& atom, std::uint32_t count);
+  std::string block(const std::string& atom);
+  std::string text(NodeId id);
+  void write_text(NodeId id, const std::string& name);
+  std::string rule_of(NodeId id, std::string_view wanted, NodeId body);
+  std::string bracketed(std::string text) { return "(" + text + ")"; }
+
+  const Ir& ir_;
+  SharedNodes shared_;
+  NodeId root_;
+  Names names_;
+  std::map<NodeId, std::string> rules_;          ///< the names of nodes that have one
+  std::map<std::string, std::string> blocks_;    ///< of an atom, the rule of 64 of them
+  std::deque<std::pair<std::string, std::function<std::string()>>> tasks_;
+  std::string out_;
+};
+
+std::string Printer::run() {
+  const std::string root = names_.take("root");
+  tasks_.emplace_back(root, [this] { return fresh(root_, Bind::alternatives, 0); });
+  while (!tasks_.empty()) {
+    const auto [name, write] = std::move(tasks_.front());
+    tasks_.pop_front();
+    out_ += name + " ::= " + write() + "\n";
+  }
+  return std::move(out_);
+}
+
+std::string Printer::rule_of(NodeId id, std::string_view wanted, NodeId body) {
+  const auto [known, is_new] = rules_.try_emplace(id);
+  if (!is_new) return known->second;
+  known->second = names_.take(wanted);
+  tasks_.emplace_back(known->second, [this, body] { return fresh(body, Bind::alternatives, 0); });
+  return known->second;
+}
+
+std::string Printer::expression(NodeId id, Bind bind, int depth) {
+  const Node& node = ir_.node(id);
+  if (node.op == Op::rule) return rule_of(id, ir_.rules()[node.min].name, ir_.rules()[node.min].body);
+  if (node.op == Op::text) return text(id);
+  const bool plain = node.op == Op::literal || node.op == Op::chars || node.op == Op::never;
+  if (!plain && id != ir_.empty() && (shared_.is_shared(id) || depth > kDepth)) {
+    const std::string_view name = ir_.name_of(id);
+    return rule_of(id, name.empty() ? "part" : name, id);
+  }
+  return fresh(id, bind, depth);
+}
+
+std::string Printer::fresh(NodeId id, Bind bind, int depth) {
+  const Node& node = ir_.node(id);
+  switch (node.op) {
+    case Op::never: return "[^\\x00-\\U0010FFFF]";
+    case Op::literal: return quoted(ir_.bytes(node));
+    case Op::chars: return class_of(ir_.ranges(node), gbnf_char);
+    case Op::sequence:
+    case Op::choice: return list(node, bind, depth);
+    case Op::repeat: return repeated(id, bind, depth);
+    default: return expression(id, bind, depth);
+  }
+}
+
+std::string Printer::list(const Node& node, Bind bind, int depth) {
+  const bool choice = node.op == Op::choice;
+  const std::string_view separator = choice ? " | " : " ";
+  std::string out;
+  bool may_lack = false;
+  std::uint32_t count = 0;
+  for (std::uint32_t i = 0; i < node.size; ++i) {
+    const NodeId child = ir_.children(node)[i];
+    if (child == ir_.empty()) {
+      may_lack = true;
+      continue;
+    }
+    if (count++ > 0) out += separator;
+    out += expression(child, choice ? Bind::sequence : Bind::atom, depth + 1);
+  }
+  if (count == 0) return "\"\"";
+  if (may_lack) return bracketed(out) + "?";
+  const bool loose = choice ? bind != Bind::alternatives : bind == Bind::atom;
+  return loose ? bracketed(out) : out;
+}
+
+// ---- repeats
+
+std::string Printer::repeated(NodeId id, Bind bind, int depth) {
+  const Node& node = ir_.node(id);
+  const NodeId child = ir_.children(node)[0];
+  const bool unbounded = node.max == kUnbounded;
+  const std::uint32_t min = node.min, max = node.max;
+  const bool small = min <= kBlock && (unbounded || max <= kBlock);
+  std::string atom = expression(child, Bind::atom, depth + 1);
+  if (atom.back() == '?' || atom.back() == '*' || atom.back() == '+' || atom.back() == '}') atom = bracketed(atom);
+  if (min == 0 && unbounded) return atom + "*";
+  if (min == 1 && unbounded) return atom + "+";
+  if (min == 0 && max == 1) return atom + "?";
+  if (small && unbounded) return fmt::format("{}{{{},}}", atom, min);
+  if (small) return min == max ? fmt::format("{}{{{}}}", atom, min) : fmt::format("{}{{{},{}}}", atom, min, max);
+  if (ir_.node(child).op != Op::chars) {  // what is said often gets a name
+    const std::string_view name = ir_.name_of(child);
+    atom = rule_of(child, name.empty() ? "item" : name, child);
+  }
+  std::string out = min > 0 ? exactly(atom, min) : "";
+  const std::string rest = unbounded ? atom + "*" : max > min ? up_to(atom, max - min) : "";
+  if (!out.empty() && !rest.empty()) out += " ";
+  out += rest;
+  return bind == Bind::atom ? bracketed(out) : out;
+}
+
+std::string Printer::block(const std::string& atom) {
+  const auto [known, is_new] = blocks_.try_emplace(atom);
+  if (!is_new) return known->second;
+  known->second = names_.take("block");
+  tasks_.emplace_back(known->second, [atom] { return fmt::format("{}{{{}}}", atom, kBlock); });
+  return known->second;
+}
+
+std::string Printer::exactly(const std::string& atom, std::uint32_t count) {
+  if (count <= kBlock) return fmt::format("{}{{{}}}", atom, count);
+  const std::string blocks = exactly(block(atom), count / kBlock);
+  return count % kBlock == 0 ? blocks : fmt::format("{} {}{{{}}}", blocks, atom, count % kBlock);
+}
+
+/// Full blocks and then less than one; or as many blocks as there can be and what is left.
+std::string Printer::up_to(const std::string& atom, std::uint32_t count) {
+  if (count <= kBlock) return fmt::format("{}{{0,{}}}", atom, count);
+  const std::string blocks = block(atom);
+  const std::uint32_t whole = count / kBlock, rest = count % kBlock;
+  const std::string some = fmt::format("{} {}{{0,{}}}", up_to(blocks, whole - 1), atom, kBlock - 1);
+  const std::string all = exactly(blocks, whole) + (rest > 0 ? fmt::format(" {}{{0,{}}}", atom, rest) : "");
+  return bracketed(some + " | " + all);
+}
+
+// ---- text
+
+std::string Printer::text(NodeId id) {
+  const auto known = rules_.find(id);
+  if (known != rules_.end()) return known->second;
+  const std::string_view wanted = ir_.name_of(id);
+  const std::string name = names_.take(wanted.empty() ? "text" : wanted);
+  rules_.emplace(id, name);
+  write_text(id, name);
+  return name;
+}
+
+void Printer::write_text(NodeId id, const std::string& name) {
+  const StopAutomaton automaton(ir_.stops(ir_.node(id)));
+  std::vector<std::string> names{name};
+  for (std::size_t i = 1; i < automaton.size(); ++i) {
+    // states in which a stop is complete have no rule
+    names.push_back("");
+  }
+  for (StopAutomaton::State s = 0; s < automaton.size(); ++s) {
+    for (const auto& [c, step] : automaton.edges(s)) {
+      if (step.stop == kNone && names[step.state].empty()) names[step.state] = names_.take(name + "-at");
+    }
+  }
+  for (StopAutomaton::State s = 0; s < automaton.size(); ++s) {
+    if (names[s].empty()) continue;
+    tasks_.emplace_back(names[s], [this, id, names, automaton, s] {
+      const Node node = ir_.node(id);
+      std::vector<Range> special;
+      std::map<StopAutomaton::Step, std::vector<Range>> by_step;
+      for (const auto& [c, step] : automaton.edges(s)) {
+        special.push_back({c, c});
+        by_step[step].push_back({c, c});
+      }
+      std::string out = class_of(complement(normalized(std::move(special))), gbnf_char) + " " + names[0];
+      for (const auto& [step, chars] : by_step) {
+        const NodeId target = step.stop == kNone ? kNone : ir_.stops(node)[step.stop].target;
+        if (step.stop != kNone && target == kNone) continue;
+        out += " | " + class_of(normalized(chars), gbnf_char);
+        if (step.stop == kNone) out += " " + names[step.state];
+        if (target != kNone && target != ir_.empty()) out += " " + expression(target, Bind::atom, 1);
+      }
+      return node.min != 0 ? bracketed(out) + "?" : out;
+    });
+  }
+}
+
+}  // namespace
+
+std::string print_gbnf(const Ir& ir, NodeId root) { return Printer(ir, root).run(); }
+
+}  // namespace parlance::grammar

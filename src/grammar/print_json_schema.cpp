@@ -1,0 +1,102 @@
+// Calls as JSON Schema: a list of {"name": …, "arguments": …}, each tool with its own schema; references inside a tool's
+// schema are turned to where it stands now. Begin reading at print_json_schema.
+#include <fmt/format.h>
+
+#include "grammar/printers.h"
+#include "value/json.h"
+
+namespace parlance::grammar {
+namespace {
+
+constexpr int kDepth = 1000;  // as deep as documents are
+
+std::string pointer_step(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '~' ? "~0" : c == '/' ? "~1" : c == '%' ? "%25" : std::string(1, c);
+  return out;
+}
+
+/// Keywords whose values are no schemas: what looks like a reference in them is data.
+bool is_data(std::string_view keyword) {
+  return keyword == "const" || keyword == "enum" || keyword == "default" || keyword == "examples" || keyword == "example";
+}
+
+class Writer {
+ public:
+  Writer(std::string& out, std::string_view base) : out_(out), base_(base), runtime_(arena_, limits_) {}
+  void write(Value value, bool schema, int depth) {
+    if (value.is(Kind::dict) && depth < kDepth) return write_dict(value, schema, depth);
+    if (value.is_sequence() && depth < kDepth) return write_list(value, schema, depth);
+    if (!append_json(runtime_, out_, value)) out_ += "null";
+  }
+
+ private:
+  void write_list(Value value, bool schema, int depth) {
+    out_ += '[';
+    for (const Value& item : items(value)) {
+      if (&item != items(value).data()) out_ += ", ";
+      write(item, schema, depth + 1);
+    }
+    out_ += ']';
+  }
+  void write_dict(Value value, bool schema, int depth) {
+    out_ += '{';
+    for (const DictEntry& entry : entries(value)) {
+      if (&entry != entries(value).data()) out_ += ", ";
+      const std::string_view key = leaf_text(entry.key);
+      append_json_string(out_, key);
+      out_ += ": ";
+      const bool refers = schema && (key == "$ref" || key == "$dynamicRef") && entry.value.is_string();
+      if (refers && leaf_text(entry.value).starts_with('#') && base_ != "#") {
+        append_json_string(out_, std::string(base_) + std::string(leaf_text(entry.value).substr(1)));
+      } else {
+        write(entry.value, schema && !is_data(key), depth + 1);
+      }
+    }
+    out_ += '}';
+  }
+
+  std::string& out_;
+  std::string_view base_;
+  Arena arena_;
+  Limits limits_;
+  Runtime runtime_;
+};
+
+std::string parameters_of(const Tool& tool, std::string_view base) {
+  return tool.parameters.is(Kind::dict) ? json_of(tool.parameters, base) : R"({"type": "object"})";
+}
+
+}  // namespace
+
+std::string json_of(Value value, std::string_view base) {
+  std::string out;
+  Writer(out, base).write(value, true, 0);
+  return out;
+}
+
+std::string print_json_schema(const Grammar::Data& data) {
+  if (!data.json.empty() && data.tools.empty()) return json_of(data.document.root()) + "\n";
+  std::string calls, definitions;
+  for (const Tool& tool : data.tools) {
+    std::string name;
+    append_json_string(name, tool.name);
+    const std::string base = "#/$defs/" + pointer_step(tool.name);
+    std::string reference;
+    append_json_string(reference, base);
+    if (!calls.empty()) calls += ", ", definitions += ", ";
+    calls += fmt::format(R"({{"type": "object", "properties": {{"name": {{"const": {}}}, "arguments": {{"$ref": {}}}}}, )"
+                         R"("required": ["name", "arguments"], "additionalProperties": false}})",
+                         name, reference);
+    definitions += name + ": " + parameters_of(tool, base);
+  }
+  const bool must = data.options.choice == ToolChoice::required || data.options.choice == ToolChoice::named;
+  std::string out = R"({"type": "array")";
+  if (calls.empty()) return out + R"(, "maxItems": 0})" + "\n";
+  out += R"(, "items": {"anyOf": [)" + calls + "]}";
+  if (must) out += R"(, "minItems": 1)";
+  if (!data.parallel) out += R"(, "maxItems": 1)";
+  return out + R"(, "$defs": {)" + definitions + "}}\n";
+}
+
+}  // namespace parlance::grammar

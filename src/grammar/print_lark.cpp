@@ -1,0 +1,322 @@
+// llguidance's Lark. JSON by a schema is given through as %json; what is regular becomes a terminal, in as large pieces as
+// there are; text between markers is a terminal that holds none of them, with the marker behind it. Begin reading at
+// Printer::run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+
+#include "grammar/borders.h"
+#include "grammar/printers.h"
+#include "grammar/shared_nodes.h"
+
+namespace parlance::grammar {
+namespace {
+
+constexpr int kDepth = 50;
+
+std::string lark_char(char32_t c) { return fmt::format("\\u{{{:X}}}", static_cast<std::uint32_t>(c)); }
+
+std::string quoted(std::string_view bytes) {
+  std::string out = "\"";
+  for (const char c : bytes) {
+    switch (c) {
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\n': out += "\\n"; break;
+      case '\r': out += "\\r"; break;
+      case '\t': out += "\\t"; break;
+      default:
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+          out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+        } else {
+          out += c;
+        }
+    }
+  }
+  return out + "\"";
+}
+
+std::string upper(std::string_view name) {
+  std::string out;
+  for (const char c : name) out += c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c == '-' ? '_' : c;
+  return out;
+}
+std::string lower(std::string_view name) {
+  std::string out(name);
+  std::replace(out.begin(), out.end(), '-', '_');
+  return out;
+}
+
+/// A marker in which white space is soft: that which is inside, and between two tags.
+std::string soft(std::string_view marker) {
+  const auto is_blank = [&](std::size_t i) { return marker.find_first_of(" \t\n\r", i) == i; };
+  std::string out;
+  std::size_t from = 0;
+  for (std::size_t i = 1; i < marker.size(); ++i) {
+    const bool between = marker[i] == '<' && marker[i - 1] == '>';
+    if (!is_blank(i) && !between) continue;
+    std::size_t end = i;
+    while (end < marker.size() && is_blank(end)) ++end;
+    if (end == marker.size()) break;
+    out += quoted(marker.substr(from, i - from)) + " /[ \\t\\n\\r]*/ ";
+    from = end;
+    i = end;
+  }
+  return out + quoted(marker.substr(from));
+}
+
+class Printer {
+ public:
+  explicit Printer(const Grammar::Data& data) : data_(data), ir_(data.ir), shared_(data.ir, data.root), borders_(data.ir) {}
+  std::string run();
+
+ private:
+  std::string expression(NodeId id, bool atom, int depth);
+  std::string fresh(NodeId id, bool atom, int depth);
+  std::string sequence(const Node& node, bool atom, int depth);
+  bool is_terminal(NodeId id) const;
+  std::size_t size_of_terminal(const std::vector<NodeId>& children, std::size_t begin);
+  std::string choice(const Node& node, int depth);
+  std::string repeated(const Node& node, std::string atom) const;
+  std::string terminal(NodeId id);
+  std::string terminal_of(const std::vector<NodeId>& run);
+  std::string regular(NodeId id, int depth);
+  std::string with_tokens(std::string_view literal);
+  std::string json(NodeId id, Value schema);
+  std::string text(NodeId id);
+  std::string text_rule(NodeId id);
+  std::string rule_of(NodeId id, std::string_view wanted, std::function<std::string()> body);
+
+  const Grammar::Data& data_;
+  const Ir& ir_;
+  SharedNodes shared_;
+  Borders borders_;
+  Names names_;
+  std::map<NodeId, std::string> rules_;
+  std::map<std::string, std::string> runs_;  ///< of a regular expression, its terminal
+  std::deque<std::pair<std::string, std::function<std::string()>>> tasks_;
+  std::string definitions_;
+};
+
+std::string Printer::run() {
+  std::string out = "%llguidance {}\n\n";
+  tasks_.emplace_back(names_.take("start"), [this] { return fresh(data_.root, false, 0); });
+  while (!tasks_.empty()) {
+    const auto [name, write] = std::move(tasks_.front());
+    tasks_.pop_front();
+    out += name + ": " + write() + "\n";
+  }
+  return out + (definitions_.empty() ? "" : "\n") + definitions_;
+}
+
+std::string Printer::rule_of(NodeId id, std::string_view wanted, std::function<std::string()> body) {
+  const auto [known, is_new] = rules_.try_emplace(id);
+  if (!is_new) return known->second;
+  known->second = names_.take(lower(wanted));
+  tasks_.emplace_back(known->second, std::move(body));
+  return known->second;
+}
+
+std::string Printer::expression(NodeId id, bool atom, int depth) {
+  if (const auto schema = data_.json.find(id); schema != data_.json.end()) return json(id, schema->second);
+  const Node& node = ir_.node(id);
+  if (node.op == Op::rule) {
+    const NodeId body = ir_.rules()[node.min].body;
+    return rule_of(id, ir_.rules()[node.min].name, [this, body] { return fresh(body, false, 0); });
+  }
+  if (node.op == Op::text) return text(id);
+  if (id == ir_.empty()) return "\"\"";
+  if (node.op == Op::literal && !data_.control.empty()) return with_tokens(ir_.bytes(node));
+  if (is_terminal(id) && size_of_terminal({id}, 0) == 1) return terminal(id);
+  if (node.op != Op::never && (shared_.is_shared(id) || depth > kDepth)) {
+    const std::string_view name = ir_.name_of(id);
+    return rule_of(id, name.empty() ? "part" : name, [this, id] { return fresh(id, false, 0); });
+  }
+  return fresh(id, atom, depth);
+}
+
+std::string Printer::fresh(NodeId id, bool atom, int depth) {
+  if (const auto schema = data_.json.find(id); schema != data_.json.end()) return json(id, schema->second);
+  const Node& node = ir_.node(id);
+  switch (node.op) {
+    case Op::never: return "NOTHING_AT_ALL";
+    case Op::sequence: return node.size == 0 ? "\"\"" : sequence(node, atom, depth);
+    case Op::choice: return choice(node, depth);
+    case Op::repeat: return repeated(node, expression(ir_.children(node)[0], true, depth + 1));
+    case Op::literal:
+    case Op::chars: return terminal(id);
+    default: return expression(id, atom, depth);
+  }
+}
+
+/// Regular parts beside each other are one terminal, as far as it is clear where it ends.
+std::string Printer::sequence(const Node& node, bool atom, int depth) {
+  std::string out;
+  const std::vector<NodeId> children(ir_.children(node).begin(), ir_.children(node).end());
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; i < children.size();) {
+    const std::size_t size = size_of_terminal(children, i);
+    const bool one = size <= 1;
+    const std::string part = !one ? terminal_of({children.begin() + static_cast<std::ptrdiff_t>(i), children.begin() + static_cast<std::ptrdiff_t>(i + size)})
+                             : is_terminal(children[i]) && size == 0 ? fresh(children[i], true, depth + 1)
+                                                                     : expression(children[i], true, depth + 1);
+    out += (count++ > 0 ? " " : "") + part;
+    i += one ? 1 : size;
+  }
+  return atom && count > 1 ? "(" + out + ")" : out;
+}
+
+bool Printer::is_terminal(NodeId id) const {
+  const bool tokens = ir_.node(id).op == Op::literal && !data_.control.empty();
+  return shared_.is_regular(id) && !tokens && !data_.json.contains(id) && id != ir_.empty();
+}
+
+/// How many children from `begin` on make one terminal: the lexer takes all it can, so what stands behind must not begin as
+/// the terminal may go on. Where nothing is known to stand behind, digits may go on. 0: the first needs to be taken apart.
+std::size_t Printer::size_of_terminal(const std::vector<NodeId>& children, std::size_t begin) {
+  std::size_t end = begin;
+  while (end < children.size() && is_terminal(children[end])) ++end;
+  for (; end > begin; --end) {
+    const Borders::Facts here = borders_.of_sequence(std::span(children).subspan(begin, end - begin));
+    const Borders::Facts behind = borders_.of_sequence(std::span(children).subspan(end));
+    std::vector<Range> next = behind.first;
+    if (behind.may_be_empty) next = merged(std::move(next), complement(normalized({{'0', '9'}, {'A', 'Z'}, {'a', 'z'}, {'.', '.'}, {'+', '+'}, {'-', '-'}})));
+    if (intersection(here.more, next).empty()) break;
+  }
+  return end - begin;
+}
+
+std::string Printer::choice(const Node& node, int depth) {
+  std::string out;
+  bool may_lack = false;
+  for (std::uint32_t i = 0; i < node.size; ++i) {
+    const NodeId child = ir_.children(node)[i];
+    if (child == ir_.empty()) {
+      may_lack = true;
+      continue;
+    }
+    out += (out.empty() ? "" : " | ") + expression(child, false, depth + 1);
+  }
+  return "(" + out + ")" + (may_lack ? "?" : "");
+}
+
+std::string Printer::repeated(const Node& node, std::string atom) const {
+  if (atom.back() == '?' || atom.back() == '*' || atom.back() == '+' || atom.back() == '}') atom = "(" + atom + ")";
+  if (node.min == 0 && node.max == kUnbounded) return atom + "*";
+  if (node.min == 1 && node.max == kUnbounded) return atom + "+";
+  if (node.min == 0 && node.max == 1) return atom + "?";
+  if (node.max == kUnbounded) return fmt::format("{}{{{},}}", atom, node.min);
+  return fmt::format("{}{{{},{}}}", atom, node.min, node.max);
+}
+
+// ---- terminals
+
+std::string Printer::terminal_of(const std::vector<NodeId>& run) {
+  std::string body;
+  for (const NodeId id : run) body += (body.empty() ? "" : " ") + regular(id, 0);
+  if (run.size() == 1 && ir_.node(run[0]).op == Op::literal) return body;
+  const auto [known, is_new] = runs_.try_emplace(body);
+  if (is_new) {
+    const std::string_view name = run.size() == 1 ? ir_.name_of(run[0]) : "";
+    known->second = names_.take(upper(name.empty() ? "T" : name));
+    std::replace(known->second.begin(), known->second.end(), '-', '_');
+    definitions_ += known->second + ": " + body + "\n";
+  }
+  return known->second;
+}
+
+std::string Printer::terminal(NodeId id) { return terminal_of({id}); }
+
+std::string Printer::regular(NodeId id, int depth) {
+  const Node& node = ir_.node(id);
+  switch (node.op) {
+    case Op::literal: return quoted(ir_.bytes(node));
+    case Op::chars: return "/" + class_of(ir_.ranges(node), lark_char) + "/";
+    case Op::repeat: return repeated(node, regular(ir_.children(node)[0], depth + 1));
+    default: break;
+  }
+  if (node.size == 0) return "\"\"";
+  const bool choice = node.op == Op::choice;
+  std::string out;
+  bool may_lack = false;
+  for (std::uint32_t i = 0; i < node.size; ++i) {
+    const NodeId child = ir_.children(node)[i];
+    may_lack = may_lack || (choice && child == ir_.empty());
+    if (!choice || child != ir_.empty()) out += (out.empty() ? "" : choice ? " | " : " ") + regular(child, depth + 1);
+  }
+  return "(" + out + ")" + (may_lack ? "?" : "");
+}
+
+/// Control tokens stand for themselves: <|call|>.
+std::string Printer::with_tokens(std::string_view literal) {
+  std::string out;
+  const auto put = [&](std::string_view part, bool token) {
+    if (!part.empty()) out += (out.empty() ? "" : " ") + (token ? std::string(part) : quoted(part));
+  };
+  std::size_t from = 0;
+  for (std::size_t i = 0; i < literal.size();) {
+    std::size_t size = 0;
+    for (const std::string& token : data_.control) {
+      const bool named = token.size() > 2 && token.front() == '<' && token.back() == '>';
+      if (named && literal.substr(i).starts_with(token)) size = std::max(size, token.size());
+    }
+    if (size > 0) {
+      put(literal.substr(from, i - from), false);
+      put(literal.substr(i, size), true);
+      from = i + size;
+    }
+    i += std::max<std::size_t>(size, 1);
+  }
+  put(literal.substr(from), false);
+  return out.find(' ') == std::string::npos ? out : "(" + out + ")";
+}
+
+// ---- JSON and text
+
+std::string Printer::json(NodeId id, Value schema) {
+  return rule_of(id, "json", [schema] {
+    // What llguidance cannot hold to is widened, as everywhere.
+    std::string text = schema.is(Kind::dict) ? json_of(schema) : R"({"type": "object"})";
+    const bool has_more = text != "{}";
+    return R"(%json {"x-guidance": {"lenient": true, "coerce_one_of": true})" + (has_more ? ", " + text.substr(1) : "}");
+  });
+}
+
+std::string Printer::text(NodeId id) {
+  const std::string_view name = ir_.name_of(id);
+  return rule_of(id, name.empty() ? "text" : name, [this, id] { return text_rule(id); });
+}
+
+/// A terminal without any stop, alone or with a stop behind it; the stop's target follows.
+std::string Printer::text_rule(NodeId id) {
+  const Node& node = ir_.node(id);
+  const std::string plain = names_.take("TEXT");
+  std::string terminal = plain;
+  std::replace(terminal.begin(), terminal.end(), '-', '_');
+  std::string stops, rule;
+  for (const Stop& stop : ir_.stops(node)) stops += (stops.empty() ? "" : " | ") + soft(stop.literal);
+  definitions_ += terminal + ": /(?s:.*)/" + (stops.empty() ? "" : " & ~(/(?s:.*)/ (" + stops + ") /(?s:.*)/)") + "\n";
+  if (node.min != 0) rule = terminal;
+  for (const Stop& stop : ir_.stops(node)) {
+    if (stop.target == kNone) continue;
+    const bool token = std::find(data_.control.begin(), data_.control.end(), stop.literal) != data_.control.end();
+    std::string head = terminal + " " + with_tokens(stop.literal);
+    if (!token) {
+      head = names_.take("UNTIL");
+      std::replace(head.begin(), head.end(), '-', '_');
+      definitions_ += head + ": " + terminal + " " + soft(stop.literal) + "\n";
+    }
+    const std::string behind = stop.target == ir_.empty() ? "" : " " + expression(stop.target, true, 1);
+    rule += (rule.empty() ? "" : " | ") + head + behind;
+  }
+  return "(" + rule + ")" + (node.min != 0 ? "?" : "");
+}
+
+}  // namespace
+
+std::string print_lark(const Grammar::Data& data) { return Printer(data).run(); }
+
+}  // namespace parlance::grammar

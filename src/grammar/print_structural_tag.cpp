@@ -1,0 +1,164 @@
+// xgrammar's structural tags: JSON that says where tags may stand in a text, and what stands in them. Arguments that are JSON
+// keep their schema; what a tag cannot say is a grammar inside of it. Begin reading at print_structural_tag.
+#include <fmt/format.h>
+
+#include "grammar/printers.h"
+#include "value/json.h"
+
+namespace parlance::grammar {
+namespace {
+
+std::string quoted(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+std::string list_of(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) out += (out.empty() ? "" : ", ") + quoted(text);
+  return "[" + out + "]";
+}
+
+std::string grammar_of(const Ir& ir, NodeId node) {
+  return fmt::format(R"({{"type": "grammar", "grammar": {}}})", quoted(print_gbnf(ir, node)));
+}
+
+/// A call as a tag: literals around what its schema says.
+class Tag {
+ public:
+  Tag(const Grammar::Data& data, NodeId call) : data_(data), ir_(data.ir) {
+    const Node& node = ir_.node(call);
+    if (node.op == Op::sequence) {
+      parts_.assign(ir_.children(node).begin(), ir_.children(node).end());
+    } else {
+      parts_.push_back(call);
+    }
+  }
+  std::string print() {
+    take_front();
+    take_back();
+    const NodeId middle = parts_.size() == 1 ? parts_[0] : kNone;
+    const auto schema = middle == kNone ? data_.json.end() : data_.json.find(middle);
+    std::string content;
+    if (schema != data_.json.end()) {
+      const std::string text = schema->second.is(Kind::dict) ? json_of(schema->second) : R"({"type": "object"})";
+      content = fmt::format(R"({{"type": "json_schema", "json_schema": {}}})", text);
+    } else if (parts_.empty()) {
+      content = R"({"type": "const_string", "value": ""})";
+    } else {
+      Ir copy = ir_;
+      content = grammar_of(copy, copy.sequence(parts_));
+    }
+    return fmt::format(R"({{"type": "tag", "begin": {}, "content": {}, "end": {}}})", quoted(begin_), content, quoted(end_));
+  }
+
+ private:
+  bool is_space(NodeId id) const { return ir_.name_of(id) == "space"; }
+  /// What white space a template writes there: one blank behind ',' and ':'.
+  void take_front() {
+    std::size_t i = 0;
+    for (; i < parts_.size(); ++i) {
+      const Node& node = ir_.node(parts_[i]);
+      if (node.op == Op::literal) {
+        begin_ += ir_.bytes(node);
+      } else if (!is_space(parts_[i])) {
+        break;
+      } else if (begin_.ends_with(':') || begin_.ends_with(',')) {
+        begin_ += ' ';
+      }
+    }
+    parts_.erase(parts_.begin(), parts_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  void take_back() {
+    while (!parts_.empty()) {
+      const Node& node = ir_.node(parts_.back());
+      if (node.op == Op::literal) {
+        end_.insert(0, ir_.bytes(node));
+      } else if (!is_space(parts_.back())) {
+        break;
+      }
+      parts_.pop_back();
+    }
+  }
+
+  const Grammar::Data& data_;
+  const Ir& ir_;
+  std::vector<NodeId> parts_;
+  std::string begin_, end_;
+};
+
+std::string flag(bool value) { return value ? "true" : "false"; }
+
+std::string tags_of(const Grammar::Data& data, const Outline::Calls& calls) {
+  std::string out;
+  for (const NodeId call : calls.each) out += (out.empty() ? "" : ", ") + Tag(data, call).print();
+  return "[" + out + "]";
+}
+
+std::string separated(const Grammar::Data& data, const Outline::Calls& calls) {
+  return fmt::format(R"({{"type": "tags_with_separator", "tags": {}, "separator": {}, "at_least_one": true, "stop_after_first": {}}})",
+                     tags_of(data, calls), quoted(calls.separator), flag(!data.parallel));
+}
+
+/// The tags that may stand in the text.
+std::string all_tags(const Grammar::Data& data) {
+  std::string out;
+  for (const Outline::Calls& calls : data.outline.calls) {
+    std::string tags = tags_of(data, calls);
+    if (calls.grouped) {
+      tags = fmt::format(R"([{{"type": "tag", "begin": {}, "content": {}, "end": {}}}])", quoted(calls.open), separated(data, calls),
+                         quoted(calls.close));
+    }
+    out += (out.empty() ? "" : ", ") + tags.substr(1, tags.size() - 2);
+  }
+  return "[" + out + "]";
+}
+
+std::string answer_of(const Grammar::Data& data) {
+  const Outline& outline = data.outline;
+  std::vector<std::string> excludes, triggers;
+  for (const Outline::Calls& calls : outline.calls) triggers.push_back(calls.trigger);
+  for (const std::string& text : outline.not_in_text) {
+    bool triggers_too = false;
+    for (const std::string& trigger : triggers) triggers_too = triggers_too || text.find(trigger) == 0 || trigger.find(text) != trigger.npos;
+    if (!triggers_too) excludes.push_back(text);
+  }
+  if (triggers.empty()) return fmt::format(R"({{"type": "any_text", "excludes": {}}})", list_of(outline.not_in_text));
+  if (outline.must_call && outline.calls.size() == 1) {
+    const Outline::Calls& calls = outline.calls[0];
+    const std::string tags = all_tags(data);
+    return calls.grouped ? tags.substr(1, tags.size() - 2) : separated(data, calls);
+  }
+  const bool once = !data.parallel || (outline.calls.size() == 1 && outline.calls[0].grouped);
+  return fmt::format(R"({{"type": "triggered_tags", "triggers": {}, "tags": {}, "at_least_one": {}, "stop_after_first": {}, "excludes": {}}})",
+                     list_of(triggers), all_tags(data), flag(outline.must_call), flag(once), list_of(excludes));
+}
+
+std::string format_of(const Grammar::Data& data) {
+  const Outline& outline = data.outline;
+  if (!outline.is_tagged) {
+    const auto schema = data.json.find(data.root);
+    if (schema == data.json.end() || !schema->second.is(Kind::dict)) return grammar_of(data.ir, data.root);
+    return fmt::format(R"({{"type": "json_schema", "json_schema": {}}})", json_of(schema->second));
+  }
+  if (!outline.prefix.empty()) {
+    return fmt::format(R"({{"type": "sequence", "elements": [{{"type": "const_string", "value": {}}}, {}]}})", quoted(outline.prefix),
+                       answer_of(data));
+  }
+  if (!outline.reasons) return answer_of(data);
+  const std::string reasoning =
+      fmt::format(R"({{"type": "tag", "begin": {}, "content": {{"type": "any_text", "excludes": {}}}, "end": {}}})",
+                  quoted(outline.reasoning_begin), list_of(outline.not_in_reasoning), quoted(outline.reasoning_end));
+  const bool optional = !outline.reasoning_begin.empty();
+  const std::string front = optional ? fmt::format(R"({{"type": "optional", "content": {}}})", reasoning) : reasoning;
+  return fmt::format(R"({{"type": "sequence", "elements": [{}, {}]}})", front, answer_of(data));
+}
+
+}  // namespace
+
+std::string print_structural_tag(const Grammar::Data& data) {
+  return fmt::format(R"({{"type": "structural_tag", "format": {}}})", format_of(data)) + "\n";
+}
+
+}  // namespace parlance::grammar

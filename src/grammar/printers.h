@@ -1,0 +1,18 @@
+// The printers: a grammar in the languages of engines. One file each.
+#pragma once
+#include <string>
+
+#include "grammar/data.h"
+
+namespace parlance::grammar {
+
+/// llama.cpp's GBNF, which xgrammar's EBNF reads too.
+std::string print_gbnf(const Ir& ir, NodeId root);
+std::string print_lark(const Grammar::Data& data);
+std::string print_structural_tag(const Grammar::Data& data);
+std::string print_json_schema(const Grammar::Data& data);
+
+/// A value as JSON on one line; references that begin with '#' point below `base` ("#/$defs/x") instead.
+std::string json_of(Value value, std::string_view base = "#");
+
+}  // namespace parlance::grammar

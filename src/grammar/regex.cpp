@@ -1,0 +1,290 @@
+// The parser of patterns, which makes nodes as it goes. Groups nest at most kDepth deep. Begin reading at Parser::run.
+#include "grammar/regex.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+
+namespace parlance::grammar {
+namespace {
+
+constexpr int kDepth = 32;
+constexpr std::size_t kLongestPattern = 4096;
+constexpr std::uint32_t kMostRepeats = 10000;
+
+const std::vector<Range> kAll{{0, 0x10FFFF}};
+const std::vector<Range> kDigits{{'0', '9'}};
+const std::vector<Range> kWord{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
+const std::vector<Range> kSpace{{9, 13}, {' ', ' '}, {0xA0, 0xA0}, {0x1680, 0x1680}, {0x2000, 0x200A}, {0x2028, 0x2029},
+                                {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
+const std::vector<Range> kLineEnds{{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}};
+
+std::uint32_t sum(std::uint32_t a, std::uint32_t b) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{a} + b, kUnbounded));
+}
+std::uint32_t product(std::uint32_t a, std::uint32_t b) {
+  if (a == 0 || b == 0) return 0;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{a} * b, kUnbounded));
+}
+
+class Parser {
+ public:
+  Parser(Ir& ir, const Unit& unit, std::string_view text) : ir_(ir), unit_(unit), p_(text.data()), end_(p_ + text.size()) {}
+  Regex run();
+  const std::string& why() const { return why_; }
+
+ private:
+  Regex fail(std::string why) {
+    if (why_.empty()) why_ = std::move(why);
+    p_ = end_;
+    return {ir_.never(), 0, 0, kNone};
+  }
+  bool at(char c) const { return p_ != end_ && *p_ == c; }
+  bool take(char c) {
+    if (!at(c)) return false;
+    ++p_;
+    return true;
+  }
+  Regex of_set(std::vector<Range> ranges) {
+    const NodeId node = unit_(std::move(ranges));
+    return {node, 1, 1, node};
+  }
+  Regex anything() { return {ir_.repeat(unit_(kAll), 0, kUnbounded), 0, kUnbounded, unit_(kAll)}; }
+  Regex alternation(int depth);
+  Regex alternative(int depth);
+  Regex top_alternative();
+  Regex atom(int depth);
+  Regex group(int depth);
+  Regex quantified(Regex what);
+  bool take_counts(std::uint32_t& min, std::uint32_t& max);
+  bool take_number(std::uint32_t& number);
+  char32_t take_char();
+  Regex join(const Regex& a, const Regex& b);
+  Regex either(const Regex& a, const Regex& b);
+  std::vector<Range> set();
+  bool take_class(char c, std::vector<Range>& ranges);
+  char32_t escaped();
+  char32_t hex(int digits);
+
+  Ir& ir_;
+  const Unit& unit_;
+  const char* p_;
+  const char* end_;
+  std::string why_;
+};
+
+Regex Parser::join(const Regex& a, const Regex& b) {
+  if (a.node == ir_.empty()) return b;
+  if (b.node == ir_.empty()) return a;
+  return {ir_.sequence({a.node, b.node}), sum(a.min, b.min), sum(a.max, b.max), kNone};
+}
+
+Regex Parser::either(const Regex& a, const Regex& b) {
+  return {ir_.choice({a.node, b.node}), std::min(a.min, b.min), std::max(a.max, b.max), kNone};
+}
+
+Regex Parser::run() {
+  Regex all = top_alternative();
+  while (take('|')) all = either(all, top_alternative());
+  if (p_ != end_) return fail("')' without '('");
+  return all;
+}
+
+/// Without an anchor, what stands before or behind may be anything.
+Regex Parser::top_alternative() {
+  Regex whole{ir_.empty(), 0, 0, kNone};
+  if (!take('^')) whole = anything();
+  whole = join(whole, alternative(0));
+  return take('$') ? whole : join(whole, anything());
+}
+
+Regex Parser::alternation(int depth) {
+  Regex all = alternative(depth);
+  while (take('|')) all = either(all, alternative(depth));
+  return all;
+}
+
+Regex Parser::alternative(int depth) {
+  Regex all{ir_.empty(), 0, 0, kNone};
+  while (p_ != end_ && *p_ != '|' && *p_ != ')') {
+    const bool last = *p_ == '$' && depth == 0 && (p_ + 1 == end_ || p_[1] == '|');
+    if (last) return all;
+    if (*p_ == '^' || *p_ == '$') return fail("an anchor inside the pattern");
+    all = join(all, quantified(atom(depth)));
+  }
+  return all;
+}
+
+Regex Parser::atom(int depth) {
+  if (take('(')) return group(depth);
+  if (take('[')) return of_set(set());
+  if (take('.')) return of_set(complement(normalized(kLineEnds)));
+  if (at('*') || at('+') || at('?')) return fail("a repeat of nothing");
+  if (!take('\\')) return of_set([c = take_char()] { return std::vector<Range>{{c, c}}; }());
+  if (p_ == end_) return fail("a backslash at the end");
+  std::vector<Range> ranges;
+  if (take_class(*p_, ranges)) return of_set(std::move(ranges));
+  if (*p_ == 'b' || *p_ == 'B') return fail("a border of words");
+  const char32_t c = escaped();
+  return of_set({{c, c}});
+}
+
+Regex Parser::group(int depth) {
+  if (depth == kDepth) return fail("groups too deep");
+  if (take('?')) {
+    const bool named = at('<') && p_ + 1 != end_ && p_[1] != '=' && p_[1] != '!';
+    if (named) {
+      while (p_ != end_ && *p_ != '>') ++p_;
+      take('>');
+    } else if (!take(':')) {
+      return fail("a look around");
+    }
+  }
+  const Regex inside = alternation(depth + 1);
+  return take(')') ? inside : fail("'(' without ')'");
+}
+
+bool Parser::take_number(std::uint32_t& number) {
+  const char* const begin = p_;
+  number = 0;
+  while (p_ != end_ && *p_ >= '0' && *p_ <= '9') {
+    number = std::min<std::uint32_t>(number * 10 + static_cast<std::uint32_t>(*p_++ - '0'), 1000000);
+  }
+  return p_ != begin;
+}
+
+/// {m}, {m,}, {m,n}; anything else after a brace is text.
+bool Parser::take_counts(std::uint32_t& min, std::uint32_t& max) {
+  const char* const begin = p_;
+  ++p_;
+  bool good = take_number(min);
+  max = min;
+  if (good && take(',')) {
+    if (!take_number(max)) max = kUnbounded;
+  }
+  good = good && take('}');
+  if (!good) p_ = begin;
+  return good;
+}
+
+Regex Parser::quantified(Regex what) {
+  std::uint32_t min = 1, max = 1;
+  if (take('*')) {
+    min = 0, max = kUnbounded;
+  } else if (take('+')) {
+    max = kUnbounded;
+  } else if (take('?')) {
+    min = 0;
+  } else if (!at('{') || !take_counts(min, max)) {
+    return what;
+  }
+  take('?');  // whether it is lazy does not matter to the language
+  if (at('*') || at('+') || at('{')) return fail("a repeat of a repeat");
+  if (what.min == 0 && max > 1 && what.node != ir_.empty()) return fail("a repeat of what may be nothing");
+  if (min > kMostRepeats || (max != kUnbounded && max > kMostRepeats)) return fail("more than 10000 repeats");
+  const bool plain = what.unit != kNone && what.min == 1 && what.max == 1;
+  return {ir_.repeat(what.node, min, max), product(what.min, min), product(what.max, max), plain ? what.unit : kNone};
+}
+
+char32_t Parser::take_char() {
+  const utf8::Decoded c = utf8::decode(p_, end_);
+  p_ += c.size;
+  return c.code_point;
+}
+
+bool Parser::take_class(char c, std::vector<Range>& ranges) {
+  const std::vector<Range>* found = nullptr;
+  switch (c | 0x20) {
+    case 'd': found = &kDigits; break;
+    case 'w': found = &kWord; break;
+    case 's': found = &kSpace; break;
+    default: return false;
+  }
+  ++p_;
+  const std::vector<Range> all = c < 'a' ? complement(normalized(*found)) : *found;
+  ranges.insert(ranges.end(), all.begin(), all.end());
+  return true;
+}
+
+char32_t Parser::hex(int digits) {
+  char32_t value = 0;
+  for (int i = 0; i < digits; ++i) {
+    const char c = p_ == end_ ? ' ' : *p_;
+    const int digit = c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
+    if (digit < 0) {
+      fail("an escape without its digits");
+      return 0;
+    }
+    value = value * 16 + static_cast<char32_t>(digit);
+    ++p_;
+  }
+  return value;
+}
+
+/// What stands behind a backslash, where it is one character.
+char32_t Parser::escaped() {
+  const char c = *p_;
+  const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  if (!letter) return take_char();
+  ++p_;
+  switch (c) {
+    case 'n': return '\n';
+    case 't': return '\t';
+    case 'r': return '\r';
+    case 'f': return '\f';
+    case 'v': return '\v';
+    case '0': return 0;
+    case 'x': return hex(2);
+    case 'u': return hex(4);
+    case 'c':
+      if (p_ != end_ && ((*p_ | 0x20) >= 'a' && (*p_ | 0x20) <= 'z')) return static_cast<char32_t>(*p_++ & 31);
+      break;
+    default: break;
+  }
+  fail(c == 'p' || c == 'P' ? "a property of Unicode" : c >= '1' && c <= '9' ? "a back reference" : "an escape");
+  return 0;
+}
+
+/// Behind '['.
+std::vector<Range> Parser::set() {
+  const bool negated = take('^');
+  std::vector<Range> ranges;
+  while (p_ != end_ && *p_ != ']') {
+    const bool escape = take('\\');
+    if (p_ == end_) break;
+    if (escape && take_class(*p_, ranges)) continue;
+    const char32_t first = !escape ? take_char() : at('b') ? (++p_, U'\b') : escaped();
+    char32_t last = first;
+    if (at('-') && p_ + 1 != end_ && p_[1] != ']') {
+      ++p_;
+      const bool escaped_end = take('\\');
+      if (p_ == end_) break;
+      std::vector<Range> ignored;
+      if (escaped_end && take_class(*p_, ignored)) {
+        fail("a range that ends in a class");
+        break;
+      }
+      last = escaped_end ? escaped() : take_char();
+    }
+    if (last < first) fail("a range whose ends are in the wrong order");
+    ranges.push_back({first, last});
+  }
+  if (!take(']')) fail("'[' without ']'");
+  std::vector<Range> all = normalized(std::move(ranges));
+  return negated ? complement(all) : all;
+}
+
+}  // namespace
+
+std::optional<Regex> parse_regex(Ir& ir, const Unit& unit, std::string_view pattern, std::string& why) {
+  if (pattern.size() > kLongestPattern) {
+    why = "a pattern of more than 4096 bytes";
+    return std::nullopt;
+  }
+  Parser parser(ir, unit, pattern);
+  const Regex regex = parser.run();
+  why = parser.why();
+  return why.empty() ? std::optional(regex) : std::nullopt;
+}
+
+}  // namespace parlance::grammar

@@ -1,0 +1,230 @@
+// Reasoning, content and what may not stand in them. Begin reading at ReplyGrammar::make.
+#include "grammar/reply_grammar.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+
+namespace parlance::grammar {
+namespace {
+
+const ReplyTurn* assistant(const ReplyFormat& format) {
+  for (const ReplyTurn& turn : format.turns) {
+    if (turn.role == "assistant") return &turn;
+  }
+  return nullptr;
+}
+
+bool is_initial(const CallForm& form) { return form.initial; }
+
+}  // namespace
+
+ReplyGrammar::ReplyGrammar(Grammar::Data& data, const ReplyFormat& format, Notes& notes)
+    : data_(data), ir_(data.ir), format_(format), notes_(notes), schemas_(data.tools.size()) {
+  if (data_.options.choice != ToolChoice::none) group_tools();
+}
+
+/// Each tool goes to the form of its own name, else to the first that takes any.
+void ReplyGrammar::group_tools() {
+  for (std::size_t tool = 0; tool < data_.tools.size(); ++tool) {
+    const CallForm* chosen = nullptr;
+    for (const CallForm& form : format_.calls) {
+      const bool own = form.headed && form.header == data_.tools[tool].name;
+      const bool any = !form.headed || form.header.empty();
+      if (own || (any && chosen == nullptr)) chosen = &form;
+      if (own) break;
+    }
+    if (chosen == nullptr) continue;
+    const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) { return g.form == chosen; });
+    if (group == groups_.end()) {
+      groups_.push_back({chosen, {tool}});
+    } else {
+      group->tools.push_back(tool);
+    }
+  }
+}
+
+// ---- what text must not hold
+
+void ReplyGrammar::forbid(std::vector<Stop>& stops, const ReplyMarker& marker) const {
+  for (const std::string& text : marker.texts) {
+    for (std::string& variant : soft_variants(text)) stops.push_back({std::move(variant), kNone});
+  }
+}
+
+std::vector<Stop> ReplyGrammar::forbidden(bool in_reasoning) const {
+  std::vector<Stop> stops;
+  forbid(stops, format_.reasoning_open);
+  if (!in_reasoning) forbid(stops, format_.reasoning_close);
+  forbid(stops, format_.content_open);
+  forbid(stops, format_.content_close);
+  for (const ReplyMarker& end : format_.end) forbid(stops, end);
+  for (const ReplyTurn& turn : format_.turns) forbid(stops, turn.open);
+  for (const CallForm& form : format_.calls) {
+    if (form.headed || (in_reasoning && !format_.calls_end_reasoning)) continue;
+    const bool single = form.layout == CallLayout::single;
+    if (!single) forbid(stops, form.open);
+    const bool begins = single || form.open_optional;
+    if (begins && form.call[0].kind == CallPart::Kind::literal) forbid(stops, form.call[0].literal);
+  }
+  return stops;
+}
+
+std::vector<std::string> ReplyGrammar::end_texts() const {
+  std::vector<Stop> stops;
+  for (const ReplyMarker& end : format_.end) forbid(stops, end);
+  for (const ReplyTurn& turn : format_.turns) forbid(stops, turn.open);
+  std::vector<std::string> texts;
+  for (Stop& stop : stops) texts.push_back(std::move(stop.literal));
+  return texts;
+}
+
+// ---- regions
+
+NodeId ReplyGrammar::free_text(const std::vector<Stop>& openings, bool may_end) {
+  std::vector<Stop> stops = openings;
+  const std::vector<Stop> others = forbidden(false);
+  stops.insert(stops.end(), others.begin(), others.end());
+  const NodeId node = ir_.text(std::move(stops), may_end);
+  ir_.suggest(node, "content");
+  return node;
+}
+
+/// Content that does not begin as an initial call does. What may begin a marker cannot be its first character either.
+NodeId ReplyGrammar::text_not_initial() {
+  const NodeId text = free_text(openings(), true);
+  const std::vector<Range> blanks{{'\t', '\n'}, {'\r', '\r'}, {' ', ' '}};
+  std::vector<Range> first = blanks;
+  const auto exclude = [&](std::string_view bytes) {
+    if (bytes.empty()) return;
+    const char32_t c = utf8::decode(bytes.data(), bytes.data() + bytes.size()).code_point;
+    first.push_back({c, c});
+  };
+  for (const Stop& stop : forbidden(false)) exclude(stop.literal);
+  bool any = false;
+  for (const CallForm& form : format_.calls) {
+    if (!form.initial) continue;
+    any = true;
+    if (!opening(form).empty()) exclude(opening(form));
+    if (form.layout == CallLayout::list && !form.open.exists()) exclude("[");
+    const CallPart& part = form.call[0];
+    if (part.kind == CallPart::Kind::object) exclude("{");
+    if (part.kind == CallPart::Kind::literal) exclude(part.literal.texts[0]);
+    for (const Tool& tool : data_.tools) {
+      if (part.kind == CallPart::Kind::name) exclude(tool.name);
+    }
+  }
+  if (!any) return text;
+  const NodeId begin = ir_.sequence({ir_.repeat(ir_.chars(blanks), 0, kUnbounded), ir_.chars(complement(normalized(first)))});
+  return ir_.optional(ir_.sequence({begin, text}));
+}
+
+/// Content in markers of its own.
+NodeId ReplyGrammar::content() {
+  std::vector<Stop> stops;
+  if (!format_.content_close.exists()) return free_text(openings(), true);
+  const NodeId behind = ir_.literal(format_.content_close.after);
+  stops.push_back({format_.content_close.texts[0], behind});
+  return free_text(stops, false);
+}
+
+NodeId ReplyGrammar::answer(Region region) {
+  const bool must = data_.options.choice == ToolChoice::required || data_.options.choice == ToolChoice::named;
+  if (region == Region::header) {
+    const ReplyTurn& turn = *assistant(format_);
+    const NodeId text = ir_.sequence({ir_.literal(turn.header_close), free_text(openings(), true)});
+    return must ? headed_calls() : calls_allowed() ? ir_.choice({headed_calls(), text}) : text;
+  }
+  const NodeId called = calls_allowed() ? calls(true) : ir_.never();
+  if (region == Region::content) {
+    // What the prompt opened is closed first.
+    if (!format_.content_close.exists()) return content();
+    const NodeId behind = must ? called : ir_.choice({ir_.empty(), called});
+    return ir_.sequence({must ? ir_.literal(format_.content_close.texts[0]) : content(), behind});
+  }
+  if (region == Region::after_content) return must ? called : ir_.choice({ir_.empty(), called});
+  if (must) return called;
+  if (!format_.content_open.exists()) {
+    const bool initial = std::any_of(groups_.begin(), groups_.end(), [](const Group& g) { return is_initial(*g.form); });
+    return initial ? ir_.choice({called, text_not_initial()}) : text_not_initial();
+  }
+  const ReplyMarker& open = format_.content_open;
+  const NodeId marked = ir_.sequence({ir_.literal(open.texts[0] + open.after), content()});
+  if (!format_.content_close.exists()) return ir_.choice({marked, called});
+  return ir_.choice({ir_.sequence({marked, ir_.choice({ir_.empty(), called})}), called});
+}
+
+/// Up to its close; `opened` by the prompt already.
+NodeId ReplyGrammar::reasoning(NodeId behind, bool opened) {
+  const ReplyMarker& open = format_.reasoning_open;
+  const ReplyMarker& close = format_.reasoning_close;
+  if (!close.exists()) {  // what opens content closes it
+    const std::string text = format_.content_open.texts[0];
+    std::vector<Stop> stops = forbidden(true);
+    stops.insert(stops.begin(), {text, after_prefix(ir_, behind, text)});
+    const NodeId rest = ir_.text(std::move(stops), false);
+    return opened ? rest : ir_.sequence({ir_.literal(open.texts[0] + open.after), rest});
+  }
+  const NodeId end = ir_.sequence({ir_.literal(close.after), behind});
+  if (opened && !data_.options.reasoning) {
+    data_.outline.prefix = close.texts[0] + close.after;
+    return ir_.sequence({ir_.literal(close.texts[0]), end});
+  }
+  std::vector<Stop> stops = forbidden(true);
+  stops.insert(stops.begin(), {close.texts[0], ir_.empty()});
+  for (std::size_t i = 1; i < close.texts.size(); ++i) stops.push_back({close.texts[i], kNone});
+  const NodeId text = ir_.text(std::move(stops), false);
+  ir_.suggest(text, "reasoning");
+  const NodeId whole = opened ? text : ir_.sequence({ir_.literal(open.texts[0] + open.after), text});
+  data_.outline.reasons = true;
+  data_.outline.reasoning_begin = opened ? "" : open.texts[0] + open.after;
+  data_.outline.reasoning_end = close.texts[0] + close.after;
+  for (const Stop& stop : forbidden(true)) data_.outline.not_in_reasoning.push_back(stop.literal);
+  return ir_.sequence({whole, end});
+}
+
+/// For languages with tags.
+void ReplyGrammar::outline_calls() {
+  Outline& outline = data_.outline;
+  outline.is_tagged = !format_.content_open.exists() && format_.reasoning_close.exists() == format_.reasoning_open.exists();
+  outline.must_call = data_.options.choice == ToolChoice::required || data_.options.choice == ToolChoice::named;
+  for (const Stop& stop : forbidden(false)) outline.not_in_text.push_back(stop.literal);
+  for (const Group& group : groups_) {
+    const CallForm& form = *group.form;
+    Outline::Calls calls{opening(form), "", "", form.separator, form.layout != CallLayout::single, {}};
+    outline.is_tagged = outline.is_tagged && !form.headed && !form.initial && !calls.trigger.empty();
+    const bool list = form.layout == CallLayout::list;
+    if (calls.grouped) {
+      calls.open = opening(form) + form.open.after + (list ? "[" : "");
+      calls.close = (list ? "]" : "") + (form.close.exists() ? form.close.before + form.close.texts[0] : "");
+    }
+    if (list && form.separator.find(',') == std::string::npos) calls.separator = ", ";
+    for (const std::size_t tool : group.tools) calls.each.push_back(call(form, tool, true));
+    outline.calls.push_back(std::move(calls));
+  }
+}
+
+NodeId ReplyGrammar::make() {
+  data_.control = format_.control;
+  const Start from = start();
+  const Region region = from.region == Region::reasoning ? Region::answer : from.region;
+  const NodeId plain = answer(region);
+  if (from.inside.empty() && region == Region::answer) outline_calls();
+  NodeId whole = plain;
+  const bool may_reason = data_.options.reasoning && format_.reasoning_open.exists() && !from.reasoned;
+  if (from.region == Region::reasoning) {
+    whole = reasoning(plain, true);
+  } else if (may_reason && region == Region::answer) {
+    whole = ir_.choice({reasoning(plain, false), plain});
+  }
+  if (!from.inside.empty()) {
+    const NodeId rest = after_prefix(ir_, whole, from.inside);
+    if (rest != ir_.never()) whole = rest;
+  }
+  for (const auto& schema : schemas_) {
+    if (schema) schema->make_rules();
+  }
+  return whole;
+}
+
+}  // namespace parlance::grammar

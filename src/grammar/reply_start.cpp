@@ -1,0 +1,67 @@
+// Where a reply begins: what the prompt's end has opened, closed, or begun to write. Begin reading at ReplyGrammar::start.
+#include <algorithm>
+
+#include "grammar/reply_grammar.h"
+
+namespace parlance::grammar {
+namespace {
+
+/// Where the last of the marker's texts ends in the prompt; 0: it is not there.
+std::size_t last_end(std::string_view prompt, const ReplyMarker& marker) {
+  std::size_t end = 0;
+  for (const std::string& text : marker.texts) {
+    for (const std::string& variant : soft_variants(text)) {
+      const std::size_t at = prompt.rfind(variant);
+      if (at != std::string_view::npos) end = std::max(end, at + variant.size());
+    }
+  }
+  return end;
+}
+
+/// How many of the prompt's last bytes the text begins with.
+std::size_t overlap(std::string_view prompt, std::string_view text, bool whole_too) {
+  std::size_t size = std::min(prompt.size(), whole_too ? text.size() : text.size() - 1);
+  while (size > 0 && !prompt.ends_with(text.substr(0, size))) --size;
+  return size;
+}
+
+}  // namespace
+
+/// The longest beginning of something's opening that the prompt ends with.
+std::string ReplyGrammar::inside_marker(std::string_view prompt) const {
+  std::size_t size = 0;
+  const auto offer = [&](std::string_view text, bool whole_too) {
+    if (!text.empty()) size = std::max(size, overlap(prompt, text, whole_too));
+  };
+  if (format_.reasoning_open.exists()) offer(format_.reasoning_open.texts[0], false);
+  if (format_.content_open.exists()) offer(format_.content_open.texts[0], false);
+  for (const CallForm& form : format_.calls) offer(opening(form), true);
+  return std::string(prompt.substr(prompt.size() - size));
+}
+
+ReplyGrammar::Start ReplyGrammar::start() const {
+  const std::string_view prompt = data_.options.prompt ? *data_.options.prompt : format_.prompt;
+  Start start;
+  const std::size_t reasoning_open = last_end(prompt, format_.reasoning_open);
+  const std::size_t reasoning_close = last_end(prompt, format_.reasoning_close);
+  const std::size_t content_open = last_end(prompt, format_.content_open);
+  const std::size_t content_close = last_end(prompt, format_.content_close);
+  const std::size_t last = std::max({reasoning_open, reasoning_close, content_open, content_close});
+  if (last > 0) {
+    start.reasoned = last != reasoning_open;
+    start.region = last == reasoning_open  ? Region::reasoning
+                   : last == content_open  ? Region::content
+                   : last == content_close ? Region::after_content
+                                           : Region::answer;
+    if (last == reasoning_close && last == content_close) start.region = Region::answer;
+  }
+  for (const ReplyTurn& turn : format_.turns) {
+    if (turn.role != "assistant" || turn.header_close.empty()) continue;
+    const std::size_t end = last_end(prompt, turn.open);
+    if (end > last && end == prompt.size()) start.region = Region::header;
+  }
+  if (start.region == Region::answer) start.inside = inside_marker(prompt.substr(last));
+  return start;
+}
+
+}  // namespace parlance::grammar

@@ -1,0 +1,169 @@
+// JSON Schema as nodes: what a schema allows, written in a Style.
+//
+// A set of schemas that all hold is taken apart into leaves without references and alternatives; a leaf says what each type
+// may be. Containers become rules, made one after the other from a list, so that nothing here nests with the schema. What a
+// node cannot express is left out, which widens, and noted. Begin reading at Schema::value.
+#pragma once
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "grammar/numbers.h"
+#include "grammar/style.h"
+#include "parlance/grammar.h"
+#include "parlance/json.h"
+#include "value/dict.h"
+
+namespace parlance::grammar {
+
+/// Types of JSON as bits.
+using Types = std::uint32_t;
+inline constexpr Types kNull = 1, kBoolean = 2, kInteger = 4, kFraction = 8, kString = 16, kArray = 32, kObject = 64;
+inline constexpr Types kNumber = kInteger | kFraction;
+inline constexpr Types kAnyType = 127;
+
+/// Notes without repetition, up to a bound.
+class Notes {
+ public:
+  void add(std::string path, std::string_view keyword, std::string_view why);
+  std::size_t size() const { return notes_.size(); }
+  std::vector<GrammarNote> take() { return std::move(notes_); }
+
+ private:
+  std::vector<GrammarNote> notes_;
+  std::set<std::string> seen_;
+};
+
+/// Schemas that all hold at once. An empty list allows everything.
+using Schemas = std::vector<Value>;
+
+/// A member of an object.
+struct Property {
+  std::string name{};
+  Schemas schemas{};
+  bool required = false;
+  bool possible = true;  ///< false: it must not be there
+};
+
+/// What a leaf says about objects.
+struct Shape {
+  std::vector<Property> properties{};  ///< as declared, those only required at the end
+  bool extra = false;                  ///< whether other members may follow
+  Schemas extra_schemas{};
+  bool impossible = false;             ///< no object at all
+  bool not_empty = false;
+};
+
+/// How the members of an object are written, each by its own function.
+struct MemberWriter {
+  std::function<NodeId(const Property&)> member{};  ///< never() where it cannot be written
+  std::function<NodeId(const Shape&)> extra{};      ///< a member of any other name
+  NodeId separator = kNone;
+};
+
+/// What a leaf says about arrays whose items have all the same schemas.
+struct Items {
+  Schemas schemas{};
+  std::uint32_t min = 0;
+  std::uint32_t max = kUnbounded;
+};
+
+/// The schemas of one document, from one root.
+class Schema {
+ public:
+  struct Context {
+    Ir& ir;
+    const Document& document;
+    Notes& notes;
+    bool open = false;  ///< see GrammarOptions::open
+  };
+  Schema(const Context& context, Value root, std::string_view name);
+
+  /// A value of these types that all schemas allow. make_rules() must follow.
+  NodeId value(const Style& style, const Schemas& schemas, std::string_view name, Types types = kAnyType);
+  NodeId any(const Style& style);
+  /// The types that a value may have.
+  Types types_of(const Schemas& schemas);
+  /// The kinds of objects that the schemas allow; none where they allow no object.
+  std::vector<Shape> shapes(const Schemas& schemas);
+  /// The members of an object in their order.
+  NodeId members(const Shape& shape, const MemberWriter& writer, std::string_view name);
+  /// The kinds of arrays that the schemas allow; those with items in front that have schemas of their own are left out.
+  std::vector<Items> arrays(const Schemas& schemas);
+  /// Makes the rules that value() has promised.
+  void make_rules();
+  void note(Value schema, std::string_view keyword, std::string_view why);
+  Value root() const { return root_; }
+
+ private:
+  /// Schemas that hold, and alternatives to choose from.
+  struct Leaf {
+    Schemas all{};
+    std::vector<std::pair<Value, std::string_view>> choices{};  ///< a schema, and its anyOf or oneOf
+    bool impossible = false;
+  };
+  struct Task {
+    RuleId rule;
+    const Style* style;
+    std::vector<Leaf> leaves;
+    Types types;
+    std::string name;
+  };
+
+  // schema_leaves.cpp
+  void add(Leaf& leaf, const Schemas& schemas);
+  void add_dict(Leaf& leaf, Value schema, std::vector<Value>& pending);
+  std::vector<Leaf> leaves(const Schemas& schemas);
+  bool may_overlap(Value alternatives);
+  bool differ(Value a, Value b);
+  // schema_refs.cpp
+  Value resolve(Value schema, std::string_view reference);
+  Value follow(Value from, std::string_view pointer);
+  void find_names();
+  // schema_value.cpp
+  Types types(const Leaf& leaf);
+  void note_unread(const Leaf& leaf);
+  NodeId body(const Style& style, const Leaf& leaf, Types types, std::string_view name);
+  bool constants(const Style& style, const Leaf& leaf, Types types, NodeId& node);
+  std::optional<NodeId> constant(const Style& style, Value value);
+  NodeId number(const Leaf& leaf, Types types);
+  std::optional<NodeId> multiple(const Leaf& leaf, const Bounds& bounds, bool whole);
+  Bounds bounds(const Leaf& leaf);
+  // schema_string.cpp
+  NodeId string(const Style& style, const Leaf& leaf);
+  std::function<NodeId(const Unit&)> content(const Leaf& leaf);
+  // schema_object.cpp
+  Shape shape(const Leaf& leaf);
+  void find_properties(const Leaf& leaf, Shape& shape);
+  void decide_property(const Leaf& leaf, Property& property);
+  void decide_extra(const Leaf& leaf, Shape& shape);
+  void count_properties(const Leaf& leaf, Shape& shape);
+  bool matches(Value schema, std::string_view pattern, std::string_view name);
+  NodeId object(const Style& style, const Leaf& leaf, std::string_view name);
+  NodeId extra_member(const Style& style, const Leaf& leaf, const Shape& shape, std::string_view name);
+  // schema_array.cpp
+  NodeId array(const Style& style, const Leaf& leaf, std::string_view name);
+
+  Value get(Value schema, std::string_view keyword) const {
+    const DictEntry* entry = find_key(*schema.dict, keyword);
+    return entry == nullptr ? Value() : entry->value;
+  }
+  bool has(const Leaf& leaf, std::string_view keyword) const;
+  std::optional<std::uint32_t> count(const Leaf& leaf, std::string_view keyword, bool largest);
+
+  Context context_;
+  Ir& ir_;
+  Value root_;
+  std::string name_;
+  std::deque<Task> tasks_;
+  std::unordered_map<std::string, NodeId> known_;  ///< what value() gave for a style, schemas and types
+  std::map<const Style*, NodeId> any_;
+  std::map<std::string, Value, std::less<>> names_;  ///< of $id and $anchor
+  bool names_found_ = false;
+};
+
+}  // namespace parlance::grammar

@@ -1,0 +1,302 @@
+// Values: which types a leaf allows, constants, numbers; containers go to a list of rules. Begin reading at Schema::value.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "grammar/schema.h"
+
+namespace parlance::grammar {
+namespace {
+
+constexpr std::size_t kMostNodes = 400000;
+constexpr std::size_t kMostRules = 20000;
+
+/// What nodes cannot express at all.
+constexpr std::string_view kUnread[] = {"if", "dependentRequired", "dependentSchemas", "dependencies", "contains",
+                                        "unevaluatedProperties", "unevaluatedItems"};
+/// What else a constant has to hold to.
+constexpr std::string_view kBesideConstants[] = {
+    "minLength", "maxLength", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+    "items", "prefixItems", "minItems", "maxItems", "properties", "required", "additionalProperties", "patternProperties",
+    "propertyNames", "minProperties", "maxProperties", "not"};
+
+Types type_named(std::string_view name) {
+  if (name == "null") return kNull;
+  if (name == "boolean") return kBoolean;
+  if (name == "integer") return kInteger;
+  if (name == "number") return kNumber;
+  if (name == "string") return kString;
+  if (name == "array") return kArray;
+  return name == "object" ? kObject : 0;
+}
+
+Types types_named(Value names) {
+  Types types = 0;
+  if (names.is_string()) types = type_named(leaf_text(names));
+  if (!names.is_sequence()) return types;
+  for (const Value name : items(names)) {
+    if (name.is_string()) types |= type_named(leaf_text(name));
+  }
+  return types;
+}
+
+Types type_of(Value value) {
+  switch (value.kind) {
+    case Kind::none: return kNull;
+    case Kind::boolean: return kBoolean;
+    case Kind::integer: return kInteger;
+    case Kind::real: return std::isfinite(value.real) && value.real == std::floor(value.real) ? kInteger : kFraction;
+    case Kind::string: return kString;
+    case Kind::dict: return kObject;
+    default: return kArray;
+  }
+}
+
+bool equal(Value a, Value b);
+
+bool equal_dicts(Value a, Value b) {
+  if (a.dict->size != b.dict->size) return false;
+  return std::all_of(entries(a).begin(), entries(a).end(), [&](const DictEntry& entry) {
+    const DictEntry* other = find_key(*b.dict, leaf_text(entry.key));
+    return other != nullptr && equal(entry.value, other->value);
+  });
+}
+
+/// As JSON: 1 is 1.0 and not true.
+bool equal(Value a, Value b) {
+  if (type_of(a) != type_of(b)) return false;
+  switch (type_of(a)) {
+    case kNull: return true;
+    case kBoolean: return a.integer == b.integer;
+    case kString: return leaf_text(a) == leaf_text(b);
+    case kObject: return equal_dicts(a, b);
+    case kArray: return std::equal(items(a).begin(), items(a).end(), items(b).begin(), items(b).end(), equal);
+    default: return decimal_of(a) && decimal_of(a) == decimal_of(b);
+  }
+}
+
+}  // namespace
+
+Schema::Schema(const Context& context, Value root, std::string_view name)
+    : context_(context), ir_(context.ir), root_(root), name_(name) {}
+
+// ---- types
+
+/// In a closed grammar a schema without a type means the one that its other keywords are about.
+Types Schema::types(const Leaf& leaf) {
+  Types types = kAnyType;
+  bool named = false;
+  for (const Value schema : leaf.all) {
+    if (const Value excluded = get(schema, "not"); excluded.is(Kind::dict) && entries(excluded).size() == 1) {
+      types &= ~types_named(get(excluded, "type"));
+    }
+    const Types here = types_named(get(schema, "type"));
+    if (here == 0) continue;
+    const Value nullable = get(schema, "nullable");
+    types &= here | (nullable.is(Kind::boolean) && nullable.integer != 0 ? kNull : 0);
+    named = true;
+  }
+  if (named || context_.open || has(leaf, "enum") || has(leaf, "const")) return types;
+  const auto has_any = [&](std::initializer_list<std::string_view> keywords) {
+    return std::any_of(keywords.begin(), keywords.end(), [&](std::string_view k) { return has(leaf, k); });
+  };
+  if (has_any({"properties", "required", "additionalProperties", "patternProperties"})) return types & kObject;
+  if (has_any({"items", "prefixItems", "minItems", "maxItems"})) return types & kArray;
+  if (has_any({"pattern", "minLength", "maxLength", "format"})) return types & kString;
+  if (has_any({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})) return types & kNumber;
+  return types;
+}
+
+Types Schema::types_of(const Schemas& schemas) {
+  Types all = 0;
+  for (const Leaf& leaf : leaves(schemas)) {
+    Types here = types(leaf);
+    for (const Value schema : leaf.all) {
+      const Value constant = get(schema, "const");
+      const Value several = get(schema, "enum");
+      if (!constant.is_undefined()) here &= type_of(constant);
+      if (!several.is_sequence()) continue;
+      Types of_several = 0;
+      for (const Value one : items(several)) of_several |= type_of(one);
+      here &= of_several;
+    }
+    all |= here;
+  }
+  return all;
+}
+
+// ---- values
+
+NodeId Schema::any(const Style& style) {
+  if (const auto found = any_.find(&style); found != any_.end()) return found->second;
+  const RuleId rule = ir_.add_rule("value");
+  const NodeId node = ir_.rule(rule);
+  any_.emplace(&style, node);
+  const auto list = [&](char open, NodeId item, char close) {
+    const NodeId more = ir_.repeat(ir_.sequence({style.comma(), item}), 0, kUnbounded);
+    return style.bracketed(open, ir_.optional(ir_.sequence({item, more})), close);
+  };
+  const NodeId member = ir_.sequence({style.key_except({}), node});
+  ir_.set_body(rule, ir_.choice({list('{', member, '}'), list('[', node, ']'), style.string(), numbers(ir_, {}),
+                                 ir_.literal(style.true_word()), ir_.literal(style.false_word()), ir_.literal(style.null_word())}));
+  return node;
+}
+
+NodeId Schema::value(const Style& style, const Schemas& schemas, std::string_view name, Types allowed) {
+  const std::vector<Leaf> found = leaves(schemas);
+  if (found.empty()) return ir_.never();
+  if (found[0].all.empty() && allowed == kAnyType) return any(style);
+  std::string key(reinterpret_cast<const char*>(&allowed), sizeof allowed);
+  key += fmt::format("{}", reinterpret_cast<std::uintptr_t>(&style));
+  for (const Leaf& leaf : found) {
+    key += ';';
+    std::vector<std::uintptr_t> all;
+    for (const Value schema : leaf.all) all.push_back(reinterpret_cast<std::uintptr_t>(schema.dict));
+    std::sort(all.begin(), all.end());
+    for (const std::uintptr_t one : all) key += fmt::format(",{}", one);
+  }
+  if (const auto known = known_.find(key); known != known_.end()) return known->second;
+  const bool too_large = ir_.size() > kMostNodes || ir_.rules().size() > kMostRules;
+  Types types_here = 0;
+  bool constants_only = true;
+  for (const Leaf& leaf : found) {
+    types_here |= types(leaf);
+    constants_only = constants_only && (has(leaf, "const") || has(leaf, "enum"));
+  }
+  const bool nests = (types_here & allowed & (kArray | kObject)) != 0 && !constants_only;
+  if (too_large && nests) {
+    note(found[0].all.empty() ? root_ : found[0].all[0], "", "the schemas are too large: any value from here on");
+    return any(style);
+  }
+  NodeId node = kNone;
+  if (nests) {
+    const RuleId rule = ir_.add_rule(name);
+    node = ir_.rule(rule);
+    tasks_.push_back({rule, &style, found, allowed, std::string(name)});
+  } else {
+    std::vector<NodeId> ways;
+    for (const Leaf& leaf : found) ways.push_back(body(style, leaf, allowed, name));
+    node = ir_.choice(ways);
+  }
+  known_.emplace(std::move(key), node);
+  return node;
+}
+
+void Schema::make_rules() {
+  while (!tasks_.empty()) {
+    const Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    std::vector<NodeId> ways;
+    for (const Leaf& leaf : task.leaves) ways.push_back(body(*task.style, leaf, task.types, task.name));
+    ir_.set_body(task.rule, ir_.choice(ways));
+  }
+}
+
+void Schema::note_unread(const Leaf& leaf) {
+  for (const Value schema : leaf.all) {
+    for (const std::string_view keyword : kUnread) {
+      if (!get(schema, keyword).is_undefined()) note(schema, keyword, "not held to");
+    }
+    const Value excluded = get(schema, "not");
+    const bool by_type = excluded.is(Kind::dict) && entries(excluded).size() == 1 && types_named(get(excluded, "type")) != 0;
+    if (!excluded.is_undefined() && !by_type) note(schema, "not", "not held to");
+  }
+}
+
+NodeId Schema::body(const Style& style, const Leaf& leaf, Types allowed, std::string_view name) {
+  NodeId node = kNone;
+  if (constants(style, leaf, allowed, node)) return node;
+  note_unread(leaf);
+  const Types types_here = types(leaf) & allowed;
+  if (types_here == kAnyType && leaf.all.empty()) return any(style);
+  std::vector<NodeId> ways;
+  const auto add = [&](Types type, NodeId way) {
+    if ((types_here & type) != 0) ways.push_back(way);
+  };
+  if ((types_here & kObject) != 0) ways.push_back(object(style, leaf, name));
+  if ((types_here & kArray) != 0) ways.push_back(array(style, leaf, name));
+  if ((types_here & kString) != 0) ways.push_back(string(style, leaf));
+  if ((types_here & kNumber) != 0) ways.push_back(number(leaf, types_here));
+  add(kBoolean, ir_.literal(style.true_word()));
+  add(kBoolean, ir_.literal(style.false_word()));
+  add(kNull, ir_.literal(style.null_word()));
+  return ir_.choice(ways);
+}
+
+// ---- constants
+
+std::optional<NodeId> Schema::constant(const Style& style, Value value) {
+  const auto list = [&](char open, std::vector<NodeId> parts, char close) {
+    std::vector<NodeId> all{style.open(open)};
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (i > 0) all.push_back(style.comma());
+      all.push_back(parts[i]);
+    }
+    all.push_back(style.close(close));
+    return ir_.sequence(all);
+  };
+  std::vector<NodeId> parts;
+  switch (type_of(value)) {
+    case kNull: return ir_.literal(style.null_word());
+    case kBoolean: return ir_.literal(value.integer != 0 ? style.true_word() : style.false_word());
+    case kString: return style.constant(leaf_text(value));
+    case kArray:
+      for (const Value item : items(value)) {
+        const auto node = constant(style, item);
+        if (!node) return std::nullopt;
+        parts.push_back(*node);
+      }
+      return list('[', std::move(parts), ']');
+    case kObject:
+      for (const DictEntry& entry : entries(value)) {
+        const auto key = style.key(leaf_text(entry.key));
+        const auto node = constant(style, entry.value);
+        if (!key || !node) return std::nullopt;
+        parts.push_back(ir_.sequence({*key, *node}));
+      }
+      return list('{', std::move(parts), '}');
+    default: break;
+  }
+  const std::optional<Decimal> number = decimal_of(value);
+  if (!number) return std::nullopt;
+  const std::string whole = (number->negative ? "-" : "") + number->whole;
+  if (!number->is_integer()) return ir_.literal(whole + "." + number->fraction);
+  if (value.is(Kind::integer)) return ir_.literal(whole);
+  return ir_.choice({ir_.literal(whole), ir_.literal(whole + ".0")});
+}
+
+/// Whether the leaf has constants; the node is then any of those that all of them allow.
+bool Schema::constants(const Style& style, const Leaf& leaf, Types allowed, NodeId& node) {
+  std::optional<std::vector<Value>> values;
+  for (const Value schema : leaf.all) {
+    const Value one = get(schema, "const");
+    const Value several = get(schema, "enum");
+    for (const auto& list : {one.is_undefined() ? std::span<const Value>() : std::span(&one, 1),
+                             several.is_sequence() ? items(several) : std::span<const Value>()}) {
+      if (list.empty()) continue;
+      if (!values) {
+        values.emplace(list.begin(), list.end());
+      } else {
+        std::erase_if(*values, [&](Value v) { return std::none_of(list.begin(), list.end(), [&](Value w) { return equal(v, w); }); });
+      }
+    }
+  }
+  if (!values) return false;
+  const Types types_here = types(leaf) & allowed;
+  std::vector<NodeId> ways;
+  for (const Value value : *values) {
+    if ((type_of(value) & types_here) == 0) continue;
+    const auto way = constant(style, value);
+    if (!way) note(leaf.all[0], "enum", "a value that this format cannot write is left out");
+    if (way) ways.push_back(*way);
+  }
+  for (const std::string_view keyword : kBesideConstants) {
+    if (has(leaf, keyword)) note(leaf.all[0], keyword, "not held to beside constants");
+  }
+  note_unread(leaf);
+  node = ir_.factored(ways);
+  return true;
+}
+
+}  // namespace parlance::grammar

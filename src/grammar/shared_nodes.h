@@ -1,0 +1,45 @@
+// What printers share: which nodes are worth a rule of their own, and names that are used once.
+#pragma once
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "grammar/ir.h"
+
+namespace parlance::grammar {
+
+class SharedNodes {
+ public:
+  SharedNodes(const Ir& ir, NodeId root);
+  /// Whether the node occurs more than once and is long enough to be said once.
+  bool is_shared(NodeId node) const;
+  /// Whether it is built of literals, characters, sequences, choices and repeats only, and small.
+  bool is_regular(NodeId node) const { return sizes_.contains(node) && sizes_.at(node).regular; }
+
+ private:
+  struct Facts {
+    std::uint32_t uses = 0;
+    std::uint32_t size = 0;  ///< nodes below, each counted where it occurs, up to a bound
+    bool regular = true;
+  };
+  void measure(const Ir& ir, NodeId node);
+
+  std::unordered_map<NodeId, Facts> sizes_;
+};
+
+class Names {
+ public:
+  /// The name, or the name with a number where it is taken.
+  std::string take(std::string_view wanted);
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> next_;
+  std::unordered_set<std::string> taken_;
+};
+
+/// "[^\"\\]", from ranges. `unicode` writes one code point past ASCII.
+std::string class_of(std::span<const Range> ranges, std::string (*unicode)(char32_t));
+
+}  // namespace parlance::grammar

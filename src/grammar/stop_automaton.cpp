@@ -1,0 +1,89 @@
+// Making the automaton of stops: a trie, then the edges of each state in breadth-first order.
+#include "grammar/stop_automaton.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/utf8.h"
+
+namespace parlance::grammar {
+
+namespace {
+
+constexpr std::size_t kMostWays = 16;
+constexpr char32_t kBlanks[] = {U' ', U'\t', U'\n', U'\r'};
+
+bool is_blank(char32_t c) { return std::find(std::begin(kBlanks), std::end(kBlanks), c) != std::end(kBlanks); }
+
+}  // namespace
+
+StopAutomaton::StopAutomaton(std::span<const Stop> stops) {
+  std::vector<Trie> trie(1);
+  for (std::uint32_t i = 0; i < stops.size(); ++i) add(trie, stops[i], i, stops);
+  close(trie, stops);
+}
+
+StopAutomaton::State StopAutomaton::grow(std::vector<Trie>& trie, State from, char32_t c) {
+  const auto [edge, is_new] = trie[from].next.try_emplace(c, static_cast<State>(trie.size()));
+  const State to = edge->second;
+  if (is_new) trie.emplace_back();
+  return to;
+}
+
+/// The state behind white space, which more of it does not leave.
+StopAutomaton::State StopAutomaton::grow_blank(std::vector<Trie>& trie, State from) {
+  if (trie[from].blank) return from;
+  const State to = grow(trie, from, U' ');
+  trie[to].blank = true;
+  for (const char32_t blank : kBlanks) trie[from].next.try_emplace(blank, to);
+  return to;
+}
+
+/// Where white space is soft, the text goes on with it and without.
+void StopAutomaton::add(std::vector<Trie>& trie, const Stop& stop, std::uint32_t number, std::span<const Stop> stops) {
+  std::vector<State> all{kStart};
+  char32_t before = 0;
+  const char* p = stop.literal.data();
+  const char* const end = p + stop.literal.size();
+  while (p != end) {
+    const char32_t c = utf8::decode(p, end).code_point;
+    p += utf8::decode(p, end).size;
+    const bool blank = is_blank(c) && before != 0 && p != end;
+    const bool soft = (blank && !is_blank(before)) || (before == U'>' && c == U'<');
+    const std::size_t ways = all.size();
+    for (std::size_t i = 0; soft && i < ways && ways <= kMostWays; ++i) all.push_back(grow_blank(trie, all[i]));
+    before = c;
+    if (blank) continue;
+    for (State& state : all) state = grow(trie, state, c);
+  }
+  for (const State state : all) {
+    std::uint32_t& known = trie[state].stop;
+    if (known == kNone || stops[known].target == kNone) known = number;
+  }
+}
+
+/// A stop that ends where another ends inside of it: the one that goes on counts, or the longer.
+void StopAutomaton::close(std::vector<Trie>& trie, std::span<const Stop> stops) {
+  edges_.resize(trie.size());
+  std::vector<State> order{kStart};
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const State state = order[i];
+    if (state != kStart) edges_[state] = edges_[trie[state].fail];
+    if (trie[state].blank) {
+      for (const char32_t blank : kBlanks) edges_[state][blank] = {state, kNone};
+    }
+    for (const auto& [c, child] : trie[state].next) {
+      if (const auto known = edges_[state].find(c); known != edges_[state].end() && trie[state].blank && is_blank(c)) continue;
+      const Step before = state == kStart ? Step{} : step(trie[state].fail, c);
+      trie[child].fail = before.state;
+      std::uint32_t& stop = trie[child].stop;
+      if (stop == kNone || (stops[stop].target == kNone && before.stop != kNone && stops[before.stop].target != kNone)) {
+        stop = before.stop;
+      }
+      edges_[state][c] = {child, stop};
+      if (std::find(order.begin(), order.end(), child) == order.end()) order.push_back(child);
+    }
+  }
+}
+
+}  // namespace parlance::grammar

@@ -1,0 +1,291 @@
+// Strings and keys in each style. Begin reading at Style::unit: how one code point out of a set is written.
+#include "grammar/style.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/utf8.h"
+#include "value/json.h"
+
+namespace parlance::grammar {
+namespace {
+
+const std::vector<Range> kAll{{0, 0x10FFFF}};
+constexpr std::uint32_t kIndent = 32;
+
+std::vector<Range> without(const std::vector<Range>& ranges, std::vector<Range> left_out) {
+  return intersection(ranges, complement(normalized(std::move(left_out))));
+}
+
+NodeId spaces(Ir& ir, Style::Space space) {
+  if (space == Style::Space::none) return ir.empty();
+  const NodeId blank = ir.literal(" ");
+  if (space == Style::Space::blank) return ir.optional(blank);
+  const NodeId lines = ir.sequence({ir.literal("\n"), ir.repeat(blank, 0, kIndent)});
+  const NodeId node = ir.choice({ir.empty(), blank, lines});
+  ir.suggest(node, "space");
+  return node;
+}
+
+char32_t first_of(std::string_view text) { return utf8::decode(text.data(), text.data() + text.size()).code_point; }
+
+NodeId hex(Ir& ir, std::string_view digits) {
+  std::vector<Range> ranges;
+  for (const char c : digits) ranges.push_back({static_cast<char32_t>(c), static_cast<char32_t>(c)});
+  return ir.chars(std::move(ranges));
+}
+
+/// \uXXXX but surrogates, or a pair of them.
+NodeId unicode_escape(Ir& ir, bool pairs) {
+  const NodeId any = hex(ir, "0123456789abcdefABCDEF");
+  const NodeId d = hex(ir, "dD");
+  const NodeId low = hex(ir, "01234567");
+  const NodeId plain = ir.choice({ir.sequence({hex(ir, "0123456789abcefABCEF"), ir.repeat(any, 3, 3)}),
+                                  ir.sequence({d, low, ir.repeat(any, 2, 2)})});
+  if (!pairs) return ir.sequence({ir.literal("\\u"), plain});
+  const NodeId pair = ir.sequence({d, hex(ir, "89abAB"), ir.repeat(any, 2, 2), ir.literal("\\u"), d, hex(ir, "cdefCDEF"), ir.repeat(any, 2, 2)});
+  return ir.sequence({ir.literal("\\u"), ir.choice({plain, pair})});
+}
+
+}  // namespace
+
+Style::Style(Ir& ir, Kind kind, Space space, std::string quote, std::vector<std::string> never, Escape escape)
+    : ir_(ir),
+      kind_(kind),
+      quote_(std::move(quote)),
+      never_(std::move(never)),
+      escape_(escape),
+      space_(spaces(ir, space)),
+      string_(any_string()) {
+  ir_.suggest(string_, kind_ == Kind::raw ? "text" : "string");
+}
+
+// ---- code points
+
+NodeId Style::json_special(char32_t c) const {
+  switch (c) {
+    case '"': return ir_.literal("\\\"");
+    case '\\': return ir_.literal("\\\\");
+    case '\n': return ir_.literal("\\n");
+    case '\t': return ir_.literal("\\t");
+    case '\r': return ir_.literal("\\r");
+    case '\b': return ir_.literal("\\b");
+    case '\f': return ir_.literal("\\f");
+    default: return ir_.literal(fmt::format("\\u{:04x}", static_cast<std::uint32_t>(c)));
+  }
+}
+
+NodeId Style::json_unit(const std::vector<Range>& ranges) const {
+  const std::vector<Range> special{{0, 0x1F}, {'"', '"'}, {'\\', '\\'}};
+  std::vector<NodeId> ways{ir_.chars(without(ranges, special))};
+  if (ranges == normalized(kAll)) {
+    const NodeId simple = ir_.sequence({ir_.literal("\\"), hex(ir_, "\"\\/bfnrt")});
+    ways.insert(ways.end(), {simple, unicode_escape(ir_, true)});
+  } else {
+    for (const Range& range : intersection(ranges, special)) {
+      for (char32_t c = range.first; c <= range.last; ++c) ways.push_back(json_special(c));
+    }
+  }
+  return ir_.choice(ways);
+}
+
+NodeId Style::python_unit(const std::vector<Range>& ranges, char quote) const {
+  const auto q = static_cast<char32_t>(quote);
+  std::vector<NodeId> ways{ir_.chars(without(ranges, {{0, 0}, {'\n', '\n'}, {'\r', '\r'}, {'\\', '\\'}, {q, q}}))};
+  if (ranges == normalized(kAll)) {
+    const NodeId simple = ir_.sequence({ir_.literal("\\"), hex(ir_, "\"'\\nrt")});
+    ways.insert(ways.end(), {simple, unicode_escape(ir_, false)});
+    return ir_.choice(ways);
+  }
+  for (const char32_t c : {U'\n', U'\r', U'\\', q}) {
+    if (!contains(ranges, c)) continue;
+    const std::string escaped = c == '\n' ? "\\n" : c == '\r' ? "\\r" : std::string{'\\', static_cast<char>(c)};
+    ways.push_back(ir_.literal(escaped));
+  }
+  return ir_.choice(ways);
+}
+
+/// Without escapes: what could begin the end of the string is left out.
+NodeId Style::plain_unit(const std::vector<Range>& ranges) const {
+  std::vector<Range> special{{first_of(quote_), first_of(quote_)}};
+  for (const std::string& text : never_) special.push_back({first_of(text), first_of(text)});
+  if (escape_ == Escape::xml || escape_ == Escape::cdata) special.insert(special.end(), {{'<', '<'}, {'&', '&'}});
+  const NodeId plain = ir_.chars(without(ranges, std::move(special)));
+  if (escape_ != Escape::xml) return plain;
+  std::vector<NodeId> ways{plain};
+  if (contains(ranges, '<')) ways.push_back(ir_.literal("&lt;"));
+  if (contains(ranges, '&')) ways.push_back(ir_.literal("&amp;"));
+  if (contains(ranges, '>')) ways.push_back(ir_.literal("&gt;"));
+  return ir_.choice(ways);
+}
+
+NodeId Style::unit(std::vector<Range> given, char quote) const {
+  const std::vector<Range> ranges = normalized(std::move(given));
+  switch (kind_) {
+    case Kind::json: return json_unit(ranges);
+    case Kind::python: return python_unit(ranges, quote);
+    default: return plain_unit(ranges);
+  }
+}
+
+// ---- strings
+
+NodeId Style::string_of(const std::function<NodeId(const Unit&)>& content) const {
+  const auto within = [&](std::string_view open, std::string_view close, char quote) {
+    const Unit write = [this, quote](std::vector<Range> ranges) { return unit(std::move(ranges), quote); };
+    return ir_.sequence({ir_.literal(open), content(write), ir_.literal(close)});
+  };
+  switch (kind_) {
+    case Kind::json: return within("\"", "\"", '"');
+    case Kind::python: return ir_.choice({within("'", "'", '\''), within("\"", "\"", '"')});
+    case Kind::bare: return within(quote_, quote_, 0);
+    case Kind::raw: break;
+  }
+  return within("", quote_, 0);
+}
+
+NodeId Style::any_string() const {
+  if (kind_ == Kind::json || kind_ == Kind::python) {
+    return string_of([this](const Unit& write) { return ir_.repeat(write(kAll), 0, kUnbounded); });
+  }
+  if (escape_ != Escape::none) return marked_string();
+  std::vector<Stop> stops{{quote_, ir_.empty()}};
+  for (const std::string& text : never_) stops.push_back({text, kNone});
+  const NodeId content = ir_.text(std::move(stops), false);
+  return kind_ == Kind::bare ? ir_.sequence({ir_.literal(quote_), content}) : content;
+}
+
+/// Text with entities, or in a section of character data.
+NodeId Style::marked_string() const {
+  const NodeId plain = string_of([this](const Unit& write) { return ir_.repeat(write(kAll), 0, kUnbounded); });
+  if (escape_ != Escape::cdata) return plain;
+  std::vector<Stop> stops{{"]]>", ir_.empty()}};
+  for (const std::string& text : never_) stops.push_back({text, kNone});
+  return ir_.choice({plain, ir_.sequence({ir_.literal("<![CDATA["), ir_.text(std::move(stops), false), ir_.literal(quote_)})});
+}
+
+std::optional<NodeId> Style::plain_constant(std::string_view text) const {
+  for (const std::string& bad : never_) {
+    if (text.find(bad) != std::string_view::npos) return std::nullopt;
+  }
+  const bool marks = escape_ == Escape::cdata && text.find_first_of("<&") != std::string_view::npos;
+  if (marks && text.find("]]>") != std::string_view::npos) return std::nullopt;
+  if (marks) return ir_.literal("<![CDATA[" + std::string(text) + "]]>" + quote_);
+  if (escape_ == Escape::avoid && text.find(quote_[0]) != std::string_view::npos) return std::nullopt;
+  // the quote must not occur before its place, across the border neither
+  if ((std::string(text) + quote_).find(quote_) != text.size()) return std::nullopt;
+  return ir_.literal((kind_ == Kind::bare ? quote_ : "") + std::string(text) + quote_);
+}
+
+std::optional<NodeId> Style::constant(std::string_view text) const {
+  if (!utf8::is_valid(text, false)) return std::nullopt;
+  if (kind_ == Kind::bare || (kind_ == Kind::raw && escape_ != Escape::xml)) return plain_constant(text);
+  if (kind_ == Kind::json) {
+    std::string json;
+    append_json_string(json, text);
+    return ir_.literal(json);
+  }
+  bool possible = true;
+  const NodeId node = string_of([&](const Unit& write) {
+    std::vector<NodeId> units;
+    for (const char* p = text.data(); p != text.data() + text.size();) {
+      const utf8::Decoded c = utf8::decode(p, text.data() + text.size());
+      p += c.size;
+      units.push_back(write({{c.code_point, c.code_point}}));
+      possible = possible && units.back() != ir_.never();
+    }
+    return ir_.sequence(units);
+  });
+  return possible ? std::optional(node) : std::nullopt;
+}
+
+NodeId Style::bracketed(char begin, NodeId content, char end) const {
+  const Node node = ir_.node(content);
+  std::vector<NodeId> ways;
+  bool may_be_empty = content == ir_.empty();
+  if (node.op == Op::repeat && node.min == 0 && node.max == 1) {
+    may_be_empty = true;
+    ways.push_back(ir_.children(node)[0]);
+  } else if (node.op == Op::choice) {
+    for (const NodeId child : ir_.children(node)) {
+      may_be_empty = may_be_empty || child == ir_.empty();
+      if (child != ir_.empty()) ways.push_back(child);
+    }
+  } else if (!may_be_empty) {
+    ways.push_back(content);
+  }
+  std::vector<NodeId> inside{ir_.sequence({ir_.choice(ways), close(end)})};
+  if (may_be_empty) inside.push_back(ir_.literal({&end, 1}));
+  return ir_.sequence({open(begin), ir_.choice(inside)});
+}
+
+// ---- keys
+
+NodeId Style::after_key() const { return kind_ == Kind::bare ? ir_.literal(":") : ir_.sequence({ir_.literal(":"), space_}); }
+
+std::optional<NodeId> Style::key(std::string_view name) const {
+  if (kind_ == Kind::bare) {
+    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+    });
+    return plain ? std::optional(ir_.literal(std::string(name) + ":")) : std::nullopt;
+  }
+  const std::optional<NodeId> text = constant(name);
+  return text ? std::optional(ir_.sequence({*text, after_key()})) : std::nullopt;
+}
+
+NodeId Style::key_of(const std::function<NodeId(const Unit&)>& content) const {
+  return ir_.sequence({string_of(content), after_key()});
+}
+
+/// Texts that are none of the names: what leaves their trie, or ends inside of it.
+NodeId Style::letters_except(const std::vector<std::string>& names, const Unit& write) const {
+  struct Branch {
+    std::map<char32_t, std::size_t> next;
+    bool is_name = false;
+  };
+  std::vector<Branch> trie(1);
+  for (const std::string& name : names) {
+    std::size_t at = 0;
+    for (const char* p = name.data(); p != name.data() + name.size();) {
+      const utf8::Decoded c = utf8::decode(p, name.data() + name.size());
+      p += c.size;
+      const auto [edge, is_new] = trie[at].next.try_emplace(c.code_point, trie.size());
+      at = edge->second;
+      if (is_new) trie.emplace_back();
+    }
+    trie[at].is_name = true;
+  }
+  // The free characters leave the escapes that could spell a name otherwise.
+  const std::vector<Range> free = complement({{0, 0x1F}});
+  const NodeId rest = ir_.repeat(write(free), 0, kUnbounded);
+  std::vector<NodeId> nodes(trie.size());
+  for (std::size_t i = trie.size(); i-- > 0;) {  // children have higher numbers
+    std::vector<Range> edges;
+    std::vector<NodeId> ways;
+    for (const auto& [c, child] : trie[i].next) {
+      edges.push_back({c, c});
+      ways.push_back(ir_.sequence({write({{c, c}}), nodes[child]}));
+    }
+    ways.push_back(ir_.sequence({write(without(free, std::move(edges))), rest}));
+    if (!trie[i].is_name) ways.push_back(ir_.empty());
+    nodes[i] = ir_.choice(ways);
+  }
+  return nodes[0];
+}
+
+NodeId Style::key_except(std::vector<std::string> names) const {
+  if (kind_ == Kind::bare) {
+    const Unit letter = [this](std::vector<Range> ranges) {
+      return ir_.chars(intersection(normalized(std::move(ranges)), normalized({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}})));
+    };
+    names.push_back("");
+    return ir_.sequence({letters_except(names, letter), ir_.literal(":")});
+  }
+  if (names.empty()) return ir_.sequence({string_, after_key()});
+  return key_of([&](const Unit& write) { return letters_except(names, write); });
+}
+
+}  // namespace parlance::grammar
