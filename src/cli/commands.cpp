@@ -33,6 +33,7 @@ constexpr Command kCommands[] = {
      PARLANCE_MAIN(declare_format)},
     {"check", "Try the laws of a template and its replies with generated conversations", Program::main,
      PARLANCE_MAIN(declare_check)},
+    {"grammar", "Write a grammar that keeps a model to well-formed replies", Program::tokens, PARLANCE_TOKENS(declare_grammar)},
     {"list", "List the filters, tests, globals, methods and errors there are", Program::main,
      PARLANCE_MAIN(declare_list)},
 };

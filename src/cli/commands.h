@@ -38,5 +38,6 @@ Run declare_format(CLI::App& app);
 Run declare_check(CLI::App& app);
 Run declare_tokens(CLI::App& app);
 Run declare_prefix(CLI::App& app);
+Run declare_grammar(CLI::App& app);
 
 }  // namespace parlance::cli
