@@ -12,6 +12,8 @@ foreach(program unicode_dump number_dump method_driver json_dump parse_dump repl
   parlance_test_program(${program} oracle/${program}.cpp)
 endforeach()
 
+parlance_test_program(grammar_dump oracle/grammar_dump.cpp grammar_material.cpp)
+
 parlance_test_program(sentencepiece_dump oracle/sentencepiece_dump.cpp)
 target_link_libraries(sentencepiece_dump PRIVATE parlance_tokenizers)
 
@@ -51,6 +53,12 @@ parlance_oracle_test(methods ${oracle}/method_oracle.py $<TARGET_FILE:method_dri
 parlance_oracle_test(parser ${oracle}/parse_oracle.py $<TARGET_FILE:parse_dump> --mutants 3000 ${PROJECT_SOURCE_DIR}/formats)
 parlance_python_test(oracle.literals oracle ${oracle}/literal_oracle.py $<TARGET_FILE:reply_dump> 20000)
 parlance_oracle_test(cases ${oracle}/cases.py check)
+
+# Grammars: against jsonschema, the official suite of JSON Schema, and the engines that read them.
+set(reply_formats ${PROJECT_SOURCE_DIR}/formats ${CMAKE_CURRENT_SOURCE_DIR}/grammars/formats)
+parlance_oracle_test(grammars ${oracle}/grammar_oracle.py $<TARGET_FILE:grammar_dump> ${reply_formats})
+parlance_oracle_test(grammar_engines ${oracle}/grammar_engines.py $<TARGET_FILE:grammar_dump> ${reply_formats} --samples 12)
+parlance_oracle_test(json_schema_suite ${oracle}/schema_suite.py $<TARGET_FILE:grammar_dump>)
 parlance_oracle_test(sentencepiece ${oracle}/sentencepiece_oracle.py $<TARGET_FILE:sentencepiece_dump>
   ${PROJECT_SOURCE_DIR}/build/oracle/tokenizers)
 parlance_python_test(oracle.modelfile oracle ${oracle}/modelfile_oracle.py $<TARGET_FILE:source_dump>

@@ -1,18 +1,28 @@
 #!/bin/sh
 # Makes build/oracle/venv, the Python in which the oracle runs; does nothing where it is already as pinned.
-# Also trains the small tokenizers of the tests (build/oracle/tokenizers), once.
+# Also fetches the official JSON Schema test suite, which comes with the sources of jsonschema, and trains the small tokenizers of the tests (build/oracle/tokenizers), once.
 # Needs CPython 3.11 (PYTHON names another place of it) because answers depend on its Unicode tables and methods.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 venv=$here/../../build/oracle/venv
 python=${PYTHON:-python3.11}
 "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "setup.sh: $python is not CPython 3.11" >&2; exit 1; }
-if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
+wanted=$(cat "$here/requirements.txt" "$here/requirements_alone.txt")
+if [ "$wanted" != "$(cat "$venv/installed.txt" 2>/dev/null)" ]; then
   rm -rf "$venv"
   mkdir -p "$venv"
   "$python" -m venv "$venv"
   "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
-  cp "$here/requirements.txt" "$venv/installed.txt"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps -r "$here/requirements_alone.txt"
+  echo "$wanted" > "$venv/installed.txt"
+fi
+suite=$venv/../json-schema-suite
+if [ ! -d "$suite/draft2020-12" ]; then
+  mkdir -p "$suite"
+  "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --no-binary :all: -d "$suite" \
+    "$(grep '^jsonschema==' "$here/requirements.txt")"
+  tar -xzf "$suite"/jsonschema-*.tar.gz -C "$suite" --strip-components=3 --wildcards '*/json/tests/draft2020-12'
+  rm "$suite"/jsonschema-*.tar.gz
 fi
 "$venv/bin/python" "$here/train_tokenizers.py"
 "$venv/bin/python" -B "$here/train_sentencepiece.py" "$venv/../tokenizers" >&2

@@ -1,0 +1,78 @@
+// How long grammars take to make: requests with 1, 10 and 100 tools of realistic size, to each syntax. Prints a table, the
+// median of some runs in ms of the processor's time. Begin reading at tools_of.
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "parlance/grammar.h"
+#include "parlance/source.h"
+
+namespace {
+
+using namespace parlance;
+
+/// Tools as servers of the Model Context Protocol declare them: ten members, nested objects, enums, patterns, bounds.
+std::string tools_of(std::size_t count) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string n = std::to_string(i);
+    out += i > 0 ? ", " : "";
+    out += R"({"type": "function", "function": {"name": "service_)" + n + R"(_update_record", "parameters": {"type": "object",
+      "$defs": {"filter_)" + n + R"(": {"type": "object", "properties": {"field": {"type": "string", "minLength": 1, "maxLength": 64},
+          "op": {"enum": ["eq", "ne", "lt", "gt", "in", "like"]}, "value": {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]},
+          "and": {"type": "array", "items": {"$ref": "#/$defs/filter_)" + n + R"("}}}, "required": ["field", "op"]}},
+      "properties": {
+        "id_)" + n + R"(": {"type": "string", "format": "uuid"},
+        "title": {"type": "string", "maxLength": 10000},
+        "state": {"type": "string", "enum": ["open", "closed", "merged", "draft", "archived"]},
+        "priority": {"type": "integer", "minimum": 0, "maximum": 1000},
+        "ratio": {"type": "number", "minimum": 0, "maximum": 1},
+        "due": {"type": ["string", "null"], "format": "date-time"},
+        "labels": {"type": "array", "items": {"type": "string", "pattern": "^[a-z][a-z0-9_-]{0,30}$"}, "maxItems": 20, "uniqueItems": true},
+        "assignee": {"type": "object", "properties": {"login": {"type": "string"}, "email": {"type": "string", "format": "email"}, "notify": {"type": "boolean", "default": true}}, "required": ["login"], "additionalProperties": false},
+        "filters": {"type": "array", "items": {"$ref": "#/$defs/filter_)" + n + R"("}},
+        "metadata": {"type": "object", "additionalProperties": {"type": "string"}}},
+      "required": ["id_)" + n + R"(", "state"]}}})";
+  }
+  return out + "]";
+}
+
+double median_of(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+template <typename Work>
+double time_of(Work work) {
+  std::vector<double> times;
+  for (int i = 0; i < 15; ++i) {
+    const std::clock_t start = std::clock();
+    work();
+    times.push_back(static_cast<double>(std::clock() - start) * 1000 / CLOCKS_PER_SEC);
+  }
+  return median_of(std::move(times));
+}
+
+}  // namespace
+
+int main() {
+  std::printf("%-16s %6s %9s %9s %9s %9s %9s %10s   ms\n", "", "tools", "make", "gbnf", "lark", "tag", "schema", "gbnf bytes");
+  for (const char* name : {"terminal-agent", "chatglm3"}) {
+    const auto format = ReplyFormat::from_json(find_format(name)->reply);
+    if (!format) return 1;
+    for (const std::size_t count : {1, 10, 100}) {
+      GrammarOptions options;
+      options.tools = tools_of(count);
+      const auto grammar = make_grammar(*format, options);
+      if (!grammar) return 1;
+      const double made = time_of([&] { return make_grammar(*format, options).has_value(); });
+      std::printf("%-16s %6zu %9.2f", name, count, made);
+      for (const auto syntax : {GrammarSyntax::gbnf, GrammarSyntax::lark, GrammarSyntax::structural_tag, GrammarSyntax::json_schema}) {
+        std::printf(" %9.2f", time_of([&] { return grammar->to_text(syntax).size(); }));
+      }
+      std::printf(" %10zu\n", grammar->to_text(GrammarSyntax::gbnf).size());
+    }
+  }
+}

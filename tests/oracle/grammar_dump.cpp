@@ -1,0 +1,133 @@
+// What the grammars say, for the scripts of the oracle: a line of JSON in, a line out.
+//
+//     {"schema": TEXT, "open": true, "texts": [TEXT, …]}          accepts, notes: of a grammar of values
+//     {"format": TEXT, "tools": TEXT, "choice": …, …}             the same of a grammar of replies
+//
+// With "samples": N and "seed": N, also random texts of the grammar, each with the message that the reader makes of it; with
+// "syntaxes": [NAME, …], the grammar in those. Begin reading at answer().
+#include <cstdio>
+#include <iostream>
+#include <string>
+
+#include "grammar/data.h"
+#include "grammar_material.h"
+#include "parlance/grammar.h"
+#include "parlance/reply.h"
+#include "value/dict.h"
+#include "value/json.h"
+
+namespace {
+
+using namespace parlance;
+
+Value member(Value dict, std::string_view key) {
+  const DictEntry* entry = find_key(*dict.dict, key);
+  return entry == nullptr ? Value() : entry->value;
+}
+std::string text_of(Value dict, std::string_view key) {
+  const Value value = member(dict, key);
+  return value.is_string() ? std::string(leaf_text(value)) : std::string();
+}
+bool flag_of(Value dict, std::string_view key, bool otherwise) {
+  const Value value = member(dict, key);
+  return value.is(Kind::boolean) ? value.integer != 0 : otherwise;
+}
+std::uint64_t number_of(Value dict, std::string_view key) {
+  const Value value = member(dict, key);
+  return value.is_small_int() ? static_cast<std::uint64_t>(value.integer) : 0;
+}
+
+std::string quoted(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+ToolChoice choice_of(const std::string& word) {
+  if (word == "required") return ToolChoice::required;
+  if (word == "none") return ToolChoice::none;
+  return word.empty() || word == "auto" ? ToolChoice::automatic : ToolChoice::named;
+}
+
+struct Made {
+  Result<Grammar> grammar;
+  std::optional<ReplyFormat> format{};
+  ReplyOptions reader{};
+};
+
+Made make(Value request) {
+  if (!member(request, "schema").is_undefined()) {
+    return {make_value_grammar(text_of(request, "schema"), flag_of(request, "open", false))};
+  }
+  Result<ReplyFormat> format = ReplyFormat::from_json(text_of(request, "format"));
+  if (!format) return {format.error()};
+  GrammarOptions options;
+  options.tools = text_of(request, "tools");
+  options.choice = choice_of(text_of(request, "choice"));
+  options.name = text_of(request, "choice");
+  options.parallel = flag_of(request, "parallel", true);
+  options.reasoning = flag_of(request, "reasoning", true);
+  options.open = flag_of(request, "open", false);
+  ReplyOptions reader;
+  if (auto tools = ReplyTools::from_json(options.tools); tools) reader.tools = *tools;
+  if (member(request, "prompt").is_string()) options.prompt = reader.prompt = text_of(request, "prompt");
+  return {make_grammar(*format, options), *format, reader};
+}
+
+std::string message_of(const Made& made, const std::string& reply) {
+  ReplyParser parser(*made.format, made.reader);
+  ReplyMessage message;
+  const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
+  parser.feed(reply, sink);
+  parser.finish(sink);
+  return message.to_json();
+}
+
+std::string answer(Value request) {
+  const Made made = make(request);
+  if (!made.grammar) return "{\"error\": " + quoted(made.grammar.error().display()) + "}";
+  const Grammar& grammar = *made.grammar;
+  std::string out = "{\"notes\": [";
+  for (const GrammarNote& note : grammar.notes()) {
+    if (out.back() != '[') out += ", ";
+    out += "[" + quoted(note.path) + ", " + quoted(note.keyword) + ", " + quoted(note.why) + "]";
+  }
+  out += "], \"accepts\": [";
+  if (const Value texts = member(request, "texts"); texts.is_sequence()) {
+    for (const Value text : items(texts)) {
+      if (out.back() != '[') out += ", ";
+      out += grammar.accepts(leaf_text(text)) ? "true" : "false";
+    }
+  }
+  out += "], \"samples\": [";
+  tests::GrammarSampler sampler(grammar.data().ir, grammar.data().root, number_of(request, "seed"));
+  if (flag_of(request, "plain", false)) sampler.write_plain_spaces();
+  for (std::uint64_t i = 0; i < number_of(request, "samples"); ++i) {
+    const std::string text = sampler.sample();
+    if (i > 0) out += ", ";
+    out += "{\"text\": " + quoted(text) + (made.format ? ", \"read\": " + message_of(made, text) : "") + "}";
+  }
+  out += "], \"texts\": {";
+  if (const Value syntaxes = member(request, "syntaxes"); syntaxes.is_sequence()) {
+    for (const Value name : items(syntaxes)) {
+      if (out.back() != '{') out += ", ";
+      out += quoted(leaf_text(name)) + ": " + quoted(grammar.to_text(*find_grammar_syntax(leaf_text(name))));
+    }
+  }
+  return out + "}}";
+}
+
+}  // namespace
+
+int main() {
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    Document document;
+    if (auto parsed = document.parse(line); !parsed) {
+      std::puts("{\"error\": \"not JSON\"}");
+      continue;
+    }
+    std::puts(answer(document.root()).c_str());
+    std::fflush(stdout);
+  }
+}

@@ -1,0 +1,163 @@
+// Grammars: what they accept, what they note, what they refuse to be made of; that printing is steady. The laws of replies are
+// in tests/grammar_law.cpp, the engines and the suite of JSON Schema in tests/oracle.
+#include "parlance/grammar.h"
+
+#include <gtest/gtest.h>
+
+#include "parlance/source.h"
+
+namespace parlance {
+namespace {
+
+Grammar value_grammar(std::string_view schema, bool open = false) {
+  auto grammar = make_value_grammar(schema, open);
+  EXPECT_TRUE(grammar.has_value());
+  return *grammar;
+}
+
+constexpr std::string_view kTools =
+    R"([{"type": "function", "function": {"name": "get", "parameters": {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}}},
+        {"name": "now"}])";
+
+Grammar reply_grammar(std::string_view format, GrammarOptions options = {}) {
+  options.tools = kTools;
+  const auto read = ReplyFormat::from_json(find_format(format)->reply);
+  EXPECT_TRUE(read.has_value());
+  auto grammar = make_grammar(*read, options);
+  EXPECT_TRUE(grammar.has_value());
+  return *grammar;
+}
+
+TEST(GrammarTest, ValuesOfSchemas) {
+  struct Row {
+    std::string_view schema, text;
+    bool accepted;
+  };
+  const Row rows[] = {
+      {R"({"type": "integer", "minimum": 10, "maximum": 1999})", "9", false},
+      {R"({"type": "integer", "minimum": 10, "maximum": 1999})", "10", true},
+      {R"({"type": "integer", "minimum": 10, "maximum": 1999})", "1999", true},
+      {R"({"type": "integer", "minimum": 10, "maximum": 1999})", "2000", false},
+      {R"({"type": "integer", "exclusiveMaximum": -5})", "-5", false},
+      {R"({"type": "integer", "exclusiveMaximum": -5})", "-6", true},
+      {R"({"type": "number", "minimum": 0.5, "exclusiveMaximum": 0.75})", "0.75", false},
+      {R"({"type": "number", "minimum": 0.5, "exclusiveMaximum": 0.75})", "0.7499", true},
+      {R"({"type": "number", "minimum": 0.5, "exclusiveMaximum": 0.75})", "0.5", true},
+      {R"({"type": "number", "minimum": 0.5, "exclusiveMaximum": 0.75})", "0.49", false},
+      {R"({"type": "number", "minimum": -2, "maximum": 1.25})", "-2.0", true},
+      {R"({"type": "number", "minimum": -2, "maximum": 1.25})", "-2.01", false},
+      {R"({"type": "number", "minimum": -2, "maximum": 1.25})", "1.25", true},
+      {R"({"type": "integer", "multipleOf": 7})", "-49", true},
+      {R"({"type": "integer", "multipleOf": 7})", "50", false},
+      {R"({"type": "string", "pattern": "^a[0-9]{2}$"})", "\"a12\"", true},
+      {R"({"type": "string", "pattern": "a[0-9]{2}"})", "\"xxa12y\"", true},
+      {R"({"type": "string", "pattern": "^a[0-9]{2}$"})", "\"a1\"", false},
+      {R"({"type": "string", "maxLength": 2})", R"("\n\u00e9")", true},
+      {R"({"type": "string", "maxLength": 2})", "\"abc\"", false},
+      {R"({"type": "string", "format": "date"})", "\"2024-02-29\"", true},
+      {R"({"type": "string", "format": "date"})", "\"2023-02-29\"", false},
+      {R"({"enum": ["a", 1, null]})", "null", true},
+      {R"({"type": ["string", "null"], "enum": ["a", 1, null]})", "1", false},
+      {R"({"properties": {"a": {"type": "integer"}, "b": {}}, "required": ["b"]})", R"({"b": 1})", true},
+      {R"({"properties": {"a": {"type": "integer"}, "b": {}}, "required": ["b"]})", R"({"a": 1})", false},
+      {R"({"properties": {"a": {"type": "integer"}, "b": {}}, "required": ["b"]})", R"({"a": 1, "b": {"x": []}})", true},
+      {R"({"$defs": {"n": {"type": "array", "items": {"$ref": "#/$defs/n"}}}, "$ref": "#/$defs/n"})", "[[], [[]]]", true},
+      {R"({"$defs": {"n": {"type": "array", "items": {"$ref": "#/$defs/n"}}}, "$ref": "#/$defs/n"})", "[1]", false},
+      {R"({"anyOf": [{"$ref": "#"}, {"type": "integer"}]})", "3", true},
+      {R"({"allOf": [{"type": "integer", "minimum": 3}, {"maximum": 4}]})", "5", false},
+      {"false", "1", false},
+      {"true", "[1, {\"a\": null}]", true},
+  };
+  for (const Row& row : rows) EXPECT_EQ(value_grammar(row.schema).accepts(row.text), row.accepted) << row.schema << " " << row.text;
+}
+
+TEST(GrammarTest, NotesSayWhereAndWhat) {
+  const Grammar grammar = value_grammar(R"({"type": "object", "properties": {"a": {"type": "array", "uniqueItems": true}, "b": {"$ref": "other.json"}}})");
+  ASSERT_EQ(grammar.notes().size(), 2u);
+  EXPECT_EQ(grammar.notes()[0].path, "properties.b");
+  EXPECT_EQ(grammar.notes()[0].keyword, "$ref");
+  EXPECT_EQ(grammar.notes()[1].path, "properties.a");
+  EXPECT_EQ(grammar.notes()[1].keyword, "uniqueItems");
+  EXPECT_TRUE(grammar.accepts(R"({"a": [1, 1]})"));
+}
+
+TEST(GrammarTest, OpenAllowsWhatIsNotForbidden) {
+  constexpr std::string_view schema = R"({"properties": {"a": {"type": "integer"}}})";
+  EXPECT_FALSE(value_grammar(schema).accepts(R"({"z": 1})"));
+  EXPECT_TRUE(value_grammar(schema, true).accepts(R"({"z": 1})"));
+  EXPECT_TRUE(value_grammar(schema, true).accepts("[]"));
+  EXPECT_FALSE(value_grammar(schema, true).accepts(R"({"a": "x"})"));
+}
+
+TEST(GrammarTest, ToolChoices) {
+  const std::string call = "<tool_call>\n{\"name\": \"get\", \"arguments\": {\"q\": \"x\"}}\n</tool_call>";
+  GrammarOptions options;
+  EXPECT_TRUE(reply_grammar("terminal-agent").accepts("Hello"));
+  EXPECT_TRUE(reply_grammar("terminal-agent").accepts("<think>\nhm\n</think>\n\nHello\n" + call + "\n" + call));
+  options.parallel = false;
+  EXPECT_FALSE(reply_grammar("terminal-agent", options).accepts(call + "\n" + call));
+  options.choice = ToolChoice::required;
+  EXPECT_FALSE(reply_grammar("terminal-agent", options).accepts("Hello"));
+  EXPECT_TRUE(reply_grammar("terminal-agent", options).accepts(call));
+  options.choice = ToolChoice::named;
+  options.name = "now";
+  EXPECT_FALSE(reply_grammar("terminal-agent", options).accepts(call));
+  options.choice = ToolChoice::none;
+  EXPECT_FALSE(reply_grammar("terminal-agent", options).accepts(call));
+  EXPECT_TRUE(reply_grammar("terminal-agent", options).accepts("Hello"));
+}
+
+TEST(GrammarTest, WhatThePromptHasOpenedIsClosed) {
+  GrammarOptions options;
+  options.reasoning = false;
+  EXPECT_TRUE(reply_grammar("underscore-bot").accepts("hm\n</think>\n\nHello"));
+  EXPECT_FALSE(reply_grammar("underscore-bot").accepts("Hello"));
+  EXPECT_TRUE(reply_grammar("underscore-bot", options).accepts("</think>\n\nHello"));
+  EXPECT_FALSE(reply_grammar("underscore-bot", options).accepts("hm\n</think>\n\nHello"));
+  options.prompt = "<_bot><think>\n\n</think>\n\n";
+  EXPECT_TRUE(reply_grammar("underscore-bot", options).accepts("Hello"));
+}
+
+TEST(GrammarTest, Failures) {
+  const auto format = ReplyFormat::from_json(find_format("rnj-1")->reply);
+  ASSERT_TRUE(format.has_value());
+  GrammarOptions options;
+  options.choice = ToolChoice::required;
+  EXPECT_EQ(make_grammar(*format, options).error().code(), ErrorCode::value);
+  options.choice = ToolChoice::named;
+  options.name = "gone";
+  options.tools = kTools;
+  EXPECT_EQ(make_grammar(*format, options).error().code(), ErrorCode::value);
+  options.tools = "{";
+  EXPECT_EQ(make_grammar(*format, options).error().code(), ErrorCode::json);
+  options.tools = "{}";
+  EXPECT_EQ(make_grammar(*format, options).error().code(), ErrorCode::value);
+}
+
+TEST(GrammarTest, PrintingIsSteady) {
+  for (const auto syntax : {GrammarSyntax::gbnf, GrammarSyntax::lark, GrammarSyntax::structural_tag, GrammarSyntax::json_schema}) {
+    EXPECT_EQ(reply_grammar("chatglm3").to_text(syntax), reply_grammar("chatglm3").to_text(syntax));
+    EXPECT_EQ(find_grammar_syntax(name_of(syntax)), syntax);
+  }
+}
+
+TEST(GrammarTest, LongCountsStaySmall) {
+  const Grammar grammar = value_grammar(R"({"type": "string", "maxLength": 10000})");
+  EXPECT_LT(grammar.to_text(GrammarSyntax::gbnf).size(), 3000u);
+  EXPECT_EQ(grammar.to_text(GrammarSyntax::gbnf).find("{0,10000}"), std::string::npos);
+  EXPECT_TRUE(grammar.accepts("\"" + std::string(10000, 'x') + "\""));
+  EXPECT_FALSE(grammar.accepts("\"" + std::string(10001, 'x') + "\""));
+}
+
+TEST(GrammarTest, HostileSchemasAreBounded) {
+  std::string deep = "{}";
+  for (int i = 0; i < 450; ++i) deep = R"({"properties": {"a": )" + deep + "}}";
+  EXPECT_GT(value_grammar(deep).to_text(GrammarSyntax::gbnf).size(), 1000u);
+  std::string wide = R"({"allOf": [)";
+  for (int i = 0; i < 20; ++i) wide += std::string(i > 0 ? ", " : "") + R"({"anyOf": [{"minimum": )" + std::to_string(i) + R"(}, {"type": "string"}]})";
+  const Grammar grammar = value_grammar(wide + "]}");
+  EXPECT_FALSE(grammar.notes().empty());
+}
+
+}  // namespace
+}  // namespace parlance
