@@ -19,7 +19,9 @@ namespace parlance {
 struct NormalisePass {
   std::string_view name;      ///< e.g. "parse-arguments"
   std::string_view sentence;  ///< what it does and why
-  bool by_default = true;     ///< false: run only when asked for
+  bool by_default = true;     ///< false: run only when asked for, or where adapt() finds it needed
+  std::string_view takes{};   ///< what may follow the name and a colon: "ROLES" (one or more: content-parts:user,tool), or
+                              ///< what must: "NAME", "TYPE"; "": nothing
 };
 /// All passes, in the order they run.
 std::span<const NormalisePass> normalise_passes();
@@ -27,7 +29,7 @@ std::span<const NormalisePass> normalise_passes();
 struct ReadOptions {
   bool normalise = true;                  ///< false: as is, every member a variable, as transformers does with its keyword arguments
   std::vector<std::string> skip_passes{};   ///< names of passes that are not run
-  std::vector<std::string> extra_passes{};  ///< names of passes to run that are off by default
+  std::vector<std::string> extra_passes{};  ///< passes to run that are off by default: "one-part", "content-parts:user,tool"
 };
 
 /// A tool call of an assistant message under construction. `arguments_json` is a JSON object.

@@ -136,6 +136,7 @@ void Conversation::State::clear() {
   added_capacity = 0;
   put_before = 0;
   document.storage().set_first_message(0);
+  document.storage().set_message_numbers({});
   regions.clear();
   by_address.clear();
   special_tokens.clear();

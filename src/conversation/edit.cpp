@@ -22,7 +22,7 @@ Value with_members(Runtime& rt, Value dict, std::span<const DictEntry> members) 
 
 void ListEditor::set(std::uint32_t i, Value v) {
   if (copy_ == nullptr) {
-    copy_ = rt_.arena.allocate_array<Value>(list_.list->size);
+    copy_ = rt_->arena.allocate_array<Value>(list_.list->size);
     std::copy_n(list_.list->items, list_.list->size, copy_);
   }
   copy_[i] = v;
@@ -30,7 +30,7 @@ void ListEditor::set(std::uint32_t i, Value v) {
 
 Value ListEditor::finish() {
   if (copy_ == nullptr) return list_;
-  return with_origin(make_list(rt_, copy_, list_.list->size, list_.kind), list_.list->origin);
+  return with_origin(make_list(*rt_, copy_, list_.list->size, list_.kind), list_.list->origin);
 }
 
 }  // namespace parlance

@@ -41,8 +41,9 @@ Value filtered(Runtime& rt, Value dict, Keep keep) {
 /// A list that is copied when its first item changes.
 class ListEditor {
  public:
-  ListEditor(Runtime& rt, Value list) : rt_(rt), list_(list) {}
+  ListEditor(Runtime& rt, Value list) : rt_(&rt), list_(list) {}
   std::uint32_t size() const { return list_.list->size; }
+  std::uint32_t origin() const { return list_.list->origin; }
   Value operator[](std::uint32_t i) const {
     return copy_ != nullptr ? copy_[i] : list_.list->items[i];
   }
@@ -52,7 +53,7 @@ class ListEditor {
   Value finish();
 
  private:
-  Runtime& rt_;
+  Runtime* rt_;
   Value list_;
   Value* copy_ = nullptr;
 };

@@ -7,53 +7,12 @@
 #include <algorithm>
 #include <array>
 
-#include "conversation/edit.h"
+#include "conversation/pass.h"
+#include "conversation/passes_for_templates.h"
 #include "value/json_read.h"
 
 namespace parlance {
 namespace {
-
-/// What the passes work on: the variables, the messages, and where they are at the moment.
-class Normaliser {
- public:
-  Normaliser(Conversation::State& state_in, Runtime& rt_in, Value message_list)
-      : state(state_in), rt(rt_in), messages(rt_in, message_list) {}
-
-  /// Notes a change at the place the pass is at.
-  void note(std::string_view member = {}) {
-    state.changes.push_back({pass, message, tool, variable, call, member});
-  }
-
-  Conversation::State& state;
-  Runtime& rt;
-  ListEditor messages;
-  std::uint16_t pass = 0;
-  std::int32_t message = -1;
-  std::int32_t tool = -1;
-  std::int32_t call = -1;
-  std::string_view variable;
-};
-
-/// Calls `change(call)` for every tool call of a message; the message with the calls it returned.
-template <typename ChangeCall>
-Value map_calls(Normaliser& n, Value message, ChangeCall change) {
-  const Value* calls = member(message, "tool_calls");
-  if (calls == nullptr || calls->kind != Kind::list) return message;
-  ListEditor list(n.rt, *calls);
-  for (std::uint32_t i = 0; i < list.size(); ++i) {
-    n.call = static_cast<std::int32_t>(i);
-    const Value old = list[i];
-    if (old.kind != Kind::dict) continue;
-    const Value made = change(old);
-    if (made.dict != old.dict) list.set(i, made);
-  }
-  n.call = -1;
-  return list.changed() ? with_member(n.rt, message, "tool_calls", list.finish()) : message;
-}
-
-bool is_role(Value message, std::string_view role) {
-  return is_text(member(message, "role"), role);
-}
 
 // ---- before everything: a request without messages
 
@@ -233,23 +192,6 @@ Value object_in(Normaliser& n, Value arguments) {
   return read.has_value() && read->kind == Kind::dict ? *read : Value{};
 }
 
-/// Changes `arguments` of every call, wrapped or flat, to what `change` returns unless that is
-/// undefined.
-template <typename ChangeArguments>
-Value map_arguments(Normaliser& n, Value message, ChangeArguments change) {
-  return map_calls(n, message, [&](Value call) {
-    const Value* function = member(call, "function");
-    const bool wrapped = function != nullptr && function->kind == Kind::dict;
-    const Value* arguments = member(wrapped ? *function : call, "arguments");
-    if (arguments == nullptr) return call;
-    const Value made = change(*arguments);
-    if (made.is_undefined()) return call;
-    n.note(wrapped ? "function.arguments" : "arguments");
-    const Value inner = with_member(n.rt, wrapped ? *function : call, "arguments", made);
-    return wrapped ? with_member(n.rt, call, "function", inner) : inner;
-  });
-}
-
 Value parse_arguments(Normaliser& n, Value message) {
   return map_arguments(n, message, [&n](Value arguments) { return object_in(n, arguments); });
 }
@@ -270,39 +212,6 @@ Value null_content(Normaliser& n, Value message) {
   return with_member(n.rt, message, "content", Value::view(""));
 }
 
-/// The text of a part {"type": "text", "text": "…"}, or null.
-const Value* text_of_part(Value part) {
-  const Value* text = is_text(member(part, "type"), "text") ? member(part, "text") : nullptr;
-  return text != nullptr && text->is_string() ? text : nullptr;
-}
-
-Value content_parts(Normaliser& n, Value message) {
-  const Value* content = member(message, "content");
-  if (content == nullptr || content->kind != Kind::list || content->list->size == 0) return message;
-  StringBuilder joined(n.rt);
-  for (const Value& part : items(*content)) {
-    const Value* text = text_of_part(part);
-    if (text == nullptr) return message;
-    if (&part != content->list->items) joined.append_static("\n");
-    joined.append(*text);
-  }
-  const Value made = joined.finish();
-  if (made.is_invalid()) return message;
-  text(n.rt, made);  // renders share the string, so it must not be flattened by the first that asks
-  n.note("content");
-  return with_member(n.rt, message, "content", made);
-}
-
-Value reasoning_names(Normaliser& n, Value message) {
-  const Value* reasoning = member(message, "reasoning");
-  if (reasoning == nullptr) reasoning = member(message, "thinking");
-  if (reasoning == nullptr || !reasoning->is_string() ||
-      member(message, "reasoning_content") != nullptr)
-    return message;
-  n.note("reasoning_content");
-  return with_member(n.rt, message, "reasoning_content", *reasoning);
-}
-
 Value ollama_names(Normaliser& n, Value message) {
   const Value* name = member(message, "tool_name");
   if (name == nullptr || !name->is_string() || member(message, "name") != nullptr) return message;
@@ -310,93 +219,91 @@ Value ollama_names(Normaliser& n, Value message) {
   return with_member(n.rt, message, "name", *name);
 }
 
-Value developer_role(Normaliser& n, Value message) {
-  if (!is_role(message, "developer")) return message;
-  n.note("role");
-  return with_member(n.rt, message, "role", Value::view("system"));
-}
-
 // ---- the table
+
+constexpr std::string_view kRoles = "ROLES";
 
 /// A pass has one of the two functions; `change` says what it did to the place a note names.
 struct PassRow {
   NormalisePass facts;
   std::string_view change;
-  void (*on_request)(Normaliser&);
-  Value (*on_message)(Normaliser&, Value message);
+  void (*on_request)(Normaliser&) = nullptr;
+  Value (*on_message)(Normaliser&, Value message) = nullptr;
 };
+
+constexpr PassRow of_request(NormalisePass facts, std::string_view change, void (*pass)(Normaliser&)) {
+  return {facts, change, pass};
+}
+constexpr PassRow of_message(NormalisePass facts, std::string_view change, Value (*pass)(Normaliser&, Value)) {
+  return {facts, change, nullptr, pass};
+}
+
+/// Passes that are off by default are for templates that need them: adapt() chooses.
+constexpr bool kIfAsked = false;
 
 constexpr PassRow kPasses[] = {
     {{"generate-request",
       "a request of Ollama's /api/generate (prompt, system, images) becomes the messages of a chat"},
-     "made of the prompt",
-     nullptr,
-     nullptr},
-    {{"chat-template-kwargs",
-      "the members of chat_template_kwargs become variables, as servers have it"},
-     "set by chat_template_kwargs",
-     chat_template_kwargs,
-     nullptr},
-    {{"drop-request-members",
-      "members that steer the server or the sampler (model, temperature, ...) are no variables"},
-     "not a variable",
-     drop_request_members,
-     nullptr},
-    {{"wrap-tools",
-      "tools given as {\"name\", ...} become {\"type\": \"function\", \"function\": {\"name\", "
-      "...}}"},
-     "wrapped as a function",
-     wrap_tools,
-     nullptr},
-    {{"wrap-calls", "the same for tool_calls given as {\"name\", \"arguments\"}"},
-     "wrapped as a function",
-     nullptr,
-     wrap_calls},
-    {{"parse-arguments",
-      "a call's arguments given as a JSON string become the object it holds; templates loop over "
-      "it"},
-     "parsed from a JSON string",
-     nullptr,
-     parse_arguments},
-    {{"empty-arguments", "a call's arguments that are null or blank text become an empty object"},
-     "an empty object",
-     nullptr,
-     empty_arguments},
-    {{"null-content",
-      "content that is null, or missing beside tool_calls, becomes empty text; templates would "
-      "print None"},
-     "empty text",
-     nullptr,
-     null_content},
-    {{"content-parts",
-      "content that is a list of text parts only becomes one text, joined by newlines", false},
-     "joined from text parts",
-     nullptr,
-     content_parts},
-    {{"reasoning-names",
-      "an assistant's `reasoning` (or Ollama's `thinking`) is also given as `reasoning_content`, the name templates "
-      "use"},
-     "taken from reasoning",
-     nullptr,
-     reasoning_names},
-    {{"ollama-names", "the `tool_name` of a tool's message is also given as `name`"},
-     "taken from tool_name",
-     nullptr,
-     ollama_names},
-    {{"ollama-think",
-      "Ollama's `think` is also given as `enable_thinking` and, where it is a level, `reasoning_effort`"},
-     "taken from think",
-     ollama_think,
-     nullptr},
-    {{"developer-role", "messages of the role developer get the role system", false},
-     "was developer",
-     nullptr,
-     developer_role},
-    {{"defaults",
-      "tools and documents are none where the request has none, as transformers passes them"},
-     "none",
-     defaults,
-     nullptr},
+     "made of the prompt"},
+    of_request({"chat-template-kwargs", "the members of chat_template_kwargs become variables, as servers have it"},
+               "set by chat_template_kwargs", chat_template_kwargs),
+    of_request({"drop-request-members", "members that steer the server or the sampler (model, temperature, ...) are no variables"},
+               "not a variable", drop_request_members),
+    of_request({"wrap-tools", "tools given as {\"name\", ...} become {\"type\": \"function\", \"function\": {\"name\", ...}}"},
+               "wrapped as a function", wrap_tools),
+    of_message({"wrap-calls", "the same for tool_calls given as {\"name\", \"arguments\"}"}, "wrapped as a function", wrap_calls),
+    of_message({"parse-arguments",
+                "a call's arguments given as a JSON string become the object it holds; templates loop over it"},
+               "parsed from a JSON string", parse_arguments),
+    of_message({"empty-arguments", "a call's arguments that are null or blank text become an empty object"}, "an empty object",
+               empty_arguments),
+    of_message({"null-content",
+                "content that is null, or missing beside tool_calls, becomes empty text; templates would print None"},
+               "empty text", null_content),
+    of_message({"content-parts", "content that is a list of text parts only becomes one text, joined by newlines", kIfAsked,
+                kRoles},
+               "joined from text parts", passes::content_parts),
+    of_message({"one-part", "content that is a list of one text part becomes that text", kIfAsked, kRoles},
+               "was a list of one text part", passes::one_part),
+    of_message({"reasoning-names",
+                "an assistant's `reasoning` (or Ollama's `thinking`) is also given as `reasoning_content`, the name templates "
+                "use"},
+               "taken from reasoning", passes::reasoning_names),
+    of_message({"reasoning-key", "an assistant's reasoning is given under this name alone, whatever name the request has", kIfAsked,
+                "NAME"},
+               "the reasoning, under the name that the template reads", passes::reasoning_key),
+    of_message({"reasoning-part", "an assistant's reasoning becomes a part of its content, {\"type\": TYPE, TYPE: text}", kIfAsked,
+                "TYPE"},
+               "the reasoning is its first part", passes::reasoning_part),
+    of_message({"text-parts", "content that is text becomes a list of one text part", kIfAsked, kRoles}, "now a list of one text part",
+               passes::text_parts),
+    of_message({"ollama-names", "the `tool_name` of a tool's message is also given as `name`"}, "taken from tool_name", ollama_names),
+    of_request({"ollama-think",
+                "Ollama's `think` is also given as `enable_thinking` and, where it is a level, `reasoning_effort`"},
+               "taken from think", ollama_think),
+    of_message({"calls-null-content", "empty content beside tool_calls becomes null", kIfAsked}, "null",
+               passes::calls_null_content),
+    of_message({"calls-no-content", "empty content beside tool_calls is taken away", kIfAsked}, "taken away", passes::calls_no_content),
+    of_message({"arguments-text", "a call's arguments become the JSON text of the object, as Python's json.dumps writes it", kIfAsked},
+               "written as JSON text", passes::arguments_text),
+    of_request({"missing-ids", "calls without an id get one, and their results the same", kIfAsked}, "a new id",
+               passes::missing_ids),
+    of_request({"short-ids", "ids of calls and results that are not nine letters or digits become such", kIfAsked},
+               "nine letters and digits in place of the id", passes::short_ids),
+    of_request({"named-ids", "ids of calls that do not hold the tool's name become functions.NAME:NUMBER, and those of their results",
+                kIfAsked},
+               "functions.NAME:NUMBER in place of the id", passes::named_ids),
+    of_message({"developer-role", "messages of the role developer get the role system", kIfAsked}, "was developer",
+               passes::developer_role),
+    of_request({"join-systems", "the system's messages at the beginning become one, joined by blank lines", kIfAsked},
+               "joined with the message before", passes::join_systems),
+    of_request({"first-system", "the system's messages at the beginning get the role user", kIfAsked}, "was the system's",
+               passes::first_system),
+    of_request({"late-system", "the system's messages behind the beginning get the role user, and stay where they are", kIfAsked},
+               "was the system's", passes::late_system),
+    of_request({"join-users", "messages of the user that follow each other become one, joined by blank lines", kIfAsked},
+               "joined with the message before", passes::join_users),
+    of_request({"defaults", "tools and documents are none where the request has none, as transformers passes them"}, "none", defaults),
 };
 constexpr std::size_t kPassCount = std::size(kPasses);
 
@@ -436,20 +343,52 @@ Result<void> check(Value messages) {
   return {};
 }
 
+/// Whether a pass runs, and its argument.
+struct Choice {
+  bool run = false;
+  std::string argument;
+};
+using Choices = std::array<Choice, kPassCount>;
+
+/// Asked for twice, a pass is for the roles of both; without an argument it is for all.
+void ask(Choice& choice, const NormalisePass& pass, std::string_view argument) {
+  const bool adds = choice.run && pass.takes == kRoles && !argument.empty() && !pass.by_default;
+  if (adds && !choice.argument.empty()) choice.argument.append(",").append(argument);
+  if (!adds) choice.argument = std::string(argument);
+  choice.run = true;
+}
+
+/// "content-parts:user" chooses the pass content-parts.
+Result<void> choose_one(Choices& choices, std::string_view name, bool wanted) {
+  const std::size_t colon = std::min(name.find(':'), name.size());
+  const std::string_view argument = name.substr(std::min(colon + 1, name.size()));
+  const auto row = std::find_if(std::begin(kPasses), std::end(kPasses),
+                                [&](const PassRow& pass) { return pass.facts.name == name.substr(0, colon); });
+  if (row == std::end(kPasses))
+    return Error(ErrorCode::usage, "there is no normalisation pass '" + std::string(name) + "'");
+  if (!argument.empty() && (row->facts.takes.empty() || !wanted))
+    return Error(ErrorCode::usage, "'" + std::string(name) + "': nothing may follow the name of the pass");
+  if (argument.empty() && wanted && !row->facts.takes.empty() && row->facts.takes != kRoles)
+    return Error(ErrorCode::usage, "'" + std::string(name) + "' needs more: " + std::string(name) + ":" + std::string(row->facts.takes));
+  Choice& choice = choices[static_cast<std::size_t>(row - kPasses)];
+  if (wanted) {
+    ask(choice, row->facts, argument);
+  } else {
+    choice.run = false;
+  }
+  return {};
+}
+
 /// Which passes run.
-Result<std::array<bool, kPassCount>> choose(const ReadOptions& options) {
-  std::array<bool, kPassCount> run{};
-  for (std::size_t i = 0; i < kPassCount; ++i) run[i] = kPasses[i].facts.by_default;
+Result<Choices> choose(const ReadOptions& options) {
+  Choices choices{};
+  for (std::size_t i = 0; i < kPassCount; ++i) choices[i].run = kPasses[i].facts.by_default;
   for (const bool wanted : {true, false}) {
     for (const std::string& name : wanted ? options.extra_passes : options.skip_passes) {
-      const auto row = std::find_if(std::begin(kPasses), std::end(kPasses),
-                                    [&](const PassRow& pass) { return pass.facts.name == name; });
-      if (row == std::end(kPasses))
-        return Error(ErrorCode::usage, "there is no normalisation pass '" + name + "'");
-      run[static_cast<std::size_t>(row - kPasses)] = wanted;
+      if (Result<void> one = choose_one(choices, name, wanted); !one) return one.error();
     }
   }
-  return run;
+  return choices;
 }
 
 void run_pass(Normaliser& n, const PassRow& pass) {
@@ -485,17 +424,21 @@ Result<void> normalise(Conversation::State& state, const ReadOptions& options) {
   if (!chosen) return chosen.error();
   const Limits limits;
   Runtime rt(state.arena, limits);
-  if ((*chosen)[0] && generate_request(state, rt)) state.changes.push_back({0, -1, -1, "messages", -1, {}});
+  if ((*chosen)[0].run && generate_request(state, rt)) state.changes.push_back({0, -1, -1, "messages", -1, {}});
   const Value* messages = member(state.variables, "messages");
   if (Result<void> checked = check(messages == nullptr ? Value{} : *messages); !checked)
     return checked.error();
   if (Result<void> checked = check_lists(state.variables); !checked) return checked.error();
-  Normaliser n(state, rt, *messages);
+  const Value given = *messages;
+  Normaliser n(state, rt, given);
   for (std::size_t i = 0; i < kPassCount; ++i) {
     n.pass = static_cast<std::uint16_t>(i);
-    if ((*chosen)[i]) run_pass(n, kPasses[i]);
+    const Choice& choice = (*chosen)[i];
+    if (!choice.run) continue;
+    n.argument = choice.argument.empty() ? std::string_view() : state.arena.copy_text(choice.argument);
+    run_pass(n, kPasses[i]);
   }
-  if (n.messages.changed()) state.set_variable(Value::view("messages"), n.messages.finish());
+  if (const Value made = n.messages.finish(); made.list != given.list) state.set_variable(Value::view("messages"), made);
   return {};
 }
 

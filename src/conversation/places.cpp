@@ -34,12 +34,6 @@ const TextRegion* region_of(const Conversation::State& state, std::uint32_t orig
   return region != state.regions.end() && region->origin == origin ? &*region : nullptr;
 }
 
-/// The text of the request that derived text was made from; the address itself for all other text.
-const char* source_of(const Conversation::State& state, const char* address) {
-  const Arena::Derived* derived = state.arena.find_sorted_derived(address);
-  return derived != nullptr && derived->source_data != nullptr ? derived->source_data : address;
-}
-
 /// Where a value that was added stands: in its message, or among the variables.
 template <typename Key>
 std::string path_in_region(const Conversation::State& state, const TextRegion& region, Key key) {
@@ -60,23 +54,23 @@ std::string path_in_region(const Conversation::State& state, const TextRegion& r
 bool find_place(const Conversation::State& state, const char* address, std::int32_t& message) {
   const Document::Storage& document = state.document.storage();
   if (document.holds(address)) {
-    message = document.message_of(address);
-    if (message >= 0) message += state.put_before;
+    message = document.number_now(document.message_of(address));
     return true;
   }
   if (const TextRegion* region = region_at(state, address)) {
     message = region->message;
     return true;
   }
-  const char* source = source_of(state, address);
-  return source != address && find_place(state, source, message);
+  const Arena::Derived* derived = state.arena.find_sorted_derived(address);
+  if (derived == nullptr) return false;
+  return derived->source_data != nullptr ? find_place(state, derived->source_data, message)
+                                         : find_place(state, derived->source_id, message);
 }
 
 bool find_place(const Conversation::State& state, std::uint32_t origin, std::int32_t& message) {
   const Document::Storage& document = state.document.storage();
   if (document.holds(origin)) {
-    message = document.message_of(origin);
-    if (message >= 0) message += state.put_before;
+    message = document.number_now(document.message_of(origin));
     return true;
   }
   const TextRegion* region = region_of(state, origin);
@@ -89,8 +83,10 @@ std::string path_of_address(const Conversation::State& state, const char* addres
   if (state.document.storage().find(address, place)) return place.path;
   if (const TextRegion* region = region_at(state, address))
     return path_in_region(state, *region, address);
-  const char* source = source_of(state, address);
-  if (source == address) return {};
+  const Arena::Derived* derived = state.arena.find_sorted_derived(address);
+  if (derived == nullptr) return {};
+  if (derived->source_data == nullptr) return path_of_id(state, derived->source_id);
+  const char* source = derived->source_data;
   const TextRegion* region = region_at(state, source);
   return region == nullptr ? path_of_address(state, source)
                            : path_in_region(state, *region, address);

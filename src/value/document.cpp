@@ -266,14 +266,14 @@ bool Document::Storage::neighbours(const char* address, Neighbours& found) const
   if (!holds(address)) return false;
   const std::string_view all = reader_.strings();
   stretch_around(messages().strings, address, std::less<>(), all.data(), all.data() + all.size(), found);
-  if (found.message >= 0) found.message += first_message_;
+  found.message = number_now(found.message);
   return true;
 }
 
 bool Document::Storage::neighbours(std::uint32_t origin, Neighbours& found) const {
   if (!holds(origin)) return false;
   stretch_around(messages().origins, origin, std::less<>(), std::uint32_t{1}, next_origin_, found);
-  if (found.message >= 0) found.message += first_message_;
+  found.message = number_now(found.message);
   return true;
 }
 

@@ -59,6 +59,16 @@ struct Document::Storage {
   bool neighbours(std::uint32_t origin, Neighbours& found) const;
   /// The number that neighbours() gives the first message: not 0 where others were put before them.
   void set_first_message(std::int32_t number) { first_message_ = number; }
+  /// The numbers that neighbours() gives the messages of the document, first_message not counted: for messages that were
+  /// joined. Empty: as they stand.
+  void set_message_numbers(std::vector<std::int32_t> numbers) { message_numbers_ = std::move(numbers); }
+  const std::vector<std::int32_t>& message_numbers() const { return message_numbers_; }
+  /// The same for one message; -1 stays.
+  std::int32_t number_now(std::int32_t message) const {
+    if (message < 0) return message;
+    const auto at = static_cast<std::size_t>(message);
+    return (at < message_numbers_.size() ? message_numbers_[at] : message) + first_message_;
+  }
 
   /// The whole place; false if it is none of this document's. The first question about a message (or about what is in
   /// none) walks it.
@@ -93,6 +103,7 @@ struct Document::Storage {
   Value root_ = Value::none();
   std::uint32_t next_origin_ = 1;
   std::int32_t first_message_ = 0;
+  std::vector<std::int32_t> message_numbers_;
   mutable std::mutex mutex_;
   mutable std::atomic<bool> indexed_ = false;
   mutable Messages messages_;

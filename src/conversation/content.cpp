@@ -1,0 +1,134 @@
+// Passes over content and reasoning; see passes_for_templates.h.
+#include "conversation/passes_for_templates.h"
+#include "value/string.h"
+
+namespace parlance::passes {
+namespace {
+
+/// The text of a part {"type": "text", "text": "…"}, or null.
+const Value* text_of_part(Value part) {
+  const Value* text = is_text(member(part, "type"), "text") ? member(part, "text") : nullptr;
+  return text != nullptr && text->is_string() ? text : nullptr;
+}
+
+bool has_calls(Value message) {
+  const Value* calls = member(message, "tool_calls");
+  return calls != nullptr && calls->kind == Kind::list && calls->list->size != 0;
+}
+
+bool is_empty_beside_calls(Value message) { return has_calls(message) && is_text(member(message, "content"), ""); }
+
+/// {"type": type, type: text}; what reads `text` of every part finds it there too.
+Value part_of(Runtime& rt, std::string_view type, Value text) {
+  DictBuilder part(rt, 3);
+  part.set("type", Value::view(type));
+  part.set(type, text);
+  part.set("text", text);
+  return part.finish();
+}
+
+/// The members that clients give reasoning in, the most common first.
+constexpr std::string_view kReasoningNames[] = {"reasoning_content", "reasoning", "thinking"};
+
+bool is_reasoning_name(std::string_view name) {
+  return std::find(std::begin(kReasoningNames), std::end(kReasoningNames), name) != std::end(kReasoningNames);
+}
+
+/// The one reasoning that a message has, under whatever names; null where there is none, or there are two.
+const Value* only_reasoning(Value message, std::string_view also) {
+  const Value* found = nullptr;
+  const auto is_other = [&](const Value& text) { return found != nullptr && !is_text(found, leaf_text(text)); };
+  for (const DictEntry& entry : entries(message)) {
+    const std::string_view name = leaf_text(entry.key);
+    if (!is_reasoning_name(name) && name != also) continue;
+    if (entry.value.is_none() || is_text(&entry.value, "")) continue;
+    if (!entry.value.is_leaf() || is_other(entry.value)) return nullptr;
+    found = &entry.value;
+  }
+  return found;
+}
+
+}  // namespace
+
+Value content_parts(Normaliser& n, Value message) {
+  const Value* content = member(message, "content");
+  if (!n.concerns(message) || content == nullptr || content->kind != Kind::list || content->list->size == 0) return message;
+  StringBuilder joined(n.rt);
+  for (const Value& part : items(*content)) {
+    const Value* text = text_of_part(part);
+    if (text == nullptr) return message;
+    if (&part != content->list->items) joined.append_static("\n");
+    joined.append(*text);
+  }
+  const Value made = joined.finish();
+  if (made.is_invalid()) return message;
+  text(n.rt, made);  // renders share the string, so it must not be flattened by the first that asks
+  n.note("content");
+  return with_member(n.rt, message, "content", made);
+}
+
+Value one_part(Normaliser& n, Value message) {
+  const Value* content = member(message, "content");
+  if (!n.concerns(message) || content == nullptr || content->kind != Kind::list || content->list->size != 1) return message;
+  const Value* text = text_of_part(content->list->items[0]);
+  if (text == nullptr) return message;
+  n.note("content");
+  return with_member(n.rt, message, "content", *text);
+}
+
+Value text_parts(Normaliser& n, Value message) {
+  const Value* content = member(message, "content");
+  if (!n.concerns(message) || content == nullptr || !content->is_string() || is_empty_beside_calls(message)) return message;
+  ListBuilder list(n.rt, 1);
+  list.append(part_of(n.rt, "text", *content));
+  n.note("content");
+  return with_member(n.rt, message, "content", list.finish());
+}
+
+Value calls_null_content(Normaliser& n, Value message) {
+  if (!is_empty_beside_calls(message)) return message;
+  n.note("content");
+  return with_member(n.rt, message, "content", Value::none());
+}
+
+Value calls_no_content(Normaliser& n, Value message) {
+  if (!is_empty_beside_calls(message)) return message;
+  n.note("content");
+  return filtered(n.rt, message, [](std::string_view key) { return key != "content"; });
+}
+
+Value reasoning_names(Normaliser& n, Value message) {
+  const Value* reasoning = member(message, "reasoning");
+  if (reasoning == nullptr) reasoning = member(message, "thinking");
+  if (reasoning == nullptr || !reasoning->is_string() ||
+      member(message, "reasoning_content") != nullptr)
+    return message;
+  n.note("reasoning_content");
+  return with_member(n.rt, message, "reasoning_content", *reasoning);
+}
+
+Value reasoning_key(Normaliser& n, Value message) {
+  const Value* reasoning = is_role(message, "assistant") ? only_reasoning(message, n.argument) : nullptr;
+  if (reasoning == nullptr) return message;
+  const Value given = *reasoning;
+  const Value rest = filtered(n.rt, message, [&](std::string_view key) { return key != n.argument && !is_reasoning_name(key); });
+  n.note(n.argument);
+  return with_member(n.rt, rest, n.argument, given);
+}
+
+Value reasoning_part(Normaliser& n, Value message) {
+  const Value* reasoning = is_role(message, "assistant") ? only_reasoning(message, {}) : nullptr;
+  const Value* content = member(message, "content");
+  if (reasoning == nullptr || content == nullptr) return message;
+  ListBuilder list(n.rt, 2);
+  list.append(part_of(n.rt, n.argument, *reasoning));
+  if (content->is_string() && !is_text(content, "")) list.append(part_of(n.rt, "text", *content));
+  if (content->kind == Kind::list) {
+    for (const Value& part : items(*content)) list.append(part);
+  }
+  n.note("content");
+  const Value rest = filtered(n.rt, message, [](std::string_view key) { return !is_reasoning_name(key); });
+  return with_member(n.rt, rest, "content", list.finish());
+}
+
+}  // namespace parlance::passes

@@ -1,0 +1,36 @@
+// Passes that fit a conversation to what one template can show; adapt() (parlance/derive.h) chooses among them.
+//
+// Each takes a message and returns it, changed or not, or works on all messages at once. None loses text: what cannot be
+// handed over otherwise stays as it is.
+#pragma once
+#include "conversation/pass.h"
+
+namespace parlance::passes {
+
+// ---- content and reasoning: content.cpp
+
+Value content_parts(Normaliser& n, Value message);
+Value one_part(Normaliser& n, Value message);
+Value text_parts(Normaliser& n, Value message);
+Value calls_null_content(Normaliser& n, Value message);
+Value calls_no_content(Normaliser& n, Value message);
+Value reasoning_names(Normaliser& n, Value message);
+Value reasoning_key(Normaliser& n, Value message);
+Value reasoning_part(Normaliser& n, Value message);
+
+// ---- calls: calls.cpp
+
+Value arguments_text(Normaliser& n, Value message);
+void missing_ids(Normaliser& n);
+void short_ids(Normaliser& n);
+void named_ids(Normaliser& n);
+
+// ---- roles and turns: turns.cpp
+
+Value developer_role(Normaliser& n, Value message);
+void join_systems(Normaliser& n);
+void late_system(Normaliser& n);
+void first_system(Normaliser& n);
+void join_users(Normaliser& n);
+
+}  // namespace parlance::passes

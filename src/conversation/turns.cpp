@@ -1,0 +1,153 @@
+// Passes over roles and over which messages there are; see passes_for_templates.h. Begin reading at join.
+#include "conversation/passes_for_templates.h"
+#include "value/string.h"
+
+namespace parlance {
+
+void Normaliser::replace_messages(Value list, const std::vector<std::int32_t>& numbers) {
+  const auto moved = [&](std::int32_t number) { return number < 0 ? number : numbers[static_cast<std::size_t>(number)]; };
+  std::vector<std::int32_t> given(list.list->size, -1);
+  for (std::size_t i = numbers.size(); i-- > 0;) {
+    given[static_cast<std::size_t>(numbers[i])] = given_number(static_cast<std::int32_t>(i));
+  }
+  std::vector<std::int32_t> now = state.document.storage().message_numbers();
+  if (now.empty()) {
+    now = numbers;
+  } else {
+    std::transform(now.begin(), now.end(), now.begin(), moved);
+  }
+  for (TextRegion& region : state.regions) region.message = moved(region.message);
+  state.document.storage().set_message_numbers(std::move(now));
+  given_ = std::move(given);
+  messages = ListEditor(rt, list);
+}
+
+}  // namespace parlance
+
+namespace parlance::passes {
+namespace {
+
+constexpr std::string_view kBetween = "\n\n";
+
+bool is_system(Value message) { return is_role(message, "system") || is_role(message, "developer"); }
+
+/// How many messages of the system the conversation begins with.
+std::uint32_t leading_systems(const Normaliser& n) {
+  std::uint32_t count = 0;
+  while (count < n.messages.size() && is_system(n.messages[count])) ++count;
+  return count;
+}
+
+/// Only what has text and no members of its own can be joined without loss.
+bool can_join(Value message) {
+  for (const DictEntry& entry : entries(message)) {
+    const std::string_view key = leaf_text(entry.key);
+    if (key == "role" || entry.value.is_none()) continue;
+    if (key != "content" || (!entry.value.is_string() && entry.value.kind != Kind::list)) return false;
+  }
+  return true;
+}
+
+bool is_empty_text(Value content) { return !content.is_string() || content.size == 0; }
+
+Value joined_text(Normaliser& n, const std::vector<Value>& contents) {
+  StringBuilder joined(n.rt);
+  for (const Value& content : contents) {
+    if (is_empty_text(content)) continue;
+    if (joined.size() != 0) joined.append_static(kBetween);
+    joined.append(content);
+  }
+  const Value made = joined.finish();
+  if (!made.is_invalid()) text(n.rt, made);  // see content_parts
+  return made;
+}
+
+Value joined_parts(Normaliser& n, const std::vector<Value>& contents) {
+  ListBuilder list(n.rt);
+  for (const Value& content : contents) {
+    if (content.kind == Kind::list) {
+      for (const Value& part : items(content)) list.append(part);
+    } else if (!is_empty_text(content)) {
+      DictBuilder part(n.rt, 2);
+      part.set("type", Value::view("text"));
+      part.set("text", content);
+      list.append(part.finish());
+    }
+  }
+  return list.finish();
+}
+
+/// One message of those numbered [begin, end), or undefined where they cannot be one.
+Value joined(Normaliser& n, std::uint32_t begin, std::uint32_t end) {
+  std::vector<Value> contents;
+  bool parts = false;
+  for (std::uint32_t i = begin; i < end; ++i) {
+    if (!can_join(n.messages[i])) return {};
+    const Value* content = member(n.messages[i], "content");
+    contents.push_back(content == nullptr ? Value::none() : *content);
+    parts = parts || contents.back().kind == Kind::list;
+  }
+  const Value content = parts ? joined_parts(n, contents) : joined_text(n, contents);
+  return content.is_invalid() ? Value{} : with_member(n.rt, n.messages[begin], "content", content);
+}
+
+/// Joins the messages of each run: `run_end(i)` is where the run ends that begins with message i.
+template <typename RunEnd>
+void join(Normaliser& n, RunEnd run_end) {
+  const std::uint32_t size = n.messages.size();
+  ListBuilder list(n.rt, size);
+  std::vector<std::int32_t> numbers;
+  for (std::uint32_t i = 0; i < size;) {
+    const std::uint32_t end = std::max(i + 1, run_end(i));
+    const Value one = end - i > 1 ? joined(n, i, end) : Value{};
+    const std::uint32_t taken = one.is_undefined() ? i + 1 : end;
+    for (std::uint32_t k = i + 1; k < taken; ++k) {
+      n.message = static_cast<std::int32_t>(k);
+      n.note();
+    }
+    numbers.resize(taken, static_cast<std::int32_t>(list.size()));
+    list.append(one.is_undefined() ? n.messages[i] : one);
+    i = taken;
+  }
+  if (list.size() != size) n.replace_messages(with_origin(list.finish(), n.messages.origin()), numbers);
+}
+
+void set_role(Normaliser& n, std::uint32_t index, std::string_view role) {
+  n.message = static_cast<std::int32_t>(index);
+  n.note("role");
+  n.messages.set(index, with_member(n.rt, n.messages[index], "role", Value::view(role)));
+}
+
+}  // namespace
+
+Value developer_role(Normaliser& n, Value message) {
+  if (!is_role(message, "developer")) return message;
+  n.note("role");
+  return with_member(n.rt, message, "role", Value::view("system"));
+}
+
+void join_systems(Normaliser& n) {
+  const std::uint32_t leading = leading_systems(n);
+  join(n, [leading](std::uint32_t i) { return i == 0 ? leading : i + 1; });
+}
+
+void late_system(Normaliser& n) {
+  for (std::uint32_t i = leading_systems(n); i < n.messages.size(); ++i) {
+    if (is_system(n.messages[i])) set_role(n, i, "user");
+  }
+}
+
+void first_system(Normaliser& n) {
+  const std::uint32_t leading = leading_systems(n);
+  for (std::uint32_t i = 0; i < leading; ++i) set_role(n, i, "user");
+}
+
+void join_users(Normaliser& n) {
+  join(n, [&n](std::uint32_t i) {
+    std::uint32_t end = i;
+    while (end < n.messages.size() && is_role(n.messages[end], "user")) ++end;
+    return end;
+  });
+}
+
+}  // namespace parlance::passes
