@@ -44,10 +44,30 @@ struct ThinkingStart {
   bool in_reasoning = false;
 };
 
+/// The shapes in which content of a role shows: as a string, as a list of one text part; `alike`: with the same bytes.
+struct ContentShape {
+  std::string role;
+  bool text = false;
+  bool parts = false;
+  bool alike = false;
+};
+
+/// Which ids of calls a template takes.
+enum class CallIds : std::uint8_t {
+  free,   ///< any, or it does not look at them
+  nine,   ///< nine letters and digits; it raises for others
+  named,  ///< it shows a tool's name only as part of the id: functions.NAME:0
+};
+std::string_view name_of(CallIds ids);
+
 /// What a template can do, found by rendering. An unset text means that no experiment rendered.
 struct TemplateCapabilities {
   /// Role and what becomes of a message with it: "renders", "raises" or "dropped".
   std::vector<std::pair<std::string, std::string>> roles;
+  /// Order of messages and what becomes of them: "systems in a row", "developer behind system", "later system",
+  /// "later developer", "users in a row"; "dropped" where one of the two texts is.
+  std::vector<std::pair<std::string, std::string>> orders;
+  std::vector<ContentShape> contents; ///< by role, where any shape shows
   bool text_content = false;          ///< content as a string shows
   bool parts_content = false;         ///< content as a list of text parts shows
   bool tools = false;                 ///< tools of the request show in the prompt
@@ -57,15 +77,32 @@ struct TemplateCapabilities {
   bool object_arguments = false;      ///< arguments as an object show as they are
   bool text_arguments = false;        ///< arguments as a string that holds JSON show as they are
   bool escapes_text = true;           ///< quotes and line ends in arguments can be told from what ends a text
+  bool text_arguments_needed = false; ///< arguments as an object raise, are dropped, or show as Python prints a dict
+  CallIds call_ids = CallIds::free;
   bool call_ids_shown = false;
   bool call_ids_needed = false;       ///< a call without an id raises
+  bool absent_content_needed = false; ///< a call shows only beside no content
   bool null_content_needed = false;   ///< a call shows only beside content that is null
   bool reasoning_with_text = false;   ///< reasoning of the last turn shows beside an answer
   bool reasoning_with_calls = false;
   bool reasoning_with_last_calls = false;  ///< also before the calls' results are there
   bool reasoning_in_history = false;  ///< reasoning of a turn before the last user's shows
-  std::string reasoning_key;          ///< the member that carries it: "reasoning_content"
+  /// The member that carries it: "reasoning_content"; "content[].type=thinking" for a part of content of that type.
+  std::string reasoning_key;
+  bool reasoning_names_alike = true;  ///< it shows alike as `reasoning_content`, `reasoning` and `thinking`
 };
+
+/// Chooses the normalisation passes with which one template shows what a request says, so that both spellings of the same
+/// history give the same bytes: arguments as an object or as JSON text, content as text or as one text part, empty, null
+/// or missing content beside calls, reasoning under any of its names, a developer's message or the system's, ids that the
+/// template refuses. Where the template can do with both, nothing is added.
+///
+/// Adds to `options.extra_passes` and changes nothing else: `options.skip_passes` still keeps a pass from running, and a
+/// request that is read as it is stays so. What the passes change is in Conversation::notes().
+///
+///     const ReadOptions reading = parlance::adapt(derived->capabilities);
+///     auto chat = parlance::Conversation::from_json(request, reading);
+ReadOptions adapt(const TemplateCapabilities& can, ReadOptions options = {});
 
 /// What derive() found.
 struct DerivedFormat {

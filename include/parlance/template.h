@@ -77,6 +77,8 @@ class Template {
                                                       Workspace& workspace) const;
 
   const std::string& name() const;
+  /// The language it is written in.
+  Syntax syntax() const;
   /// Does a {% generation %} tag stand in it?
   bool has_generation_tag() const;
   /// What it mentions. Empty but for the syntax where it is written in Go's language, whose data have fixed names.

@@ -22,7 +22,8 @@ Result<void> complete(Conversation& conversation, const Result<void>& read,
   Conversation::State& state = conversation.state();
   id = take_variable(state, "id");
   if (options.read.normalise) {
-    if (Result<void> done = normalise(state, options.read); !done) return done;
+    const ReadOptions& reading = options.adapt ? options.adapt(conversation) : options.read;
+    if (Result<void> done = normalise(state, reading); !done) return done;
   }
   state.settle();
   for (const auto& [variable, json] : options.variables) {

@@ -1,6 +1,7 @@
 // A request as the command line and the JSONL pool take it: JSON text, then variables and what the
 // model brings along on top.
 #pragma once
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,9 @@ namespace parlance {
 
 struct RequestOptions {
   ReadOptions read;
+  /// Gives the options to read by once it has seen the request as it is; what it gives lives as long as it. None: `read`.
+  /// Called by several threads at once.
+  std::function<const ReadOptions&(const Conversation& untouched)> adapt{};
   std::vector<std::pair<std::string, std::string>>
       variables;  ///< name, JSON; they replace the request's
   const ModelSource* model = nullptr;  ///< add_model(); of an untouched request only the tokens

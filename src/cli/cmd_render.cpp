@@ -115,7 +115,7 @@ int render_lines(const RenderCommand& command, const PromptSetup& setup) {
   bulk.render.want_spans = command.json;
   bulk.parts = {.spans = command.json, .assistant = command.assistant};
   bulk.threads = command.threads;
-  return run_lines(bulk, setup.found, command.prompt.wish);
+  return run_lines(bulk, setup, command.prompt.wish);
 }
 
 // ---- the command

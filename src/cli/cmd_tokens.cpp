@@ -191,7 +191,7 @@ int tokenize_lines(const TokensCommand& command, const Setting& setting) {
     }
     return {};
   };
-  return run_lines(bulk, setting.prompt.found, command.prompt.wish);
+  return run_lines(bulk, setting.prompt, command.prompt.wish);
 }
 
 // ---- the command

@@ -18,12 +18,12 @@ void show_progress(const BulkProgress& progress) {
 
 }  // namespace
 
-int run_lines(BulkOptions& bulk, const FoundTemplates& found, const TemplateWish& wish) {
+int run_lines(BulkOptions& bulk, const PromptSetup& setup, const TemplateWish& wish) {
   bulk.compile = wish.compile;
   int code = 0;
   if (wish.any()) {
-    bulk.chat_template = compile_chosen(found, wish, false);
-    if (found.is_model) bulk.with_tools = compile_chosen(found, wish, true);
+    bulk.chat_template = setup.chosen->compiled(false);
+    if (setup.found.is_model) bulk.with_tools = setup.chosen->compiled(true);
     if (!*bulk.chat_template) code = report(bulk.chat_template->error());
   }
   const bool on_terminal = ::isatty(STDERR_FILENO) != 0;

@@ -69,7 +69,8 @@ Result<RequestOptions> request_of(const PromptOptions& command) {
   request.read.skip_passes = command.skip_passes;
   request.read.extra_passes = command.extra_passes;
   for (const auto* names : {&command.skip_passes, &command.extra_passes}) {
-    for (const std::string& name : *names) {
+    for (const std::string& given : *names) {
+      const std::string name = given.substr(0, given.find(':'));
       NearestName nearest(name);
       bool found = false;
       for (const NormalisePass& pass : normalise_passes()) {
@@ -155,6 +156,11 @@ Result<void> prepare(PromptOptions& options, bool needs_template, PromptSetup& s
   if (!found) return found.error();
   setup.found = std::move(*found);
   setup.request.model = &setup.found.source;
+  setup.chosen = std::make_unique<ChosenTemplates>(setup.found, options.wish, setup.render.limits, setup.request.read);
+  if (options.no_adapt || options.as_is) return {};
+  setup.request.adapt = [chosen = setup.chosen.get()](const Conversation& untouched) -> const ReadOptions& {
+    return chosen->options_for(untouched);
+  };
   return {};
 }
 
@@ -186,9 +192,9 @@ Result<PromptRequest> open_request(const PromptOptions& options, const PromptSet
   Value id;
   Result<void> read = consume_request(conversation, std::move(chat->text), chat->name, setup.request, id);
   if (!read) return read.error();
-  Result<Template> compiled = compile_chosen(setup.found, options.wish, has_tools(conversation));
+  const Result<Template>& compiled = setup.chosen->compiled(has_tools(conversation));
   if (!compiled) return compiled.error();
-  return PromptRequest{std::move(conversation), id, std::move(*compiled)};
+  return PromptRequest{std::move(conversation), id, *compiled};
 }
 
 int report_render(const Error& error) {
@@ -230,9 +236,11 @@ void declare_request_options(CLI::App& app, PromptOptions& c) {
       ->type_name("PASS")
       ->allow_extra_args(false);
   app.add_option("--pass", c.extra_passes,
-                 "Switch on a pass that is off by default; may be repeated")
-      ->type_name("PASS")
+                 "Switch on a pass that is off by default; may be repeated;\n"
+                 "some take roles or a name: --pass content-parts:user,tool")
+      ->type_name("PASS[:ARGUMENT]")
       ->allow_extra_args(false);
+  app.add_flag("--no-adapt", c.no_adapt, "Do not choose passes by what the template can show");
   app.add_flag("--generation-prompt", c.generation_prompt, "Open an assistant turn at the end");
   app.add_flag("--no-generation-prompt", c.no_generation_prompt,
                "Do not; by default as the request says, else on\n"

@@ -3,11 +3,12 @@
 // The options are declared in one place, so that they have the same names and meanings in each command.
 #pragma once
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "bulk/jsonl.h"
-#include "cli/template_choice.h"
+#include "cli/chosen_templates.h"
 
 namespace parlance::cli {
 
@@ -16,6 +17,7 @@ struct PromptOptions {
   std::string syntax;
   bool example = false;
   bool as_is = false;
+  bool no_adapt = false;
   std::vector<std::string> variables;
   std::vector<std::string> skip_passes;
   std::vector<std::string> extra_passes;
@@ -45,8 +47,10 @@ struct PromptSetup {
   RequestOptions request;
   RenderOptions render;
   FoundTemplates found;  ///< nothing where the options name no template
+  std::unique_ptr<ChosenTemplates> chosen;  ///< of them; also what `request` is adapted by
 };
 /// Checks what excludes what, and opens the templates that the options name. Fails with usage, and as find_templates().
+/// Lifetime: `options` must outlive `setup`.
 Result<void> prepare(PromptOptions& options, bool needs_template, PromptSetup& setup);
 /// Requests a line each come from standard input, not from CHAT. Fails with usage.
 Result<void> check_lines(const PromptOptions& options, const std::string& chat, const std::string& command);

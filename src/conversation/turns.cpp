@@ -133,7 +133,7 @@ void join_systems(Normaliser& n) {
 
 void late_system(Normaliser& n) {
   for (std::uint32_t i = leading_systems(n); i < n.messages.size(); ++i) {
-    if (is_system(n.messages[i])) set_role(n, i, "user");
+    if (is_system(n.messages[i]) && n.concerns(n.messages[i])) set_role(n, i, "user");
   }
 }
 

@@ -9,6 +9,7 @@
 #include "probe/prose.h"
 #include "probe/quirks.h"
 #include "probe/reasoning.h"
+#include "probe/shapes.h"
 #include "probe/stretch.h"
 #include "probe/tag_values.h"
 #include "probe/tolerance.h"
@@ -36,6 +37,7 @@ class Derivation {
     find_capabilities(prober_, turn_, out_);
     out_.capabilities.calls = call.shows != Shows::no;
     if (const std::optional<ReplyFormat>& known = prober_.options().format) take_known(*known);
+    find_shapes(prober_, out_);
     finish(call);
     if (!prober_.options().format) {
       if (Result<void> added = take_what_is_told(); !added) return added.error();
@@ -281,6 +283,11 @@ class Derivation {
 std::string_view name_of(Verdict verdict) {
   constexpr std::string_view kNames[] = {"none", "partial", "verified"};
   return kNames[static_cast<std::size_t>(verdict)];
+}
+
+std::string_view name_of(CallIds ids) {
+  constexpr std::string_view kNames[] = {"free", "nine", "named"};
+  return kNames[static_cast<std::size_t>(ids)];
 }
 
 Result<DerivedFormat> derive(const Template& chat_template, const DeriveOptions& options) {

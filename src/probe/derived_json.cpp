@@ -28,14 +28,26 @@ void append_list(std::string& out, std::string_view key, const List& list, Write
   out += "]";
 }
 
-void append_capabilities(std::string& out, const TemplateCapabilities& can) {
-  out += ", \"capabilities\": {\"roles\": {";
-  bool first = true;
-  for (const auto& [role, fate] : can.roles) {
-    append_text(first ? out : out += ", ", role, fate);
-    first = false;
-  }
+/// "key": {name: text, …}
+void append_pairs(std::string& out, std::string_view key, const std::vector<std::pair<std::string, std::string>>& pairs) {
+  append_json_string(out, key);
+  out += ": {";
+  for (const auto& [name, text] : pairs) append_text(&pairs.front().first == &name ? out : out += ", ", name, text);
   out += "}";
+}
+
+void append_capabilities(std::string& out, const TemplateCapabilities& can) {
+  out += ", \"capabilities\": {";
+  append_pairs(out, "roles", can.roles);
+  out += ", ";
+  append_pairs(out, "orders", can.orders);
+  append_list(out, "contents", can.contents, [&](const ContentShape& shape) {
+    append_text(out += "{", "role", shape.role);
+    append_flag(out, "text", shape.text);
+    append_flag(out, "parts", shape.parts);
+    append_flag(out, "alike", shape.alike);
+    out += "}";
+  });
   append_flag(out, "text_content", can.text_content);
   append_flag(out, "parts_content", can.parts_content);
   append_flag(out, "tools", can.tools);
@@ -45,13 +57,17 @@ void append_capabilities(std::string& out, const TemplateCapabilities& can) {
   append_flag(out, "object_arguments", can.object_arguments);
   append_flag(out, "text_arguments", can.text_arguments);
   append_flag(out, "escapes_text", can.escapes_text);
+  append_flag(out, "text_arguments_needed", can.text_arguments_needed);
+  append_text(out += ", ", "call_ids", name_of(can.call_ids));
   append_flag(out, "call_ids_shown", can.call_ids_shown);
   append_flag(out, "call_ids_needed", can.call_ids_needed);
+  append_flag(out, "absent_content_needed", can.absent_content_needed);
   append_flag(out, "null_content_needed", can.null_content_needed);
   append_flag(out, "reasoning_with_text", can.reasoning_with_text);
   append_flag(out, "reasoning_with_calls", can.reasoning_with_calls);
   append_flag(out, "reasoning_in_history", can.reasoning_in_history);
   if (!can.reasoning_key.empty()) append_text(out += ", ", "reasoning_key", can.reasoning_key);
+  append_flag(out, "reasoning_names_alike", can.reasoning_names_alike);
   out += "}";
 }
 

@@ -79,10 +79,12 @@ bool TemplateFacts::mentions(std::string_view name) const {
          std::find(texts.begin(), texts.end(), name) != texts.end();
 }
 
+Syntax Template::syntax() const { return impl_->go != nullptr ? Syntax::go : Syntax::jinja; }
+
 TemplateFacts Template::facts() const {
   constexpr std::size_t kLongestText = 256;
   TemplateFacts facts;
-  facts.syntax = impl_->go != nullptr ? Syntax::go : Syntax::jinja;
+  facts.syntax = syntax();
   if (impl_->program == nullptr) return facts;
   for (const jinja::VariableName& name : impl_->program->names) {
     if ((name.global.flags & Value::kMissing) != 0) facts.variables.emplace_back(name.name);

@@ -1,0 +1,175 @@
+// How a template wants messages handed over. Begin reading at find_shapes.
+#include "probe/shapes.h"
+
+#include <algorithm>
+
+#include "value/json.h"
+
+namespace parlance::probe {
+namespace {
+
+constexpr std::string_view kFate[] = {"raises", "dropped", "renders"};
+constexpr std::string_view kUsualName = "reasoning_content";
+constexpr std::string_view kLongId = "call_zq-0000-0001";
+
+std::string in_quotes(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+bool holds(const Shot& shot, std::string_view word) { return shot && shot.text.find(word) != std::string::npos; }
+
+std::string_view fate(const Shot& shot, std::initializer_list<std::string_view> words) {
+  if (!shot) return kFate[0];
+  const bool all = std::all_of(words.begin(), words.end(), [&](std::string_view word) { return holds(shot, word); });
+  return kFate[all ? 2 : 1];
+}
+
+std::size_t count_of(std::string_view text, std::string_view word) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + word.size())) ++count;
+  return count;
+}
+
+class Shapes {
+ public:
+  Shapes(Prober& prober, TemplateCapabilities& can) : prober_(prober), can_(can) {}
+
+  void find() {
+    for (const std::string_view role : {"user", "assistant", "system", "developer", "tool"}) find_content(role);
+    find_orders();
+    if (can_.calls) find_calls();
+    if (!can_.reasoning_key.empty()) find_reasoning_names();
+  }
+
+ private:
+  /// Text that a template may trim: where it does so in one shape and not in the other, they are not alike.
+  static std::string padded(std::string_view text) { return " \n " + std::string(text) + " \n "; }
+  static std::string as_part(std::string_view text) { return "[{\"type\": \"text\", \"text\": " + in_quotes(text) + "}]"; }
+
+  std::string message(std::string_view role, std::string_view content_json) const {
+    return "{\"role\": " + in_quotes(role) + ", \"content\": " + std::string(content_json) + "}";
+  }
+  /// Content in the shape that shows.
+  std::string said(std::string_view role, std::string_view text) const {
+    return message(role, prober_.convention.parts ? as_part(text) : in_quotes(text));
+  }
+  Shot take(std::initializer_list<std::string> messages) {
+    std::string request = "{\"messages\": [";
+    for (const std::string& one : messages) {
+      if (&one != messages.begin()) request += ", ";
+      request += one;
+    }
+    return prober_.take_json(request + "]}", false);
+  }
+
+  /// A conversation with this content of a message of the role.
+  Shot take_content(std::string_view role, const std::string& content_json) {
+    if (role == "user") return take({message(role, content_json)});
+    if (role == "assistant") return take({said("user", kUser), message(role, content_json), said("user", kNextUser)});
+    if (role != "tool") return take({message(role, content_json), said("user", kUser)});
+    std::string request = request_of({.content = {}, .calls = plain_calls(1)}, prober_.convention);
+    const std::string result = ", {\"role\": \"tool\", \"name\": " + in_quotes(kTools[0]) + ", \"tool_call_id\": " + in_quotes(kIds[0]) +
+                               ", \"content\": " + content_json + "}";
+    return prober_.take_json(request.insert(request.find("], \"tools\""), result), false);
+  }
+
+  void find_content(std::string_view role) {
+    const std::string text = padded(role == "user" ? kUser : role == "assistant" ? kContent : role == "tool" ? kResult : kSystem);
+    const std::string_view word = std::string_view(text).substr(3, text.size() - 6);
+    const Shot plain = take_content(role, in_quotes(text));
+    const Shot parts = take_content(role, as_part(text));
+    ContentShape shape{std::string(role)};
+    shape.text = holds(plain, word);
+    shape.parts = holds(parts, word) && count_of(parts.text, "type") <= (plain ? count_of(plain.text, "type") : 0);
+    shape.alike = shape.text && shape.parts && plain.text == parts.text;
+    if (shape.text || shape.parts) can_.contents.push_back(std::move(shape));
+  }
+
+  void find_orders() {
+    const auto add = [&](std::string_view order, std::string_view found) { can_.orders.emplace_back(order, found); };
+    const std::string user = said("user", kUser);
+    const std::string next = said("user", kNextUser);
+    const std::string answer = said("assistant", kContent);
+    const auto system = [&](std::string_view role) { return said(role, kSystem); };
+    add("systems in a row", fate(take({said("system", kOther), system("system"), user}), {kOther, kSystem}));
+    add("developer behind system", fate(take({said("system", kOther), system("developer"), user}), {kOther, kSystem}));
+    add("later system", fate(take({user, answer, system("system"), next}), {kSystem, kNextUser}));
+    add("later developer", fate(take({user, answer, system("developer"), next}), {kSystem, kNextUser}));
+    add("users in a row", fate(take({user, next}), {kUser, kNextUser}));
+  }
+
+  /// A call and its result, with or without ids; the convention decides on the rest.
+  Shot take_call(const SceneCall& call) { return prober_.take({.content = {}, .calls = {call}, .next = Next::result}); }
+
+  void find_calls() {
+    using Ids = Convention::Ids;
+    const Convention found = prober_.convention;
+    SceneCall call = plain_calls(1).front();
+    const bool short_shows = holds(take_call(call), kValuesA[0]);
+    call.id = kLongId;
+    const bool long_shows = holds(take_call(call), kValuesA[0]);
+    can_.call_ids = found.ids == Ids::named ? CallIds::named : short_shows && !long_shows ? CallIds::nine : CallIds::free;
+    prober_.convention.ids = Ids::none;
+    can_.call_ids_needed = found.ids != Ids::none && short_shows && !holds(take_call(call), kValuesA[0]);
+    prober_.convention = found;
+    using Content = Convention::Content;
+    can_.absent_content_needed = found.beside_calls == Content::absent;
+    find_arguments();
+  }
+
+  /// Arguments handed over as an object show as Python writes a dict where the template wants text.
+  void find_arguments() {
+    const Convention found = prober_.convention;
+    const auto shows = [&](bool text, std::string_view what) {
+      prober_.convention.text_arguments = text;
+      return holds(prober_.take({.content = {}, .calls = plain_calls(1), .next = Next::result}), what);
+    };
+    const std::string repr = "{'" + std::string(kKeyA) + "': '" + std::string(kValuesA[0]) + "'";
+    can_.text_arguments_needed = can_.text_arguments && (!can_.object_arguments || shows(false, repr));
+    prober_.convention = found;
+  }
+
+  std::string answer_with(std::string_view name, bool calls, bool also_usual) const {
+    std::string out = "{\"role\": \"assistant\", \"content\": " + in_quotes(calls ? "" : kContent);
+    if (also_usual && name != kUsualName) out += ", " + in_quotes(kUsualName) + ": " + in_quotes(kReasoning);
+    out += ", " + in_quotes(name) + ": " + in_quotes(kReasoning);
+    if (!calls) return out + "}";
+    const std::string request = request_of({.content = {}, .calls = plain_calls(1)}, prober_.convention);
+    const std::size_t begin = request.find("\"tool_calls\"");
+    return out + ", " + request.substr(begin, request.find("], \"tools\"") - begin);
+  }
+
+  /// Does reasoning show alike under each name that clients use, as the pass reasoning-names hands it over?
+  void find_reasoning_names() {
+    can_.reasoning_names_alike = true;
+    for (const bool calls : {false, true}) {
+      if (calls && !can_.calls) continue;
+      const Shot usual = take({said("user", kUser), answer_with(kUsualName, calls, true)});
+      const Shot best = take({said("user", kUser), answer_with(can_.reasoning_key, calls, false)});
+      for (const std::string_view name : {"reasoning", "thinking"}) {
+        const Shot other = take({said("user", kUser), answer_with(name, calls, true)});
+        if (usual.text != other.text || usual.rendered != other.rendered) can_.reasoning_names_alike = false;
+      }
+      if (usual.text != best.text || usual.rendered != best.rendered) can_.reasoning_names_alike = false;
+    }
+  }
+
+  static constexpr std::string_view kOther = "zq other system text";
+
+  Prober& prober_;
+  TemplateCapabilities& can_;
+};
+
+}  // namespace
+
+void find_shapes(Prober& prober, DerivedFormat& derived) { Shapes(prober, derived.capabilities).find(); }
+
+bool shows_text(const Template& chat_template, const DeriveOptions& options) {
+  Prober prober(chat_template, options);
+  const Shot shot = prober.take_json("{\"messages\": [{\"role\": \"user\", \"content\": " + in_quotes(kUser) + "}]}", false);
+  return !shot || holds(shot, kUser);
+}
+
+}  // namespace parlance::probe
