@@ -52,7 +52,7 @@ const Value* only_reasoning(Value message, std::string_view also) {
 
 Value content_parts(Normaliser& n, Value message) {
   const Value* content = member(message, "content");
-  if (!n.concerns(message) || content == nullptr || content->kind != Kind::list || content->list->size == 0) return message;
+  if (!n.concerns(message) || content == nullptr || content->kind != Kind::list) return message;
   StringBuilder joined(n.rt);
   for (const Value& part : items(*content)) {
     const Value* text = text_of_part(part);
@@ -114,6 +114,23 @@ Value reasoning_key(Normaliser& n, Value message) {
   const Value rest = filtered(n.rt, message, [&](std::string_view key) { return key != n.argument && !is_reasoning_name(key); });
   n.note(n.argument);
   return with_member(n.rt, rest, n.argument, given);
+}
+
+Value join_reasoning(Normaliser& n, Value message) {
+  const Value* reasoning = member(message, n.argument);
+  const Value* content = member(message, "content");
+  const auto has_text = [](const Value* v) { return v != nullptr && v->is_string() && v->size != 0; };
+  if (!has_calls(message) || !has_text(reasoning) || !has_text(content)) return message;
+  StringBuilder joined(n.rt);
+  joined.append(*reasoning);
+  joined.append_static("\n\n");
+  joined.append(*content);
+  const Value made = joined.finish();
+  if (made.is_invalid()) return message;
+  text(n.rt, made);  // see content_parts
+  n.note("content");
+  const DictEntry changed[] = {{Value::view("content"), Value::view("")}, {Value::view(n.argument), made}};
+  return with_members(n.rt, message, changed);
 }
 
 Value reasoning_part(Normaliser& n, Value message) {

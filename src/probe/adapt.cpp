@@ -58,6 +58,7 @@ class Adaptation {
     } else if (!can_.reasoning_names_alike) {
       use_for("reasoning-key", can_.reasoning_key);
     }
+    if (can_.reasoning_excludes_content) use_for("join-reasoning", can_.reasoning_key);
   }
 
   void calls() {

@@ -131,8 +131,8 @@ class Shapes {
     prober_.convention = found;
   }
 
-  std::string answer_with(std::string_view name, bool calls, bool also_usual) const {
-    std::string out = "{\"role\": \"assistant\", \"content\": " + in_quotes(calls ? "" : kContent);
+  std::string answer_with(std::string_view name, bool calls, bool also_usual, bool content = false) const {
+    std::string out = "{\"role\": \"assistant\", \"content\": " + in_quotes(calls && !content ? "" : kContent);
     if (also_usual && name != kUsualName) out += ", " + in_quotes(kUsualName) + ": " + in_quotes(kReasoning);
     out += ", " + in_quotes(name) + ": " + in_quotes(kReasoning);
     if (!calls) return out + "}";
@@ -144,6 +144,8 @@ class Shapes {
   /// Does reasoning show alike under each name that clients use, as the pass reasoning-names hands it over?
   void find_reasoning_names() {
     can_.reasoning_names_alike = true;
+    const auto beside_calls = [&](bool content) { return take({said("user", kUser), answer_with(can_.reasoning_key, true, false, content)}); };
+    can_.reasoning_excludes_content = can_.content_with_calls && beside_calls(false) && !beside_calls(true);
     for (const bool calls : {false, true}) {
       if (calls && !can_.calls) continue;
       const Shot usual = take({said("user", kUser), answer_with(kUsualName, calls, true)});
