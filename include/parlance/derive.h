@@ -65,7 +65,7 @@ struct TemplateCapabilities {
   /// Role and what becomes of a message with it: "renders", "raises" or "dropped".
   std::vector<std::pair<std::string, std::string>> roles;
   /// Order of messages and what becomes of them: "systems in a row", "developer behind system", "later system",
-  /// "later developer", "users in a row"; "dropped" where one of the two texts is.
+  /// "system and later system", "later developer", "users in a row"; "dropped" where one of the two texts is.
   std::vector<std::pair<std::string, std::string>> orders;
   std::vector<ContentShape> contents; ///< by role, where any shape shows
   bool text_content = false;          ///< content as a string shows

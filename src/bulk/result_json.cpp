@@ -1,6 +1,7 @@
 // Writing results. One member after the other; begin reading at append_rendering.
 #include "bulk/result_json.h"
 
+#include "bulk/dropped.h"
 #include "value/json.h"
 
 namespace parlance {
@@ -38,12 +39,14 @@ void append_ranges(std::string& out, std::string_view name, const std::vector<Te
 }
 
 void append_span(std::string& out, const Conversation& conversation, const Rendering& rendering,
-                 const Span& span) {
+                 const Span& span, DroppedMessages& dropped) {
   out.append("{\"begin\": ").append(std::to_string(span.begin));
   append_number_member(out, "end", span.end);
   append_text_member(out, "origin", origin_name(span.origin));
-  if (const std::string path = path_of_span(conversation, span); !path.empty())
+  if (const std::string path = path_of_span(conversation, span); !path.empty()) {
     append_text_member(out, "path", path);
+    dropped.take_path(path);
+  }
   if (const Location place = place_of_span(rendering, span); place.line != 0) {
     append_number_member(out, "line", place.line);
     append_number_member(out, "column", place.column);
@@ -55,20 +58,21 @@ void append_span(std::string& out, const Conversation& conversation, const Rende
 }
 
 void append_spans(std::string& out, const Conversation& conversation,
-                  const Rendering& rendering) {
+                  const Rendering& rendering, DroppedMessages& dropped) {
   out += ", \"spans\": [";
   const std::span<const Span> spans = rendering.spans();
   for (const Span& span : spans) {
     if (&span != spans.data()) out += ", ";
-    append_span(out, conversation, rendering, span);
+    append_span(out, conversation, rendering, span, dropped);
   }
   out += ']';
 }
 
-void append_notes(std::string& out, const Conversation& conversation, const Rendering& rendering) {
+void append_notes(std::string& out, const Conversation& conversation, const Rendering& rendering,
+                  const std::vector<std::string>& dropped) {
   out += ", \"notes\": [";
   bool first = true;
-  for (const auto* notes : {&conversation.notes(), &rendering.notes()}) {
+  for (const auto* notes : {&conversation.notes(), &rendering.notes(), &dropped}) {
     for (const std::string& note : *notes) {
       if (!first) out += ", ";
       first = false;
@@ -84,10 +88,11 @@ void append_rendering(std::string& out, const Conversation& conversation,
                       const Rendering& rendering, const ResultParts& parts) {
   append_name(out, "text");
   append_json_string(out, rendering.text());
-  if (parts.spans) append_spans(out, conversation, rendering);
+  DroppedMessages dropped(conversation);
+  if (parts.spans) append_spans(out, conversation, rendering, dropped);
   append_ranges(out, "generation", rendering.generation());
   if (parts.assistant) append_ranges(out, "assistant", rendering.assistant());
-  if (parts.spans) append_notes(out, conversation, rendering);
+  if (parts.spans) append_notes(out, conversation, rendering, dropped.notes());
 }
 
 void append_error(std::string& out, const Error& error, std::uint64_t input_line) {

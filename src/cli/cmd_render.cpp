@@ -51,8 +51,9 @@ int list_formats() {
 int list_passes() {
   std::string text;
   for (const NormalisePass& pass : normalise_passes()) {
-    text.append(pass.name)
-        .append(pass.by_default ? "\n    " : " (off by default)\n    ")
+    text.append(pass.name);
+    if (!pass.takes.empty()) text.append(pass.takes == "ROLES" ? "[:ROLES]" : ":" + std::string(pass.takes));
+    text.append(pass.by_default ? "\n    " : " (off by default)\n    ")
         .append(pass.sentence)
         .append("\n");
   }

@@ -30,6 +30,7 @@ void named_ids(Normaliser& n);
 
 Value developer_role(Normaliser& n, Value message);
 void join_systems(Normaliser& n);
+void gather_systems(Normaliser& n);
 void late_system(Normaliser& n);
 void first_system(Normaliser& n);
 void join_users(Normaliser& n);

@@ -1,4 +1,6 @@
 // Passes over roles and over which messages there are; see passes_for_templates.h. Begin reading at join.
+#include <numeric>
+
 #include "conversation/passes_for_templates.h"
 #include "value/string.h"
 
@@ -77,18 +79,24 @@ Value joined_parts(Normaliser& n, const std::vector<Value>& contents) {
   return list.finish();
 }
 
-/// One message of those numbered [begin, end), or undefined where they cannot be one.
-Value joined(Normaliser& n, std::uint32_t begin, std::uint32_t end) {
+/// One message of those with these numbers, or undefined where they cannot be one.
+Value joined(Normaliser& n, const std::vector<std::uint32_t>& numbers) {
   std::vector<Value> contents;
   bool parts = false;
-  for (std::uint32_t i = begin; i < end; ++i) {
-    if (!can_join(n.messages[i])) return {};
-    const Value* content = member(n.messages[i], "content");
+  for (const std::uint32_t number : numbers) {
+    if (!can_join(n.messages[number])) return {};
+    const Value* content = member(n.messages[number], "content");
     contents.push_back(content == nullptr ? Value::none() : *content);
     parts = parts || contents.back().kind == Kind::list;
   }
   const Value content = parts ? joined_parts(n, contents) : joined_text(n, contents);
-  return content.is_invalid() ? Value{} : with_member(n.rt, n.messages[begin], "content", content);
+  return content.is_invalid() ? Value{} : with_member(n.rt, n.messages[numbers.front()], "content", content);
+}
+
+Value joined(Normaliser& n, std::uint32_t begin, std::uint32_t end) {
+  std::vector<std::uint32_t> numbers(end - begin);
+  std::iota(numbers.begin(), numbers.end(), begin);
+  return joined(n, numbers);
 }
 
 /// Joins the messages of each run: `run_end(i)` is where the run ends that begins with message i.
@@ -129,6 +137,27 @@ Value developer_role(Normaliser& n, Value message) {
 void join_systems(Normaliser& n) {
   const std::uint32_t leading = leading_systems(n);
   join(n, [leading](std::uint32_t i) { return i == 0 ? leading : i + 1; });
+}
+
+void gather_systems(Normaliser& n) {
+  std::vector<std::uint32_t> systems;
+  for (std::uint32_t i = 0; i < n.messages.size(); ++i) {
+    if (is_system(n.messages[i])) systems.push_back(i);
+  }
+  if (systems.size() < 2) return;
+  const Value one = joined(n, systems);
+  if (one.is_undefined()) return;
+  const auto first = static_cast<std::int32_t>(systems.front());
+  ListBuilder list(n.rt, n.messages.size());
+  std::vector<std::int32_t> numbers;
+  for (std::uint32_t i = 0; i < n.messages.size(); ++i) {
+    n.message = static_cast<std::int32_t>(i);
+    const bool taken = is_system(n.messages[i]) && n.message != first;
+    numbers.push_back(taken ? first : static_cast<std::int32_t>(list.size()));
+    if (taken) n.note();
+    if (!taken) list.append(n.message == first ? one : n.messages[i]);
+  }
+  n.replace_messages(with_origin(list.finish(), n.messages.origin()), numbers);
 }
 
 void late_system(Normaliser& n) {

@@ -77,6 +77,8 @@ class Adaptation {
     use_if(as_system, "developer-role");
     use_if(!renders("systems in a row") || (!as_system && !renders("developer behind system")), "join-systems");
     use_if(!renders("later system"), "late-system:system");
+    // a template that takes the system's message from anywhere, but one only
+    use_if(renders("later system") && !renders("system and later system"), "gather-systems");
     use_if(!as_system && !renders("later developer"), "late-system:developer");
     use_if(!renders("users in a row"), "join-users");
   }

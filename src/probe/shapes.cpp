@@ -95,6 +95,7 @@ class Shapes {
     const auto system = [&](std::string_view role) { return said(role, kSystem); };
     add("systems in a row", fate(take({said("system", kOther), system("system"), user}), {kOther, kSystem}));
     add("developer behind system", fate(take({said("system", kOther), system("developer"), user}), {kOther, kSystem}));
+    add("system and later system", fate(take({said("system", kOther), user, answer, system("system"), next}), {kOther, kSystem}));
     add("later system", fate(take({user, answer, system("system"), next}), {kSystem, kNextUser}));
     add("later developer", fate(take({user, answer, system("developer"), next}), {kSystem, kNextUser}));
     add("users in a row", fate(take({user, next}), {kUser, kNextUser}));
