@@ -64,7 +64,8 @@ std::string_view name_of(CallIds ids);
 struct TemplateCapabilities {
   /// Role and what becomes of a message with it: "renders", "raises" or "dropped".
   std::vector<std::pair<std::string, std::string>> roles;
-  /// Order of messages and what becomes of them: "systems in a row", "developer behind system", "later system",
+  /// Order of messages and what becomes of them, in the shape of content that shows: "system", "developer" (as the first
+  /// message), "systems in a row", "developer behind system", "later system",
   /// "system and later system", "later developer", "users in a row"; "dropped" where one of the two texts is.
   std::vector<std::pair<std::string, std::string>> orders;
   std::vector<ContentShape> contents; ///< by role, where any shape shows

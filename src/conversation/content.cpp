@@ -78,7 +78,7 @@ Value one_part(Normaliser& n, Value message) {
 
 Value text_parts(Normaliser& n, Value message) {
   const Value* content = member(message, "content");
-  if (!n.concerns(message) || content == nullptr || !content->is_string() || is_empty_beside_calls(message)) return message;
+  if (!n.concerns(message) || content == nullptr || !content->is_string()) return message;
   ListBuilder list(n.rt, 1);
   list.append(part_of(n.rt, "text", *content));
   n.note("content");

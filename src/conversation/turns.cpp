@@ -64,19 +64,32 @@ Value joined_text(Normaliser& n, const std::vector<Value>& contents) {
   return made;
 }
 
+Value text_part(Normaliser& n, Value text) {
+  DictBuilder part(n.rt, 2);
+  part.set("type", Value::view("text"));
+  part.set("text", text);
+  return part.finish();
+}
+
 Value joined_parts(Normaliser& n, const std::vector<Value>& contents) {
   ListBuilder list(n.rt);
   for (const Value& content : contents) {
-    if (content.kind == Kind::list) {
-      for (const Value& part : items(content)) list.append(part);
-    } else if (!is_empty_text(content)) {
-      DictBuilder part(n.rt, 2);
-      part.set("type", Value::view("text"));
-      part.set("text", content);
-      list.append(part.finish());
-    }
+    if (content.kind != Kind::list && is_empty_text(content)) continue;
+    if (list.size() != 0) list.append(text_part(n, Value::view(kBetween)));
+    if (content.kind != Kind::list) list.append(text_part(n, content));
+    if (content.kind != Kind::list) continue;
+    for (const Value& part : items(content)) list.append(part);
   }
   return list.finish();
+}
+
+/// Content as it is joined: one text part is its text, so that both spellings join alike.
+Value content_of(Value message) {
+  const Value* content = member(message, "content");
+  if (content == nullptr) return Value::none();
+  const bool one = content->kind == Kind::list && content->list->size == 1;
+  const Value* text = one && is_text(member(content->list->items[0], "type"), "text") ? member(content->list->items[0], "text") : nullptr;
+  return text != nullptr && text->is_string() ? *text : *content;
 }
 
 /// One message of those with these numbers, or undefined where they cannot be one.
@@ -85,8 +98,7 @@ Value joined(Normaliser& n, const std::vector<std::uint32_t>& numbers) {
   bool parts = false;
   for (const std::uint32_t number : numbers) {
     if (!can_join(n.messages[number])) return {};
-    const Value* content = member(n.messages[number], "content");
-    contents.push_back(content == nullptr ? Value::none() : *content);
+    contents.push_back(content_of(n.messages[number]));
     parts = parts || contents.back().kind == Kind::list;
   }
   const Value content = parts ? joined_parts(n, contents) : joined_text(n, contents);

@@ -73,7 +73,7 @@ class Adaptation {
   bool renders(std::string_view order) const { return fate(can_.orders, order) == kRenders; }
 
   void order() {
-    const bool as_system = fate(can_.roles, "developer") != kRenders && fate(can_.roles, "system") == kRenders;
+    const bool as_system = !renders("developer") && renders("system");
     use_if(as_system, "developer-role");
     use_if(!renders("systems in a row") || (!as_system && !renders("developer behind system")), "join-systems");
     use_if(!renders("later system"), "late-system:system");

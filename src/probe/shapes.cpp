@@ -55,35 +55,66 @@ class Shapes {
   std::string said(std::string_view role, std::string_view text) const {
     return message(role, prober_.convention.parts ? as_part(text) : in_quotes(text));
   }
-  Shot take(std::initializer_list<std::string> messages) {
+  Shot take(std::initializer_list<std::string> messages, const std::string& tools = {}) {
     std::string request = "{\"messages\": [";
     for (const std::string& one : messages) {
       if (&one != messages.begin()) request += ", ";
       request += one;
     }
-    return prober_.take_json(request + "]}", false);
+    request += "]";
+    if (!tools.empty()) request += ", \"tools\": " + tools;
+    return prober_.take_json(request + "}", false);
   }
 
-  /// A conversation with this content of a message of the role.
-  Shot take_content(std::string_view role, const std::string& content_json) {
-    if (role == "user") return take({message(role, content_json)});
+  enum class Around : std::uint8_t { nothing, tools, calls, words_and_calls };
+
+  /// A conversation with this content of a message of the role. Templates handle content apart where tools are declared,
+  /// or calls stand beside it.
+  Shot take_content(std::string_view role, const std::string& content_json, Around around) {
+    const bool words = around == Around::words_and_calls;
+    if (role == "tool") {
+      return take_behind(request_of({.content = words ? std::optional<std::string>(kContent) : std::nullopt, .calls = plain_calls(1)}, prober_.convention),
+                         "{\"role\": \"tool\", \"name\": " + in_quotes(kTools[0]) + ", \"tool_call_id\": " + in_quotes(kIds[0]) +
+                             ", \"content\": " + content_json + "}");
+    }
+    if (role == "assistant" && around == Around::calls) {
+      return prober_.take({.content = {}, .content_json = content_json, .calls = plain_calls(1), .next = Next::result});
+    }
     if (role == "assistant") return take({said("user", kUser), message(role, content_json), said("user", kNextUser)});
-    if (role != "tool") return take({message(role, content_json), said("user", kUser)});
-    std::string request = request_of({.content = {}, .calls = plain_calls(1)}, prober_.convention);
-    const std::string result = ", {\"role\": \"tool\", \"name\": " + in_quotes(kTools[0]) + ", \"tool_call_id\": " + in_quotes(kIds[0]) +
-                               ", \"content\": " + content_json + "}";
-    return prober_.take_json(request.insert(request.find("], \"tools\""), result), false);
+    const std::string tools = around == Around::tools ? tools_json() : "";
+    return role == "user" ? take({message(role, content_json)}, tools) : take({message(role, content_json), said("user", kUser)}, tools);
   }
 
-  void find_content(std::string_view role) {
-    const std::string text = padded(role == "user" ? kUser : role == "assistant" ? kContent : role == "tool" ? kResult : kSystem);
-    const std::string_view word = std::string_view(text).substr(3, text.size() - 6);
-    const Shot plain = take_content(role, in_quotes(text));
-    const Shot parts = take_content(role, as_part(text));
+  /// The request with one message more.
+  Shot take_behind(std::string request, const std::string& one) {
+    return prober_.take_json(request.insert(request.find("], \"tools\""), ", " + one), false);
+  }
+
+  /// What is true of both; where the second does not show in any shape, of the first.
+  static ContentShape both(ContentShape one, const ContentShape& other) {
+    if (!other.text && !other.parts) return one;
+    if (!one.text && !one.parts) return other;
+    one.text = one.text && other.text;
+    one.parts = one.parts && other.parts;
+    one.alike = one.alike && other.alike;
+    return one;
+  }
+
+  ContentShape content_shape(std::string_view role, Around around) {
+    const std::string_view word = role == "user" ? kUser : role == "assistant" ? kContent : role == "tool" ? kResult : kSystem;
+    const std::string text = padded(word);
+    const Shot plain = take_content(role, in_quotes(text), around);
+    const Shot parts = take_content(role, as_part(text), around);
     ContentShape shape{std::string(role)};
     shape.text = holds(plain, word);
     shape.parts = holds(parts, word) && count_of(parts.text, "type") <= (plain ? count_of(plain.text, "type") : 0);
     shape.alike = shape.text && shape.parts && plain.text == parts.text;
+    return shape;
+  }
+
+  void find_content(std::string_view role) {
+    const Around second = role == "assistant" ? Around::calls : role == "tool" ? Around::words_and_calls : Around::tools;
+    ContentShape shape = both(content_shape(role, Around::nothing), content_shape(role, second));
     if (shape.text || shape.parts) can_.contents.push_back(std::move(shape));
   }
 
@@ -93,6 +124,8 @@ class Shapes {
     const std::string next = said("user", kNextUser);
     const std::string answer = said("assistant", kContent);
     const auto system = [&](std::string_view role) { return said(role, kSystem); };
+    add("system", fate(take({system("system"), user}), {kSystem}));
+    add("developer", fate(take({system("developer"), user}), {kSystem}));
     add("systems in a row", fate(take({said("system", kOther), system("system"), user}), {kOther, kSystem}));
     add("developer behind system", fate(take({said("system", kOther), system("developer"), user}), {kOther, kSystem}));
     add("system and later system", fate(take({said("system", kOther), user, answer, system("system"), next}), {kOther, kSystem}));
