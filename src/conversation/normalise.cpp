@@ -349,23 +349,30 @@ Result<void> check(Value messages) {
   return {};
 }
 
-/// Whether a pass runs, and its argument.
+/// Whether a pass runs, and its argument, which is text of the arena.
 struct Choice {
   bool run = false;
-  std::string argument;
+  std::string_view argument;
 };
 using Choices = std::array<Choice, kPassCount>;
+constexpr Choices kDefaults = [] {
+  Choices choices{};
+  for (std::size_t i = 0; i < kPassCount; ++i) choices[i].run = kPasses[i].facts.by_default;
+  return choices;
+}();
 
 /// Asked for twice, a pass is for the roles of both; without an argument it is for all.
-void ask(Choice& choice, const NormalisePass& pass, std::string_view argument) {
-  const bool adds = choice.run && pass.takes == kRoles && !argument.empty() && !pass.by_default;
-  if (adds && !choice.argument.empty()) choice.argument.append(",").append(argument);
-  if (!adds) choice.argument = std::string(argument);
+void ask(Arena& arena, Choice& choice, const NormalisePass& pass, std::string_view argument) {
+  const bool adds = choice.run && pass.takes == kRoles && !argument.empty();
+  const bool for_all = adds && choice.argument.empty();
   choice.run = true;
+  if (for_all) return;
+  const std::string both = adds ? std::string(choice.argument) + "," + std::string(argument) : std::string(argument);
+  choice.argument = both.empty() ? std::string_view() : arena.copy_text(both);
 }
 
 /// "content-parts:user" chooses the pass content-parts.
-Result<void> choose_one(Choices& choices, std::string_view name, bool wanted) {
+Result<void> choose_one(Arena& arena, Choices& choices, std::string_view name, bool wanted) {
   const std::size_t colon = std::min(name.find(':'), name.size());
   const std::string_view argument = name.substr(std::min(colon + 1, name.size()));
   const auto row = std::find_if(std::begin(kPasses), std::end(kPasses),
@@ -378,7 +385,7 @@ Result<void> choose_one(Choices& choices, std::string_view name, bool wanted) {
     return Error(ErrorCode::usage, "'" + std::string(name) + "' needs more: " + std::string(name) + ":" + std::string(row->facts.takes));
   Choice& choice = choices[static_cast<std::size_t>(row - kPasses)];
   if (wanted) {
-    ask(choice, row->facts, argument);
+    ask(arena, choice, row->facts, argument);
   } else {
     choice.run = false;
   }
@@ -386,12 +393,11 @@ Result<void> choose_one(Choices& choices, std::string_view name, bool wanted) {
 }
 
 /// Which passes run.
-Result<Choices> choose(const ReadOptions& options) {
-  Choices choices{};
-  for (std::size_t i = 0; i < kPassCount; ++i) choices[i].run = kPasses[i].facts.by_default;
+Result<Choices> choose(Arena& arena, const ReadOptions& options) {
+  Choices choices = kDefaults;
   for (const bool wanted : {true, false}) {
     for (const std::string& name : wanted ? options.extra_passes : options.skip_passes) {
-      if (Result<void> one = choose_one(choices, name, wanted); !one) return one.error();
+      if (Result<void> one = choose_one(arena, choices, name, wanted); !one) return one.error();
     }
   }
   return choices;
@@ -426,7 +432,7 @@ std::string note_of(const Change& change) {
 }
 
 Result<void> normalise(Conversation::State& state, const ReadOptions& options) {
-  const auto chosen = choose(options);
+  const auto chosen = choose(state.arena, options);
   if (!chosen) return chosen.error();
   const Limits limits;
   Runtime rt(state.arena, limits);
@@ -441,7 +447,7 @@ Result<void> normalise(Conversation::State& state, const ReadOptions& options) {
     n.pass = static_cast<std::uint16_t>(i);
     const Choice& choice = (*chosen)[i];
     if (!choice.run) continue;
-    n.argument = choice.argument.empty() ? std::string_view() : state.arena.copy_text(choice.argument);
+    n.argument = choice.argument;
     run_pass(n, kPasses[i]);
   }
   if (const Value made = n.messages.finish(); made.list != given.list) state.set_variable(Value::view("messages"), made);

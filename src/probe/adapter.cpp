@@ -1,6 +1,8 @@
 // Deriving late; see adapter.h.
 #include "probe/adapter.h"
 
+#include <algorithm>
+
 #include "conversation/edit.h"
 #include "probe/shapes.h"
 
@@ -10,31 +12,39 @@ namespace {
 /// Members that only some templates read, or read under other names.
 constexpr std::string_view kMembers[] = {"tool_calls", "tool_call_id", "reasoning_content", "reasoning", "thinking"};
 
-bool needs_more_than_text(Value message) {
-  const Value* content = member(message, "content");
-  if (content != nullptr && content->kind == Kind::list) return true;
-  for (const std::string_view name : kMembers) {
-    const Value* found = member(message, name);
-    if (found != nullptr && !found->is_none()) return true;
-  }
-  return false;
-}
+/// What is to be known of a message.
+struct Seen {
+  bool more_than_text = false;
+  std::string_view role;
+};
 
-bool is_role(Value message, std::string_view role) { return is_text(member(message, "role"), role); }
+Seen look_at(Value message) {
+  Seen seen;
+  for (const DictEntry& entry : entries(message)) {
+    const std::string_view key = leaf_text(entry.key);
+    if (key == "content") {
+      seen.more_than_text = seen.more_than_text || entry.value.kind == Kind::list;
+    } else if (key == "role") {
+      if (entry.value.is_leaf()) seen.role = leaf_text(entry.value);
+    } else if (!entry.value.is_none() && std::find(std::begin(kMembers), std::end(kMembers), key) != std::end(kMembers)) {
+      seen.more_than_text = true;
+    }
+  }
+  return seen;
+}
 
 }  // namespace
 
 bool may_need_adapting(const Conversation& untouched) {
   const Value* messages = member(untouched.variables(), "messages");
   if (messages == nullptr || messages->kind != Kind::list) return false;
-  bool first = true, after_user = false;
+  std::string_view before;
   for (const Value& message : items(*messages)) {
     if (message.kind != Kind::dict) return false;  // it is refused
-    const bool user = is_role(message, "user");
-    if (needs_more_than_text(message) || is_role(message, "developer") || (user && after_user)) return true;
-    if (!first && is_role(message, "system")) return true;
-    first = false;
-    after_user = user;
+    const Seen seen = look_at(message);
+    if (seen.more_than_text || seen.role == "developer" || (seen.role == "user" && before == "user")) return true;
+    if (seen.role == "system" && &message != messages->list->items) return true;
+    before = seen.role;
   }
   return false;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "conversation/edit.h"
+#include "parlance/template.h"
 #include "value/json.h"
 
 namespace parlance {
@@ -119,6 +120,99 @@ const Row kRows[] = {
      R"({"messages": [{"role": "developer"}, {"role": "user"}]})",
      R"({"messages":[{"role":"system"},{"role":"user"}]})",
      {"messages[0].role: was developer (developer-role)"}},
+    {"content-parts:user,tool",
+     R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}]}, {"role": "system", "content": []}]})",
+     R"({"messages":[{"role":"user","content":"a"},{"role":"system","content":[]}]})",
+     {"messages[0].content: joined from text parts (content-parts)"}},
+    {"one-part",
+     R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}]},
+         {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}]})",
+     R"({"messages":[{"role":"user","content":"a"},{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]})",
+     {"messages[0].content: was a list of one text part (one-part)"}},
+    {"text-parts:user",
+     R"({"messages": [{"role": "user", "content": "a"}, {"role": "user", "content": []}, {"role": "tool", "content": "b"}]})",
+     R"({"messages":[{"role":"user","content":[{"type":"text","text":"a"}]},{"role":"user","content":[]},{"role":"tool","content":"b"}]})",
+     {"messages[0].content: now a list of one text part (text-parts)"}},
+    {"reasoning-key:thought",
+     IN_MESSAGE(R"(, "thinking": "t", "reasoning_content": "t", "content": "c")"),
+     OUT_MESSAGE(",\"content\":\"c\",\"thought\":\"t\""),
+     {"messages[0].thought: the reasoning, under the name that the template reads (reasoning-key)"}},
+    {"reasoning-key:thought",
+     IN_MESSAGE(R"(, "thinking": "t", "reasoning": "other")"),
+     OUT_MESSAGE(",\"thinking\":\"t\",\"reasoning\":\"other\""),
+     {}},
+    {"join-reasoning:thinking",
+     IN_MESSAGE(R"(, "content": "c", "thinking": "t", "tool_calls": [{}])"),
+     OUT_MESSAGE(",\"content\":\"\",\"thinking\":\"t\\n\\nc\",\"tool_calls\":[{}]"),
+     {"messages[0].content: joined to the reasoning (join-reasoning)"}},
+    {"join-reasoning:thinking",
+     IN_MESSAGE(R"(, "content": "c", "thinking": "t")"),
+     OUT_MESSAGE(",\"content\":\"c\",\"thinking\":\"t\""),
+     {}},
+    {"reasoning-part:thinking",
+     IN_MESSAGE(R"(, "content": "c", "reasoning": "t")"),
+     OUT_MESSAGE(R"(,"content":[{"type":"thinking","thinking":"t","text":"t"},{"type":"text","text":"c"}])"),
+     {"messages[0].content: the reasoning is its first part (reasoning-part)"}},
+    {"calls-null-content",
+     IN_MESSAGE(R"(, "content": "", "tool_calls": [{}])"),
+     OUT_MESSAGE(R"(,"content":null,"tool_calls":[{}])"),
+     {"messages[0].content: null (calls-null-content)"}},
+    {"calls-no-content",
+     IN_MESSAGE(R"(, "content": "", "tool_calls": [{}])"),
+     OUT_MESSAGE(R"(,"tool_calls":[{}])"),
+     {"messages[0].content: taken away (calls-no-content)"}},
+    {"arguments-text",
+     IN_MESSAGE(CALL(R"("arguments": {"a": [1, 2.50, "\u00e9\""], "b": {}})")),
+     OUT_MESSAGE(CALL_OUT(R"("arguments":"{\"a\": [1, 2.5, \"é\\\"\"], \"b\": {}}")")),
+     {"messages[0].tool_calls[0].function.arguments: written as JSON text (arguments-text)"}},
+    {"missing-ids",
+     R"({"messages": [{"role": "assistant", "tool_calls": [{"function": {"name": "f"}}, {"id": "x", "function": {"name": "g"}}]},
+         {"role": "tool", "name": "g"}, {"role": "tool", "name": "f"}]})",
+     R"({"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f"},"id":"mBu2gChvE"},{"id":"x","function":{"name":"g"}}]},)"
+     R"({"role":"tool","name":"g","tool_call_id":"x"},{"role":"tool","name":"f","tool_call_id":"mBu2gChvE"}]})",
+     {"messages[0].tool_calls[0].id: a new id (missing-ids)", "messages[1].tool_call_id: a new id (missing-ids)",
+      "messages[2].tool_call_id: a new id (missing-ids)"}},
+    {"short-ids",
+     R"({"messages": [{"role": "assistant", "tool_calls": [{"id": "call_1"}, {"id": "abcDEF123"}]}, {"role": "tool", "tool_call_id": "call_1"}]})",
+     R"({"messages":[{"role":"assistant","tool_calls":[{"id":"N3Ah8CMSm"},{"id":"abcDEF123"}]},{"role":"tool","tool_call_id":"N3Ah8CMSm"}]})",
+     {"messages[0].tool_calls[0].id: nine letters and digits in place of the id (short-ids)",
+      "messages[1].tool_call_id: nine letters and digits in place of the id (short-ids)"}},
+    {"named-ids",
+     R"({"messages": [{"role": "assistant", "tool_calls": [{"id": "functions.f:0", "function": {"name": "f"}}, {"id": "1", "function": {"name": "g"}}]},
+         {"role": "tool", "tool_call_id": "1"}]})",
+     R"({"messages":[{"role":"assistant","tool_calls":[{"id":"functions.f:0","function":{"name":"f"}},{"id":"functions.g:1","function":{"name":"g"}}]},)"
+     R"({"role":"tool","tool_call_id":"functions.g:1"}]})",
+     {"messages[0].tool_calls[1].id: functions.NAME:NUMBER in place of the id (named-ids)",
+      "messages[1].tool_call_id: functions.NAME:NUMBER in place of the id (named-ids)"}},
+    {"join-systems",
+     R"({"messages": [{"role": "system", "content": "a"}, {"role": "developer", "content": [{"type": "text", "text": "b"}]},
+         {"role": "user", "content": "c"}, {"role": "system", "content": "d"}]})",
+     R"({"messages":[{"role":"system","content":"a\n\nb"},{"role":"user","content":"c"},{"role":"system","content":"d"}]})",
+     {"messages[1]: joined with the message before (join-systems)"}},
+    {"gather-systems",
+     R"({"messages": [{"role": "user", "content": "c"}, {"role": "system", "content": "a"}, {"role": "system", "content": null}, {"role": "user"},
+         {"role": "system", "content": "b"}]})",
+     R"({"messages":[{"role":"user","content":"c"},{"role":"system","content":"a\n\nb"},{"role":"user"}]})",
+     {"messages[2]: joined with the first of the system's (gather-systems)",
+      "messages[4]: joined with the first of the system's (gather-systems)"}},
+    {"late-system",
+     R"({"messages": [{"role": "system"}, {"role": "developer"}, {"role": "user"}, {"role": "system"}, {"role": "developer"}]})",
+     R"({"messages":[{"role":"system"},{"role":"developer"},{"role":"user"},{"role":"user"},{"role":"user"}]})",
+     {"messages[3].role: was the system's (late-system)", "messages[4].role: was the system's (late-system)"}},
+    {"late-system:developer",
+     R"({"messages": [{"role": "user"}, {"role": "system"}, {"role": "developer"}]})",
+     R"({"messages":[{"role":"user"},{"role":"system"},{"role":"user"}]})",
+     {"messages[2].role: was the system's (late-system)"}},
+    {"first-system",
+     R"({"messages": [{"role": "system"}, {"role": "user"}, {"role": "system"}]})",
+     R"({"messages":[{"role":"user"},{"role":"user"},{"role":"system"}]})",
+     {"messages[0].role: was the system's (first-system)"}},
+    {"join-users",
+     R"({"messages": [{"role": "user", "content": "a"}, {"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "b"}]},
+         {"role": "assistant"}, {"role": "user", "name": "n"}, {"role": "user", "content": ""}]})",
+     R"({"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"\n\n"},{"type":"image"},{"type":"text","text":"b"}]},)"
+     R"({"role":"assistant"},{"role":"user","name":"n"},{"role":"user","content":""}]})",
+     {"messages[1]: joined with the message before (join-users)"}},
     {"defaults",
      R"({"messages": [], "documents": [1]})",
      R"({"messages":[],"documents":[1],"tools":null})",
@@ -133,8 +227,8 @@ const Row kRows[] = {
 ReadOptions only(std::string_view name) {
   ReadOptions options;
   for (const NormalisePass& pass : normalise_passes()) {
-    auto& names = pass.name == name ? options.extra_passes : options.skip_passes;
-    names.emplace_back(pass.name);
+    const bool wanted = pass.name == name.substr(0, name.find(':'));
+    (wanted ? options.extra_passes : options.skip_passes).emplace_back(wanted ? name : pass.name);
   }
   return options;
 }
@@ -160,7 +254,10 @@ TEST(Normalise, EachPassAlone) {
 TEST(Normalise, EveryPassHasARow) {
   for (const NormalisePass& pass : normalise_passes()) {
     const bool found = std::any_of(std::begin(kRows), std::end(kRows),
-                                   [&](const Row& row) { return row.pass == pass.name; });
+                                   [&](const Row& row) {
+                                     const std::string_view name = row.pass;
+                                     return name.substr(0, name.find(':')) == pass.name;
+                                   });
     EXPECT_TRUE(found) << pass.name;
   }
 }
@@ -187,6 +284,74 @@ TEST(Normalise, FlatCallsWithTextArguments) {
   EXPECT_EQ(
       as_json(chat->messages()),
       R"([{"role":"assistant","tool_calls":[{"type":"function","function":{"name":"f","arguments":{"a":[]}}}],"content":""}])");
+}
+
+/// Options for requests that differ from all of the defaults in these passes.
+ReadOptions also(std::vector<std::string> passes) {
+  ReadOptions options;
+  options.extra_passes = std::move(passes);
+  return options;
+}
+
+TEST(Normalise, JoinedMessagesKeepTheirPlaces) {
+  Result<Conversation> chat = Conversation::from_json(
+      R"({"messages": [{"role": "user", "content": "a"}, {"role": "user", "content": "b"},
+          {"role": "assistant", "tool_calls": [{"name": "f", "arguments": "{\"x\": \"y\", \"n\": 1}"}]},
+          {"role": "user", "content": "c"}, {"role": "user", "content": "d"}]})",
+      also({"join-users", "arguments-text"}));
+  ASSERT_TRUE(chat.has_value());
+  EXPECT_EQ(as_json(chat->messages()),
+            R"([{"role":"user","content":"a\n\nb"},{"role":"assistant","tool_calls":[{"type":"function","function":{"name":"f",)"
+            R"("arguments":"{\"x\": \"y\", \"n\": 1}"}}],"content":""},{"role":"user","content":"c\n\nd"}])");
+  const Template compiled =
+      *Template::compile("{% for m in messages %}{{ m.content }}{% for c in m.tool_calls %}{{ c.function.arguments }}{% endfor %}{% endfor %}");
+  const auto places = [&] {
+    const Result<Rendering> prompt = compiled.render(*chat);
+    EXPECT_TRUE(prompt.has_value());
+    std::string places;
+    for (const Span& span : prompt->spans()) {
+      const std::string path = path_of_span(*chat, span);
+      if (path.ends_with("content") || path.ends_with("arguments.x")) places += path + "=" + std::to_string(span.message) + " ";
+    }
+    return places;
+  };
+  EXPECT_EQ(places(), "messages[0].content=0 messages[1].content=0 messages[3].content=2 messages[4].content=2 ");
+  const Message before[] = {{.role = "system", .content = "s"}};
+  ASSERT_TRUE(chat->put_before(before).has_value());
+  EXPECT_EQ(places(), "model.messages[0].content=0 messages[0].content=1 messages[1].content=1 messages[3].content=3 messages[4].content=3 ");
+}
+
+TEST(Normalise, NotesNameMessagesOfTheRequestAfterJoins) {
+  const Result<Conversation> chat = Conversation::from_json(
+      R"({"messages": [{"role": "system", "content": "a"}, {"role": "system", "content": "b"}, {"role": "user", "content": "c"},
+          {"role": "user", "content": "d"}, {"role": "assistant", "reasoning": "r", "content": "e"}]})",
+      also({"join-systems", "join-users"}));
+  ASSERT_TRUE(chat.has_value());
+  const std::vector<std::string> notes = {"messages[1]: joined with the message before (join-systems)",
+                                          "messages[3]: joined with the message before (join-users)",
+                                          "messages[4].reasoning_content: taken from reasoning (reasoning-names)"};
+  EXPECT_EQ(std::vector<std::string>(chat->notes().begin(), chat->notes().begin() + 3), notes);
+}
+
+TEST(Normalise, PassesAskedForTwiceAreForTheRolesOfBoth) {
+  const char* request = R"({"messages": [{"role": "user", "content": []}, {"role": "tool", "content": []}, {"role": "x", "content": []}]})";
+  const auto joined = [&](std::vector<std::string> passes) {
+    const Result<Conversation> chat = Conversation::from_json(request, also(std::move(passes)));
+    std::size_t count = 0;
+    for (const std::string& note : chat->notes()) count += note.find("content-parts") != std::string::npos;
+    return count;
+  };
+  EXPECT_EQ(joined({"content-parts:user", "content-parts:tool"}), 2u);
+  EXPECT_EQ(joined({"content-parts:user", "content-parts"}), 3u);
+  EXPECT_EQ(joined({"content-parts", "content-parts:user"}), 3u);
+}
+
+TEST(Normalise, RefusesArgumentsOfPassesThatTakeNone) {
+  for (const char* pass : {"null-content:user", "reasoning-key", "reasoning-part", "developer-role:x"}) {
+    const Result<Conversation> chat = Conversation::from_json(R"({"messages": []})", also({pass}));
+    ASSERT_FALSE(chat.has_value()) << pass;
+    EXPECT_EQ(chat.error().code(), ErrorCode::usage);
+  }
 }
 
 TEST(Normalise, RefusesUnknownPasses) {

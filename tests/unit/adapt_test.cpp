@@ -1,0 +1,171 @@
+// adapt(): which passes a template needs, found by rendering it. A row a need; and when a request asks for them at all.
+#include <gtest/gtest.h>
+
+#include "parlance/derive.h"
+#include "probe/adapter.h"
+
+namespace parlance {
+namespace {
+
+struct Row {
+  const char* need;
+  const char* source;
+  std::vector<std::string> passes;
+};
+
+// Shows every role as it is; `calls` writes a message's calls.
+#define TURNS(before, calls)                                                                                       \
+  "{% for m in messages %}" before "<{{ m.role }}>{{ m.content if m.content is string else raise_exception('list') }}" \
+  "{% for c in m.tool_calls %}" calls "{% endfor %}</>{% endfor %}"
+#define TEXT_ONLY "content-parts:user,assistant,system,developer,tool"
+#define CALL "[{{ c.function.name }} {{ c.function.arguments | tojson }}]"
+
+const Row kRows[] = {
+    {"content as text", TURNS("", CALL), {TEXT_ONLY}},
+    {"nothing",
+     "{% for m in messages %}<{{ m.role }}>{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}{{ p.text }}"
+     "{% endfor %}{% endif %}{% for c in m.tool_calls %}" CALL "{% endfor %}</>{% endfor %}",
+     {}},
+    {"text that is trimmed, and parts that are not",
+     "{% for m in messages %}<{{ m.role }}>{% if m.content is string %}{{ m.content | trim }}{% else %}{% for p in m.content %}{{ p.text }}"
+     "{% endfor %}{% endif %}{% for c in m.tool_calls %}" CALL "{% endfor %}</>{% endfor %}",
+     {"one-part:user,assistant,system,developer,tool"}},
+    {"content as parts",
+     "{% for m in messages %}<{{ m.role }}>{% for p in m.content %}{{ p.text }}{% endfor %}</>{% endfor %}",
+     {"text-parts:user,assistant,system,developer,tool"}},
+    {"arguments as text", TURNS("", "[{{ c.function.name }} {{ c.function.arguments + '' }}]"), {TEXT_ONLY, "arguments-text"}},
+    {"arguments as text, for others print as Python's", TURNS("", "[{{ c.function.name }} {{ c.function.arguments }}]"), {TEXT_ONLY, "arguments-text"}},
+    {"null beside calls",
+     "{% for m in messages %}<{{ m.role }}>{% if m.content is not none %}{{ m.content + '' }}{% else %}{% for c in m.tool_calls %}" CALL
+     "{% endfor %}{% endif %}</>{% endfor %}",
+     {TEXT_ONLY, "calls-null-content"}},
+    {"nothing beside calls",
+     "{% for m in messages %}<{{ m.role }}>{% if 'content' in m %}{{ m.content + '' }}{% else %}{% for c in m.tool_calls %}" CALL
+     "{% endfor %}{% endif %}</>{% endfor %}",
+     {TEXT_ONLY, "calls-no-content"}},
+    {"short ids",
+     TURNS("", "{% if c.id | length != 9 %}{{ raise_exception('id') }}{% endif %}" CALL),
+     {TEXT_ONLY, "missing-ids", "short-ids"}},
+    {"some id", TURNS("", "{% if c.id is not defined %}{{ raise_exception('id') }}{% endif %}" CALL), {TEXT_ONLY, "missing-ids"}},
+    {"ids with the name", TURNS("", "[{{ c.id }} {{ c.function.arguments | tojson }}]"), {TEXT_ONLY, "named-ids"}},
+    {"reasoning under a name of its own",
+     TURNS("", CALL) "{% for m in messages if m.thinking_text %}<think>{{ m.thinking_text }}</think>{{ m.content }}{% endfor %}",
+     {TEXT_ONLY, "reasoning-key:thinking_text"}},
+    {"no developer",
+     TURNS("{% if m.role == 'developer' %}{{ raise_exception('role') }}{% endif %}", CALL),
+     {"content-parts:user,assistant,system,tool", "developer-role"}},
+    {"the system first",
+     TURNS("{% if m.role in ['system', 'developer'] and not loop.first %}{{ raise_exception('first') }}{% endif %}", CALL),
+     {TEXT_ONLY, "join-systems", "late-system:system", "late-system:developer"}},
+    {"one system, from anywhere",
+     "{% set ns = namespace(s='') %}{% for m in messages if m.role == 'system' %}{% set ns.s = m.content + '' %}{% endfor %}{{ ns.s }}"
+     "{% for m in messages if m.role != 'system' %}<{{ m.role }}>{{ m.content + '' }}{% for c in m.tool_calls %}" CALL
+     "{% endfor %}</>{% endfor %}",
+     {TEXT_ONLY, "join-systems", "gather-systems"}},
+    {"turns that alternate",
+     TURNS("{% if m.role == 'user' and loop.previtem is defined and loop.previtem.role == 'user' %}{{ raise_exception('twice') }}{% endif %}", CALL),
+     {TEXT_ONLY, "join-users"}},
+};
+
+TemplateCapabilities capabilities_of(const char* source) {
+  const Result<Template> compiled = Template::compile(source);
+  EXPECT_TRUE(compiled.has_value()) << source;
+  const Result<DerivedFormat> derived = derive(*compiled);
+  EXPECT_TRUE(derived.has_value()) << source;
+  return derived->capabilities;
+}
+
+TEST(Adapt, EachNeedHasItsPass) {
+  for (const Row& row : kRows) EXPECT_EQ(adapt(capabilities_of(row.source)).extra_passes, row.passes) << row.need;
+}
+
+TEST(Adapt, KeepsWhatWasAskedFor) {
+  const TemplateCapabilities can = capabilities_of(kRows[0].source);
+  ReadOptions options;
+  options.extra_passes = {"join-users"};
+  options.skip_passes = {"content-parts"};
+  const ReadOptions adapted = adapt(can, options);
+  EXPECT_EQ(adapted.extra_passes, (std::vector<std::string>{"join-users", TEXT_ONLY}));
+  EXPECT_EQ(adapted.skip_passes, options.skip_passes);
+  options.normalise = false;
+  EXPECT_EQ(adapt(can, options).extra_passes, options.extra_passes);
+}
+
+std::string rendered(const Template& compiled, std::string_view request, const ReadOptions& reading) {
+  const Result<Conversation> chat = Conversation::from_json(request, reading);
+  if (!chat) return std::string(chat.error().message());
+  RenderOptions options;
+  options.add_generation_prompt = false;
+  const Result<Rendering> prompt = compiled.render(*chat, options);
+  return prompt ? std::string(prompt->text()) : std::string(prompt.error().message());
+}
+
+TEST(Adapt, CallsShowWithIdsOfAnyLength) {
+  const Template compiled = *Template::compile(
+      "{% for m in messages %}{% for c in m.tool_calls %}{% if c.id | length != 9 %}{{ raise_exception('id') }}{% endif %}"
+      "({{ c.id }} {{ c.function.name }} {{ c.function.arguments | tojson }}){% endfor %}<{{ m.role }} {{ m.tool_call_id }}>{{ m.content }}"
+      "{% endfor %}");
+  const ReadOptions reading = adapt(derive(compiled)->capabilities);
+  const char* request = R"({"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "tool_calls": [
+      {"id": "call_abc", "function": {"name": "f", "arguments": "{}"}}, {"id": "abcABC123", "function": {"name": "g", "arguments": {}}}]},
+      {"role": "tool", "tool_call_id": "abcABC123", "content": "x"}, {"role": "tool", "tool_call_id": "call_abc", "content": "y"}]})";
+  const std::string text = rendered(compiled, request, reading);
+  const std::string id = text.substr(text.find('(') + 1, 9);
+  EXPECT_EQ(text, "<user >q(" + id + " f {})(abcABC123 g {})<assistant ><tool abcABC123>x<tool " + id + ">y");
+  EXPECT_EQ(rendered(compiled, request, {}), "id");
+}
+
+TEST(Adapt, ReasoningAndContentThatExcludeEachOtherAreJoined) {
+  const Template compiled = *Template::compile(
+      "{% for m in messages %}<{{ m.role }}>{% if m.tool_calls %}{% if m.thinking and m.content %}{{ raise_exception('both') }}{% endif %}"
+      "{% endif %}{% if m.thinking %}<think>{{ m.thinking }}</think>{% endif %}{{ m.content + '' }}{% for c in m.tool_calls %}"
+      "<call>{{ {'name': c.function.name, 'arguments': c.function.arguments} | tojson }}</call>{% endfor %}</>{% endfor %}");
+  const ReadOptions reading = adapt(derive(compiled)->capabilities);
+  const char* request = R"({"messages": [{"role": "assistant", "content": "c", "reasoning": "r", "tool_calls": [
+      {"function": {"name": "f", "arguments": {}}}]}]})";
+  EXPECT_EQ(rendered(compiled, request, reading),
+            "<assistant><think>r\n\nc</think><call>{\"name\": \"f\", \"arguments\": {}}</call></>");
+}
+
+struct Request {
+  bool may;
+  const char* messages;
+};
+const Request kRequests[] = {
+    {false, R"([])"},
+    {false, R"([{"role": "system", "content": "s"}, {"role": "user", "content": "u"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "u"}])"},
+    {false, R"([{"role": "assistant", "content": "a", "tool_calls": null, "reasoning": null}])"},
+    {false, R"({"a": 1})"},
+    {false, R"([1])"},
+    {true, R"([{"role": "user", "content": []}])"},
+    {true, R"([{"role": "developer", "content": "d"}])"},
+    {true, R"([{"role": "user", "content": "u"}, {"role": "system", "content": "s"}])"},
+    {true, R"([{"role": "user", "content": "u"}, {"role": "user", "content": "u"}])"},
+    {true, R"([{"role": "assistant", "tool_calls": []}])"},
+    {true, R"([{"role": "assistant", "content": "", "thinking": "t"}])"},
+};
+
+TEST(Adapter, DerivesOnlyForRequestsThatMayNeedIt) {
+  ReadOptions as_is;
+  as_is.normalise = false;
+  for (const Request& one : kRequests) {
+    const Result<Conversation> chat = Conversation::from_json("{\"messages\": " + std::string(one.messages) + "}", as_is);
+    ASSERT_TRUE(chat.has_value());
+    EXPECT_EQ(probe::may_need_adapting(*chat), one.may) << one.messages;
+  }
+}
+
+TEST(Adapter, PlainTextIsAdaptedWhereOnlyPartsShow) {
+  const Template compiled = *Template::compile("{% for m in messages %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endfor %}");
+  probe::Adapter adapter(compiled, {}, {});
+  ReadOptions as_is;
+  as_is.normalise = false;
+  const char* request = R"({"messages": [{"role": "user", "content": "text"}]})";
+  const Result<Conversation> untouched = Conversation::from_json(request, as_is);
+  ASSERT_TRUE(untouched.has_value());
+  EXPECT_EQ(rendered(compiled, request, adapter.options_for(*untouched)), "text");
+  EXPECT_EQ(rendered(compiled, request, {}), "");
+}
+
+}  // namespace
+}  // namespace parlance
