@@ -164,8 +164,15 @@ def fidelity(_):
     return table(["compared with", "what", "result"], rows)
 
 
+def passes(binary):
+    """`name[:ARGUMENT] (off by default)` and below it an indented sentence, for each pass."""
+    listing = subprocess.run([binary, "render", "--list-passes"], capture_output=True, check=True, text=True).stdout
+    rows = re.findall(r"^(\S+)( \(off by default\))?\n    (.*)$", listing, re.MULTILINE)
+    return table(["pass", "runs", "what it does"], [[code(name), "if asked or needed" if off else "always", what] for name, off, what in rows])
+
+
 PARTS = {"go_functions": go_functions, "filters": builtins("filters"), "tests": builtins("tests"), "globals": builtins("globals"), "methods": methods,
-         "errors": errors, "limits": limits, "differences": differences,
+         "errors": errors, "passes": passes, "limits": limits, "differences": differences,
          "speed": speed, "example": example, "fidelity": fidelity}
 
 

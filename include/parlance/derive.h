@@ -90,6 +90,7 @@ struct TemplateCapabilities {
   bool reasoning_in_history = false;  ///< reasoning of a turn before the last user's shows
   /// The member that carries it: "reasoning_content"; "content[].type=thinking" for a part of content of that type.
   std::string reasoning_key;
+  std::string reasoning_member;       ///< the same where reasoning shows without any text round it, too
   bool reasoning_excludes_content = false;  ///< beside calls the template raises for both, and shows either
   bool reasoning_names_alike = true;  ///< it shows alike as `reasoning_content`, `reasoning` and `thinking`
 };

@@ -26,22 +26,36 @@ std::string in_quotes(std::string_view text) {
 
 void append_row(std::string& out, std::string_view name, std::string_view text) {
   out.append("  ").append(name);
-  out.append(name.size() < 22 ? 22 - name.size() : 1, ' ');
+  out.append(name.size() < 26 ? 26 - name.size() : 1, ' ');
   out.append(text).append("\n");
 }
 
 std::string yes(bool flag) { return flag ? "yes" : "no"; }
 
+std::string shape_of(const ContentShape& shape) {
+  if (!shape.text || !shape.parts) return shape.text ? "text" : "a list of parts";
+  return shape.alike ? "text or a list of parts" : "text or a list of parts, which show otherwise";
+}
+
+std::string ids_of(const TemplateCapabilities& can) {
+  std::string out = can.call_ids_shown ? "shown" : "not shown";
+  if (can.call_ids_needed) out += ", needed";
+  if (can.call_ids == CallIds::nine) out += ", nine letters and digits";
+  if (can.call_ids == CallIds::named) out += ", with the tool's name";
+  return out;
+}
+
 void append_capabilities(std::string& out, const TemplateCapabilities& can) {
   out += "\nthe template\n";
   for (const auto& [role, fate] : can.roles) append_row(out, "role " + role, fate);
-  append_row(out, "content", can.parts_content ? "text, or a list of parts" : "text");
+  for (const auto& [order, fate] : can.orders) append_row(out, order, fate);
+  for (const ContentShape& shape : can.contents) append_row(out, "content of " + shape.role, shape_of(shape));
   append_row(out, "tools", can.tools ? "shown" : "not shown");
   append_row(out, "calls", !can.calls ? "not shown" : can.parallel_calls ? "shown, several in a message" : "shown, one in a message");
   if (can.calls) {
     append_row(out, "content beside calls", can.content_with_calls ? "kept" : "dropped");
-    append_row(out, "arguments", can.object_arguments && can.text_arguments ? "object or text" : can.object_arguments ? "object" : "text");
-    append_row(out, "call ids", can.call_ids_needed ? "needed" : can.call_ids_shown ? "shown" : "not shown");
+    append_row(out, "arguments", can.text_arguments_needed ? "text" : can.text_arguments ? "object or text" : "object");
+    append_row(out, "call ids", ids_of(can));
   }
   if (!can.reasoning_key.empty()) {
     append_row(out, "reasoning", "in " + can.reasoning_key);

@@ -53,12 +53,12 @@ class Adaptation {
 
   void reasoning() {
     constexpr std::string_view kPart = "content[].type=";
-    if (can_.reasoning_key.starts_with(kPart)) {
-      use_for("reasoning-part", can_.reasoning_key.substr(kPart.size()));
+    if (can_.reasoning_member.starts_with(kPart)) {
+      use_for("reasoning-part", can_.reasoning_member.substr(kPart.size()));
     } else if (!can_.reasoning_names_alike) {
-      use_for("reasoning-key", can_.reasoning_key);
+      use_for("reasoning-key", can_.reasoning_member);
     }
-    if (can_.reasoning_excludes_content) use_for("join-reasoning", can_.reasoning_key);
+    if (can_.reasoning_excludes_content) use_for("join-reasoning", can_.reasoning_member);
   }
 
   void calls() {

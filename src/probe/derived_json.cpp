@@ -67,6 +67,7 @@ void append_capabilities(std::string& out, const TemplateCapabilities& can) {
   append_flag(out, "reasoning_with_calls", can.reasoning_with_calls);
   append_flag(out, "reasoning_in_history", can.reasoning_in_history);
   if (!can.reasoning_key.empty()) append_text(out += ", ", "reasoning_key", can.reasoning_key);
+  if (!can.reasoning_member.empty()) append_text(out += ", ", "reasoning_member", can.reasoning_member);
   append_flag(out, "reasoning_excludes_content", can.reasoning_excludes_content);
   append_flag(out, "reasoning_names_alike", can.reasoning_names_alike);
   out += "}";

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "probe/reasoning.h"
 #include "value/json.h"
 
 namespace parlance::probe {
@@ -40,7 +41,7 @@ class Shapes {
     for (const std::string_view role : {"user", "assistant", "system", "developer", "tool"}) find_content(role);
     find_orders();
     if (can_.calls) find_calls();
-    if (!can_.reasoning_key.empty()) find_reasoning_names();
+    find_reasoning();
   }
 
  private:
@@ -165,6 +166,7 @@ class Shapes {
     prober_.convention = found;
   }
 
+  /// An assistant's message with reasoning under a name, and also under the usual one.
   std::string answer_with(std::string_view name, bool calls, bool also_usual, bool content = false) const {
     std::string out = "{\"role\": \"assistant\", \"content\": " + in_quotes(calls && !content ? "" : kContent);
     if (also_usual && name != kUsualName) out += ", " + in_quotes(kUsualName) + ": " + in_quotes(kReasoning);
@@ -175,21 +177,49 @@ class Shapes {
     return out + ", " + request.substr(begin, request.find("], \"tools\"") - begin);
   }
 
+  Shot take_reasoning(std::string_view name, bool calls, bool also_usual, bool content = false) {
+    return take({said("user", kUser), answer_with(name, calls, also_usual, content)});
+  }
+
+  /// The part of content as which reasoning shows, and not as Python prints a list.
+  bool shows_as_part(std::string_view type) {
+    const std::string part = "{\"type\": " + in_quotes(type) + ", " + in_quotes(type) + ": " + in_quotes(kReasoning) + ", \"text\": " + in_quotes(kReasoning) + "}";
+    const std::string content = "[" + part + ", {\"type\": \"text\", \"text\": " + in_quotes(kContent) + "}]";
+    const Shot shot = take({said("user", kUser), message("assistant", content)});
+    const Shot without = take({said("user", kUser), said("assistant", kContent)});
+    return holds(shot, kReasoning) && count_of(shot.text, "type") <= count_of(without.text, "type");
+  }
+
+  /// Under which name reasoning shows; "" for none.
+  std::string shown_reasoning() {
+    constexpr std::string_view kPart = "content[].type=";
+    const std::string& found = can_.reasoning_key;
+    if (found.starts_with(kPart)) {
+      if (shows_as_part(std::string_view(found).substr(kPart.size()))) return found;
+    } else if (!found.empty()) {
+      return found;
+    }
+    for (const std::string& name : reasoning_keys(prober_.chat_template().facts())) {
+      if (holds(take_reasoning(name, false, false), kReasoning) || holds(take_reasoning(name, true, false), kReasoning)) return name;
+    }
+    return {};
+  }
+
+  static bool same(const Shot& one, const Shot& other) { return one.rendered == other.rendered && one.text == other.text; }
+
   /// Does reasoning show alike under each name that clients use, as the pass reasoning-names hands it over?
-  void find_reasoning_names() {
-    can_.reasoning_names_alike = true;
-    const auto beside_calls = [&](bool content) { return take({said("user", kUser), answer_with(can_.reasoning_key, true, false, content)}); };
-    can_.reasoning_excludes_content = can_.content_with_calls && beside_calls(false) && !beside_calls(true);
+  void find_reasoning() {
+    can_.reasoning_member = shown_reasoning();
+    if (can_.reasoning_member.empty()) return;
     for (const bool calls : {false, true}) {
       if (calls && !can_.calls) continue;
-      const Shot usual = take({said("user", kUser), answer_with(kUsualName, calls, true)});
-      const Shot best = take({said("user", kUser), answer_with(can_.reasoning_key, calls, false)});
-      for (const std::string_view name : {"reasoning", "thinking"}) {
-        const Shot other = take({said("user", kUser), answer_with(name, calls, true)});
-        if (usual.text != other.text || usual.rendered != other.rendered) can_.reasoning_names_alike = false;
-      }
-      if (usual.text != best.text || usual.rendered != best.rendered) can_.reasoning_names_alike = false;
+      const Shot usual = take_reasoning(kUsualName, calls, true);
+      bool alike = same(usual, take_reasoning(can_.reasoning_member, calls, false));
+      for (const std::string_view name : {"reasoning", "thinking"}) alike = alike && same(usual, take_reasoning(name, calls, true));
+      can_.reasoning_names_alike = can_.reasoning_names_alike && alike;
     }
+    can_.reasoning_excludes_content = can_.content_with_calls && take_reasoning(can_.reasoning_member, true, false) &&
+                                      !take_reasoning(can_.reasoning_member, true, false, true);
   }
 
   static constexpr std::string_view kOther = "zq other system text";

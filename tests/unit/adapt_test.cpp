@@ -51,6 +51,13 @@ const Row kRows[] = {
     {"reasoning under a name of its own",
      TURNS("", CALL) "{% for m in messages if m.thinking_text %}<think>{{ m.thinking_text }}</think>{{ m.content }}{% endfor %}",
      {TEXT_ONLY, "reasoning-key:thinking_text"}},
+    {"reasoning under a name of its own, with nothing round it",
+     "{% for m in messages %}<{{ m.role }}>{{ m.reasoning }}{{ m.content }}</>{% endfor %}",
+     {TEXT_ONLY, "reasoning-key:reasoning"}},
+    {"reasoning as a part",
+     "{% for m in messages %}<{{ m.role }}>{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}"
+     "{% if p.type == 'thinking' %}<think>{{ p.thinking }}</think>{% else %}{{ p.text }}{% endif %}{% endfor %}{% endif %}</>{% endfor %}",
+     {"reasoning-part:thinking"}},
     {"no developer",
      TURNS("{% if m.role == 'developer' %}{{ raise_exception('role') }}{% endif %}", CALL),
      {"content-parts:user,assistant,system,tool", "developer-role"}},
