@@ -1,12 +1,14 @@
 // parlance format: how a template's model writes its replies, and what the template can.
 //
 // Begin reading at run_format.
+#include <cstdio>
 #include <memory>
 
 #include "cli/commands.h"
 #include "cli/prompt_options.h"
 #include "cli/derive_choice.h"
 #include "cli/report.h"
+#include "parlance/response_template.h"
 #include "value/json.h"
 
 namespace parlance::cli {
@@ -16,6 +18,7 @@ struct FormatCommand {
   PromptOptions prompt;
   bool json = false;
   bool only_format = false;
+  bool response_template = false;
 };
 
 std::string in_quotes(std::string_view text) {
@@ -82,9 +85,20 @@ std::string as_text(const DerivedFormat& derived) {
   return out;
 }
 
+/// Losses go to standard error, so that what is printed is the template alone.
+int print_response_template(const DerivedFormat& derived) {
+  ResponseTemplateOptions options;
+  if (!derived.capabilities.reasoning_key.empty()) options.reasoning_key = derived.capabilities.reasoning_key;
+  const Result<WrittenResponseTemplate> written = write_response_template(derived.format, options);
+  if (!written) return report(written.error());
+  for (const std::string& loss : written->losses) std::fprintf(stderr, "note: %s\n", loss.c_str());
+  return print(written->json + "\n");
+}
+
 int run_format(FormatCommand& command) {
   const Result<DerivedFormat> derived = derive_reply(command.prompt);
   if (!derived) return report(derived.error());
+  if (command.response_template) return print_response_template(*derived);
   if (command.only_format) return print(derived->format.to_json() + "\n");
   return print(command.json ? derived->to_json() + "\n" : as_text(*derived));
 }
@@ -92,7 +106,8 @@ int run_format(FormatCommand& command) {
 constexpr const char* kFooter = R"(Examples:
   parlance format -f chatml                    how its replies are written, and how that was found
   parlance format -t chat_template.jinja --json    the same for a program
-  parlance format -m org/name --reply-format > f.json    what parlance read --reply-format takes)";
+  parlance format -m org/name --reply-format > f.json    what parlance read --reply-format takes
+  parlance format -m org/name --response-template       what transformers' parse_response takes)";
 
 }  // namespace
 
@@ -104,6 +119,7 @@ Run declare_format(CLI::App& app) {
   declare_limits(app, c.prompt);
   app.add_flag("--json", c.json, "Print all that was found as a JSON object");
   app.add_flag("--reply-format", c.only_format, "Print the format of replies alone, as JSON");
+  app.add_flag("--response-template", c.response_template, "Print it as transformers' response_template, for tokenizer_config.json");
   return [command] { return run_format(*command); };
 }
 

@@ -1,0 +1,81 @@
+// Writing regular expressions. Begin reading at soft_pattern.
+#include "response/pattern.h"
+
+#include <algorithm>
+
+namespace parlance::response {
+namespace {
+
+constexpr std::string_view kSpecial = "\\^$.|?*+()[]{}";
+
+bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+void append_escaped(std::string& out, char c) {
+  if (c == '\n') {
+    out += "\\n";
+  } else {
+    if (kSpecial.find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+}
+
+}  // namespace
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) append_escaped(out, c);
+  return out;
+}
+
+std::string soft_pattern(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    std::size_t run = 0;
+    while (run < text.size() && is_blank(text[run])) ++run;
+    if (text.substr(0, run).find('\n') != std::string_view::npos) {
+      out += "\\s*";
+      text = text.substr(run);
+      continue;
+    }
+    append_escaped(out, text.front());
+    text = text.substr(1);
+  }
+  return out;
+}
+
+std::string joined_pattern(std::vector<std::string> alternatives) {
+  std::stable_sort(alternatives.begin(), alternatives.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  std::string out;
+  for (auto one = alternatives.begin(); one != alternatives.end(); ++one) {
+    if (std::find(alternatives.begin(), one, *one) == one) out.append(out.empty() ? "" : "|").append(*one);
+  }
+  return out;
+}
+
+std::string any_pattern(const std::vector<std::string>& texts) {
+  std::vector<std::string> patterns;
+  for (const std::string& text : texts) patterns.push_back(soft_pattern(text));
+  if (patterns.size() == 1) return patterns.front();
+  return "(?:" + joined_pattern(std::move(patterns)) + ")";
+}
+
+std::string word_pattern(std::string_view stops) {
+  std::string out = "[^\\s";
+  std::string seen;
+  for (const char c : stops) {
+    // A part of a character may not stand in a class alone; what begins with one is not told by its first byte.
+    if (is_blank(c) || static_cast<unsigned char>(c) >= 0x80 || seen.find(c) != std::string::npos) continue;
+    seen += c;
+    if (std::string_view("\\^-[]&~|").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out + "]+";
+}
+
+std::string optional_space(std::string_view space) {
+  std::string out;
+  for (const char c : space) out.append(escaped(std::string_view(&c, 1))).append("?");
+  return out;
+}
+
+}  // namespace parlance::response
