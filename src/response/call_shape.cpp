@@ -175,9 +175,26 @@ class PartsWriter {
     }
   }
 
+  /// One text that begins with another would close a call where only the other has come so far: the other closes, and
+  /// what is left of the longer one is dropped.
+  static std::vector<std::string> shortest(const std::vector<std::string>& texts, std::vector<std::string>& rests) {
+    std::vector<std::string> out;
+    for (const std::string& text : texts) {
+      const auto shorter = std::find_if(texts.begin(), texts.end(), [&](const std::string& t) { return t.size() < text.size() && text.starts_with(t); });
+      if (shorter == texts.end()) {
+        out.push_back(text);
+        continue;
+      }
+      const std::size_t rest = text.find_first_not_of(" \n\t", shorter->size());
+      if (rest != std::string::npos) rests.push_back(text.substr(rest));
+    }
+    return out;
+  }
+
   Result<void> take_close(CallShape& shape) {
-    if (body_ + 2 == form_.call.size() && form_.call.back().kind == Part::literal && are_literal(form_.call.back().literal.texts)) {
-      shape.closers = form_.call.back().literal.texts;
+    if (body_ + 2 == form_.call.size() && form_.call.back().kind == Part::literal) {
+      const std::vector<std::string> texts = shortest(form_.call.back().literal.texts, shape.rests);
+      are_literal(texts) ? void(shape.closers = texts) : void(shape.close = any_pattern(texts));
       return {};
     }
     for (std::size_t at = body_ + 1; at < form_.call.size(); ++at) {
@@ -302,7 +319,7 @@ Result<CallShape> shape_of(const CallForm& form, const std::string& path, const 
   const bool closes = !shape.closers.empty() || !shape.close.empty();
   if (form.initial) losses.emplace_back("whatever JSON an answer begins with is taken for calls");
   if (form.declared_only) losses.emplace_back("an opener of calls in an answer is taken for a call whatever follows it");
-  if (!closes && form.separator.find_first_not_of(" \n\t") != std::string::npos) losses.push_back("several calls with " + quoted(form.separator) + " between them are an error");
+  if (!closes && !shape.is_list && form.call.back().kind == Part::object) losses.emplace_back("several calls that follow each other without a closing marker are an error");
   return shape;
 }
 

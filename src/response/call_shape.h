@@ -13,6 +13,7 @@ struct CallShape {
   std::string open{};                  ///< else: a pattern
   std::vector<std::string> closers{};  ///< texts; empty with `close` empty: nothing closes it
   std::string close{};
+  std::vector<std::string> rests{};    ///< texts that may stand behind what closes it, and mean nothing
   bool close_optional = false;
   bool is_list = false;                ///< what is read is a list of calls
   std::string content{};               ///< the parser's name

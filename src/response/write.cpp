@@ -116,9 +116,15 @@ class Writer {
     return {};
   }
 
+  /// What ends a reply. A text with which a marker begins would be taken for the end before the marker is whole.
   std::vector<std::string> ends() const {
     std::vector<std::string> out;
-    for (const ReplyMarker& marker : format_.end) out.insert(out.end(), marker.texts.begin(), marker.texts.end());
+    const std::vector<std::string> others = markers();
+    for (const ReplyMarker& marker : format_.end) {
+      for (const std::string& text : marker.texts) {
+        if (std::none_of(others.begin(), others.end(), [&](const std::string& m) { return m.starts_with(text) && m != text; })) out.push_back(text);
+      }
+    }
     return out;
   }
 
@@ -183,6 +189,7 @@ class Writer {
       close.add_texts(response::without_prompt(form.open.texts, taken_));
       close.add_texts(form.close.texts);
     }
+    for (const CallShape& shape : shapes_) close.add_texts(shape.rests);
     close.add_texts(ends());
     out += "\"content\": {\"repeats\": true, \"join\": \"\"";
     close.append_to(out, "close");
@@ -193,6 +200,9 @@ class Writer {
     if (!shapes_.empty() && (!shapes_.front().closers.empty() || !shapes_.front().close.empty())) {
       losses_.emplace_back("a closing marker inside of an argument ends the call");
     }
+    std::size_t written = 0;
+    for (const ReplyMarker& marker : format_.end) written += marker.texts.size();
+    if (ends().size() < written) losses_.emplace_back("an end that other markers begin with is text");
     if (!format_.turns.empty()) losses_.emplace_back("turns within a reply are not told apart");
     if (anchor_.empty()) losses_.emplace_back("what a prompt has already said of the reply is not read");
     std::vector<std::string> once;
