@@ -51,6 +51,7 @@ struct ModelSource {
   std::string system;                       ///< Modelfile's SYSTEM: used where a request does not begin with one of its own
   std::vector<SourceMessage> messages;      ///< Modelfile's MESSAGEs: put before the request's
   std::vector<SourceParameter> parameters;  ///< Modelfile's PARAMETERs
+  std::string response_template;            ///< JSON, of tokenizer_config.json: how its replies are read (response_template.h)
   std::optional<bool> add_bos_token;        ///< does the tokenizer add BOS by itself? (GGUF)
   std::optional<bool> add_eos_token;
   std::vector<std::string> notes;           ///< what was met and left out, for people

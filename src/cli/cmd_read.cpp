@@ -189,7 +189,7 @@ Run declare_read(CLI::App& app) {
   app.footer(kFooter);
   app.add_option("REPLY", c.reply, "What the model wrote; - or nothing: standard input");
   declare_template_options(app, c.wish.prompt);
-  app.add_option("--reply-format", c.wish.reply_format, "How replies are written, as --show-format prints it")->type_name("FILE");
+  app.add_option("--reply-format", c.wish.reply_format, "How replies are written, as --show-format prints it, or a response_template")->type_name("FILE");
   app.add_option("--request", c.request, "The request that this is the reply to: its tools, and where its prompt ends")->type_name("FILE");
   app.add_option("--tools", c.wish.tools, "Tools as JSON, in place of the request's")->type_name("FILE");
   app.add_flag("--stream", c.stream, "Print events, one JSON object a line");

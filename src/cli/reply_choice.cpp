@@ -7,6 +7,8 @@
 #include "cli/derive_choice.h"
 #include "cli/report.h"
 #include "conversation/edit.h"
+#include "parlance/json.h"
+#include "parlance/response_template.h"
 #include "parlance/source.h"
 #include "value/json.h"
 
@@ -25,10 +27,21 @@ Result<ReplyFormat> derived_format(const PromptOptions& prompt) {
   return std::move(derived->format);
 }
 
+/// A ReplyFormat, or transformers' response_template: that has `fields`, which the other has not.
+Result<ReplyFormat> given_format(const std::string& text, const std::string& name) {
+  Document document;
+  const bool read = static_cast<bool>(document.parse(text, name));
+  if (!read || document.root().kind != Kind::dict || member(document.root(), "fields") == nullptr) return ReplyFormat::from_json(text, name);
+  Result<ReadResponseTemplate> found = read_response_template(text, name);
+  if (!found) return found.error();
+  for (const std::string& note : found->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  return std::move(found->format);
+}
+
 Result<ReplyFormat> format_of(const ReplyWish& wish) {
   if (!wish.reply_format.empty()) {
     Result<std::string> text = read_file(wish.reply_format);
-    return text ? ReplyFormat::from_json(*text, wish.reply_format) : Result<ReplyFormat>(text.error());
+    return text ? given_format(*text, wish.reply_format) : Result<ReplyFormat>(text.error());
   }
   const TemplateWish& chosen = wish.prompt.wish;
   if (!chosen.file.empty() || !chosen.model.empty()) return derived_format(wish.prompt);

@@ -6,6 +6,7 @@
 #include "probe/calls.h"
 #include "probe/capabilities.h"
 #include "probe/convention.h"
+#include "probe/hint.h"
 #include "probe/prose.h"
 #include "probe/quirks.h"
 #include "probe/reasoning.h"
@@ -41,6 +42,7 @@ class Derivation {
     finish(call);
     if (!prober_.options().format) {
       if (Result<void> added = take_what_is_told(); !added) return added.error();
+      take_hint(prober_, turn_, call.next, out_);
     }
     out_.renders = prober_.count();
     return std::move(out_);

@@ -214,6 +214,7 @@ class PartsWriter {
       shape.content = "json";
     } else if (arguments.codec == Codec::bare) {
       shape.content = "json";
+      losses.emplace_back("a value that JSON has another word for (None, True) is an error");
       shape.arguments = "{\"unquoted_keys\": true, \"string_delims\": [[" + quoted(arguments.quote) + ", " + quoted(arguments.quote) + "]]}";
     } else if (arguments.codec == Codec::tags) {
       shape.content = "xml-inline";

@@ -11,6 +11,8 @@
 #include "sources/json_file.h"
 #include "sources/openers.h"
 #include "sources/special_tokens.h"
+#include "value/json.h"
+#include "value/runtime.h"
 
 namespace parlance {
 namespace {
@@ -89,6 +91,17 @@ Result<void> add_from_json(ModelSource& source, const JsonFile& file) {
   return {};
 }
 
+/// The member as JSON. What it says is looked at by who reads replies.
+std::string response_template_of(const JsonFile& config) {
+  const Value* found = config["response_template"];
+  if (found == nullptr || found->is_none()) return {};
+  Arena arena;
+  const Limits limits;
+  Runtime rt(arena, limits);
+  std::string out;
+  return append_json(rt, out, *found, kPythonJson) ? out : std::string();
+}
+
 /// A folder without a template of its own may hold GGUF files: one of them is the model.
 Result<ModelSource> open_gguf_in(const SourceRequest& request, const ModelSource& folder) {
   const std::vector<std::string> names = gguf_files_in(folder.path);
@@ -129,6 +142,7 @@ Result<ModelSource> open_hf_folder(const SourceRequest& request) {
   }
   if (source.templates.empty()) return open_gguf_in(request, source);
   source.special_tokens = special_tokens_of(config, map);
+  source.response_template = response_template_of(config);
   return source;
 }
 

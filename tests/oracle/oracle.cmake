@@ -66,6 +66,7 @@ parlance_python_test(oracle.modelfile oracle ${oracle}/modelfile_oracle.py $<TAR
 set_tests_properties(oracle.modelfile PROPERTIES TIMEOUT 900)
 if(TARGET parlance_cli)
   parlance_python_test(oracle.replies oracle ${oracle}/reply_oracle.py $<TARGET_FILE:parlance_cli> $<TARGET_FILE:reply_dump>)
+  parlance_oracle_test(response_template ${oracle}/response_template_oracle.py $<TARGET_FILE:parlance_cli>)
   parlance_oracle_test(gguf ${oracle}/gguf_oracle.py $<TARGET_FILE:parlance_cli>)
   parlance_oracle_test(continue ${oracle}/continue_oracle.py $<TARGET_FILE:parlance_cli>)
   parlance_oracle_test(cases_by_cli ${oracle}/fuzz_compare.py --binary $<TARGET_FILE:parlance_cli> --cases)

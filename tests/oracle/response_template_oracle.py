@@ -7,8 +7,9 @@
 
 For each template of tests/templates/families, each built-in format and, where it is there, each template of the corpus
 (../shared/corpus or PARLANCE_CORPUS): the written template is loaded by transformers, and reads what the chat template made
-of an assistant's turn: an answer, reasoning, one call, two, with the other two before them. It must be what `parlance read`
-makes of it, whole and character by character; where the turn holds all of the message, both must be the message.
+of an assistant's turn: an answer, reasoning, one call, two, with the
+others before them. It must be what `parlance read`
+makes of it, whole and character by character; how often that is the message as it was rendered is counted.
 Begin reading at judge.
 """
 import json
@@ -43,6 +44,24 @@ FIRST = call(1, "get_weather", {"city": "São Paulo, \"x\" <b>", "days": 3})
 SECOND = call(2, "find-it", {"city": "42", "sure": True})
 NESTED = call(1, "get_weather", {"deep": {"k": ["v", 1, None]}})
 EMPTY = call(1, "get_weather", {})
+# What a response_template cannot say: template, the scenes that transformers reads otherwise, why. docs/response-template.md
+# has the same reasons. A template that is here and agrees is a fault too.
+KNOWN = {
+    "nested_elements.jinja": ({"nested value"}, "lists and objects are written as tags"),
+    "python_repr_in_tags.jinja": ({"nested value"}, "lists and objects are written as Python's literals"),
+    "llama.cpp--google-gemma-4-31B-it-interleaved.jinja": ({"nested value"}, "null is written None"),
+    "unsloth--gptoss_ollama.gotmpl": ({"call", "two calls", "nested value", "no arguments", "reasoning, two calls"},
+                                      "what ends a reply is what each of its parts begins with"),
+    "unsloth--llama_31_storm_ollama.gotmpl": ({"two calls", "reasoning, two calls"}, "nothing stands between two calls"),
+    "unsloth--mistral_nemo_ollama.gotmpl": ({"two calls", "reasoning, two calls"}, "a list without commas"),
+    "unsloth--mistral_small_31_ollama.gotmpl": ({"two calls", "reasoning, two calls"}, "a list without commas"),
+    "unsloth--phi_4_mini_ollama.gotmpl": ({"call", "two calls", "nested value", "no arguments", "answer, call", "reasoning, two calls"},
+                                          "the list that the template writes is no JSON"),
+}
+REFUSED = {
+    "json_lines.jinja", "python_lines.jinja", "python_list.jinja", "name_as_key.jinja", "chatglm3", "huggingface.js--openbmb_MiniCPM3-4B.jinja",
+    "llama.cpp--Apertus-8B-Instruct.jinja", "llama.cpp--LFM2.5-8B-A1B.jinja", "trl--lfm2_training.jinja", "unsloth--qwen3_ollama.gotmpl",
+}
 SCENES = {
     "answer": {"content": "zq answers\n\nin lines"},
     "reasoning": {"content": "zq answers", "reasoning_content": "zq thinks\nso"},
@@ -80,7 +99,7 @@ class Candidate:
         self.refused = written.stderr.strip().replace("\n  input:", ":") if written.returncode else ""
         self.losses = [line.removeprefix("note: ") for line in written.stderr.splitlines()]
         self.template = json.loads(written.stdout) if not self.refused else None
-        self.faults, self.turns = [], 0
+        self.faults, self.turns, self.same = [], 0, 0
 
     def render(self, messages, generation):
         request = {"messages": messages, "tools": TOOLS}
@@ -142,6 +161,8 @@ def judge(candidate, verbose=False):
         expected, (whole, cut) = plain(read), parse(candidate.template, prompt, reply)
         found = plain(whole) if isinstance(whole, dict) else whole
         candidate.turns += 1
+        given = plain({**message, "reasoning_content": message.get("reasoning_content", "") if message.get("reasoning_content", "") in reply else ""})
+        candidate.same += found == given
         if verbose:
             print(f"--- {name}\n{prompt[-80:]!r} {reply!r}\n  library      {expected}\n  transformers {found}")
         if found != expected:
@@ -182,11 +203,18 @@ def main():
     agree = [one for one in written if not one.faults]
     print(f"{len(everything)} templates, {len(with_calls)} with calls: written {len(written)}, {sum(bool(one.template) for one in with_calls)} with calls; "
           f"agree {len(agree)}, {sum(one in agree for one in with_calls)} with calls")
+    wrong = 0
     for one in everything:
-        if one.refused:
-            print(f"{one.name}: refused: {one.refused}")
+        scenes = {name for name, _ in one.faults}
+        if scenes == KNOWN.get(one.name, (set(), ""))[0] and bool(one.refused) == (one.name in REFUSED):
+            continue
+        wrong += 1
+        print(f"{one.name}: {one.refused or 'not what is known'}")
         for name, what in one.faults:
-            print(f"{one.name}, {name}: {what[:600]}")
+            print(f"  {name}: {what[:600]}")
+    turns = sum(one.turns for one in written)
+    print(f"{turns} turns, each whole and cut into characters; {sum(one.same for one in written)} are the message that was rendered; {wrong} templates other than is known")
+    return 1 if wrong or turns < 8 * 10 else 0
 
 
 if __name__ == "__main__":

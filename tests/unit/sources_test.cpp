@@ -68,6 +68,16 @@ TEST(Sources, SpecialTokens) {
   }
 }
 
+TEST(Sources, ResponseTemplateIsKeptAsJson) {
+  const std::string config = R"({"response_template": {"start_anchor": "<a>", "fields": {"content": {"strip": [1, null]}}}})";
+  const Result<ModelSource> source = ModelFolder(Texts{{"tokenizer_config.json", config}, {"chat_template.jinja", "t"}}).open();
+  ASSERT_TRUE(source.has_value()) << source.error().display();
+  EXPECT_EQ(source->response_template, R"({"start_anchor": "<a>", "fields": {"content": {"strip": [1, null]}}})");
+  const Result<ModelSource> none = ModelFolder(Texts{{"tokenizer_config.json", R"({"response_template": null})"}, {"chat_template.jinja", "t"}}).open();
+  ASSERT_TRUE(none.has_value());
+  EXPECT_EQ(none->response_template, "");
+}
+
 TEST(Sources, BrokenFolders) {
   const struct {
     Texts files;

@@ -1,0 +1,147 @@
+// response_template: what is written is read back, what transformers refuses is refused with its path.
+#include "parlance/response_template.h"
+
+#include <gtest/gtest.h>
+
+#include "parlance/derive.h"
+#include "parlance/source.h"
+
+namespace parlance {
+namespace {
+
+ReplyFormat format_of(std::string_view json) {
+  Result<ReplyFormat> format = ReplyFormat::from_json(json);
+  EXPECT_TRUE(format) << format.error().display();
+  return format ? *format : ReplyFormat();
+}
+
+/// A format that a response_template says whole.
+void expect_round_trip(std::string_view json) {
+  const ReplyFormat format = format_of(json);
+  const Result<WrittenResponseTemplate> written = write_response_template(format);
+  ASSERT_TRUE(written) << written.error().display();
+  const Result<ReadResponseTemplate> read = read_response_template(written->json);
+  ASSERT_TRUE(read) << written->json << "\n" << read.error().display();
+  EXPECT_EQ(read->format.to_json(), format.to_json()) << written->json;
+  EXPECT_TRUE(read->notes.empty());
+}
+
+TEST(ResponseTemplate, IsReadAsItWasWritten) {
+  expect_round_trip(R"({"prompt": "<a>", "reasoning": {"open": "<think>", "close": "</think>"},
+    "calls": [{"call": ["<call>", {"object": {"name": "name", "arguments": "arguments"}}, "</call>"]}], "end": ["<end>"]})");
+  expect_round_trip(R"({"prompt": "<a>", "reasoning": {"open": "<think>", "close": "</think>", "ended_by_calls": true},
+    "calls": [{"call": ["<f=", {"name": true}, ">", {"arguments": "json"}, "</f>"]}], "end": ["<end>"]})");
+  expect_round_trip(R"({"prompt": "<a>", "calls": [{"layout": "list", "open": "[CALLS]",
+    "call": [{"object": {"call_id": "id", "function": {"name": "name", "parameters": "arguments"}}}], "close": "[END]"}], "end": ["<end>"]})");
+  expect_round_trip(R"({"prompt": "<a>", "calls": [{"call": ["<call>", {"name": true}, ">", {"arguments": {"tags":
+    {"open": "<arg=", "key_close": ">", "close": "</arg>"}}}, "</call>"]}], "end": ["<end>"]})");
+  expect_round_trip(R"({"prompt": "<a>", "calls": [{"call": ["<call>", {"name": true}, {"arguments": {"bare": "<q>"}}, "</call>"]}]})");
+}
+
+std::string path_of_refusal(std::string_view json) {
+  const Result<ReadResponseTemplate> read = read_response_template(json);
+  return read ? "read" : std::string(read.error().input_path());
+}
+
+TEST(ResponseTemplate, RefusesWithThePathOfTheMember) {
+  const struct {
+    std::string_view json, path;
+  } kCases[] = {
+      {R"([])", ""},
+      {R"({"fields": {"content": {}}})", "start_anchor"},
+      {R"({"start_anchor": "a"})", "fields"},
+      {R"({"start_anchor": "a", "fields": {}})", "fields"},
+      {R"({"start_anchor": "", "fields": {"content": {}}})", "start_anchor"},
+      {R"({"start_anchor": "a", "start_anchor_pattern": "a", "fields": {"content": {}}})", "start_anchor"},
+      {R"({"version": 2, "start_anchor": "a", "fields": {"content": {}}})", "version"},
+      {R"({"defaults": 1, "start_anchor": "a", "fields": {"content": {}}})", "defaults"},
+      {R"({"start_anchor": "a", "feilds": {}, "fields": {"content": {}}})", "feilds"},
+      {R"({"start_anchor": "a", "fields": {"content": 1}})", "fields.content"},
+      {R"({"start_anchor": "a", "fields": {"content": {"opne": "x"}}})", "fields.content.opne"},
+      {R"({"start_anchor": "a", "fields": {"content": {"content": "yaml"}}})", "fields.content.content"},
+      {R"({"start_anchor": "a", "fields": {"content": {"close": []}}})", "fields.content.close"},
+      {R"({"start_anchor": "a", "fields": {"content": {"close": ["x", 1]}}})", "fields.content.close[1]"},
+      {R"({"start_anchor": "a", "fields": {"content": {"open": "x", "open_pattern": "x"}}})", "fields.content.open"},
+      {R"({"start_anchor": "a", "fields": {"content": {"join": ""}}})", "fields.content.join"},
+      {R"({"start_anchor": "a", "fields": {"content": {"transform_each": true}}})", "fields.content.transform_each"},
+      {R"({"start_anchor": "a", "fields": {"content": {"transform": {"x": "a {content}"}}}})", "fields.content.transform.x"},
+      {R"({"start_anchor": "a", "fields": {"content": {}, "thinking": {}}})", "fields.thinking"},
+      {R"({"start_anchor": "a", "fields": {"tool_calls": {"open_pattern": "a{2}(b|c)*", "content": "json"}}})", "fields.tool_calls.open_pattern"},
+      {R"({"start_anchor": "a", "fields": {"tool_calls": {"open_pattern": "<c>(?P<name>\\w+).*?>", "close": "e", "repeats": true, "content": "json",
+        "transform": {"function": {"name": "{name}", "arguments": "{content}"}}}}})", "fields.tool_calls"},
+      {R"({"start_anchor": "a", "fields": {"tool_calls": {"open": "x", "content": "kv-lines"}}})", "fields.tool_calls.content"},
+  };
+  for (const auto& one : kCases) EXPECT_EQ(path_of_refusal(one.json), one.path) << one.json;
+  EXPECT_EQ(read_response_template("{").error().code(), ErrorCode::json);
+}
+
+TEST(ResponseTemplate, SaysWhatItCannotWrite) {
+  const auto path = [](std::string_view json) {
+    const Result<WrittenResponseTemplate> written = write_response_template(format_of(json));
+    return written ? written->json : std::string(written.error().input_path());
+  };
+  EXPECT_EQ(path(R"({"calls": [{"layout": "list", "open": "[", "call": [{"object": {"{name}": "arguments"}}]}]})"), "calls[0].call[0]");
+  EXPECT_EQ(path(R"({"calls": [{"call": ["<c>", {"name": true}, {"arguments": {"keywords": ""}}, "</c>"]}]})"), "calls[0].call[2]");
+}
+
+TEST(ResponseTemplate, ReadsPatternsOfOthers) {
+  const Result<ReadResponseTemplate> read = read_response_template(R"({"start_anchor": "<a>\n", "fields": {
+    "thinking": {"open": "<think>", "close": "</think>"},
+    "tool_calls": {"open_pattern": "<\\|channel\\|>commentary to=functions\\.(?P<name>\\w+)(?: json)?<\\|message\\|>", "close": "<|call|>",
+      "repeats": true, "content": "json", "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}},
+    "content": {"close": "<end>"}}})");
+  ASSERT_TRUE(read) << read.error().display();
+  EXPECT_EQ(read->format.to_json(),
+            R"({"prompt": "<a>\n", "reasoning": {"open": "<think>", "close": "</think>"}, "calls": [{"call": ["<|channel|>commentary to=functions.", )"
+            R"({"name": true}, {"texts": ["json<|message|>", "<|message|>"], "before": " "}, {"arguments": "json"}, "<|call|>"]}], "end": ["<end>"]})");
+}
+
+// ---- as a hint
+
+DerivedFormat derive_with(std::string response_template) {
+  Result<Template> compiled = Template::compile(find_format("chatml")->text);
+  EXPECT_TRUE(compiled);
+  Result<DerivedFormat> derived = derive(*compiled, {.response_template = std::move(response_template)});
+  EXPECT_TRUE(derived);
+  return std::move(*derived);
+}
+
+bool has_note(const DerivedFormat& derived, std::string_view part) {
+  for (const std::string& note : derived.notes) {
+    if (note.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+constexpr std::string_view kGood = R"({"start_anchor": "<|im_start|>assistant\n", "fields": {
+    "reasoning_content": {"open": "<think>", "close": "</think>"},
+    "tool_calls": {"open": "<tool_call>", "close": "</tool_call>", "repeats": true, "content": "json",
+      "transform": {"type": "function", "function": "{content}"}},
+    "content": {"close": "<|im_end|>"}}})";
+
+TEST(ResponseTemplate, IsUsedWhereItReadsTheTemplatesOwnTurns) {
+  const DerivedFormat derived = derive_with(std::string(kGood));
+  EXPECT_EQ(derived.verdict, Verdict::verified);
+  EXPECT_EQ(derived.evidence.back().experiment, "response_template of tokenizer_config.json");
+  EXPECT_FALSE(has_note(derived, "response_template"));
+  EXPECT_EQ(derived.format.reasoning_open.texts, std::vector<std::string>{"<think>"});
+}
+
+TEST(ResponseTemplate, IsNotUsedWhereItReadsThemOtherwise) {
+  std::string wrong(kGood);
+  wrong.replace(wrong.find("<tool_call>"), 11, "<other_call>");
+  const DerivedFormat derived = derive_with(wrong);
+  EXPECT_EQ(derived.verdict, Verdict::verified);
+  EXPECT_EQ(derived.format, derive_with("").format);
+  EXPECT_TRUE(has_note(derived, "calls[0] is '<other_call>', where the template shows '<tool_call>'"));
+  EXPECT_TRUE(has_note(derived, "response_template of tokenizer_config.json: not used: "));
+}
+
+TEST(ResponseTemplate, ThatIsBrokenIsANoteWithThePath) {
+  const DerivedFormat derived = derive_with(R"({"start_anchor": "a", "fields": {"content": {"content": "yaml"}}})");
+  EXPECT_EQ(derived.format, derive_with("").format);
+  EXPECT_TRUE(has_note(derived, "not used: fields.content.content: must be one of"));
+}
+
+}  // namespace
+}  // namespace parlance
