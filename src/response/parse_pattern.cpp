@@ -14,7 +14,7 @@ std::size_t closed(std::string_view pattern, std::size_t at) {
   for (; at < pattern.size(); ++at) {
     const char c = pattern[at];
     if (c == '\\') {
-      ++at;
+      if (++at == pattern.size()) break;
     } else if (in_class) {
       if (c == ']') in_class = false;
     } else if (c == '[') {

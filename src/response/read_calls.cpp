@@ -117,6 +117,8 @@ Result<CallPart> object_of(const TemplateField& field, const Places& places) {
   for (const auto& [path, role] : {std::pair{places.id, Role::id}, std::pair{places.name, Role::name}, std::pair{places.arguments, Role::arguments}}) {
     const std::string_view key = inside(field, path);
     if (key.empty() && role != Role::id) return cannot_say(field.path + ".transform", "must take the call's name and arguments from the content");
+    constexpr std::ptrdiff_t kDeepest = 8;
+    if (std::count(key.begin(), key.end(), '.') > kDeepest) return cannot_say(field.path + ".transform", "looks up what stands too deep");
     if (!key.empty()) put_member(part.members, key, role);
   }
   return part;

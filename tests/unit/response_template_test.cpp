@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "parlance/derive.h"
 #include "parlance/source.h"
 
@@ -94,6 +96,31 @@ TEST(ResponseTemplate, ReadsPatternsOfOthers) {
   EXPECT_EQ(read->format.to_json(),
             R"({"prompt": "<a>\n", "reasoning": {"open": "<think>", "close": "</think>"}, "calls": [{"call": ["<|channel|>commentary to=functions.", )"
             R"({"name": true}, {"texts": ["json<|message|>", "<|message|>"], "before": " "}, {"arguments": "json"}, "<|call|>"]}], "end": ["<end>"]})");
+}
+
+TEST(ResponseTemplate, AnyTextIsReadOrRefused) {
+  const std::string_view good = R"x({"start_anchor": "<a>", "fields": {"thinking": {"open": ["<t>", "<u>"], "close_pattern": "</t>|(?=<c>)"},
+    "tool_calls": {"open_pattern": "\\A\\s*(?:<c>|<d>)?<e>\\n?(?P<name>[^\\s>]+)>", "close_pattern": "(?:</c>|</d>)", "repeats": true,
+      "content": "xml-inline", "content_args": {"tag_pattern": "<p=(?P<key>[^>]+)>(?P<value>.*?)</(?P=key)>"},
+      "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}}, "content": {"close": "<z>"}}})x";
+  EXPECT_TRUE(read_response_template(good));
+  constexpr std::string_view kBytes = "\\()[]{}|?*+.^$\"<>:,aP=!";
+  std::mt19937 random(7);
+  std::size_t accepted = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string text(good);
+    for (std::size_t edits = 1 + random() % 3; edits > 0; --edits) {
+      const std::size_t at = random() % text.size();
+      if (random() % 2 == 0) text.erase(at, 1 + random() % 3);
+      else text.insert(at, 1, kBytes[random() % kBytes.size()]);
+    }
+    const Result<ReadResponseTemplate> read = read_response_template(text);
+    if (!read) continue;
+    ++accepted;
+    EXPECT_TRUE(read->format.validate()) << text;
+  }
+  EXPECT_GT(accepted, 1000U);
+  EXPECT_EQ(path_of_refusal(R"({"start_anchor": "a", "fields": {"tool_calls": {"open_pattern": "a\\", "content": "json"}}})"), "fields.tool_calls.open_pattern");
 }
 
 // ---- as a hint
