@@ -106,6 +106,14 @@ with tempfile.TemporaryDirectory() as folder:
         expect("tools type values", got == wanted, got)
     tagged.write_text('{"calls": [{"call": ["<f>"]}]}')
     expect("a format of a file is refused with its path", "calls[0].call" in run("--reply-format", str(tagged), reply=b"")[2], "")
+    template = {"start_anchor": "<a>", "fields": {"tool_calls": {"open": "<c>", "close": "</c>", "repeats": True, "content": "json",
+                "transform": {"type": "function", "function": {"name": "{content.tool}", "arguments": "{content.with}"}}}, "content": {"close": "<z>"}}}
+    tagged.write_text(json.dumps(template), encoding="utf-8")
+    said = json.loads(run("--reply-format", str(tagged), reply=b'so<c>{"tool": "f", "with": {"x": 1}}</c><z>')[1])["message"]
+    expect("a response_template of a file is read by", (said["content"], said["tool_calls"][0]["function"]), ("so", {"name": "f", "arguments": '{"x": 1}'}))
+    template["fields"]["tool_calls"]["close_patern"] = "x"
+    tagged.write_text(json.dumps(template), encoding="utf-8")
+    expect("a response_template of a file is refused with its path", "fields.tool_calls.close_patern" in run("--reply-format", str(tagged), reply=b"")[2], True)
 
 for arguments, reply, code, words in (
         ((), REPLY, 2, "give -t TEMPLATE"),
