@@ -2,8 +2,8 @@
 #include <cstdio>
 #include <memory>
 
-#include "base/nearest.h"
 #include "cli/commands.h"
+#include "cli/derive_choice.h"
 #include "cli/report.h"
 #include "parlance/grammar.h"
 #include "parlance/json.h"
@@ -15,8 +15,8 @@ namespace parlance::cli {
 namespace {
 
 struct GrammarCommand {
+  PromptOptions prompt_options;  ///< -t, -m, -f
   std::string syntax;
-  std::string format;
   std::string reply_format;
   std::string tools;
   std::string request;
@@ -41,21 +41,13 @@ Error usage_error(std::string message, std::string hint = {}) {
 Result<std::string> read_input(const std::string& path) { return read_file(path == "-" ? "/dev/stdin" : path); }
 
 /// The one place that chooses how replies are written.
-Result<ReplyFormat> format_of(const GrammarCommand& command) {
+Result<ReplyFormat> format_of(GrammarCommand& command) {
   if (!command.reply_format.empty()) {
     const Result<std::string> text = read_input(command.reply_format);
     return text ? ReplyFormat::from_json(*text, command.reply_format) : Result<ReplyFormat>(text.error());
   }
-  if (command.format.empty()) {
-    return usage_error("a grammar of whose replies? give -f FORMAT or --reply-format FILE", "parlance render --list shows the formats");
-  }
-  if (const BuiltinFormat* builtin = find_format(command.format); builtin != nullptr) {
-    return ReplyFormat::from_json(builtin->reply, std::string(builtin->name) + ".reply.json");
-  }
-  NearestName nearest(command.format);
-  for (const BuiltinFormat& format : builtin_formats()) nearest.offer(format.name);
-  const std::string hint = nearest.hint();
-  return usage_error("there is no built-in format '" + command.format + "'", hint.empty() ? "parlance render --list shows them" : hint);
+  Result<DerivedFormat> derived = derive_reply(command.prompt_options);
+  return derived ? Result<ReplyFormat>(std::move(derived->format)) : Result<ReplyFormat>(derived.error());
 }
 
 // ---- the request
@@ -121,9 +113,9 @@ Result<GrammarOptions> options_of(const GrammarCommand& command) {
   return options;
 }
 
-Result<Grammar> make(const GrammarCommand& command) {
+Result<Grammar> make(GrammarCommand& command) {
   if (!command.schema.empty()) {
-    if (!command.format.empty() || !command.reply_format.empty()) return usage_error("--schema is a grammar of JSON, not of replies");
+    if (command.prompt_options.wish.any() || !command.reply_format.empty()) return usage_error("--schema is a grammar of JSON, not of replies");
     const Result<std::string> text = read_input(command.schema);
     return text ? make_value_grammar(*text, command.open) : Result<Grammar>(text.error());
   }
@@ -135,7 +127,7 @@ Result<Grammar> make(const GrammarCommand& command) {
 
 // ---- the command
 
-int run_grammar(const GrammarCommand& command) {
+int run_grammar(GrammarCommand& command) {
   const std::optional<GrammarSyntax> syntax = find_grammar_syntax(command.syntax);
   if (!syntax) return report(usage_error("there is no syntax '" + command.syntax + "'", "gbnf, lark, structural-tag or json-schema"));
   const Result<Grammar> grammar = make(command);
@@ -145,13 +137,14 @@ int run_grammar(const GrammarCommand& command) {
     std::fprintf(stderr, "%s: %s: %s\n", note.path.empty() ? "schema" : note.path.c_str(), note.keyword.c_str(), note.why.c_str());
   }
   if (!command.notes && !grammar->notes().empty()) {
-    std::fprintf(stderr, "note: the grammar allows more than the schemas in %zu places; --notes lists them\n", grammar->notes().size());
+    std::fprintf(stderr, "note: the grammar allows more than the schemas, in places: %zu; --notes lists them\n", grammar->notes().size());
   }
   return print(grammar->to_text(*syntax));
 }
 
 constexpr const char* kFooter = R"(Examples:
   parlance grammar --syntax gbnf -f terminal-agent --tools tools.json
+  parlance grammar --syntax gbnf -t chat_template.jinja --tools tools.json
   parlance grammar --syntax lark -f rnj-1 --request chat.json --tool-choice required --notes
   parlance grammar --syntax structural-tag --reply-format format.json --tools tools.json --no-parallel
   parlance grammar --syntax gbnf --schema answer.json      JSON by a schema, as for response_format)";
@@ -163,7 +156,9 @@ Run declare_grammar(CLI::App& app) {
   GrammarCommand& c = *command;
   app.footer(kFooter);
   app.add_option("--syntax", c.syntax, "gbnf (llama.cpp), lark (llguidance),\nstructural-tag (xgrammar) or json-schema")->type_name("NAME")->required();
-  app.add_option("-f,--format", c.format, "A built-in format")->type_name("NAME");
+  app.add_option("-t,--template", c.prompt_options.wish.file, "A template: what its model writes is derived")->type_name("FILE");
+  app.add_option("-m,--model", c.prompt_options.wish.model, kModelOption)->type_name("MODEL");
+  app.add_option("-f,--format", c.prompt_options.wish.format, "A built-in format")->type_name("NAME");
   app.add_option("--reply-format", c.reply_format, "How replies are written, as JSON")->type_name("FILE");
   app.add_option("--tools", c.tools, "A list of tools, as requests have them")->type_name("FILE");
   app.add_option("--request", c.request, "A request: its tools, tool_choice and parallel_tool_calls")->type_name("FILE");

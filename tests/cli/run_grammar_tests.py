@@ -1,0 +1,58 @@
+"""parlance grammar: where the format and the tools come from, what is printed, what goes to standard error, exit codes."""
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+TOOLS = str(ROOT / "tests" / "grammars" / "tools.json")
+
+
+def run(*arguments, stdin=""):
+    done = subprocess.run([sys.argv[1], "grammar", *arguments], input=stdin, capture_output=True, text=True, cwd=ROOT)
+    return done.returncode, done.stdout, done.stderr
+
+
+def check(name, holds, *shown):
+    if not holds:
+        sys.exit(f"FAILED {name}: {shown}")
+
+
+def main():
+    for syntax, begin in (("gbnf", "root ::= "), ("lark", "%llguidance"), ("structural-tag", '{"type": "structural_tag"'), ("json-schema", '{"type": "array"')):
+        code, out, err = run("--syntax", syntax, "-f", "rnj-1", "--tools", TOOLS)
+        check(syntax, code == 0 and out.startswith(begin) and err == "", code, out[:80], err)
+    json.loads(run("--syntax", "structural-tag", "-f", "chatglm3", "--tools", TOOLS)[1])
+
+    built_in = run("--syntax", "gbnf", "-f", "underscore-bot", "--tools", TOOLS)[1]
+    by_file = run("--syntax", "gbnf", "--reply-format", "formats/underscore-bot.reply.json", "--tools", TOOLS)[1]
+    check("--reply-format", built_in == by_file)
+    code, out, err = run("--syntax", "gbnf", "-t", "formats/underscore-bot.jinja", "--tools", TOOLS)
+    check("-t", code == 0 and out.startswith("root ::= reasoning"), code, out[:80], err)
+
+    request = {"tools": json.loads(pathlib.Path(TOOLS).read_text()), "tool_choice": "required", "parallel_tool_calls": False}
+    by_request = run("--syntax", "json-schema", "-f", "rnj-1", "--request", "-", stdin=json.dumps(request))[1]
+    by_options = run("--syntax", "json-schema", "-f", "rnj-1", "--tools", TOOLS, "--tool-choice", "required", "--no-parallel")[1]
+    check("--request", by_request == by_options and '"minItems": 1, "maxItems": 1' in by_request, by_request)
+    named = run("--syntax", "json-schema", "-f", "rnj-1", "--tools", TOOLS, "--tool-choice", "now")[1]
+    check("a tool's name", '"const": "now"' in named and "get_weather" not in named, named)
+
+    schema = '{"type": "array", "items": {"type": "integer"}, "uniqueItems": true}'
+    code, out, err = run("--syntax", "gbnf", "--schema", "-", stdin=schema)
+    check("a note in short", code == 0 and "in places: 1" in err and "--notes" in err, err)
+    code, out, err = run("--syntax", "gbnf", "--schema", "-", "--notes", stdin=schema)
+    check("--notes", code == 0 and err == "schema: uniqueItems: not held to\n", err)
+
+    for name, arguments, code, hint in (
+        ("no format", ("--syntax", "gbnf"), 2, "-f FORMAT"),
+        ("no such syntax", ("--syntax", "bnf", "-f", "rnj-1"), 2, "structural-tag"),
+        ("no such tool", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", TOOLS, "--tool-choice", "gone"), 1, "gone"),
+        ("no such file", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", "gone.json"), 3, "gone.json"),
+    ):
+        got, out, err = run(*arguments)
+        check(name, got == code and hint in err and out == "", got, err)
+    print("ok")
+
+
+if __name__ == "__main__":
+    main()
