@@ -4,7 +4,7 @@
 //     if (!derived) return report(derived.error());
 //     if (derived->verdict != parlance::Verdict::none) parlance::ReplyParser parser(derived->format);
 //
-// Some sixty small conversations are rendered and looked at, with the origin of each byte; no name of a model and no text
+// Forty to a hundred small conversations are rendered and looked at, with the origin of each byte; no name of a model and no text
 // of the template is asked. What was found reads the probes' own turns before it is called verified.
 #pragma once
 #include <cstdint>

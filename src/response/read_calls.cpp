@@ -25,11 +25,9 @@ std::string text_member(Value dict, std::string_view key) {
   return found != nullptr && found->is_string() ? std::string(leaf_text(*found)) : std::string();
 }
 
-/// The path in a text that is "{path}".
-std::string placeholder(const Value* v) {
-  if (v == nullptr || !v->is_string()) return {};
-  const std::string_view text = leaf_text(*v);
-  return text.size() > 2 && text.front() == '{' && text.back() == '}' ? std::string(text.substr(1, text.size() - 2)) : std::string();
+/// What a transform takes from: the path in "{path}".
+std::string source_path(const Value* v) {
+  return v != nullptr && v->is_string() ? std::string(path_in_braces(leaf_text(*v))) : std::string();
 }
 
 bool is_plain(const Sequence& sequence) {
@@ -96,11 +94,11 @@ struct Places {
 Places places_of(const TemplateField& field) {
   if (field.transform.is(Kind::dict)) {
     const Value* function = member(field.transform, "function");
-    const std::string whole = placeholder(function);
-    const std::string id = placeholder(member(field.transform, "id"));
+    const std::string whole = source_path(function);
+    const std::string id = source_path(member(field.transform, "id"));
     if (!whole.empty()) return {whole + ".name", whole + ".arguments", id};
     if (function == nullptr) return {};
-    return {placeholder(member(*function, "name")), placeholder(member(*function, "arguments")), id};
+    return {source_path(member(*function, "name")), source_path(member(*function, "arguments")), id};
   }
   return {"content.function.name", "content.function.arguments", {}};
 }

@@ -70,13 +70,7 @@ Result<Border> border_of(Value dict, const std::string& path, const std::string&
   return border;
 }
 
-/// What stands in {} of a text: letters, digits, underscores, and dots between them.
-bool is_placeholder(std::string_view text) {
-  if (text.size() < 3 || text.front() != '{' || text.back() != '}') return false;
-  return text.find_first_of("{}", 1) == text.size() - 1;
-}
-
-/// Texts in a transform are placeholders or plain: none is both.
+/// Texts in a transform are paths in braces or plain: none is both.
 Result<void> check_transform(Value v, const std::string& path) {
   if (v.is(Kind::dict)) {
     for (const DictEntry& entry : entries(v)) {
@@ -90,7 +84,7 @@ Result<void> check_transform(Value v, const std::string& path) {
     const std::string_view text = leaf_text(v);
     const std::size_t open = text.find('{');
     const std::size_t close = open == text.npos ? open : text.find('}', open);
-    if (close != text.npos && close > open + 1 && !is_placeholder(text)) return cannot_say(path, "a {placeholder} among other text: it must be the whole text");
+    if (close != text.npos && close > open + 1 && path_in_braces(text).empty()) return cannot_say(path, "a {path} among other text: it must be the whole text");
   }
   return {};
 }
@@ -137,6 +131,11 @@ Result<TemplateField> field_of(std::string_view name, Value dict) {
 }
 
 }  // namespace
+
+std::string_view path_in_braces(std::string_view text) {
+  if (text.size() < 3 || text.front() != '{' || text.find_first_of("{}", 1) != text.size() - 1 || text.back() != '}') return {};
+  return text.substr(1, text.size() - 2);
+}
 
 Result<TemplateFields> fields_of(Value root) {
   if (!root.is(Kind::dict)) return cannot_say("", "a response_template must be an object");

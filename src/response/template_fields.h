@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parlance/result.h"
@@ -31,6 +32,9 @@ struct TemplateFields {
   Border anchor;
   std::vector<TemplateField> fields;
 };
+
+/// The path in a text that is "{path}" and nothing else; "" in any other.
+std::string_view path_in_braces(std::string_view text);
 
 /// Fails with value (path of the member).
 Result<TemplateFields> fields_of(Value root);
