@@ -1,6 +1,7 @@
 // parlance check: the laws of a template and its format of replies, each with a counter-example where it is broken.
 //
 // Begin reading at run_check.
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/commands.h"

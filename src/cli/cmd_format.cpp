@@ -1,6 +1,7 @@
 // parlance format: how a template's model writes its replies, and what the template can.
 //
 // Begin reading at run_format.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 

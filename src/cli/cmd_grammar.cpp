@@ -1,4 +1,5 @@
 // parlance grammar: what constrains a model to well-formed replies, in the language of an engine. Begin reading at run_grammar.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 

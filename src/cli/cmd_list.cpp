@@ -3,6 +3,7 @@
 //
 // docs/language-jinja.md, docs/language-go.md and docs/errors.md are made of its --json (tools/docs.py). Begin reading
 // at kLists.
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <vector>
 

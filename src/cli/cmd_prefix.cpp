@@ -1,6 +1,7 @@
 // parlance prefix: where two requests' prompts stop being the same, why, and what that costs a cache.
 //
 // Begin reading at run_prefix.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>

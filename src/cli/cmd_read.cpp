@@ -1,6 +1,7 @@
 // parlance read: a model's reply as a message, or as the events it consists of while it arrives.
 //
 // A reply is read in pieces as they come in, so that events of a pipe are printed at once. Begin reading at run_read.
+#include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -2,6 +2,7 @@
 //
 // Begin reading at run_render. What a request goes through is in bulk/request.h, so that single
 // requests and lines of JSONL are treated alike.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>

@@ -1,6 +1,7 @@
 // parlance template: a model's template, where it came from, and what comes along with it.
 //
 // Begin reading at run_template.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 

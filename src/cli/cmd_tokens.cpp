@@ -1,6 +1,7 @@
 // parlance tokens: a request as token ids, one or a line each; what ends a reply; the next turn's ids.
 //
 // Begin reading at run_tokens.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <limits>

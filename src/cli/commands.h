@@ -1,9 +1,12 @@
 // The commands of `parlance`, as a table: main.cpp offers them all, each has its own file.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <span>
 #include <string_view>
+
+namespace CLI {
+class App;
+}
 
 namespace parlance::cli {
 

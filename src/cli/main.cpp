@@ -1,5 +1,6 @@
 // The command line: reads it, runs the command, gives its exit code. The commands are in
 // commands.cpp.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstring>
 

@@ -1,6 +1,7 @@
 // The options of commands that render prompts. Begin reading at request_of and render_options_of.
 #include "cli/prompt_options.h"
 
+#include <CLI/CLI.hpp>
 #include <unistd.h>
 
 #include <algorithm>

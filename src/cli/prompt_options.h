@@ -2,13 +2,16 @@
 //
 // The options are declared in one place, so that they have the same names and meanings in each command.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "bulk/jsonl.h"
 #include "cli/chosen_templates.h"
+
+namespace CLI {
+class App;
+}
 
 namespace parlance::cli {
 

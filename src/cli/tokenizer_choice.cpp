@@ -1,6 +1,7 @@
 // The tokenizer of a command.
 #include "cli/tokenizer_choice.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 

@@ -1,12 +1,15 @@
 // Which tokenizer a command uses: --tokenizer, or the one in the model's own folder; and what may be a control token.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/prompt_options.h"
 #include "parlance/tokens.h"
+
+namespace CLI {
+class App;
+}
 
 namespace parlance::cli {
 

@@ -1,6 +1,4 @@
 // Calls: one by one, in a section, in a list, behind a header. Begin reading at ReplyGrammar::calls.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "grammar/reply_grammar.h"

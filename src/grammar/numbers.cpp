@@ -2,11 +2,11 @@
 // length; those, digit by digit, into what is on the lower edge, between, and on the upper edge. Begin reading at integers.
 #include "grammar/numbers.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+
+#include "base/format.h"
 
 namespace parlance::grammar {
 namespace {
@@ -223,9 +223,9 @@ Bound mirrored(const Bound& bound) {
 // ---- decimals
 
 std::optional<Decimal> decimal_of(Value value) {
-  if (value.is_small_int()) return expanded(fmt::format("{}", value.integer));
+  if (value.is_small_int()) return expanded(format("{}", value.integer));
   if (!value.is(Kind::real) || !std::isfinite(value.real)) return std::nullopt;
-  return expanded(fmt::format("{}", value.real));
+  return expanded(format("{}", value.real));
 }
 
 int compare(const Decimal& a, const Decimal& b) {
@@ -303,7 +303,7 @@ NodeId fractions(Ir& ir) {
 
 NodeId multiples(Ir& ir, std::uint32_t divisor, bool negative_too) {
   std::vector<RuleId> rules;
-  for (std::uint32_t r = 0; r < divisor; ++r) rules.push_back(ir.add_rule(fmt::format("multiple-of-{}-rest-{}", divisor, r)));
+  for (std::uint32_t r = 0; r < divisor; ++r) rules.push_back(ir.add_rule(format("multiple-of-{}-rest-{}", divisor, r)));
   const auto after = [&](std::uint32_t rest, char from) {
     std::vector<NodeId> steps;
     for (char d = from; d <= '9'; ++d) {

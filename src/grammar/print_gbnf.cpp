@@ -1,12 +1,11 @@
 // llama.cpp's GBNF. Text between markers becomes a rule for each state of its automaton; long counted repeats are built of
 // blocks, since engines unroll them. Begin reading at Printer::run.
-#include <fmt/format.h>
-
 #include <deque>
 #include <functional>
 #include <map>
 #include <utility>
 
+#include "base/format.h"
 #include "grammar/printers.h"
 #include "grammar/shared_nodes.h"
 #include "grammar/stop_automaton.h"
@@ -18,31 +17,7 @@ constexpr std::uint32_t kBlock = 64;  ///< the longest repeat that is left to th
 constexpr int kDepth = 50;            ///< brackets inside each other, before a rule is made of it
 
 std::string gbnf_char(char32_t c) {
-  return c < 0x10000 ? fmt::format("\\u{:04X}", static_cast<std::uint32_t>(c)) : fmt::format("\\U{:08X}", static_cast<std::uint32_t>(c));
-}
-
-std::string quoted(std::string_view bytes) {
-  std::string out = "\"";
-  bool escaped = false;  // by digits: none may follow
-  for (const char c : bytes) {
-    const bool digit = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
-    if (std::exchange(escaped, false) && digit) out += "\" \"";
-    switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-          out += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
-          escaped = true;
-        } else {
-          out += c;
-        }
-    }
-  }
-  return out + "\"";
+  return c < 0x10000 ? format("\\u{:04X}", static_cast<std::uint32_t>(c)) : format("\\U{:08X}", static_cast<std::uint32_t>(c));
 }
 
 class Printer {
@@ -152,8 +127,8 @@ std::string Printer::repeated(NodeId id, Bind bind, int depth) {
   if (min == 0 && unbounded) return atom + "*";
   if (min == 1 && unbounded) return atom + "+";
   if (min == 0 && max == 1) return atom + "?";
-  if (small && unbounded) return fmt::format("{}{{{},}}", atom, min);
-  if (small) return min == max ? fmt::format("{}{{{}}}", atom, min) : fmt::format("{}{{{},{}}}", atom, min, max);
+  if (small && unbounded) return format("{}{{{},}}", atom, min);
+  if (small) return min == max ? format("{}{{{}}}", atom, min) : format("{}{{{},{}}}", atom, min, max);
   if (ir_.node(child).op != Op::chars) {  // what is said often gets a name
     const std::string_view name = ir_.name_of(child);
     atom = rule_of(child, name.empty() ? "item" : name, child);
@@ -169,23 +144,23 @@ std::string Printer::block(const std::string& atom) {
   const auto [known, is_new] = blocks_.try_emplace(atom);
   if (!is_new) return known->second;
   known->second = names_.take("block");
-  tasks_.emplace_back(known->second, [atom] { return fmt::format("{}{{{}}}", atom, kBlock); });
+  tasks_.emplace_back(known->second, [atom] { return format("{}{{{}}}", atom, kBlock); });
   return known->second;
 }
 
 std::string Printer::exactly(const std::string& atom, std::uint32_t count) {
-  if (count <= kBlock) return fmt::format("{}{{{}}}", atom, count);
+  if (count <= kBlock) return format("{}{{{}}}", atom, count);
   const std::string blocks = exactly(block(atom), count / kBlock);
-  return count % kBlock == 0 ? blocks : fmt::format("{} {}{{{}}}", blocks, atom, count % kBlock);
+  return count % kBlock == 0 ? blocks : format("{} {}{{{}}}", blocks, atom, count % kBlock);
 }
 
 /// Full blocks and then less than one; or as many blocks as there can be and what is left.
 std::string Printer::up_to(const std::string& atom, std::uint32_t count) {
-  if (count <= kBlock) return fmt::format("{}{{0,{}}}", atom, count);
+  if (count <= kBlock) return format("{}{{0,{}}}", atom, count);
   const std::string blocks = block(atom);
   const std::uint32_t whole = count / kBlock, rest = count % kBlock;
-  const std::string some = fmt::format("{} {}{{0,{}}}", up_to(blocks, whole - 1), atom, kBlock - 1);
-  const std::string all = exactly(blocks, whole) + (rest > 0 ? fmt::format(" {}{{0,{}}}", atom, rest) : "");
+  const std::string some = format("{} {}{{0,{}}}", up_to(blocks, whole - 1), atom, kBlock - 1);
+  const std::string all = exactly(blocks, whole) + (rest > 0 ? format(" {}{{0,{}}}", atom, rest) : "");
   return bracketed(some + " | " + all);
 }
 

@@ -1,7 +1,6 @@
 // Calls as JSON Schema: a list of {"name": …, "arguments": …}, each tool with its own schema; references inside a tool's
 // schema are turned to where it stands now. Begin reading at print_json_schema.
-#include <fmt/format.h>
-
+#include "base/format.h"
 #include "grammar/printers.h"
 #include "value/json.h"
 
@@ -85,7 +84,7 @@ std::string print_json_schema(const Grammar::Data& data) {
     std::string reference;
     append_json_string(reference, base);
     if (!calls.empty()) calls += ", ", definitions += ", ";
-    calls += fmt::format(R"({{"type": "object", "properties": {{"name": {{"const": {}}}, "arguments": {{"$ref": {}}}}}, )"
+    calls += format(R"({{"type": "object", "properties": {{"name": {{"const": {}}}, "arguments": {{"$ref": {}}}}}, )"
                          R"("required": ["name", "arguments"], "additionalProperties": false}})",
                          name, reference);
     definitions += name + ": " + parameters_of(tool, base);

@@ -1,13 +1,12 @@
 // llguidance's Lark. JSON by a schema is given through as %json; what is regular becomes a terminal, in as large pieces as
 // there are; text between markers is a terminal that holds none of them, with the marker behind it. Begin reading at
 // Printer::run.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
 
+#include "base/format.h"
 #include "grammar/borders.h"
 #include "grammar/printers.h"
 #include "grammar/shared_nodes.h"
@@ -17,27 +16,7 @@ namespace {
 
 constexpr int kDepth = 50;
 
-std::string lark_char(char32_t c) { return fmt::format("\\u{{{:X}}}", static_cast<std::uint32_t>(c)); }
-
-std::string quoted(std::string_view bytes) {
-  std::string out = "\"";
-  for (const char c : bytes) {
-    switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-          out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-        } else {
-          out += c;
-        }
-    }
-  }
-  return out + "\"";
-}
+std::string lark_char(char32_t c) { return format("\\u{{{:X}}}", static_cast<std::uint32_t>(c)); }
 
 std::string upper(std::string_view name) {
   std::string out;
@@ -208,8 +187,8 @@ std::string Printer::repeated(const Node& node, std::string atom) const {
   if (node.min == 0 && node.max == kUnbounded) return atom + "*";
   if (node.min == 1 && node.max == kUnbounded) return atom + "+";
   if (node.min == 0 && node.max == 1) return atom + "?";
-  if (node.max == kUnbounded) return fmt::format("{}{{{},}}", atom, node.min);
-  return fmt::format("{}{{{},{}}}", atom, node.min, node.max);
+  if (node.max == kUnbounded) return format("{}{{{},}}", atom, node.min);
+  return format("{}{{{},{}}}", atom, node.min, node.max);
 }
 
 // ---- terminals

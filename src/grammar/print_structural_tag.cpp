@@ -1,7 +1,6 @@
 // xgrammar's structural tags: JSON that says where tags may stand in a text, and what stands in them. Arguments that are JSON
 // keep their schema; what a tag cannot say is a grammar inside of it. Begin reading at print_structural_tag.
-#include <fmt/format.h>
-
+#include "base/format.h"
 #include "grammar/printers.h"
 #include "value/json.h"
 
@@ -21,7 +20,7 @@ std::string list_of(const std::vector<std::string>& texts) {
 }
 
 std::string grammar_of(const Ir& ir, NodeId node) {
-  return fmt::format(R"({{"type": "grammar", "grammar": {}}})", quoted(print_gbnf(ir, node)));
+  return format(R"({{"type": "grammar", "grammar": {}}})", quoted(print_gbnf(ir, node)));
 }
 
 /// A call as a tag: literals around what its schema says.
@@ -43,14 +42,14 @@ class Tag {
     std::string content;
     if (schema != data_.json.end()) {
       const std::string text = schema->second.is(Kind::dict) ? json_of(schema->second) : R"({"type": "object"})";
-      content = fmt::format(R"({{"type": "json_schema", "json_schema": {}}})", text);
+      content = format(R"({{"type": "json_schema", "json_schema": {}}})", text);
     } else if (parts_.empty()) {
       content = R"({"type": "const_string", "value": ""})";
     } else {
       Ir copy = ir_;
       content = grammar_of(copy, copy.sequence(parts_));
     }
-    return fmt::format(R"({{"type": "tag", "begin": {}, "content": {}, "end": {}}})", quoted(begin_), content, quoted(end_));
+    return format(R"({{"type": "tag", "begin": {}, "content": {}, "end": {}}})", quoted(begin_), content, quoted(end_));
   }
 
  private:
@@ -97,7 +96,7 @@ std::string tags_of(const Grammar::Data& data, const Outline::Calls& calls) {
 }
 
 std::string separated(const Grammar::Data& data, const Outline::Calls& calls) {
-  return fmt::format(R"({{"type": "tags_with_separator", "tags": {}, "separator": {}, "at_least_one": true, "stop_after_first": {}}})",
+  return format(R"({{"type": "tags_with_separator", "tags": {}, "separator": {}, "at_least_one": true, "stop_after_first": {}}})",
                      tags_of(data, calls), quoted(calls.separator), flag(!data.parallel));
 }
 
@@ -107,7 +106,7 @@ std::string all_tags(const Grammar::Data& data) {
   for (const Outline::Calls& calls : data.outline.calls) {
     std::string tags = tags_of(data, calls);
     if (calls.grouped) {
-      tags = fmt::format(R"([{{"type": "tag", "begin": {}, "content": {}, "end": {}}}])", quoted(calls.open), separated(data, calls),
+      tags = format(R"([{{"type": "tag", "begin": {}, "content": {}, "end": {}}}])", quoted(calls.open), separated(data, calls),
                          quoted(calls.close));
     }
     out += (out.empty() ? "" : ", ") + tags.substr(1, tags.size() - 2);
@@ -124,14 +123,14 @@ std::string answer_of(const Grammar::Data& data) {
     for (const std::string& trigger : triggers) triggers_too = triggers_too || text.find(trigger) == 0 || trigger.find(text) != trigger.npos;
     if (!triggers_too) excludes.push_back(text);
   }
-  if (triggers.empty()) return fmt::format(R"({{"type": "any_text", "excludes": {}}})", list_of(outline.not_in_text));
+  if (triggers.empty()) return format(R"({{"type": "any_text", "excludes": {}}})", list_of(outline.not_in_text));
   if (outline.must_call && outline.calls.size() == 1) {
     const Outline::Calls& calls = outline.calls[0];
     const std::string tags = all_tags(data);
     return calls.grouped ? tags.substr(1, tags.size() - 2) : separated(data, calls);
   }
   const bool once = !data.parallel || (outline.calls.size() == 1 && outline.calls[0].grouped);
-  return fmt::format(R"({{"type": "triggered_tags", "triggers": {}, "tags": {}, "at_least_one": {}, "stop_after_first": {}, "excludes": {}}})",
+  return format(R"({{"type": "triggered_tags", "triggers": {}, "tags": {}, "at_least_one": {}, "stop_after_first": {}, "excludes": {}}})",
                      list_of(triggers), all_tags(data), flag(outline.must_call), flag(once), list_of(excludes));
 }
 
@@ -140,25 +139,25 @@ std::string format_of(const Grammar::Data& data) {
   if (!outline.is_tagged) {
     const auto schema = data.json.find(data.root);
     if (schema == data.json.end() || !schema->second.is(Kind::dict)) return grammar_of(data.ir, data.root);
-    return fmt::format(R"({{"type": "json_schema", "json_schema": {}}})", json_of(schema->second));
+    return format(R"({{"type": "json_schema", "json_schema": {}}})", json_of(schema->second));
   }
   if (!outline.prefix.empty()) {
-    return fmt::format(R"({{"type": "sequence", "elements": [{{"type": "const_string", "value": {}}}, {}]}})", quoted(outline.prefix),
+    return format(R"({{"type": "sequence", "elements": [{{"type": "const_string", "value": {}}}, {}]}})", quoted(outline.prefix),
                        answer_of(data));
   }
   if (!outline.reasons) return answer_of(data);
   const std::string reasoning =
-      fmt::format(R"({{"type": "tag", "begin": {}, "content": {{"type": "any_text", "excludes": {}}}, "end": {}}})",
+      format(R"({{"type": "tag", "begin": {}, "content": {{"type": "any_text", "excludes": {}}}, "end": {}}})",
                   quoted(outline.reasoning_begin), list_of(outline.not_in_reasoning), quoted(outline.reasoning_end));
   const bool optional = !outline.reasoning_begin.empty();
-  const std::string front = optional ? fmt::format(R"({{"type": "optional", "content": {}}})", reasoning) : reasoning;
-  return fmt::format(R"({{"type": "sequence", "elements": [{}, {}]}})", front, answer_of(data));
+  const std::string front = optional ? format(R"({{"type": "optional", "content": {}}})", reasoning) : reasoning;
+  return format(R"({{"type": "sequence", "elements": [{}, {}]}})", front, answer_of(data));
 }
 
 }  // namespace
 
 std::string print_structural_tag(const Grammar::Data& data) {
-  return fmt::format(R"({{"type": "structural_tag", "format": {}}})", format_of(data)) + "\n";
+  return format(R"({{"type": "structural_tag", "format": {}}})", format_of(data)) + "\n";
 }
 
 }  // namespace parlance::grammar

@@ -1,6 +1,4 @@
 // $ref: JSON pointers, anchors and ids within the document. Begin reading at Schema::resolve.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 

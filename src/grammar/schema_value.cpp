@@ -1,9 +1,8 @@
 // Values: which types a leaf allows, constants, numbers; containers go to a list of rules. Begin reading at Schema::value.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include "base/format.h"
 #include "grammar/schema.h"
 
 namespace parlance::grammar {
@@ -148,13 +147,13 @@ NodeId Schema::value(const Style& style, const Schemas& schemas, std::string_vie
   if (found.empty()) return ir_.never();
   if (found[0].all.empty() && allowed == kAnyType) return any(style);
   std::string key(reinterpret_cast<const char*>(&allowed), sizeof allowed);
-  key += fmt::format("{}", reinterpret_cast<std::uintptr_t>(&style));
+  key += format("{}", reinterpret_cast<std::uintptr_t>(&style));
   for (const Leaf& leaf : found) {
     key += ';';
     std::vector<std::uintptr_t> all;
     for (const Value schema : leaf.all) all.push_back(reinterpret_cast<std::uintptr_t>(schema.dict));
     std::sort(all.begin(), all.end());
-    for (const std::uintptr_t one : all) key += fmt::format(",{}", one);
+    for (const std::uintptr_t one : all) key += format(",{}", one);
   }
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   const bool too_large = ir_.size() > kMostNodes || ir_.rules().size() > kMostRules;

@@ -1,9 +1,9 @@
 // Counting uses and sizes of nodes, from a stack. Begin reading at SharedNodes::SharedNodes.
 #include "grammar/shared_nodes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include "base/format.h"
 
 namespace parlance::grammar {
 namespace {
@@ -18,7 +18,7 @@ bool is_plain(char32_t c) {
 
 std::string class_char(char32_t c, std::string (*unicode)(char32_t)) {
   if (is_plain(c)) return std::string(1, static_cast<char>(c));
-  return c < 0x80 ? fmt::format("\\x{:02X}", static_cast<std::uint32_t>(c)) : unicode(c);
+  return c < 0x80 ? format("\\x{:02X}", static_cast<std::uint32_t>(c)) : unicode(c);
 }
 
 }  // namespace
@@ -68,8 +68,28 @@ bool SharedNodes::is_shared(NodeId node) const {
 std::string Names::take(std::string_view wanted) {
   std::string name(wanted);
   std::uint32_t& next = next_[name];
-  while (!taken_.insert(name).second) name = fmt::format("{}-{}", wanted, ++next + 1);
+  while (!taken_.insert(name).second) name = format("{}-{}", wanted, ++next + 1);
   return name;
+}
+
+std::string quoted(std::string_view bytes) {
+  std::string out = "\"";
+  for (const char c : bytes) {
+    switch (c) {
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\n': out += "\\n"; break;
+      case '\r': out += "\\r"; break;
+      case '\t': out += "\\t"; break;
+      default:
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+          out += format("\\u{:04x}", static_cast<unsigned char>(c));
+        } else {
+          out += c;
+        }
+    }
+  }
+  return out + "\"";
 }
 
 std::string class_of(std::span<const Range> given, std::string (*unicode)(char32_t)) {

@@ -1,4 +1,4 @@
-// What printers share: which nodes are worth a rule of their own, and names that are used once.
+// What printers share: which nodes are worth a rule of their own, names that are used once, texts and classes as written.
 #pragma once
 #include <string>
 #include <string_view>
@@ -38,6 +38,9 @@ class Names {
   std::unordered_map<std::string, std::uint32_t> next_;
   std::unordered_set<std::string> taken_;
 };
+
+/// A text between quotes, as GBNF and Lark spell it: control characters by four digits, which ends them whatever follows.
+std::string quoted(std::string_view bytes);
 
 /// "[^\"\\]", from ranges. `unicode` writes one code point past ASCII.
 std::string class_of(std::span<const Range> ranges, std::string (*unicode)(char32_t));

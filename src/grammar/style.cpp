@@ -1,11 +1,10 @@
 // Strings and keys in each style. Begin reading at Style::unit: how one code point out of a set is written.
 #include "grammar/style.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
+#include "base/format.h"
 #include "base/utf8.h"
 #include "value/json.h"
 
@@ -73,7 +72,7 @@ NodeId Style::json_special(char32_t c) const {
     case '\r': return ir_.literal("\\r");
     case '\b': return ir_.literal("\\b");
     case '\f': return ir_.literal("\\f");
-    default: return ir_.literal(fmt::format("\\u{:04x}", static_cast<std::uint32_t>(c)));
+    default: return ir_.literal(format("\\u{:04x}", static_cast<std::uint32_t>(c)));
   }
 }
 

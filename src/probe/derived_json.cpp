@@ -36,6 +36,29 @@ void append_pairs(std::string& out, std::string_view key, const std::vector<std:
   out += "}";
 }
 
+/// What a template can or cannot, by name.
+constexpr std::pair<std::string_view, bool TemplateCapabilities::*> kFlags[] = {
+    {"text_content", &TemplateCapabilities::text_content},
+    {"parts_content", &TemplateCapabilities::parts_content},
+    {"tools", &TemplateCapabilities::tools},
+    {"calls", &TemplateCapabilities::calls},
+    {"parallel_calls", &TemplateCapabilities::parallel_calls},
+    {"content_with_calls", &TemplateCapabilities::content_with_calls},
+    {"object_arguments", &TemplateCapabilities::object_arguments},
+    {"text_arguments", &TemplateCapabilities::text_arguments},
+    {"escapes_text", &TemplateCapabilities::escapes_text},
+    {"text_arguments_needed", &TemplateCapabilities::text_arguments_needed},
+    {"call_ids_shown", &TemplateCapabilities::call_ids_shown},
+    {"call_ids_needed", &TemplateCapabilities::call_ids_needed},
+    {"absent_content_needed", &TemplateCapabilities::absent_content_needed},
+    {"null_content_needed", &TemplateCapabilities::null_content_needed},
+    {"reasoning_with_text", &TemplateCapabilities::reasoning_with_text},
+    {"reasoning_with_calls", &TemplateCapabilities::reasoning_with_calls},
+    {"reasoning_in_history", &TemplateCapabilities::reasoning_in_history},
+    {"reasoning_excludes_content", &TemplateCapabilities::reasoning_excludes_content},
+    {"reasoning_names_alike", &TemplateCapabilities::reasoning_names_alike},
+};
+
 void append_capabilities(std::string& out, const TemplateCapabilities& can) {
   out += ", \"capabilities\": {";
   append_pairs(out, "roles", can.roles);
@@ -48,28 +71,10 @@ void append_capabilities(std::string& out, const TemplateCapabilities& can) {
     append_flag(out, "alike", shape.alike);
     out += "}";
   });
-  append_flag(out, "text_content", can.text_content);
-  append_flag(out, "parts_content", can.parts_content);
-  append_flag(out, "tools", can.tools);
-  append_flag(out, "calls", can.calls);
-  append_flag(out, "parallel_calls", can.parallel_calls);
-  append_flag(out, "content_with_calls", can.content_with_calls);
-  append_flag(out, "object_arguments", can.object_arguments);
-  append_flag(out, "text_arguments", can.text_arguments);
-  append_flag(out, "escapes_text", can.escapes_text);
-  append_flag(out, "text_arguments_needed", can.text_arguments_needed);
+  for (const auto& [name, flag] : kFlags) append_flag(out, name, can.*flag);
   append_text(out += ", ", "call_ids", name_of(can.call_ids));
-  append_flag(out, "call_ids_shown", can.call_ids_shown);
-  append_flag(out, "call_ids_needed", can.call_ids_needed);
-  append_flag(out, "absent_content_needed", can.absent_content_needed);
-  append_flag(out, "null_content_needed", can.null_content_needed);
-  append_flag(out, "reasoning_with_text", can.reasoning_with_text);
-  append_flag(out, "reasoning_with_calls", can.reasoning_with_calls);
-  append_flag(out, "reasoning_in_history", can.reasoning_in_history);
   if (!can.reasoning_key.empty()) append_text(out += ", ", "reasoning_key", can.reasoning_key);
   if (!can.reasoning_member.empty()) append_text(out += ", ", "reasoning_member", can.reasoning_member);
-  append_flag(out, "reasoning_excludes_content", can.reasoning_excludes_content);
-  append_flag(out, "reasoning_names_alike", can.reasoning_names_alike);
   out += "}";
 }
 

@@ -34,13 +34,10 @@ struct Reasoning {
   bool ended_by_calls = false;
   bool operator==(const Reasoning&) const = default;
 };
+template <typename Text>
 struct Frame {
-  ReplyMarker open, close;
+  Text open, close;
   bool operator==(const Frame&) const = default;
-};
-struct ResultFrame {
-  std::string open, close;
-  bool operator==(const ResultFrame&) const = default;
 };
 
 // ---- the fields
@@ -52,16 +49,10 @@ void fields(Walk& walk, Reasoning& r) {
   walk("ended_by_calls", r.ended_by_calls);
 }
 
-template <typename Walk>
-void fields(Walk& walk, Frame& f) {
+template <typename Walk, typename Text>
+void fields(Walk& walk, Frame<Text>& f) {
   walk("open", f.open);
   walk("close", f.close);
-}
-
-template <typename Walk>
-void fields(Walk& walk, ResultFrame& r) {
-  walk("open", r.open);
-  walk("close", r.close);
 }
 
 /// A marker written as an object: nothing in it is cut.
@@ -87,7 +78,7 @@ void fields(Walk& walk, ArgumentTags& t) {
 
 template <typename Walk>
 void fields(Walk& walk, CallForm& f) {
-  ResultFrame result{f.result_open, f.result_close};
+  Frame<std::string> result{f.result_open, f.result_close};
   walk("headed", f.headed);
   walk("header", f.header);
   walk("layout", f.layout);
@@ -117,7 +108,7 @@ void fields(Walk& walk, ReplyTurn& t) {
 template <typename Walk>
 void fields(Walk& walk, ReplyFormat& f) {
   Reasoning reasoning{f.reasoning_open, f.reasoning_close, f.calls_end_reasoning};
-  Frame content{f.content_open, f.content_close};
+  Frame<ReplyMarker> content{f.content_open, f.content_close};
   walk("prompt", f.prompt);
   walk("reasoning", reasoning);
   walk("content", content);

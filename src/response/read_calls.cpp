@@ -10,7 +10,7 @@
 namespace parlance::response {
 namespace {
 
-using Kind_ = Element::Kind;
+using ElementKind = Element::Kind;
 using Part = CallPart::Kind;
 using Role = CallMember::Role;
 
@@ -31,13 +31,13 @@ std::string source_path(const Value* v) {
 }
 
 bool is_plain(const Sequence& sequence) {
-  return std::all_of(sequence.begin(), sequence.end(), [](const Element& e) { return e.kind == Kind_::text || e.kind == Kind_::space; });
+  return std::all_of(sequence.begin(), sequence.end(), [](const Element& e) { return e.kind == ElementKind::text || e.kind == ElementKind::space; });
 }
 
 /// Text with its outer white space as framing; white space that may be there is a line end.
 ReplyMarker marker_of_run(const Sequence& run) {
   std::string text;
-  for (const Element& element : run) text += element.kind == Kind_::space ? "\n" : element.text;
+  for (const Element& element : run) text += element.kind == ElementKind::space ? "\n" : element.text;
   constexpr std::string_view kSpace = " \n\t\r";
   const std::size_t begin = text.find_first_not_of(kSpace);
   ReplyMarker marker;
@@ -62,15 +62,15 @@ std::vector<CallPart> parts_of(const Sequence& sequence, bool& initial) {
     if (part.literal.exists()) parts.push_back(std::move(part));
   };
   for (const Element& element : sequence) {
-    if (element.kind == Kind_::text || element.kind == Kind_::space) {
+    if (element.kind == ElementKind::text || element.kind == ElementKind::space) {
       run.push_back(element);
       continue;
     }
     flush();
     CallPart part;
-    part.kind = element.kind == Kind_::skip ? Part::skip : element.text == "id" ? Part::id : Part::name;
-    initial = initial || element.kind == Kind_::begin;
-    if (element.kind == Kind_::skip || element.kind == Kind_::group) parts.push_back(std::move(part));
+    part.kind = element.kind == ElementKind::skip ? Part::skip : element.text == "id" ? Part::id : Part::name;
+    initial = initial || element.kind == ElementKind::begin;
+    if (element.kind == ElementKind::skip || element.kind == ElementKind::group) parts.push_back(std::move(part));
   }
   flush();
   return parts;
@@ -130,12 +130,12 @@ Result<CallArguments> tags_of(const TemplateField& field) {
   const auto found = parse_pattern(pattern);
   const Sequence all = found && found->size() == 1 ? found->front() : Sequence();
   const auto group = [&](std::string_view name) {
-    return std::find_if(all.begin(), all.end(), [&](const Element& e) { return e.kind == Kind_::group && e.text == name; });
+    return std::find_if(all.begin(), all.end(), [&](const Element& e) { return e.kind == ElementKind::group && e.text == name; });
   };
   const auto key = group("key");
   const auto value = group("value");
   if (key == all.end() || value == all.end() || value < key) return cannot_say(path, "must be texts round the groups key and value");
-  const auto repeat = std::find_if(value, all.end(), [](const Element& e) { return e.kind == Kind_::repeat; });
+  const auto repeat = std::find_if(value, all.end(), [](const Element& e) { return e.kind == ElementKind::repeat; });
   CallArguments arguments;
   arguments.codec = CallArguments::Codec::tags;
   for (const auto& [begin, end] : {std::pair{all.begin(), key}, std::pair{key + 1, value}, std::pair{value + 1, repeat}}) {
