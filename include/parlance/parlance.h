@@ -32,6 +32,7 @@
 #include "parlance/limits.h"
 #include "parlance/render.h"
 #include "parlance/reply.h"
+#include "parlance/reply_prompt.h"
 #include "parlance/reply_format.h"
 #include "parlance/result.h"
 #include "parlance/source.h"

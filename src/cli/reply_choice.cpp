@@ -8,6 +8,7 @@
 #include "cli/report.h"
 #include "conversation/edit.h"
 #include "parlance/json.h"
+#include "parlance/reply_prompt.h"
 #include "parlance/response_template.h"
 #include "parlance/source.h"
 #include "value/json.h"
@@ -51,32 +52,6 @@ Result<ReplyFormat> format_of(const ReplyWish& wish) {
   return ReplyFormat::from_json(builtin->reply, std::string(builtin->name) + ".reply.json");
 }
 
-Result<std::string> render_prompt(const ReplySource& source, const ReplyWish& wish, const Conversation& conversation, bool open) {
-  const Result<Template> compiled = compile_chosen(source.setup->found, wish.prompt.wish, has_tools(conversation));
-  if (!compiled) return compiled.error();
-  RenderOptions options = source.setup->render;
-  options.want_spans = false;
-  if (!open) options.add_generation_prompt = false;
-  const Result<Rendering> rendering = compiled->render(conversation, options);
-  if (!rendering) return rendering.error();
-  return std::string(rendering->text());
-}
-
-/// What the prompt ends with, from the assistant's turn on. That is what opening the turn adds; where a template always
-/// opens it, or goes on with a message, it begins with the last place that looks like the format's own.
-Result<std::string> prompt_tail(const ReplySource& source, const ReplyWish& wish, const Conversation& conversation) {
-  Result<std::string> prompt = render_prompt(source, wish, conversation, true);
-  if (!prompt) return prompt;
-  const Result<std::string> closed = render_prompt(source, wish, conversation, false);
-  if (closed && closed->size() < prompt->size() && prompt->starts_with(*closed)) return prompt->substr(closed->size());
-  const std::string& own = source.format.prompt;
-  for (const std::string& opener : {own, own.substr(0, own.find('\n') == own.npos ? own.size() : own.find('\n') + 1)}) {
-    const std::size_t at = opener.empty() ? prompt->npos : prompt->rfind(opener);
-    if (at != prompt->npos) return prompt->substr(at);
-  }
-  return own;
-}
-
 Result<ReplyTools> tools_of(const Conversation& conversation) {
   const Value* tools = member(conversation.variables(), "tools");
   if (tools == nullptr || !tools->is_sequence()) return ReplyTools();
@@ -117,7 +92,9 @@ Result<ReplyOptions> options_of_request(const ReplySource& source, const ReplyWi
     reply.tools = std::move(*tools);
   }
   if (!wish.prompt.wish.any()) return reply;
-  Result<std::string> tail = prompt_tail(source, wish, conversation);
+  const Result<Template> compiled = compile_chosen(source.setup->found, wish.prompt.wish, has_tools(conversation));
+  if (!compiled) return compiled.error();
+  Result<std::string> tail = reply_prompt(*compiled, conversation, source.setup->render, source.format);
   if (!tail) return tail.error();
   reply.prompt = std::move(*tail);
   return reply;

@@ -1,0 +1,99 @@
+// Where the assistant's turn begins in a prompt, by the origins of its bytes. Begin reading at reply_prompt.
+#include "parlance/reply_prompt.h"
+
+#include <algorithm>
+
+#include "value/dict.h"
+#include "value/string.h"
+
+namespace parlance {
+namespace {
+
+constexpr std::string_view kBlank = " \t\r\n";
+
+/// A prompt's bytes that may be of the assistant's turn.
+struct Stretch {
+  std::size_t begin = 0;       ///< behind all other messages
+  std::size_t header_end = 0;  ///< where the message that goes on begins; the prompt's end if none does
+};
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = std::min(text.find_first_not_of(kBlank), text.size());
+  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
+}
+
+/// The number of the message that goes on; -1 where a turn of its own is opened for the reply.
+std::int32_t continued(const Conversation& conversation) {
+  const Value messages = conversation.messages();
+  if (!messages.is_sequence() || messages.list->size == 0) return -1;
+  const auto last = static_cast<std::int32_t>(messages.list->size - 1);
+  const Value message = messages.list->items[last];
+  const DictEntry* role = message.kind == Kind::dict ? find_key(*message.dict, "role") : nullptr;
+  return role != nullptr && role->value.is_leaf() && leaf_text(role->value) == "assistant" ? last : -1;
+}
+
+bool is_of_tools(const Conversation& conversation, const Span& span) {
+  if (span.input == nullptr && span.input_id == 0) return false;
+  const std::string path = path_of_span(conversation, span);
+  return path.starts_with("tools") || path.starts_with("documents");
+}
+
+Stretch stretch_of(const Conversation& conversation, const Rendering& prompt) {
+  const std::int32_t own = continued(conversation);
+  Stretch found{0, prompt.text().size()};
+  for (const Span& span : prompt.spans()) {
+    if (span.message >= 0 && span.message == own) {
+      const bool header = path_of_span(conversation, span).ends_with("].role");
+      if (!header) found.header_end = std::min<std::size_t>(found.header_end, span.begin);
+    } else if (span.message >= 0 || is_of_tools(conversation, span)) {
+      found.begin = std::max<std::size_t>(found.begin, span.end);
+    }
+  }
+  return found;
+}
+
+/// What a turn may begin with, the longest first: the prompt of `format`, the same before reasoning, its first line.
+std::vector<std::string_view> openers(const ReplyFormat& format) {
+  const std::string_view own = format.prompt;
+  std::vector<std::string_view> found{own};
+  for (const ReplyMarker* marker : {&format.reasoning_close, &format.reasoning_open}) {
+    for (const std::string& text : marker->texts) {
+      const std::string_view tag = trimmed(text);
+      if (tag.empty() || found.back().find(tag) == own.npos) continue;
+      found.push_back(found.back().substr(0, found.back().find(tag)));
+    }
+  }
+  const std::size_t line = found.back().find('\n', std::min(own.find_first_not_of(kBlank), own.size()));
+  if (line != own.npos) found.push_back(found.back().substr(0, line + 1));
+  std::erase_if(found, [](std::string_view opener) { return trimmed(opener).empty(); });
+  return found;
+}
+
+std::string tail_of(const Conversation& conversation, const Rendering& prompt, const ReplyFormat& format) {
+  const std::string_view text = prompt.text();
+  const Stretch stretch = stretch_of(conversation, prompt);
+  for (const std::string_view opener : openers(format)) {
+    const std::size_t at = text.substr(0, stretch.header_end + opener.size() - 1).rfind(opener);  // begins in the header
+    if (at != text.npos && at >= stretch.begin) return std::string(text.substr(at));
+  }
+  return std::string(text.substr(std::max(stretch.header_end, stretch.begin)));
+}
+
+}  // namespace
+
+Result<std::string> reply_prompt(const Template& chat_template, const Conversation& conversation, const RenderOptions& options,
+                                 const ReplyFormat& format) {
+  RenderOptions open = options;
+  open.want_spans = true;
+  const Result<Rendering> prompt = chat_template.render(conversation, open);
+  if (!prompt) return prompt.error();
+  RenderOptions closed = options;
+  closed.want_spans = false;
+  closed.add_generation_prompt = false;
+  const Result<Rendering> without = chat_template.render(conversation, closed);
+  const std::string_view text = prompt->text();
+  if (without && without->text().size() < text.size() && text.starts_with(without->text())) return std::string(text.substr(without->text().size()));
+  return tail_of(conversation, *prompt, format);
+}
+
+}  // namespace parlance
