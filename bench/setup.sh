@@ -12,17 +12,21 @@ have() {
   command -v "$1" >/dev/null 2>&1 || { echo "setup: no $1, so no $2" >&2; return 1; }
 }
 
-# The version that defines what is right; tests use the same.
-jinja2=3.1.6
-installed=$("$out/venv/bin/python" -c "import jinja2; print(jinja2.__version__)" 2>/dev/null || true)
-if [ "$installed" != "$jinja2" ]; then
+# The versions that define what is right; tests use the same.
+wanted="jinja2==3.1.6 transformers==5.22.0"
+if [ "$wanted" != "$(cat "$out/venv/installed.txt" 2>/dev/null)" ]; then
   python3 -m venv "$out/venv"
-  "$out/venv/bin/pip" install --quiet "jinja2==$jinja2"
+  "$out/venv/bin/pip" install --quiet --disable-pip-version-check $wanted
+  echo "$wanted" > "$out/venv/installed.txt"
 fi
 
 if have cargo minijinja; then
   cargo build --quiet --release --locked --manifest-path "$here/peers/minijinja/Cargo.toml" \
     --target-dir "$out/minijinja"
+fi
+if have cargo openai-harmony; then
+  cargo build --quiet --release --locked --manifest-path "$here/peers/harmony/Cargo.toml" \
+    --target-dir "$out/harmony"
 fi
 
 if have node hf-jinja && have npm hf-jinja; then
