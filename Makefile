@@ -46,7 +46,7 @@ bench: setup
 	$(PYTHON) bench/run.py
 
 asan: oracle
-	@cmake --preset asan -DPARLANCE_RANDOM_TEMPLATES=500 $(QUIET)
+	@cmake --preset asan -DPARLANCE_TEST_SHARE=10 $(QUIET)
 	@cmake --build --preset asan -j $(JOBS)
 	$(CTEST) --test-dir build/asan -LE 'compile|tree'
 
