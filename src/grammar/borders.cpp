@@ -2,13 +2,36 @@
 // own in any case.
 #include "grammar/borders.h"
 
+#include <algorithm>
+
 #include "base/utf8.h"
 
 namespace parlance::grammar {
 
 std::vector<Range> merged(std::vector<Range> a, const std::vector<Range>& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return normalized(std::move(a));
+  if (b.empty() || a == b) return a;
+  if (a.empty()) return b;
+  std::vector<Range> out;
+  out.reserve(a.size() + b.size());
+  auto x = a.begin();
+  auto y = b.begin();
+  while (x != a.end() || y != b.end()) {
+    const Range& next = y == b.end() || (x != a.end() && x->first <= y->first) ? *x++ : *y++;
+    if (!out.empty() && next.first <= out.back().last + 1) out.back().last = std::max(out.back().last, next.last);
+    else out.push_back(next);
+  }
+  return out;
+}
+
+bool overlap(std::span<const Range> a, std::span<const Range> b) {
+  auto x = a.begin();
+  auto y = b.begin();
+  while (x != a.end() && y != b.end()) {
+    if (x->last < y->first) ++x;
+    else if (y->last < x->first) ++y;
+    else return true;
+  }
+  return false;
 }
 
 Borders::Facts Borders::join(const Facts& a, const Facts& b) {
@@ -16,7 +39,7 @@ Borders::Facts Borders::join(const Facts& a, const Facts& b) {
   facts.may_be_empty = a.may_be_empty && b.may_be_empty;
   facts.first = a.may_be_empty ? merged(a.first, b.first) : a.first;
   facts.all = merged(a.all, b.all);
-  const bool unclear = !intersection(a.more, b.first).empty();  // where a ends may depend on what b is
+  const bool unclear = overlap(a.more, b.first);  // where a ends may depend on what b is
   facts.more = b.may_be_empty ? merged(merged(a.more, b.first), b.more) : b.more;
   if (unclear) facts.more = merged(facts.more, b.all);
   return facts;
@@ -26,7 +49,7 @@ Borders::Facts Borders::either(const Facts& a, const Facts& b) {
   Facts facts{a.may_be_empty || b.may_be_empty, merged(a.first, b.first), merged(a.more, b.more), merged(a.all, b.all)};
   if (a.may_be_empty) facts.more = merged(facts.more, b.first);
   if (b.may_be_empty) facts.more = merged(facts.more, a.first);
-  if (!intersection(a.first, b.first).empty()) facts.more = facts.all;
+  if (overlap(a.first, b.first)) facts.more = facts.all;
   return facts;
 }
 
@@ -35,7 +58,7 @@ Borders::Facts Borders::repeated(const Node& node) {
   Facts facts = one;
   facts.may_be_empty = node.min == 0 || one.may_be_empty;
   if (node.min != node.max) facts.more = merged(one.more, one.first);
-  if (node.max > 1 && !intersection(one.more, one.first).empty()) facts.more = one.all;
+  if (node.max > 1 && overlap(one.more, one.first)) facts.more = one.all;
   return facts;
 }
 
@@ -44,6 +67,13 @@ Borders::Facts Borders::of_sequence(std::span<const NodeId> nodes) {
   facts.may_be_empty = true;
   for (const NodeId id : nodes) facts = join(facts, of(id));
   return facts;
+}
+
+std::vector<Borders::Facts> Borders::of_beginnings(std::span<const NodeId> nodes) {
+  std::vector<Facts> found;
+  found.reserve(nodes.size());
+  for (const NodeId id : nodes) found.push_back(found.empty() ? of(id) : join(found.back(), of(id)));
+  return found;
 }
 
 Borders::Facts Borders::make(NodeId id) {

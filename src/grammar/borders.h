@@ -1,6 +1,7 @@
 // Where one piece of a grammar ends and the next begins, for engines whose lexers take as much as they can: what a node may
 // begin with, and what may go on behind a text of it that could end there. Begin reading at Borders::Facts.
 #pragma once
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -18,11 +19,12 @@ class Borders {
   };
   explicit Borders(const Ir& ir) : ir_(ir) {}
   const Facts& of(NodeId id);
-  /// The facts of some nodes behind each other.
-  Facts of_sequence(std::span<const NodeId> nodes);
+  /// Of some nodes behind each other: the facts of the first, of the first two, and so on.
+  std::vector<Facts> of_beginnings(std::span<const NodeId> nodes);
 
  private:
   Facts make(NodeId id);
+  Facts of_sequence(std::span<const NodeId> nodes);
   static Facts join(const Facts& a, const Facts& b);
   static Facts either(const Facts& a, const Facts& b);
   Facts repeated(const Node& node);
@@ -33,5 +35,7 @@ class Borders {
 
 /// Sorted ranges of both.
 std::vector<Range> merged(std::vector<Range> a, const std::vector<Range>& b);
+/// Whether sorted ranges have a code point in common.
+bool overlap(std::span<const Range> a, std::span<const Range> b);
 
 }  // namespace parlance::grammar

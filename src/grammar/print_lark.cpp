@@ -57,12 +57,14 @@ class Printer {
   std::string fresh(NodeId id, bool atom, int depth);
   std::string sequence(const Node& node, bool atom, int depth);
   bool is_terminal(NodeId id) const;
-  std::size_t size_of_terminal(const std::vector<NodeId>& children, std::size_t begin);
+  std::size_t size_of_terminal(std::span<const NodeId> children);
+  bool may_go_on(std::span<const Range> more, std::span<const NodeId> behind);
   std::string choice(const Node& node, int depth);
   std::string repeated(const Node& node, std::string atom) const;
   std::string terminal(NodeId id);
   std::string terminal_of(const std::vector<NodeId>& run);
   std::string regular(NodeId id, int depth);
+  const std::string& class_text(NodeId id);
   std::string with_tokens(std::string_view literal);
   std::string json(NodeId id, Value schema);
   std::string text(NodeId id);
@@ -75,6 +77,7 @@ class Printer {
   Borders borders_;
   Names names_;
   std::map<NodeId, std::string> rules_;
+  std::unordered_map<NodeId, std::string> classes_;
   std::map<std::string, std::string> runs_;  ///< of a regular expression, its terminal
   std::deque<std::pair<std::string, std::function<std::string()>>> tasks_;
   std::string definitions_;
@@ -109,7 +112,7 @@ std::string Printer::expression(NodeId id, bool atom, int depth) {
   if (node.op == Op::text) return text(id);
   if (id == ir_.empty()) return "\"\"";
   if (node.op == Op::literal && !data_.control.empty()) return with_tokens(ir_.bytes(node));
-  if (is_terminal(id) && size_of_terminal({id}, 0) == 1) return terminal(id);
+  if (is_terminal(id) && size_of_terminal({&id, 1}) == 1) return terminal(id);
   if (node.op != Op::never && (shared_.is_shared(id) || depth > kDepth)) {
     const std::string_view name = ir_.name_of(id);
     return rule_of(id, name.empty() ? "part" : name, [this, id] { return fresh(id, false, 0); });
@@ -137,7 +140,7 @@ std::string Printer::sequence(const Node& node, bool atom, int depth) {
   const std::vector<NodeId> children(ir_.children(node).begin(), ir_.children(node).end());
   std::uint32_t count = 0;
   for (std::size_t i = 0; i < children.size();) {
-    const std::size_t size = size_of_terminal(children, i);
+    const std::size_t size = size_of_terminal(std::span(children).subspan(i));
     const bool one = size <= 1;
     const std::string part = !one ? terminal_of({children.begin() + static_cast<std::ptrdiff_t>(i), children.begin() + static_cast<std::ptrdiff_t>(i + size)})
                              : is_terminal(children[i]) && size == 0 ? fresh(children[i], true, depth + 1)
@@ -153,19 +156,28 @@ bool Printer::is_terminal(NodeId id) const {
   return shared_.is_regular(id) && !tokens && !data_.json.contains(id) && id != ir_.empty();
 }
 
-/// How many children from `begin` on make one terminal: the lexer takes all it can, so what stands behind must not begin as
+/// How many of the first children make one terminal: the lexer takes all it can, so what stands behind must not begin as
 /// the terminal may go on. Where nothing is known to stand behind, digits may go on. 0: the first needs to be taken apart.
-std::size_t Printer::size_of_terminal(const std::vector<NodeId>& children, std::size_t begin) {
-  std::size_t end = begin;
-  while (end < children.size() && is_terminal(children[end])) ++end;
-  for (; end > begin; --end) {
-    const Borders::Facts here = borders_.of_sequence(std::span(children).subspan(begin, end - begin));
-    const Borders::Facts behind = borders_.of_sequence(std::span(children).subspan(end));
-    std::vector<Range> next = behind.first;
-    if (behind.may_be_empty) next = merged(std::move(next), complement(normalized({{'0', '9'}, {'A', 'Z'}, {'a', 'z'}, {'.', '.'}, {'+', '+'}, {'-', '-'}})));
-    if (intersection(here.more, next).empty()) break;
+std::size_t Printer::size_of_terminal(std::span<const NodeId> children) {
+  const auto run = std::find_if_not(children.begin(), children.end(), [this](NodeId id) { return is_terminal(id); });
+  const auto most = static_cast<std::size_t>(run - children.begin());
+  const std::vector<Borders::Facts> here = borders_.of_beginnings(children.first(most));
+  for (std::size_t size = most; size > 0; --size) {
+    if (!may_go_on(here[size - 1].more, children.subspan(size))) return size;
   }
-  return end - begin;
+  return 0;
+}
+
+/// Whether what stands behind a terminal may begin with one of `more`.
+bool Printer::may_go_on(std::span<const Range> more, std::span<const NodeId> behind) {
+  for (const NodeId id : behind) {
+    const Borders::Facts& next = borders_.of(id);
+    if (overlap(more, next.first)) return true;
+    if (!next.may_be_empty) return false;
+  }
+  static const std::vector<Range> unlike_numbers =
+      complement(normalized({{'0', '9'}, {'A', 'Z'}, {'a', 'z'}, {'.', '.'}, {'+', '+'}, {'-', '-'}}));
+  return overlap(more, unlike_numbers);
 }
 
 std::string Printer::choice(const Node& node, int depth) {
@@ -209,11 +221,17 @@ std::string Printer::terminal_of(const std::vector<NodeId>& run) {
 
 std::string Printer::terminal(NodeId id) { return terminal_of({id}); }
 
+const std::string& Printer::class_text(NodeId id) {
+  std::string& known = classes_[id];
+  if (known.empty()) known = "/" + class_of(ir_.ranges(ir_.node(id)), lark_char) + "/";
+  return known;
+}
+
 std::string Printer::regular(NodeId id, int depth) {
   const Node& node = ir_.node(id);
   switch (node.op) {
     case Op::literal: return quoted(ir_.bytes(node));
-    case Op::chars: return "/" + class_of(ir_.ranges(node), lark_char) + "/";
+    case Op::chars: return class_text(id);
     case Op::repeat: return repeated(node, regular(ir_.children(node)[0], depth + 1));
     default: break;
   }

@@ -122,6 +122,13 @@ NodeId Style::plain_unit(const std::vector<Range>& ranges) const {
 
 NodeId Style::unit(std::vector<Range> given, char quote) const {
   const std::vector<Range> ranges = normalized(std::move(given));
+  if (ranges.size() != 1 || ranges[0].first != ranges[0].last) return any_unit(ranges, quote);
+  NodeId& known = units_.try_emplace({ranges[0].first, quote}, kNone).first->second;  // names are written letter by letter
+  if (known == kNone) known = any_unit(ranges, quote);
+  return known;
+}
+
+NodeId Style::any_unit(const std::vector<Range>& ranges, char quote) const {
   switch (kind_) {
     case Kind::json: return json_unit(ranges);
     case Kind::python: return python_unit(ranges, quote);

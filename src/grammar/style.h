@@ -3,10 +3,12 @@
 // The compiler of schemas says what is written, a Style how. Begin reading at Style::unit.
 #pragma once
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "grammar/ir.h"
@@ -65,6 +67,7 @@ class Style {
 
  private:
   NodeId unit(std::vector<Range> ranges, char quote) const;
+  NodeId any_unit(const std::vector<Range>& ranges, char quote) const;
   NodeId json_unit(const std::vector<Range>& ranges) const;
   NodeId python_unit(const std::vector<Range>& ranges, char quote) const;
   NodeId plain_unit(const std::vector<Range>& ranges) const;
@@ -83,6 +86,7 @@ class Style {
   NodeId space_;
   NodeId string_;
   mutable std::unordered_map<std::string, NodeId> known_;
+  mutable std::map<std::pair<char32_t, char>, NodeId> units_;  ///< of single code points
 };
 
 }  // namespace parlance::grammar
