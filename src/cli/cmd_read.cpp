@@ -159,7 +159,10 @@ Result<ReplyOptions> options_of(const ReplySource& source, const ReadCommand& co
   if (command.request.empty()) return ReplyOptions{.tools = source.tools};
   Result<std::string> text = read_file(command.request);
   if (!text) return text.error();
-  return options_of_request(source, command.wish, std::move(*text), command.request);
+  Result<ReplyStart> start = start_of_request(source, command.wish, std::move(*text), command.request);
+  if (!start) return start.error();
+  if (!start->note.empty()) std::fprintf(stderr, "note: %s\n", start->note.c_str());
+  return std::move(start->options);
 }
 
 int run_read(ReadCommand& command) {

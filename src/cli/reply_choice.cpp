@@ -1,4 +1,4 @@
-// Finding how replies are written, and where one begins. Begin reading at open_reply_source and options_of_request.
+// Finding how replies are written, and where one begins. Begin reading at open_reply_source and start_of_request.
 #include "cli/reply_choice.h"
 
 #include <cstdio>
@@ -63,6 +63,12 @@ Result<ReplyTools> tools_of(const Conversation& conversation) {
   return ReplyTools::from_json(json, "tools");
 }
 
+Result<std::string> prompt_of(const ReplySource& source, const ReplyWish& wish, const Conversation& conversation) {
+  const Result<Template> compiled = compile_chosen(source.setup->found, wish.prompt.wish, has_tools(conversation));
+  if (!compiled) return compiled.error();
+  return reply_prompt(*compiled, conversation, source.setup->render, source.format);
+}
+
 }  // namespace
 
 Result<ReplySource> open_reply_source(ReplyWish& wish) {
@@ -80,24 +86,22 @@ Result<ReplySource> open_reply_source(ReplyWish& wish) {
   return source;
 }
 
-Result<ReplyOptions> options_of_request(const ReplySource& source, const ReplyWish& wish, std::string request, const std::string& name) {
+Result<ReplyStart> start_of_request(const ReplySource& source, const ReplyWish& wish, std::string request, const std::string& name) {
   RequestOptions options = source.setup->request;
   Conversation conversation;
   Value id;
   if (Result<void> read = consume_request(conversation, std::move(request), name, options, id); !read) return read.error();
-  ReplyOptions reply{.tools = source.tools};
-  if (!reply.tools.known()) {
+  ReplyStart start{{.tools = source.tools}, {}};
+  if (!source.tools.known()) {
     Result<ReplyTools> tools = tools_of(conversation);
     if (!tools) return tools.error();
-    reply.tools = std::move(*tools);
+    start.options.tools = std::move(*tools);
   }
-  if (!wish.prompt.wish.any()) return reply;
-  const Result<Template> compiled = compile_chosen(source.setup->found, wish.prompt.wish, has_tools(conversation));
-  if (!compiled) return compiled.error();
-  Result<std::string> tail = reply_prompt(*compiled, conversation, source.setup->render, source.format);
-  if (!tail) return tail.error();
-  reply.prompt = std::move(*tail);
-  return reply;
+  if (!wish.prompt.wish.any()) return start;
+  Result<std::string> prompt = prompt_of(source, wish, conversation);
+  if (prompt) start.options.prompt = std::move(*prompt);
+  else start.note = "the template does not render this request (" + std::string(prompt.error().message()) + "), so the reply is read from where its prompts usually end";
+  return start;
 }
 
 std::function<std::string()> call_ids(const ReplyWish& wish) {

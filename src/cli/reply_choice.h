@@ -25,9 +25,15 @@ struct ReplySource {
 
 /// Fails with usage, file, json, value, no_template.
 Result<ReplySource> open_reply_source(ReplyWish& wish);
-/// How the reply to `request`, which is JSON, is read: with its tools, from where its prompt ends.
-/// Fails as rendering does, with json and with conversation.
-Result<ReplyOptions> options_of_request(const ReplySource& source, const ReplyWish& wish, std::string request, const std::string& name);
+/// How one reply is read, and what is to be said of it.
+struct ReplyStart {
+  ReplyOptions options;
+  std::string note;
+};
+/// How the reply to `request`, which is JSON, is read: with its tools, from where its prompt ends. Where the template does not
+/// render the request, from where its prompts usually end, with a note that says why: a reply is there all the same.
+/// Fails with json and with conversation.
+Result<ReplyStart> start_of_request(const ReplySource& source, const ReplyWish& wish, std::string request, const std::string& name);
 /// What makes ids for calls that have none: call_ and 24 hexadecimal digits, never the same twice. Empty with
 /// --number-calls, and the library numbers them. Threads: any.
 std::function<std::string()> call_ids(const ReplyWish& wish);

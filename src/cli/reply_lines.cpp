@@ -21,29 +21,33 @@ const Value* find_member(Value line, std::string_view key) {
 }
 
 /// A request is optional: without it the reply begins where the format says.
-Result<ReplyOptions> options_of_line(const ReplySource& source, const ReplyWish& wish, const Value* request) {
-  if (request == nullptr || request->is_none()) return ReplyOptions{.tools = source.tools};
+Result<ReplyStart> start_of_line(const ReplySource& source, const ReplyWish& wish, const Value* request) {
+  if (request == nullptr || request->is_none()) return ReplyStart{{.tools = source.tools}, {}};
   Arena arena;
   Limits limits;
   limits.depth = 2000;
   Runtime rt(arena, limits);
   std::string text;
   if (!append_json(rt, text, *request)) return line_error("`request` cannot be written as JSON");
-  return options_of_request(source, wish, std::move(text), "request");
+  return start_of_request(source, wish, std::move(text), "request");
 }
 
 Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish, Value line) {
   if (!line.is(Kind::dict)) return line_error("a line is not an object");
   const Value* reply = find_member(line, "reply");
   if (reply == nullptr || !reply->is_string()) return line_error("a line needs `reply`, a text");
-  const Result<ReplyOptions> options = options_of_line(source, wish, find_member(line, "request"));
-  if (!options) return options.error();
+  const Result<ReplyStart> start = start_of_line(source, wish, find_member(line, "request"));
+  if (!start) return start.error();
   ReplyMessage message;
   const ReplySink sink = [&message](const ReplyEvent& event) { message.add(event); };
-  ReplyParser parser(source.format, *options);
+  ReplyParser parser(source.format, start->options);
   parser.feed(leaf_text(*reply), sink);
   parser.finish(sink);
-  return message.to_json(call_ids(wish));
+  std::string json = message.to_json(call_ids(wish));
+  if (start->note.empty()) return json;
+  json.pop_back();
+  append_json_string(json += ", \"notes\": [", start->note);
+  return json += "]}";
 }
 
 bool answer(const ReplySource& source, const ReplyWish& wish, std::string_view line, std::uint64_t number, std::string& out) {

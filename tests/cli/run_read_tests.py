@@ -130,4 +130,17 @@ for arguments, reply, code, words in (
     got = run(*arguments, reply=reply)
     expect(f"{arguments} is refused", got[0] == code and got[1] == "" and words in got[2], got)
 
+# A request that the template refuses has a reply all the same.
+with tempfile.TemporaryDirectory() as folder:
+    refusing = pathlib.Path(folder) / "refusing.jinja"
+    refusing.write_text("{% for m in messages %}{% if m.content == 'no' %}{{ raise_exception('not this') }}{% endif %}<{{ m.role }}>{{ m.content }}"
+                        "</{{ m.role }}>{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}", "utf-8")
+    line = {"id": 1, "request": {"messages": [{"role": "user", "content": "no"}]}, "reply": "Yes</assistant>"}
+    answer = json.loads(run("-t", str(refusing), "--jsonl", reply=json.dumps(line).encode())[1])
+    expect("its message", answer["message"]["content"] == "Yes" and "not this" in answer["notes"][0], answer)
+    request = pathlib.Path(folder) / "request.json"
+    request.write_text(json.dumps(line["request"]), "utf-8")
+    code, out, errors = run("-t", str(refusing), "--request", str(request), reply=b"Yes</assistant>")
+    expect("and the note of one", code == 0 and json.loads(out)["message"]["content"] == "Yes" and "note:" in errors and "not this" in errors, errors)
+
 expect.end()
