@@ -53,6 +53,7 @@ struct TagReader {
   bool whole = false;         ///< candidate: the value of JSON is over
   bool fresh = true;          ///< nothing of the value was read
   bool opens = false;         ///< the next key is the first of its value, and tells whether that is a list
+  HeldText key;               ///< of the value, where its closing tag repeats it
   HeldText entity;            ///< the beginning of &lt;
   JsonScanner probe;          ///< candidate: what was read so far is the beginning of JSON
 };

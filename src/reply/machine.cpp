@@ -34,6 +34,14 @@ void add_ends(MarkerTrie& trie, const ReplyFormat& format, const std::string& le
   for (std::size_t i = 0; i < format.end.size(); ++i) add(trie, format.end[i], Meaning::end, i, lead);
 }
 
+/// Where the last of several tags begins, 0 where there is but one.
+std::size_t begin_of_last_tag(std::string_view text) {
+  const std::size_t at = text.rfind('<');
+  if (at == text.npos || at == 0) return 0;
+  const std::size_t before = text.find_last_not_of(" \t\r\n", at - 1);
+  return before != text.npos && text[before] == '>' ? at : 0;
+}
+
 void add_calls(MarkerTrie& trie, const ReplyFormat& format) {
   for (std::size_t i = 0; i < format.calls.size(); ++i) {
     const CallForm& form = format.calls[i];
@@ -102,6 +110,7 @@ void Form::add_tags(const ReplyFormat& format, std::size_t index, std::size_t pa
   add_bare(tags.between, end, Meaning::part, index);
   add_bare(tags.between, t.close, Meaning::tag_close, index);
   add_ends(tags.between, format);
+  add_behind(format, index, part);
   add_bare(tags.key, t.key_close, Meaning::part, index);
   add_ends(tags.key, format);
   add_bare(tags.type, t.type_close, Meaning::part, index);
@@ -121,6 +130,26 @@ void Form::add_tags(const ReplyFormat& format, std::size_t index, std::size_t pa
   tags.cdata.add({}, "]]>", {Meaning::part, 0, 0, {}});
   tags.key_end.add({}, t.close_end, {Meaning::part, 0, 0, {}});
   add_ends(tags.key_end, format);
+}
+
+/// What may follow a value, whether its own tag is there (behind) or the call's end in its place (over).
+void Form::add_behind(const ReplyFormat& format, std::size_t index, std::size_t part) {
+  const ReplyMarker& end = form->call[part + 1].literal;
+  const bool section = form->layout == CallLayout::section;
+  if (part + 2 == form->call.size()) {
+    if (section) add_bare(tags.between, form->close, Meaning::call_close, index);
+    for (const std::string& text : end.texts) {
+      const std::size_t last = section ? 0 : begin_of_last_tag(text);
+      if (last != 0) tags.between.add({}, std::string_view(text).substr(last), mark_of(end, Meaning::call_close, index));
+    }
+  }
+  tags.behind = tags.between;
+  add_bare(tags.over, form->close, Meaning::call_close, index);
+  for (MarkerTrie* trie : {&tags.behind, &tags.over}) {
+    if (section && is_literal(0)) add_bare(*trie, form->call.front().literal, Meaning::call_item, index);
+    add_calls(*trie, format);
+  }
+  add_ends(tags.over, format);
 }
 
 void Form::add_code(const ReplyFormat& format, std::size_t part) {

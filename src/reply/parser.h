@@ -7,7 +7,7 @@
 //     parser_call.cpp     a call: its parts in order, sections and lists, how it begins and fails
 //     parser_object.cpp   an object that is a call; parser_value.cpp its values, and arguments that are JSON
 //     parser_scan.cpp     arguments of Python and of objects without quotes, and programs
-//     parser_tags.cpp     arguments in tags; parser_typed.cpp their values
+//     parser_tags.cpp     arguments in tags; parser_typed.cpp their values; parser_closing.cpp where these end
 //
 // Each read_… takes bytes from `p` on and returns where it stopped: it has moved on or changed the place. Begin reading at run().
 #pragma once
@@ -52,6 +52,13 @@ class ReplyParser::State {
     bool more = false;     ///< it depends on bytes to come
     Mark mark{};
   };
+  /// Whether a marker in a value is one, or depends on what follows.
+  enum class Verdict : std::uint8_t { no, more, yes };
+  struct Ahead {
+    Verdict verdict = Verdict::no;
+    std::size_t size = 0;  ///< up to the marker's end
+    Mark mark{};
+  };
   /// A control token that was fed, by place.
   struct Control {
     std::uint64_t from, to;
@@ -82,7 +89,8 @@ class ReplyParser::State {
   const char* read_text(const char* p, const char* end);
   const char* absorb(const char* p, const char* end);
   const char* match_on(const char* p, const char* end);
-  Found match(std::string_view bytes, std::uint64_t place) const;
+  Found match(std::string_view bytes, std::uint64_t place) const { return match_in(trie(), bytes, place); }
+  Found match_in(const reply::MarkerTrie& markers, std::string_view bytes, std::uint64_t place) const;
   bool counts(const Mark& mark, std::string_view source, std::uint64_t place) const;
   bool is_fed_so(std::string_view source, std::uint64_t place) const;
   std::uint64_t here() const { return out_.place() + lead_.size() + held_value(); }
@@ -199,6 +207,20 @@ class ReplyParser::State {
   std::uint8_t value_types() const;
   void meet_in_tags(const Mark& mark, const std::string& source);
   bool refuse_in_tags(const std::string& held, std::size_t blanks, char next);
+  void end_tags_early(const std::string& source);
+
+  // where a value in tags ends (parser_closing.cpp)
+  bool is_certain(std::string_view source) const;
+  bool is_whole_value() const;
+  bool may_be_key(std::string_view key, bool declared) const;
+  Ahead look_ahead(const reply::MarkerTrie& markers, std::string_view rest, std::uint64_t place) const;
+  Verdict decide(const Mark& mark, std::string_view bytes, std::size_t size, std::uint64_t place, bool last) const;
+  Verdict decide_open(std::string_view rest, std::uint64_t place, bool declared) const;
+  Verdict decide_close(std::string_view rest, std::uint64_t place, bool last) const;
+  Verdict decide_end(std::string_view source, std::string_view rest, std::uint64_t place, bool last) const;
+  Found match_in_value(std::string_view bytes, std::uint64_t place, bool last) const;
+  const char* read_tag_value(const char* p, const char* end);
+  bool settle_value(bool last);
   void put_meant(std::string_view text) { out_.piece(Kind::arguments, {}, text); }
 
   std::shared_ptr<const reply::Machine> machine_;

@@ -14,8 +14,6 @@ using Codec = CallArguments::Codec;
 
 namespace {
 
-bool may_be_in_text(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '<' && c != 0x7F; }
-
 /// The name in an id that `pattern` computes, whose ends may be missing.
 std::string name_in_id(std::string_view id, std::string_view pattern) {
   const std::size_t at = pattern.find("{name}");
@@ -77,7 +75,7 @@ bool ReplyParser::State::take_field_byte(char c) {
   const std::string_view word = call_->word;
   const bool name = part().kind == Part::name;
   const bool inside = !word.empty() && is_json_space(word.back()) && !reply::is_blank(word);
-  const bool fits = is_json_space(c) || (name ? reply::may_be_in_name(c) && !inside : may_be_in_text(c));
+  const bool fits = is_json_space(c) || (name ? reply::may_be_in_name(c) && !inside : reply::may_be_in_text(c));
   if (!fits || word.size() >= machine_->limits.name) {
     fail(name ? "a name" : form().is_literal(call_->part + std::size_t{1}) ? form().literal_text(call_->part + std::size_t{1}) : "a shorter text");
     return false;
@@ -267,8 +265,7 @@ bool ReplyParser::State::meet_shorter() {
 void ReplyParser::State::finish_call() {
   using At = Call::At;
   if (meet_shorter()) return;
-  const bool open_tags = place_ == Place::tag_between && call_->tags().depth() == 0;
-  if (open_tags && form().form->close_optional) end_tags({});
+  if (place_ == Place::tag_value && !held_.empty() && settle_value(true)) return;
   const std::string held = std::exchange(held_, {});
   blanks_ = 0;
   cursor_ = {};

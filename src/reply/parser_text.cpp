@@ -95,8 +95,7 @@ bool ReplyParser::State::is_fed_so(std::string_view source, std::uint64_t place)
 }
 
 /// The longest marker that `bytes`, which stand at `place`, begin with.
-ReplyParser::State::Found ReplyParser::State::match(std::string_view bytes, std::uint64_t place) const {
-  const MarkerTrie& markers = trie();
+ReplyParser::State::Found ReplyParser::State::match_in(const MarkerTrie& markers, std::string_view bytes, std::uint64_t place) const {
   Found found;
   Cursor at;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
