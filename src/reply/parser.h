@@ -5,6 +5,7 @@
 //     parser_gap.cpp      white space, then a marker or not
 //     parser_header.cpp   headers of turns
 //     parser_call.cpp     a call: its parts in order, sections and lists, how it begins and fails
+//     parser_broken.cpp   a call that went wrong, up to the next one
 //     parser_object.cpp   an object that is a call; parser_value.cpp its values, and arguments that are JSON
 //     parser_scan.cpp     arguments of Python and of objects without quotes, and programs
 //     parser_tags.cpp     arguments in tags; parser_typed.cpp their values; parser_closing.cpp where these end
@@ -151,6 +152,11 @@ class ReplyParser::State {
   void commit();
   bool is_wanted(std::string_view name) const;
   void close_call(bool complete);
+  void begin_wreck();
+  void measure_object(reply::Wreck& wreck) const;
+  void end_broken_item();
+  void put_broken(std::string_view bytes);
+  const char* read_broken(const char* p, const char* end);
   bool meet_shorter();
   void finish_call();
 

@@ -248,8 +248,9 @@ void ReplyParser::State::fail(std::string_view expected) {
     return put_text(lead);
   }
   if (call_->named) close_call(false);
+  begin_wreck();
   place_ = Place::broken;
-  put_text(lead);
+  out_.text(Kind::broken, lead);
 }
 
 /// At the end of the reply, what is held may be a marker that another one begins with.

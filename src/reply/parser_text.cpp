@@ -33,7 +33,7 @@ void ReplyParser::State::put_text(std::string_view bytes) {
   if (bytes.empty()) return;
   switch (place_) {
     case Place::program: return out_.program(bytes);
-    case Place::broken: return out_.text(Kind::broken, bytes);
+    case Place::broken: return put_broken(bytes);
     case Place::tag_value: return put_tag_value(bytes);
     case Place::field:
     case Place::tag_key:

@@ -262,6 +262,13 @@ Scan PythonScanner::run(const char*& p, const char* end, std::string& out) {
   return scan;
 }
 
+std::size_t PythonScanner::open_brackets() const {
+  std::size_t count = 0;
+  if (!frames_) return count;
+  for (const Frame& frame : *frames_) count += frame.in == In::call || frame.in == In::bracket ? 1 : 0;
+  return count;
+}
+
 /// It is read as the one argument of a call.
 std::string json_of_python(std::string_view text, std::uint32_t depth) {
   const std::string callee, call = "(x=" + std::string(text) + ")";

@@ -29,6 +29,9 @@ class PythonScanner {
   /// to be no tuple until its first comma, and holds back all that follows it until then.
   Scan run(const char*& p, const char* end, std::string& out);
   std::string_view expected() const { return expected_; }
+  /// How many round brackets are open, the call's own too; and the quote of the text that is, or 0.
+  std::size_t open_brackets() const;
+  char open_quote() const { return at_ >= At::quote ? quote_ : '\0'; }
 
  private:
   enum class At : std::uint8_t {
