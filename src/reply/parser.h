@@ -106,6 +106,7 @@ class ReplyParser::State {
 
   // white space, then a marker or not (parser_gap.cpp)
   bool is_gap() const;
+  bool joins_calls(char c) const;
   const char* read_gap(const char* p, const char* end);
   void leave_gap(char next);
   void meet_after_gap(const Mark& mark, std::size_t size);

@@ -139,7 +139,7 @@ void ReplyParser::State::close_call(bool complete) {
 void ReplyParser::State::end_item() {
   switch (form().form->layout) {
     case CallLayout::single:
-      fresh_ = form().form->initial;  // another may follow at once
+      fresh_ = form().form->initial || !reply::is_blank(form().form->separator);  // another may follow at once
       return begin_content(Gap::after);
     case CallLayout::section:
       next_item();
