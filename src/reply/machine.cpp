@@ -10,7 +10,7 @@ using Part = CallPart::Kind;
 using Codec = CallArguments::Codec;
 
 Mark mark_of(const ReplyMarker& marker, Meaning meaning, std::size_t index) {
-  return {meaning, static_cast<std::uint16_t>(index), 0, marker.after};
+  return {meaning, static_cast<std::uint16_t>(index), 0, 0, marker.after};
 }
 
 /// Every way to write `marker`, after `lead`.
@@ -25,8 +25,10 @@ void add(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size
 }
 
 /// Its texts, where the white space before them has been read.
-void add_bare(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index) {
-  for (const std::string& text : marker.texts) trie.add({}, is_blank(text) ? text : trimmed(text), mark_of(marker, meaning, index));
+void add_bare(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index, std::uint16_t skipped = 0) {
+  Mark mark = mark_of(marker, meaning, index);
+  mark.skipped = skipped;
+  for (const std::string& text : marker.texts) trie.add({}, is_blank(text) ? text : trimmed(text), mark);
 }
 
 void add_ends(MarkerTrie& trie, const ReplyFormat& format, const std::string& lead = {}) {
@@ -95,6 +97,8 @@ void Form::add_parts(const ReplyFormat& format, std::size_t index) {
     if (part.kind != Part::name && part.kind != Part::id && part.kind != Part::skip) continue;
     if (is_literal(i + 1)) {
       add_bare(fields[i], form->call[i + 1].literal, Meaning::part, index);
+      const bool id_follows = part.kind == Part::name && is_literal(i + 3) && form->call[i + 2].kind == Part::id;
+      if (id_follows) add_bare(fields[i], form->call[i + 3].literal, Meaning::part, index, 2);
     } else if (form->call[i + 1].arguments.codec == Codec::tags) {
       add_bare(fields[i], form->call[i + 1].arguments.tags.open, Meaning::tag_open, index);
       add_bare(fields[i], form->call[i + 2].literal, Meaning::part, index);
@@ -126,9 +130,9 @@ void Form::add_tags(const ReplyFormat& format, std::size_t index, std::size_t pa
     add_bare(tags.begin, t.open, Meaning::tag_open, index);
     add_bare(tags.begin, t.close, Meaning::tag_close, index);
   }
-  if (t.escape == ArgumentTags::Escape::cdata) tags.begin.add({}, "<![CDATA[", {Meaning::part, 0, 0, {}});
-  tags.cdata.add({}, "]]>", {Meaning::part, 0, 0, {}});
-  tags.key_end.add({}, t.close_end, {Meaning::part, 0, 0, {}});
+  if (t.escape == ArgumentTags::Escape::cdata) tags.begin.add({}, "<![CDATA[", {Meaning::part});
+  tags.cdata.add({}, "]]>", {Meaning::part});
+  tags.key_end.add({}, t.close_end, {Meaning::part});
   add_ends(tags.key_end, format);
 }
 

@@ -143,7 +143,7 @@ class ReplyParser::State {
   const char* read_field(const char* p, const char* end);
   bool take_field_byte(char c);
   bool ends_at(char c) const;
-  void end_field();
+  void end_field(std::size_t skipped = 0);
   void take_id();
   void meet_in_call(const Mark& mark, const std::string& source);
   void meet_literal(const Mark& mark, const std::string& source);

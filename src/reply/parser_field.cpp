@@ -85,7 +85,7 @@ bool ReplyParser::State::take_field_byte(char c) {
 }
 
 /// The text is whole, and so is what ends it, if that is a literal.
-void ReplyParser::State::end_field() {
+void ReplyParser::State::end_field(std::size_t skipped) {
   const std::uint8_t at = call_->part;
   std::string text(reply::trimmed(call_->word));
   call_->word.clear();
@@ -101,7 +101,7 @@ void ReplyParser::State::end_field() {
     if (!call_ || !call_->named) return;
   }
   if (at == form().last_value) close_call(true);
-  call_->part = static_cast<std::uint8_t>(form().is_literal(at + std::size_t{1}) ? at + 2 : at + 1);
+  call_->part = static_cast<std::uint8_t>(form().is_literal(at + std::size_t{1}) ? at + 2 + skipped : at + 1);
   begin_part();
 }
 
@@ -133,7 +133,7 @@ void ReplyParser::State::meet_in_call(const Mark& mark, const std::string& sourc
   }
   if (literal) {
     put_frame(source);
-    end_field();
+    end_field(mark.skipped);
     if (place_ != Place::text) absorb_after(mark.after);
     return;
   }
