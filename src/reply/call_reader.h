@@ -53,8 +53,19 @@ struct TagReader {
   bool whole = false;         ///< candidate: the value of JSON is over
   bool fresh = true;          ///< nothing of the value was read
   bool opens = false;         ///< the next key is the first of its value, and tells whether that is a list
+  HeldText key;               ///< of the value, where its closing tag repeats it
   HeldText entity;            ///< the beginning of &lt;
   JsonScanner probe;          ///< candidate: what was read so far is the beginning of JSON
+};
+
+/// An item of a section or list that went wrong: where it ends, told by its brackets, so that the next one can be read.
+struct Wreck {
+  bool python = false;   ///< round brackets and both quotes; else braces and double quotes
+  bool escape = false;
+  char quote = 0;        ///< of the text that is open
+  std::uint16_t depth = 0;
+  enum class Step : std::uint8_t { more, over, over_before };
+  Step feed(char c, bool list);
 };
 
 struct CallReader {
@@ -79,18 +90,21 @@ struct CallReader {
   bool has_arguments = false;
   bool missing = false;          ///< the arguments are left out, if the next literal follows
   bool loose = false;            ///< the section began without what opens it
+  bool open_list = false;        ///< a list without its brackets
   bool silent = false;           ///< what is no call after all needs no word
   std::uint32_t arguments_from = 0, arguments_to = 0;  ///< in the call's beginning, where they stood before the name
   HeldText word;                 ///< a field, a key or a short value as it is written
   HeldText name;                 ///< until the call begins
   HeldText id;
-  using Codec = std::variant<std::monostate, JsonReader, PythonScanner, BareScanner, TagReader>;
+  using Codec = std::variant<std::monostate, JsonReader, PythonScanner, BareScanner, TagReader, Wreck>;
   Box<Codec> codec;  ///< of the part that is read
 
-  JsonReader& json() { return *std::get_if<JsonReader>(&*codec); }
+  JsonReader& json() const { return *std::get_if<JsonReader>(&*codec); }
   PythonScanner& python() { return *std::get_if<PythonScanner>(&*codec); }
   BareScanner& bare() { return *std::get_if<BareScanner>(&*codec); }
   TagReader& tags() const { return *std::get_if<TagReader>(&*codec); }
+  /// What tells the end of an item that went wrong, or null where only markers do.
+  Wreck* wreck() const { return codec ? std::get_if<Wreck>(&*codec) : nullptr; }
   bool has_tags() const { return codec && std::holds_alternative<TagReader>(*codec); }
 };
 

@@ -2,6 +2,7 @@
 #include "reply/json_scanner.h"
 
 #include <array>
+#include <bit>
 #include <cstring>
 
 namespace parlance::reply {
@@ -53,6 +54,13 @@ Scan JsonScanner::push(bool object) {
   ++depth_;
   at_ = object ? At::key_or_end : At::value_or_end;
   return Scan::more;
+}
+
+std::uint32_t JsonScanner::objects() const {
+  if (depth_ == 0) return 0;
+  std::uint32_t count = static_cast<std::uint32_t>(std::popcount(frames_ << (63 - (depth_ - 1u) % 64)));
+  for (const char byte : outer_.view()) count += static_cast<std::uint32_t>(std::popcount(static_cast<unsigned char>(byte)));
+  return count;
 }
 
 Scan JsonScanner::end_value() {

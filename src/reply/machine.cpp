@@ -10,7 +10,7 @@ using Part = CallPart::Kind;
 using Codec = CallArguments::Codec;
 
 Mark mark_of(const ReplyMarker& marker, Meaning meaning, std::size_t index) {
-  return {meaning, static_cast<std::uint16_t>(index), 0, marker.after};
+  return {meaning, static_cast<std::uint16_t>(index), 0, 0, marker.after};
 }
 
 /// Every way to write `marker`, after `lead`.
@@ -25,13 +25,23 @@ void add(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size
 }
 
 /// Its texts, where the white space before them has been read.
-void add_bare(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index) {
-  for (const std::string& text : marker.texts) trie.add({}, is_blank(text) ? text : trimmed(text), mark_of(marker, meaning, index));
+void add_bare(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index, std::uint16_t skipped = 0) {
+  Mark mark = mark_of(marker, meaning, index);
+  mark.skipped = skipped;
+  for (const std::string& text : marker.texts) trie.add({}, is_blank(text) ? text : trimmed(text), mark);
 }
 
 void add_ends(MarkerTrie& trie, const ReplyFormat& format, const std::string& lead = {}) {
   for (std::size_t i = 0; i < format.turns.size(); ++i) add(trie, format.turns[i].open, Meaning::turn, i, lead);
   for (std::size_t i = 0; i < format.end.size(); ++i) add(trie, format.end[i], Meaning::end, i, lead);
+}
+
+/// Where the last of several tags begins, 0 where there is but one.
+std::size_t begin_of_last_tag(std::string_view text) {
+  const std::size_t at = text.rfind('<');
+  if (at == text.npos || at == 0) return 0;
+  const std::size_t before = text.find_last_not_of(" \t\r\n", at - 1);
+  return before != text.npos && text[before] == '>' ? at : 0;
 }
 
 void add_calls(MarkerTrie& trie, const ReplyFormat& format) {
@@ -87,6 +97,8 @@ void Form::add_parts(const ReplyFormat& format, std::size_t index) {
     if (part.kind != Part::name && part.kind != Part::id && part.kind != Part::skip) continue;
     if (is_literal(i + 1)) {
       add_bare(fields[i], form->call[i + 1].literal, Meaning::part, index);
+      const bool id_follows = part.kind == Part::name && is_literal(i + 3) && form->call[i + 2].kind == Part::id;
+      if (id_follows) add_bare(fields[i], form->call[i + 3].literal, Meaning::part, index, 2);
     } else if (form->call[i + 1].arguments.codec == Codec::tags) {
       add_bare(fields[i], form->call[i + 1].arguments.tags.open, Meaning::tag_open, index);
       add_bare(fields[i], form->call[i + 2].literal, Meaning::part, index);
@@ -102,6 +114,7 @@ void Form::add_tags(const ReplyFormat& format, std::size_t index, std::size_t pa
   add_bare(tags.between, end, Meaning::part, index);
   add_bare(tags.between, t.close, Meaning::tag_close, index);
   add_ends(tags.between, format);
+  add_behind(format, index, part);
   add_bare(tags.key, t.key_close, Meaning::part, index);
   add_ends(tags.key, format);
   add_bare(tags.type, t.type_close, Meaning::part, index);
@@ -117,10 +130,30 @@ void Form::add_tags(const ReplyFormat& format, std::size_t index, std::size_t pa
     add_bare(tags.begin, t.open, Meaning::tag_open, index);
     add_bare(tags.begin, t.close, Meaning::tag_close, index);
   }
-  if (t.escape == ArgumentTags::Escape::cdata) tags.begin.add({}, "<![CDATA[", {Meaning::part, 0, 0, {}});
-  tags.cdata.add({}, "]]>", {Meaning::part, 0, 0, {}});
-  tags.key_end.add({}, t.close_end, {Meaning::part, 0, 0, {}});
+  if (t.escape == ArgumentTags::Escape::cdata) tags.begin.add({}, "<![CDATA[", {Meaning::part});
+  tags.cdata.add({}, "]]>", {Meaning::part});
+  tags.key_end.add({}, t.close_end, {Meaning::part});
   add_ends(tags.key_end, format);
+}
+
+/// What may follow a value, whether its own tag is there (behind) or the call's end in its place (over).
+void Form::add_behind(const ReplyFormat& format, std::size_t index, std::size_t part) {
+  const ReplyMarker& end = form->call[part + 1].literal;
+  const bool section = form->layout == CallLayout::section;
+  if (part + 2 == form->call.size()) {
+    if (section) add_bare(tags.between, form->close, Meaning::call_close, index);
+    for (const std::string& text : end.texts) {
+      const std::size_t last = section ? 0 : begin_of_last_tag(text);
+      if (last != 0) tags.between.add({}, std::string_view(text).substr(last), mark_of(end, Meaning::call_close, index));
+    }
+  }
+  tags.behind = tags.between;
+  add_bare(tags.over, form->close, Meaning::call_close, index);
+  for (MarkerTrie* trie : {&tags.behind, &tags.over}) {
+    if (section && is_literal(0)) add_bare(*trie, form->call.front().literal, Meaning::call_item, index);
+    add_calls(*trie, format);
+  }
+  add_ends(tags.over, format);
 }
 
 void Form::add_code(const ReplyFormat& format, std::size_t part) {

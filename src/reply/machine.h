@@ -25,6 +25,8 @@ struct TagTries {
   MarkerTrie key;      ///< in a key: its end
   MarkerTrie type;
   MarkerTrie value;    ///< in a value: its end, or what says that the end is missing
+  MarkerTrie behind;   ///< behind a value: what tells that its end was one
+  MarkerTrie over;     ///< behind a call of a section, the same
   MarkerTrie begin;    ///< where a value begins that may be nested
   MarkerTrie key_end;  ///< in the key that a closing tag repeats
   MarkerTrie cdata;
@@ -55,6 +57,7 @@ struct Form {
   void add_levels(const std::vector<CallMember>& members, std::uint8_t parent);
   void add_parts(const ReplyFormat& format, std::size_t index);
   void add_tags(const ReplyFormat& format, std::size_t index, std::size_t part);
+  void add_behind(const ReplyFormat& format, std::size_t index, std::size_t part);
   void add_code(const ReplyFormat& format, std::size_t part);
   void add_broken(const ReplyFormat& format, std::size_t index);
 };

@@ -35,6 +35,7 @@ struct Mark {
   Meaning meaning = Meaning::none;
   std::uint16_t index = 0;   ///< the form, turn or end it belongs to
   std::uint16_t closed = 0;  ///< of its bytes, how many close a program before the marker itself begins
+  std::uint16_t skipped = 0; ///< the parts of a call that are missing before it
   std::string_view after{};  ///< framing that may follow
 };
 

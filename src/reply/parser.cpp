@@ -154,6 +154,8 @@ const char* ReplyParser::State::read(const char* p, const char* end) {
     case Place::object: return read_object(p, end);
     case Place::python: return read_python(p, end);
     case Place::bare: return read_bare(p, end);
+    case Place::broken: return read_broken(p, end);
+    case Place::tag_value: return read_tag_value(p, end);
     case Place::done: out_.text(Kind::trailing, {p, end}); return end;
     default: return read_text(p, end);
   }

@@ -5,9 +5,10 @@
 //     parser_gap.cpp      white space, then a marker or not
 //     parser_header.cpp   headers of turns
 //     parser_call.cpp     a call: its parts in order, sections and lists, how it begins and fails
+//     parser_broken.cpp   a call that went wrong, up to the next one
 //     parser_object.cpp   an object that is a call; parser_value.cpp its values, and arguments that are JSON
 //     parser_scan.cpp     arguments of Python and of objects without quotes, and programs
-//     parser_tags.cpp     arguments in tags; parser_typed.cpp their values
+//     parser_tags.cpp     arguments in tags; parser_typed.cpp their values; parser_closing.cpp where these end
 //
 // Each read_… takes bytes from `p` on and returns where it stopped: it has moved on or changed the place. Begin reading at run().
 #pragma once
@@ -52,6 +53,13 @@ class ReplyParser::State {
     bool more = false;     ///< it depends on bytes to come
     Mark mark{};
   };
+  /// Whether a marker in a value is one, or depends on what follows.
+  enum class Verdict : std::uint8_t { no, more, yes };
+  struct Ahead {
+    Verdict verdict = Verdict::no;
+    std::size_t size = 0;  ///< up to the marker's end
+    Mark mark{};
+  };
   /// A control token that was fed, by place.
   struct Control {
     std::uint64_t from, to;
@@ -82,7 +90,8 @@ class ReplyParser::State {
   const char* read_text(const char* p, const char* end);
   const char* absorb(const char* p, const char* end);
   const char* match_on(const char* p, const char* end);
-  Found match(std::string_view bytes, std::uint64_t place) const;
+  Found match(std::string_view bytes, std::uint64_t place) const { return match_in(trie(), bytes, place); }
+  Found match_in(const reply::MarkerTrie& markers, std::string_view bytes, std::uint64_t place) const;
   bool counts(const Mark& mark, std::string_view source, std::uint64_t place) const;
   bool is_fed_so(std::string_view source, std::uint64_t place) const;
   std::uint64_t here() const { return out_.place() + lead_.size() + held_value(); }
@@ -97,6 +106,7 @@ class ReplyParser::State {
 
   // white space, then a marker or not (parser_gap.cpp)
   bool is_gap() const;
+  bool joins_calls(char c) const;
   const char* read_gap(const char* p, const char* end);
   void leave_gap(char next);
   void meet_after_gap(const Mark& mark, std::size_t size);
@@ -133,7 +143,7 @@ class ReplyParser::State {
   const char* read_field(const char* p, const char* end);
   bool take_field_byte(char c);
   bool ends_at(char c) const;
-  void end_field();
+  void end_field(std::size_t skipped = 0);
   void take_id();
   void meet_in_call(const Mark& mark, const std::string& source);
   void meet_literal(const Mark& mark, const std::string& source);
@@ -143,6 +153,11 @@ class ReplyParser::State {
   void commit();
   bool is_wanted(std::string_view name) const;
   void close_call(bool complete);
+  void begin_wreck();
+  void measure_object(reply::Wreck& wreck) const;
+  void end_broken_item();
+  void put_broken(std::string_view bytes);
+  const char* read_broken(const char* p, const char* end);
   bool meet_shorter();
   void finish_call();
 
@@ -199,6 +214,20 @@ class ReplyParser::State {
   std::uint8_t value_types() const;
   void meet_in_tags(const Mark& mark, const std::string& source);
   bool refuse_in_tags(const std::string& held, std::size_t blanks, char next);
+  void end_tags_early(const std::string& source);
+
+  // where a value in tags ends (parser_closing.cpp)
+  bool is_certain(std::string_view source) const;
+  bool is_whole_value() const;
+  bool may_be_key(std::string_view key, bool declared) const;
+  Ahead look_ahead(const reply::MarkerTrie& markers, std::string_view rest, std::uint64_t place) const;
+  Verdict decide(const Mark& mark, std::string_view bytes, std::size_t size, std::uint64_t place, bool last) const;
+  Verdict decide_open(std::string_view rest, std::uint64_t place, bool declared) const;
+  Verdict decide_close(std::string_view rest, std::uint64_t place, bool last) const;
+  Verdict decide_end(std::string_view source, std::string_view rest, std::uint64_t place, bool last) const;
+  Found match_in_value(std::string_view bytes, std::uint64_t place, bool last) const;
+  const char* read_tag_value(const char* p, const char* end);
+  bool settle_value(bool last);
   void put_meant(std::string_view text) { out_.piece(Kind::arguments, {}, text); }
 
   std::shared_ptr<const reply::Machine> machine_;

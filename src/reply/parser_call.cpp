@@ -67,8 +67,9 @@ void ReplyParser::State::absorb_after(std::string_view framing) {
 
 /// The next call of a section or list.
 void ReplyParser::State::next_item() {
-  const bool committed = call_->committed, loose = call_->loose, silent = call_->silent;
+  const bool committed = call_->committed, loose = call_->loose, silent = call_->silent, open_list = call_->open_list;
   call_.make();
+  call_->open_list = open_list;
   call_->committed = committed;
   call_->loose = loose;
   call_->silent = silent;
@@ -138,7 +139,7 @@ void ReplyParser::State::close_call(bool complete) {
 void ReplyParser::State::end_item() {
   switch (form().form->layout) {
     case CallLayout::single:
-      fresh_ = form().form->initial;  // another may follow at once
+      fresh_ = form().form->initial || !reply::is_blank(form().form->separator);  // another may follow at once
       return begin_content(Gap::after);
     case CallLayout::section:
       next_item();
@@ -191,11 +192,20 @@ const char* ReplyParser::State::read_list(const char* p, const char* end) {
       fail("the name of the call sooner");
       return p;
     }
-    const bool loose = form().form->commas_optional;
+    const bool loose = form().form->commas_optional || call_->open_list;
     const bool item = (at == At::list_first || at == At::list_item || (at == At::list_next && loose)) && !space && begins_item(c);
     const bool close = c == ']' && (at == At::list_first || at == At::list_next || (at == At::list_item && loose));
     const bool comma = c == ',' && at == At::list_next;
     const bool open = c == '[' && at == At::list_open;
+    if (at == At::list_open && !call_->loose && !form().form->declared_only && begins_item(c)) {
+      call_->open_list = true;  // one call, without the brackets
+      call_->at = At::list_first;
+      return p;
+    }
+    if (call_->open_list && at == At::list_next && !space && !comma && !item) {
+      end_calls({});
+      return p;
+    }
     if (item) {
       place_ = form().is_literal(0) ? Place::next : Place::list;
       if (!form().is_literal(0)) begin_part();

@@ -14,8 +14,6 @@ using Codec = CallArguments::Codec;
 
 namespace {
 
-bool may_be_in_text(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '<' && c != 0x7F; }
-
 /// The name in an id that `pattern` computes, whose ends may be missing.
 std::string name_in_id(std::string_view id, std::string_view pattern) {
   const std::size_t at = pattern.find("{name}");
@@ -77,7 +75,7 @@ bool ReplyParser::State::take_field_byte(char c) {
   const std::string_view word = call_->word;
   const bool name = part().kind == Part::name;
   const bool inside = !word.empty() && is_json_space(word.back()) && !reply::is_blank(word);
-  const bool fits = is_json_space(c) || (name ? reply::may_be_in_name(c) && !inside : may_be_in_text(c));
+  const bool fits = is_json_space(c) || (name ? reply::may_be_in_name(c) && !inside : reply::may_be_in_text(c));
   if (!fits || word.size() >= machine_->limits.name) {
     fail(name ? "a name" : form().is_literal(call_->part + std::size_t{1}) ? form().literal_text(call_->part + std::size_t{1}) : "a shorter text");
     return false;
@@ -87,7 +85,7 @@ bool ReplyParser::State::take_field_byte(char c) {
 }
 
 /// The text is whole, and so is what ends it, if that is a literal.
-void ReplyParser::State::end_field() {
+void ReplyParser::State::end_field(std::size_t skipped) {
   const std::uint8_t at = call_->part;
   std::string text(reply::trimmed(call_->word));
   call_->word.clear();
@@ -103,7 +101,7 @@ void ReplyParser::State::end_field() {
     if (!call_ || !call_->named) return;
   }
   if (at == form().last_value) close_call(true);
-  call_->part = static_cast<std::uint8_t>(form().is_literal(at + std::size_t{1}) ? at + 2 : at + 1);
+  call_->part = static_cast<std::uint8_t>(form().is_literal(at + std::size_t{1}) ? at + 2 + skipped : at + 1);
   begin_part();
 }
 
@@ -135,7 +133,7 @@ void ReplyParser::State::meet_in_call(const Mark& mark, const std::string& sourc
   }
   if (literal) {
     put_frame(source);
-    end_field();
+    end_field(mark.skipped);
     if (place_ != Place::text) absorb_after(mark.after);
     return;
   }
@@ -250,8 +248,9 @@ void ReplyParser::State::fail(std::string_view expected) {
     return put_text(lead);
   }
   if (call_->named) close_call(false);
+  begin_wreck();
   place_ = Place::broken;
-  put_text(lead);
+  out_.text(Kind::broken, lead);
 }
 
 /// At the end of the reply, what is held may be a marker that another one begins with.
@@ -267,8 +266,7 @@ bool ReplyParser::State::meet_shorter() {
 void ReplyParser::State::finish_call() {
   using At = Call::At;
   if (meet_shorter()) return;
-  const bool open_tags = place_ == Place::tag_between && call_->tags().depth() == 0;
-  if (open_tags && form().form->close_optional) end_tags({});
+  if (place_ == Place::tag_value && !held_.empty() && settle_value(true)) return;
   const std::string held = std::exchange(held_, {});
   blanks_ = 0;
   cursor_ = {};

@@ -37,11 +37,19 @@ bool ReplyParser::State::is_gap() const {
   }
 }
 
+/// Between calls without markers, a sign may stand that separates them.
+bool ReplyParser::State::joins_calls(char c) const {
+  if (c != ';' && c != ',') return false;
+  const bool behind = machine_->has_initial && place_ == Place::text && gap_ == Gap::after && fresh_;
+  return behind && region_ == Region::content && held_.find_first_of(";,") == held_.npos;
+}
+
 const char* ReplyParser::State::read_gap(const char* p, const char* end) {
   const MarkerTrie& markers = trie();
   while (p != end) {
     const bool due = place_ == Place::literal && markers.begins(*p);  // a literal that is white space itself
-    const bool blank = held_.size() == blanks_ && is_json_space(*p) && !due && blanks_ < kLongestGap;
+    const bool space = is_json_space(*p) || joins_calls(*p);
+    const bool blank = held_.size() == blanks_ && space && !due && blanks_ < kLongestGap;
     if (blank) {
       held_ += *p++;
       ++blanks_;

@@ -51,6 +51,7 @@ void ReplyParser::State::meet_in_tags(const Mark& mark, const std::string& sourc
   switch (mark.meaning) {
     case Meaning::tag_open: return open_tag(source);
     case Meaning::tag_close: return end_nested(source);
+    case Meaning::call_close: return end_tags_early(source);
     default: return end_tags(source);
   }
 }
@@ -78,6 +79,14 @@ void ReplyParser::State::end_tags(std::string_view source) {
   begin_part();
 }
 
+/// What closes the call is there, but for its beginning.
+void ReplyParser::State::end_tags_early(const std::string& source) {
+  out_.malformed(0, form().literal_text(call_->part + std::size_t{1}));
+  if (form().form->layout == CallLayout::single) return end_tags(source);
+  end_tags({});
+  again(source);
+}
+
 // ---- keys
 
 void ReplyParser::State::end_key_of_tag(std::string_view source) {
@@ -86,6 +95,7 @@ void ReplyParser::State::end_key_of_tag(std::string_view source) {
   const std::string key(reply::trimmed(call_->word));
   call_->word.clear();
   put_markup(source);
+  if (!tags().close_end.empty()) reader.key = key;
   if (std::exchange(reader.opens, false)) {
     frame.array = key == tags().item;
     put_meant(frame.array ? "[" : "{");

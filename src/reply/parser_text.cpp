@@ -33,7 +33,7 @@ void ReplyParser::State::put_text(std::string_view bytes) {
   if (bytes.empty()) return;
   switch (place_) {
     case Place::program: return out_.program(bytes);
-    case Place::broken: return out_.text(Kind::broken, bytes);
+    case Place::broken: return put_broken(bytes);
     case Place::tag_value: return put_tag_value(bytes);
     case Place::field:
     case Place::tag_key:
@@ -95,8 +95,7 @@ bool ReplyParser::State::is_fed_so(std::string_view source, std::uint64_t place)
 }
 
 /// The longest marker that `bytes`, which stand at `place`, begin with.
-ReplyParser::State::Found ReplyParser::State::match(std::string_view bytes, std::uint64_t place) const {
-  const MarkerTrie& markers = trie();
+ReplyParser::State::Found ReplyParser::State::match_in(const MarkerTrie& markers, std::string_view bytes, std::uint64_t place) const {
   Found found;
   Cursor at;
   for (std::size_t i = 0; i < bytes.size(); ++i) {

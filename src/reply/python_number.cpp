@@ -69,9 +69,7 @@ std::string without_leading_zeros(std::string digits) {
 std::string whole_number(std::string_view text) {
   std::string digits = plain_digits(text, 10);
   if (digits.empty()) return {};
-  const bool zeros = digits.find_first_not_of('0') == digits.npos;
-  if (digits[0] == '0' && !zeros) return {};
-  return zeros ? "0" : digits;
+  return without_leading_zeros(std::move(digits));
 }
 
 /// What stands behind `e`, with its sign.

@@ -51,9 +51,9 @@ Scan PythonScanner::feed_callee(char c) {
 
 Scan PythonScanner::push(In in) {
   if (frames().size() >= depth_limit_) return bad("nesting no deeper than the limit");
-  const bool bracket = in == In::bracket;
-  frames().push_back({in, false, !bracket, static_cast<std::uint32_t>(json().size())});
-  if (bracket && undecided_++ == 0) undecided_from_ = static_cast<std::uint32_t>(json().size());
+  const bool bracket = in == In::bracket, depends = bracket || in == In::dict;
+  frames().push_back({in, false, !depends, static_cast<std::uint32_t>(json().size())});
+  if (depends && undecided_++ == 0) undecided_from_ = static_cast<std::uint32_t>(json().size());
   json() += bracket ? ' ' : in == In::list ? '[' : '{';
   return go(in == In::call ? At::name_or_end : in == In::dict ? At::key_or_end : At::value_or_end);
 }
@@ -62,10 +62,10 @@ Scan PythonScanner::push(In in) {
 Scan PythonScanner::pop() {
   const Frame frame = frames().back();
   frames().pop_back();
+  if (!frame.decided) --undecided_;
   if (frame.in != In::bracket) {
-    json() += frame.in == In::list ? ']' : '}';
+    json() += frame.in == In::list || frame.in == In::set ? ']' : '}';
   } else {
-    if (!frame.decided) --undecided_;
     if (!frame.filled) json()[frame.place] = '[';
     json() += frame.decided || !frame.filled ? ']' : ' ';
   }
@@ -83,6 +83,16 @@ Scan PythonScanner::comma() {
   return go(frame.in == In::call ? At::name_or_end : frame.in == In::dict ? At::key_or_end : At::value_or_end);
 }
 
+/// The first key was an element: a text, or a number that a key has quotes for.
+void PythonScanner::become_set() {
+  Frame& frame = frames().back();
+  frame.in = In::set;
+  json()[frame.place] = '[';
+  if (!scalar_key_) return;
+  json().pop_back();
+  json().erase(frame.place + std::size_t{1}, 1);
+}
+
 Scan PythonScanner::begin_element() {
   Frame& frame = frames().back();
   if (frame.filled) json() += ", ";
@@ -93,9 +103,8 @@ Scan PythonScanner::begin_element() {
 Scan PythonScanner::end_element(char c) {
   if (c == ',') return comma();
   const In in = frames().back().in;
-  const char close = in == In::list ? ']' : in == In::dict ? '}' : ')';
-  if (c == close) return pop();
-  return bad(in == In::list ? "',' or ']'" : in == In::dict ? "',' or '}'" : "',' or ')'");
+  if (c == close_of(in)) return pop();
+  return bad(in == In::list ? "',' or ']'" : close_of(in) == '}' ? "',' or '}'" : "',' or ')'");
 }
 
 Scan PythonScanner::begin_name(char c) {
@@ -127,7 +136,8 @@ Scan PythonScanner::begin_word(char c) {
 }
 
 Scan PythonScanner::begin_value(char c) {
-  const bool element = frames().back().in == In::list || frames().back().in == In::bracket || is_key_;
+  const In in = frames().back().in;
+  const bool element = in == In::list || in == In::bracket || in == In::set || is_key_;
   const bool container = c == '[' || c == '(' || c == '{';
   const bool scalar = c == '"' || c == '\'' || c == '-' || c == '+' || c == '.' || is_digit(c) || is_letter(c);
   if (!(scalar || (container && !is_key_))) return bad(is_key_ ? "a key that is a text or a number" : "a literal");
@@ -157,7 +167,7 @@ Scan PythonScanner::feed_word(char c) {
     return begin_text(c);
   }
   const std::string_view json = json_of_word(word_);
-  if (json.empty() || joining_) return bad("a literal");
+  if (json.empty()) return bad("a literal");
   return end_scalar(json, c);
 }
 
@@ -176,6 +186,7 @@ Scan PythonScanner::feed_number(char c) {
 }
 
 Scan PythonScanner::end_scalar(std::string_view value, char c) {
+  scalar_key_ = is_key_;
   if (is_key_) json() += '"';
   json() += value;
   if (is_key_) json() += '"';
@@ -193,13 +204,19 @@ Scan PythonScanner::feed_structure(char c) {
     case At::name_or_end: return c == ')' ? pop() : begin_name(c);
     case At::equals: return c == '=' ? go(At::value) : bad("'='");
     case At::value_or_end:
-      if (c == (frames().back().in == In::list ? ']' : ')')) return pop();
+      if (c == close_of(frames().back().in)) return pop();
       break;
     case At::key_or_end:
       if (c == '}') return pop();
       is_key_ = true;
       return begin_value(c);
     case At::colon:
+      if (!frames().back().decided) {
+        if (c != ':') become_set();
+        frames().back().decided = true;
+        --undecided_;
+        if (c != ':') return end_element(c);
+      }
       if (c != ':') return bad("':'");
       json() += ": ";
       return go(At::value);
@@ -222,6 +239,7 @@ Scan PythonScanner::feed(char c) {
     case At::word: return feed_word(c);
     case At::number: return feed_number(c);
     case At::callee: return seen_ == 0 ? feed_structure(c) : feed_callee(c);
+    case At::prefix:
     case At::quote:
     case At::quotes:
     case At::text:
@@ -260,6 +278,13 @@ Scan PythonScanner::run(const char*& p, const char* end, std::string& out) {
   pending_ = std::move(json);
   json_ = nullptr;
   return scan;
+}
+
+std::size_t PythonScanner::open_brackets() const {
+  std::size_t count = 0;
+  if (!frames_) return count;
+  for (const Frame& frame : *frames_) count += frame.in == In::call || frame.in == In::bracket ? 1 : 0;
+  return count;
 }
 
 /// It is read as the one argument of a call.

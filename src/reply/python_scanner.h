@@ -4,8 +4,9 @@
 //     tool_call(location="beijing", days=[1, 2], exact=True)  ->  {"location": "beijing", "days": [1, 2], "exact": true}
 //
 // What ast.literal_eval reads and JSON can say is read: both quotes, triple quotes, r and u, escapes, texts side by side,
-// numbers in all bases, lists, tuples, dicts, None, comments. Also true, false and null, which models write. Sets, bytes,
-// complex numbers, f-strings and expressions are bad. Numbers keep their spelling where it is JSON.
+// numbers in all bases, lists, tuples, dicts, None, comments. Also what models write: true, false and null, sets of texts and
+// numbers (as lists), numbers with zeros in front, line ends in short texts, and quotes in them behind which nothing that
+// ends a text stands. Bytes, complex numbers, f-strings and expressions are bad. Numbers keep their spelling where it is JSON.
 // Begin reading at feed(); texts are in python_string.cpp.
 #pragma once
 #include <cstdint>
@@ -26,23 +27,27 @@ class PythonScanner {
 
   /// Feeds bytes from `p` on while they are more; `p` is then behind the call's last bracket (done), at the byte that is not
   /// its own (bad), or at `end`. Appends the JSON that is certain to `out`: whole code points only; a bracket may turn out
-  /// to be no tuple until its first comma, and holds back all that follows it until then.
+  /// to be no tuple until its first comma, a brace to be a set until its first colon, and holds back all that follows until then.
   Scan run(const char*& p, const char* end, std::string& out);
   std::string_view expected() const { return expected_; }
+  /// How many round brackets are open, the call's own too; and the quote of the text that is, or 0.
+  std::size_t open_brackets() const;
+  char open_quote() const { return at_ >= At::quote ? quote_ : '\0'; }
 
  private:
   enum class At : std::uint8_t {
     callee, open, name_or_end, name, equals, value, value_or_end, key_or_end, key_word, colon, after, after_text,
-    word, number, sign,
+    word, number, sign, prefix,
     quote, quotes, text, closing, escape, digits, octal, char_name,
   };
-  enum class In : std::uint8_t { call, list, bracket, dict };
+  enum class In : std::uint8_t { call, list, bracket, dict, set };
   struct Frame {
     In in;
     bool filled = false;      ///< it has an element
-    bool decided = true;      ///< bracket: it is a tuple
-    std::uint32_t place = 0;  ///< bracket: where its JSON bracket goes in pending_
+    bool decided = true;      ///< bracket: it is a tuple; dict: it is no set
+    std::uint32_t place = 0;  ///< of these, where the JSON bracket goes in pending_
   };
+  static char close_of(In in) { return in == In::list ? ']' : in == In::dict || in == In::set ? '}' : ')'; }
 
   Scan feed(char c);
   void take(std::string& out);
@@ -83,12 +88,17 @@ class PythonScanner {
   Scan feed_char_name(char c);
   Scan feed_after_text(char c);
   Scan put_char(char32_t c);
+  Scan end_text(char c);
+  bool ends_text(char c) const;
+  Scan resume_text(char c);
+  Scan feed_prefix(char c);
+  void become_set();
 
   const std::string* callee_;
   const char* expected_ = "";
   std::string* json_ = nullptr;  ///< what run() makes
   HeldText pending_;             ///< JSON that is not certain yet
-  HeldText word_;                ///< a name, word or number so far
+  HeldText word_;                ///< a name, word or number so far; white space behind a closing quote, which may yet be text
   Box<std::vector<Frame>> frames_;
   std::uint32_t pending_limit_;
   std::uint32_t undecided_from_ = 0;  ///< where in the JSON the first bracket is that may be a tuple
@@ -100,6 +110,8 @@ class PythonScanner {
   bool continued_ = false;  ///< a backslash outside of texts
   bool is_key_ = false;     ///< the scalar being read is the key of a dict
   bool negative_ = false;
+  bool scalar_key_ = false;  ///< the last key was no text
+  bool may_be_text_ = false;  ///< the closing quote
   // texts
   bool joining_ = false;  ///< a text that continues the one before
   bool raw_ = false;

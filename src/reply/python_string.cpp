@@ -10,6 +10,7 @@ namespace parlance::reply {
 namespace {
 
 constexpr std::size_t kLongestCharName = 128;
+constexpr std::size_t kLongestGap = 64;
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -44,6 +45,7 @@ Scan PythonScanner::put_char(char32_t c) {
 
 Scan PythonScanner::begin_text(char quote) {
   if (!joining_) json() += '"';
+  scalar_key_ = false;
   quote_ = quote;
   triple_ = after_return_ = false;
   return go(At::quote);
@@ -56,7 +58,16 @@ Scan PythonScanner::feed_quote(char c) {
     triple_ = second;
     return go(second ? At::text : At::quotes);
   }
-  at_ = second ? At::after_text : At::text;
+  if (second) return end_text(c);
+  at_ = At::text;
+  return feed(c);
+}
+
+/// A closing quote, of which what follows says whether it is one.
+Scan PythonScanner::end_text(char c) {
+  word_.clear();
+  may_be_text_ = !triple_ && !raw_;
+  at_ = At::after_text;
   return feed(c);
 }
 
@@ -74,11 +85,13 @@ Scan PythonScanner::feed_plain(char c) {
   }
   if (c == quote_) {
     count_ = 1;
-    return triple_ ? go(At::closing) : go(At::after_text);
+    if (triple_) return go(At::closing);
+    word_.clear();
+    may_be_text_ = !raw_;
+    return go(At::after_text);
   }
   if (c == '\\') return go(At::escape);
   if (c == '\n' || c == '\r') {
-    if (!triple_) return bad("the text's closing quote");
     after_return_ = c == '\r';
     return put_char('\n');
   }
@@ -86,7 +99,10 @@ Scan PythonScanner::feed_plain(char c) {
 }
 
 Scan PythonScanner::feed_closing(char c) {
-  if (c == quote_) return ++count_ == 3 ? go(At::after_text) : Scan::more;
+  if (c == quote_) {
+    may_be_text_ = false;
+    return ++count_ == 3 ? go(At::after_text) : Scan::more;
+  }
   while (count_ > 0) {
     --count_;
     put_char(static_cast<unsigned char>(quote_));
@@ -152,14 +168,52 @@ Scan PythonScanner::feed_char_name(char c) {
   return found ? put_char(*found) : bad("the name of a character");
 }
 
+/// Whether the text may be over before this byte: what goes on with the call stands there.
+bool PythonScanner::ends_text(char c) const {
+  const Frame& frame = frames_->back();
+  if (is_key_ && c == ':') return true;
+  return (!is_key_ || !frame.decided) && (c == ',' || c == close_of(frame.in));
+}
+
+/// The quote closed nothing: it is a part of the text, as in 'sed -n '1,9p' x'.
+Scan PythonScanner::resume_text(char c) {
+  const std::string gap = word_.take();
+  put_char(static_cast<unsigned char>(quote_));
+  for (const char blank : gap) put_char(static_cast<unsigned char>(blank));
+  return feed_plain(c);
+}
+
+/// A letter behind a text: of another one, or the closing quote was none.
+Scan PythonScanner::feed_prefix(char c) {
+  if (c != '"' && c != '\'' && !may_be_text_) return bad("a literal");
+  if (c == '"' || c == '\'') {
+    joining_ = true;
+    raw_ = value_ == 'r' || value_ == 'R';
+    return begin_text(c);
+  }
+  resume_text(static_cast<char>(value_));
+  return feed(c);
+}
+
 /// Another text right behind goes on with this one.
 Scan PythonScanner::feed_after_text(char c) {
   if (continued_ && c != '\n' && c != '\r') return bad("the end of the line");
-  if (skip_blank(c)) return Scan::more;
-  joining_ = true;
-  raw_ = false;
-  if (c == '"' || c == '\'') return begin_text(c);
-  if (c == 'r' || c == 'R' || c == 'u' || c == 'U') return begin_word(c);
+  if (skip_blank(c)) {
+    word_ += {&c, 1};
+    may_be_text_ = may_be_text_ && !comment_ && !continued_ && word_.size() <= kLongestGap;
+    return Scan::more;
+  }
+  if (c == 'r' || c == 'R' || c == 'u' || c == 'U') {
+    value_ = static_cast<unsigned char>(c);
+    return go(At::prefix);
+  }
+  const bool another = c == '"' || c == '\'';
+  if (!another && may_be_text_ && !ends_text(c)) return resume_text(c);
+  if (another) {
+    joining_ = true;
+    raw_ = false;
+    return begin_text(c);
+  }
   json() += '"';
   joining_ = false;
   at_ = is_key_ ? At::colon : At::after;
@@ -168,6 +222,7 @@ Scan PythonScanner::feed_after_text(char c) {
 
 Scan PythonScanner::feed_text(char c) {
   switch (at_) {
+    case At::prefix: return feed_prefix(c);
     case At::quote:
     case At::quotes: return feed_quote(c);
     case At::closing: return feed_closing(c);

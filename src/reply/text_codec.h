@@ -10,6 +10,8 @@ inline bool is_json_space(char c) { return c == ' ' || c == '\n' || c == '\t' ||
 bool is_blank(std::string_view text);
 /// Whether a name of a tool may have this byte.
 bool may_be_in_name(char c);
+/// Whether a text between two markers (an id, a key) may have this byte.
+inline bool may_be_in_text(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '<' && c != 0x7F; }
 /// Without the white space at both ends.
 std::string_view trimmed(std::string_view text);
 

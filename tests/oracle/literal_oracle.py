@@ -48,7 +48,7 @@ def random_number(rng):
 
 
 def random_literal(rng, depth=0):
-    choice = rng.randrange(12 if depth < 4 else 7)
+    choice = rng.randrange(13 if depth < 4 else 7)
     blank = rng.choice(["", "", "", " ", "\n", "  # note\n ", "\\\n", "\t"])
     if choice < 3:
         return random_string(rng) + blank
@@ -63,6 +63,8 @@ def random_literal(rng, depth=0):
         return "(" + blank + ", ".join(inside) + rng.choice(["", ","] if inside else [""]) + ")"
     if choice < 10:
         return "[" + blank + ", ".join(inside) + rng.choice(["", ",", " "] if inside else [""]) + "]"
+    if choice == 10 and inside:
+        return "{" + blank + ", ".join([rng.choice(["1", "-2.5", "None", "'a'"])] + inside) + rng.choice(["", ","]) + "}"
     keys = [rng.choice([random_string(rng), random_string(rng), str(rng.randrange(99)), "-1", "True", "None", "0x1f"]) for _ in inside]
     return "{" + blank + ", ".join(f"{k}{rng.choice([':', ': ', ' : '])}{v}" for k, v in zip(keys, inside)) + "}"
 
@@ -84,9 +86,9 @@ def joined(text):
 
 
 def as_json(node):
-    """What JSON makes of a literal, as Python's json would: keys are texts, of which the last wins. Bytes, sets, complex
+    """What JSON makes of a literal, as Python's json would: keys are texts, of which the last wins. Bytes, complex
     numbers and … are unsayable."""
-    if isinstance(node, (ast.List, ast.Tuple)):
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):  # a set in the order in which it is written, twice what is there twice
         return [as_json(item) for item in node.elts]
     if isinstance(node, ast.Dict):
         if None in node.keys:
@@ -121,6 +123,9 @@ def expected(call):
 KNOWN = [
     (re.compile(r"\b(true|false|null)\b"), "models write JSON's words"),
     (re.compile(r"\b(x|tool_call)\b.*=.*\bx\b", re.DOTALL), "an argument twice, which a call that is not run may have"),
+    (re.compile(r"(?<![\w.])0[0-9_]*[1-9]"), "numbers with zeros in front"),
+    (re.compile(r"['\"][^'\"]*\n"), "a line's end inside a text"),
+    (re.compile(r"(['\"]).*\1.*\1", re.DOTALL), "the text's own quotes inside it, if nothing that ends a text stands behind them"),
     (re.compile(r"[(\[{,]\s*(and|as|if|in|is|or|not|for|def|del|None|True|False)\s*=", re.DOTALL), "a keyword as the name of an argument"),
 ]
 # What is not read though Python would: brackets where JSON wants a key or behind a sign; a comment behind the call.

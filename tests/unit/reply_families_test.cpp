@@ -21,14 +21,16 @@ const std::vector<ReplyCases>& families() {
   return all;
 }
 
-std::string message_of(const ReplyFormat& format, const ReplyCase& one) {
+ReplyMessage read(const ReplyFormat& format, const ReplyCase& one, std::string_view reply) {
   ReplyMessage message;
   ReplyParser parser(format, one.options);
   const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
-  parser.feed(one.reply, sink);
+  parser.feed(reply, sink);
   parser.finish(sink);
-  return testing::outline_of(message);
+  return message;
 }
+
+std::string message_of(const ReplyFormat& format, const ReplyCase& one) { return testing::outline_of(read(format, one, one.reply)); }
 
 TEST(ReplyFamilies, AreAllThere) { EXPECT_GE(families().size(), 30u); }
 
@@ -67,6 +69,23 @@ TEST(ReplyFamilies, KeepTheLawsWhereRepliesAreCutOff) {
     for (const ReplyCase& one : family.cases) {
       for (std::size_t size = 0; size < one.reply.size(); ++size) {
         ASSERT_EQ(testing::broken_law(family.format, one.reply.substr(0, size), random, one.options), "") << family.name << ": " << one.reply.substr(0, size);
+      }
+    }
+  }
+}
+
+/// What is complete, without a fault, when the reply breaks off is what it would have been.
+TEST(ReplyFamilies, WhatIsCompleteIsSoInTheWholeReply) {
+  for (const ReplyCases& family : families()) {
+    for (const ReplyCase& one : family.cases) {
+      const ReplyMessage whole = read(family.format, one, one.reply);
+      for (std::size_t size = 0; size < one.reply.size(); ++size) {
+        const ReplyMessage part = read(family.format, one, one.reply.substr(0, size));
+        for (std::size_t i = 0; i < part.calls.size() && part.diagnostics.empty(); ++i) {
+          if (!part.calls[i].complete) continue;
+          ASSERT_LT(i, whole.calls.size()) << family.name << ": " << one.reply.substr(0, size);
+          ASSERT_EQ(part.calls[i].arguments, whole.calls[i].arguments) << family.name << ": " << one.reply.substr(0, size);
+        }
       }
     }
   }

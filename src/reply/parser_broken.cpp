@@ -1,0 +1,97 @@
+// A call that went wrong: what follows is broken, up to its end, behind which other calls may stand.
+//
+// Where calls have markers of their own, the next marker is the end. In a section or list without such markers, brackets tell
+// where the item ends: those of texts in quotes do not count, and where they do not come out even, no item follows, since a
+// piece of an argument must not become a call. Begin reading at begin_wreck.
+#include "reply/parser.h"
+
+namespace parlance {
+
+using reply::Wreck;
+using Part = CallPart::Kind;
+using Codec = CallArguments::Codec;
+
+Wreck::Step Wreck::feed(char c, bool list) {
+  if (quote != 0) {
+    if (!escape && c == quote) quote = 0;
+    escape = !escape && c == '\\';
+    return Step::more;
+  }
+  if (c == '"' || (python && c == '\'')) quote = c;
+  if (c == (python ? '(' : '{')) ++depth;
+  if (c == (python ? ')' : '}') && depth != 0) return --depth == 0 ? Step::over : Step::more;
+  return list && depth == 0 && (c == ',' || c == ']') ? Step::over_before : Step::more;
+}
+
+/// How far into the item it went wrong.
+void ReplyParser::State::begin_wreck() {
+  const bool object = form().form->call.back().kind == Part::object;
+  const bool python = !object && form().arguments_part != reply::Form::kNone && codec().codec == Codec::keywords && !form().is_literal(0);
+  if (form().form->layout == CallLayout::single || !(object || python)) return call_->codec.reset();
+  Wreck wreck;
+  wreck.python = python;
+  if (place_ == Place::python) {
+    wreck.depth = static_cast<std::uint16_t>(call_->python().open_brackets());
+    wreck.quote = call_->python().open_quote();
+  }
+  if (place_ == Place::object && call_->at != Call::At::object_open) measure_object(wreck);
+  call_->codec.make(wreck);
+}
+
+void ReplyParser::State::measure_object(Wreck& wreck) const {
+  const bool value = call_->at == Call::At::value;
+  const reply::JsonScanner& scanner = call_->json().scanner;
+  wreck.depth = static_cast<std::uint16_t>(1 + (value ? scanner.objects() : 0));
+  for (std::size_t level = call_->level; level != 0; level = form().levels[level].parent) ++wreck.depth;
+  const bool text = value && call_->role == Call::Role::arguments && call_->shape == Call::Shape::text;
+  if (text || ((value || call_->at == Call::At::in_key) && scanner.inside_string())) wreck.quote = '"';
+}
+
+/// The item is over; its call is not complete.
+void ReplyParser::State::end_broken_item() {
+  out_.flush();
+  end_item();
+}
+
+/// One byte that is no marker's, or all where no brackets are counted.
+void ReplyParser::State::put_broken(std::string_view bytes) {
+  const bool list = form().form->layout == CallLayout::list;
+  Wreck* const wreck = bytes.size() == 1 ? call_->wreck() : nullptr;
+  const Wreck::Step step = wreck == nullptr ? Wreck::Step::more : wreck->feed(bytes.front(), list);
+  if (step == Wreck::Step::over_before) {
+    end_broken_item();
+    return again(std::string(bytes));
+  }
+  out_.text(Kind::broken, bytes);
+  if (step == Wreck::Step::over) end_broken_item();
+}
+
+const char* ReplyParser::State::read_broken(const char* p, const char* end) {
+  Wreck* const wreck = call_->wreck();
+  if (wreck == nullptr) return read_text(p, end);
+  if (!held_.empty()) return match_on(p, end);
+  const reply::MarkerTrie& markers = trie();
+  const bool list = form().form->layout == CallLayout::list;
+  for (const char* begin = p; p != end; ++p) {
+    const Found found = markers.begins(*p) ? match({p, end}, here() + static_cast<std::size_t>(p - begin)) : Found{};
+    const bool marker = found.more || found.size != 0;
+    const Wreck::Step step = marker ? Wreck::Step::more : wreck->feed(*p, list);
+    if (!marker && step == Wreck::Step::more && p + 1 != end) continue;
+    const bool taken = !marker && step != Wreck::Step::over_before;
+    out_.text(Kind::broken, {begin, p + (taken ? 1 : 0)});
+    if (found.more) {
+      for (const char* q = p; q != end; ++q) markers.step(cursor_, *q);
+      held_.assign(p, end);
+      return end;
+    }
+    if (marker) {
+      meet(found.mark, std::string(p, found.size));
+      return p + found.size;
+    }
+    if (step != Wreck::Step::more) end_broken_item();
+    return p + (taken ? 1 : 0);
+  }
+  return p;
+}
+
+}  // namespace parlance

@@ -1,0 +1,188 @@
+// Whether a closing tag in a value closes it, or is text that looks like one.
+//
+//     <p=text>the tag </p> is text here</p><p=days>3</p>
+//
+// What follows decides: behind a value stands another argument, or the end of the call. Where the value's own tag is missing
+// and another one ends it, more must follow, since the tag may still come. Until it is decided, all is held: white space up
+// to a gap's length, a key, and the markers themselves. Begin reading at decide; match_in_value asks it.
+#include <utility>
+
+#include "reply/parser.h"
+
+namespace parlance {
+
+using reply::is_json_space;
+using reply::MarkerTrie;
+using reply::Meaning;
+using reply::TagReader;
+using reply::Types;
+
+namespace {
+
+constexpr std::size_t kLongestGap = 64;
+
+bool ends_reply(Meaning meaning) { return meaning == Meaning::end || meaning == Meaning::turn; }
+
+/// Whether the marker consists of several tags, so that it hardly stands in a text by itself.
+bool has_two_tags(std::string_view marker) {
+  const std::size_t inside = marker.find('>');
+  return inside != marker.npos && marker.find('<', inside) != marker.npos;
+}
+
+}  // namespace
+
+/// A control token that was fed as one is no text.
+bool ReplyParser::State::is_certain(std::string_view source) const {
+  if (!tokens_) return false;
+  for (const std::string& text : machine_->format.control) {
+    if (source.find(text) != source.npos) return true;
+  }
+  return false;
+}
+
+/// What is held of a value is no string, and whole: with a tag behind it, it would be nothing.
+bool ReplyParser::State::is_whole_value() const {
+  return call_->tags().value == TagReader::Value::typed && !reply::is_blank(call_->word) && !json_of_value(call_->word).empty();
+}
+
+/// The marker of `markers` behind white space. `no` where none is, `more` where it depends on what follows.
+ReplyParser::State::Ahead ReplyParser::State::look_ahead(const MarkerTrie& markers, std::string_view rest, std::uint64_t place) const {
+  std::size_t blanks = 0;
+  while (blanks < rest.size() && blanks <= kLongestGap && is_json_space(rest[blanks])) ++blanks;
+  if (blanks > kLongestGap) return {};
+  if (blanks == rest.size()) return {Verdict::more, blanks, {}};
+  const Found found = match_in(markers, rest.substr(blanks), place + blanks);
+  if (found.more) return {Verdict::more, blanks + found.size, found.mark};
+  return {found.size == 0 ? Verdict::no : Verdict::yes, blanks + found.size, found.mark};
+}
+
+ReplyParser::State::Verdict ReplyParser::State::decide(const Mark& mark, std::string_view bytes, std::size_t size, std::uint64_t place, bool last) const {
+  const std::string_view source = bytes.substr(0, size), rest = bytes.substr(size);
+  if (call_->tags().cdata || is_certain(source) || is_whole_value()) return Verdict::yes;
+  switch (mark.meaning) {
+    case Meaning::tag_open: return decide_open(rest, place + size, true);
+    case Meaning::tag_close: return decide_close(rest, place + size, last);
+    default: return decide_end(source, rest, place + size, last);
+  }
+}
+
+/// The tag of the next argument: its key follows; one that the tool has, where the value's own tag is missing.
+ReplyParser::State::Verdict ReplyParser::State::decide_open(std::string_view rest, std::uint64_t place, bool declared) const {
+  const MarkerTrie& closers = form().tags.key;
+  for (std::size_t i = 0; i < rest.size() && i < machine_->limits.name; ++i) {
+    if (closers.begins(rest[i])) {
+      const Found found = match_in(closers, rest.substr(i), place + i);
+      if (found.more) return Verdict::more;
+      if (found.size != 0) return !ends_reply(found.mark.meaning) && may_be_key(rest.substr(0, i), declared) ? Verdict::yes : Verdict::no;
+    }
+    if (!reply::may_be_in_text(rest[i])) return Verdict::no;
+  }
+  return rest.size() < machine_->limits.name ? Verdict::more : Verdict::no;
+}
+
+bool ReplyParser::State::may_be_key(std::string_view key, bool declared) const {
+  if (key.empty() || reply::trimmed(key) != key) return false;
+  if (!declared) return true;
+  const ReplyTools::Data* data = machine_->tools.data();
+  if (data == nullptr) return true;
+  const Types::Schema& schema = data->types[call_->tags().top().schema];
+  return schema.members.empty() || schema.others != Types::kUnknown || schema.members.contains(key);
+}
+
+/// The value's own tag.
+ReplyParser::State::Verdict ReplyParser::State::decide_close(std::string_view rest, std::uint64_t place, bool last) const {
+  const Verdict enough = last ? Verdict::yes : Verdict::more;
+  if (!tags().close_end.empty()) {
+    const std::string key = std::string(call_->tags().key) + tags().close_end;
+    if (!rest.starts_with(key)) return key.starts_with(rest) ? enough : Verdict::no;
+    rest.remove_prefix(key.size());
+    place += key.size();
+  }
+  const Ahead ahead = look_ahead(form().tags.behind, rest, place);
+  if (ahead.verdict == Verdict::more) return enough;
+  if (ahead.mark.meaning == Meaning::tag_close && call_->tags().depth() == 0) return Verdict::no;
+  if (ahead.mark.meaning != Meaning::tag_open) return ahead.verdict;
+  const Verdict key = decide_open(rest.substr(ahead.size), place + ahead.size, false);
+  return key == Verdict::more ? enough : key;
+}
+
+/// The end of the call, where the value's own tag is missing. At the end of a reply it may still have been to come, unless
+/// all that closes a call is there.
+ReplyParser::State::Verdict ReplyParser::State::decide_end(std::string_view source, std::string_view rest, std::uint64_t place, bool last) const {
+  bool several = has_two_tags(source);
+  if (form().form->layout == CallLayout::section && form().form->close.exists()) {
+    const Ahead closing = look_ahead(form().tags.over, rest, place);
+    if (closing.verdict != Verdict::yes || closing.mark.meaning != Meaning::call_close) return closing.verdict;
+    several = true;
+    rest.remove_prefix(closing.size);
+    place += closing.size;
+  }
+  const Ahead ahead = look_ahead(machine_->content, rest, place);
+  return ahead.verdict == Verdict::more && last && several ? Verdict::yes : ahead.verdict;
+}
+
+/// The longest marker that `bytes` begin with and that ends the value.
+ReplyParser::State::Found ReplyParser::State::match_in_value(std::string_view bytes, std::uint64_t place, bool last) const {
+  const MarkerTrie& markers = trie();
+  Found found;
+  Cursor at;
+  bool undecided = false;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    found.more = undecided;
+    if (!markers.step(at, bytes[i])) return found;
+    if (markers.has_mark(at) && counts(markers.mark(at), bytes.substr(0, i + 1), place)) {
+      const Verdict verdict = decide(markers.mark(at), bytes, i + 1, place, last);
+      if (verdict == Verdict::yes) found = {i + 1, false, markers.mark(at)};
+      if (verdict != Verdict::no) undecided = verdict == Verdict::more;
+    }
+    if (markers.is_leaf(at)) {
+      found.more = undecided;
+      return found;
+    }
+  }
+  found.more = !last || undecided || found.size == 0;
+  return found;
+}
+
+const char* ReplyParser::State::read_tag_value(const char* p, const char* end) {
+  if (!held_.empty()) {
+    held_ += *p++;
+    settle_value(false);
+    return p;
+  }
+  const MarkerTrie& markers = trie();
+  while (p != end) {
+    const char* const begin = p;
+    p = markers.skip(p, end);
+    put_text({begin, p});
+    if (p == end) return p;
+    const Found found = match_in_value({p, end}, here(), false);
+    if (found.more) {
+      held_.assign(p, end);
+      return end;
+    }
+    if (found.size != 0) {
+      meet(found.mark, std::string(p, found.size));
+      return p + found.size;
+    }
+    put_text({p++, 1});
+  }
+  return p;
+}
+
+/// What is held of a value begins with a marker, or its first byte is text, or it depends. False where it depends.
+bool ReplyParser::State::settle_value(bool last) {
+  const Found found = match_in_value(held_, here(), last);
+  if (found.more) return false;
+  const std::string held = std::exchange(held_, {});
+  if (found.size != 0) {
+    meet(found.mark, held.substr(0, found.size));
+    again(held.substr(found.size));
+  } else {
+    put_text(std::string_view(held).substr(0, 1));
+    again(held.substr(1));
+  }
+  return true;
+}
+
+}  // namespace parlance
