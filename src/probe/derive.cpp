@@ -35,6 +35,7 @@ class Derivation {
     } else {
       out_.missing.push_back("no answer of the assistant could be rendered");
     }
+    if (!call.problem.empty()) out_.missing.push_back("calls: no conversation with one renders: " + call.problem);
     find_capabilities(prober_, turn_, out_);
     out_.capabilities.calls = call.shows != Shows::no;
     if (const std::optional<ReplyFormat>& known = prober_.options().format) take_known(*known);
@@ -43,6 +44,9 @@ class Derivation {
     if (!prober_.options().format) {
       if (Result<void> added = take_what_is_told(); !added) return added.error();
       take_hint(prober_, turn_, call.next, out_);
+    }
+    if (prober_.makes_changes()) {
+      out_.notes.push_back("the template changes lists or dicts that it made, which was allowed here: transformers' sandbox refuses it");
     }
     out_.renders = prober_.count();
     return std::move(out_);
