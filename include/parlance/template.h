@@ -20,12 +20,15 @@ namespace parlance {
 ///     trim_blocks    true          the newline after a block tag is dropped
 ///     lstrip_blocks  true          white space before a block tag at the start of a line is dropped
 ///     keep_trailing_newline false  a newline at the very end of the template stays
+///     allow_changes  false         lists and dicts that the template makes have append, pop, update and the like, which the
+///                                  sandbox refuses; the conversation's are refused still
 struct CompileOptions {
   std::string name = "<template>";
   Syntax syntax = Syntax::jinja;
   bool trim_blocks = true;
   bool lstrip_blocks = true;
   bool keep_trailing_newline = false;
+  bool allow_changes = false;
   Limits limits;
 };
 
@@ -75,6 +78,10 @@ class Template {
   /// Lifetime: the views hold while `workspace` is not used again and the template and the conversation are alive.
   Result<std::vector<std::string_view>> render_pieces(const Conversation& conversation, const RenderOptions& options,
                                                       Workspace& workspace) const;
+
+  /// The same template, compiled with CompileOptions::allow_changes. What experiments render with where the sandbox refuses a
+  /// template that other programs run; for prompts, what the sandbox says is what transformers says. Fails as compile() does.
+  Result<Template> with_changes() const;
 
   const std::string& name() const;
   /// The language it is written in.

@@ -29,6 +29,10 @@ bool python_attribute(Runtime& rt, Value object, Value name, Value& out) {
     out = object_value(rt.arena.make<BoundMethod>(BoundMethod{{&kBoundMethodType}, object, row}));
     return true;
   }
+  if (const Builtin* row = rt.allow_changes ? find_change(object, spelled) : nullptr) {
+    out = object_value(rt.arena.make<BoundMethod>(BoundMethod{{&kBoundMethodType}, object, row}));
+    return true;
+  }
   AttributeKind kind = find_attribute(rt, object, spelled, out);
   if (kind == AttributeKind::unsafe) out = undefined_because(rt, UndefinedInfo::Form::unsafe, object, name);
   return kind != AttributeKind::absent;

@@ -243,6 +243,7 @@ Result<std::unique_ptr<Program>> compile(std::string name, std::string_view text
   auto program = std::make_unique<Program>(SourceText(std::move(name), text, true));
   program->arena.set_limit(limits.memory_bytes);
   Runtime rt(program->arena, limits);
+  rt.allow_changes = program->allow_changes = options.allow_changes;
   constexpr std::size_t kUsual = 64;  // what a usual template has no more of, so that its tables are made once
   program->code.reserve(text.size() / 16 + kUsual);
   program->extents.reserve(text.size() / 16 + kUsual);

@@ -1,5 +1,6 @@
 // Constant folding, to the letter of Jinja2's optimizer: what it folds it also evaluates early, and a folded value
 // that Python cannot read back from its repr (inf, nan) fails as a NameError when it is used.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -36,6 +37,12 @@ bool is_plain(Value v, int depth = 0) {
     case Kind::object: return is_complex(v);
     default: return false;
   }
+}
+
+/// What a template may change cannot be a constant, which all renders share: each time it is made anew.
+bool may_change(Value v) {
+  if (v.kind == Kind::list || v.kind == Kind::dict) return true;
+  return v.kind == Kind::tuple && std::any_of(items(v).begin(), items(v).end(), may_change);
 }
 
 /// The filters that Jinja2 hands the context to, which it never folds.
@@ -97,6 +104,7 @@ std::optional<Value> Compiler::fold(const Node* node, const Scope& scope, bool f
   rt_.steps_left = static_cast<std::int64_t>(rt_.limits.steps);
   // What is printed at once may be anything; what an expression goes on with must survive its repr.
   if (!value || failed || (!for_output && !is_plain(*value)) || rt_.random_state != random_before) return std::nullopt;
+  if (rt_.allow_changes && may_change(*value)) return std::nullopt;
   if (!value->is_string() || value->is_leaf()) return value;
   if (!rt_.arena.has_room(value->size)) return std::nullopt;
   return in_one_run(rt_.arena, *value);

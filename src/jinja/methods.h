@@ -34,6 +34,10 @@ std::span<const Builtin> complex_methods();
 std::span<const Builtin> bytes_methods();       ///< methods_bytes.cpp: decode, hex, translate …
 std::span<const Builtin> bytes_text_methods();  ///< methods_bytes_text.cpp: what str has too
 
+/// The method `name` that would change `v`, if a template that may change what it makes has it: `v` is a list or a dict, and
+/// not the conversation's; else null. In methods_change.cpp.
+const Builtin* find_change(Value v, std::string_view name);
+
 /// Every table above, for documentation and listings: the type a template author would name and its
 /// rows.
 struct MethodTable {

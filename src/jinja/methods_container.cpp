@@ -65,15 +65,20 @@ Value sequence_count(Call& call) {
   return Value::of_int(found);
 }
 
-/// copy(): nothing is mutable, so the members are shared; only `is sameas` can tell the two apart.
+/// copy(): the members are shared, since a change makes new ones; only `is sameas` can tell the two apart. A copy that may
+/// be changed is the template's own.
 Value list_copy(Call& call) {
   Value copy = call[0];
-  copy.list = call.rt.arena.make<ListObject>(*call[0].list);
+  ListObject* made = call.rt.arena.make<ListObject>(*call[0].list);
+  if (call.rt.allow_changes) made->origin = 0;
+  copy.list = made;
   return copy;
 }
 Value dict_copy(Call& call) {
   Value copy = call[0];
-  copy.dict = call.rt.arena.make<DictObject>(*call[0].dict);
+  DictObject* made = call.rt.arena.make<DictObject>(*call[0].dict);
+  if (call.rt.allow_changes) made->origin = 0;
+  copy.dict = made;
   return copy;
 }
 

@@ -13,6 +13,7 @@ struct SyntaxOptions {
   bool trim_blocks = true;
   bool lstrip_blocks = true;
   bool keep_trailing_newline = false;
+  bool allow_changes = false;  ///< not of Jinja2's: what the template makes may be changed by its methods
 };
 
 /// The whole template. Nodes live in `rt.arena`; Constants of template text view `source.text()`.

@@ -117,6 +117,7 @@ struct Program : EngineProgram {
   std::vector<CallShape> shapes;
   std::vector<BoundCall> bound;
   std::vector<BlockInfo> blocks;
+  bool allow_changes = false;  ///< CompileOptions::allow_changes
 };
 
 /// Compiles template text. Fails with syntax, unknown_builtin, python_syntax, limit_depth.

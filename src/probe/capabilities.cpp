@@ -33,7 +33,7 @@ void find_capabilities(Prober& prober, const TurnFacts& turn, DerivedFormat& der
   for (const std::string_view role : {"tool", "function", "ipython"}) {
     const Scene scene{.content = {}, .calls = plain_calls(1)};
     std::string request = request_of(scene, prober.convention);
-    const std::size_t end = request.find("], \"tools\"");
+    const std::size_t end = end_of_messages(request);
     const std::string result = ", {\"role\": \"" + std::string(role) + "\", \"name\": \"zq_first\", \"tool_call_id\": \"zqcall001\", \"content\": \"" +
                                std::string(kResult) + "\"}";
     can.roles.emplace_back(role, fate(prober.take_json(request.insert(end, result), true), kResult));

@@ -16,26 +16,59 @@ Shows shows_call(const Shot& shot) {
   return key != std::string_view::npos && key > 0 && tail[key - 1] == '"' && key > 1 && tail[key - 2] == '\\' ? Shows::escaped : Shows::yes;
 }
 
-CallProbe find_convention(Prober& prober) {
+/// Ways to hand a call over are tried until one shows it; where it shows escaped only, that is kept.
+class CallSearch {
+ public:
+  explicit CallSearch(Prober& prober) : prober_(prober) { best_.convention = prober.convention; }
+
+  CallProbe run() {
+    for (const bool declared : {true, false}) {
+      if (!declared && answered_) break;  // tools that go wrong are left out
+      prober_.convention.tools_called = declared;
+      if (try_ids()) break;
+    }
+    if (!answered_) best_.problem = problem_;
+    return best_;
+  }
+
+ private:
   using Content = Convention::Content;
-  CallProbe best;
-  best.convention = prober.convention;
-  for (const Convention::Ids ids : {Convention::Ids::free, Convention::Ids::named, Convention::Ids::none}) {
-    for (const bool text : {false, true}) {
-      for (const Content content : {Content::empty, Content::null, Content::absent, Content::text}) {
-        for (const Next next : {Next::nothing, Next::result}) {
-          prober.convention.text_arguments = text;
-          prober.convention.beside_calls = content;
-          prober.convention.ids = ids;
-          const Shows shows = shows_call(prober.take({.content = {}, .calls = plain_calls(1), .next = next}));
-          if (shows > best.shows) best = {shows, prober.convention, next};
-          if (best.shows == Shows::yes) return best;
-        }
+
+  bool try_ids() {
+    for (const Convention::Ids ids : {Convention::Ids::free, Convention::Ids::named, Convention::Ids::none}) {
+      for (const bool text : {false, true}) {
+        prober_.convention.ids = ids;
+        prober_.convention.text_arguments = text;
+        if (try_contents()) return true;
       }
     }
+    return false;
   }
-  return best;
-}
+
+  bool try_contents() {
+    for (const Content content : {Content::empty, Content::null, Content::absent, Content::text}) {
+      for (const Next next : {Next::nothing, Next::result}) {
+        prober_.convention.beside_calls = content;
+        if (try_one(next)) return true;
+      }
+    }
+    return false;
+  }
+
+  bool try_one(Next next) {
+    const Shot shot = prober_.take({.content = {}, .calls = plain_calls(1), .next = next});
+    answered_ = answered_ || shot || shot.refused;
+    if (problem_.empty()) problem_ = shot.problem;
+    const Shows shows = shows_call(shot);
+    if (shows > best_.shows) best_ = {shows, prober_.convention, next, {}};
+    return best_.shows == Shows::yes;
+  }
+
+  Prober& prober_;
+  CallProbe best_;
+  bool answered_ = false;  ///< by a prompt, or by raise_exception
+  std::string problem_;
+};
 
 /// The header is what all turns of the assistant begin with.
 void shorten_headers(Prober& prober, TurnFacts& turn, const CallProbe& call) {
@@ -49,7 +82,7 @@ void shorten_headers(Prober& prober, TurnFacts& turn, const CallProbe& call) {
 
 TurnFacts find_facts(Prober& prober, CallProbe* call) {
   TurnFacts turn = find_turn(prober);
-  const CallProbe found = find_convention(prober);
+  const CallProbe found = CallSearch(prober).run();
   prober.convention = found.convention;
   if (turn.found) shorten_headers(prober, turn, found);
   if (call != nullptr) *call = found;

@@ -12,6 +12,7 @@ struct CallProbe {
   Shows shows = Shows::no;
   Convention convention{};
   Next next = Next::nothing;
+  std::string problem;  ///< what went wrong in each render with a call: nothing can be said about calls then
 };
 
 /// Sets prober.convention, and says how turns begin and end; `call` is how a call shows.

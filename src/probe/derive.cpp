@@ -35,6 +35,7 @@ class Derivation {
     } else {
       out_.missing.push_back("no answer of the assistant could be rendered");
     }
+    if (!call.problem.empty()) out_.missing.push_back("calls: no conversation with one renders: " + call.problem);
     find_capabilities(prober_, turn_, out_);
     out_.capabilities.calls = call.shows != Shows::no;
     if (const std::optional<ReplyFormat>& known = prober_.options().format) take_known(*known);
@@ -43,6 +44,9 @@ class Derivation {
     if (!prober_.options().format) {
       if (Result<void> added = take_what_is_told(); !added) return added.error();
       take_hint(prober_, turn_, call.next, out_);
+    }
+    if (prober_.makes_changes()) {
+      out_.notes.push_back("the template changes lists or dicts that it made, which was allowed here: transformers' sandbox refuses it");
     }
     out_.renders = prober_.count();
     return std::move(out_);
@@ -248,9 +252,22 @@ class Derivation {
         out_.missing.push_back("calls are a guess: the template shows none, and tells of them in words");
       }
     }
-    if (Result<void> added = add_quirks(out_, prompt.text); !added) return added;
+    const auto breaks = [&](const ReplyFormat& format) { return first_loss(format); };
+    if (Result<void> added = add_quirks(out_, prompt.text, breaks); !added) return added;
     if (!out_.missing.empty()) out_.verdict = Verdict::partial;
     return {};
+  }
+
+  /// What another format does not read back that ours does; "" if nothing.
+  std::string first_loss(const ReplyFormat& format) const {
+    if (const Result<void> valid = format.validate(); !valid) return std::string(valid.error().message());
+    DerivedFormat tried;
+    tried.format = format;
+    tried.capabilities = out_.capabilities;
+    read_turns(written_, turn_, tried);
+    const auto is_new = [&](const std::string& one) { return std::find(out_.missing.begin(), out_.missing.end(), one) == out_.missing.end(); };
+    const auto found = std::find_if(tried.missing.begin(), tried.missing.end(), is_new);
+    return found == tried.missing.end() ? std::string() : *found;
   }
 
   void take_known(const ReplyFormat& known) {
@@ -266,7 +283,8 @@ class Derivation {
       const Result<void> valid = out_.format.validate();
       out_.missing.push_back("the format contradicts itself: " + std::string(valid.error().message()));
     } else {
-      verify(prober_, turn_, out_, call.next);
+      written_ = write_turns(prober_, turn_, out_, call.next);
+      read_turns(written_, turn_, out_);
     }
     if (!out_.missing.empty()) out_.verdict = Verdict::partial;
   }
@@ -277,6 +295,7 @@ class Derivation {
   std::string call_ending_;
   std::string next_opener_;   ///< of the turn that answers calls, where nothing else ends theirs
   FoundReasoning reasoning_;
+  std::vector<WrittenTurn> written_;  ///< what was read back
 };
 
 }  // namespace

@@ -50,7 +50,7 @@ void take_hint(Prober& prober, const TurnFacts& turn, Next next, DerivedFormat& 
   DerivedFormat tried;
   tried.format = hint->format;
   tried.capabilities = derived.capabilities;
-  verify(prober, turn, tried, next);
+  read_turns(write_turns(prober, turn, tried, next), turn, tried);
   note_conflicts(derived, hint->format);
   if (!tried.missing.empty() && derived.verdict == Verdict::verified) return note(derived, "not used: " + tried.missing.front());
   derived.format = std::move(tried.format);

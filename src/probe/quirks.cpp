@@ -68,9 +68,11 @@ bool fits(const Quirk& quirk, const DerivedFormat& derived, std::string_view pro
   });
 }
 
+/// The first ones count: a marker is written in at most eight ways (ReplyFormat::validate).
 void add_texts(ReplyMarker& marker, const ReplyMarker& more) {
+  constexpr std::size_t kMost = 8;
   for (const std::string& text : more.texts) {
-    if (std::find(marker.texts.begin(), marker.texts.end(), text) == marker.texts.end()) marker.texts.push_back(text);
+    if (marker.texts.size() < kMost && std::find(marker.texts.begin(), marker.texts.end(), text) == marker.texts.end()) marker.texts.push_back(text);
   }
 }
 
@@ -80,22 +82,49 @@ std::string opening_of(const CallForm& form) {
   return marker.exists() ? marker.texts.front() : std::string();
 }
 
+/// Made of the same parts, but for a text at the end that only one of them has.
+bool same_parts(const CallForm& a, const CallForm& b) {
+  const std::vector<CallPart>& longer = a.call.size() < b.call.size() ? b.call : a.call;
+  const std::size_t shared = std::min(a.call.size(), b.call.size());
+  if (a.layout != b.layout || longer.size() > shared + 1) return false;
+  if (longer.size() > shared && longer.back().kind != CallPart::Kind::literal) return false;
+  return std::equal(a.call.begin(), a.call.begin() + static_cast<std::ptrdiff_t>(shared), b.call.begin(),
+                    [](const CallPart& x, const CallPart& y) { return x.kind == y.kind; });
+}
+
+/// What was derived stays what is written; the texts of the other form are read besides, part by part.
+void join_form(CallForm& form, const CallForm& more) {
+  add_texts(form.open, more.open);
+  add_texts(form.close, more.close);
+  for (std::size_t i = 0; i < more.call.size(); ++i) {
+    if (i == form.call.size()) {
+      form.call.push_back(more.call[i]);
+    } else {
+      add_texts(form.call[i].literal, more.call[i].literal);
+    }
+  }
+  form.open_optional = form.open_optional || more.open_optional;
+  form.close_optional = form.close_optional || more.close_optional;
+  form.commas_optional = form.commas_optional || more.commas_optional;
+}
+
+/// A form that begins as one that was derived reads more of it, if it is made of the same parts.
+void add_form(ReplyFormat& format, const CallForm& form) {
+  for (CallForm& known : format.calls) {
+    if (opening_of(known) != opening_of(form)) continue;
+    if (same_parts(known, form)) join_form(known, form);
+    return;
+  }
+  format.calls.push_back(form);
+}
+
 void add_format(ReplyFormat& format, const ReplyFormat& add) {
   if (!format.reasoning_close.exists()) {
     format.reasoning_open = add.reasoning_open;
     format.reasoning_close = add.reasoning_close;
   }
   add_texts(format.content_open, add.content_open);
-  for (const CallForm& form : add.calls) {  // one that begins alike reads more than what was derived
-    const auto same = std::find_if(format.calls.begin(), format.calls.end(), [&](const CallForm& known) { return opening_of(known) == opening_of(form); });
-    if (same == format.calls.end()) {
-      format.calls.push_back(form);
-    } else {
-      const CallForm taught = *same;
-      *same = form;
-      same->separator = taught.separator;
-    }
-  }
+  for (const CallForm& form : add.calls) add_form(format, form);
   for (const ReplyMarker& end : add.end) {
     if (std::find(format.end.begin(), format.end.end(), end) == format.end.end()) format.end.push_back(end);
   }
@@ -103,13 +132,19 @@ void add_format(ReplyFormat& format, const ReplyFormat& add) {
 
 }  // namespace
 
-Result<void> add_quirks(DerivedFormat& derived, std::string_view prompt) {
+Result<void> add_quirks(DerivedFormat& derived, std::string_view prompt, const std::function<std::string(const ReplyFormat&)>& breaks) {
   const std::string markers = derived.format.to_json();
   for (const EmbeddedFile& file : kEmbeddedFiles) {
     const Result<Quirk> quirk = read_quirk(file);
     if (!quirk) return quirk.error();
     if (!fits(*quirk, derived, prompt, markers)) continue;
-    add_format(derived.format, quirk->add);
+    ReplyFormat format = derived.format;
+    add_format(format, quirk->add);
+    if (const std::string why = breaks(format); !why.empty()) {
+      derived.notes.push_back(std::string(file.path) + " is not used: " + why);
+      continue;
+    }
+    derived.format = std::move(format);
     derived.evidence.push_back({"quirk", std::string(file.path), quirk->reason});
     if (quirk->unless_calls) derived.missing.push_back("calls are a guess: " + quirk->reason);
   }

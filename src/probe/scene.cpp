@@ -99,7 +99,7 @@ std::string assistant_json(const Scene& scene, const Convention& convention) {
 }
 
 std::string result_json(const SceneCall& call, std::size_t index, std::string_view text, const Convention& convention) {
-  return "{" + id_member(call, index, "tool_call_id", convention) + R"("role": "tool", "name": )" + in_quotes(call.name) +
+  return "{" + id_member(call, index, "tool_call_id", convention) + R"("role": "tool", "name": )" + in_quotes(kResultName) +
          ", \"content\": " + in_quotes(text) + "}";
 }
 
@@ -138,12 +138,27 @@ std::string request_of(const Scene& scene, const Convention& convention) {
   if (scene.assistant) out += ", " + assistant_json(scene, convention);
   append_next(out, scene, convention);
   out += "]";
-  if (scene.tools && (convention.tools || !scene.calls.empty())) out += ", \"tools\": " + tools_json();
+  if (scene.tools && (scene.calls.empty() ? convention.tools : convention.tools_called)) out += ", \"tools\": " + tools_json();
   for (const auto& [name, json] : scene.variables) out += ", " + in_quotes(name) + ": " + json;
   return out + "}";
 }
 
+std::size_t end_of_messages(std::string_view request) {
+  const std::size_t tools = request.find("], \"tools\"");
+  return tools != std::string_view::npos ? tools : request.size() - std::string_view("]}").size();
+}
+
 Shot Prober::take(const Scene& scene) { return take_json(request_of(scene, convention), scene.generation); }
+
+Result<void> Prober::render(const Conversation& chat, const RenderOptions& rendering, Rendering& prompt) {
+  Result<void> done = (changing_ ? *changing_ : template_).render(chat, rendering, workspace_, prompt);
+  if (done || changing_ || done.error().code() != ErrorCode::security) return done;
+  Result<Template> changing = template_.with_changes();
+  if (!changing) return done;
+  Result<void> again = changing->render(chat, rendering, workspace_, prompt);
+  if (again || again.error().code() != ErrorCode::security) changing_ = std::move(*changing);
+  return again;
+}
 
 Shot Prober::take_json(const std::string& request, bool generation) {
   ++count_;
@@ -162,8 +177,9 @@ Shot Prober::take_json(const std::string& request, bool generation) {
   rendering.continue_final = false;
   rendering.limits = share_of(options_.limits);
   Rendering prompt;
-  if (Result<void> done = template_.render(*chat, rendering, workspace_, prompt); !done) {
+  if (Result<void> done = render(*chat, rendering, prompt); !done) {
     shot.problem = std::string(done.error().message());
+    shot.refused = done.error().code() == ErrorCode::raised;
     return shot;
   }
   shot.rendered = true;

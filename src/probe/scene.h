@@ -19,6 +19,8 @@ inline constexpr std::string_view kNextUser = "zq asks more";
 inline constexpr std::string_view kContent = "zq answers this";
 inline constexpr std::string_view kReasoning = "zq reasons so";
 inline constexpr std::string_view kResult = "zq result text";
+/// Not the call's: a template that shows the name only in the turn of the result does not show it in the call.
+inline constexpr std::string_view kResultName = "zq_answering";
 inline constexpr std::string_view kSystem = "zq system text";
 inline constexpr std::string_view kTools[] = {"zq_first", "zq_second", "zq_third"};
 inline constexpr std::string_view kIds[] = {"zqcall001", "zqcall002", "zqcall003"};
@@ -48,6 +50,7 @@ struct Convention {
   Ids ids = Ids::free;
   bool parts = false;  ///< content as a list of one text part
   bool tools = true;   ///< tools may be declared where nobody calls one
+  bool tools_called = true;  ///< and where somebody does
   bool operator==(const Convention&) const = default;
 };
 
@@ -86,6 +89,7 @@ struct Stretch {
 struct Shot {
   bool rendered = false;
   std::string problem;                ///< what a template raised
+  bool refused = false;               ///< by raise_exception, which is an answer; else something went wrong
   std::string text;
   std::vector<std::uint32_t> places;  ///< beside text
   std::size_t tail_from = 0;          ///< behind the user's text
@@ -103,16 +107,23 @@ class Prober {
   std::size_t count() const { return count_; }
   const Template& chat_template() const { return template_; }
   const DeriveOptions& options() const { return options_; }
+  /// Whether the template changes lists or dicts, which transformers' sandbox refuses and other programs run.
+  bool makes_changes() const { return changing_.has_value(); }
   Convention convention{};
 
  private:
+  Result<void> render(const Conversation& chat, const RenderOptions& rendering, Rendering& prompt);
+
   const Template& template_;
   const DeriveOptions& options_;
+  std::optional<Template> changing_;  ///< the same, allowed to change what it makes, once it tried
   Workspace workspace_;
   std::size_t count_ = 0;
 };
 
 /// The request of a scene, as JSON.
 std::string request_of(const Scene& scene, const Convention& convention);
+/// Where the list of its messages ends in such a request without variables.
+std::size_t end_of_messages(std::string_view request);
 
 }  // namespace parlance::probe

@@ -88,7 +88,7 @@ class Shapes {
 
   /// The request with one message more.
   Shot take_behind(std::string request, const std::string& one) {
-    return prober_.take_json(request.insert(request.find("], \"tools\""), ", " + one), false);
+    return prober_.take_json(request.insert(end_of_messages(request), ", " + one), false);
   }
 
   /// What is true of both; where the second does not show in any shape, of the first.
@@ -174,7 +174,7 @@ class Shapes {
     if (!calls) return out + "}";
     const std::string request = request_of({.content = {}, .calls = plain_calls(1)}, prober_.convention);
     const std::size_t begin = request.find("\"tool_calls\"");
-    return out + ", " + request.substr(begin, request.find("], \"tools\"") - begin);
+    return out + ", " + request.substr(begin, end_of_messages(request) - begin);
   }
 
   Shot take_reasoning(std::string_view name, bool calls, bool also_usual, bool content = false) {

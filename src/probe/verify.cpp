@@ -1,4 +1,4 @@
-// Reading the probes' own turns back. Begin reading at verify.
+// Reading the probes' own turns back. Begin reading at write_turns and read_turns.
 #include "probe/verify.h"
 
 #include <algorithm>
@@ -9,16 +9,9 @@
 namespace parlance::probe {
 namespace {
 
-/// One turn to read back.
-struct Trial {
-  std::string name;
-  Scene scene;
-  std::string_view text = {};
-};
-
 void add(std::vector<std::string>& list, const std::string& name, const std::vector<std::string>& sentences) {
   for (const std::string& sentence : sentences) {
-    std::string whole = name + ": " + sentence;
+    std::string whole = (name.empty() ? "" : name + ": ") + sentence;
     if (std::find(list.begin(), list.end(), whole) == list.end()) list.push_back(std::move(whole));
   }
 }
@@ -42,7 +35,7 @@ constexpr ArgumentTrial kArguments[] = {
     {"a list and an object", R"({"zqkey_l": ["a", "b"], "zqkey_o": {"k": "v"}})"},
 };
 
-void add_calls(std::vector<Trial>& trials, const DerivedFormat& derived, Next next) {
+void add_calls(std::vector<WrittenTurn>& trials, const DerivedFormat& derived, Next next) {
   if (derived.format.calls.empty()) return;
   trials.push_back({"a call", {.content = {}, .calls = plain_calls(1), .next = next}});
   if (derived.format.parallel) {
@@ -73,28 +66,36 @@ bool writes_raw(const ReplyFormat& format, std::string_view body, std::string_vi
 
 }  // namespace
 
-void verify(Prober& prober, const TurnFacts& turn, DerivedFormat& derived, Next next) {
-  std::vector<Trial> trials = {{"an answer", {}}};
+std::vector<WrittenTurn> write_turns(Prober& prober, const TurnFacts& turn, const DerivedFormat& derived, Next next) {
+  std::vector<WrittenTurn> trials = {{"an answer", {}}};
   if (derived.capabilities.reasoning_with_text) {
     trials.push_back({"reasoning and an answer", {.reasoning = std::string(kReasoning), .reasoning_key = derived.capabilities.reasoning_key}});
   }
   add_calls(trials, derived, next);
-  if (!derived.format.calls.empty() && derived.format.calls.front().initial) {
-    derived.notes.push_back("nothing marks a call: it is one only where the answer begins");
-  }
-  const ReadBack reader(turn, derived.format);
-  for (const Trial& trial : trials) {
+  std::vector<WrittenTurn> written;
+  for (WrittenTurn& trial : trials) {
     const Shot shot = prober.take(trial.scene);
     if (!shot) continue;
-    const std::string_view body = body_of(turn, shot).text;
-    const ReadBack::Difference found = reader.compare(trial.scene, body, derived.capabilities.call_ids_shown);
-    if (!found.wrong.empty() && writes_raw(derived.format, body, trial.text)) {
+    trial.body = std::string(body_of(turn, shot).text);
+    written.push_back(std::move(trial));
+  }
+  return written;
+}
+
+void read_turns(const std::vector<WrittenTurn>& turns, const TurnFacts& turn, DerivedFormat& derived) {
+  if (!derived.format.calls.empty() && derived.format.calls.front().initial) {
+    add(derived.notes, "", {"nothing marks a call: it is one only where the answer begins"});
+  }
+  const ReadBack reader(turn, derived.format);
+  for (const WrittenTurn& one : turns) {
+    const ReadBack::Difference found = reader.compare(one.scene, one.body, derived.capabilities.call_ids_shown);
+    if (!found.wrong.empty() && writes_raw(derived.format, one.body, one.text)) {
       derived.capabilities.escapes_text = false;
-      add(derived.notes, trial.name, {"the template writes it between quotes without escapes, so that it cannot be read back"});
+      add(derived.notes, one.name, {"the template writes it between quotes without escapes, so that it cannot be read back"});
       continue;
     }
-    add(derived.missing, trial.name, found.wrong);
-    add(derived.notes, trial.name, found.lost);
+    add(derived.missing, one.name, found.wrong);
+    add(derived.notes, one.name, found.lost);
   }
 }
 

@@ -19,8 +19,8 @@
 namespace parlance {
 
 struct Template::Impl {
-  Impl(std::unique_ptr<jinja::Program> program_in, std::unique_ptr<gotemplate::Program> go_in, std::string name_in)
-      : program(std::move(program_in)), go(std::move(go_in)), name(std::move(name_in)) {}
+  Impl(std::unique_ptr<jinja::Program> program_in, std::unique_ptr<gotemplate::Program> go_in, const CompileOptions& options_in)
+      : program(std::move(program_in)), go(std::move(go_in)), options(options_in) {}
   const EngineProgram& any() const { return go != nullptr ? static_cast<const EngineProgram&>(*go) : *program; }
   /// Of Jinja's constants; made by the first render that wants spans.
   const LiteralSpans& literals() const {
@@ -32,7 +32,7 @@ struct Template::Impl {
 
   std::unique_ptr<jinja::Program> program;  ///< of the two programs one is there
   std::unique_ptr<gotemplate::Program> go;
-  std::string name;
+  CompileOptions options;
 
  private:
   mutable std::once_flag once;
@@ -60,15 +60,21 @@ Result<Template> Template::compile(std::string_view text, const CompileOptions& 
   if (options.syntax == Syntax::go) {
     auto program = gotemplate::compile(options.name, text, options.limits);
     if (!program) return program.error();
-    return Template(std::make_shared<const Impl>(nullptr, std::move(*program), options.name));
+    return Template(std::make_shared<const Impl>(nullptr, std::move(*program), options));
   }
-  jinja::SyntaxOptions syntax{options.trim_blocks, options.lstrip_blocks, options.keep_trailing_newline};
+  jinja::SyntaxOptions syntax{options.trim_blocks, options.lstrip_blocks, options.keep_trailing_newline, options.allow_changes};
   auto program = jinja::compile(options.name, text, syntax, options.limits);
   if (!program) return program.error();
-  return Template(std::make_shared<const Impl>(std::move(*program), nullptr, options.name));
+  return Template(std::make_shared<const Impl>(std::move(*program), nullptr, options));
 }
 
-const std::string& Template::name() const { return impl_->name; }
+Result<Template> Template::with_changes() const {
+  CompileOptions options = impl_->options;
+  options.allow_changes = true;
+  return compile(impl_->any().source.text(), options);
+}
+
+const std::string& Template::name() const { return impl_->options.name; }
 bool Template::has_generation_tag() const { return impl_->any().has_generation; }
 bool TemplateFacts::reads(std::string_view variable) const {
   return std::find(variables.begin(), variables.end(), variable) != variables.end();
@@ -208,6 +214,7 @@ void cut_at(std::uint32_t end, Rendering& into) {
 
 Result<void> run_jinja(const jinja::Program& program, const Conversation& conversation, const RenderOptions& options,
                        Runtime& rt, const jinja::Variables& variables, Workspace::State& memory) {
+  rt.allow_changes = program.allow_changes;
   jinja::Machine machine(program, rt, memory.output, memory.frames, variables);
   memory.turns.clear();
   if (options.want_assistant) machine.record_turns(memory.turns);

@@ -32,6 +32,7 @@ struct Runtime {
   std::int64_t steps_left;
   std::uint32_t depth = 0;  ///< nesting of native walks (repr, tojson, compare, sort keys)
   bool autoescape = false;
+  bool allow_changes = false;  ///< lists and dicts that the template made have the methods that change them
   CivilTime now;
   std::uint64_t random_state = 0x9E3779B97F4A7C15u;  ///< for `random` and `lipsum`; seeded by the caller
   Failure failure;

@@ -93,6 +93,25 @@ TEST(Derive, ATemplateWithoutCallsHasNone) {
   EXPECT_EQ(found.format.end[0].texts.front(), "</s>");
 }
 
+/// A turn with calls is written by `calls`.
+DerivedFormat derived_with(std::string_view calls) {
+  return derived("{% for m in messages %}[{{ m.role }}]{{ m.content }}{% if m.tool_calls %}" + std::string(calls) +
+                 "{% endif %}</s>{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}");
+}
+
+TEST(Derive, CallsThatGoWrongAreNotTakenForNone) {
+  const DerivedFormat found = derived_with("{{ [3, 1].sort() }}");
+  EXPECT_EQ(found.verdict, Verdict::partial);
+  ASSERT_FALSE(found.missing.empty());
+  EXPECT_EQ(found.missing[0], "calls: no conversation with one renders: access to attribute 'sort' of 'list' object is unsafe.");
+}
+
+TEST(Derive, ATemplateMayRefuseCalls) {
+  const DerivedFormat found = derived_with("{{ raise_exception('no calls here') }}");
+  EXPECT_EQ(found.verdict, Verdict::verified) << sentences(found);
+  EXPECT_FALSE(found.capabilities.calls);
+}
+
 TEST(Derive, ATemplateThatOnlyRaisesIsNone) {
   const DerivedFormat found = derived("{{ raise_exception('never') }}");
   EXPECT_EQ(found.verdict, Verdict::none);

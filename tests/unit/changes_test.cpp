@@ -1,0 +1,90 @@
+// CompileOptions::allow_changes: what a template may change then, what it still may not, and what stops it.
+#include <gtest/gtest.h>
+
+#include "parlance/template.h"
+
+namespace parlance {
+namespace {
+
+/// The prompt, or the failure in brackets.
+std::string rendered(std::string_view text, bool allow_changes = true, const Limits& limits = {}) {
+  CompileOptions options;
+  options.allow_changes = allow_changes;
+  const Result<Template> compiled = Template::compile(text, options);
+  if (!compiled) return "[" + std::string(compiled.error().message()) + "]";
+  const Result<Conversation> chat =
+      Conversation::from_json(R"({"messages": [{"role": "user", "content": "hi"}], "names": ["a", "b"], "ages": {"a": 1}})");
+  RenderOptions rendering;
+  rendering.limits = limits;
+  const Result<Rendering> prompt = compiled->render(*chat, rendering);
+  return prompt ? std::string(prompt->text()) : "[" + std::string(prompt.error().message()) + "]";
+}
+
+struct Row {
+  std::string_view text;
+  std::string_view expected;
+};
+
+TEST(Changes, AsPythonDoesThem) {
+  constexpr Row kRows[] = {
+      {"{% set l = [1] %}{{ l.append(2) }}{{ l }}", "None[1, 2]"},
+      {"{% set l = [1] %}{% set m = l %}{% set _ = m.extend('ab') %}{{ l }}", "[1, 'a', 'b']"},
+      {"{% set l = [1, 2] %}{% set _ = l.insert(-1, 3) %}{{ l }}", "[1, 3, 2]"},
+      {"{% set l = [1, 2, 3] %}{{ l.pop(0) }}{{ l.pop() }}{{ l }}", "13[2]"},
+      {"{% set l = [1, 2, 1.0] %}{% set _ = l.remove(1.0) %}{% set _ = l.reverse() %}{{ l }}", "[1.0, 2]"},
+      {"{% set l = [1] %}{% set _ = l.clear() %}{{ l }}{{ l.pop() }}", "[pop from empty list]"},
+      {"{% set l = [1] %}{{ l.pop(3) }}", "[pop index out of range]"},
+      {"{% set l = [1] %}{{ l.remove(3) }}", "[list.remove(x): x not in list]"},
+      {"{% set d = {'a': 1} %}{% set _ = d.update({'b': 2}, a=3) %}{{ d }}", "{'a': 3, 'b': 2}"},
+      {"{% set d = {'a': 1} %}{{ d.setdefault('a', 2) }}{{ d.setdefault('b') }}{{ d }}", "1None{'a': 1, 'b': None}"},
+      {"{% set d = {'a': 1, 'b': 2} %}{{ d.pop('a') }}{{ d.pop('a', 7) }}{{ d }}", "17{'b': 2}"},
+      {"{% set d = {'a': 1} %}{{ d.pop('c') }}", "['c']"},
+      {"{% set d = {'a': 1} %}{% set _ = d.clear() %}{{ d }}", "{}"},
+      {"{% for i in range(2) %}{% set l = [] %}{% set _ = l.append(i) %}{{ l }}{% endfor %}", "[0][1]"},
+      {"{% set n = namespace(l=[]) %}{% for i in range(3) %}{% set _ = n.l.append(i) %}{% endfor %}{{ n.l }}", "[0, 1, 2]"},
+      {"{% set l = [1, 2] %}{% for x in l %}{% set _ = l.clear() %}{{ x }}{% endfor %}", "12"},
+      {"{% set l = ([1],) %}{% set _ = l[0].append(2) %}{{ l }}", "([1, 2],)"},
+      {"{% set c = names.copy() %}{% set _ = c.append('c') %}{{ c }}{{ names }}", "['a', 'b', 'c']['a', 'b']"},
+      {"{% set c = ages.copy() %}{% set _ = c.pop('a') %}{{ c }}{{ ages }}", "{}{'a': 1}"},
+  };
+  for (const Row& row : kRows) EXPECT_EQ(rendered(row.text), row.expected) << row.text;
+}
+
+TEST(Changes, AreRefusedByDefaultAndToTheConversation) {
+  constexpr std::string_view kRefused = "[access to attribute 'append' of 'list' object is unsafe.]";
+  EXPECT_EQ(rendered("{{ [].append(1) }}", false), kRefused);
+  EXPECT_EQ(rendered("{{ names.append(1) }}"), kRefused);
+  EXPECT_EQ(rendered("{{ messages.append(1) }}"), kRefused);
+}
+
+TEST(Changes, EachRenderBeginsAnew) {
+  CompileOptions options;
+  options.allow_changes = true;
+  const Result<Template> compiled = Template::compile("{% set l = [[]] %}{% set _ = l[0].append(1) %}{{ l }}", options);
+  ASSERT_TRUE(compiled);
+  const Result<Conversation> chat = Conversation::from_json(R"({"messages": []})");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(compiled->render(*chat)->text(), "[[1]]");
+}
+
+TEST(Changes, OfASandboxedTemplateAreAllowedInACopy) {
+  const Result<Template> sandboxed = Template::compile("{% set l = [] %}{% set _ = l.append(1) %}{{ l }}");
+  const Result<Conversation> chat = Conversation::from_json(R"({"messages": []})");
+  const Result<Template> copy = sandboxed->with_changes();
+  ASSERT_TRUE(copy);
+  EXPECT_FALSE(sandboxed->render(*chat));
+  EXPECT_EQ(copy->render(*chat)->text(), "[1]");
+}
+
+TEST(Changes, HaveLimits) {
+  Limits limits;
+  limits.memory_bytes = 4 << 20;
+  limits.steps = 1'000'000;
+  EXPECT_TRUE(rendered("{% set l = [1] %}{% for i in range(99999) %}{% set _ = l.extend(l) %}{% endfor %}{{ l | length }}", true, limits).starts_with("["));
+  EXPECT_TRUE(rendered("{% set l = [] %}{% for i in range(99999) %}{% set _ = l.append(i) %}{% endfor %}{{ l | length }}", true, limits).starts_with("["));
+  for (const std::string_view use : {"{{ l }}", "{{ l | tojson }}", "{{ l | string | length }}"}) {  // a list in itself
+    EXPECT_TRUE(rendered("{% set l = [] %}{% set _ = l.append(l) %}" + std::string(use), true, limits).starts_with("[")) << use;
+  }
+}
+
+}  // namespace
+}  // namespace parlance
