@@ -19,8 +19,7 @@ bool is_identifier(std::string_view name) {
 
 Schema& ReplyGrammar::schema(std::size_t tool) {
   if (!schemas_[tool]) {
-    const Schema::Context context{ir_, data_.document, notes_, data_.options.open};
-    schemas_[tool] = std::make_unique<Schema>(context, data_.tools[tool].parameters, data_.tools[tool].name);
+    schemas_[tool] = std::make_unique<Schema>(Schema::Context{ir_, data_.document, notes_, shared_, data_.options.open}, data_.tools[tool].parameters);
   }
   return *schemas_[tool];
 }
@@ -48,6 +47,11 @@ const Style& ReplyGrammar::style(Style::Kind kind, Style::Space space, const std
 }
 
 NodeId ReplyGrammar::arguments(const CallArguments& codec, std::size_t tool, const std::string& closing) {
+  data_.arguments.resize(data_.tools.size(), kNone);
+  return data_.arguments[tool] = make_arguments(codec, tool, closing);
+}
+
+NodeId ReplyGrammar::make_arguments(const CallArguments& codec, std::size_t tool, const std::string& closing) {
   switch (codec.codec) {
     case Codec::json: return json_arguments(codec, tool);
     case Codec::keywords: return keyword_arguments(codec, tool);

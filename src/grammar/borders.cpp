@@ -1,5 +1,4 @@
-// The facts of each kind of node. Recursion through a rule that is being looked at stops there: it begins with a byte of its
-// own in any case.
+// The facts of each kind of node. A rule that is being looked at says nothing yet to what leads back to it. Begin reading at Borders::of.
 #include "grammar/borders.h"
 
 #include <algorithm>
@@ -115,11 +114,46 @@ Borders::Facts Borders::make(NodeId id) {
   return facts;
 }
 
+/// Children first, from a stack: a request's schemas may nest in each other without end.
 const Borders::Facts& Borders::of(NodeId id) {
-  const auto [known, is_new] = known_.try_emplace(id);
-  if (!is_new) return known->second;
-  Facts facts = make(id);
-  return known_[id] = std::move(facts);
+  if (const auto known = known_.find(id); known != known_.end()) return known->second;
+  std::vector<std::pair<NodeId, bool>> pending{{id, false}};  // true: its children are known
+  std::vector<NodeId> made;
+  while (!pending.empty()) {
+    const auto [node, ready] = pending.back();
+    if (ready) {
+      pending.pop_back();
+      Facts facts = make(node);
+      known_[node] = std::move(facts);
+      made.push_back(node);
+    } else if (!known_.try_emplace(node).second) {
+      pending.pop_back();
+    } else {
+      pending.back().second = true;
+      if (ir_.node(node).op == Op::text) continue;
+      ir_.for_each_child(node, [&](NodeId child) {
+        if (!known_.contains(child)) pending.emplace_back(child, false);
+      });
+    }
+  }
+  settle(made);
+  return known_[id];
+}
+
+/// What was made while a rule around it said nothing yet is made again, until nothing changes.
+void Borders::settle(std::span<const NodeId> made) {
+  constexpr int kMostRounds = 16;
+  bool changed = std::any_of(made.begin(), made.end(), [this](NodeId id) { return ir_.node(id).op == Op::rule; });
+  for (int round = 0; changed && round < kMostRounds; ++round) {
+    changed = false;
+    for (const NodeId id : made) {
+      Facts facts = make(id);
+      Facts& known = known_[id];
+      if (facts == known) continue;
+      known = std::move(facts);
+      changed = true;
+    }
+  }
 }
 
 }  // namespace parlance::grammar

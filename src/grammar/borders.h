@@ -16,6 +16,7 @@ class Borders {
     std::vector<Range> first{};  ///< what a text of the node may begin with
     std::vector<Range> more{};   ///< what may follow a text of the node inside a longer one of it, or more than that
     std::vector<Range> all{};    ///< everything that occurs
+    bool operator==(const Facts&) const = default;
   };
   explicit Borders(const Ir& ir) : ir_(ir) {}
   const Facts& of(NodeId id);
@@ -24,6 +25,7 @@ class Borders {
 
  private:
   Facts make(NodeId id);
+  void settle(std::span<const NodeId> made);
   Facts of_sequence(std::span<const NodeId> nodes);
   static Facts join(const Facts& a, const Facts& b);
   static Facts either(const Facts& a, const Facts& b);

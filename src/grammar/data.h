@@ -52,6 +52,7 @@ struct Grammar::Data {
   grammar::Ir ir;
   grammar::NodeId root = 0;
   grammar::Outline outline;
+  std::vector<grammar::NodeId> arguments;  ///< of each tool; kNone where no form was asked for them
   std::unordered_map<grammar::NodeId, Value> json;  ///< the schemas of nodes that are JSON by a schema
   std::vector<std::string> control;  ///< texts that are control tokens
   std::vector<GrammarNote> notes;

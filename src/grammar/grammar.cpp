@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_set>
 
 #include "grammar/data.h"
 #include "grammar/matcher.h"
@@ -30,25 +31,43 @@ Value member(Value dict, std::string_view key) {
   return entry == nullptr ? Value() : entry->value;
 }
 
-/// {"type": "function", "function": {…}} or the inner object. What has no name is no tool.
-void add_tool(std::vector<Tool>& tools, Value value) {
+/// {"type": "function", "function": {…}} or the inner object. What has no name is no tool; what is wrong, or nothing.
+std::string_view add_tool(std::vector<Tool>& tools, std::unordered_set<std::string>& names, Value value) {
   if (const Value inner = member(value, "function"); inner.is(Kind::dict)) value = inner;
   const Value name = member(value, "name");
-  if (!name.is_string() || leaf_text(name).empty()) return;
+  if (!name.is_string() || leaf_text(name).empty()) return "no tool: it has no name";
+  if (!names.emplace(leaf_text(name)).second) return "left out: there is a tool of this name";
   Tool tool{std::string(leaf_text(name)), member(value, "parameters")};
   if (tool.parameters.is_undefined()) tool.parameters = member(value, "input_schema");
-  const bool known = std::any_of(tools.begin(), tools.end(), [&](const Tool& t) { return t.name == tool.name; });
-  if (!known) tools.push_back(std::move(tool));
+  const bool is_schema = tool.parameters.is_undefined() || tool.parameters.is_none() || tool.parameters.is(Kind::dict) || tool.parameters.is(Kind::boolean);
+  tools.push_back(std::move(tool));
+  return is_schema ? "" : "its parameters are no schema: any object";
 }
 
-Result<void> read_tools(Grammar::Data& data) {
+Result<void> read_tools(Grammar::Data& data, grammar::Notes& notes) {
   if (data.options.tools.empty()) return {};
   if (auto parsed = data.document.parse(data.options.tools, "<tools>"); !parsed) return parsed.error();
   const Value root = data.document.root();
   if (root.is_none()) return {};
   if (!root.is_sequence()) return value_error("tools are a list", "");
-  for (const Value value : items(root)) add_tool(data.tools, value);
+  std::unordered_set<std::string> names;
+  std::size_t number = 0;
+  for (const Value value : items(root)) {
+    const std::string_view wrong = add_tool(data.tools, names, value);
+    if (!wrong.empty()) notes.add("[" + std::to_string(number) + "]", "", wrong);
+    ++number;
+  }
   return {};
+}
+
+/// Takes out what can never be finished, and notes whose arguments that are. Whether a reply is left.
+bool prune(Grammar::Data& data, grammar::Notes& notes) {
+  const std::vector<bool> has_text = data.ir.prune();
+  for (std::size_t i = 0; i < data.arguments.size(); ++i) {
+    if (data.arguments[i] == grammar::kNone || has_text[data.arguments[i]]) continue;
+    notes.add(data.document.path_of(data.tools[i].parameters), "", "no value fits: '" + data.tools[i].name + "' cannot be called");
+  }
+  return has_text[data.root];
 }
 
 /// Keeps the tools that may be called.
@@ -79,11 +98,11 @@ std::optional<GrammarSyntax> find_grammar_syntax(std::string_view name) {
 Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& options) {
   auto data = std::make_shared<Grammar::Data>();
   data->options = options;
-  if (auto read = read_tools(*data); !read) return read.error();
-  if (auto chosen = choose_tools(*data, format); !chosen) return chosen.error();
   grammar::Notes notes;
+  if (auto read = read_tools(*data, notes); !read) return read.error();
+  if (auto chosen = choose_tools(*data, format); !chosen) return chosen.error();
   data->root = grammar::ReplyGrammar(*data, format, notes).make();
-  if (data->root == data->ir.never()) return value_error("no call can be written: a tool's schema allows nothing", "tools");
+  if (!prune(*data, notes)) return value_error("no call can be written: the tools' schemas allow nothing", "tools");
   data->notes = notes.take();
   return Grammar(std::move(data));
 }
@@ -94,10 +113,12 @@ Result<Grammar> make_value_grammar(std::string_view schema, bool open) {
   if (auto parsed = data->document.parse(schema, "<schema>"); !parsed) return parsed.error();
   grammar::Notes notes;
   const grammar::Style json(data->ir, grammar::Style::Kind::json, grammar::Style::Space::lines);
-  grammar::Schema compiler({data->ir, data->document, notes, open}, data->document.root(), "value");
+  grammar::Shared shared;
+  grammar::Schema compiler({data->ir, data->document, notes, shared, open}, data->document.root());
   data->root = compiler.value(json, {data->document.root()}, "root-value");
   data->json.emplace(data->root, data->document.root());
   compiler.make_rules();
+  if (!data->ir.prune()[data->root]) data->root = data->ir.never();
   data->notes = notes.take();
   return Grammar(std::move(data));
 }
@@ -108,7 +129,7 @@ bool Grammar::accepts(std::string_view text) const { return grammar::Matcher(dat
 
 std::string Grammar::to_text(GrammarSyntax syntax) const {
   switch (syntax) {
-    case GrammarSyntax::gbnf: return grammar::print_gbnf(data_->ir, data_->root);
+    case GrammarSyntax::gbnf: return grammar::print_gbnf(data_->ir, {&data_->root, 1});
     case GrammarSyntax::lark: return grammar::print_lark(*data_);
     case GrammarSyntax::structural_tag: return grammar::print_structural_tag(*data_);
     case GrammarSyntax::json_schema: return grammar::print_json_schema(*data_);

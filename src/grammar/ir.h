@@ -81,6 +81,10 @@ class Ir {
   /// Gives a node a name to be printed under where it is worth a rule of its own.
   void suggest(NodeId node, std::string_view name) { names_.emplace(node, name); }
 
+  /// Takes out alternatives that no text can bring to an end, as where a schema allows nothing or leads back to itself for ever.
+  /// Tells of each node whether it has a text; nothing may be made afterwards.
+  std::vector<bool> prune();
+
   // ---- reading them
   const Node& node(NodeId id) const { return nodes_[id]; }
   std::string_view bytes(const Node& node) const { return std::string_view(bytes_).substr(node.begin, node.size); }
@@ -106,6 +110,7 @@ class Ir {
   }
 
  private:
+  std::vector<bool> productive() const;
   NodeId add(Op op, std::string key, Node node);
   NodeId add_list(Op op, const std::vector<NodeId>& children, std::uint32_t min = 0, std::uint32_t max = 0);
 

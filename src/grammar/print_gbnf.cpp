@@ -3,6 +3,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "base/format.h"
@@ -22,11 +23,12 @@ std::string gbnf_char(char32_t c) {
 
 class Printer {
  public:
-  Printer(const Ir& ir, NodeId root) : ir_(ir), shared_(ir, root), root_(root) {}
+  Printer(const Ir& ir, std::span<const NodeId> sequence) : ir_(ir), shared_(ir, sequence), sequence_(sequence) {}
   std::string run();
 
  private:
   enum class Bind : std::uint8_t { alternatives, sequence, atom };
+  std::string all();
   std::string expression(NodeId id, Bind bind, int depth);
   std::string fresh(NodeId id, Bind bind, int depth);
   std::string list(const Node& node, Bind bind, int depth);
@@ -41,7 +43,7 @@ class Printer {
 
   const Ir& ir_;
   SharedNodes shared_;
-  NodeId root_;
+  std::span<const NodeId> sequence_;
   Names names_;
   std::map<NodeId, std::string> rules_;          ///< the names of nodes that have one
   std::map<std::string, std::string> blocks_;    ///< of an atom, the rule of 64 of them
@@ -51,13 +53,20 @@ class Printer {
 
 std::string Printer::run() {
   const std::string root = names_.take("root");
-  tasks_.emplace_back(root, [this] { return fresh(root_, Bind::alternatives, 0); });
+  tasks_.emplace_back(root, [this] { return all(); });
   while (!tasks_.empty()) {
     const auto [name, write] = std::move(tasks_.front());
     tasks_.pop_front();
     out_ += name + " ::= " + write() + "\n";
   }
   return std::move(out_);
+}
+
+std::string Printer::all() {
+  if (sequence_.size() == 1) return fresh(sequence_[0], Bind::alternatives, 0);
+  std::string out;
+  for (const NodeId id : sequence_) out += (out.empty() ? "" : " ") + expression(id, Bind::atom, 1);
+  return out.empty() ? "\"\"" : out;
 }
 
 std::string Printer::rule_of(NodeId id, std::string_view wanted, NodeId body) {
@@ -177,12 +186,11 @@ std::string Printer::text(NodeId id) {
 }
 
 void Printer::write_text(NodeId id, const std::string& name) {
-  const StopAutomaton automaton(ir_.stops(ir_.node(id)));
-  std::vector<std::string> names{name};
-  for (std::size_t i = 1; i < automaton.size(); ++i) {
-    // states in which a stop is complete have no rule
-    names.push_back("");
-  }
+  const auto shared = std::make_shared<const StopAutomaton>(ir_.stops(ir_.node(id)));
+  const StopAutomaton& automaton = *shared;
+  const auto state_names = std::make_shared<std::vector<std::string>>(automaton.size());  // none where a stop is complete
+  std::vector<std::string>& names = *state_names;
+  names[0] = name;
   for (StopAutomaton::State s = 0; s < automaton.size(); ++s) {
     for (const auto& [c, step] : automaton.edges(s)) {
       if (step.stop == kNone && names[step.state].empty()) names[step.state] = names_.take(name + "-at");
@@ -190,7 +198,9 @@ void Printer::write_text(NodeId id, const std::string& name) {
   }
   for (StopAutomaton::State s = 0; s < automaton.size(); ++s) {
     if (names[s].empty()) continue;
-    tasks_.emplace_back(names[s], [this, id, names, automaton, s] {
+    tasks_.emplace_back(names[s], [this, id, state_names, shared, s] {
+      const StopAutomaton& automaton = *shared;
+      const std::vector<std::string>& names = *state_names;
       const Node node = ir_.node(id);
       std::vector<Range> special;
       std::map<StopAutomaton::Step, std::vector<Range>> by_step;
@@ -213,6 +223,6 @@ void Printer::write_text(NodeId id, const std::string& name) {
 
 }  // namespace
 
-std::string print_gbnf(const Ir& ir, NodeId root) { return Printer(ir, root).run(); }
+std::string print_gbnf(const Ir& ir, std::span<const NodeId> sequence) { return Printer(ir, sequence).run(); }
 
 }  // namespace parlance::grammar

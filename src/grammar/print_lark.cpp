@@ -49,7 +49,7 @@ std::string soft(std::string_view marker) {
 
 class Printer {
  public:
-  explicit Printer(const Grammar::Data& data) : data_(data), ir_(data.ir), shared_(data.ir, data.root), borders_(data.ir) {}
+  explicit Printer(const Grammar::Data& data) : data_(data), ir_(data.ir), shared_(data.ir, {&data.root, 1}), borders_(data.ir) {}
   std::string run();
 
  private:

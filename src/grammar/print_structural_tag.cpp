@@ -19,8 +19,8 @@ std::string list_of(const std::vector<std::string>& texts) {
   return "[" + out + "]";
 }
 
-std::string grammar_of(const Ir& ir, NodeId node) {
-  return format(R"({{"type": "grammar", "grammar": {}}})", quoted(print_gbnf(ir, node)));
+std::string grammar_of(const Ir& ir, std::span<const NodeId> sequence) {
+  return format(R"({{"type": "grammar", "grammar": {}}})", quoted(print_gbnf(ir, sequence)));
 }
 
 /// A call as a tag: literals around what its schema says.
@@ -46,8 +46,7 @@ class Tag {
     } else if (parts_.empty()) {
       content = R"({"type": "const_string", "value": ""})";
     } else {
-      Ir copy = ir_;
-      content = grammar_of(copy, copy.sequence(parts_));
+      content = grammar_of(ir_, parts_);
     }
     return format(R"({{"type": "tag", "begin": {}, "content": {}, "end": {}}})", quoted(begin_), content, quoted(end_));
   }
@@ -138,7 +137,7 @@ std::string format_of(const Grammar::Data& data) {
   const Outline& outline = data.outline;
   if (!outline.is_tagged) {
     const auto schema = data.json.find(data.root);
-    if (schema == data.json.end() || !schema->second.is(Kind::dict)) return grammar_of(data.ir, data.root);
+    if (schema == data.json.end() || !schema->second.is(Kind::dict)) return grammar_of(data.ir, {&data.root, 1});
     return format(R"({{"type": "json_schema", "json_schema": {}}})", json_of(schema->second));
   }
   if (!outline.prefix.empty()) {

@@ -1,5 +1,6 @@
 // The printers: a grammar in the languages of engines. One file each.
 #pragma once
+#include <span>
 #include <string>
 
 #include "grammar/data.h"
@@ -7,7 +8,8 @@
 namespace parlance::grammar {
 
 /// llama.cpp's GBNF, which xgrammar's EBNF reads too.
-std::string print_gbnf(const Ir& ir, NodeId root);
+/// Of nodes one after the other.
+std::string print_gbnf(const Ir& ir, std::span<const NodeId> sequence);
 std::string print_lark(const Grammar::Data& data);
 std::string print_structural_tag(const Grammar::Data& data);
 std::string print_json_schema(const Grammar::Data& data);

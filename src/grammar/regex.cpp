@@ -59,11 +59,12 @@ class Parser {
   bool take_counts(std::uint32_t& min, std::uint32_t& max);
   bool take_number(std::uint32_t& number);
   char32_t take_char();
-  Regex join(const Regex& a, const Regex& b);
-  Regex either(const Regex& a, const Regex& b);
+  Regex joined(std::span<const Regex> parts);
+  Regex any_of(std::span<const Regex> parts);
   std::vector<Range> set();
   bool take_class(char c, std::vector<Range>& ranges);
   char32_t escaped();
+  char32_t code_unit();
   char32_t hex(int digits);
 
   Ir& ir_;
@@ -73,46 +74,65 @@ class Parser {
   std::string why_;
 };
 
-Regex Parser::join(const Regex& a, const Regex& b) {
-  if (a.node == ir_.empty()) return b;
-  if (b.node == ir_.empty()) return a;
-  return {ir_.sequence({a.node, b.node}), sum(a.min, b.min), sum(a.max, b.max), kNone};
+/// One after the other. All parts at once: a node for each beginning would cost the square of the pattern.
+Regex Parser::joined(std::span<const Regex> parts) {
+  Regex all{ir_.empty(), 0, 0, kNone};
+  std::vector<NodeId> nodes;
+  for (const Regex& part : parts) {
+    if (part.node == ir_.empty()) continue;
+    all.unit = nodes.empty() ? part.unit : kNone;
+    all.min = sum(all.min, part.min);
+    all.max = sum(all.max, part.max);
+    nodes.push_back(part.node);
+  }
+  all.node = ir_.sequence(nodes);
+  return all;
 }
 
-Regex Parser::either(const Regex& a, const Regex& b) {
-  return {ir_.choice({a.node, b.node}), std::min(a.min, b.min), std::max(a.max, b.max), kNone};
+Regex Parser::any_of(std::span<const Regex> parts) {
+  if (parts.size() == 1) return parts[0];
+  Regex all{ir_.never(), kUnbounded, 0, kNone};
+  std::vector<NodeId> nodes;
+  for (const Regex& part : parts) {
+    all.min = std::min(all.min, part.min);
+    all.max = std::max(all.max, part.max);
+    nodes.push_back(part.node);
+  }
+  all.node = ir_.choice(nodes);
+  return all;
 }
 
 Regex Parser::run() {
-  Regex all = top_alternative();
-  while (take('|')) all = either(all, top_alternative());
+  std::vector<Regex> ways{top_alternative()};
+  while (take('|')) ways.push_back(top_alternative());
   if (p_ != end_) return fail("')' without '('");
-  return all;
+  return any_of(ways);
 }
 
 /// Without an anchor, what stands before or behind may be anything.
 Regex Parser::top_alternative() {
-  Regex whole{ir_.empty(), 0, 0, kNone};
-  if (!take('^')) whole = anything();
-  whole = join(whole, alternative(0));
-  return take('$') ? whole : join(whole, anything());
+  std::vector<Regex> parts;
+  if (!take('^')) parts.push_back(anything());
+  parts.push_back(alternative(0));
+  if (!take('$')) parts.push_back(anything());
+  return joined(parts);
 }
 
 Regex Parser::alternation(int depth) {
-  Regex all = alternative(depth);
-  while (take('|')) all = either(all, alternative(depth));
-  return all;
+  std::vector<Regex> ways{alternative(depth)};
+  while (take('|')) ways.push_back(alternative(depth));
+  return any_of(ways);
 }
 
 Regex Parser::alternative(int depth) {
-  Regex all{ir_.empty(), 0, 0, kNone};
+  std::vector<Regex> parts;
   while (p_ != end_ && *p_ != '|' && *p_ != ')') {
     const bool last = *p_ == '$' && depth == 0 && (p_ + 1 == end_ || p_[1] == '|');
-    if (last) return all;
-    if (*p_ == '^' || *p_ == '$') return fail("an anchor inside the pattern");
-    all = join(all, quantified(atom(depth)));
+    if (last) break;
+    if (*p_ == '^' || *p_ == '$') return fail("'^' or '$' inside of the pattern");
+    parts.push_back(quantified(atom(depth)));
   }
-  return all;
+  return joined(parts);
 }
 
 Regex Parser::atom(int depth) {
@@ -181,6 +201,7 @@ Regex Parser::quantified(Regex what) {
   take('?');  // whether it is lazy does not matter to the language
   if (at('*') || at('+') || at('{')) return fail("a repeat of a repeat");
   if (what.min == 0 && max > 1 && what.node != ir_.empty()) return fail("a repeat of what may be nothing");
+  if (min > max) return fail("a repeat whose counts are in the wrong order");
   if (min > kMostRepeats || (max != kUnbounded && max > kMostRepeats)) return fail("more than 10000 repeats");
   const bool plain = what.unit != kNone && what.min == 1 && what.max == 1;
   return {ir_.repeat(what.node, min, max), product(what.min, min), product(what.max, max), plain ? what.unit : kNone};
@@ -221,6 +242,20 @@ char32_t Parser::hex(int digits) {
   return value;
 }
 
+/// Behind "\u": four digits; a pair of surrogates is one code point, one alone is none.
+char32_t Parser::code_unit() {
+  const char32_t high = hex(4);
+  if (high < 0xD800 || high > 0xDFFF) return high;
+  const bool pair = high < 0xDC00 && end_ - p_ >= 6 && p_[0] == '\\' && p_[1] == 'u';
+  if (pair) {
+    p_ += 2;
+    const char32_t low = hex(4);
+    if (low >= 0xDC00 && low <= 0xDFFF) return 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+  }
+  fail("half of a pair of surrogates");
+  return 0;
+}
+
 /// What stands behind a backslash, where it is one character.
 char32_t Parser::escaped() {
   const char c = *p_;
@@ -233,15 +268,17 @@ char32_t Parser::escaped() {
     case 'r': return '\r';
     case 'f': return '\f';
     case 'v': return '\v';
-    case '0': return 0;
+    case '0':
+      if (p_ != end_ && *p_ >= '0' && *p_ <= '9') break;
+      return 0;
     case 'x': return hex(2);
-    case 'u': return hex(4);
+    case 'u': return code_unit();
     case 'c':
       if (p_ != end_ && ((*p_ | 0x20) >= 'a' && (*p_ | 0x20) <= 'z')) return static_cast<char32_t>(*p_++ & 31);
       break;
     default: break;
   }
-  fail(c == 'p' || c == 'P' ? "a property of Unicode" : c >= '1' && c <= '9' ? "a back reference" : "an escape");
+  fail(c == 'p' || c == 'P' ? "a property of Unicode" : c >= '0' && c <= '9' ? "a back reference or an octal escape" : "an escape");
   return 0;
 }
 

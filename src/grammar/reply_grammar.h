@@ -60,6 +60,7 @@ class ReplyGrammar {
   NodeId object(const CallForm& form, const std::vector<CallMember>& members, const CallArguments& arguments, std::size_t tool);
   // arguments.cpp
   NodeId arguments(const CallArguments& arguments, std::size_t tool, const std::string& closing);
+  NodeId make_arguments(const CallArguments& arguments, std::size_t tool, const std::string& closing);
   NodeId json_arguments(const CallArguments& arguments, std::size_t tool);
   NodeId keyword_arguments(const CallArguments& arguments, std::size_t tool);
   // tagged_arguments.cpp
@@ -86,6 +87,7 @@ class ReplyGrammar {
   Ir& ir_;
   const ReplyFormat& format_;
   Notes& notes_;
+  Shared shared_;
   std::vector<Group> groups_;
   std::vector<std::unique_ptr<Schema>> schemas_;
   struct NamedStyle {

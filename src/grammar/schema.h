@@ -4,12 +4,14 @@
 // may be. Containers become rules, made one after the other from a list, so that nothing here nests with the schema. What a
 // node cannot express is left out, which widens, and noted. Begin reading at Schema::value.
 #pragma once
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "grammar/numbers.h"
@@ -36,6 +38,20 @@ class Notes {
  private:
   std::vector<GrammarNote> notes_;
   std::set<std::string> seen_;
+};
+
+/// What the schemas of one request share: what they may cost together, and what is made once for all.
+class Shared {
+ public:
+  /// Takes steps of about a microsecond each; false once there are none left.
+  bool spend(std::size_t steps) {
+    left_ -= std::min(left_, steps);
+    return left_ > 0;
+  }
+  std::map<std::pair<std::uint32_t, bool>, NodeId> multiples{};  ///< of a divisor, with negative ones or without
+
+ private:
+  std::size_t left_ = 2'000'000;
 };
 
 /// Schemas that all hold at once. An empty list allows everything.
@@ -79,9 +95,11 @@ class Schema {
     Ir& ir;
     const Document& document;
     Notes& notes;
+    Shared& shared;
     bool open = false;  ///< see GrammarOptions::open
   };
-  Schema(const Context& context, Value root, std::string_view name);
+  /// References within it begin at `root`.
+  Schema(const Context& context, Value root) : context_(context), ir_(context.ir), root_(root) {}
 
   /// A value of these types that all schemas allow. make_rules() must follow.
   NodeId value(const Style& style, const Schemas& schemas, std::string_view name, Types types = kAnyType);
@@ -97,12 +115,12 @@ class Schema {
   /// Makes the rules that value() has promised.
   void make_rules();
   void note(Value schema, std::string_view keyword, std::string_view why);
-  Value root() const { return root_; }
 
  private:
   /// Schemas that hold, and alternatives to choose from.
   struct Leaf {
     Schemas all{};
+    Schemas followed{};  ///< those that only refer to others
     std::vector<std::pair<Value, std::string_view>> choices{};  ///< a schema, and its anyOf or oneOf
     bool impossible = false;
   };
@@ -121,19 +139,25 @@ class Schema {
   bool may_overlap(Value alternatives);
   bool differ(Value a, Value b);
   // schema_refs.cpp
-  Value resolve(Value schema, std::string_view reference);
+  Value resolve(std::string_view reference);
   Value follow(Value from, std::string_view pointer);
   void find_names();
   // schema_value.cpp
   Types types(const Leaf& leaf);
+  bool has_constants(const Leaf& leaf) const;
+  std::string key_of(const Style& style, Types types, std::span<const Leaf> leaves) const;
+  NodeId make_value(const Style& style, std::vector<Leaf> leaves, std::string_view name, Types types);
   void note_unread(const Leaf& leaf);
   NodeId body(const Style& style, const Leaf& leaf, Types types, std::string_view name);
   bool constants(const Style& style, const Leaf& leaf, Types types, NodeId& node);
   std::optional<NodeId> constant(const Style& style, Value value);
+  // schema_number.cpp
   NodeId number(const Leaf& leaf, Types types);
   std::optional<NodeId> multiple(const Leaf& leaf, const Bounds& bounds, bool whole);
+  NodeId multiples_of(std::uint32_t divisor, bool negative_too);
   Bounds bounds(const Leaf& leaf);
   // schema_string.cpp
+  std::optional<std::uint32_t> count(const Leaf& leaf, std::string_view keyword, bool largest);
   NodeId string(const Style& style, const Leaf& leaf);
   std::function<NodeId(const Unit&)> content(const Leaf& leaf);
   // schema_object.cpp
@@ -153,14 +177,14 @@ class Schema {
     return entry == nullptr ? Value() : entry->value;
   }
   bool has(const Leaf& leaf, std::string_view keyword) const;
-  std::optional<std::uint32_t> count(const Leaf& leaf, std::string_view keyword, bool largest);
 
   Context context_;
   Ir& ir_;
   Value root_;
-  std::string name_;
   std::deque<Task> tasks_;
-  std::unordered_map<std::string, NodeId> known_;  ///< what value() gave for a style, schemas and types
+  std::unordered_map<const void*, bool> overlapping_;  ///< of alternatives of a oneOf: may_overlap()
+  std::unordered_map<std::string, NodeId> asked_;  ///< what value() gave for a style, schemas as they were given, and types
+  std::unordered_map<std::string, NodeId> known_;  ///< the same for the leaves of the schemas
   std::map<const Style*, NodeId> any_;
   std::map<std::string, Value, std::less<>> names_;  ///< of $id and $anchor
   bool names_found_ = false;

@@ -19,9 +19,16 @@ constexpr std::string_view kAsserting[] = {
     "multipleOf", "not", "nullable", "oneOf", "pattern", "patternProperties", "prefixItems", "properties", "propertyNames",
     "required", "type", "unevaluatedItems", "unevaluatedProperties", "uniqueItems"};
 
+bool is_asserting(std::string_view keyword) { return std::binary_search(std::begin(kAsserting), std::end(kAsserting), keyword); }
+
 bool asserts(Value schema) {
-  return std::any_of(entries(schema).begin(), entries(schema).end(), [](const DictEntry& entry) {
-    return std::binary_search(std::begin(kAsserting), std::end(kAsserting), leaf_text(entry.key));
+  return std::any_of(entries(schema).begin(), entries(schema).end(), [](const DictEntry& entry) { return is_asserting(leaf_text(entry.key)); });
+}
+
+bool only_refers(Value schema) {
+  return std::all_of(entries(schema).begin(), entries(schema).end(), [](const DictEntry& entry) {
+    const std::string_view keyword = leaf_text(entry.key);
+    return keyword == "$ref" || !is_asserting(keyword);
   });
 }
 
@@ -47,11 +54,11 @@ bool Schema::has(const Leaf& leaf, std::string_view keyword) const {
 
 void Schema::add_dict(Leaf& leaf, Value schema, std::vector<Value>& pending) {
   if (!asserts(schema)) return;
-  leaf.all.push_back(schema);
+  (only_refers(schema) ? leaf.followed : leaf.all).push_back(schema);  // two ways to the same schema are one
   for (const std::string_view keyword : {"$ref", "$dynamicRef", "$recursiveRef"}) {
     const Value reference = get(schema, keyword);
     if (!reference.is_string()) continue;
-    const Value target = resolve(schema, leaf_text(reference));
+    const Value target = resolve(leaf_text(reference));
     if (target.is_undefined()) {
       note(schema, keyword, "'" + std::string(leaf_text(reference)) + "' is not in this document");
     } else {
@@ -71,8 +78,8 @@ void Schema::add(Leaf& leaf, const Schemas& schemas) {
     const Value schema = pending.back();
     pending.pop_back();
     if (schema.is(Kind::boolean)) leaf.impossible = schema.integer == 0;
-    if (!schema.is(Kind::dict) || holds(leaf.all, schema)) continue;
-    if (leaf.all.size() == kMostSchemas) return note(schema, "allOf", "too many schemas at once");
+    if (!schema.is(Kind::dict) || holds(leaf.all, schema) || holds(leaf.followed, schema)) continue;
+    if (leaf.all.size() + leaf.followed.size() == kMostSchemas) return note(schema, "allOf", "too many schemas at once");
     std::vector<Value> more;
     add_dict(leaf, schema, more);
     pending.insert(pending.end(), more.rbegin(), more.rend());
@@ -98,13 +105,14 @@ std::vector<Schema::Leaf> Schema::leaves(const Schemas& schemas) {
     const auto [schema, keyword] = leaf.choices.back();
     leaf.choices.pop_back();
     const Value alternatives = get(schema, keyword);
-    if (open.size() + done.size() + items(alternatives).size() > kMostLeaves) {
+    const std::size_t ways = items(alternatives).size();
+    if (open.size() + done.size() + ways > kMostLeaves || !context_.shared.spend(ways * (2 + leaf.all.size() / 8))) {
       note(schema, keyword, "too many alternatives");
       open.push_back(std::move(leaf));
       continue;
     }
     if (keyword == "oneOf" && may_overlap(alternatives)) note(schema, keyword, "read as anyOf: more than one may hold");
-    for (std::size_t i = items(alternatives).size(); i-- > 0;) {
+    for (std::size_t i = ways; i-- > 0;) {
       Leaf& chosen = open.emplace_back(leaf);
       add(chosen, {items(alternatives)[i]});
     }
@@ -115,18 +123,22 @@ std::vector<Schema::Leaf> Schema::leaves(const Schemas& schemas) {
 // ---- oneOf
 
 bool Schema::may_overlap(Value alternatives) {
+  const auto [known, is_new] = overlapping_.try_emplace(alternatives.list, true);
   const auto all = items(alternatives);
-  if (all.size() > 32) return true;
+  if (!is_new || all.size() > 32) return known->second;
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (!differ(all[i], all[j])) return true;
     }
   }
+  known->second = false;
   return false;
 }
 
 /// Whether two alternatives can be told apart at a glance: by type, by a constant, or by that of a required member.
 bool Schema::differ(Value a, Value b) {
+  constexpr std::size_t kSteps = 20;
+  if (!context_.shared.spend(kSteps)) return false;
   Leaf first, second;
   add(first, {a});
   add(second, {b});
@@ -145,6 +157,7 @@ bool Schema::differ(Value a, Value b) {
   if (const auto x = word(first), y = word(second); !x.empty() && !y.empty()) return x != y;
   if (both != kObject) return false;
   const Shape one = shape(first), other = shape(second);
+  if (!context_.shared.spend(one.properties.size() * other.properties.size() / 16)) return false;
   for (const Property& p : one.properties) {
     for (const Property& q : other.properties) {
       if (p.name != q.name || !p.required || !q.required) continue;

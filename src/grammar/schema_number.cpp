@@ -76,7 +76,13 @@ std::optional<NodeId> Schema::multiple(const Leaf& leaf, const Bounds& limits, b
   }
   const bool from_zero = limits.low && !limits.high && limits.low->at == Decimal{} && !limits.low->strict;
   if (by > 100 || ((limits.low || limits.high) && !from_zero)) return std::nullopt;
-  return by == 1 ? integers(ir_, limits) : multiples(ir_, static_cast<std::uint32_t>(by), !from_zero);
+  return by == 1 ? integers(ir_, limits) : multiples_of(static_cast<std::uint32_t>(by), !from_zero);
+}
+
+NodeId Schema::multiples_of(std::uint32_t divisor, bool negative_too) {
+  const auto [known, is_new] = context_.shared.multiples.try_emplace({divisor, negative_too}, kNone);
+  if (is_new) known->second = multiples(ir_, divisor, negative_too);
+  return known->second;
 }
 
 }  // namespace parlance::grammar

@@ -21,6 +21,10 @@ Property* find(std::vector<Property>& all, std::string_view name) {
 
 /// Whether a pattern is found in a name; a pattern that is not understood is not.
 bool Schema::matches(Value schema, std::string_view pattern, std::string_view name) {
+  if (!context_.shared.spend(5 + pattern.size() + name.size())) {
+    note(schema, "patternProperties", "the schemas are too large: patterns are not held to from here on");
+    return false;
+  }
   const Unit plain = [this](std::vector<Range> ranges) { return ir_.chars(std::move(ranges)); };
   std::string why;
   const std::optional<Regex> regex = parse_regex(ir_, plain, pattern, why);
@@ -43,6 +47,7 @@ void Schema::find_properties(const Leaf& leaf, Shape& shape) {
     if (!required.is_sequence()) continue;
     for (const Value name : items(required)) {
       if (!name.is_string()) continue;
+      if (!context_.shared.spend(1 + shape.properties.size() / 64)) return note(schema, "required", "too many");
       Property* known = find(shape.properties, leaf_text(name));
       if (known == nullptr && shape.properties.size() == kMostProperties) return note(schema, "required", "too many");
       if (known == nullptr) known = &shape.properties.emplace_back(Property{std::string(leaf_text(name))});
@@ -53,6 +58,7 @@ void Schema::find_properties(const Leaf& leaf, Shape& shape) {
 
 /// What each schema says of the member: by its name, by a pattern, or as one of the others.
 void Schema::decide_property(const Leaf& leaf, Property& property) {
+  context_.shared.spend(1 + leaf.all.size());
   const auto take = [&](Value schema) {
     property.possible = property.possible && !is_false(schema);
     property.schemas.push_back(schema);

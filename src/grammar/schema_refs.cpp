@@ -73,7 +73,7 @@ void Schema::find_names() {
   }
 }
 
-Value Schema::resolve(Value, std::string_view reference) {
+Value Schema::resolve(std::string_view reference) {
   if (reference == "#") return root_;
   if (reference.starts_with("#/")) return follow(root_, reference.substr(1));
   if (!names_found_) find_names();
@@ -86,7 +86,7 @@ Value Schema::resolve(Value, std::string_view reference) {
   }
   const std::string_view fragment = hash == 0 ? std::string_view() : reference.substr(hash);
   if (found.is_undefined() || fragment.size() < 2) return found;
-  return fragment[1] == '/' ? follow(found, fragment.substr(1)) : resolve({}, fragment);
+  return fragment[1] == '/' ? follow(found, fragment.substr(1)) : resolve(fragment);
 }
 
 }  // namespace parlance::grammar

@@ -72,12 +72,12 @@ std::function<NodeId(const Unit&)> Schema::content(const Leaf& leaf) {
 NodeId Schema::string(const Style& style, const Leaf& leaf) {
   const auto inside = content(leaf);
   if (!inside) return style.string();
-  std::string key;
+  std::string key = std::to_string(count(leaf, "minLength", true).value_or(0)) + '-' + std::to_string(count(leaf, "maxLength", false).value_or(kUnbounded));
   for (const Value schema : leaf.all) {
-    for (const std::string_view keyword : {"pattern", "format", "minLength", "maxLength"}) {
+    for (const std::string_view keyword : {"pattern", "format"}) {
       const Value value = get(schema, keyword);
-      key += value.is_string() ? std::string(leaf_text(value)) : value.is_small_int() ? std::to_string(value.integer) : "";
-      key += '\n';
+      const std::string_view text = value.is_string() ? leaf_text(value) : std::string_view();
+      key.append(1, keyword[0]).append(std::to_string(text.size())).append(1, ':').append(text);
     }
   }
   if (const NodeId known = style.known_string(key); known != kNone) return known;

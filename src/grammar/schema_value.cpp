@@ -1,8 +1,8 @@
-// Values: which types a leaf allows, constants, numbers; containers go to a list of rules. Begin reading at Schema::value.
+// Values: which types a leaf allows, constants; containers go to a list of rules. Begin reading at Schema::value.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
-#include "base/format.h"
 #include "grammar/schema.h"
 
 namespace parlance::grammar {
@@ -18,7 +18,7 @@ constexpr std::string_view kUnread[] = {"if", "dependentRequired", "dependentSch
 constexpr std::string_view kBesideConstants[] = {
     "minLength", "maxLength", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
     "items", "prefixItems", "minItems", "maxItems", "properties", "required", "additionalProperties", "patternProperties",
-    "propertyNames", "minProperties", "maxProperties", "not"};
+    "propertyNames", "minProperties", "maxProperties", "not", "format", "uniqueItems", "contains"};
 
 Types type_named(std::string_view name) {
   if (name == "null") return kNull;
@@ -77,9 +77,6 @@ bool equal(Value a, Value b) {
 
 }  // namespace
 
-Schema::Schema(const Context& context, Value root, std::string_view name)
-    : context_(context), ir_(context.ir), root_(root), name_(name) {}
-
 // ---- types
 
 /// In a closed grammar a schema without a type means the one that its other keywords are about.
@@ -96,7 +93,7 @@ Types Schema::types(const Leaf& leaf) {
     types &= here | (nullable.is(Kind::boolean) && nullable.integer != 0 ? kNull : 0);
     named = true;
   }
-  if (named || context_.open || has(leaf, "enum") || has(leaf, "const")) return types;
+  if (named || context_.open || has_constants(leaf)) return types;
   const auto has_any = [&](std::initializer_list<std::string_view> keywords) {
     return std::any_of(keywords.begin(), keywords.end(), [&](std::string_view k) { return has(leaf, k); });
   };
@@ -142,37 +139,51 @@ NodeId Schema::any(const Style& style) {
   return node;
 }
 
+/// Leaves are the same whatever their order; the schemas of each are told by where they are.
+std::string Schema::key_of(const Style& style, Types allowed, std::span<const Leaf> leaves) const {
+  std::string key;
+  const auto add = [&key](auto value) { key.append(reinterpret_cast<const char*>(&value), sizeof value); };
+  add(allowed);
+  add(&style);
+  for (const Leaf& leaf : leaves) {
+    std::vector<const void*> all;
+    for (const Value schema : leaf.all) all.push_back(schema.dict);
+    std::sort(all.begin(), all.end());
+    add(all.size());
+    for (const void* one : all) add(one);
+  }
+  return key;
+}
+
 NodeId Schema::value(const Style& style, const Schemas& schemas, std::string_view name, Types allowed) {
-  const std::vector<Leaf> found = leaves(schemas);
+  Leaf given;
+  std::copy_if(schemas.begin(), schemas.end(), std::back_inserter(given.all), [](Value s) { return s.is(Kind::dict); });
+  const bool all_dicts = given.all.size() == schemas.size();
+  std::string key = key_of(style, allowed, {&given, 1});
+  if (const auto asked = asked_.find(key); all_dicts && asked != asked_.end()) return asked->second;
+  const NodeId node = make_value(style, leaves(schemas), name, allowed);
+  if (all_dicts) asked_.emplace(std::move(key), node);
+  return node;
+}
+
+NodeId Schema::make_value(const Style& style, std::vector<Leaf> found, std::string_view name, Types allowed) {
   if (found.empty()) return ir_.never();
   if (found[0].all.empty() && allowed == kAnyType) return any(style);
-  std::string key(reinterpret_cast<const char*>(&allowed), sizeof allowed);
-  key += format("{}", reinterpret_cast<std::uintptr_t>(&style));
-  for (const Leaf& leaf : found) {
-    key += ';';
-    std::vector<std::uintptr_t> all;
-    for (const Value schema : leaf.all) all.push_back(reinterpret_cast<std::uintptr_t>(schema.dict));
-    std::sort(all.begin(), all.end());
-    for (const std::uintptr_t one : all) key += format(",{}", one);
-  }
+  std::string key = key_of(style, allowed, found);
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
-  const bool too_large = ir_.size() > kMostNodes || ir_.rules().size() > kMostRules;
   Types types_here = 0;
-  bool constants_only = true;
-  for (const Leaf& leaf : found) {
-    types_here |= types(leaf);
-    constants_only = constants_only && (has(leaf, "const") || has(leaf, "enum"));
-  }
+  for (const Leaf& leaf : found) types_here |= types(leaf);
+  const bool constants_only = std::all_of(found.begin(), found.end(), [this](const Leaf& leaf) { return has_constants(leaf); });
   const bool nests = (types_here & allowed & (kArray | kObject)) != 0 && !constants_only;
-  if (too_large && nests) {
-    note(found[0].all.empty() ? root_ : found[0].all[0], "", "the schemas are too large: any value from here on");
+  if (!context_.shared.spend(1) || ir_.size() > kMostNodes || ir_.rules().size() > kMostRules) {
+    note(found[0].all.empty() ? context_.document.root() : found[0].all[0], "", "the schemas are too large: any value from here on");
     return any(style);
   }
   NodeId node = kNone;
   if (nests) {
     const RuleId rule = ir_.add_rule(name);
     node = ir_.rule(rule);
-    tasks_.push_back({rule, &style, found, allowed, std::string(name)});
+    tasks_.push_back({rule, &style, std::move(found), allowed, std::string(name)});
   } else {
     std::vector<NodeId> ways;
     for (const Leaf& leaf : found) ways.push_back(body(style, leaf, allowed, name));
@@ -265,23 +276,30 @@ std::optional<NodeId> Schema::constant(const Style& style, Value value) {
   return ir_.choice({ir_.literal(whole), ir_.literal(whole + ".0")});
 }
 
+bool Schema::has_constants(const Leaf& leaf) const {
+  return std::any_of(leaf.all.begin(), leaf.all.end(),
+                     [this](Value schema) { return !get(schema, "const").is_undefined() || get(schema, "enum").is_sequence(); });
+}
+
 /// Whether the leaf has constants; the node is then any of those that all of them allow.
 bool Schema::constants(const Style& style, const Leaf& leaf, Types allowed, NodeId& node) {
+  if (!has_constants(leaf)) return false;
   std::optional<std::vector<Value>> values;
+  const auto take = [&](std::span<const Value> list) {
+    if (!values) {
+      values.emplace(list.begin(), list.end());
+    } else if (context_.shared.spend(values->size() * list.size() / 8)) {
+      std::erase_if(*values, [&](Value v) { return std::none_of(list.begin(), list.end(), [&](Value w) { return equal(v, w); }); });
+    } else {
+      note(leaf.all[0], "enum", "too many values beside others");
+    }
+  };
   for (const Value schema : leaf.all) {
     const Value one = get(schema, "const");
     const Value several = get(schema, "enum");
-    for (const auto& list : {one.is_undefined() ? std::span<const Value>() : std::span(&one, 1),
-                             several.is_sequence() ? items(several) : std::span<const Value>()}) {
-      if (list.empty()) continue;
-      if (!values) {
-        values.emplace(list.begin(), list.end());
-      } else {
-        std::erase_if(*values, [&](Value v) { return std::none_of(list.begin(), list.end(), [&](Value w) { return equal(v, w); }); });
-      }
-    }
+    if (!one.is_undefined()) take(std::span(&one, 1));
+    if (several.is_sequence()) take(items(several));
   }
-  if (!values) return false;
   const Types types_here = types(leaf) & allowed;
   std::vector<NodeId> ways;
   for (const Value value : *values) {

@@ -16,6 +16,8 @@ bool is_plain(char32_t c) {
   return c > 0x20 && c < 0x7F && c != '[' && c != ']' && c != '\\' && c != '^' && c != '-' && c != '/' && c != '"' && c != '&' && c != '~';
 }
 
+bool may_be_regular(Op op) { return op != Op::rule && op != Op::text && op != Op::never; }
+
 std::string class_char(char32_t c, std::string (*unicode)(char32_t)) {
   if (is_plain(c)) return std::string(1, static_cast<char>(c));
   return c < 0x80 ? format("\\x{:02X}", static_cast<std::uint32_t>(c)) : unicode(c);
@@ -23,12 +25,13 @@ std::string class_char(char32_t c, std::string (*unicode)(char32_t)) {
 
 }  // namespace
 
-SharedNodes::SharedNodes(const Ir& ir, NodeId root) {
+SharedNodes::SharedNodes(const Ir& ir, std::span<const NodeId> roots) {
   struct Visit {
     NodeId node;
     bool done;
   };
-  std::vector<Visit> stack{{root, false}};
+  std::vector<Visit> stack;
+  for (const NodeId root : roots) stack.push_back({root, false});
   while (!stack.empty()) {
     const Visit visit = stack.back();
     stack.pop_back();
@@ -38,6 +41,7 @@ SharedNodes::SharedNodes(const Ir& ir, NodeId root) {
     }
     Facts& facts = sizes_[visit.node];
     if (facts.uses++ > 0) continue;
+    facts.regular = may_be_regular(ir.node(visit.node).op);  // what leads back here asks before it is measured
     stack.push_back({visit.node, true});
     ir.for_each_child(visit.node, [&](NodeId child) { stack.push_back({child, false}); });
   }
@@ -46,7 +50,6 @@ SharedNodes::SharedNodes(const Ir& ir, NodeId root) {
 void SharedNodes::measure(const Ir& ir, NodeId node) {
   Facts facts = sizes_.at(node);
   const Op op = ir.node(node).op;
-  facts.regular = op != Op::rule && op != Op::text && op != Op::never;
   std::uint64_t size = 1;
   if (op != Op::rule) {
     ir.for_each_child(node, [&](NodeId child) {

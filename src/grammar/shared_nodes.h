@@ -1,5 +1,6 @@
 // What printers share: which nodes are worth a rule of their own, names that are used once, texts and classes as written.
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,7 +13,7 @@ namespace parlance::grammar {
 
 class SharedNodes {
  public:
-  SharedNodes(const Ir& ir, NodeId root);
+  SharedNodes(const Ir& ir, std::span<const NodeId> roots);
   /// Whether the node occurs more than once and is long enough to be said once.
   bool is_shared(NodeId node) const;
   /// Whether it is built of literals, characters, sequences, choices and repeats only, and small.

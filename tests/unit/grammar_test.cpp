@@ -65,6 +65,15 @@ TEST(GrammarTest, ValuesOfSchemas) {
       {R"({"$defs": {"n": {"type": "array", "items": {"$ref": "#/$defs/n"}}}, "$ref": "#/$defs/n"})", "[1]", false},
       {R"({"anyOf": [{"$ref": "#"}, {"type": "integer"}]})", "3", true},
       {R"({"allOf": [{"type": "integer", "minimum": 3}, {"maximum": 4}]})", "5", false},
+      {R"({"type": "object", "enum": [], "properties": {"a": {"$ref": "#"}}})", "{}", false},
+      {R"({"type": "object", "enum": "x", "properties": {"a": {"$ref": "#"}}})", R"({"a": {}})", true},
+      {R"({"properties": {"a": {"type": "string", "minLength": 3.0}, "b": {"type": "string", "minLength": 5.0}}})", R"({"b": "1234"})", false},
+      {R"({"type": "object", "properties": {"n": {"$ref": "#"}}, "required": ["n"]})", R"({"n": {}})", false},
+      {R"({"properties": {"n": {"type": "integer", "minimum": 5, "maximum": 1}, "m": {}}})", R"({"m": 1})", true},
+      {R"({"properties": {"n": {"type": "integer", "minimum": 5, "maximum": 1}, "m": {}}})", R"({"n": 3})", false},
+      {R"({"type": "string", "pattern": "^\\uD83D\\uDE42$"})", "\"\xF0\x9F\x99\x82\"", true},
+      {R"({"type": "string", "pattern": "^x{3,2}$"})", "\"anything\"", true},
+      {R"({"type": "string", "pattern": "^\\ud83d$"})", "\"anything\"", true},
       {"false", "1", false},
       {"true", "[1, {\"a\": null}]", true},
   };
@@ -132,6 +141,52 @@ TEST(GrammarTest, Failures) {
   EXPECT_EQ(make_grammar(*format, options).error().code(), ErrorCode::json);
   options.tools = "{}";
   EXPECT_EQ(make_grammar(*format, options).error().code(), ErrorCode::value);
+}
+
+/// Tools of which some allow nothing, or are none: the others stay, and notes say why.
+TEST(GrammarTest, ToolsThatCannotBeCalled) {
+  const auto format = ReplyFormat::from_json(find_format("chatglm3")->reply);
+  GrammarOptions options;
+  options.tools = R"([{"name": "bad", "parameters": {"properties": {"x": {"type": "integer", "minimum": 5, "maximum": 1}}, "required": ["x"]}},
+      {"name": "good", "parameters": {"properties": {"x": {"type": "integer"}}}}, {"function": {"nmae": "h"}}, {"name": "good"}])";
+  const auto grammar = make_grammar(*format, options);
+  ASSERT_TRUE(grammar.has_value());
+  EXPECT_TRUE(grammar->accepts("good\n```python\ntool_call(x=1)\n```"));
+  EXPECT_EQ(grammar->to_text(GrammarSyntax::lark).find("NOTHING"), std::string::npos);
+  ASSERT_EQ(grammar->notes().size(), 3u);
+  EXPECT_EQ(grammar->notes()[0].why, "no tool: it has no name");
+  EXPECT_EQ(grammar->notes()[1].path, "[3]");
+  EXPECT_EQ(grammar->notes()[2].why, "no value fits: 'bad' cannot be called");
+  options.choice = ToolChoice::named;
+  options.name = "bad";
+  EXPECT_EQ(make_grammar(*format, options).error().code(), ErrorCode::value);
+}
+
+/// What a hostile schema asks for is bounded: each of these took minutes, gigabytes or the stack.
+TEST(GrammarTest, HostileSchemasAreWidened) {
+  const auto list = [](std::string_view piece, int count) {
+    std::string out;
+    for (int i = 0; i < count; ++i) out.append(i > 0 ? "," : "").append(piece);
+    return out;
+  };
+  const std::string schemas[] = {
+      R"({"allOf": [)" + list(R"({"anyOf": [{}, {}]})", 60) + "]}",
+      R"({"allOf": [)" + list(R"({"anyOf": [{"type": "string"}, {"minLength": 1}]})", 60) + "]}",
+      R"({"anyOf": [)" + list(R"({"properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}, "c": {"$ref": "#"}}})", 60) + "]}",
+      R"({"items": {"anyOf": [)" + list(R"({"type": "integer", "multipleOf": 97})", 500) + "]}}",
+      R"({"type": "string", "pattern": "^)" + std::string(4000, 'a') + "$\"}",
+  };
+  for (const std::string& schema : schemas) {
+    EXPECT_LT(value_grammar(schema).to_text(GrammarSyntax::gbnf).size(), 1u << 20) << schema.substr(0, 60);
+    EXPECT_LT(value_grammar(schema).to_text(GrammarSyntax::lark).size(), 1u << 20) << schema.substr(0, 60);
+  }
+  std::string deep = R"({"type": "string"})";
+  for (int i = 0; i < 400; ++i) deep = R"({"properties": {"a": {}, "b": {}, "n": )" + deep + "}}";
+  const auto format = ReplyFormat::from_json(find_format("chatglm3")->reply);
+  GrammarOptions options;
+  options.tools = R"([{"name": "f", "parameters": )" + deep + "}]";
+  const auto grammar = make_grammar(*format, options);
+  EXPECT_TRUE(!grammar || !grammar->to_text(GrammarSyntax::lark).empty());
 }
 
 TEST(GrammarTest, PrintingIsSteady) {
