@@ -91,8 +91,9 @@ NodeId ReplyGrammar::single_calls(std::size_t first, bool with_opening) {
     one = ir_.factored(ways);
   }
   if (!data_.parallel) return one;
-  const Group& group = first == groups_.size() ? groups_[0] : groups_[first];
-  const NodeId more = ir_.sequence({ir_.literal(group.form->separator), any_single(true)});
+  const auto single = [](const Group& group) { return !group.form->headed && group.form->layout == CallLayout::single; };
+  const auto group = first == groups_.size() ? std::find_if(groups_.begin(), groups_.end(), single) : groups_.begin() + static_cast<std::ptrdiff_t>(first);
+  const NodeId more = ir_.sequence({ir_.literal(group == groups_.end() ? "" : group->form->separator), any_single(true)});
   return ir_.sequence({one, ir_.repeat(more, 0, kUnbounded)});
 }
 

@@ -15,41 +15,55 @@ std::string pointer_step(std::string_view text) {
   return out;
 }
 
-/// Keywords whose values are no schemas: what looks like a reference in them is data.
-bool is_data(std::string_view keyword) {
-  return keyword == "const" || keyword == "enum" || keyword == "default" || keyword == "examples" || keyword == "example";
+/// What a value is in a schema. What looks like a reference is one in a schema only; names may be anything.
+enum class What { schema, schemas_by_name, data };
+
+What below(What what, std::string_view key) {
+  if (what != What::schema) return what == What::data ? What::data : What::schema;
+  for (const std::string_view data : {"const", "enum", "default", "examples", "example"}) {
+    if (key == data) return What::data;
+  }
+  for (const std::string_view names : {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}) {
+    if (key == names) return What::schemas_by_name;
+  }
+  return What::schema;
+}
+
+/// A reference by a pointer; one by an anchor finds its place wherever the schema stands.
+bool is_pointer(std::string_view key, Value value) {
+  if ((key != "$ref" && key != "$dynamicRef") || !value.is_string()) return false;
+  return leaf_text(value) == "#" || leaf_text(value).starts_with("#/");
 }
 
 class Writer {
  public:
   Writer(std::string& out, std::string_view base) : out_(out), base_(base), runtime_(arena_, limits_) {}
-  void write(Value value, bool schema, int depth) {
-    if (value.is(Kind::dict) && depth < kDepth) return write_dict(value, schema, depth);
-    if (value.is_sequence() && depth < kDepth) return write_list(value, schema, depth);
+  void write(Value value, What what, int depth) {
+    if (value.is(Kind::dict) && depth < kDepth) return write_dict(value, what, depth);
+    if (value.is_sequence() && depth < kDepth) return write_list(value, what, depth);
     if (!append_json(runtime_, out_, value)) out_ += "null";
   }
 
  private:
-  void write_list(Value value, bool schema, int depth) {
+  void write_list(Value value, What what, int depth) {
     out_ += '[';
     for (const Value& item : items(value)) {
       if (&item != items(value).data()) out_ += ", ";
-      write(item, schema, depth + 1);
+      write(item, what, depth + 1);
     }
     out_ += ']';
   }
-  void write_dict(Value value, bool schema, int depth) {
+  void write_dict(Value value, What what, int depth) {
     out_ += '{';
     for (const DictEntry& entry : entries(value)) {
       if (&entry != entries(value).data()) out_ += ", ";
       const std::string_view key = leaf_text(entry.key);
       append_json_string(out_, key);
       out_ += ": ";
-      const bool refers = schema && (key == "$ref" || key == "$dynamicRef") && entry.value.is_string();
-      if (refers && leaf_text(entry.value).starts_with('#') && base_ != "#") {
+      if (what == What::schema && base_ != "#" && is_pointer(key, entry.value)) {
         append_json_string(out_, std::string(base_) + std::string(leaf_text(entry.value).substr(1)));
       } else {
-        write(entry.value, schema && !is_data(key), depth + 1);
+        write(entry.value, below(what, key), depth + 1);
       }
     }
     out_ += '}';
@@ -70,7 +84,7 @@ std::string parameters_of(const Tool& tool, std::string_view base) {
 
 std::string json_of(Value value, std::string_view base) {
   std::string out;
-  Writer(out, base).write(value, true, 0);
+  Writer(out, base).write(value, What::schema, 0);
   return out;
 }
 

@@ -274,9 +274,9 @@ std::string Printer::with_tokens(std::string_view literal) {
 // ---- JSON and text
 
 std::string Printer::json(NodeId id, Value schema) {
-  return rule_of(id, "json", [schema] {
+  return rule_of(id, "json", [this, schema] {
     // What llguidance cannot hold to is widened, as everywhere.
-    std::string text = schema.is(Kind::dict) ? json_of(schema) : R"({"type": "object"})";
+    std::string text = schema.is(Kind::dict) ? json_of(schema) : data_.tools.empty() ? "{}" : R"({"type": "object"})";  // any, or any arguments
     const bool has_more = text != "{}";
     return R"(%json {"x-guidance": {"lenient": true, "coerce_one_of": true})" + (has_more ? ", " + text.substr(1) : "}");
   });

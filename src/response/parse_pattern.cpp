@@ -11,14 +11,16 @@ constexpr std::size_t kDeepest = 16;        ///< brackets
 std::size_t closed(std::string_view pattern, std::size_t at) {
   std::size_t depth = 0;
   bool in_class = false;
+  std::size_t first = 0;  // where a class's first member stands: a bracket there closes nothing
   for (; at < pattern.size(); ++at) {
     const char c = pattern[at];
     if (c == '\\') {
       if (++at == pattern.size()) break;
     } else if (in_class) {
-      if (c == ']') in_class = false;
+      if (c == ']' && at != first) in_class = false;
     } else if (c == '[') {
       in_class = true;
+      first = at + (pattern.substr(at + 1).starts_with('^') ? 2 : 1);
     } else if (c == '(') {
       ++depth;
     } else if (c == ')') {
@@ -79,6 +81,13 @@ class Parser {
     return rest.substr(0, rest.size() > 1 && (rest[1] == '?' || rest[1] == '+') ? 2 : 1);
   }
 
+  /// Whether it begins with {2}, {2,} or {2,3}, which no element says. Other braces are text.
+  static bool counts(std::string_view rest) {
+    if (rest.empty() || rest.front() != '{') return false;
+    const std::size_t end = rest.find_first_not_of("0123456789,", 1);
+    return end > 1 && end != rest.npos && rest[end] == '}';
+  }
+
   std::optional<Some> sequence(std::string_view rest, std::size_t depth) {
     Some out(1);
     while (!rest.empty()) {
@@ -86,6 +95,7 @@ class Parser {
       if (end == std::string_view::npos) return std::nullopt;
       const std::string_view atom = rest.substr(0, end);
       const std::string_view times = quantifier(rest.substr(end));
+      if (counts(rest.substr(end + times.size()))) return std::nullopt;
       if (!(atom.front() == '(' ? group(out, atom, times, depth) : single(out, atom, times))) return std::nullopt;
       rest = rest.substr(end + times.size());
     }
@@ -115,7 +125,7 @@ class Parser {
     const std::string_view inner = atom.substr(1, atom.size() - 2);
     if (inner.starts_with("?P=")) return add(out, {.kind = Element::Kind::repeat, .text = std::string(inner.substr(3))}), times.empty();
     if (inner.starts_with("?=")) return add(out, {.kind = Element::Kind::ahead, .text = std::string(inner.substr(2))}), times.empty();
-    if (inner.starts_with("?!")) return times.empty();
+    if (inner.starts_with("?!")) return times.empty();  // what must not follow would not be read otherwise either
     for (const std::string_view named : {"?P<", "?<"}) {
       const std::size_t end = inner.find('>');
       if (!inner.starts_with(named) || inner.starts_with("?<=") || inner.starts_with("?<!") || end == std::string_view::npos) continue;
