@@ -96,6 +96,7 @@ TEST(ReplyFormats, AreWrittenInTheShortestWay) {
            R"({"calls": [{"call": ["<c>\n", {"object": {"{name}": "arguments"}}, "</c>"]}]})",
            R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "function": {"inner": {"arguments": "arguments"}}}}]}]})",
            R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "arguments": {"arguments": "text"}}}]}]})",
+           R"({"end": [{"texts": "<e>", "loose": "<e*<x>"}, {"texts": ["a", "b"], "loose": ["<a*<", "<b*<"]}]})",
            R"({"calls": [{"call": ["<c>", {"id": "functions.{name}:{0}"}, ">", {"arguments": "json"}]}]})",
        }) {
     const Result<ReplyFormat> format = ReplyFormat::from_json(json);
@@ -145,6 +146,9 @@ const Refused kRefused[] = {
     {R"({"end": [{"before": " "}]})", "end[0]", "without a marker"},
     {R"({"end": [{"texts": "x", "before": "y"}]})", "end[0]", "white space"},
     {R"({"end": [["1", "2", "3", "4", "5", "6", "7", "8", "9"]]})", "end[0]", "at most 8"},
+    {R"({"end": [{"texts": "x", "loose": "<*x"}]})", "end[0]", "a '<' behind"},
+    {R"({"end": [{"texts": "x", "loose": "*<x"}]})", "end[0]", "a '<' behind"},
+    {R"({"end": [{"loose": "<x"}]})", "end[0]", "without a marker"},
     {R"({"end": [{"texts": ["1", "2", "3", "4", "5", "6", "7", "8", "9"]}]})", "end[0]", "at most 8"},
 };
 
