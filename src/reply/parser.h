@@ -235,12 +235,13 @@ class ReplyParser::State {
   Place place_ = Place::text;
   Region region_ = Region::content;
   Gap gap_ = Gap::none;
-  bool conversation_;
-  bool finished_ = false;
-  bool in_prompt_ = false;
-  bool blank_reasoning_ = true;  ///< nothing but white space of it so far
-  bool fresh_ = true;            ///< the answer has not begun
-  bool tokens_ = false;          ///< control tokens are told
+  bool conversation_ : 1;
+  bool finished_ : 1 = false;
+  bool in_prompt_ : 1 = false;
+  bool blank_reasoning_ : 1 = true;  ///< nothing but white space of it so far
+  bool fresh_ : 1 = true;            ///< the answer has not begun
+  bool tokens_ : 1 = false;          ///< control tokens are told
+  bool answers_ : 1 = false;         ///< text of the answer came since the last marker outside of it
   std::uint8_t blanks_ = 0;      ///< of held_, the white space of a gap
   std::uint8_t form_ = 0;
   std::uint8_t turn_ = 0;
