@@ -27,6 +27,9 @@ struct ReplyMarker {
   std::vector<std::string> texts{};  ///< the first is what the model is taught; the others are read too
   std::string before{};
   std::string after{};
+  /// Further ways that are read and never written, in which `*` is any text of at most 64 bytes without `<` or line ends, so
+  /// that a header may name what it likes: "<|channel|>final*<|message|>". A `<` follows the `*`.
+  std::vector<std::string> loose{};
   bool exists() const { return !texts.empty(); }
   bool operator==(const ReplyMarker&) const = default;
 };

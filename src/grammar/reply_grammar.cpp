@@ -50,6 +50,7 @@ void ReplyGrammar::forbid(std::vector<Stop>& stops, const ReplyMarker& marker) c
   for (const std::string& text : marker.texts) {
     for (std::string& variant : soft_variants(text)) stops.push_back({std::move(variant), kNone});
   }
+  for (const std::string& text : marker.loose) stops.push_back({text.substr(0, text.find('*')), kNone});
 }
 
 std::vector<Stop> ReplyGrammar::forbidden(bool in_reasoning) const {

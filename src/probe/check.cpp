@@ -159,7 +159,7 @@ constexpr auto kInfos = [] {
 std::vector<Trial> make_trials(Prober& prober, const TurnFacts& turn, const DerivedFormat& derived, const CheckOptions& options) {
   std::vector<Trial> made;
   if (!turn.found) return made;
-  Generator generator(options.seed, derived.capabilities, derived.capabilities.parallel_calls);
+  Generator generator(options.seed, derived.capabilities, derived.capabilities.parallel_calls, markers_of_calls(derived.format));
   for (std::size_t i = 0; i < options.count; ++i) {
     Trial trial{generator.turn(), {}};
     const Shot shot = prober.take(trial.scene);

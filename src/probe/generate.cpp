@@ -1,6 +1,9 @@
 // Generated turns. Begin reading at Generator::turn.
 #include "probe/generate.h"
 
+#include <algorithm>
+
+#include "probe/stretch.h"
 #include "value/json.h"
 
 namespace parlance::probe {
@@ -23,6 +26,30 @@ constexpr TypedKey kTyped[] = {{"zqkey_i", {"0", "-7", "4096"}},
 
 }  // namespace
 
+std::vector<std::string> markers_of_calls(const ReplyFormat& format) {
+  std::vector<std::string> all;
+  const auto add = [&all](const ReplyMarker& marker) {
+    if (!marker.exists()) return;
+    std::string_view rest = marker.texts.front();
+    while (!rest.empty()) {  // tag by tag
+      const std::size_t end = rest.find('>');
+      const std::size_t next = end == rest.npos ? rest.npos : rest.find('<', end);
+      if (!is_blank(rest.substr(0, next))) all.emplace_back(trimmed(rest.substr(0, next)));
+      rest.remove_prefix(std::min(next, rest.size()));
+    }
+  };
+  for (const CallForm& form : format.calls) {
+    add(form.open);
+    add(form.close);
+    for (const CallPart& part : form.call) {
+      add(part.literal);
+      const ArgumentTags& tags = part.arguments.tags;
+      for (const ReplyMarker* marker : {&tags.open, &tags.key_close, &tags.type_close, &tags.close}) add(*marker);
+    }
+  }
+  return all;
+}
+
 /// splitmix64
 std::size_t Generator::below(std::size_t count) {
   std::uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
@@ -37,15 +64,25 @@ std::string Generator::text(std::size_t most) {
   return out + " end";
 }
 
+/// As JSON: awkward, or with a marker inside, on a line of its own, or at the end.
+std::string Generator::value() {
+  if (!can_.escapes_text) return std::string(kValues[0]);
+  if (markers_.empty() || below(3) != 0) return std::string(kValues[below(std::size(kValues))]);
+  const std::string& marker = markers_[below(markers_.size())];
+  const std::size_t shape = below(3);
+  std::string json;
+  append_json_string(json, shape == 0 ? "a " + marker + " b" : shape == 1 ? "a\n" + marker + "\nb" : "a " + marker);
+  return json;
+}
+
 std::string Generator::arguments() {
   std::string out = "{";
   const auto add = [&](std::string_view key, std::string_view value) {
     if (out.size() > 1) out += ", ";
     out.append("\"").append(key).append("\": ").append(value);
   };
-  const std::size_t values = can_.escapes_text ? std::size(kValues) : 1;  // the first is plain
-  if (below(8) != 0) add(kKeyA, kValues[below(values)]);
-  if (below(3) == 0) add(kKeyB, kValues[below(values)]);
+  if (below(8) != 0) add(kKeyA, value());
+  if (below(3) == 0) add(kKeyB, value());
   for (const TypedKey& typed : kTyped) {
     if (below(5) == 0) add(typed.key, typed.values[below(3)]);
   }
@@ -58,7 +95,7 @@ Scene Generator::turn() {
   const bool calls = can_.calls && below(2) == 0;
   const bool reasons = calls ? can_.reasoning_with_calls : can_.reasoning_with_text;
   if (reasons && below(2) == 0) {
-    scene.reasoning = text(6);
+    scene.reasoning = "zqr " + text(6);  // never the same as the content
     scene.reasoning_key = can_.reasoning_key;
   }
   if (!calls) return scene;

@@ -71,8 +71,11 @@ bool fits(const Quirk& quirk, const DerivedFormat& derived, std::string_view pro
 /// The first ones count: a marker is written in at most eight ways (ReplyFormat::validate).
 void add_texts(ReplyMarker& marker, const ReplyMarker& more) {
   constexpr std::size_t kMost = 8;
-  for (const std::string& text : more.texts) {
-    if (marker.texts.size() < kMost && std::find(marker.texts.begin(), marker.texts.end(), text) == marker.texts.end()) marker.texts.push_back(text);
+  for (const auto ways : {&ReplyMarker::texts, &ReplyMarker::loose}) {
+    std::vector<std::string>& known = marker.*ways;
+    for (const std::string& text : more.*ways) {
+      if (known.size() < kMost && std::find(known.begin(), known.end(), text) == known.end()) known.push_back(text);
+    }
   }
 }
 
@@ -123,6 +126,8 @@ void add_format(ReplyFormat& format, const ReplyFormat& add) {
     format.reasoning_open = add.reasoning_open;
     format.reasoning_close = add.reasoning_close;
   }
+  const bool reasons_so = add.reasoning_open.exists() && format.reasoning_open.exists() && format.reasoning_open.texts.front() == add.reasoning_open.texts.front();
+  if (reasons_so) add_texts(format.reasoning_open, add.reasoning_open);
   add_texts(format.content_open, add.content_open);
   for (const CallForm& form : add.calls) add_form(format, form);
   for (const ReplyMarker& end : add.end) {

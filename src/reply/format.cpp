@@ -37,13 +37,16 @@ class Check {
   /// Texts and framing of a marker, whether it must be there or not.
   void marker(const ReplyMarker& marker, const std::string& path) {
     for (const std::string& text : marker.texts) need(!text.empty() && text.size() <= kLongestMarker, path, "a marker has 1 to 128 bytes");
-    need(marker.texts.size() <= kMostTexts, path, "a marker is written in at most 8 ways");
+    for (const std::string& text : marker.loose) need(is_loose(text), path, "a loose way to write a marker has 1 to 128 bytes, and a '<' behind each '*'");
+    need(marker.texts.size() <= kMostTexts && marker.loose.size() <= kMostTexts, path, "a marker is written in at most 8 ways");
     need(marker.before.size() <= kLongestFraming && marker.after.size() <= kLongestFraming, path, "framing has at most 16 bytes");
     need(is_blank(marker.before) && is_blank(marker.after), path, "framing is white space");
     const std::size_t framing = marker.before.size();
-    for (const std::string& text : marker.texts) bytes_ += (framing + 1) * (framing + text.size());
+    for (const auto* texts : {&marker.texts, &marker.loose}) {
+      for (const std::string& text : *texts) bytes_ += (framing + 1) * (framing + text.size());
+    }
     need(bytes_ <= kAllTexts, path, "too many markers, or too long");
-    need(marker.exists() || (marker.before.empty() && marker.after.empty()), path, "framing without a marker");
+    need(marker.exists() || (marker.before.empty() && marker.after.empty() && marker.loose.empty()), path, "framing without a marker");
   }
   /// The same text must not mean two things in one place; white space inside does not tell them apart.
   void distinct(const ReplyMarker& marker, const std::string& path) {
@@ -56,6 +59,12 @@ class Check {
 
  private:
   static bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
+  static bool is_loose(std::string_view text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '*' && (i == 0 || i + 1 == text.size() || text[i + 1] != '<')) return false;
+    }
+    return !text.empty() && text.size() <= kLongestMarker;
+  }
   static std::string without_blanks(const std::string& text) {
     if (is_blank(text)) return text;
     std::string out;

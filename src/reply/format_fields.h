@@ -61,6 +61,7 @@ void fields(Walk& walk, ReplyMarker& m) {
   walk("texts", m.texts);
   walk("before", m.before);
   walk("after", m.after);
+  walk("loose", m.loose);
 }
 
 template <typename Walk>

@@ -83,7 +83,7 @@ void Writer::write(ReplyMarker& field) {
     std::string whole = field.before + field.texts.front() + field.after;
     if (reply::marker_of(whole) == field) return write(whole);
   }
-  if (field.before.empty() && field.after.empty() && field.texts.size() > 1) return write_list(field.texts);
+  if (field.before.empty() && field.after.empty() && field.loose.empty() && field.texts.size() > 1) return write_list(field.texts);
   out_ += object(field);
 }
 

@@ -22,6 +22,7 @@ void add(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size
       trie.add(lead + marker.before.substr(skipped), text, mark);
     }
   }
+  for (const std::string& text : marker.loose) trie.add_loose(lead + marker.before, text, mark);
 }
 
 /// Its texts, where the white space before them has been read.
@@ -29,6 +30,7 @@ void add_bare(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std:
   Mark mark = mark_of(marker, meaning, index);
   mark.skipped = skipped;
   for (const std::string& text : marker.texts) trie.add({}, is_blank(text) ? text : trimmed(text), mark);
+  for (const std::string& text : marker.loose) trie.add_loose({}, text, mark);
 }
 
 void add_ends(MarkerTrie& trie, const ReplyFormat& format, const std::string& lead = {}) {

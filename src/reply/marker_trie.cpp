@@ -20,7 +20,7 @@ MarkerTrie::Node MarkerTrie::grow(Node from, char c) {
     if (nodes_[to].byte == c) return to;
   }
   const auto made = static_cast<Node>(nodes_.size());
-  nodes_.push_back({c, false, kRoot, nodes_[from].child, 0});
+  nodes_.push_back({c, false, kRoot, nodes_[from].child, 0, c == '<' ? kRoot : nodes_[from].wild});
   nodes_[from].child = made;
   return made;
 }
@@ -37,9 +37,51 @@ void MarkerTrie::add(std::string_view lead, std::string_view text, const Mark& m
     skipping = !is_json_space(text[i]) && is_soft(text, i);
     nodes_[node].soft = nodes_[node].soft || skipping;
   }
+  end(node, mark);
+}
+
+void MarkerTrie::end(Node node, const Mark& mark) {
   if (nodes_[node].mark != 0) return;
   nodes_[node].mark = static_cast<std::uint16_t>(marks_.size());
   marks_.push_back(mark);
+}
+
+/// What is spelled out already behind such a place may turn out to be any text, too.
+void MarkerTrie::spread(Node node, Node wild) {
+  nodes_[node].wild = wild;
+  for (Node to = nodes_[node].child; to != kRoot; to = nodes_[to].sibling) {
+    if (nodes_[to].byte != '<') spread(to, wild);
+  }
+}
+
+void MarkerTrie::add_loose(std::string_view lead, std::string_view text, const Mark& mark) {
+  if (text.empty() || nodes_.size() + lead.size() + text.size() > kMost) return;
+  first_[static_cast<unsigned char>(lead.empty() ? text.front() : lead.front())] = true;
+  Node node = kRoot;
+  for (const char c : lead) node = grow(node, c);
+  for (const char c : text) {
+    if (c == '*') {
+      spread(node, node);
+    } else {
+      node = grow(node, c);
+    }
+  }
+  end(node, mark);
+}
+
+bool MarkerTrie::step_wild(Cursor& at, char c) const {
+  const Node wild = nodes_[at.node].wild;
+  if (c != '<') {
+    if (static_cast<unsigned char>(c) < 0x20 || at.blanks == kWild) return false;
+    at = {wild, static_cast<std::uint8_t>(at.blanks + 1)};
+    return true;
+  }
+  for (Node to = nodes_[wild].child; to != kRoot; to = nodes_[to].sibling) {
+    if (nodes_[to].byte != c) continue;
+    at = {to, 0};
+    return true;
+  }
+  return false;
 }
 
 }  // namespace parlance::reply

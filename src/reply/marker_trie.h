@@ -43,6 +43,7 @@ class MarkerTrie {
  public:
   using Node = std::uint16_t;
   static constexpr Node kRoot = 0;  ///< nothing leads back to the root
+  static constexpr std::uint8_t kWild = 64;  ///< bytes of any text
   static constexpr std::uint8_t kSoft = 16;  ///< white space past this is none of a marker's
 
   /// A place in the trie, and how much white space was read there.
@@ -54,6 +55,8 @@ class MarkerTrie {
   MarkerTrie() : nodes_(1) {}
   /// `lead` as it is, then `text` with soft white space. The first to say what a text means is believed.
   void add(std::string_view lead, std::string_view text, const Mark& mark);
+  /// The same, where a `*` is any text up to a `<`.
+  void add_loose(std::string_view lead, std::string_view text, const Mark& mark);
 
   bool empty() const { return nodes_.size() == 1; }
   bool begins(char c) const { return first_[static_cast<unsigned char>(c)]; }
@@ -69,12 +72,13 @@ class MarkerTrie {
       at = {to, 0};
       return true;
     }
+    if (nodes_[at.node].wild != kRoot) return step_wild(at, c);
     if (!nodes_[at.node].soft || !is_json_space(c) || at.blanks == kSoft) return false;
     ++at.blanks;
     return true;
   }
   /// Nothing can follow.
-  bool is_leaf(Cursor at) const { return nodes_[at.node].child == kRoot; }
+  bool is_leaf(Cursor at) const { return nodes_[at.node].child == kRoot && nodes_[at.node].wild == kRoot; }
   bool has_mark(Cursor at) const { return nodes_[at.node].mark != 0 && at.blanks == 0; }
   const Mark& mark(Cursor at) const { return marks_[nodes_[at.node].mark]; }
 
@@ -85,8 +89,12 @@ class MarkerTrie {
     Node child = kRoot;
     Node sibling = kRoot;
     std::uint16_t mark = 0;
+    Node wild = kRoot;  ///< where any text may stand: the place that waits for its end
   };
   Node grow(Node from, char c);
+  void spread(Node node, Node wild);
+  void end(Node node, const Mark& mark);
+  bool step_wild(Cursor& at, char c) const;
 
   std::vector<NodeData> nodes_;
   std::vector<Mark> marks_{Mark{}};

@@ -107,6 +107,7 @@ class ReplyParser::State {
   // white space, then a marker or not (parser_gap.cpp)
   bool is_gap() const;
   bool joins_calls(char c) const;
+  bool is_surplus(char c) const;
   const char* read_gap(const char* p, const char* end);
   void leave_gap(char next);
   void meet_after_gap(const Mark& mark, std::size_t size);
@@ -130,6 +131,8 @@ class ReplyParser::State {
   void open_call(std::size_t form, std::string lead);
   void begin_call(const Mark& mark, std::string source);
   void next_item();
+  bool is_behind_object() const;
+  void begin_another(const std::string& between);
   void begin_headed();
   void absorb_after(std::string_view framing);
   void begin_part();
@@ -172,6 +175,7 @@ class ReplyParser::State {
   void take_role(const std::string& key);
   const char* read_value(const char* p, const char* end);
   std::size_t room(std::size_t longest) const;
+  bool put_line_end(char c);
   std::size_t put_value(std::string_view bytes);
   std::size_t put_arguments(std::string_view bytes, bool has_source);
   std::size_t put_argument_text(std::string_view bytes, bool has_source);
@@ -235,12 +239,13 @@ class ReplyParser::State {
   Place place_ = Place::text;
   Region region_ = Region::content;
   Gap gap_ = Gap::none;
-  bool conversation_;
-  bool finished_ = false;
-  bool in_prompt_ = false;
-  bool blank_reasoning_ = true;  ///< nothing but white space of it so far
-  bool fresh_ = true;            ///< the answer has not begun
-  bool tokens_ = false;          ///< control tokens are told
+  bool conversation_ : 1;
+  bool finished_ : 1 = false;
+  bool in_prompt_ : 1 = false;
+  bool blank_reasoning_ : 1 = true;  ///< nothing but white space of it so far
+  bool fresh_ : 1 = true;            ///< the answer has not begun
+  bool tokens_ : 1 = false;          ///< control tokens are told
+  bool answers_ : 1 = false;         ///< text of the answer came since the last marker outside of it
   std::uint8_t blanks_ = 0;      ///< of held_, the white space of a gap
   std::uint8_t form_ = 0;
   std::uint8_t turn_ = 0;

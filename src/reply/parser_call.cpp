@@ -75,6 +75,20 @@ void ReplyParser::State::next_item() {
   call_->silent = silent;
 }
 
+/// Behind the object of a call that stands alone between two markers, the second is due.
+bool ReplyParser::State::is_behind_object() const {
+  const bool alone = form().form->layout == CallLayout::single && form().form->call.size() == 3 && form().is_literal(0);
+  return alone && call_->part == 2 && call_->ended && form().form->call[1].kind == Part::object;
+}
+
+/// Another object between the same two markers: a call of its own.
+void ReplyParser::State::begin_another(const std::string& between) {
+  put_frame(between);
+  next_item();
+  call_->part = 1;
+  begin_part();
+}
+
 void ReplyParser::State::begin_part() {
   Call& call = *call_;
   if (call.part == form().form->call.size()) return end_item();

@@ -44,11 +44,18 @@ bool ReplyParser::State::joins_calls(char c) const {
   return behind && region_ == Region::content && held_.find_first_of(";,") == held_.npos;
 }
 
+/// Behind a call's object: a brace too many, or a sign before another object.
+bool ReplyParser::State::is_surplus(char c) const {
+  const bool brace = c == '}', sign = c == ';' || c == ',';
+  if (!(brace || sign) || place_ != Place::literal || !is_behind_object()) return false;
+  return held_.find_first_of("};,") == held_.npos;
+}
+
 const char* ReplyParser::State::read_gap(const char* p, const char* end) {
   const MarkerTrie& markers = trie();
   while (p != end) {
     const bool due = place_ == Place::literal && markers.begins(*p);  // a literal that is white space itself
-    const bool space = is_json_space(*p) || joins_calls(*p);
+    const bool space = is_json_space(*p) || joins_calls(*p) || is_surplus(*p);
     const bool blank = held_.size() == blanks_ && space && !due && blanks_ < kLongestGap;
     if (blank) {
       held_ += *p++;
@@ -75,7 +82,9 @@ void ReplyParser::State::leave_gap(char next) {
   const std::size_t blanks = std::exchange(blanks_, 0);
   cursor_ = {};
   switch (place_) {
-    case Place::literal: return refuse_literal(held, blanks);
+    case Place::literal:
+      if (next == '{' && held.size() == blanks && is_behind_object()) return begin_another(held);
+      return refuse_literal(held, blanks);
     case Place::next: return refuse_next(held, blanks, next);
     case Place::tag_between:
     case Place::tag_begin:
@@ -102,6 +111,8 @@ void ReplyParser::State::meet_after_gap(const Mark& mark, std::size_t size) {
     put_text(std::string_view(held).substr(0, text));
   }
   if (place_ == Place::text) gap_ = Gap::none;
+  const std::size_t surplus = place_ == Place::literal ? held.substr(0, blanks).find_first_of("};,") : held.npos;
+  if (surplus != held.npos) out_.malformed(surplus, form().literal_text(call_->part));
   meet(mark, held.substr(text, to - text));
   again(held.substr(to));
 }

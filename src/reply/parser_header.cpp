@@ -61,6 +61,7 @@ void ReplyParser::State::say_turn(std::string_view source, std::string_view head
   place_ = Place::text;
   region_ = turn.role == "assistant" ? Region::content : Region::plain;
   gap_ = region_ == Region::content ? Gap::start : Gap::none;
+  answers_ = false;
 }
 
 void ReplyParser::State::end_header() {

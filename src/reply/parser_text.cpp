@@ -48,6 +48,7 @@ void ReplyParser::State::put_text(std::string_view bytes) {
     return out_.text(Kind::reasoning, bytes);
   }
   fresh_ = false;
+  if (!answers_) answers_ = !reply::is_blank(bytes);
   out_.text(Kind::content, bytes);
 }
 
@@ -66,12 +67,15 @@ const char* ReplyParser::State::absorb(const char* p, const char* end) {
   return p;
 }
 
-/// A marker that opens reasoning is text inside it, but for one that repeats what the prompt has opened.
+/// A marker that opens reasoning is text inside it, but for one that repeats what the prompt has opened; and inside of an answer,
+/// which may speak of it, unless it is a control token.
 bool ReplyParser::State::counts(const Mark& mark, std::string_view source, std::uint64_t place) const {
   if (tokens_ && !is_fed_so(source, place)) return false;
   const bool opens = mark.meaning == Meaning::call_open || mark.meaning == Meaning::call_item;
   if (opens && place_ == Place::text && machine_->forms[mark.index].form->initial && !fresh_) return false;
-  return mark.meaning != Meaning::reasoning_open || region_ != Region::reasoning || blank_reasoning_;
+  if (mark.meaning != Meaning::reasoning_open) return true;
+  if (region_ == Region::reasoning) return blank_reasoning_;
+  return !answers_ || in_prompt_ || is_certain(source);
 }
 
 /// Whether each control token in a marker's bytes was fed as one; the prompt's are taken for such.
@@ -115,7 +119,7 @@ const char* ReplyParser::State::read_text(const char* p, const char* end) {
   const MarkerTrie& markers = trie();
   const char* begin = p;
   while ((p = markers.skip(p, end)) != end) {
-    const bool depends = region_ == Region::reasoning ? blank_reasoning_ : fresh_ && machine_->has_initial;
+    const bool depends = region_ == Region::reasoning ? blank_reasoning_ : !answers_ || (fresh_ && machine_->has_initial);
     if (depends) put_text({std::exchange(begin, p), p});  // what a marker means may depend on it
     const Found found = match({p, end}, here() + static_cast<std::size_t>(p - begin));
     if (found.more) {
@@ -172,6 +176,7 @@ void ReplyParser::State::begin_content(Gap gap) {
   place_ = Place::text;
   region_ = Region::content;
   gap_ = gap;
+  if (gap != Gap::none) answers_ = false;
   call_.reset();
 }
 

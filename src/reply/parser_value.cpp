@@ -71,11 +71,20 @@ const char* ReplyParser::State::read_value(const char* p, const char* end) {
   const std::size_t put = put_value({begin, p});
   if (put != static_cast<std::size_t>(p - begin)) return begin + put;
   if (scan == Scan::bad) {
+    if (put_line_end(*p)) return p + 1;
     fail(call_->json().scanner.expected());
   } else if (scan != Scan::more) {
     end_value();
   }
   return p;
+}
+
+/// A line's end or a tab inside of a string of the arguments, which the model did not escape.
+bool ReplyParser::State::put_line_end(char c) {
+  const bool inside = call_->named && call_->role == Call::Role::arguments && call_->shape == Call::Shape::object && call_->json().scanner.inside_text();
+  if (!inside || (c != '\n' && c != '\r' && c != '\t')) return false;
+  out_.piece(Kind::arguments, {&c, 1}, c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t");
+  return true;
 }
 
 /// How many bytes were taken: all, or those before the one that made the call fail.

@@ -165,7 +165,9 @@ TEST(ReplyTokens, MarkersOfSeveralTokens) {
     tokens.push_back(token);
   }
   EXPECT_EQ(message_of_tokens(harmony, tokens), "reasoning: R <|end|> | content: C");
-  tokens[5].second = false;
+  tokens[5].second = false;  // a header may begin at the channel
+  EXPECT_EQ(message_of_tokens(harmony, tokens), "reasoning: R <|end|> | content: <|start|>assistantC");
+  tokens[7].second = false;
   EXPECT_EQ(message_of_tokens(harmony, tokens), "reasoning: R <|end|> | content: <|start|>assistant<|channel|>final<|message|>C");
 }
 

@@ -96,6 +96,7 @@ TEST(ReplyFormats, AreWrittenInTheShortestWay) {
            R"({"calls": [{"call": ["<c>\n", {"object": {"{name}": "arguments"}}, "</c>"]}]})",
            R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "function": {"inner": {"arguments": "arguments"}}}}]}]})",
            R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "arguments": {"arguments": "text"}}}]}]})",
+           R"({"end": [{"texts": "<e>", "loose": "<e*<x>"}, {"texts": ["a", "b"], "loose": ["<a*<", "<b*<"]}]})",
            R"({"calls": [{"call": ["<c>", {"id": "functions.{name}:{0}"}, ">", {"arguments": "json"}]}]})",
        }) {
     const Result<ReplyFormat> format = ReplyFormat::from_json(json);
@@ -145,6 +146,9 @@ const Refused kRefused[] = {
     {R"({"end": [{"before": " "}]})", "end[0]", "without a marker"},
     {R"({"end": [{"texts": "x", "before": "y"}]})", "end[0]", "white space"},
     {R"({"end": [["1", "2", "3", "4", "5", "6", "7", "8", "9"]]})", "end[0]", "at most 8"},
+    {R"({"end": [{"texts": "x", "loose": "<*x"}]})", "end[0]", "a '<' behind"},
+    {R"({"end": [{"texts": "x", "loose": "*<x"}]})", "end[0]", "a '<' behind"},
+    {R"({"end": [{"loose": "<x"}]})", "end[0]", "without a marker"},
     {R"({"end": [{"texts": ["1", "2", "3", "4", "5", "6", "7", "8", "9"]}]})", "end[0]", "at most 8"},
 };
 
@@ -246,7 +250,9 @@ const Row kRows[] = {
     {"chatml", CALL(R"({"name": "f", "arguments": {}, "arguments": {}})"),
      "call_begin: f | arguments: {} | malformed at 56: the arguments once | call_end cut | broken: {}}"},
     {"chatml", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a\nb\"}}</tool_call>",
-     "call_begin: f | arguments: {\"x\": \"a | malformed at 46: text without control characters, and '\"' | call_end cut | broken: \nb\"}}"},
+     "call_begin: f | arguments: {\"x\": \"a\\nb\"} | call_end complete"},
+    {"chatml", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a\vb\"}}</tool_call>",
+     "call_begin: f | arguments: {\"x\": \"a | malformed at 46: text without control characters, and '\"' | call_end cut | broken: \vb\"}}"},
     {"chatml", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a<|im_end|>\"}}",
      "call_begin: f | arguments: {\"x\": \"a<|im_end|>\"} | call_end complete"},
     {"chatml", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a", "call_begin: f | arguments: {\"x\": \"a | call_end cut"},
@@ -262,9 +268,9 @@ const Row kRows[] = {
     {"command-r-plus", "Plan: x\nAction:\n" FENCE "json\n[{\"parameters\": {}, \"tool_name\": \"f\"}, {\"tool_name\": \"g\"}]\n" FENCE,
      "content: Plan: x | call_begin: f | arguments: {} | call_end complete | call_begin: g | arguments: {} | call_end complete"},
     {"command-r-plus", "Action: " FENCE "json\n[]" FENCE "ok", "content: ok"},
-    {"command-r-plus", "Action: " FENCE "json\n{}", "malformed at 16: '[' | content: Action: " FENCE "json\n{}"},
+    {"command-r-plus", "Action: " FENCE "json\n{}", "malformed at 17: a member 'tool_name' | content: Action: " FENCE "json\n{}"},
     {"command-r-plus", "Action: " FENCE "json\n[{\"tool_name\": \"f\"}, 3]" FENCE " b",
-     "call_begin: f | arguments: {} | call_end complete | malformed at 37: '{' | broken: , 3] | content:  b"},
+     "call_begin: f | arguments: {} | call_end complete | malformed at 37: '{' | broken: , 3 | content:  b"},
     {"command-r-plus", "Action: buy", "content: Action: buy"},
     // headers
     {"chatglm3", "\nHello\n<|user|>", "content: Hello | end: user"},
