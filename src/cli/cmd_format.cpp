@@ -118,6 +118,7 @@ Run declare_format(CLI::App& app) {
   app.footer(kFooter);
   declare_template_options(app, c.prompt);
   declare_limits(app, c.prompt);
+  app.add_option("--var", c.prompt.variables, "Set a variable of all prompts, as a request would; may be repeated")->type_name("KEY=JSON")->allow_extra_args(false);
   app.add_flag("--json", c.json, "Print all that was found as a JSON object");
   app.add_flag("--reply-format", c.only_format, "Print the format of replies alone, as JSON");
   app.add_flag("--response-template", c.response_template, "Print it as transformers' response_template, for tokenizer_config.json");

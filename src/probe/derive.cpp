@@ -45,6 +45,9 @@ class Derivation {
       if (Result<void> added = take_what_is_told(); !added) return added.error();
       take_hint(prober_, turn_, call.next, out_);
     }
+    for (const std::string& name : prober_.stand_ins()) {
+      out_.notes.push_back("the template needs the variable '" + name + "', which nobody gave: a text stood in for it");
+    }
     if (prober_.makes_changes()) {
       out_.notes.push_back("the template changes lists or dicts that it made, which was allowed here: transformers' sandbox refuses it");
     }
@@ -125,7 +128,9 @@ class Derivation {
     out_.capabilities.reasoning_in_history = found.in_history;
     if (found.close.exists()) show("reasoning", found.experiment, found.shown);
     for (ThinkingStart& start : out_.starts) start.in_reasoning = ends_in_reasoning(start.prompt, found.open, found.close);
-    format.calls_end_reasoning = std::any_of(out_.starts.begin(), out_.starts.end(), [](const ThinkingStart& s) { return s.in_reasoning; });
+    const bool opened = std::any_of(out_.starts.begin(), out_.starts.end(), [](const ThinkingStart& s) { return s.in_reasoning; });
+    format.calls_end_reasoning = !out_.starts.empty() && out_.starts.front().in_reasoning;
+    format.calls_end_opened_reasoning = opened && !format.calls_end_reasoning;
   }
 
   /// What stands round an answer, once the markers of reasoning are known; and the ends.
@@ -230,6 +235,7 @@ class Derivation {
       return;
     }
     if (out_.format.content_close.exists() && tag == out_.format.content_close.texts.front()) return;
+    end_unknown_ = end_unknown_ || tag.find(kUnknownToken) != std::string_view::npos;
     if (tag.empty() || tag.find(kUnknownToken) != std::string_view::npos || tag.find("zq") != std::string_view::npos) return;
     for (const ReplyMarker& known : out_.format.end) {
       if (known.texts.front() == tag) return;
@@ -252,8 +258,8 @@ class Derivation {
         out_.missing.push_back("calls are a guess: the template shows none, and tells of them in words");
       }
     }
-    const auto breaks = [&](const ReplyFormat& format) { return first_loss(format); };
-    if (Result<void> added = add_quirks(out_, prompt.text, breaks); !added) return added;
+    const QuirkFacts facts{prompt.text, end_unknown_ || out_.format.end.empty(), [&](const ReplyFormat& format) { return first_loss(format); }};
+    if (Result<void> added = add_quirks(out_, facts); !added) return added;
     if (!out_.missing.empty()) out_.verdict = Verdict::partial;
     return {};
   }
@@ -295,6 +301,7 @@ class Derivation {
   std::string call_ending_;
   std::string next_opener_;   ///< of the turn that answers calls, where nothing else ends theirs
   FoundReasoning reasoning_;
+  bool end_unknown_ = false;  ///< a special token that nobody told ends turns
   std::vector<WrittenTurn> written_;  ///< what was read back
 };
 

@@ -109,14 +109,19 @@ class Prober {
   const DeriveOptions& options() const { return options_; }
   /// Whether the template changes lists or dicts, which transformers' sandbox refuses and other programs run.
   bool makes_changes() const { return changing_.has_value(); }
+  /// Variables that the template needs and nobody gave: a text stands in for each.
+  const std::vector<std::string>& stand_ins() const { return stand_ins_; }
   Convention convention{};
 
  private:
-  Result<void> render(const Conversation& chat, const RenderOptions& rendering, Rendering& prompt);
+  Result<void> render(Conversation& chat, const RenderOptions& rendering, Rendering& prompt);
+  Result<void> render_once(const Conversation& chat, const RenderOptions& rendering, Rendering& prompt);
+  void set_variables(Conversation& chat) const;
 
   const Template& template_;
   const DeriveOptions& options_;
   std::optional<Template> changing_;  ///< the same, allowed to change what it makes, once it tried
+  std::vector<std::string> stand_ins_;
   Workspace workspace_;
   std::size_t count_ = 0;
 };
