@@ -89,7 +89,8 @@ std::string as_text(const DerivedFormat& derived) {
 /// Losses go to standard error, so that what is printed is the template alone.
 int print_response_template(const DerivedFormat& derived) {
   ResponseTemplateOptions options;
-  if (!derived.capabilities.reasoning_key.empty()) options.reasoning_key = derived.capabilities.reasoning_key;
+  const std::string& key = derived.capabilities.reasoning_key;
+  if (!key.empty() && key.find('[') == std::string::npos) options.reasoning_key = key;  // else a part of content
   const Result<WrittenResponseTemplate> written = write_response_template(derived.format, options);
   if (!written) return report(written.error());
   for (const std::string& loss : written->losses) std::fprintf(stderr, "note: %s\n", loss.c_str());

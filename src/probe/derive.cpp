@@ -129,7 +129,7 @@ class Derivation {
     if (found.close.exists()) show("reasoning", found.experiment, found.shown);
     for (ThinkingStart& start : out_.starts) start.in_reasoning = ends_in_reasoning(start.prompt, found.open, found.close);
     const bool opened = std::any_of(out_.starts.begin(), out_.starts.end(), [](const ThinkingStart& s) { return s.in_reasoning; });
-    format.calls_end_reasoning = !out_.starts.empty() && out_.starts.front().in_reasoning;
+    format.calls_end_reasoning = found.calls_inside || (!out_.starts.empty() && out_.starts.front().in_reasoning);
     format.calls_end_opened_reasoning = opened && !format.calls_end_reasoning;
   }
 

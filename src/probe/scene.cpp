@@ -89,6 +89,7 @@ std::string content_of(std::string_view text, const Convention& convention) {
 std::string content_member(const Scene& scene, const Convention& convention) {
   using Content = Convention::Content;
   std::string json = scene.content_json;
+  if (json.empty() && !scene.reasoning.empty()) json = content_with_reasoning(scene.reasoning_key, scene.reasoning, scene.content);
   if (json.empty() && scene.content) json = content_of(*scene.content, convention);
   if (json.empty()) {
     switch (convention.beside_calls) {
@@ -103,7 +104,8 @@ std::string content_member(const Scene& scene, const Convention& convention) {
 
 std::string assistant_json(const Scene& scene, const Convention& convention) {
   std::string out = R"({"role": "assistant")" + content_member(scene, convention);
-  if (!scene.reasoning.empty()) out += ", " + in_quotes(scene.reasoning_key) + ": " + in_quotes(scene.reasoning);
+  const bool in_content = scene.reasoning_key.starts_with(kPartKey) || scene.reasoning_key.starts_with(kBlockKey);
+  if (!scene.reasoning.empty() && !in_content) out += ", " + in_quotes(scene.reasoning_key) + ": " + in_quotes(scene.reasoning);
   if (!scene.calls.empty()) out += ", \"tool_calls\": " + calls_json(scene.calls, convention);
   return out + "}";
 }
@@ -134,6 +136,16 @@ std::vector<SceneCall> plain_calls(std::size_t count) {
     calls.push_back({std::string(kTools[i]), std::string(kIds[i]), arguments});
   }
   return calls;
+}
+
+std::string content_with_reasoning(std::string_view key, std::string_view reasoning, const std::optional<std::string>& content) {
+  const bool blocks = key.starts_with(kBlockKey);
+  if (!blocks && !key.starts_with(kPartKey)) return {};
+  const std::string type = in_quotes(key.substr(blocks ? kBlockKey.size() : kPartKey.size()));
+  std::string parts = "[{\"type\": " + type + ", " + type + ": " + in_quotes(reasoning) + ", \"text\": " + in_quotes(reasoning) + "}";
+  if (content) parts.append(", {\"type\": ").append(blocks ? "\"response\"" : "\"text\"").append(", \"text\": ").append(in_quotes(*content)).append("}");
+  parts += "]";
+  return blocks ? "{\"blocks\": " + parts + "}" : parts;
 }
 
 std::string request_of(const Scene& scene, const Convention& convention) {

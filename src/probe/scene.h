@@ -126,6 +126,13 @@ class Prober {
   std::size_t count_ = 0;
 };
 
+/// Where reasoning stands in content, as a reasoning_key: `content[].type=T` for a part of the type T in a list,
+/// `content.blocks[].type=T` for a block of it in an object.
+inline constexpr std::string_view kPartKey = "content[].type=";
+inline constexpr std::string_view kBlockKey = "content.blocks[].type=";
+/// Content that holds reasoning so, as JSON; "" for the name of a member. Without content there are no further parts.
+std::string content_with_reasoning(std::string_view key, std::string_view reasoning, const std::optional<std::string>& content);
+
 /// The request of a scene, as JSON.
 std::string request_of(const Scene& scene, const Convention& convention);
 /// Where the list of its messages ends in such a request without variables.
