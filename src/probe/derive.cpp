@@ -76,6 +76,8 @@ class Derivation {
     }
     next_opener_ = is_blank(found->ending) ? next_opener() : "";
     if (!found->problem.empty()) out_.missing.push_back(found->problem);
+    if (found->bare) out_.missing.push_back("calls are a guess: the template prints texts in calls without quotes, and models write literals");
+    bare_calls_ = found->bare;
     out_.format.parallel = found->calls > 1;
     out_.capabilities.call_ids_shown = found->ids_shown;
     call_ending_ = found->ending;
@@ -290,6 +292,7 @@ class Derivation {
       out_.missing.push_back("the format contradicts itself: " + std::string(valid.error().message()));
     } else {
       written_ = write_turns(prober_, turn_, out_, call.next);
+      if (bare_calls_) std::erase_if(written_, [](const WrittenTurn& one) { return !one.scene.calls.empty(); });
       read_turns(written_, turn_, out_);
     }
     if (!out_.missing.empty()) out_.verdict = Verdict::partial;
@@ -301,6 +304,7 @@ class Derivation {
   std::string call_ending_;
   std::string next_opener_;   ///< of the turn that answers calls, where nothing else ends theirs
   FoundReasoning reasoning_;
+  bool bare_calls_ = false;   ///< nobody can read back what the template writes of calls
   bool end_unknown_ = false;  ///< a special token that nobody told ends turns
   std::vector<WrittenTurn> written_;  ///< what was read back
 };
