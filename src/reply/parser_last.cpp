@@ -26,11 +26,12 @@ std::size_t size_of_beginning(const std::vector<std::string>& texts, std::string
 
 /// Keeps back what may be the end of the reply; the rest may be read. `joined` is room for what was kept before.
 std::string_view ReplyParser::State::hold_last(std::string_view bytes, std::string& joined) {
-  if (machine_->format.last.empty() || conversation_ || in_prompt_ || place_ == Place::done) return bytes;
+  if (machine_->format.last.empty() || conversation_ || in_prompt_) return bytes;
   if (rare_ && !rare_->last.empty()) {
     joined = std::exchange(rare_->last, {});
     bytes = joined.append(bytes);
   }
+  if (place_ == Place::done) return bytes;
   const std::size_t size = size_of_beginning(machine_->format.last, bytes);
   if (size == 0) return bytes;
   if (!rare_) rare_.make();
