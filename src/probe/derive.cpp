@@ -260,10 +260,34 @@ class Derivation {
         out_.missing.push_back("calls are a guess: the template shows none, and tells of them in words");
       }
     }
+    if (!out_.format.reasoning_close.exists()) take_told_reasoning();
     const QuirkFacts facts{prompt.text, end_unknown_ || out_.format.end.empty(), [&](const ReplyFormat& format) { return first_loss(format); }};
     if (Result<void> added = add_quirks(out_, facts); !added) return added;
     if (!out_.missing.empty()) out_.verdict = Verdict::partial;
     return {};
+  }
+
+  /// Tags that a prompt names in its words, under some setting of thinking.
+  void take_told_reasoning() {
+    for (const ThinkingStart& start : out_.starts) {
+      Scene scene{.assistant = false, .generation = true, .tools = false};
+      if (!start.variable.empty()) scene.variables = {{start.variable, start.value}};
+      const Shot shot = prober_.take(scene);  // templates that declare tools may say nothing else
+      const std::optional<ToldTags> told = find_told_tags(std::string_view(shot.text).substr(0, shot.text.rfind(kUser)));
+      if (!told) continue;
+      ReplyFormat format = out_.format;
+      format.reasoning_open = told->reasoning_open;
+      format.reasoning_close = told->reasoning_close;
+      if (!format.content_open.exists()) {
+        format.content_open = told->content_open;
+        format.content_close = told->content_close;
+      }
+      if (!first_loss(format).empty()) continue;
+      out_.format = std::move(format);
+      show("reasoning", "the prompt's words", out_.format.reasoning_open.texts.front());
+      out_.missing.push_back("reasoning is a guess: the template shows none, and tells of it in words");
+      return;
+    }
   }
 
   /// What another format does not read back that ours does; "" if nothing.

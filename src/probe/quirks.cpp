@@ -125,7 +125,10 @@ void add_form(ReplyFormat& format, const CallForm& form) {
 }
 
 void add_format(ReplyFormat& format, const ReplyFormat& add) {
-  if (!format.reasoning_close.exists()) {
+  if (format.reasoning_close.exists()) {
+    add_texts(format.reasoning_open, add.reasoning_open);
+    add_texts(format.reasoning_close, add.reasoning_close);
+  } else {
     format.reasoning_open = add.reasoning_open;
     format.reasoning_close = add.reasoning_close;
   }
