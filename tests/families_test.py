@@ -11,7 +11,7 @@ import sys
 
 FOLDER = pathlib.Path(__file__).parent / "templates" / "families"
 EXPECTED = FOLDER / "formats.json"
-GUESSED = {"told_in_words"}  # partial by nature: nothing is rendered that could be read back
+GUESSED = {"told_in_words", "reasoning_in_words"}  # partial by nature: nothing is rendered that could be read back
 
 
 def derive(program, template):

@@ -128,12 +128,14 @@ struct DerivedFormat {
 ///     response_template  ""  the model's own, as JSON (ModelSource): used in place of what is derived if it is verified, or
 ///                            what is derived is not; what it says otherwise becomes notes, also that it is broken
 ///     special_tokens  none     variables of the model, name and text: bos_token, eos_token, …
+///     variables       none     what requests say besides messages and tools, name and JSON: chat_template_kwargs
 ///     limits          see Limits  bounds of all experiments together: each gets a 64th of the steps and of the memory, and
 ///                                 a prompt of at most 1 MiB
 struct DeriveOptions {
   std::optional<ReplyFormat> format{};
   std::string response_template{};
   std::vector<std::pair<std::string, std::string>> special_tokens{};
+  std::vector<std::pair<std::string, std::string>> variables{};
   Limits limits{};
 };
 

@@ -90,6 +90,8 @@ struct ReplyOptions {
   /// What the prompt of this reply ends with, from the assistant's turn on; nothing: ReplyFormat::prompt.
   std::optional<std::string> prompt{};
   ReplyLimits limits{};
+  /// Texts that end this reply besides the format's: the end-of-sequence token of its request, where only that tells it.
+  std::vector<std::string> ends{};
 };
 
 /// Reads a reply while it arrives.

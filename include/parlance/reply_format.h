@@ -152,12 +152,15 @@ struct ReplyFormat {
   std::string prompt{};
   ReplyMarker reasoning_open{};
   ReplyMarker reasoning_close{};
-  bool calls_end_reasoning = false;  ///< an opener inside reasoning begins a call; else it is text
+  bool calls_end_reasoning = false;         ///< an opener inside reasoning begins a call; else it is text
+  bool calls_end_opened_reasoning = false;  ///< the same inside reasoning that the prompt has left open, and only there
   ReplyMarker content_open{};        ///< where the answer stands in markers of its own
   ReplyMarker content_close{};
   std::vector<CallForm> calls{};
   bool parallel = true;              ///< a reply may hold more than one call; reading takes more in any case
   std::vector<ReplyMarker> end{};    ///< each ends the reply
+  /// Each ends the reply where nothing follows it, and is text elsewhere: tokens that may end a sequence, where nothing tells which does.
+  std::vector<std::string> last{};
   /// Texts that are control tokens. A marker that holds one counts, where pieces are fed as tokens, only if each such
   /// text in it is exactly one piece that was fed as a control token. Bytes alone are matched without that.
   std::vector<std::string> control{};

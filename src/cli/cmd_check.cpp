@@ -81,6 +81,7 @@ Run declare_check(CLI::App& app) {
   app.footer(kFooter);
   declare_template_options(app, c.prompt);
   declare_limits(app, c.prompt);
+  app.add_option("--var", c.prompt.variables, "Set a variable of all prompts, as a request would; may be repeated")->type_name("KEY=JSON")->allow_extra_args(false);
   app.add_option("--count", c.count, "Conversations generated for each law")->type_name("N")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--seed", c.seed, "Where the generator begins")->type_name("N")->capture_default_str();
   app.add_flag("--json", c.json, "Print the report as a JSON object");

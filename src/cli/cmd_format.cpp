@@ -89,7 +89,8 @@ std::string as_text(const DerivedFormat& derived) {
 /// Losses go to standard error, so that what is printed is the template alone.
 int print_response_template(const DerivedFormat& derived) {
   ResponseTemplateOptions options;
-  if (!derived.capabilities.reasoning_key.empty()) options.reasoning_key = derived.capabilities.reasoning_key;
+  const std::string& key = derived.capabilities.reasoning_key;
+  if (!key.empty() && key.find('[') == std::string::npos) options.reasoning_key = key;  // else a part of content
   const Result<WrittenResponseTemplate> written = write_response_template(derived.format, options);
   if (!written) return report(written.error());
   for (const std::string& loss : written->losses) std::fprintf(stderr, "note: %s\n", loss.c_str());
@@ -118,6 +119,7 @@ Run declare_format(CLI::App& app) {
   app.footer(kFooter);
   declare_template_options(app, c.prompt);
   declare_limits(app, c.prompt);
+  app.add_option("--var", c.prompt.variables, "Set a variable of all prompts, as a request would; may be repeated")->type_name("KEY=JSON")->allow_extra_args(false);
   app.add_flag("--json", c.json, "Print all that was found as a JSON object");
   app.add_flag("--reply-format", c.only_format, "Print the format of replies alone, as JSON");
   app.add_flag("--response-template", c.response_template, "Print it as transformers' response_template, for tokenizer_config.json");

@@ -19,6 +19,7 @@ Result<Opened> open_for_experiments(PromptOptions& options) {
   if (!compiled) return compiled.error();
   Opened opened{std::move(*compiled), {}};
   opened.deriving.limits = setup.render.limits;
+  opened.deriving.variables = setup.request.variables;
   opened.deriving.response_template = setup.found.source.response_template;
   for (const SpecialToken& token : setup.found.source.special_tokens) opened.deriving.special_tokens.emplace_back(token.name, token.text);
   return opened;

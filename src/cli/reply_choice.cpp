@@ -63,10 +63,25 @@ Result<ReplyTools> tools_of(const Conversation& conversation) {
   return ReplyTools::from_json(json, "tools");
 }
 
-Result<std::string> prompt_of(const ReplySource& source, const ReplyWish& wish, const Conversation& conversation) {
+constexpr std::string_view kTokens[] = {"bos_token", "eos_token", "unk_token", "pad_token"};
+
+/// Where a reply begins does not depend on special tokens that nobody told, nor on what the sandbox refuses.
+Result<std::string> prompt_of(const ReplySource& source, const ReplyWish& wish, Conversation& conversation) {
   const Result<Template> compiled = compile_chosen(source.setup->found, wish.prompt.wish, has_tools(conversation));
   if (!compiled) return compiled.error();
-  return reply_prompt(*compiled, conversation, source.setup->render, source.format);
+  Result<std::string> prompt = reply_prompt(*compiled, conversation, source.setup->render, source.format);
+  if (prompt || (prompt.error().code() != ErrorCode::undefined && prompt.error().code() != ErrorCode::security)) return prompt;
+  for (const std::string_view name : kTokens) conversation.set_default_string(name, "");
+  const Result<Template> changing = compiled->with_changes();
+  Result<std::string> again = changing ? reply_prompt(*changing, conversation, source.setup->render, source.format) : prompt;
+  return again ? again : prompt;
+}
+
+/// The end-of-sequence token that the request or the model tells.
+std::vector<std::string> ends_of(const Conversation& conversation) {
+  const Value* token = member(conversation.variables(), "eos_token");
+  if (token == nullptr || !token->is_leaf() || leaf_text(*token).empty()) return {};
+  return {std::string(leaf_text(*token))};
 }
 
 }  // namespace
@@ -97,6 +112,7 @@ Result<ReplyStart> start_of_request(const ReplySource& source, const ReplyWish& 
     if (!tools) return tools.error();
     start.options.tools = std::move(*tools);
   }
+  start.options.ends = ends_of(conversation);
   if (!wish.prompt.wish.any()) return start;
   Result<std::string> prompt = prompt_of(source, wish, conversation);
   if (prompt) start.options.prompt = std::move(*prompt);

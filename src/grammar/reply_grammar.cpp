@@ -61,8 +61,9 @@ std::vector<Stop> ReplyGrammar::forbidden(bool in_reasoning) const {
   forbid(stops, format_.content_close);
   for (const ReplyMarker& end : format_.end) forbid(stops, end);
   for (const ReplyTurn& turn : format_.turns) forbid(stops, turn.open);
+  const bool calls_end = format_.calls_end_reasoning || format_.calls_end_opened_reasoning;
   for (const CallForm& form : format_.calls) {
-    if (form.headed || (in_reasoning && !format_.calls_end_reasoning)) continue;
+    if (form.headed || (in_reasoning && !calls_end)) continue;
     const bool single = form.layout == CallLayout::single;
     if (!single) forbid(stops, form.open);
     const bool begins = single || form.open_optional;

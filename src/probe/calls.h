@@ -17,6 +17,7 @@ struct FoundCalls {
   std::size_t calls = 0;    ///< how many of two showed
   bool ids_shown = false;
   std::string problem;      ///< why the form may not hold
+  bool bare = false;        ///< texts stand in keywords without quotes: no call can be read back, nor does a model write so
 };
 
 /// Finds the form of the calls in `two`, a turn with two plain calls; or in `one`, where two do not render.

@@ -13,7 +13,9 @@ Shows shows_call(const Shot& shot) {
   const std::size_t value = tail.find(kValuesA[0]);
   if (tail.find(kTools[0]) == std::string_view::npos || value == std::string_view::npos) return Shows::no;
   const std::size_t key = tail.rfind(kKeyA, value);
-  return key != std::string_view::npos && key > 0 && tail[key - 1] == '"' && key > 1 && tail[key - 2] == '\\' ? Shows::escaped : Shows::yes;
+  if (key == std::string_view::npos || key < 2) return Shows::yes;
+  if (tail.substr(key - 2, 2) == "{'" && tail.substr(key + kKeyA.size(), 2) == "':") return Shows::python;
+  return tail.substr(key - 2, 2) == "\\\"" ? Shows::escaped : Shows::yes;
 }
 
 /// Ways to hand a call over are tried until one shows it; where it shows escaped only, that is kept.

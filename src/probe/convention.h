@@ -4,8 +4,8 @@
 
 namespace parlance::probe {
 
-/// Does a call show, its arguments not encoded twice?
-enum class Shows : std::uint8_t { no, escaped, yes };
+/// Does a call show, its arguments neither as Python prints a dict nor encoded twice?
+enum class Shows : std::uint8_t { no, python, escaped, yes };
 
 /// The first way of handing over a call that shows it.
 struct CallProbe {

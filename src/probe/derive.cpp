@@ -45,6 +45,9 @@ class Derivation {
       if (Result<void> added = take_what_is_told(); !added) return added.error();
       take_hint(prober_, turn_, call.next, out_);
     }
+    for (const std::string& name : prober_.stand_ins()) {
+      out_.notes.push_back("the template needs the variable '" + name + "', which nobody gave: a text stood in for it");
+    }
     if (prober_.makes_changes()) {
       out_.notes.push_back("the template changes lists or dicts that it made, which was allowed here: transformers' sandbox refuses it");
     }
@@ -73,6 +76,8 @@ class Derivation {
     }
     next_opener_ = is_blank(found->ending) ? next_opener() : "";
     if (!found->problem.empty()) out_.missing.push_back(found->problem);
+    if (found->bare) out_.missing.push_back("calls are a guess: the template prints texts in calls without quotes, and models write literals");
+    bare_calls_ = found->bare;
     out_.format.parallel = found->calls > 1;
     out_.capabilities.call_ids_shown = found->ids_shown;
     call_ending_ = found->ending;
@@ -125,7 +130,9 @@ class Derivation {
     out_.capabilities.reasoning_in_history = found.in_history;
     if (found.close.exists()) show("reasoning", found.experiment, found.shown);
     for (ThinkingStart& start : out_.starts) start.in_reasoning = ends_in_reasoning(start.prompt, found.open, found.close);
-    format.calls_end_reasoning = std::any_of(out_.starts.begin(), out_.starts.end(), [](const ThinkingStart& s) { return s.in_reasoning; });
+    const bool opened = std::any_of(out_.starts.begin(), out_.starts.end(), [](const ThinkingStart& s) { return s.in_reasoning; });
+    format.calls_end_reasoning = found.calls_inside || (!out_.starts.empty() && out_.starts.front().in_reasoning);
+    format.calls_end_opened_reasoning = opened && !format.calls_end_reasoning;
   }
 
   /// What stands round an answer, once the markers of reasoning are known; and the ends.
@@ -230,6 +237,7 @@ class Derivation {
       return;
     }
     if (out_.format.content_close.exists() && tag == out_.format.content_close.texts.front()) return;
+    end_unknown_ = end_unknown_ || tag.find(kUnknownToken) != std::string_view::npos;
     if (tag.empty() || tag.find(kUnknownToken) != std::string_view::npos || tag.find("zq") != std::string_view::npos) return;
     for (const ReplyMarker& known : out_.format.end) {
       if (known.texts.front() == tag) return;
@@ -252,10 +260,34 @@ class Derivation {
         out_.missing.push_back("calls are a guess: the template shows none, and tells of them in words");
       }
     }
-    const auto breaks = [&](const ReplyFormat& format) { return first_loss(format); };
-    if (Result<void> added = add_quirks(out_, prompt.text, breaks); !added) return added;
+    if (!out_.format.reasoning_close.exists()) take_told_reasoning();
+    const QuirkFacts facts{prompt.text, end_unknown_ || out_.format.end.empty(), [&](const ReplyFormat& format) { return first_loss(format); }};
+    if (Result<void> added = add_quirks(out_, facts); !added) return added;
     if (!out_.missing.empty()) out_.verdict = Verdict::partial;
     return {};
+  }
+
+  /// Tags that a prompt names in its words, under some setting of thinking.
+  void take_told_reasoning() {
+    for (const ThinkingStart& start : out_.starts) {
+      Scene scene{.assistant = false, .generation = true, .tools = false};
+      if (!start.variable.empty()) scene.variables = {{start.variable, start.value}};
+      const Shot shot = prober_.take(scene);  // templates that declare tools may say nothing else
+      const std::optional<ToldTags> told = find_told_tags(std::string_view(shot.text).substr(0, shot.text.rfind(kUser)));
+      if (!told) continue;
+      ReplyFormat format = out_.format;
+      format.reasoning_open = told->reasoning_open;
+      format.reasoning_close = told->reasoning_close;
+      if (!format.content_open.exists()) {
+        format.content_open = told->content_open;
+        format.content_close = told->content_close;
+      }
+      if (!first_loss(format).empty()) continue;
+      out_.format = std::move(format);
+      show("reasoning", "the prompt's words", out_.format.reasoning_open.texts.front());
+      out_.missing.push_back("reasoning is a guess: the template shows none, and tells of it in words");
+      return;
+    }
   }
 
   /// What another format does not read back that ours does; "" if nothing.
@@ -284,6 +316,7 @@ class Derivation {
       out_.missing.push_back("the format contradicts itself: " + std::string(valid.error().message()));
     } else {
       written_ = write_turns(prober_, turn_, out_, call.next);
+      if (bare_calls_) std::erase_if(written_, [](const WrittenTurn& one) { return !one.scene.calls.empty(); });
       read_turns(written_, turn_, out_);
     }
     if (!out_.missing.empty()) out_.verdict = Verdict::partial;
@@ -295,6 +328,8 @@ class Derivation {
   std::string call_ending_;
   std::string next_opener_;   ///< of the turn that answers calls, where nothing else ends theirs
   FoundReasoning reasoning_;
+  bool bare_calls_ = false;   ///< nobody can read back what the template writes of calls
+  bool end_unknown_ = false;  ///< a special token that nobody told ends turns
   std::vector<WrittenTurn> written_;  ///< what was read back
 };
 

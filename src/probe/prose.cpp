@@ -1,6 +1,9 @@
 // Looking for an example of a call in a prompt. Begin reading at find_prose.
 #include "probe/prose.h"
 
+#include <algorithm>
+#include <string>
+
 #include "probe/stretch.h"
 
 namespace parlance::probe {
@@ -62,6 +65,36 @@ std::optional<CallForm> find_prose(std::string_view prompt) {
     return form_of(open, example, close, name, arguments);
   }
   return std::nullopt;
+}
+
+namespace {
+
+bool sounds_like(std::string_view tag, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return tag.find(word) != kNone; });
+}
+
+/// A tag that is about one of the words, and the one that closes it not far behind.
+bool find_pair(std::string_view text, std::initializer_list<std::string_view> words, ReplyMarker& open, ReplyMarker& close) {
+  for (const Tag& tag : tags_of(text)) {
+    const std::string_view opening = text.substr(tag.begin, tag.end - tag.begin);
+    if (opening.size() < 3 || opening[1] == '/' || !sounds_like(opening, words)) continue;
+    const std::string closing = std::string(1, opening[0]) + "/" + std::string(opening.substr(1));
+    const std::size_t end = text.substr(tag.end, kLongestExample).find(closing);
+    if (end == kNone) continue;
+    open = marker_of(opening);
+    close = marker_of(closing);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<ToldTags> find_told_tags(std::string_view words) {
+  ToldTags told;
+  if (!find_pair(words, {"think", "thought", "reason"}, told.reasoning_open, told.reasoning_close)) return std::nullopt;
+  find_pair(words, {"response", "answer"}, told.content_open, told.content_close);
+  return told;
 }
 
 }  // namespace parlance::probe

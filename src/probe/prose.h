@@ -11,4 +11,13 @@ namespace parlance::probe {
 /// such. What it gives is a guess: nothing was rendered that could be read back.
 std::optional<CallForm> find_prose(std::string_view prompt);
 
+/// Tags of reasoning and of the answer that a prompt names, as in `<think></think>`; the answer's may be missing.
+struct ToldTags {
+  ReplyMarker reasoning_open;
+  ReplyMarker reasoning_close;
+  ReplyMarker content_open;
+  ReplyMarker content_close;
+};
+std::optional<ToldTags> find_told_tags(std::string_view words);
+
 }  // namespace parlance::probe

@@ -16,6 +16,7 @@ struct Quirk {
   std::string reason;
   std::vector<std::string> shows;
   bool unless_calls = false;
+  bool unless_end = false;
   ReplyFormat add;
 };
 
@@ -44,26 +45,31 @@ Result<Quirk> read_quirk(const EmbeddedFile& file) {
   Quirk quirk;
   const DictEntry* reason = find_key(members, "reason");
   const DictEntry* shows = find_key(members, "shows");
-  const DictEntry* unless = find_key(members, "unless_calls");
+  const auto flag = [&](std::string_view name) {
+    const DictEntry* found = find_key(members, name);
+    return found != nullptr && found->value.kind == Kind::boolean && found->value.integer != 0;
+  };
   const DictEntry* add = find_key(members, "add");
   if (reason == nullptr || shows == nullptr || add == nullptr || shows->value.kind != Kind::list) {
     return malformed(file.path, "a quirk has a reason, what it shows, and what it adds");
   }
   quirk.reason = std::string(leaf_text(reason->value));
   for (const Value& text : items(shows->value)) quirk.shows.emplace_back(leaf_text(text));
-  quirk.unless_calls = unless != nullptr && unless->value.kind == Kind::boolean && unless->value.integer != 0;
+  quirk.unless_calls = flag("unless_calls");
+  quirk.unless_end = flag("unless_end");
   Result<ReplyFormat> format = ReplyFormat::from_json(json_of(add->value), file.path);
   if (!format) return format.error();
   quirk.add = std::move(*format);
   return quirk;
 }
 
-bool fits(const Quirk& quirk, const DerivedFormat& derived, std::string_view prompt, std::string_view markers) {
+bool fits(const Quirk& quirk, const DerivedFormat& derived, const QuirkFacts& facts, std::string_view markers) {
   if (quirk.unless_calls && derived.capabilities.calls) return false;
+  if (quirk.unless_end && !facts.end_unknown) return false;
   return std::all_of(quirk.shows.begin(), quirk.shows.end(), [&](const std::string& text) {
     std::string quoted;
     append_json_string(quoted, text);
-    return prompt.find(text) != std::string_view::npos || markers.find(quoted.substr(1, quoted.size() - 2)) != std::string_view::npos ||
+    return facts.prompt.find(text) != std::string_view::npos || markers.find(quoted.substr(1, quoted.size() - 2)) != std::string_view::npos ||
            markers.find(text) != std::string_view::npos;
   });
 }
@@ -122,7 +128,10 @@ void add_form(ReplyFormat& format, const CallForm& form) {
 }
 
 void add_format(ReplyFormat& format, const ReplyFormat& add) {
-  if (!format.reasoning_close.exists()) {
+  if (format.reasoning_close.exists()) {
+    add_texts(format.reasoning_open, add.reasoning_open);
+    add_texts(format.reasoning_close, add.reasoning_close);
+  } else {
     format.reasoning_open = add.reasoning_open;
     format.reasoning_close = add.reasoning_close;
   }
@@ -133,19 +142,24 @@ void add_format(ReplyFormat& format, const ReplyFormat& add) {
   for (const ReplyMarker& end : add.end) {
     if (std::find(format.end.begin(), format.end.end(), end) == format.end.end()) format.end.push_back(end);
   }
+  for (const std::string& text : add.last) {
+    const auto ends_so = [&](const ReplyMarker& end) { return std::find(end.texts.begin(), end.texts.end(), text) != end.texts.end(); };
+    const bool known = std::any_of(format.end.begin(), format.end.end(), ends_so) || std::find(format.last.begin(), format.last.end(), text) != format.last.end();
+    if (!known) format.last.push_back(text);
+  }
 }
 
 }  // namespace
 
-Result<void> add_quirks(DerivedFormat& derived, std::string_view prompt, const std::function<std::string(const ReplyFormat&)>& breaks) {
+Result<void> add_quirks(DerivedFormat& derived, const QuirkFacts& facts) {
   const std::string markers = derived.format.to_json();
   for (const EmbeddedFile& file : kEmbeddedFiles) {
     const Result<Quirk> quirk = read_quirk(file);
     if (!quirk) return quirk.error();
-    if (!fits(*quirk, derived, prompt, markers)) continue;
+    if (!fits(*quirk, derived, facts, markers)) continue;
     ReplyFormat format = derived.format;
     add_format(format, quirk->add);
-    if (const std::string why = breaks(format); !why.empty()) {
+    if (const std::string why = facts.breaks(format); !why.empty()) {
       derived.notes.push_back(std::string(file.path) + " is not used: " + why);
       continue;
     }

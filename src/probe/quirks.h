@@ -8,9 +8,16 @@
 
 namespace parlance::probe {
 
-/// Adds what the quirks say that fit what the template wrote: `prompt` is a prompt with tools. A quirk with which the
-/// format `breaks`, which is told in a sentence, is left out with a note.
+/// What quirks are chosen by, besides the format.
+struct QuirkFacts {
+  std::string_view prompt;    ///< one with tools
+  bool end_unknown = false;   ///< turns end with a token that nobody told, or nothing was found that ends them
+  /// What a format does not read back any more, in a sentence; "" if nothing. A quirk that gives such a format is left out with a note.
+  std::function<std::string(const ReplyFormat&)> breaks;
+};
+
+/// Adds what the quirks say that fit what the template wrote.
 /// Fails with json, value where a file of data/quirks is not well made.
-Result<void> add_quirks(DerivedFormat& derived, std::string_view prompt, const std::function<std::string(const ReplyFormat&)>& breaks);
+Result<void> add_quirks(DerivedFormat& derived, const QuirkFacts& facts);
 
 }  // namespace parlance::probe

@@ -161,20 +161,51 @@ FoundReasoning from_history(Prober& prober, const TurnFacts& turn, bool calls_sh
   return found;
 }
 
-/// A part of content, as some templates want reasoning.
-FoundReasoning from_parts(Prober& prober, const TurnFacts& turn) {
-  FoundReasoning found;
-  for (const std::string_view type : {"thinking", "reasoning", "thoughts"}) {
-    if (!prober.chat_template().facts().mentions(type)) continue;
-    Scene scene;
-    scene.content_json = "[{\"type\": \"" + std::string(type) + "\", \"" + std::string(type) + "\": \"" + std::string(kReasoning) +
-                         "\", \"text\": \"" + std::string(kReasoning) + "\"}, {\"type\": \"text\", \"text\": \"" + std::string(kContent) + "\"}]";
-    found.with_text = read_turn(found, turn, prober.take(scene), kContent, "reasoning as a part of content");
-    if (!found.with_text) continue;
-    found.key = "content[].type=" + std::string(type);
-    return found;
+/// Whether the turn holds content as Python prints it: then the template does not know its parts.
+bool prints_parts(const TurnFacts& turn, const Shot& shot) {
+  const std::string_view text = turn_of(turn, shot).text;
+  return text.find("'type'") != kNone || text.find("\"type\"") != kNone;
+}
+
+bool shows_reasoning(const Shot& shot) { return shot && shot.text.find(kReasoning) != std::string::npos; }
+
+/// Whether reasoning is closed before the first call.
+bool closes_reasoning(const FoundReasoning& found, const TurnFacts& turn, const Shot& shot) {
+  const std::string_view text = turn_of(turn, shot).text;
+  const std::size_t begin = std::min(text.find(kReasoning), text.size());
+  const std::string_view between = text.substr(begin, std::min(text.find(kValuesA[0], begin), text.size()) - begin);
+  return between.find(found.close.texts.front()) != kNone;
+}
+
+/// A part of content, or a block, as some templates want reasoning.
+FoundReasoning from_parts(Prober& prober, const TurnFacts& turn, bool calls_show) {
+  const TemplateFacts facts = prober.chat_template().facts();
+  for (const std::string_view where : {kPartKey, kBlockKey}) {
+    if (where == kBlockKey && !facts.mentions("blocks")) continue;
+    for (const std::string_view type : {"thinking", "reasoning", "thoughts"}) {
+      if (!facts.mentions(type)) continue;
+      FoundReasoning found;
+      Scene scene{.reasoning = std::string(kReasoning), .reasoning_key = std::string(where) + std::string(type)};
+      const Shot shot = prober.take(scene);
+      if (!shot || prints_parts(turn, shot)) continue;
+      found.with_text = read_turn(found, turn, shot, kContent, "reasoning as a part of content");
+      if (!found.with_text) continue;
+      found.key = scene.reasoning_key;
+      scene.next = Next::user;
+      found.in_history = shows_reasoning(prober.take(scene));
+      if (!calls_show) return found;
+      scene.next = Next::nothing;
+      scene.content.reset();
+      scene.calls = plain_calls(1);
+      found.with_last_calls = shows_reasoning(prober.take(scene));
+      scene.next = Next::result;
+      const Shot answered = prober.take(scene);
+      found.with_calls = shows_reasoning(answered) || found.with_last_calls;
+      found.calls_inside = shows_reasoning(answered) && !closes_reasoning(found, turn, answered);
+      return found;
+    }
   }
-  return found;
+  return {};
 }
 
 /// What a prompt opens, and what one closes that had been opened.
@@ -246,7 +277,7 @@ std::vector<ThinkingStart> find_starts(Prober& prober, const TurnFacts& turn) {
 FoundReasoning find_reasoning(Prober& prober, const TurnFacts& turn, const std::vector<ThinkingStart>& starts, bool calls_show) {
   FoundReasoning found = from_history(prober, turn, calls_show);
   if (!found.close.exists()) {
-    const FoundReasoning parts = from_parts(prober, turn);
+    const FoundReasoning parts = from_parts(prober, turn, calls_show);
     if (parts.close.exists()) found = parts;
   }
   if (found.open.exists() && found.close.exists()) return found;

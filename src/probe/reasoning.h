@@ -14,6 +14,7 @@ struct FoundReasoning {
   bool with_text = false;
   bool with_calls = false;
   bool with_last_calls = false;
+  bool calls_inside = false;     ///< calls follow reasoning that nothing has closed
   bool in_history = false;
   std::string before_content;    ///< between its close and an answer, white space aside
   std::string experiment;

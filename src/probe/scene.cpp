@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "value/dict.h"
 #include "value/json.h"
 
 namespace parlance::probe {
@@ -20,6 +21,15 @@ Limits share_of(Limits all) {
   all.memory_bytes = std::max(all.memory_bytes / kExperiments, std::uint64_t{1} << 20);
   all.output_bytes = std::min(all.output_bytes, kLongestPrompt);
   return all;
+}
+
+/// The variable that a render has missed: 'name' is undefined.
+std::string undefined_variable(const Template& chat_template, const Error& error) {
+  constexpr std::string_view kEnd = "' is undefined";
+  const std::string_view message = error.message();
+  if (error.code() != ErrorCode::undefined || !message.starts_with('\'') || !message.ends_with(kEnd)) return {};
+  std::string name(message.substr(1, message.size() - 1 - kEnd.size()));
+  return chat_template.facts().reads(name) ? name : std::string();
 }
 
 std::string in_quotes(std::string_view text) {
@@ -79,6 +89,7 @@ std::string content_of(std::string_view text, const Convention& convention) {
 std::string content_member(const Scene& scene, const Convention& convention) {
   using Content = Convention::Content;
   std::string json = scene.content_json;
+  if (json.empty() && !scene.reasoning.empty()) json = content_with_reasoning(scene.reasoning_key, scene.reasoning, scene.content);
   if (json.empty() && scene.content) json = content_of(*scene.content, convention);
   if (json.empty()) {
     switch (convention.beside_calls) {
@@ -93,7 +104,8 @@ std::string content_member(const Scene& scene, const Convention& convention) {
 
 std::string assistant_json(const Scene& scene, const Convention& convention) {
   std::string out = R"({"role": "assistant")" + content_member(scene, convention);
-  if (!scene.reasoning.empty()) out += ", " + in_quotes(scene.reasoning_key) + ": " + in_quotes(scene.reasoning);
+  const bool in_content = scene.reasoning_key.starts_with(kPartKey) || scene.reasoning_key.starts_with(kBlockKey);
+  if (!scene.reasoning.empty() && !in_content) out += ", " + in_quotes(scene.reasoning_key) + ": " + in_quotes(scene.reasoning);
   if (!scene.calls.empty()) out += ", \"tool_calls\": " + calls_json(scene.calls, convention);
   return out + "}";
 }
@@ -126,6 +138,16 @@ std::vector<SceneCall> plain_calls(std::size_t count) {
   return calls;
 }
 
+std::string content_with_reasoning(std::string_view key, std::string_view reasoning, const std::optional<std::string>& content) {
+  const bool blocks = key.starts_with(kBlockKey);
+  if (!blocks && !key.starts_with(kPartKey)) return {};
+  const std::string type = in_quotes(key.substr(blocks ? kBlockKey.size() : kPartKey.size()));
+  std::string parts = "[{\"type\": " + type + ", " + type + ": " + in_quotes(reasoning) + ", \"text\": " + in_quotes(reasoning) + "}";
+  if (content) parts.append(", {\"type\": ").append(blocks ? "\"response\"" : "\"text\"").append(", \"text\": ").append(in_quotes(*content)).append("}");
+  parts += "]";
+  return blocks ? "{\"blocks\": " + parts + "}" : parts;
+}
+
 std::string request_of(const Scene& scene, const Convention& convention) {
   std::string out = "{\"messages\": [";
   if (scene.earlier_turn) {
@@ -150,7 +172,7 @@ std::size_t end_of_messages(std::string_view request) {
 
 Shot Prober::take(const Scene& scene) { return take_json(request_of(scene, convention), scene.generation); }
 
-Result<void> Prober::render(const Conversation& chat, const RenderOptions& rendering, Rendering& prompt) {
+Result<void> Prober::render_once(const Conversation& chat, const RenderOptions& rendering, Rendering& prompt) {
   Result<void> done = (changing_ ? *changing_ : template_).render(chat, rendering, workspace_, prompt);
   if (done || changing_ || done.error().code() != ErrorCode::security) return done;
   Result<Template> changing = template_.with_changes();
@@ -158,6 +180,30 @@ Result<void> Prober::render(const Conversation& chat, const RenderOptions& rende
   Result<void> again = changing->render(chat, rendering, workspace_, prompt);
   if (again || again.error().code() != ErrorCode::security) changing_ = std::move(*changing);
   return again;
+}
+
+/// A text for each variable that turns out to be missing, which is better than to know nothing.
+Result<void> Prober::render(Conversation& chat, const RenderOptions& rendering, Rendering& prompt) {
+  constexpr std::size_t kMostStandIns = 8;
+  for (;;) {
+    Result<void> done = render_once(chat, rendering, prompt);
+    const std::string name = done ? std::string() : undefined_variable(template_, done.error());
+    const bool known = std::find(stand_ins_.begin(), stand_ins_.end(), name) != stand_ins_.end();
+    if (name.empty() || known || stand_ins_.size() == kMostStandIns) return done;
+    stand_ins_.push_back(name);
+    set_variables(chat);
+  }
+}
+
+void Prober::set_variables(Conversation& chat) const {
+  for (const auto& [name, json] : options_.variables) {
+    const Value all = chat.variables();
+    const bool told = all.kind == Kind::dict && find_key(*all.dict, name) != nullptr;  // by the experiment, or as a message
+    if (!told) (void)chat.set_json(name, json);
+  }
+  for (const auto& [name, text] : options_.special_tokens) chat.set_default_string(name, text);
+  for (const auto& [name, text] : kUnknownTokens) chat.set_default_string(name, text);
+  for (const std::string& name : stand_ins_) chat.set_default_string(name, "zq_" + name);
 }
 
 Shot Prober::take_json(const std::string& request, bool generation) {
@@ -170,8 +216,7 @@ Shot Prober::take_json(const std::string& request, bool generation) {
     shot.problem = std::string(chat.error().message());
     return shot;
   }
-  for (const auto& [name, text] : options_.special_tokens) chat->set_default_string(name, text);
-  for (const auto& [name, text] : kUnknownTokens) chat->set_default_string(name, text);
+  set_variables(*chat);
   RenderOptions rendering;
   rendering.add_generation_prompt = generation;
   rendering.continue_final = false;

@@ -109,17 +109,29 @@ class Prober {
   const DeriveOptions& options() const { return options_; }
   /// Whether the template changes lists or dicts, which transformers' sandbox refuses and other programs run.
   bool makes_changes() const { return changing_.has_value(); }
+  /// Variables that the template needs and nobody gave: a text stands in for each.
+  const std::vector<std::string>& stand_ins() const { return stand_ins_; }
   Convention convention{};
 
  private:
-  Result<void> render(const Conversation& chat, const RenderOptions& rendering, Rendering& prompt);
+  Result<void> render(Conversation& chat, const RenderOptions& rendering, Rendering& prompt);
+  Result<void> render_once(const Conversation& chat, const RenderOptions& rendering, Rendering& prompt);
+  void set_variables(Conversation& chat) const;
 
   const Template& template_;
   const DeriveOptions& options_;
   std::optional<Template> changing_;  ///< the same, allowed to change what it makes, once it tried
+  std::vector<std::string> stand_ins_;
   Workspace workspace_;
   std::size_t count_ = 0;
 };
+
+/// Where reasoning stands in content, as a reasoning_key: `content[].type=T` for a part of the type T in a list,
+/// `content.blocks[].type=T` for a block of it in an object.
+inline constexpr std::string_view kPartKey = "content[].type=";
+inline constexpr std::string_view kBlockKey = "content.blocks[].type=";
+/// Content that holds reasoning so, as JSON; "" for the name of a member. Without content there are no further parts.
+std::string content_with_reasoning(std::string_view key, std::string_view reasoning, const std::optional<std::string>& content);
 
 /// The request of a scene, as JSON.
 std::string request_of(const Scene& scene, const Convention& convention);

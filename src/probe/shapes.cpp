@@ -192,10 +192,10 @@ class Shapes {
 
   /// Under which name reasoning shows; "" for none.
   std::string shown_reasoning() {
-    constexpr std::string_view kPart = "content[].type=";
     const std::string& found = can_.reasoning_key;
-    if (found.starts_with(kPart)) {
-      if (shows_as_part(std::string_view(found).substr(kPart.size()))) return found;
+    if (found.starts_with(kBlockKey)) return {};  // no pass makes blocks
+    if (found.starts_with(kPartKey)) {
+      if (shows_as_part(std::string_view(found).substr(kPartKey.size()))) return found;
     } else if (!found.empty()) {
       return found;
     }

@@ -83,7 +83,8 @@ bool is_word(char c) {
 /// name(key='value', …)
 std::optional<Slot> keywords_slot(std::string_view body, const ArgumentPlaces& at, std::size_t index) {
   const std::string_view between = body.substr(at.key_a + kKeyA.size(), at.value_a - at.key_a - kKeyA.size());
-  if (between != "='" && between != "=\"") return std::nullopt;
+  const bool bare = between == "=" && (body[at.value_a_end] == ',' || body[at.value_a_end] == ' ');
+  if (between != "='" && between != "=\"" && !bare) return std::nullopt;
   const std::size_t bracket = body.rfind('(', at.key_a);
   const std::size_t end = body.find(')', at.value_b_end);
   if (bracket == kNone || end == kNone) return std::nullopt;
@@ -99,7 +100,9 @@ std::optional<Slot> keywords_slot(std::string_view body, const ArgumentPlaces& a
   } else {
     keywords.callee = std::string(callee);
   }
-  return arguments_slot(keywords, begin, end + 1);
+  Slot slot = arguments_slot(keywords, begin, end + 1);
+  slot.bare = bare;
+  return slot;
 }
 
 /// {key:<quote>value<quote>,…}

@@ -9,6 +9,7 @@ namespace parlance::probe {
 
 struct Slot {
   CallPart part;
+  bool bare = false;  ///< keywords whose texts stand there without quotes
   std::size_t begin = 0;
   std::size_t end = 0;
 };

@@ -17,6 +17,7 @@ constexpr std::size_t kLongestFraming = 16;
 constexpr std::size_t kMost = 16;        // forms, turns, ends
 constexpr std::size_t kMostParts = 16;
 constexpr std::size_t kMostTexts = 8;    // ways to write a marker
+constexpr std::size_t kMostLast = 32;
 constexpr std::size_t kAllTexts = 4096;  // bytes of all of them with their framing: keeps the tries below 2^16 nodes
 constexpr std::size_t kDeepestObject = 8;
 constexpr int kMostObjects = 64;
@@ -241,6 +242,8 @@ Result<void> ReplyFormat::validate() const {
     check.need(end[i].exists(), at("end", i), "an end needs a marker");
     check.distinct(end[i], at("end", i));
   }
+  check.need(last.size() <= kMostLast, "last", "at most 32 texts end a reply that nothing follows");
+  for (const std::string& text : last) check.need(!text.empty() && text.size() <= kLongestMarker, "last", "such a text has 1 to 128 bytes");
   for (const std::string& text : control) check.need(!text.empty() && text.size() <= kLongestMarker, "control", "a control token has 1 to 128 bytes");
   for (std::size_t i = 0; i < calls.size(); ++i) check_form(check, *this, calls[i], at("calls", i));
   return check.take();

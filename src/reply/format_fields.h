@@ -32,6 +32,7 @@ struct Names<ArgumentTags::Style> {
 struct Reasoning {
   ReplyMarker open, close;
   bool ended_by_calls = false;
+  bool ended_by_calls_if_opened = false;
   bool operator==(const Reasoning&) const = default;
 };
 template <typename Text>
@@ -47,6 +48,7 @@ void fields(Walk& walk, Reasoning& r) {
   walk("open", r.open);
   walk("close", r.close);
   walk("ended_by_calls", r.ended_by_calls);
+  walk("ended_by_calls_if_opened", r.ended_by_calls_if_opened);
 }
 
 template <typename Walk, typename Text>
@@ -108,7 +110,7 @@ void fields(Walk& walk, ReplyTurn& t) {
 
 template <typename Walk>
 void fields(Walk& walk, ReplyFormat& f) {
-  Reasoning reasoning{f.reasoning_open, f.reasoning_close, f.calls_end_reasoning};
+  Reasoning reasoning{f.reasoning_open, f.reasoning_close, f.calls_end_reasoning, f.calls_end_opened_reasoning};
   Frame<ReplyMarker> content{f.content_open, f.content_close};
   walk("prompt", f.prompt);
   walk("reasoning", reasoning);
@@ -116,12 +118,14 @@ void fields(Walk& walk, ReplyFormat& f) {
   walk("calls", f.calls);
   walk("parallel", f.parallel, true);
   walk("end", f.end);
+  walk("last", f.last);
   walk("control", f.control);
   walk("prefix", f.prefix);
   walk("turns", f.turns);
   f.reasoning_open = reasoning.open;
   f.reasoning_close = reasoning.close;
   f.calls_end_reasoning = reasoning.ended_by_calls;
+  f.calls_end_opened_reasoning = reasoning.ended_by_calls_if_opened;
   f.content_open = content.open;
   f.content_close = content.close;
 }

@@ -1,6 +1,7 @@
 // Making the tries of a Machine. Begin reading at the constructors of Machine and Form.
 #include "reply/machine.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace parlance::reply {
@@ -179,7 +180,36 @@ void Form::add_broken(const ReplyFormat& format, std::size_t index) {
 
 // ---- the whole
 
+namespace {
+
+/// What is too long for a marker is none, and of more than a format may have the first count (ReplyFormat::validate).
+void add_end(ReplyFormat& format, const std::string& text) {
+  constexpr std::size_t kLongest = 128;
+  constexpr std::size_t kMost = 16;
+  const auto same = [&](const ReplyMarker& end) { return std::find(end.texts.begin(), end.texts.end(), text) != end.texts.end(); };
+  if (text.empty() || text.size() > kLongest || format.end.size() >= kMost) return;
+  if (std::none_of(format.end.begin(), format.end.end(), same)) format.end.push_back({{text}, {}, {}});
+}
+
+/// Whether the prompt leaves reasoning open. A format without a text that opens it cannot tell.
+bool opens_reasoning(const ReplyFormat& format, std::string_view prompt) {
+  if (!format.reasoning_open.exists()) return true;
+  const auto last = [&](const ReplyMarker& marker) {
+    std::size_t behind = 0;
+    for (const std::string& text : marker.texts) {
+      const std::size_t at = prompt.rfind(text);
+      if (at != prompt.npos) behind = std::max(behind, at + text.size());
+    }
+    return behind;
+  };
+  const std::size_t opened = last(format.reasoning_open);
+  return opened != 0 && opened > last(format.reasoning_close);
+}
+
+}  // namespace
+
 Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format(given), limits(options.limits), tools(options.tools) {
+  for (const std::string& text : options.ends) add_end(format, text);
   for (std::size_t i = 0; i < format.turns.size() && assistant_turn == kNone; ++i) {
     if (format.turns[i].role == "assistant") assistant_turn = i;
   }
@@ -191,7 +221,8 @@ Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format
   add(reasoning, format.reasoning_close, Meaning::reasoning_close, 0);
   add(reasoning, format.content_open, Meaning::content_open, 0);
   add(reasoning, format.reasoning_open, Meaning::reasoning_open, 0);
-  if (format.calls_end_reasoning) add_calls(reasoning, format);
+  const std::string_view prompt = options.prompt ? *options.prompt : format.prompt;
+  if (format.calls_end_reasoning || (format.calls_end_opened_reasoning && opens_reasoning(format, prompt))) add_calls(reasoning, format);
   for (MarkerTrie* trie : {&content, &reasoning, &turns}) add_ends(*trie, format);
   forms.reserve(format.calls.size());
   for (std::size_t i = 0; i < format.calls.size(); ++i) {

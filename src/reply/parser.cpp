@@ -80,6 +80,8 @@ void ReplyParser::State::feed(std::string_view bytes, const ReplySink& sink) {
   if (bytes.empty()) return;
   out_.open(sink);
   if (rare_ && rare_->carried.open) say_carried();
+  std::string joined;
+  bytes = hold_last(bytes, joined);
   run(bytes.data(), bytes.data() + bytes.size());
   out_.close();
 }
@@ -89,7 +91,7 @@ void ReplyParser::State::feed_token(std::string_view bytes, bool control, const 
   tokens_ = true;
   if (!rare_) rare_.make();
   std::erase_if(rare_->controls, [this](const Control& one) { return one.to <= out_.place(); });
-  const std::uint64_t from = here() + held_.size();
+  const std::uint64_t from = here() + held_.size() + held_last();
   if (control) rare_->controls.push_back({from, from + bytes.size()});
   feed(bytes, sink);
 }
@@ -99,10 +101,12 @@ void ReplyParser::State::finish(const ReplySink& sink) {
   finished_ = true;
   out_.open(sink);
   if (rare_ && rare_->carried.open) say_carried();
+  const std::string last = take_last();
   while (finish_place()) {
   }
   out_.flush();
   place_ = Place::done;
+  if (!last.empty()) say_end(last);
   out_.close();
 }
 
@@ -128,7 +132,7 @@ std::size_t ReplyParser::State::held_value() const {
 
 std::size_t ReplyParser::State::held() const {
   const std::size_t size = lead_.size() + held_.size() + held_value() + out_.held();
-  return out_.in_reply(size);
+  return out_.in_reply(size) + held_last();
 }
 
 std::size_t ReplyParser::State::memory() const {

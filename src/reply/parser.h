@@ -75,12 +75,16 @@ class ReplyParser::State {
   struct Rare {
     std::vector<Control> controls;
     Carried carried;
+    std::string last;  ///< bytes that may be one of the format's last texts; no reader has seen them
   };
 
   void run(const char* p, const char* end);
   void again(std::string bytes) { run(bytes.data(), bytes.data() + bytes.size()); }
   const char* read(const char* p, const char* end);
   void say_carried();
+  std::size_t held_last() const { return rare_ ? rare_->last.size() : 0; }
+  std::string_view hold_last(std::string_view bytes, std::string& joined);  // parser_last.cpp
+  std::string take_last();
   bool finish_place();
 
   // text up to a marker (parser_text.cpp)
@@ -102,6 +106,7 @@ class ReplyParser::State {
   void begin_content(Gap gap);
   void meet_turn(const Mark& mark, std::string source);
   void meet_end(const Mark& mark, std::string_view source);
+  void say_end(std::string_view source, std::string_view role = {});
   bool finish_text();
 
   // white space, then a marker or not (parser_gap.cpp)

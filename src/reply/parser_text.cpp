@@ -244,12 +244,16 @@ void ReplyParser::State::meet_end(const Mark& mark, std::string_view source) {
     gap_ = Gap::none;
     return;
   }
+  say_end(source, mark.meaning == Meaning::turn ? std::string_view(machine_->format.turns[mark.index].role) : std::string_view());
+  place_ = Place::done;
+}
+
+void ReplyParser::State::say_end(std::string_view source, std::string_view role) {
   ReplyEvent event;
   event.kind = Kind::end;
   event.source = source;
-  if (mark.meaning == Meaning::turn) event.text = machine_->format.turns[mark.index].role;
+  event.text = role;
   out_.say(event);
-  place_ = Place::done;
 }
 
 }  // namespace parlance

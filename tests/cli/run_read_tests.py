@@ -130,6 +130,19 @@ for arguments, reply, code, words in (
     got = run(*arguments, reply=reply)
     expect(f"{arguments} is refused", got[0] == code and got[1] == "" and words in got[2], got)
 
+# Special tokens that nobody told, and what the sandbox refuses, do not hide where the reply begins; eos_token ends it.
+with tempfile.TemporaryDirectory() as folder:
+    needy = pathlib.Path(folder) / "needy.jinja"
+    needy.write_text("{{ bos_token + '' }}{% set l = [] %}{% set _ = l.append(1) %}{% for m in messages %}[{{ m.role }}]{{ m.content }}{{ eos_token }}{% endfor %}"
+                     "{% if add_generation_prompt %}[assistant]{% if think %}<think>{% else %}<think></think>{% endif %}{% endif %}")
+    asked = {"messages": [{"role": "user", "content": "Q"}], "think": True, "eos_token": "[DONE]"}
+    line = json.dumps({"id": 1, "request": asked, "reply": "R</think>A[DONE]"})
+    code, out, errors = run("-t", str(needy), "--jsonl", reply=line.encode())
+    answer = json.loads(out)
+    expect("the prompt of a template that needs bos_token", code == 0 and "notes" not in answer, (out, errors))
+    message = answer["message"]
+    expect("reasoning that it opened, and the end of eos_token", (message.get("reasoning_content"), message["content"]) == ("R", "A"), answer)
+
 # A request that the template refuses has a reply all the same.
 with tempfile.TemporaryDirectory() as folder:
     refusing = pathlib.Path(folder) / "refusing.jinja"

@@ -37,7 +37,8 @@ TEST(ReplyFormats, MembersOfEveryKindAreTheSameAfterJson) {
   format.reasoning_close = {{"</a>", "</b>"}, {}, {}};
   format.content_open = {{"<text>"}, "\n", {}};
   format.content_close = {{" </text>"}, {}, {}};
-  format.calls_end_reasoning = true;
+  format.calls_end_reasoning = format.calls_end_opened_reasoning = true;
+  format.last = {"</s>", "<|e|>"};
   format.parallel = false;
   format.end = {{{"<e>"}, " ", "\n"}, {{"<f>", "\"\\é\n"}, {}, {}}, {{"\n"}, {}, {}}, {{"\r\n"}, "\n", {}}};
   format.control = {"<t>", "<e>"};
