@@ -45,7 +45,7 @@ class JsonScanner {
   /// How many objects are open.
   std::uint32_t objects() const;
   /// Where any character may follow.
-  bool inside_text() const { return at_ == At::string && !key_ && !utf8_.inside(); }
+  bool inside_text() const { return at_ == At::string && !utf8_.inside(); }
   bool inside_string() const { return at_ == At::string || at_ == At::escape || at_ == At::hex; }
   /// Whether what was fed is a whole value; a number may be one and still go on.
   bool complete() const { return depth_ == 0 && (at_ == At::comma_or_end || is_whole_number()); }

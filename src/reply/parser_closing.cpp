@@ -5,6 +5,7 @@
 // What follows decides: behind a value stands another argument, or the end of the call. Where the value's own tag is missing
 // and another one ends it, more must follow, since the tag may still come. Until it is decided, all is held: white space up
 // to a gap's length, a key, and the markers themselves. Begin reading at decide; match_in_value asks it.
+#include <algorithm>
 #include <utility>
 
 #include "reply/parser.h"
@@ -146,16 +147,20 @@ ReplyParser::State::Found ReplyParser::State::match_in_value(std::string_view by
 
 const char* ReplyParser::State::read_tag_value(const char* p, const char* end) {
   if (!held_.empty()) {
-    held_ += *p++;
+    const std::size_t size = std::min<std::size_t>(static_cast<std::size_t>(end - p), kLongestGap);
+    held_.append(p, size);
     settle_value(false);
-    return p;
+    return p + size;
   }
   const MarkerTrie& markers = trie();
-  while (p != end) {
-    const char* const begin = p;
-    p = markers.skip(p, end);
-    put_text({begin, p});
-    if (p == end) return p;
+  const char* begin = p;
+  while ((p = markers.skip(p, end)) != end) {
+    const Found any = match({p, end}, here() + static_cast<std::size_t>(p - begin));
+    if (any.size == 0 && !any.more) {
+      ++p;
+      continue;
+    }
+    put_text({std::exchange(begin, p), p});  // whether it is an end depends on the value so far
     const Found found = match_in_value({p, end}, here(), false);
     if (found.more) {
       held_.assign(p, end);
@@ -165,9 +170,10 @@ const char* ReplyParser::State::read_tag_value(const char* p, const char* end) {
       meet(found.mark, std::string(p, found.size));
       return p + found.size;
     }
-    put_text({p++, 1});
+    ++p;
   }
-  return p;
+  put_text({begin, end});
+  return end;
 }
 
 /// What is held of a value begins with a marker, or its first byte is text, or it depends. False where it depends.

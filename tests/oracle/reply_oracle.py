@@ -197,6 +197,20 @@ def reads_as_object(data):
     return isinstance(value, dict)
 
 
+def escaped(data):
+    """Line ends and tabs inside of strings as their escapes, which is how they are read."""
+    out, inside, escape = bytearray(), False, False
+    for byte in data:
+        if inside and not escape and byte in b"\n\r\t":
+            out += {10: b"\\n", 13: b"\\r", 9: b"\\t"}[byte]
+            continue
+        if byte == 0x22 and not escape:
+            inside = not inside
+        escape = inside and not escape and byte == 0x5C
+        out.append(byte)
+    return bytes(out)
+
+
 def check_json(dump, count, rng):
     """Arguments are complete just where they are an object of JSON, and then go through byte by byte."""
     texts = []
@@ -217,6 +231,7 @@ def check_json(dump, count, rng):
         if not stripped.startswith(b"{"):
             continue
         good += whole
+        text, stripped = escaped(text), escaped(stripped)
         if whole != reads_as_object(text) or (whole and calls[0]["function"]["arguments"].encode() != stripped):
             if whole and not reads_as_object(text) and reads_as_object(head[12:] + text + b"}"):
                 continue
