@@ -251,6 +251,7 @@ class ReplyParser::State {
   bool fresh_ : 1 = true;            ///< the answer has not begun
   bool tokens_ : 1 = false;          ///< control tokens are told
   bool answers_ : 1 = false;         ///< text of the answer came since the last marker outside of it
+  bool opened_ : 1 = false;          ///< the reply itself has opened reasoning: its marker is no word there
   std::uint8_t blanks_ = 0;      ///< of held_, the white space of a gap
   std::uint8_t form_ = 0;
   std::uint8_t turn_ = 0;

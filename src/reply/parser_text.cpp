@@ -68,14 +68,15 @@ const char* ReplyParser::State::absorb(const char* p, const char* end) {
 }
 
 /// A marker that opens reasoning is text inside it, but for one that repeats what the prompt has opened; and inside of an answer,
-/// which may speak of it, unless it is a control token.
+/// which may speak of it, unless it is a control token or the reply has opened reasoning by it before.
 bool ReplyParser::State::counts(const Mark& mark, std::string_view source, std::uint64_t place) const {
   if (tokens_ && !is_fed_so(source, place)) return false;
   const bool opens = mark.meaning == Meaning::call_open || mark.meaning == Meaning::call_item;
   if (opens && place_ == Place::text && machine_->forms[mark.index].form->initial && !fresh_) return false;
   if (mark.meaning != Meaning::reasoning_open) return true;
   if (region_ == Region::reasoning) return blank_reasoning_;
-  return !answers_ || in_prompt_ || is_certain(source);
+  const bool is_shaped = source.find("<|") != source.npos;  // as a control token: nobody writes it by chance
+  return !answers_ || in_prompt_ || opened_ || is_shaped || is_certain(source);
 }
 
 /// Whether each control token in a marker's bytes was fed as one; the prompt's are taken for such.
@@ -199,6 +200,7 @@ void ReplyParser::State::meet_outside(const Mark& mark, std::string source) {
   absorb_ = mark.after;
   switch (mark.meaning) {
     case Meaning::reasoning_open:
+      opened_ = opened_ || !in_prompt_;
       put_markup(source);
       place_ = Place::text;
       region_ = Region::reasoning;
