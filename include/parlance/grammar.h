@@ -87,13 +87,14 @@ class Grammar {
 
 /// The grammar of a reply in this format: from where the prompt ends to where the model stops.
 ///
-/// No schema makes it fail: what a grammar cannot say is allowed, and noted. It is bounded by the size of the schemas.
+/// What a grammar cannot say of a schema is allowed, and noted; what no value fits is left out, and so is its tool, with a note.
+/// Time and memory are bounded, whatever the schemas say.
 /// Fails with: json (place) when the tools are no JSON; value when they are no list of tools, when a call is demanded and
-/// there is no tool (or none of that name), or when the format has no calls.
+/// there is no tool (or none of that name, or none that a value fits), or when the format has no calls.
 Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& options = {});
 
 /// The grammar of a JSON text by a schema, as for a request's `response_format`. `open` is GrammarOptions::open.
-/// Fails with: json (place) when the schema is no JSON.
+/// Fails with: json (place) when the schema is no JSON. A schema that no value fits gives a grammar that accepts nothing.
 Result<Grammar> make_value_grammar(std::string_view schema, bool open = false);
 
 }  // namespace parlance
