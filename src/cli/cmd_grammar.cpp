@@ -31,14 +31,6 @@ struct GrammarCommand {
   bool notes = false;
 };
 
-Error usage_error(std::string message, std::string hint = {}) {
-  Error::Parts parts;
-  parts.code = ErrorCode::usage;
-  parts.message = std::move(message);
-  parts.hint = std::move(hint);
-  return Error(std::move(parts));
-}
-
 Result<std::string> read_input(const std::string& path) { return read_file(path == "-" ? "/dev/stdin" : path); }
 
 /// The one place that chooses how replies are written.
@@ -116,7 +108,7 @@ Result<GrammarOptions> options_of(const GrammarCommand& command) {
 
 Result<Grammar> make(GrammarCommand& command) {
   if (!command.schema.empty()) {
-    if (command.prompt_options.wish.any() || !command.reply_format.empty()) return usage_error("--schema is a grammar of JSON, not of replies");
+    if (command.prompt_options.wish.any() || !command.reply_format.empty()) return usage("--schema is a grammar of JSON, not of replies");
     const Result<std::string> text = read_input(command.schema);
     return text ? make_value_grammar(*text, command.open) : Result<Grammar>(text.error());
   }
@@ -130,7 +122,7 @@ Result<Grammar> make(GrammarCommand& command) {
 
 int run_grammar(GrammarCommand& command) {
   const std::optional<GrammarSyntax> syntax = find_grammar_syntax(command.syntax);
-  if (!syntax) return report(usage_error("there is no syntax '" + command.syntax + "'", "gbnf, lark, structural-tag or json-schema"));
+  if (!syntax) return report(usage("there is no syntax '" + command.syntax + "'", "gbnf, lark, structural-tag or json-schema"));
   const Result<Grammar> grammar = make(command);
   if (!grammar) return report(grammar.error());
   for (const GrammarNote& note : grammar->notes()) {

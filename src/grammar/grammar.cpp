@@ -5,6 +5,7 @@
 #include <iterator>
 #include <unordered_set>
 
+#include "base/nearest.h"
 #include "grammar/data.h"
 #include "grammar/matcher.h"
 #include "grammar/printers.h"
@@ -49,7 +50,7 @@ Result<void> read_tools(Grammar::Data& data, grammar::Notes& notes) {
   if (auto parsed = data.document.parse(data.options.tools, "<tools>"); !parsed) return parsed.error();
   const Value root = data.document.root();
   if (root.is_none()) return {};
-  if (!root.is_sequence()) return value_error("tools are a list", "");
+  if (!root.is_sequence()) return value_error("tools are a list", "tools", "give what stands under `tools` in a request, not the request");
   std::unordered_set<std::string> names;
   std::size_t number = 0;
   for (const Value value : items(root)) {
@@ -74,8 +75,10 @@ bool prune(Grammar::Data& data, grammar::Notes& notes) {
 Result<void> choose_tools(Grammar::Data& data, const ReplyFormat& format) {
   const ToolChoice choice = data.options.choice;
   if (choice == ToolChoice::named) {
+    NearestName nearest(data.options.name);
+    for (const Tool& tool : data.tools) nearest.offer(tool.name);
     std::erase_if(data.tools, [&](const Tool& tool) { return tool.name != data.options.name; });
-    if (data.tools.empty()) return value_error("there is no tool '" + data.options.name + "' to call", "tool_choice");
+    if (data.tools.empty()) return value_error("there is no tool '" + data.options.name + "' to call", "tool_choice", nearest.hint());
   }
   const bool must = choice == ToolChoice::required || choice == ToolChoice::named;
   if (must && data.tools.empty()) return value_error("a call is required, and there is no tool", "tool_choice");

@@ -57,11 +57,11 @@ std::vector<bool> Ir::productive() const {
 std::vector<bool> Ir::prune() {
   std::vector<bool> has_text = productive();
   for (Node& n : nodes_) {
-    const auto children = std::span(children_).subspan(n.op == Op::choice || n.op == Op::repeat ? n.begin : 0, n.op == Op::choice || n.op == Op::repeat ? n.size : 0);
     if (n.op == Op::choice) {
+      const auto children = std::span(children_).subspan(n.begin, n.size);
       const auto kept = std::stable_partition(children.begin(), children.end(), [&](NodeId child) { return has_text[child]; });
       n.size = static_cast<std::uint32_t>(kept - children.begin());
-    } else if (n.op == Op::repeat && n.min == 0 && !has_text[children[0]]) {
+    } else if (n.op == Op::repeat && n.min == 0 && !has_text[children_[n.begin]]) {
       n = {Op::sequence};
     } else if (n.op == Op::text) {
       for (Stop& stop : std::span(stops_).subspan(n.begin, n.size)) {

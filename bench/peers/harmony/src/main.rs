@@ -2,16 +2,18 @@
 //!
 //! Speaks the protocol of ../../../README.md. Of the context it takes {"pieces"}, which it joins and encodes once; the
 //! template is not looked at, since the parser knows one format only. Begin with obey().
+#[path = "../../measure.rs"]
+mod measure;
+
 use base64::{engine::general_purpose::STANDARD, Engine};
+use measure::measure;
 use openai_harmony::chat::{Content, Message, Role};
 use openai_harmony::{load_harmony_encoding, HarmonyEncoding, HarmonyEncodingName, StreamableParser};
 use serde_json::{json, Value as Json};
 use std::fmt::Write as _;
 use std::io::{BufRead, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-const SAMPLE: Duration = Duration::from_micros(20);
-const MIN_SAMPLES: usize = 3;
 /// The ranks of the vocabulary; special tokens are numbered behind them.
 const RANKS: u32 = 199_998;
 
@@ -72,29 +74,6 @@ fn message_of(messages: &[Message]) -> Json {
         }
     }
     json!({"message": {"reasoning_content": reasoning, "content": content, "tool_calls": calls}})
-}
-
-fn run_batch(count: usize, op: &mut dyn FnMut() -> Result<Vec<Message>, String>) -> Result<Duration, String> {
-    let start = Instant::now();
-    for _ in 0..count {
-        std::hint::black_box(op()?);
-    }
-    Ok(start.elapsed())
-}
-
-fn measure(min: Duration, mut op: impl FnMut() -> Result<Vec<Message>, String>) -> Result<Json, String> {
-    let mut batch = 1;
-    while run_batch(batch, &mut op)? < SAMPLE {
-        batch *= 2;
-    }
-    let (mut samples, mut total) = (Vec::new(), Duration::ZERO);
-    while total < min || samples.len() < MIN_SAMPLES {
-        let took = run_batch(batch, &mut op)?;
-        total += took;
-        samples.push(took.as_nanos() as f64 / batch as f64);
-    }
-    samples.sort_by(f64::total_cmp);
-    Ok(json!({"ns_per_op": samples[samples.len() / 2], "ops": batch * samples.len()}))
 }
 
 fn obey(encoding: &HarmonyEncoding, tokens: &mut Vec<u32>, command: &Json) -> Result<Json, String> {

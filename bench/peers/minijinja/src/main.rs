@@ -4,16 +4,18 @@
 //! Two things are added so that it can take part: `tojson` prints as Python's json.dumps does
 //! (python_json.rs), and the `generation` tags, which it lacks, are taken out of the source. The
 //! context is deserialised straight into minijinja's own value. Begin with obey().
+#[path = "../../measure.rs"]
+mod measure;
 mod python_json;
+
+use measure::measure;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Error, ErrorKind, Template, Value};
 use serde_json::{json, Value as Json};
 use std::io::{BufRead, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-const SAMPLE: Duration = Duration::from_micros(20);
-const MIN_SAMPLES: usize = 3;
 /// 2026-03-14, the day on which the clock stands in every engine.
 const DAY: &[(&str, &str)] = &[
     ("%d", "14"),
@@ -118,32 +120,6 @@ fn compile<'e>(env: &'e Environment, source: &'e str) -> Result<Template<'e, 'e>
 fn end_to_end(template: &Template, job: &Job) -> Result<String, String> {
     let context = parse_context(&job.context_text)?;
     template.render(context).map_err(|e| e.to_string())
-}
-
-fn run_batch<T>(
-    count: usize,
-    op: &mut dyn FnMut() -> Result<T, String>,
-) -> Result<Duration, String> {
-    let start = Instant::now();
-    for _ in 0..count {
-        std::hint::black_box(op()?);
-    }
-    Ok(start.elapsed())
-}
-
-fn measure<T>(min: Duration, mut op: impl FnMut() -> Result<T, String>) -> Result<Json, String> {
-    let mut batch = 1;
-    while run_batch(batch, &mut op)? < SAMPLE {
-        batch *= 2;
-    }
-    let (mut samples, mut total) = (Vec::new(), Duration::ZERO);
-    while total < min || samples.len() < MIN_SAMPLES {
-        let took = run_batch(batch, &mut op)?;
-        total += took;
-        samples.push(took.as_nanos() as f64 / batch as f64);
-    }
-    samples.sort_by(f64::total_cmp);
-    Ok(json!({"ns_per_op": samples[samples.len() / 2], "ops": batch * samples.len()}))
 }
 
 fn bench(env: &Environment, job: &Job, command: &Json) -> Result<Json, String> {
