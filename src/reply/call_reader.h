@@ -28,6 +28,19 @@ struct JsonReader {
   bool raw_escape = false;
 };
 
+/// What decides about a tag in a value that is held: while that is on its way, a byte more changes nothing, and what is held
+/// need not be looked at anew. Small, since it is part of a state that is copied.
+struct Waiting {
+  enum class For : std::uint8_t { nothing, blanks, text, marker, anything };
+  enum class Among : std::uint8_t { behind, over, content, key };  ///< whose markers
+  std::uint16_t own = 0;      ///< in the value's own markers: the place of a longer one that begins as the tag does
+  std::uint16_t place = 0;    ///< for a marker: its place; for blanks or a text: how many bytes there may still be
+  std::uint8_t own_blanks = 0;
+  std::uint8_t blanks = 0;
+  For what = For::nothing;
+  Among among = Among::behind;
+};
+
 /// Arguments in tags.
 struct TagReader {
   struct Frame {
@@ -55,6 +68,7 @@ struct TagReader {
   bool opens = false;         ///< the next key is the first of its value, and tells whether that is a list
   HeldText key;               ///< of the value, where its closing tag repeats it
   HeldText entity;            ///< the beginning of &lt;
+  Waiting waiting;            ///< while a tag is held that may be the value's end
   JsonScanner probe;          ///< candidate: what was read so far is the beginning of JSON
 };
 

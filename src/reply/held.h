@@ -50,7 +50,13 @@ class HeldText {
     }
     return *this;
   }
-  void clear() { text_.reset(); }
+  /// Keeps a little room, since the next text often comes soon.
+  void clear() {
+    constexpr std::size_t kKept = 64;
+    if (!text_) return;
+    if (text_->capacity() > kKept) return text_.reset();
+    text_->clear();
+  }
   std::string take() {
     std::string text = text_ ? std::move(*text_) : std::string();
     text_.reset();

@@ -106,8 +106,6 @@ bool Outlet::complete_carry(std::string_view& bytes) {
 
 void Outlet::take(Kind kind, bool escaped, std::string_view bytes) {
   if (bytes.empty()) return;
-  const bool whole = static_cast<unsigned char>(bytes.back()) < 0x80;
-  if (whole && carry_size_ == 0) return give(kind, escaped, bytes);
   if (carry_size_ != 0) {
     if ((kind == carry_kind_ && escaped == carry_escaped_) && !complete_carry(bytes)) return;
     flush();

@@ -15,9 +15,9 @@ class Outlet {
   void close() { sink_ = nullptr; }
 
   /// Text that is its own source.
-  void text(Kind kind, std::string_view bytes) { take(kind, false, bytes); }
+  void text(Kind kind, std::string_view bytes) { put(kind, false, bytes); }
   /// The same as the inside of a JSON string.
-  void program(std::string_view bytes) { take(Kind::arguments, true, bytes); }
+  void program(std::string_view bytes) { put(Kind::arguments, true, bytes); }
   /// Bytes that mean `meant`.
   void piece(Kind kind, std::string_view source, std::string_view meant = {});
   void say(ReplyEvent event);
@@ -41,6 +41,10 @@ class Outlet {
  private:
   std::uint32_t current() const { return call_ == 0 ? 0 : call_ - 1; }
   std::uint64_t position(std::uint64_t place) const { return place < origin_ ? 0 : place - origin_; }
+  void put(Kind kind, bool escaped, std::string_view bytes) {
+    const bool whole = carry_size_ == 0 && !bytes.empty() && static_cast<unsigned char>(bytes.back()) < 0x80;
+    return whole ? give(kind, escaped, bytes) : take(kind, escaped, bytes);
+  }
   void take(Kind kind, bool escaped, std::string_view bytes);
   bool complete_carry(std::string_view& bytes);
   void give(Kind kind, bool escaped, std::string_view bytes);

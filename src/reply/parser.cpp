@@ -79,10 +79,12 @@ void ReplyParser::State::say_carried() {
 void ReplyParser::State::feed(std::string_view bytes, const ReplySink& sink) {
   if (bytes.empty()) return;
   out_.open(sink);
-  if (rare_ && rare_->carried.open) say_carried();
-  std::string joined;
-  bytes = hold_last(bytes, joined);
-  run(bytes.data(), bytes.data() + bytes.size());
+  if (!put_plain(bytes)) {
+    if (rare_ && rare_->carried.open) say_carried();
+    std::string joined;
+    bytes = hold_last(bytes, joined);
+    run(bytes.data(), bytes.data() + bytes.size());
+  }
   out_.close();
 }
 

@@ -38,6 +38,7 @@ class ReplyParser::State {
   using Mark = reply::Mark;
   using Call = reply::CallReader;
   using Cursor = reply::MarkerTrie::Cursor;
+  using Waiting = reply::Waiting;
   enum class Place : std::uint8_t {
     text, header, opening,           // outside of calls
     literal, next, list, field,      // between the parts of calls
@@ -52,6 +53,7 @@ class ReplyParser::State {
     std::size_t size = 0;  ///< of the marker, 0 for none
     bool more = false;     ///< it depends on bytes to come
     Mark mark{};
+    Cursor at{};           ///< how far the markers go on
   };
   /// Whether a marker in a value is one, or depends on what follows.
   enum class Verdict : std::uint8_t { no, more, yes };
@@ -91,6 +93,7 @@ class ReplyParser::State {
   const reply::MarkerTrie& trie() const;
   void put_text(std::string_view bytes);
   void put_markup(std::string_view bytes) { out_.piece(Kind::marker, bytes); }
+  bool put_plain(std::string_view bytes);
   const char* read_text(const char* p, const char* end);
   const char* absorb(const char* p, const char* end);
   const char* match_on(const char* p, const char* end);
@@ -229,7 +232,10 @@ class ReplyParser::State {
   bool is_certain(std::string_view source) const;
   bool is_whole_value() const;
   bool may_be_key(std::string_view key, bool declared) const;
-  Ahead look_ahead(const reply::MarkerTrie& markers, std::string_view rest, std::uint64_t place) const;
+  const reply::MarkerTrie& markers(Waiting::Among among) const;
+  void wait_for(Waiting::For what, std::size_t place = 0, Waiting::Among among = {}, std::uint8_t blanks = 0) const;
+  bool waits_on(char c) const;
+  Ahead look_ahead(Waiting::Among among, std::string_view rest, std::uint64_t place) const;
   Verdict decide(const Mark& mark, std::string_view bytes, std::size_t size, std::uint64_t place, bool last) const;
   Verdict decide_open(std::string_view rest, std::uint64_t place, bool declared) const;
   Verdict decide_close(std::string_view rest, std::uint64_t place, bool last) const;

@@ -32,6 +32,48 @@ bool has_two_tags(std::string_view marker) {
 
 }  // namespace
 
+const MarkerTrie& ReplyParser::State::markers(Waiting::Among among) const {
+  switch (among) {
+    case Waiting::Among::behind: return form().tags.behind;
+    case Waiting::Among::over: return form().tags.over;
+    case Waiting::Among::key: return form().tags.key;
+    case Waiting::Among::content: break;
+  }
+  return machine_->content;
+}
+
+/// Of two that are waited for one may change alone: then anything may.
+void ReplyParser::State::wait_for(Waiting::For what, std::size_t place, Waiting::Among among, std::uint8_t blanks) const {
+  Waiting& waiting = call_->tags().waiting;
+  waiting.what = waiting.what == Waiting::For::nothing ? what : Waiting::For::anything;
+  waiting.place = static_cast<std::uint16_t>(place);
+  waiting.among = among;
+  waiting.blanks = blanks;
+}
+
+/// Whether what is held, with `c` behind it, depends on the same as without.
+bool ReplyParser::State::waits_on(char c) const {
+  Waiting& waiting = call_->tags().waiting;
+  Cursor own{waiting.own, waiting.own_blanks};
+  const bool longer = waiting.own != MarkerTrie::kRoot && trie().step(own, c);
+  if (longer && trie().has_mark(own)) return false;
+  waiting.own = longer ? own.node : MarkerTrie::kRoot;
+  waiting.own_blanks = own.blanks;
+  switch (waiting.what) {
+    case Waiting::For::nothing: return longer;
+    case Waiting::For::blanks: return is_json_space(c) && waiting.place-- > 0;
+    case Waiting::For::text: return reply::may_be_in_text(c) && !markers(waiting.among).begins(c) && waiting.place-- > 0;
+    case Waiting::For::marker: break;
+    case Waiting::For::anything: return false;
+  }
+  const MarkerTrie& among = markers(waiting.among);
+  Cursor at{waiting.place, waiting.blanks};
+  if (!among.step(at, c) || among.has_mark(at)) return false;
+  waiting.place = at.node;
+  waiting.blanks = at.blanks;
+  return true;
+}
+
 /// A control token that was fed as one is no text.
 bool ReplyParser::State::is_certain(std::string_view source) const {
   if (!tokens_) return false;
@@ -47,13 +89,19 @@ bool ReplyParser::State::is_whole_value() const {
 }
 
 /// The marker of `markers` behind white space. `no` where none is, `more` where it depends on what follows.
-ReplyParser::State::Ahead ReplyParser::State::look_ahead(const MarkerTrie& markers, std::string_view rest, std::uint64_t place) const {
+ReplyParser::State::Ahead ReplyParser::State::look_ahead(Waiting::Among among, std::string_view rest, std::uint64_t place) const {
   std::size_t blanks = 0;
   while (blanks < rest.size() && blanks <= kLongestGap && is_json_space(rest[blanks])) ++blanks;
   if (blanks > kLongestGap) return {};
-  if (blanks == rest.size()) return {Verdict::more, blanks, {}};
-  const Found found = match_in(markers, rest.substr(blanks), place + blanks);
-  if (found.more) return {Verdict::more, blanks + found.size, found.mark};
+  if (blanks == rest.size()) {
+    wait_for(Waiting::For::blanks, kLongestGap - blanks);
+    return {Verdict::more, blanks, {}};
+  }
+  const Found found = match_in(markers(among), rest.substr(blanks), place + blanks);
+  if (found.more) {
+    wait_for(Waiting::For::marker, found.at.node, among, found.at.blanks);
+    return {Verdict::more, blanks + found.size, found.mark};
+  }
   return {found.size == 0 ? Verdict::no : Verdict::yes, blanks + found.size, found.mark};
 }
 
@@ -73,12 +121,17 @@ ReplyParser::State::Verdict ReplyParser::State::decide_open(std::string_view res
   for (std::size_t i = 0; i < rest.size() && i < machine_->limits.name; ++i) {
     if (closers.begins(rest[i])) {
       const Found found = match_in(closers, rest.substr(i), place + i);
-      if (found.more) return Verdict::more;
+      if (found.more) {
+        wait_for(Waiting::For::marker, found.at.node, Waiting::Among::key, found.at.blanks);
+        return Verdict::more;
+      }
       if (found.size != 0) return !ends_reply(found.mark.meaning) && may_be_key(rest.substr(0, i), declared) ? Verdict::yes : Verdict::no;
     }
     if (!reply::may_be_in_text(rest[i])) return Verdict::no;
   }
-  return rest.size() < machine_->limits.name ? Verdict::more : Verdict::no;
+  if (rest.size() >= machine_->limits.name) return Verdict::no;
+  wait_for(Waiting::For::text, machine_->limits.name - rest.size() - 1, Waiting::Among::key);
+  return Verdict::more;
 }
 
 bool ReplyParser::State::may_be_key(std::string_view key, bool declared) const {
@@ -95,11 +148,14 @@ ReplyParser::State::Verdict ReplyParser::State::decide_close(std::string_view re
   const Verdict enough = last ? Verdict::yes : Verdict::more;
   if (!tags().close_end.empty()) {
     const std::string key = std::string(call_->tags().key) + tags().close_end;
-    if (!rest.starts_with(key)) return key.starts_with(rest) ? enough : Verdict::no;
+    if (!rest.starts_with(key)) {
+      wait_for(Waiting::For::anything);
+      return key.starts_with(rest) ? enough : Verdict::no;
+    }
     rest.remove_prefix(key.size());
     place += key.size();
   }
-  const Ahead ahead = look_ahead(form().tags.behind, rest, place);
+  const Ahead ahead = look_ahead(Waiting::Among::behind, rest, place);
   if (ahead.verdict == Verdict::more) return enough;
   if (ahead.mark.meaning == Meaning::tag_close && call_->tags().depth() == 0) return Verdict::no;
   if (ahead.mark.meaning != Meaning::tag_open) return ahead.verdict;
@@ -112,13 +168,13 @@ ReplyParser::State::Verdict ReplyParser::State::decide_close(std::string_view re
 ReplyParser::State::Verdict ReplyParser::State::decide_end(std::string_view source, std::string_view rest, std::uint64_t place, bool last) const {
   bool several = has_two_tags(source);
   if (form().form->layout == CallLayout::section && form().form->close.exists()) {
-    const Ahead closing = look_ahead(form().tags.over, rest, place);
+    const Ahead closing = look_ahead(Waiting::Among::over, rest, place);
     if (closing.verdict != Verdict::yes || closing.mark.meaning != Meaning::call_close) return closing.verdict;
     several = true;
     rest.remove_prefix(closing.size);
     place += closing.size;
   }
-  const Ahead ahead = look_ahead(machine_->content, rest, place);
+  const Ahead ahead = look_ahead(Waiting::Among::content, rest, place);
   return ahead.verdict == Verdict::more && last && several ? Verdict::yes : ahead.verdict;
 }
 
@@ -128,6 +184,7 @@ ReplyParser::State::Found ReplyParser::State::match_in_value(std::string_view by
   Found found;
   Cursor at;
   bool undecided = false;
+  call_->tags().waiting = {};
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     found.more = undecided;
     if (!markers.step(at, bytes[i])) return found;
@@ -142,14 +199,18 @@ ReplyParser::State::Found ReplyParser::State::match_in_value(std::string_view by
     }
   }
   found.more = !last || undecided || found.size == 0;
+  call_->tags().waiting.own = at.node;
+  call_->tags().waiting.own_blanks = at.blanks;
   return found;
 }
 
 const char* ReplyParser::State::read_tag_value(const char* p, const char* end) {
   if (!held_.empty()) {
+    const char* const begin = p;
+    while (p != end && waits_on(*p)) ++p;
     const std::size_t size = std::min<std::size_t>(static_cast<std::size_t>(end - p), kLongestGap);
-    held_.append(p, size);
-    settle_value(false);
+    held_.append(begin, p + size);
+    if (size != 0) settle_value(false);
     return p + size;
   }
   const MarkerTrie& markers = trie();

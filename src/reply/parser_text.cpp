@@ -112,7 +112,19 @@ ReplyParser::State::Found ReplyParser::State::match_in(const MarkerTrie& markers
     if (markers.is_leaf(at)) return found;
   }
   found.more = true;
+  found.at = at;
   return found;
+}
+
+/// Text in which no marker begins, with nothing held before it: most pieces of most replies. False where it is not so plain.
+bool ReplyParser::State::put_plain(std::string_view bytes) {
+  if (place_ != Place::text || gap_ != Gap::none || !held_.empty() || !absorb_.empty()) return false;
+  if (rare_ || !machine_->format.last.empty()) return false;
+  const MarkerTrie& markers = trie();
+  const char* const end = bytes.data() + bytes.size();
+  if (markers.skip(bytes.data(), end) != end) return false;
+  put_text(bytes);
+  return true;
 }
 
 const char* ReplyParser::State::read_text(const char* p, const char* end) {
