@@ -26,11 +26,6 @@ std::string ReplyGrammar::opening(const CallForm& form) const {
   return form.call[0].kind == Part::literal ? form.call[0].literal.texts[0] : "";
 }
 
-std::string ReplyGrammar::behind_opening(const CallForm& form) const {
-  if (form.layout != CallLayout::single) return form.open.after;
-  return form.call[0].kind == Part::literal ? form.call[0].literal.after : "";
-}
-
 // ---- several calls
 
 /// Where content ends: each opening, with the calls behind it; and turns that a headed call begins with.

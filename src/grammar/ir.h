@@ -35,6 +35,7 @@ struct Range {
   char32_t last = 0;
   bool operator==(const Range&) const = default;
 };
+inline const std::vector<Range> kAnyChar{{0, 0x10FFFF}};
 
 /// What ends a text: a literal, and the node behind it; kNone: it must not occur.
 struct Stop {

@@ -13,7 +13,6 @@ bool Matcher::accepts(std::string_view text) {
   sets_.clear();
   sets_.resize(text.size() + 1);
   accepted_ = false;
-  furthest_ = 0;
   if (!utf8::is_valid(text, false)) return false;
   add(0, {root_, 0, 0});
   run();
@@ -22,10 +21,7 @@ bool Matcher::accepts(std::string_view text) {
 
 void Matcher::run() {
   for (at_ = 0; at_ <= text_.size(); ++at_) {
-    for (std::size_t i = 0; i < sets_[at_].items.size(); ++i) {
-      furthest_ = at_;
-      process(sets_[at_].items[i]);
-    }
+    for (std::size_t i = 0; i < sets_[at_].items.size(); ++i) process(sets_[at_].items[i]);
   }
 }
 

@@ -15,8 +15,6 @@ class Matcher {
   Matcher(const Ir& ir, NodeId root) : ir_(ir), root_(root) {}
   /// Whether the text is one of the grammar's.
   bool accepts(std::string_view text);
-  /// How many bytes of the text some text of the grammar begins with, up to the beginning of a literal or code point.
-  std::size_t furthest() const { return furthest_; }
 
  private:
   struct Item {
@@ -55,7 +53,6 @@ class Matcher {
   NodeId root_;
   std::string_view text_;
   std::size_t at_ = 0;
-  std::size_t furthest_ = 0;
   bool accepted_ = false;
   std::vector<Set> sets_;
   std::unordered_map<NodeId, StopAutomaton> automata_;

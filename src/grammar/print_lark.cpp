@@ -10,6 +10,7 @@
 #include "grammar/borders.h"
 #include "grammar/printers.h"
 #include "grammar/shared_nodes.h"
+#include "reply/text_codec.h"
 
 namespace parlance::grammar {
 namespace {
@@ -29,22 +30,11 @@ std::string lower(std::string_view name) {
   return out;
 }
 
-/// A marker in which white space is soft: that which is inside, and between two tags.
+/// A marker in which white space is soft.
 std::string soft(std::string_view marker) {
-  const auto is_blank = [&](std::size_t i) { return marker.find_first_of(" \t\n\r", i) == i; };
   std::string out;
-  std::size_t from = 0;
-  for (std::size_t i = 1; i < marker.size(); ++i) {
-    const bool between = marker[i] == '<' && marker[i - 1] == '>';
-    if (!is_blank(i) && !between) continue;
-    std::size_t end = i;
-    while (end < marker.size() && is_blank(end)) ++end;
-    if (end == marker.size()) break;
-    out += quoted(marker.substr(from, i - from)) + " /[ \\t\\n\\r]*/ ";
-    from = end;
-    i = end;
-  }
-  return out + quoted(marker.substr(from));
+  for (const std::string_view word : reply::soft_words(marker)) out.append(out.empty() ? "" : " /[ \\t\\n\\r]*/ ").append(quoted(word));
+  return out;
 }
 
 class Printer {

@@ -12,7 +12,6 @@ constexpr int kDepth = 32;
 constexpr std::size_t kLongestPattern = 4096;
 constexpr std::uint32_t kMostRepeats = 10000;
 
-const std::vector<Range> kAll{{0, 0x10FFFF}};
 const std::vector<Range> kDigits{{'0', '9'}};
 const std::vector<Range> kWord{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
 const std::vector<Range> kSpace{{9, 13}, {' ', ' '}, {0xA0, 0xA0}, {0x1680, 0x1680}, {0x2000, 0x200A}, {0x2028, 0x2029},
@@ -49,7 +48,7 @@ class Parser {
     const NodeId node = unit_(std::move(ranges));
     return {node, 1, 1, node};
   }
-  Regex anything() { return {ir_.repeat(unit_(kAll), 0, kUnbounded), 0, kUnbounded, unit_(kAll)}; }
+  Regex anything() { return {ir_.repeat(unit_(kAnyChar), 0, kUnbounded), 0, kUnbounded, unit_(kAnyChar)}; }
   Regex alternation(int depth);
   Regex alternative(int depth);
   Regex top_alternative();

@@ -55,7 +55,6 @@ class ReplyGrammar {
   NodeId call_of_group(const Group& group, bool with_opening);
   NodeId call(const CallForm& form, std::size_t tool, bool with_opening);
   std::string opening(const CallForm& form) const;
-  std::string behind_opening(const CallForm& form) const;
   NodeId id(const std::string& pattern, std::string_view name);
   NodeId object(const CallForm& form, const std::vector<CallMember>& members, const CallArguments& arguments, std::size_t tool);
   // arguments.cpp

@@ -8,7 +8,6 @@ namespace parlance::grammar {
 namespace {
 
 constexpr std::uint32_t kLongest = 1000000;  ///< counts past this are not held to
-const std::vector<Range> kAll{{0, 0x10FFFF}};
 
 }  // namespace
 
@@ -41,7 +40,7 @@ std::function<NodeId(const Unit&)> Schema::content(const Leaf& leaf) {
   const std::uint32_t max = count(leaf, "maxLength", false).value_or(kUnbounded);
   if (patterns.empty() && min == 0 && max == kUnbounded) return {};
   return [this, leaf, patterns, min, max](const Unit& unit) {
-    const auto any_text = [&] { return ir_.repeat(unit(kAll), min, max); };
+    const auto any_text = [&] { return ir_.repeat(unit(kAnyChar), min, max); };
     std::optional<Regex> regex;
     for (const auto& [schema, keyword] : patterns) {
       if (regex) {

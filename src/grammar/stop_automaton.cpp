@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "base/utf8.h"
+#include "reply/text_codec.h"
 
 namespace parlance::grammar {
 
@@ -42,19 +43,17 @@ StopAutomaton::State StopAutomaton::grow_blank(std::vector<Trie>& trie, State fr
 /// Where white space is soft, the text goes on with it and without.
 void StopAutomaton::add(std::vector<Trie>& trie, const Stop& stop, std::uint32_t number, std::span<const Stop> stops) {
   std::vector<State> all{kStart};
-  char32_t before = 0;
-  const char* p = stop.literal.data();
-  const char* const end = p + stop.literal.size();
-  while (p != end) {
-    const char32_t c = utf8::decode(p, end).code_point;
-    p += utf8::decode(p, end).size;
-    const bool blank = is_blank(c) && before != 0 && p != end;
-    const bool soft = (blank && !is_blank(before)) || (before == U'>' && c == U'<');
-    const std::size_t ways = all.size();
-    for (std::size_t i = 0; soft && i < ways && ways <= kMostWays; ++i) all.push_back(grow_blank(trie, all[i]));
-    before = c;
-    if (blank) continue;
-    for (State& state : all) state = grow(trie, state, c);
+  const std::vector<std::string_view> words = reply::soft_words(stop.literal);
+  for (const std::string_view word : words) {
+    const std::size_t ways = &word == &words.front() ? 0 : all.size();
+    for (std::size_t i = 0; i < ways && ways <= kMostWays; ++i) all.push_back(grow_blank(trie, all[i]));
+    const char* p = word.data();
+    const char* const end = p + word.size();
+    while (p != end) {
+      const auto [c, size] = utf8::decode(p, end);
+      for (State& state : all) state = grow(trie, state, c);
+      p += size;
+    }
   }
   for (const State state : all) {
     std::uint32_t& known = trie[state].stop;

@@ -11,7 +11,6 @@
 namespace parlance::grammar {
 namespace {
 
-const std::vector<Range> kAll{{0, 0x10FFFF}};
 constexpr std::uint32_t kIndent = 32;
 
 std::vector<Range> without(const std::vector<Range>& ranges, std::vector<Range> left_out) {
@@ -79,7 +78,7 @@ NodeId Style::json_special(char32_t c) const {
 NodeId Style::json_unit(const std::vector<Range>& ranges) const {
   const std::vector<Range> special{{0, 0x1F}, {'"', '"'}, {'\\', '\\'}};
   std::vector<NodeId> ways{ir_.chars(without(ranges, special))};
-  if (ranges == normalized(kAll)) {
+  if (ranges == normalized(kAnyChar)) {
     const NodeId simple = ir_.sequence({ir_.literal("\\"), hex(ir_, "\"\\/bfnrt")});
     ways.insert(ways.end(), {simple, unicode_escape(ir_, true)});
   } else {
@@ -93,7 +92,7 @@ NodeId Style::json_unit(const std::vector<Range>& ranges) const {
 NodeId Style::python_unit(const std::vector<Range>& ranges, char quote) const {
   const auto q = static_cast<char32_t>(quote);
   std::vector<NodeId> ways{ir_.chars(without(ranges, {{0, 0}, {'\n', '\n'}, {'\r', '\r'}, {'\\', '\\'}, {q, q}}))};
-  if (ranges == normalized(kAll)) {
+  if (ranges == normalized(kAnyChar)) {
     const NodeId simple = ir_.sequence({ir_.literal("\\"), hex(ir_, "\"'\\nrt")});
     ways.insert(ways.end(), {simple, unicode_escape(ir_, false)});
     return ir_.choice(ways);
@@ -154,7 +153,7 @@ NodeId Style::string_of(const std::function<NodeId(const Unit&)>& content) const
 
 NodeId Style::any_string() const {
   if (kind_ == Kind::json || kind_ == Kind::python) {
-    return string_of([this](const Unit& write) { return ir_.repeat(write(kAll), 0, kUnbounded); });
+    return string_of([this](const Unit& write) { return ir_.repeat(write(kAnyChar), 0, kUnbounded); });
   }
   if (escape_ != Escape::none) return marked_string();
   std::vector<Stop> stops{{quote_, ir_.empty()}};
@@ -165,7 +164,7 @@ NodeId Style::any_string() const {
 
 /// Text with entities, or in a section of character data.
 NodeId Style::marked_string() const {
-  const NodeId plain = string_of([this](const Unit& write) { return ir_.repeat(write(kAll), 0, kUnbounded); });
+  const NodeId plain = string_of([this](const Unit& write) { return ir_.repeat(write(kAnyChar), 0, kUnbounded); });
   if (escape_ != Escape::cdata) return plain;
   std::vector<Stop> stops{{"]]>", ir_.empty()}};
   for (const std::string& text : never_) stops.push_back({text, kNone});

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "grammar/reply_grammar.h"
+#include "reply/text_codec.h"
 #include "value/json.h"
 
 namespace parlance::grammar {
@@ -12,7 +13,6 @@ namespace {
 constexpr int kDepth = 64;
 constexpr std::size_t kMostVariants = 16;
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 /// What each way through a node is, once `prefix` stands. Ways that end inside of the prefix are left out: a marker that a
 /// prompt begins goes on.
@@ -146,20 +146,20 @@ NodeId after_prefix(Ir& ir, NodeId node, std::string_view prefix) { return Deriv
 NodeId escaped(Ir& ir, NodeId node) { return Escaping(ir).run(node); }
 
 std::vector<std::string> soft_variants(std::string_view text) {
-  std::vector<std::string> all{""};
-  for (std::size_t i = 0; i < text.size();) {
-    std::size_t end = i;
-    while (end < text.size() && is_blank(text[end]) == is_blank(text[i])) ++end;
-    const std::string_view run = text.substr(i, end - i);
-    const bool soft = is_blank(text[i]) && i > 0 && end < text.size() && all.size() * 3 <= kMostVariants;
+  const std::vector<std::string_view> words = reply::soft_words(text);
+  std::vector<std::string> all{std::string(words.front())};
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const char* const from = words[i - 1].data() + words[i - 1].size();
+    const std::string_view written(from, static_cast<std::size_t>(words[i].data() - from));
+    const bool vary = !written.empty() && all.size() * 3 <= kMostVariants;
     std::vector<std::string> longer;
     for (const std::string& head : all) {
-      longer.push_back(head + std::string(run));
-      if (soft && run.size() > 1) longer.push_back(head + std::string(run.substr(run.size() - 1)));
-      if (soft) longer.push_back(head);
+      longer.push_back(head + std::string(written));
+      if (vary && written.size() > 1) longer.push_back(head + written.back());
+      if (vary) longer.push_back(head);
     }
+    for (std::string& one : longer) one += words[i];
     all = std::move(longer);
-    i = end;
   }
   return all;
 }

@@ -6,13 +6,6 @@ namespace {
 
 constexpr std::size_t kMost = 0xFFFF;  // what validate() accepts never comes near
 
-/// White space is soft between the words of a text, and between two tags of one even where none is written.
-bool is_soft(std::string_view text, std::size_t i) {
-  const bool between_tags = text[i] == '>' && i + 1 < text.size() && text[i + 1] == '<';
-  const bool inside = i + 1 < text.size() && is_json_space(text[i + 1]) && text.find_first_not_of(" \t\r\n", i + 1) != text.npos;
-  return between_tags || inside;
-}
-
 }  // namespace
 
 MarkerTrie::Node MarkerTrie::grow(Node from, char c) {
@@ -30,12 +23,10 @@ void MarkerTrie::add(std::string_view lead, std::string_view text, const Mark& m
   first_[static_cast<unsigned char>(lead.empty() ? text.front() : lead.front())] = true;
   Node node = kRoot;
   for (const char c : lead) node = grow(node, c);
-  bool skipping = false;  // white space that a soft node stands for
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (skipping && is_json_space(text[i])) continue;
-    node = grow(node, text[i]);
-    skipping = !is_json_space(text[i]) && is_soft(text, i);
-    nodes_[node].soft = nodes_[node].soft || skipping;
+  const std::vector<std::string_view> words = soft_words(text);
+  for (const std::string_view word : words) {
+    for (const char c : word) node = grow(node, c);
+    if (&word != &words.back()) nodes_[node].soft = true;
   }
   end(node, mark);
 }

@@ -40,6 +40,22 @@ bool may_be_in_name(char c) {
   return static_cast<unsigned char>(c) > 0x20 && c != 0x7F && std::string_view("<>{}()[]\",=|").find(c) == std::string_view::npos;
 }
 
+std::vector<std::string_view> soft_words(std::string_view marker) {
+  std::vector<std::string_view> words;
+  std::size_t from = 0;
+  for (std::size_t i = 1; i < marker.size(); ++i) {
+    const bool between_tags = marker[i] == '<' && marker[i - 1] == '>';
+    if (!is_json_space(marker[i]) && !between_tags) continue;
+    std::size_t end = i;
+    while (end < marker.size() && is_json_space(marker[end])) ++end;
+    if (end == marker.size()) break;
+    words.push_back(marker.substr(from, i - from));
+    from = i = end;
+  }
+  words.push_back(marker.substr(from));
+  return words;
+}
+
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_json_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_json_space(text.back())) text.remove_suffix(1);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace parlance::reply {
 
@@ -14,6 +15,9 @@ bool may_be_in_name(char c);
 inline bool may_be_in_text(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '<' && c != 0x7F; }
 /// Without the white space at both ends.
 std::string_view trimmed(std::string_view text);
+/// The words of a marker: between two of them any white space may stand, or none. That is so where it has white space inside,
+/// and between two tags.
+std::vector<std::string_view> soft_words(std::string_view marker);
 
 /// How many bytes at the end of `text` begin a UTF-8 sequence that is not whole: at most 3.
 std::size_t incomplete_tail(std::string_view text);
