@@ -22,11 +22,6 @@ namespace {
   std::exit(1);
 }
 
-const Value* member(Value of, std::string_view key) {
-  const DictEntry* entry = find_key(*of.dict, key);
-  return entry == nullptr ? nullptr : &entry->value;
-}
-
 std::string text_of(Value of, std::string_view key) {
   const Value* value = member(of, key);
   return value == nullptr ? std::string() : std::string(leaf_text(*value));

@@ -34,6 +34,7 @@ enum class ToolChoice : std::uint8_t {
 /// What a grammar allows.
 struct GrammarOptions {
   std::string tools{};          ///< `tools` of a request, as JSON: OpenAI's objects or the inner ones alone; "": none
+  std::string tools_name = "<tools>";  ///< what errors call their text
   ToolChoice choice = ToolChoice::automatic;
   std::string name{};           ///< named: the tool
   bool parallel = true;         ///< false: at most one call. A format that allows one has only one in any case
@@ -93,8 +94,9 @@ class Grammar {
 /// there is no tool (or none of that name, or none that a value fits), or when the format has no calls.
 Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& options = {});
 
-/// The grammar of a JSON text by a schema, as for a request's `response_format`. `open` is GrammarOptions::open.
+/// The grammar of a JSON text by a schema, as for a request's `response_format`. `open` is GrammarOptions::open, `name` what errors call the
+/// schema's text.
 /// Fails with: json (place) when the schema is no JSON. A schema that no value fits gives a grammar that accepts nothing.
-Result<Grammar> make_value_grammar(std::string_view schema, bool open = false);
+Result<Grammar> make_value_grammar(std::string_view schema, bool open = false, std::string_view name = "<schema>");
 
 }  // namespace parlance

@@ -4,22 +4,20 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "cli/derive_choice.h"
+#include "cli/reply_choice.h"
 #include "cli/report.h"
+#include "cli/tool_choice.h"
 #include "parlance/grammar.h"
 #include "parlance/json.h"
 #include "parlance/source.h"
 #include "value/dict.h"
-#include "value/json.h"
 
 namespace parlance::cli {
 namespace {
 
 struct GrammarCommand {
-  PromptOptions prompt_options;  ///< -t, -m, -f
+  ReplyWish wish;  ///< how replies are written, and the tools
   std::string syntax;
-  std::string reply_format;
-  std::string tools;
   std::string request;
   std::string schema;
   std::string tool_choice;
@@ -33,72 +31,34 @@ struct GrammarCommand {
 
 Result<std::string> read_input(const std::string& path) { return read_file(path == "-" ? "/dev/stdin" : path); }
 
-/// The one place that chooses how replies are written.
-Result<ReplyFormat> format_of(GrammarCommand& command) {
-  if (!command.reply_format.empty()) {
-    const Result<std::string> text = read_input(command.reply_format);
-    return text ? ReplyFormat::from_json(*text, command.reply_format) : Result<ReplyFormat>(text.error());
-  }
-  Result<DerivedFormat> derived = derive_reply(command.prompt_options);
-  return derived ? Result<ReplyFormat>(std::move(derived->format)) : Result<ReplyFormat>(derived.error());
-}
-
-// ---- the request
-
-std::string json_text(Value value) {
-  Arena arena;
-  const Limits limits;
-  Runtime runtime(arena, limits);
-  std::string out;
-  return append_json(runtime, out, value) ? out : "null";
-}
-
-Value member(Value dict, std::string_view key) {
-  const DictEntry* entry = dict.is(Kind::dict) ? find_key(*dict.dict, key) : nullptr;
-  return entry == nullptr ? Value() : entry->value;
-}
-
-void choose(GrammarOptions& options, const std::string& word) {
-  options.name.clear();
-  if (word == "auto") {
-    options.choice = ToolChoice::automatic;
-  } else if (word == "required") {
-    options.choice = ToolChoice::required;
-  } else if (word == "none") {
-    options.choice = ToolChoice::none;
-  } else {
-    options.choice = ToolChoice::named;
-    options.name = word;
-  }
-}
-
-/// `tools`, `tool_choice` and `parallel_tool_calls` of a request.
-Result<void> take_request(GrammarOptions& options, const std::string& path) {
-  const Result<std::string> text = read_input(path);
+/// A request tells its tools, which of them may be called, and where its prompt ends.
+Result<void> take_request(GrammarOptions& options, const ReplySource& source, const GrammarCommand& command) {
+  const Result<std::string> text = read_input(command.request);
   if (!text) return text.error();
   Document document;
-  if (auto parsed = document.parse(*text, path); !parsed) return parsed.error();
-  const Value tools = member(document.root(), "tools");
-  if (!tools.is_undefined()) options.tools = json_text(tools);
-  const Value choice = member(document.root(), "tool_choice");
-  if (choice.is_string()) choose(options, std::string(leaf_text(choice)));
-  if (const Value name = member(member(choice, "function"), "name"); name.is_string()) choose(options, std::string(leaf_text(name)));
-  const Value parallel = member(document.root(), "parallel_tool_calls");
-  if (parallel.is(Kind::boolean)) options.parallel = parallel.integer != 0;
+  if (auto parsed = document.parse(*text, command.request); !parsed) return parsed.error();
+  if (auto taken = take_tool_options(options, document.root()); !taken) return taken.error();
+  options.tools_name = command.request + ": tools";
+  if (command.has_prompt || member(document.root(), "messages") == nullptr) return {};
+  const Result<ReplyStart> start = start_of_request(source, command.wish, *text, command.request);
+  if (!start) return start.error();
+  if (!start->note.empty()) std::fprintf(stderr, "note: %s\n", start->note.c_str());
+  options.prompt = start->options.prompt;
   return {};
 }
 
-Result<GrammarOptions> options_of(const GrammarCommand& command) {
+Result<GrammarOptions> options_of(const ReplySource& source, const GrammarCommand& command) {
   GrammarOptions options;
   if (!command.request.empty()) {
-    if (auto taken = take_request(options, command.request); !taken) return taken.error();
+    if (auto taken = take_request(options, source, command); !taken) return taken.error();
   }
-  if (!command.tools.empty()) {
-    const Result<std::string> text = read_input(command.tools);
+  if (!command.wish.tools.empty()) {
+    const Result<std::string> text = read_input(command.wish.tools);
     if (!text) return text.error();
     options.tools = *text;
+    options.tools_name = command.wish.tools;
   }
-  if (!command.tool_choice.empty()) choose(options, command.tool_choice);
+  if (!command.tool_choice.empty()) choose_tool(options, command.tool_choice);
   options.parallel = options.parallel && !command.no_parallel;
   options.reasoning = !command.no_reasoning;
   options.open = command.open;
@@ -106,16 +66,25 @@ Result<GrammarOptions> options_of(const GrammarCommand& command) {
   return options;
 }
 
+Result<Grammar> make_of_schema(const GrammarCommand& command) {
+  const bool of_reply = command.wish.prompt.wish.any() || !command.wish.reply_format.empty() || !command.wish.tools.empty() ||
+                        !command.request.empty() || !command.tool_choice.empty() || command.has_prompt || command.no_parallel || command.no_reasoning;
+  if (of_reply) return usage("--schema is a grammar of JSON, not of replies", "of the other options it takes --syntax, --open and --notes");
+  const Result<std::string> text = read_input(command.schema);
+  return text ? make_value_grammar(*text, command.open, command.schema) : Result<Grammar>(text.error());
+}
+
 Result<Grammar> make(GrammarCommand& command) {
-  if (!command.schema.empty()) {
-    if (command.prompt_options.wish.any() || !command.reply_format.empty()) return usage("--schema is a grammar of JSON, not of replies");
-    const Result<std::string> text = read_input(command.schema);
-    return text ? make_value_grammar(*text, command.open) : Result<Grammar>(text.error());
+  if (!command.schema.empty()) return make_of_schema(command);
+  if (!command.wish.reply_format.empty() && command.wish.prompt.wish.any()) {
+    return usage("--reply-format is the format of replies: it does not go with -t, -m or -f");
   }
-  const Result<ReplyFormat> format = format_of(command);
-  if (!format) return format.error();
-  const Result<GrammarOptions> options = options_of(command);
-  return options ? make_grammar(*format, *options) : Result<Grammar>(options.error());
+  ReplyWish source_wish = command.wish;
+  source_wish.tools.clear();  // read by the grammar itself
+  const Result<ReplySource> source = open_reply_source(source_wish);
+  if (!source) return source.error();
+  const Result<GrammarOptions> options = options_of(*source, command);
+  return options ? make_grammar(source->format, *options) : Result<Grammar>(options.error());
 }
 
 // ---- the command
@@ -149,12 +118,14 @@ Run declare_grammar(CLI::App& app) {
   GrammarCommand& c = *command;
   app.footer(kFooter);
   app.add_option("--syntax", c.syntax, "gbnf (llama.cpp), lark (llguidance),\nstructural-tag (xgrammar) or json-schema")->type_name("NAME")->required();
-  app.add_option("-t,--template", c.prompt_options.wish.file, "A template: what its model writes is derived")->type_name("FILE");
-  app.add_option("-m,--model", c.prompt_options.wish.model, kModelOption)->type_name("MODEL");
-  app.add_option("-f,--format", c.prompt_options.wish.format, "A built-in format")->type_name("NAME");
-  app.add_option("--reply-format", c.reply_format, "How replies are written, as JSON")->type_name("FILE");
-  app.add_option("--tools", c.tools, "A list of tools, as requests have them")->type_name("FILE");
-  app.add_option("--request", c.request, "A request: its tools, tool_choice and parallel_tool_calls")->type_name("FILE");
+  app.add_option("-t,--template", c.wish.prompt.wish.file, "A template: what its model writes is derived")->type_name("FILE");
+  app.add_option("-m,--model", c.wish.prompt.wish.model, kModelOption)->type_name("MODEL");
+  app.add_option("-f,--format", c.wish.prompt.wish.format, "A built-in format")->type_name("NAME");
+  app.add_option("--name", c.wish.prompt.wish.name, "Which of a model's named templates")->type_name("NAME");
+  app.add_option("--var", c.wish.prompt.variables, "Set a variable of the request's prompt; may be repeated")->type_name("KEY=JSON")->allow_extra_args(false);
+  app.add_option("--reply-format", c.wish.reply_format, "How replies are written, as parlance read --show-format\nprints it, or a response_template")->type_name("FILE");
+  app.add_option("--tools", c.wish.tools, "A list of tools, as requests have them")->type_name("FILE");
+  app.add_option("--request", c.request, "A request: its tools, tool_choice and parallel_tool_calls,\nand where its prompt ends")->type_name("FILE");
   app.add_option("--tool-choice", c.tool_choice, "auto, required, none, or the name of a tool")->type_name("CHOICE");
   app.add_option_function<std::string>(
          "--prompt", [&c](const std::string& text) { c.prompt = text, c.has_prompt = true; },

@@ -15,11 +15,6 @@ namespace {
 
 Error line_error(std::string message) { return Error(ErrorCode::conversation, std::move(message)); }
 
-const Value* find_member(Value line, std::string_view key) {
-  const DictEntry* entry = find_key(*line.dict, key);
-  return entry == nullptr ? nullptr : &entry->value;
-}
-
 /// A request is optional: without it the reply begins where the format says.
 Result<ReplyStart> start_of_line(const ReplySource& source, const ReplyWish& wish, const Value* request) {
   if (request == nullptr || request->is_none()) return ReplyStart{{.tools = source.tools}, {}};
@@ -34,9 +29,9 @@ Result<ReplyStart> start_of_line(const ReplySource& source, const ReplyWish& wis
 
 Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish, Value line) {
   if (!line.is(Kind::dict)) return line_error("a line is not an object");
-  const Value* reply = find_member(line, "reply");
+  const Value* reply = member(line, "reply");
   if (reply == nullptr || !reply->is_string()) return line_error("a line needs `reply`, a text");
-  const Result<ReplyStart> start = start_of_line(source, wish, find_member(line, "request"));
+  const Result<ReplyStart> start = start_of_line(source, wish, member(line, "request"));
   if (!start) return start.error();
   ReplyMessage message;
   const ReplySink sink = [&message](const ReplyEvent& event) { message.add(event); };
@@ -58,7 +53,7 @@ bool answer(const ReplySource& source, const ReplyWish& wish, std::string_view l
     if (Result<void> parsed = document.parse(line); !parsed) {
       message = parsed.error();
     } else {
-      const Value* named = document.root().is(Kind::dict) ? find_member(document.root(), "id") : nullptr;
+      const Value* named = document.root().is(Kind::dict) ? member(document.root(), "id") : nullptr;
       if (named != nullptr) id = *named;
       message = message_of(source, wish, document.root());
     }

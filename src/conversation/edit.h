@@ -9,12 +9,6 @@
 
 namespace parlance {
 
-/// The member of a dict, or null; null too for what is no dict.
-inline const Value* member(Value dict, std::string_view key) {
-  if (dict.kind != Kind::dict) return nullptr;
-  const DictEntry* entry = find_key(*dict.dict, key);
-  return entry == nullptr ? nullptr : &entry->value;
-}
 inline bool is_text(const Value* v, std::string_view text) {
   return v != nullptr && v->is_leaf() && leaf_text(*v) == text;
 }

@@ -10,6 +10,7 @@
 #include "grammar/matcher.h"
 #include "grammar/printers.h"
 #include "grammar/reply_grammar.h"
+#include "reply/tools.h"
 
 namespace parlance {
 namespace {
@@ -27,19 +28,14 @@ Error value_error(std::string message, std::string path, std::string hint = {}) 
   return Error(std::move(parts));
 }
 
-Value member(Value dict, std::string_view key) {
-  const DictEntry* entry = dict.is(Kind::dict) ? find_key(*dict.dict, key) : nullptr;
-  return entry == nullptr ? Value() : entry->value;
-}
-
 /// {"type": "function", "function": {…}} or the inner object. What has no name is no tool; what is wrong, or nothing.
 std::string_view add_tool(std::vector<Tool>& tools, std::unordered_set<std::string>& names, Value value) {
-  if (const Value inner = member(value, "function"); inner.is(Kind::dict)) value = inner;
-  const Value name = member(value, "name");
+  if (const Value inner = member_value(value, "function"); inner.is(Kind::dict)) value = inner;
+  const Value name = member_value(value, "name");
   if (!name.is_string() || leaf_text(name).empty()) return "no tool: it has no name";
   if (!names.emplace(leaf_text(name)).second) return "left out: there is a tool of this name";
-  Tool tool{std::string(leaf_text(name)), member(value, "parameters")};
-  if (tool.parameters.is_undefined()) tool.parameters = member(value, "input_schema");
+  Tool tool{std::string(leaf_text(name)), member_value(value, "parameters")};
+  if (tool.parameters.is_undefined()) tool.parameters = member_value(value, "input_schema");
   const bool is_schema = tool.parameters.is_undefined() || tool.parameters.is_none() || tool.parameters.is(Kind::dict) || tool.parameters.is(Kind::boolean);
   tools.push_back(std::move(tool));
   return is_schema ? "" : "its parameters are no schema: any object";
@@ -47,10 +43,10 @@ std::string_view add_tool(std::vector<Tool>& tools, std::unordered_set<std::stri
 
 Result<void> read_tools(Grammar::Data& data, grammar::Notes& notes) {
   if (data.options.tools.empty()) return {};
-  if (auto parsed = data.document.parse(data.options.tools, "<tools>"); !parsed) return parsed.error();
+  if (auto parsed = data.document.parse(data.options.tools, data.options.tools_name); !parsed) return parsed.error();
   const Value root = data.document.root();
   if (root.is_none()) return {};
-  if (!root.is_sequence()) return value_error("tools are a list", "tools", "give what stands under `tools` in a request, not the request");
+  if (!root.is_sequence()) return reply::no_list_of_tools(data.options.tools_name);
   std::unordered_set<std::string> names;
   std::size_t number = 0;
   for (const Value value : items(root)) {
@@ -110,10 +106,10 @@ Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& op
   return Grammar(std::move(data));
 }
 
-Result<Grammar> make_value_grammar(std::string_view schema, bool open) {
+Result<Grammar> make_value_grammar(std::string_view schema, bool open, std::string_view name) {
   auto data = std::make_shared<Grammar::Data>();
   data->options.open = open;
-  if (auto parsed = data->document.parse(schema, "<schema>"); !parsed) return parsed.error();
+  if (auto parsed = data->document.parse(schema, name); !parsed) return parsed.error();
   grammar::Notes notes;
   const grammar::Style json(data->ir, grammar::Style::Kind::json, grammar::Style::Space::lines);
   grammar::Shared shared;

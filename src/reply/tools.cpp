@@ -42,12 +42,6 @@ std::uint8_t type_of_value(Value v) {
   }
 }
 
-const Value* find_member(Value v, std::string_view key) {
-  if (!v.is(Kind::dict)) return nullptr;
-  const DictEntry* entry = find_key(*v.dict, key);
-  return entry == nullptr ? nullptr : &entry->value;
-}
-
 class SchemaReader {
  public:
   SchemaReader(Types& types, Value root) : types_(types), root_(root) {}
@@ -70,20 +64,20 @@ class SchemaReader {
     Schema made;
     read_types(schema, made);
     read_members(schema, made);
-    if (const Value* reference = find_member(schema, "$ref"); reference != nullptr && reference->is_string()) {
+    if (const Value* reference = parlance::member(schema, "$ref"); reference != nullptr && reference->is_string()) {
       if (const Value* target = resolve(leaf_text(*reference))) both(made, types_[read(*target)]);
     }
-    if (const Value* all = find_member(schema, "allOf"); all != nullptr && all->is_sequence()) {
+    if (const Value* all = parlance::member(schema, "allOf"); all != nullptr && all->is_sequence()) {
       for (const Value one : items(*all)) both(made, Schema(types_[read(one)]));
     }
     for (const std::string_view key : {"anyOf", "oneOf"}) {
-      const Value* any = find_member(schema, key);
+      const Value* any = parlance::member(schema, key);
       if (any == nullptr || !any->is_sequence() || items(*any).empty()) continue;
       Schema united = types_[read(items(*any)[0])];
       for (const Value one : items(*any).subspan(1)) either(united, Schema(types_[read(one)]));
       both(made, united);
     }
-    const Value* nullable = find_member(schema, "nullable");
+    const Value* nullable = parlance::member(schema, "nullable");
     if (nullable != nullptr && nullable->is(Kind::boolean) && nullable->integer != 0) made.types |= Types::kNull;
     return made;
   }
@@ -94,7 +88,7 @@ class SchemaReader {
   }
 
   static void read_types(Value schema, Schema& made) {
-    if (const Value* type = find_member(schema, "type")) {
+    if (const Value* type = parlance::member(schema, "type")) {
       std::uint8_t types = type->is_string() ? type_named(leaf_text(*type)) : 0;
       if (type->is_sequence()) {
         for (const Value one : items(*type)) types |= one.is_string() ? type_named(leaf_text(one)) : Types::kAny;
@@ -102,8 +96,8 @@ class SchemaReader {
       if (types != 0) made.types = types;
     }
     std::uint8_t values = 0;
-    if (const Value* constant = find_member(schema, "const")) add_value(*constant, values, made.null_text);
-    if (const Value* all = find_member(schema, "enum"); all != nullptr && all->is_sequence()) {
+    if (const Value* constant = parlance::member(schema, "const")) add_value(*constant, values, made.null_text);
+    if (const Value* all = parlance::member(schema, "enum"); all != nullptr && all->is_sequence()) {
       for (const Value one : items(*all)) add_value(one, values, made.null_text);
     }
     if ((values & made.types) != 0) made.types &= values;
@@ -111,12 +105,12 @@ class SchemaReader {
 
   void read_members(Value schema, Schema& made) {
     const bool any = made.types == Types::kAny;
-    if (const Value* members = find_member(schema, "properties"); members != nullptr && members->is(Kind::dict)) {
+    if (const Value* members = parlance::member(schema, "properties"); members != nullptr && members->is(Kind::dict)) {
       for (const DictEntry& entry : entries(*members)) made.members[std::string(leaf_text(entry.key))] = read(entry.value);
       if (any) made.types = Types::kObject;
     }
-    if (const Value* others = find_member(schema, "additionalProperties")) made.others = read(*others);
-    if (const Value* all = find_member(schema, "items")) {
+    if (const Value* others = parlance::member(schema, "additionalProperties")) made.others = read(*others);
+    if (const Value* all = parlance::member(schema, "items")) {
       made.items = read(*all);
       if (any) made.types = Types::kArray;
     }
@@ -153,7 +147,7 @@ class SchemaReader {
     return at;
   }
   static const Value* step(const Value& at, const std::string& key) {
-    if (!at.is_sequence()) return find_member(at, key);
+    if (!at.is_sequence()) return parlance::member(at, key);
     const std::size_t i = std::strtoul(key.c_str(), nullptr, 10);
     return i < items(at).size() ? &items(at)[i] : nullptr;
   }
@@ -193,20 +187,29 @@ std::uint8_t type_of_json(std::string_view json) {
   return json.find_first_of(".eE") == json.npos ? Types::kInteger : Types::kReal;
 }
 
+Error no_list_of_tools(std::string_view name) {
+  Error::Parts parts;
+  parts.code = ErrorCode::value;
+  parts.message = "tools are a list";
+  parts.input_path = name;
+  parts.hint = "give what stands under `tools` in a request, not the request";
+  return Error(std::move(parts));
+}
+
 }  // namespace reply
 
 Result<ReplyTools> ReplyTools::from_json(std::string_view tools, std::string_view name) {
   Document document;
   if (auto parsed = document.parse(tools, name); !parsed) return parsed.error();
-  if (!document.root().is_sequence()) return Error(ErrorCode::value, "tools must be a list");
+  if (!document.root().is_sequence()) return reply::no_list_of_tools(name);
   auto data = std::make_shared<Data>();
   for (const Value item : items(document.root())) {
-    const Value* function = reply::find_member(item, "function");
+    const Value* function = member(item, "function");
     const Value tool = function != nullptr && function->is(Kind::dict) ? *function : item;
-    const Value* called = reply::find_member(tool, "name");
+    const Value* called = member(tool, "name");
     if (called == nullptr || !called->is_string()) continue;
-    const Value* parameters = reply::find_member(tool, "parameters");
-    if (parameters == nullptr) parameters = reply::find_member(tool, "input_schema");
+    const Value* parameters = member(tool, "parameters");
+    if (parameters == nullptr) parameters = member(tool, "input_schema");
     const reply::Types::Node node = parameters == nullptr ? reply::Types::kUnknown : reply::SchemaReader(data->types, *parameters).read(*parameters);
     data->tools.emplace(std::string(leaf_text(*called)), node);
   }

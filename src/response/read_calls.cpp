@@ -14,12 +14,6 @@ using ElementKind = Element::Kind;
 using Part = CallPart::Kind;
 using Role = CallMember::Role;
 
-const Value* member(Value dict, std::string_view key) {
-  if (!dict.is(Kind::dict)) return nullptr;
-  const DictEntry* entry = find_key(*dict.dict, key);
-  return entry == nullptr ? nullptr : &entry->value;
-}
-
 std::string text_member(Value dict, std::string_view key) {
   const Value* found = member(dict, key);
   return found != nullptr && found->is_string() ? std::string(leaf_text(*found)) : std::string();

@@ -19,11 +19,6 @@ constexpr std::string_view kParsers[] = {"text", "int", "float", "bool", "json",
 
 std::string joined(const std::string& path, std::string_view key) { return path.empty() ? std::string(key) : path + "." + std::string(key); }
 
-const Value* member(Value dict, std::string_view key) {
-  const DictEntry* entry = find_key(*dict.dict, key);
-  return entry == nullptr ? nullptr : &entry->value;
-}
-
 bool flag(Value dict, std::string_view key) {
   const Value* found = member(dict, key);
   return found != nullptr && found->is(Kind::boolean) && found->integer != 0;

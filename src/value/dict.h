@@ -25,6 +25,17 @@ inline const DictEntry* find_key(const DictObject& dict, std::string_view key) {
   }
   return nullptr;
 }
+/// The member of a dict, or null; null too for what is no dict.
+inline const Value* member(Value dict, std::string_view key) {
+  if (dict.kind != Kind::dict) return nullptr;
+  const DictEntry* entry = find_key(*dict.dict, key);
+  return entry == nullptr ? nullptr : &entry->value;
+}
+/// The same as a value: undefined where there is none.
+inline Value member_value(Value dict, std::string_view key) {
+  const Value* found = member(dict, key);
+  return found == nullptr ? Value() : *found;
+}
 /// The entry whose key equals `key` as in Python (1 == 1.0 == True); null if absent. Fails with type for unhashable keys.
 const DictEntry* find(Runtime& rt, const DictObject& dict, Value key);
 

@@ -3,6 +3,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TOOLS = str(ROOT / "tests" / "grammars" / "tools.json")
@@ -16,6 +17,42 @@ def run(*arguments, stdin=""):
 def check(name, holds, *shown):
     if not holds:
         sys.exit(f"FAILED {name}: {shown}")
+
+
+def wishes(request):
+    """tool_choice as each API writes it gives the grammar of the options."""
+    function = {"type": "function", "function": {"name": "now"}}
+    for choice, options in (
+        ("any", ("--tool-choice", "required")),
+        (function, ("--tool-choice", "now")),
+        ({"type": "function", "name": "now"}, ("--tool-choice", "now")),
+        ({"type": "tool", "name": "now", "disable_parallel_tool_use": True}, ("--tool-choice", "now")),
+        ({"type": "any"}, ("--tool-choice", "required")),
+        ({"type": "none"}, ("--tool-choice", "none")),
+        ({"type": "allowed_tools", "mode": "required", "tools": [function]}, ("--tool-choice", "now")),
+        ({"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [function]}}, ("--tool-choice", "now")),
+    ):
+        got = run("--syntax", "json-schema", "-f", "rnj-1", "--request", "-", stdin=json.dumps({**request, "tool_choice": choice}))
+        wanted = run("--syntax", "json-schema", "-f", "rnj-1", "--tools", TOOLS, "--no-parallel", *options)
+        check(f"tool_choice {choice}", got == wanted and got[0] == 0, got, wanted)
+    for choice, path in ((3, "tool_choice"), ({"type": "function"}, "tool_choice"), ({"type": "allowed_tools", "mode": "auto"}, "tool_choice.tools"),
+                         ({"type": "allowed_tools", "allowed_tools": {"tools": []}}, "tool_choice.allowed_tools.mode")):
+        code, out, err = run("--syntax", "json-schema", "-f", "rnj-1", "--request", "-", stdin=json.dumps({**request, "tool_choice": choice}))
+        check(f"no tool_choice {choice}", code == 1 and out == "" and f"input: {path}\n" in err and "required" in err, err)
+
+
+def prompts():
+    """Where the request's prompt opens reasoning, the grammar begins in it."""
+    template = ("{%- for m in messages %}<|im_start|>{{ m.role }}\n{% if m.reasoning_content %}<think>\n{{ m.reasoning_content }}\n</think>\n\n{% endif %}"
+                "{{ m.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n"
+                "{% if enable_thinking %}<think>\n{% else %}<think>\n\n</think>\n\n{% endif %}{% endif %}")
+    request = {"messages": [{"role": "user", "content": "hi"}]}
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "chat.jinja"
+        path.write_text(template)
+        roots = [run("--syntax", "gbnf", "-t", str(path), "--request", "-", stdin=json.dumps({**request, "chat_template_kwargs": {"enable_thinking": on}}))[1]
+                 for on in (True, False)]
+    check("the prompt's end", roots[0].startswith("root ::= reasoning") and roots[1].startswith("root ::= content\n"), [root[:80] for root in roots])
 
 
 def main():
@@ -37,6 +74,9 @@ def main():
     named = run("--syntax", "json-schema", "-f", "rnj-1", "--tools", TOOLS, "--tool-choice", "now")[1]
     check("a tool's name", '"const": "now"' in named and "get_weather" not in named, named)
 
+    wishes(request)
+    prompts()
+
     schema = '{"type": "array", "items": {"type": "integer"}, "uniqueItems": true}'
     code, out, err = run("--syntax", "gbnf", "--schema", "-", stdin=schema)
     check("a note in short", code == 0 and "in places: 1" in err and "--notes" in err, err)
@@ -47,6 +87,9 @@ def main():
         ("no format", ("--syntax", "gbnf"), 2, "-f FORMAT"),
         ("no such syntax", ("--syntax", "bnf", "-f", "rnj-1"), 2, "structural-tag"),
         ("no such tool", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", TOOLS, "--tool-choice", "gone"), 1, "gone"),
+        ("--schema of a reply", ("--syntax", "gbnf", "--schema", "-", "--tools", TOOLS), 2, "--notes"),
+        ("two formats", ("--syntax", "gbnf", "-f", "rnj-1", "--reply-format", "formats/rnj-1.reply.json"), 2, "--reply-format"),
+        ("tools that are no list", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", "CMakePresets.json"), 1, "input: CMakePresets.json"),
         ("no such file", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", "gone.json"), 3, "gone.json"),
     ):
         got, out, err = run(*arguments)

@@ -19,21 +19,16 @@
 namespace {
 
 using namespace parlance;
-
-Value member(Value dict, std::string_view key) {
-  const DictEntry* entry = find_key(*dict.dict, key);
-  return entry == nullptr ? Value() : entry->value;
-}
 std::string text_of(Value dict, std::string_view key) {
-  const Value value = member(dict, key);
+  const Value value = member_value(dict, key);
   return value.is_string() ? std::string(leaf_text(value)) : std::string();
 }
 bool flag_of(Value dict, std::string_view key, bool otherwise) {
-  const Value value = member(dict, key);
+  const Value value = member_value(dict, key);
   return value.is(Kind::boolean) ? value.integer != 0 : otherwise;
 }
 std::uint64_t number_of(Value dict, std::string_view key) {
-  const Value value = member(dict, key);
+  const Value value = member_value(dict, key);
   return value.is_small_int() ? static_cast<std::uint64_t>(value.integer) : 0;
 }
 
@@ -56,7 +51,7 @@ struct Made {
 };
 
 Made make(Value request) {
-  if (!member(request, "schema").is_undefined()) {
+  if (!member_value(request, "schema").is_undefined()) {
     return {make_value_grammar(text_of(request, "schema"), flag_of(request, "open", false))};
   }
   Result<ReplyFormat> format = ReplyFormat::from_json(text_of(request, "format"));
@@ -70,7 +65,7 @@ Made make(Value request) {
   options.open = flag_of(request, "open", false);
   ReplyOptions reader;
   if (auto tools = ReplyTools::from_json(options.tools); tools) reader.tools = *tools;
-  if (member(request, "prompt").is_string()) options.prompt = reader.prompt = text_of(request, "prompt");
+  if (member_value(request, "prompt").is_string()) options.prompt = reader.prompt = text_of(request, "prompt");
   return {make_grammar(*format, options), *format, reader};
 }
 
@@ -93,7 +88,7 @@ std::string answer(Value request) {
     out += "[" + quoted(note.path) + ", " + quoted(note.keyword) + ", " + quoted(note.why) + "]";
   }
   out += "], \"accepts\": [";
-  if (const Value texts = member(request, "texts"); texts.is_sequence()) {
+  if (const Value texts = member_value(request, "texts"); texts.is_sequence()) {
     for (const Value text : items(texts)) {
       if (out.back() != '[') out += ", ";
       out += grammar.accepts(leaf_text(text)) ? "true" : "false";
@@ -108,7 +103,7 @@ std::string answer(Value request) {
     out += "{\"text\": " + quoted(text) + (made.format ? ", \"read\": " + message_of(made, text) : "") + "}";
   }
   out += "], \"texts\": {";
-  if (const Value syntaxes = member(request, "syntaxes"); syntaxes.is_sequence()) {
+  if (const Value syntaxes = member_value(request, "syntaxes"); syntaxes.is_sequence()) {
     for (const Value name : items(syntaxes)) {
       if (out.back() != '{') out += ", ";
       out += quoted(leaf_text(name)) + ": " + quoted(grammar.to_text(*find_grammar_syntax(leaf_text(name))));
