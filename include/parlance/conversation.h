@@ -21,7 +21,7 @@ struct NormalisePass {
   std::string_view sentence;  ///< what it does and why
   bool by_default = true;     ///< false: run only when asked for, or where adapt() finds it needed
   std::string_view takes{};   ///< what may follow the name and a colon: "ROLES" (one or more: content-parts:user,tool), or
-                              ///< what must: "NAME", "TYPE"; "": nothing
+                              ///< what must: "NAME", "TYPE", "SETTINGS"; "": nothing
 };
 /// All passes, in the order they run.
 std::span<const NormalisePass> normalise_passes();
@@ -30,6 +30,7 @@ struct ReadOptions {
   bool normalise = true;                  ///< false: as is, every member a variable, as transformers does with its keyword arguments
   std::vector<std::string> skip_passes{};   ///< names of passes that are not run
   std::vector<std::string> extra_passes{};  ///< passes to run that are off by default: "one-part", "content-parts:user,tool"
+  std::string reasoning_effort{};           ///< none, minimal, low, medium, high, xhigh or max: instead of the request's; "": that
 };
 
 /// A tool call of an assistant message under construction. `arguments_json` is a JSON object.

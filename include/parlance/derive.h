@@ -60,6 +60,19 @@ enum class CallIds : std::uint8_t {
 };
 std::string_view name_of(CallIds ids);
 
+/// A variable that an effort of reasoning sets.
+struct EffortVariable {
+  std::string name;
+  std::string value;        ///< as JSON
+  bool takes_any = false;   ///< the prompt shows whatever it is given: a word that the request has under this name stays
+};
+
+/// What to set where a request asks for this much reasoning.
+struct EffortSetting {
+  std::string effort;  ///< "none", "minimal", "low", "medium", "high", "xhigh" or "max"
+  std::vector<EffortVariable> variables;  ///< none: the template has nothing that comes near
+};
+
 /// What a template can do, found by rendering. An unset text means that no experiment rendered.
 struct TemplateCapabilities {
   /// Role and what becomes of a message with it: "renders", "raises" or "dropped".
@@ -93,12 +106,14 @@ struct TemplateCapabilities {
   std::string reasoning_member;       ///< the same where reasoning shows without any text round it, too
   bool reasoning_excludes_content = false;  ///< beside calls the template raises for both, and shows either
   bool reasoning_names_alike = true;  ///< it shows alike as `reasoning_content`, `reasoning` and `thinking`
+  std::vector<EffortSetting> efforts; ///< by effort, from none to max; empty: no variable changes how much the model reasons
 };
 
 /// Chooses the normalisation passes with which one template shows what a request says, so that both spellings of the same
 /// history give the same bytes: arguments as an object or as JSON text, content as text or as one text part, empty, null
 /// or missing content beside calls, reasoning under any of its names, a developer's message or the system's, ids that the
-/// template refuses. Where the template can do with both, nothing is added.
+/// template refuses. And an effort of reasoning, in whichever API's words a request asks for it, becomes the variables that
+/// the template reads. Where the template can do with both, nothing is added.
 ///
 /// Adds to `options.extra_passes` and changes nothing else: `options.skip_passes` still keeps a pass from running, and a
 /// request that is read as it is stays so. What the passes change is in Conversation::notes().

@@ -69,6 +69,16 @@ void append_capabilities(std::string& out, const TemplateCapabilities& can) {
   }
 }
 
+void append_efforts(std::string& out, const std::vector<EffortSetting>& efforts) {
+  if (efforts.empty()) return;
+  out += "\nan effort of reasoning sets\n";
+  for (const EffortSetting& setting : efforts) {
+    std::string row;
+    for (const EffortVariable& variable : setting.variables) row += (row.empty() ? "" : ", ") + variable.name + " = " + variable.value;
+    append_row(out, setting.effort, row.empty() ? "nothing: it has no effect" : row);
+  }
+}
+
 std::string as_text(const DerivedFormat& derived) {
   std::string out = "verdict: " + std::string(name_of(derived.verdict)) + "\n";
   for (const std::string& sentence : derived.missing) out += "  missing: " + sentence + "\n";
@@ -80,6 +90,7 @@ std::string as_text(const DerivedFormat& derived) {
     const std::string name = start.variable.empty() ? "by default" : start.variable + " = " + start.value;
     append_row(out, name, in_quotes(start.prompt) + (start.in_reasoning ? ", in reasoning" : ""));
   }
+  append_efforts(out, derived.capabilities.efforts);
   append_capabilities(out, derived.capabilities);
   if (!derived.notes.empty()) out += "\nwhat it loses\n";
   for (const std::string& sentence : derived.notes) out += "  " + sentence + "\n";

@@ -123,6 +123,7 @@ Run declare_grammar(CLI::App& app) {
   app.add_option("-f,--format", c.wish.prompt.wish.format, "A built-in format")->type_name("NAME");
   app.add_option("--name", c.wish.prompt.wish.name, "Which of a model's named templates")->type_name("NAME");
   app.add_option("--var", c.wish.prompt.variables, "Set a variable of the request's prompt; may be repeated")->type_name("KEY=JSON")->allow_extra_args(false);
+  declare_effort(app, c.wish.prompt);
   app.add_option("--reply-format", c.wish.reply_format, "How replies are written, as parlance read --show-format\nprints it, or a response_template")->type_name("FILE");
   app.add_option("--tools", c.wish.tools, "A list of tools, as requests have them")->type_name("FILE");
   app.add_option("--request", c.request, "A request: its tools, tool_choice and parallel_tool_calls,\nand where its prompt ends")->type_name("FILE");

@@ -205,6 +205,7 @@ Run declare_read(CLI::App& app) {
   app.add_flag("--number-calls", c.wish.number_calls, "Calls without an id get call_1, call_2, … in place of a random one");
   app.add_flag("--show-format", c.show_format, "Print how the format's replies are written, as JSON");
   app.add_option("--var", c.wish.prompt.variables, "Set a variable of the request's prompt; may be repeated")->type_name("KEY=JSON")->allow_extra_args(false);
+  declare_effort(app, c.wish.prompt);
   return [command] { return run_read(*command); };
 }
 

@@ -69,6 +69,8 @@ Result<RequestOptions> request_of(const PromptOptions& command) {
   request.read.normalise = !command.as_is;
   request.read.skip_passes = command.skip_passes;
   request.read.extra_passes = command.extra_passes;
+  request.read.reasoning_effort = command.effort;
+  if (command.as_is && !command.effort.empty()) return usage("--reasoning-effort changes the request, which --as-is forbids", "--var sets the template's own variable");
   for (const auto* names : {&command.skip_passes, &command.extra_passes}) {
     for (const std::string& given : *names) {
       const std::string name = given.substr(0, given.find(':'));
@@ -225,6 +227,13 @@ void declare_template_options(CLI::App& app, PromptOptions& c) {
       ->type_name("NAME");
 }
 
+void declare_effort(CLI::App& app, PromptOptions& c) {
+  app.add_option("--reasoning-effort", c.effort,
+                 "How much the model reasons: none, minimal, low, medium, high,\nxhigh or max; parlance format shows what that sets")
+      ->type_name("EFFORT")
+      ->check(CLI::IsMember({"none", "minimal", "low", "medium", "high", "xhigh", "max"}));
+}
+
 void declare_request_options(CLI::App& app, PromptOptions& c) {
   app.add_flag("--example", c.example, "With -f: render the format's example in place of CHAT");
   app.add_flag("--as-is", c.as_is,
@@ -233,6 +242,7 @@ void declare_request_options(CLI::App& app, PromptOptions& c) {
                  "Set a variable, e.g. enable_thinking=false; may be repeated")
       ->type_name("KEY=JSON")
       ->allow_extra_args(false);
+  declare_effort(app, c);
   app.add_option("--skip-pass", c.skip_passes, "Switch a normalisation pass off; may be repeated")
       ->type_name("PASS")
       ->allow_extra_args(false);

@@ -24,6 +24,7 @@ struct PromptOptions {
   std::vector<std::string> variables;
   std::vector<std::string> skip_passes;
   std::vector<std::string> extra_passes;
+  std::string effort;
   bool generation_prompt = false;
   bool no_generation_prompt = false;
   bool continue_last = false;
@@ -34,6 +35,8 @@ struct PromptOptions {
 /// Declares the options: first those that choose a template, then those of requests and prompts, then limits.
 void declare_template_options(CLI::App& app, PromptOptions& options);
 void declare_request_options(CLI::App& app, PromptOptions& options);
+/// --reasoning-effort, one of declare_request_options(), for commands that take no others of these.
+void declare_effort(CLI::App& app, PromptOptions& options);
 void declare_limits(CLI::App& app, PromptOptions& options);
 
 /// How requests are read. Fails with usage.

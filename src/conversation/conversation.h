@@ -35,6 +35,7 @@ struct Change {
   std::string_view variable;  ///< the variable itself
   std::int32_t call = -1;     ///< .tool_calls[call] of the message
   std::string_view member;    ///< .member of all that; may be empty
+  std::string_view what{};    ///< what became of it, where the pass does not always do the same
 };
 
 struct Conversation::State {

@@ -221,6 +221,8 @@ Value ollama_names(Normaliser& n, Value message) {
 
 // ---- the table
 
+constexpr std::string_view kEffort = "reasoning_effort";
+
 constexpr std::string_view kRoles = "ROLES";
 
 /// A pass has one of the two functions; `change` says what it did to the place a note names.
@@ -297,6 +299,11 @@ constexpr PassRow kPasses[] = {
     of_request({"ollama-think",
                 "Ollama's `think` is also given as `enable_thinking` and, where it is a level, `reasoning_effort`"},
                "taken from think", ollama_think),
+    of_request({"reasoning-effort",
+                "the effort of reasoning that is asked for, in the words of any API, is also given as the variables that the template "
+                "reads",
+                kIfAsked, "SETTINGS"},
+               "set for the effort of reasoning", passes::reasoning_effort),
     of_message({"calls-null-content", "empty content beside tool_calls becomes null", kIfAsked}, "null",
                passes::calls_null_content),
     of_message({"calls-no-content", "empty content beside tool_calls is taken away", kIfAsked}, "taken away", passes::calls_no_content),
@@ -427,7 +434,7 @@ std::string note_of(const Change& change) {
   if (change.call >= 0) note += ".tool_calls[" + std::to_string(change.call) + "]";
   if (!change.member.empty()) note.append(".").append(change.member);
   const PassRow& pass = kPasses[change.pass];
-  note.append(": ").append(pass.change).append(" (").append(pass.facts.name).append(")");
+  note.append(": ").append(change.what.empty() ? pass.change : change.what).append(" (").append(pass.facts.name).append(")");
   return note;
 }
 
@@ -437,6 +444,9 @@ Result<void> normalise(Conversation::State& state, const ReadOptions& options) {
   const Limits limits;
   Runtime rt(state.arena, limits);
   if ((*chosen)[0].run && generate_request(state, rt)) state.changes.push_back({0, -1, -1, "messages", -1, {}});
+  if (!options.reasoning_effort.empty()) {
+    state.set_variable(Value::view(kEffort), Value::view(state.arena.copy_text(options.reasoning_effort)));
+  }
   const Value* messages = member(state.variables, "messages");
   if (Result<void> checked = check(messages == nullptr ? Value{} : *messages); !checked)
     return checked.error();

@@ -19,6 +19,13 @@ Value reasoning_key(Normaliser& n, Value message);
 Value join_reasoning(Normaliser& n, Value message);
 Value reasoning_part(Normaliser& n, Value message);
 
+// ---- the effort of reasoning: effort.cpp
+
+/// How much reasoning a request asks for, in OpenAI's words: its `reasoning_effort` or `reasoning.effort`, Ollama's `think`,
+/// or "none" for Anthropic's `thinking` of the type disabled; "" where it does not say.
+std::string_view effort_asked_for(Value variables);
+void reasoning_effort(Normaliser& n);
+
 // ---- calls: calls.cpp
 
 Value arguments_text(Normaliser& n, Value message);

@@ -1,5 +1,6 @@
 // From what a template can to the passes that a request needs. Begin reading at adapt.
 #include <algorithm>
+#include <utility>
 
 #include "parlance/derive.h"
 
@@ -7,6 +8,7 @@ namespace parlance {
 namespace {
 
 constexpr std::string_view kRenders = "renders";
+constexpr std::string_view kNoEfforts = "-";  // of no pass's argument
 
 /// What becomes of a role or an order; "renders" for one that was not tried.
 std::string_view fate(const std::vector<std::pair<std::string, std::string>>& fates, std::string_view name) {
@@ -31,6 +33,7 @@ class Adaptation {
   ReadOptions take() {
     content();
     reasoning();
+    effort();
     calls();
     order();
     return std::move(options_);
@@ -59,6 +62,20 @@ class Adaptation {
       use_for("reasoning-key", can_.reasoning_member);
     }
     if (can_.reasoning_excludes_content) use_for("join-reasoning", can_.reasoning_member);
+  }
+
+  /// "none=enable_thinking:false;high=enable_thinking:true"
+  void effort() {
+    std::string all;
+    for (const EffortSetting& setting : can_.efforts) {
+      if (setting.variables.empty()) continue;
+      all.append(all.empty() ? "" : ";").append(setting.effort);
+      char sign = '=';
+      for (const EffortVariable& variable : setting.variables) {
+        all.append(1, std::exchange(sign, ',')).append(variable.name).append(variable.takes_any ? "?:" : ":").append(variable.value);
+      }
+    }
+    use(all.empty() ? std::string("reasoning-effort:") + std::string(kNoEfforts) : "reasoning-effort:" + all);
   }
 
   void calls() {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "conversation/edit.h"
+#include "conversation/passes_for_templates.h"
 #include "probe/shapes.h"
 
 namespace parlance::probe {
@@ -36,6 +37,7 @@ Seen look_at(Value message) {
 }  // namespace
 
 bool may_need_adapting(const Conversation& untouched) {
+  if (!passes::effort_asked_for(untouched.variables()).empty()) return true;
   const Value* messages = member(untouched.variables(), "messages");
   if (messages == nullptr || messages->kind != Kind::list) return false;
   std::string_view before;
@@ -54,7 +56,7 @@ Adapter::Adapter(Template chat_template, DeriveOptions deriving, ReadOptions bas
 
 const ReadOptions& Adapter::options_for(const Conversation& untouched) {
   if (!base_.normalise) return base_;
-  if (may_need_adapting(untouched)) return adapted();
+  if (!base_.reasoning_effort.empty() || may_need_adapting(untouched)) return adapted();
   std::call_once(looked_, [this] { text_shows_ = shows_text(template_, deriving_); });
   return text_shows_ ? base_ : adapted();
 }

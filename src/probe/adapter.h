@@ -10,8 +10,8 @@
 
 namespace parlance::probe {
 
-/// Has the request, read as it is, something that templates treat differently: calls, results, reasoning, lists as
-/// content, a message of the system or a developer behind the first, two of the user in a row?
+/// Has the request, read as it is, something that templates treat differently: an effort of reasoning that it asks for, calls,
+/// results, reasoning, lists as content, a message of the system or a developer behind the first, two of the user in a row?
 bool may_need_adapting(const Conversation& untouched);
 
 /// Threads: any; lines of a bulk run share one.

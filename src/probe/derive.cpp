@@ -6,6 +6,7 @@
 #include "probe/calls.h"
 #include "probe/capabilities.h"
 #include "probe/convention.h"
+#include "probe/effort.h"
 #include "probe/hint.h"
 #include "probe/prose.h"
 #include "probe/quirks.h"
@@ -37,6 +38,7 @@ class Derivation {
     }
     if (!call.problem.empty()) out_.missing.push_back("calls: no conversation with one renders: " + call.problem);
     find_capabilities(prober_, turn_, out_);
+    out_.capabilities.efforts = find_efforts(prober_);
     out_.capabilities.calls = call.shows != Shows::no;
     if (const std::optional<ReplyFormat>& known = prober_.options().format) take_known(*known);
     find_shapes(prober_, out_);

@@ -71,6 +71,16 @@ void append_capabilities(std::string& out, const TemplateCapabilities& can) {
     append_flag(out, "alike", shape.alike);
     out += "}";
   });
+  append_list(out, "efforts", can.efforts, [&](const EffortSetting& setting) {
+    append_text(out += "{", "effort", setting.effort);
+    out += ", \"variables\": {";
+    for (const EffortVariable& variable : setting.variables) {
+      if (&variable != &setting.variables.front()) out += ", ";
+      append_json_string(out, variable.name);
+      out += ": " + variable.value;
+    }
+    out += "}}";
+  });
   for (const auto& [name, flag] : kFlags) append_flag(out, name, can.*flag);
   append_text(out += ", ", "call_ids", name_of(can.call_ids));
   if (!can.reasoning_key.empty()) append_text(out += ", ", "reasoning_key", can.reasoning_key);

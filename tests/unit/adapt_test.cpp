@@ -82,8 +82,15 @@ TemplateCapabilities capabilities_of(const char* source) {
   return derived->capabilities;
 }
 
+/// Every template gets a pass for the effort of reasoning, if only to say that it has none.
+constexpr const char* kNoEffort = "reasoning-effort:-";
+
 TEST(Adapt, EachNeedHasItsPass) {
-  for (const Row& row : kRows) EXPECT_EQ(adapt(capabilities_of(row.source)).extra_passes, row.passes) << row.need;
+  for (const Row& row : kRows) {
+    std::vector<std::string> passes = adapt(capabilities_of(row.source)).extra_passes;
+    EXPECT_EQ(std::erase(passes, kNoEffort), 1u) << row.need;
+    EXPECT_EQ(passes, row.passes) << row.need;
+  }
 }
 
 TEST(Adapt, KeepsWhatWasAskedFor) {
@@ -92,7 +99,7 @@ TEST(Adapt, KeepsWhatWasAskedFor) {
   options.extra_passes = {"join-users"};
   options.skip_passes = {"content-parts"};
   const ReadOptions adapted = adapt(can, options);
-  EXPECT_EQ(adapted.extra_passes, (std::vector<std::string>{"join-users", TEXT_ONLY}));
+  EXPECT_EQ(adapted.extra_passes, (std::vector<std::string>{"join-users", TEXT_ONLY, kNoEffort}));
   EXPECT_EQ(adapted.skip_passes, options.skip_passes);
   options.normalise = false;
   EXPECT_EQ(adapt(can, options).extra_passes, options.extra_passes);
@@ -105,6 +112,69 @@ std::string rendered(const Template& compiled, std::string_view request, const R
   options.add_generation_prompt = false;
   const Result<Rendering> prompt = compiled.render(*chat, options);
   return prompt ? std::string(prompt->text()) : std::string(prompt.error().message());
+}
+
+// ---- the effort of reasoning
+
+#define PROMPT "{% for m in messages %}<{{ m.role }}>{{ m.content }}</>{% endfor %}{% if add_generation_prompt %}<assistant>"
+constexpr const char* kBySwitch = PROMPT "{{ '<think>' if enable_thinking is not defined or enable_thinking else '<think></think>' }}{% endif %}";
+constexpr const char* kLow = PROMPT "{{ '<short>' if low_effort }}{% endif %}";
+constexpr const char* kByLevel = "{% set e = reasoning_effort if reasoning_effort in ['low', 'max'] else 'low' %}{% if reasoning_effort == 'zq' %}{% endif %}"
+                                 PROMPT "{{ '<hard>' if e == 'max' }}{% endif %}";
+constexpr const char* kStrict = "{% if reasoning_effort is defined and reasoning_effort not in ['none', 'high'] %}{{ raise_exception('effort') }}{% endif %}"
+                                PROMPT "{{ '<think>' if reasoning_effort == 'high' }}{% endif %}";
+constexpr const char* kPrinted = "Reasoning: {{ reasoning_effort or 'medium' }} " PROMPT "{% endif %}";
+constexpr const char* kPlain = PROMPT "{% endif %}";
+#undef PROMPT
+
+struct EffortRow {
+  const char* source;
+  const char* asked;  ///< members of the request
+  const char* ends;   ///< what the prompt ends with
+  const char* note;   ///< the last one; "": none
+};
+constexpr EffortRow kEfforts[] = {
+    {kBySwitch, R"("reasoning_effort": "none")", "<assistant><think></think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
+    {kBySwitch, R"("reasoning": {"effort": "none"})", "<assistant><think></think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
+    {kBySwitch, R"("thinking": {"type": "disabled"})", "<assistant><think></think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
+    {kBySwitch, R"("reasoning_effort": "high")", "<assistant><think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
+    {kBySwitch, R"("reasoning_effort": "high", "enable_thinking": false)", "<think></think>", ""},
+    {kByLevel, R"("reasoning_effort": "high")", "<assistant><hard>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
+    {kByLevel, R"("reasoning_effort": "max")", "<assistant><hard>", ""},
+    {kByLevel, R"("reasoning_effort": "minimal")", "<assistant>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
+    {kStrict, R"("reasoning_effort": "medium")", "<assistant><think>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
+    {kStrict, R"("reasoning_effort": "none")", "<assistant>", ""},
+    {kLow, R"("reasoning_effort": "minimal")", "<assistant><short>", "low_effort: set for the effort of reasoning (reasoning-effort)"},
+    {kLow, R"("reasoning_effort": "high")", "<assistant>", "low_effort: set for the effort of reasoning (reasoning-effort)"},
+    {kPrinted, R"("reasoning": {"effort": "max"})", "Reasoning: high <user>hi</><assistant>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
+    {kPrinted, R"("reasoning_effort": "minimal")", "Reasoning: minimal <user>hi</><assistant>", ""},
+    {kPlain, R"("reasoning_effort": "high")", "<assistant>", "reasoning_effort: of no effect: the template has no variable for it (reasoning-effort)"},
+    {kPlain, R"("temperature": 0)", "<assistant>", ""},
+};
+
+TEST(Adapt, AnEffortOfReasoningBecomesTheTemplatesVariables) {
+  for (const EffortRow& row : kEfforts) {
+    const Result<Template> compiled = Template::compile(row.source);
+    ASSERT_TRUE(compiled.has_value());
+    ReadOptions reading = adapt(capabilities_of(row.source));
+    reading.skip_passes = {"defaults", "drop-request-members"};
+    const std::string request = R"({"messages": [{"role": "user", "content": "hi"}], )" + std::string(row.asked) + "}";
+    const Result<Conversation> chat = Conversation::from_json(request, reading);
+    ASSERT_TRUE(chat.has_value()) << row.asked;
+    const Result<Rendering> prompt = compiled->render(*chat);
+    ASSERT_TRUE(prompt.has_value()) << row.asked;
+    EXPECT_TRUE(prompt->text().ends_with(row.ends)) << row.asked << prompt->text();
+    EXPECT_EQ(chat->notes().empty() ? "" : chat->notes().back(), row.note) << row.asked;
+  }
+}
+
+TEST(Adapt, AnEffortCanBeGivenBesideTheRequest) {
+  ReadOptions reading = adapt(capabilities_of(kBySwitch));
+  reading.reasoning_effort = "none";
+  const Result<Template> compiled = Template::compile(kBySwitch);
+  const Result<Conversation> chat = Conversation::from_json(R"({"messages": [], "reasoning_effort": "high"})", reading);
+  ASSERT_TRUE(compiled.has_value() && chat.has_value());
+  EXPECT_EQ(compiled->render(*chat)->text(), "<assistant><think></think>");
 }
 
 TEST(Adapt, CallsShowWithIdsOfAnyLength) {
