@@ -242,10 +242,13 @@ int main(int argc, char** argv) {
     materials.push_back(corpus_material(options["--corpus"], false));
     materials.push_back(corpus_material(options["--corpus"], true));
   }
+  const std::size_t every = options["--every"].empty() ? 1 : std::stoul(options["--every"]);  // of the corpus, one template in so many
   Counts all;
   std::map<std::string, std::size_t> kinds;
   for (const Material& material : materials) {
-    for (const parlance::Template& chat_template : material.templates) {
+    const bool own = &material == &materials.front();
+    for (std::size_t i = 0; i < material.templates.size(); i += own ? 1 : every) {
+      const parlance::Template& chat_template = material.templates[i];
       Counts c = run_template(chat_template, *tokenizer, material.requests, material.as_is);
       check_long(chat_template, *tokenizer, c);
       ++kinds[kind_of(c)];
