@@ -93,7 +93,7 @@ void ReplyParser::State::end_field(std::size_t skipped) {
     call_->id = std::move(text);
     take_id();
   } else if (part().kind == Part::name && !call_->named) {
-    call_->name = std::move(text);
+    call_->name = part().escape == TextEscape::none ? std::move(text) : reply::without_entities(text);
     if (call_->name.empty()) return fail("a name");
   }
   if (!call_->name.empty() && !call_->named) {
