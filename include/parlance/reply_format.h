@@ -139,6 +139,7 @@ struct CallForm {
   bool declared_only = false;    ///< the opening is no distinctive text: what names no declared tool is text
   bool headed = false;           ///< the call begins in the header of a turn, and the header is its name
   std::string header{};          ///< headed: the one header that means this form; "": any name
+  std::string name{};            ///< not "": the one tool that this form calls, without saying its name
   std::string result_open{};     ///< what stands before and behind the result of such a call, in its turn
   std::string result_close{};
   std::string id_pattern{};      ///< object: as CallPart::pattern, of the member with the id

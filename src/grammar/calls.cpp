@@ -212,7 +212,8 @@ NodeId ReplyGrammar::object(const CallForm& form, const std::vector<CallMember>&
   for (const CallMember& member : members) {
     const bool again = member.role != Role::constant && member.role != Role::inner &&
                        std::find(written.begin(), written.end(), member.role) != written.end();
-    if (again) continue;  // another key for the same
+    const bool apart = member.role == Role::inner && std::find(written.begin(), written.end(), Role::name) != written.end();
+    if (again || apart) continue;  // another key for the same
     if (!written.empty()) parts.push_back(json.comma());
     written.push_back(member.role);
     parts.push_back(*json.key(member.role == Role::any_name ? name : member.key));

@@ -89,6 +89,7 @@ void fields(Walk& walk, CallForm& f) {
   Frame<std::string> result{f.result_open, f.result_close};
   walk("headed", f.headed);
   walk("header", f.header);
+  walk("name", f.name);
   walk("layout", f.layout);
   walk("open", f.open);
   walk("call", f.call);

@@ -45,6 +45,7 @@ struct Form {
   std::size_t arguments_part = kNone;
   std::vector<MarkerTrie> literals; ///< for each part: itself, where it is a literal that is due
   std::vector<MarkerTrie> fields;   ///< for each part: what ends its text, where it is one
+  MarkerTrie begin;                 ///< what begins a call of this form
   MarkerTrie open;                  ///< headed: what must follow the header
   MarkerTrie next;                  ///< between calls of a section
   MarkerTrie close;                 ///< behind the calls of a section or list

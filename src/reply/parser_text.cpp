@@ -43,6 +43,11 @@ void ReplyParser::State::put_text(std::string_view bytes) {
     case Place::tag_key_end: return put_frame(bytes);
     default: break;
   }
+  put_answer(bytes);
+}
+
+/// Text outside of calls.
+void ReplyParser::State::put_answer(std::string_view bytes) {
   if (region_ == Region::reasoning) {
     if (blank_reasoning_) blank_reasoning_ = reply::is_blank(bytes);
     return out_.text(Kind::reasoning, bytes);
@@ -210,11 +215,21 @@ void ReplyParser::State::meet_outside(const Mark& mark, std::string source) {
     case Meaning::call_open:
     case Meaning::call_item: return begin_call(mark, std::move(source));
     case Meaning::part:  // the end of a call that went wrong, in a section
-      put_markup(source);
+      if (call_ && call_->spoilt) {
+        put_answer(source);
+      } else {
+        put_markup(source);
+      }
       return end_item();
     case Meaning::turn: return meet_turn(mark, std::move(source));
     case Meaning::end: return meet_end(mark, source);
     default: break;  // the end of reasoning, content or calls
+  }
+  if (place_ == Place::broken && call_ && call_->spoilt) {  // and of calls that were none
+    absorb_ = {};
+    place_ = Place::text;
+    put_answer(source);
+    return begin_content(Gap::none);
   }
   put_markup(source);
   begin_content(Gap::after);

@@ -39,19 +39,19 @@ bool ReplyParser::State::begin_value(char c) {
 bool ReplyParser::State::begin_arguments(char c) {
   Call& call = *call_;
   const bool fits = c == '{' || c == '"' || c == 'n';
+  const bool unsure = waits();  // what follows tells whether this is a call
   if (!fits && !in_object() && form().is_literal(call.part + std::size_t{1}) && form().literals[call.part + std::size_t{1}].begins(c)) {
+    if (unsure && !call.named && !commit()) return false;
     call.missing = true;  // if the literal is there indeed
     ++call.part;
     place_ = Place::literal;
     return false;
   }
+  const bool known = !call.name.empty() && !call.named;  // the name waited for them
+  if (known && (fits || (!call.silent && !unsure)) && !commit()) return false;
   if (!fits || call.has_arguments) {
     fail(fits ? "the arguments once" : "an object of arguments");
     return false;
-  }
-  if (!call.name.empty() && !call.named) {  // the name waited for them
-    commit();
-    if (!call_ || !call_->named) return false;
   }
   call.has_arguments = true;
   call.shape = c == '{' ? Call::Shape::object : c == '"' ? Call::Shape::text : Call::Shape::nothing;
@@ -165,8 +165,7 @@ bool ReplyParser::State::end_name_member() {
     return false;
   }
   const bool waits = call_->silent && form().form->initial && !call_->has_arguments;
-  if (!waits) commit();
-  return call_ && call_->named;
+  return !waits && commit();
 }
 
 /// Nothing, or an empty text, is an empty object.
