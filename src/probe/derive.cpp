@@ -88,10 +88,10 @@ class Derivation {
     frame_calls(probe);
   }
 
-  /// What begins with no tag may also stand in an answer: only the name of a tool tells.
+  /// What begins with no tag, nor with the beginning of one, may also stand in an answer: only the name of a tool tells.
   static void mark_distinctive(CallForm& form) {
     const ReplyMarker& opener = form.open.exists() ? form.open : form.call.front().literal;
-    form.declared_only = opener.exists() && tags_of(opener.texts.front()).empty();
+    form.declared_only = opener.exists() && !is_distinctive(opener.texts.front());
   }
 
   /// Where nothing closes a turn with calls: the opener of the turn that answers them.
@@ -102,19 +102,22 @@ class Derivation {
     return std::string(first_tag(std::string_view(answered.text).substr(last.text.size())));
   }
 
-  /// The white space between an answer and a call belongs to the call's opener.
+  /// The white space between an answer and a call belongs to the call's opener: a line's end, where the template drops the answer.
   void frame_calls(const CallProbe& probe) {
+    CallForm& form = out_.format.calls.front();
+    ReplyMarker* opener = form.open.exists() ? &form.open : form.call.front().kind == CallPart::Kind::literal ? &form.call.front().literal : nullptr;
+    if (opener == nullptr) return;
     const Shot both = prober_.take({.calls = plain_calls(1), .next = probe.next});
-    if (!both) return;
-    const std::string_view body = body_of(turn_, both).text;
+    const std::string_view body = both ? body_of(turn_, both).text : std::string_view();
     const std::size_t said = body.find(kContent);
-    if (said == std::string_view::npos) return;
+    if (said == std::string_view::npos) {
+      if (opener->before.empty() && !tags_of(opener->texts.front()).empty()) opener->before = "\n";
+      return;
+    }
     const std::size_t behind = said + kContent.size();
     std::size_t blank = behind;
     while (blank < body.size() && is_space(body[blank])) ++blank;
-    CallForm& form = out_.format.calls.front();
-    ReplyMarker* opener = form.open.exists() ? &form.open : form.call.front().kind == CallPart::Kind::literal ? &form.call.front().literal : nullptr;
-    if (opener != nullptr && body.substr(blank).starts_with(opener->texts.front())) opener->before = std::string(body.substr(behind, blank - behind));
+    if (body.substr(blank).starts_with(opener->texts.front())) opener->before = std::string(body.substr(behind, blank - behind));
   }
 
   void take_reasoning(bool calls_show) {

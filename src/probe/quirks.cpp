@@ -95,10 +95,10 @@ std::string opening_of(const CallForm& form) {
 bool same_parts(const CallForm& a, const CallForm& b) {
   const std::vector<CallPart>& longer = a.call.size() < b.call.size() ? b.call : a.call;
   const std::size_t shared = std::min(a.call.size(), b.call.size());
-  if (a.layout != b.layout || longer.size() > shared + 1) return false;
+  if (a.layout != b.layout || a.name != b.name || longer.size() > shared + 1) return false;
   if (longer.size() > shared && longer.back().kind != CallPart::Kind::literal) return false;
   return std::equal(a.call.begin(), a.call.begin() + static_cast<std::ptrdiff_t>(shared), b.call.begin(),
-                    [](const CallPart& x, const CallPart& y) { return x.kind == y.kind; });
+                    [](const CallPart& x, const CallPart& y) { return x.kind == y.kind && x.arguments.codec == y.arguments.codec; });
 }
 
 /// What was derived stays what is written; the texts of the other form are read besides, part by part.
@@ -117,14 +117,15 @@ void join_form(CallForm& form, const CallForm& more) {
   form.commas_optional = form.commas_optional || more.commas_optional;
 }
 
-/// A form that begins as one that was derived reads more of it, if it is made of the same parts.
+/// A form that begins as one that was derived reads more of it, if it is made of the same parts; else it is read where that does not fit.
 void add_form(ReplyFormat& format, const CallForm& form) {
-  for (CallForm& known : format.calls) {
-    if (opening_of(known) != opening_of(form)) continue;
-    if (same_parts(known, form)) join_form(known, form);
-    return;
+  const auto known = std::find_if(format.calls.begin(), format.calls.end(),
+                                  [&](const CallForm& one) { return opening_of(one) == opening_of(form) && same_parts(one, form); });
+  if (known == format.calls.end()) {
+    format.calls.push_back(form);
+  } else {
+    join_form(*known, form);
   }
-  format.calls.push_back(form);
 }
 
 void add_format(ReplyFormat& format, const ReplyFormat& add) {

@@ -25,6 +25,18 @@ void other_keys(std::vector<CallMember>& members) {
   }
 }
 
+/// Models write a call as clients do, in an object of its own beside its type.
+void wrapped_too(std::vector<CallMember>& members) {
+  constexpr std::string_view kWrapper = "function";
+  CallMember wrapper{CallMember::Role::inner, std::string(kWrapper)};
+  for (const CallMember& member : members) {
+    const bool said = member.role == CallMember::Role::name || member.role == CallMember::Role::arguments;
+    if (said) wrapper.members.push_back(member);
+    if (member.role == CallMember::Role::inner || member.key == kWrapper) return;
+  }
+  if (wrapper.members.size() > 1) members.push_back(std::move(wrapper));
+}
+
 /// `<a>\n<b=` is also read as `<b=`, and `</b>\n</a>` as `</b>`: the outer tag is what models forget.
 void without_outer_tag(CallForm& form) {
   CallPart& first = form.call.front();
@@ -51,12 +63,19 @@ bool ends_by_itself(const CallForm& form) {
 
 }  // namespace
 
+bool is_distinctive(std::string_view opener) {
+  constexpr std::size_t kShortest = 5;
+  return !tags_of(opener).empty() || (opener.starts_with('<') && opener.size() >= kShortest);
+}
+
 void tolerate(CallForm& form) {
   for (CallPart& part : form.call) {
-    if (part.kind == CallPart::Kind::object) other_keys(part.members);
+    if (part.kind != CallPart::Kind::object) continue;
+    other_keys(part.members);
+    wrapped_too(part.members);
   }
   without_outer_tag(form);
-  const bool distinctive = form.call.front().kind == CallPart::Kind::literal && !tags_of(form.call.front().literal.texts.front()).empty();
+  const bool distinctive = form.call.front().kind == CallPart::Kind::literal && is_distinctive(form.call.front().literal.texts.front());
   if (form.layout == CallLayout::list) form.open_optional = form.open.exists();
   if (form.layout == CallLayout::section) {
     form.open_optional = distinctive;
