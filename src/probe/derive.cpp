@@ -88,10 +88,12 @@ class Derivation {
     frame_calls(probe);
   }
 
-  /// What begins with no tag, nor with the beginning of one, may also stand in an answer: only the name of a tool tells.
+  /// What begins with no tag, nor with the beginning of one, may also stand in an answer: only the name of a tool tells, or that
+  /// a list of calls follows.
   static void mark_distinctive(CallForm& form) {
     const ReplyMarker& opener = form.open.exists() ? form.open : form.call.front().literal;
-    form.declared_only = opener.exists() && !is_distinctive(opener.texts.front());
+    const bool list = form.layout == CallLayout::list && form.call.front().kind == CallPart::Kind::object;
+    form.declared_only = opener.exists() && !list && !is_distinctive(opener.texts.front());
   }
 
   /// Where nothing closes a turn with calls: the opener of the turn that answers them.

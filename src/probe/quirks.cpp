@@ -139,6 +139,7 @@ void add_format(ReplyFormat& format, const ReplyFormat& add) {
   const bool reasons_so = add.reasoning_open.exists() && format.reasoning_open.exists() && format.reasoning_open.texts.front() == add.reasoning_open.texts.front();
   if (reasons_so) add_texts(format.reasoning_open, add.reasoning_open);
   add_texts(format.content_open, add.content_open);
+  format.calls_end_reasoning = format.calls_end_reasoning || add.calls_end_reasoning;
   for (const CallForm& form : add.calls) add_form(format, form);
   for (const ReplyMarker& end : add.end) {
     if (std::find(format.end.begin(), format.end.end(), end) == format.end.end()) format.end.push_back(end);

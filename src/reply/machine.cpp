@@ -217,6 +217,12 @@ void loosen(ReplyMarker& marker, std::string_view before, std::string_view after
   if (after.starts_with(marker.after)) marker.after = after;
 }
 
+/// The text that calls of the form begin with; "" where none does.
+std::string_view opening_of(const CallForm& form) {
+  const ReplyMarker& marker = form.open.exists() ? form.open : form.call.front().literal;
+  return marker.exists() && !form.headed ? std::string_view(marker.texts.front()) : std::string_view();
+}
+
 }  // namespace
 
 Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format(given), limits(options.limits), tools(options.tools) {
@@ -240,6 +246,10 @@ Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format
   forms.reserve(format.calls.size());
   for (std::size_t i = 0; i < format.calls.size(); ++i) {
     forms.emplace_back(format, i);
+    for (std::size_t later = i + 1; later < format.calls.size(); ++later) {
+      const std::string_view opening = opening_of(format.calls[later]);
+      forms[i].has_sibling = forms[i].has_sibling || (!opening.empty() && opening == opening_of(format.calls[i]));
+    }
     has_initial = has_initial || format.calls[i].initial || (format.calls[i].open_optional && format.calls[i].layout == CallLayout::list);
   }
 }

@@ -43,6 +43,7 @@ struct Form {
   const CallForm* form;
   std::size_t last_value = 0;       ///< the last part that is no literal: behind it the call is over
   std::size_t arguments_part = kNone;
+  bool has_sibling = false;         ///< a later form may begin with the same text
   std::vector<MarkerTrie> literals; ///< for each part: itself, where it is a literal that is due
   std::vector<MarkerTrie> fields;   ///< for each part: what ends its text, where it is one
   MarkerTrie begin;                 ///< what begins a call of this form

@@ -212,11 +212,12 @@ void ReplyParser::State::refuse_next(const std::string& held, std::size_t blanks
 
 // ---- the call begins, fails or is cut off
 
-/// Whether only arguments tell that the name is one: no tool has it, and JSON must begin as an object.
+/// Whether only arguments tell that the name is one: no tool has it, or another form begins with the same text; JSON must begin
+/// as an object then.
 bool ReplyParser::State::waits() const {
   const std::size_t part = form().arguments_part;
   if (part == reply::Form::kNone || part != form().last_value || codec().codec != Codec::json || call_->name.empty()) return false;
-  return !form().form->name.empty() || (machine_->tools.known() && !machine_->tools.declares(call_->name));
+  return form().has_sibling || (machine_->tools.known() && !machine_->tools.declares(call_->name));
 }
 
 bool ReplyParser::State::is_wanted(std::string_view name) const {
