@@ -73,15 +73,17 @@ const char* ReplyParser::State::absorb(const char* p, const char* end) {
 }
 
 /// A marker that opens reasoning is text inside it, but for one that repeats what the prompt has opened; and inside of an answer,
-/// which may speak of it, unless it is a control token or the reply has opened reasoning by it before.
+/// which may speak of it, unless it is a control token or the reply has opened reasoning by it before. So is one that closes
+/// reasoning inside of an answer.
 bool ReplyParser::State::counts(const Mark& mark, std::string_view source, std::uint64_t place) const {
   if (tokens_ && !is_fed_so(source, place)) return false;
   const bool opens = mark.meaning == Meaning::call_open || mark.meaning == Meaning::call_item;
   if (opens && place_ == Place::text && machine_->forms[mark.index].form->initial && !fresh_) return false;
-  if (mark.meaning != Meaning::reasoning_open) return true;
+  const bool closes = mark.meaning == Meaning::reasoning_close;
+  if (mark.meaning != Meaning::reasoning_open && !(closes && region_ == Region::content && place_ == Place::text)) return true;
   if (region_ == Region::reasoning) return blank_reasoning_;
-  const bool is_shaped = source.find("<|") != source.npos;  // as a control token: nobody writes it by chance
-  return !answers_ || in_prompt_ || opened_ || is_shaped || is_certain(source);
+  const bool is_shaped = source.find("<|") != source.npos || source.find("|>") != source.npos;  // as a control token: nobody writes it by chance
+  return !answers_ || in_prompt_ || (opened_ && !closes) || is_shaped || is_certain(source);
 }
 
 /// Whether each control token in a marker's bytes was fed as one; the prompt's are taken for such.
