@@ -117,9 +117,23 @@ class Derivation {
       return;
     }
     const std::size_t behind = said + kContent.size();
+    if (frames_content(opener->texts.front(), body.substr(0, said), body.substr(behind)) && form.call.front().kind != CallPart::Kind::literal) {
+      CallForm bare;
+      bare.call = form.call;
+      bare.initial = true;
+      out_.format.calls.push_back(std::move(bare));
+      return;
+    }
     std::size_t blank = behind;
     while (blank < body.size() && is_space(body[blank])) ++blank;
     if (body.substr(blank).starts_with(opener->texts.front())) opener->before = std::string(body.substr(behind, blank - behind));
+  }
+
+  /// Whether what seems to open calls is round the answer beside them, which has no such marks elsewhere: then models open calls with nothing.
+  bool frames_content(std::string_view opener, std::string_view before, std::string_view behind) const {
+    before = trimmed(before);
+    if (before.empty() || !is_blank(turn_.before_content) || !opener.starts_with(before) || opener.size() == before.size()) return false;
+    return trimmed_left(behind).starts_with(trimmed(opener.substr(before.size())));
   }
 
   void take_reasoning(bool calls_show) {
@@ -250,6 +264,7 @@ class Derivation {
     ReplyMarker marker;
     marker.texts = {std::string(tag)};
     marker.before = std::string(text.substr(0, static_cast<std::size_t>(tag.data() - text.data())));
+    add_look_alikes(marker);
     out_.format.end.push_back(marker);
   }
 

@@ -8,6 +8,7 @@
 namespace parlance::probe {
 namespace {
 
+constexpr std::size_t kMostTexts = 8;  // of a marker (ReplyFormat::validate)
 constexpr std::string_view kArgumentKeys[] = {"arguments", "parameters"};
 
 /// Models take one of the two keys of arguments for the other.
@@ -53,6 +54,10 @@ void without_outer_tag(CallForm& form) {
   last.literal.texts.emplace_back(close.substr(0, closed[0].end));
 }
 
+void replace_all(std::string& text, std::string_view what, std::string_view with) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) text.replace(at, what.size(), with);
+}
+
 /// Whether the arguments tell where they end, so that nothing needs to close the call.
 bool ends_by_itself(const CallForm& form) {
   return std::none_of(form.call.begin(), form.call.end(), [](const CallPart& part) {
@@ -68,8 +73,25 @@ bool is_distinctive(std::string_view opener) {
   return !tags_of(opener).empty() || (opener.starts_with('<') && opener.size() >= kShortest);
 }
 
+void add_look_alikes(ReplyMarker& marker) {
+  constexpr std::string_view kBar = "\xEF\xBD\x9C", kBlank = "\xE2\x96\x81";  // U+FF5C, U+2581
+  constexpr std::string_view kWays[][2] = {{kBar, "_"}, {"|", "_"}, {"|", kBlank}, {kBar, " "}};
+  if (!marker.exists()) return;
+  const std::string taught = marker.texts.front();
+  for (const auto& [bar, blank] : kWays) {
+    std::string text = taught;
+    replace_all(text, kBar, bar);
+    replace_all(text, kBlank, blank);
+    if (marker.texts.size() < kMostTexts && std::find(marker.texts.begin(), marker.texts.end(), text) == marker.texts.end()) marker.texts.push_back(text);
+  }
+}
+
 void tolerate(CallForm& form) {
+  add_look_alikes(form.open);
+  add_look_alikes(form.close);
   for (CallPart& part : form.call) {
+    add_look_alikes(part.literal);
+    for (ReplyMarker* tag : {&part.arguments.tags.open, &part.arguments.tags.close}) add_look_alikes(*tag);
     if (part.kind != CallPart::Kind::object) continue;
     other_keys(part.members);
     wrapped_too(part.members);

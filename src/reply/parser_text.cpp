@@ -72,6 +72,18 @@ const char* ReplyParser::State::absorb(const char* p, const char* end) {
   return p;
 }
 
+namespace {
+
+/// Whether a marker looks like a control token, which nobody writes by chance: <|…|>, or [WORD].
+bool is_shaped(std::string_view source) {
+  source = reply::trimmed(source);
+  if (source.find("<|") != source.npos || source.find("|>") != source.npos) return true;
+  constexpr std::string_view kWord = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_/";
+  return source.size() > 2 && source.front() == '[' && source.find_first_not_of(kWord, 1) == source.size() - 1 && source.back() == ']';
+}
+
+}  // namespace
+
 /// A marker that opens reasoning is text inside it, but for one that repeats what the prompt has opened; and inside of an answer,
 /// which may speak of it, unless it is a control token or the reply has opened reasoning by it before. So is one that closes
 /// reasoning inside of an answer.
@@ -82,8 +94,7 @@ bool ReplyParser::State::counts(const Mark& mark, std::string_view source, std::
   const bool closes = mark.meaning == Meaning::reasoning_close;
   if (mark.meaning != Meaning::reasoning_open && !(closes && region_ == Region::content && place_ == Place::text)) return true;
   if (region_ == Region::reasoning) return blank_reasoning_;
-  const bool is_shaped = source.find("<|") != source.npos || source.find("|>") != source.npos;  // as a control token: nobody writes it by chance
-  return !answers_ || in_prompt_ || (opened_ && !closes) || is_shaped || is_certain(source);
+  return !answers_ || in_prompt_ || (opened_ && !closes) || is_shaped(source) || is_certain(source);
 }
 
 /// Whether each control token in a marker's bytes was fed as one; the prompt's are taken for such.
