@@ -1,6 +1,7 @@
 // Finding how replies are written, and where one begins. Begin reading at open_reply_source and start_of_request.
 #include "cli/reply_choice.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <random>
 
@@ -52,9 +53,16 @@ Result<ReplyFormat> format_of(const ReplyWish& wish) {
   return ReplyFormat::from_json(builtin->reply, std::string(builtin->name) + ".reply.json");
 }
 
+/// Whether tools are handed over under another name than the usual one.
+bool has_other_tools(const Conversation& conversation) {
+  constexpr std::string_view kNames[] = {"functions", "builtin_tools", "custom_tools", "xml_tools", "python_tools"};
+  return std::any_of(std::begin(kNames), std::end(kNames), [&](std::string_view name) { return member(conversation.variables(), name) != nullptr; });
+}
+
+/// A request without tools has none, so that an answer in JSON is no call.
 Result<ReplyTools> tools_of(const Conversation& conversation) {
   const Value* tools = member(conversation.variables(), "tools");
-  if (tools == nullptr || !tools->is_sequence()) return ReplyTools();
+  if (tools == nullptr || !tools->is_sequence()) return has_other_tools(conversation) ? ReplyTools() : ReplyTools::from_json("[]", "tools");
   Arena arena;
   const Limits limits;
   Runtime rt(arena, limits);
