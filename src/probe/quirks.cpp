@@ -17,7 +17,7 @@ struct Quirk {
   std::vector<std::string> shows;
   bool unless_calls = false;
   bool unless_end = false;
-  ReplyFormat add;
+  std::string add;  ///< a format as JSON, read where the quirk fits
 };
 
 Error malformed(std::string_view path, std::string message) {
@@ -57,9 +57,7 @@ Result<Quirk> read_quirk(const EmbeddedFile& file) {
   for (const Value& text : items(shows->value)) quirk.shows.emplace_back(leaf_text(text));
   quirk.unless_calls = flag("unless_calls");
   quirk.unless_end = flag("unless_end");
-  Result<ReplyFormat> format = ReplyFormat::from_json(json_of(add->value), file.path);
-  if (!format) return format.error();
-  quirk.add = std::move(*format);
+  quirk.add = json_of(add->value);
   return quirk;
 }
 
@@ -159,8 +157,10 @@ Result<void> add_quirks(DerivedFormat& derived, const QuirkFacts& facts) {
     const Result<Quirk> quirk = read_quirk(file);
     if (!quirk) return quirk.error();
     if (!fits(*quirk, derived, facts, markers)) continue;
+    const Result<ReplyFormat> add = ReplyFormat::from_json(quirk->add, file.path);
+    if (!add) return add.error();
     ReplyFormat format = derived.format;
-    add_format(format, quirk->add);
+    add_format(format, *add);
     if (const std::string why = facts.breaks(format); !why.empty()) {
       derived.notes.push_back(std::string(file.path) + " is not used: " + why);
       continue;
