@@ -189,6 +189,7 @@ class ReplyParser::State {
   const char* read_value(const char* p, const char* end);
   std::size_t room(std::size_t longest) const;
   bool put_line_end(char c);
+  bool put_python_letter(char c);
   std::size_t put_value(std::string_view bytes);
   std::size_t put_arguments(std::string_view bytes, bool has_source);
   std::size_t put_argument_text(std::string_view bytes, bool has_source);

@@ -71,7 +71,7 @@ const char* ReplyParser::State::read_value(const char* p, const char* end) {
   const std::size_t put = put_value({begin, p});
   if (put != static_cast<std::size_t>(p - begin)) return begin + put;
   if (scan == Scan::bad) {
-    if (put_line_end(*p)) return p + 1;
+    if (put_line_end(*p) || put_python_letter(*p)) return p + 1;
     fail(call_->json().scanner.expected());
   } else if (scan != Scan::more) {
     end_value();
@@ -84,6 +84,16 @@ bool ReplyParser::State::put_line_end(char c) {
   const bool inside = call_->named && call_->role == Call::Role::arguments && call_->shape == Call::Shape::object && call_->json().scanner.inside_text();
   if (!inside || (c != '\n' && c != '\r' && c != '\t')) return false;
   out_.piece(Kind::arguments, {&c, 1}, c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t");
+  return true;
+}
+
+/// A letter of True, False or None in the arguments.
+bool ReplyParser::State::put_python_letter(char c) {
+  if (!call_->named || call_->role != Call::Role::arguments || call_->shape != Call::Shape::object) return false;
+  const char letter = call_->json().scanner.letter_of_python(c);
+  if (letter == '\0') return false;
+  call_->json().scanner.feed(letter);
+  out_.piece(Kind::arguments, {&c, 1}, {&letter, 1});
   return true;
 }
 
