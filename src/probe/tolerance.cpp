@@ -75,7 +75,7 @@ bool is_distinctive(std::string_view opener) {
 
 void add_look_alikes(ReplyMarker& marker) {
   constexpr std::string_view kBar = "\xEF\xBD\x9C", kBlank = "\xE2\x96\x81";  // U+FF5C, U+2581
-  constexpr std::string_view kWays[][2] = {{kBar, "_"}, {"|", "_"}, {"|", kBlank}, {kBar, " "}};
+  constexpr std::string_view kWays[][2] = {{"|", kBlank}, {kBar, "_"}, {"|", "_"}};
   if (!marker.exists()) return;
   const std::string taught = marker.texts.front();
   for (const auto& [bar, blank] : kWays) {
