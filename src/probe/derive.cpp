@@ -136,6 +136,16 @@ class Derivation {
     return trimmed_left(behind).starts_with(trimmed(opener.substr(before.size())));
   }
 
+  /// Whether both begin with the same tag, as headers do: then each ends what stands before it.
+  bool calls_begin_as_reasoning() const {
+    const ReplyFormat& format = out_.format;
+    if (format.calls.empty() || !format.reasoning_open.exists()) return false;
+    const ReplyMarker& opener = format.calls.front().open.exists() ? format.calls.front().open : format.calls.front().call.front().literal;
+    const std::string_view tag = first_tag(format.reasoning_open.texts.front());
+    const std::size_t end = tag.find('>');
+    return opener.exists() && end != tag.npos && end + 1 < tag.size() && opener.texts.front().starts_with(tag.substr(0, end + 1));
+  }
+
   void take_reasoning(bool calls_show) {
     reasoning_ = find_reasoning(prober_, turn_, out_.starts, calls_show);
     const FoundReasoning& found = reasoning_;
@@ -150,7 +160,7 @@ class Derivation {
     if (found.close.exists()) show("reasoning", found.experiment, found.shown);
     for (ThinkingStart& start : out_.starts) start.in_reasoning = ends_in_reasoning(start.prompt, found.open, found.close);
     const bool opened = std::any_of(out_.starts.begin(), out_.starts.end(), [](const ThinkingStart& s) { return s.in_reasoning; });
-    format.calls_end_reasoning = found.calls_inside || (!out_.starts.empty() && out_.starts.front().in_reasoning);
+    format.calls_end_reasoning = found.calls_inside || calls_begin_as_reasoning() || (!out_.starts.empty() && out_.starts.front().in_reasoning);
     format.calls_end_opened_reasoning = opened && !format.calls_end_reasoning;
   }
 
@@ -249,8 +259,21 @@ class Derivation {
     opener.after = after;
   }
 
-  void add_end(std::string_view text) {
+  /// Whether a text begins the assistant's turn, and markers in it: then another such turn may be the same reply.
+  bool begins_turn(std::string_view text) const { return turn_.opener.starts_with(text) && begins_marker(text); }
+
+  /// The first tag of `text`; where the turn itself begins so, with the word behind it.
+  std::string_view end_of_turn(std::string_view text) const {
     const std::string_view tag = first_tag(text);
+    if (tag.empty() || !begins_turn(tag)) return tag;
+    const std::size_t from = static_cast<std::size_t>(tag.data() - text.data());
+    std::size_t end = from + tag.size();
+    while (end < text.size() && text[end] >= 'a' && text[end] <= 'z') ++end;
+    return text.substr(from, end - from);
+  }
+
+  void add_end(std::string_view text) {
+    const std::string_view tag = end_of_turn(text);
     if (out_.format.reasoning_close.exists() && tag == out_.format.reasoning_close.texts.front()) {
       if (!out_.format.content_close.exists()) out_.format.content_close = marker_of(tag);
       return;
@@ -258,6 +281,11 @@ class Derivation {
     if (out_.format.content_close.exists() && tag == out_.format.content_close.texts.front()) return;
     end_unknown_ = end_unknown_ || tag.find(kUnknownToken) != std::string_view::npos;
     if (tag.empty() || tag.find(kUnknownToken) != std::string_view::npos || tag.find("zq") != std::string_view::npos) return;
+    if (begins_turn(tag)) {  // it ends the turn only where nothing follows
+      std::vector<std::string>& last = out_.format.last;
+      if (std::find(last.begin(), last.end(), tag) == last.end()) last.emplace_back(tag);
+      return;
+    }
     for (const ReplyMarker& known : out_.format.end) {
       if (known.texts.front() == tag) return;
     }
