@@ -55,6 +55,13 @@ struct CallMember {
   bool operator==(const CallMember&) const = default;
 };
 
+/// How a name or a key that stands in an attribute hides what would end it.
+enum class TextEscape : std::uint8_t {
+  none,
+  attribute,  ///< &amp; and &quot;
+  xml,        ///< these, &lt; and &gt;
+};
+
 /// Arguments that stand in tags of their own: open KEY key_close [TYPE type_close] VALUE close.
 struct ArgumentTags {
   enum class Escape : std::uint8_t { none, xml, cdata };
@@ -67,6 +74,7 @@ struct ArgumentTags {
   std::string item{};                       ///< not "": values nest as tags too, and the items of lists have this key
   std::vector<std::string> string_types{};  ///< with type_close: the types whose value is a string as it is
   Escape escape = Escape::none;             ///< how strings hide markup: &lt; or <![CDATA[…]]>
+  TextEscape key_escape = TextEscape::none; ///< how keys hide it
   Style style = Style::json;                ///< how values that are no strings are written
   bool operator==(const ArgumentTags&) const = default;
 };
@@ -90,7 +98,7 @@ struct CallArguments {
 };
 
 /// One element of a call as it stands in the text. In JSON a literal is a marker, the others an object with one member:
-/// {"name": true}, {"id": PATTERN}, {"skip": true}, {"object": {…}}, {"arguments": CODEC}.
+/// {"name": true}, or {"name": ESCAPE}, {"id": PATTERN}, {"skip": true}, {"object": {…}}, {"arguments": CODEC}.
 struct CallPart {
   enum class Kind : std::uint8_t {
     literal,
@@ -104,7 +112,8 @@ struct CallPart {
   ReplyMarker literal{};
   /// id: what computes it. "" is free; else a text with {0} or {1}, the number of the call counted from there, and {name}.
   std::string pattern{};
-  std::vector<CallMember> members{};  ///< object
+  TextEscape escape = TextEscape::none;  ///< name
+  std::vector<CallMember> members{};     ///< object
   CallArguments arguments{};          ///< arguments, and those inside of an object
   bool operator==(const CallPart&) const = default;
 };
@@ -130,6 +139,7 @@ struct CallForm {
   bool declared_only = false;    ///< the opening is no distinctive text: what names no declared tool is text
   bool headed = false;           ///< the call begins in the header of a turn, and the header is its name
   std::string header{};          ///< headed: the one header that means this form; "": any name
+  std::string name{};            ///< not "": the one tool that this form calls, without saying its name
   std::string result_open{};     ///< what stands before and behind the result of such a call, in its turn
   std::string result_close{};
   std::string id_pattern{};      ///< object: as CallPart::pattern, of the member with the id

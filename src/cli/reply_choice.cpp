@@ -1,7 +1,9 @@
 // Finding how replies are written, and where one begins. Begin reading at open_reply_source and start_of_request.
 #include "cli/reply_choice.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <random>
 
 #include "cli/derive_choice.h"
@@ -52,9 +54,16 @@ Result<ReplyFormat> format_of(const ReplyWish& wish) {
   return ReplyFormat::from_json(builtin->reply, std::string(builtin->name) + ".reply.json");
 }
 
+/// Whether tools are handed over under another name than the usual one.
+bool has_other_tools(const Conversation& conversation) {
+  constexpr std::string_view kNames[] = {"functions", "builtin_tools", "custom_tools", "xml_tools", "python_tools"};
+  return std::any_of(std::begin(kNames), std::end(kNames), [&](std::string_view name) { return member(conversation.variables(), name) != nullptr; });
+}
+
+/// A request without tools has none, so that an answer in JSON is no call.
 Result<ReplyTools> tools_of(const Conversation& conversation) {
   const Value* tools = member(conversation.variables(), "tools");
-  if (tools == nullptr || !tools->is_sequence()) return ReplyTools();
+  if (tools == nullptr || !tools->is_sequence()) return has_other_tools(conversation) ? ReplyTools() : ReplyTools::from_json("[]", "tools");
   Arena arena;
   const Limits limits;
   Runtime rt(arena, limits);
@@ -75,6 +84,33 @@ Result<std::string> prompt_of(const ReplySource& source, const ReplyWish& wish, 
   const Result<Template> changing = compiled->with_changes();
   Result<std::string> again = changing ? reply_prompt(*changing, conversation, source.setup->render, source.format) : prompt;
   return again ? again : prompt;
+}
+
+std::string_view text_of(const Value* message, std::string_view key) {
+  const Value* found = message == nullptr ? nullptr : member(*message, key);
+  return found != nullptr && found->is_leaf() && found->is_string() ? leaf_text(*found) : std::string_view();
+}
+
+/// Where the reply begins that goes on with the last message, which its template does not render: in the answer or in reasoning.
+/// Nothing where the format has no reasoning to tell apart.
+std::optional<std::string> continued_prompt(const ReplyFormat& format, const Conversation& conversation) {
+  const Value messages = conversation.messages();
+  if (!messages.is_sequence() || messages.list->size == 0 || !format.reasoning_open.exists() || !format.reasoning_close.exists()) return std::nullopt;
+  const Value* last = &messages.list->items[messages.list->size - 1];
+  const bool answers = text_of(last, "content").find_first_not_of(" \t\r\n") != std::string_view::npos;
+  const std::string& open = format.reasoning_open.texts.front();
+  const std::string& close = format.reasoning_close.texts.front();
+  std::string prompt = format.prompt;
+  const std::size_t opened = prompt.rfind(open), closed = prompt.rfind(close);
+  const bool inside = opened != prompt.npos && (closed == prompt.npos || closed < opened);
+  if (answers) return inside ? prompt + close : prompt;
+  for (const std::string_view key : {"reasoning_content", "reasoning", "thinking"}) {
+    const std::string_view reasoning = text_of(last, key);
+    if (reasoning.empty()) continue;
+    if (!inside) prompt = prompt.substr(0, opened) + open;
+    return prompt.append(format.reasoning_open.after).append(reasoning);
+  }
+  return std::nullopt;
 }
 
 /// The end-of-sequence token that the request or the model tells.
@@ -115,8 +151,13 @@ Result<ReplyStart> start_of_request(const ReplySource& source, const ReplyWish& 
   start.options.ends = ends_of(conversation);
   if (!wish.prompt.wish.any()) return start;
   Result<std::string> prompt = prompt_of(source, wish, conversation);
-  if (prompt) start.options.prompt = std::move(*prompt);
-  else start.note = "the template does not render this request (" + std::string(prompt.error().message()) + "), so the reply is read from where its prompts usually end";
+  if (prompt) {
+    start.options.prompt = std::move(*prompt);
+    return start;
+  }
+  if (prompt.error().code() == ErrorCode::conversation) start.options.prompt = continued_prompt(source.format, conversation);
+  const std::string_view from = start.options.prompt ? "as going on with its last message" : "from where its prompts usually end";
+  start.note = "the template does not render this request (" + std::string(prompt.error().message()) + "), so the reply is read " + std::string(from);
   return start;
 }
 

@@ -1,6 +1,7 @@
 // Arguments in each codec. Begin reading at ReplyGrammar::arguments.
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "grammar/reply_grammar.h"
 
 namespace parlance::grammar {
@@ -100,11 +101,18 @@ NodeId ReplyGrammar::keyword_arguments(const CallArguments& codec, std::size_t t
 
 // ---- a program
 
+/// What nothing closes begins as no other arguments do.
 NodeId ReplyGrammar::code_argument(std::size_t, const std::string& closing) {
   std::vector<Stop> stops;
   if (!closing.empty()) stops.push_back({closing, ir_.empty()});
   for (std::string& text : end_texts()) stops.push_back({std::move(text), kNone});
-  return ir_.text(std::move(stops), closing.empty());
+  if (!closing.empty()) return ir_.text(std::move(stops), false);
+  std::vector<Range> never{{'\t', '\n'}, {'\r', '\r'}, {' ', ' '}, {'{', '{'}};
+  for (const Stop& stop : stops) {
+    const char32_t c = utf8::decode(stop.literal.data(), stop.literal.data() + stop.literal.size()).code_point;
+    never.push_back({c, c});
+  }
+  return ir_.sequence({ir_.chars(complement(normalized(never))), ir_.text(std::move(stops), true)});
 }
 
 }  // namespace parlance::grammar

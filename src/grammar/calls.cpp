@@ -19,6 +19,18 @@ std::string json_string(std::string_view text) {
 
 }  // namespace
 
+std::string in_attribute(std::string_view text, TextEscape escape) {
+  std::string out;
+  for (const char c : text) {
+    const bool tag = escape == TextEscape::xml && (c == '<' || c == '>');
+    if (escape != TextEscape::none && c == '&') out += "&amp;";
+    else if (escape != TextEscape::none && c == '"') out += "&quot;";
+    else if (tag) out += c == '<' ? "&lt;" : "&gt;";
+    else out += c;
+  }
+  return out;
+}
+
 /// The marker that calls of the form begin with; "" where there is none.
 std::string ReplyGrammar::opening(const CallForm& form) const {
   if (form.headed) return {};
@@ -158,7 +170,7 @@ NodeId ReplyGrammar::call(const CallForm& form, std::size_t tool, bool with_open
         closed = false;
         break;
       }
-      case Part::name: parts.push_back(ir_.literal(name)); break;
+      case Part::name: parts.push_back(ir_.literal(in_attribute(name, part.escape))); break;
       case Part::id: parts.push_back(id(part.pattern, name)); break;
       case Part::skip: break;
       case Part::object: parts.push_back(object(form, part.members, part.arguments, tool)); break;
@@ -195,7 +207,8 @@ NodeId ReplyGrammar::object(const CallForm& form, const std::vector<CallMember>&
   for (const CallMember& member : members) {
     const bool again = member.role != Role::constant && member.role != Role::inner &&
                        std::find(written.begin(), written.end(), member.role) != written.end();
-    if (again) continue;  // another key for the same
+    const bool apart = member.role == Role::inner && std::find(written.begin(), written.end(), Role::name) != written.end();
+    if (again || apart) continue;  // another key for the same
     if (!written.empty()) parts.push_back(json.comma());
     written.push_back(member.role);
     parts.push_back(*json.key(member.role == Role::any_name ? name : member.key));

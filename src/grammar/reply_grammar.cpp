@@ -29,8 +29,9 @@ void ReplyGrammar::group_tools() {
   for (std::size_t tool = 0; tool < data_.tools.size(); ++tool) {
     const CallForm* chosen = nullptr;
     for (const CallForm& form : format_.calls) {
-      const bool own = form.headed && form.header == data_.tools[tool].name;
-      const bool any = !form.headed || form.header.empty();
+      const std::string& name = data_.tools[tool].name;
+      const bool own = form.headed ? form.header == name : form.name == name;
+      const bool any = form.headed ? form.header.empty() : form.name.empty();
       if (own || (any && chosen == nullptr)) chosen = &form;
       if (own) break;
     }

@@ -101,6 +101,8 @@ class ReplyGrammar {
 std::vector<std::string> soft_variants(std::string_view text);
 /// The node of what a text goes on with once `prefix` stands; never() where it cannot begin so.
 NodeId after_prefix(Ir& ir, NodeId node, std::string_view prefix);
+/// A name or a key as it stands in an attribute.
+std::string in_attribute(std::string_view text, TextEscape escape);
 /// The node with each text in it written as the inside of a JSON string.
 NodeId escaped(Ir& ir, NodeId node);
 

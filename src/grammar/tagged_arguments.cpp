@@ -8,7 +8,11 @@ namespace {
 constexpr int kDeepest = 8;  ///< tags inside of tags
 constexpr std::size_t kMostTags = 20000;
 
-bool may_be_in_tag(std::string_view key) { return !key.empty() && key.find_first_of("<>\"'=\n\r\t ") == std::string_view::npos; }
+/// What is escaped may stand there; what is not may end the key, or is none that a reader takes.
+bool may_be_in_tag(std::string_view key, TextEscape escape) {
+  const std::string_view never = escape == TextEscape::none ? "<>\"'=\n\r\t " : escape == TextEscape::attribute ? "<>\n\r\t" : "\n\r\t";
+  return !key.empty() && key.find_first_of(never) == std::string_view::npos && key.front() != ' ' && key.back() != ' ';
+}
 
 Style::Escape escape_of(const ArgumentTags& tags) {
   if (!tags.item.empty()) return Style::Escape::avoid;  // what begins as a tag is one
@@ -29,9 +33,9 @@ NodeId ReplyGrammar::tagged_members(const Tagged& to, const Schemas& schemas, co
   };
   const MemberWriter writer{
       [&](const Property& property) {
-        if (!may_be_in_tag(property.name)) return left_out(property.name, "cannot stand in a tag");
+        if (!may_be_in_tag(property.name, to.tags.key_escape)) return left_out(property.name, "cannot stand in a tag");
         if (to.depth >= kDeepest || tags_made_ > kMostTags) return left_out(property.name, "nests too deep for tags");
-        return tag(to, property.schemas, ir_.literal(property.name), property.name);
+        return tag(to, property.schemas, ir_.literal(in_attribute(property.name, to.tags.key_escape)), property.name);
       },
       [&](const Shape& shape) {
         if (!shape.properties.empty() || !to.tags.close_end.empty()) return ir_.never();
@@ -48,7 +52,7 @@ NodeId ReplyGrammar::tagged_members(const Tagged& to, const Schemas& schemas, co
 NodeId ReplyGrammar::tag(const Tagged& to, const Schemas& schemas, NodeId key_node, const std::string& key) {
   ++tags_made_;
   const ArgumentTags& tags = to.tags;
-  const std::string closing = tags.close.texts[0] + (tags.close_end.empty() ? "" : key + tags.close_end);
+  const std::string closing = tags.close.texts[0] + (tags.close_end.empty() ? "" : in_attribute(key, tags.key_escape) + tags.close_end);
   return ir_.sequence({ir_.literal(tags.open.before + tags.open.texts[0]), key_node,
                        ir_.literal(tags.key_close.before + tags.key_close.texts[0] + tags.key_close.after),
                        tagged_value(to, schemas, data_.tools[to.tool].name + "-" + key, closing), ir_.literal(tags.close.after)});

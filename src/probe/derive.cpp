@@ -90,10 +90,12 @@ class Derivation {
     frame_calls(probe);
   }
 
-  /// What begins with no tag may also stand in an answer: only the name of a tool tells.
+  /// What begins with no tag, nor with the beginning of one, may also stand in an answer: only the name of a tool tells, or that
+  /// a list of calls follows.
   static void mark_distinctive(CallForm& form) {
     const ReplyMarker& opener = form.open.exists() ? form.open : form.call.front().literal;
-    form.declared_only = opener.exists() && tags_of(opener.texts.front()).empty();
+    const bool list = form.layout == CallLayout::list && form.call.front().kind == CallPart::Kind::object;
+    form.declared_only = opener.exists() && !list && !is_distinctive(opener.texts.front());
   }
 
   /// Where nothing closes a turn with calls: the opener of the turn that answers them.
@@ -104,19 +106,46 @@ class Derivation {
     return std::string(first_tag(std::string_view(answered.text).substr(last.text.size())));
   }
 
-  /// The white space between an answer and a call belongs to the call's opener.
+  /// The white space between an answer and a call belongs to the call's opener: a line's end, where the template drops the answer.
   void frame_calls(const CallProbe& probe) {
-    const Shot both = prober_.take({.calls = plain_calls(1), .next = probe.next});
-    if (!both) return;
-    const std::string_view body = body_of(turn_, both).text;
-    const std::size_t said = body.find(kContent);
-    if (said == std::string_view::npos) return;
-    const std::size_t behind = said + kContent.size();
-    std::size_t blank = behind;
-    while (blank < body.size() && is_space(body[blank])) ++blank;
     CallForm& form = out_.format.calls.front();
     ReplyMarker* opener = form.open.exists() ? &form.open : form.call.front().kind == CallPart::Kind::literal ? &form.call.front().literal : nullptr;
-    if (opener != nullptr && body.substr(blank).starts_with(opener->texts.front())) opener->before = std::string(body.substr(behind, blank - behind));
+    if (opener == nullptr) return;
+    const Shot both = prober_.take({.calls = plain_calls(1), .next = probe.next});
+    const std::string_view body = both ? body_of(turn_, both).text : std::string_view();
+    const std::size_t said = body.find(kContent);
+    if (said == std::string_view::npos) {
+      if (opener->before.empty() && !tags_of(opener->texts.front()).empty()) opener->before = "\n";
+      return;
+    }
+    const std::size_t behind = said + kContent.size();
+    if (frames_content(opener->texts.front(), body.substr(0, said), body.substr(behind)) && form.call.front().kind != CallPart::Kind::literal) {
+      CallForm bare;
+      bare.call = form.call;
+      bare.initial = true;
+      out_.format.calls.push_back(std::move(bare));
+      return;
+    }
+    std::size_t blank = behind;
+    while (blank < body.size() && is_space(body[blank])) ++blank;
+    if (body.substr(blank).starts_with(opener->texts.front())) opener->before = std::string(body.substr(behind, blank - behind));
+  }
+
+  /// Whether what seems to open calls is round the answer beside them, which has no such marks elsewhere: then models open calls with nothing.
+  bool frames_content(std::string_view opener, std::string_view before, std::string_view behind) const {
+    before = trimmed(before);
+    if (before.empty() || !is_blank(turn_.before_content) || !opener.starts_with(before) || opener.size() == before.size()) return false;
+    return trimmed_left(behind).starts_with(trimmed(opener.substr(before.size())));
+  }
+
+  /// Whether both begin with the same tag, as headers do: then each ends what stands before it.
+  bool calls_begin_as_reasoning() const {
+    const ReplyFormat& format = out_.format;
+    if (format.calls.empty() || !format.reasoning_open.exists()) return false;
+    const ReplyMarker& opener = format.calls.front().open.exists() ? format.calls.front().open : format.calls.front().call.front().literal;
+    const std::string_view tag = first_tag(format.reasoning_open.texts.front());
+    const std::size_t end = tag.find('>');
+    return opener.exists() && end != tag.npos && end + 1 < tag.size() && opener.texts.front().starts_with(tag.substr(0, end + 1));
   }
 
   void take_reasoning(bool calls_show) {
@@ -133,7 +162,7 @@ class Derivation {
     if (found.close.exists()) show("reasoning", found.experiment, found.shown);
     for (ThinkingStart& start : out_.starts) start.in_reasoning = ends_in_reasoning(start.prompt, found.open, found.close);
     const bool opened = std::any_of(out_.starts.begin(), out_.starts.end(), [](const ThinkingStart& s) { return s.in_reasoning; });
-    format.calls_end_reasoning = found.calls_inside || (!out_.starts.empty() && out_.starts.front().in_reasoning);
+    format.calls_end_reasoning = found.calls_inside || calls_begin_as_reasoning() || (!out_.starts.empty() && out_.starts.front().in_reasoning);
     format.calls_end_opened_reasoning = opened && !format.calls_end_reasoning;
   }
 
@@ -232,8 +261,21 @@ class Derivation {
     opener.after = after;
   }
 
-  void add_end(std::string_view text) {
+  /// Whether a text begins the assistant's turn, and markers in it: then another such turn may be the same reply.
+  bool begins_turn(std::string_view text) const { return turn_.opener.starts_with(text) && begins_marker(text); }
+
+  /// The first tag of `text`; where the turn itself begins so, with the word behind it.
+  std::string_view end_of_turn(std::string_view text) const {
     const std::string_view tag = first_tag(text);
+    if (tag.empty() || !begins_turn(tag)) return tag;
+    const std::size_t from = static_cast<std::size_t>(tag.data() - text.data());
+    std::size_t end = from + tag.size();
+    while (end < text.size() && text[end] >= 'a' && text[end] <= 'z') ++end;
+    return text.substr(from, end - from);
+  }
+
+  void add_end(std::string_view text) {
+    const std::string_view tag = end_of_turn(text);
     if (out_.format.reasoning_close.exists() && tag == out_.format.reasoning_close.texts.front()) {
       if (!out_.format.content_close.exists()) out_.format.content_close = marker_of(tag);
       return;
@@ -241,12 +283,18 @@ class Derivation {
     if (out_.format.content_close.exists() && tag == out_.format.content_close.texts.front()) return;
     end_unknown_ = end_unknown_ || tag.find(kUnknownToken) != std::string_view::npos;
     if (tag.empty() || tag.find(kUnknownToken) != std::string_view::npos || tag.find("zq") != std::string_view::npos) return;
+    if (begins_turn(tag)) {  // it ends the turn only where nothing follows
+      std::vector<std::string>& last = out_.format.last;
+      if (std::find(last.begin(), last.end(), tag) == last.end()) last.emplace_back(tag);
+      return;
+    }
     for (const ReplyMarker& known : out_.format.end) {
       if (known.texts.front() == tag) return;
     }
     ReplyMarker marker;
     marker.texts = {std::string(tag)};
     marker.before = std::string(text.substr(0, static_cast<std::size_t>(tag.data() - text.data())));
+    add_look_alikes(marker);
     out_.format.end.push_back(marker);
   }
 

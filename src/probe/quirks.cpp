@@ -17,7 +17,7 @@ struct Quirk {
   std::vector<std::string> shows;
   bool unless_calls = false;
   bool unless_end = false;
-  ReplyFormat add;
+  std::string add;  ///< a format as JSON, read where the quirk fits
 };
 
 Error malformed(std::string_view path, std::string message) {
@@ -57,9 +57,7 @@ Result<Quirk> read_quirk(const EmbeddedFile& file) {
   for (const Value& text : items(shows->value)) quirk.shows.emplace_back(leaf_text(text));
   quirk.unless_calls = flag("unless_calls");
   quirk.unless_end = flag("unless_end");
-  Result<ReplyFormat> format = ReplyFormat::from_json(json_of(add->value), file.path);
-  if (!format) return format.error();
-  quirk.add = std::move(*format);
+  quirk.add = json_of(add->value);
   return quirk;
 }
 
@@ -95,10 +93,10 @@ std::string opening_of(const CallForm& form) {
 bool same_parts(const CallForm& a, const CallForm& b) {
   const std::vector<CallPart>& longer = a.call.size() < b.call.size() ? b.call : a.call;
   const std::size_t shared = std::min(a.call.size(), b.call.size());
-  if (a.layout != b.layout || longer.size() > shared + 1) return false;
+  if (a.layout != b.layout || a.name != b.name || longer.size() > shared + 1) return false;
   if (longer.size() > shared && longer.back().kind != CallPart::Kind::literal) return false;
   return std::equal(a.call.begin(), a.call.begin() + static_cast<std::ptrdiff_t>(shared), b.call.begin(),
-                    [](const CallPart& x, const CallPart& y) { return x.kind == y.kind; });
+                    [](const CallPart& x, const CallPart& y) { return x.kind == y.kind && x.arguments.codec == y.arguments.codec; });
 }
 
 /// What was derived stays what is written; the texts of the other form are read besides, part by part.
@@ -117,14 +115,15 @@ void join_form(CallForm& form, const CallForm& more) {
   form.commas_optional = form.commas_optional || more.commas_optional;
 }
 
-/// A form that begins as one that was derived reads more of it, if it is made of the same parts.
+/// A form that begins as one that was derived reads more of it, if it is made of the same parts; else it is read where that does not fit.
 void add_form(ReplyFormat& format, const CallForm& form) {
-  for (CallForm& known : format.calls) {
-    if (opening_of(known) != opening_of(form)) continue;
-    if (same_parts(known, form)) join_form(known, form);
-    return;
+  const auto known = std::find_if(format.calls.begin(), format.calls.end(),
+                                  [&](const CallForm& one) { return opening_of(one) == opening_of(form) && same_parts(one, form); });
+  if (known == format.calls.end()) {
+    format.calls.push_back(form);
+  } else {
+    join_form(*known, form);
   }
-  format.calls.push_back(form);
 }
 
 void add_format(ReplyFormat& format, const ReplyFormat& add) {
@@ -138,6 +137,7 @@ void add_format(ReplyFormat& format, const ReplyFormat& add) {
   const bool reasons_so = add.reasoning_open.exists() && format.reasoning_open.exists() && format.reasoning_open.texts.front() == add.reasoning_open.texts.front();
   if (reasons_so) add_texts(format.reasoning_open, add.reasoning_open);
   add_texts(format.content_open, add.content_open);
+  format.calls_end_reasoning = format.calls_end_reasoning || add.calls_end_reasoning;
   for (const CallForm& form : add.calls) add_form(format, form);
   for (const ReplyMarker& end : add.end) {
     if (std::find(format.end.begin(), format.end.end(), end) == format.end.end()) format.end.push_back(end);
@@ -157,8 +157,10 @@ Result<void> add_quirks(DerivedFormat& derived, const QuirkFacts& facts) {
     const Result<Quirk> quirk = read_quirk(file);
     if (!quirk) return quirk.error();
     if (!fits(*quirk, derived, facts, markers)) continue;
+    const Result<ReplyFormat> add = ReplyFormat::from_json(quirk->add, file.path);
+    if (!add) return add.error();
     ReplyFormat format = derived.format;
-    add_format(format, quirk->add);
+    add_format(format, *add);
     if (const std::string why = facts.breaks(format); !why.empty()) {
       derived.notes.push_back(std::string(file.path) + " is not used: " + why);
       continue;

@@ -51,12 +51,15 @@ std::string canonical_json(std::string_view json) {
   return out;
 }
 
-ReadBack::ReadBack(const TurnFacts& turn, const ReplyFormat& format) : format_(format) {
+ReadBack::ReadBack(const TurnFacts& turn, const ReplyFormat& format) {
+  ReplyFormat whole = format;
+  ReplyOptions options;
   ReplyMarker unknown;
   unknown.texts = {std::string(kUnknownToken)};
-  format_.end.push_back(unknown);
-  if (Result<ReplyTools> tools = ReplyTools::from_json(tools_json()); tools) options_.tools = *tools;
-  options_.prompt = behind_last_end(turn, turn.opener);
+  whole.end.push_back(unknown);
+  if (Result<ReplyTools> tools = ReplyTools::from_json(tools_json()); tools) options.tools = *tools;
+  options.prompt = behind_last_end(turn, turn.opener);
+  start_.emplace(whole, options);
 }
 
 std::vector<std::string> ReadBack::events(std::string_view body, const std::vector<std::size_t>& sizes, std::string* sources) const {
@@ -70,7 +73,7 @@ std::vector<std::string> ReadBack::events(std::string_view body, const std::vect
     found.back().append(event.text);
     if (!may_join(event.kind)) found.back().append(" ").append(event.detail).append(event.complete ? " complete" : "");
   };
-  ReplyParser parser(format_, options_);
+  ReplyParser parser(*start_);
   if (sizes.empty()) parser.feed(body, sink);
   for (std::size_t at = 0, i = 0; !sizes.empty() && at < body.size(); ++i) {
     const std::size_t size = sizes[i % sizes.size()];
@@ -83,7 +86,7 @@ std::vector<std::string> ReadBack::events(std::string_view body, const std::vect
 
 ReplyMessage ReadBack::message(std::string_view body) const {
   ReplyMessage message;
-  ReplyParser parser(format_, options_);
+  ReplyParser parser(*start_);
   const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
   parser.feed(body, sink);
   parser.finish(sink);
@@ -93,7 +96,7 @@ ReplyMessage ReadBack::message(std::string_view body) const {
 /// Where what ends the reply begins; what stands behind it is another turn's.
 std::size_t ReadBack::end_of(std::string_view body) const {
   std::size_t end = body.size();
-  ReplyParser parser(format_, options_);
+  ReplyParser parser(*start_);
   const ReplySink sink = [&](const ReplyEvent& event) {
     if (event.kind == ReplyEvent::Kind::end) end = std::min<std::size_t>(end, event.position);
   };

@@ -1,5 +1,6 @@
 // Reading a turn back, and saying what is other than it was given. Begin reading at ReadBack.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,7 @@ class ReadBack {
  private:
   std::size_t end_of(std::string_view body) const;
 
-  ReplyFormat format_;
-  ReplyOptions options_;
+  std::optional<ReplyParser> start_;  ///< where each reply begins; a copy reads one
 };
 
 /// JSON with sorted keys, so that equal values are equal texts; "" of what is no JSON.

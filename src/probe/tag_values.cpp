@@ -1,4 +1,4 @@
-// Completing ArgumentTags by values that are written differently. Begin reading at refine_tags.
+// Completing ArgumentTags by values that are written differently, and names and keys by awkward ones. Begin reading at refine_tags.
 #include "probe/tag_values.h"
 
 #include <algorithm>
@@ -43,14 +43,36 @@ void find_types(ArgumentTags& tags, std::string_view with_text, std::string_view
   tags.string_types = {std::string(text.substr(begin, text.size() - end - begin))};
 }
 
+constexpr std::string_view kAwkward = "zqawkward";
+
+/// How a text that stands for `kAwkward\"&<` hides what would end it.
+TextEscape escape_of(std::string_view text) {
+  std::string_view rest = after(text, kAwkward);
+  const bool quote = rest.starts_with("&quot;&amp;"), number = rest.starts_with("&#34;&amp;");
+  if (!quote && !number) return TextEscape::none;
+  rest = after(rest, "&amp;");
+  return rest.starts_with("&lt;") ? TextEscape::xml : TextEscape::attribute;
+}
+
+/// Names in attributes.
+void find_name_escape(Prober& prober, const TurnFacts& turn, CallForm& form, Next next) {
+  const auto name = std::find_if(form.call.begin(), form.call.end(), [](const CallPart& part) { return part.kind == CallPart::Kind::name; });
+  if (name == form.call.end()) return;
+  const SceneCall call{std::string(kAwkward) + "\"&<", std::string(kIds[0]), R"({"zqkey_a": "zqval_a1"})"};
+  const Shot shot = prober.take({.content = {}, .calls = {call}, .next = next});
+  if (shot) name->escape = escape_of(turn_of(turn, shot).text);
+}
+
 }  // namespace
 
 void refine_tags(Prober& prober, const TurnFacts& turn, CallForm& form, Next next) {
+  find_name_escape(prober, turn, form, next);
   for (CallPart& part : form.call) {
     if (part.kind != CallPart::Kind::arguments || part.arguments.codec != CallArguments::Codec::tags) continue;
     ArgumentTags& tags = part.arguments.tags;
     const auto take = [&](std::string_view arguments) { return turn_with(prober, turn, next, arguments); };
     find_types(tags, take(R"({"zqkey_a": "zqval_a1"})"), take(R"({"zqkey_i": 4217})"));
+    tags.key_escape = escape_of(take("{\"" + std::string(kAwkward) + "\\\"&<\": \"zqval_a1\"}"));
     const std::string markup = take(R"({"zqkey_a": "zqval<b>&amp;c"})");
     if (markup.find("<![CDATA[") != kNone) {
       tags.escape = ArgumentTags::Escape::cdata;

@@ -8,6 +8,7 @@
 namespace parlance::probe {
 namespace {
 
+constexpr std::size_t kMostTexts = 8;  // of a marker (ReplyFormat::validate)
 constexpr std::string_view kArgumentKeys[] = {"arguments", "parameters"};
 
 /// Models take one of the two keys of arguments for the other.
@@ -23,6 +24,18 @@ void other_keys(std::vector<CallMember>& members) {
       if (!has(key)) members.push_back({CallMember::Role::arguments, std::string(key)});
     }
   }
+}
+
+/// Models write a call as clients do, in an object of its own beside its type.
+void wrapped_too(std::vector<CallMember>& members) {
+  constexpr std::string_view kWrapper = "function";
+  CallMember wrapper{CallMember::Role::inner, std::string(kWrapper)};
+  for (const CallMember& member : members) {
+    const bool said = member.role == CallMember::Role::name || member.role == CallMember::Role::arguments;
+    if (said) wrapper.members.push_back(member);
+    if (member.role == CallMember::Role::inner || member.key == kWrapper) return;
+  }
+  if (wrapper.members.size() > 1) members.push_back(std::move(wrapper));
 }
 
 /// `<a>\n<b=` is also read as `<b=`, and `</b>\n</a>` as `</b>`: the outer tag is what models forget.
@@ -41,6 +54,10 @@ void without_outer_tag(CallForm& form) {
   last.literal.texts.emplace_back(close.substr(0, closed[0].end));
 }
 
+void replace_all(std::string& text, std::string_view what, std::string_view with) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) text.replace(at, what.size(), with);
+}
+
 /// Whether the arguments tell where they end, so that nothing needs to close the call.
 bool ends_by_itself(const CallForm& form) {
   return std::none_of(form.call.begin(), form.call.end(), [](const CallPart& part) {
@@ -51,12 +68,36 @@ bool ends_by_itself(const CallForm& form) {
 
 }  // namespace
 
+bool is_distinctive(std::string_view opener) {
+  constexpr std::size_t kShortest = 5;
+  return !tags_of(opener).empty() || (opener.starts_with('<') && opener.size() >= kShortest);
+}
+
+void add_look_alikes(ReplyMarker& marker) {
+  constexpr std::string_view kBar = "\xEF\xBD\x9C", kBlank = "\xE2\x96\x81";  // U+FF5C, U+2581
+  constexpr std::string_view kWays[][2] = {{"|", kBlank}, {kBar, "_"}, {"|", "_"}};
+  if (!marker.exists()) return;
+  const std::string taught = marker.texts.front();
+  for (const auto& [bar, blank] : kWays) {
+    std::string text = taught;
+    replace_all(text, kBar, bar);
+    replace_all(text, kBlank, blank);
+    if (marker.texts.size() < kMostTexts && std::find(marker.texts.begin(), marker.texts.end(), text) == marker.texts.end()) marker.texts.push_back(text);
+  }
+}
+
 void tolerate(CallForm& form) {
+  add_look_alikes(form.open);
+  add_look_alikes(form.close);
   for (CallPart& part : form.call) {
-    if (part.kind == CallPart::Kind::object) other_keys(part.members);
+    add_look_alikes(part.literal);
+    for (ReplyMarker* tag : {&part.arguments.tags.open, &part.arguments.tags.close}) add_look_alikes(*tag);
+    if (part.kind != CallPart::Kind::object) continue;
+    other_keys(part.members);
+    wrapped_too(part.members);
   }
   without_outer_tag(form);
-  const bool distinctive = form.call.front().kind == CallPart::Kind::literal && !tags_of(form.call.front().literal.texts.front()).empty();
+  const bool distinctive = form.call.front().kind == CallPart::Kind::literal && is_distinctive(form.call.front().literal.texts.front());
   if (form.layout == CallLayout::list) form.open_optional = form.open.exists();
   if (form.layout == CallLayout::section) {
     form.open_optional = distinctive;

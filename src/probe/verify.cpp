@@ -42,7 +42,8 @@ void add_calls(std::vector<WrittenTurn>& trials, const DerivedFormat& derived, N
     trials.push_back({"two calls", {.content = {}, .calls = plain_calls(2), .next = next}});
     trials.push_back({"three calls", {.content = {}, .calls = plain_calls(3), .next = next}});
   }
-  if (!derived.format.calls.front().initial) trials.push_back({"an answer and a call", {.calls = plain_calls(1), .next = next}});
+  const bool initial = std::any_of(derived.format.calls.begin(), derived.format.calls.end(), [](const CallForm& form) { return form.initial; });
+  if (!initial) trials.push_back({"an answer and a call", {.calls = plain_calls(1), .next = next}});
   if (derived.capabilities.reasoning_with_calls) {
     trials.push_back({"reasoning and a call", {.content = {}, .reasoning = std::string(kReasoning), .reasoning_key = derived.capabilities.reasoning_key,
                                                .calls = plain_calls(1), .next = derived.capabilities.reasoning_with_last_calls ? Next::nothing : Next::result}});
@@ -83,7 +84,8 @@ std::vector<WrittenTurn> write_turns(Prober& prober, const TurnFacts& turn, cons
 }
 
 void read_turns(const std::vector<WrittenTurn>& turns, const TurnFacts& turn, DerivedFormat& derived) {
-  if (!derived.format.calls.empty() && derived.format.calls.front().initial) {
+  const std::vector<CallForm>& calls = derived.format.calls;
+  if (std::any_of(calls.begin(), calls.end(), [](const CallForm& form) { return form.initial && !form.open_optional; })) {
     add(derived.notes, "", {"nothing marks a call: it is one only where the answer begins"});
   }
   const ReadBack reader(turn, derived.format);

@@ -51,7 +51,9 @@ Scan BareScanner::begin_key(char c) {
 
 Scan BareScanner::feed_key(char c) {
   if (c == ':') {
-    append_json_string(json(), trimmed(word_));
+    const std::string_view key = trimmed(word_);
+    const bool quoted = key.size() > 1 && key.front() == '"' && key.back() == '"';  // as JSON has them
+    append_json_string(json(), quoted ? key.substr(1, key.size() - 2) : key);
     json() += ": ";
     return go(At::value);
   }
@@ -69,6 +71,12 @@ Scan BareScanner::begin_value(char c) {
     return feed(c);
   }
   if (ends_word(c)) return bad("a value");
+  if (c == '"') {
+    quoted_key_ = false;
+    seen_ = 0;
+    json() += c;
+    return go(At::json_text);
+  }
   word_ = std::string(1, c);
   return go(At::word);
 }
@@ -117,6 +125,25 @@ Scan BareScanner::feed_text(char c) {
   return go(At::colon);
 }
 
+/// A string as JSON has it, which models write where they forget the quote.
+Scan BareScanner::feed_json_text(char c) {
+  constexpr std::uint8_t kEscape = 1, kHex = 5;
+  if (seen_ == 0) {
+    if (c == '"' && utf8_.inside()) return bad("UTF-8");
+    if (c != '"' && c != '\\') put(c);
+    if (garbled_) return bad("UTF-8");
+    if (c == '"' || c == '\\') json() += c;
+    if (c == '\\') seen_ = kEscape;
+    return c == '"' ? go(At::after) : Scan::more;
+  }
+  const bool hex = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+  const bool fits = seen_ == kEscape ? std::string_view("\"\\/bfnrtu").find(c) != std::string_view::npos : hex;
+  if (!fits) return bad("an escape");
+  json() += c;
+  seen_ = seen_ == kEscape ? (c == 'u' ? kHex : 0) : seen_ == 2 ? 0 : seen_ - 1;
+  return Scan::more;
+}
+
 Scan BareScanner::feed_word(char c) {
   if (!ends_word(c)) {
     if (word_.size() == kLongestWord) return bad("a shorter value");
@@ -145,6 +172,7 @@ Scan BareScanner::feed(char c) {
     case At::word: return feed_word(c);
     case At::quote: return feed_quote(c);
     case At::text: return feed_text(c);
+    case At::json_text: return feed_json_text(c);
     default: break;
   }
   if (is_json_space(c)) return Scan::more;

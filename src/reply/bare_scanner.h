@@ -24,7 +24,7 @@ class BareScanner {
   std::string_view expected() const { return expected_; }
 
  private:
-  enum class At : std::uint8_t { open, key_or_end, key, in_key, colon, value, value_or_end, text, word, quote, after };
+  enum class At : std::uint8_t { open, key_or_end, key, in_key, colon, value, value_or_end, text, word, quote, json_text, after };
   Scan feed(char c);
   std::string& json() { return *json_; }
   std::string_view quote() const { return *quote_; }
@@ -44,6 +44,7 @@ class BareScanner {
   Scan feed_word(char c);
   Scan feed_quote(char c);
   Scan feed_text(char c);
+  Scan feed_json_text(char c);
   Scan feed_after(char c);
   void put(char c);
   bool inside_object() const { return stack_.back() == '{'; }
@@ -59,7 +60,7 @@ class BareScanner {
   bool quoted_key_ = false;
   bool garbled_ = false;   ///< a string is no UTF-8
   Utf8Scanner utf8_;
-  std::uint8_t seen_ = 0;  ///< bytes of the quote
+  std::uint8_t seen_ = 0;  ///< bytes of the quote; of an escape in a JSON string: 1 behind the backslash, 2 to 5 hex digits to come
 };
 
 }  // namespace parlance::reply

@@ -98,14 +98,16 @@ struct CallReader {
   std::uint8_t part = 0;         ///< of the form's call
   std::uint8_t level = 0;        ///< of the object
   std::uint8_t inner = 0;        ///< the level that the next value is
-  bool committed = false;        ///< a call of this section has begun
-  bool named = false;            ///< this call has begun
-  bool ended = false;            ///< this call is over, but for what closes it
-  bool has_arguments = false;
-  bool missing = false;          ///< the arguments are left out, if the next literal follows
-  bool loose = false;            ///< the section began without what opens it
-  bool open_list = false;        ///< a list without its brackets
-  bool silent = false;           ///< what is no call after all needs no word
+  std::uint16_t opening = 0;     ///< of lead_, the marker that began the call, which may begin one of another form
+  bool committed : 1 = false;    ///< a call of this section has begun
+  bool named : 1 = false;        ///< this call has begun
+  bool ended : 1 = false;        ///< this call is over, but for what closes it
+  bool has_arguments : 1 = false;
+  bool missing : 1 = false;      ///< the arguments are left out, if the next literal follows
+  bool loose : 1 = false;        ///< the section began without what opens it
+  bool open_list : 1 = false;    ///< a list without its brackets
+  bool silent : 1 = false;       ///< what is no call after all needs no word
+  bool spoilt : 1 = false;       ///< what came of this section so far was no call, and is text
   std::uint32_t arguments_from = 0, arguments_to = 0;  ///< in the call's beginning, where they stood before the name
   HeldText word;                 ///< a field, a key or a short value as it is written
   HeldText name;                 ///< until the call begins

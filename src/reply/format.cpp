@@ -50,15 +50,18 @@ class Check {
     need(marker.exists() || (marker.before.empty() && marker.after.empty() && marker.loose.empty()), path, "framing without a marker");
   }
   /// The same text must not mean two things in one place; white space inside does not tell them apart.
-  void distinct(const ReplyMarker& marker, const std::string& path) {
-    for (const std::string& text : marker.texts) {
-      const auto [there, is_new] = seen_.emplace(without_blanks(text), path);
-      if (!is_new && there->second != path) fail(path, "the same marker as " + there->second);
-    }
-  }
+  void distinct(const ReplyMarker& marker, const std::string& path) { distinct(marker, path, path); }
+  /// What begins calls may begin those of several forms.
+  void distinct_opener(const ReplyMarker& marker, const std::string& path) { distinct(marker, path, "calls"); }
   Result<void> take() { return failed_ ? Result<void>(Error(std::move(parts_))) : Result<void>(); }
 
  private:
+  void distinct(const ReplyMarker& marker, const std::string& path, const std::string& meaning) {
+    for (const std::string& text : marker.texts) {
+      const auto [there, is_new] = seen_.emplace(without_blanks(text), std::pair(meaning, path));
+      if (!is_new && there->second.first != meaning) fail(path, "the same marker as " + there->second.second);
+    }
+  }
   static bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
   static bool is_loose(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -78,7 +81,7 @@ class Check {
   bool failed_ = false;
   std::size_t bytes_ = 0;
   Error::Parts parts_;
-  std::map<std::string, std::string> seen_;
+  std::map<std::string, std::pair<std::string, std::string>> seen_;  ///< what a marker means, and where it stands
 };
 
 std::string at(const std::string& list, std::size_t i) { return list + "[" + std::to_string(i) + "]"; }
@@ -106,7 +109,10 @@ void check_members(Check& check, const std::vector<CallMember>& members, const s
       Document document;
       check.need(bool(document.parse(member.constant)), place, "a constant is a value of JSON");
     } else if (member.role == Role::inner) {
-      check_members(check, member.members, place, depth + 1, says);
+      Says apart{.objects = says.objects};  // of another way to say the same
+      Says& inner = has_name && has_arguments ? apart : says;
+      check_members(check, member.members, place, depth + 1, inner);
+      says.objects = inner.objects;
     } else if (member.role == Role::any_name) {
       check.need(member.key.empty(), place, "a key that is the name has no key");
     }
@@ -142,7 +148,7 @@ void check_arguments(Check& check, const CallForm& form, std::size_t i, const st
     case Codec::keywords: check.need(named_before || !arguments.callee.empty(), path, "keywords need what is called"); break;
     case Codec::bare: check.need(!arguments.quote.empty() && arguments.quote.size() <= kLongestMarker, path, "strings need a quote"); break;
     case Codec::code:
-      check.need(literal_follows, path, "a program needs a literal behind it");
+      check.need(literal_follows || i + 1 == form.call.size(), path, "a program needs a literal behind it, or nothing");
       check.need(!arguments.argument.empty(), path, "a program needs the argument that it becomes");
       break;
   }
@@ -184,7 +190,8 @@ void check_parts(Check& check, const CallForm& form, const std::string& path) {
         break;
     }
   }
-  check.need(says.names == (form.headed ? 0 : 1), path + ".call", form.headed ? "the header is the name" : "a call needs a name, once");
+  const bool named = form.headed || !form.name.empty();
+  check.need(says.names == (named ? 0 : 1), path + ".call", form.headed ? "the header is the name" : named ? "the form has the name" : "a call needs a name, once");
   check.need(says.arguments == 1, path + ".call", "a call needs arguments, once");
   check.need(says.ids <= 1, path + ".call", "a call has one id");
 }
@@ -200,6 +207,7 @@ void check_form(Check& check, const ReplyFormat& format, const CallForm& form, c
   check.need(form.layout != CallLayout::section || form.open.exists(), path + ".open", "a section needs an opening marker");
   check.need(!form.commas_optional || form.layout == CallLayout::list, path + ".commas_optional", "only a list has commas");
   check.need(form.header.empty() || form.headed, path + ".header", "only a headed call has one");
+  check.need(form.name.empty() || !form.headed, path + ".name", "the header is the name");
   if (form.headed) {
     bool answers = false;
     for (const ReplyTurn& turn : format.turns) answers = answers || (turn.role == "assistant" && !turn.header_close.empty());
@@ -210,9 +218,8 @@ void check_form(Check& check, const ReplyFormat& format, const CallForm& form, c
   } else {
     const bool begins = single ? literal_first : form.open.exists();
     check.need(begins || form.initial, path + ".call", "needs a literal to begin with, unless it is initial");
-    if (single && literal_first) check.distinct(form.call.front().literal, at(path + ".call", 0));
-    if (!single) check.distinct(form.open, path + ".open");
-    if (form.open_optional && literal_first) check.distinct(form.call.front().literal, at(path + ".call", 0));
+    if (literal_first && (single || form.open_optional)) check.distinct_opener(form.call.front().literal, at(path + ".call", 0));
+    if (!single) check.distinct_opener(form.open, path + ".open");
   }
   check_parts(check, form, path);
 }

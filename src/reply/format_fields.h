@@ -23,6 +23,10 @@ struct Names<ArgumentTags::Escape> {
   static constexpr std::string_view names[] = {"none", "xml", "cdata"};
 };
 template <>
+struct Names<TextEscape> {
+  static constexpr std::string_view names[] = {"none", "attribute", "xml"};
+};
+template <>
 struct Names<ArgumentTags::Style> {
   static constexpr std::string_view names[] = {"json", "python"};
 };
@@ -76,6 +80,7 @@ void fields(Walk& walk, ArgumentTags& t) {
   walk("item", t.item);
   walk("string_types", t.string_types);
   walk("escape", t.escape);
+  walk("key_escape", t.key_escape);
   walk("values", t.style);
 }
 
@@ -84,6 +89,7 @@ void fields(Walk& walk, CallForm& f) {
   Frame<std::string> result{f.result_open, f.result_close};
   walk("headed", f.headed);
   walk("header", f.header);
+  walk("name", f.name);
   walk("layout", f.layout);
   walk("open", f.open);
   walk("call", f.call);

@@ -156,6 +156,7 @@ void Reader::read(Value v, const std::string& path, CallPart& field) {
   const std::string place = path + "." + std::string(key);
   if (key == "name" || key == "skip") {
     field.kind = key == "name" ? Part::name : Part::skip;
+    if (key == "name" && inner.is_string()) return read(inner, place, field.escape);
     read_true(inner, place);
   } else if (key == "id") {
     field.kind = Part::id;

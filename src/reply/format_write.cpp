@@ -76,6 +76,10 @@ std::string quoted(std::string_view text) {
   return out;
 }
 
+std::string name_of(TextEscape escape) {
+  return escape == TextEscape::none ? "true" : quoted(reply::Names<TextEscape>::names[static_cast<std::size_t>(escape)]);
+}
+
 std::string one_member(std::string_view name, const std::string& value) { return "{" + quoted(name) + ": " + value + "}"; }
 
 void Writer::write(ReplyMarker& field) {
@@ -125,7 +129,7 @@ std::string Writer::arguments(CallArguments& a) {
 void Writer::write(CallPart& field) {
   switch (field.kind) {
     case CallPart::Kind::literal: return write(field.literal);
-    case CallPart::Kind::name: out_ += one_member("name", "true"); return;
+    case CallPart::Kind::name: out_ += one_member("name", name_of(field.escape)); return;
     case CallPart::Kind::id: out_ += one_member("id", quoted(field.pattern)); return;
     case CallPart::Kind::skip: out_ += one_member("skip", "true"); return;
     case CallPart::Kind::object: out_ += one_member("object", members(field.members, field.arguments.as_text)); return;

@@ -98,6 +98,13 @@ Scan JsonScanner::begin_literal(char first) {
   return Scan::more;
 }
 
+char JsonScanner::letter_of_python(char c) const {
+  if (at_ == At::value || at_ == At::value_or_end) return c == 'T' ? 't' : c == 'F' ? 'f' : c == 'N' ? 'n' : '\0';
+  constexpr std::string_view kNone = "one";
+  const bool none = at_ == At::literal && literal_ == 'n' && left_ <= kNone.size() && c == kNone[kNone.size() - left_];
+  return none ? rest_of_literal().front() : '\0';
+}
+
 Scan JsonScanner::begin_value(char c) {
   switch (c) {
     case '{': return push(true);

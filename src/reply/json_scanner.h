@@ -47,6 +47,8 @@ class JsonScanner {
   /// Where any character may follow.
   bool inside_text() const { return at_ == At::string && !utf8_.inside(); }
   bool inside_string() const { return at_ == At::string || at_ == At::escape || at_ == At::hex; }
+  /// The letter of JSON that `c` of Python's True, False or None stands for here; '\0' for none.
+  char letter_of_python(char c) const;
   /// Whether what was fed is a whole value; a number may be one and still go on.
   bool complete() const { return depth_ == 0 && (at_ == At::comma_or_end || is_whole_number()); }
 

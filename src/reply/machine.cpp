@@ -47,16 +47,19 @@ std::size_t begin_of_last_tag(std::string_view text) {
   return before != text.npos && text[before] == '>' ? at : 0;
 }
 
+/// What begins calls of one form.
+void add_call(MarkerTrie& trie, const ReplyFormat& format, std::size_t i) {
+  const CallForm& form = format.calls[i];
+  if (form.headed) return;
+  const bool literal = form.call.front().kind == Part::literal;
+  const bool single = form.layout == CallLayout::single;
+  if (!single) add(trie, form.open, Meaning::call_open, i);
+  if (literal && single) add(trie, form.call.front().literal, Meaning::call_open, i);
+  if (literal && !single && form.open_optional) add(trie, form.call.front().literal, Meaning::call_item, i);
+}
+
 void add_calls(MarkerTrie& trie, const ReplyFormat& format) {
-  for (std::size_t i = 0; i < format.calls.size(); ++i) {
-    const CallForm& form = format.calls[i];
-    if (form.headed) continue;
-    const bool literal = form.call.front().kind == Part::literal;
-    const bool single = form.layout == CallLayout::single;
-    if (!single) add(trie, form.open, Meaning::call_open, i);
-    if (literal && single) add(trie, form.call.front().literal, Meaning::call_open, i);
-    if (literal && !single && form.open_optional) add(trie, form.call.front().literal, Meaning::call_item, i);
-  }
+  for (std::size_t i = 0; i < format.calls.size(); ++i) add_call(trie, format, i);
 }
 
 }  // namespace
@@ -74,6 +77,7 @@ Form::Form(const ReplyFormat& format, std::size_t index) : form(&format.calls[in
   }
   add_parts(format, index);
   if (f.headed) add(open, f.call.front().literal, Meaning::part, index);
+  add_call(begin, format, index);
   add_bare(next, f.close, Meaning::call_close, index);
   if (is_literal(0)) add_bare(next, f.call.front().literal, Meaning::call_item, index);
   add_bare(close, f.close, Meaning::call_close, index);
@@ -160,7 +164,8 @@ void Form::add_behind(const ReplyFormat& format, std::size_t index, std::size_t 
 }
 
 void Form::add_code(const ReplyFormat& format, std::size_t part) {
-  const ReplyMarker& end = form->call[part + 1].literal;
+  const ReplyMarker none;  // the reply's end is the program's
+  const ReplyMarker& end = is_literal(part + 1) ? form->call[part + 1].literal : none;
   for (const std::string& text : end.texts) {
     for (std::size_t skipped = 0; skipped <= end.before.size(); ++skipped) add_ends(code, format, end.before.substr(skipped) + text);
   }
@@ -206,10 +211,24 @@ bool opens_reasoning(const ReplyFormat& format, std::string_view prompt) {
   return opened != 0 && opened > last(format.reasoning_close);
 }
 
+/// Line ends next to what begins and ends reasoning are none of its text nor of the answer's, whether a model was taught them or not.
+void loosen(ReplyMarker& marker, std::string_view before, std::string_view after) {
+  if (before.ends_with(marker.before)) marker.before = before;
+  if (after.starts_with(marker.after)) marker.after = after;
+}
+
+/// The text that calls of the form begin with; "" where none does.
+std::string_view opening_of(const CallForm& form) {
+  const ReplyMarker& marker = form.open.exists() ? form.open : form.call.front().literal;
+  return marker.exists() && !form.headed ? std::string_view(marker.texts.front()) : std::string_view();
+}
+
 }  // namespace
 
 Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format(given), limits(options.limits), tools(options.tools) {
   for (const std::string& text : options.ends) add_end(format, text);
+  if (format.reasoning_open.exists()) loosen(format.reasoning_open, format.reasoning_open.before, "\n");
+  if (format.reasoning_close.exists()) loosen(format.reasoning_close, "\n", "\n\n");
   for (std::size_t i = 0; i < format.turns.size() && assistant_turn == kNone; ++i) {
     if (format.turns[i].role == "assistant") assistant_turn = i;
   }
@@ -227,6 +246,10 @@ Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format
   forms.reserve(format.calls.size());
   for (std::size_t i = 0; i < format.calls.size(); ++i) {
     forms.emplace_back(format, i);
+    for (std::size_t later = i + 1; later < format.calls.size(); ++later) {
+      const std::string_view opening = opening_of(format.calls[later]);
+      forms[i].has_sibling = forms[i].has_sibling || (!opening.empty() && opening == opening_of(format.calls[i]));
+    }
     has_initial = has_initial || format.calls[i].initial || (format.calls[i].open_optional && format.calls[i].layout == CallLayout::list);
   }
 }

@@ -43,8 +43,10 @@ struct Form {
   const CallForm* form;
   std::size_t last_value = 0;       ///< the last part that is no literal: behind it the call is over
   std::size_t arguments_part = kNone;
+  bool has_sibling = false;         ///< a later form may begin with the same text
   std::vector<MarkerTrie> literals; ///< for each part: itself, where it is a literal that is due
   std::vector<MarkerTrie> fields;   ///< for each part: what ends its text, where it is one
+  MarkerTrie begin;                 ///< what begins a call of this form
   MarkerTrie open;                  ///< headed: what must follow the header
   MarkerTrie next;                  ///< between calls of a section
   MarkerTrie close;                 ///< behind the calls of a section or list

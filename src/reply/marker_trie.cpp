@@ -1,6 +1,8 @@
 // Building a MarkerTrie; format.cpp keeps it below 2^16 nodes. Begin reading at add().
 #include "reply/marker_trie.h"
 
+#include <algorithm>
+
 namespace parlance::reply {
 namespace {
 
@@ -50,12 +52,17 @@ void MarkerTrie::add_loose(std::string_view lead, std::string_view text, const M
   first_[static_cast<unsigned char>(lead.empty() ? text.front() : lead.front())] = true;
   Node node = kRoot;
   for (const char c : lead) node = grow(node, c);
-  for (const char c : text) {
-    if (c == '*') {
+  bool skipping = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '*') {
       spread(node, node);
-    } else {
-      node = grow(node, c);
+    } else if (!skipping || !is_json_space(text[i])) {
+      node = grow(node, text[i]);
     }
+    const std::size_t next = std::min(text.find_first_not_of(" \t\r\n", i + 1), text.size() - 1);
+    const bool starts = text[i] != '*' && !is_json_space(text[i]) && is_soft(text, i) && text[next] != '*';
+    skipping = starts || (skipping && is_json_space(text[i]));
+    nodes_[node].soft = nodes_[node].soft || starts;
   }
   end(node, mark);
 }

@@ -92,6 +92,7 @@ class ReplyParser::State {
   // text up to a marker (parser_text.cpp)
   const reply::MarkerTrie& trie() const;
   void put_text(std::string_view bytes);
+  void put_answer(std::string_view bytes);
   void put_markup(std::string_view bytes) { out_.piece(Kind::marker, bytes); }
   bool put_plain(std::string_view bytes);
   const char* read_text(const char* p, const char* end);
@@ -156,14 +157,19 @@ class ReplyParser::State {
   bool ends_at(char c) const;
   void end_field(std::size_t skipped = 0);
   void take_id();
+  bool take_callee(std::string& name) const;
   void meet_in_call(const Mark& mark, const std::string& source);
   void meet_literal(const Mark& mark, const std::string& source);
   void refuse_literal(const std::string& held, std::size_t blanks);
   void refuse_next(const std::string& held, std::size_t blanks, char next);
   void fail(std::string_view expected);
-  void commit();
+  bool commit();
   bool is_wanted(std::string_view name) const;
+  bool waits() const;
   void close_call(bool complete);
+  bool begin_sibling();
+  bool is_item() const;
+  void put_lost(std::string_view bytes);
   void begin_wreck();
   void measure_object(reply::Wreck& wreck) const;
   void end_broken_item();
@@ -176,6 +182,8 @@ class ReplyParser::State {
   const char* read_object(const char* p, const char* end);
   bool take_frame_byte(char c);
   bool take_member_byte(char c);
+  bool begins_list() const;
+  bool lacks_brace(char c);
   bool begin_value(char c);
   bool begin_arguments(char c);
   const char* read_key(const char* p, const char* end);
@@ -184,6 +192,7 @@ class ReplyParser::State {
   const char* read_value(const char* p, const char* end);
   std::size_t room(std::size_t longest) const;
   bool put_line_end(char c);
+  bool put_python_letter(char c);
   std::size_t put_value(std::string_view bytes);
   std::size_t put_arguments(std::string_view bytes, bool has_source);
   std::size_t put_argument_text(std::string_view bytes, bool has_source);
@@ -198,6 +207,7 @@ class ReplyParser::State {
   const char* read_bare(const char* p, const char* end);
   void end_scan(reply::Scan scan, std::string_view expected);
   void meet_in_program(const Mark& mark, const std::string& source);
+  std::string_view code_argument() const;
   void end_program(std::string_view source);
   void finish_program();
 

@@ -2,7 +2,9 @@
 //
 // Where calls have markers of their own, the next marker is the end. In a section or list without such markers, brackets tell
 // where the item ends: those of texts in quotes do not count, and where they do not come out even, no item follows, since a
-// piece of an argument must not become a call. Begin reading at begin_wreck.
+// piece of an argument must not become a call. Begin reading at fail.
+#include <utility>
+
 #include "reply/parser.h"
 
 namespace parlance {
@@ -21,6 +23,55 @@ Wreck::Step Wreck::feed(char c, bool list) {
   if (c == (python ? '(' : '{')) ++depth;
   if (c == (python ? ')' : '}') && depth != 0) return --depth == 0 ? Step::over : Step::more;
   return list && depth == 0 && (c == ',' || c == ']') ? Step::over_before : Step::more;
+}
+
+/// The next byte cannot stand here: without a name it was text, else the call remains incomplete.
+void ReplyParser::State::fail(std::string_view expected) {
+  const std::string wanted(expected);
+  if (!call_->committed && begin_sibling()) return;
+  const std::string lead = lead_.take();
+  absorb_ = {};
+  if (!call_->silent || call_->committed) out_.malformed(lead.size(), wanted);
+  call_->spoilt = !call_->committed && is_item();
+  if (!call_->committed && !call_->spoilt) {
+    call_.reset();
+    place_ = Place::text;
+    gap_ = Gap::none;
+    return put_text(lead);
+  }
+  if (call_->named) close_call(false);
+  begin_wreck();
+  place_ = Place::broken;
+  put_lost(lead);
+}
+
+/// What went wrong before its name was known may be a call of another form that begins with the same text.
+bool ReplyParser::State::begin_sibling() {
+  const std::size_t size = std::exchange(call_->opening, std::uint16_t{0});
+  if (size == 0) return false;
+  const std::string_view source = lead_.view().substr(0, size);
+  for (std::size_t i = form_ + std::size_t{1}; i < machine_->forms.size(); ++i) {
+    const Found found = match_in(machine_->forms[i].begin, source, out_.place());
+    if (found.size != size) continue;
+    const std::string lead = lead_.take();
+    place_ = Place::text;
+    begin_call(found.mark, lead.substr(0, size));
+    again(lead.substr(size));
+    return true;
+  }
+  return false;
+}
+
+/// Whether an item of a section or list went wrong whose end can be told, so that others may follow.
+bool ReplyParser::State::is_item() const {
+  const bool inside = place_ == Place::object || place_ == Place::python || (place_ == Place::field && !form().is_literal(0));
+  return inside && form().form->layout != CallLayout::single && !call_->silent && !call_->loose && !call_->open_list;
+}
+
+/// Of a call that went wrong; where none has begun, it is text.
+void ReplyParser::State::put_lost(std::string_view bytes) {
+  if (call_->spoilt) return put_answer(bytes);
+  out_.text(Kind::broken, bytes);
 }
 
 /// How far into the item it went wrong.
@@ -62,7 +113,7 @@ void ReplyParser::State::put_broken(std::string_view bytes) {
     end_broken_item();
     return again(std::string(bytes));
   }
-  out_.text(Kind::broken, bytes);
+  put_lost(bytes);
   if (step == Wreck::Step::over) end_broken_item();
 }
 
@@ -78,7 +129,7 @@ const char* ReplyParser::State::read_broken(const char* p, const char* end) {
     const Wreck::Step step = marker ? Wreck::Step::more : wreck->feed(*p, list);
     if (!marker && step == Wreck::Step::more && p + 1 != end) continue;
     const bool taken = !marker && step != Wreck::Step::over_before;
-    out_.text(Kind::broken, {begin, p + (taken ? 1 : 0)});
+    put_lost({begin, p + (taken ? 1 : 0)});
     if (found.more) {
       for (const char* q = p; q != end; ++q) markers.step(cursor_, *q);
       held_.assign(p, end);

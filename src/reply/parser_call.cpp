@@ -15,6 +15,12 @@ using reply::Meaning;
 using Part = CallPart::Kind;
 using Codec = CallArguments::Codec;
 
+namespace {
+
+const std::string kNoCallee;  // it was read with the name
+
+}  // namespace
+
 // ---- beginning
 
 void ReplyParser::State::open_call(std::size_t form, std::string lead) {
@@ -26,11 +32,17 @@ void ReplyParser::State::open_call(std::size_t form, std::string lead) {
 }
 
 void ReplyParser::State::begin_call(const Mark& mark, std::string source) {
-  const bool goes_on = place_ == Place::broken && call_ && call_->committed && mark.index == form_ && mark.meaning == Meaning::call_item;
+  const bool behind = place_ == Place::broken && call_ && (call_->committed || call_->spoilt);
+  const bool goes_on = behind && mark.index == form_ && mark.meaning == Meaning::call_item;
   const bool loose = mark.meaning == Meaning::call_item && !(goes_on && !call_->loose);
+  const bool committed = goes_on && call_->committed, spoilt = goes_on && call_->spoilt;
+  const std::size_t opening = source.size();
   if (place_ == Place::broken) begin_content(Gap::none);
   open_call(mark.index, std::move(source));
-  call_->committed = goes_on;
+  call_->name = form().form->name;
+  call_->opening = static_cast<std::uint16_t>(opening);
+  call_->committed = committed;
+  call_->spoilt = spoilt;
   call_->loose = loose;
   call_->silent = form().form->declared_only;
   if (form().form->layout == CallLayout::list) {
@@ -53,8 +65,7 @@ void ReplyParser::State::begin_headed() {
   open_call(form_, std::exchange(held_, {}));
   call_->name = name;
   call_->part = 1;
-  commit();
-  if (!call_ || !call_->named) return;
+  if (!commit()) return;
   begin_part();
   absorb_after(after);
 }
@@ -67,8 +78,10 @@ void ReplyParser::State::absorb_after(std::string_view framing) {
 
 /// The next call of a section or list.
 void ReplyParser::State::next_item() {
-  const bool committed = call_->committed, loose = call_->loose, silent = call_->silent, open_list = call_->open_list;
+  const bool committed = call_->committed, loose = call_->loose, silent = call_->silent, open_list = call_->open_list, spoilt = call_->spoilt;
   call_.make();
+  call_->name = form().form->name;
+  call_->spoilt = spoilt;
   call_->open_list = open_list;
   call_->committed = committed;
   call_->loose = loose;
@@ -109,6 +122,8 @@ void ReplyParser::State::begin_part() {
 
 void ReplyParser::State::begin_arguments_part() {
   const ReplyLimits& limits = machine_->limits;
+  const bool named_before = call_->part > 0 && form().form->call[call_->part - 1].kind == Part::name;
+  if (!form().form->name.empty() && !waits() && !call_->named && !commit()) return;
   switch (part().arguments.codec) {
     case Codec::json:
       place_ = Place::object;
@@ -118,7 +133,7 @@ void ReplyParser::State::begin_arguments_part() {
       return;
     case Codec::keywords:
       place_ = Place::python;
-      call_->codec.make(reply::PythonScanner(part().arguments.callee, limits.depth, limits.pending));
+      call_->codec.make(reply::PythonScanner(named_before ? kNoCallee : part().arguments.callee, limits.depth, limits.pending));
       return;
     case Codec::bare:
       place_ = Place::bare;
@@ -127,7 +142,7 @@ void ReplyParser::State::begin_arguments_part() {
     case Codec::tags: return begin_tags();
     case Codec::code: {
       std::string open = "{";
-      append_json_string(open, part().arguments.argument);
+      append_json_string(open, code_argument());
       place_ = Place::program;
       return put_meant(open.append(": \""));
     }
@@ -170,6 +185,10 @@ void ReplyParser::State::end_item() {
 /// What opened the calls is closed, but for a marker that may follow.
 void ReplyParser::State::end_calls(std::string_view source) {
   put_frame(source);
+  if (call_->spoilt) {
+    begin_content(Gap::none);
+    return put_text(lead_.take());
+  }
   put_markup(lead_.take());
   if (!form().form->close.exists()) return begin_content(Gap::after);
   call_->ended = call_->committed = true;

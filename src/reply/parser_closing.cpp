@@ -127,7 +127,8 @@ ReplyParser::State::Verdict ReplyParser::State::decide_open(std::string_view res
       }
       if (found.size != 0) return !ends_reply(found.mark.meaning) && may_be_key(rest.substr(0, i), declared) ? Verdict::yes : Verdict::no;
     }
-    if (!reply::may_be_in_text(rest[i])) return Verdict::no;
+    const bool fits = reply::may_be_in_text(rest[i]) || (rest[i] == '<' && tags().key_escape == TextEscape::attribute);
+    if (!fits) return Verdict::no;
   }
   if (rest.size() >= machine_->limits.name) return Verdict::no;
   wait_for(Waiting::For::text, machine_->limits.name - rest.size() - 1, Waiting::Among::key);
@@ -140,7 +141,8 @@ bool ReplyParser::State::may_be_key(std::string_view key, bool declared) const {
   const ReplyTools::Data* data = machine_->tools.data();
   if (data == nullptr) return true;
   const Types::Schema& schema = data->types[call_->tags().top().schema];
-  return schema.members.empty() || schema.others != Types::kUnknown || schema.members.contains(key);
+  const std::string meant = tags().key_escape == TextEscape::none ? std::string() : reply::without_entities(key);
+  return schema.members.empty() || schema.others != Types::kUnknown || schema.members.contains(meant.empty() ? key : std::string_view(meant));
 }
 
 /// The value's own tag.

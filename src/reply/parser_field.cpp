@@ -93,16 +93,24 @@ void ReplyParser::State::end_field(std::size_t skipped) {
     call_->id = std::move(text);
     take_id();
   } else if (part().kind == Part::name && !call_->named) {
-    call_->name = std::move(text);
+    if (!take_callee(text)) return fail(form().form->call[at + std::size_t{1}].arguments.callee);
+    call_->name = part().escape == TextEscape::none ? std::move(text) : reply::without_entities(text);
     if (call_->name.empty()) return fail("a name");
   }
-  if (!call_->name.empty() && !call_->named) {
-    commit();
-    if (!call_ || !call_->named) return;
-  }
+  if (!call_->name.empty() && !call_->named && !waits() && !commit()) return;
   if (at == form().last_value) close_call(true);
   call_->part = static_cast<std::uint8_t>(form().is_literal(at + std::size_t{1}) ? at + 2 + skipped : at + 1);
   begin_part();
+}
+
+/// Cuts off what stands between a name and the bracket of its arguments, `.call` say.
+bool ReplyParser::State::take_callee(std::string& name) const {
+  const std::size_t next = call_->part + std::size_t{1};
+  if (next >= form().form->call.size()) return true;
+  const std::string& callee = form().form->call[next].arguments.callee;
+  if (!name.ends_with(callee) || name.size() <= callee.size()) return callee.empty();
+  name.resize(name.size() - callee.size());
+  return true;
 }
 
 void ReplyParser::State::take_id() {
@@ -204,20 +212,30 @@ void ReplyParser::State::refuse_next(const std::string& held, std::size_t blanks
 
 // ---- the call begins, fails or is cut off
 
+/// Whether only arguments tell that the name is one: no tool has it, or another form begins with the same text; JSON must begin
+/// as an object then.
+bool ReplyParser::State::waits() const {
+  const std::size_t part = form().arguments_part;
+  if (part == reply::Form::kNone || part != form().last_value || codec().codec != Codec::json || call_->name.empty()) return false;
+  return form().has_sibling || (machine_->tools.known() && !machine_->tools.declares(call_->name));
+}
+
 bool ReplyParser::State::is_wanted(std::string_view name) const {
   const CallForm& f = *form().form;
   const bool only_declared = f.declared_only || f.initial || call_->silent || region_ == Region::reasoning;
   return !only_declared || !machine_->tools.known() || machine_->tools.declares(name);
 }
 
-/// The name is known: what was held becomes the event's source.
-void ReplyParser::State::commit() {
+/// The name is known: what was held becomes the event's source. False where it may not be called.
+bool ReplyParser::State::commit() {
   if (!is_wanted(call_->name)) {
     call_->silent = true;
-    return fail("a declared tool");
+    fail("a declared tool");
+    return false;
   }
   const std::string lead = lead_.take();
   call_->named = call_->committed = true;
+  call_->spoilt = false;
   fresh_ = false;
   if (region_ == Region::reasoning) region_ = Region::content;
   out_.flush();
@@ -229,28 +247,11 @@ void ReplyParser::State::commit() {
   event.text = call_->name;
   event.detail = call_->id;
   out_.say(event);
-  if (!call_->has_arguments || !in_object()) return;
+  if (!call_->has_arguments || !in_object()) return true;
   const std::string_view arguments = lead;  // they stood before the name
   const std::size_t size = call_->arguments_to - call_->arguments_from;
   if (put_arguments(arguments.substr(call_->arguments_from, size), false) == size) end_arguments();
-}
-
-/// The next byte cannot stand here: without a name it was text, else the call remains incomplete.
-void ReplyParser::State::fail(std::string_view expected) {
-  const std::string wanted(expected);
-  const std::string lead = lead_.take();
-  absorb_ = {};
-  if (!call_->silent || call_->committed) out_.malformed(lead.size(), wanted);
-  if (!call_->committed) {
-    call_.reset();
-    place_ = Place::text;
-    gap_ = Gap::none;
-    return put_text(lead);
-  }
-  if (call_->named) close_call(false);
-  begin_wreck();
-  place_ = Place::broken;
-  out_.text(Kind::broken, lead);
+  return true;
 }
 
 /// At the end of the reply, what is held may be a marker that another one begins with.
@@ -270,6 +271,7 @@ void ReplyParser::State::finish_call() {
   const std::string held = std::exchange(held_, {});
   blanks_ = 0;
   cursor_ = {};
+  if (!call_->committed && place_ == Place::field && begin_sibling()) return again(held);  // a word is a program, too
   const bool between = place_ == Place::list || place_ == Place::next || place_ == Place::literal;
   if (call_->named || call_->ended || (call_->committed && between)) {
     if (held_value() != 0) put_markup(call_->tags().entity.empty() ? call_->word.view() : call_->tags().entity.view());

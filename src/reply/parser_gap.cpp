@@ -44,11 +44,11 @@ bool ReplyParser::State::joins_calls(char c) const {
   return behind && region_ == Region::content && held_.find_first_of(";,") == held_.npos;
 }
 
-/// Behind a call's object: a brace too many, or a sign before another object.
+/// Behind a call's object: a bracket too many, or a sign before another object.
 bool ReplyParser::State::is_surplus(char c) const {
-  const bool brace = c == '}', sign = c == ';' || c == ',';
+  const bool brace = c == '}' || c == ']', sign = c == ';' || c == ',';
   if (!(brace || sign) || place_ != Place::literal || !is_behind_object()) return false;
-  return held_.find_first_of("};,") == held_.npos;
+  return held_.find_first_of("}];,") == held_.npos;
 }
 
 const char* ReplyParser::State::read_gap(const char* p, const char* end) {
@@ -111,7 +111,7 @@ void ReplyParser::State::meet_after_gap(const Mark& mark, std::size_t size) {
     put_text(std::string_view(held).substr(0, text));
   }
   if (place_ == Place::text) gap_ = Gap::none;
-  const std::size_t surplus = place_ == Place::literal ? held.substr(0, blanks).find_first_of("};,") : held.npos;
+  const std::size_t surplus = place_ == Place::literal ? held.substr(0, blanks).find_first_of("}];,") : held.npos;
   if (surplus != held.npos) out_.malformed(surplus, form().literal_text(call_->part));
   meet(mark, held.substr(text, to - text));
   again(held.substr(to));

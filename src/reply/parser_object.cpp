@@ -50,6 +50,7 @@ bool ReplyParser::State::take_member_byte(char c) {
   switch (call_->at) {
     case At::object_open:
       if (c == '{') return take(At::key_or_end);
+      if (c == '[' && begins_list()) return take(At::object_open);
       fail("'{'");
       return false;
     case At::colon:
@@ -69,8 +70,24 @@ bool ReplyParser::State::take_member_byte(char c) {
       break;
   }
   if (c == '}' && call_->at != At::key) return end_object();
+  if (lacks_brace(c)) return end_part(), false;
   fail(call_->at == At::comma_or_end ? "',' or '}'" : call_->at == At::key ? "a key" : "a key or '}'");
   return false;
+}
+
+/// A call that stands alone may come as a list of calls.
+bool ReplyParser::State::begins_list() const {
+  const bool alone = form().form->layout == CallLayout::single && form().form->call.size() == 3 && form().is_literal(0);
+  return alone && call_->part == 1 && call_->opening != 0 && lead_.view().find('[', call_->opening) == std::string_view::npos;
+}
+
+/// Name and arguments are there, and what closes the call begins before the object is closed.
+bool ReplyParser::State::lacks_brace(char c) {
+  const std::size_t next = call_->part + std::size_t{1};
+  const bool all = call_->named && call_->has_arguments && call_->at == Call::At::comma_or_end;
+  if (!all || form().form->layout != CallLayout::single || !form().is_literal(next) || !form().literals[next].begins(c)) return false;
+  out_.malformed(0, "'}'");
+  return true;
 }
 
 // ---- keys

@@ -6,6 +6,7 @@
 namespace parlance {
 
 using reply::Scan;
+using reply::Types;
 
 const char* ReplyParser::State::read_python(const char* p, const char* end) {
   const char* const begin = p;
@@ -32,8 +33,26 @@ void ReplyParser::State::end_scan(Scan scan, std::string_view expected) {
 
 // ---- programs
 
+/// What the program becomes: the form's argument, unless the tool has another one that alone may be a text.
+std::string_view ReplyParser::State::code_argument() const {
+  const std::string_view usual = part().arguments.argument;
+  const ReplyTools::Data* data = machine_->tools.data();
+  if (data == nullptr) return usual;
+  const auto tool = data->tools.find(call_->name.view());
+  if (tool == data->tools.end()) return usual;
+  const auto& members = data->types[tool->second].members;
+  if (members.contains(usual)) return usual;
+  std::string_view text;
+  for (const auto& [key, node] : members) {
+    if ((data->types[node].types & Types::kString) == 0) continue;
+    if (!text.empty()) return usual;
+    text = key;
+  }
+  return text.empty() ? usual : text;
+}
+
 void ReplyParser::State::end_program(std::string_view source) {
-  const bool closed = !source.empty();
+  const bool closed = !source.empty() || !form().is_literal(call_->part + std::size_t{1});
   if (!closed) out_.malformed(0, form().literal_text(call_->part + std::size_t{1}));
   if (closed) {
     out_.flush();
@@ -52,6 +71,7 @@ void ReplyParser::State::meet_in_program(const Mark& mark, const std::string& so
 }
 
 void ReplyParser::State::finish_program() {
+  if (!form().is_literal(call_->part + std::size_t{1})) return held_.empty() ? end_program({}) : settle();
   const std::string held = std::exchange(held_, {});
   cursor_ = {};
   const ReplyMarker& close = form().form->call[call_->part + std::size_t{1}].literal;

@@ -92,10 +92,11 @@ void ReplyParser::State::end_tags_early(const std::string& source) {
 void ReplyParser::State::end_key_of_tag(std::string_view source) {
   TagReader& reader = call_->tags();
   TagReader::Frame& frame = reader.top();
-  const std::string key(reply::trimmed(call_->word));
+  std::string key(reply::trimmed(call_->word));
   call_->word.clear();
   put_markup(source);
   if (!tags().close_end.empty()) reader.key = key;
+  if (tags().key_escape != TextEscape::none) key = reply::without_entities(key);
   if (std::exchange(reader.opens, false)) {
     frame.array = key == tags().item;
     put_meant(frame.array ? "[" : "{");

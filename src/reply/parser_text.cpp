@@ -43,6 +43,11 @@ void ReplyParser::State::put_text(std::string_view bytes) {
     case Place::tag_key_end: return put_frame(bytes);
     default: break;
   }
+  put_answer(bytes);
+}
+
+/// Text outside of calls.
+void ReplyParser::State::put_answer(std::string_view bytes) {
   if (region_ == Region::reasoning) {
     if (blank_reasoning_) blank_reasoning_ = reply::is_blank(bytes);
     return out_.text(Kind::reasoning, bytes);
@@ -67,16 +72,29 @@ const char* ReplyParser::State::absorb(const char* p, const char* end) {
   return p;
 }
 
+namespace {
+
+/// Whether a marker looks like a control token, which nobody writes by chance: <|…|>, or [WORD].
+bool is_shaped(std::string_view source) {
+  source = reply::trimmed(source);
+  if (source.find("<|") != source.npos || source.find("|>") != source.npos) return true;
+  constexpr std::string_view kWord = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_/";
+  return source.size() > 2 && source.front() == '[' && source.find_first_not_of(kWord, 1) == source.size() - 1 && source.back() == ']';
+}
+
+}  // namespace
+
 /// A marker that opens reasoning is text inside it, but for one that repeats what the prompt has opened; and inside of an answer,
-/// which may speak of it, unless it is a control token or the reply has opened reasoning by it before.
+/// which may speak of it, unless it is a control token or the reply has opened reasoning by it before. So is one that closes
+/// reasoning inside of an answer.
 bool ReplyParser::State::counts(const Mark& mark, std::string_view source, std::uint64_t place) const {
   if (tokens_ && !is_fed_so(source, place)) return false;
   const bool opens = mark.meaning == Meaning::call_open || mark.meaning == Meaning::call_item;
   if (opens && place_ == Place::text && machine_->forms[mark.index].form->initial && !fresh_) return false;
-  if (mark.meaning != Meaning::reasoning_open) return true;
+  const bool closes = mark.meaning == Meaning::reasoning_close;
+  if (mark.meaning != Meaning::reasoning_open && !(closes && region_ == Region::content && place_ == Place::text)) return true;
   if (region_ == Region::reasoning) return blank_reasoning_;
-  const bool is_shaped = source.find("<|") != source.npos;  // as a control token: nobody writes it by chance
-  return !answers_ || in_prompt_ || opened_ || is_shaped || is_certain(source);
+  return !answers_ || in_prompt_ || (opened_ && !closes) || is_shaped(source) || is_certain(source);
 }
 
 /// Whether each control token in a marker's bytes was fed as one; the prompt's are taken for such.
@@ -222,11 +240,21 @@ void ReplyParser::State::meet_outside(const Mark& mark, std::string source) {
     case Meaning::call_open:
     case Meaning::call_item: return begin_call(mark, std::move(source));
     case Meaning::part:  // the end of a call that went wrong, in a section
-      put_markup(source);
+      if (call_ && call_->spoilt) {
+        put_answer(source);
+      } else {
+        put_markup(source);
+      }
       return end_item();
     case Meaning::turn: return meet_turn(mark, std::move(source));
     case Meaning::end: return meet_end(mark, source);
     default: break;  // the end of reasoning, content or calls
+  }
+  if (place_ == Place::broken && call_ && call_->spoilt) {  // and of calls that were none
+    absorb_ = {};
+    place_ = Place::text;
+    put_answer(source);
+    return begin_content(Gap::none);
   }
   put_markup(source);
   begin_content(Gap::after);

@@ -20,30 +20,6 @@ using Way = TagReader::Value;
 
 namespace {
 
-constexpr std::size_t kLongestEntity = 10;
-
-/// What stands for `entity`, which is "&…;", or "".
-std::string text_of_entity(std::string_view entity) {
-  const std::string_view name = entity.substr(1, entity.size() - 2);
-  if (name == "lt") return "<";
-  if (name == "gt") return ">";
-  if (name == "amp") return "&";
-  if (name == "quot") return "\"";
-  if (name == "apos") return "'";
-  if (name.size() < 2 || name.front() != '#') return {};
-  const bool hexadecimal = (name[1] | 0x20) == 'x';
-  std::uint32_t value = 0;
-  for (const char c : name.substr(hexadecimal ? 2 : 1)) {
-    const int low = c | 0x20;
-    const int digit = c >= '0' && c <= '9' ? c - '0' : low >= 'a' && low <= 'f' ? low - 'a' + 10 : 99;
-    if (digit >= (hexadecimal ? 16 : 10)) return {};
-    value = value * (hexadecimal ? 16 : 10) + static_cast<std::uint32_t>(digit);
-  }
-  std::string out;
-  if (value != 0 && value <= utf8::kMaxCodePoint && !utf8::is_surrogate(value)) utf8::append(out, value);
-  return out;
-}
-
 bool is_whole_real(std::string_view json) {
   const std::size_t point = json.find('.');
   return point != json.npos && json.find_first_not_of('0', point + 1) == json.npos;
@@ -150,7 +126,7 @@ void ReplyParser::State::put_entities(std::string_view bytes) {
     }
     const char c = bytes.front();
     const bool goes_on = c == '#' || c == ';' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-    if (!goes_on || entity.size() == kLongestEntity) {
+    if (!goes_on || entity.size() == reply::kLongestEntity) {
       end_entity();
       continue;
     }
@@ -163,7 +139,7 @@ void ReplyParser::State::put_entities(std::string_view bytes) {
 /// What is no entity is given as it is.
 void ReplyParser::State::end_entity() {
   const std::string entity = call_->tags().entity.take();
-  const std::string text = entity.ends_with(';') ? text_of_entity(entity) : std::string();
+  const std::string text = entity.ends_with(';') ? reply::text_of_entity(entity) : std::string();
   if (text.empty()) return out_.program(entity);
   std::string json;
   append_json_string(json, text);

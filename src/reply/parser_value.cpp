@@ -39,19 +39,19 @@ bool ReplyParser::State::begin_value(char c) {
 bool ReplyParser::State::begin_arguments(char c) {
   Call& call = *call_;
   const bool fits = c == '{' || c == '"' || c == 'n';
+  const bool unsure = waits();  // what follows tells whether this is a call
   if (!fits && !in_object() && form().is_literal(call.part + std::size_t{1}) && form().literals[call.part + std::size_t{1}].begins(c)) {
+    if (unsure && !call.named && !commit()) return false;
     call.missing = true;  // if the literal is there indeed
     ++call.part;
     place_ = Place::literal;
     return false;
   }
+  const bool known = !call.name.empty() && !call.named;  // the name waited for them
+  if (known && (fits || (!call.silent && !unsure)) && !commit()) return false;
   if (!fits || call.has_arguments) {
     fail(fits ? "the arguments once" : "an object of arguments");
     return false;
-  }
-  if (!call.name.empty() && !call.named) {  // the name waited for them
-    commit();
-    if (!call_ || !call_->named) return false;
   }
   call.has_arguments = true;
   call.shape = c == '{' ? Call::Shape::object : c == '"' ? Call::Shape::text : Call::Shape::nothing;
@@ -71,7 +71,7 @@ const char* ReplyParser::State::read_value(const char* p, const char* end) {
   const std::size_t put = put_value({begin, p});
   if (put != static_cast<std::size_t>(p - begin)) return begin + put;
   if (scan == Scan::bad) {
-    if (put_line_end(*p)) return p + 1;
+    if (put_line_end(*p) || put_python_letter(*p)) return p + 1;
     fail(call_->json().scanner.expected());
   } else if (scan != Scan::more) {
     end_value();
@@ -84,6 +84,16 @@ bool ReplyParser::State::put_line_end(char c) {
   const bool inside = call_->named && call_->role == Call::Role::arguments && call_->shape == Call::Shape::object && call_->json().scanner.inside_text();
   if (!inside || (c != '\n' && c != '\r' && c != '\t')) return false;
   out_.piece(Kind::arguments, {&c, 1}, c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t");
+  return true;
+}
+
+/// A letter of True, False or None in the arguments.
+bool ReplyParser::State::put_python_letter(char c) {
+  if (!call_->named || call_->role != Call::Role::arguments || call_->shape != Call::Shape::object) return false;
+  const char letter = call_->json().scanner.letter_of_python(c);
+  if (letter == '\0') return false;
+  call_->json().scanner.feed(letter);
+  out_.piece(Kind::arguments, {&c, 1}, {&letter, 1});
   return true;
 }
 
@@ -165,8 +175,7 @@ bool ReplyParser::State::end_name_member() {
     return false;
   }
   const bool waits = call_->silent && form().form->initial && !call_->has_arguments;
-  if (!waits) commit();
-  return call_ && call_->named;
+  return !waits && commit();
 }
 
 /// Nothing, or an empty text, is an empty object.

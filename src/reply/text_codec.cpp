@@ -1,6 +1,8 @@
 // Codecs of text_codec.h. Begin reading at JsonUnescape::feed.
 #include "reply/text_codec.h"
 
+#include <algorithm>
+
 #include "base/utf8.h"
 
 namespace parlance::reply {
@@ -136,6 +138,42 @@ std::string text_of_json(std::string_view literal) {
   for (const char c : literal.substr(1, literal.size() - 2)) unescape.feed(c, text);
   unescape.finish(text);
   return text;
+}
+
+std::string text_of_entity(std::string_view entity) {
+  const std::string_view name = entity.substr(1, entity.size() - 2);
+  if (name == "lt") return "<";
+  if (name == "gt") return ">";
+  if (name == "amp") return "&";
+  if (name == "quot") return "\"";
+  if (name == "apos") return "'";
+  if (name.size() < 2 || name.front() != '#') return {};
+  const bool hexadecimal = (name[1] | 0x20) == 'x';
+  std::uint32_t value = 0;
+  for (const char c : name.substr(hexadecimal ? 2 : 1)) {
+    const int low = c | 0x20;
+    const int digit = c >= '0' && c <= '9' ? c - '0' : low >= 'a' && low <= 'f' ? low - 'a' + 10 : 99;
+    if (digit >= (hexadecimal ? 16 : 10)) return {};
+    value = value * (hexadecimal ? 16 : 10) + static_cast<std::uint32_t>(digit);
+  }
+  std::string out;
+  if (value != 0 && value <= utf8::kMaxCodePoint && !utf8::is_surrogate(value)) utf8::append(out, value);
+  return out;
+}
+
+std::string without_entities(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t begin = std::min(text.find('&'), text.size());
+    out += text.substr(0, begin);
+    text.remove_prefix(begin);
+    const std::size_t end = text.substr(0, kLongestEntity).find(';');
+    const std::string meant = end == text.npos ? std::string() : text_of_entity(text.substr(0, end + 1));
+    const std::size_t size = meant.empty() ? std::min<std::size_t>(text.size(), 1) : end + 1;
+    out += meant.empty() ? text.substr(0, size) : std::string_view(meant);
+    text.remove_prefix(size);
+  }
+  return out;
 }
 
 }  // namespace parlance::reply

@@ -1,4 +1,4 @@
-// Small codecs that work byte by byte: JSON's escapes away and on, and where UTF-8 may be cut.
+// Small codecs: JSON's escapes away and on, entities away, and where UTF-8 may be cut.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -41,6 +41,13 @@ class JsonUnescape {
   std::uint32_t unit_ = 0;
   std::uint32_t high_ = 0;  ///< a high surrogate that may find its partner
 };
+
+/// No entity is longer, "&" and ";" included.
+inline constexpr std::size_t kLongestEntity = 10;
+/// What stands for `entity`, which is "&…;", or "".
+std::string text_of_entity(std::string_view entity);
+/// With what stands for each entity; what is none stays as it is.
+std::string without_entities(std::string_view text);
 
 /// The text of a JSON string that is written as `literal`, quotes included.
 std::string text_of_json(std::string_view literal);

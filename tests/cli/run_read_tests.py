@@ -143,6 +143,22 @@ with tempfile.TemporaryDirectory() as folder:
     message = answer["message"]
     expect("reasoning that it opened, and the end of eos_token", (message.get("reasoning_content"), message["content"]) == ("R", "A"), answer)
 
+# A message to go on with whose reasoning the template leaves out; a request without tools, for which an answer in JSON is no call.
+with tempfile.TemporaryDirectory() as folder:
+    dropping = pathlib.Path(folder) / "dropping.jinja"
+    dropping.write_text(
+        "{% for m in messages %}<|{{ m.role }}|>{{ m.content.split('</think>')[-1] }}{% if m.tool_calls %}{% for c in m.tool_calls %}"
+        "{{ {'name': c.function.name, 'parameters': c.function.arguments} | tojson }}{% endfor %}{% endif %}<|end|>{% endfor %}"
+        "{% if add_generation_prompt %}<|assistant|>{% if thinking %}<think>{% endif %}{% endif %}", "utf-8")
+    user = {"role": "user", "content": "Hi"}
+    started = {"messages": [user, {"role": "assistant", "content": "", "reasoning_content": "I"}], "continue_final_message": True}
+    answers = [("goes on with reasoning", started, " see</think>C", {"reasoning_content": " see", "content": "C"}),
+               ("no tools, no call", {"messages": [user]}, '{"name": "f", "parameters": {}}', {"content": '{"name": "f", "parameters": {}}'})]
+    for name, asked, reply, wanted in answers:
+        line = json.dumps({"id": 1, "request": asked, "reply": reply})
+        found = json.loads(run("-t", str(dropping), "--jsonl", reply=line.encode())[1])
+        expect(name, found["message"] == {"role": "assistant", **wanted}, found)
+
 # A request that the template refuses has a reply all the same.
 with tempfile.TemporaryDirectory() as folder:
     refusing = pathlib.Path(folder) / "refusing.jinja"

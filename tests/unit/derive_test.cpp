@@ -75,7 +75,8 @@ TEST(Derive, FindsWhatATemplateWrites) {
   EXPECT_EQ(found.verdict, Verdict::verified) << sentences(found);
   EXPECT_EQ(found.format.to_json(),
             R"({"prompt": "<s>assistant\n", "reasoning": {"open": "<think>\n", "close": "\n</think>\n\n"}, )"
-            R"("calls": [{"call": ["\n<call>\n", {"object": {"name": "name", "arguments": "arguments", "parameters": "arguments"}}, "\n</call>"]}], "end": ["<e>"]})");
+            R"("calls": [{"call": ["\n<call>\n", {"object": {"name": "name", "arguments": "arguments", "parameters": "arguments", )"
+            R"("function": {"name": "name", "arguments": "arguments", "parameters": "arguments"}}}, "\n</call>"]}], "end": ["<e>"]})");
   EXPECT_TRUE(found.capabilities.calls);
   EXPECT_TRUE(found.capabilities.parallel_calls);
   EXPECT_TRUE(found.capabilities.content_with_calls);

@@ -3,6 +3,7 @@
 // Begin reading at TEST(ReplyFamilies, MeanWhatTheirFilesSay).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "parlance/reply.h"
@@ -74,6 +75,16 @@ TEST(ReplyFamilies, KeepTheLawsWhereRepliesAreCutOff) {
   }
 }
 
+/// Whether the reply's end closes the call: then it is complete wherever the reply breaks off.
+bool is_open_ended(const ReplyFormat& format, const ReplyCall& call) {
+  return std::any_of(format.calls.begin(), format.calls.end(), [&](const CallForm& form) {
+    const CallPart& last = form.call.back();
+    const bool called = form.name.empty() || form.name == call.name;
+    return called && last.kind == CallPart::Kind::arguments && last.arguments.codec == CallArguments::Codec::code &&
+           call.arguments.starts_with("{\"" + last.arguments.argument + "\": \"");
+  });
+}
+
 /// What is complete, without a fault, when the reply breaks off is what it would have been.
 TEST(ReplyFamilies, WhatIsCompleteIsSoInTheWholeReply) {
   for (const ReplyCases& family : families()) {
@@ -82,7 +93,7 @@ TEST(ReplyFamilies, WhatIsCompleteIsSoInTheWholeReply) {
       for (std::size_t size = 0; size < one.reply.size(); ++size) {
         const ReplyMessage part = read(family.format, one, one.reply.substr(0, size));
         for (std::size_t i = 0; i < part.calls.size() && part.diagnostics.empty(); ++i) {
-          if (!part.calls[i].complete) continue;
+          if (!part.calls[i].complete || is_open_ended(family.format, part.calls[i])) continue;
           ASSERT_LT(i, whole.calls.size()) << family.name << ": " << one.reply.substr(0, size);
           ASSERT_EQ(part.calls[i].arguments, whole.calls[i].arguments) << family.name << ": " << one.reply.substr(0, size);
         }

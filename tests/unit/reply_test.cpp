@@ -213,7 +213,7 @@ const Row kRows[] = {
     {"chatml", "\n<think>\nR\n</think>\n\n\n\n<tool_call>", "reasoning: R | malformed at 34: the name of a call | content: \n\n<tool_call>"},
     {"chatml", "<think>R</think>C", "reasoning: R | content: C"},
     {"chatml", "<think>\n\nR\n\n</think>\n\n\nC", "reasoning: \nR\n | content: \nC"},
-    {"chatml", "C</think>D", "content: C | content: D"},
+    {"chatml", "C</think>D", "content: C</think>D"},
     {"chatml", "<think>a<think>b", "reasoning: a<think>b"},
     {"chatml", "<think>a" CALL(R"({"name": "f"})") "</think>b", "reasoning: a<tool_call>\n{\"name\": \"f\"}\n</tool_call> | content: b"},
     {"underscore-bot", "R\n</think>\n\nC<_end>\n", "reasoning: R | content: C | end | trailing: \n"},
