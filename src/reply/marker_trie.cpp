@@ -1,8 +1,6 @@
 // Building a MarkerTrie; format.cpp keeps it below 2^16 nodes. Begin reading at add().
 #include "reply/marker_trie.h"
 
-#include <algorithm>
-
 namespace parlance::reply {
 namespace {
 
@@ -52,17 +50,17 @@ void MarkerTrie::add_loose(std::string_view lead, std::string_view text, const M
   first_[static_cast<unsigned char>(lead.empty() ? text.front() : lead.front())] = true;
   Node node = kRoot;
   for (const char c : lead) node = grow(node, c);
-  bool skipping = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '*') {
-      spread(node, node);
-    } else if (!skipping || !is_json_space(text[i])) {
-      node = grow(node, text[i]);
+  const std::vector<std::string_view> words = soft_words(text);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    for (const char c : words[i]) {
+      if (c == '*') spread(node, node);
+      else node = grow(node, c);
     }
-    const std::size_t next = std::min(text.find_first_not_of(" \t\r\n", i + 1), text.size() - 1);
-    const bool starts = text[i] != '*' && !is_json_space(text[i]) && is_soft(text, i) && text[next] != '*';
-    skipping = starts || (skipping && is_json_space(text[i]));
-    nodes_[node].soft = nodes_[node].soft || starts;
+    if (i + 1 == words.size()) break;
+    const bool any_text = words[i].back() == '*' || words[i + 1].front() == '*';  // white space is some, too
+    if (!any_text) nodes_[node].soft = true;
+    const char* blank = words[i].data() + words[i].size();
+    for (; any_text && blank != words[i + 1].data(); ++blank) node = grow(node, *blank);
   }
   end(node, mark);
 }
