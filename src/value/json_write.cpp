@@ -101,15 +101,14 @@ class TextRun {
 
 inline void TextRun::log() {
   if (source_data_ != nullptr || source_id_ != 0) {
-    rt_.arena.log_derived(logged_, static_cast<std::size_t>(at_ - logged_),
-                          {source_data_, source_id_});
+    rt_.arena.log_some(logged_, static_cast<std::size_t>(at_ - logged_), {source_data_, source_id_});
   }
   logged_ = at_;
 }
 
 void TextRun::close() {
   if (begin_ == nullptr) return;
-  log();
+  if (logging_ && at_ != logged_) log();
   rt_.arena.shrink_text(static_cast<std::size_t>(end_ - at_));
   const std::string_view run(begin_, static_cast<std::size_t>(at_ - begin_));
   rt_.charge_bytes(run.size());
