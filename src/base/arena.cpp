@@ -61,7 +61,7 @@ void Arena::sort_slow() {
   auto by_address = [](const Derived& a, const Derived& b) { return std::less<>()(a.begin, b.begin); };
   std::sort(log_.get(), log_next_, by_address);
   sorted_ = true;
-  newest_ = log_next_[-1].begin;
+  end_run();
 }
 
 const Arena::Derived* Arena::find_sorted_derived(const char* address) const {

@@ -75,14 +75,22 @@ class Arena {
   /// Gives back the last `bytes` bytes of the latest allocate_text.
   void shrink_text(std::size_t bytes) { text_next_ -= bytes; }
   void log_derived(const char* begin, std::size_t size, TextSource source) {
-    if (size != 0 && logging_) log_some(begin, size, source);
-  }
-  /// log_derived() where there is text, and it is logged.
-  void log_some(const char* begin, std::size_t size, TextSource source) {
-    if (log_next_ == log_end_) grow_log();
-    if (std::less<>()(begin, newest_)) sorted_ = false;
+    if (size == 0 || !logging_) return;
+    begin_run(begin);
     newest_ = begin;
+    log_in_run(begin, size, source);
+  }
+  /// The same for much text in address order, while nothing else is logged: begin_run(), log_in_run() for what has bytes,
+  /// end_run(). Only if logging().
+  void begin_run(const char* begin) {
+    if (std::less<>()(begin, newest_)) sorted_ = false;
+  }
+  void log_in_run(const char* begin, std::size_t size, TextSource source) {
+    if (log_next_ == log_end_) grow_log();
     *log_next_++ = {begin, static_cast<std::uint32_t>(size), source.id, source.data};
+  }
+  void end_run() {
+    if (log_next_ != log_.get()) newest_ = log_next_[-1].begin;
   }
   /// Whether derived text is logged (it is, unless switched off): a render that nobody asks for provenance saves the work.
   bool logging() const { return logging_; }

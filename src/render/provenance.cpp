@@ -99,33 +99,33 @@ struct Provenance::Rest {
   const char* end;
   std::size_t record;   ///< in the log, the first that ends behind `next`
   std::uint32_t shift;  ///< from the lower half of an address to a place in the prompt
-  std::uint32_t at(const char* address) const { return shift + static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(address)); }
+  std::uint32_t at(const char* address) const {
+    return shift + static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(address));
+  }
 };
 
 /// Appends the spans of records as long as they follow one another and lead to near places in the input: most do, since what
-/// is written as JSON is a message's or a tool's. All that changes is in local variables.
+/// is written as JSON is a message's or a tool's.
 void Provenance::append_near(std::span<const Arena::Derived> log, Rest& rest) {
-  const Document::Storage::Neighbours near = near_, near_id = near_id_;
   const Rest all = rest;
   const Arena::Derived* record = log.data() + all.record;
-  const Arena::Derived* const log_end = log.data() + log.size();
   Span* span = into_.spans_.get() + into_.span_count_;
-  Span* const room_end = into_.spans_.get() + into_.span_capacity_;
+  const Arena::Derived* const stop = record + std::min(log.size() - all.record, into_.span_capacity_ - into_.span_count_);
   const char* next = all.next;
-  for (; next < all.end && record != log_end && record->begin <= next && span != room_end; ++record, ++span) {
-    const char* const source = record->source_data;
-    const bool by_id = source == nullptr;
-    if (by_id ? !near_id.hold(record->source_id) : !near.hold(reinterpret_cast<std::uintptr_t>(source))) break;
-    const char* const stop = std::min(all.end, record->begin + record->size);
+  for (; record != stop && record->begin <= next && next < all.end; ++record, ++span) {
+    const char* const data = record->source_data;
+    const std::uint32_t id = record->source_id;
+    const Document::Storage::Neighbours& near = data == nullptr ? near_id_ : near_;
+    if (!near.hold(data == nullptr ? id : reinterpret_cast<std::uintptr_t>(data))) break;
     span->begin = all.at(next);
-    span->end = all.at(stop);
+    next = std::min(all.end, record->begin + record->size);
+    span->end = all.at(next);
     span->origin = Origin::derived;
     span->control = false;
-    span->message = by_id ? near_id.message : near.message;
+    span->message = near.message;
     span->template_begin = 0;
-    span->input_id = record->source_id;
-    span->input = source;
-    next = stop;
+    span->input_id = id;
+    span->input = data;
   }
   rest.next = next;
   rest.record = static_cast<std::size_t>(record - log.data());
@@ -172,7 +172,7 @@ void Provenance::append_input(const Piece& piece, std::uint32_t at, std::int32_t
 
 /// Adds a constant's span, moved to where the constant stands. Each word is written once: changing some after copying all
 /// would wait for the copy.
-void Provenance::add_moved(const Span& constant, std::uint32_t at) {
+[[gnu::always_inline]] inline void Provenance::add_moved(const Span& constant, std::uint32_t at) {
   constexpr std::size_t kRest = offsetof(Span, origin);
   static_assert(std::is_trivially_copyable_v<Span> && offsetof(Span, end) + sizeof constant.end == kRest);
   Span* const span = add();
