@@ -46,26 +46,29 @@ char* Arena::allocate_text_slow(std::size_t bytes) {
   return data;
 }
 
-void Arena::log_slow(const char* begin, std::size_t size, TextSource source) {
-  derived_.reserve(std::max<std::size_t>(64, derived_.capacity() * 2));
-  log_derived(begin, size, source);
+void Arena::grow_log() {
+  const auto size = static_cast<std::size_t>(log_next_ - log_.get());
+  const std::size_t capacity = std::max<std::size_t>(64, size * 2);
+  auto grown = std::make_unique_for_overwrite<Derived[]>(capacity);
+  std::copy_n(log_.get(), size, grown.get());
+  log_ = std::move(grown);
+  log_next_ = log_.get() + size;
+  log_end_ = log_.get() + capacity;
 }
 
-const Arena::Derived* Arena::find_derived(const char* address) {
+void Arena::sort_slow() {
   // std::less orders unrelated pointers too.
   auto by_address = [](const Derived& a, const Derived& b) { return std::less<>()(a.begin, b.begin); };
-  if (!sorted_) {
-    std::sort(derived_.begin(), derived_.end(), by_address);
-    sorted_ = true;
-    newest_ = derived_.back().begin;
-  }
-  return find_sorted_derived(address);
+  std::sort(log_.get(), log_next_, by_address);
+  sorted_ = true;
+  end_run();
 }
 
 const Arena::Derived* Arena::find_sorted_derived(const char* address) const {
-  auto after = std::upper_bound(derived_.begin(), derived_.end(), address,
+  const std::span<const Derived> log = sorted_derived();
+  auto after = std::upper_bound(log.begin(), log.end(), address,
                                 [](const char* a, const Derived& d) { return std::less<>()(a, d.begin); });
-  if (after == derived_.begin()) return nullptr;
+  if (after == log.begin()) return nullptr;
   const Derived& found = *(after - 1);
   return std::less<>()(address, found.begin + found.size) ? &found : nullptr;
 }
@@ -84,7 +87,7 @@ void Arena::reset() {
     text_end_ = text_next_ + text_chunks_[0].size;
     used_ += text_chunks_[0].size;
   }
-  derived_.clear();
+  log_next_ = log_.get();
   sorted_ = true;
   newest_ = nullptr;
 }

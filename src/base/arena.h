@@ -76,11 +76,21 @@ class Arena {
   void shrink_text(std::size_t bytes) { text_next_ -= bytes; }
   void log_derived(const char* begin, std::size_t size, TextSource source) {
     if (size == 0 || !logging_) return;
-    if (derived_.size() == derived_.capacity()) return log_slow(begin, size, source);
-    if (derived_.size() == derived_.capacity()) __builtin_unreachable();  // no second slow path here
-    if (std::less<>()(begin, newest_)) sorted_ = false;
+    begin_run(begin);
     newest_ = begin;
-    derived_.push_back({begin, static_cast<std::uint32_t>(size), source.id, source.data});
+    log_in_run(begin, size, source);
+  }
+  /// The same for much text in address order, while nothing else is logged: begin_run(), log_in_run() for what has bytes,
+  /// end_run(). Only if logging().
+  void begin_run(const char* begin) {
+    if (std::less<>()(begin, newest_)) sorted_ = false;
+  }
+  void log_in_run(const char* begin, std::size_t size, TextSource source) {
+    if (log_next_ == log_end_) grow_log();
+    *log_next_++ = {begin, static_cast<std::uint32_t>(size), source.id, source.data};
+  }
+  void end_run() {
+    if (log_next_ != log_.get()) newest_ = log_next_[-1].begin;
   }
   /// Whether derived text is logged (it is, unless switched off): a render that nobody asks for provenance saves the work.
   bool logging() const { return logging_; }
@@ -92,12 +102,19 @@ class Arena {
     return {p, text.size()};
   }
 
-  /// The derived piece that holds `address`, or null. Sorts the log if it is not in address order, as it mostly is.
-  const Derived* find_derived(const char* address);
+  /// Puts the log in address order, if it is not, as it mostly is.
+  void sort_log() {
+    if (!sorted_) sort_slow();
+  }
+  /// The derived piece that holds `address`, or null. Sorts the log.
+  const Derived* find_derived(const char* address) {
+    sort_log();
+    return find_sorted_derived(address);
+  }
 
-  /// find_derived() and the whole log in address order, for an arena whose log find_derived() has sorted.
+  /// find_derived() and the whole log in address order, for an arena whose log is sorted.
   const Derived* find_sorted_derived(const char* address) const;
-  std::span<const Derived> sorted_derived() const { return derived_; }
+  std::span<const Derived> sorted_derived() const { return {log_.get(), log_next_}; }
   /// Does `address` lie in text of this arena?
   bool holds_text(const char* address) const {
     for (const Chunk& chunk : text_chunks_) {
@@ -124,7 +141,8 @@ class Arena {
   };
   void* allocate_slow(std::size_t bytes);
   char* allocate_text_slow(std::size_t bytes);
-  void log_slow(const char* begin, std::size_t size, TextSource source);
+  void sort_slow();
+  void grow_log();
   char* new_chunk(std::vector<Chunk>& chunks, std::size_t bytes, std::size_t& size);
 
   char* next_ = nullptr;
@@ -138,7 +156,9 @@ class Arena {
   bool logging_ = true;
   std::vector<Chunk> chunks_;
   std::vector<Chunk> text_chunks_;
-  std::vector<Derived> derived_;
+  std::unique_ptr<Derived[]> log_;  ///< of derived text
+  Derived* log_next_ = nullptr;
+  Derived* log_end_ = nullptr;
 };
 
 }  // namespace parlance

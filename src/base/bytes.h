@@ -45,13 +45,32 @@ inline void copy_bytes(char* to, const char* from, std::size_t n) {
 
 /// Are the n bytes at a and b the same?
 inline bool equal_bytes(const char* a, const char* b, std::size_t n) {
+  if (n - 4 <= 4) return detail::same_ends<std::uint32_t>(a, b, n);  // 4 to 8: most names
   if (n > 32) return std::memcmp(a, b, n) == 0;
   if (n > 16) return detail::same_ends<std::uint64_t>(a, b, 16) && detail::same_ends<std::uint64_t>(a + n - 16, b + n - 16, 16);
   if (n >= 8) return detail::same_ends<std::uint64_t>(a, b, n);
-  if (n >= 4) return detail::same_ends<std::uint32_t>(a, b, n);
   if (n >= 2) return detail::same_ends<std::uint16_t>(a, b, n);
   return n == 0 || *a == *b;
 }
+
+/// A name of 4 to 8 bytes, to be compared with many of the same size.
+class ShortName {
+ public:
+  explicit ShortName(std::string_view name) : tail_(name.size() - 4) {
+    std::memcpy(&first_, name.data(), 4);
+    std::memcpy(&last_, name.data() + tail_, 4);
+  }
+  bool is(const char* other) const {
+    std::uint32_t first, last;
+    std::memcpy(&first, other, 4);
+    std::memcpy(&last, other + tail_, 4);
+    return first == first_ && last == last_;
+  }
+
+ private:
+  std::size_t tail_;
+  std::uint32_t first_, last_;
+};
 
 inline bool equal_bytes(std::string_view a, std::string_view b) {
   return a.size() == b.size() && equal_bytes(a.data(), b.data(), a.size());

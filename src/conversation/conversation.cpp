@@ -17,11 +17,6 @@ namespace {
 
 const Limits kNoLimits{};
 
-Value empty_dict(Arena& arena) {
-  Runtime rt(arena, kNoLimits);
-  return DictBuilder(rt).finish();
-}
-
 /// What a conversation begins with, as transformers passes it: no messages, and tools and documents
 /// of none.
 void begin_empty(Conversation::State& state) {
@@ -33,6 +28,11 @@ void begin_empty(Conversation::State& state) {
   variables.set("documents", Value::none());
   state.variables = variables.finish();
   state.settle();
+}
+
+bool is_token_name(std::string_view name) {
+  constexpr std::string_view kEnd = "_token";
+  return name.size() >= kEnd.size() && equal_bytes(name.data() + (name.size() - kEnd.size()), kEnd.data(), kEnd.size());
 }
 
 /// Copies texts one after the other into memory that is large enough: room_for() each. A byte is left after each, since
@@ -129,8 +129,7 @@ Result<Value> copy_message(Conversation::State& state, const Message& message, s
 
 void Conversation::State::clear() {
   arena.reset();
-  variables = empty_dict(arena);
-  messages = {};
+  variables = messages = {};
   next_origin = document.storage().next_origin();
   added_items = nullptr;
   added_capacity = 0;
@@ -184,11 +183,11 @@ void Conversation::State::settle() {
   messages = list == nullptr ? Value{} : *list;
   special_tokens.clear();
   for (const DictEntry& entry : entries(variables)) {
-    if (entry.value.is_leaf() && leaf_text(entry.key).ends_with("_token")) {
+    if (entry.value.is_leaf() && is_token_name(leaf_text(entry.key))) {
       special_tokens.push_back(leaf_text(entry.value));
     }
   }
-  arena.find_derived(nullptr);  // sorts the log
+  arena.sort_log();
 }
 
 void keep_messages(Conversation::State& state, std::uint32_t count) {

@@ -33,6 +33,18 @@ class Output {
     pieces_[count_++] = {data, size, literal};
     bytes_ += size;
   }
+  /// Room for so many pieces behind those that are there; take() makes some of them part of the output. Null after a failure.
+  Piece* room_for(Runtime& rt, std::uint32_t count) {
+    while (pieces_.size() - count_ < count) {
+      if (rt.failed()) return nullptr;
+      grow(rt);
+    }
+    return pieces_.data() + count_;
+  }
+  void take(std::uint32_t count, std::uint64_t bytes) {
+    count_ += count;
+    bytes_ += bytes;
+  }
   /// Emits a string value, piece by piece.
   void emit(Runtime& rt, Value s) {
     if (s.is_leaf()) return emit(rt, s.data, s.size);

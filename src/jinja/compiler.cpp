@@ -182,6 +182,25 @@ void Compiler::fail(ErrorCode code, const Node* at, std::string message, std::st
 
 // ---- the whole template
 
+namespace {
+/// Does the instruction go on at c, always or under a condition? (Those of loops are not meant.)
+bool jumps(Op op) {
+  switch (op) {
+    case Op::jump:
+    case Op::jump_if:
+    case Op::jump_unless:
+    case Op::jump_compare:
+    case Op::jump_compare_unless:
+    case Op::jump_attribute:
+    case Op::jump_attribute_kind:
+    case Op::jump_attribute_truth:
+    case Op::jump_if_kind:
+    case Op::jump_unless_kind: return true;
+    default: return false;
+  }
+}
+}  // namespace
+
 void Compiler::add_block(const Block& block) {
   for (const Block* known : blocks_) {
     if (known->name == block.name) {
@@ -211,7 +230,8 @@ bool Compiler::run(const Nodes& nodes) {
   statements(nodes, scope);
   finish_routine(root);
   compile_blocks();
-  rt_.arena.find_derived(nullptr);  // sorts the log, so that readers need not
+  follow_jumps();
+  rt_.arena.sort_log();  // so that readers need not
   return !failed();
 }
 
@@ -235,6 +255,15 @@ void Compiler::compile_blocks() {
     enter(scope);
     statements(block.body, scope);
     finish_routine(state);
+  }
+}
+
+/// What jumps to a jump goes on to where that leads: ends of branches are often ends of what is around them. Exits of loops
+/// stay, since their distance is what a turn of the loop costs.
+void Compiler::follow_jumps() {
+  for (Instruction& i : p_.code) {
+    if (!jumps(i.op)) continue;
+    for (int hops = 0; hops < 8 && p_.code[i.c].op == Op::jump; ++hops) i.c = p_.code[i.c].c;
   }
 }
 

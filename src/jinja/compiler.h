@@ -109,6 +109,7 @@ class Compiler {
   void load_ident(Scope& scope, const Symbols::LoadEntry& entry);
   Place read_ident(Scope& scope, Ident ident, const Node* at);
   void compile_blocks();
+  void follow_jumps();
 
   // ---- compile_expression.cpp
   Place expression(const Node* node, Scope& scope, const Place* target = nullptr);

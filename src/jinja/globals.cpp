@@ -119,8 +119,7 @@ Value global_namespace(Call& call) {
   ns->type = &kNamespaceType;
   if (call.rest.positional_count == 0) {  // the usual form needs no dict in between
     ns->size = ns->capacity = call.rest.keyword_count;
-    ns->entries = call.rt.arena.allocate_array<DictEntry>(ns->size);
-    std::copy_n(call.rest.keywords, ns->size, ns->entries);
+    ns->entries = const_cast<DictEntry*>(call.rest.keywords);  // gathered for this call: nobody else has seen them
     return object_value(ns);
   }
   Value dict = build_dict(call);
@@ -133,7 +132,7 @@ Value global_namespace(Call& call) {
 DictEntry* find_member(Runtime& rt, NamespaceObject& ns, std::string_view name) {
   rt.charge(ns.size / 16);
   for (std::uint32_t i = 0; i < ns.size; ++i) {
-    if (ns.entries[i].key.is_string() && leaf_text(ns.entries[i].key) == name)
+    if (ns.entries[i].key.is_string() && equal_bytes(leaf_text(ns.entries[i].key), name))
       return &ns.entries[i];
   }
   return nullptr;

@@ -166,7 +166,8 @@ Value fail_affix(Call& call, Value given, bool in_tuple) {
 bool whole_text_has_affix(Call& call, bool at_start) {
   const std::string_view self = text(call.rt, call[0]);
   const std::string_view affix = text(call.rt, call[1]);
-  return at_start ? self.starts_with(affix) : self.ends_with(affix);
+  if (self.size() < affix.size()) return false;
+  return equal_bytes(at_start ? self.data() : self.data() + (self.size() - affix.size()), affix.data(), affix.size());
 }
 
 template <bool at_start>

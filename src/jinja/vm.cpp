@@ -2,6 +2,7 @@
 // machine in registers; each case is either a line or a call.
 #include "jinja/vm.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "jinja/builtins.h"
@@ -12,8 +13,13 @@
 namespace parlance::jinja {
 namespace {
 
-bool same_text(const Value& a, const Value& b) {
-  return equal_bytes(leaf_text(a), leaf_text(b));
+/// The member of a namespace among the first few, which cost no steps.
+DictEntry* known_member(NamespaceObject& ns, const Value& name) {
+  constexpr std::uint32_t kFew = 16;
+  for (DictEntry *e = ns.entries, *end = e + std::min(ns.size, kFew); e != end; ++e) {
+    if (e->key.size == name.size && e->key.is_string() && equal_bytes(e->key.data, name.data, name.size)) return e;
+  }
+  return nullptr;
 }
 
 bool kind_in(const Value& v, std::uint16_t kinds) { return ((1u << static_cast<unsigned>(v.kind)) & kinds) != 0; }
@@ -73,10 +79,8 @@ Value Machine::attribute(Value object, std::uint32_t number) {
     return found != nullptr ? found->value : no_attribute(object, site);
   }
   if (is_object(object, kNamespaceType) && !leaf_text(site.name).starts_with('_')) {
-    auto& ns = *static_cast<NamespaceObject*>(object.object);
-    for (std::uint32_t i = 0; i < ns.size; ++i) {
-      if (same_text(ns.entries[i].key, site.name)) return ns.entries[i].value;
-    }
+    const DictEntry* entry = known_member(*static_cast<NamespaceObject*>(object.object), site.name);
+    if (entry != nullptr) return entry->value;
   }
   return get_attribute(rt_, object, site.name);
 }
@@ -105,19 +109,31 @@ bool Machine::emit_value(Value v, bool escape) {
   return true;
 }
 
+/// Emits operands that are all strings in one run each; if one is not, nothing.
+bool Machine::emit_leaves(const std::uint32_t* list, std::uint32_t count) {
+  Piece* const room = output_.room_for(rt_, count);
+  if (room == nullptr) return false;
+  Piece* next = room;
+  std::uint64_t bytes = 0;
+  for (std::uint32_t k = 0; k < count; ++k) {
+    const Value& v = in(list[k]);
+    if (v.kind != Kind::string || v.flags != 0) return false;
+    *next = {v.data, v.size, literal(list[k])};
+    next += v.size != 0;
+    bytes += v.size;
+  }
+  output_.take(static_cast<std::uint32_t>(next - room), bytes);
+  return true;
+}
+
 bool Machine::emit_parts(const Instruction& i, bool is_sum) {
   const std::uint32_t* list = operands_ + i.b;
-  bool escape = escapes(i.n);
+  const bool escape = escapes(i.n);
+  if (!escape && emit_leaves(list, i.c)) return true;
   bool plain = !escape;
-  bool leaves = plain;
   for (std::uint32_t k = 0; k < i.c; ++k) {
     const Value& v = in(list[k]);
     plain = plain && (v.is_string() ? !v.is_markup() : !is_sum);
-    leaves = leaves && v.kind == Kind::string && v.flags == 0;
-  }
-  if (leaves) {
-    for (std::uint32_t k = 0; k < i.c; ++k) output_.emit(rt_, in(list[k]).data, in(list[k]).size, literal(list[k]));
-    return true;
   }
   if (!plain) {
     Value whole = is_sum ? sum(i) : join(i);
@@ -274,7 +290,12 @@ bool Machine::begin_loop(const Instruction& i) {
   loop->previous = loop->current = Value();
   loop->last_changed = Value::invalid();
   loop->depth0 = frame_->routine->kind == Routine::Kind::loop && i.n == 0 ? frame_->loop_depth : 0;
-  return iterate(rt_, in(i.a), loop->iterator);
+  const Value& over = in(i.a);
+  if (!over.is_sequence()) return iterate(rt_, over, loop->iterator);
+  loop->iterator.mode = Iterator::Mode::items;
+  loop->iterator.item = over.list->items;
+  loop->iterator.item_end = over.list->items + over.list->size;
+  return true;
 }
 
 Value Machine::loop_object(std::uint32_t number) {
@@ -310,7 +331,12 @@ bool Machine::set_namespace(const Instruction& i) {
     rt_.fail(ErrorCode::runtime, "cannot assign attribute on non-namespace object", target);
     return false;
   }
-  namespace_set(rt_, *static_cast<NamespaceObject*>(target.object), leaf_text(in(i.b)), in(i.c));
+  auto& ns = *static_cast<NamespaceObject*>(target.object);
+  if (DictEntry* there = known_member(ns, in(i.b))) {
+    there->value = in(i.c);
+    return true;
+  }
+  namespace_set(rt_, ns, leaf_text(in(i.b)), in(i.c));
   return !rt_.failed();
 }
 

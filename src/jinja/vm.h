@@ -105,6 +105,7 @@ class Machine {
   /// What Output::emit is to know of an operand: whether it is a constant, and which.
   static std::uint32_t literal(std::uint32_t operand) { return (operand & kConstant) != 0 ? (operand & ~kConstant) + 1 : 0; }
   bool emit_value(Value v, bool escape);
+  bool emit_leaves(const std::uint32_t* list, std::uint32_t count);
   bool emit_parts(const Instruction& i, bool sum);
   Value sum(const Instruction& i);
   Value join(const Instruction& i);

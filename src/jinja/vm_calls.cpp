@@ -158,12 +158,13 @@ Value Machine::apply(const Instruction& i) {
 Value Machine::call_row(const Builtin& row, const Value* self, const CallShape& shape) {
   std::size_t given = shape.positional + (self != nullptr ? 1 : 0);
   if (shape.in_order && binds_in_order(row.bound, given)) {
-    Value values[Signature::kMost];
+    alignas(Value) std::byte memory[Signature::kMost * sizeof(Value)];  // not cleared: each argument is written
+    Value* const values = reinterpret_cast<Value*>(memory);
     std::size_t next = 0;
-    if (self != nullptr) values[next++] = *self;
+    if (self != nullptr) new (values + next++) Value(*self);
     const std::uint32_t* list = operands_ + shape.first;
-    for (std::uint32_t i = 0; i < shape.positional; ++i) values[next++] = in(list[i]);
-    for (; next < row.bound.count; ++next) values[next] = default_value(row.bound.parameters[next]);
+    for (std::uint32_t i = 0; i < shape.positional; ++i) new (values + next++) Value(in(list[i]));
+    for (; next < row.bound.count; ++next) new (values + next) Value(default_value(row.bound.parameters[next]));
     Call call{rt_, &row, values, {}};
     return row.run(call);
   }

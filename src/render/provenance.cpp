@@ -2,6 +2,9 @@
 #include "render/provenance.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
 
 #include "render/literal_spans.h"
 
@@ -80,23 +83,6 @@ Span Provenance::derived_from_afar(TextSource source, std::string_view bytes) {
   return span;
 }
 
-/// The same, with what is near the span before in the input told at a glance, and then written field by field where it
-/// stands: a span put together elsewhere would be copied by larger loads, which wait for the stores before them.
-[[gnu::always_inline]] inline void Provenance::fill_derived(TextSource source, std::string_view bytes, Span* span) {
-  const bool by_id = source.data == nullptr;
-  const auto key = reinterpret_cast<std::uintptr_t>(source.data);
-  if (by_id ? !near_id_.hold(source.id) : !near_.hold(key)) {
-    *span = derived_from_afar(source, bytes);
-    return;
-  }
-  span->origin = Origin::derived;
-  span->control = false;
-  span->message = by_id ? near_id_.message : near_.message;
-  span->template_begin = 0;
-  span->input_id = source.id;
-  span->input = source.data;
-}
-
 /// The number of the first record at or after `address`. Pieces mostly come in the order they were made, so it mostly is
 /// where the last piece stopped.
 std::size_t Provenance::first_record(std::span<const Arena::Derived> log, const char* address, std::size_t guess) const {
@@ -107,27 +93,67 @@ std::size_t Provenance::first_record(std::span<const Arena::Derived> log, const 
   return static_cast<std::size_t>(after - log.begin());
 }
 
+/// What is left of a piece that was derived.
+struct Provenance::Rest {
+  const char* next;
+  const char* end;
+  std::size_t record;   ///< in the log, the first that ends behind `next`
+  std::uint32_t shift;  ///< from the lower half of an address to a place in the prompt
+  std::uint32_t at(const char* address) const {
+    return shift + static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(address));
+  }
+};
+
+/// Appends the spans of records as long as they follow one another and lead to near places in the input: most do, since what
+/// is written as JSON is a message's or a tool's.
+void Provenance::append_near(std::span<const Arena::Derived> log, Rest& rest) {
+  const Rest all = rest;
+  const Arena::Derived* record = log.data() + all.record;
+  Span* span = into_.spans_.get() + into_.span_count_;
+  const Arena::Derived* const stop = record + std::min(log.size() - all.record, into_.span_capacity_ - into_.span_count_);
+  const char* next = all.next;
+  for (; record != stop && record->begin <= next && next < all.end; ++record, ++span) {
+    const char* const data = record->source_data;
+    const std::uint32_t id = record->source_id;
+    const Document::Storage::Neighbours& near = data == nullptr ? near_id_ : near_;
+    if (!near.hold(data == nullptr ? id : reinterpret_cast<std::uintptr_t>(data))) break;
+    span->begin = all.at(next);
+    next = std::min(all.end, record->begin + record->size);
+    span->end = all.at(next);
+    span->origin = Origin::derived;
+    span->control = false;
+    span->message = near.message;
+    span->template_begin = 0;
+    span->input_id = id;
+    span->input = data;
+  }
+  rest.next = next;
+  rest.record = static_cast<std::size_t>(record - log.data());
+  into_.span_count_ = static_cast<std::size_t>(span - into_.spans_.get());
+}
+
 void Provenance::append_derived(const Piece& piece, std::uint32_t at) {
   const bool own = arena_.holds_text(piece.data);
   const std::span<const Arena::Derived> log = own ? arena_.sorted_derived() : template_.arena.sorted_derived();
-  std::size_t record = first_record(log, piece.data, own ? record_ : log.size());
-  const char* const end = piece.data + piece.size;
-  for (const char* next = piece.data; next < end;) {
-    const char* const begin = next;
+  const auto low = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(piece.data));
+  Rest rest{piece.data, piece.data + piece.size, first_record(log, piece.data, own ? record_ : log.size()), at - low};
+  for (append_near(log, rest); rest.next < rest.end; append_near(log, rest)) {
+    const char* const begin = rest.next;
     Span* const span = add();
-    if (record < log.size() && log[record].begin <= begin) {
-      next = std::min(end, log[record].begin + log[record].size);
-      fill_derived(log[record++].source(), {begin, static_cast<std::size_t>(next - begin)}, span);
+    if (rest.record < log.size() && log[rest.record].begin <= begin) {
+      const Arena::Derived& record = log[rest.record++];
+      rest.next = std::min(rest.end, record.begin + record.size);
+      *span = derived_from_afar(record.source(), {begin, static_cast<std::size_t>(rest.next - begin)});
       if (own && span->origin == Origin::literal) span->input_id = kMixedSource;
     } else {  // between records stand the engine's own bytes
-      next = record < log.size() ? std::min(end, log[record].begin) : end;
+      rest.next = rest.record < log.size() ? std::min(rest.end, log[rest.record].begin) : rest.end;
       *span = {};
       if (!own && !template_.arena.holds_text(piece.data)) span->input_id = kProgramSource;
     }
-    span->begin = at + static_cast<std::uint32_t>(begin - piece.data);
-    span->end = at + static_cast<std::uint32_t>(next - piece.data);
+    span->begin = rest.at(begin);
+    span->end = rest.at(rest.next);
   }
-  if (own) record_ = record;
+  if (own) record_ = rest.record;
 }
 
 void Provenance::append_input(const Piece& piece, std::uint32_t at, std::int32_t message) {
@@ -144,14 +170,22 @@ void Provenance::append_input(const Piece& piece, std::uint32_t at, std::int32_t
   *add() = {at, at + piece.size, Origin::input, control, message, 0, 0, piece.data};
 }
 
+/// Adds a constant's span, moved to where the constant stands. Each word is written once: changing some after copying all
+/// would wait for the copy.
+[[gnu::always_inline]] inline void Provenance::add_moved(const Span& constant, std::uint32_t at) {
+  constexpr std::size_t kRest = offsetof(Span, origin);
+  static_assert(std::is_trivially_copyable_v<Span> && offsetof(Span, end) + sizeof constant.end == kRest);
+  Span* const span = add();
+  span->begin = constant.begin + at;
+  span->end = constant.end + at;
+  std::memcpy(reinterpret_cast<char*>(span) + kRest, reinterpret_cast<const char*>(&constant) + kRest, sizeof(Span) - kRest);
+}
+
 void Provenance::append_spans(const Piece& piece, std::uint32_t at) {
   if (const std::span<const Span> known = template_.literals.of(piece); !known.empty()) {
-    for (const Span& constant : known) {
-      Span* const span = add();
-      *span = constant;
-      span->begin += at;
-      span->end += at;
-    }
+    for (const Span& constant : known) add_moved(constant, at);
+  } else if (near_.hold(reinterpret_cast<std::uintptr_t>(piece.data))) {
+    append_input(piece, at, near_.message);
   } else if (in_template(piece.data)) {
     Span span = literal_span(piece.data);
     span.begin = at;
@@ -163,6 +197,20 @@ void Provenance::append_spans(const Piece& piece, std::uint32_t at) {
     append_input(piece, at, message);
   } else {
     append_derived(piece, at);
+  }
+}
+
+/// Most pieces are constants of one span, which are added here.
+void Provenance::append_all(std::span<const Piece> pieces) {
+  std::uint32_t at = 0;
+  for (const Piece& piece : pieces) {
+    const std::span<const Span> known = template_.literals.of(piece);
+    if (known.size() == 1) {
+      add_moved(known.front(), at);
+    } else {
+      append_spans(piece, at);
+    }
+    at += piece.size;
   }
 }
 

@@ -32,6 +32,8 @@ class Provenance {
         arena_(arena),
         into_(into) {}
 
+  /// Appends the spans of a prompt's pieces.
+  void append_all(std::span<const Piece> pieces);
   /// Appends the spans of one piece of output that starts at byte `at` of the prompt.
   void append_spans(const Piece& piece, std::uint32_t at);
 
@@ -41,10 +43,12 @@ class Provenance {
     return &into_.spans_[into_.span_count_++];
   }
   void grow();
+  void add_moved(const Span& constant, std::uint32_t at);
   void append_input(const Piece& piece, std::uint32_t at, std::int32_t message);
   void append_derived(const Piece& piece, std::uint32_t at);
+  struct Rest;
+  void append_near(std::span<const Arena::Derived> log, Rest& rest);
   std::size_t first_record(std::span<const Arena::Derived> log, const char* address, std::size_t guess) const;
-  void fill_derived(TextSource source, std::string_view bytes, Span* span);
   Span derived_from_afar(TextSource source, std::string_view bytes);
   Span span_at(const char* address, int hops);
   Span literal_span(const char* address) const;

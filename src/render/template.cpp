@@ -192,15 +192,6 @@ void copy_text(const Output& output, Rendering& into) {
   into.size_ = output.bytes();
 }
 
-void fill_spans(const Output& output, Provenance& provenance) {
-  std::uint32_t at = 0;
-  for (std::uint32_t i = 0; i < output.piece_count(); ++i) {
-    const Piece& piece = output.pieces()[i];
-    provenance.append_spans(piece, at);
-    at += piece.size;
-  }
-}
-
 void cut_at(std::uint32_t end, Rendering& into) {
   into.size_ = end;
   while (into.span_count_ != 0 && into.spans_[into.span_count_ - 1].begin >= end) --into.span_count_;
@@ -312,10 +303,10 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
   if (wants_provenance || *continues) {
     const SourceText* source = &program.source;
     if (into.source_.get() != source) into.source_ = {impl_, source};
-    memory.arena.find_derived(nullptr);  // sorts the log
+    memory.arena.sort_log();
     const TemplateBytes bytes{source->text(), program.arena, impl_->literals()};
     Provenance provenance(bytes, conversation.state(), memory.arena, into);
-    fill_spans(memory.output, provenance);
+    provenance.append_all({memory.output.pieces(), memory.output.piece_count()});
   }
   if (*continues) {
     if (Result<void> cut = continue_last(conversation, into); !cut) return cut.error();

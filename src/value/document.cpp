@@ -254,7 +254,11 @@ std::uintptr_t number(std::uint32_t origin) { return origin; }
 template <typename Key, typename Less>
 void stretch_around(const std::vector<Key>& starts, Key key, Less less, Key first, Key last,
                     Document::Storage::Neighbours& found) {
-  auto after = std::upper_bound(starts.begin(), starts.end(), key, less);
+  auto after = starts.begin() + found.after;
+  // What was asked last is mostly the stretch before.
+  const bool next = starts.end() - after > 1 && !less(key, *after) && less(key, *(after + 1));
+  after = next ? after + 1 : std::upper_bound(starts.begin(), starts.end(), key, less);
+  found.after = static_cast<std::uint32_t>(after - starts.begin());
   const bool inside = after != starts.begin() && after != starts.end();
   found.message = inside ? static_cast<std::int32_t>(after - starts.begin()) - 1 : -1;
   found.begin = number(after == starts.begin() ? first : *(after - 1));

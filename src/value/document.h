@@ -53,6 +53,7 @@ struct Document::Storage {
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;
     std::int32_t message = -1;
+    std::uint32_t after = 0;  ///< number of the stretch that follows
     bool hold(std::uintptr_t key) const { return key >= begin && key < end; }
   };
   bool neighbours(const char* address, Neighbours& found) const;

@@ -121,12 +121,18 @@ Value object_item(Runtime& rt, Value object, Value key) {
 
 // ---- slices
 
+bool read_unusual_bound(Runtime& rt, Value v, std::int64_t& out);
+
 /// One bound; false with the failure recorded.
-bool read_bound(Runtime& rt, Value v, std::int64_t absent, std::int64_t& out) {
-  if (v.is_none()) {
-    out = absent;
+inline bool read_bound(Runtime& rt, const Value& v, std::int64_t absent, std::int64_t& out) {
+  if (v.is_none() || v.is_small_int()) {
+    out = v.is_none() ? absent : v.integer;
     return true;
   }
+  return read_unusual_bound(rt, v, out);
+}
+
+[[gnu::noinline]] bool read_unusual_bound(Runtime& rt, Value v, std::int64_t& out) {
   if (v.is_invalid()) return false;
   if (!is_integral(v)) {
     rt.fail(ErrorCode::type, "slice indices must be integers or None or have an __index__ method",
@@ -155,6 +161,15 @@ Value slice_list(Runtime& rt, Value list, const SliceBounds& range) {
     taken[i] = list.list->items[at];
     if (i + 1 < count) at += range.step;
   }
+  return make_list(rt, taken, count, list.kind);
+}
+
+/// list[::-1], which templates use to find the last message of some kind.
+Value backwards(Runtime& rt, Value list) {
+  const std::uint32_t count = list.list->size;
+  if (!rt.charge(count / 4) || !rt.reserve(std::uint64_t{count} * sizeof(Value))) return Value::invalid();
+  Value* const taken = rt.arena.allocate_array<Value>(count);
+  std::reverse_copy(list.list->items, list.list->items + count, taken);
   return make_list(rt, taken, count, list.kind);
 }
 
@@ -252,6 +267,7 @@ Value slice(Runtime& rt, Value container, Value start, Value stop, Value step) {
   switch (container.kind) {
     case Kind::list:
     case Kind::tuple: {
+      if (start.is_none() && stop.is_none() && step.is_small_int() && step.integer == -1) return backwards(rt, container);
       SliceBounds range{};
       if (!read_slice(rt, container.list->size, start, stop, step, range)) return Value::invalid();
       return slice_list(rt, container, range);

@@ -1,10 +1,7 @@
-// JsonReader: simdjson indexes the tokens, TokenReader makes values of them, LenientReader takes what that refuses.
+// JsonReader: JsonIndex finds the tokens, TokenReader makes values of them, LenientReader takes what those refuse.
 //
-// The index is simdjson's first stage, which its parsers share; the class that offers it is meant for them, so this is
-// the only file that knows it. Begin reading at JsonReader::read.
+// Begin reading at JsonReader::read.
 #include "value/json_read.h"
-
-#include <simdjson.h>
 
 #include <algorithm>
 #include <array>
@@ -12,13 +9,12 @@
 #include <string>
 
 #include "base/source_text.h"
+#include "value/json_index.h"
 #include "value/json_lenient.h"
 #include "value/json_tokens.h"
 #include "value/string.h"
 
 namespace parlance {
-
-static_assert(JsonReader::kPadding >= simdjson::SIMDJSON_PADDING);
 
 namespace {
 /// A buffer that only grows, and by at least a quarter.
@@ -38,7 +34,7 @@ struct Growing {
 }  // namespace
 
 struct JsonReader::Buffers {
-  simdjson::dom::parser parser;
+  JsonIndex index;
   Growing copy;             ///< of the text, padded
   std::string consumed;     ///< the text, padded, if it was given for good
   Growing values;           ///< containers and values
@@ -52,28 +48,17 @@ JsonReader::JsonReader(JsonReader&&) noexcept = default;
 JsonReader& JsonReader::operator=(JsonReader&&) noexcept = default;
 JsonReader::~JsonReader() = default;
 
-/// Where simdjson finds the tokens of a text, which is padded. False if it finds fault with its strings or bytes.
-bool JsonReader::index(std::string_view padded) {
-  constexpr std::size_t kLeast = 1024;
-  simdjson::dom::parser& parser = buffers_->parser;
-  if (parser.capacity() < padded.size() || parser.capacity() == 0) {
-    const std::size_t capacity = std::max(kLeast, padded.size() + padded.size() / 4);
-    constexpr std::size_t kDepth = 1;  // what its second stage would use
-    if (parser.allocate(capacity, kDepth) != simdjson::SUCCESS) return false;
-  }
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(padded.data());
-  auto& stage = *parser.implementation;
-  if (stage.stage1(bytes, padded.size(), simdjson::stage1_mode::regular) != simdjson::SUCCESS) return false;
-  stage.structural_indexes[stage.n_structural_indexes] = static_cast<std::uint32_t>(padded.size());
-  return true;
-}
+/// Finds the tokens of strings_, if that is done beforehand. False if there is fault with its strings or bytes.
+bool JsonReader::index() { return !JsonIndex::is_there() || buffers_->index.find(strings_); }
 
-/// A reader of the indexed text.
-TokenReader JsonReader::token_reader(char* text, Arena& arena) {
-  const auto& stage = *buffers_->parser.implementation;
-  const std::uint32_t count = stage.n_structural_indexes;
-  char* memory = buffers_->values.at_least(TokenReader::bytes_for(count));
-  return {{text, stage.structural_indexes.get(), count}, memory, buffers_->levels.data(), arena};
+/// A reader of strings_, after index().
+TokenReader JsonReader::token_reader(Arena& arena) {
+  char* const text = const_cast<char*>(strings_.data());  // one of the reader's buffers
+  const JsonIndex& index = buffers_->index;
+  const bool indexed = JsonIndex::is_there();
+  const TokenReader::Most most = indexed ? TokenReader::most_of(index.count()) : TokenReader::most_of(strings_);
+  char* memory = buffers_->values.at_least(TokenReader::bytes_for(most));
+  return {{text, strings_.size(), most, index.tokens(), index.count()}, memory, buffers_->levels.data(), arena};
 }
 
 namespace {
@@ -105,7 +90,7 @@ Result<Value> JsonReader::read(std::string_view text, Arena& arena, std::uint32_
   std::memset(padded + text.size(), 0, kPadding);
   strings_ = {padded, text.size()};
   Value root;
-  if (index(strings_) && token_reader(padded, arena).read(root, next_origin)) return root;
+  if (index() && token_reader(arena).read(root, next_origin)) return root;
   return read_leniently(text, arena, next_origin, name);
 }
 
@@ -113,14 +98,15 @@ Result<Value> JsonReader::consume(std::string given, Arena& arena, std::uint32_t
                                   std::string_view name) {
   const std::size_t size = given.size();
   if (size >= Runtime::kMaxText) return too_long(name);
+  // To look at the whole text before reading it, as below, takes longer than a copy where there is no index.
+  if (!JsonIndex::is_there()) return read(given, arena, next_origin, name);
   std::string& text = buffers_->consumed;
   text = std::move(given);
   text.resize(size + kPadding);
   strings_ = {text.data(), size};
   Value root;
   // The text is not there twice, so it is not touched before it is known to be read to its end.
-  if (index(strings_) && token_reader(text.data(), arena).accepts() &&
-      token_reader(text.data(), arena).read(root, next_origin)) {
+  if (index() && token_reader(arena).accepts() && token_reader(arena).read(root, next_origin)) {
     return root;
   }
   return read_leniently({text.data(), size}, arena, next_origin, name);

@@ -1,7 +1,7 @@
 // The JSON reader: text to values as Python's json module reads it, with buffers that are kept for
 // the next text.
 //
-// simdjson finds the tokens; json_tokens.cpp makes values of them in one pass. What those two refuse goes
+// json_index.cpp finds the tokens; json_tokens.cpp makes values of them in one pass. What those two refuse goes
 // to json_lenient.cpp, which accepts what json.loads accepts and words failures as it does. Begin
 // reading at JsonReader::read.
 #pragma once
@@ -47,8 +47,8 @@ class JsonReader {
 
  private:
   struct Buffers;
-  bool index(std::string_view padded);
-  TokenReader token_reader(char* text, Arena& arena);
+  bool index();
+  TokenReader token_reader(Arena& arena);
   Result<Value> read_leniently(std::string_view text, Arena& arena, std::uint32_t& next_origin,
                                std::string_view name);
 

@@ -1,9 +1,10 @@
-// TokenReader: a machine of three states (a value, what follows it, a key) over the index of tokens.
+// TokenReader: a machine of three states (a value, what follows it, a key) over the tokens of a text.
 //
 // Values stand on a stack until their container closes and takes them as one row. The text after the last token reads
 // as a NUL, which no state accepts, so there are no other checks for its end. Begin reading at Run::read.
 #include "value/json_tokens.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <new>
@@ -11,15 +12,19 @@
 #include "value/dict.h"
 #include "value/json_keys.h"
 #include "value/json_read.h"
+#include "value/json_token_source.h"
 #include "value/json_unescape.h"
 
 namespace parlance {
+
+using json_tokens::IndexedTokens;
+using json_tokens::ScannedTokens;
+
 namespace {
 
 static_assert(sizeof(DictEntry) == 2 * sizeof(Value));
 static_assert(JsonReader::kPadding >= json_escape::kBlock);
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 const char* skip_digits(const char* p) {
@@ -91,14 +96,13 @@ void move_row(const Value* from, std::uint32_t count, Value* to) {
 }  // namespace
 
 /// One pass. Small enough to be a local variable whose members stand in registers, hence nothing takes its address.
-template <bool kWrite>
+template <bool kWrite, typename Tokens>
 class TokenReader::Run {
  public:
-  explicit Run(const TokenReader& reader)
-      : text_(reader.input_.text),
-        token_(reader.input_.tokens),
+  Run(const TokenReader& reader, Tokens tokens)
+      : tokens_(tokens),
         top_(reinterpret_cast<Value*>(reader.memory_)),
-        nodes_(reader.memory_ + (std::size_t{reader.input_.count} + 1) * sizeof(Value)),
+        nodes_(reader.memory_ + (reader.input_.most.values + 1) * sizeof(Value)),
         level_(reader.levels_) {}
 
   [[gnu::always_inline]] inline bool read(const TokenReader& reader, Value& root, std::uint32_t& origin);
@@ -118,16 +122,8 @@ class TokenReader::Run {
     repeats_ = repeats_ || (keys_ & bit) != 0;
     keys_ |= bit;
   }
-  /// The next token.
-  [[gnu::always_inline]] inline char* take() { return text_ + *token_++; }
-  [[gnu::always_inline]] inline bool take(char c) {
-    if (text_[*token_] != c) return false;
-    ++token_;
-    return true;
-  }
 
-  char* text_;
-  const std::uint32_t* token_;
+  Tokens tokens_;
   Value* top_;   ///< of the stack: values of open containers, keys before their values
   char* nodes_;  ///< where the next container's contents go
   Level* level_;
@@ -137,12 +133,12 @@ class TokenReader::Run {
   bool repeats_ = false;
 };
 
-template <bool kWrite>
-bool TokenReader::Run<kWrite>::read(const TokenReader& reader, Value& root, std::uint32_t& next_origin) {
+template <bool kWrite, typename Tokens>
+bool TokenReader::Run<kWrite, Tokens>::read(const TokenReader& reader, Value& root, std::uint32_t& next_origin) {
   Level* const bottom = level_;
   std::uint32_t origin = next_origin;
 value:
-  switch (char* const p = take(); *p) {
+  switch (char* const p = tokens_.take(); *p) {
     case '"':
       if (!push_string(p)) return false;
       break;
@@ -150,7 +146,7 @@ value:
     case '[':
       if (level_ == bottom + kJsonDepth) return false;
       open(*p == '{', origin++);
-      if (!take(static_cast<char>(*p + 2))) {  // its closing bracket
+      if (!tokens_.take(static_cast<char>(*p + 2))) {  // its closing bracket
         if (in_dict_) goto key;
         goto value;
       }
@@ -163,9 +159,9 @@ after:
   if (level_ == bottom) {
     next_origin = origin;
     root = top_[-1];
-    return token_ == reader.input_.tokens + reader.input_.count;
+    return tokens_.at_end();
   }
-  switch (const char c = *take(); c) {
+  switch (const char c = *tokens_.take(); c) {
     case ',':
       if (!in_dict_) goto value;
       break;
@@ -177,15 +173,15 @@ after:
     default: return false;
   }
 key:
-  if (char* const p = take(); *p != '"' || !push_string(p)) return false;
+  if (char* const p = tokens_.take(); *p != '"' || !push_string(p)) return false;
   add_key();
-  if (*take() != ':') return false;
+  if (*tokens_.take() != ':') return false;
   goto value;
 }
 
 /// Takes the innermost container's values off the stack and puts it there instead.
-template <bool kWrite>
-void TokenReader::Run<kWrite>::close(Arena& arena) {
+template <bool kWrite, typename Tokens>
+void TokenReader::Run<kWrite, Tokens>::close(Arena& arena) {
   const Level& level = *--level_;
   const auto count = static_cast<std::uint32_t>(top_ - level.first);
   char* const object = nodes_;
@@ -206,16 +202,12 @@ void TokenReader::Run<kWrite>::close(Arena& arena) {
   repeats_ = level.repeats;
 }
 
-/// The string ends at the last quote before the next token: only space lies between.
-template <bool kWrite>
-bool TokenReader::Run<kWrite>::push_string(char* quote) {
+template <bool kWrite, typename Tokens>
+bool TokenReader::Run<kWrite, Tokens>::push_string(char* quote) {
   char* const begin = quote + 1;
-  char* end = text_ + *token_ - 1;
-  while (*end != '"') {
-    if (!is_space(*end)) return false;
-    --end;
-  }
-  if (char* const escape = json_escape::find_backslash(begin, end); escape != end) {
+  auto [escape, end] = tokens_.take_string(begin);
+  if (end == nullptr) return false;
+  if (escape != end) {
     end = json_escape::unescape<kWrite>(escape, end);
     if (end == nullptr) return false;
   }
@@ -223,27 +215,52 @@ bool TokenReader::Run<kWrite>::push_string(char* quote) {
   return true;
 }
 
-template <bool kWrite>
-bool TokenReader::Run<kWrite>::push_scalar(const char* p, std::uint32_t origin) {
+template <bool kWrite, typename Tokens>
+bool TokenReader::Run<kWrite, Tokens>::push_scalar(const char* p, std::uint32_t origin) {
   Scalar scalar = read_scalar(p);
-  if (scalar.end == nullptr || (scalar.end != text_ + *token_ && !is_space(*scalar.end))) return false;
+  if (scalar.end == nullptr || !tokens_.take_scalar(scalar.end)) return false;
   scalar.value.origin = origin;
   *top_++ = scalar.value;
   return true;
 }
 
-std::size_t TokenReader::bytes_for(std::uint32_t tokens) {
-  // On the stack, and again in its container, a value has a token; a container has two.
-  const std::size_t values = (std::size_t{tokens} + 1) * sizeof(Value);
-  return 2 * values + (std::size_t{tokens} / 2 + 1) * sizeof(DictObject);
+TokenReader::Most TokenReader::most_of(std::string_view text) {
+  constexpr std::size_t kShort = 4096;  // so little memory that counting is not worth it
+  if (text.size() <= kShort) return {text.size() + 1, text.size()};
+  // Each value follows one of these, or is the root. Counted in bytes, which compilers do 16 at a time.
+  std::size_t opened = 0, followed = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    std::uint8_t opened_here = 0, followed_here = 0;
+    for (const std::size_t stop = std::min(at + 128, text.size()); at < stop; ++at) {
+      const auto c = static_cast<unsigned char>(text[at]);
+      opened_here = static_cast<std::uint8_t>(opened_here + ((c | 0x20) == '{' ? 1 : 0));
+      followed_here = static_cast<std::uint8_t>(followed_here + (c == ',' || c == ':' ? 1 : 0));
+    }
+    opened += opened_here;
+    followed += followed_here;
+  }
+  return {opened + followed + 1, opened};
+}
+
+std::size_t TokenReader::bytes_for(const Most& most) {
+  // A value stands on the stack, and again in its container.
+  return 2 * (most.values + 1) * sizeof(Value) + (most.containers + 1) * sizeof(DictObject);
+}
+
+template <bool kWrite>
+bool TokenReader::run(Value& root, std::uint32_t& origin) const {
+  if (input_.tokens == nullptr) {
+    return Run<kWrite, ScannedTokens>(*this, {input_.text, input_.size}).read(*this, root, origin);
+  }
+  return Run<kWrite, IndexedTokens>(*this, {input_.text, input_.tokens, input_.count}).read(*this, root, origin);
 }
 
 bool TokenReader::accepts() const {
   Value root;
   std::uint32_t origin = 1;
-  return Run<false>(*this).read(*this, root, origin);
+  return run<false>(root, origin);
 }
 
-bool TokenReader::read(Value& root, std::uint32_t& origin) const { return Run<true>(*this).read(*this, root, origin); }
+bool TokenReader::read(Value& root, std::uint32_t& origin) const { return run<true>(root, origin); }
 
 }  // namespace parlance

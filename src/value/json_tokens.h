@@ -1,11 +1,13 @@
-// TokenReader: the fast JSON reader, from simdjson's index of tokens to values in one pass.
+// TokenReader: the fast JSON reader, from tokens to values in one pass.
 //
 // simdjson's first stage (Langdale and Lemire, "Parsing gigabytes of JSON per second", 2019) checks UTF-8 and finds
 // where each bracket, comma, colon, string, number and word begins. Its second stage would copy all of that to a tape;
-// this one makes Values at once, and strings are views of the text itself. Begin reading at TokenReader::run.
+// this one makes Values at once, and strings are views of the text itself. Where simdjson is not linked, the text itself
+// is the source of tokens (json_token_source.h). Begin reading at TokenReader::read.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "base/arena.h"
 #include "parlance/value.h"
@@ -24,15 +26,26 @@ class TokenReader {
     bool in_dict;          ///< is the container around a dict?
     bool repeats;          ///< may that have equal keys?
   };
-  struct Input {
-    char* text;                   ///< followed by JsonReader::kPadding bytes
-    const std::uint32_t* tokens;  ///< offsets; one more follows them, the size of the text
-    std::uint32_t count;
+  /// What a text holds at most.
+  struct Most {
+    std::size_t values;  ///< and keys
+    std::size_t containers;
   };
-  /// Bytes of memory that reading so many tokens takes.
-  static std::size_t bytes_for(std::uint32_t tokens);
+  struct Input {
+    char* text;  ///< followed by JsonReader::kPadding bytes of zero
+    std::size_t size;
+    Most most;
+    const std::uint32_t* tokens = nullptr;  ///< offsets; one more follows them, the size of the text. Null: not known
+    std::uint32_t count = 0;
+  };
+  /// What a text of so many tokens holds: each value has one of its own, a container two.
+  static Most most_of(std::uint32_t tokens) { return {tokens, tokens / 2}; }
+  /// What a text holds, by the characters that stand before values.
+  static Most most_of(std::string_view text);
+  /// Bytes of memory that reading so much takes.
+  static std::size_t bytes_for(const Most& most);
 
-  /// `memory` has bytes_for(input.count), and `levels` is kJsonDepth long.
+  /// `memory` has bytes_for(input.most), and `levels` is kJsonDepth long.
   TokenReader(const Input& input, char* memory, Level* levels, Arena& arena)
       : input_(input), memory_(memory), levels_(levels), arena_(arena) {}
 
@@ -43,8 +56,10 @@ class TokenReader {
   bool read(Value& root, std::uint32_t& origin) const;
 
  private:
-  template <bool kWrite>
+  template <bool kWrite, typename Tokens>
   class Run;
+  template <bool kWrite>
+  bool run(Value& root, std::uint32_t& origin) const;
 
   Input input_;
   char* memory_;

@@ -53,6 +53,13 @@ inline std::uint64_t backslashes(const char* p) {
 /// The first backslash in [p, end), or `end`.
 inline char* find_backslash(char* p, char* end) {
   const auto size = static_cast<std::size_t>(end - p);
+#if defined(__SSE2__)
+  if (size <= 16) {  // most strings
+    const std::uint64_t hits = backslashes_in_16(p) | std::uint64_t{1} << 16;
+    const auto at = static_cast<std::size_t>(std::countr_zero(hits));
+    return at < size ? p + at : end;
+  }
+#endif
   if (size > kBlock) {
     auto* found = static_cast<char*>(std::memchr(p, '\\', size));
     return found == nullptr ? end : found;

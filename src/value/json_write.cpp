@@ -101,15 +101,17 @@ class TextRun {
 
 inline void TextRun::log() {
   if (source_data_ != nullptr || source_id_ != 0) {
-    rt_.arena.log_derived(logged_, static_cast<std::size_t>(at_ - logged_),
-                          {source_data_, source_id_});
+    rt_.arena.log_in_run(logged_, static_cast<std::size_t>(at_ - logged_), {source_data_, source_id_});
   }
   logged_ = at_;
 }
 
 void TextRun::close() {
   if (begin_ == nullptr) return;
-  log();
+  if (logging_) {
+    if (at_ != logged_) log();
+    rt_.arena.end_run();
+  }
   rt_.arena.shrink_text(static_cast<std::size_t>(end_ - at_));
   const std::string_view run(begin_, static_cast<std::size_t>(at_ - begin_));
   rt_.charge_bytes(run.size());
@@ -124,6 +126,7 @@ bool TextRun::extend(std::size_t bytes) {
   next_size_ = std::min(next_size_ * 2, kLargestRun);
   if (rt_.failed() || !rt_.reserve(pieces_.size() + size)) return false;
   begin_ = at_ = logged_ = rt_.arena.allocate_text(size);
+  if (logging_) rt_.arena.begin_run(begin_);
   end_ = begin_ + size;
   return true;
 }
