@@ -34,13 +34,19 @@ void read_as_json(std::string_view text) {
   if (!again.parse(once) || written(again) != once) std::abort();
 }
 
+/// What must follow the name of a pass.
+std::string argument_of(const NormalisePass& pass) {
+  if (pass.takes == "SETTINGS") return ":none=enable_thinking:false;high=enable_thinking:true,reasoning_effort:\"max\",level?:\"high\"";
+  return pass.takes == "NAME" || pass.takes == "TYPE" ? ":thinking" : "";
+}
+
 void read_as_request(std::string_view text) {
   ReadOptions options;
   for (const NormalisePass& pass : normalise_passes()) {
-    if (!pass.by_default) options.extra_passes.emplace_back(pass.name);
+    if (!pass.by_default) options.extra_passes.push_back(std::string(pass.name) + argument_of(pass));
   }
   const auto chat = Conversation::from_json(text, options);
-  if (!chat && chat.error().display().empty()) std::abort();
+  if (!chat && (chat.error().code() == ErrorCode::usage || chat.error().display().empty())) std::abort();
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ def seeds():
         language = "go" if case.id.startswith("go/") else "jinja"
         yield language + "_compile", template
         yield language + "_render", template + b"\0" + context
-        yield "json_read", context
+        yield from (("json_read", context), ("json_scan", context))
     yield from (("gguf_read", header) for header in gguf_seeds())
     yield from (("tokenizer_json", seed) for seed in tokenizer_seeds())
     yield from (("sentencepiece_model", model) for model in sentencepiece_seeds())
@@ -161,7 +161,7 @@ def seeds():
             yield language + "_compile", path.read_bytes()
             yield language + "_render", path.read_bytes()
     for path in sorted((ROOT / "formats").rglob("*.json")):
-        yield "json_read", path.read_bytes()
+        yield from (("json_read", path.read_bytes()), ("json_scan", path.read_bytes()))
 
 
 def main():
