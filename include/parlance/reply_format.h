@@ -70,6 +70,7 @@ struct ArgumentTags {
   ReplyMarker key_close{};
   ReplyMarker type_close{};                 ///< exists: the wire says the type, between key and value
   ReplyMarker close{};
+  ReplyMarker whole{};                      ///< exists: in place of all tags, JSON may follow it; the call's end follows that
   std::string close_end{};                  ///< not "": the closing tag repeats the key: close KEY close_end
   std::string item{};                       ///< not "": values nest as tags too, and the items of lists have this key
   std::vector<std::string> string_types{};  ///< with type_close: the types whose value is a string as it is

@@ -63,12 +63,35 @@ void find_name_escape(Prober& prober, const TurnFacts& turn, CallForm& form, Nex
   if (shot) name->escape = escape_of(turn_of(turn, shot).text);
 }
 
+/// All arguments at once, where they are handed over as text: the object between the call's beginning and its end.
+void find_whole(Prober& prober, const TurnFacts& turn, CallForm& form, std::size_t part, Next next) {
+  constexpr std::string_view kObject = R"({"zqkey_a": "zqval_a1"})";
+  constexpr std::size_t kLongest = 64;
+  if (part == 0 || form.call[part - 1].kind != CallPart::Kind::literal || part + 1 == form.call.size()) return;
+  const Convention found = prober.convention;
+  prober.convention.text_arguments = true;
+  const std::string text = turn_with(prober, turn, next, kObject);
+  prober.convention = found;
+  const std::size_t at = text.find(kObject);
+  ReplyMarker& end = form.call[part + 1].literal;
+  const std::string& begin = form.call[part - 1].literal.texts.front();
+  const std::size_t from = at == kNone ? kNone : text.find(begin, text.find(kTools[0]));
+  const std::size_t to = at == kNone ? kNone : text.find(end.texts.front(), at);
+  if (from == kNone || to == kNone || from + begin.size() > at) return;
+  const std::string_view before = std::string_view(text).substr(from + begin.size(), at - from - begin.size());
+  const std::string after = text.substr(at + kObject.size(), to - at - kObject.size());
+  if (is_blank(before) || is_blank(after) || before.size() > kLongest || after.size() > kLongest) return;
+  form.call[part].arguments.tags.whole = marker_of(before);
+  end.texts.push_back(std::string(trimmed(after)) + end.texts.front());
+}
+
 }  // namespace
 
 void refine_tags(Prober& prober, const TurnFacts& turn, CallForm& form, Next next) {
   find_name_escape(prober, turn, form, next);
   for (CallPart& part : form.call) {
     if (part.kind != CallPart::Kind::arguments || part.arguments.codec != CallArguments::Codec::tags) continue;
+    find_whole(prober, turn, form, static_cast<std::size_t>(&part - form.call.data()), next);
     ArgumentTags& tags = part.arguments.tags;
     const auto take = [&](std::string_view arguments) { return turn_with(prober, turn, next, arguments); };
     find_types(tags, take(R"({"zqkey_a": "zqval_a1"})"), take(R"({"zqkey_i": 4217})"));

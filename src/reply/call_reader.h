@@ -103,6 +103,7 @@ struct CallReader {
   bool named : 1 = false;        ///< this call has begun
   bool ended : 1 = false;        ///< this call is over, but for what closes it
   bool has_arguments : 1 = false;
+  bool begun : 1 = false;        ///< of arguments, the first brace is said already
   bool missing : 1 = false;      ///< the arguments are left out, if the next literal follows
   bool loose : 1 = false;        ///< the section began without what opens it
   bool open_list : 1 = false;    ///< a list without its brackets

@@ -127,6 +127,7 @@ void check_tags(Check& check, const ArgumentTags& tags, const std::string& path)
   check.marker(tags.key_close, path + ".key_close");
   check.marker(tags.type_close, path + ".type_close");
   check.marker(tags.close, path + ".close");
+  check.marker(tags.whole, path + ".whole");
   check.need(tags.open.exists(), path + ".open", "an argument's tag needs a beginning");
   check.need(tags.key_close.exists(), path + ".key_close", "a key needs an end");
   check.need(tags.close.exists(), path + ".close", "an argument's tag needs an end");

@@ -76,6 +76,7 @@ void fields(Walk& walk, ArgumentTags& t) {
   walk("key_close", t.key_close);
   walk("type_close", t.type_close);
   walk("close", t.close);
+  walk("whole", t.whole);
   walk("close_end", t.close_end);
   walk("item", t.item);
   walk("string_types", t.string_types);

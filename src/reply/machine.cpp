@@ -118,6 +118,7 @@ void Form::add_tags(const ReplyFormat& format, std::size_t index, std::size_t pa
   const ArgumentTags& t = form->call[part].arguments.tags;
   const ReplyMarker& end = form->call[part + 1].literal;
   add_bare(tags.between, t.open, Meaning::tag_open, index);
+  add_bare(tags.between, t.whole, Meaning::tag_whole, index);
   add_bare(tags.between, end, Meaning::part, index);
   add_bare(tags.between, t.close, Meaning::tag_close, index);
   add_ends(tags.between, format);

@@ -26,6 +26,7 @@ enum class Meaning : std::uint8_t {
   part,         ///< the literal that is due in a call
   tag_open,
   tag_close,
+  tag_whole,    ///< JSON follows in place of tags
   turn,
   end,
 };

@@ -215,6 +215,7 @@ class ReplyParser::State {
   const ArgumentTags& tags() const { return codec().tags; }
   void begin_tags();
   void open_tag(std::string_view source);
+  void begin_whole(const std::string& source);
   void end_tags(std::string_view source);
   void end_key_of_tag(std::string_view source);
   void end_type_of_tag(std::string_view source);

@@ -50,6 +50,7 @@ void ReplyParser::State::meet_in_tags(const Mark& mark, const std::string& sourc
   }
   switch (mark.meaning) {
     case Meaning::tag_open: return open_tag(source);
+    case Meaning::tag_whole: return begin_whole(source);
     case Meaning::tag_close: return end_nested(source);
     case Meaning::call_close: return end_tags_early(source);
     default: return end_tags(source);
@@ -60,6 +61,20 @@ void ReplyParser::State::open_tag(std::string_view source) {
   put_markup(source);
   call_->word.clear();
   place_ = Place::tag_key;
+}
+
+/// An object in place of all tags.
+void ReplyParser::State::begin_whole(const std::string& source) {
+  if (call_->tags().depth() > 0 || call_->tags().arguments.filled) {
+    fail(form().literal_text(call_->part + std::size_t{1}));
+    return again(source);
+  }
+  put_markup(source);
+  place_ = Place::object;
+  call_->at = Call::At::arguments_only;
+  call_->role = Call::Role::arguments;
+  call_->begun = true;
+  call_->codec.make(reply::JsonReader(machine_->limits.depth));
 }
 
 /// All arguments are there. The values that are open lack their tags.

@@ -33,14 +33,17 @@ bool ReplyParser::State::begin_value(char c) {
   if (call_->role == Call::Role::arguments && !begin_arguments(c)) return false;
   call_->json().scanner = reply::JsonScanner(machine_->limits.depth);
   call_->at = Call::At::value;
-  return false;  // the value's own reader takes it
+  if (!call_->begun) return false;  // the value's own reader takes it
+  call_->json().scanner.feed(c);
+  put_markup({&c, 1});
+  return true;
 }
 
 bool ReplyParser::State::begin_arguments(char c) {
   Call& call = *call_;
-  const bool fits = c == '{' || c == '"' || c == 'n';
+  const bool fits = c == '{' || (!call.begun && (c == '"' || c == 'n'));
   const bool unsure = waits();  // what follows tells whether this is a call
-  if (!fits && !in_object() && form().is_literal(call.part + std::size_t{1}) && form().literals[call.part + std::size_t{1}].begins(c)) {
+  if (!fits && !call.begun && !in_object() && form().is_literal(call.part + std::size_t{1}) && form().literals[call.part + std::size_t{1}].begins(c)) {
     if (unsure && !call.named && !commit()) return false;
     call.missing = true;  // if the literal is there indeed
     ++call.part;
