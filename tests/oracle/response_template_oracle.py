@@ -51,7 +51,7 @@ KNOWN = {
     "python_repr_in_tags.jinja": ({"nested value"}, "lists and objects are written as Python's literals"),
     "spaced_recipients.jinja": ({"two calls", "reasoning, two calls"}, "what stands between two calls does not close the last"),
     "llama.cpp--google-gemma-4-31B-it-interleaved.jinja": ({"nested value"}, "null is written None"),
-    "unsloth--gptoss_ollama.gotmpl": ({"call", "two calls", "nested value", "no arguments", "reasoning, two calls"},
+    "unsloth--gptoss_ollama.gotmpl": ({"call", "two calls", "nested value", "no arguments"},
                                       "what ends a reply is what each of its parts begins with"),
     "unsloth--llama_31_storm_ollama.gotmpl": ({"two calls", "reasoning, two calls"}, "nothing stands between two calls"),
     "unsloth--mistral_nemo_ollama.gotmpl": ({"two calls", "reasoning, two calls"}, "a list without commas"),
@@ -60,7 +60,7 @@ KNOWN = {
                                           "the list that the template writes is no JSON"),
 }
 REFUSED = {
-    "json_lines.jinja", "python_lines.jinja", "python_list.jinja", "name_as_key.jinja", "reasoning_blocks.jinja", "chatglm3", "huggingface.js--openbmb_MiniCPM3-4B.jinja",
+    "json_lines.jinja", "python_lines.jinja", "python_list.jinja", "name_as_key.jinja", "framed_answer.jinja", "reasoning_blocks.jinja", "chatglm3", "huggingface.js--openbmb_MiniCPM3-4B.jinja",
     "llama.cpp--Apertus-8B-Instruct.jinja", "llama.cpp--LFM2.5-8B-A1B.jinja", "trl--lfm2_training.jinja", "unsloth--qwen3_ollama.gotmpl",
 }
 SCENES = {
