@@ -231,12 +231,32 @@ NodeId Ir::repeat(NodeId child, std::uint32_t min, std::uint32_t max) {
   return add_list(Op::repeat, {child}, min, max);
 }
 
-/// What may not occur and would hide a stop that goes on is left out: readers take the longest marker.
+/// What may not occur, and stops that go on begin with: it goes on with what is left of them. Readers take the longest marker,
+/// and what is none of these is a fault.
+void Ir::join_prefixes(std::vector<Stop>& stops) {
+  for (std::size_t i = 0; i < stops.size(); ++i) {
+    if (stops[i].target != kNone || stops[i].literal.empty()) continue;
+    const std::string begin = stops[i].literal;
+    std::vector<NodeId> ways;
+    for (Stop& stop : stops) {
+      if (stop.target == kNone || !stop.literal.starts_with(begin)) continue;
+      ways.push_back(sequence({literal(stop.literal.substr(begin.size())), stop.target}));
+      stop.literal.clear();
+    }
+    if (!ways.empty()) stops[i].target = choice(ways);
+  }
+  std::erase_if(stops, [](const Stop& stop) { return stop.literal.empty(); });
+}
+
+/// What may not occur and stands inside of a stop that goes on, neither at its beginning nor at its end, would hide it, and is
+/// left out.
 NodeId Ir::text(std::vector<Stop> given, bool may_end) {
   std::vector<Stop> stops;
+  join_prefixes(given);
   const auto hides = [&](const Stop& stop) {
     return std::any_of(given.begin(), given.end(), [&](const Stop& other) {
-      return other.target != kNone && other.literal.find(stop.literal) != std::string::npos;
+      const std::size_t at = other.target == kNone ? std::string::npos : other.literal.find(stop.literal);
+      return at != std::string::npos && at + stop.literal.size() != other.literal.size();
     });
   };
   for (const Stop& stop : given) {

@@ -111,6 +111,7 @@ class Ir {
   }
 
  private:
+  void join_prefixes(std::vector<Stop>& stops);
   std::vector<bool> productive() const;
   NodeId add(Op op, std::string key, Node node);
   NodeId add_list(Op op, const std::vector<NodeId>& children, std::uint32_t min = 0, std::uint32_t max = 0);
