@@ -74,4 +74,4 @@ lint: release
 	@git ls-files 'src/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy-14 -p build/release --quiet
 
 clean:
-	rm -rf build/release build/debug build/asan build/tsan
+	rm -rf build/release* build/debug* build/asan* build/tsan*

@@ -3,7 +3,7 @@
 
     example_test.py --source TREE --build ITS-BUILD --cmake CMAKE --generator G --compiler CXX --flags F --type T --launcher L
 
-The build is installed into a folder below it, a project finds it there with find_package(parlance), another takes the
+L is a list with `|` between its words. The build is installed into a folder below it, a project finds it there with find_package(parlance), another takes the
 tree with add_subdirectory; both programs must print the prompt and its origins. The second compiles the library again, under
 the same flags as the build did, so that ccache knows most of it. Begin reading at main.
 """
@@ -58,16 +58,16 @@ def run(*command, **options):
     return done.stdout
 
 
-def build_and_run(folder, door, options, prefix=None):
+def build_and_run(folder, build, door, options, prefix=None):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "example.cpp").write_text(example_of(options.source / "include/parlance/parlance.h"), "utf-8")
     (folder / "CMakeLists.txt").write_text(PROJECT.format(door=door), "utf-8")
-    configure = [options.cmake, "-S", folder, "-B", folder / "build", "-G", options.generator,
+    configure = [options.cmake, "-S", folder, "-B", build, "-G", options.generator,
                  f"-DCMAKE_BUILD_TYPE={options.type}", "-DPARLANCE_WERROR=ON", f"-DCMAKE_CXX_COMPILER={options.compiler}",
-                 f"-DCMAKE_CXX_FLAGS={options.flags}", f"-DCMAKE_CXX_COMPILER_LAUNCHER={options.launcher}"]
+                 f"-DCMAKE_CXX_FLAGS={options.flags}", "-DCMAKE_CXX_COMPILER_LAUNCHER=" + options.launcher.replace("|", ";")]
     run(*configure, *([f"-DCMAKE_PREFIX_PATH={prefix}"] if prefix else []))
-    run(options.cmake, "--build", folder / "build", "--target", "example")
-    return run(folder / "build" / "example")
+    run(options.cmake, "--build", build, "--target", "example")
+    return run(build / "example")
 
 
 def main():
@@ -84,7 +84,9 @@ def main():
              "subfolder": (SUBFOLDER.format(source=options.source), None)}
     wrong = 0
     for name, (door, prefix) in doors.items():
-        printed = build_and_run(here / name, door, options, prefix)
+        # Beside the build itself, as deep: ccache counts paths from where the compiler runs.
+        build = options.build.parent / f"{options.build.name}-{name}"
+        printed = build_and_run(here / name, build, door, options, prefix)
         wrong += printed != WANTED
         print(f"{name}: {'as it should be' if printed == WANTED else 'prints'}\n{printed}")
     return 1 if wrong else 0

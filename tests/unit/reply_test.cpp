@@ -383,7 +383,7 @@ TEST(ReplyLaws, EveryTwoWayCutAndEverySize) {
 
 TEST(ReplyLaws, HoldForMutatedAndRandomReplies) {
   std::mt19937_64 random(20261121);
-  for (int round = 0; round < 30000; ++round) {
+  for (int round = 0; round < 30000 / PARLANCE_TEST_SHARE; ++round) {
     const Row& row = kRows[random() % std::size(kRows)];
     const std::string reply = round % 4 == 0 ? testing::random_reply(random) : testing::mutated(std::string(row.reply), random);
     const ReplyFormat& format = format_of(row.format);
