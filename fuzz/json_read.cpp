@@ -36,7 +36,7 @@ void read_as_json(std::string_view text) {
 
 /// What must follow the name of a pass.
 std::string argument_of(const NormalisePass& pass) {
-  if (pass.takes == "SETTINGS") return ":none=enable_thinking:false;high=enable_thinking:true,reasoning_effort:\"max\",level?:\"high\"";
+  if (pass.takes == "SETTINGS") return ":none=enable_thinking:false;high=enable_thinking:true,reasoning_effort:\"max\",level:\"high\"";
   return pass.takes == "NAME" || pass.takes == "TYPE" ? ":thinking" : "";
 }
 

@@ -64,7 +64,6 @@ std::string_view name_of(CallIds ids);
 struct EffortVariable {
   std::string name;
   std::string value;        ///< as JSON
-  bool takes_any = false;   ///< the prompt shows whatever it is given: a word that the request has under this name stays
 };
 
 /// What to set where a request asks for this much reasoning.

@@ -37,6 +37,7 @@ Result<void> take_request(GrammarOptions& options, const ReplySource& source, co
   if (!text) return text.error();
   Document document;
   if (auto parsed = document.parse(*text, command.request); !parsed) return parsed.error();
+  if (!document.root().is(Kind::dict)) return Error(ErrorCode::conversation, command.request + ": a request is an object");
   if (auto taken = take_tool_options(options, document.root()); !taken) return taken.error();
   options.tools_name = command.request + ": tools";
   if (command.has_prompt || member(document.root(), "messages") == nullptr) return {};
@@ -78,6 +79,9 @@ Result<Grammar> make(GrammarCommand& command) {
   if (!command.schema.empty()) return make_of_schema(command);
   if (!command.wish.reply_format.empty() && command.wish.prompt.wish.any()) {
     return usage("--reply-format is the format of replies: it does not go with -t, -m or -f");
+  }
+  if (!command.wish.prompt.effort.empty() && command.request.empty()) {
+    return usage("--reasoning-effort is for the prompt of a request: give --request", "--prompt tells what a prompt ends with");
   }
   ReplyWish source_wish = command.wish;
   source_wish.tools.clear();  // read by the grammar itself

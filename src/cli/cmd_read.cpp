@@ -148,6 +148,9 @@ Result<void> check(const ReadCommand& command) {
     return usage("--stream, --openai-stream, --jsonl and --conversation exclude each other",
                  "--conversation reads a whole prompt, and --jsonl brings replies of its own");
   }
+  if (!command.wish.prompt.effort.empty() && command.request.empty() && !command.jsonl) {
+    return usage("--reasoning-effort is for the prompt of a request: give --request", "without one, the reply is read from where prompts usually end");
+  }
   if (command.conversation && command.chunks != 0) return usage("--conversation reads a whole prompt: it does not go with --chunks");
   if (command.jsonl && (!command.request.empty() || !command.reply.empty() || command.chunks != 0)) {
     return usage("--jsonl reads replies and requests from standard input", "parlance read -f FORMAT --jsonl < replies.jsonl");

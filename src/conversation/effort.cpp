@@ -5,7 +5,7 @@
 namespace parlance::passes {
 namespace {
 
-constexpr std::string_view kNoEffect = "of no effect: the template has no variable for it";
+constexpr std::string_view kNoEffect = "of no effect: the template reads nothing that comes near";
 
 /// Takes what stands before `end` off `rest`, and the `end`.
 std::string_view take_until(std::string_view& rest, char end) {
@@ -15,7 +15,7 @@ std::string_view take_until(std::string_view& rest, char end) {
   return taken;
 }
 
-/// The settings of one effort: "enable_thinking:true,level?:\"high\"" of the pass's argument.
+/// The settings of one effort: "enable_thinking:true,level:\"high\"" of the pass's argument.
 std::string_view settings_of(std::string_view argument, std::string_view effort) {
   while (!argument.empty()) {
     std::string_view one = take_until(argument, ';');
@@ -31,10 +31,8 @@ bool is_source(Value variables, std::string_view name) {
 }
 
 void set(Normaliser& n, std::string_view name, std::string_view json) {
-  const bool any = name.ends_with('?');
-  if (any) name.remove_suffix(1);
   const Value* given = member(n.state.variables, name);
-  if (given != nullptr && !given->is_none() && (any ? given->kind != Kind::dict : !is_source(n.state.variables, name))) return;
+  if (given != nullptr && !given->is_none() && !is_source(n.state.variables, name)) return;
   if (given != nullptr && given->is_leaf() && json.size() > 2 && is_text(given, json.substr(1, json.size() - 2))) return;
   const std::uint32_t origin = n.state.add_region(json, -1, false);
   const Result<Value> value = read_json_into(n.rt, Value::view(json), origin);
@@ -51,7 +49,9 @@ std::string_view effort_asked_for(Value variables) {
   if (effort.is_leaf()) return leaf_text(effort);
   const Value inner = member_value(member_value(variables, "reasoning"), "effort");
   if (inner.is_leaf()) return leaf_text(inner);
-  if (const Value think = member_value(variables, "think"); think.is_leaf()) return leaf_text(think);
+  const Value think = member_value(variables, "think");
+  if (think.is_leaf()) return leaf_text(think);
+  if (think.kind == Kind::boolean && think.integer == 0) return "none";
   const Value* type = member(member_value(variables, "thinking"), "type");
   return is_text(type, "disabled") ? "none" : "";
 }

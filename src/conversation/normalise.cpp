@@ -445,6 +445,7 @@ Result<void> normalise(Conversation::State& state, const ReadOptions& options) {
   Runtime rt(state.arena, limits);
   if ((*chosen)[0].run && generate_request(state, rt)) state.changes.push_back({0, -1, -1, "messages", -1, {}});
   if (!options.reasoning_effort.empty()) {
+    for (const std::string_view name : {"think", "thinking", "reasoning"}) take_variable(state, name);  // other words for it
     state.set_variable(Value::view(kEffort), Value::view(state.arena.copy_text(options.reasoning_effort)));
   }
   const Value* messages = member(state.variables, "messages");

@@ -21,8 +21,8 @@ Value reasoning_part(Normaliser& n, Value message);
 
 // ---- the effort of reasoning: effort.cpp
 
-/// How much reasoning a request asks for, in OpenAI's words: its `reasoning_effort` or `reasoning.effort`, Ollama's `think`,
-/// or "none" for Anthropic's `thinking` of the type disabled; "" where it does not say.
+/// How much reasoning a request asks for, in OpenAI's words: its `reasoning_effort` or `reasoning.effort`, Ollama's `think`
+/// ("none" where that is false), or "none" for Anthropic's `thinking` of the type disabled; "" where it does not say.
 std::string_view effort_asked_for(Value variables);
 void reasoning_effort(Normaliser& n);
 

@@ -72,7 +72,7 @@ class Adaptation {
       all.append(all.empty() ? "" : ";").append(setting.effort);
       char sign = '=';
       for (const EffortVariable& variable : setting.variables) {
-        all.append(1, std::exchange(sign, ',')).append(variable.name).append(variable.takes_any ? "?:" : ":").append(variable.value);
+        all.append(1, std::exchange(sign, ',')).append(variable.name).append(":").append(variable.value);
       }
     }
     use(all.empty() ? std::string("reasoning-effort:") + std::string(kNoEfforts) : "reasoning-effort:" + all);

@@ -9,6 +9,7 @@ namespace parlance::probe {
 namespace {
 
 constexpr std::size_t kMostVariables = 4;
+constexpr std::size_t kOff = 3;  ///< of the levels of none, those that are off
 constexpr std::string_view kNoWord = "zqeffort";
 
 /// An effort, and the levels that come nearest to it, best first.
@@ -17,7 +18,7 @@ struct Row {
   std::array<std::string_view, 6> levels;
 };
 constexpr Row kRows[] = {
-    {"none", {"none", "off", "disabled"}},
+    {"none", {"none", "off", "disabled", "minimal", "low"}},
     {"minimal", {"minimal", "low", "medium", "high"}},
     {"low", {"low", "minimal", "medium", "high"}},
     {"medium", {"medium", "high", "low"}},
@@ -55,7 +56,7 @@ struct Switch {
   std::string variable;
   const Pair* pair = nullptr;
   std::vector<std::string_view> levels;
-  bool takes_any = false;
+  bool printed = false;  ///< the prompt shows whatever it is given
 };
 
 class Finder {
@@ -65,8 +66,13 @@ class Finder {
   std::vector<EffortSetting> run() {
     if (facts_.syntax == Syntax::go) return of_go();
     for (const std::string& variable : facts_.variables) {
-      if (switches_.size() < kMostVariables && sounds_like_one(variable)) try_variable(variable);
+      if (switches_.size() < kMostVariables && sounds_like_one(variable)) switches_.push_back(try_pairs(variable));
     }
+    for (Switch& one : switches_) one.levels = one.printed ? std::vector(std::begin(kUsual), std::end(kUsual)) : levels_of(one.variable);
+    for (Switch& one : switches_) {
+      if (!one.levels.empty()) one.pair = nullptr;  // true is no level
+    }
+    std::erase_if(switches_, [](const Switch& one) { return one.pair == nullptr && one.levels.empty(); });
     std::vector<EffortSetting> efforts;
     if (switches_.empty()) return efforts;
     for (const Row& row : kRows) efforts.push_back(setting(row));
@@ -80,7 +86,7 @@ class Finder {
     const Shot none = shot(variable, in_quotes("none")), high = shot(variable, in_quotes("high"));
     std::vector<EffortSetting> efforts;
     if (!none || !high || none.text == high.text) return efforts;
-    for (const Row& row : kRows) efforts.push_back({std::string(row.effort), {{variable, in_quotes(row.effort), true}}});
+    for (const Row& row : kRows) efforts.push_back({std::string(row.effort), {{variable, in_quotes(row.effort)}}});
     return efforts;
   }
 
@@ -88,26 +94,35 @@ class Finder {
     return prober_.take({.assistant = false, .generation = true, .variables = {{variable, std::string(json)}}});
   }
 
-  void try_variable(const std::string& variable) {
+  /// With the other switches on, since some levels count only then.
+  Shot shot_of_level(const std::string& variable, std::string_view level) {
+    Scene scene{.assistant = false, .generation = true, .variables = {{variable, in_quotes(level)}}};
+    for (const Switch& other : switches_) {
+      if (other.pair != nullptr && other.variable != variable) scene.variables.emplace_back(other.variable, other.pair->on);
+    }
+    return prober_.take(scene);
+  }
+
+  Switch try_pairs(const std::string& variable) {
     Switch found{.variable = variable};
     const Shot any = shot(variable, in_quotes(kNoWord));
-    found.takes_any = any && any.text.find(kNoWord) != std::string::npos;
-    found.levels = found.takes_any ? std::vector<std::string_view>(std::begin(kUsual), std::end(kUsual)) : levels_of(variable, any);
+    found.printed = any && any.text.find(kNoWord) != std::string::npos;
     for (const Pair& pair : kPairs) {
-      if (found.pair != nullptr || !found.levels.empty()) break;  // true is no level
+      if (found.pair != nullptr || found.printed) break;
       if (pair.on.front() == '"' && !facts_.mentions(pair.on.substr(1, pair.on.size() - 2))) continue;
       const Shot on = shot(variable, pair.on), off = shot(variable, pair.off);
       if (on && off && on.text != off.text) found.pair = &pair;
     }
-    if (found.pair != nullptr || !found.levels.empty()) switches_.push_back(std::move(found));
+    return found;
   }
 
   /// A level is known where it makes a difference, or where it is what the template takes other words for.
-  std::vector<std::string_view> levels_of(const std::string& variable, const Shot& any) {
+  std::vector<std::string_view> levels_of(const std::string& variable) {
+    const Shot any = shot_of_level(variable, kNoWord);
     std::vector<std::string_view> levels;
     bool differs = false;
     for (const std::string_view level : kLevels) {
-      const Shot one = shot(variable, in_quotes(level));
+      const Shot one = shot_of_level(variable, level);
       if (!one) continue;
       const bool known = !any || one.text != any.text;
       if (known || facts_.mentions(level)) levels.push_back(level);
@@ -118,12 +133,14 @@ class Finder {
 
   EffortSetting setting(const Row& row) const {
     EffortSetting made{std::string(row.effort), {}};
+    const bool switched = std::any_of(switches_.begin(), switches_.end(), [](const Switch& one) { return one.pair != nullptr; });
+    const auto end = row.effort == "none" && switched ? row.levels.begin() + kOff : row.levels.end();  // what is off needs no low level
     for (const Switch& one : switches_) {
       if (one.pair != nullptr) made.variables.push_back({one.variable, std::string(is_on(one.variable, row) ? one.pair->on : one.pair->off)});
-      const auto nearest = std::find_if(row.levels.begin(), row.levels.end(), [&](std::string_view level) {
+      const auto nearest = std::find_if(row.levels.begin(), end, [&](std::string_view level) {
         return !level.empty() && std::find(one.levels.begin(), one.levels.end(), level) != one.levels.end();
       });
-      if (nearest != row.levels.end()) made.variables.push_back({one.variable, in_quotes(*nearest), one.takes_any});
+      if (nearest != end) made.variables.push_back({one.variable, in_quotes(*nearest)});
     }
     return made;
   }

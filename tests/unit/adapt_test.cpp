@@ -147,8 +147,9 @@ constexpr EffortRow kEfforts[] = {
     {kLow, R"("reasoning_effort": "minimal")", "<assistant><short>", "low_effort: set for the effort of reasoning (reasoning-effort)"},
     {kLow, R"("reasoning_effort": "high")", "<assistant>", "low_effort: set for the effort of reasoning (reasoning-effort)"},
     {kPrinted, R"("reasoning": {"effort": "max"})", "Reasoning: high <user>hi</><assistant>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
-    {kPrinted, R"("reasoning_effort": "minimal")", "Reasoning: minimal <user>hi</><assistant>", ""},
-    {kPlain, R"("reasoning_effort": "high")", "<assistant>", "reasoning_effort: of no effect: the template has no variable for it (reasoning-effort)"},
+    {kPrinted, R"("reasoning_effort": "minimal")", "Reasoning: low <user>hi</><assistant>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
+    {kPrinted, R"("think": false)", "Reasoning: low <user>hi</><assistant>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
+    {kPlain, R"("reasoning_effort": "high")", "<assistant>", "reasoning_effort: of no effect: the template reads nothing that comes near (reasoning-effort)"},
     {kPlain, R"("temperature": 0)", "<assistant>", ""},
 };
 
