@@ -31,13 +31,22 @@ struct GrammarCommand {
 
 Result<std::string> read_input(const std::string& path) { return read_file(path == "-" ? "/dev/stdin" : path); }
 
+Error no_request(const std::string& path) {
+  Error::Parts parts;
+  parts.code = ErrorCode::conversation;
+  parts.message = "a request is an object";
+  parts.input_path = path;
+  parts.hint = "with `tools`, and `messages` where the prompt's end matters; a list of tools alone is for --tools";
+  return Error(std::move(parts));
+}
+
 /// A request tells its tools, which of them may be called, and where its prompt ends.
 Result<void> take_request(GrammarOptions& options, const ReplySource& source, const GrammarCommand& command) {
   const Result<std::string> text = read_input(command.request);
   if (!text) return text.error();
   Document document;
   if (auto parsed = document.parse(*text, command.request); !parsed) return parsed.error();
-  if (!document.root().is(Kind::dict)) return Error(ErrorCode::conversation, command.request + ": a request is an object");
+  if (!document.root().is(Kind::dict)) return no_request(command.request);
   if (auto taken = take_tool_options(options, document.root()); !taken) return taken.error();
   options.tools_name = command.request + ": tools";
   if (command.has_prompt || member(document.root(), "messages") == nullptr) return {};

@@ -25,14 +25,6 @@ Error no_choice(std::string path) {
   return Error(std::move(parts));
 }
 
-std::string json_text(Value value) {
-  Arena arena;
-  const Limits limits;
-  Runtime runtime(arena, limits);
-  std::string out;
-  return append_json(runtime, out, value) ? out : "null";
-}
-
 std::string text_of(Value value) { return value.is_string() ? std::string(leaf_text(value)) : std::string(); }
 
 /// The name of a tool, or of what calls one; "" where there is none.

@@ -28,15 +28,6 @@ Error malformed(std::string_view path, std::string message) {
   return Error(std::move(parts));
 }
 
-std::string json_of(Value value) {
-  Arena arena;
-  const Limits limits;
-  Runtime rt(arena, limits);
-  std::string out;
-  append_json(rt, out, value);
-  return out;
-}
-
 Result<Quirk> read_quirk(const EmbeddedFile& file) {
   Document document;
   if (Result<void> parsed = document.parse(file.text, file.path); !parsed) return parsed.error();
@@ -57,7 +48,7 @@ Result<Quirk> read_quirk(const EmbeddedFile& file) {
   for (const Value& text : items(shows->value)) quirk.shows.emplace_back(leaf_text(text));
   quirk.unless_calls = flag("unless_calls");
   quirk.unless_end = flag("unless_end");
-  quirk.add = json_of(add->value);
+  quirk.add = json_text(add->value);
   return quirk;
 }
 

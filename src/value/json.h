@@ -27,6 +27,8 @@ inline constexpr JsonStyle kCompactJson{.item_separator = ",", .key_separator = 
 Value write_json(Runtime& rt, Value v, const JsonStyle& style = kPythonJson);
 /// The same into a std::string, without provenance; for results and tools. Lone surrogates become \udXXX.
 bool append_json(Runtime& rt, std::string& out, Value v, const JsonStyle& style = kCompactJson);
+/// The same with memory of its own: the text, or null where a limit ends it or the value is none of JSON's.
+std::string json_text(Value v);
 /// `text` as a JSON string with quotes, UTF-8 kept, lone surrogates and malformed bytes escaped; always valid JSON.
 void append_json_string(std::string& out, std::string_view text);
 

@@ -508,6 +508,14 @@ bool append_json(Runtime& rt, std::string& out, Value v, const JsonStyle& style)
   return true;
 }
 
+std::string json_text(Value v) {
+  Arena arena;
+  const Limits limits;
+  Runtime rt(arena, limits);
+  std::string out;
+  return append_json(rt, out, v) ? out : "null";
+}
+
 void append_json_string(std::string& out, std::string_view text) {
   out += '"';
   if (utf8::validity(text) == utf8::Validity::valid) {

@@ -89,6 +89,8 @@ def main():
         ("no such tool", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", TOOLS, "--tool-choice", "gone"), 1, "gone"),
         ("--schema of a reply", ("--syntax", "gbnf", "--schema", "-", "--tools", TOOLS), 2, "--notes"),
         ("two formats", ("--syntax", "gbnf", "-f", "rnj-1", "--reply-format", "formats/rnj-1.reply.json"), 2, "--reply-format"),
+        ("a request that is no object", ("--syntax", "gbnf", "-f", "rnj-1", "--request", TOOLS), 3, "--tools"),
+        ("an effort without a request", ("--syntax", "gbnf", "-f", "rnj-1", "--reasoning-effort", "low"), 2, "--request"),
         ("tools that are no list", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", "CMakePresets.json"), 1, "input: CMakePresets.json"),
         ("no such file", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", "gone.json"), 3, "gone.json"),
     ):
