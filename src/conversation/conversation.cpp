@@ -129,7 +129,8 @@ Result<Value> copy_message(Conversation::State& state, const Message& message, s
 
 void Conversation::State::clear() {
   arena.reset();
-  variables = messages = {};
+  variables = {};  // not `variables = messages = {}`, which reads again what was just written
+  messages = {};
   next_origin = document.storage().next_origin();
   added_items = nullptr;
   added_capacity = 0;

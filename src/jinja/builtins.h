@@ -53,6 +53,10 @@ struct NamespaceObject : Object {
 };
 extern const ObjectType kNamespaceType;
 void namespace_set(Runtime& rt, NamespaceObject& ns, std::string_view name, Value value);
+/// Is this the global function namespace()?
+bool is_namespace_function(const Value& v);
+/// namespace(**keywords), whose names differ: the entries are for the caller to fill in.
+NamespaceObject* make_namespace(Runtime& rt, std::uint32_t count);
 
 /// str.format(*args, **kwargs) as the sandbox runs it: fields go through get_attribute and get_item. In format_braces.cpp.
 Value format_braces(Runtime& rt, Value format, const PassedArguments& arguments);

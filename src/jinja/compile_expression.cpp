@@ -312,7 +312,7 @@ Place Compiler::conditional(const Conditional& node, Scope& scope) {
 }
 
 std::uint32_t Compiler::site(std::string_view name) {
-  for (std::uint32_t i = 0; i < p_.sites.size(); ++i) {
+  for (std::uint32_t i = 1; i < p_.sites.size(); ++i) {
     if (leaf_text(p_.sites[i].name) == name) return i;
   }
   Value dict, ignored;
@@ -538,6 +538,24 @@ std::uint32_t Compiler::call_shape(const Arguments& arguments, Scope& scope, con
   return static_cast<std::uint32_t>(p_.shapes.size() - 1);
 }
 
+/// Is this `namespace(name=value, …)`, as far as the name goes? Then the places of its members are noted for those who look
+/// them up, who try there first.
+bool Compiler::makes_namespace(const CallNode& node, std::uint32_t number) {
+  const CallShape& shape = p_.shapes[number];
+  if (node.callee->kind != NodeKind::name || as<Name>(node.callee).name != "namespace") return false;
+  const bool plain = shape.positional == 0 && shape.distinct_keywords && shape.star == CallShape::kNone &&
+                     shape.star_star == CallShape::kNone;
+  if (!plain) return false;
+  for (std::uint32_t i = 0; i < shape.keywords.size(); ++i) {
+    const std::string_view name = leaf_text(shape.keywords[i]);
+    if (name.starts_with('_')) continue;
+    AttributeSite& known = p_.sites[site(name)];
+    known.keyword = name.data();
+    known.place = i;
+  }
+  return true;
+}
+
 Place Compiler::call(const CallNode& node, Scope& scope, const Place* target, const Place* caller) {
   std::vector<Place> held;
   bool method = node.callee->kind == NodeKind::get_attribute;
@@ -552,7 +570,7 @@ Place Compiler::call(const CallNode& node, Scope& scope, const Place* target, co
     p_.shapes[shape].object = subject;
     emit(Op::call_method, &node, place.code, site(as<GetAttribute>(node.callee).name), shape);
   } else {
-    emit(Op::call, &node, place.code, subject, shape);
+    emit(makes_namespace(node, shape) ? Op::make_namespace : Op::call, &node, place.code, subject, shape);
   }
   for (Place p : held) release(p);
   return place;

@@ -422,7 +422,9 @@ void Compiler::assign_target(const Node* target, std::uint32_t value, Scope& sco
     scope.symbols.find(names_.intern(ref.name), ident);
     Place object = read_ident(scope, ident, target);
     const std::uint32_t name = constant(Value::view(ref.attribute));
-    emit(Op::set_attribute, target, object.code, name, value, target_of_block_ ? 1 : 0);
+    const std::uint32_t number = site(ref.attribute);
+    const std::uint32_t known = number < kMostSites ? number : 0;
+    emit(Op::set_attribute, target, object.code, name, value, (target_of_block_ ? 1 : 0) | known << 1);
     return release(object);
   }
   const Nodes& parts = as<Items>(target).items;

@@ -122,10 +122,42 @@ Place Compiler::target_or_temporary(const Place* target) {
 
 // ---- instructions
 
+namespace {
+/// The field whose operand the machine takes for a register without asking: what stands there is seldom a constant.
+std::uint32_t* register_field(Instruction& i) {
+  switch (i.op) {
+    case Op::emit:
+    case Op::jump_if:
+    case Op::jump_unless:
+    case Op::jump_attribute:
+    case Op::jump_attribute_kind:
+    case Op::jump_attribute_truth:
+    case Op::jump_if_kind:
+    case Op::jump_unless_kind:
+    case Op::for_begin:
+    case Op::set_attribute: return &i.a;
+    case Op::get_attribute:
+    case Op::get_item:
+    case Op::slice:
+    case Op::length:
+    case Op::call:
+    case Op::make_namespace: return &i.b;
+    default: return nullptr;
+  }
+}
+}  // namespace
+
 std::uint32_t Compiler::emit(Op op, const Node* at, std::uint32_t a, std::uint32_t b, std::uint32_t c,
                              std::uint32_t n) {
   if (!pending_text_.empty()) flush_text();
-  p_.code.push_back({op, static_cast<std::uint16_t>(n), a, b, c});
+  Instruction made{op, static_cast<std::uint16_t>(n), a, b, c};
+  if (std::uint32_t* field = register_field(made); field != nullptr && (*field & kConstant) != 0) {
+    const Place copied{temporary(), true};
+    emit(Op::copy, at, copied.code, *field);
+    *field = copied.code;
+    release(copied);  // nothing comes between
+  }
+  p_.code.push_back(made);
   p_.extents.push_back(at == nullptr ? Extent{0, 0} : Extent{at->begin, at->end});
   return static_cast<std::uint32_t>(p_.code.size() - 1);
 }
@@ -280,6 +312,7 @@ Result<std::unique_ptr<Program>> compile(std::string name, std::string_view text
   program->operands.reserve(2 * kUsual);
   program->names.reserve(kUsual / 4);
   program->sites.reserve(kUsual / 2);
+  program->sites.emplace_back();
   Result<Nodes> nodes = parse(rt, program->source, options);
   if (!nodes) return nodes.error();
   Compiler compiler(*program, rt);

@@ -133,8 +133,10 @@ class Compiler {
   Place call(const CallNode& node, Scope& scope, const Place* target, const Place* caller = nullptr);
   std::uint32_t call_shape(const Arguments& arguments, Scope& scope, const Node& at, const Place* caller,
                            std::vector<Place>& held);
+  bool makes_namespace(const CallNode& node, std::uint32_t shape);
   bool check_keywords(const Arguments& arguments, const Node& at);
   std::uint32_t site(std::string_view name);
+  static constexpr std::uint32_t kMostSites = 0x7FFF;  // that fit beside the flag of set_attribute
   std::optional<std::uint32_t> direct_loop(const Node* object, Scope& scope);
   bool sum_parts(const Binary& node, std::vector<const Node*>& parts) const;
   std::uint32_t part_list(const std::vector<const Node*>& parts, bool checked, Scope& scope, std::uint32_t& count,

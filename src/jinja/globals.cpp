@@ -423,6 +423,16 @@ constinit const ObjectType kCyclerType = cycler_type();
 constinit const ObjectType kJoinerType = joiner_type();
 constinit const ObjectType kFunctionType = function_type();
 
+bool is_namespace_function(const Value& v) {
+  return is_object(v, kFunctionType) && static_cast<FunctionObject*>(v.object)->row->run == global_namespace;
+}
+
+NamespaceObject* make_namespace(Runtime& rt, std::uint32_t count) {
+  auto* memory = static_cast<char*>(rt.arena.allocate(sizeof(NamespaceObject) + count * sizeof(DictEntry)));
+  auto* entries = reinterpret_cast<DictEntry*>(memory + sizeof(NamespaceObject));
+  return new (memory) NamespaceObject{{&kNamespaceType}, entries, count, count};
+}
+
 void namespace_set(Runtime& rt, NamespaceObject& ns, std::string_view name, Value value) {
   if (DictEntry* there = find_member(rt, ns, name)) {
     there->value = value;

@@ -44,6 +44,10 @@ struct AttributeSite {
   bool on_dict;                 ///< dict has a method, or the sandbox a veto, of this name: not just a key
   const Builtin* text_method;   ///< the str method of this name, or null
   const Builtin* dict_method;
+  /// The name as the template's namespace(name=…) writes it, and its number there: a member with these very bytes as its
+  /// key needs no comparison. No number where there is none, and for names that begin with _.
+  const char* keyword = nullptr;
+  std::uint32_t place = ~std::uint32_t{0};
 };
 
 /// How a call passes its arguments: by position, by keyword, as * and as **.
@@ -113,7 +117,7 @@ struct Program : EngineProgram {
   std::vector<Routine> routines;  ///< 0 is the root
   std::vector<VariableName> names;
   std::vector<std::string_view> assigned;  ///< names that get values, for misspelt_hint
-  std::vector<AttributeSite> sites;
+  std::vector<AttributeSite> sites;  ///< 0 is no name's
   std::vector<CallShape> shapes;
   std::vector<BoundCall> bound;
   std::vector<BlockInfo> blocks;

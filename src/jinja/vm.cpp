@@ -287,7 +287,8 @@ bool Machine::begin_loop(const Instruction& i) {
   if (turns_ != nullptr) note_turn(i.n, nullptr);  // closes a turn that a break left open
   loop->index0 = -1;
   loop->peeked = LoopState::Peeked::no;
-  loop->previous = loop->current = Value();
+  loop->previous = Value();  // not `previous = current = …`: one load of what two stores just wrote waits for them
+  loop->current = Value();
   loop->last_changed = Value::invalid();
   loop->depth0 = frame_->routine->kind == Routine::Kind::loop && i.n == 0 ? frame_->loop_depth : 0;
   const Value& over = in(i.a);
@@ -322,7 +323,7 @@ bool Machine::report_limit() {
 
 bool Machine::set_namespace(const Instruction& i) {
   const Value& target = in(i.a);
-  if (!is_object(target, kNamespaceType) && i.n != 0) {
+  if (!is_object(target, kNamespaceType) && (i.n & 1) != 0) {
     // Jinja2 checks the targets of an assignment, and forgets those of a block.
     rt_.fail(ErrorCode::type, "'" + std::string(type_name(target)) + "' object does not support item assignment", target);
     return false;
@@ -338,6 +339,14 @@ bool Machine::set_namespace(const Instruction& i) {
   }
   namespace_set(rt_, ns, leaf_text(in(i.b)), in(i.c));
   return !rt_.failed();
+}
+
+Value Machine::namespace_of(const CallShape& shape) {
+  const auto count = static_cast<std::uint32_t>(shape.keywords.size());
+  NamespaceObject* ns = make_namespace(rt_, count);
+  const std::uint32_t* values = operands_ + shape.first;
+  for (std::uint32_t k = 0; k < count; ++k) ns->entries[k] = {shape.keywords[k], in(values[k])};
+  return object_value(ns);
 }
 
 Value Machine::undefined_hint(Value why) {
@@ -406,7 +415,7 @@ bool Machine::run() {
     NEXT;
   }
   CASE(emit): {
-    const Value& v = in(i.a);
+    const Value& v = r[i.a];
     if (v.kind == Kind::string && v.flags == 0 && i.n == 0) {
       output_.emit(rt_, v.data, v.size);
       NEXT;
@@ -446,11 +455,18 @@ bool Machine::run() {
     r[i.a] = owner->registers[i.b];
     NEXT;
   }
-  CASE(get_attribute): r[i.a] = member(in(i.b), i.c); CHECKED_NEXT;
-  CASE(get_item): r[i.a] = item(in(i.b), in(i.c)); CHECKED_NEXT;
+  CASE(get_attribute): {
+    if (const DictEntry* found = near_member(r[i.b], sites_[i.c])) {
+      r[i.a] = found->value;
+      NEXT;
+    }
+    r[i.a] = other_member(r[i.b], i.c);
+    CHECKED_NEXT;
+  }
+  CASE(get_item): r[i.a] = item(r[i.b], in(i.c)); CHECKED_NEXT;
   CASE(slice): {
     const std::uint32_t* list = operands_ + i.c;
-    r[i.a] = slice(rt_, in(i.b), in(list[0]), in(list[1]), in(list[2]));
+    r[i.a] = slice(rt_, r[i.b], in(list[0]), in(list[1]), in(list[2]));
     CHECKED_NEXT;
   }
   CASE(add):
@@ -479,10 +495,10 @@ bool Machine::run() {
   CASE(compare): r[i.a] = Value::boolean(compare_values(i.n, in(i.b), in(i.c))); CHECKED_NEXT;
   CASE(jump): pc = code + i.c; NEXT;
   CASE(jump_if):
-    if (is_true(in(i.a))) pc = code + i.c;
+    if (is_true(r[i.a])) pc = code + i.c;
     CHECKED_NEXT;
   CASE(jump_unless):
-    if (!is_true(in(i.a))) pc = code + i.c;
+    if (!is_true(r[i.a])) pc = code + i.c;
     CHECKED_NEXT;
   CASE(jump_compare):
     if (compare_values(i.n, in(i.a), in(i.b))) pc = code + i.c;
@@ -491,30 +507,41 @@ bool Machine::run() {
     if (!compare_values(i.n, in(i.a), in(i.b))) pc = code + i.c;
     CHECKED_NEXT;
   CASE(jump_attribute): {
-    const Value& v = member(in(i.a), i.n >> 4);
-    if (compare_values(i.n & 7, v, in(i.b)) == ((i.n & 8) == 0)) pc = code + i.c;
+    const Value& wanted = in(i.b);
+    const DictEntry* found = near_member(r[i.a], sites_[i.n >> 4]);
+    if (found != nullptr && (i.n & 6) == 0 && found->value.is_leaf() && wanted.is_leaf()) {  // == or != of texts
+      if (equal_bytes(leaf_text(found->value), leaf_text(wanted)) == ((i.n & 1) == (i.n >> 3 & 1))) pc = code + i.c;
+      NEXT;
+    }
+    const Value& v = found != nullptr ? found->value : other_member(r[i.a], i.n >> 4);
+    if (compare_values(i.n & 7, v, wanted) == ((i.n & 8) == 0)) pc = code + i.c;
     CHECKED_NEXT;
   }
   CASE(jump_attribute_kind): {
-    const Value& v = member(in(i.a), i.n);
+    const Value& v = member(r[i.a], i.n);
     if (kind_in(v, static_cast<std::uint16_t>(i.b)) == ((i.b & kConstant) == 0)) pc = code + i.c;
     CHECKED_NEXT;
   }
   CASE(jump_attribute_truth):
-    if (is_true(member(in(i.a), i.n)) == (i.b != 0)) pc = code + i.c;
+    if (is_true(member(r[i.a], i.n)) == (i.b != 0)) pc = code + i.c;
     CHECKED_NEXT;
   CASE(is_kind): r[i.a] = Value::boolean(kind_in(in(i.b), i.n)); NEXT;
   CASE(jump_if_kind):
-    if (kind_in(in(i.a), i.n)) pc = code + i.c;
+    if (kind_in(r[i.a], i.n)) pc = code + i.c;
     NEXT;
   CASE(jump_unless_kind):
-    if (!kind_in(in(i.a), i.n)) pc = code + i.c;
+    if (!kind_in(r[i.a], i.n)) pc = code + i.c;
     NEXT;
   CASE(filter): r[i.a] = filter(i); CHECKED_NEXT;
-  CASE(length): r[i.a] = length(in(i.b)); CHECKED_NEXT;
+  CASE(length): r[i.a] = length(r[i.b]); CHECKED_NEXT;
   CASE(apply): r[i.a] = apply(i); CHECKED_NEXT;
   CASE(call):
     if (!leave_to(call_shape(i))) return false;
+    NEXT;
+  CASE(make_namespace):
+    if (!is_namespace_function(r[i.b])) goto at_call;
+    r[i.a] = namespace_of(program_.shapes[i.c]);
+    if (!step_limits(1)) return false;
     NEXT;
   CASE(call_method):
     if (!leave_to(call_method(i))) return false;
@@ -578,6 +605,10 @@ bool Machine::run() {
     if (!leave_to(enter_recursive_loop(program_.routines[i.b], frame_, in(i.c), 0, i.a))) return false;
     NEXT;
   CASE(set_attribute):
+    if (DictEntry* there = placed_member(r[i.a], sites_[i.n >> 1])) {
+      there->value = in(i.c);
+      NEXT;
+    }
     if (!set_namespace(i)) return false;
     NEXT;
   CASE(check_namespace):

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "engine/output.h"
+#include "jinja/builtins.h"
 #include "jinja/loop.h"
 #include "jinja/macro.h"
 #include "jinja/program.h"
@@ -89,11 +90,19 @@ class Machine {
   Value attribute(Value object, std::uint32_t site);
   /// attribute() with the usual case, a key of a dict, in line.
   const Value& member(const Value& object, std::uint32_t number) {
-    const AttributeSite& site = sites_[number];
-    if (object.kind == Kind::dict && !site.on_dict) {
-      if (const DictEntry* found = find_key(*object.dict, leaf_text(site.name))) return found->value;
-    }
-    return other_member(object, number);
+    const DictEntry* found = near_member(object, sites_[number]);
+    return found != nullptr ? found->value : other_member(object, number);
+  }
+  /// A key of a dict, or the member of a namespace where namespace() put it: nothing that could fail. Null: look further.
+  static const DictEntry* near_member(const Value& object, const AttributeSite& site) {
+    if (object.kind == Kind::dict && !site.on_dict) return find_key(*object.dict, leaf_text(site.name));
+    return placed_member(object, site);
+  }
+  /// The member of a namespace, if it stands where namespace() put it.
+  static DictEntry* placed_member(const Value& object, const AttributeSite& site) {
+    if (!is_object(object, kNamespaceType)) return nullptr;
+    const auto& ns = *static_cast<const NamespaceObject*>(object.object);
+    return site.place < ns.size && ns.entries[site.place].key.data == site.keyword ? ns.entries + site.place : nullptr;
   }
   const Value& other_member(const Value& object, std::uint32_t number) {
     return member_ = attribute(object, number);
@@ -135,6 +144,7 @@ class Machine {
   bool begin_loop(const Instruction& i);
   Value loop_object(std::uint32_t number);
   bool set_namespace(const Instruction& i);
+  Value namespace_of(const CallShape& shape);
   Value undefined_hint(Value why);
   bool load_template(Value name, std::uint16_t how);
 

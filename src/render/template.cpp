@@ -95,7 +95,9 @@ TemplateFacts Template::facts() const {
   for (const jinja::VariableName& name : impl_->program->names) {
     if ((name.global.flags & Value::kMissing) != 0) facts.variables.emplace_back(name.name);
   }
-  for (const jinja::AttributeSite& site : impl_->program->sites) facts.members.emplace_back(leaf_text(site.name));
+  for (const jinja::AttributeSite& site : impl_->program->sites) {
+    if (site.name.is_string()) facts.members.emplace_back(leaf_text(site.name));
+  }
   for (const Value& constant : impl_->program->constants) {
     if (constant.is_leaf() && constant.size <= kLongestText) facts.texts.emplace_back(leaf_text(constant));
   }
