@@ -15,6 +15,18 @@ inline bool same_word(const char* a, const char* b) {
   std::memcpy(&y, b, sizeof y);
   return x == y;
 }
+struct Bytes16 {
+  char bytes[16];
+};
+/// Copies n bytes as two words that may overlap: sizeof(Word) <= n <= 2 * sizeof(Word). Both are loaded before either is stored.
+template <typename Word>
+inline void copy_ends(char* to, const char* from, std::size_t n) {
+  Word head, tail;
+  std::memcpy(&head, from, sizeof head);
+  std::memcpy(&tail, from + n - sizeof tail, sizeof tail);
+  std::memcpy(to, &head, sizeof head);
+  std::memcpy(to + n - sizeof tail, &tail, sizeof tail);
+}
 /// Two words that cover n bytes between them, overlapping: sizeof(Word) <= n <= 2 * sizeof(Word).
 template <typename Word>
 inline bool same_ends(const char* a, const char* b, std::size_t n) {
@@ -27,19 +39,15 @@ inline void copy_bytes(char* to, const char* from, std::size_t n) {
   if (n > 32) {
     std::memcpy(to, from, n);
   } else if (n >= 16) {
-    char head[16], tail[16];
-    std::memcpy(head, from, 16);
-    std::memcpy(tail, from + n - 16, 16);
-    std::memcpy(to, head, 16);
-    std::memcpy(to + n - 16, tail, 16);
+    detail::copy_ends<detail::Bytes16>(to, from, n);
   } else if (n >= 8) {
-    std::uint64_t head, tail;
-    std::memcpy(&head, from, 8);
-    std::memcpy(&tail, from + n - 8, 8);
-    std::memcpy(to, &head, 8);
-    std::memcpy(to + n - 8, &tail, 8);
-  } else {
-    for (std::size_t k = 0; k < n; ++k) to[k] = from[k];
+    detail::copy_ends<std::uint64_t>(to, from, n);
+  } else if (n >= 4) {
+    detail::copy_ends<std::uint32_t>(to, from, n);
+  } else if (n >= 2) {
+    detail::copy_ends<std::uint16_t>(to, from, n);
+  } else if (n != 0) {
+    *to = *from;
   }
 }
 
