@@ -64,20 +64,23 @@ inline bool equal_bytes(const char* a, const char* b, std::size_t n) {
 /// A name of 4 to 8 bytes, to be compared with many of the same size.
 class ShortName {
  public:
-  explicit ShortName(std::string_view name) : tail_(name.size() - 4) {
+  static bool fits(std::string_view name) { return name.size() - 4 <= 4; }
+  ShortName() = default;
+  explicit ShortName(std::string_view name) : size_(static_cast<std::uint32_t>(name.size())) {
     std::memcpy(&first_, name.data(), 4);
-    std::memcpy(&last_, name.data() + tail_, 4);
+    std::memcpy(&last_, name.data() + size_ - 4, 4);
   }
+  std::uint32_t size() const { return size_; }
   bool is(const char* other) const {
     std::uint32_t first, last;
     std::memcpy(&first, other, 4);
-    std::memcpy(&last, other + tail_, 4);
+    std::memcpy(&last, other + size_ - 4, 4);
     return first == first_ && last == last_;
   }
 
  private:
-  std::size_t tail_;
-  std::uint32_t first_, last_;
+  std::uint32_t size_ = 0;
+  std::uint32_t first_ = 0, last_ = 0;
 };
 
 inline bool equal_bytes(std::string_view a, std::string_view b) {

@@ -319,6 +319,7 @@ std::uint32_t Compiler::site(std::string_view name) {
   dict.kind = Kind::dict;
   AttributeSite entry;
   entry.name = Value::view(name);
+  if (ShortName::fits(name)) entry.short_name = ShortName(name);
   entry.text_method = find_method(Value::view(""), name);
   entry.dict_method = find_method(dict, name);
   entry.on_dict = entry.dict_method != nullptr || find_attribute(rt_, dict, name, ignored) != AttributeKind::absent;

@@ -44,6 +44,7 @@ struct AttributeSite {
   bool on_dict;                 ///< dict has a method, or the sandbox a veto, of this name: not just a key
   const Builtin* text_method;   ///< the str method of this name, or null
   const Builtin* dict_method;
+  ShortName short_name;         ///< the name, if it is one
   /// The name as the template's namespace(name=…) writes it, and its number there: a member with these very bytes as its
   /// key needs no comparison. No number where there is none, and for names that begin with _.
   const char* keyword = nullptr;

@@ -95,8 +95,10 @@ class Machine {
   }
   /// A key of a dict, or the member of a namespace where namespace() put it: nothing that could fail. Null: look further.
   static const DictEntry* near_member(const Value& object, const AttributeSite& site) {
-    if (object.kind == Kind::dict && !site.on_dict) return find_key(*object.dict, leaf_text(site.name));
-    return placed_member(object, site);
+    if (object.kind != Kind::dict) return placed_member(object, site);
+    if (site.on_dict) return nullptr;
+    const bool is_short = object.dict->index == nullptr && site.short_name.size() != 0;
+    return is_short ? find_short_key(*object.dict, site.short_name) : find_key(*object.dict, leaf_text(site.name));
   }
   /// The member of a namespace, if it stands where namespace() put it.
   static DictEntry* placed_member(const Value& object, const AttributeSite& site) {

@@ -16,18 +16,18 @@ inline std::span<const DictEntry> entries(Value dict) { return {dict.dict->entri
 
 /// find_key() of a dict with an index.
 const DictEntry* find_indexed_key(const DictObject& dict, std::string_view key);
+/// find_key() of a dict without one, for most names: so much of the key is looked at once.
+inline const DictEntry* find_short_key(const DictObject& dict, const ShortName& name) {
+  for (const DictEntry *e = dict.entries, *const end = e + dict.size; e != end; ++e) {
+    if (e->key.size == name.size() && e->key.kind == Kind::string && name.is(e->key.data)) return e;
+  }
+  return nullptr;
+}
 /// The entry with this string key, or null.
 inline const DictEntry* find_key(const DictObject& dict, std::string_view key) {
   if (dict.index != nullptr) return find_indexed_key(dict, key);
-  const DictEntry *e = dict.entries, *const end = e + dict.size;
-  if (key.size() - 4 <= 4) {  // most names: so much of the key is looked at once
-    const ShortName name(key);
-    for (; e != end; ++e) {
-      if (e->key.size == key.size() && e->key.kind == Kind::string && name.is(e->key.data)) return e;
-    }
-    return nullptr;
-  }
-  for (; e != end; ++e) {
+  if (ShortName::fits(key)) return find_short_key(dict, ShortName(key));
+  for (const DictEntry *e = dict.entries, *const end = e + dict.size; e != end; ++e) {
     if (e->key.size == key.size() && e->key.kind == Kind::string && equal_bytes(e->key.data, key.data(), key.size()))
       return e;
   }
