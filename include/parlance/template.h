@@ -98,7 +98,7 @@ class Template {
 
  private:
   Result<bool> run(const Conversation& conversation, const RenderOptions& options, Workspace& workspace,
-                   bool wants_provenance) const;
+                   bool wants_provenance, Rendering* into) const;
 
   std::shared_ptr<const Impl> impl_;
 };

@@ -1,9 +1,69 @@
-// Output: growing the piece list, and turning its tail into a rope.
+// Output: growing the text and the piece list, and turning the list's tail into a rope.
 #include "engine/output.h"
 
+#include <algorithm>
 #include <cstring>
+#include <string>
 
 namespace parlance {
+
+void Output::write_into(std::unique_ptr<char[]>& text, std::size_t& capacity, std::size_t expected) {
+  if (capacity < expected) {
+    text = std::make_unique_for_overwrite<char[]>(expected);
+    capacity = expected;
+  }
+  text_ = &text;
+  capacity_ = &capacity;
+  begin_ = at_ = text.get();
+  end_ = begin_ + capacity;
+}
+
+/// What does not fit, or is captured, or is to be known by its place.
+void Output::emit_piece(Runtime& rt, const char* data, std::uint32_t size, std::uint32_t literal) {
+  if (size == 0) return;
+  if (text_ != nullptr && nested_ == 0) {
+    if (!grow_text(rt, size)) return;
+    std::memcpy(at_, data, size);
+    at_ += size;
+    return;
+  }
+  if (count_ == pieces_.size()) grow(rt);
+  pieces_[count_++] = {data, size, literal};
+  bytes_ += size;
+}
+
+/// Past the limit the failure is recorded; the VM sees it at its next check.
+bool Output::grow_text(Runtime& rt, std::size_t size) {
+  constexpr std::size_t kLeast = 4096;
+  const std::size_t used = written();
+  if (rt.failed()) return false;
+  if (used + size > rt.limits.output_bytes) {
+    fail_output_limit(rt);
+    return false;
+  }
+  *capacity_ = std::max({kLeast, *capacity_ * 2, used + size});
+  auto grown = std::make_unique_for_overwrite<char[]>(*capacity_);
+  if (used != 0) std::memcpy(grown.get(), begin_, used);
+  *text_ = std::move(grown);
+  begin_ = text_->get();
+  at_ = begin_ + used;
+  end_ = begin_ + *capacity_;
+  return true;
+}
+
+/// After the outermost capture: what it left, as a generation block does, is text.
+void Output::open_text(Runtime& rt) {
+  if (text_ == nullptr) return;
+  end_ = begin_ + *capacity_;
+  const std::uint32_t count = count_;
+  count_ = 0;
+  bytes_ = 0;
+  for (std::uint32_t i = 0; i < count; ++i) emit(rt, pieces_[i].data, pieces_[i].size);
+}
+
+void fail_output_limit(Runtime& rt) {
+  rt.fail(ErrorCode::limit_output, "the prompt grew past " + std::to_string(rt.limits.output_bytes) + " bytes");
+}
 
 void Output::grow(Runtime& rt) {
   std::size_t size = pieces_.empty() ? 256 : pieces_.size() * 2;
@@ -21,7 +81,8 @@ Value Output::end_capture(Runtime& rt, Mark mark, bool markup) {
   StringBuilder builder(rt);
   for (std::uint32_t i = mark.piece; i < count_; ++i) builder.append(Value::view({pieces_[i].data, pieces_[i].size}));
   count_ = mark.piece;
-  bytes_ = mark.bytes;
+  bytes_ = mark.bytes - written();
+  if (nested_ == 0) open_text(rt);
   return builder.finish(markup);
 }
 

@@ -1,12 +1,15 @@
-// Output: the prompt while it is being made, as a list of pieces; captures and generation marks on top.
+// Output: the prompt while it is being made, as a list of pieces or as text; captures and generation marks on top.
 //
-// Nothing is copied until text() at the end: an emit is one 16-byte piece that points at its bytes, and the
-// address of the bytes is their provenance (origin.h). A capture ({% set %} block, macro, filter block) takes
-// the pieces since its start back off the list as a rope.
+// Where somebody will ask where bytes came from, nothing is copied: an emit is one 16-byte piece that points at its bytes,
+// whose address is their provenance (render/provenance.h). Where nobody will, bytes go to the prompt's text at once
+// (write_into). A capture ({% set %} block, macro, filter block) is always made of pieces: it takes those since its start
+// back off the list as a rope.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "base/bytes.h"
 #include "value/runtime.h"
 #include "value/string.h"
 
@@ -20,19 +23,29 @@ struct ByteRange {
 
 class Output {
  public:
+  /// Begins anew, with pieces.
   void reset() {
     count_ = 0;
     bytes_ = 0;
     nested_ = 0;
+    text_ = nullptr;
+    begin_ = at_ = end_ = nullptr;
     generation_.clear();
   }
+  /// After reset(): what is emitted outside of captures is copied to `text`, which only grows and has room for `expected`
+  /// bytes beforehand. In the end it holds bytes() bytes, and there are no pieces. Both references must live until reset().
+  void write_into(std::unique_ptr<char[]>& text, std::size_t& capacity, std::size_t expected);
+  bool writes_text() const { return text_ != nullptr; }
   /// `literal`: one more than the number of the template constant that the bytes are, if they are one.
   void emit(Runtime& rt, const char* data, std::uint32_t size, std::uint32_t literal = 0) {
-    if (size == 0) return;
-    if (count_ == pieces_.size()) grow(rt);
-    pieces_[count_++] = {data, size, literal};
-    bytes_ += size;
+    if (size > room()) return emit_piece(rt, data, size, literal);
+    copy_bytes(at_, data, size);
+    at_ += size;
   }
+  /// Where text can be written, up to how many bytes; put() says what was written. Null: to pieces.
+  char* at() const { return at_; }
+  std::size_t room() const { return static_cast<std::size_t>(end_ - at_); }
+  void put(char* end) { at_ = end; }
   /// Room for so many pieces behind those that are there; take() makes some of them part of the output. Null after a failure.
   Piece* room_for(Runtime& rt, std::uint32_t count) {
     while (pieces_.size() - count_ < count) {
@@ -57,35 +70,53 @@ class Output {
     std::uint64_t bytes;
   };
   Mark begin_capture() {
-    if (nested_++ == 0) outermost_ = bytes_;
-    return {count_, bytes_};
+    if (nested_++ == 0) {
+      outermost_ = bytes();
+      close_text();
+    }
+    return {count_, bytes()};
   }
   /// The text emitted since `mark`, taken off the output.
   Value end_capture(Runtime& rt, Mark mark, bool markup);
   Mark begin_generation() { return begin_capture(); }
   /// Keeps the text and records its range. Counted as transformers does: a block inside a capturing construct gets
   /// the offset of the outermost one, and the length of its text there. Ranges come in order of closing.
-  void end_generation(Mark mark) {
-    std::uint64_t length = bytes_ - mark.bytes;
+  void end_generation(Runtime& rt, Mark mark) {
+    std::uint64_t length = bytes() - mark.bytes;
     generation_.push_back({outermost_, outermost_ + length});
-    --nested_;
+    if (--nested_ == 0) open_text(rt);
   }
 
   bool is_capturing() const { return nested_ != 0; }
-  std::uint64_t bytes() const { return bytes_; }
+  /// Of pieces and text together.
+  std::uint64_t bytes() const { return bytes_ + written(); }
   std::uint32_t piece_count() const { return count_; }
   const Piece* pieces() const { return pieces_.data(); }
   const std::vector<ByteRange>& generation() const { return generation_; }
 
  private:
+  void emit_piece(Runtime& rt, const char* data, std::uint32_t size, std::uint32_t literal);
   void grow(Runtime& rt);
+  bool grow_text(Runtime& rt, std::size_t size);
+  std::uint64_t written() const { return static_cast<std::uint64_t>(at_ - begin_); }
+  /// While something is captured there is no room for text, so that pieces are made.
+  void close_text() { end_ = at_; }
+  void open_text(Runtime& rt);
 
+  std::unique_ptr<char[]>* text_ = nullptr;  ///< what is written into, if it is
+  std::size_t* capacity_ = nullptr;
+  char* begin_ = nullptr;  ///< its bytes,
+  char* at_ = nullptr;     ///< how far it is written,
+  char* end_ = nullptr;    ///< and where its room ends
   std::vector<Piece> pieces_;
   std::uint32_t count_ = 0;
   std::uint32_t nested_ = 0;
-  std::uint64_t bytes_ = 0;
+  std::uint64_t bytes_ = 0;  ///< of the pieces
   std::uint64_t outermost_ = 0;
   std::vector<ByteRange> generation_;
 };
+
+/// Records that the prompt is longer than the limits allow.
+void fail_output_limit(Runtime& rt);
 
 }  // namespace parlance

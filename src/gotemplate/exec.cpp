@@ -44,8 +44,7 @@ bool Executor::within_limits() {
     return false;
   }
   if (output_.bytes() > rt_.limits.output_bytes) {
-    rt_.fail(ErrorCode::limit_output,
-             "the prompt grew past " + std::to_string(rt_.limits.output_bytes) + " bytes");
+    fail_output_limit(rt_);
   } else if (!rt_.reserve(0)) {
     // recorded
   } else if (rt_.charge(1)) {

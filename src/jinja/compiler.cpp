@@ -30,7 +30,18 @@ Compiler::Scope Compiler::inner(Scope& outer) const {
 }
 
 void Compiler::enter(Scope& scope) {
+  entered_ = p_.code.size();
   for (const Symbols::LoadEntry& entry : scope.symbols.loads()) load_ident(scope, entry);
+}
+
+/// A run of names for a run of registers is looked up by one instruction.
+void Compiler::resolve(std::uint32_t target, std::uint32_t name) {
+  Instruction* last = p_.code.size() > entered_ ? &p_.code.back() : nullptr;
+  if (last != nullptr && last->op == Op::resolve && last->a + last->c == target && last->b + last->c == name) {
+    ++last->c;
+  } else {
+    emit(Op::resolve, nullptr, target, name, 1);
+  }
 }
 
 void Compiler::load_ident(Scope& scope, const Symbols::LoadEntry& entry) {
@@ -39,7 +50,11 @@ void Compiler::load_ident(Scope& scope, const Symbols::LoadEntry& entry) {
   NameId name = entry.ident.name;
   if (entry.how == Load::resolve) {
     bool in_block = p_.routines[scope.routine->index].kind == Routine::Kind::block || !blocks_.empty();
-    emit(in_block ? Op::resolve_block : Op::resolve, nullptr, target, variable_name(name));
+    if (in_block) {
+      emit(Op::resolve_block, nullptr, target, variable_name(name));
+    } else {
+      resolve(target, variable_name(name));
+    }
   } else if (entry.how == Load::undefined) {
     emit(Op::copy, nullptr, target, constant(p_.names[variable_name(name)].missing));
   } else {

@@ -106,6 +106,7 @@ class Compiler {
   std::uint32_t variable_name(NameId name);
   void fail(ErrorCode code, const Node* at, std::string message, std::string hint = {});
   bool failed() const { return failure_.has_value(); }
+  void resolve(std::uint32_t target, std::uint32_t name);
   void load_ident(Scope& scope, const Symbols::LoadEntry& entry);
   Place read_ident(Scope& scope, Ident ident, const Node* at);
   void compile_blocks();
@@ -211,6 +212,7 @@ class Compiler {
   const Node* pending_at_ = nullptr;
   const Place* block_subject_ = nullptr;  // what a filter without subject applies to: the text of its block
   bool target_of_block_ = false;          // a set block assigns, not a set statement
+  std::size_t entered_ = 0;  // where the code of the scope begins that is being entered
   std::uint32_t depth_ = 0;  // nesting of expression() and statement()
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "engine/call.h"
 #include "jinja/program.h"
+#include "value/fresh.h"
 #include "value/iterate.h"
 
 namespace parlance::jinja {
@@ -33,7 +34,7 @@ struct LoopState {
   }
   void accept(Value item) {
     ++index0;
-    previous = current;
+    copy_fresh(previous, current);
     current = item;
   }
   bool peek(Runtime& rt);

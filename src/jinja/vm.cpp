@@ -31,7 +31,7 @@ Machine::Machine(const Program& program, Runtime& rt, parlance::Output& output, 
     : program_(program),
       sites_(program.sites.data()),
       operands_(program.operands.data()),
-      bases_{nullptr, program.constants.data()},
+      bases_{0, reinterpret_cast<std::uintptr_t>(program.constants.data()) - (std::uintptr_t{kConstant} << 4)},
       rt_(rt),
       output_(output),
       stack_(stack),
@@ -109,8 +109,22 @@ bool Machine::emit_value(Value v, bool escape) {
   return true;
 }
 
-/// Emits operands that are all strings in one run each; if one is not, nothing.
+/// Emits operands that are all strings in one run each; if one is not, or does not fit, nothing.
 bool Machine::emit_leaves(const std::uint32_t* list, std::uint32_t count) {
+  char* at = output_.at();
+  if (at == nullptr || output_.is_capturing()) return emit_leaf_pieces(list, count);
+  const char* const end = at + output_.room();
+  for (const std::uint32_t* const stop = list + count; list != stop; ++list) {
+    const Value& v = in(*list);
+    if (v.kind != Kind::string || v.flags != 0 || v.size > static_cast<std::size_t>(end - at)) return false;
+    copy_bytes(at, v.data, v.size);
+    at += v.size;
+  }
+  output_.put(at);
+  return true;
+}
+
+bool Machine::emit_leaf_pieces(const std::uint32_t* list, std::uint32_t count) {
   Piece* const room = output_.room_for(rt_, count);
   if (room == nullptr) return false;
   Piece* next = room;
@@ -231,7 +245,7 @@ Value Machine::filter(const Instruction& i) {
   const BoundCall& bound = program_.bound[i.c];
   alignas(Value) std::byte memory[Signature::kMost * sizeof(Value)];  // not cleared: each argument is written
   Value* arguments = reinterpret_cast<Value*>(memory);
-  for (std::size_t k = 1; k < bound.row->bound.count; ++k) new (arguments + k) Value(bases_[1][bound.defaults + k]);
+  for (std::size_t k = 1; k < bound.row->bound.count; ++k) new (arguments + k) Value(program_.constants[bound.defaults + k]);
   new (arguments) Value(in(i.b));
   const std::uint32_t* list = operands_ + bound.first;
   for (std::uint32_t k = 0; k < bound.given; ++k) arguments[list[2 * k]] = in(list[2 * k + 1]);
@@ -314,7 +328,7 @@ void Machine::note_turn(std::uint32_t loop, const Value* item) {
 bool Machine::report_limit() {
   if (!rt_.charge(0)) return false;
   if (output_.bytes() > rt_.limits.output_bytes) {
-    rt_.fail(ErrorCode::limit_output, "the prompt grew past " + std::to_string(rt_.limits.output_bytes) + " bytes");
+    fail_output_limit(rt_);
   }
   return rt_.reserve(0) && !rt_.failed();
 }
@@ -447,7 +461,9 @@ bool Machine::run() {
     }
     NEXT;
   CASE(copy): r[i.a] = in(i.b); NEXT;
-  CASE(resolve): r[i.a] = variable(i.b); NEXT;
+  CASE(resolve):
+    for (std::uint32_t k = 0; k < i.c; ++k) r[i.a + k] = variable(i.b + k);
+    NEXT;
   CASE(resolve_block): r[i.a] = lookup_in_block(i.b); NEXT;
   CASE(outer): {
     Frame* owner = frame_;
@@ -592,7 +608,7 @@ bool Machine::run() {
   CASE(capture_end): r[i.a] = output_.end_capture(rt_, frame_->captures[i.n], escapes(i.b)); CHECKED_NEXT;
   CASE(mark_safe): r[i.a] = mark_safe(in(i.b)); CHECKED_NEXT;
   CASE(generation_begin): frame_->captures[i.n] = output_.begin_generation(); NEXT;
-  CASE(generation_end): output_.end_generation(frame_->captures[i.n]); NEXT;
+  CASE(generation_end): output_.end_generation(rt_, frame_->captures[i.n]); NEXT;
   CASE(make_macro): {
     auto& routine = program_.routines[i.b];
     r[i.a] = make_macro(rt_, routine, frame_);

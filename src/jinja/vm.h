@@ -55,6 +55,7 @@ struct Variables {
 
 class Machine {
  public:
+  /// All of them, `variables` too, must live as long as the machine.
   Machine(const Program& program, Runtime& rt, parlance::Output& output, FrameStack& stack, const Variables& variables);
   /// Notes the turns of messages while running. To be called before run().
   void record_turns(TurnRecorder& recorder) { turns_ = &recorder; }
@@ -67,10 +68,12 @@ class Machine {
 
  private:
   // vm.cpp
-  const Value& in(std::uint32_t operand) const { return bases_[operand >> 31][operand & ~kConstant]; }
+  const Value& in(std::uint32_t operand) const {
+    return *reinterpret_cast<const Value*>(bases_[operand >> 31] + (std::uint64_t{operand} << 4));
+  }
   void use_frame(Frame* frame) {
     frame_ = frame;
-    bases_[0] = frame->registers;
+    bases_[0] = reinterpret_cast<std::uintptr_t>(frame->registers);
   }
   /// Takes steps from the budget and looks at the limits that nothing else looks at.
   bool step_limits(std::uint32_t steps) {
@@ -78,7 +81,7 @@ class Machine {
     bool fine = rt_.steps_left >= 0 && output_.bytes() <= rt_.limits.output_bytes && !rt_.arena.over_limit();
     return (fine || report_limit()) && !rt_.failed();
   }
-  bool report_limit();
+  [[gnu::cold]] bool report_limit();
   void note_turn(std::uint32_t loop, const Value* item);
   const Value& variable(std::uint32_t name) {
     const Value& known = resolved_[name];
@@ -116,6 +119,7 @@ class Machine {
   /// What Output::emit is to know of an operand: whether it is a constant, and which.
   static std::uint32_t literal(std::uint32_t operand) { return (operand & kConstant) != 0 ? (operand & ~kConstant) + 1 : 0; }
   bool emit_value(Value v, bool escape);
+  bool emit_leaf_pieces(const std::uint32_t* list, std::uint32_t count);
   bool emit_leaves(const std::uint32_t* list, std::uint32_t count);
   bool emit_parts(const Instruction& i, bool sum);
   Value sum(const Instruction& i);
@@ -172,11 +176,13 @@ class Machine {
   const AttributeSite* sites_;
   const std::uint32_t* operands_;
   Value member_;           ///< what other_member() found
-  const Value* bases_[2];  ///< registers of the running frame, constants
+  /// Where the values of operands begin: registers of the running frame, and constants as if there were kConstant before them.
+  std::uintptr_t bases_[2];
+  static_assert(sizeof(Value) == 1 << 4);
   Runtime& rt_;
   parlance::Output& output_;
   FrameStack& stack_;
-  Variables variables_;
+  const Variables& variables_;
   Frame* frame_ = nullptr;
   const Instruction* pc_ = nullptr;  ///< the next instruction, whenever run() calls out
   TurnRecorder* turns_ = nullptr;

@@ -31,7 +31,7 @@ Frame* Machine::new_frame(const Routine& routine, Frame* outer) {
   // A frame of unusual size, or one that closures refer to, lives as long as the render.
   bool keep = routine.escapes || bytes > (std::size_t{1} << 16);
   char* memory = keep ? static_cast<char*>(rt_.arena.allocate(bytes)) : stack_.push(bytes);
-  auto* frame = new (memory) Frame{};
+  auto* frame = new (memory) Frame;  // each field is written below or by enter()
   memory += sizeof(Frame);
   frame->registers = reinterpret_cast<Value*>(memory);
   std::memset(static_cast<void*>(frame->registers), 0, registers);  // undefined values
@@ -44,6 +44,10 @@ Frame* Machine::new_frame(const Routine& routine, Frame* outer) {
   frame->captures = reinterpret_cast<parlance::Output::Mark*>(memory);
   frame->routine = &routine;
   frame->outer = outer;
+  frame->caller = nullptr;
+  frame->loop_depth = 0;
+  frame->scoped = nullptr;
+  frame->scoped_count = 0;
   frame->stack_mark = mark;
   return frame;
 }
@@ -212,7 +216,7 @@ bool Machine::call_shape(const Instruction& i) { return call(in(i.b), program_.s
 bool Machine::call_method(const Instruction& i) {
   const CallShape& shape = program_.shapes[i.c];
   const AttributeSite& site = sites_[i.b];
-  Value object = in(shape.object);
+  const Value& object = in(shape.object);
   const Builtin* row = nullptr;
   if (object.kind == Kind::string) row = object.is_markup() ? nullptr : site.text_method;
   if (object.kind == Kind::dict) row = site.dict_method;

@@ -141,9 +141,8 @@ struct Wishes {
   Overrides overrides;
 };
 
-Result<Wishes> wishes_of(const Conversation& conversation, const DictObject* variables, const RenderOptions& options) {
-  Wishes wishes;
-  if (options.as_is && !options.add_generation_prompt && !options.continue_final) return wishes;
+Result<void> read_wishes(const Conversation& conversation, const DictObject* variables, const RenderOptions& options,
+                         Wishes& wishes) {
   wishes.continue_final = options.continue_final.value_or(!options.as_is &&
                                                           is_true(member(variables, "continue_final_message")));
   const Value* given = member(variables, "add_generation_prompt");
@@ -159,10 +158,10 @@ Result<Wishes> wishes_of(const Conversation& conversation, const DictObject* var
     prompt = !last_is_assistant(conversation);
   }
   if (prompt) wishes.overrides.set("add_generation_prompt", Value::boolean(*prompt));
-  return wishes;
+  return {};
 }
 
-Error describe_failure(const jinja::Program& program, const jinja::Machine& machine, const Runtime& rt,
+[[gnu::cold, gnu::noinline]] Error describe_failure(const jinja::Program& program, const jinja::Machine& machine, const Runtime& rt,
                        const jinja::Variables& variables, const Conversation& conversation) {
   Error::Parts parts;
   parts.code = rt.failure.code;
@@ -191,7 +190,12 @@ void copy_text(const Output& output, Rendering& into) {
     copy_bytes(at, piece.data, piece.size);
     at += piece.size;
   }
-  into.size_ = output.bytes();
+}
+
+/// About how long a prompt of this conversation will be, since most of it is what was said: so its text seldom has to grow.
+std::size_t expected_size(const Conversation& conversation) {
+  constexpr std::size_t kFrame = 4096;
+  return conversation.state().document.storage().text_bytes() + kFrame;
 }
 
 void cut_at(std::uint32_t end, Rendering& into) {
@@ -243,9 +247,10 @@ Result<Rendering> Template::render(const Conversation& conversation, const Rende
   return rendering;
 }
 
-/// Runs the template; the prompt is then in the memory's output. The result: is the last message to be continued?
+/// Runs the template; the prompt is then in the memory's output, as pieces, or as the text of `into` if that is not null and
+/// nobody asks where the bytes came from. The result: is the last message to be continued?
 Result<bool> Template::run(const Conversation& conversation, const RenderOptions& options, Workspace& workspace,
-                           bool wants_provenance) const {
+                           bool wants_provenance, Rendering* into) const {
   Workspace::State& memory = workspace.state();
   memory.arena.reset();
   memory.arena.set_limit(options.limits.memory_bytes);
@@ -254,24 +259,30 @@ Result<bool> Template::run(const Conversation& conversation, const RenderOptions
 
   Value all = conversation.variables();
   const DictObject* variables = all.kind == Kind::dict ? all.dict : nullptr;
-  Result<Wishes> wishes = wishes_of(conversation, variables, options);
-  if (!wishes) return wishes.error();
+  Wishes wishes;
+  if (!options.as_is || options.add_generation_prompt || options.continue_final) {
+    if (Result<void> read = read_wishes(conversation, variables, options, wishes); !read) return read.error();
+  }
 
-  memory.arena.set_logging(wants_provenance || wishes->continue_final);
+  const bool logs = wants_provenance || wishes.continue_final;
+  memory.arena.set_logging(logs);
+  if (!logs && into != nullptr) {
+    memory.output.write_into(into->text_, into->capacity_, expected_size(conversation));
+  }
   Runtime rt(memory.arena, options.limits);
   rt.now = options.now;
   rt.random_state ^= options.random_seed;
   Result<void> ran = impl_->go != nullptr
                          ? run_go(*impl_->go, conversation, options, rt, memory.output, memory.go)
                          : run_jinja(*impl_->program, conversation, options, rt,
-                                     {variables, wishes->overrides.list()}, memory);
+                                     {variables, wishes.overrides.list()}, memory);
   if (!ran) return ran.error();
-  return wishes->continue_final;
+  return wishes.continue_final;
 }
 
 Result<std::vector<std::string_view>> Template::render_pieces(const Conversation& conversation,
                                                               const RenderOptions& options, Workspace& workspace) const {
-  const Result<bool> continues = run(conversation, options, workspace, false);
+  const Result<bool> continues = run(conversation, options, workspace, false, nullptr);
   if (!continues) return continues.error();
   Workspace::State& memory = workspace.state();
   std::vector<std::string_view> pieces;
@@ -295,12 +306,13 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
   into.notes_.clear();
   into.size_ = 0;
   const bool wants_provenance = options.want_spans || options.want_assistant;
-  const Result<bool> continues = run(conversation, options, workspace, wants_provenance);
+  const Result<bool> continues = run(conversation, options, workspace, wants_provenance, &into);
   if (!continues) return continues.error();
   const EngineProgram& program = impl_->any();
   Workspace::State& memory = workspace.state();
 
-  copy_text(memory.output, into);
+  if (!memory.output.writes_text()) copy_text(memory.output, into);
+  into.size_ = memory.output.bytes();
   for (const ByteRange& range : memory.output.generation()) into.generation_.push_back({range.begin, range.end});
   if (wants_provenance || *continues) {
     const SourceText* source = &program.source;

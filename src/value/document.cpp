@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "value/dict.h"
+#include "value/fresh.h"
 
 namespace parlance {
 namespace {
@@ -161,7 +162,7 @@ Result<void> Document::Storage::end_parse(Result<Value> read) {
     next_origin_ = 1;
     return read.error();
   }
-  root_ = *read;
+  copy_fresh(root_, *read);
   return {};
 }
 

@@ -39,6 +39,8 @@ struct Document::Storage {
   Arena& arena() { return arena_; }
   /// The first origin id that no value of this document has.
   std::uint32_t next_origin() const { return next_origin_; }
+  /// How long the text was that was parsed last.
+  std::size_t text_bytes() const { return reader_.strings().size(); }
   /// Whether an address lies in this document's string bytes.
   bool holds(const char* address) const;
   bool holds(std::uint32_t origin) const { return origin != 0 && origin < next_origin_; }

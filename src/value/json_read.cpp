@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/source_text.h"
+#include "value/fresh.h"
 #include "value/json_index.h"
 #include "value/json_lenient.h"
 #include "value/json_tokens.h"
@@ -90,8 +91,10 @@ Result<Value> JsonReader::read(std::string_view text, Arena& arena, std::uint32_
   std::memset(padded + text.size(), 0, kPadding);
   strings_ = {padded, text.size()};
   Value root;
-  if (index() && token_reader(arena).read(root, next_origin)) return root;
-  return read_leniently(text, arena, next_origin, name);
+  if (!index() || !token_reader(arena).read(root, next_origin)) return read_leniently(text, arena, next_origin, name);
+  Value same;
+  copy_fresh(same, root);
+  return same;
 }
 
 Result<Value> JsonReader::consume(std::string given, Arena& arena, std::uint32_t& next_origin,

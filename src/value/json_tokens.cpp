@@ -10,6 +10,7 @@
 #include <new>
 
 #include "value/dict.h"
+#include "value/fresh.h"
 #include "value/json_keys.h"
 #include "value/json_read.h"
 #include "value/json_token_source.h"
@@ -32,20 +33,17 @@ const char* skip_digits(const char* p) {
   return p;
 }
 
-/// A number or word, and where it ends; null for what is refused.
-struct Scalar {
-  Value value;
-  const char* end;
-};
-constexpr Scalar kRefused{{}, nullptr};
+/// What is no number and no word that is beyond doubt.
+constexpr Value kRefused{Kind::invalid};
 
-Scalar word(const char* p, Value value, std::string_view spelling) {
+Value word(const char*& p, Value value, std::string_view spelling) {
   if (std::memcmp(p, spelling.data(), spelling.size()) != 0) return kRefused;
-  return {value, p + spelling.size()};
+  p += spelling.size();
+  return value;
 }
 
 /// `end` is where the digits before the point or exponent end.
-Scalar read_real(const char* p, const char* end) {
+Value read_real(const char*& p, const char* end) {
   if (*end == '.') {
     const char* const fraction = end + 1;
     end = skip_digits(fraction);
@@ -58,38 +56,30 @@ Scalar read_real(const char* p, const char* end) {
   }
   double number;
   const auto [stop, error] = std::from_chars(p, end, number);
-  return error == std::errc() ? Scalar{Value::of_real(number), end} : kRefused;
+  if (error != std::errc()) return kRefused;
+  p = end;
+  return Value::of_real(number);
 }
 
-Scalar read_number(const char* p) {
+Value read_number(const char*& p) {
   const char* const digits = *p == '-' ? p + 1 : p;
   const char* const end = skip_digits(digits);
   if (end == digits || (*digits == '0' && end != digits + 1)) return kRefused;
   if (*end == '.' || *end == 'e' || *end == 'E') return read_real(p, end);
   std::int64_t number;
   const auto [stop, error] = std::from_chars(p, end, number);
-  return error == std::errc() ? Scalar{Value::of_int(number), end} : kRefused;
+  if (error != std::errc()) return kRefused;
+  p = end;
+  return Value::of_int(number);
 }
 
-Scalar read_scalar(const char* p) {
+/// The number or word at `p`, which it passes; invalid for what is refused.
+Value read_scalar(const char*& p) {
   switch (*p) {
     case 't': return word(p, Value::boolean(true), "true");
     case 'f': return word(p, Value::boolean(false), "false");
     case 'n': return word(p, Value::none(), "null");
     default: return *p == '-' || is_digit(*p) ? read_number(p) : kRefused;
-  }
-}
-
-/// Copies a row of values by words of eight bytes: they were written just now, in such words or larger ones, and a
-/// processor that loads more at once waits until they have reached the cache.
-void move_row(const Value* from, std::uint32_t count, Value* to) {
-  for (std::uint32_t i = 0; i < count; ++i) {
-    std::uint64_t words[2];
-    std::memcpy(words, from + i, sizeof words);
-#if defined(__GNUC__)
-    __asm__("" : "+r"(words[0]), "+r"(words[1]));  // or the compiler makes one load of it
-#endif
-    std::memcpy(static_cast<void*>(to + i), words, sizeof words);
   }
 }
 
@@ -158,7 +148,7 @@ value:
 after:
   if (level_ == bottom) {
     next_origin = origin;
-    root = top_[-1];
+    copy_fresh(root, top_[-1]);
     return tokens_.at_end();
   }
   switch (const char c = *tokens_.take(); c) {
@@ -187,7 +177,7 @@ void TokenReader::Run<kWrite, Tokens>::close(Arena& arena) {
   char* const object = nodes_;
   auto* const items = reinterpret_cast<Value*>(object + (in_dict_ ? sizeof(DictObject) : sizeof(ListObject)));
   nodes_ = reinterpret_cast<char*>(items + count);
-  move_row(level.first, count, items);
+  for (std::uint32_t i = 0; i < count; ++i) copy_fresh(items[i], level.first[i]);
   top_ = level.first;
   if (in_dict_) {
     auto* const pairs = reinterpret_cast<DictEntry*>(items);
@@ -217,10 +207,10 @@ bool TokenReader::Run<kWrite, Tokens>::push_string(char* quote) {
 
 template <bool kWrite, typename Tokens>
 bool TokenReader::Run<kWrite, Tokens>::push_scalar(const char* p, std::uint32_t origin) {
-  Scalar scalar = read_scalar(p);
-  if (scalar.end == nullptr || !tokens_.take_scalar(scalar.end)) return false;
-  scalar.value.origin = origin;
-  *top_++ = scalar.value;
+  Value scalar = read_scalar(p);
+  if (scalar.is_invalid() || !tokens_.take_scalar(p)) return false;
+  scalar.origin = origin;
+  copy_fresh(*top_++, scalar);
   return true;
 }
 

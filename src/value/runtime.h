@@ -38,7 +38,8 @@ struct Runtime {
   Failure failure;
 
   /// Records a failure (the first one wins) and returns the invalid value.
-  Value fail(ErrorCode code, std::string message, Value culprit = {});
+  /// Cold: so compilers put what leads here, such as the making of messages, away from the code that runs.
+  [[gnu::cold]] Value fail(ErrorCode code, std::string message, Value culprit = {});
   bool failed() const { return failure.happened; }
 
   /// Takes `steps` from the budget; false (with the failure recorded) when it is used up.
@@ -54,8 +55,8 @@ struct Runtime {
   static constexpr std::uint64_t kMaxText = std::uint64_t{1} << 31;
 
  private:
-  bool out_of_steps();
-  bool out_of_memory();
+  [[gnu::cold]] bool out_of_steps();
+  [[gnu::cold]] bool out_of_memory();
 };
 
 /// Guards native recursion over user data: `Nesting nest(rt); if (!nest.ok()) return Value::invalid();`
