@@ -73,7 +73,7 @@ const Arena::Derived* Arena::find_sorted_derived(const char* address) const {
   return std::less<>()(address, found.begin + found.size) ? &found : nullptr;
 }
 
-void Arena::reset() {
+void Arena::reset_chunks() {
   if (chunks_.size() > 1) free_after(chunks_, 1);
   if (text_chunks_.size() > 1) free_after(text_chunks_, 1);
   used_ = 0;

@@ -132,13 +132,16 @@ class Arena {
   bool has_room(std::uint64_t bytes) const { return bytes <= limit_ && used_ <= limit_ - bytes; }
 
   /// Forgets everything, keeping the first chunk of each kind for reuse.
-  void reset();
+  void reset() {
+    if (used_ != 0) reset_chunks();  // else there is nothing
+  }
 
  private:
   struct Chunk {
     char* data;
     std::size_t size;
   };
+  void reset_chunks();
   void* allocate_slow(std::size_t bytes);
   char* allocate_text_slow(std::size_t bytes);
   void sort_slow();

@@ -30,11 +30,6 @@ void begin_empty(Conversation::State& state) {
   state.settle();
 }
 
-bool is_token_name(std::string_view name) {
-  constexpr std::string_view kEnd = "_token";
-  return name.size() >= kEnd.size() && equal_bytes(name.data() + (name.size() - kEnd.size()), kEnd.data(), kEnd.size());
-}
-
 /// Copies texts one after the other into memory that is large enough: room_for() each. A byte is left after each, since
 /// texts that are neighbours in memory would be one span where they are neighbours in a prompt.
 class Copier {
@@ -139,7 +134,6 @@ void Conversation::State::clear() {
   document.storage().set_message_numbers({});
   regions.clear();
   by_address.clear();
-  special_tokens.clear();
   changes.clear();
   notes.clear();
 }
@@ -182,12 +176,6 @@ std::uint32_t Conversation::State::add_region(std::string_view text, std::int32_
 void Conversation::State::settle() {
   const Value* list = member(variables, "messages");
   messages = list == nullptr ? Value{} : *list;
-  special_tokens.clear();
-  for (const DictEntry& entry : entries(variables)) {
-    if (entry.value.is_leaf() && is_token_name(leaf_text(entry.key))) {
-      special_tokens.push_back(leaf_text(entry.value));
-    }
-  }
   arena.sort_log();
 }
 

@@ -49,7 +49,6 @@ struct Conversation::State {
   std::int32_t put_before = 0;            ///< how many of `messages` are a model's own, before the request's
   std::vector<TextRegion> regions;        ///< as they were made, so by origin
   std::vector<std::uint32_t> by_address;  ///< numbers of regions outside the document, by address
-  std::vector<std::string_view> special_tokens;  ///< texts of the variables *_token
   std::vector<Change> changes;
   mutable std::mutex notes_mutex;
   mutable std::vector<std::string> notes;  ///< lines of the first changes; made when asked for
@@ -61,7 +60,7 @@ struct Conversation::State {
   void append_message(Value message);
   /// Notes a region of text and gives it the next origin id.
   std::uint32_t add_region(std::string_view text, std::int32_t message, bool in_document);
-  /// To be called after a change: finds the special tokens, sorts the log of derived text.
+  /// To be called after a change: finds the messages, sorts the log of derived text.
   void settle();
 };
 
@@ -72,8 +71,18 @@ bool find_place(const Conversation::State& state, std::uint32_t origin, std::int
 /// "messages[3].content"; "" for what is not of the conversation.
 std::string path_of_address(const Conversation::State& state, const char* address);
 std::string path_of_id(const Conversation::State& state, std::uint32_t origin);
-/// Does the address lie in the text of a variable whose name ends in _token?
-bool is_special_token(const Conversation::State& state, const char* address);
+/// The texts of the variables whose names end in _token. Found by the first question, so it must not outlive a change.
+class SpecialTokenTexts {
+ public:
+  explicit SpecialTokenTexts(const Conversation::State& state) : state_(state) {}
+  /// Does the address lie in one of them?
+  bool cover(const char* address);
+
+ private:
+  const Conversation::State& state_;
+  bool found_ = false;
+  std::vector<std::string_view> by_address_;
+};
 /// Takes the messages from number `count` on out again.
 void keep_messages(Conversation::State& state, std::uint32_t count);
 /// Removes a variable and returns it; undefined if there is none. Its value stays alive.

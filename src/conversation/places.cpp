@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "conversation/conversation.h"
+#include "value/dict.h"
 
 namespace parlance {
 namespace {
@@ -101,9 +102,18 @@ std::string path_of_id(const Conversation::State& state, std::uint32_t origin) {
                              : path_in_region(state, *region, origin);
 }
 
-bool is_special_token(const Conversation::State& state, const char* address) {
-  return std::any_of(state.special_tokens.begin(), state.special_tokens.end(),
-                     [address](std::string_view token) { return covers(token, address); });
+bool SpecialTokenTexts::cover(const char* address) {
+  const auto by_begin = [](std::string_view a, std::string_view b) { return before(a.data(), b.data()); };
+  if (!found_) {
+    found_ = true;
+    for (const DictEntry& entry : entries(state_.variables)) {
+      const bool is_token = entry.value.is_leaf() && leaf_text(entry.key).ends_with("_token");
+      if (is_token) by_address_.push_back(leaf_text(entry.value));
+    }
+    std::sort(by_address_.begin(), by_address_.end(), by_begin);
+  }
+  const auto after = std::upper_bound(by_address_.begin(), by_address_.end(), std::string_view(address, 0), by_begin);
+  return after != by_address_.begin() && covers(*(after - 1), address);
 }
 
 }  // namespace parlance

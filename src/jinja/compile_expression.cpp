@@ -184,6 +184,17 @@ Place Compiler::unary(Op op, const Node& node, Scope& scope, const Place* target
   return place;
 }
 
+/// `x|length - 1`, the commonest arithmetic of all, is one instruction: the number to take away in it. Nothing comes between
+/// the two, and it is `length` that fails.
+std::optional<std::uint32_t> Compiler::taken_from_length(const Binary& node, Place left, Place right) const {
+  if (node.op != BinaryOp::sub || node.left->kind != NodeKind::filter || !left.temporary || !right.is_constant()) return {};
+  const Instruction& last = p_.code.back();
+  const Value number = p_.constants[right.code & ~kConstant];
+  const bool fits = number.is_small_int() && number.integer >= 0 && number.integer <= 0xFFFF;
+  if (last.op != Op::length || last.a != left.code || last.n != 0 || !fits) return {};
+  return static_cast<std::uint32_t>(number.integer);
+}
+
 Place Compiler::binary_operation(const Binary& node, Scope& scope, const Place* target) {
   Place left = expression(node.left, scope);
   // Jinja2 writes a folded -2 into Python as it prints, where -2 ** x means -(2 ** x).
@@ -196,6 +207,11 @@ Place Compiler::binary_operation(const Binary& node, Scope& scope, const Place* 
     emit(Op::negate, &node, place.code, place.code);
     release(right);
     return place;
+  }
+  if (std::optional<std::uint32_t> less = taken_from_length(node, left, right)) {
+    p_.code.back().n = static_cast<std::uint16_t>(*less);
+    release(place);
+    return left;
   }
   Op op = node.op == BinaryOp::add ? Op::add : node.op == BinaryOp::sub ? Op::subtract : Op::binary;
   emit(op, &node, place.code, left.code, right.code, static_cast<std::uint32_t>(node.op));

@@ -119,6 +119,7 @@ class Compiler {
   Place name(const Name& node, Scope& scope);
   Place unary(Op op, const Node& node, Scope& scope, const Place* target);
   Place binary_operation(const Binary& node, Scope& scope, const Place* target);
+  std::optional<std::uint32_t> taken_from_length(const Binary& node, Place left, Place right) const;
   Place sum_or_binary(const Binary& node, Scope& scope, const Place* target);
   Place logical(const Logical& node, Scope& scope);
   Place comparison(const Compare& node, Scope& scope, const Place* target);

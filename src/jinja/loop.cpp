@@ -41,7 +41,7 @@ Value loop_field(Runtime& rt, LoopState& loop, LoopField field) {
     case LoopField::first: return Value::boolean(loop.index0 == 0);
     case LoopField::last: return Value::boolean(!loop.peek(rt));
     case LoopField::length: return Value::of_int(loop.length(rt));
-    case LoopField::previtem: return loop.index0 == 0 ? no_item(rt, "there is no previous item") : loop.previous;
+    case LoopField::previtem: return loop.index0 == 0 ? no_item(rt, "there is no previous item") : loop.before();
     case LoopField::nextitem: return loop.peek(rt) ? loop.upcoming : no_item(rt, "there is no next item");
     case LoopField::depth: return Value::of_int(std::int64_t{loop.depth0} + 1);
     case LoopField::depth0: return Value::of_int(loop.depth0);

@@ -14,6 +14,7 @@ struct LoopState {
   enum class Peeked : std::uint8_t { no, item, end };
   Iterator iterator;
   std::int64_t index0 = -1;
+  bool plain = false;  ///< over each item of a list: the items before are found there, and so not kept here
   Value current;
   Value previous;
   Value upcoming;  ///< the next item, if peeked
@@ -21,6 +22,18 @@ struct LoopState {
   std::uint32_t depth0 = 0;
   Value last_changed;  ///< tuple loop.changed saw last; invalid before the first
 
+  /// Begins a loop over a list, or over what `iterator` is set to afterwards.
+  void begin(const ListObject& list, std::uint32_t depth) {
+    iterator.mode = Iterator::Mode::items;
+    iterator.item = list.items;
+    iterator.item_end = list.items + list.size;
+    index0 = -1;
+    plain = true;
+    current = Value();
+    peeked = Peeked::no;
+    depth0 = depth;
+    last_changed = Value::invalid();
+  }
   bool next(Runtime& rt, Value& out) {
     if (peeked != Peeked::no) {
       if (peeked == Peeked::end) return false;
@@ -29,14 +42,22 @@ struct LoopState {
     } else if (!iterator.next(rt, out)) {
       return false;
     }
-    accept(out);
+    if (plain) {
+      ++index0;
+    } else {
+      accept(out);
+    }
     return true;
   }
-  void accept(Value item) {
+  /// `item` is the next one, where not each item of what is iterated over is.
+  void accept(const Value& item) {
     ++index0;
+    plain = false;
     copy_fresh(previous, current);
     current = item;
   }
+  /// The item before this one; not for the first.
+  const Value& before() const { return plain ? iterator.item[peeked == Peeked::item ? -3 : -2] : previous; }
   bool peek(Runtime& rt);
   std::int64_t length(Runtime& rt);
 };

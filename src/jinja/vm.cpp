@@ -253,10 +253,10 @@ Value Machine::filter(const Instruction& i) {
   return bound.row->run(call);
 }
 
-Value Machine::length(Value v) {
-  if (v.is_sequence()) return Value::of_int(v.list->size);
+Value Machine::length(const Value& v, std::uint16_t less) {
+  if (v.is_sequence()) return Value::of_int(std::int64_t{v.list->size} - less);
   std::int64_t n = length_of(rt_, v);
-  return rt_.failed() ? Value::invalid() : Value::of_int(n);
+  return rt_.failed() ? Value::invalid() : Value::of_int(n - less);
 }
 
 Value Machine::mark_safe(const Value& v) {
@@ -299,18 +299,13 @@ bool Machine::begin_loop(const Instruction& i) {
     frame_->loops[i.n] = loop;
   }
   if (turns_ != nullptr) note_turn(i.n, nullptr);  // closes a turn that a break left open
-  loop->index0 = -1;
-  loop->peeked = LoopState::Peeked::no;
-  loop->previous = Value();  // not `previous = current = …`: one load of what two stores just wrote waits for them
-  loop->current = Value();
-  loop->last_changed = Value::invalid();
-  loop->depth0 = frame_->routine->kind == Routine::Kind::loop && i.n == 0 ? frame_->loop_depth : 0;
+  constexpr ListObject kNothing{};
   const Value& over = in(i.a);
-  if (!over.is_sequence()) return iterate(rt_, over, loop->iterator);
-  loop->iterator.mode = Iterator::Mode::items;
-  loop->iterator.item = over.list->items;
-  loop->iterator.item_end = over.list->items + over.list->size;
-  return true;
+  const bool is_list = over.is_sequence();
+  loop->begin(is_list ? *over.list : kNothing,
+              frame_->routine->kind == Routine::Kind::loop && i.n == 0 ? frame_->loop_depth : 0);
+  loop->plain = is_list;
+  return is_list || iterate(rt_, over, loop->iterator);
 }
 
 Value Machine::loop_object(std::uint32_t number) {
@@ -549,7 +544,7 @@ bool Machine::run() {
     if (!kind_in(r[i.a], i.n)) pc = code + i.c;
     NEXT;
   CASE(filter): r[i.a] = filter(i); CHECKED_NEXT;
-  CASE(length): r[i.a] = length(r[i.b]); CHECKED_NEXT;
+  CASE(length): r[i.a] = length(r[i.b], i.n); CHECKED_NEXT;
   CASE(apply): r[i.a] = apply(i); CHECKED_NEXT;
   CASE(call):
     if (!leave_to(call_shape(i))) return false;
@@ -566,6 +561,10 @@ bool Machine::run() {
   CASE(make_tuple): r[i.a] = collection(i, Kind::tuple); NEXT;
   CASE(make_dict): r[i.a] = dictionary(i); CHECKED_NEXT;
   CASE(for_begin):
+    if (i.b == 0 && turns_ == nullptr && r[i.a].is_sequence() && frame_->routine->kind != Routine::Kind::loop) {
+      frame_->loops[i.n]->begin(*r[i.a].list, 0);
+      NEXT;
+    }
     if (!begin_loop(i)) return false;
     NEXT;
   CASE(for_next): {

@@ -144,7 +144,7 @@ class Machine {
   }
   bool slow_truth(const Value& v);
   Value filter(const Instruction& i);
-  Value length(Value v);
+  Value length(const Value& v, std::uint16_t less);
   Value mark_safe(const Value& v);
   bool unpack(const Instruction& i);
   bool begin_loop(const Instruction& i);

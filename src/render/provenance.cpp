@@ -166,7 +166,7 @@ void Provenance::append_input(const Piece& piece, std::uint32_t at, std::int32_t
       return;
     }
   }
-  const bool control = message < 0 && is_special_token(conversation_, piece.data);
+  const bool control = message < 0 && special_tokens_.cover(piece.data);
   *add() = {at, at + piece.size, Origin::input, control, message, 0, 0, piece.data};
 }
 

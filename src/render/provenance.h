@@ -30,6 +30,7 @@ class Provenance {
         conversation_(conversation),
         storage_(conversation.document.storage()),
         arena_(arena),
+        special_tokens_(conversation),
         into_(into) {}
 
   /// Appends the spans of a prompt's pieces.
@@ -73,6 +74,7 @@ class Provenance {
   const Conversation::State& conversation_;
   const Document::Storage& storage_;
   const Arena& arena_;
+  SpecialTokenTexts special_tokens_;
   Rendering& into_;
   // The stretches of input looked at last: neighbours in the prompt are mostly neighbours in the input.
   Document::Storage::Neighbours near_;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "conversation/conversation.h"
 #include "parlance/conversation.h"
 #include "parlance/render.h"
 #include "parlance/tokens.h"
@@ -13,7 +14,7 @@
 
 namespace parlance {
 
-/// The rule of tokens.h for one conversation, which must outlive it.
+/// The rule of tokens.h for one conversation, which must outlive it. For one thread.
 class TrustRule {
  public:
   TrustRule(const Conversation& conversation, const TokenizerFacts& facts, std::span<const TrustedPath> paths);
@@ -33,6 +34,7 @@ class TrustRule {
   const Conversation& conversation_;
   const TokenizerFacts& facts_;
   std::span<const TrustedPath> paths_;
+  mutable SpecialTokenTexts special_tokens_;
   std::vector<std::string_view> roles_;  ///< standard ones among the messages' roles, by address
 };
 
