@@ -86,8 +86,15 @@ class Arena {
     if (std::less<>()(begin, newest_)) sorted_ = false;
   }
   void log_in_run(const char* begin, std::size_t size, TextSource source) {
-    if (log_next_ == log_end_) grow_log();
-    *log_next_++ = {begin, static_cast<std::uint32_t>(size), source.id, source.data};
+    *room_in_log(1) = {begin, static_cast<std::uint32_t>(size), source.id, source.data};
+    ++log_next_;
+  }
+  /// log_in_run() of two texts that follow each other: [begin, middle) and [middle, end).
+  void log_two_in_run(const char* begin, TextSource first, const char* middle, const char* end, TextSource second) {
+    Derived* const at = room_in_log(2);
+    at[0] = {begin, static_cast<std::uint32_t>(middle - begin), first.id, first.data};
+    at[1] = {middle, static_cast<std::uint32_t>(end - middle), second.id, second.data};
+    log_next_ = at + 2;
   }
   void end_run() {
     if (log_next_ != log_.get()) newest_ = log_next_[-1].begin;
@@ -145,6 +152,10 @@ class Arena {
   void* allocate_slow(std::size_t bytes);
   char* allocate_text_slow(std::size_t bytes);
   void sort_slow();
+  Derived* room_in_log(std::size_t records) {
+    if (static_cast<std::size_t>(log_end_ - log_next_) < records) grow_log();
+    return log_next_;
+  }
   void grow_log();
   char* new_chunk(std::vector<Chunk>& chunks, std::size_t bytes, std::size_t& size);
 

@@ -18,18 +18,11 @@ void Output::write_into(std::unique_ptr<char[]>& text, std::size_t& capacity, st
   end_ = begin_ + capacity;
 }
 
-/// What does not fit, or is captured, or is to be known by its place.
-void Output::emit_piece(Runtime& rt, const char* data, std::uint32_t size, std::uint32_t literal) {
-  if (size == 0) return;
-  if (text_ != nullptr && nested_ == 0) {
-    if (!grow_text(rt, size)) return;
-    std::memcpy(at_, data, size);
-    at_ += size;
-    return;
-  }
-  if (count_ == pieces_.size()) grow(rt);
-  pieces_[count_++] = {data, size, literal};
-  bytes_ += size;
+/// Text that does not fit.
+void Output::emit_long(Runtime& rt, const char* data, std::uint32_t size) {
+  if (!grow_text(rt, size)) return;
+  std::memcpy(at_, data, size);
+  at_ += size;
 }
 
 /// Past the limit the failure is recorded; the VM sees it at its next check.

@@ -38,9 +38,16 @@ class Output {
   bool writes_text() const { return text_ != nullptr; }
   /// `literal`: one more than the number of the template constant that the bytes are, if they are one.
   void emit(Runtime& rt, const char* data, std::uint32_t size, std::uint32_t literal = 0) {
-    if (size > room()) return emit_piece(rt, data, size, literal);
-    copy_bytes(at_, data, size);
-    at_ += size;
+    if (size <= room()) {
+      copy_bytes(at_, data, size);
+      at_ += size;
+    } else if (text_ == nullptr || nested_ != 0) {
+      if (count_ == pieces_.size()) grow(rt);
+      pieces_[count_++] = {data, size, literal};
+      bytes_ += size;
+    } else {
+      emit_long(rt, data, size);
+    }
   }
   /// Where text can be written, up to how many bytes; put() says what was written. Null: to pieces.
   char* at() const { return at_; }
@@ -95,7 +102,7 @@ class Output {
   const std::vector<ByteRange>& generation() const { return generation_; }
 
  private:
-  void emit_piece(Runtime& rt, const char* data, std::uint32_t size, std::uint32_t literal);
+  void emit_long(Runtime& rt, const char* data, std::uint32_t size);
   void grow(Runtime& rt);
   bool grow_text(Runtime& rt, std::size_t size);
   std::uint64_t written() const { return static_cast<std::uint64_t>(at_ - begin_); }

@@ -117,15 +117,9 @@ void Provenance::append_near(std::span<const Arena::Derived> log, Rest& rest) {
     const std::uint32_t id = record->source_id;
     const Document::Storage::Neighbours& near = data == nullptr ? near_id_ : near_;
     if (!near.hold(data == nullptr ? id : reinterpret_cast<std::uintptr_t>(data))) break;
-    span->begin = all.at(next);
+    const std::uint32_t begin = all.at(next);
     next = std::min(all.end, record->begin + record->size);
-    span->end = all.at(next);
-    span->origin = Origin::derived;
-    span->control = false;
-    span->message = near.message;
-    span->template_begin = 0;
-    span->input_id = id;
-    span->input = data;
+    *span = {begin, all.at(next), Origin::derived, false, near.message, 0, id, data};
   }
   rest.next = next;
   rest.record = static_cast<std::size_t>(record - log.data());

@@ -54,6 +54,16 @@ class TextRun {
     source_id_ = id;
   }
   void from_id(std::uint32_t id) { from(nullptr, id); }
+  bool logs() const { return logging_; }
+  /// Says that what was put since `begin` comes from `data`, and that what follows comes again from what came before it.
+  void was_from(const char* begin, const char* data) {
+    if (begin != logged_ && (source_data_ != nullptr || source_id_ != 0)) {
+      rt_.arena.log_two_in_run(logged_, {source_data_, source_id_}, begin, at_, {data, 0});
+    } else {
+      rt_.arena.log_in_run(begin, static_cast<std::size_t>(at_ - begin), {data, 0});
+    }
+    logged_ = at_;
+  }
   /// Room for `bytes` at at(). False (recorded) past a limit.
   bool make_room(std::size_t bytes) {
     return static_cast<std::size_t>(end_ - at_) >= bytes || extend(bytes);
@@ -208,8 +218,15 @@ class JsonWriter {
   bool write_all(Value v);
   bool value(const Value& v) {
     if (!v.is_leaf()) return other_value(v);
-    run_.from(v.data);
-    return quoted(v);
+    if (v.size > kSlice || !run_.logs()) {
+      run_.from(v.data);
+      return quoted(v);
+    }
+    if (!quoted_room(v)) return false;
+    const char* const begin = run_.at();
+    put_quoted(v);
+    run_.was_from(begin, v.data);
+    return true;
   }
   bool other_value(const Value& v);
   bool steps(Level& level);
@@ -242,12 +259,16 @@ class JsonWriter {
   /// With its quotes, which count as the string's.
   bool quoted(const Value& leaf) {
     if (leaf.size > kSlice) return put("\"") && piece(leaf_text(leaf)) && put("\"");
-    if (!run_.make_room(leaf.size * json_scan::kWorst + json_scan::kSlack + 2)) return false;
+    if (!quoted_room(leaf)) return false;
+    put_quoted(leaf);
+    return true;
+  }
+  bool quoted_room(const Value& leaf) { return run_.make_room(leaf.size * json_scan::kWorst + json_scan::kSlack + 2); }
+  void put_quoted(const Value& leaf) {
     run_.put('"');
     run_.advance_to(plain_ ? json_scan::escape_json<json_scan::Plain>(leaf_text(leaf), run_.at())
                            : escape_(leaf_text(leaf), run_.at()));
     run_.put('"');
-    return true;
   }
   bool rope(const Rope& rope);
   bool piece(std::string_view bytes);
