@@ -11,6 +11,7 @@
 namespace parlance::jinja {
 namespace {
 
+constexpr std::size_t kUsualParts = 8;     // of a sum
 constexpr std::uint32_t kDeepest = 400;  // of native recursion over one expression or statement
 
 /// The name under which Python would read a non-finite float back from its repr, or "".
@@ -222,6 +223,7 @@ Place Compiler::binary_operation(const Binary& node, Scope& scope, const Place* 
 
 bool Compiler::sum_parts(const Binary& node, std::vector<const Node*>& parts) const {
   const Node* left = &node;
+  parts.reserve(kUsualParts);
   while (left->kind == NodeKind::binary && as<Binary>(left).op == BinaryOp::add) {
     parts.push_back(as<Binary>(left).right);
     left = as<Binary>(left).left;
@@ -246,6 +248,8 @@ static bool may_fail(const Arguments& arguments) {
 std::uint32_t Compiler::part_list(const std::vector<const Node*>& parts, bool checked, Scope& scope,
                                   std::uint32_t& count, std::vector<Place>& held) {
   std::vector<std::uint32_t> list;
+  list.reserve(parts.size());
+  held.reserve(held.size() + parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Place place = expression(parts[i], scope);
     bool more_to_fail = false;

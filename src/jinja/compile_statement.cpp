@@ -341,7 +341,7 @@ void Compiler::loop_over(const For& node, Scope& outer, Scope& scope, Place iter
   statements(node.body, scope);
   if (!node.otherwise.empty()) emit(Op::copy, &node, untouched, constant(Value::boolean(false)));
   if (!pending_text_.empty()) flush_text();
-  for (std::uint32_t jump : routine_->loops.back().next.jumps) p_.code[jump].c = top;
+  bind_to(routine_->loops.back().next, top);
   p_.code[emit(Op::jump, &node)].c = top;
   bind(routine_->loops.back().done);
   routine_->loops.pop_back();
@@ -362,7 +362,7 @@ void Compiler::test_candidate(const For& node, Scope& outer, std::uint32_t item,
   const bool extended = std::exchange(routine_->loops.back().extended, false);  // `loop` is not ours in the test
   jump_when(node.test, false, again, test_scope);
   routine_->loops.back().extended = extended;
-  for (std::uint32_t jump : again.jumps) p_.code[jump].c = top;
+  bind_to(again, top);
   emit(Op::for_accept, &node, item, 0, 0, routine_->loops.back().number);
 }
 

@@ -2,6 +2,7 @@
 #include "jinja/compiler.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "jinja/children.h"
 #include "value/operators.h"
@@ -178,12 +179,18 @@ std::uint32_t Compiler::emit(Op op, const Node* at, std::uint32_t a, std::uint32
 }
 
 void Compiler::emit_jump(Op op, const Node* at, Label& label, std::uint32_t a, std::uint32_t b, std::uint32_t n) {
-  label.jumps.push_back(emit(op, at, a, b, 0, n));
+  const std::uint32_t before = label.last;
+  label.last = emit(op, at, a, b, before, n);
 }
 
 void Compiler::bind(Label& label) {
   if (!pending_text_.empty()) flush_text();
-  for (std::uint32_t jump : label.jumps) p_.code[jump].c = static_cast<std::uint32_t>(p_.code.size());
+  bind_to(label, static_cast<std::uint32_t>(p_.code.size()));
+}
+
+void Compiler::bind_to(Label& label, std::uint32_t target) {
+  for (std::uint32_t jump = label.last; jump != Label::kNone;) jump = std::exchange(p_.code[jump].c, target);
+  label.last = Label::kNone;
 }
 
 std::uint32_t Compiler::constant(Value v) {

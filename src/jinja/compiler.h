@@ -25,7 +25,8 @@ struct Place {
 
 /// A jump target that may not be known yet.
 struct Label {
-  std::vector<std::uint32_t> jumps;
+  std::uint32_t last = kNone;  ///< the newest of them; the field c of each has the one before
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 };
 
 class Compiler {
@@ -101,6 +102,7 @@ class Compiler {
                      std::uint32_t n = 0);
   void emit_jump(Op op, const Node* at, Label& label, std::uint32_t a = 0, std::uint32_t b = 0, std::uint32_t n = 0);
   void bind(Label& label);
+  void bind_to(Label& label, std::uint32_t target);
   std::uint32_t constant(Value v);
   std::uint32_t add_operands(const std::vector<std::uint32_t>& list);
   std::uint32_t variable_name(NameId name);
