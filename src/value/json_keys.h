@@ -9,11 +9,11 @@
 
 namespace parlance {
 
-/// One of 64 bits for a key as it stands in a JSON text, in quotes: equal keys have equal bits, and different ones seldom do.
+/// One of 64 bits for a key: equal keys have equal bits, and different ones seldom do.
 inline std::uint64_t key_bit(const Value& key) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(key.data);
   const std::uint32_t n = key.size;
-  const std::uint32_t ends = bytes[0] + 7u * bytes[static_cast<std::int64_t>(n) - 1];  // of no byte the quotes
+  const std::uint32_t ends = n == 0 ? 0 : bytes[0] + 7u * bytes[n - 1];
   return std::uint64_t{1} << ((ends + 11 * n) & 63);
 }
 

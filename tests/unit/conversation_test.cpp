@@ -113,8 +113,8 @@ TEST(Conversation, CanBeBuilt) {
   EXPECT_TRUE(
       find_place(chat.state(), at(at(at(call, "function"), "arguments"), "b").data, message));
   EXPECT_EQ(message, 1);
-  EXPECT_TRUE(is_special_token(chat.state(), at(chat.variables(), "bos_token").data));
-  EXPECT_FALSE(is_special_token(chat.state(), at(call, "id").data));
+  EXPECT_TRUE(SpecialTokenTexts(chat.state()).cover(at(chat.variables(), "bos_token").data));
+  EXPECT_FALSE(SpecialTokenTexts(chat.state()).cover(at(call, "id").data));
 }
 
 TEST(Conversation, TextsSideBySideInAPromptKeepTheirPaths) {
@@ -197,8 +197,8 @@ TEST(Conversation, CanBeReadAndThenContinued) {
 
 TEST(Conversation, SpecialTokensOfTheRequestAreKnown) {
   const Conversation chat = read(R"({"messages": [], "bos_token": "<s>", "date": "today"})");
-  EXPECT_TRUE(is_special_token(chat.state(), at(chat.variables(), "bos_token").data));
-  EXPECT_FALSE(is_special_token(chat.state(), at(chat.variables(), "date").data));
+  EXPECT_TRUE(SpecialTokenTexts(chat.state()).cover(at(chat.variables(), "bos_token").data));
+  EXPECT_FALSE(SpecialTokenTexts(chat.state()).cover(at(chat.variables(), "date").data));
 }
 
 TEST(Conversation, TakesAVariable) {

@@ -43,6 +43,54 @@ TEST(Template, PiecesMakeThePrompt) {
   expect_same(options);
 }
 
+/// Without spans bytes are written to the text as they are put out; with them pieces are. Captures take some off again, generation
+/// blocks leave theirs, and what is long makes the text grow.
+constexpr std::string_view kCaptures =
+    "{% macro wrap(x) %}[{% generation %}{{ x }}{% endgeneration %}]{% endmacro %}"
+    "a{% set block %}b{{ wrap('c' * 3000) }}{% endset %}{{ block }}d{% generation %}e{{ block }}{% set inner %}f{% endset %}g"
+    "{% generation %}{{ inner }}{{ 'h' * 9000 }}{% endgeneration %}{% endgeneration %}{% filter upper %}i{{ wrap('j') }}{% endfilter %}"
+    "{{ '' }}{% for m in messages %}{{ m.role + '\n' + m.content + 'k' * 5000 }}{% endfor %}{{ wrap(block) ~ inner }}";
+
+TEST(Template, ThePromptIsTheSameWhetherItsOriginsAreAskedForOrNot) {
+  const Result<Template> compiled = Template::compile(kCaptures);
+  ASSERT_TRUE(compiled) << compiled.error().display();
+  const Result<Conversation> conversation = Conversation::from_json(kRequest);
+  RenderOptions plain, traced;
+  traced.want_spans = true;
+  Workspace workspace;
+  Rendering one, other;
+  for (int i = 0; i < 2; ++i) {  // the second time with memory that was used
+    ASSERT_TRUE(compiled->render(*conversation, plain, workspace, one));
+    ASSERT_TRUE(compiled->render(*conversation, traced, workspace, other));
+    EXPECT_EQ(one.text(), other.text());
+    EXPECT_GT(one.text().size(), 25'000u);
+    ASSERT_EQ(one.generation().size(), other.generation().size());
+    for (std::size_t k = 0; k < one.generation().size(); ++k) {
+      EXPECT_EQ(one.generation()[k].begin, other.generation()[k].begin);
+      EXPECT_EQ(one.generation()[k].end, other.generation()[k].end);
+    }
+    std::uint32_t end = 0;
+    for (const Span& span : other.spans()) {
+      EXPECT_EQ(span.begin, end);
+      end = span.end;
+    }
+    EXPECT_EQ(end, other.text().size());
+  }
+}
+
+TEST(Template, ATextThatGrowsPastItsLimitIsAnError) {
+  const Result<Template> compiled = Template::compile("{{ 'x' * 20000 }}");
+  const Result<Conversation> conversation = Conversation::from_json(kRequest);
+  RenderOptions options;
+  options.limits.output_bytes = 10'000;
+  for (const bool spans : {false, true}) {
+    options.want_spans = spans;
+    const Result<Rendering> failed = compiled->render(*conversation, options);
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code(), ErrorCode::limit_output);
+  }
+}
+
 TEST(Template, PiecesFailAsThePromptDoes) {
   const Result<Template> compiled = Template::compile("{{ messages[7].content }}");
   ASSERT_TRUE(compiled);
