@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "cli/civil_time.h"
 #include "cli/report.h"
+#include "conversation/passes_for_templates.h"
 
 namespace parlance::cli {
 namespace {
@@ -231,7 +232,7 @@ void declare_effort(CLI::App& app, PromptOptions& c) {
   app.add_option("--reasoning-effort", c.effort,
                  "How much the model reasons: none, minimal, low, medium, high,\nxhigh or max; parlance format shows what that sets")
       ->type_name("EFFORT")
-      ->check(CLI::IsMember({"none", "minimal", "low", "medium", "high", "xhigh", "max"}));
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(passes::kEfforts), std::end(passes::kEfforts))));
 }
 
 void declare_request_options(CLI::App& app, PromptOptions& c) {

@@ -133,22 +133,27 @@ struct EffortRow {
   const char* ends;   ///< what the prompt ends with
   const char* note;   ///< the last one; "": none
 };
+constexpr const char* kStays = "enable_thinking: stays as the request sets it, whatever the effort of reasoning (reasoning-effort)";
+constexpr const char* kNearest = "reasoning_effort: the nearest level that the template knows to the one asked for (reasoning-effort)";
 constexpr EffortRow kEfforts[] = {
     {kBySwitch, R"("reasoning_effort": "none")", "<assistant><think></think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
     {kBySwitch, R"("reasoning": {"effort": "none"})", "<assistant><think></think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
     {kBySwitch, R"("thinking": {"type": "disabled"})", "<assistant><think></think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
     {kBySwitch, R"("reasoning_effort": "high")", "<assistant><think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
-    {kBySwitch, R"("reasoning_effort": "high", "enable_thinking": false)", "<think></think>", ""},
-    {kByLevel, R"("reasoning_effort": "high")", "<assistant><hard>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
+    {kBySwitch, R"("reasoning_effort": "high", "enable_thinking": false)", "<think></think>", kStays},
+    {kBySwitch, R"("reasoning_effort": "none", "enable_thinking": false)", "<think></think>", ""},
+    {kByLevel, R"("reasoning_effort": "high")", "<assistant><hard>", kNearest},
     {kByLevel, R"("reasoning_effort": "max")", "<assistant><hard>", ""},
-    {kByLevel, R"("reasoning_effort": "minimal")", "<assistant>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
-    {kStrict, R"("reasoning_effort": "medium")", "<assistant><think>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
+    {kByLevel, R"("reasoning_effort": "minimal")", "<assistant>", kNearest},
+    {kStrict, R"("reasoning_effort": "medium")", "<assistant><think>", kNearest},
     {kStrict, R"("reasoning_effort": "none")", "<assistant>", ""},
     {kLow, R"("reasoning_effort": "minimal")", "<assistant><short>", "low_effort: set for the effort of reasoning (reasoning-effort)"},
     {kLow, R"("reasoning_effort": "high")", "<assistant>", "low_effort: set for the effort of reasoning (reasoning-effort)"},
-    {kPrinted, R"("reasoning": {"effort": "max"})", "Reasoning: high <user>hi</><assistant>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
-    {kPrinted, R"("reasoning_effort": "minimal")", "Reasoning: low <user>hi</><assistant>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
-    {kPrinted, R"("think": false)", "Reasoning: low <user>hi</><assistant>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
+    {kPrinted, R"("reasoning": {"effort": "max"})", "Reasoning: high <user>hi</><assistant>", kNearest},
+    {kPrinted, R"("reasoning_effort": "minimal")", "Reasoning: low <user>hi</><assistant>", kNearest},
+    {kPrinted, R"("think": false)", "Reasoning: low <user>hi</><assistant>", kNearest},
+    {kPrinted, R"("reasoning_effort": "low")", "Reasoning: low <user>hi</><assistant>", ""},
+    {kPrinted, R"("reasoning_effort": null)", "Reasoning: medium <user>hi</><assistant>", "reasoning_effort: null: not given (unsaid-effort)"},
     {kPlain, R"("reasoning_effort": "high")", "<assistant>", "reasoning_effort: of no effect: the template reads nothing that comes near (reasoning-effort)"},
     {kPlain, R"("temperature": 0)", "<assistant>", ""},
 };
