@@ -74,7 +74,8 @@ struct EffortSetting {
 
 /// What a template can do, found by rendering. An unset text means that no experiment rendered.
 struct TemplateCapabilities {
-  /// Role and what becomes of a message with it: "renders", "raises" or "dropped".
+  /// Role and what becomes of a message with it, as the first message or behind the call that it answers, in whichever shape of
+  /// content shows: "renders"; "dropped" where no shape shows and the template does not mind; else "raises".
   std::vector<std::pair<std::string, std::string>> roles;
   /// Order of messages and what becomes of them, in the shape of content that shows: "system", "developer" (as the first
   /// message), "systems in a row", "developer behind system", "later system",

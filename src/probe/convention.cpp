@@ -58,7 +58,7 @@ class CallSearch {
   }
 
   bool try_one(Next next) {
-    const Shot shot = prober_.take({.content = {}, .calls = plain_calls(1), .next = next});
+    const Shot& shot = prober_.take({.content = {}, .calls = plain_calls(1), .next = next});
     answered_ = answered_ || shot || shot.refused;
     if (problem_.empty()) problem_ = shot.problem;
     const Shows shows = shows_call(shot);
@@ -75,7 +75,7 @@ class CallSearch {
 /// The header is what all turns of the assistant begin with.
 void shorten_headers(Prober& prober, TurnFacts& turn, const CallProbe& call) {
   if (call.shows != Shows::no) shorten_header(turn, prober.take({.content = {}, .calls = plain_calls(1), .next = call.next}));
-  for (const std::string& key : reasoning_keys(prober.chat_template().facts())) {
+  for (const std::string& key : reasoning_keys(prober.facts())) {
     shorten_header(turn, prober.take({.reasoning = std::string(kReasoning), .reasoning_key = key}));
   }
 }

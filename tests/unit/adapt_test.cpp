@@ -1,6 +1,9 @@
 // adapt(): which passes a template needs, found by rendering it. A row a need; and when a request asks for them at all.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "parlance/derive.h"
 #include "probe/adapter.h"
 
@@ -103,6 +106,29 @@ TEST(Adapt, KeepsWhatWasAskedFor) {
   EXPECT_EQ(adapted.skip_passes, options.skip_passes);
   options.normalise = false;
   EXPECT_EQ(adapt(can, options).extra_passes, options.extra_passes);
+}
+
+/// The passes for a request that depends on these alone.
+std::vector<std::string> passes_for(const char* source, probe::Needs needs) {
+  const Result<Template> compiled = Template::compile(source);
+  return adapt(probe::find_needed(*compiled, {}, needs)).extra_passes;
+}
+
+TEST(Adapter, FindsWhatDeriveFindsAndOnlyWhatIsNeeded) {
+  using namespace probe;
+  for (const Row& row : kRows) {
+    const std::vector<std::string> all = adapt(capabilities_of(row.source)).extra_passes;
+    EXPECT_EQ(passes_for(row.source, kNeedsAll), all) << row.need;
+    std::set<std::string> found;
+    for (const Needs one : {kNeedsEffort, kNeedsOrders, kNeedsCalls, kNeedsReasoning, kNeedsContents}) {
+      for (const std::string& pass : passes_for(row.source, one)) {
+        if (pass == kNoEffort) continue;
+        found.insert(pass);
+        EXPECT_NE(std::find(all.begin(), all.end(), pass), all.end()) << row.need << ": " << pass;
+      }
+    }
+    EXPECT_EQ(found.size(), all.size() - 1) << row.need;  // but that there is no effort
+  }
 }
 
 std::string rendered(const Template& compiled, std::string_view request, const ReadOptions& reading) {
@@ -234,7 +260,7 @@ TEST(Adapter, DerivesOnlyForRequestsThatMayNeedIt) {
   for (const Request& one : kRequests) {
     const Result<Conversation> chat = Conversation::from_json("{\"messages\": " + std::string(one.messages) + "}", as_is);
     ASSERT_TRUE(chat.has_value());
-    EXPECT_EQ(probe::may_need_adapting(*chat), one.may) << one.messages;
+    EXPECT_EQ(probe::needs_of(*chat) != 0, one.may) << one.messages;
   }
 }
 
