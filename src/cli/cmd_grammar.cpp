@@ -34,22 +34,23 @@ struct GrammarCommand {
 
 Result<std::string> read_input(const std::string& path) { return read_file(path == "-" ? "/dev/stdin" : path); }
 
-Error no_request(const std::string& path) {
+Error input_error(ErrorCode code, std::string message, const std::string& path, std::string hint) {
   Error::Parts parts;
-  parts.code = ErrorCode::conversation;
-  parts.message = "a request is an object";
+  parts.code = code;
+  parts.message = std::move(message);
   parts.input_path = path;
-  parts.hint = "with `tools`, and `messages` where the prompt's end matters; a list of tools alone is for --tools";
+  parts.hint = std::move(hint);
   return Error(std::move(parts));
 }
 
+Error no_request(const std::string& path) {
+  return input_error(ErrorCode::conversation, "a request is an object", path,
+                     "with `tools`, and `messages` where the prompt's end matters; a list of tools alone is for --tools");
+}
+
 Error no_value(const std::string& path) {
-  Error::Parts parts;
-  parts.code = ErrorCode::value;
-  parts.message = "no value fits the schema";
-  parts.input_path = path;
-  parts.hint = "a model can write nothing by it: look for false, and for keywords that exclude each other";
-  return Error(std::move(parts));
+  return input_error(ErrorCode::value, "no value fits the schema", path,
+                     "a model can write nothing by it: look for false, and for keywords that exclude each other");
 }
 
 /// A request tells its tools, which of them may be called, and where its prompt ends.
@@ -64,7 +65,7 @@ Result<void> take_request(GrammarOptions& options, const ReplySource& source, co
   if (command.has_prompt || member(document.root(), "messages") == nullptr) return {};
   const Result<ReplyStart> start = start_of_request(source, command.wish, *text, command.request);
   if (!start) return start.error();
-  if (!start->note.empty()) std::fprintf(stderr, "note: %s\n", start->note.c_str());
+  for (const std::string& note : start->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   options.prompt = start->options.prompt;
   return {};
 }

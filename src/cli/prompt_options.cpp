@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 
 #include "base/nearest.h"
 #include "cli/civil_time.h"
@@ -189,6 +190,11 @@ Result<ChatText> read_chat(const PromptOptions& command, const std::string& path
   return ChatText{std::move(*text), from_stdin ? "<stdin>" : path};
 }
 
+void report_effort(const PromptOptions& options, const Conversation& conversation) {
+  if (options.effort.empty()) return;
+  for (const std::string& note : passes::notes_of_effort(conversation)) std::fprintf(stderr, "note: %s\n", note.c_str());
+}
+
 Result<PromptRequest> open_request(const PromptOptions& options, const PromptSetup& setup, const std::string& path) {
   Result<ChatText> chat = read_chat(options, path);
   if (!chat) return chat.error();
@@ -196,6 +202,7 @@ Result<PromptRequest> open_request(const PromptOptions& options, const PromptSet
   Value id;
   Result<void> read = consume_request(conversation, std::move(chat->text), chat->name, setup.request, id);
   if (!read) return read.error();
+  report_effort(options, conversation);
   const Result<Template>& compiled = setup.chosen->compiled(has_tools(conversation));
   if (!compiled) return compiled.error();
   return PromptRequest{std::move(conversation), id, *compiled};

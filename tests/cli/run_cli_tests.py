@@ -227,6 +227,13 @@ def test_an_effort_and_what_is_said_beside_it():
         contains(got[1], "reasoning_effort: set by chat_template_kwargs, in place of what is said beside it")
 
 
+def test_an_option_without_effect_is_no_secret():
+    with template("{{ messages[0].content }}") as d:
+        for options, said in (([], ""), (["--reasoning-effort", "low"], "note: reasoning_effort: of no effect: "), (["--reasoning-effort", "low", "--json"], "note: ")):
+            err = run("render", "-t", d / "t.jinja", *options, stdin=HELLO)[1]
+            assert err.startswith(said) and (said != "" or err == ""), err
+
+
 def test_names_are_not_empty():
     with template("{{ messages[0].content }}") as d:
         for options in (["-t", ""], ["-t", d / "t.jinja", "--syntax", ""], ["-t", d / "t.jinja", ""]):
