@@ -73,13 +73,16 @@ TemplateCapabilities find_needed(const Template& chat_template, const DeriveOpti
   TemplateCapabilities can;
   CallProbe call;
   TurnFacts turn;
-  if ((needs & ~kNeedsEffort) != 0) {
+  const bool reasoning = (needs & kNeedsReasoning) != 0;
+  const bool calls = (needs & (kNeedsCalls | content_of_role("assistant") | content_of_role("tool"))) != 0;
+  if (reasoning) {
     turn = find_facts(prober, &call);
+  } else if (calls) {
+    call = find_convention(prober);
   } else {
     choose_content(prober);
   }
   can.calls = call.shows != Shows::no;
-  const bool reasoning = (needs & kNeedsReasoning) != 0;
   std::vector<ThinkingSwitch> switches;
   if (reasoning || (needs & kNeedsEffort) != 0) switches = find_switches(prober);
   can.efforts = efforts_of(switches, prober.facts().syntax);

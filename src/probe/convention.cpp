@@ -80,12 +80,22 @@ void shorten_headers(Prober& prober, TurnFacts& turn, const CallProbe& call) {
   }
 }
 
+CallProbe find_calls_convention(Prober& prober) {
+  CallProbe found = CallSearch(prober).run();
+  prober.convention = found.convention;
+  return found;
+}
+
 }  // namespace
+
+CallProbe find_convention(Prober& prober) {
+  choose_content(prober);
+  return find_calls_convention(prober);
+}
 
 TurnFacts find_facts(Prober& prober, CallProbe* call) {
   TurnFacts turn = find_turn(prober);
-  const CallProbe found = CallSearch(prober).run();
-  prober.convention = found.convention;
+  const CallProbe found = find_calls_convention(prober);
   if (turn.found) shorten_headers(prober, turn, found);
   if (call != nullptr) *call = found;
   return turn;
