@@ -56,7 +56,7 @@ struct GrammarNote {
   std::string path;     ///< of the schema in the tools: "[0].function.parameters.properties.when"
   std::string keyword;  ///< e.g. "uniqueItems"; "" for the schema as a whole
   std::string why;
-  bool left_out = false;  ///< a tool, a member or a value that no reply has; false: the grammar allows more than the schema
+  bool left_out = false;  ///< a tool, a member, a value or an order that no reply has; false: the grammar allows more
 };
 
 /// The languages of grammars.

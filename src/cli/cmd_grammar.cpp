@@ -131,7 +131,7 @@ void count_notes(const std::vector<GrammarNote>& notes) {
   const auto left_out = std::count_if(notes.begin(), notes.end(), [](const GrammarNote& note) { return note.left_out; });
   const auto wider = static_cast<std::ptrdiff_t>(notes.size()) - left_out;
   if (wider > 0) std::fprintf(stderr, "note: the grammar allows more than the schemas, in places: %td; --notes lists them\n", wider);
-  if (left_out > 0) std::fprintf(stderr, "note: the grammar leaves out tools, members or values: %td; --notes lists them\n", left_out);
+  if (left_out > 0) std::fprintf(stderr, "note: the grammar allows less than was asked for, in places: %td; --notes lists them\n", left_out);
 }
 
 int run_grammar(GrammarCommand& command) {

@@ -13,6 +13,9 @@ namespace {
 constexpr std::pair<std::string_view, std::string_view> kUnknownTokens[] = {
     {"bos_token", kUnknownToken}, {"eos_token", kUnknownToken}, {"unk_token", kUnknownToken}, {"pad_token", kUnknownToken}};
 
+/// Bytes of all prompts that are kept together: a hundred and forty real ones have one or two.
+constexpr std::size_t kMostKept = std::size_t{16} << 20;
+
 /// What one experiment may use of what all may.
 Limits share_of(Limits all) {
   constexpr std::uint64_t kExperiments = 64;
@@ -219,8 +222,15 @@ void Prober::set_variables(Conversation& chat) const {
 const Shot& Prober::take_json(std::string request, bool generation) {
   request += generation ? '+' : '-';
   const auto [known, is_new] = shots_.try_emplace(std::move(request));
-  if (is_new) fill(known->second, std::string_view(known->first).substr(0, known->first.size() - 1), generation);
-  return known->second;
+  Shot& shot = known->second;
+  if (!is_new) return shot;
+  if (kept_ > kMostKept) {
+    shot.problem = "the prompts of experiments are too long together";
+    return shot;
+  }
+  fill(shot, std::string_view(known->first).substr(0, known->first.size() - 1), generation);
+  kept_ += shot.text.size();
+  return shot;
 }
 
 Shot Prober::take_once(const Scene& scene) {

@@ -135,6 +135,7 @@ class Prober {
   Rendering prompt_;
   Workspace workspace_;
   std::size_t count_ = 0;
+  std::size_t kept_ = 0;  ///< bytes of the prompts in shots_
 };
 
 /// Where reasoning stands in content, as a reasoning_key: `content[].type=T` for a part of the type T in a list,

@@ -77,7 +77,7 @@ def main():
     wishes(request)
     prompts()
 
-    for tools, said in (([1, {"type": "web_search"}], "leaves out tools, members or values: 2"),
+    for tools, said in (([1, {"type": "web_search"}], "allows less than was asked for, in places: 2"),
                         ([{"name": "f", "parameters": 3}], "allows more than the schemas, in places: 1")):
         code, out, err = run("--syntax", "gbnf", "-f", "rnj-1", "--tools", "-", stdin=json.dumps(tools))
         check(f"notes of {tools}", code == 0 and said in err and err.count("note:") == 1, err)

@@ -119,6 +119,11 @@ TEST(Derive, ATemplateThatOnlyRaisesIsNone) {
   EXPECT_FALSE(found.missing.empty());
 }
 
+TEST(Derive, PromptsAreBoundedTogether) {
+  const DerivedFormat found = derived("{% for m in messages %}[{{ m.role }}]{{ m.content }}</s>{% endfor %}{{ 'x' * 1000000 }}");
+  EXPECT_LT(found.renders, 20u);
+}
+
 TEST(Derive, EveryBuiltInTemplateIsVerified) {
   for (const BuiltinFormat& builtin : builtin_formats()) {
     DeriveOptions options;
