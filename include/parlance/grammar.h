@@ -104,8 +104,8 @@ Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& op
 
 /// How values are written by a schema.
 struct ValueGrammarOptions {
-  bool open = false;       ///< as GrammarOptions::open
-  bool any_order = false;  ///< as GrammarOptions::any_order
+  bool open = false;                   ///< as GrammarOptions::open
+  bool any_order = false;              ///< as GrammarOptions::any_order
   std::string_view name = "<schema>";  ///< what errors call the schema's text
 };
 

@@ -1,9 +1,9 @@
 // The options of commands that render prompts. Begin reading at request_of and render_options_of.
 #include "cli/prompt_options.h"
 
-#include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstdio>

@@ -64,7 +64,8 @@ bool is_word(std::string_view name, Value given) {
   const bool is_switch = name == "think" || name == "thinking" || name == "reasoning";
   if (given.kind == Kind::boolean) return is_switch;
   if (given.kind != Kind::dict) return given.is_leaf();
-  const Value inner = name == "reasoning" ? member_value(given, "effort") : name == "thinking" ? member_value(given, "type") : given;
+  const Value inner = name == "reasoning" ? member_value(given, "effort") : name == "thinking" ? member_value(given, "type")
+                                                                                               : given;
   return inner.is_undefined() || inner.is_none() || inner.is_leaf();
 }
 

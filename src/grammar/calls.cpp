@@ -50,7 +50,8 @@ std::vector<Stop> ReplyGrammar::openings() {
     const bool known = std::any_of(stops.begin(), stops.end(), [&](const Stop& stop) { return stop.literal == text; });
     if (known) continue;
     const bool single = form.layout == CallLayout::single;
-    stops.push_back({text, allows_text_behind() ? call_and_text(groups_[i]) : single ? single_calls(i, false) : grouped_calls(groups_[i], false)});
+    stops.push_back({text, allows_text_behind() ? call_and_text(groups_[i]) : single ? single_calls(i, false)
+                                                                                     : grouped_calls(groups_[i], false)});
   }
   const bool headed = std::any_of(groups_.begin(), groups_.end(), [](const Group& g) { return g.form->headed; });
   for (const ReplyTurn& turn : format_.turns) {

@@ -72,7 +72,7 @@ struct Shape {
   Schemas extra_schemas{};
   bool impossible = false;             ///< no object at all
   bool not_empty = false;
-  Value schema{};                      ///< the first of those that say it, for notes
+  Value schema{};  ///< the first of those that say it, for notes
 };
 
 /// How the members of an object are written, each by its own function.

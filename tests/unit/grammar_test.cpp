@@ -34,7 +34,7 @@ TEST(GrammarTest, MembersInAnyOrder) {
     bool accepted;
   };
 #define TWO R"({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "null"}, "c": {"const": 1}}, "required": ["b"])"
-#define MANY                                                                                                                       \
+#define MANY \
   R"({"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 2}, "c": {"const": 3}, "d": {"const": 4}, "e": {"const": 5}, "f": {"const": 6}})"
   const Row rows[] = {
       {TWO "}", R"({"b": null})", true},
