@@ -41,13 +41,12 @@ class AnyOrder {
     if (after_[left] != kNone) return after_[left];
     const RuleId rule = ir_.add_rule(name_ + "-rest");
     after_[left] = ir_.rule(rule);
-    std::vector<NodeId> ways;
-    if (free != ir_.never()) ways.push_back(ir_.sequence({separator_, free, after_[left]}));
+    std::vector<NodeId> ways = {ir_.sequence({free, after_[left]})};
     for (std::size_t i = 0; i < once.size(); ++i) {
-      if ((left & bit(i)) != 0) ways.push_back(ir_.sequence({separator_, once[i].node, after(left & ~bit(i))}));
+      if ((left & bit(i)) != 0) ways.push_back(ir_.sequence({once[i].node, after(left & ~bit(i))}));
     }
-    if (may_end(left)) ways.push_back(ir_.empty());
-    ir_.set_body(rule, ir_.choice(ways));
+    const NodeId further = ir_.sequence({separator_, ir_.choice(ways)});
+    ir_.set_body(rule, may_end(left) ? ir_.optional(further) : further);
     return after_[left];
   }
 
