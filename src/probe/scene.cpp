@@ -2,6 +2,7 @@
 #include "probe/scene.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "value/dict.h"
 #include "value/json.h"
@@ -183,6 +184,14 @@ std::size_t end_of_messages(std::string_view request) {
   return tools != std::string_view::npos ? tools : request.size() - std::string_view("]}").size();
 }
 
+Stretch Shot::whole() const {
+  if (places_.size() != text.size()) {
+    places_.assign(text.size(), 0);
+    for (const Literal& one : literals) std::iota(places_.begin() + one.begin, places_.begin() + one.end, one.place);
+  }
+  return {text, places_};
+}
+
 const Shot& Prober::take(const Scene& scene) { return take_json(request_of(scene, convention), scene.generation); }
 
 Result<void> Prober::render_once(const Conversation& chat, const RenderOptions& rendering, Rendering& prompt) {
@@ -260,10 +269,8 @@ void Prober::fill(Shot& shot, std::string_view request, bool generation) {
   }
   shot.rendered = true;
   shot.text = std::string(prompt_.text());
-  shot.places.assign(shot.text.size(), 0);
   for (const Span& span : prompt_.spans()) {
-    if (span.origin != Origin::literal) continue;
-    for (std::uint32_t i = span.begin; i < span.end; ++i) shot.places[i] = 1 + span.template_begin + (i - span.begin);
+    if (span.origin == Origin::literal) shot.literals.push_back({span.begin, span.end, 1 + span.template_begin});
   }
   const std::size_t user = shot.text.rfind(kUser);
   shot.tail_from = user == std::string::npos ? shot.text.size() : user + kUser.size();

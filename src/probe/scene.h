@@ -93,11 +93,18 @@ struct Shot {
   std::string problem;                ///< what a template raised
   bool refused = false;               ///< by raise_exception, which is an answer; else something went wrong
   std::string text;
-  std::vector<std::uint32_t> places;  ///< beside text
+  /// A part of the text that is the template's own from a byte on.
+  struct Literal {
+    std::uint32_t begin, end, place;
+  };
+  std::vector<Literal> literals;
   std::size_t tail_from = 0;          ///< behind the user's text
   explicit operator bool() const { return rendered; }
-  Stretch whole() const { return {text, places}; }
+  Stretch whole() const;
   Stretch tail() const { return whole().from(tail_from); }
+
+ private:
+  mutable std::vector<std::uint32_t> places_;  ///< beside text, once they are asked for: few experiments need them
 };
 
 /// Renders scenes with one template.
