@@ -4,15 +4,15 @@
 #   make test     build, and run everything: cases, oracle, corpus (if there), random templates
 #   make bench    the table of speeds
 #   make asan     all tests under ASan and UBSan        make tsan    the tests of threads under TSan
-#   make fuzz     each fuzz target for FUZZ_SECONDS     make format  clang-format of what git says is changed
-#   make lint     clang-tidy
+#   make fuzz     each fuzz target for FUZZ_SECONDS     make lint    clang-tidy
+#   make format   clang-format of the lines that are changed since BASE, the last commit; make format_check only shows them
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 PYTHON ?= python3
 PARLANCE = build/release/parlance
 CTEST = ctest --output-on-failure -j $(JOBS)
 QUIET = > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
-.PHONY: demo test bench asan tsan fuzz format lint setup test_setup release oracle clean
+.PHONY: demo test bench asan tsan fuzz format format_check lint setup test_setup release oracle clean
 
 demo: setup
 	@cmake --preset release $(QUIET)
@@ -67,8 +67,17 @@ fuzz:
 	@$(PYTHON) tools/fuzz_seeds.py build/asan/corpus
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) sh fuzz/run.sh build/asan
 
+BASE ?= HEAD
+FORMAT = git clang-format-14 --binary clang-format-14 --style file --extensions cpp,h
 format:
-	@git diff --name-only --diff-filter=d HEAD -- '*.cpp' '*.h' | xargs -r clang-format-14 -i
+	@sh tools/setup.sh full
+	@$(FORMAT) $(BASE)
+
+# Fails where a line that is changed since BASE is not as clang-format writes it.
+format_check:
+	@sh tools/setup.sh full
+	@$(FORMAT) --diff $(BASE) | tee build/format.diff
+	@! grep -q '^@@' build/format.diff
 
 lint: release
 	@git ls-files 'src/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy-14 -p build/release --quiet

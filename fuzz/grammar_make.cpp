@@ -23,13 +23,15 @@ void print(const Grammar& grammar, std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 3) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
-  if (const auto values = make_value_grammar(text, (data[1] & 1) != 0)) print(*values, text);
+  if (const auto values = make_value_grammar(text, {.open = (data[1] & 1) != 0, .any_order = (data[1] & 16) != 0})) print(*values, text);
   const auto formats = builtin_formats();
   const auto format = ReplyFormat::from_json(formats[data[0] % formats.size()].reply);
   if (!format) std::abort();
   GrammarOptions options;
   options.tools = R"([{"name": "f", "parameters": )" + std::string(text) + "}]";
   options.open = (data[1] & 1) != 0;
+  options.any_order = (data[1] & 16) != 0;
+  options.text_around_calls = (data[1] & 32) != 0;
   options.parallel = (data[1] & 2) != 0;
   options.reasoning = (data[1] & 4) != 0;
   options.choice = (data[1] & 8) != 0 ? ToolChoice::required : ToolChoice::automatic;

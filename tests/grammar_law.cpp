@@ -1,7 +1,8 @@
 // The law of grammars: what a grammar allows, the reader of the same format reads without a malformed event, to calls that
 // are complete, of declared tools, as many as may be. grammar_law --formats FOLDER [--count N] [--seed N] [--only NAME]
 //
-// Every format is sampled for each tool choice, with parallel calls and without, with reasoning and without. What was sampled
+// Every format is sampled for each tool choice, with parallel calls and without, with reasoning and without, as declared and with
+// members in any order and text round calls. What was sampled
 // is accepted by the matcher; with a planted fault the matcher refuses it unless the reader takes it for a good reply too.
 // Prints a line for each format. Begin reading at check().
 #include <cstdio>
@@ -32,6 +33,7 @@ struct Setting {
   ToolChoice choice;
   bool parallel;
   bool reasoning;
+  bool loose;  ///< members in any order, text round calls
 };
 
 std::string contents(const std::filesystem::path& path) {
@@ -97,7 +99,7 @@ class Law {
     for (const ToolChoice choice : {ToolChoice::automatic, ToolChoice::required, ToolChoice::named, ToolChoice::none}) {
       for (const bool parallel : {true, false}) {
         for (const bool reasoning : {true, false}) {
-          if (!check({choice, parallel, reasoning})) return false;
+          if (!check({choice, parallel, reasoning, false}) || !check({choice, parallel, reasoning, true})) return false;
         }
       }
     }
@@ -129,10 +131,11 @@ class Law {
     options.name = *names_.begin();
     options.parallel = setting.parallel;
     options.reasoning = setting.reasoning;
+    options.any_order = options.text_around_calls = setting.loose;
     const Result<Grammar> grammar = make_grammar(format_, options);
     if (!grammar) return format_.calls.empty() || report("no grammar", grammar.error().display());
     tests::GrammarSampler sampler(grammar->data().ir, grammar->data().root, random_());
-    for (std::size_t i = 0; i < count_ / 16; ++i) {
+    for (std::size_t i = 0; i < count_ / 32; ++i) {
       const std::string text = sampler.sample();
       const Read got = read(format_, reader_, text);
       const std::string fault = fault_of(got, setting, names_);

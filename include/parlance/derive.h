@@ -74,7 +74,8 @@ struct EffortSetting {
 
 /// What a template can do, found by rendering. An unset text means that no experiment rendered.
 struct TemplateCapabilities {
-  /// Role and what becomes of a message with it: "renders", "raises" or "dropped".
+  /// Role and what becomes of a message with it, as the first message or behind the call that it answers, in whichever shape of
+  /// content shows: "renders"; "dropped" where no shape shows and the template does not mind; else "raises".
   std::vector<std::pair<std::string, std::string>> roles;
   /// Order of messages and what becomes of them, in the shape of content that shows: "system", "developer" (as the first
   /// message), "systems in a row", "developer behind system", "later system",
@@ -144,7 +145,7 @@ struct DerivedFormat {
 ///     special_tokens  none     variables of the model, name and text: bos_token, eos_token, …
 ///     variables       none     what requests say besides messages and tools, name and JSON: chat_template_kwargs
 ///     limits          see Limits  bounds of all experiments together: each gets a 64th of the steps and of the memory, and
-///                                 a prompt of at most 1 MiB
+///                                 a prompt of at most 1 MiB; prompts together have 16 MiB
 struct DeriveOptions {
   std::optional<ReplyFormat> format{};
   std::string response_template{};

@@ -44,13 +44,19 @@ struct GrammarOptions {
   /// True: all that the schemas allow: members that they do not name, any type where they name none, and any text where
   /// they name a `format`. False, which suits models better: that only where a schema asks for it.
   bool open = false;
+  /// True: members of objects come in any order. Up to five are each written once; of more, each may come again, and of those
+  /// that are required up to five are sure to come, as notes say. Arguments that are no JSON keep their order past five.
+  bool any_order = false;
+  /// True: where the model decides and calls are marked, text may also stand between calls and behind them.
+  bool text_around_calls = false;
 };
 
-/// What a schema says that the grammar does not hold a model to: there it allows more.
+/// What a schema says that the grammar does not hold a model to, which allows more; or what it leaves out.
 struct GrammarNote {
   std::string path;     ///< of the schema in the tools: "[0].function.parameters.properties.when"
   std::string keyword;  ///< e.g. "uniqueItems"; "" for the schema as a whole
   std::string why;
+  bool left_out = false;  ///< a tool, a member, a value or an order that no reply has; false: the grammar allows more
 };
 
 /// The languages of grammars.
@@ -71,11 +77,13 @@ class Grammar {
  public:
   /// The grammar as text. The same grammar gives the same text.
   std::string to_text(GrammarSyntax syntax) const;
-  /// Where it allows more than the schemas do, in the order in which that was found.
+  /// Where it allows more than the schemas do, or less, in the order in which that was found.
   const std::vector<GrammarNote>& notes() const;
   /// Whether the grammar allows this text, from its first byte to its last. Takes time and memory for the text's size times
   /// that of the rules in use: for tests and tools.
   bool accepts(std::string_view text) const;
+  /// Whether it accepts no text at all, since no value fits the schema.
+  bool is_empty() const;
 
   struct Data;
   explicit Grammar(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
@@ -94,9 +102,16 @@ class Grammar {
 /// there is no tool (or none of that name, or none that a value fits), or when the format has no calls.
 Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& options = {});
 
-/// The grammar of a JSON text by a schema, as for a request's `response_format`. `open` is GrammarOptions::open, `name` what errors call the
-/// schema's text.
-/// Fails with: json (place) when the schema is no JSON. A schema that no value fits gives a grammar that accepts nothing.
-Result<Grammar> make_value_grammar(std::string_view schema, bool open = false, std::string_view name = "<schema>");
+/// How values are written by a schema.
+struct ValueGrammarOptions {
+  bool open = false;                   ///< as GrammarOptions::open
+  bool any_order = false;              ///< as GrammarOptions::any_order
+  std::string_view name = "<schema>";  ///< what errors call the schema's text
+};
+
+/// The grammar of a JSON text by a schema, as for a request's `response_format`.
+/// Fails with: json (place) when the schema is no JSON. A schema that no value fits gives a grammar that accepts nothing:
+/// Grammar::is_empty().
+Result<Grammar> make_value_grammar(std::string_view schema, const ValueGrammarOptions& options = {});
 
 }  // namespace parlance

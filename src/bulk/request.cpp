@@ -4,6 +4,7 @@
 #include "conversation/conversation.h"
 #include "conversation/edit.h"
 #include "conversation/normalise.h"
+#include "conversation/passes_for_templates.h"
 
 namespace parlance {
 namespace {
@@ -27,6 +28,7 @@ Result<void> complete(Conversation& conversation, const Result<void>& read,
   }
   state.settle();
   for (const auto& [variable, json] : options.variables) {
+    if (options.read.normalise) passes::note_overruled_effort(state, variable, json);
     if (Result<void> set = conversation.set_json(variable, json); !set) return set;
   }
   if (options.model == nullptr) return {};

@@ -1,5 +1,6 @@
 // parlance grammar: what constrains a model to well-formed replies, in the language of an engine. Begin reading at run_grammar.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -26,18 +27,30 @@ struct GrammarCommand {
   bool no_parallel = false;
   bool no_reasoning = false;
   bool open = false;
+  bool any_order = false;
+  bool text_around_calls = false;
   bool notes = false;
 };
 
 Result<std::string> read_input(const std::string& path) { return read_file(path == "-" ? "/dev/stdin" : path); }
 
-Error no_request(const std::string& path) {
+Error input_error(ErrorCode code, std::string message, const std::string& path, std::string hint) {
   Error::Parts parts;
-  parts.code = ErrorCode::conversation;
-  parts.message = "a request is an object";
+  parts.code = code;
+  parts.message = std::move(message);
   parts.input_path = path;
-  parts.hint = "with `tools`, and `messages` where the prompt's end matters; a list of tools alone is for --tools";
+  parts.hint = std::move(hint);
   return Error(std::move(parts));
+}
+
+Error no_request(const std::string& path) {
+  return input_error(ErrorCode::conversation, "a request is an object", path,
+                     "with `tools`, and `messages` where the prompt's end matters; a list of tools alone is for --tools");
+}
+
+Error no_value(const std::string& path) {
+  return input_error(ErrorCode::value, "no value fits the schema", path,
+                     "a model can write nothing by it: look for false, and for keywords that exclude each other");
 }
 
 /// A request tells its tools, which of them may be called, and where its prompt ends.
@@ -52,7 +65,7 @@ Result<void> take_request(GrammarOptions& options, const ReplySource& source, co
   if (command.has_prompt || member(document.root(), "messages") == nullptr) return {};
   const Result<ReplyStart> start = start_of_request(source, command.wish, *text, command.request);
   if (!start) return start.error();
-  if (!start->note.empty()) std::fprintf(stderr, "note: %s\n", start->note.c_str());
+  for (const std::string& note : start->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   options.prompt = start->options.prompt;
   return {};
 }
@@ -72,16 +85,21 @@ Result<GrammarOptions> options_of(const ReplySource& source, const GrammarComman
   options.parallel = options.parallel && !command.no_parallel;
   options.reasoning = !command.no_reasoning;
   options.open = command.open;
+  options.any_order = command.any_order;
+  options.text_around_calls = command.text_around_calls;
   if (command.has_prompt) options.prompt = command.prompt;
   return options;
 }
 
 Result<Grammar> make_of_schema(const GrammarCommand& command) {
   const bool of_reply = command.wish.prompt.wish.any() || !command.wish.reply_format.empty() || !command.wish.tools.empty() ||
-                        !command.request.empty() || !command.tool_choice.empty() || command.has_prompt || command.no_parallel || command.no_reasoning;
-  if (of_reply) return usage("--schema is a grammar of JSON, not of replies", "of the other options it takes --syntax, --open and --notes");
+                        !command.request.empty() || !command.tool_choice.empty() || command.has_prompt || command.no_parallel || command.no_reasoning ||
+                        command.text_around_calls;
+  if (of_reply) return usage("--schema is a grammar of JSON, not of replies", "of the other options it takes --syntax, --open, --any-order and --notes");
   const Result<std::string> text = read_input(command.schema);
-  return text ? make_value_grammar(*text, command.open, command.schema) : Result<Grammar>(text.error());
+  if (!text) return text.error();
+  Result<Grammar> made = make_value_grammar(*text, {.open = command.open, .any_order = command.any_order, .name = command.schema});
+  return made && made->is_empty() ? Result<Grammar>(no_value(command.schema)) : std::move(made);
 }
 
 Result<Grammar> make(GrammarCommand& command) {
@@ -102,17 +120,29 @@ Result<Grammar> make(GrammarCommand& command) {
 
 // ---- the command
 
+void list_notes(const std::vector<GrammarNote>& notes) {
+  for (const GrammarNote& note : notes) {
+    const std::string keyword = note.keyword.empty() ? "" : note.keyword + ": ";
+    std::fprintf(stderr, "%s: %s%s\n", note.path.empty() ? "schema" : note.path.c_str(), keyword.c_str(), note.why.c_str());
+  }
+}
+
+void count_notes(const std::vector<GrammarNote>& notes) {
+  const auto left_out = std::count_if(notes.begin(), notes.end(), [](const GrammarNote& note) { return note.left_out; });
+  const auto wider = static_cast<std::ptrdiff_t>(notes.size()) - left_out;
+  if (wider > 0) std::fprintf(stderr, "note: the grammar allows more than the schemas, in places: %td; --notes lists them\n", wider);
+  if (left_out > 0) std::fprintf(stderr, "note: the grammar allows less than was asked for, in places: %td; --notes lists them\n", left_out);
+}
+
 int run_grammar(GrammarCommand& command) {
   const std::optional<GrammarSyntax> syntax = find_grammar_syntax(command.syntax);
   if (!syntax) return report(usage("there is no syntax '" + command.syntax + "'", "gbnf, lark, structural-tag or json-schema"));
   const Result<Grammar> grammar = make(command);
   if (!grammar) return report(grammar.error());
-  for (const GrammarNote& note : grammar->notes()) {
-    if (!command.notes) break;
-    std::fprintf(stderr, "%s: %s: %s\n", note.path.empty() ? "schema" : note.path.c_str(), note.keyword.c_str(), note.why.c_str());
-  }
-  if (!command.notes && !grammar->notes().empty()) {
-    std::fprintf(stderr, "note: the grammar allows more than the schemas, in places: %zu; --notes lists them\n", grammar->notes().size());
+  if (command.notes) {
+    list_notes(grammar->notes());
+  } else {
+    count_notes(grammar->notes());
   }
   return print(grammar->to_text(*syntax));
 }
@@ -149,6 +179,8 @@ Run declare_grammar(CLI::App& app) {
   app.add_flag("--no-parallel", c.no_parallel, "At most one call");
   app.add_flag("--no-reasoning", c.no_reasoning, "No reasoning, but what the prompt has opened is closed");
   app.add_flag("--open", c.open, "Allow what schemas do not forbid: members that they do not name, any type");
+  app.add_flag("--any-order", c.any_order, "Members of objects in any order, not as the schemas declare them");
+  app.add_flag("--text-around-calls", c.text_around_calls, "Where the model decides: text between calls and behind them, too");
   app.add_flag("--notes", c.notes, "List on standard error where the grammar allows more than the schemas");
   return [command] { return run_grammar(*command); };
 }

@@ -164,7 +164,7 @@ Result<ReplyOptions> options_of(const ReplySource& source, const ReadCommand& co
   if (!text) return text.error();
   Result<ReplyStart> start = start_of_request(source, command.wish, std::move(*text), command.request);
   if (!start) return start.error();
-  if (!start->note.empty()) std::fprintf(stderr, "note: %s\n", start->note.c_str());
+  for (const std::string& note : start->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   return std::move(start->options);
 }
 

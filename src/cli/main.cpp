@@ -58,6 +58,15 @@ int refuse(const CLI::App& app, const CLI::ParseError& error, int argc, char** a
   return report(Error(std::move(parts)));
 }
 
+/// What names something cannot be empty: `--tools "$UNSET"` would count as not given. Free text may be.
+void forbid_empty(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    const bool free_text = option->nonpositional() && option->get_type_name() == "TEXT";
+    if (option->get_items_expected_max() == 0 || free_text) continue;
+    option->check([](const std::string& given) { return given.empty() ? std::string("names nothing: the text is empty") : std::string(); });
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App app("parlance: chat templates, rendered exactly");
   app.name("parlance");
@@ -73,6 +82,7 @@ int run(int argc, char** argv) {
     if (argc < 2 || argv[1] != command.name) continue;
     if (command.program != this_program()) return become(command.program, argv);
     chosen = command.declare(*sub);
+    forbid_empty(*sub);
     used = sub;
   }
   try {

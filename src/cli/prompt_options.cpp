@@ -1,15 +1,17 @@
 // The options of commands that render prompts. Begin reading at request_of and render_options_of.
 #include "cli/prompt_options.h"
 
-#include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 
 #include "base/nearest.h"
 #include "cli/civil_time.h"
 #include "cli/report.h"
+#include "conversation/passes_for_templates.h"
 
 namespace parlance::cli {
 namespace {
@@ -188,6 +190,11 @@ Result<ChatText> read_chat(const PromptOptions& command, const std::string& path
   return ChatText{std::move(*text), from_stdin ? "<stdin>" : path};
 }
 
+void report_effort(const PromptOptions& options, const Conversation& conversation) {
+  if (options.effort.empty()) return;
+  for (const std::string& note : passes::notes_of_effort(conversation)) std::fprintf(stderr, "note: %s\n", note.c_str());
+}
+
 Result<PromptRequest> open_request(const PromptOptions& options, const PromptSetup& setup, const std::string& path) {
   Result<ChatText> chat = read_chat(options, path);
   if (!chat) return chat.error();
@@ -195,6 +202,7 @@ Result<PromptRequest> open_request(const PromptOptions& options, const PromptSet
   Value id;
   Result<void> read = consume_request(conversation, std::move(chat->text), chat->name, setup.request, id);
   if (!read) return read.error();
+  report_effort(options, conversation);
   const Result<Template>& compiled = setup.chosen->compiled(has_tools(conversation));
   if (!compiled) return compiled.error();
   return PromptRequest{std::move(conversation), id, *compiled};
@@ -231,7 +239,7 @@ void declare_effort(CLI::App& app, PromptOptions& c) {
   app.add_option("--reasoning-effort", c.effort,
                  "How much the model reasons: none, minimal, low, medium, high,\nxhigh or max; parlance format shows what that sets")
       ->type_name("EFFORT")
-      ->check(CLI::IsMember({"none", "minimal", "low", "medium", "high", "xhigh", "max"}));
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(passes::kEfforts), std::end(passes::kEfforts))));
 }
 
 void declare_request_options(CLI::App& app, PromptOptions& c) {

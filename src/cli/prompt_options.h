@@ -75,6 +75,8 @@ struct PromptRequest {
   Value id;
   Template compiled;
 };
+/// Says on standard error where an effort that an option asks for is not taken so.
+void report_effort(const PromptOptions& options, const Conversation& conversation);
 /// Reads a request as read_chat() does. Fails as consume_request() and compile_chosen() do.
 Result<PromptRequest> open_request(const PromptOptions& options, const PromptSetup& setup, const std::string& path);
 

@@ -9,6 +9,7 @@
 #include "cli/derive_choice.h"
 #include "cli/report.h"
 #include "conversation/edit.h"
+#include "conversation/passes_for_templates.h"
 #include "parlance/json.h"
 #include "parlance/reply_prompt.h"
 #include "parlance/response_template.h"
@@ -143,6 +144,7 @@ Result<ReplyStart> start_of_request(const ReplySource& source, const ReplyWish& 
   Value id;
   if (Result<void> read = consume_request(conversation, std::move(request), name, options, id); !read) return read.error();
   ReplyStart start{{.tools = source.tools}, {}};
+  if (!wish.prompt.effort.empty()) start.notes = passes::notes_of_effort(conversation);
   if (!source.tools.known()) {
     Result<ReplyTools> tools = tools_of(conversation);
     if (!tools) return tools.error();
@@ -157,7 +159,8 @@ Result<ReplyStart> start_of_request(const ReplySource& source, const ReplyWish& 
   }
   if (prompt.error().code() == ErrorCode::conversation) start.options.prompt = continued_prompt(source.format, conversation);
   const std::string_view from = start.options.prompt ? "as going on with its last message" : "from where its prompts usually end";
-  start.note = "the template does not render this request (" + std::string(prompt.error().message()) + "), so the reply is read " + std::string(from);
+  start.notes.push_back("the template does not render this request (" + std::string(prompt.error().message()) + "), so the reply is read " +
+                        std::string(from));
   return start;
 }
 

@@ -28,7 +28,7 @@ Result<ReplySource> open_reply_source(ReplyWish& wish);
 /// How one reply is read, and what is to be said of it.
 struct ReplyStart {
   ReplyOptions options;
-  std::string note;
+  std::vector<std::string> notes;
 };
 /// How the reply to `request`, which is JSON, is read: with its tools, from where its prompt ends. Where the template does not
 /// render the request, from where its prompts usually end, with a note that says why: a reply is there all the same.

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 #include "bulk/jsonl.h"
 #include "bulk/result_json.h"
 #include "cli/report.h"
@@ -39,9 +41,11 @@ Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish,
   parser.feed(leaf_text(*reply), sink);
   parser.finish(sink);
   std::string json = message.to_json(call_ids(wish));
-  if (start->note.empty()) return json;
+  if (start->notes.empty()) return json;
   json.pop_back();
-  append_json_string(json += ", \"notes\": [", start->note);
+  char sign = '[';
+  json += ", \"notes\": ";
+  for (const std::string& note : start->notes) append_json_string(json += std::exchange(sign, ','), note);
   return json += "]}";
 }
 

@@ -8,6 +8,7 @@
 //     {"type": "auto" | "any" | "none"}  {"type": "tool", "name": N}                Anthropic
 #include "cli/tool_choice.h"
 
+#include <optional>
 #include <vector>
 
 #include "value/dict.h"
@@ -31,6 +32,22 @@ std::string text_of(Value value) { return value.is_string() ? std::string(leaf_t
 std::string name_in(Value tool) {
   const std::string inner = text_of(member_value(member_value(tool, "function"), "name"));
   return inner.empty() ? text_of(member_value(tool, "name")) : inner;
+}
+
+Error no_flag(std::string path) {
+  Error::Parts parts;
+  parts.code = ErrorCode::value;
+  parts.message = "this is neither true nor false";
+  parts.input_path = std::move(path);
+  return Error(std::move(parts));
+}
+
+/// Whether a member is true; nothing where it is missing or null. Fails where it is anything else.
+Result<std::optional<bool>> flag_in(Value of, std::string_view name, std::string_view path) {
+  const Value flag = member_value(of, name);
+  if (flag.is_undefined() || flag.is_none()) return std::optional<bool>();
+  if (!flag.is(Kind::boolean)) return no_flag(std::string(path) + std::string(name));
+  return std::optional<bool>(flag.integer != 0);
 }
 
 bool is_mode(std::string_view word) { return word == "auto" || word == "required" || word == "any" || word == "none"; }
@@ -97,8 +114,11 @@ Result<void> take_tool_options(GrammarOptions& options, Value request) {
   if (!tools.is_undefined()) options.tools = json_text(tools);
   const Value choice = member_value(request, "tool_choice");
   if (auto taken = take_choice(options, tools, choice); !taken) return taken.error();
-  if (const Value parallel = member_value(request, "parallel_tool_calls"); parallel.is(Kind::boolean)) options.parallel = parallel.integer != 0;
-  if (const Value one = member_value(choice, "disable_parallel_tool_use"); one.is(Kind::boolean) && one.integer != 0) options.parallel = false;
+  const Result<std::optional<bool>> parallel = flag_in(request, "parallel_tool_calls", "");
+  if (!parallel) return parallel.error();
+  const Result<std::optional<bool>> single = flag_in(choice, "disable_parallel_tool_use", "tool_choice.");
+  if (!single) return single.error();
+  options.parallel = parallel->value_or(options.parallel) && !single->value_or(false);
   return {};
 }
 

@@ -1,11 +1,22 @@
 // How much reasoning a request asks for, as the variables of one template. Begin reading at reasoning_effort.
+#include <algorithm>
+
+#include "conversation/normalise.h"
 #include "conversation/passes_for_templates.h"
+#include "value/json.h"
 #include "value/json_read.h"
 
 namespace parlance::passes {
 namespace {
 
 constexpr std::string_view kNoEffect = "of no effect: the template reads nothing that comes near";
+constexpr std::string_view kUnknown = "no effort that is known: left as it is";
+constexpr std::string_view kNoWord = "an effort is a word: left as it is, and without effect unless the template reads it";
+constexpr std::string_view kNearest = "the nearest level that the template knows to the one asked for";
+constexpr std::string_view kStays = "stays as the request sets it, whatever the effort of reasoning";
+constexpr std::string_view kOverruled = "set beside the request, whatever the effort of reasoning";
+
+bool is_effort(std::string_view word) { return std::find(std::begin(kEfforts), std::end(kEfforts), word) != std::end(kEfforts); }
 
 /// Takes what stands before `end` off `rest`, and the `end`.
 std::string_view take_until(std::string_view& rest, char end) {
@@ -30,16 +41,32 @@ bool is_source(Value variables, std::string_view name) {
   return name == "reasoning_effort" || (given != nullptr && given->kind == Kind::dict);
 }
 
-void set(Normaliser& n, std::string_view name, std::string_view json) {
+void note(Normaliser& n, std::string_view name, std::string_view what = {}) {
+  n.variable = name;
+  n.note();
+  n.state.changes.back().what = what;
+}
+
+void set(Normaliser& n, std::string_view effort, std::string_view name, std::string_view json) {
   const Value* given = member(n.state.variables, name);
-  if (given != nullptr && !given->is_none() && !is_source(n.state.variables, name)) return;
-  if (given != nullptr && given->is_leaf() && json.size() > 2 && is_text(given, json.substr(1, json.size() - 2))) return;
+  if (given != nullptr && json_text(*given) == json) return;
+  if (given != nullptr && !given->is_none() && !is_source(n.state.variables, name)) return note(n, name, kStays);
   const std::uint32_t origin = n.state.add_region(json, -1, false);
   const Result<Value> value = read_json_into(n.rt, Value::view(json), origin);
   if (!value) return;
   n.state.set_variable(Value::view(name), *value);
-  n.variable = name;
-  n.note();
+  const std::string_view word = json.starts_with('"') ? json.substr(1, json.size() - 2) : std::string_view();
+  note(n, name, is_effort(word) && word != effort ? kNearest : std::string_view());
+}
+
+/// Whether what a request says where an effort may stand is an effort, or a switch, or says nothing.
+bool is_word(std::string_view name, Value given) {
+  const bool is_switch = name == "think" || name == "thinking" || name == "reasoning";
+  if (given.kind == Kind::boolean) return is_switch;
+  if (given.kind != Kind::dict) return given.is_leaf();
+  const Value inner = name == "reasoning" ? member_value(given, "effort") : name == "thinking" ? member_value(given, "type")
+                                                                                               : given;
+  return inner.is_undefined() || inner.is_none() || inner.is_leaf();
 }
 
 }  // namespace
@@ -56,21 +83,53 @@ std::string_view effort_asked_for(Value variables) {
   return is_text(type, "disabled") ? "none" : "";
 }
 
+void unsaid_effort(Normaliser& n) {
+  for (const std::string_view name : {"reasoning_effort", "reasoning", "think", "thinking"}) {
+    const Value* given = member(n.state.variables, name);
+    if (given == nullptr) continue;
+    if (given->is_none()) {
+      take_variable(n.state, name);
+      note(n, name);
+    } else if (!is_word(name, *given)) {
+      note(n, name, kNoWord);
+    }
+  }
+}
+
 /// What the request sets itself stays as it is.
 void reasoning_effort(Normaliser& n) {
   const std::string_view effort = effort_asked_for(n.state.variables);
   if (effort.empty()) return;
   std::string_view settings = settings_of(n.argument, effort);
-  if (settings.empty()) {
-    n.variable = "reasoning_effort";
-    n.note();
-    n.state.changes.back().what = kNoEffect;
-  }
+  if (settings.empty()) note(n, "reasoning_effort", is_effort(effort) ? kNoEffect : kUnknown);
   while (!settings.empty()) {
     std::string_view one = take_until(settings, ',');
     const std::string_view name = take_until(one, ':');
-    set(n, name, one);
+    set(n, effort, name, one);
   }
+}
+
+std::vector<std::string> notes_of_effort(const Conversation& conversation) {
+  std::vector<std::string> notes;
+  const std::vector<Change>& changes = conversation.state().changes;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const bool is_one = changes[i].variable == "reasoning_effort" || normalise_passes()[changes[i].pass].name == "reasoning-effort";
+    if (is_one && !changes[i].what.empty()) notes.push_back(conversation.notes()[i]);
+  }
+  return notes;
+}
+
+void note_overruled_effort(Conversation::State& state, std::string_view variable, std::string_view json) {
+  const Value* before = member(state.variables, variable);
+  if (before == nullptr || json_text(*before) == json) return;
+  const auto of_effort = [&](const Change& change) {
+    return change.variable == variable && normalise_passes()[change.pass].name == "reasoning-effort";
+  };
+  const auto found = std::find_if(state.changes.begin(), state.changes.end(), of_effort);
+  if (found == state.changes.end()) return;
+  Change overruled = *found;
+  overruled.what = kOverruled;
+  state.changes.push_back(overruled);
 }
 
 }  // namespace parlance::passes

@@ -9,6 +9,7 @@
 
 #include "conversation/pass.h"
 #include "conversation/passes_for_templates.h"
+#include "value/json.h"
 #include "value/json_read.h"
 
 namespace parlance {
@@ -48,14 +49,14 @@ void ollama_think(Normaliser& n) {
   const Value* given = member(n.state.variables, "think");
   if (given == nullptr || (given->kind != Kind::boolean && !given->is_leaf())) return;
   const Value think = *given;
-  const bool is_level = think.is_leaf();
+  const bool is_level = think.is_leaf() && leaf_text(think) != "none";
   const auto set = [&n](std::string_view name, Value value) {
     if (member(n.state.variables, name) != nullptr) return;
     n.state.set_variable(Value::view(name), value);
     n.variable = name;
     n.note();
   };
-  set("enable_thinking", is_level ? Value::boolean(true) : think);
+  set("enable_thinking", Value::boolean(is_level || (think.kind == Kind::boolean && think.integer != 0)));
   if (is_level) set("reasoning_effort", think);
 }
 
@@ -64,10 +65,14 @@ void chat_template_kwargs(Normaliser& n) {
   if (kwargs.kind != Kind::dict) return;
   const Value chosen =
       filtered(n.rt, kwargs, [](std::string_view key) { return key != "messages"; });
-  n.state.variables = with_members(n.rt, n.state.variables, entries(chosen));
+  const Value before = n.state.variables;
+  n.state.variables = with_members(n.rt, before, entries(chosen));
   for (const DictEntry& entry : entries(chosen)) {
     n.variable = leaf_text(entry.key);
     n.note();
+    const Value* other = member(before, n.variable);
+    const bool differs = other != nullptr && json_text(*other) != json_text(entry.value);
+    if (differs) n.state.changes.back().what = "set by chat_template_kwargs, in place of what is said beside it";
   }
 }
 
@@ -247,6 +252,8 @@ constexpr PassRow kPasses[] = {
     {{"generate-request",
       "a request of Ollama's /api/generate (prompt, system, images) becomes the messages of a chat"},
      "made of the prompt"},
+    of_request({"unsaid-effort", "reasoning_effort and its like are not given where they are null; what is no word is noted"},
+               "null: not given", passes::unsaid_effort),
     of_request({"chat-template-kwargs", "the members of chat_template_kwargs become variables, as servers have it"},
                "set by chat_template_kwargs", chat_template_kwargs),
     of_request({"drop-request-members", "members that steer the server or the sampler (model, temperature, ...) are no variables"},

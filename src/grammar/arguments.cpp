@@ -20,7 +20,7 @@ bool is_identifier(std::string_view name) {
 
 Schema& ReplyGrammar::schema(std::size_t tool) {
   if (!schemas_[tool]) {
-    schemas_[tool] = std::make_unique<Schema>(Schema::Context{ir_, data_.document, notes_, shared_, data_.options.open}, data_.tools[tool].parameters);
+    schemas_[tool] = std::make_unique<Schema>(Schema::Context{ir_, data_.document, notes_, shared_, data_.options.open, data_.options.any_order}, data_.tools[tool].parameters);
   }
   return *schemas_[tool];
 }
@@ -68,7 +68,7 @@ NodeId ReplyGrammar::json_arguments(const CallArguments& codec, std::size_t tool
   const Style& json = style(Style::Kind::json, codec.as_text ? Style::Space::blank : Style::Space::lines);
   const NodeId object = schema(tool).value(json, parameters(tool), data_.tools[tool].name, kObject);
   if (!codec.as_text) {
-    data_.json.emplace(object, data_.tools[tool].parameters);
+    if (!data_.options.any_order) data_.json.emplace(object, data_.tools[tool].parameters);  // else an engine would order them
     return object;
   }
   schema(tool).make_rules();
@@ -81,7 +81,7 @@ NodeId ReplyGrammar::keyword_arguments(const CallArguments& codec, std::size_t t
   const MemberWriter writer{
       [&](const Property& property) {
         if (!is_identifier(property.name)) {
-          schema(tool).note(data_.tools[tool].parameters, "properties", "'" + property.name + "' is no name of Python: left out");
+          schema(tool).note(data_.tools[tool].parameters, "properties", "'" + property.name + "' is no name of Python: left out", true);
           return ir_.never();
         }
         const NodeId item = schema(tool).value(python, property.schemas, name + "-" + property.name);
@@ -93,7 +93,7 @@ NodeId ReplyGrammar::keyword_arguments(const CallArguments& codec, std::size_t t
         if (!shape.properties.empty()) return ir_.never();  // a name twice would be an error
         return ir_.sequence({key, ir_.literal("="), schema(tool).value(python, shape.extra_schemas, name + "-extra")});
       },
-      python.comma()};
+      python.comma(), false};
   std::vector<NodeId> ways;
   for (const Shape& shape : schema(tool).shapes(parameters(tool))) ways.push_back(schema(tool).members(shape, writer, name));
   return ir_.sequence({ir_.literal(codec.callee + "("), ir_.choice(ways), ir_.literal(")")});

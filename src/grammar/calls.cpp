@@ -50,13 +50,45 @@ std::vector<Stop> ReplyGrammar::openings() {
     const bool known = std::any_of(stops.begin(), stops.end(), [&](const Stop& stop) { return stop.literal == text; });
     if (known) continue;
     const bool single = form.layout == CallLayout::single;
-    stops.push_back({text, single ? single_calls(i, false) : grouped_calls(groups_[i], false)});
+    stops.push_back({text, allows_text_behind() ? call_and_text(groups_[i]) : single ? single_calls(i, false)
+                                                                                     : grouped_calls(groups_[i], false)});
   }
   const bool headed = std::any_of(groups_.begin(), groups_.end(), [](const Group& g) { return g.form->headed; });
   for (const ReplyTurn& turn : format_.turns) {
     if (headed && turn.role == "assistant") stops.push_back({turn.open.texts[0], headed_calls()});
   }
   return stops;
+}
+
+/// Whether text may stand behind a call: it must be clear where the call ends, and that the text begins no other.
+bool ReplyGrammar::allows_text_behind() const {
+  const bool decides = data_.options.choice == ToolChoice::automatic;
+  if (!data_.options.text_around_calls || !decides || format_.content_open.exists()) return false;
+  return std::all_of(groups_.begin(), groups_.end(), [&](const Group& group) {
+    const CallForm& form = *group.form;
+    if (form.headed || form.initial || opening(form).empty()) return false;
+    return form.layout == CallLayout::single ? form.call.size() > 1 && form.call.back().kind == Part::literal : form.close.exists();
+  });
+}
+
+/// Text, and calls in it as long as there may be several.
+NodeId ReplyGrammar::text_behind() {
+  if (text_behind_ != kNone) return text_behind_;
+  const RuleId rule = ir_.add_rule("behind-calls");
+  text_behind_ = ir_.rule(rule);
+  ir_.set_body(rule, free_text(data_.parallel ? openings() : std::vector<Stop>(), true));
+  return text_behind_;
+}
+
+/// Behind the opening of a group's calls: one call or one section, then text again.
+NodeId ReplyGrammar::call_and_text(const Group& group) {
+  if (group.form->layout != CallLayout::single) return ir_.sequence({grouped_calls(group, false), text_behind()});
+  std::vector<NodeId> ways;  // groups with the same opening
+  for (const Group& other : groups_) {
+    const bool same = other.form->layout == CallLayout::single && opening(*other.form) == opening(*group.form);
+    if (same) ways.push_back(call_of_group(other, false));
+  }
+  return ir_.sequence({ir_.factored(ways), text_behind()});
 }
 
 NodeId ReplyGrammar::calls(bool with_opening) {

@@ -38,6 +38,7 @@ struct Outline {
   std::string reasoning_end{};
   std::vector<std::string> not_in_reasoning{};
   std::vector<std::string> not_in_text{};
+  bool text_behind = false;  ///< of sections too, and sections again
   bool must_call = false;
   std::vector<Calls> calls{};
 };

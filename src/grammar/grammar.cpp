@@ -28,17 +28,24 @@ Error value_error(std::string message, std::string path, std::string hint = {}) 
   return Error(std::move(parts));
 }
 
-/// {"type": "function", "function": {…}} or the inner object. What has no name is no tool; what is wrong, or nothing.
-std::string_view add_tool(std::vector<Tool>& tools, std::unordered_set<std::string>& names, Value value) {
+/// What is wrong with a tool of the list, if something is.
+struct Fault {
+  std::string_view why;
+  bool left_out = true;
+};
+
+/// {"type": "function", "function": {…}} or the inner object. What has no name is no tool.
+Fault add_tool(std::vector<Tool>& tools, std::unordered_set<std::string>& names, Value value) {
+  if (!value.is(Kind::dict)) return {"no tool, which is an object with a name: left out"};
   if (const Value inner = member_value(value, "function"); inner.is(Kind::dict)) value = inner;
   const Value name = member_value(value, "name");
-  if (!name.is_string() || leaf_text(name).empty()) return "no tool: it has no name";
-  if (!names.emplace(leaf_text(name)).second) return "left out: there is a tool of this name";
+  if (!name.is_string() || leaf_text(name).empty()) return {"no function: it has no name, and is left out"};
+  if (!names.emplace(leaf_text(name)).second) return {"left out: there is a tool of this name"};
   Tool tool{std::string(leaf_text(name)), member_value(value, "parameters")};
   if (tool.parameters.is_undefined()) tool.parameters = member_value(value, "input_schema");
   const bool is_schema = tool.parameters.is_undefined() || tool.parameters.is_none() || tool.parameters.is(Kind::dict) || tool.parameters.is(Kind::boolean);
   tools.push_back(std::move(tool));
-  return is_schema ? "" : "its parameters are no schema: any object";
+  return {is_schema ? "" : "its parameters are no schema: any object", false};
 }
 
 Result<void> read_tools(Grammar::Data& data, grammar::Notes& notes) {
@@ -50,8 +57,8 @@ Result<void> read_tools(Grammar::Data& data, grammar::Notes& notes) {
   std::unordered_set<std::string> names;
   std::size_t number = 0;
   for (const Value value : items(root)) {
-    const std::string_view wrong = add_tool(data.tools, names, value);
-    if (!wrong.empty()) notes.add("[" + std::to_string(number) + "]", "", wrong);
+    const Fault wrong = add_tool(data.tools, names, value);
+    if (!wrong.why.empty()) notes.add("[" + std::to_string(number) + "]", "", wrong.why, wrong.left_out);
     ++number;
   }
   return {};
@@ -62,7 +69,7 @@ bool prune(Grammar::Data& data, grammar::Notes& notes) {
   const std::vector<bool> has_text = data.ir.prune();
   for (std::size_t i = 0; i < data.arguments.size(); ++i) {
     if (data.arguments[i] == grammar::kNone || has_text[data.arguments[i]]) continue;
-    notes.add(data.document.path_of(data.tools[i].parameters), "", "no value fits: '" + data.tools[i].name + "' cannot be called");
+    notes.add(data.document.path_of(data.tools[i].parameters), "", "no value fits: '" + data.tools[i].name + "' cannot be called", true);
   }
   return has_text[data.root];
 }
@@ -106,23 +113,29 @@ Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& op
   return Grammar(std::move(data));
 }
 
-Result<Grammar> make_value_grammar(std::string_view schema, bool open, std::string_view name) {
+Result<Grammar> make_value_grammar(std::string_view schema, const ValueGrammarOptions& options) {
   auto data = std::make_shared<Grammar::Data>();
-  data->options.open = open;
-  if (auto parsed = data->document.parse(schema, name); !parsed) return parsed.error();
+  data->options.open = options.open;
+  data->options.any_order = options.any_order;
+  if (auto parsed = data->document.parse(schema, options.name); !parsed) return parsed.error();
   grammar::Notes notes;
   const grammar::Style json(data->ir, grammar::Style::Kind::json, grammar::Style::Space::lines);
   grammar::Shared shared;
-  grammar::Schema compiler({data->ir, data->document, notes, shared, open}, data->document.root());
+  grammar::Schema compiler({data->ir, data->document, notes, shared, options.open, options.any_order}, data->document.root());
   data->root = compiler.value(json, {data->document.root()}, "root-value");
-  data->json.emplace(data->root, data->document.root());
+  if (!options.any_order) data->json.emplace(data->root, data->document.root());
   compiler.make_rules();
-  if (!data->ir.prune()[data->root]) data->root = data->ir.never();
+  if (!data->ir.prune()[data->root]) {
+    data->root = data->ir.never();
+    data->json.clear();
+  }
   data->notes = notes.take();
   return Grammar(std::move(data));
 }
 
 const std::vector<GrammarNote>& Grammar::notes() const { return data_->notes; }
+
+bool Grammar::is_empty() const { return data_->root == data_->ir.never(); }
 
 bool Grammar::accepts(std::string_view text) const { return grammar::Matcher(data_->ir, data_->root).accepts(text); }
 

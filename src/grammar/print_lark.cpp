@@ -45,6 +45,7 @@ class Printer {
  private:
   std::string expression(NodeId id, bool atom, int depth);
   std::string fresh(NodeId id, bool atom, int depth);
+  std::string nothing();
   std::string sequence(const Node& node, bool atom, int depth);
   bool is_terminal(NodeId id) const;
   std::size_t size_of_terminal(std::span<const NodeId> children);
@@ -114,7 +115,7 @@ std::string Printer::fresh(NodeId id, bool atom, int depth) {
   if (const auto schema = data_.json.find(id); schema != data_.json.end()) return json(id, schema->second);
   const Node& node = ir_.node(id);
   switch (node.op) {
-    case Op::never: return "NOTHING_AT_ALL";
+    case Op::never: return nothing();
     case Op::sequence: return node.size == 0 ? "\"\"" : sequence(node, atom, depth);
     case Op::choice: return choice(node, depth);
     case Op::repeat: return repeated(node, expression(ir_.children(node)[0], true, depth + 1));
@@ -122,6 +123,15 @@ std::string Printer::fresh(NodeId id, bool atom, int depth) {
     case Op::chars: return terminal(id);
     default: return expression(id, atom, depth);
   }
+}
+
+/// A class without a character, which no text matches.
+std::string Printer::nothing() {
+  if (!runs_.contains("")) {
+    runs_[""] = names_.take("NOTHING");
+    definitions_ += runs_[""] + ": /[^\\u{0}-\\u{10FFFF}]/\n";
+  }
+  return runs_[""];
 }
 
 /// Regular parts beside each other are one terminal, as far as it is clear where it ends.

@@ -128,7 +128,7 @@ std::string answer_of(const Grammar::Data& data) {
     const std::string tags = all_tags(data);
     return calls.grouped ? tags.substr(1, tags.size() - 2) : separated(data, calls);
   }
-  const bool once = !data.parallel || (outline.calls.size() == 1 && outline.calls[0].grouped);
+  const bool once = !data.parallel || (outline.calls.size() == 1 && outline.calls[0].grouped && !outline.text_behind);
   return format(R"({{"type": "triggered_tags", "triggers": {}, "tags": {}, "at_least_one": {}, "stop_after_first": {}, "excludes": {}}})",
                      list_of(triggers), all_tags(data), flag(outline.must_call), flag(once), list_of(excludes));
 }

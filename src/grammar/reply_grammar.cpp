@@ -191,6 +191,7 @@ void ReplyGrammar::outline_calls() {
   Outline& outline = data_.outline;
   outline.is_tagged = !format_.content_open.exists() && format_.reasoning_close.exists() == format_.reasoning_open.exists();
   outline.must_call = data_.options.choice == ToolChoice::required || data_.options.choice == ToolChoice::named;
+  outline.text_behind = allows_text_behind();
   for (const Stop& stop : forbidden(false)) outline.not_in_text.push_back(stop.literal);
   for (const Group& group : groups_) {
     const CallForm& form = *group.form;

@@ -47,6 +47,9 @@ class ReplyGrammar {
   bool calls_allowed() const { return !groups_.empty(); }
   // calls.cpp
   NodeId calls(bool with_opening);
+  bool allows_text_behind() const;
+  NodeId text_behind();
+  NodeId call_and_text(const Group& group);
   std::vector<Stop> openings();
   NodeId single_calls(std::size_t first, bool with_opening);
   NodeId grouped_calls(const Group& group, bool with_opening);
@@ -95,6 +98,7 @@ class ReplyGrammar {
   };
   std::deque<NamedStyle> styles_;
   std::size_t tags_made_ = 0;
+  NodeId text_behind_ = kNone;
 };
 
 /// Every way in which the white space inside a marker's text may be shortened, the text itself first.

@@ -31,7 +31,7 @@ inline constexpr Types kAnyType = 127;
 /// Notes without repetition, up to a bound.
 class Notes {
  public:
-  void add(std::string path, std::string_view keyword, std::string_view why);
+  void add(std::string path, std::string_view keyword, std::string_view why, bool left_out = false);
   std::size_t size() const { return notes_.size(); }
   std::vector<GrammarNote> take() { return std::move(notes_); }
 
@@ -72,6 +72,7 @@ struct Shape {
   Schemas extra_schemas{};
   bool impossible = false;             ///< no object at all
   bool not_empty = false;
+  Value schema{};  ///< the first of those that say it, for notes
 };
 
 /// How the members of an object are written, each by its own function.
@@ -79,6 +80,17 @@ struct MemberWriter {
   std::function<NodeId(const Property&)> member{};  ///< never() where it cannot be written
   std::function<NodeId(const Shape&)> extra{};      ///< a member of any other name
   NodeId separator = kNone;
+  bool may_repeat = true;  ///< a member that comes twice is read all the same
+};
+
+/// The members of an object as they are written.
+struct Members {
+  struct One {
+    NodeId node;
+    bool required;
+  };
+  std::vector<One> declared{};
+  NodeId other = kNone;  ///< one of any other name; never() where there is none
 };
 
 /// What a leaf says about arrays whose items have all the same schemas.
@@ -96,7 +108,8 @@ class Schema {
     const Document& document;
     Notes& notes;
     Shared& shared;
-    bool open = false;  ///< see GrammarOptions::open
+    bool open = false;       ///< see GrammarOptions
+    bool any_order = false;  ///< see GrammarOptions
   };
   /// References within it begin at `root`.
   Schema(const Context& context, Value root) : context_(context), ir_(context.ir), root_(root) {}
@@ -108,13 +121,13 @@ class Schema {
   Types types_of(const Schemas& schemas);
   /// The kinds of objects that the schemas allow; none where they allow no object.
   std::vector<Shape> shapes(const Schemas& schemas);
-  /// The members of an object in their order.
+  /// The members of an object, in their order or in any.
   NodeId members(const Shape& shape, const MemberWriter& writer, std::string_view name);
   /// The kinds of arrays that the schemas allow; those with items in front that have schemas of their own are left out.
   std::vector<Items> arrays(const Schemas& schemas);
   /// Makes the rules that value() has promised.
   void make_rules();
-  void note(Value schema, std::string_view keyword, std::string_view why);
+  void note(Value schema, std::string_view keyword, std::string_view why, bool left_out = false);
 
  private:
   /// Schemas that hold, and alternatives to choose from.
@@ -167,6 +180,9 @@ class Schema {
   void decide_extra(const Leaf& leaf, Shape& shape);
   void count_properties(const Leaf& leaf, Shape& shape);
   bool matches(Value schema, std::string_view pattern, std::string_view name);
+  NodeId in_order(const Shape& shape, const MemberWriter& writer, const Members& all, std::string_view name);
+  // schema_any_order.cpp
+  NodeId in_any_order(const Shape& shape, const MemberWriter& writer, const Members& all, std::string_view name);
   NodeId object(const Style& style, const Leaf& leaf, std::string_view name);
   NodeId extra_member(const Style& style, const Leaf& leaf, const Shape& shape, std::string_view name);
   // schema_array.cpp

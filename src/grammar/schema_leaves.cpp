@@ -38,14 +38,14 @@ bool holds(const Schemas& all, Value schema) {
 
 }  // namespace
 
-void Notes::add(std::string path, std::string_view keyword, std::string_view why) {
+void Notes::add(std::string path, std::string_view keyword, std::string_view why, bool left_out) {
   if (notes_.size() == kMostNotes || !seen_.insert(path + '\n' + std::string(keyword)).second) return;
-  notes_.push_back({std::move(path), std::string(keyword), std::string(why)});
+  notes_.push_back({std::move(path), std::string(keyword), std::string(why), left_out});
 }
 
-void Schema::note(Value schema, std::string_view keyword, std::string_view why) {
+void Schema::note(Value schema, std::string_view keyword, std::string_view why, bool left_out) {
   if (schema.is(Kind::dict)) schema = Value::of_dict(schema.dict, schema.dict->origin);
-  context_.notes.add(context_.document.path_of(schema), keyword, why);
+  context_.notes.add(context_.document.path_of(schema), keyword, why, left_out);
 }
 
 bool Schema::has(const Leaf& leaf, std::string_view keyword) const {

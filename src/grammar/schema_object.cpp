@@ -116,6 +116,7 @@ void Schema::count_properties(const Leaf& leaf, Shape& shape) {
 
 Shape Schema::shape(const Leaf& leaf) {
   Shape shape;
+  if (!leaf.all.empty()) shape.schema = leaf.all[0];
   find_properties(leaf, shape);
   for (Property& property : shape.properties) {
     decide_property(leaf, property);
@@ -139,22 +140,25 @@ std::vector<Shape> Schema::shapes(const Schemas& schemas) {
 
 // ---- in order
 
-/// As long as all may be missing, each may be the first; behind a first, each brings its separator along.
 NodeId Schema::members(const Shape& shape, const MemberWriter& writer, std::string_view name) {
   if (shape.impossible) return ir_.never();
-  struct Part {
-    NodeId node;
-    bool required;
-  };
-  std::vector<Part> parts;
+  Members all;
   for (const Property& property : shape.properties) {
     const NodeId node = property.possible ? writer.member(property) : ir_.never();
     if (node == ir_.never() && property.required) return ir_.never();
-    if (node != ir_.never()) parts.push_back({node, property.required});
+    if (node != ir_.never()) all.declared.push_back({node, property.required});
   }
-  const NodeId other = shape.extra ? writer.extra(shape) : ir_.never();
+  all.other = shape.extra ? writer.extra(shape) : ir_.never();
+  const NodeId any = context_.any_order ? in_any_order(shape, writer, all, name) : kNone;
+  return any == kNone ? in_order(shape, writer, all, name) : any;
+}
+
+/// As long as all may be missing, each may be the first; behind a first, each brings its separator along.
+NodeId Schema::in_order(const Shape& shape, const MemberWriter& writer, const Members& all, std::string_view name) {
+  const std::vector<Members::One>& parts = all.declared;
+  const NodeId other = all.other;
   const NodeId others = ir_.repeat(ir_.sequence({writer.separator, other}), 0, kUnbounded);
-  const auto with_separator = [&](const Part& part) {
+  const auto with_separator = [&](const Members::One& part) {
     const NodeId node = ir_.sequence({writer.separator, part.node});
     return part.required ? node : ir_.optional(node);
   };
@@ -239,7 +243,7 @@ NodeId Schema::object(const Style& style, const Leaf& leaf, std::string_view nam
   const MemberWriter writer{
       [&](const Property& property) {
         const std::optional<NodeId> key = style.key(property.name);
-        if (!key) note(leaf.all[0], "properties", "a name that this format cannot write is left out");
+        if (!key) note(leaf.all[0], "properties", "a name that this format cannot write is left out", true);
         const NodeId item = key ? value(style, property.schemas, std::string(name) + "-" + property.name) : ir_.never();
         return key ? ir_.sequence({*key, item}) : ir_.never();
       },

@@ -305,7 +305,7 @@ bool Schema::constants(const Style& style, const Leaf& leaf, Types allowed, Node
   for (const Value value : *values) {
     if ((type_of(value) & types_here) == 0) continue;
     const auto way = constant(style, value);
-    if (!way) note(leaf.all[0], "enum", "a value that this format cannot write is left out");
+    if (!way) note(leaf.all[0], "enum", "a value that this format cannot write is left out", true);
     if (way) ways.push_back(*way);
   }
   for (const std::string_view keyword : kBesideConstants) {

@@ -28,7 +28,7 @@ Style::Escape escape_of(const ArgumentTags& tags) {
 NodeId ReplyGrammar::tagged_members(const Tagged& to, const Schemas& schemas, const std::string& name) {
   Schema& compiler = schema(to.tool);
   const auto left_out = [&](const std::string& what, std::string_view why) {
-    compiler.note(data_.tools[to.tool].parameters, "properties", "'" + what + "' " + std::string(why) + ": left out");
+    compiler.note(data_.tools[to.tool].parameters, "properties", "'" + what + "' " + std::string(why) + ": left out", true);
     return ir_.never();
   };
   const MemberWriter writer{
@@ -43,7 +43,7 @@ NodeId ReplyGrammar::tagged_members(const Tagged& to, const Schemas& schemas, co
         const NodeId key = ir_.sequence({letter, ir_.repeat(ir_.chars({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}), 0, kUnbounded)});
         return tag(to, shape.extra_schemas, key, "extra");
       },
-      ir_.empty()};
+      ir_.empty(), false};
   std::vector<NodeId> ways;
   for (const Shape& shape : compiler.shapes(schemas)) ways.push_back(compiler.members(shape, writer, name));
   return ir_.choice(ways);

@@ -5,50 +5,91 @@
 
 #include "conversation/edit.h"
 #include "conversation/passes_for_templates.h"
-#include "probe/shapes.h"
+#include "probe/capabilities.h"
+#include "probe/convention.h"
+#include "probe/effort.h"
+#include "probe/reasoning.h"
 
 namespace parlance::probe {
 namespace {
 
 /// Members that only some templates read, or read under other names.
-constexpr std::string_view kMembers[] = {"tool_calls", "tool_call_id", "reasoning_content", "reasoning", "thinking"};
-
-/// What is to be known of a message.
-struct Seen {
-  bool more_than_text = false;
-  std::string_view role;
+struct Member {
+  std::string_view name;
+  Needs needs;
+};
+const Member kMembers[] = {
+    {"tool_calls", kNeedsCalls | content_of_role("assistant") | content_of_role("tool")},
+    {"tool_call_id", kNeedsCalls | content_of_role("tool")},
+    {"reasoning_content", kNeedsReasoning},
+    {"reasoning", kNeedsReasoning},
+    {"thinking", kNeedsReasoning},
 };
 
-Seen look_at(Value message) {
-  Seen seen;
+std::string_view role_of(Value message) {
+  const Value* role = member(message, "role");
+  return role != nullptr && role->is_leaf() ? leaf_text(*role) : std::string_view();
+}
+
+Needs needs_of_message(Value message) {
+  Needs needs = 0;
   for (const DictEntry& entry : entries(message)) {
     const std::string_view key = leaf_text(entry.key);
-    if (key == "content") {
-      seen.more_than_text = seen.more_than_text || entry.value.kind == Kind::list;
-    } else if (key == "role") {
-      if (entry.value.is_leaf()) seen.role = leaf_text(entry.value);
-    } else if (!entry.value.is_none() && std::find(std::begin(kMembers), std::end(kMembers), key) != std::end(kMembers)) {
-      seen.more_than_text = true;
+    if (key == "content" && entry.value.kind == Kind::list) needs |= content_of_role(role_of(message));
+    if (entry.value.is_none()) continue;
+    for (const Member& one : kMembers) {
+      if (one.name == key) needs |= one.needs;
     }
   }
-  return seen;
+  return needs;
+}
+
+/// Passes that give a message another role come before those for what roles may say.
+Needs with_other_roles(Needs needs) {
+  const bool any_content = (needs & kNeedsContents) != 0 && (needs & kNeedsOrders) != 0;
+  return any_content ? needs | content_of_role("user") | content_of_role("system") | content_of_role("developer") : needs;
 }
 
 }  // namespace
 
-bool may_need_adapting(const Conversation& untouched) {
-  if (!passes::effort_asked_for(untouched.variables()).empty()) return true;
+Needs needs_of(const Conversation& untouched) {
+  Needs needs = passes::effort_asked_for(untouched.variables()).empty() ? 0 : kNeedsEffort;
   const Value* messages = member(untouched.variables(), "messages");
-  if (messages == nullptr || messages->kind != Kind::list) return false;
+  if (messages == nullptr || messages->kind != Kind::list) return needs;
   std::string_view before;
   for (const Value& message : items(*messages)) {
-    if (message.kind != Kind::dict) return false;  // it is refused
-    const Seen seen = look_at(message);
-    if (seen.more_than_text || seen.role == "developer" || (seen.role == "user" && before == "user")) return true;
-    if (seen.role == "system" && &message != messages->list->items) return true;
-    before = seen.role;
+    if (message.kind != Kind::dict) return 0;  // it is refused
+    needs |= needs_of_message(message);
+    const std::string_view role = role_of(message);
+    const bool first = &message == messages->list->items;
+    if (role == "developer" || (role == "user" && before == "user") || (role == "system" && !first)) needs |= kNeedsOrders;
+    before = role;
   }
-  return false;
+  return with_other_roles(needs);
+}
+
+TemplateCapabilities find_needed(const Template& chat_template, const DeriveOptions& options, Needs needs) {
+  Prober prober(chat_template, options);
+  TemplateCapabilities can;
+  CallProbe call;
+  TurnFacts turn;
+  const bool reasoning = (needs & kNeedsReasoning) != 0;
+  const bool calls = (needs & (kNeedsCalls | content_of_role("assistant") | content_of_role("tool"))) != 0;
+  if (reasoning) {
+    turn = find_facts(prober, &call);
+  } else if (calls) {
+    call = find_convention(prober);
+  } else {
+    choose_content(prober);
+  }
+  can.calls = call.shows != Shows::no;
+  std::vector<ThinkingSwitch> switches;
+  if (reasoning || (needs & kNeedsEffort) != 0) switches = find_switches(prober);
+  can.efforts = efforts_of(switches, prober.facts().syntax);
+  if (reasoning || (needs & kNeedsCalls) != 0) find_call_capabilities(prober, can);
+  if (reasoning && turn.found) can.reasoning_key = find_reasoning(prober, turn, find_starts(prober, turn, switches), can.calls).key;
+  find_shapes(prober, can, needs);
+  return can;
 }
 
 Adapter::Adapter(Template chat_template, DeriveOptions deriving, ReadOptions base)
@@ -56,17 +97,18 @@ Adapter::Adapter(Template chat_template, DeriveOptions deriving, ReadOptions bas
 
 const ReadOptions& Adapter::options_for(const Conversation& untouched) {
   if (!base_.normalise) return base_;
-  if (!base_.reasoning_effort.empty() || may_need_adapting(untouched)) return adapted();
+  Needs needs = needs_of(untouched);
+  if (!base_.reasoning_effort.empty()) needs |= kNeedsEffort;
   std::call_once(looked_, [this] { text_shows_ = shows_text(template_, deriving_); });
-  return text_shows_ ? base_ : adapted();
+  if (!text_shows_) needs |= kNeedsContents;
+  return needs == 0 ? base_ : adapted(needs);
 }
 
-const ReadOptions& Adapter::adapted() {
-  std::call_once(derived_, [this] {
-    const Result<DerivedFormat> found = derive(template_, deriving_);
-    adapted_ = found ? adapt(found->capabilities, base_) : base_;
-  });
-  return adapted_;
+const ReadOptions& Adapter::adapted(Needs needs) {
+  const std::lock_guard lock(mutex_);
+  const auto known = adapted_.find(needs);
+  if (known != adapted_.end()) return known->second;
+  return adapted_.emplace(needs, adapt(find_needed(template_, deriving_, needs), base_)).first->second;
 }
 
 }  // namespace parlance::probe

@@ -1,18 +1,22 @@
 // Adapter: how requests are to be read for one template, found when the first request comes that needs it.
 //
-// A request of plain messages costs one small render of the template's, once; all else waits. Begin reading at
-// Adapter::options_for.
+// A request of plain messages costs one small render of the template's, once; a request that needs more costs the experiments
+// that it depends on, once for all requests that depend on the same. Begin reading at Adapter::options_for.
 #pragma once
+#include <map>
 #include <mutex>
-#include <optional>
 
 #include "parlance/derive.h"
+#include "probe/shapes.h"
 
 namespace parlance::probe {
 
-/// Has the request, read as it is, something that templates treat differently: an effort of reasoning that it asks for, calls,
-/// results, reasoning, lists as content, a message of the system or a developer behind the first, two of the user in a row?
-bool may_need_adapting(const Conversation& untouched);
+/// What the request, read as it is, has of what templates treat differently: an effort of reasoning that it asks for, calls,
+/// results, reasoning, lists as content, a message of the system or a developer behind the first, two of the user in a row.
+Needs needs_of(const Conversation& untouched);
+
+/// What of a template's capabilities adapt() goes by for a request with these needs; all else is as where nothing is needed.
+TemplateCapabilities find_needed(const Template& chat_template, const DeriveOptions& options, Needs needs);
 
 /// Threads: any; lines of a bulk run share one.
 class Adapter {
@@ -24,15 +28,15 @@ class Adapter {
   const ReadOptions& options_for(const Conversation& untouched);
 
  private:
-  const ReadOptions& adapted();
+  const ReadOptions& adapted(Needs needs);
 
   const Template template_;
   const DeriveOptions deriving_;
   const ReadOptions base_;
   std::once_flag looked_;
   bool text_shows_ = true;
-  std::once_flag derived_;
-  ReadOptions adapted_;
+  std::mutex mutex_;
+  std::map<Needs, ReadOptions> adapted_;  ///< nodes stay where they are
 };
 
 }  // namespace parlance::probe

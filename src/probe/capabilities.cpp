@@ -1,6 +1,8 @@
 // What a template can. Begin reading at find_capabilities.
 #include "probe/capabilities.h"
 
+#include <algorithm>
+
 #include "probe/stretch.h"
 
 namespace parlance::probe {
@@ -10,62 +12,95 @@ std::string message(std::string_view role, std::string_view content_json) {
   return "{\"role\": \"" + std::string(role) + "\", \"content\": " + std::string(content_json) + "}";
 }
 
-std::string fate(const Shot& shot, std::string_view word) {
-  if (!shot) return "raises";
-  return shot.text.find(word) != std::string::npos ? "renders" : "dropped";
+bool shows(const Shot& shot, std::string_view word) { return shot && shot.text.find(word) != std::string::npos; }
+
+std::string as_text(std::string_view words) { return "\"" + std::string(words) + "\""; }
+std::string as_part(std::string_view words) { return "[{\"type\": \"text\", \"text\": " + as_text(words) + "}]"; }
+
+/// The words of a part that show, and not as Python or JSON writes the part: 'text': 'words'.
+bool shows_part(const Shot& shot, std::string_view words) {
+  if (!shows(shot, words)) return false;
+  const std::size_t at = shot.text.rfind(words);
+  constexpr std::size_t kKey = std::string_view("'text': '").size();
+  const std::string_view before = std::string_view(shot.text).substr(at - std::min(at, kKey), std::min(at, kKey));
+  return before.find("text") == before.npos || before.find(':') == before.npos;
 }
 
-bool shows(const Shot& shot, std::string_view word) { return shot && shot.text.find(word) != std::string::npos; }
+class Capabilities {
+ public:
+  Capabilities(Prober& prober, const TurnFacts& turn, TemplateCapabilities& can) : prober_(prober), turn_(turn), can_(can) {}
+
+  void find_roles() {
+    const auto alone = [&](const std::string& content) -> const Shot& { return take(message("user", content)); };
+    can_.text_content = shows(alone(as_text(kUser)), kUser);
+    can_.parts_content = shows_part(alone(as_part(kUser)), kUser);
+    can_.roles.emplace_back("user", fate(kUser, alone));
+    can_.roles.emplace_back("assistant", turn_.found ? "renders" : "dropped");
+    const std::string user = message("user", prober_.convention.parts ? as_part(kUser) : as_text(kUser));
+    for (const std::string_view role : {"system", "developer"}) {
+      can_.roles.emplace_back(role, fate(kSystem, [&](const std::string& content) -> const Shot& { return take(message(role, content) + ", " + user); }));
+    }
+    for (const std::string_view role : {"tool", "function", "ipython"}) {
+      can_.roles.emplace_back(role, fate(kResult, [&](const std::string& content) -> const Shot& { return take_result(role, content); }));
+    }
+  }
+
+ private:
+  const Shot& take(const std::string& messages) { return prober_.take_json("{\"messages\": [" + messages + "]}", true); }
+
+  const Shot& take_result(std::string_view role, const std::string& content) {
+    std::string request = request_of({.content = {}, .calls = plain_calls(1)}, prober_.convention);
+    const std::string result = ", {\"role\": \"" + std::string(role) + R"(", "name": "zq_first", "tool_call_id": "zqcall001", "content": )" + content + "}";
+    return prober_.take_json(request.insert(end_of_messages(request), result), true);
+  }
+
+  /// What becomes of a message, as text or as a part, whichever shows; `take` renders it with this content.
+  template <typename Take>
+  static std::string fate(std::string_view words, Take take) {
+    const Shot& text = take(as_text(words));
+    if (shows(text, words)) return "renders";
+    const Shot& part = take(as_part(words));
+    if (shows_part(part, words)) return "renders";
+    return text || (part && !shows(part, words)) ? "dropped" : "raises";
+  }
+
+  Prober& prober_;
+  const TurnFacts& turn_;
+  TemplateCapabilities& can_;
+};
 
 }  // namespace
 
-void find_capabilities(Prober& prober, const TurnFacts& turn, DerivedFormat& derived) {
-  TemplateCapabilities& can = derived.capabilities;
-  const std::string user = message("user", "\"" + std::string(kUser) + "\"");
-  const std::string system_text = "\"" + std::string(kSystem) + "\"";
-  const std::string answer = message("assistant", "\"" + std::string(kContent) + "\"");
-  const auto take = [&](const std::string& messages) { return prober.take_json("{\"messages\": [" + messages + "]}", true); };
-  can.roles.emplace_back("user", fate(take(user), kUser));
-  can.roles.emplace_back("assistant", turn.found ? "renders" : "dropped");
-  for (const std::string_view role : {"system", "developer"}) {
-    can.roles.emplace_back(role, fate(take(message(role, system_text) + ", " + user), kSystem));
-  }
-  for (const std::string_view role : {"tool", "function", "ipython"}) {
-    const Scene scene{.content = {}, .calls = plain_calls(1)};
-    std::string request = request_of(scene, prober.convention);
-    const std::size_t end = end_of_messages(request);
-    const std::string result = ", {\"role\": \"" + std::string(role) + "\", \"name\": \"zq_first\", \"tool_call_id\": \"zqcall001\", \"content\": \"" +
-                               std::string(kResult) + "\"}";
-    can.roles.emplace_back(role, fate(prober.take_json(request.insert(end, result), true), kResult));
-  }
-  can.text_content = can.roles.front().second == "renders";
-  const std::string parts = "[{\"type\": \"text\", \"text\": \"" + std::string(kUser) + "\"}]";
-  const Shot parted = take(message("user", parts));
-  can.parts_content = shows(parted, kUser) && parted.text.find("{'type'") == std::string::npos && parted.text.find("\"type\"") == std::string::npos;
-  const Shot tools = prober.take({.assistant = false, .generation = true});
-  can.tools = shows(tools, kTools[0]);
-  can.parallel_calls = derived.format.parallel && !derived.format.calls.empty();
+void find_call_capabilities(Prober& prober, TemplateCapabilities& can) {
   const Convention found = prober.convention;
-  const auto call_shows = [&](Convention convention, Scene scene) {
+  const Scene one{.content = {}, .calls = plain_calls(1)};
+  const auto call_shows = [&](const Convention& convention) {
     prober.convention = convention;
-    const Shot shot = prober.take(scene);
+    const Shot& shot = prober.take(one);
     if (!shot) return false;
     const std::size_t at = shot.text.rfind(kValuesA[0]);
     const std::size_t key = at == std::string::npos ? at : shot.text.rfind(kKeyA, at);
     return key != std::string::npos && key > 1 && shot.text[key - 2] != '\\';
   };
-  const Scene one{.content = {}, .calls = plain_calls(1)};
   Convention convention = found;
   convention.text_arguments = false;
-  can.object_arguments = call_shows(convention, one);
+  can.object_arguments = call_shows(convention);
   convention.text_arguments = true;
-  can.text_arguments = call_shows(convention, one);
+  can.text_arguments = call_shows(convention);
   convention = found;
   convention.ids = Convention::Ids::none;
-  can.call_ids_needed = found.ids != Convention::Ids::none && !call_shows(convention, one) && call_shows(found, one);
+  can.call_ids_needed = found.ids != Convention::Ids::none && !call_shows(convention) && call_shows(found);
   can.null_content_needed = found.beside_calls == Convention::Content::null;
   prober.convention = found;
   can.content_with_calls = shows(prober.take({.calls = plain_calls(1)}), kContent);
+}
+
+void find_capabilities(Prober& prober, const TurnFacts& turn, DerivedFormat& derived) {
+  TemplateCapabilities& can = derived.capabilities;
+  Capabilities(prober, turn, can).find_roles();
+  can.tools = shows(prober.take({.assistant = false, .generation = true}), kTools[0]);
+  can.parallel_calls = derived.format.parallel && !derived.format.calls.empty();
+  find_call_capabilities(prober, can);
 }
 
 }  // namespace parlance::probe

@@ -6,4 +6,7 @@ namespace parlance::probe {
 
 void find_capabilities(Prober& prober, const TurnFacts& turn, DerivedFormat& derived);
 
+/// Of these, how calls and what stands beside them must be handed over.
+void find_call_capabilities(Prober& prober, TemplateCapabilities& can);
+
 }  // namespace parlance::probe

@@ -162,7 +162,7 @@ std::vector<Trial> make_trials(Prober& prober, const TurnFacts& turn, const Deri
   Generator generator(options.seed, derived.capabilities, derived.capabilities.parallel_calls, markers_of_calls(derived.format));
   for (std::size_t i = 0; i < options.count; ++i) {
     Trial trial{generator.turn(), {}};
-    const Shot shot = prober.take(trial.scene);
+    const Shot shot = prober.take_once(trial.scene);
     if (!shot) continue;
     trial.body = std::string(body_of(turn, shot).text);
     made.push_back(std::move(trial));

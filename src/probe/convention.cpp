@@ -58,7 +58,7 @@ class CallSearch {
   }
 
   bool try_one(Next next) {
-    const Shot shot = prober_.take({.content = {}, .calls = plain_calls(1), .next = next});
+    const Shot& shot = prober_.take({.content = {}, .calls = plain_calls(1), .next = next});
     answered_ = answered_ || shot || shot.refused;
     if (problem_.empty()) problem_ = shot.problem;
     const Shows shows = shows_call(shot);
@@ -75,17 +75,27 @@ class CallSearch {
 /// The header is what all turns of the assistant begin with.
 void shorten_headers(Prober& prober, TurnFacts& turn, const CallProbe& call) {
   if (call.shows != Shows::no) shorten_header(turn, prober.take({.content = {}, .calls = plain_calls(1), .next = call.next}));
-  for (const std::string& key : reasoning_keys(prober.chat_template().facts())) {
+  for (const std::string& key : reasoning_keys(prober.facts())) {
     shorten_header(turn, prober.take({.reasoning = std::string(kReasoning), .reasoning_key = key}));
   }
 }
 
+CallProbe find_calls_convention(Prober& prober) {
+  CallProbe found = CallSearch(prober).run();
+  prober.convention = found.convention;
+  return found;
+}
+
 }  // namespace
+
+CallProbe find_convention(Prober& prober) {
+  choose_content(prober);
+  return find_calls_convention(prober);
+}
 
 TurnFacts find_facts(Prober& prober, CallProbe* call) {
   TurnFacts turn = find_turn(prober);
-  const CallProbe found = CallSearch(prober).run();
-  prober.convention = found.convention;
+  const CallProbe found = find_calls_convention(prober);
   if (turn.found) shorten_headers(prober, turn, found);
   if (call != nullptr) *call = found;
   return turn;

@@ -15,7 +15,10 @@ struct CallProbe {
   std::string problem;  ///< what went wrong in each render with a call: nothing can be said about calls then
 };
 
-/// Sets prober.convention, and says how turns begin and end; `call` is how a call shows.
+/// Sets prober.convention to what shows content and calls.
+CallProbe find_convention(Prober& prober);
+
+/// The same, and says how turns begin and end; `call` is how a call shows.
 TurnFacts find_facts(Prober& prober, CallProbe* call = nullptr);
 
 }  // namespace parlance::probe

@@ -28,8 +28,9 @@ class Derivation {
   Result<DerivedFormat> run() {
     CallProbe call;
     turn_ = find_facts(prober_, &call);
+    const std::vector<ThinkingSwitch> switches = find_switches(prober_);
     if (turn_.found) {
-      take_turn();
+      take_turn(switches);
       if (call.shows != Shows::no) take_calls(call);
       take_reasoning(call.shows != Shows::no);
       take_content();
@@ -38,10 +39,10 @@ class Derivation {
     }
     if (!call.problem.empty()) out_.missing.push_back("calls: no conversation with one renders: " + call.problem);
     find_capabilities(prober_, turn_, out_);
-    out_.capabilities.efforts = find_efforts(prober_);
+    out_.capabilities.efforts = efforts_of(switches, prober_.facts().syntax);
     out_.capabilities.calls = call.shows != Shows::no;
     if (const std::optional<ReplyFormat>& known = prober_.options().format) take_known(*known);
-    find_shapes(prober_, out_);
+    find_shapes(prober_, out_.capabilities, kNeedsAll);
     finish(call);
     if (!prober_.options().format) {
       if (Result<void> added = take_what_is_told(); !added) return added.error();
@@ -62,15 +63,15 @@ class Derivation {
     out_.evidence.push_back({std::move(field), std::move(experiment), shortened(bytes)});
   }
 
-  void take_turn() {
+  void take_turn(const std::vector<ThinkingSwitch>& switches) {
     out_.format.prompt = turn_.prompt;
     show("prompt", "a prompt for a reply beside an answer", turn_.prompt);
-    out_.starts = find_starts(prober_, turn_);
+    out_.starts = find_starts(prober_, turn_, switches);
   }
 
   void take_calls(const CallProbe& probe) {
-    const Shot one = prober_.take({.content = {}, .calls = plain_calls(1), .next = probe.next});
-    const Shot two = prober_.take({.content = {}, .calls = plain_calls(2), .next = probe.next});
+    const Shot& one = prober_.take({.content = {}, .calls = plain_calls(1), .next = probe.next});
+    const Shot& two = prober_.take({.content = {}, .calls = plain_calls(2), .next = probe.next});
     std::optional<FoundCalls> found = find_calls(turn_, one, two);
     if (!found) {
       out_.missing.push_back("a call shows, but not how it is written");
@@ -100,8 +101,8 @@ class Derivation {
 
   /// Where nothing closes a turn with calls: the opener of the turn that answers them.
   std::string next_opener() {
-    const Shot last = prober_.take({.content = {}, .calls = plain_calls(1)});
-    const Shot answered = prober_.take({.content = {}, .calls = plain_calls(1), .next = Next::result});
+    const Shot& last = prober_.take({.content = {}, .calls = plain_calls(1)});
+    const Shot& answered = prober_.take({.content = {}, .calls = plain_calls(1), .next = Next::result});
     if (!last || !answered || !answered.text.starts_with(last.text)) return {};
     return std::string(first_tag(std::string_view(answered.text).substr(last.text.size())));
   }
@@ -111,7 +112,7 @@ class Derivation {
     CallForm& form = out_.format.calls.front();
     ReplyMarker* opener = form.open.exists() ? &form.open : form.call.front().kind == CallPart::Kind::literal ? &form.call.front().literal : nullptr;
     if (opener == nullptr) return;
-    const Shot both = prober_.take({.calls = plain_calls(1), .next = probe.next});
+    const Shot& both = prober_.take({.calls = plain_calls(1), .next = probe.next});
     const std::string_view body = both ? body_of(turn_, both).text : std::string_view();
     const std::size_t said = body.find(kContent);
     if (said == std::string_view::npos) {
@@ -301,7 +302,7 @@ class Derivation {
   /// What nothing rendered shows: an example in the prompt's words, and the quirks that are known.
   Result<void> take_what_is_told() {
     if (!turn_.found) return {};
-    const Shot prompt = prober_.take({.assistant = false, .generation = true});
+    const Shot& prompt = prober_.take({.assistant = false, .generation = true});
     if (out_.format.calls.empty() && prompt) {
       if (std::optional<CallForm> form = find_prose(prompt.text)) {
         tolerate(*form);
@@ -322,7 +323,7 @@ class Derivation {
     for (const ThinkingStart& start : out_.starts) {
       Scene scene{.assistant = false, .generation = true, .tools = false};
       if (!start.variable.empty()) scene.variables = {{start.variable, start.value}};
-      const Shot shot = prober_.take(scene);  // templates that declare tools may say nothing else
+      const Shot& shot = prober_.take(scene);  // templates that declare tools may say nothing else
       const std::optional<ToldTags> told = find_told_tags(std::string_view(shot.text).substr(0, shot.text.rfind(kUser)));
       if (!told) continue;
       ReplyFormat format = out_.format;

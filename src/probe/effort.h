@@ -1,10 +1,10 @@
-// Which variables ask a template for more reasoning, for less, or for none.
+// What each effort of reasoning sets, by the variables that switch it.
 #pragma once
-#include "probe/scene.h"
+#include "probe/switches.h"
 
 namespace parlance::probe {
 
 /// For each effort in the words of chat requests, what to set; empty where no variable changes the prompt.
-std::vector<EffortSetting> find_efforts(Prober& prober);
+std::vector<EffortSetting> efforts_of(const std::vector<ThinkingSwitch>& switches, Syntax syntax);
 
 }  // namespace parlance::probe

@@ -75,7 +75,8 @@ std::string Generator::value() {
   return json;
 }
 
-std::string Generator::arguments() {
+/// `typed`: for the first tool, which alone declares more than texts.
+std::string Generator::arguments(bool typed) {
   std::string out = "{";
   const auto add = [&](std::string_view key, std::string_view value) {
     if (out.size() > 1) out += ", ";
@@ -83,8 +84,8 @@ std::string Generator::arguments() {
   };
   if (below(8) != 0) add(kKeyA, value());
   if (below(3) == 0) add(kKeyB, value());
-  for (const TypedKey& typed : kTyped) {
-    if (below(5) == 0) add(typed.key, typed.values[below(3)]);
+  for (const TypedKey& one : kTyped) {
+    if (typed && below(3) == 0) add(one.key, one.values[below(3)]);
   }
   return out + "}";
 }
@@ -101,7 +102,11 @@ Scene Generator::turn() {
   if (!calls) return scene;
   if (!can_.content_with_calls || below(2) == 0) scene.content.reset();
   scene.calls = plain_calls(parallel_ ? 1 + below(3) : 1);
-  for (SceneCall& call : scene.calls) call.arguments = arguments();
+  for (SceneCall& call : scene.calls) {
+    const bool typed = below(2) == 0;
+    if (typed) call.name = std::string(kTools[0]);
+    call.arguments = arguments(typed || call.name == kTools[0]);
+  }
   return scene;
 }
 

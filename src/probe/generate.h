@@ -21,7 +21,7 @@ class Generator {
  private:
   std::string text(std::size_t most);
   std::string value();
-  std::string arguments();
+  std::string arguments(bool typed);
 
   std::uint64_t state_;
   const TemplateCapabilities& can_;

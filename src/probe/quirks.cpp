@@ -13,11 +13,12 @@ namespace parlance::probe {
 namespace {
 
 struct Quirk {
-  std::string reason;
-  std::vector<std::string> shows;
+  std::string_view path{};
+  std::string reason{};
+  std::vector<std::string> shows{};
   bool unless_calls = false;
   bool unless_end = false;
-  std::string add;  ///< a format as JSON, read where the quirk fits
+  std::string add{};  ///< a format as JSON, read where the quirk fits
 };
 
 Error malformed(std::string_view path, std::string message) {
@@ -33,7 +34,7 @@ Result<Quirk> read_quirk(const EmbeddedFile& file) {
   if (Result<void> parsed = document.parse(file.text, file.path); !parsed) return parsed.error();
   if (document.root().kind != Kind::dict) return malformed(file.path, "a quirk is an object");
   const DictObject& members = *document.root().dict;
-  Quirk quirk;
+  Quirk quirk{.path = file.path};
   const DictEntry* reason = find_key(members, "reason");
   const DictEntry* shows = find_key(members, "shows");
   const auto flag = [&](std::string_view name) {
@@ -50,6 +51,16 @@ Result<Quirk> read_quirk(const EmbeddedFile& file) {
   quirk.unless_end = flag("unless_end");
   quirk.add = json_text(add->value);
   return quirk;
+}
+
+Result<std::vector<Quirk>> read_quirks() {
+  std::vector<Quirk> all;
+  for (const EmbeddedFile& file : kEmbeddedFiles) {
+    Result<Quirk> quirk = read_quirk(file);
+    if (!quirk) return quirk.error();
+    all.push_back(std::move(*quirk));
+  }
+  return all;
 }
 
 bool fits(const Quirk& quirk, const DerivedFormat& derived, const QuirkFacts& facts, std::string_view markers) {
@@ -143,22 +154,22 @@ void add_format(ReplyFormat& format, const ReplyFormat& add) {
 }  // namespace
 
 Result<void> add_quirks(DerivedFormat& derived, const QuirkFacts& facts) {
+  static const Result<std::vector<Quirk>> kQuirks = read_quirks();
+  if (!kQuirks) return kQuirks.error();
   const std::string markers = derived.format.to_json();
-  for (const EmbeddedFile& file : kEmbeddedFiles) {
-    const Result<Quirk> quirk = read_quirk(file);
-    if (!quirk) return quirk.error();
-    if (!fits(*quirk, derived, facts, markers)) continue;
-    const Result<ReplyFormat> add = ReplyFormat::from_json(quirk->add, file.path);
+  for (const Quirk& quirk : *kQuirks) {
+    if (!fits(quirk, derived, facts, markers)) continue;
+    const Result<ReplyFormat> add = ReplyFormat::from_json(quirk.add, quirk.path);
     if (!add) return add.error();
     ReplyFormat format = derived.format;
     add_format(format, *add);
     if (const std::string why = facts.breaks(format); !why.empty()) {
-      derived.notes.push_back(std::string(file.path) + " is not used: " + why);
+      derived.notes.push_back(std::string(quirk.path) + " is not used: " + why);
       continue;
     }
     derived.format = std::move(format);
-    derived.evidence.push_back({"quirk", std::string(file.path), quirk->reason});
-    if (quirk->unless_calls) derived.missing.push_back("calls are a guess: " + quirk->reason);
+    derived.evidence.push_back({"quirk", std::string(quirk.path), quirk.reason});
+    if (quirk.unless_calls) derived.missing.push_back("calls are a guess: " + quirk.reason);
   }
   return {};
 }

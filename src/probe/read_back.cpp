@@ -84,31 +84,23 @@ std::vector<std::string> ReadBack::events(std::string_view body, const std::vect
   return found;
 }
 
-ReplyMessage ReadBack::message(std::string_view body) const {
+ReplyMessage ReadBack::message(std::string_view body, std::size_t* end) const {
   ReplyMessage message;
   ReplyParser parser(*start_);
-  const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
+  const ReplySink sink = [&](const ReplyEvent& event) {
+    message.add(event);
+    if (end != nullptr && event.kind == ReplyEvent::Kind::end) *end = std::min<std::size_t>(*end, event.position);
+  };
   parser.feed(body, sink);
   parser.finish(sink);
   return message;
 }
 
-/// Where what ends the reply begins; what stands behind it is another turn's.
-std::size_t ReadBack::end_of(std::string_view body) const {
-  std::size_t end = body.size();
-  ReplyParser parser(*start_);
-  const ReplySink sink = [&](const ReplyEvent& event) {
-    if (event.kind == ReplyEvent::Kind::end) end = std::min<std::size_t>(end, event.position);
-  };
-  parser.feed(body, sink);
-  parser.finish(sink);
-  return end;
-}
-
 ReadBack::Difference ReadBack::compare(const Scene& scene, std::string_view body, bool ids_shown) const {
   Difference found;
-  const ReplyMessage message = this->message(body);
-  body = body.substr(0, end_of(body));
+  std::size_t end = body.size();
+  const ReplyMessage message = this->message(body, &end);
+  body = body.substr(0, end);
   const bool content = scene.content && shows(body, *scene.content);
   const bool reasoning = shows(body, scene.reasoning);
   if (scene.content && !scene.content->empty() && !content) found.lost.push_back("the template drops content");

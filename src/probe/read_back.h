@@ -17,7 +17,8 @@ class ReadBack {
 
   /// The events of a turn, fed in pieces of `sizes` bytes, over and over; all at once without sizes.
   std::vector<std::string> events(std::string_view body, const std::vector<std::size_t>& sizes, std::string* sources = nullptr) const;
-  ReplyMessage message(std::string_view body) const;
+  /// `end`: where what ends the reply begins, if something does; what stands behind it is another turn's.
+  ReplyMessage message(std::string_view body, std::size_t* end = nullptr) const;
 
   /// What the message that `body` was made of has lost in it, and what is read back otherwise, as sentences.
   struct Difference {
@@ -27,8 +28,6 @@ class ReadBack {
   Difference compare(const Scene& scene, std::string_view body, bool ids_shown) const;
 
  private:
-  std::size_t end_of(std::string_view body) const;
-
   std::optional<ReplyParser> start_;  ///< where each reply begins; a copy reads one
 };
 

@@ -13,28 +13,6 @@ namespace {
 constexpr std::size_t kNone = std::string_view::npos;
 constexpr std::string_view kKeys[] = {"reasoning_content", "reasoning", "thinking"};
 
-/// Variables that switch thinking, where a template reads them, and what they may be.
-struct Switch {
-  std::string_view name;
-  std::vector<std::string_view> values;
-};
-const std::vector<Switch>& switches() {
-  static const std::vector<Switch> kSwitches = {
-      {"enable_thinking", {"true", "false"}},
-      {"thinking", {"true", "false"}},
-      {"think", {"true", "false"}},
-      {"reasoning", {"true", "false"}},
-      {"thinking_mode", {"\"thinking\"", "\"chat\""}},
-      {"reasoning_effort", {"\"low\"", "\"high\"", "\"none\""}},
-      {"enable_reasoning", {"true", "false"}},
-      {"add_thinking", {"true", "false"}},
-      {"force_reasoning", {"true", "false"}},
-      {"keep_reasoning", {"true", "false"}},
-      {"thinking_budget", {"512", "0"}},
-  };
-  return kSwitches;
-}
-
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 std::string longest_word(std::string_view text) {
@@ -138,11 +116,11 @@ bool read_turn(FoundReasoning& found, const TurnFacts& turn, const Shot& shot, s
 
 FoundReasoning from_history(Prober& prober, const TurnFacts& turn, bool calls_show) {
   FoundReasoning found;
-  for (const std::string& key : reasoning_keys(prober.chat_template().facts())) {
+  for (const std::string& key : reasoning_keys(prober.facts())) {
     Scene scene{.reasoning = std::string(kReasoning), .reasoning_key = key};
     found.with_text = read_turn(found, turn, prober.take(scene), kContent, "reasoning beside an answer");
     scene.next = Next::user;
-    const Shot history = prober.take(scene);
+    const Shot& history = prober.take(scene);
     found.in_history = history && history.text.find(kReasoning) != std::string::npos;
     if (found.in_history) read_turn(found, turn, history, kContent, "reasoning in a turn of the history");
     if (calls_show) {
@@ -179,14 +157,14 @@ bool closes_reasoning(const FoundReasoning& found, const TurnFacts& turn, const 
 
 /// A part of content, or a block, as some templates want reasoning.
 FoundReasoning from_parts(Prober& prober, const TurnFacts& turn, bool calls_show) {
-  const TemplateFacts facts = prober.chat_template().facts();
+  const TemplateFacts& facts = prober.facts();
   for (const std::string_view where : {kPartKey, kBlockKey}) {
     if (where == kBlockKey && !facts.mentions("blocks")) continue;
     for (const std::string_view type : {"thinking", "reasoning", "thoughts"}) {
       if (!facts.mentions(type)) continue;
       FoundReasoning found;
       Scene scene{.reasoning = std::string(kReasoning), .reasoning_key = std::string(where) + std::string(type)};
-      const Shot shot = prober.take(scene);
+      const Shot& shot = prober.take(scene);
       if (!shot || prints_parts(turn, shot)) continue;
       found.with_text = read_turn(found, turn, shot, kContent, "reasoning as a part of content");
       if (!found.with_text) continue;
@@ -199,7 +177,7 @@ FoundReasoning from_parts(Prober& prober, const TurnFacts& turn, bool calls_show
       scene.calls = plain_calls(1);
       found.with_last_calls = shows_reasoning(prober.take(scene));
       scene.next = Next::result;
-      const Shot answered = prober.take(scene);
+      const Shot& answered = prober.take(scene);
       found.with_calls = shows_reasoning(answered) || found.with_last_calls;
       found.calls_inside = shows_reasoning(answered) && !closes_reasoning(found, turn, answered);
       return found;
@@ -256,19 +234,16 @@ bool ends_in_reasoning(std::string_view prompt, const ReplyMarker& open, const R
   return !close.exists() || prompt.find(close.texts.front(), opened + open.texts.front().size()) == kNone;
 }
 
-std::vector<ThinkingStart> find_starts(Prober& prober, const TurnFacts& turn) {
+std::vector<ThinkingStart> find_starts(Prober& prober, const TurnFacts& turn, const std::vector<ThinkingSwitch>& switches) {
   std::vector<ThinkingStart> starts;
-  const TemplateFacts facts = prober.chat_template().facts();
-  const auto add = [&](std::string_view name, std::string_view value, const Scene& scene) {
-    const Shot shot = prober.take(scene);
-    if (shot) starts.push_back({std::string(name), std::string(value), reply_prompt(turn, shot), false});
+  const auto add = [&](const std::string& name, const std::string& value, const Scene& scene) {
+    const Shot& shot = prober.take(scene);
+    if (shot) starts.push_back({name, value, reply_prompt(turn, shot), false});
   };
   add("", "", {.assistant = false, .generation = true});
-  for (const Switch& one : switches()) {
-    const bool go = facts.syntax == Syntax::go && one.name == "think";
-    if (!go && !facts.reads(one.name)) continue;
-    for (const std::string_view value : one.values) {
-      add(one.name, value, {.assistant = false, .generation = true, .variables = {{std::string(one.name), std::string(value)}}});
+  for (const ThinkingSwitch& one : switches) {
+    for (const std::string& value : one.settings()) {
+      add(one.variable, value, {.assistant = false, .generation = true, .variables = {{one.variable, value}}});
     }
   }
   return starts;
@@ -281,7 +256,7 @@ FoundReasoning find_reasoning(Prober& prober, const TurnFacts& turn, const std::
     if (parts.close.exists()) found = parts;
   }
   if (found.open.exists() && found.close.exists()) return found;
-  const FoundReasoning prompts = from_prompts(prober.chat_template().facts(), turn, starts);
+  const FoundReasoning prompts = from_prompts(prober.facts(), turn, starts);
   if (!found.close.exists()) {
     const FoundReasoning kept = found;
     found = prompts;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "probe/switches.h"
 #include "probe/turn.h"
 
 namespace parlance::probe {
@@ -26,8 +27,8 @@ FoundReasoning find_reasoning(Prober& prober, const TurnFacts& turn, const std::
 /// Members that may carry reasoning: the usual ones, and what the template mentions that sounds like it.
 std::vector<std::string> reasoning_keys(const TemplateFacts& facts);
 
-/// What prompts end with under the settings of each variable that may switch thinking; the first is the default.
-std::vector<ThinkingStart> find_starts(Prober& prober, const TurnFacts& turn);
+/// What prompts end with under the settings of each variable that switches thinking; the first is the default.
+std::vector<ThinkingStart> find_starts(Prober& prober, const TurnFacts& turn, const std::vector<ThinkingSwitch>& switches);
 
 /// Whether a prompt's end leaves the reply inside reasoning.
 bool ends_in_reasoning(std::string_view prompt, const ReplyMarker& open, const ReplyMarker& close);

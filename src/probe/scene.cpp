@@ -2,6 +2,7 @@
 #include "probe/scene.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "value/dict.h"
 #include "value/json.h"
@@ -12,6 +13,9 @@ namespace {
 /// Stand in for special tokens that nobody told: many templates raise where they are missing.
 constexpr std::pair<std::string_view, std::string_view> kUnknownTokens[] = {
     {"bos_token", kUnknownToken}, {"eos_token", kUnknownToken}, {"unk_token", kUnknownToken}, {"pad_token", kUnknownToken}};
+
+/// Bytes of all prompts that are kept together: a hundred and forty real ones have one or two.
+constexpr std::size_t kMostKept = std::size_t{16} << 20;
 
 /// What one experiment may use of what all may.
 Limits share_of(Limits all) {
@@ -24,12 +28,12 @@ Limits share_of(Limits all) {
 }
 
 /// The variable that a render has missed: 'name' is undefined.
-std::string undefined_variable(const Template& chat_template, const Error& error) {
+std::string undefined_variable(const TemplateFacts& facts, const Error& error) {
   constexpr std::string_view kEnd = "' is undefined";
   const std::string_view message = error.message();
   if (error.code() != ErrorCode::undefined || !message.starts_with('\'') || !message.ends_with(kEnd)) return {};
   std::string name(message.substr(1, message.size() - 1 - kEnd.size()));
-  return chat_template.facts().reads(name) ? name : std::string();
+  return facts.reads(name) ? name : std::string();
 }
 
 std::string in_quotes(std::string_view text) {
@@ -40,20 +44,30 @@ std::string in_quotes(std::string_view text) {
 
 }  // namespace
 
-std::string tools_json() {
+namespace {
+
+std::string make_tools() {
   std::string out = "[";
   for (const std::string_view name : kTools) {
     if (out.size() > 1) out += ", ";
     out += R"({"type": "function", "function": {"name": ")";
     out += name;
     out += R"(", "description": "Does a thing.", "parameters": {"type": "object", "properties": {
-      "zqkey_a": {"type": "string", "description": "A text."}, "zqkey_b": {"type": "string", "description": "A text."},
+      "zqkey_a": {"type": "string", "description": "A text."}, "zqkey_b": {"type": "string", "description": "A text."})";
+    if (name == kTools[0]) out += R"(,
       "zqkey_i": {"type": "integer", "description": "A number."}, "zqkey_n": {"type": "number", "description": "A number."},
       "zqkey_t": {"type": "boolean", "description": "A truth."}, "zqkey_l": {"type": "array", "items": {"type": "string"}, "description": "A list."},
-      "zqkey_o": {"type": "object", "properties": {"k": {"type": "string"}}, "description": "An object."}},
-      "required": ["zqkey_a"]}}})";
+      "zqkey_o": {"type": "object", "properties": {"k": {"type": "string"}}, "description": "An object."})";
+    out += R"(}, "required": ["zqkey_a"]}}})";
   }
   return out + "]";
+}
+
+}  // namespace
+
+const std::string& tools_json() {
+  static const std::string kMade = make_tools();
+  return kMade;
 }
 
 namespace {
@@ -170,7 +184,15 @@ std::size_t end_of_messages(std::string_view request) {
   return tools != std::string_view::npos ? tools : request.size() - std::string_view("]}").size();
 }
 
-Shot Prober::take(const Scene& scene) { return take_json(request_of(scene, convention), scene.generation); }
+Stretch Shot::whole() const {
+  if (places_.size() != text.size()) {
+    places_.assign(text.size(), 0);
+    for (const Literal& one : literals) std::iota(places_.begin() + one.begin, places_.begin() + one.end, one.place);
+  }
+  return {text, places_};
+}
+
+const Shot& Prober::take(const Scene& scene) { return take_json(request_of(scene, convention), scene.generation); }
 
 Result<void> Prober::render_once(const Conversation& chat, const RenderOptions& rendering, Rendering& prompt) {
   Result<void> done = (changing_ ? *changing_ : template_).render(chat, rendering, workspace_, prompt);
@@ -187,7 +209,7 @@ Result<void> Prober::render(Conversation& chat, const RenderOptions& rendering, 
   constexpr std::size_t kMostStandIns = 8;
   for (;;) {
     Result<void> done = render_once(chat, rendering, prompt);
-    const std::string name = done ? std::string() : undefined_variable(template_, done.error());
+    const std::string name = done ? std::string() : undefined_variable(facts_, done.error());
     const bool known = std::find(stand_ins_.begin(), stand_ins_.end(), name) != stand_ins_.end();
     if (name.empty() || known || stand_ins_.size() == kMostStandIns) return done;
     stand_ins_.push_back(name);
@@ -206,37 +228,52 @@ void Prober::set_variables(Conversation& chat) const {
   for (const std::string& name : stand_ins_) chat.set_default_string(name, "zq_" + name);
 }
 
-Shot Prober::take_json(const std::string& request, bool generation) {
-  ++count_;
-  Shot shot;
-  ReadOptions reading;
-  for (const NormalisePass& pass : normalise_passes()) reading.skip_passes.emplace_back(pass.name);
-  Result<Conversation> chat = Conversation::from_json(request, reading, "<probe>");
-  if (!chat) {
-    shot.problem = std::string(chat.error().message());
+const Shot& Prober::take_json(std::string request, bool generation) {
+  request += generation ? '+' : '-';
+  const auto [known, is_new] = shots_.try_emplace(std::move(request));
+  Shot& shot = known->second;
+  if (!is_new) return shot;
+  if (kept_ > kMostKept) {
+    shot.problem = "the prompts of experiments are too long together";
     return shot;
   }
-  set_variables(*chat);
+  fill(shot, std::string_view(known->first).substr(0, known->first.size() - 1), generation);
+  kept_ += shot.text.size();
+  return shot;
+}
+
+Shot Prober::take_once(const Scene& scene) {
+  Shot shot;
+  fill(shot, request_of(scene, convention), scene.generation);
+  return shot;
+}
+
+/// Experiments choose how things are handed over: no pass runs.
+void Prober::fill(Shot& shot, std::string_view request, bool generation) {
+  ++count_;
+  ReadOptions reading;
+  reading.normalise = false;
+  if (Result<void> read = chat_.read(request, reading, "<probe>"); !read) {
+    shot.problem = std::string(read.error().message());
+    return;
+  }
+  set_variables(chat_);
   RenderOptions rendering;
   rendering.add_generation_prompt = generation;
   rendering.continue_final = false;
   rendering.limits = share_of(options_.limits);
-  Rendering prompt;
-  if (Result<void> done = render(*chat, rendering, prompt); !done) {
+  if (Result<void> done = render(chat_, rendering, prompt_); !done) {
     shot.problem = std::string(done.error().message());
     shot.refused = done.error().code() == ErrorCode::raised;
-    return shot;
+    return;
   }
   shot.rendered = true;
-  shot.text = std::string(prompt.text());
-  shot.places.assign(shot.text.size(), 0);
-  for (const Span& span : prompt.spans()) {
-    if (span.origin != Origin::literal) continue;
-    for (std::uint32_t i = span.begin; i < span.end; ++i) shot.places[i] = 1 + span.template_begin + (i - span.begin);
+  shot.text = std::string(prompt_.text());
+  for (const Span& span : prompt_.spans()) {
+    if (span.origin == Origin::literal) shot.literals.push_back({span.begin, span.end, 1 + span.template_begin});
   }
   const std::size_t user = shot.text.rfind(kUser);
   shot.tail_from = user == std::string::npos ? shot.text.size() : user + kUser.size();
-  return shot;
 }
 
 }  // namespace parlance::probe

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -71,8 +72,9 @@ struct Scene {
   std::vector<std::pair<std::string, std::string>> variables{};  ///< name, JSON
 };
 
-/// The tools that all probes declare: arguments of each type, so that what depends on a schema shows.
-std::string tools_json();
+/// The tools that all probes declare: the first takes arguments of each type, so that what depends on a schema shows, the
+/// others the two texts alone, since most of what a probe costs is writing them.
+const std::string& tools_json();
 /// The calls of most probes: `count` of them, two text arguments each.
 std::vector<SceneCall> plain_calls(std::size_t count);
 
@@ -91,20 +93,31 @@ struct Shot {
   std::string problem;                ///< what a template raised
   bool refused = false;               ///< by raise_exception, which is an answer; else something went wrong
   std::string text;
-  std::vector<std::uint32_t> places;  ///< beside text
+  /// A part of the text that is the template's own from a byte on.
+  struct Literal {
+    std::uint32_t begin, end, place;
+  };
+  std::vector<Literal> literals;
   std::size_t tail_from = 0;          ///< behind the user's text
   explicit operator bool() const { return rendered; }
-  Stretch whole() const { return {text, places}; }
+  Stretch whole() const;
   Stretch tail() const { return whole().from(tail_from); }
+
+ private:
+  mutable std::vector<std::uint32_t> places_;  ///< beside text, once they are asked for: few experiments need them
 };
 
 /// Renders scenes with one template.
 class Prober {
  public:
-  Prober(const Template& chat_template, const DeriveOptions& options) : template_(chat_template), options_(options) {}
-  Shot take(const Scene& scene);
-  Shot take_json(const std::string& request, bool generation);
+  Prober(const Template& chat_template, const DeriveOptions& options) : template_(chat_template), options_(options), facts_(chat_template.facts()) {}
+  /// What was rendered once is not rendered again. Lifetime: the prober's.
+  const Shot& take(const Scene& scene);
+  const Shot& take_json(std::string request, bool generation);
+  /// The same, and nothing is kept: for trials that are many.
+  Shot take_once(const Scene& scene);
   std::size_t count() const { return count_; }
+  const TemplateFacts& facts() const { return facts_; }
   const Template& chat_template() const { return template_; }
   const DeriveOptions& options() const { return options_; }
   /// Whether the template changes lists or dicts, which transformers' sandbox refuses and other programs run.
@@ -114,16 +127,22 @@ class Prober {
   Convention convention{};
 
  private:
+  void fill(Shot& shot, std::string_view request, bool generation);
   Result<void> render(Conversation& chat, const RenderOptions& rendering, Rendering& prompt);
   Result<void> render_once(const Conversation& chat, const RenderOptions& rendering, Rendering& prompt);
   void set_variables(Conversation& chat) const;
 
   const Template& template_;
   const DeriveOptions& options_;
+  const TemplateFacts facts_;
+  std::unordered_map<std::string, Shot> shots_;  ///< by the request, and whether it asks for a reply
   std::optional<Template> changing_;  ///< the same, allowed to change what it makes, once it tried
   std::vector<std::string> stand_ins_;
+  Conversation chat_;  ///< these three are used again and again
+  Rendering prompt_;
   Workspace workspace_;
   std::size_t count_ = 0;
+  std::size_t kept_ = 0;  ///< bytes of the prompts in shots_
 };
 
 /// Where reasoning stands in content, as a reasoning_key: `content[].type=T` for a part of the type T in a list,

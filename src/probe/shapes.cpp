@@ -9,6 +9,7 @@
 namespace parlance::probe {
 namespace {
 
+constexpr std::string_view kRoles[] = {"user", "assistant", "system", "developer", "tool"};
 constexpr std::string_view kFate[] = {"raises", "dropped", "renders"};
 constexpr std::string_view kUsualName = "reasoning_content";
 constexpr std::string_view kLongId = "call_zq-0000-0001";
@@ -37,11 +38,13 @@ class Shapes {
  public:
   Shapes(Prober& prober, TemplateCapabilities& can) : prober_(prober), can_(can) {}
 
-  void find() {
-    for (const std::string_view role : {"user", "assistant", "system", "developer", "tool"}) find_content(role);
-    find_orders();
-    if (can_.calls) find_calls();
-    find_reasoning();
+  void find(Needs needs) {
+    for (const std::string_view role : kRoles) {
+      if ((needs & content_of_role(role)) != 0) find_content(role);
+    }
+    if ((needs & kNeedsOrders) != 0) find_orders();
+    if ((needs & kNeedsCalls) != 0 && can_.calls) find_calls();
+    if ((needs & kNeedsReasoning) != 0) find_reasoning();
   }
 
  private:
@@ -56,7 +59,7 @@ class Shapes {
   std::string said(std::string_view role, std::string_view text) const {
     return message(role, prober_.convention.parts ? as_part(text) : in_quotes(text));
   }
-  Shot take(std::initializer_list<std::string> messages, const std::string& tools = {}) {
+  const Shot& take(std::initializer_list<std::string> messages, const std::string& tools = {}) {
     std::string request = "{\"messages\": [";
     for (const std::string& one : messages) {
       if (&one != messages.begin()) request += ", ";
@@ -71,7 +74,7 @@ class Shapes {
 
   /// A conversation with this content of a message of the role. Templates handle content apart where tools are declared,
   /// or calls stand beside it.
-  Shot take_content(std::string_view role, const std::string& content_json, Around around) {
+  const Shot& take_content(std::string_view role, const std::string& content_json, Around around) {
     const bool words = around == Around::words_and_calls;
     if (role == "tool") {
       return take_behind(request_of({.content = words ? std::optional<std::string>(kContent) : std::nullopt, .calls = plain_calls(1)}, prober_.convention),
@@ -87,7 +90,7 @@ class Shapes {
   }
 
   /// The request with one message more.
-  Shot take_behind(std::string request, const std::string& one) {
+  const Shot& take_behind(std::string request, const std::string& one) {
     return prober_.take_json(request.insert(end_of_messages(request), ", " + one), false);
   }
 
@@ -104,8 +107,8 @@ class Shapes {
   ContentShape content_shape(std::string_view role, Around around) {
     const std::string_view word = role == "user" ? kUser : role == "assistant" ? kContent : role == "tool" ? kResult : kSystem;
     const std::string text = padded(word);
-    const Shot plain = take_content(role, in_quotes(text), around);
-    const Shot parts = take_content(role, as_part(text), around);
+    const Shot& plain = take_content(role, in_quotes(text), around);
+    const Shot& parts = take_content(role, as_part(text), around);
     ContentShape shape{std::string(role)};
     shape.text = holds(plain, word);
     shape.parts = holds(parts, word) && count_of(parts.text, "type") <= (plain ? count_of(plain.text, "type") : 0);
@@ -136,7 +139,7 @@ class Shapes {
   }
 
   /// A call and its result, with or without ids; the convention decides on the rest.
-  Shot take_call(const SceneCall& call) { return prober_.take({.content = {}, .calls = {call}, .next = Next::result}); }
+  const Shot& take_call(const SceneCall& call) { return prober_.take({.content = {}, .calls = {call}, .next = Next::result}); }
 
   void find_calls() {
     using Ids = Convention::Ids;
@@ -177,7 +180,7 @@ class Shapes {
     return out + ", " + request.substr(begin, end_of_messages(request) - begin);
   }
 
-  Shot take_reasoning(std::string_view name, bool calls, bool also_usual, bool content = false) {
+  const Shot& take_reasoning(std::string_view name, bool calls, bool also_usual, bool content = false) {
     return take({said("user", kUser), answer_with(name, calls, also_usual, content)});
   }
 
@@ -185,8 +188,8 @@ class Shapes {
   bool shows_as_part(std::string_view type) {
     const std::string part = "{\"type\": " + in_quotes(type) + ", " + in_quotes(type) + ": " + in_quotes(kReasoning) + ", \"text\": " + in_quotes(kReasoning) + "}";
     const std::string content = "[" + part + ", {\"type\": \"text\", \"text\": " + in_quotes(kContent) + "}]";
-    const Shot shot = take({said("user", kUser), message("assistant", content)});
-    const Shot without = take({said("user", kUser), said("assistant", kContent)});
+    const Shot& shot = take({said("user", kUser), message("assistant", content)});
+    const Shot& without = take({said("user", kUser), said("assistant", kContent)});
     return holds(shot, kReasoning) && count_of(shot.text, "type") <= count_of(without.text, "type");
   }
 
@@ -199,7 +202,7 @@ class Shapes {
     } else if (!found.empty()) {
       return found;
     }
-    for (const std::string& name : reasoning_keys(prober_.chat_template().facts())) {
+    for (const std::string& name : reasoning_keys(prober_.facts())) {
       if (holds(take_reasoning(name, false, false), kReasoning) || holds(take_reasoning(name, true, false), kReasoning)) return name;
     }
     return {};
@@ -213,7 +216,7 @@ class Shapes {
     if (can_.reasoning_member.empty()) return;
     for (const bool calls : {false, true}) {
       if (calls && !can_.calls) continue;
-      const Shot usual = take_reasoning(kUsualName, calls, true);
+      const Shot& usual = take_reasoning(kUsualName, calls, true);
       bool alike = same(usual, take_reasoning(can_.reasoning_member, calls, false));
       for (const std::string_view name : {"reasoning", "thinking"}) alike = alike && same(usual, take_reasoning(name, calls, true));
       can_.reasoning_names_alike = can_.reasoning_names_alike && alike;
@@ -230,11 +233,17 @@ class Shapes {
 
 }  // namespace
 
-void find_shapes(Prober& prober, DerivedFormat& derived) { Shapes(prober, derived.capabilities).find(); }
+Needs content_of_role(std::string_view role) {
+  constexpr Needs kFirst = 0x10;
+  const auto found = std::find(std::begin(kRoles), std::end(kRoles), role);
+  return found == std::end(kRoles) ? 0 : kFirst << (found - std::begin(kRoles));
+}
+
+void find_shapes(Prober& prober, TemplateCapabilities& can, Needs needs) { Shapes(prober, can).find(needs); }
 
 bool shows_text(const Template& chat_template, const DeriveOptions& options) {
   Prober prober(chat_template, options);
-  const Shot shot = prober.take_json("{\"messages\": [{\"role\": \"user\", \"content\": " + in_quotes(kUser) + "}]}", false);
+  const Shot& shot = prober.take_json("{\"messages\": [{\"role\": \"user\", \"content\": " + in_quotes(kUser) + "}]}", false);
   return !shot || holds(shot, kUser);
 }
 

@@ -14,7 +14,7 @@ constexpr std::size_t kNone = std::string_view::npos;
 /// The turn with one call that has these arguments, from the first argument's key on.
 std::string turn_with(Prober& prober, const TurnFacts& turn, Next next, std::string_view arguments) {
   const SceneCall call{std::string(kTools[0]), std::string(kIds[0]), std::string(arguments)};
-  const Shot shot = prober.take({.content = {}, .calls = {call}, .next = next});
+  const Shot& shot = prober.take({.content = {}, .calls = {call}, .next = next});
   return shot ? std::string(turn_of(turn, shot).text) : std::string();
 }
 
@@ -59,7 +59,7 @@ void find_name_escape(Prober& prober, const TurnFacts& turn, CallForm& form, Nex
   const auto name = std::find_if(form.call.begin(), form.call.end(), [](const CallPart& part) { return part.kind == CallPart::Kind::name; });
   if (name == form.call.end()) return;
   const SceneCall call{std::string(kAwkward) + "\"&<", std::string(kIds[0]), R"({"zqkey_a": "zqval_a1"})"};
-  const Shot shot = prober.take({.content = {}, .calls = {call}, .next = next});
+  const Shot& shot = prober.take({.content = {}, .calls = {call}, .next = next});
   if (shot) name->escape = escape_of(turn_of(turn, shot).text);
 }
 

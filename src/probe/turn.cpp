@@ -49,20 +49,24 @@ void find_end(TurnFacts& turn, const Shot& last, const Shot& middle) {
   turn.after_content = at_last.substr(0, size);
 }
 
-/// Hands content over as the template shows it: as text or as parts, with tools declared or without.
+}  // namespace
+
+/// As text or as parts, with tools declared or without.
 bool choose_content(Prober& prober) {
   for (const bool parts : {false, true}) {
     for (const bool tools : {true, false}) {
       prober.convention.parts = parts;
       prober.convention.tools = tools;
-      const Shot middle = prober.take({.next = Next::user});
+      const Shot& middle = prober.take({.next = Next::user});
       if (middle && middle.text.find(kContent) != std::string::npos && middle.text.find(kUser) < middle.text.find(kContent)) return true;
-      const Shot last = prober.take({});
+      const Shot& last = prober.take({});
       if (last && last.tail().text.find(kContent) != std::string_view::npos) return true;
     }
   }
   return false;
 }
+
+namespace {
 
 /// What a prompt ends with is the turn's header, also where more stands before it than before an answer of the history.
 void widen_header(TurnFacts& turn, std::string_view asked) {
@@ -95,8 +99,8 @@ void cut_opener(TurnFacts& turn) {
 TurnFacts find_turn(Prober& prober) {
   TurnFacts turn;
   if (!choose_content(prober)) return turn;
-  const Shot last = prober.take({});
-  const Shot middle = prober.take({.next = Next::user});
+  const Shot& last = prober.take({});
+  const Shot& middle = prober.take({.next = Next::user});
   const Shot& answer = last && last.tail().text.find(kContent) != std::string_view::npos ? last : middle;
   const std::size_t user = answer.text.rfind(kUser);
   if (user == std::string::npos) return turn;
@@ -105,9 +109,9 @@ TurnFacts find_turn(Prober& prober) {
   if (said == std::string_view::npos) return turn;
   turn.found = true;
 
-  const Shot asked = prober.take({.assistant = false, .generation = true});
-  const Shot alone = prober.take({.assistant = false});
-  const Shot users = prober.take({.assistant = false, .next = Next::user});
+  const Shot& asked = prober.take({.assistant = false, .generation = true});
+  const Shot& alone = prober.take({.assistant = false});
+  const Shot& users = prober.take({.assistant = false, .next = Next::user});
   turn.header = said;
   if (asked) turn.header = std::min(said, common_prefix(tail, asked.tail(), Same::text));
   if (turn.header < said) turn.header = before_cut_tag(tail.text, turn.header);

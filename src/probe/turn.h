@@ -18,7 +18,9 @@ struct TurnFacts {
   std::vector<std::string> ends;
 };
 
-/// Chooses how content is handed over (prober.convention), and looks at an answer.
+/// Sets prober.convention to the content that the template shows. False where it shows none.
+bool choose_content(Prober& prober);
+/// Chooses how content is handed over, and looks at an answer.
 TurnFacts find_turn(Prober& prober);
 
 /// Where a turn with calls differs from an answer already inside the header, the header ends before.

@@ -75,7 +75,7 @@ std::vector<WrittenTurn> write_turns(Prober& prober, const TurnFacts& turn, cons
   add_calls(trials, derived, next);
   std::vector<WrittenTurn> written;
   for (WrittenTurn& trial : trials) {
-    const Shot shot = prober.take(trial.scene);
+    const Shot& shot = prober.take(trial.scene);
     if (!shot) continue;
     trial.body = std::string(body_of(turn, shot).text);
     written.push_back(std::move(trial));

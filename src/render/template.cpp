@@ -98,8 +98,12 @@ TemplateFacts Template::facts() const {
   for (const jinja::AttributeSite& site : impl_->program->sites) {
     if (site.name.is_string()) facts.members.emplace_back(leaf_text(site.name));
   }
-  for (const Value& constant : impl_->program->constants) {
+  const auto add = [&](const Value& constant) {
     if (constant.is_leaf() && constant.size <= kLongestText) facts.texts.emplace_back(leaf_text(constant));
+  };
+  for (const Value& constant : impl_->program->constants) {
+    add(constant);
+    for (const Value& item : constant.is_sequence() ? items(constant) : std::span<const Value>()) add(item);
   }
   return facts;
 }

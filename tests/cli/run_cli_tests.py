@@ -209,6 +209,37 @@ def test_variables():
         contains(failure("-t", d / "t.jinja", "--var", "a", stdin=HELLO, code=2), "KEY=JSON")
 
 
+def test_an_effort_and_what_is_said_beside_it():
+    text = "{{ messages[0].content }}{% if add_generation_prompt %}{{ '<no>' if enable_thinking is defined and not enable_thinking }}{% endif %}"
+    with template(text) as d:
+        def notes(*options, **members):
+            result = json.loads(render("-t", d / "t.jinja", "--json", *options, stdin={**HELLO, **members}))
+            return result["text"], "; ".join(n for n in result["notes"] if n.startswith(("enable", "reason", "think")))
+        same(notes("--reasoning-effort", "none")[0], "Hi<no>")
+        for got in (notes("--reasoning-effort", "high", "--var", "enable_thinking=false"),
+                    notes("--reasoning-effort", "high", chat_template_kwargs={"enable_thinking": False})):
+            same(got[0], "Hi<no>")
+            contains(got[1], "enable_thinking", "whatever the effort of reasoning")
+        same(notes("--reasoning-effort", "none", "--var", "enable_thinking=false"),
+             ("Hi<no>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"))
+        got = notes("--reasoning-effort", "high", chat_template_kwargs={"reasoning_effort": "none"})
+        same(got[0], "Hi<no>")
+        contains(got[1], "reasoning_effort: set by chat_template_kwargs, in place of what is said beside it")
+
+
+def test_an_option_without_effect_is_no_secret():
+    with template("{{ messages[0].content }}") as d:
+        for options, said in (([], ""), (["--reasoning-effort", "low"], "note: reasoning_effort: of no effect: "), (["--reasoning-effort", "low", "--json"], "note: ")):
+            err = run("render", "-t", d / "t.jinja", *options, stdin=HELLO)[1]
+            assert err.startswith(said) and (said != "" or err == ""), err
+
+
+def test_names_are_not_empty():
+    with template("{{ messages[0].content }}") as d:
+        for options in (["-t", ""], ["-t", d / "t.jinja", "--syntax", ""], ["-t", d / "t.jinja", ""]):
+            contains(failure(*options, stdin=HELLO, code=2), "empty")
+
+
 def test_now():
     with template("{{ strftime_now('%Y-%m-%d %H:%M:%S') }}") as d:
         for given, want in [("2026-03-14T15:09:26", "2026-03-14 15:09:26"), ("2026-03-14 15:09", "2026-03-14 15:09:00"),

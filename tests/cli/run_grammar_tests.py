@@ -77,11 +77,30 @@ def main():
     wishes(request)
     prompts()
 
+    for tools, said in (([1, {"type": "web_search"}], "allows less than was asked for, in places: 2"),
+                        ([{"name": "f", "parameters": 3}], "allows more than the schemas, in places: 1")):
+        code, out, err = run("--syntax", "gbnf", "-f", "rnj-1", "--tools", "-", stdin=json.dumps(tools))
+        check(f"notes of {tools}", code == 0 and said in err and err.count("note:") == 1, err)
+    err = run("--syntax", "gbnf", "-f", "rnj-1", "--tools", "-", "--notes", stdin="[1]")[2]
+    check("no tool", err == "[0]: no tool, which is an object with a name: left out\n", err)
+    for request_, path in (({"parallel_tool_calls": "no"}, "parallel_tool_calls"),
+                           ({"tool_choice": {"type": "auto", "disable_parallel_tool_use": 1}}, "tool_choice.disable_parallel_tool_use")):
+        code, out, err = run("--syntax", "gbnf", "-f", "rnj-1", "--request", "-", stdin=json.dumps(request_))
+        check(f"no flag {path}", code == 1 and out == "" and f"input: {path}\n" in err and "neither true nor false" in err, err)
+    code, out, err = run("--syntax", "gbnf", "-f", "rnj-1", "--request", "-", stdin='{"parallel_tool_calls": null}')
+    check("a flag of null", code == 0 and err == "", err)
+
     schema = '{"type": "array", "items": {"type": "integer"}, "uniqueItems": true}'
     code, out, err = run("--syntax", "gbnf", "--schema", "-", stdin=schema)
     check("a note in short", code == 0 and "in places: 1" in err and "--notes" in err, err)
     code, out, err = run("--syntax", "gbnf", "--schema", "-", "--notes", stdin=schema)
     check("--notes", code == 0 and err == "schema: uniqueItems: not held to\n", err)
+
+    for flag in ("--any-order", "--text-around-calls"):
+        plain, other = (run("--syntax", "lark", "-f", "rnj-1", "--tools", TOOLS, *more) for more in ((), (flag,)))
+        check(flag, other[0] == 0 and other[1] != plain[1], other)
+    code, out, err = run("--syntax", "lark", "--schema", "-", stdin="false")
+    check("--schema false", code == 1 and out == "" and "no value fits the schema" in err, code, out, err)
 
     for name, arguments, code, hint in (
         ("no format", ("--syntax", "gbnf"), 2, "-f FORMAT"),
@@ -92,6 +111,8 @@ def main():
         ("a request that is no object", ("--syntax", "gbnf", "-f", "rnj-1", "--request", TOOLS), 3, "--tools"),
         ("an effort without a request", ("--syntax", "gbnf", "-f", "rnj-1", "--reasoning-effort", "low"), 2, "--request"),
         ("tools that are no list", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", "CMakePresets.json"), 1, "input: CMakePresets.json"),
+        ("no file at all", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", ""), 2, "--tools"),
+        ("no request at all", ("--syntax", "gbnf", "-f", "rnj-1", "--request="), 2, "--request"),
         ("no such file", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", "gone.json"), 3, "gone.json"),
     ):
         got, out, err = run(*arguments)

@@ -52,7 +52,7 @@ struct Made {
 
 Made make(Value request) {
   if (!member_value(request, "schema").is_undefined()) {
-    return {make_value_grammar(text_of(request, "schema"), flag_of(request, "open", false))};
+    return {make_value_grammar(text_of(request, "schema"), {.open = flag_of(request, "open", false), .any_order = flag_of(request, "any_order", false)})};
   }
   Result<ReplyFormat> format = ReplyFormat::from_json(text_of(request, "format"));
   if (!format) return {format.error()};
@@ -63,6 +63,8 @@ Made make(Value request) {
   options.parallel = flag_of(request, "parallel", true);
   options.reasoning = flag_of(request, "reasoning", true);
   options.open = flag_of(request, "open", false);
+  options.any_order = flag_of(request, "any_order", false);
+  options.text_around_calls = flag_of(request, "text_around_calls", false);
   ReplyOptions reader;
   if (auto tools = ReplyTools::from_json(options.tools); tools) reader.tools = *tools;
   if (member_value(request, "prompt").is_string()) options.prompt = reader.prompt = text_of(request, "prompt");

@@ -1,6 +1,9 @@
 // adapt(): which passes a template needs, found by rendering it. A row a need; and when a request asks for them at all.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "parlance/derive.h"
 #include "probe/adapter.h"
 
@@ -105,6 +108,29 @@ TEST(Adapt, KeepsWhatWasAskedFor) {
   EXPECT_EQ(adapt(can, options).extra_passes, options.extra_passes);
 }
 
+/// The passes for a request that depends on these alone.
+std::vector<std::string> passes_for(const char* source, probe::Needs needs) {
+  const Result<Template> compiled = Template::compile(source);
+  return adapt(probe::find_needed(*compiled, {}, needs)).extra_passes;
+}
+
+TEST(Adapter, FindsWhatDeriveFindsAndOnlyWhatIsNeeded) {
+  using namespace probe;
+  for (const Row& row : kRows) {
+    const std::vector<std::string> all = adapt(capabilities_of(row.source)).extra_passes;
+    EXPECT_EQ(passes_for(row.source, kNeedsAll), all) << row.need;
+    std::set<std::string> found;
+    for (const Needs one : {kNeedsEffort, kNeedsOrders, kNeedsCalls, kNeedsReasoning, kNeedsContents}) {
+      for (const std::string& pass : passes_for(row.source, one)) {
+        if (pass == kNoEffort) continue;
+        found.insert(pass);
+        EXPECT_NE(std::find(all.begin(), all.end(), pass), all.end()) << row.need << ": " << pass;
+      }
+    }
+    EXPECT_EQ(found.size(), all.size() - 1) << row.need;  // but that there is no effort
+  }
+}
+
 std::string rendered(const Template& compiled, std::string_view request, const ReadOptions& reading) {
   const Result<Conversation> chat = Conversation::from_json(request, reading);
   if (!chat) return std::string(chat.error().message());
@@ -133,22 +159,27 @@ struct EffortRow {
   const char* ends;   ///< what the prompt ends with
   const char* note;   ///< the last one; "": none
 };
+constexpr const char* kStays = "enable_thinking: stays as the request sets it, whatever the effort of reasoning (reasoning-effort)";
+constexpr const char* kNearest = "reasoning_effort: the nearest level that the template knows to the one asked for (reasoning-effort)";
 constexpr EffortRow kEfforts[] = {
     {kBySwitch, R"("reasoning_effort": "none")", "<assistant><think></think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
     {kBySwitch, R"("reasoning": {"effort": "none"})", "<assistant><think></think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
     {kBySwitch, R"("thinking": {"type": "disabled"})", "<assistant><think></think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
     {kBySwitch, R"("reasoning_effort": "high")", "<assistant><think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
-    {kBySwitch, R"("reasoning_effort": "high", "enable_thinking": false)", "<think></think>", ""},
-    {kByLevel, R"("reasoning_effort": "high")", "<assistant><hard>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
+    {kBySwitch, R"("reasoning_effort": "high", "enable_thinking": false)", "<think></think>", kStays},
+    {kBySwitch, R"("reasoning_effort": "none", "enable_thinking": false)", "<think></think>", ""},
+    {kByLevel, R"("reasoning_effort": "high")", "<assistant><hard>", kNearest},
     {kByLevel, R"("reasoning_effort": "max")", "<assistant><hard>", ""},
-    {kByLevel, R"("reasoning_effort": "minimal")", "<assistant>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
-    {kStrict, R"("reasoning_effort": "medium")", "<assistant><think>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
+    {kByLevel, R"("reasoning_effort": "minimal")", "<assistant>", kNearest},
+    {kStrict, R"("reasoning_effort": "medium")", "<assistant><think>", kNearest},
     {kStrict, R"("reasoning_effort": "none")", "<assistant>", ""},
     {kLow, R"("reasoning_effort": "minimal")", "<assistant><short>", "low_effort: set for the effort of reasoning (reasoning-effort)"},
     {kLow, R"("reasoning_effort": "high")", "<assistant>", "low_effort: set for the effort of reasoning (reasoning-effort)"},
-    {kPrinted, R"("reasoning": {"effort": "max"})", "Reasoning: high <user>hi</><assistant>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
-    {kPrinted, R"("reasoning_effort": "minimal")", "Reasoning: low <user>hi</><assistant>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
-    {kPrinted, R"("think": false)", "Reasoning: low <user>hi</><assistant>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
+    {kPrinted, R"("reasoning": {"effort": "max"})", "Reasoning: high <user>hi</><assistant>", kNearest},
+    {kPrinted, R"("reasoning_effort": "minimal")", "Reasoning: low <user>hi</><assistant>", kNearest},
+    {kPrinted, R"("think": false)", "Reasoning: low <user>hi</><assistant>", kNearest},
+    {kPrinted, R"("reasoning_effort": "low")", "Reasoning: low <user>hi</><assistant>", ""},
+    {kPrinted, R"("reasoning_effort": null)", "Reasoning: medium <user>hi</><assistant>", "reasoning_effort: null: not given (unsaid-effort)"},
     {kPlain, R"("reasoning_effort": "high")", "<assistant>", "reasoning_effort: of no effect: the template reads nothing that comes near (reasoning-effort)"},
     {kPlain, R"("temperature": 0)", "<assistant>", ""},
 };
@@ -229,7 +260,7 @@ TEST(Adapter, DerivesOnlyForRequestsThatMayNeedIt) {
   for (const Request& one : kRequests) {
     const Result<Conversation> chat = Conversation::from_json("{\"messages\": " + std::string(one.messages) + "}", as_is);
     ASSERT_TRUE(chat.has_value());
-    EXPECT_EQ(probe::may_need_adapting(*chat), one.may) << one.messages;
+    EXPECT_EQ(probe::needs_of(*chat) != 0, one.may) << one.messages;
   }
 }
 

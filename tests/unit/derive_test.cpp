@@ -119,6 +119,11 @@ TEST(Derive, ATemplateThatOnlyRaisesIsNone) {
   EXPECT_FALSE(found.missing.empty());
 }
 
+TEST(Derive, PromptsAreBoundedTogether) {
+  const DerivedFormat found = derived("{% for m in messages %}[{{ m.role }}]{{ m.content }}</s>{% endfor %}{{ 'x' * 1000000 }}");
+  EXPECT_LT(found.renders, 20u);
+}
+
 TEST(Derive, EveryBuiltInTemplateIsVerified) {
   for (const BuiltinFormat& builtin : builtin_formats()) {
     DeriveOptions options;
@@ -133,6 +138,54 @@ TEST(Derive, EveryBuiltInTemplateIsVerified) {
     const DerivedFormat found = derived(builtin.text, builtin.syntax);
     EXPECT_EQ(found.verdict, Verdict::verified) << builtin.name << ": " << sentences(found);
   }
+}
+
+// ---- switches of thinking, and roles
+
+/// "deep_thinking=true" of each start but the first, and what efforts set: "none: deep_thinking=false".
+std::string switches_of(std::string_view condition) {
+  const DerivedFormat found = derived("{% for m in messages %}[{{ m.role }}]{{ m.content }}</s>{% endfor %}{% if add_generation_prompt %}[assistant]" +
+                                      std::string(condition) + "{% endif %}");
+  std::string out;
+  for (const ThinkingStart& start : found.starts) {
+    if (!start.variable.empty()) out += start.variable + "=" + start.value + " ";
+  }
+  for (const EffortSetting& setting : found.capabilities.efforts) {
+    if (setting.effort != "none" && setting.effort != "low") continue;
+    out += setting.effort + ":";
+    for (const EffortVariable& variable : setting.variables) out += variable.name + "=" + variable.value;
+    out += " ";
+  }
+  return out;
+}
+
+TEST(Derive, StartsAndEffortsKnowTheSameSwitches) {
+  EXPECT_EQ(switches_of("{% if deep_thinking %}<think>{% endif %}"),
+            "deep_thinking=true deep_thinking=false none:deep_thinking=false low:deep_thinking=true ");
+  EXPECT_EQ(switches_of("{% if not skip_thinking %}<think>{% endif %}"),
+            "skip_thinking=false skip_thinking=true none:skip_thinking=true low:skip_thinking=false ");
+  EXPECT_EQ(switches_of("{% if thinking_budget is defined %}<budget>{{ thinking_budget }}</budget>{% endif %}"),
+            "thinking_budget=512 thinking_budget=0 none:thinking_budget=0 low: ");
+  EXPECT_EQ(switches_of("{% if effort in ('low', 'high') %}<{{ effort }}>{% endif %}"), "effort=\"low\" effort=\"high\" none:effort=\"low\" low:effort=\"low\" ");
+  EXPECT_EQ(switches_of("{% if rethink %}{% endif %}"), "");
+}
+
+std::string roles_of(std::string_view show) {
+  std::string out;
+  for (const auto& [role, fate] : derived("{% for m in messages %}[{{ m.role }}]" + std::string(show) + "</s>{% endfor %}").capabilities.roles) {
+    out += role + " " + fate + " ";
+    if (role == "system") break;
+  }
+  return out;
+}
+
+TEST(Derive, RolesAreTriedInWhicheverShapeShows) {
+  constexpr const char* kRender = "user renders assistant renders system renders ";
+  EXPECT_EQ(roles_of("{{ m.content }}"), kRender);
+  EXPECT_EQ(roles_of("{% for p in m.content %}{{ p.text }}{% endfor %}"), kRender);
+  EXPECT_EQ(roles_of("{% if m.content is string %}{{ raise_exception('parts') }}{% endif %}{% for p in m.content %}{{ p.text }}{% endfor %}"), kRender);
+  EXPECT_EQ(roles_of("{% if m.role == 'system' %}{{ raise_exception('none') }}{% endif %}{{ m.content }}"), "user renders assistant renders system raises ");
+  EXPECT_EQ(roles_of("{% if m.role != 'system' %}{{ m.content }}{% endif %}"), "user renders assistant renders system dropped ");
 }
 
 TEST(Check, LawsHoldForAPlainTemplate) {

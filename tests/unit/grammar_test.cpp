@@ -9,8 +9,8 @@
 namespace parlance {
 namespace {
 
-Grammar value_grammar(std::string_view schema, bool open = false) {
-  auto grammar = make_value_grammar(schema, open);
+Grammar value_grammar(std::string_view schema, bool open = false, bool any_order = false) {
+  auto grammar = make_value_grammar(schema, {.open = open, .any_order = any_order});
   EXPECT_TRUE(grammar.has_value());
   return *grammar;
 }
@@ -26,6 +26,80 @@ Grammar reply_grammar(std::string_view format, GrammarOptions options = {}) {
   auto grammar = make_grammar(*read, options);
   EXPECT_TRUE(grammar.has_value());
   return *grammar;
+}
+
+TEST(GrammarTest, MembersInAnyOrder) {
+  struct Row {
+    std::string_view schema, text;
+    bool accepted;
+  };
+#define TWO R"({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "null"}, "c": {"const": 1}}, "required": ["b"])"
+#define MANY \
+  R"({"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 2}, "c": {"const": 3}, "d": {"const": 4}, "e": {"const": 5}, "f": {"const": 6}})"
+  const Row rows[] = {
+      {TWO "}", R"({"b": null})", true},
+      {TWO "}", R"({"c": 1, "b": null, "a": 2})", true},
+      {TWO "}", R"({"a": 2, "c": 1, "b": null})", true},
+      {TWO "}", R"({"a": 2, "c": 1})", false},
+      {TWO "}", R"({"b": null, "a": 2, "b": null})", false},
+      {TWO "}", R"({"b": null,})", false},
+      {TWO "}", R"({"b": null, "z": 2})", false},
+      {TWO R"(, "additionalProperties": true})", R"({"z": 2, "b": null, "y": 1, "a": 2})", true},
+      {TWO R"(, "additionalProperties": true})", R"({"z": 2, "y": 1, "a": 2})", false},
+      {R"({"type": "object", "properties": {"a": {"type": "integer"}, "c": {"const": 1}}})", "{}", true},
+      {R"({"type": "object", "properties": {"a": {"type": "integer"}, "c": {"const": 1}}, "minProperties": 1})", "{}", false},
+      {MANY R"(, "required": ["f", "b"]})", R"({"f": 6, "c": 3, "a": 1, "b": 2})", true},
+      {MANY R"(, "required": ["f", "b"]})", R"({"f": 6, "c": 3, "a": 1})", false},
+      {MANY R"(, "required": ["f", "b"]})", R"({"b": 2, "b": 2, "f": 6})", false},
+      {MANY R"(, "required": ["a", "b", "c", "d", "e", "f"]})", R"({"f": 6, "e": 5, "d": 4, "c": 3, "b": 2, "a": 1})", true},
+      {MANY R"(, "required": ["a", "b", "c", "d", "e", "f"]})", R"({"e": 5, "d": 4, "c": 3, "b": 2})", false},
+  };
+#undef TWO
+#undef MANY
+  for (const Row& row : rows) EXPECT_EQ(value_grammar(row.schema, false, true).accepts(row.text), row.accepted) << row.schema << row.text;
+  const Grammar many = value_grammar(R"({"properties": {"a": {}, "b": {}, "c": {}, "d": {}, "e": {}, "f": {}}})", false, true);
+  ASSERT_EQ(many.notes().size(), 1u);
+  EXPECT_EQ(many.notes()[0].keyword, "properties");
+}
+
+TEST(GrammarTest, ManyMembersInAnyOrderCostLittle) {
+  std::string schema = R"({"type": "object", "properties": {)", required;
+  for (int i = 0; i < 500; ++i) {
+    schema += (i > 0 ? ", \"m" : "\"m") + std::to_string(i) + "\": {\"type\": \"integer\"}";
+    required += (i > 0 ? ", \"m" : "\"m") + std::to_string(i) + "\"";
+  }
+  const Grammar grammar = value_grammar(schema + "}, \"required\": [" + required + "]}", false, true);
+  EXPECT_LT(grammar.to_text(GrammarSyntax::gbnf).size(), 60'000u);
+  EXPECT_EQ(grammar.notes().size(), 2u);
+}
+
+TEST(GrammarTest, NothingFitsFalse) {
+  for (const std::string_view schema : {"false", R"({"type": "object", "properties": {"a": false}, "required": ["a"]})"}) {
+    const Grammar grammar = value_grammar(schema);
+    EXPECT_TRUE(grammar.is_empty());
+    EXPECT_FALSE(grammar.accepts(""));
+    EXPECT_EQ(grammar.to_text(GrammarSyntax::lark), "%llguidance {}\n\nstart: NOTHING\n\nNOTHING: /[^\\u{0}-\\u{10FFFF}]/\n");
+  }
+  EXPECT_FALSE(value_grammar("true").is_empty());
+}
+
+TEST(GrammarTest, TextMayStandBetweenCallsAndBehindThem) {
+  const std::string call = "<tool_call>\n{\"name\": \"get\", \"arguments\": {\"q\": \"x\"}}\n</tool_call>";
+  const std::string replies[] = {"Look: " + call, call + " and " + call, call + call + "\nThat was it.", "No call."};
+  for (const bool around : {false, true}) {
+    for (const bool parallel : {true, false}) {
+      const Grammar grammar = reply_grammar("rnj-1", {.parallel = parallel, .text_around_calls = around});
+      EXPECT_TRUE(grammar.accepts(replies[0]));
+      EXPECT_EQ(grammar.accepts(replies[1]), around && parallel);
+      EXPECT_EQ(grammar.accepts(replies[2]), around && parallel);
+      EXPECT_EQ(grammar.accepts(call + " done"), around);
+      EXPECT_TRUE(grammar.accepts(replies[3]));
+      EXPECT_FALSE(grammar.accepts(call + "<tool_call>"));
+    }
+  }
+  const Grammar must = reply_grammar("rnj-1", {.choice = ToolChoice::required, .text_around_calls = true});
+  EXPECT_FALSE(must.accepts(replies[0]));
+  EXPECT_FALSE(must.accepts(call + " done"));
 }
 
 TEST(GrammarTest, ValuesOfSchemas) {
@@ -154,7 +228,7 @@ TEST(GrammarTest, ToolsThatCannotBeCalled) {
   EXPECT_TRUE(grammar->accepts("good\n```python\ntool_call(x=1)\n```"));
   EXPECT_EQ(grammar->to_text(GrammarSyntax::lark).find("NOTHING"), std::string::npos);
   ASSERT_EQ(grammar->notes().size(), 3u);
-  EXPECT_EQ(grammar->notes()[0].why, "no tool: it has no name");
+  EXPECT_EQ(grammar->notes()[0].why, "no function: it has no name, and is left out");
   EXPECT_EQ(grammar->notes()[1].path, "[3]");
   EXPECT_EQ(grammar->notes()[2].why, "no value fits: 'bad' cannot be called");
   options.choice = ToolChoice::named;

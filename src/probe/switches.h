@@ -1,0 +1,25 @@
+// Variables that switch thinking, and the levels that a template knows, found by experiment. The only place that tells them.
+#pragma once
+#include "probe/scene.h"
+
+namespace parlance::probe {
+
+/// Values that switch reasoning on and off, as JSON.
+struct OnOff {
+  std::string_view on, off;
+};
+
+/// What one variable does to a prompt.
+struct ThinkingSwitch {
+  std::string variable;
+  const OnOff* values = nullptr;         ///< that make a difference; none where it has levels
+  std::vector<std::string_view> levels;  ///< the words that it knows
+  bool printed = false;                  ///< the prompt shows whatever it is given
+  /// All that it may be set to, as JSON.
+  std::vector<std::string> settings() const;
+};
+
+/// The variables of a template that change the end or the beginning of its prompts; of Go's templates those that Ollama fills.
+std::vector<ThinkingSwitch> find_switches(Prober& prober);
+
+}  // namespace parlance::probe
