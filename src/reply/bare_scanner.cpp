@@ -145,14 +145,18 @@ Scan BareScanner::feed_json_text(char c) {
 }
 
 Scan BareScanner::feed_word(char c) {
-  if (!ends_word(c)) {
+  if (!ends_word(c) || (is_json_space(c) && json_of_word(word_).empty())) {
     if (word_.size() == kLongestWord) return bad("a shorter value");
     word_ += {&c, 1};
     return Scan::more;
   }
   const std::string value = json_of_word(word_);
-  if (value.empty()) return bad("a value");
-  json() += value;
+  mended_ = value.empty();
+  if (mended_) {
+    append_json_string(json(), trimmed(word_));
+  } else {
+    json() += value;
+  }
   at_ = At::after;
   return feed(c);
 }
@@ -194,6 +198,10 @@ Scan BareScanner::feed(char c) {
   }
 }
 
+std::string BareScanner::unsaid() const {
+  return std::string(at_ == At::word || at_ == At::in_key ? word_.view() : std::string_view());
+}
+
 Scan BareScanner::run(const char*& p, const char* end, std::string& out) {
   std::string json = pending_.take();
   json_ = &json;
@@ -201,7 +209,7 @@ Scan BareScanner::run(const char*& p, const char* end, std::string& out) {
   const auto is_plain = [q = quote().front()](char c) {
     return c != q && c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x80;
   };
-  while (p != end && scan == Scan::more) {
+  while (p != end && scan == Scan::more && !mended_) {
     if (at_ == At::text && seen_ == 0 && !quoted_key_ && !utf8_.inside()) {  // plain stretches at once
       const char* const from = p;
       while (p != end && is_plain(*p)) ++p;

@@ -34,6 +34,13 @@ void add_bare(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std:
   for (const std::string& text : marker.loose) trie.add_loose({}, text, mark);
 }
 
+/// The same behind the end of a fence, in which models put what they call.
+void add_fenced(MarkerTrie& trie, const ReplyMarker& marker, std::size_t index) {
+  for (const std::string& text : marker.texts) {
+    if (!is_blank(text) && !text.starts_with('`')) trie.add({}, "```\n" + text, mark_of(marker, Meaning::part, index));
+  }
+}
+
 void add_ends(MarkerTrie& trie, const ReplyFormat& format, const std::string& lead = {}) {
   for (std::size_t i = 0; i < format.turns.size(); ++i) add(trie, format.turns[i].open, Meaning::turn, i, lead);
   for (std::size_t i = 0; i < format.end.size(); ++i) add(trie, format.end[i], Meaning::end, i, lead);
@@ -99,6 +106,7 @@ void Form::add_parts(const ReplyFormat& format, std::size_t index) {
   for (std::size_t i = 0; i < form->call.size(); ++i) {
     const CallPart& part = form->call[i];
     if (part.kind == Part::literal) add_bare(literals[i], part.literal, Meaning::part, index);
+    if (part.kind == Part::literal && i != 0 && form->call[i - 1].kind == Part::object) add_fenced(literals[i], part.literal, index);
     if (part.kind == Part::arguments && part.arguments.codec == Codec::tags) add_tags(format, index, i);
     if (part.kind == Part::arguments && part.arguments.codec == Codec::code) add_code(format, i);
     if (part.kind != Part::name && part.kind != Part::id && part.kind != Part::skip) continue;
@@ -124,6 +132,7 @@ void Form::add_tags(const ReplyFormat& format, std::size_t index, std::size_t pa
   add_ends(tags.between, format);
   add_behind(format, index, part);
   add_bare(tags.key, t.key_close, Meaning::part, index);
+  add_bare(tags.key, t.type_close, Meaning::part, index, 1);  // a key without its type
   add_ends(tags.key, format);
   add_bare(tags.type, t.type_close, Meaning::part, index);
   add_ends(tags.type, format);
@@ -169,8 +178,17 @@ void Form::add_code(const ReplyFormat& format, std::size_t part) {
   const ReplyMarker& end = is_literal(part + 1) ? form->call[part + 1].literal : none;
   for (const std::string& text : end.texts) {
     for (std::size_t skipped = 0; skipped <= end.before.size(); ++skipped) add_ends(code, format, end.before.substr(skipped) + text);
+    if (form->close_optional) code.add(end.before, text, {Meaning::part});  // no fence: it ends the program by itself
   }
   add_ends(code, format);
+}
+
+/// What ends a program, and what begins another call: behind JSON it says that this was all.
+void Form::add_proof(const ReplyFormat& format, std::size_t index) {
+  if (is_literal(arguments_part + 1)) add_bare(proof, form->call[arguments_part + 1].literal, Meaning::part, index);
+  for (std::size_t i = 0; i < format.turns.size(); ++i) add_bare(proof, format.turns[i].open, Meaning::turn, i);
+  for (std::size_t i = 0; i < format.end.size(); ++i) add_bare(proof, format.end[i], Meaning::end, i);
+  add_calls(proof, format);
 }
 
 void Form::add_broken(const ReplyFormat& format, std::size_t index) {
@@ -224,6 +242,12 @@ std::string_view opening_of(const CallForm& form) {
   return marker.exists() && !form.headed ? std::string_view(marker.texts.front()) : std::string_view();
 }
 
+/// Whether arguments stand in the call by themselves, written so.
+bool reads(const CallForm& form, Codec codec) {
+  return std::any_of(form.call.begin(), form.call.end(),
+                     [codec](const CallPart& part) { return part.kind == Part::arguments && part.arguments.codec == codec; });
+}
+
 }  // namespace
 
 Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format(given), limits(options.limits), tools(options.tools) {
@@ -249,8 +273,12 @@ Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format
     forms.emplace_back(format, i);
     for (std::size_t later = i + 1; later < format.calls.size(); ++later) {
       const std::string_view opening = opening_of(format.calls[later]);
-      forms[i].has_sibling = forms[i].has_sibling || (!opening.empty() && opening == opening_of(format.calls[i]));
+      if (opening.empty() || opening != opening_of(format.calls[i])) continue;
+      forms[i].has_sibling = true;
+      forms[i].may_be_program = forms[i].may_be_program || reads(format.calls[later], Codec::code);
     }
+    forms[i].may_be_program = forms[i].may_be_program && reads(format.calls[i], Codec::json);
+    if (forms[i].may_be_program) forms[i].add_proof(format, i);
     has_initial = has_initial || format.calls[i].initial || (format.calls[i].open_optional && format.calls[i].layout == CallLayout::list);
   }
 }

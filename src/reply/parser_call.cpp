@@ -227,7 +227,8 @@ const char* ReplyParser::State::read_list(const char* p, const char* end) {
     }
     const bool loose = form().form->commas_optional || call_->open_list;
     const bool item = (at == At::list_first || at == At::list_item || (at == At::list_next && loose)) && !space && begins_item(c);
-    const bool close = c == ']' && (at == At::list_first || at == At::list_next || (at == At::list_item && loose));
+    const bool trailing = c == ']' && at == At::list_item && !loose && call_->committed;
+    const bool close = trailing || (c == ']' && (at == At::list_first || at == At::list_next || (at == At::list_item && loose)));
     const bool comma = c == ',' && at == At::list_next;
     const bool open = c == '[' && at == At::list_open;
     if (at == At::list_open && !call_->loose && !form().form->declared_only && begins_item(c)) {
@@ -250,6 +251,7 @@ const char* ReplyParser::State::read_list(const char* p, const char* end) {
       fail(at == At::list_first && object ? "'{' or ']'" : at == At::list_next ? "',' or ']'" : at == At::list_open ? "'['" : wanted);
       return p;
     }
+    if (trailing) out_.malformed(lead_.size(), "a call", Fault::mended);
     if (close) {
       if (call_->silent && !call_->committed) {
         fail("a call");

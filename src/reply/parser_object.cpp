@@ -14,6 +14,8 @@ using reply::Scan;
 namespace {
 
 constexpr std::size_t kLongestKey = 256;
+constexpr std::string_view kFence = "```";
+constexpr std::size_t kLongestFence = 16;
 
 }  // namespace
 
@@ -21,6 +23,8 @@ const char* ReplyParser::State::read_object(const char* p, const char* end) {
   switch (call_->at) {
     case Call::At::in_key: return read_key(p, end);
     case Call::At::value: return read_value(p, end);
+    case Call::At::mended: return read_mended(p, end);
+    case Call::At::quoted: return read_quoted(p, end);
     default: break;
   }
   return take_frame_byte(*p) ? p + 1 : p;
@@ -49,8 +53,9 @@ bool ReplyParser::State::take_member_byte(char c) {
   };
   switch (call_->at) {
     case At::object_open:
-      if (c == '{') return take(At::key_or_end);
+      if (c == '{' && fence_ends()) return take(At::key_or_end);
       if (c == '[' && begins_list()) return take(At::object_open);
+      if (continues_fence(c)) return take(At::object_open);
       fail("'{'");
       return false;
     case At::colon:
@@ -67,9 +72,11 @@ bool ReplyParser::State::take_member_byte(char c) {
         call_->json().scanner.feed(c);
         return take(At::in_key);
       }
+      if (c == '\'') return begin_quoted(At::in_key);
       break;
   }
-  if (c == '}' && call_->at != At::key) return end_object();
+  if (c == '}' && call_->at == At::key && call_->named) out_.malformed(0, "a key", Fault::mended);  // behind a comma
+  if (c == '}' && (call_->at != At::key || call_->named)) return end_object();
   if (lacks_brace(c)) return end_part(), false;
   fail(call_->at == At::comma_or_end ? "',' or '}'" : call_->at == At::key ? "a key" : "a key or '}'");
   return false;
@@ -79,6 +86,26 @@ bool ReplyParser::State::take_member_byte(char c) {
 bool ReplyParser::State::begins_list() const {
   const bool alone = form().form->layout == CallLayout::single && form().form->call.size() == 3 && form().is_literal(0);
   return alone && call_->part == 1 && call_->opening != 0 && lead_.view().find('[', call_->opening) == std::string_view::npos;
+}
+
+/// Of the form's call, what stands behind its opening marker: blanks, and the beginning of a fence.
+std::string_view ReplyParser::State::opened() const {
+  const bool alone = form().form->layout == CallLayout::single && form().is_literal(0) && call_->part == 1 && call_->opening != 0;
+  return alone ? reply::trimmed_left(lead_.view().substr(call_->opening)) : std::string_view();
+}
+
+/// Whether the byte belongs to a line ```json before the object.
+bool ReplyParser::State::continues_fence(char c) const {
+  const bool alone = form().form->layout == CallLayout::single && form().is_literal(0) && call_->part == 1 && call_->opening != 0;
+  const std::string_view fence = opened();
+  if (!alone || fence.size() >= kLongestFence || fence.find_first_of("[ \t\r\n") != fence.npos) return false;
+  return fence.size() < kFence.size() ? c == '`' : (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/// Whether what stands before the object is none, or a whole one.
+bool ReplyParser::State::fence_ends() const {
+  const std::string_view fence = opened();
+  return !fence.starts_with('`') || fence.starts_with(kFence);
 }
 
 /// Name and arguments are there, and what closes the call begins before the object is closed.
@@ -92,7 +119,42 @@ bool ReplyParser::State::lacks_brace(char c) {
 
 // ---- keys
 
+/// A text in single quotes, as Python writes it: a key, or a short value.
+bool ReplyParser::State::begin_quoted(Call::At at) {
+  if (!call_->quoted && call_->named) out_.malformed(0, "'\"'", Fault::mended);
+  call_->quoted = true;
+  call_->word = "'";
+  call_->at = at;
+  put_frame("'");
+  return true;
+}
+
+const char* ReplyParser::State::read_quoted(const char* p, const char* end) {
+  for (; p != end; ++p) {
+    if (room(kLongestKey) == 0) {
+      fail("a shorter text");
+      return p;
+    }
+    const std::string_view word = call_->word;
+    const std::size_t slashes = word.size() - 1 - word.find_last_not_of('\\');
+    put_frame({p, 1});
+    call_->word += {p, 1};
+    if (*p == '\'' && slashes % 2 == 0) return end_quoted(), p + 1;
+  }
+  return p;
+}
+
+void ReplyParser::State::end_quoted() {
+  const bool key = call_->at == Call::At::in_key;
+  call_->word = reply::json_of_python(call_->word, machine_->limits.depth);
+  if (call_->word.empty()) return fail("a text");
+  if (key) return end_key();
+  if (call_->role != Call::Role::name && call_->role != Call::Role::id) call_->word.clear();
+  end_value();
+}
+
 const char* ReplyParser::State::read_key(const char* p, const char* end) {
+  if (call_->word.view().starts_with('\'')) return read_quoted(p, end);
   const char* const begin = p;
   const std::size_t left = room(kLongestKey);
   if (left == 0) {

@@ -3,6 +3,7 @@
 //     <p=city>⏎Paris⏎</p><p=days>⏎3⏎</p>   ->   {"city": "Paris", "days": 3}
 //
 // Values may nest as tags too, where the format says so. Begin reading at meet_in_tags; values are in parser_typed.cpp.
+#include <algorithm>
 #include <utility>
 
 #include "reply/parser.h"
@@ -20,7 +21,6 @@ void ReplyParser::State::begin_tags() {
     const auto tool = data->tools.find(call_->name.view());
     if (tool != data->tools.end()) call_->tags().arguments.schema = tool->second;
   }
-  put_meant("{");
   place_ = Place::tag_between;
 }
 
@@ -31,7 +31,7 @@ void ReplyParser::State::meet_in_tags(const Mark& mark, const std::string& sourc
     return again(source);
   }
   switch (place_) {
-    case Place::tag_key: return end_key_of_tag(source);
+    case Place::tag_key: return end_key_of_tag(source, tags().type_close.exists() && mark.skipped == 0);
     case Place::tag_type: return end_type_of_tag(source);
     case Place::tag_key_end:
       put_markup(source);
@@ -73,7 +73,6 @@ void ReplyParser::State::begin_whole(const std::string& source) {
   place_ = Place::object;
   call_->at = Call::At::arguments_only;
   call_->role = Call::Role::arguments;
-  call_->begun = true;
   call_->codec.make(reply::JsonReader(machine_->limits.depth));
 }
 
@@ -85,7 +84,7 @@ void ReplyParser::State::end_tags(std::string_view source) {
     put_meant(reader.top().array ? "]" : "}");
     reader.nested->pop_back();
   }
-  put_meant("}");
+  put_meant(reader.arguments.filled ? "}" : "{}");
   call_->codec.reset();
   const bool ends = call_->part == form().last_value;
   put_markup(source);
@@ -104,11 +103,35 @@ void ReplyParser::State::end_tags_early(const std::string& source) {
 
 // ---- keys
 
-void ReplyParser::State::end_key_of_tag(std::string_view source) {
+/// Of a key, or of the type beside it: what ends neither, at once.
+const char* ReplyParser::State::put_key(const char* p, const char* end) {
+  const std::size_t room = machine_->limits.name - std::min<std::size_t>(machine_->limits.name, call_->word.size());
+  end = p + std::min(room, static_cast<std::size_t>(end - p));
+  const char* const begin = p;
+  while (p != end && reply::may_be_in_text(*p) && !trie().begins(*p)) ++p;
+  put_text({begin, p});
+  return p;
+}
+
+bool ReplyParser::State::take_key_byte(char c) {
+  const bool markup = c == '<' && tags().key_escape == TextEscape::attribute;
+  const bool fits = reply::may_be_in_text(c) || reply::is_json_space(c) || markup;
+  if (!fits || call_->word.size() >= machine_->limits.name) {
+    put_meant(call_->word);  // so that it is not lost
+    fail((place_ == Place::tag_type ? tags().type_close : tags().key_close).texts.front());
+    return false;
+  }
+  put_text({&c, 1});
+  return true;
+}
+
+/// Where its type is missing, the tool's schema or the value's text says it.
+void ReplyParser::State::end_key_of_tag(std::string_view source, bool typed) {
   TagReader& reader = call_->tags();
   TagReader::Frame& frame = reader.top();
   std::string key(reply::trimmed(call_->word));
   call_->word.clear();
+  if (!typed && tags().type_close.exists()) out_.malformed(0, tags().key_close.texts.front(), Fault::mended);
   put_markup(source);
   if (!tags().close_end.empty()) reader.key = key;
   if (tags().key_escape != TextEscape::none) key = reply::without_entities(key);
@@ -116,7 +139,11 @@ void ReplyParser::State::end_key_of_tag(std::string_view source) {
     frame.array = key == tags().item;
     put_meant(frame.array ? "[" : "{");
   }
-  if (frame.filled) put_meant(", ");
+  if (frame.filled) {
+    put_meant(", ");
+  } else if (reader.depth() == 0) {
+    put_meant("{");  // not sooner: what is no argument is none of the object
+  }
   frame.filled = true;
   const ReplyTools::Data* data = machine_->tools.data();
   reader.schema = Types::kUnknown;
@@ -130,10 +157,10 @@ void ReplyParser::State::end_key_of_tag(std::string_view source) {
   }
   reader.fresh = true;
   reader.cdata = false;
-  if (tags().type_close.exists()) {
+  if (typed) {
     place_ = Place::tag_type;
   } else {
-    absorb_ = tags().key_close.after;
+    absorb_ = tags().type_close.exists() ? tags().type_close.after : tags().key_close.after;
     begin_tag_value();
   }
 }

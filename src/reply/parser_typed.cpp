@@ -61,7 +61,7 @@ void ReplyParser::State::put_tag_value(std::string_view bytes) {
     case Way::candidate: return put_candidate(bytes);
     case Way::typed:
       call_->word += bytes;
-      if (call_->word.size() > machine_->limits.pending) become_text();
+      if (call_->word.size() > machine_->limits.pending) become_untyped();
       return;
   }
 }
@@ -105,6 +105,12 @@ void ReplyParser::State::become_text() {
   call_->tags().value = Way::text;
   put_meant("\"");
   put_tag_text(call_->word.take());
+}
+
+/// It should have been something else.
+void ReplyParser::State::become_untyped() {
+  out_.malformed(0, reply::names_of_types(value_types()), Fault::type);
+  become_text();
 }
 
 void ReplyParser::State::put_tag_text(std::string_view bytes) {
@@ -178,7 +184,11 @@ void ReplyParser::State::say_tag_value() {
       call_->word.clear();
       return;
     }
-    become_text();
+    if (reader.value == Way::typed) {
+      become_untyped();
+    } else {
+      become_text();
+    }
   }
   if (!reader.entity.empty()) end_entity();
   out_.flush();

@@ -271,7 +271,7 @@ const Row kRows[] = {
     {"command-r-plus", "Action: " FENCE "json\n[]" FENCE "ok", "content: ok"},
     {"command-r-plus", "Action: " FENCE "json\n{}", "malformed at 17: a member 'tool_name' | content: Action: " FENCE "json\n{}"},
     {"command-r-plus", "Action: " FENCE "json\n[{\"tool_name\": \"f\"}, 3]" FENCE " b",
-     "call_begin: f | arguments: {} | call_end complete | malformed at 37: '{' | broken: , 3 | content:  b"},
+     "call_begin: f | arguments: {} | call_end complete | malformed at 37: '{' | content: , 3 | content:  b"},
     {"command-r-plus", "Action: buy", "content: Action: buy"},
     // headers
     {"chatglm3", "\nHello\n<|user|>", "content: Hello | end: user"},
@@ -282,7 +282,7 @@ const Row kRows[] = {
      "content: I look. | call_begin: f | arguments: {\"a\": \"x\", \"b\": [1, null]} | call_end complete | end: tool"},
     {"chatglm3", "f\n" FENCE "python\ntool_call()\n" FENCE, "call_begin: f | arguments: {} | call_end complete"},
     {"chatglm3", "f\n" FENCE "python\ntool_call(a=os.x)\n" FENCE "\n<|observation|>",
-     "call_begin: f | arguments: {\"a\":  | malformed at 26: a literal | call_end cut | broken: .x) | end: tool"},
+     "call_begin: f | arguments: {\"a\": os | malformed at 26: a literal | call_end cut | broken: .x) | end: tool"},
     {"chatglm3", "f\n" FENCE "python\ntool_call(a=", "call_begin: f | arguments: {\"a\":  | call_end cut"},
     {"chatglm3", "interpreter\n" FENCE "python\nx = \"" FENCE "\"\nprint(x)\n" FENCE "\n<|observation|>",
      "call_begin: interpreter | arguments: {\"code\": \"x = \\\"" FENCE "\\\"\\nprint(x)\"} | call_end complete | end: tool"},
@@ -311,7 +311,29 @@ TEST(ReplyMessages, SayWhyTheyEnd) {
   EXPECT_EQ(message_of("chatml", "<think>a").finish_reason(), "length");
   EXPECT_EQ(message_of("chatml", CALL(R"({"name": "f"})")).finish_reason(), "tool_calls");
   EXPECT_EQ(message_of("chatml", R"(<tool_call>{"name": "f", "arguments": {)").finish_reason(), "length");
-  EXPECT_EQ(message_of("chatml", CALL(R"({"name": "f", "arguments": {x}})")).finish_reason(), "stop");
+  EXPECT_EQ(message_of("chatml", CALL(R"({"name": "f", "arguments": {x}})")).finish_reason(), "length");
+  EXPECT_EQ(message_of("chatml", CALL(R"({"name": "f", "arguments": {x}})") CALL(R"({"name": "f"})")).finish_reason(), "tool_calls");
+  EXPECT_EQ(message_of("chatml", R"(<tool_call>{"name": "f", "arguments": {"a": )" + std::string(300, '[')).finish_reason(), "length");
+}
+
+TEST(ReplyMessages, KeepWhatWentWrong) {
+  const ReplyMessage message = message_of("chatml", CALL(R"({"name": "f", "arguments": {"a": oops}})"));
+  ASSERT_EQ(message.calls.size(), 1u);
+  EXPECT_EQ(message.calls[0].arguments, R"({"a": oops}})");
+  EXPECT_FALSE(message.calls[0].complete);
+  ASSERT_EQ(message.diagnostics.size(), 1u);
+  EXPECT_EQ(message.diagnostics[0].fault, ReplyEvent::Fault::syntax);
+}
+
+TEST(ReplyMessages, SayWhatWasMended) {
+  const ReplyMessage message = message_of("chatml", CALL(R"({"name": "f", "arguments": {"a": [1, ], 'b': 'c'}})"));
+  ASSERT_EQ(message.calls.size(), 1u);
+  EXPECT_EQ(message.calls[0].arguments, R"({"a": [1], "b": "c"})");
+  EXPECT_TRUE(message.calls[0].complete);
+  ASSERT_EQ(message.diagnostics.size(), 2u);
+  EXPECT_EQ(message.diagnostics[0].position, 47u);
+  EXPECT_EQ(message.diagnostics[0].fault, ReplyEvent::Fault::mended);
+  EXPECT_EQ(name_of(message.diagnostics[1].fault), "mended");
 }
 
 TEST(ReplyMessages, AreJson) {
@@ -351,7 +373,7 @@ TEST(ReplyLimitsTest, AreEvents) {
   EXPECT_EQ(outline(read_whole(format, "<tool_call>" + blanks + "{", {.limits = limits})),
             "malformed at 64: the name of the call sooner | content: <tool_call>" + blanks + "{");
   EXPECT_EQ(outline(read_whole(format_of("chatglm3"), "f\n" FENCE "python\ntool_call(a=(((((1)))))", {.limits = limits})),
-            "call_begin: f | arguments: {\"a\":  | malformed at 26: nesting no deeper than the limit | call_end cut | broken: (((1)))))");
+            "call_begin: f | arguments: {\"a\": (( | malformed at 26: nesting no deeper than the limit | call_end cut | broken: (((1)))))");
 }
 
 TEST(ReplyLimitsTest, HoldBackLittle) {
