@@ -35,9 +35,9 @@ void add_bare(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std:
 }
 
 /// The same behind the end of a fence, in which models put what they call.
-void add_fenced(MarkerTrie& trie, const ReplyMarker& marker, std::size_t index) {
+void add_fenced(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index) {
   for (const std::string& text : marker.texts) {
-    if (!is_blank(text) && !text.starts_with('`')) trie.add({}, "```\n" + text, mark_of(marker, Meaning::part, index));
+    if (!is_blank(text) && !text.starts_with('`')) trie.add({}, "```\n" + text, mark_of(marker, meaning, index));
   }
 }
 
@@ -88,6 +88,7 @@ Form::Form(const ReplyFormat& format, std::size_t index) : form(&format.calls[in
   add_bare(next, f.close, Meaning::call_close, index);
   if (is_literal(0)) add_bare(next, f.call.front().literal, Meaning::call_item, index);
   add_bare(close, f.close, Meaning::call_close, index);
+  if (f.layout == CallLayout::list) add_fenced(close, f.close, Meaning::call_close, index);
   add_broken(format, index);
 }
 
@@ -106,7 +107,7 @@ void Form::add_parts(const ReplyFormat& format, std::size_t index) {
   for (std::size_t i = 0; i < form->call.size(); ++i) {
     const CallPart& part = form->call[i];
     if (part.kind == Part::literal) add_bare(literals[i], part.literal, Meaning::part, index);
-    if (part.kind == Part::literal && i != 0 && form->call[i - 1].kind == Part::object) add_fenced(literals[i], part.literal, index);
+    if (part.kind == Part::literal && i != 0 && form->call[i - 1].kind == Part::object) add_fenced(literals[i], part.literal, Meaning::part, index);
     if (part.kind == Part::arguments && part.arguments.codec == Codec::tags) add_tags(format, index, i);
     if (part.kind == Part::arguments && part.arguments.codec == Codec::code) add_code(format, i);
     if (part.kind != Part::name && part.kind != Part::id && part.kind != Part::skip) continue;

@@ -176,6 +176,7 @@ class ReplyParser::State {
   bool take_frame_byte(char c);
   bool take_member_byte(char c);
   bool begins_list() const;
+  bool may_be_fenced() const;
   std::string_view opened() const;
   bool continues_fence(char c) const;
   bool fence_ends() const;

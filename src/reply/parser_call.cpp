@@ -230,8 +230,9 @@ const char* ReplyParser::State::read_list(const char* p, const char* end) {
     const bool trailing = c == ']' && at == At::list_item && !loose && call_->committed;
     const bool close = trailing || (c == ']' && (at == At::list_first || at == At::list_next || (at == At::list_item && loose)));
     const bool comma = c == ',' && at == At::list_next;
-    const bool open = c == '[' && at == At::list_open;
-    if (at == At::list_open && !call_->loose && !form().form->declared_only && begins_item(c)) {
+    const bool open = c == '[' && at == At::list_open && fence_ends();
+    const bool fence = at == At::list_open && continues_fence(c);
+    if (at == At::list_open && !fence && !call_->loose && !form().form->declared_only && begins_item(c) && fence_ends()) {
       call_->open_list = true;  // one call, without the brackets
       call_->at = At::list_first;
       return p;
@@ -245,7 +246,7 @@ const char* ReplyParser::State::read_list(const char* p, const char* end) {
       if (!form().is_literal(0)) begin_part();
       return p;
     }
-    if (!(space || close || comma || open)) {
+    if (!(space || close || comma || open || fence)) {
       const bool object = form().form->call.front().kind == Part::object;
       const std::string_view wanted = object ? "'{'" : "a call";
       fail(at == At::list_first && object ? "'{' or ']'" : at == At::list_next ? "',' or ']'" : at == At::list_open ? "'['" : wanted);

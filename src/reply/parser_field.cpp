@@ -43,7 +43,7 @@ bool ReplyParser::State::ends_at(char c) const {
   if (part().kind != Part::name || form().is_literal(next) || call_->word.empty()) return false;
   switch (form().form->call[next].arguments.codec) {
     case Codec::keywords: return c == '(';
-    case Codec::tags: return false;
+    case Codec::tags: return c == '{';
     default: return c == '{' || c == '"';
   }
 }
@@ -163,10 +163,10 @@ void ReplyParser::State::meet_literal(const Mark& mark, const std::string& sourc
     fail("the name of a call");
     return again(source);
   }
-  const std::size_t fence = call_->part == form().form->call.size() ? source.npos : source.find("```");
-  if (fence != source.npos && form().literal_text(call_->part).find("```") == std::string_view::npos) {
-    out_.malformed(fence, form().literal_text(call_->part), Fault::mended);
-  }
+  const bool all = call_->part == form().form->call.size();
+  const std::string_view due = all ? std::string_view(form().form->close.texts.front()) : form().literal_text(call_->part);
+  const std::size_t fence = source.find("```");
+  if (fence != source.npos && due.find("```") == due.npos) out_.malformed(fence, due, Fault::mended);
   put_frame(source);
   if (call_->missing) {
     call_->missing = false;

@@ -88,21 +88,26 @@ bool ReplyParser::State::begins_list() const {
   return alone && call_->part == 1 && call_->opening != 0 && lead_.view().find('[', call_->opening) == std::string_view::npos;
 }
 
-/// Of the form's call, what stands behind its opening marker: blanks, and the beginning of a fence.
-std::string_view ReplyParser::State::opened() const {
-  const bool alone = form().form->layout == CallLayout::single && form().is_literal(0) && call_->part == 1 && call_->opening != 0;
-  return alone ? reply::trimmed_left(lead_.view().substr(call_->opening)) : std::string_view();
+/// Whether a fence may stand here: behind what opens the call, or the list of calls.
+bool ReplyParser::State::may_be_fenced() const {
+  const bool list = place_ == Place::list && call_->at == Call::At::list_open && form().form->open.exists();
+  const bool alone = form().form->layout == CallLayout::single && form().is_literal(0) && call_->part == 1;
+  return (list || alone) && call_->opening != 0;
 }
 
-/// Whether the byte belongs to a line ```json before the object.
+/// What stands there so far, but for blanks.
+std::string_view ReplyParser::State::opened() const {
+  return may_be_fenced() ? reply::trimmed_left(lead_.view().substr(call_->opening)) : std::string_view();
+}
+
+/// Whether the byte belongs to a line ```json.
 bool ReplyParser::State::continues_fence(char c) const {
-  const bool alone = form().form->layout == CallLayout::single && form().is_literal(0) && call_->part == 1 && call_->opening != 0;
   const std::string_view fence = opened();
-  if (!alone || fence.size() >= kLongestFence || fence.find_first_of("[ \t\r\n") != fence.npos) return false;
+  if (!may_be_fenced() || fence.size() >= kLongestFence || fence.find_first_of("[ \t\r\n") != fence.npos) return false;
   return fence.size() < kFence.size() ? c == '`' : (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/// Whether what stands before the object is none, or a whole one.
+/// Whether what stands before the object is no fence, or a whole one.
 bool ReplyParser::State::fence_ends() const {
   const std::string_view fence = opened();
   return !fence.starts_with('`') || fence.starts_with(kFence);
@@ -176,8 +181,9 @@ void ReplyParser::State::end_key() {
   take_role(key);
   // An answer in JSON looks like a call only as long as its keys are those of one.
   const bool usual = key == "type" || key == "id";  // as clients write calls
-  const bool stranger = call_->role == Call::Role::other && call_->silent && !call_->named && !usual;
-  if (stranger && form().form->initial) fail("a key of a call");
+  const bool stranger = call_->role == Call::Role::other && !usual;
+  if (stranger) call_->stranger = true;
+  if (stranger && call_->silent && !call_->named && form().form->initial) fail("a key of a call");
 }
 
 void ReplyParser::State::take_role(const std::string& key) {
@@ -228,6 +234,7 @@ bool ReplyParser::State::end_object() {
     fail(call_->name.empty() ? "a member '" + name_key() + "'" : "the arguments");
     return false;
   }
+  if (!call_->has_arguments && call_->stranger) out_.malformed(0, "the arguments");
   if (!call_->has_arguments) put_meant("{}");
   put_markup("}");
   end_part();

@@ -23,7 +23,7 @@ const char* ReplyParser::State::read_bare(const char* p, const char* end) {
   std::string json;
   const Scan scan = call_->bare().run(p, end, json);
   out_.piece(Kind::arguments, {begin, p}, json);
-  if (call_->bare().take_mended()) out_.malformed(0, "a string in quotes", Fault::mended);
+  if (const char* expected = call_->bare().take_mended()) out_.malformed(0, expected, Fault::mended);
   if (scan == Scan::bad) put_meant(call_->bare().unsaid());
   end_scan(scan, call_->bare().expected());
   return p;

@@ -213,6 +213,11 @@ bool ReplyParser::State::refuse_in_tags(const std::string& held, std::size_t bla
     begin_value_text();
     return false;
   }
+  if (next == '{' && held.size() == blanks && !call_->tags().arguments.filled) {  // an object in place of all tags
+    out_.malformed(blanks, tags().open.texts.front(), Fault::mended);
+    begin_whole(held);
+    return true;
+  }
   put_markup(std::string_view(held).substr(0, blanks));
   if (blanks > 0 && held.size() == blanks && reply::is_json_space(next)) return true;  // a long gap
   fail(form().literal_text(call_->part + std::size_t{1}));
