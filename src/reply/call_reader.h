@@ -113,6 +113,7 @@ struct CallReader {
   bool mended : 1 = false;       ///< an escape of the arguments, and it was said
   bool quoted : 1 = false;       ///< a text of the object stands in single quotes
   bool stranger : 1 = false;     ///< the object has members that a call does not have
+  bool bare_key : 1 = false;     ///< a key of the arguments without quotes is held
   bool sure : 1 = false;         ///< the marker before the arguments says that this is the form
   std::uint32_t arguments_from = 0, arguments_to = 0;  ///< in the call's beginning, where they stood before the name
   HeldText word;                 ///< a field, a key or a short value as it is written

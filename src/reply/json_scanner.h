@@ -57,6 +57,7 @@ class JsonScanner {
   void drop_comma() { at_ = At::comma_or_end; }
   /// Where a value or a key may begin; inside of which brackets, the outermost first: is each an object?
   bool at_begin() const { return at_ == At::value || at_ == At::value_or_end || at_ == At::key || at_ == At::key_or_end; }
+  bool at_key() const { return at_ == At::key || at_ == At::key_or_end; }
   bool behind_colon() const { return at_ == At::value && depth_ != 0 && inside_object(); }
   std::vector<bool> brackets() const;
   /// Whether what was fed is a whole value; a number may be one and still go on.

@@ -206,6 +206,8 @@ class ReplyParser::State {
   void release_comma();
   std::optional<std::size_t> mend(char c);
   bool drop_comma(char c);
+  bool begins_bare_key(char c) const;
+  const char* read_bare_key(const char* p, const char* end);
   std::optional<std::size_t> mend_escape(char c);
   const char* read_mended(const char* p, const char* end);
   bool put_line_end(char c);

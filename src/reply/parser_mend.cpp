@@ -3,6 +3,7 @@
 //     {'city': "Paris"}      from the first quote that is none of JSON on, a literal of Python
 //     {"days": [1, 2,],}     a comma leaves only with what follows it
 //     {"text": "it\'s"}      an escape that JSON does not have
+//     {text: "x"}            a key without quotes
 //
 // Each is said by a diagnostic (mended), but for line ends and Python's words, whose meaning is plain. Begin reading at mend.
 #include <utility>
@@ -17,6 +18,9 @@ using reply::Scan;
 namespace {
 
 constexpr std::size_t kLongestGap = 64;  // white space past this is no comma's
+
+bool may_begin_key(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$'; }
+bool may_be_in_key(char c) { return may_begin_key(c) || (c >= '0' && c <= '9') || c == '-' || c == '.'; }
 
 }  // namespace
 
@@ -56,9 +60,37 @@ std::optional<std::size_t> ReplyParser::State::mend(char c) {
     call_->at = Call::At::mended;
     return 0;
   }
+  if (begins_bare_key(c)) {
+    held_ = c;
+    call_->bare_key = true;
+    return 1;
+  }
   if (call_->json().scanner.inside_escape()) return mend_escape(c);
   if (put_line_end(c) || put_python_letter(c)) return 1;
   return std::nullopt;
+}
+
+/// A key without quotes is held until what follows it says that it is one.
+bool ReplyParser::State::begins_bare_key(char c) const {
+  return call_->json().scanner.at_key() && may_begin_key(c);
+}
+
+const char* ReplyParser::State::read_bare_key(const char* p, const char* end) {
+  while (p != end && may_be_in_key(*p) && held_.size() <= kLongestGap) held_ += *p++;
+  if (p == end) return p;
+  call_->bare_key = false;
+  const std::string key = std::exchange(held_, {});
+  JsonScanner& scanner = call_->json().scanner;
+  if (*p != ':' && !reply::is_json_space(*p)) {
+    fail(scanner.expected());
+    put_lost(key);
+    return p;
+  }
+  out_.malformed(0, scanner.expected(), Fault::mended);
+  const std::string quoted = '"' + key + '"';
+  for (const char c : quoted) scanner.feed(c);
+  out_.piece(Kind::arguments, key, quoted);
+  return p;
 }
 
 /// A comma that a bracket follows.
