@@ -74,9 +74,9 @@ bool fits(const Quirk& quirk, const DerivedFormat& derived, const QuirkFacts& fa
   });
 }
 
-/// The first ones count: a marker is written in at most eight ways (ReplyFormat::validate).
+/// The first ones count: a marker is written in at most twelve ways (ReplyFormat::validate).
 void add_texts(ReplyMarker& marker, const ReplyMarker& more) {
-  constexpr std::size_t kMost = 8;
+  constexpr std::size_t kMost = 12;
   for (const auto ways : {&ReplyMarker::texts, &ReplyMarker::loose}) {
     std::vector<std::string>& known = marker.*ways;
     for (const std::string& text : more.*ways) {

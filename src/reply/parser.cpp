@@ -59,7 +59,7 @@ void ReplyParser::State::take_prompt(std::string_view prompt) {
   out_.close();
   if (place_ == Place::text && region_ == Region::content && held_.empty()) gap_ = Gap::start;
   fresh_ = true;
-  answers_ = false;
+  answers_ = said_ = parted_ = false;
   if (carried.open) rare_.make(Rare{{}, std::move(carried)});
 }
 

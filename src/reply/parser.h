@@ -280,6 +280,8 @@ class ReplyParser::State {
   bool fresh_ : 1 = true;            ///< the answer has not begun
   bool tokens_ : 1 = false;          ///< control tokens are told
   bool answers_ : 1 = false;         ///< text of the answer came since the last marker outside of it
+  bool said_ : 1 = false;            ///< there is text of the answer
+  bool parted_ : 1 = false;          ///< more of it follows, in markers of its own: a line's end parts the two
   bool opened_ : 1 = false;          ///< the reply itself has opened reasoning: its marker is no word there
   std::uint8_t blanks_ = 0;      ///< of held_, the white space of a gap
   std::uint8_t form_ = 0;

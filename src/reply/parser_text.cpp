@@ -55,6 +55,9 @@ void ReplyParser::State::put_answer(std::string_view bytes) {
   }
   fresh_ = false;
   if (!answers_) answers_ = !reply::is_blank(bytes);
+  if (parted_) out_.piece(Kind::content, {}, "\n");
+  parted_ = false;
+  said_ = true;
   out_.text(Kind::content, bytes);
 }
 
@@ -188,6 +191,7 @@ void ReplyParser::State::meet_outside(const Mark& mark, std::string source) {
       return end_item();
     case Meaning::turn: return meet_turn(mark, std::move(source));
     case Meaning::end: return meet_end(mark, source);
+    case Meaning::content_open: parted_ = said_ && !conversation_; break;
     default: break;  // the end of reasoning, content or calls
   }
   if (place_ == Place::broken && call_ && call_->spoilt) {  // and of calls that were none

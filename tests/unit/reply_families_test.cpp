@@ -178,7 +178,7 @@ TEST(ReplyTokens, MarkersOfSeveralTokens) {
   }
   EXPECT_EQ(message_of_tokens(harmony, tokens), "reasoning: R <|end|> | content: C");
   tokens[5].second = false;  // a header may begin at the channel
-  EXPECT_EQ(message_of_tokens(harmony, tokens), "reasoning: R <|end|> | content: <|start|>assistantC");
+  EXPECT_EQ(message_of_tokens(harmony, tokens), "reasoning: R <|end|> | content: <|start|>assistant\nC");
   tokens[7].second = false;
   EXPECT_EQ(message_of_tokens(harmony, tokens), "reasoning: R <|end|> | content: <|start|>assistant<|channel|>final<|message|>C");
 }

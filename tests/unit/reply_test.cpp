@@ -146,11 +146,11 @@ const Refused kRefused[] = {
     {R"({"end": [{"texts": "x", "before": "12345678901234567"}]})", "end[0]", "at most 16"},
     {R"({"end": [{"before": " "}]})", "end[0]", "without a marker"},
     {R"({"end": [{"texts": "x", "before": "y"}]})", "end[0]", "white space"},
-    {R"({"end": [["1", "2", "3", "4", "5", "6", "7", "8", "9"]]})", "end[0]", "at most 8"},
+    {R"({"end": [["1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d"]]})", "end[0]", "at most 12"},
     {R"({"end": [{"texts": "x", "loose": "<*x"}]})", "end[0]", "a '<' behind"},
     {R"({"end": [{"texts": "x", "loose": "*<x"}]})", "end[0]", "a '<' behind"},
     {R"({"end": [{"loose": "<x"}]})", "end[0]", "without a marker"},
-    {R"({"end": [{"texts": ["1", "2", "3", "4", "5", "6", "7", "8", "9"]}]})", "end[0]", "at most 8"},
+    {R"({"end": [{"texts": ["1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d"]}]})", "end[0]", "at most 12"},
 };
 
 TEST(ReplyFormats, ThatCannotBeAreRefusedWithTheirPath) {
