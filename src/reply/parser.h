@@ -229,6 +229,7 @@ class ReplyParser::State {
   void begin_whole(const std::string& source);
   void end_tags(std::string_view source);
   void end_key_of_tag(std::string_view source, bool typed);
+  bool may_be_list(reply::Types::Node node) const;
   void end_type_of_tag(std::string_view source);
   void begin_tag_value();
   void begin_nested(const std::string& source);

@@ -125,6 +125,14 @@ bool ReplyParser::State::take_key_byte(char c) {
   return true;
 }
 
+/// Whether items make a list there: an object may have that key too, if the tool says so.
+bool ReplyParser::State::may_be_list(Types::Node node) const {
+  const ReplyTools::Data* data = machine_->tools.data();
+  if (data == nullptr) return true;
+  const Types::Schema& schema = data->types[node];
+  return (schema.types & Types::kArray) != 0 && !schema.members.contains(tags().item);
+}
+
 /// Where its type is missing, the tool's schema or the value's text says it.
 void ReplyParser::State::end_key_of_tag(std::string_view source, bool typed) {
   TagReader& reader = call_->tags();
@@ -136,7 +144,7 @@ void ReplyParser::State::end_key_of_tag(std::string_view source, bool typed) {
   if (!tags().close_end.empty()) reader.key = key;
   if (tags().key_escape != TextEscape::none) key = reply::without_entities(key);
   if (std::exchange(reader.opens, false)) {
-    frame.array = key == tags().item;
+    frame.array = key == tags().item && may_be_list(frame.schema);
     put_meant(frame.array ? "[" : "{");
   }
   if (frame.filled) {
