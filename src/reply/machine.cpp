@@ -88,8 +88,8 @@ void Form::add_tags(const ReplyFormat& format, std::size_t index, std::size_t pa
   add_ends(tags.key, format);
   add_bare(tags.type, t.type_close, Meaning::part, index);
   add_ends(tags.type, format);
-  add(tags.value, t.close, Meaning::tag_close, index);
-  add(tags.value, end, Meaning::part, index);
+  add_with_returns(tags.value, t.close, Meaning::tag_close, index);
+  add_with_returns(tags.value, end, Meaning::part, index);
   for (const std::string& text : end.texts) tags.value.add(t.close.before, text, mark_of(end, Meaning::part, index));
   // A tag that opens says that the end is missing: on a line of its own, where tags have one.
   for (const std::string& text : t.open.texts) {
@@ -236,7 +236,7 @@ Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format
   add(content, format.content_close, Meaning::content_close, 0);
   add(content, format.reasoning_close, Meaning::reasoning_close, 0);
   add_calls(content, format);
-  add(reasoning, format.reasoning_close, Meaning::reasoning_close, 0);
+  add_with_returns(reasoning, format.reasoning_close, Meaning::reasoning_close, 0);
   add(reasoning, format.content_open, Meaning::content_open, 0);
   add(reasoning, format.reasoning_open, Meaning::reasoning_open, 0);
   const std::string_view prompt = options.prompt ? *options.prompt : format.prompt;

@@ -20,6 +20,14 @@ void add(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size
   for (const std::string& text : marker.loose) trie.add_loose(lead + marker.before, text, mark);
 }
 
+void add_with_returns(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index) {
+  add(trie, marker, meaning, index);
+  std::string before;
+  for (const char c : marker.before) before += c == '\n' ? "\r\n" : std::string(1, c);
+  if (before == marker.before) return;
+  for (const std::string& text : marker.texts) trie.add(before, text, mark_of(marker, meaning, index));
+}
+
 void add_bare(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index, std::uint16_t skipped) {
   Mark mark = mark_of(marker, meaning, index);
   mark.skipped = skipped;

@@ -9,6 +9,8 @@ Mark mark_of(const ReplyMarker& marker, Meaning meaning, std::size_t index);
 
 /// Every way to write `marker`, after `lead`.
 void add(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index, const std::string& lead = {});
+/// The same, whose line ends before it may have two bytes.
+void add_with_returns(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index);
 /// Its texts, where the white space before them has been read.
 void add_bare(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index, std::uint16_t skipped = 0);
 /// The same behind the end of a fence, in which models put what they call.

@@ -25,6 +25,7 @@ bool is_shaped(std::string_view source) {
 /// reasoning inside of an answer.
 bool ReplyParser::State::counts(const Mark& mark, std::string_view source, std::uint64_t place) const {
   if (tokens_ && !is_fed_so(source, place)) return false;
+  if (mark.meaning == Meaning::end && place + source.size() <= out_.origin()) return false;  // the prompt's own
   const bool opens = mark.meaning == Meaning::call_open || mark.meaning == Meaning::call_item;
   if (opens && place_ == Place::text && machine_->forms[mark.index].form->initial && !fresh_) return false;
   const bool closes = mark.meaning == Meaning::reasoning_close;

@@ -53,6 +53,7 @@ void ReplyParser::State::put_answer(std::string_view bytes) {
     if (blank_reasoning_) blank_reasoning_ = reply::is_blank(bytes);
     return out_.text(Kind::reasoning, bytes);
   }
+  if (out_.place() + bytes.size() <= out_.origin()) return out_.text(Kind::content, bytes);  // of the prompt
   fresh_ = false;
   if (!answers_) answers_ = !reply::is_blank(bytes);
   if (parted_) out_.piece(Kind::content, {}, "\n");
@@ -65,6 +66,10 @@ void ReplyParser::State::put_answer(std::string_view bytes) {
 const char* ReplyParser::State::absorb(const char* p, const char* end) {
   const char* const begin = p;
   while (p != end && !absorb_.empty()) {
+    if (*p == '\r' && absorb_.front() == '\n') {  // of a line's end that has two bytes
+      ++p;
+      continue;
+    }
     if (*p != absorb_.front()) {
       absorb_ = {};
       break;
