@@ -84,6 +84,7 @@ class ReplyParser::State {
   Found match(std::string_view bytes, std::uint64_t place) const { return match_in(trie(), bytes, place); }
   Found match_in(const reply::MarkerTrie& markers, std::string_view bytes, std::uint64_t place) const;
   bool counts(const Mark& mark, std::string_view source, std::uint64_t place) const;
+  bool is_other_way(std::string_view source) const;
   bool is_fed_so(std::string_view source, std::uint64_t place) const;
   std::uint64_t here() const { return out_.place() + lead_.size() + held_value(); }
   std::size_t held_value() const;
@@ -190,6 +191,7 @@ class ReplyParser::State {
   void end_key();
   void take_role(const std::string& key);
   const char* read_value(const char* p, const char* end);
+  void fail_value();
   std::size_t room(std::size_t longest) const;
   std::size_t put_value(std::string_view bytes);
   std::size_t put_arguments(std::string_view bytes, bool has_source);
@@ -282,6 +284,7 @@ class ReplyParser::State {
   bool tokens_ : 1 = false;          ///< control tokens are told
   bool answers_ : 1 = false;         ///< text of the answer came since the last marker outside of it
   bool said_ : 1 = false;            ///< there is text of the answer
+  bool unclosed_ : 1 = false;        ///< a call has ended the reasoning, which may still be closed
   bool parted_ : 1 = false;          ///< more of it follows, in markers of its own: a line's end parts the two
   bool opened_ : 1 = false;          ///< the reply itself has opened reasoning: its marker is no word there
   std::uint8_t blanks_ = 0;      ///< of held_, the white space of a gap

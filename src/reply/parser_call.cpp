@@ -44,7 +44,7 @@ void ReplyParser::State::begin_call(const Mark& mark, std::string source) {
   call_->committed = committed;
   call_->spoilt = spoilt;
   call_->loose = loose;
-  call_->silent = form().form->declared_only;
+  call_->silent = form().form->declared_only || is_other_way(lead_);
   if (form().form->layout == CallLayout::list) {
     place_ = Place::list;
     call_->at = Call::At::list_open;

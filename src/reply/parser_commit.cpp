@@ -11,7 +11,9 @@ using Codec = CallArguments::Codec;
 /// as an object then.
 bool ReplyParser::State::waits() const {
   const std::size_t part = form().arguments_part;
-  if (part == reply::Form::kNone || part != form().last_value || codec().codec != Codec::json || call_->name.empty()) return false;
+  if (part == reply::Form::kNone || part != form().last_value || call_->name.empty()) return false;
+  if (codec().codec == Codec::tags) return call_->silent;
+  if (codec().codec != Codec::json) return false;
   return form().has_sibling || (machine_->tools.known() && !machine_->tools.declares(call_->name));
 }
 
@@ -33,7 +35,10 @@ bool ReplyParser::State::commit() {
   call_->named = call_->committed = true;
   call_->spoilt = false;
   fresh_ = false;
-  if (region_ == Region::reasoning) region_ = Region::content;
+  if (region_ == Region::reasoning) {
+    region_ = Region::content;
+    unclosed_ = true;
+  }
   out_.flush();
   out_.next_call();
   ReplyEvent event;

@@ -20,6 +20,20 @@ bool is_shaped(std::string_view source) {
 
 }  // namespace
 
+/// Whether a call begins by a text that its model was not taught, and that is no control token: it may well be quoted.
+bool ReplyParser::State::is_other_way(std::string_view source) const {
+  const ReplyMarker& opening = form().form->open.exists() ? form().form->open : form().form->call.front().literal;
+  if (opening.texts.size() < 2 || is_shaped(source)) return false;
+  const auto without_blanks = [](std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+      if (!reply::is_json_space(c)) out += c;
+    }
+    return out;
+  };
+  return without_blanks(source) != without_blanks(opening.texts.front());
+}
+
 /// A marker that opens reasoning is text inside it, but for one that repeats what the prompt has opened; and inside of an answer,
 /// which may speak of it, unless it is a control token or the reply has opened reasoning by it before. So is one that closes
 /// reasoning inside of an answer.
@@ -31,7 +45,7 @@ bool ReplyParser::State::counts(const Mark& mark, std::string_view source, std::
   const bool closes = mark.meaning == Meaning::reasoning_close;
   if (mark.meaning != Meaning::reasoning_open && !(closes && region_ == Region::content && place_ == Place::text)) return true;
   if (region_ == Region::reasoning) return blank_reasoning_;
-  return !answers_ || in_prompt_ || (opened_ && !closes) || is_shaped(source) || is_certain(source);
+  return !answers_ || in_prompt_ || (closes && unclosed_) || (opened_ && !closes) || is_shaped(source) || is_certain(source);
 }
 
 /// Whether each control token in a marker's bytes was fed as one; the prompt's are taken for such.

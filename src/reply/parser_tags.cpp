@@ -26,7 +26,9 @@ void ReplyParser::State::begin_tags() {
 
 void ReplyParser::State::meet_in_tags(const Mark& mark, const std::string& source) {
   if (place_ == Place::tag_value) return end_tag_value(mark, source);
-  if (mark.meaning == Meaning::end || mark.meaning == Meaning::turn) {
+  const bool ends = mark.meaning == Meaning::end || mark.meaning == Meaning::turn;
+  if (!call_->named && !ends && !commit()) return again(source);
+  if (ends) {
     fail(form().literal_text(call_->part + std::size_t{1}));
     return again(source);
   }
@@ -69,7 +71,7 @@ void ReplyParser::State::begin_whole(const std::string& source) {
     fail(form().literal_text(call_->part + std::size_t{1}));
     return again(source);
   }
-  put_markup(source);
+  put_frame(source);
   place_ = Place::object;
   call_->at = Call::At::arguments_only;
   call_->role = Call::Role::arguments;
@@ -222,11 +224,11 @@ bool ReplyParser::State::refuse_in_tags(const std::string& held, std::size_t bla
     return false;
   }
   if (next == '{' && held.size() == blanks && !call_->tags().arguments.filled) {  // an object in place of all tags
-    out_.malformed(blanks, tags().open.texts.front(), Fault::mended);
+    if (call_->named) out_.malformed(blanks, tags().open.texts.front(), Fault::mended);
     begin_whole(held);
     return true;
   }
-  put_markup(std::string_view(held).substr(0, blanks));
+  put_frame(std::string_view(held).substr(0, blanks));
   if (blanks > 0 && held.size() == blanks && reply::is_json_space(next)) return true;  // a long gap
   fail(form().literal_text(call_->part + std::size_t{1}));
   again(held.substr(blanks));

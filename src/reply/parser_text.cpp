@@ -197,7 +197,11 @@ void ReplyParser::State::meet_outside(const Mark& mark, std::string source) {
     case Meaning::turn: return meet_turn(mark, std::move(source));
     case Meaning::end: return meet_end(mark, source);
     case Meaning::content_open: parted_ = said_ && !conversation_; break;
-    default: break;  // the end of reasoning, content or calls
+    case Meaning::reasoning_close:
+      parted_ = parted_ || (unclosed_ && said_ && !conversation_);
+      unclosed_ = false;
+      break;
+    default: break;  // the end of content or calls
   }
   if (place_ == Place::broken && call_ && call_->spoilt) {  // and of calls that were none
     absorb_ = {};

@@ -11,6 +11,12 @@ namespace parlance {
 using reply::is_json_space;
 using reply::Scan;
 
+namespace {
+
+constexpr std::size_t kLongestNothing = 64;  // null, or an empty list
+
+}  // namespace
+
 /// How many bytes may still be held, and added to a word of at most `longest`.
 std::size_t ReplyParser::State::room(std::size_t longest) const {
   const ReplyLimits& limits = machine_->limits;
@@ -41,7 +47,7 @@ bool ReplyParser::State::begin_value(char c) {
 bool ReplyParser::State::begin_arguments(char c) {
   Call& call = *call_;
   const bool proves = needs_proof();
-  const bool fits = c == '{' || c == '"' || (c == 'n' && !proves);
+  const bool fits = c == '{' || c == '"' || (c == 'n' && !proves) || (c == '[' && call.named);
   const bool unsure = waits();  // what follows tells whether this is a call
   if (!fits && !in_object() && form().is_literal(call.part + std::size_t{1}) && form().literals[call.part + std::size_t{1}].begins(c)) {
     if (proves) return fail("an object of arguments"), false;
@@ -67,7 +73,9 @@ const char* ReplyParser::State::read_value(const char* p, const char* end) {
   if (call_->bare_key) return read_bare_key(p, end);
   const char* const begin = p;
   const bool is_short = call_->role == Call::Role::name || call_->role == Call::Role::id;
-  const std::size_t left = room(is_short ? machine_->limits.name : Call::kNoLimit);
+  const bool nothing = call_->role == Call::Role::arguments && call_->shape == Call::Shape::nothing;
+  const std::size_t left = nothing ? kLongestNothing - held_.size() : room(is_short ? machine_->limits.name : Call::kNoLimit);
+  if (nothing && left == 0) return fail_value(), p;
   if (left == 0) {
     fail("less before the arguments");
     return p;
@@ -78,14 +86,19 @@ const char* ReplyParser::State::read_value(const char* p, const char* end) {
   if (put != bytes.size()) return begin + put;
   if (scan == Scan::bad) {
     if (const auto taken = mend(*p)) return p + *taken;
-    const bool null = call_->role == Call::Role::arguments && call_->shape == Call::Shape::nothing;
-    const std::string begun = std::exchange(held_, {});  // of null, which is held
-    fail(null ? "an object of arguments" : call_->json().scanner.expected());
-    if (!begun.empty()) put_lost(begun);
+    fail_value();
   } else if (scan != Scan::more) {
     end_value();
   }
   return p;
+}
+
+/// Of null, or an empty list, what was held is none.
+void ReplyParser::State::fail_value() {
+  const bool null = call_->role == Call::Role::arguments && call_->shape == Call::Shape::nothing;
+  const std::string begun = std::exchange(held_, {});
+  fail(null ? "an object of arguments" : call_->json().scanner.expected());
+  if (!begun.empty()) put_lost(begun);
 }
 
 /// How many bytes were taken: all, or those before the one that made the call fail.
@@ -173,6 +186,9 @@ bool ReplyParser::State::end_name_member() {
 /// Nothing, or an empty text, is an empty object.
 bool ReplyParser::State::end_arguments() {
   const bool text = call_->shape == Call::Shape::text;
+  const bool list = call_->shape == Call::Shape::nothing && held_.starts_with('[');
+  if (list && reply::trimmed(std::string_view(held_).substr(1)) != "]") return fail_value(), false;
+  if (list) out_.malformed(0, "an object of arguments", Fault::mended);
   if (call_->shape == Call::Shape::nothing || (text && !call_->json().begun)) {
     put_markup(std::exchange(held_, {}));
     put_meant("{}");
