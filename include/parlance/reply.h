@@ -68,6 +68,7 @@ struct ReplyEvent {
     syntax,  ///< a call that is not complete, text that looked like one, or a marker that is missing or too many
     mended,  ///< what the arguments say was written otherwise, and is JSON now
     type,    ///< a value in tags is not of the type that the tool or the wire says, and is a string
+    cut,     ///< the reply ends inside of a call before its name is known: what there is of it is text
   };
   Kind kind = Kind::content;
   bool complete = false;         ///< call_end: the arguments are whole, and valid JSON
@@ -81,7 +82,7 @@ struct ReplyEvent {
 };
 /// "content", "call_begin", …
 std::string_view name_of(ReplyEvent::Kind kind);
-/// "syntax", "mended", "type".
+/// "syntax", "mended", "type", "cut".
 std::string_view name_of(ReplyEvent::Fault fault);
 
 using ReplySink = std::function<void(const ReplyEvent&)>;
@@ -172,6 +173,7 @@ class ReplyMessage {
 
  private:
   bool cut_ = false;     ///< the last event was inside a call or reasoning
+  bool cut_off_ = false; ///< the reply ended inside a call without a name
   bool turned_ = false;  ///< a turn has begun since the last content
 };
 
@@ -199,6 +201,7 @@ class ReplyDeltas {
   bool has_content_ = false;
   bool turned_ = false;
   bool cut_ = false;
+  bool cut_off_ = false;
   bool called_ = false;      ///< a call is complete
 };
 

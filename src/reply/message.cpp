@@ -44,7 +44,7 @@ std::string_view name_of(ReplyEvent::Kind kind) {
 }
 
 std::string_view name_of(ReplyEvent::Fault fault) {
-  constexpr std::string_view kNames[] = {"syntax", "mended", "type"};
+  constexpr std::string_view kNames[] = {"syntax", "mended", "type", "cut"};
   return kNames[static_cast<std::size_t>(fault)];
 }
 
@@ -69,13 +69,16 @@ void ReplyMessage::add(const ReplyEvent& event) {
       calls.back().complete = event.complete;
       calls.back().id = event.detail;
       break;
-    case Kinds::malformed: diagnostics.push_back({event.position, std::string(event.text), event.fault}); break;
+    case Kinds::malformed:
+      cut_off_ = cut_off_ || event.fault == ReplyEvent::Fault::cut;
+      diagnostics.push_back({event.position, std::string(event.text), event.fault});
+      break;
     default: break;
   }
 }
 
 std::string_view ReplyMessage::finish_reason() const {
-  if (cut_) return "length";
+  if (cut_ || cut_off_) return "length";
   for (const ReplyCall& call : calls) {
     if (call.complete) return "tool_calls";
   }
@@ -113,6 +116,7 @@ std::string ReplyDeltas::text_delta(std::string_view member, std::string_view te
 std::string ReplyDeltas::take(const ReplyEvent& event) {
   using Kinds = ReplyEvent::Kind;
   cut_ = event.kind == Kinds::reasoning || (event.kind == Kinds::call_end && !event.complete);
+  cut_off_ = cut_off_ || (event.kind == Kinds::malformed && event.fault == ReplyEvent::Fault::cut);
   called_ = called_ || (event.kind == Kinds::call_end && event.complete);
   switch (event.kind) {
     case Kinds::turn: turned_ = true; return {};
@@ -145,6 +149,6 @@ std::string ReplyDeltas::take(const ReplyEvent& event) {
   }
 }
 
-std::string_view ReplyDeltas::finish_reason() const { return cut_ ? "length" : called_ ? "tool_calls" : calls_ == 0 ? "stop" : "length"; }
+std::string_view ReplyDeltas::finish_reason() const { return cut_ || cut_off_ ? "length" : called_ ? "tool_calls" : calls_ == 0 ? "stop" : "length"; }
 
 }  // namespace parlance

@@ -81,8 +81,9 @@ void ReplyParser::State::finish_call() {
     return begin_content(Gap::none);
   }
   const bool in_text = place_ == Place::object && (call_->at == At::in_key || call_->at == At::value);
+  const bool begun = place_ == Place::object ? call_->at != At::object_open : place_ == Place::field && !reply::is_blank(call_->word);
   const std::string lead = lead_.take();
-  if (!call_->silent) out_.malformed(lead.size() + held.size(), in_text ? call_->json().scanner.expected() : "the name of a call");
+  if (!call_->silent) out_.malformed(lead.size() + held.size(), in_text ? call_->json().scanner.expected() : "the name of a call", begun ? Fault::cut : Fault::syntax);
   place_ = call_->committed ? Place::broken : Place::text;
   gap_ = Gap::none;
   put_text(lead);

@@ -138,6 +138,7 @@ std::size_t ReplyParser::State::put_argument_text(std::string_view bytes, bool h
     for (const char decoded : one) {
       if (!reader.begun && is_json_space(decoded)) continue;
       good = reader.begun ? !reader.done || is_json_space(decoded) : decoded == '{';
+      if (!good && !reader.begun) text = '"';  // the string's own, so that it is not lost
       reader.begun = true;
       if (!good || reader.done) continue;
       const Scan scan = reader.inner.feed(decoded);

@@ -247,7 +247,7 @@ const Row kRows[] = {
     {"chatml", CALL(R"({"name": "f", "arguments": {"x": oops}})") " b",
      "call_begin: f | arguments: {\"x\":  | malformed at 45: a value | call_end cut | broken: oops}} | content:  b"},
     {"chatml", CALL(R"({"name": "f", "arguments": [1]})"), "call_begin: f | malformed at 39: an object of arguments | call_end cut | broken: [1]}"},
-    {"chatml", CALL(R"({"name": "f", "arguments": "[1]"})"), "call_begin: f | arguments | malformed at 40: a value | call_end cut | broken: [1]\"}"},
+    {"chatml", CALL(R"({"name": "f", "arguments": "[1]"})"), "call_begin: f | arguments: \" | malformed at 40: a value | call_end cut | broken: [1]\"}"},
     {"chatml", CALL(R"({"name": "f", "arguments": {}, "arguments": {}})"),
      "call_begin: f | arguments: {} | malformed at 56: the arguments once | call_end cut | broken: {}}"},
     {"chatml", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a\nb\"}}</tool_call>",
@@ -314,6 +314,15 @@ TEST(ReplyMessages, SayWhyTheyEnd) {
   EXPECT_EQ(message_of("chatml", CALL(R"({"name": "f", "arguments": {x}})")).finish_reason(), "length");
   EXPECT_EQ(message_of("chatml", CALL(R"({"name": "f", "arguments": {x}})") CALL(R"({"name": "f"})")).finish_reason(), "tool_calls");
   EXPECT_EQ(message_of("chatml", R"(<tool_call>{"name": "f", "arguments": {"a": )" + std::string(300, '[')).finish_reason(), "length");
+}
+
+TEST(ReplyMessages, SayThatACallWithoutANameWasCutOff) {
+  const ReplyMessage message = message_of("chatml", "<tool_call>\n{\"name\": \"get_wea");
+  EXPECT_EQ(message.content, "<tool_call>\n{\"name\": \"get_wea");
+  EXPECT_EQ(message.finish_reason(), "length");
+  ASSERT_EQ(message.diagnostics.size(), 1u);
+  EXPECT_EQ(message.diagnostics[0].fault, ReplyEvent::Fault::cut);
+  EXPECT_EQ(message_of("chatml", "It begins with <tool_call>").finish_reason(), "stop");
 }
 
 TEST(ReplyMessages, KeepWhatWentWrong) {
