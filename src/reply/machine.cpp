@@ -249,9 +249,9 @@ Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format
       const std::string_view opening = opening_of(format.calls[later]);
       if (opening.empty() || opening != opening_of(format.calls[i])) continue;
       forms[i].has_sibling = true;
-      forms[i].may_be_program = forms[i].may_be_program || reads(format.calls[later], Codec::code);
+      forms[i].has_program = forms[i].has_program || reads(format.calls[later], Codec::code);
     }
-    forms[i].may_be_program = forms[i].may_be_program && reads(format.calls[i], Codec::json);
+    forms[i].may_be_program = forms[i].has_program && reads(format.calls[i], Codec::json);
     if (forms[i].may_be_program) forms[i].add_proof(format, i);
     has_initial = has_initial || format.calls[i].initial || (format.calls[i].open_optional && format.calls[i].layout == CallLayout::list);
   }

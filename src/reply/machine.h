@@ -44,6 +44,7 @@ struct Form {
   std::size_t last_value = 0;       ///< the last part that is no literal: behind it the call is over
   std::size_t arguments_part = kNone;
   bool has_sibling = false;         ///< a later form may begin with the same text
+  bool has_program = false;         ///< one of them reads a program
   bool may_be_program = false;      ///< JSON that a later form would read as a program, if it is not JSON to its end
   std::vector<MarkerTrie> literals; ///< for each part: itself, where it is a literal that is due
   std::vector<MarkerTrie> fields;   ///< for each part: what ends its text, where it is one

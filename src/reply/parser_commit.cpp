@@ -72,7 +72,7 @@ void ReplyParser::State::finish_call() {
   const std::string held = std::exchange(held_, {});
   blanks_ = 0;
   cursor_ = {};
-  if (!call_->committed && place_ == Place::field && begin_sibling()) return again(held);  // a word is a program, too
+  if (form().has_program && !call_->committed && place_ == Place::field && begin_sibling()) return again(held);  // a word is one, too
   const bool between = place_ == Place::list || place_ == Place::next || place_ == Place::literal;
   if (call_->named || call_->ended || (call_->committed && between)) {
     if (held_value() != 0) put_markup(call_->tags().entity.empty() ? call_->word.view() : call_->tags().entity.view());
