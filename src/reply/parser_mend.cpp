@@ -44,8 +44,8 @@ std::string_view ReplyParser::State::keep_comma(std::string_view bytes, Scan sca
 }
 
 void ReplyParser::State::release_comma() {
-  const std::string held = std::exchange(held_, {});
-  out_.text(Kind::arguments, held);
+  out_.text(Kind::arguments, held_);
+  held_.clear();
 }
 
 /// The byte is not JSON here. Whether it is something else that is understood; then how many bytes were taken.

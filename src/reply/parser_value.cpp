@@ -80,8 +80,10 @@ const char* ReplyParser::State::read_value(const char* p, const char* end) {
     fail("less before the arguments");
     return p;
   }
-  const Scan scan = call_->json().scanner.run(p, p + std::min(left, static_cast<std::size_t>(end - p)));
-  const std::string_view bytes = streams() ? keep_comma({begin, p}, scan) : std::string_view(begin, static_cast<std::size_t>(p - begin));
+  reply::JsonScanner& scanner = call_->json().scanner;
+  const Scan scan = scanner.run(p, p + std::min(left, static_cast<std::size_t>(end - p)));
+  std::string_view bytes(begin, static_cast<std::size_t>(p - begin));
+  if ((!held_.empty() || scanner.behind_comma()) && streams()) bytes = keep_comma(bytes, scan);
   const std::size_t put = put_value(bytes);
   if (put != bytes.size()) return begin + put;
   if (scan == Scan::bad) {
