@@ -142,10 +142,12 @@ FoundReasoning from_history(Prober& prober, const TurnFacts& turn, bool calls_sh
 }
 
 /// The same where only a setting of thinking shows it: its markers are known, but what turns show by themselves is not.
-FoundReasoning from_settings(Prober& prober, const TurnFacts& turn, const std::vector<ThinkingStart>& starts) {
-  for (const ThinkingStart& start : starts) {
-    if (start.variable.empty()) continue;
-    const FoundReasoning shown = from_history(prober, turn, false, {{start.variable, start.value}});
+FoundReasoning from_settings(Prober& prober, const TurnFacts& turn) {
+  const TemplateFacts& facts = prober.facts();
+  for (const char* const variable : {"enable_thinking", "thinking", "think"}) {
+    const bool go = facts.syntax == Syntax::go;
+    if (go ? std::string_view(variable) != "think" : !facts.reads(variable)) continue;
+    const FoundReasoning shown = from_history(prober, turn, false, {{variable, "true"}});
     if (!shown.open.exists() || !shown.close.exists()) continue;
     FoundReasoning found;
     found.open = shown.open;
@@ -275,7 +277,7 @@ FoundReasoning find_reasoning(Prober& prober, const TurnFacts& turn, const std::
   }
   if (found.open.exists() && found.close.exists()) return found;
   if (!found.close.exists()) {
-    const FoundReasoning set = from_settings(prober, turn, starts);
+    const FoundReasoning set = from_settings(prober, turn);
     if (set.close.exists()) return set;
   }
   const FoundReasoning prompts = from_prompts(prober.facts(), turn, starts);
