@@ -63,8 +63,16 @@ struct ReplyEvent {
     malformed,   ///< what should have stood at `position` is in text; has no source
     end,         ///< the marker that ends the reply
   };
+  /// malformed: what came of it.
+  enum class Fault : std::uint8_t {
+    syntax,  ///< a call that is not complete, text that looked like one, or a marker that is missing or too many
+    mended,  ///< what the arguments say was written otherwise, and is JSON now
+    type,    ///< a value in tags is not of the type that the tool or the wire says, and is a string
+    cut,     ///< the reply ends inside of a call before its name is known: what there is of it is text
+  };
   Kind kind = Kind::content;
   bool complete = false;         ///< call_end: the arguments are whole, and valid JSON
+  Fault fault = Fault::syntax;
   std::uint32_t call = 0;        ///< of a call's events: its number, from 0
   std::uint32_t form = 0;        ///< call_begin: the number of its CallForm
   std::uint64_t position = 0;    ///< the first byte of `source` in the reply
@@ -74,6 +82,8 @@ struct ReplyEvent {
 };
 /// "content", "call_begin", …
 std::string_view name_of(ReplyEvent::Kind kind);
+/// "syntax", "mended", "type", "cut".
+std::string_view name_of(ReplyEvent::Fault fault);
 
 using ReplySink = std::function<void(const ReplyEvent&)>;
 
@@ -134,7 +144,8 @@ class ReplyParser {
 struct ReplyCall {
   std::string id;         ///< as the model wrote it, or ""
   std::string name;
-  std::string arguments;  ///< JSON; a true beginning of it where the call is not complete
+  /// JSON. Where the call is not complete, what there was of it: a true beginning, and what came behind that if it was none.
+  std::string arguments;
   bool complete = false;
 };
 
@@ -142,6 +153,7 @@ struct ReplyCall {
 struct ReplyDiagnostic {
   std::uint64_t position = 0;
   std::string expected;
+  ReplyEvent::Fault fault = ReplyEvent::Fault::syntax;
 };
 
 /// The message that events amount to.
@@ -152,7 +164,8 @@ class ReplyMessage {
   std::string content;
   std::vector<ReplyCall> calls;
   std::vector<ReplyDiagnostic> diagnostics;
-  /// "tool_calls" where a call is complete, "length" where the reply ended inside a call or its reasoning, else "stop".
+  /// "tool_calls" where a call is complete; "length" where the reply ended inside a call or its reasoning, or no call of it is
+  /// complete; else "stop".
   std::string_view finish_reason() const;
   /// {"message": …, "finish_reason": …} as OpenAI's choices have it, with `complete` beside each call and `diagnostics`.
   /// Calls without an id on the wire get one from `make_id`; without it call_1, call_2, …
@@ -160,6 +173,7 @@ class ReplyMessage {
 
  private:
   bool cut_ = false;     ///< the last event was inside a call or reasoning
+  bool cut_off_ = false; ///< the reply ended inside a call without a name
   bool turned_ = false;  ///< a turn has begun since the last content
 };
 
@@ -187,6 +201,7 @@ class ReplyDeltas {
   bool has_content_ = false;
   bool turned_ = false;
   bool cut_ = false;
+  bool cut_off_ = false;
   bool called_ = false;      ///< a call is complete
 };
 

@@ -141,6 +141,9 @@ struct CallForm {
   bool headed = false;           ///< the call begins in the header of a turn, and the header is its name
   std::string header{};          ///< headed: the one header that means this form; "": any name
   std::string name{};            ///< not "": the one tool that this form calls, without saying its name
+  /// Of forms that begin alike: the word at the end of the marker before the arguments that says this one, "json" in
+  /// `<|constrain|>json<|message|>`. "": none does.
+  std::string content_type{};
   std::string result_open{};     ///< what stands before and behind the result of such a call, in its turn
   std::string result_close{};
   std::string id_pattern{};      ///< object: as CallPart::pattern, of the member with the id

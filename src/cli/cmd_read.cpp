@@ -67,7 +67,7 @@ std::string line_of(const ReplyEvent& event) {
   switch (event.kind) {
     case Kind::call_begin: json.text("name", event.text); break;
     case Kind::turn: json.text("role", event.text).text("header", event.detail); break;
-    case Kind::malformed: json.text("expected", event.text); break;
+    case Kind::malformed: json.text("kind", name_of(event.fault)).text("expected", event.text); break;
     case Kind::call_end: json.flag("complete", event.complete); break;
     case Kind::end:
     case Kind::marker: break;

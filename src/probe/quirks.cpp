@@ -74,9 +74,9 @@ bool fits(const Quirk& quirk, const DerivedFormat& derived, const QuirkFacts& fa
   });
 }
 
-/// The first ones count: a marker is written in at most eight ways (ReplyFormat::validate).
+/// The first ones count: a marker is written in at most twelve ways (ReplyFormat::validate).
 void add_texts(ReplyMarker& marker, const ReplyMarker& more) {
-  constexpr std::size_t kMost = 8;
+  constexpr std::size_t kMost = 12;
   for (const auto ways : {&ReplyMarker::texts, &ReplyMarker::loose}) {
     std::vector<std::string>& known = marker.*ways;
     for (const std::string& text : more.*ways) {
@@ -85,9 +85,11 @@ void add_texts(ReplyMarker& marker, const ReplyMarker& more) {
   }
 }
 
+ReplyMarker& opener_of(CallForm& form) { return form.open.exists() ? form.open : form.call.front().literal; }
+
 /// The text that a form begins with, for a form that begins alike.
-std::string opening_of(const CallForm& form) {
-  const ReplyMarker& marker = form.open.exists() ? form.open : form.call.front().literal;
+std::string opening_of(CallForm form) {
+  const ReplyMarker& marker = opener_of(form);
   return marker.exists() ? marker.texts.front() : std::string();
 }
 
@@ -121,10 +123,13 @@ void join_form(CallForm& form, const CallForm& more) {
 void add_form(ReplyFormat& format, const CallForm& form) {
   const auto known = std::find_if(format.calls.begin(), format.calls.end(),
                                   [&](const CallForm& one) { return opening_of(one) == opening_of(form) && same_parts(one, form); });
-  if (known == format.calls.end()) {
-    format.calls.push_back(form);
-  } else {
-    join_form(*known, form);
+  if (known != format.calls.end()) return join_form(*known, form);
+  format.calls.push_back(form);
+  for (CallForm& one : format.calls) {  // with the same framing, so that both are found at the same byte
+    if (opener_of(one).exists() && opening_of(one) == opening_of(form)) {
+      opener_of(format.calls.back()).before = opener_of(one).before;
+      break;
+    }
   }
 }
 

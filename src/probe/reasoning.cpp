@@ -114,10 +114,12 @@ bool read_turn(FoundReasoning& found, const TurnFacts& turn, const Shot& shot, s
   return true;
 }
 
-FoundReasoning from_history(Prober& prober, const TurnFacts& turn, bool calls_show) {
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+FoundReasoning from_history(Prober& prober, const TurnFacts& turn, bool calls_show, const Variables& variables = {}) {
   FoundReasoning found;
   for (const std::string& key : reasoning_keys(prober.facts())) {
-    Scene scene{.reasoning = std::string(kReasoning), .reasoning_key = key};
+    Scene scene{.reasoning = std::string(kReasoning), .reasoning_key = key, .variables = variables};
     found.with_text = read_turn(found, turn, prober.take(scene), kContent, "reasoning beside an answer");
     scene.next = Next::user;
     const Shot& history = prober.take(scene);
@@ -137,6 +139,24 @@ FoundReasoning from_history(Prober& prober, const TurnFacts& turn, bool calls_sh
     }
   }
   return found;
+}
+
+/// The same where only a setting of thinking shows it: its markers are known, but what turns show by themselves is not.
+FoundReasoning from_settings(Prober& prober, const TurnFacts& turn) {
+  const TemplateFacts& facts = prober.facts();
+  for (const char* const variable : {"enable_thinking", "thinking", "think"}) {
+    const bool go = facts.syntax == Syntax::go;
+    if (go ? std::string_view(variable) != "think" : !facts.reads(variable)) continue;
+    const FoundReasoning shown = from_history(prober, turn, false, {{variable, "true"}});
+    if (!shown.open.exists() || !shown.close.exists()) continue;
+    FoundReasoning found;
+    found.open = shown.open;
+    found.close = shown.close;
+    found.shown = shown.shown;
+    found.experiment = "reasoning in a turn under a setting of thinking";
+    return found;
+  }
+  return {};
 }
 
 /// Whether the turn holds content as Python prints it: then the template does not know its parts.
@@ -256,6 +276,10 @@ FoundReasoning find_reasoning(Prober& prober, const TurnFacts& turn, const std::
     if (parts.close.exists()) found = parts;
   }
   if (found.open.exists() && found.close.exists()) return found;
+  if (!found.close.exists()) {
+    const FoundReasoning set = from_settings(prober, turn);
+    if (set.close.exists()) return set;
+  }
   const FoundReasoning prompts = from_prompts(prober.facts(), turn, starts);
   if (!found.close.exists()) {
     const FoundReasoning kept = found;

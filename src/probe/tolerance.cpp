@@ -8,7 +8,7 @@
 namespace parlance::probe {
 namespace {
 
-constexpr std::size_t kMostTexts = 8;  // of a marker (ReplyFormat::validate)
+constexpr std::size_t kMostTexts = 12;  // of a marker (ReplyFormat::validate)
 constexpr std::string_view kArgumentKeys[] = {"arguments", "parameters"};
 
 /// Models take one of the two keys of arguments for the other.

@@ -41,6 +41,16 @@ Scan BareScanner::pop() {
   return stack_.empty() ? Scan::done : Scan::more;
 }
 
+/// Behind a comma, which is said only if something follows it.
+bool BareScanner::drops_comma(char c) {
+  if (c != (inside_object() ? '}' : ']')) {
+    json() += ", ";
+    return false;
+  }
+  mended_ = inside_object() ? "a key" : "a value";
+  return true;
+}
+
 Scan BareScanner::begin_key(char c) {
   word_.clear();
   quoted_key_ = c == quote().front();
@@ -145,23 +155,26 @@ Scan BareScanner::feed_json_text(char c) {
 }
 
 Scan BareScanner::feed_word(char c) {
-  if (!ends_word(c)) {
+  const bool quoted = word_.view().front() == '\'';
+  const bool open = quoted && (word_.size() == 1 || word_.back() != '\'');
+  if (open || !ends_word(c) || (is_json_space(c) && json_of_word(word_).empty())) {
     if (word_.size() == kLongestWord) return bad("a shorter value");
     word_ += {&c, 1};
     return Scan::more;
   }
   const std::string value = json_of_word(word_);
-  if (value.empty()) return bad("a value");
-  json() += value;
+  if (value.empty()) {
+    mended_ = "a string in quotes";
+    append_json_string(json(), quoted ? word_.view().substr(1, word_.size() - 2) : trimmed(word_));
+  } else {
+    json() += value;
+  }
   at_ = At::after;
   return feed(c);
 }
 
 Scan BareScanner::feed_after(char c) {
-  if (c == ',') {
-    json() += ", ";
-    return go(inside_object() ? At::key : At::value);
-  }
+  if (c == ',') return go(inside_object() ? At::key : At::item);
   if (c == (inside_object() ? '}' : ']')) return pop();
   return bad(inside_object() ? "',' or '}'" : "',' or ']'");
 }
@@ -178,20 +191,27 @@ Scan BareScanner::feed(char c) {
   if (is_json_space(c)) return Scan::more;
   switch (at_) {
     case At::open: return c == '{' ? push(c) : bad("'{'");
-    case At::key_or_end:
-      if (c == '}') return pop();
-      [[fallthrough]];
-    case At::key: return begin_key(c);
+    case At::key_or_end: return c == '}' ? pop() : begin_key(c);
+    case At::key:
+      if (drops_comma(c)) return pop();
+      return begin_key(c);
     case At::colon:
       if (c != ':') return bad("':'");
       json() += ": ";
       return go(At::value);
+    case At::item:
+      if (drops_comma(c)) return pop();
+      return begin_value(c);
     case At::value_or_end:
       if (c == ']') return pop();
       [[fallthrough]];
     case At::value: return begin_value(c);
     default: return feed_after(c);
   }
+}
+
+std::string BareScanner::unsaid() const {
+  return std::string(at_ == At::word || at_ == At::in_key ? word_.view() : std::string_view());
 }
 
 Scan BareScanner::run(const char*& p, const char* end, std::string& out) {
@@ -201,7 +221,7 @@ Scan BareScanner::run(const char*& p, const char* end, std::string& out) {
   const auto is_plain = [q = quote().front()](char c) {
     return c != q && c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x80;
   };
-  while (p != end && scan == Scan::more) {
+  while (p != end && scan == Scan::more && mended_ == nullptr) {
     if (at_ == At::text && seen_ == 0 && !quoted_key_ && !utf8_.inside()) {  // plain stretches at once
       const char* const from = p;
       while (p != end && is_plain(*p)) ++p;

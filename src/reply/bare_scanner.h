@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "reply/held.h"
 #include "reply/json_scanner.h"
@@ -22,9 +23,13 @@ class BareScanner {
   /// its own (bad), or at `end`. Appends the JSON to `out`, whole code points only.
   Scan run(const char*& p, const char* end, std::string& out);
   std::string_view expected() const { return expected_; }
+  /// Where a byte was bad: what was read before it and is not in any JSON.
+  std::string unsaid() const;
+  /// What should have stood before the byte behind which run() stopped, since it was mended; or null.
+  const char* take_mended() { return std::exchange(mended_, nullptr); }
 
  private:
-  enum class At : std::uint8_t { open, key_or_end, key, in_key, colon, value, value_or_end, text, word, quote, json_text, after };
+  enum class At : std::uint8_t { open, key_or_end, key, in_key, colon, value, item, value_or_end, text, word, quote, json_text, after };
   Scan feed(char c);
   std::string& json() { return *json_; }
   std::string_view quote() const { return *quote_; }
@@ -38,6 +43,7 @@ class BareScanner {
   }
   Scan push(char bracket);
   Scan pop();
+  bool drops_comma(char c);
   Scan begin_key(char c);
   Scan begin_value(char c);
   Scan feed_key(char c);
@@ -58,6 +64,7 @@ class BareScanner {
   std::uint32_t limit_;
   At at_ = At::open;
   bool quoted_key_ = false;
+  const char* mended_ = nullptr;
   bool garbled_ = false;   ///< a string is no UTF-8
   Utf8Scanner utf8_;
   std::uint8_t seen_ = 0;  ///< bytes of the quote; of an escape in a JSON string: 1 behind the backslash, 2 to 5 hex digits to come

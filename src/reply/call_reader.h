@@ -87,6 +87,8 @@ struct CallReader {
     list_open, list_first, list_item, list_next,  // between calls of a list
     object_open, key_or_end, key, in_key, colon, value_begin, value, comma_or_end,
     arguments_only,  // what follows is the object of arguments
+    quoted,          // a short value in single quotes
+    mended,          // arguments that went on as a literal of Python
   };
   static constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1);
   enum class Role : std::uint8_t { name, arguments, id, inner, constant, other };
@@ -103,12 +105,16 @@ struct CallReader {
   bool named : 1 = false;        ///< this call has begun
   bool ended : 1 = false;        ///< this call is over, but for what closes it
   bool has_arguments : 1 = false;
-  bool begun : 1 = false;        ///< of arguments, the first brace is said already
   bool missing : 1 = false;      ///< the arguments are left out, if the next literal follows
   bool loose : 1 = false;        ///< the section began without what opens it
   bool open_list : 1 = false;    ///< a list without its brackets
   bool silent : 1 = false;       ///< what is no call after all needs no word
   bool spoilt : 1 = false;       ///< what came of this section so far was no call, and is text
+  bool mended : 1 = false;       ///< an escape of the arguments, and it was said
+  bool quoted : 1 = false;       ///< a text of the object stands in single quotes
+  bool stranger : 1 = false;     ///< the object has members that a call does not have
+  bool bare_key : 1 = false;     ///< a key of the arguments without quotes is held
+  bool sure : 1 = false;         ///< the marker before the arguments says that this is the form
   std::uint32_t arguments_from = 0, arguments_to = 0;  ///< in the call's beginning, where they stood before the name
   HeldText word;                 ///< a field, a key or a short value as it is written
   HeldText name;                 ///< until the call begins
@@ -117,7 +123,7 @@ struct CallReader {
   Box<Codec> codec;  ///< of the part that is read
 
   JsonReader& json() const { return *std::get_if<JsonReader>(&*codec); }
-  PythonScanner& python() { return *std::get_if<PythonScanner>(&*codec); }
+  PythonScanner& python() const { return *std::get_if<PythonScanner>(&*codec); }
   BareScanner& bare() { return *std::get_if<BareScanner>(&*codec); }
   TagReader& tags() const { return *std::get_if<TagReader>(&*codec); }
   /// What tells the end of an item that went wrong, or null where only markers do.

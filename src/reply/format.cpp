@@ -16,7 +16,7 @@ constexpr std::size_t kLongestMarker = 128;
 constexpr std::size_t kLongestFraming = 16;
 constexpr std::size_t kMost = 16;        // forms, turns, ends
 constexpr std::size_t kMostParts = 16;
-constexpr std::size_t kMostTexts = 8;    // ways to write a marker
+constexpr std::size_t kMostTexts = 12;   // ways to write a marker
 constexpr std::size_t kMostLast = 32;
 constexpr std::size_t kAllTexts = 4096;  // bytes of all of them with their framing: keeps the tries below 2^16 nodes
 constexpr std::size_t kDeepestObject = 8;
@@ -39,7 +39,7 @@ class Check {
   void marker(const ReplyMarker& marker, const std::string& path) {
     for (const std::string& text : marker.texts) need(!text.empty() && text.size() <= kLongestMarker, path, "a marker has 1 to 128 bytes");
     for (const std::string& text : marker.loose) need(is_loose(text), path, "a loose way to write a marker has 1 to 128 bytes, and a '<' behind each '*'");
-    need(marker.texts.size() <= kMostTexts && marker.loose.size() <= kMostTexts, path, "a marker is written in at most 8 ways");
+    need(marker.texts.size() <= kMostTexts && marker.loose.size() <= kMostTexts, path, "a marker is written in at most 12 ways");
     need(marker.before.size() <= kLongestFraming && marker.after.size() <= kLongestFraming, path, "framing has at most 16 bytes");
     need(is_blank(marker.before) && is_blank(marker.after), path, "framing is white space");
     const std::size_t framing = marker.before.size();

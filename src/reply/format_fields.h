@@ -91,6 +91,7 @@ void fields(Walk& walk, CallForm& f) {
   walk("headed", f.headed);
   walk("header", f.header);
   walk("name", f.name);
+  walk("content_type", f.content_type);
   walk("layout", f.layout);
   walk("open", f.open);
   walk("call", f.call);

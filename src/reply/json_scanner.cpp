@@ -63,6 +63,17 @@ std::uint32_t JsonScanner::objects() const {
   return count;
 }
 
+std::vector<bool> JsonScanner::brackets() const {
+  std::vector<bool> objects(depth_);
+  const std::size_t inner = depth_ == 0 ? 0 : (depth_ - 1u) / 64 * 64;  // the levels before those of frames_
+  for (std::size_t i = 0; i < depth_; ++i) {
+    std::uint64_t frames = frames_;
+    if (i < inner) std::memcpy(&frames, outer_.view().data() + i / 64 * sizeof frames, sizeof frames);
+    objects[i] = (frames >> (i % 64) & 1) != 0;
+  }
+  return objects;
+}
+
 Scan JsonScanner::end_value() {
   at_ = At::comma_or_end;
   return depth_ == 0 ? Scan::done : Scan::more;

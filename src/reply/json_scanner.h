@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "reply/held.h"
 #include "reply/text_codec.h"
@@ -46,9 +47,19 @@ class JsonScanner {
   std::uint32_t objects() const;
   /// Where any character may follow.
   bool inside_text() const { return at_ == At::string && !utf8_.inside(); }
+  bool inside_escape() const { return at_ == At::escape; }
   bool inside_string() const { return at_ == At::string || at_ == At::escape || at_ == At::hex; }
   /// The letter of JSON that `c` of Python's True, False or None stands for here; '\0' for none.
   char letter_of_python(char c) const;
+  /// Where a comma was the last sign.
+  bool behind_comma() const { return at_ == At::key || (at_ == At::value && depth_ != 0 && !inside_object()); }
+  /// As if it had not been there.
+  void drop_comma() { at_ = At::comma_or_end; }
+  /// Where a value or a key may begin; inside of which brackets, the outermost first: is each an object?
+  bool at_begin() const { return at_ == At::value || at_ == At::value_or_end || at_ == At::key || at_ == At::key_or_end; }
+  bool at_key() const { return at_ == At::key || at_ == At::key_or_end; }
+  bool behind_colon() const { return at_ == At::value && depth_ != 0 && inside_object(); }
+  std::vector<bool> brackets() const;
   /// Whether what was fed is a whole value; a number may be one and still go on.
   bool complete() const { return depth_ == 0 && (at_ == At::comma_or_end || is_whole_number()); }
 

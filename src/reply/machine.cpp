@@ -4,40 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "reply/marker_ways.h"
+
 namespace parlance::reply {
 namespace {
 
 using Part = CallPart::Kind;
 using Codec = CallArguments::Codec;
-
-Mark mark_of(const ReplyMarker& marker, Meaning meaning, std::size_t index) {
-  return {meaning, static_cast<std::uint16_t>(index), 0, 0, marker.after};
-}
-
-/// Every way to write `marker`, after `lead`.
-void add(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index, const std::string& lead = {}) {
-  Mark mark = mark_of(marker, meaning, index);
-  mark.closed = static_cast<std::uint16_t>(lead.size());
-  for (const std::string& text : marker.texts) {
-    for (std::size_t skipped = 0; skipped <= marker.before.size(); ++skipped) {
-      trie.add(lead + marker.before.substr(skipped), text, mark);
-    }
-  }
-  for (const std::string& text : marker.loose) trie.add_loose(lead + marker.before, text, mark);
-}
-
-/// Its texts, where the white space before them has been read.
-void add_bare(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index, std::uint16_t skipped = 0) {
-  Mark mark = mark_of(marker, meaning, index);
-  mark.skipped = skipped;
-  for (const std::string& text : marker.texts) trie.add({}, is_blank(text) ? text : trimmed(text), mark);
-  for (const std::string& text : marker.loose) trie.add_loose({}, text, mark);
-}
-
-void add_ends(MarkerTrie& trie, const ReplyFormat& format, const std::string& lead = {}) {
-  for (std::size_t i = 0; i < format.turns.size(); ++i) add(trie, format.turns[i].open, Meaning::turn, i, lead);
-  for (std::size_t i = 0; i < format.end.size(); ++i) add(trie, format.end[i], Meaning::end, i, lead);
-}
 
 /// Where the last of several tags begins, 0 where there is but one.
 std::size_t begin_of_last_tag(std::string_view text) {
@@ -45,21 +18,6 @@ std::size_t begin_of_last_tag(std::string_view text) {
   if (at == text.npos || at == 0) return 0;
   const std::size_t before = text.find_last_not_of(" \t\r\n", at - 1);
   return before != text.npos && text[before] == '>' ? at : 0;
-}
-
-/// What begins calls of one form.
-void add_call(MarkerTrie& trie, const ReplyFormat& format, std::size_t i) {
-  const CallForm& form = format.calls[i];
-  if (form.headed) return;
-  const bool literal = form.call.front().kind == Part::literal;
-  const bool single = form.layout == CallLayout::single;
-  if (!single) add(trie, form.open, Meaning::call_open, i);
-  if (literal && single) add(trie, form.call.front().literal, Meaning::call_open, i);
-  if (literal && !single && form.open_optional) add(trie, form.call.front().literal, Meaning::call_item, i);
-}
-
-void add_calls(MarkerTrie& trie, const ReplyFormat& format) {
-  for (std::size_t i = 0; i < format.calls.size(); ++i) add_call(trie, format, i);
 }
 
 }  // namespace
@@ -81,6 +39,7 @@ Form::Form(const ReplyFormat& format, std::size_t index) : form(&format.calls[in
   add_bare(next, f.close, Meaning::call_close, index);
   if (is_literal(0)) add_bare(next, f.call.front().literal, Meaning::call_item, index);
   add_bare(close, f.close, Meaning::call_close, index);
+  if (f.layout == CallLayout::list) add_fenced(close, f.close, Meaning::call_close, index);
   add_broken(format, index);
 }
 
@@ -99,6 +58,7 @@ void Form::add_parts(const ReplyFormat& format, std::size_t index) {
   for (std::size_t i = 0; i < form->call.size(); ++i) {
     const CallPart& part = form->call[i];
     if (part.kind == Part::literal) add_bare(literals[i], part.literal, Meaning::part, index);
+    if (part.kind == Part::literal && i != 0 && form->call[i - 1].kind == Part::object) add_fenced(literals[i], part.literal, Meaning::part, index);
     if (part.kind == Part::arguments && part.arguments.codec == Codec::tags) add_tags(format, index, i);
     if (part.kind == Part::arguments && part.arguments.codec == Codec::code) add_code(format, i);
     if (part.kind != Part::name && part.kind != Part::id && part.kind != Part::skip) continue;
@@ -124,11 +84,12 @@ void Form::add_tags(const ReplyFormat& format, std::size_t index, std::size_t pa
   add_ends(tags.between, format);
   add_behind(format, index, part);
   add_bare(tags.key, t.key_close, Meaning::part, index);
+  add_bare(tags.key, t.type_close, Meaning::part, index, 1);  // a key without its type
   add_ends(tags.key, format);
   add_bare(tags.type, t.type_close, Meaning::part, index);
   add_ends(tags.type, format);
-  add(tags.value, t.close, Meaning::tag_close, index);
-  add(tags.value, end, Meaning::part, index);
+  add_with_returns(tags.value, t.close, Meaning::tag_close, index);
+  add_with_returns(tags.value, end, Meaning::part, index);
   for (const std::string& text : end.texts) tags.value.add(t.close.before, text, mark_of(end, Meaning::part, index));
   // A tag that opens says that the end is missing: on a line of its own, where tags have one.
   for (const std::string& text : t.open.texts) {
@@ -169,8 +130,26 @@ void Form::add_code(const ReplyFormat& format, std::size_t part) {
   const ReplyMarker& end = is_literal(part + 1) ? form->call[part + 1].literal : none;
   for (const std::string& text : end.texts) {
     for (std::size_t skipped = 0; skipped <= end.before.size(); ++skipped) add_ends(code, format, end.before.substr(skipped) + text);
+    if (form->close_optional) code.add(end.before, text, {Meaning::part});  // no fence: it ends the program by itself
   }
   add_ends(code, format);
+  // Control tokens that begin another call or an answer are none of a program.
+  for (std::size_t i = 0; i < format.calls.size(); ++i) {
+    const CallForm& other = format.calls[i];
+    const ReplyMarker& opening = other.open.exists() ? other.open : other.call.front().literal;
+    if (opening.exists() && opening.texts.front().starts_with("<|")) add_call(code, format, i);
+  }
+  const bool framed = format.content_open.exists() && format.content_open.texts.front().starts_with("<|");
+  if (framed) add(code, format.content_open, Meaning::content_open, 0);
+}
+
+/// What ends a program, and what begins another call: behind JSON it says that this was all.
+void Form::add_proof(const ReplyFormat& format, std::size_t index) {
+  if (is_literal(arguments_part + 1)) add_bare(proof, form->call[arguments_part + 1].literal, Meaning::part, index);
+  for (std::size_t i = 0; i < format.turns.size(); ++i) add_bare(proof, format.turns[i].open, Meaning::turn, i);
+  for (std::size_t i = 0; i < format.end.size(); ++i) add_bare(proof, format.end[i], Meaning::end, i);
+  add_bare(proof, format.content_open, Meaning::content_open, 0);
+  add_calls(proof, format);
 }
 
 void Form::add_broken(const ReplyFormat& format, std::size_t index) {
@@ -224,12 +203,31 @@ std::string_view opening_of(const CallForm& form) {
   return marker.exists() && !form.headed ? std::string_view(marker.texts.front()) : std::string_view();
 }
 
+/// What a call's opening begins has at least its framing before it, or that of the call would be found first.
+void widen(ReplyMarker& marker, const std::vector<CallForm>& calls) {
+  for (const CallForm& form : calls) {
+    const ReplyMarker& opening = form.open.exists() ? form.open : form.call.front().literal;
+    if (form.headed || !opening.exists() || !opening.before.ends_with(marker.before)) continue;
+    const bool begins = std::any_of(marker.texts.begin(), marker.texts.end(), [&](const std::string& text) {
+      return std::any_of(opening.texts.begin(), opening.texts.end(), [&](const std::string& start) { return text.starts_with(start); });
+    });
+    if (begins) marker.before = opening.before;
+  }
+}
+
+/// Whether arguments stand in the call by themselves, written so.
+bool reads(const CallForm& form, Codec codec) {
+  return std::any_of(form.call.begin(), form.call.end(),
+                     [codec](const CallPart& part) { return part.kind == Part::arguments && part.arguments.codec == codec; });
+}
+
 }  // namespace
 
 Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format(given), limits(options.limits), tools(options.tools) {
   for (const std::string& text : options.ends) add_end(format, text);
   if (format.reasoning_open.exists()) loosen(format.reasoning_open, format.reasoning_open.before, "\n");
   if (format.reasoning_close.exists()) loosen(format.reasoning_close, "\n", "\n\n");
+  widen(format.content_open, format.calls);
   for (std::size_t i = 0; i < format.turns.size() && assistant_turn == kNone; ++i) {
     if (format.turns[i].role == "assistant") assistant_turn = i;
   }
@@ -238,7 +236,7 @@ Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format
   add(content, format.content_close, Meaning::content_close, 0);
   add(content, format.reasoning_close, Meaning::reasoning_close, 0);
   add_calls(content, format);
-  add(reasoning, format.reasoning_close, Meaning::reasoning_close, 0);
+  add_with_returns(reasoning, format.reasoning_close, Meaning::reasoning_close, 0);
   add(reasoning, format.content_open, Meaning::content_open, 0);
   add(reasoning, format.reasoning_open, Meaning::reasoning_open, 0);
   const std::string_view prompt = options.prompt ? *options.prompt : format.prompt;
@@ -249,8 +247,12 @@ Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format
     forms.emplace_back(format, i);
     for (std::size_t later = i + 1; later < format.calls.size(); ++later) {
       const std::string_view opening = opening_of(format.calls[later]);
-      forms[i].has_sibling = forms[i].has_sibling || (!opening.empty() && opening == opening_of(format.calls[i]));
+      if (opening.empty() || opening != opening_of(format.calls[i])) continue;
+      forms[i].has_sibling = true;
+      forms[i].has_program = forms[i].has_program || reads(format.calls[later], Codec::code);
     }
+    forms[i].may_be_program = forms[i].has_program && reads(format.calls[i], Codec::json);
+    if (forms[i].may_be_program) forms[i].add_proof(format, i);
     has_initial = has_initial || format.calls[i].initial || (format.calls[i].open_optional && format.calls[i].layout == CallLayout::list);
   }
 }

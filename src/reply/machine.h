@@ -44,6 +44,8 @@ struct Form {
   std::size_t last_value = 0;       ///< the last part that is no literal: behind it the call is over
   std::size_t arguments_part = kNone;
   bool has_sibling = false;         ///< a later form may begin with the same text
+  bool has_program = false;         ///< one of them reads a program
+  bool may_be_program = false;      ///< JSON that a later form would read as a program, if it is not JSON to its end
   std::vector<MarkerTrie> literals; ///< for each part: itself, where it is a literal that is due
   std::vector<MarkerTrie> fields;   ///< for each part: what ends its text, where it is one
   MarkerTrie begin;                 ///< what begins a call of this form
@@ -51,6 +53,7 @@ struct Form {
   MarkerTrie next;                  ///< between calls of a section
   MarkerTrie close;                 ///< behind the calls of a section or list
   MarkerTrie code;                  ///< in a program: what ends it
+  MarkerTrie proof;                 ///< may_be_program: what must stand behind the JSON
   MarkerTrie broken;                ///< in a call that went wrong: what ends that
   TagTries tags;
   std::vector<ObjectLevel> levels;  ///< of the object; the first is the outermost
@@ -62,6 +65,8 @@ struct Form {
   void add_behind(const ReplyFormat& format, std::size_t index, std::size_t part);
   void add_code(const ReplyFormat& format, std::size_t part);
   void add_broken(const ReplyFormat& format, std::size_t index);
+  void add_proof(const ReplyFormat& format, std::size_t index);
+  friend struct Machine;
 };
 
 struct Machine {

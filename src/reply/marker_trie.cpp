@@ -35,14 +35,21 @@ void MarkerTrie::end(Node node, const Mark& mark) {
   if (nodes_[node].mark != 0) return;
   nodes_[node].mark = static_cast<std::uint16_t>(marks_.size());
   marks_.push_back(mark);
+  if (nodes_[node].wild != kRoot) clear_wild(node, nodes_[node].wild);
 }
 
-/// What is spelled out already behind such a place may turn out to be any text, too.
+/// What is spelled out already behind such a place may turn out to be any text, too; but a marker is none.
 void MarkerTrie::spread(Node node, Node wild) {
   nodes_[node].wild = wild;
   for (Node to = nodes_[node].child; to != kRoot; to = nodes_[to].sibling) {
-    if (nodes_[to].byte != '<') spread(to, wild);
+    if (nodes_[to].byte != '<' && nodes_[to].mark == 0 && nodes_[to].wild != to) spread(to, wild);
   }
+}
+
+void MarkerTrie::clear_wild(Node node, Node wild) {
+  if (nodes_[node].wild != wild) return;
+  nodes_[node].wild = kRoot;
+  for (Node to = nodes_[node].child; to != kRoot; to = nodes_[to].sibling) clear_wild(to, wild);
 }
 
 void MarkerTrie::add_loose(std::string_view lead, std::string_view text, const Mark& mark) {

@@ -73,8 +73,8 @@ class MarkerTrie {
       at = {to, 0};
       return true;
     }
-    if (nodes_[at.node].wild != kRoot) return step_wild(at, c);
-    if (!nodes_[at.node].soft || !is_json_space(c) || at.blanks == kSoft) return false;
+    const bool blank = nodes_[at.node].soft && is_json_space(c) && at.blanks != kSoft;
+    if (!blank) return nodes_[at.node].wild != kRoot && step_wild(at, c);
     ++at.blanks;
     return true;
   }
@@ -94,6 +94,7 @@ class MarkerTrie {
   };
   Node grow(Node from, char c);
   void spread(Node node, Node wild);
+  void clear_wild(Node node, Node wild);
   void end(Node node, const Mark& mark);
   bool step_wild(Cursor& at, char c) const;
 

@@ -43,6 +43,11 @@ std::string_view name_of(ReplyEvent::Kind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+std::string_view name_of(ReplyEvent::Fault fault) {
+  constexpr std::string_view kNames[] = {"syntax", "mended", "type", "cut"};
+  return kNames[static_cast<std::size_t>(fault)];
+}
+
 void ReplyMessage::add(const ReplyEvent& event) {
   using Kinds = ReplyEvent::Kind;
   cut_ = event.kind == Kinds::reasoning || (event.kind == Kinds::call_end && !event.complete);
@@ -54,6 +59,7 @@ void ReplyMessage::add(const ReplyEvent& event) {
       break;
     case Kinds::reasoning: reasoning += event.text; break;
     case Kinds::arguments:
+    case Kinds::broken:  // the call has ended, and is not complete
       if (!calls.empty()) calls.back().arguments += event.text;
       break;
     case Kinds::turn: turned_ = true; break;
@@ -63,17 +69,20 @@ void ReplyMessage::add(const ReplyEvent& event) {
       calls.back().complete = event.complete;
       calls.back().id = event.detail;
       break;
-    case Kinds::malformed: diagnostics.push_back({event.position, std::string(event.text)}); break;
+    case Kinds::malformed:
+      cut_off_ = cut_off_ || event.fault == ReplyEvent::Fault::cut;
+      diagnostics.push_back({event.position, std::string(event.text), event.fault});
+      break;
     default: break;
   }
 }
 
 std::string_view ReplyMessage::finish_reason() const {
-  if (cut_) return "length";
+  if (cut_ || cut_off_) return "length";
   for (const ReplyCall& call : calls) {
     if (call.complete) return "tool_calls";
   }
-  return "stop";
+  return calls.empty() ? "stop" : "length";
 }
 
 std::string ReplyMessage::to_json(const MakeId& make_id) const {
@@ -89,7 +98,8 @@ std::string ReplyMessage::to_json(const MakeId& make_id) const {
   out += ", \"diagnostics\": [";
   for (const ReplyDiagnostic& diagnostic : diagnostics) {
     out += out.back() == '[' ? "{\"position\": " : ", {\"position\": ";
-    append_member(out.append(std::to_string(diagnostic.position)) += ", ", "expected", diagnostic.expected);
+    append_member(out.append(std::to_string(diagnostic.position)) += ", ", "kind", name_of(diagnostic.fault));
+    append_member(out += ", ", "expected", diagnostic.expected);
     out += "}";
   }
   return out += "]}";
@@ -106,6 +116,7 @@ std::string ReplyDeltas::text_delta(std::string_view member, std::string_view te
 std::string ReplyDeltas::take(const ReplyEvent& event) {
   using Kinds = ReplyEvent::Kind;
   cut_ = event.kind == Kinds::reasoning || (event.kind == Kinds::call_end && !event.complete);
+  cut_off_ = cut_off_ || (event.kind == Kinds::malformed && event.fault == ReplyEvent::Fault::cut);
   called_ = called_ || (event.kind == Kinds::call_end && event.complete);
   switch (event.kind) {
     case Kinds::turn: turned_ = true; return {};
@@ -127,7 +138,8 @@ std::string ReplyDeltas::take(const ReplyEvent& event) {
       ++calls_;
       return out += ", \"arguments\": \"\"}}]}";
     }
-    case Kinds::arguments: {
+    case Kinds::arguments:
+    case Kinds::broken: {
       if (event.text.empty() || calls_ == 0) return {};
       std::string out = "{\"tool_calls\": [{\"index\": " + std::to_string(calls_ - 1) + ", \"function\": {";
       append_member(out, "arguments", event.text);
@@ -137,6 +149,6 @@ std::string ReplyDeltas::take(const ReplyEvent& event) {
   }
 }
 
-std::string_view ReplyDeltas::finish_reason() const { return cut_ ? "length" : called_ ? "tool_calls" : "stop"; }
+std::string_view ReplyDeltas::finish_reason() const { return cut_ || cut_off_ ? "length" : called_ ? "tool_calls" : calls_ == 0 ? "stop" : "length"; }
 
 }  // namespace parlance

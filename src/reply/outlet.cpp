@@ -25,12 +25,13 @@ void Outlet::say(ReplyEvent event) {
   send(event);
 }
 
-void Outlet::malformed(std::size_t ahead, std::string_view expected) {
+void Outlet::malformed(std::size_t ahead, std::string_view expected, Fault fault) {
   flush();
   ReplyEvent event;
   event.kind = Kind::malformed;
   event.position = position(place_ + ahead);
   event.call = current();
+  event.fault = fault;
   event.text = expected;
   (*sink_)(event);
 }

@@ -11,6 +11,7 @@ namespace parlance::reply {
 class Outlet {
  public:
   using Kind = ReplyEvent::Kind;
+  using Fault = ReplyEvent::Fault;
   void open(const ReplySink& sink) { sink_ = &sink; }
   void close() { sink_ = nullptr; }
 
@@ -22,7 +23,7 @@ class Outlet {
   void piece(Kind kind, std::string_view source, std::string_view meant = {});
   void say(ReplyEvent event);
   /// Something else should have stood `ahead` bytes from here.
-  void malformed(std::size_t ahead, std::string_view expected);
+  void malformed(std::size_t ahead, std::string_view expected, Fault fault = Fault::syntax);
   void end_call(bool complete, std::string_view id);
   void flush();
 

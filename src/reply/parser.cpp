@@ -59,7 +59,7 @@ void ReplyParser::State::take_prompt(std::string_view prompt) {
   out_.close();
   if (place_ == Place::text && region_ == Region::content && held_.empty()) gap_ = Gap::start;
   fresh_ = true;
-  answers_ = false;
+  answers_ = said_ = parted_ = false;
   if (carried.open) rare_.make(Rare{{}, std::move(carried)});
 }
 
@@ -121,7 +121,9 @@ bool ReplyParser::State::finish_place() {
     case Place::text:
     case Place::broken: return finish_text();
     case Place::done: return false;
-    default: finish_call(); return true;
+    default:
+      if (!finish_proof()) finish_call();
+      return true;
   }
 }
 
@@ -157,7 +159,9 @@ const char* ReplyParser::State::read(const char* p, const char* end) {
     case Place::header: return read_header(p, end);
     case Place::opening: return read_opening(p, end);
     case Place::list: return read_list(p, end);
-    case Place::field: return read_field(p, end);
+    case Place::field:
+    case Place::tag_key:
+    case Place::tag_type: return read_field(p, end);
     case Place::object: return read_object(p, end);
     case Place::python: return read_python(p, end);
     case Place::bare: return read_bare(p, end);

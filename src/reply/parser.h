@@ -1,24 +1,29 @@
 // The state of a ReplyParser: a place in the reply, and what is held back there.
 //
 //     parser.cpp          the door, and which reader a place has
-//     parser_text.cpp     text up to markers; used for all that ends at a marker
+//     parser_text.cpp     text up to markers; used for all that ends at a marker; parser_marker.cpp what is one
 //     parser_gap.cpp      white space, then a marker or not
 //     parser_header.cpp   headers of turns
-//     parser_call.cpp     a call: its parts in order, sections and lists, how it begins and fails
+//     parser_call.cpp     a call: its parts in order, sections and lists; parser_field.cpp texts and literals in it
+//     parser_commit.cpp   when it is certain
 //     parser_broken.cpp   a call that went wrong, up to the next one
 //     parser_object.cpp   an object that is a call; parser_value.cpp its values, and arguments that are JSON
+//     parser_mend.cpp     arguments that are nearly JSON
+//     parser_proof.cpp    arguments that are JSON only if all of them are, and a program if not
 //     parser_scan.cpp     arguments of Python and of objects without quotes, and programs
 //     parser_tags.cpp     arguments in tags; parser_typed.cpp their values; parser_closing.cpp where these end
 //
 // Each read_… takes bytes from `p` on and returns where it stopped: it has moved on or changed the place. Begin reading at run().
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "reply/call_reader.h"
 #include "reply/machine.h"
 #include "reply/outlet.h"
+#include "reply/parser_parts.h"
 
 namespace parlance {
 
@@ -35,6 +40,7 @@ class ReplyParser::State {
 
  private:
   using Kind = ReplyEvent::Kind;
+  using Fault = ReplyEvent::Fault;
   using Mark = reply::Mark;
   using Call = reply::CallReader;
   using Cursor = reply::MarkerTrie::Cursor;
@@ -42,6 +48,7 @@ class ReplyParser::State {
   enum class Place : std::uint8_t {
     text, header, opening,           // outside of calls
     literal, next, list, field,      // between the parts of calls
+    proof,                           // behind JSON that would be a program if more followed it
     object, python, bare, program,   // inside of parts
     tag_between, tag_key, tag_type, tag_begin, tag_value, tag_key_end,
     broken, done,
@@ -49,36 +56,12 @@ class ReplyParser::State {
   enum class Region : std::uint8_t { content, reasoning, plain };
   /// White space at the beginning of content, which belongs to a marker if one follows.
   enum class Gap : std::uint8_t { none, start, after };
-  struct Found {
-    std::size_t size = 0;  ///< of the marker, 0 for none
-    bool more = false;     ///< it depends on bytes to come
-    Mark mark{};
-    Cursor at{};           ///< how far the markers go on
-  };
-  /// Whether a marker in a value is one, or depends on what follows.
-  enum class Verdict : std::uint8_t { no, more, yes };
-  struct Ahead {
-    Verdict verdict = Verdict::no;
-    std::size_t size = 0;  ///< up to the marker's end
-    Mark mark{};
-  };
-  /// A control token that was fed, by place.
-  struct Control {
-    std::uint64_t from, to;
-  };
-  /// A call that the prompt begins, and the reply goes on with.
-  struct Carried {
-    std::string name, id, arguments;
-    std::uint32_t form = 0;
-    bool open = false;
-  };
-
-  /// What few readers need.
-  struct Rare {
-    std::vector<Control> controls;
-    Carried carried;
-    std::string last;  ///< bytes that may be one of the format's last texts; no reader has seen them
-  };
+  using Found = reply::Found;
+  using Verdict = reply::Verdict;
+  using Ahead = reply::Ahead;
+  using Control = reply::Control;
+  using Carried = reply::Carried;
+  using Rare = reply::Rare;
 
   void run(const char* p, const char* end);
   void again(std::string bytes) { run(bytes.data(), bytes.data() + bytes.size()); }
@@ -101,6 +84,7 @@ class ReplyParser::State {
   Found match(std::string_view bytes, std::uint64_t place) const { return match_in(trie(), bytes, place); }
   Found match_in(const reply::MarkerTrie& markers, std::string_view bytes, std::uint64_t place) const;
   bool counts(const Mark& mark, std::string_view source, std::uint64_t place) const;
+  bool is_other_way(std::string_view source) const;
   bool is_fed_so(std::string_view source, std::uint64_t place) const;
   std::uint64_t here() const { return out_.place() + lead_.size() + held_value(); }
   std::size_t held_value() const;
@@ -154,6 +138,8 @@ class ReplyParser::State {
   bool begins_item(char c) const;
   const char* read_field(const char* p, const char* end);
   bool take_field_byte(char c);
+  const char* put_key(const char* p, const char* end);
+  bool take_key_byte(char c);
   bool ends_at(char c) const;
   void end_field(std::size_t skipped = 0);
   void take_id();
@@ -178,11 +164,26 @@ class ReplyParser::State {
   bool meet_shorter();
   void finish_call();
 
+  // JSON that may be a program (parser_proof.cpp)
+  bool needs_proof() const { return form().may_be_program && !call_->sure && !call_->named; }
+  bool heed_content_type(std::string_view source);
+  bool is_expected_object() const;
+  bool begin_proof();
+  void prove(const std::string& source);
+  bool finish_proof();
+
   // objects, and JSON (parser_object.cpp, parser_value.cpp)
   const char* read_object(const char* p, const char* end);
   bool take_frame_byte(char c);
   bool take_member_byte(char c);
   bool begins_list() const;
+  bool may_be_fenced() const;
+  std::string_view opened() const;
+  bool continues_fence(char c) const;
+  bool fence_ends() const;
+  bool begin_quoted(Call::At at);
+  const char* read_quoted(const char* p, const char* end);
+  void end_quoted();
   bool lacks_brace(char c);
   bool begin_value(char c);
   bool begin_arguments(char c);
@@ -190,9 +191,8 @@ class ReplyParser::State {
   void end_key();
   void take_role(const std::string& key);
   const char* read_value(const char* p, const char* end);
+  void fail_value();
   std::size_t room(std::size_t longest) const;
-  bool put_line_end(char c);
-  bool put_python_letter(char c);
   std::size_t put_value(std::string_view bytes);
   std::size_t put_arguments(std::string_view bytes, bool has_source);
   std::size_t put_argument_text(std::string_view bytes, bool has_source);
@@ -201,6 +201,19 @@ class ReplyParser::State {
   bool end_arguments();
   bool end_object();
   std::string name_key() const;
+
+  // arguments that are nearly JSON (parser_mend.cpp)
+  bool streams() const;
+  std::string_view keep_comma(std::string_view bytes, reply::Scan scan);
+  void release_comma();
+  std::optional<std::size_t> mend(char c);
+  bool drop_comma(char c);
+  bool begins_bare_key(char c) const;
+  const char* read_bare_key(const char* p, const char* end);
+  std::optional<std::size_t> mend_escape(char c);
+  const char* read_mended(const char* p, const char* end);
+  bool put_line_end(char c);
+  bool put_python_letter(char c);
 
   // arguments that are no JSON (parser_scan.cpp)
   const char* read_python(const char* p, const char* end);
@@ -217,7 +230,8 @@ class ReplyParser::State {
   void open_tag(std::string_view source);
   void begin_whole(const std::string& source);
   void end_tags(std::string_view source);
-  void end_key_of_tag(std::string_view source);
+  void end_key_of_tag(std::string_view source, bool typed);
+  bool may_be_list(reply::Types::Node node) const;
   void end_type_of_tag(std::string_view source);
   void begin_tag_value();
   void begin_nested(const std::string& source);
@@ -228,6 +242,7 @@ class ReplyParser::State {
   void put_entities(std::string_view bytes);
   void end_entity();
   void become_text();
+  void become_untyped();
   void end_tag_value(const Mark& mark, const std::string& source);
   void say_tag_value();
   bool may_begin_value(char c) const;
@@ -268,6 +283,9 @@ class ReplyParser::State {
   bool fresh_ : 1 = true;            ///< the answer has not begun
   bool tokens_ : 1 = false;          ///< control tokens are told
   bool answers_ : 1 = false;         ///< text of the answer came since the last marker outside of it
+  bool said_ : 1 = false;            ///< there is text of the answer
+  bool unclosed_ : 1 = false;        ///< a call has ended the reasoning, which may still be closed
+  bool parted_ : 1 = false;          ///< more of it follows, in markers of its own: a line's end parts the two
   bool opened_ : 1 = false;          ///< the reply itself has opened reasoning: its marker is no word there
   std::uint8_t blanks_ = 0;      ///< of held_, the white space of a gap
   std::uint8_t form_ = 0;

@@ -68,9 +68,9 @@ bool ReplyParser::State::is_item() const {
   return inside && form().form->layout != CallLayout::single && !call_->silent && !call_->loose && !call_->open_list;
 }
 
-/// Of a call that went wrong; where none has begun, it is text.
+/// Of a call that went wrong; where it had no name, it is text.
 void ReplyParser::State::put_lost(std::string_view bytes) {
-  if (call_->spoilt) return put_answer(bytes);
+  if (call_->spoilt || !call_->named) return put_answer(bytes);
   out_.text(Kind::broken, bytes);
 }
 
@@ -90,6 +90,12 @@ void ReplyParser::State::begin_wreck() {
 }
 
 void ReplyParser::State::measure_object(Wreck& wreck) const {
+  if (call_->at == Call::At::mended) {
+    wreck.depth = static_cast<std::uint16_t>(1 + call_->python().open_braces());
+    wreck.quote = call_->python().open_quote();
+    for (std::size_t level = call_->level; level != 0; level = form().levels[level].parent) ++wreck.depth;
+    return;
+  }
   const bool value = call_->at == Call::At::value;
   const reply::JsonScanner& scanner = call_->json().scanner;
   wreck.depth = static_cast<std::uint16_t>(1 + (value ? scanner.objects() : 0));

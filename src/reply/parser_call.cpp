@@ -44,7 +44,7 @@ void ReplyParser::State::begin_call(const Mark& mark, std::string source) {
   call_->committed = committed;
   call_->spoilt = spoilt;
   call_->loose = loose;
-  call_->silent = form().form->declared_only;
+  call_->silent = form().form->declared_only || is_other_way(lead_);
   if (form().form->layout == CallLayout::list) {
     place_ = Place::list;
     call_->at = Call::At::list_open;
@@ -227,10 +227,12 @@ const char* ReplyParser::State::read_list(const char* p, const char* end) {
     }
     const bool loose = form().form->commas_optional || call_->open_list;
     const bool item = (at == At::list_first || at == At::list_item || (at == At::list_next && loose)) && !space && begins_item(c);
-    const bool close = c == ']' && (at == At::list_first || at == At::list_next || (at == At::list_item && loose));
+    const bool trailing = c == ']' && at == At::list_item && !loose && call_->committed;
+    const bool close = trailing || (c == ']' && (at == At::list_first || at == At::list_next || (at == At::list_item && loose)));
     const bool comma = c == ',' && at == At::list_next;
-    const bool open = c == '[' && at == At::list_open;
-    if (at == At::list_open && !call_->loose && !form().form->declared_only && begins_item(c)) {
+    const bool open = c == '[' && at == At::list_open && fence_ends();
+    const bool fence = at == At::list_open && continues_fence(c);
+    if (at == At::list_open && !fence && !call_->loose && !form().form->declared_only && begins_item(c) && fence_ends()) {
       call_->open_list = true;  // one call, without the brackets
       call_->at = At::list_first;
       return p;
@@ -244,12 +246,13 @@ const char* ReplyParser::State::read_list(const char* p, const char* end) {
       if (!form().is_literal(0)) begin_part();
       return p;
     }
-    if (!(space || close || comma || open)) {
+    if (!(space || close || comma || open || fence)) {
       const bool object = form().form->call.front().kind == Part::object;
       const std::string_view wanted = object ? "'{'" : "a call";
       fail(at == At::list_first && object ? "'{' or ']'" : at == At::list_next ? "',' or ']'" : at == At::list_open ? "'['" : wanted);
       return p;
     }
+    if (trailing) out_.malformed(lead_.size(), "a call", Fault::mended);
     if (close) {
       if (call_->silent && !call_->committed) {
         fail("a call");

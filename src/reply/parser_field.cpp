@@ -1,4 +1,4 @@
-// Texts between markers (names, ids, what means nothing), the literals that are due, and how a call is said, fails and ends.
+// Texts between markers (names, ids, what means nothing), and the literals that are due.
 //
 // Begin reading at read_field and meet_in_call.
 #include <utility>
@@ -38,11 +38,12 @@ std::string name_in_id(std::string_view id, std::string_view pattern) {
 
 /// Whether the arguments, which follow without a literal, begin with this byte.
 bool ReplyParser::State::ends_at(char c) const {
+  if (place_ != Place::field) return false;
   const std::size_t next = call_->part + std::size_t{1};
   if (part().kind != Part::name || form().is_literal(next) || call_->word.empty()) return false;
   switch (form().form->call[next].arguments.codec) {
     case Codec::keywords: return c == '(';
-    case Codec::tags: return false;
+    case Codec::tags: return c == '{';
     default: return c == '{' || c == '"';
   }
 }
@@ -50,6 +51,7 @@ bool ReplyParser::State::ends_at(char c) const {
 const char* ReplyParser::State::read_field(const char* p, const char* end) {
   if (!held_.empty()) return match_on(p, end);
   const reply::MarkerTrie& markers = trie();
+  if (place_ != Place::field) p = put_key(p, end);
   for (; p != end; ++p) {
     if (ends_at(*p)) {
       end_field();
@@ -70,9 +72,10 @@ const char* ReplyParser::State::read_field(const char* p, const char* end) {
   return p;
 }
 
-/// White space at the ends is none of the text; a name has none inside.
+/// White space at the ends is none of the text; a name has none inside, a key no line's end.
 bool ReplyParser::State::take_field_byte(char c) {
   const std::string_view word = call_->word;
+  if (place_ != Place::field) return take_key_byte(c);
   const bool name = part().kind == Part::name;
   const bool inside = !word.empty() && is_json_space(word.back()) && !reply::is_blank(word);
   const bool fits = is_json_space(c) || (name ? reply::may_be_in_name(c) && !inside : reply::may_be_in_text(c));
@@ -140,6 +143,10 @@ void ReplyParser::State::meet_in_call(const Mark& mark, const std::string& sourc
     return again(source);
   }
   if (literal) {
+    if (!heed_content_type(source)) {
+      fail(form().form->content_type);
+      return again(source);
+    }
     put_frame(source);
     end_field(mark.skipped);
     if (place_ != Place::text) absorb_after(mark.after);
@@ -156,6 +163,10 @@ void ReplyParser::State::meet_literal(const Mark& mark, const std::string& sourc
     fail("the name of a call");
     return again(source);
   }
+  const bool all = call_->part == form().form->call.size();
+  const std::string_view due = all ? std::string_view(form().form->close.texts.front()) : form().literal_text(call_->part);
+  const std::size_t fence = source.find("```");
+  if (fence != source.npos && due.find("```") == due.npos) out_.malformed(fence, due, Fault::mended);
   put_frame(source);
   if (call_->missing) {
     call_->missing = false;
@@ -208,84 +219,6 @@ void ReplyParser::State::refuse_next(const std::string& held, std::size_t blanks
   if (f.close.exists() && !f.close_optional && !call_->loose) out_.malformed(blanks, wanted);
   begin_content(Gap::after);
   again(held);
-}
-
-// ---- the call begins, fails or is cut off
-
-/// Whether only arguments tell that the name is one: no tool has it, or another form begins with the same text; JSON must begin
-/// as an object then.
-bool ReplyParser::State::waits() const {
-  const std::size_t part = form().arguments_part;
-  if (part == reply::Form::kNone || part != form().last_value || codec().codec != Codec::json || call_->name.empty()) return false;
-  return form().has_sibling || (machine_->tools.known() && !machine_->tools.declares(call_->name));
-}
-
-bool ReplyParser::State::is_wanted(std::string_view name) const {
-  const CallForm& f = *form().form;
-  const bool only_declared = f.declared_only || f.initial || call_->silent || region_ == Region::reasoning;
-  return !only_declared || !machine_->tools.known() || machine_->tools.declares(name);
-}
-
-/// The name is known: what was held becomes the event's source. False where it may not be called.
-bool ReplyParser::State::commit() {
-  if (!is_wanted(call_->name)) {
-    call_->silent = true;
-    fail("a declared tool");
-    return false;
-  }
-  const std::string lead = lead_.take();
-  call_->named = call_->committed = true;
-  call_->spoilt = false;
-  fresh_ = false;
-  if (region_ == Region::reasoning) region_ = Region::content;
-  out_.flush();
-  out_.next_call();
-  ReplyEvent event;
-  event.kind = Kind::call_begin;
-  event.form = form_;
-  event.source = lead;
-  event.text = call_->name;
-  event.detail = call_->id;
-  out_.say(event);
-  if (!call_->has_arguments || !in_object()) return true;
-  const std::string_view arguments = lead;  // they stood before the name
-  const std::size_t size = call_->arguments_to - call_->arguments_from;
-  if (put_arguments(arguments.substr(call_->arguments_from, size), false) == size) end_arguments();
-  return true;
-}
-
-/// At the end of the reply, what is held may be a marker that another one begins with.
-bool ReplyParser::State::meet_shorter() {
-  const bool waits = place_ == Place::literal || place_ == Place::next || place_ == Place::tag_between || place_ == Place::tag_begin;
-  if (!waits || held_.size() <= blanks_) return false;
-  const Found found = match(std::string_view(held_).substr(blanks_), here() + blanks_);
-  if (found.size == 0) return false;
-  meet_after_gap(found.mark, found.size);
-  return true;
-}
-
-void ReplyParser::State::finish_call() {
-  using At = Call::At;
-  if (meet_shorter()) return;
-  if (place_ == Place::tag_value && !held_.empty() && settle_value(true)) return;
-  const std::string held = std::exchange(held_, {});
-  blanks_ = 0;
-  cursor_ = {};
-  if (!call_->committed && place_ == Place::field && begin_sibling()) return again(held);  // a word is a program, too
-  const bool between = place_ == Place::list || place_ == Place::next || place_ == Place::literal;
-  if (call_->named || call_->ended || (call_->committed && between)) {
-    if (held_value() != 0) put_markup(call_->tags().entity.empty() ? call_->word.view() : call_->tags().entity.view());
-    if (call_->named) close_call(false);
-    put_markup(lead_.take() + held);
-    return begin_content(Gap::none);
-  }
-  const bool in_text = place_ == Place::object && (call_->at == At::in_key || call_->at == At::value);
-  const std::string lead = lead_.take();
-  if (!call_->silent) out_.malformed(lead.size() + held.size(), in_text ? call_->json().scanner.expected() : "the name of a call");
-  place_ = call_->committed ? Place::broken : Place::text;
-  gap_ = Gap::none;
-  put_text(lead);
-  put_text(held);
 }
 
 }  // namespace parlance

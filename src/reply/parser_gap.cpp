@@ -31,6 +31,7 @@ bool ReplyParser::State::is_gap() const {
     case Place::text: return gap_ != Gap::none;
     case Place::literal:
     case Place::next:
+    case Place::proof:
     case Place::tag_between:
     case Place::tag_begin: return true;
     default: return false;
@@ -86,6 +87,9 @@ void ReplyParser::State::leave_gap(char next) {
       if (next == '{' && held.size() == blanks && is_behind_object()) return begin_another(held);
       return refuse_literal(held, blanks);
     case Place::next: return refuse_next(held, blanks, next);
+    case Place::proof:
+      fail("the end of the arguments");
+      break;
     case Place::tag_between:
     case Place::tag_begin:
       if (refuse_in_tags(held, blanks, next)) return;

@@ -14,6 +14,8 @@ using reply::Scan;
 namespace {
 
 constexpr std::size_t kLongestKey = 256;
+constexpr std::string_view kFence = "```";
+constexpr std::size_t kLongestFence = 16;
 
 }  // namespace
 
@@ -21,6 +23,8 @@ const char* ReplyParser::State::read_object(const char* p, const char* end) {
   switch (call_->at) {
     case Call::At::in_key: return read_key(p, end);
     case Call::At::value: return read_value(p, end);
+    case Call::At::mended: return read_mended(p, end);
+    case Call::At::quoted: return read_quoted(p, end);
     default: break;
   }
   return take_frame_byte(*p) ? p + 1 : p;
@@ -49,8 +53,9 @@ bool ReplyParser::State::take_member_byte(char c) {
   };
   switch (call_->at) {
     case At::object_open:
-      if (c == '{') return take(At::key_or_end);
+      if (c == '{' && fence_ends()) return take(At::key_or_end);
       if (c == '[' && begins_list()) return take(At::object_open);
+      if (continues_fence(c)) return take(At::object_open);
       fail("'{'");
       return false;
     case At::colon:
@@ -67,9 +72,11 @@ bool ReplyParser::State::take_member_byte(char c) {
         call_->json().scanner.feed(c);
         return take(At::in_key);
       }
+      if (c == '\'') return begin_quoted(At::in_key);
       break;
   }
-  if (c == '}' && call_->at != At::key) return end_object();
+  if (c == '}' && call_->at == At::key && call_->named) out_.malformed(0, "a key", Fault::mended);  // behind a comma
+  if (c == '}' && (call_->at != At::key || call_->named)) return end_object();
   if (lacks_brace(c)) return end_part(), false;
   fail(call_->at == At::comma_or_end ? "',' or '}'" : call_->at == At::key ? "a key" : "a key or '}'");
   return false;
@@ -79,6 +86,31 @@ bool ReplyParser::State::take_member_byte(char c) {
 bool ReplyParser::State::begins_list() const {
   const bool alone = form().form->layout == CallLayout::single && form().form->call.size() == 3 && form().is_literal(0);
   return alone && call_->part == 1 && call_->opening != 0 && lead_.view().find('[', call_->opening) == std::string_view::npos;
+}
+
+/// Whether a fence may stand here: behind what opens the call, or the list of calls.
+bool ReplyParser::State::may_be_fenced() const {
+  const bool list = place_ == Place::list && call_->at == Call::At::list_open && form().form->open.exists();
+  const bool alone = form().form->layout == CallLayout::single && form().is_literal(0) && call_->part == 1;
+  return (list || alone) && call_->opening != 0;
+}
+
+/// What stands there so far, but for blanks.
+std::string_view ReplyParser::State::opened() const {
+  return may_be_fenced() ? reply::trimmed_left(lead_.view().substr(call_->opening)) : std::string_view();
+}
+
+/// Whether the byte belongs to a line ```json.
+bool ReplyParser::State::continues_fence(char c) const {
+  const std::string_view fence = opened();
+  if (!may_be_fenced() || fence.size() >= kLongestFence || fence.find_first_of("[ \t\r\n") != fence.npos) return false;
+  return fence.size() < kFence.size() ? c == '`' : (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/// Whether what stands before the object is no fence, or a whole one.
+bool ReplyParser::State::fence_ends() const {
+  const std::string_view fence = opened();
+  return !fence.starts_with('`') || fence.starts_with(kFence);
 }
 
 /// Name and arguments are there, and what closes the call begins before the object is closed.
@@ -92,7 +124,42 @@ bool ReplyParser::State::lacks_brace(char c) {
 
 // ---- keys
 
+/// A text in single quotes, as Python writes it: a key, or a short value.
+bool ReplyParser::State::begin_quoted(Call::At at) {
+  if (!call_->quoted && call_->named) out_.malformed(0, "'\"'", Fault::mended);
+  call_->quoted = true;
+  call_->word = "'";
+  call_->at = at;
+  put_frame("'");
+  return true;
+}
+
+const char* ReplyParser::State::read_quoted(const char* p, const char* end) {
+  for (; p != end; ++p) {
+    if (room(kLongestKey) == 0) {
+      fail("a shorter text");
+      return p;
+    }
+    const std::string_view word = call_->word;
+    const std::size_t slashes = word.size() - 1 - word.find_last_not_of('\\');
+    put_frame({p, 1});
+    call_->word += {p, 1};
+    if (*p == '\'' && slashes % 2 == 0) return end_quoted(), p + 1;
+  }
+  return p;
+}
+
+void ReplyParser::State::end_quoted() {
+  const bool key = call_->at == Call::At::in_key;
+  call_->word = reply::json_of_python(call_->word, machine_->limits.depth);
+  if (call_->word.empty()) return fail("a text");
+  if (key) return end_key();
+  if (call_->role != Call::Role::name && call_->role != Call::Role::id) call_->word.clear();
+  end_value();
+}
+
 const char* ReplyParser::State::read_key(const char* p, const char* end) {
+  if (call_->word.view().starts_with('\'')) return read_quoted(p, end);
   const char* const begin = p;
   const std::size_t left = room(kLongestKey);
   if (left == 0) {
@@ -114,8 +181,9 @@ void ReplyParser::State::end_key() {
   take_role(key);
   // An answer in JSON looks like a call only as long as its keys are those of one.
   const bool usual = key == "type" || key == "id";  // as clients write calls
-  const bool stranger = call_->role == Call::Role::other && call_->silent && !call_->named && !usual;
-  if (stranger && form().form->initial) fail("a key of a call");
+  const bool stranger = call_->role == Call::Role::other && !usual;
+  if (stranger) call_->stranger = true;
+  if (stranger && call_->silent && !call_->named && form().form->initial) fail("a key of a call");
 }
 
 void ReplyParser::State::take_role(const std::string& key) {
@@ -166,6 +234,7 @@ bool ReplyParser::State::end_object() {
     fail(call_->name.empty() ? "a member '" + name_key() + "'" : "the arguments");
     return false;
   }
+  if (!call_->has_arguments && call_->stranger) out_.malformed(0, "the arguments");
   if (!call_->has_arguments) put_meant("{}");
   put_markup("}");
   end_part();

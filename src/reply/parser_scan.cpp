@@ -13,6 +13,7 @@ const char* ReplyParser::State::read_python(const char* p, const char* end) {
   std::string json;
   const Scan scan = call_->python().run(p, end, json);
   out_.piece(Kind::arguments, {begin, p}, json);
+  if (scan == Scan::bad) put_meant(call_->python().unsaid());
   end_scan(scan, call_->python().expected());
   return p;
 }
@@ -22,6 +23,8 @@ const char* ReplyParser::State::read_bare(const char* p, const char* end) {
   std::string json;
   const Scan scan = call_->bare().run(p, end, json);
   out_.piece(Kind::arguments, {begin, p}, json);
+  if (const char* expected = call_->bare().take_mended()) out_.malformed(0, expected, Fault::mended);
+  if (scan == Scan::bad) put_meant(call_->bare().unsaid());
   end_scan(scan, call_->bare().expected());
   return p;
 }
@@ -52,7 +55,7 @@ std::string_view ReplyParser::State::code_argument() const {
 }
 
 void ReplyParser::State::end_program(std::string_view source) {
-  const bool closed = !source.empty() || !form().is_literal(call_->part + std::size_t{1});
+  const bool closed = !source.empty() || form().form->close_optional || !form().is_literal(call_->part + std::size_t{1});
   if (!closed) out_.malformed(0, form().literal_text(call_->part + std::size_t{1}));
   if (closed) {
     out_.flush();
@@ -64,6 +67,7 @@ void ReplyParser::State::end_program(std::string_view source) {
 
 /// A program ends with its turn; its last bytes may close it.
 void ReplyParser::State::meet_in_program(const Mark& mark, const std::string& source) {
+  if (mark.meaning == reply::Meaning::part) return end_program(source);
   end_program(std::string_view(source).substr(0, mark.closed));
   Mark rest = mark;
   rest.closed = 0;
@@ -84,6 +88,7 @@ void ReplyParser::State::finish_program() {
     }
   }
   out_.program(held);
+  if (form().form->close_optional) return end_program({});
   close_call(false);
   begin_content(Gap::after);
 }

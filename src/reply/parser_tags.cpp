@@ -3,6 +3,7 @@
 //     <p=city>⏎Paris⏎</p><p=days>⏎3⏎</p>   ->   {"city": "Paris", "days": 3}
 //
 // Values may nest as tags too, where the format says so. Begin reading at meet_in_tags; values are in parser_typed.cpp.
+#include <algorithm>
 #include <utility>
 
 #include "reply/parser.h"
@@ -20,18 +21,19 @@ void ReplyParser::State::begin_tags() {
     const auto tool = data->tools.find(call_->name.view());
     if (tool != data->tools.end()) call_->tags().arguments.schema = tool->second;
   }
-  put_meant("{");
   place_ = Place::tag_between;
 }
 
 void ReplyParser::State::meet_in_tags(const Mark& mark, const std::string& source) {
   if (place_ == Place::tag_value) return end_tag_value(mark, source);
-  if (mark.meaning == Meaning::end || mark.meaning == Meaning::turn) {
+  const bool ends = mark.meaning == Meaning::end || mark.meaning == Meaning::turn;
+  if (!call_->named && !ends && !commit()) return again(source);
+  if (ends) {
     fail(form().literal_text(call_->part + std::size_t{1}));
     return again(source);
   }
   switch (place_) {
-    case Place::tag_key: return end_key_of_tag(source);
+    case Place::tag_key: return end_key_of_tag(source, tags().type_close.exists() && mark.skipped == 0);
     case Place::tag_type: return end_type_of_tag(source);
     case Place::tag_key_end:
       put_markup(source);
@@ -69,11 +71,10 @@ void ReplyParser::State::begin_whole(const std::string& source) {
     fail(form().literal_text(call_->part + std::size_t{1}));
     return again(source);
   }
-  put_markup(source);
+  put_frame(source);
   place_ = Place::object;
   call_->at = Call::At::arguments_only;
   call_->role = Call::Role::arguments;
-  call_->begun = true;
   call_->codec.make(reply::JsonReader(machine_->limits.depth));
 }
 
@@ -85,7 +86,7 @@ void ReplyParser::State::end_tags(std::string_view source) {
     put_meant(reader.top().array ? "]" : "}");
     reader.nested->pop_back();
   }
-  put_meant("}");
+  put_meant(reader.arguments.filled ? "}" : "{}");
   call_->codec.reset();
   const bool ends = call_->part == form().last_value;
   put_markup(source);
@@ -104,19 +105,55 @@ void ReplyParser::State::end_tags_early(const std::string& source) {
 
 // ---- keys
 
-void ReplyParser::State::end_key_of_tag(std::string_view source) {
+/// Of a key, or of the type beside it: what ends neither, at once.
+const char* ReplyParser::State::put_key(const char* p, const char* end) {
+  const std::size_t room = machine_->limits.name - std::min<std::size_t>(machine_->limits.name, call_->word.size());
+  end = p + std::min(room, static_cast<std::size_t>(end - p));
+  const char* const begin = p;
+  while (p != end && reply::may_be_in_text(*p) && !trie().begins(*p)) ++p;
+  put_text({begin, p});
+  return p;
+}
+
+bool ReplyParser::State::take_key_byte(char c) {
+  const bool markup = c == '<' && tags().key_escape == TextEscape::attribute;
+  const bool fits = reply::may_be_in_text(c) || reply::is_json_space(c) || markup;
+  if (!fits || call_->word.size() >= machine_->limits.name) {
+    put_meant(call_->word);  // so that it is not lost
+    fail((place_ == Place::tag_type ? tags().type_close : tags().key_close).texts.front());
+    return false;
+  }
+  put_text({&c, 1});
+  return true;
+}
+
+/// Whether items make a list there: an object may have that key too, if the tool says so.
+bool ReplyParser::State::may_be_list(Types::Node node) const {
+  const ReplyTools::Data* data = machine_->tools.data();
+  if (data == nullptr) return true;
+  const Types::Schema& schema = data->types[node];
+  return (schema.types & Types::kArray) != 0 && !schema.members.contains(tags().item);
+}
+
+/// Where its type is missing, the tool's schema or the value's text says it.
+void ReplyParser::State::end_key_of_tag(std::string_view source, bool typed) {
   TagReader& reader = call_->tags();
   TagReader::Frame& frame = reader.top();
   std::string key(reply::trimmed(call_->word));
   call_->word.clear();
+  if (!typed && tags().type_close.exists()) out_.malformed(0, tags().key_close.texts.front(), Fault::mended);
   put_markup(source);
   if (!tags().close_end.empty()) reader.key = key;
   if (tags().key_escape != TextEscape::none) key = reply::without_entities(key);
   if (std::exchange(reader.opens, false)) {
-    frame.array = key == tags().item;
+    frame.array = key == tags().item && may_be_list(frame.schema);
     put_meant(frame.array ? "[" : "{");
   }
-  if (frame.filled) put_meant(", ");
+  if (frame.filled) {
+    put_meant(", ");
+  } else if (reader.depth() == 0) {
+    put_meant("{");  // not sooner: what is no argument is none of the object
+  }
   frame.filled = true;
   const ReplyTools::Data* data = machine_->tools.data();
   reader.schema = Types::kUnknown;
@@ -130,10 +167,10 @@ void ReplyParser::State::end_key_of_tag(std::string_view source) {
   }
   reader.fresh = true;
   reader.cdata = false;
-  if (tags().type_close.exists()) {
+  if (typed) {
     place_ = Place::tag_type;
   } else {
-    absorb_ = tags().key_close.after;
+    absorb_ = tags().type_close.exists() ? tags().type_close.after : tags().key_close.after;
     begin_tag_value();
   }
 }
@@ -186,7 +223,12 @@ bool ReplyParser::State::refuse_in_tags(const std::string& held, std::size_t bla
     begin_value_text();
     return false;
   }
-  put_markup(std::string_view(held).substr(0, blanks));
+  if (next == '{' && held.size() == blanks && !call_->tags().arguments.filled) {  // an object in place of all tags
+    if (call_->named) out_.malformed(blanks, tags().open.texts.front(), Fault::mended);
+    begin_whole(held);
+    return true;
+  }
+  put_frame(std::string_view(held).substr(0, blanks));
   if (blanks > 0 && held.size() == blanks && reply::is_json_space(next)) return true;  // a long gap
   fail(form().literal_text(call_->part + std::size_t{1}));
   again(held.substr(blanks));

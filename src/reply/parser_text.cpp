@@ -16,6 +16,7 @@ const MarkerTrie& ReplyParser::State::trie() const {
     case Place::opening: return form().open;
     case Place::literal: return call_->ended && call_->part == form().form->call.size() ? form().close : form().literals[call_->part];
     case Place::next: return form().next;
+    case Place::proof: return form().proof;
     case Place::field: return form().fields[call_->part];
     case Place::program: return form().code;
     case Place::tag_between: return form().tags.between;
@@ -52,8 +53,12 @@ void ReplyParser::State::put_answer(std::string_view bytes) {
     if (blank_reasoning_) blank_reasoning_ = reply::is_blank(bytes);
     return out_.text(Kind::reasoning, bytes);
   }
+  if (out_.place() + bytes.size() <= out_.origin()) return out_.text(Kind::content, bytes);  // of the prompt
   fresh_ = false;
   if (!answers_) answers_ = !reply::is_blank(bytes);
+  if (parted_) out_.piece(Kind::content, {}, "\n");
+  parted_ = false;
+  said_ = true;
   out_.text(Kind::content, bytes);
 }
 
@@ -61,6 +66,10 @@ void ReplyParser::State::put_answer(std::string_view bytes) {
 const char* ReplyParser::State::absorb(const char* p, const char* end) {
   const char* const begin = p;
   while (p != end && !absorb_.empty()) {
+    if (*p == '\r' && absorb_.front() == '\n') {  // of a line's end that has two bytes
+      ++p;
+      continue;
+    }
     if (*p != absorb_.front()) {
       absorb_ = {};
       break;
@@ -70,68 +79,6 @@ const char* ReplyParser::State::absorb(const char* p, const char* end) {
   }
   put_markup({begin, p});
   return p;
-}
-
-namespace {
-
-/// Whether a marker looks like a control token, which nobody writes by chance: <|…|>, or [WORD].
-bool is_shaped(std::string_view source) {
-  source = reply::trimmed(source);
-  if (source.find("<|") != source.npos || source.find("|>") != source.npos) return true;
-  constexpr std::string_view kWord = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_/";
-  return source.size() > 2 && source.front() == '[' && source.find_first_not_of(kWord, 1) == source.size() - 1 && source.back() == ']';
-}
-
-}  // namespace
-
-/// A marker that opens reasoning is text inside it, but for one that repeats what the prompt has opened; and inside of an answer,
-/// which may speak of it, unless it is a control token or the reply has opened reasoning by it before. So is one that closes
-/// reasoning inside of an answer.
-bool ReplyParser::State::counts(const Mark& mark, std::string_view source, std::uint64_t place) const {
-  if (tokens_ && !is_fed_so(source, place)) return false;
-  const bool opens = mark.meaning == Meaning::call_open || mark.meaning == Meaning::call_item;
-  if (opens && place_ == Place::text && machine_->forms[mark.index].form->initial && !fresh_) return false;
-  const bool closes = mark.meaning == Meaning::reasoning_close;
-  if (mark.meaning != Meaning::reasoning_open && !(closes && region_ == Region::content && place_ == Place::text)) return true;
-  if (region_ == Region::reasoning) return blank_reasoning_;
-  return !answers_ || in_prompt_ || (opened_ && !closes) || is_shaped(source) || is_certain(source);
-}
-
-/// Whether each control token in a marker's bytes was fed as one; the prompt's are taken for such.
-bool ReplyParser::State::is_fed_so(std::string_view source, std::uint64_t place) const {
-  const auto is_control = [&](std::uint64_t from, std::uint64_t to) {
-    if (from < out_.origin()) return true;
-    for (const Control& one : rare_->controls) {
-      if (one.from == from && one.to == to) return true;
-    }
-    return false;
-  };
-  for (std::size_t i = 0; i < source.size();) {
-    std::size_t size = 0;
-    for (const std::string& text : machine_->format.control) {
-      if (text.size() > size && source.substr(i).starts_with(text)) size = text.size();
-    }
-    if (size != 0 && !is_control(place + i, place + i + size)) return false;
-    i += size == 0 ? 1 : size;
-  }
-  return true;
-}
-
-/// The longest marker that `bytes`, which stand at `place`, begin with.
-ReplyParser::State::Found ReplyParser::State::match_in(const MarkerTrie& markers, std::string_view bytes, std::uint64_t place) const {
-  Found found;
-  Cursor at;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (!markers.step(at, bytes[i])) return found;
-    if (markers.has_mark(at) && counts(markers.mark(at), bytes.substr(0, i + 1), place)) {
-      found.size = i + 1;
-      found.mark = markers.mark(at);
-    }
-    if (markers.is_leaf(at)) return found;
-  }
-  found.more = true;
-  found.at = at;
-  return found;
 }
 
 /// Text in which no marker begins, with nothing held before it: most pieces of most replies. False where it is not so plain.
@@ -193,7 +140,7 @@ void ReplyParser::State::settle() {
   cursor_ = {};
   const Found found = match(held, here());
   if (found.size == 0) {
-    if (place_ == Place::field) return again(take_field_byte(held.front()) ? held.substr(1) : held);
+    if (place_ == Place::field || place_ == Place::tag_key || place_ == Place::tag_type) return again(take_field_byte(held.front()) ? held.substr(1) : held);
     put_text(std::string_view(held).substr(0, 1));
     return again(held.substr(1));
   }
@@ -216,6 +163,7 @@ void ReplyParser::State::meet(const Mark& mark, std::string source) {
     case Place::text:
     case Place::broken: return meet_outside(mark, std::move(source));
     case Place::program: return meet_in_program(mark, source);
+    case Place::proof: return prove(source);
     case Place::tag_between:
     case Place::tag_key:
     case Place::tag_type:
@@ -248,7 +196,12 @@ void ReplyParser::State::meet_outside(const Mark& mark, std::string source) {
       return end_item();
     case Meaning::turn: return meet_turn(mark, std::move(source));
     case Meaning::end: return meet_end(mark, source);
-    default: break;  // the end of reasoning, content or calls
+    case Meaning::content_open: parted_ = said_ && !conversation_; break;
+    case Meaning::reasoning_close:
+      parted_ = parted_ || (unclosed_ && said_ && !conversation_);
+      unclosed_ = false;
+      break;
+    default: break;  // the end of content or calls
   }
   if (place_ == Place::broken && call_ && call_->spoilt) {  // and of calls that were none
     absorb_ = {};

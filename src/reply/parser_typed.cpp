@@ -61,7 +61,7 @@ void ReplyParser::State::put_tag_value(std::string_view bytes) {
     case Way::candidate: return put_candidate(bytes);
     case Way::typed:
       call_->word += bytes;
-      if (call_->word.size() > machine_->limits.pending) become_text();
+      if (call_->word.size() > machine_->limits.pending) become_untyped();
       return;
   }
 }
@@ -69,7 +69,7 @@ void ReplyParser::State::put_tag_value(std::string_view bytes) {
 /// Whether a value that is no string may begin so.
 bool ReplyParser::State::may_begin_value(char c) const {
   const std::uint8_t types = value_types();
-  const bool python = tags().style == ArgumentTags::Style::python;
+  const bool python = tags().style == ArgumentTags::Style::python, words = python || types != Types::kAny;
   switch (c) {
     case '{': return (types & Types::kObject) != 0;
     case '[': return (types & Types::kArray) != 0;
@@ -78,8 +78,8 @@ bool ReplyParser::State::may_begin_value(char c) const {
     case 'f': return (types & Types::kBoolean) != 0;
     case 'n': return (types & Types::kNull) != 0;
     case 'T':
-    case 'F': return python && (types & Types::kBoolean) != 0;
-    case 'N': return python && (types & Types::kNull) != 0;
+    case 'F': return words && (types & Types::kBoolean) != 0;
+    case 'N': return words && (types & Types::kNull) != 0;
     default: return (c == '-' || (c >= '0' && c <= '9')) && (types & (Types::kInteger | Types::kReal)) != 0;
   }
 }
@@ -94,7 +94,11 @@ void ReplyParser::State::put_candidate(std::string_view bytes) {
   if (fits && !python) {
     const char* p = bytes.data();
     const char* const end = p + bytes.size();
-    const Scan scan = reader.probe.run(p, end);
+    Scan scan = reader.probe.run(p, end);
+    while (scan == Scan::bad && reader.probe.letter_of_python(*p) != '\0' && value_types() != Types::kAny) {
+      scan = reader.probe.feed(reader.probe.letter_of_python(*p++));
+      if (scan == Scan::more) scan = reader.probe.run(p, end);
+    }
     reader.whole = scan == Scan::done;
     fits = scan == Scan::more || (reader.whole && p == end);
   }
@@ -105,6 +109,12 @@ void ReplyParser::State::become_text() {
   call_->tags().value = Way::text;
   put_meant("\"");
   put_tag_text(call_->word.take());
+}
+
+/// It should have been something else.
+void ReplyParser::State::become_untyped() {
+  out_.malformed(0, reply::names_of_types(value_types()), Fault::type);
+  become_text();
 }
 
 void ReplyParser::State::put_tag_text(std::string_view bytes) {
@@ -178,7 +188,11 @@ void ReplyParser::State::say_tag_value() {
       call_->word.clear();
       return;
     }
-    become_text();
+    if (reader.value == Way::typed) {
+      become_untyped();
+    } else {
+      become_text();
+    }
   }
   if (!reader.entity.empty()) end_entity();
   out_.flush();
@@ -211,6 +225,10 @@ std::string ReplyParser::State::json_that_fits(std::string_view text, std::uint8
   if (p == end && scan != Scan::bad && scanner.complete()) {
     if (fits(text)) return std::string(text);
     return {};
+  }
+  if (value_types() != Types::kAny) {  // a word of Python is a value where the tool says that there may be one
+    const std::string_view word = text == "None" ? "null" : text == "True" ? "true" : text == "False" ? "false" : "";
+    if (!word.empty() && fits(word)) return std::string(word);
   }
   const bool held = call_->tags().value == Way::typed || tags().style == ArgumentTags::Style::python;
   if (!held || text.empty()) return {};

@@ -11,6 +11,12 @@ namespace parlance {
 using reply::is_json_space;
 using reply::Scan;
 
+namespace {
+
+constexpr std::size_t kLongestNothing = 64;  // null, or an empty list
+
+}  // namespace
+
 /// How many bytes may still be held, and added to a word of at most `longest`.
 std::size_t ReplyParser::State::room(std::size_t longest) const {
   const ReplyLimits& limits = machine_->limits;
@@ -20,6 +26,8 @@ std::size_t ReplyParser::State::room(std::size_t longest) const {
 }
 
 bool ReplyParser::State::begin_value(char c) {
+  const bool is_text = call_->role != Call::Role::arguments && call_->role != Call::Role::inner;
+  if (is_text && c == '\'') return begin_quoted(Call::At::quoted);
   if (call_->role == Call::Role::name && c != '"') {
     fail("a name");
     return false;
@@ -33,24 +41,23 @@ bool ReplyParser::State::begin_value(char c) {
   if (call_->role == Call::Role::arguments && !begin_arguments(c)) return false;
   call_->json().scanner = reply::JsonScanner(machine_->limits.depth);
   call_->at = Call::At::value;
-  if (!call_->begun) return false;  // the value's own reader takes it
-  call_->json().scanner.feed(c);
-  put_markup({&c, 1});
-  return true;
+  return false;  // the value's own reader takes it
 }
 
 bool ReplyParser::State::begin_arguments(char c) {
   Call& call = *call_;
-  const bool fits = c == '{' || (!call.begun && (c == '"' || c == 'n'));
+  const bool proves = needs_proof();
+  const bool fits = c == '{' || c == '"' || (c == 'n' && !proves) || (c == '[' && call.named);
   const bool unsure = waits();  // what follows tells whether this is a call
-  if (!fits && !call.begun && !in_object() && form().is_literal(call.part + std::size_t{1}) && form().literals[call.part + std::size_t{1}].begins(c)) {
+  if (!fits && !in_object() && form().is_literal(call.part + std::size_t{1}) && form().literals[call.part + std::size_t{1}].begins(c)) {
+    if (proves) return fail("an object of arguments"), false;
     if (unsure && !call.named && !commit()) return false;
     call.missing = true;  // if the literal is there indeed
     ++call.part;
     place_ = Place::literal;
     return false;
   }
-  const bool known = !call.name.empty() && !call.named;  // the name waited for them
+  const bool known = !call.name.empty() && !call.named && !proves;  // the name waited for them
   if (known && (fits || (!call.silent && !unsure)) && !commit()) return false;
   if (!fits || call.has_arguments) {
     fail(fits ? "the arguments once" : "an object of arguments");
@@ -63,41 +70,37 @@ bool ReplyParser::State::begin_arguments(char c) {
 }
 
 const char* ReplyParser::State::read_value(const char* p, const char* end) {
+  if (call_->bare_key) return read_bare_key(p, end);
   const char* const begin = p;
   const bool is_short = call_->role == Call::Role::name || call_->role == Call::Role::id;
-  const std::size_t left = room(is_short ? machine_->limits.name : Call::kNoLimit);
+  const bool nothing = call_->role == Call::Role::arguments && call_->shape == Call::Shape::nothing;
+  const std::size_t left = nothing ? kLongestNothing - held_.size() : room(is_short ? machine_->limits.name : Call::kNoLimit);
+  if (nothing && left == 0) return fail_value(), p;
   if (left == 0) {
     fail("less before the arguments");
     return p;
   }
-  const Scan scan = call_->json().scanner.run(p, p + std::min(left, static_cast<std::size_t>(end - p)));
-  const std::size_t put = put_value({begin, p});
-  if (put != static_cast<std::size_t>(p - begin)) return begin + put;
+  reply::JsonScanner& scanner = call_->json().scanner;
+  const Scan scan = scanner.run(p, p + std::min(left, static_cast<std::size_t>(end - p)));
+  std::string_view bytes(begin, static_cast<std::size_t>(p - begin));
+  if ((!held_.empty() || scanner.behind_comma()) && streams()) bytes = keep_comma(bytes, scan);
+  const std::size_t put = put_value(bytes);
+  if (put != bytes.size()) return begin + put;
   if (scan == Scan::bad) {
-    if (put_line_end(*p) || put_python_letter(*p)) return p + 1;
-    fail(call_->json().scanner.expected());
+    if (const auto taken = mend(*p)) return p + *taken;
+    fail_value();
   } else if (scan != Scan::more) {
     end_value();
   }
   return p;
 }
 
-/// A line's end or a tab inside of a string of the arguments, which the model did not escape.
-bool ReplyParser::State::put_line_end(char c) {
-  const bool inside = call_->named && call_->role == Call::Role::arguments && call_->shape == Call::Shape::object && call_->json().scanner.inside_text();
-  if (!inside || (c != '\n' && c != '\r' && c != '\t')) return false;
-  out_.piece(Kind::arguments, {&c, 1}, c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t");
-  return true;
-}
-
-/// A letter of True, False or None in the arguments.
-bool ReplyParser::State::put_python_letter(char c) {
-  if (!call_->named || call_->role != Call::Role::arguments || call_->shape != Call::Shape::object) return false;
-  const char letter = call_->json().scanner.letter_of_python(c);
-  if (letter == '\0') return false;
-  call_->json().scanner.feed(letter);
-  out_.piece(Kind::arguments, {&c, 1}, {&letter, 1});
-  return true;
+/// Of null, or an empty list, what was held is none.
+void ReplyParser::State::fail_value() {
+  const bool null = call_->role == Call::Role::arguments && call_->shape == Call::Shape::nothing;
+  const std::string begun = std::exchange(held_, {});
+  fail(null ? "an object of arguments" : call_->json().scanner.expected());
+  if (!begun.empty()) put_lost(begun);
 }
 
 /// How many bytes were taken: all, or those before the one that made the call fail.
@@ -112,7 +115,7 @@ std::size_t ReplyParser::State::put_value(std::string_view bytes) {
 std::size_t ReplyParser::State::put_arguments(std::string_view bytes, bool has_source) {
   if (call_->shape == Call::Shape::text) return put_argument_text(bytes, has_source);
   if (call_->shape == Call::Shape::nothing) {
-    if (has_source) put_markup(bytes);
+    if (has_source) held_ += bytes;
   } else if (has_source) {
     out_.text(Kind::arguments, bytes);
   } else {
@@ -137,6 +140,7 @@ std::size_t ReplyParser::State::put_argument_text(std::string_view bytes, bool h
     for (const char decoded : one) {
       if (!reader.begun && is_json_space(decoded)) continue;
       good = reader.begun ? !reader.done || is_json_space(decoded) : decoded == '{';
+      if (!good && !reader.begun) text = '"';  // the string's own, so that it is not lost
       reader.begun = true;
       if (!good || reader.done) continue;
       const Scan scan = reader.inner.feed(decoded);
@@ -164,6 +168,7 @@ bool ReplyParser::State::end_value() {
       return true;
     case Call::Role::arguments:
       call_->arguments_to = static_cast<std::uint32_t>(lead_.size());
+      if (needs_proof()) return begin_proof();
       return !call_->named || end_arguments();
     default: return true;
   }
@@ -184,7 +189,11 @@ bool ReplyParser::State::end_name_member() {
 /// Nothing, or an empty text, is an empty object.
 bool ReplyParser::State::end_arguments() {
   const bool text = call_->shape == Call::Shape::text;
+  const bool list = call_->shape == Call::Shape::nothing && held_.starts_with('[');
+  if (list && reply::trimmed(std::string_view(held_).substr(1)) != "]") return fail_value(), false;
+  if (list) out_.malformed(0, "an object of arguments", Fault::mended);
   if (call_->shape == Call::Shape::nothing || (text && !call_->json().begun)) {
+    put_markup(std::exchange(held_, {}));
     put_meant("{}");
   } else if (text && !call_->json().done) {
     fail(call_->json().inner.expected());

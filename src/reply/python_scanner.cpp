@@ -280,26 +280,4 @@ Scan PythonScanner::run(const char*& p, const char* end, std::string& out) {
   return scan;
 }
 
-std::size_t PythonScanner::open_brackets() const {
-  std::size_t count = 0;
-  if (!frames_) return count;
-  for (const Frame& frame : *frames_) count += frame.in == In::call || frame.in == In::bracket ? 1 : 0;
-  return count;
-}
-
-/// It is read as the one argument of a call.
-std::string json_of_python(std::string_view text, std::uint32_t depth) {
-  const std::string callee, call = "(x=" + std::string(text) + ")";
-  PythonScanner scanner(callee, depth, 0xFFFFFFFF);
-  std::string json;
-  const char* at = call.data();
-  if (scanner.run(at, call.data() + call.size(), json) != Scan::done || at != call.data() + call.size()) return {};
-  const std::string_view value = trimmed(std::string_view(json).substr(6, json.size() - 7));  // {"x": …}
-  JsonScanner whole(depth);
-  const char* p = value.data();
-  const Scan end = whole.run(p, value.data() + value.size());
-  const bool one = p == value.data() + value.size() && end != Scan::bad && whole.complete();
-  return one ? std::string(value) : std::string();
-}
-
 }  // namespace parlance::reply

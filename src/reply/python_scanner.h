@@ -25,13 +25,19 @@ class PythonScanner {
   PythonScanner(const std::string& callee, std::uint32_t depth, std::uint32_t pending)
       : callee_(&callee), pending_limit_(pending), depth_limit_(static_cast<std::uint16_t>(depth)) {}
 
+  /// Goes on inside of JSON, before a key or a value that JSON does not have; what was read so far has been given out.
+  PythonScanner(const JsonScanner& json, std::uint32_t depth, std::uint32_t pending);
+
   /// Feeds bytes from `p` on while they are more; `p` is then behind the call's last bracket (done), at the byte that is not
   /// its own (bad), or at `end`. Appends the JSON that is certain to `out`: whole code points only; a bracket may turn out
   /// to be no tuple until its first comma, a brace to be a set until its first colon, and holds back all that follows until then.
   Scan run(const char*& p, const char* end, std::string& out);
   std::string_view expected() const { return expected_; }
+  /// Where a byte was bad: what was read before it and is not in any JSON.
+  std::string unsaid() const;
   /// How many round brackets are open, the call's own too; and the quote of the text that is, or 0.
   std::size_t open_brackets() const;
+  std::size_t open_braces() const;
   char open_quote() const { return at_ >= At::quote ? quote_ : '\0'; }
 
  private:

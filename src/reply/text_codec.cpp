@@ -42,6 +42,11 @@ bool may_be_in_name(char c) {
   return static_cast<unsigned char>(c) > 0x20 && c != 0x7F && std::string_view("<>{}()[]\",=|").find(c) == std::string_view::npos;
 }
 
+std::string_view trimmed_left(std::string_view text) {
+  while (!text.empty() && is_json_space(text.front())) text.remove_prefix(1);
+  return text;
+}
+
 std::vector<std::string_view> soft_words(std::string_view marker) {
   std::vector<std::string_view> words;
   std::size_t from = 0;

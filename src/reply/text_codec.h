@@ -15,6 +15,7 @@ bool may_be_in_name(char c);
 inline bool may_be_in_text(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '<' && c != 0x7F; }
 /// Without the white space at both ends.
 std::string_view trimmed(std::string_view text);
+std::string_view trimmed_left(std::string_view text);
 /// The words of a marker: between two of them any white space may stand, or none. That is so where it has white space inside,
 /// and between two tags.
 std::vector<std::string_view> soft_words(std::string_view marker);

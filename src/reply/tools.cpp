@@ -187,6 +187,21 @@ std::uint8_t type_of_json(std::string_view json) {
   return json.find_first_of(".eE") == json.npos ? Types::kInteger : Types::kReal;
 }
 
+std::string names_of_types(std::uint8_t types) {
+  constexpr std::pair<std::uint8_t, std::string_view> kNames[] = {
+      {Types::kInteger, "an integer"}, {Types::kBoolean, "true or false"}, {Types::kObject, "an object"}, {Types::kArray, "a list"}, {Types::kNull, "null"}};
+  if ((types | Types::kString) == Types::kAny) return "a value of JSON";
+  std::string out;
+  if ((types & Types::kReal) != 0) {
+    out = "a number";
+    types &= static_cast<std::uint8_t>(~Types::kInteger);
+  }
+  for (const auto& [type, name] : kNames) {
+    if ((types & type) != 0) out.append(out.empty() ? "" : " or ").append(name);
+  }
+  return out;
+}
+
 Error no_list_of_tools(std::string_view name) {
   Error::Parts parts;
   parts.code = ErrorCode::value;

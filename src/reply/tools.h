@@ -36,6 +36,9 @@ class Types {
 /// The Type of a JSON value that is written as `json`, which has no white space around it.
 std::uint8_t type_of_json(std::string_view json);
 
+/// The same in words, without strings: "an integer or null".
+std::string names_of_types(std::uint8_t types);
+
 /// The error where tools, which errors call `name`, are no list.
 Error no_list_of_tools(std::string_view name);
 

@@ -78,7 +78,8 @@ TEST(ReplyFamilies, KeepTheLawsWhereRepliesAreCutOff) {
 /// Whether the reply's end closes the call: then it is complete wherever the reply breaks off.
 bool is_open_ended(const ReplyFormat& format, const ReplyCall& call) {
   return std::any_of(format.calls.begin(), format.calls.end(), [&](const CallForm& form) {
-    const CallPart& last = form.call.back();
+    const bool closed = form.call.back().kind == CallPart::Kind::literal && form.close_optional && form.call.size() > 1;
+    const CallPart& last = form.call[form.call.size() - (closed ? 2 : 1)];
     const bool called = form.name.empty() || form.name == call.name;
     return called && last.kind == CallPart::Kind::arguments && last.arguments.codec == CallArguments::Codec::code &&
            call.arguments.starts_with("{\"" + last.arguments.argument + "\": \"");
@@ -177,7 +178,7 @@ TEST(ReplyTokens, MarkersOfSeveralTokens) {
   }
   EXPECT_EQ(message_of_tokens(harmony, tokens), "reasoning: R <|end|> | content: C");
   tokens[5].second = false;  // a header may begin at the channel
-  EXPECT_EQ(message_of_tokens(harmony, tokens), "reasoning: R <|end|> | content: <|start|>assistantC");
+  EXPECT_EQ(message_of_tokens(harmony, tokens), "reasoning: R <|end|> | content: <|start|>assistant\nC");
   tokens[7].second = false;
   EXPECT_EQ(message_of_tokens(harmony, tokens), "reasoning: R <|end|> | content: <|start|>assistant<|channel|>final<|message|>C");
 }

@@ -146,11 +146,11 @@ const Refused kRefused[] = {
     {R"({"end": [{"texts": "x", "before": "12345678901234567"}]})", "end[0]", "at most 16"},
     {R"({"end": [{"before": " "}]})", "end[0]", "without a marker"},
     {R"({"end": [{"texts": "x", "before": "y"}]})", "end[0]", "white space"},
-    {R"({"end": [["1", "2", "3", "4", "5", "6", "7", "8", "9"]]})", "end[0]", "at most 8"},
+    {R"({"end": [["1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d"]]})", "end[0]", "at most 12"},
     {R"({"end": [{"texts": "x", "loose": "<*x"}]})", "end[0]", "a '<' behind"},
     {R"({"end": [{"texts": "x", "loose": "*<x"}]})", "end[0]", "a '<' behind"},
     {R"({"end": [{"loose": "<x"}]})", "end[0]", "without a marker"},
-    {R"({"end": [{"texts": ["1", "2", "3", "4", "5", "6", "7", "8", "9"]}]})", "end[0]", "at most 8"},
+    {R"({"end": [{"texts": ["1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d"]}]})", "end[0]", "at most 12"},
 };
 
 TEST(ReplyFormats, ThatCannotBeAreRefusedWithTheirPath) {
@@ -247,7 +247,7 @@ const Row kRows[] = {
     {"chatml", CALL(R"({"name": "f", "arguments": {"x": oops}})") " b",
      "call_begin: f | arguments: {\"x\":  | malformed at 45: a value | call_end cut | broken: oops}} | content:  b"},
     {"chatml", CALL(R"({"name": "f", "arguments": [1]})"), "call_begin: f | malformed at 39: an object of arguments | call_end cut | broken: [1]}"},
-    {"chatml", CALL(R"({"name": "f", "arguments": "[1]"})"), "call_begin: f | arguments | malformed at 40: a value | call_end cut | broken: [1]\"}"},
+    {"chatml", CALL(R"({"name": "f", "arguments": "[1]"})"), "call_begin: f | arguments: \" | malformed at 40: a value | call_end cut | broken: [1]\"}"},
     {"chatml", CALL(R"({"name": "f", "arguments": {}, "arguments": {}})"),
      "call_begin: f | arguments: {} | malformed at 56: the arguments once | call_end cut | broken: {}}"},
     {"chatml", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a\nb\"}}</tool_call>",
@@ -271,7 +271,7 @@ const Row kRows[] = {
     {"command-r-plus", "Action: " FENCE "json\n[]" FENCE "ok", "content: ok"},
     {"command-r-plus", "Action: " FENCE "json\n{}", "malformed at 17: a member 'tool_name' | content: Action: " FENCE "json\n{}"},
     {"command-r-plus", "Action: " FENCE "json\n[{\"tool_name\": \"f\"}, 3]" FENCE " b",
-     "call_begin: f | arguments: {} | call_end complete | malformed at 37: '{' | broken: , 3 | content:  b"},
+     "call_begin: f | arguments: {} | call_end complete | malformed at 37: '{' | content: , 3 | content:  b"},
     {"command-r-plus", "Action: buy", "content: Action: buy"},
     // headers
     {"chatglm3", "\nHello\n<|user|>", "content: Hello | end: user"},
@@ -282,7 +282,7 @@ const Row kRows[] = {
      "content: I look. | call_begin: f | arguments: {\"a\": \"x\", \"b\": [1, null]} | call_end complete | end: tool"},
     {"chatglm3", "f\n" FENCE "python\ntool_call()\n" FENCE, "call_begin: f | arguments: {} | call_end complete"},
     {"chatglm3", "f\n" FENCE "python\ntool_call(a=os.x)\n" FENCE "\n<|observation|>",
-     "call_begin: f | arguments: {\"a\":  | malformed at 26: a literal | call_end cut | broken: .x) | end: tool"},
+     "call_begin: f | arguments: {\"a\": os | malformed at 26: a literal | call_end cut | broken: .x) | end: tool"},
     {"chatglm3", "f\n" FENCE "python\ntool_call(a=", "call_begin: f | arguments: {\"a\":  | call_end cut"},
     {"chatglm3", "interpreter\n" FENCE "python\nx = \"" FENCE "\"\nprint(x)\n" FENCE "\n<|observation|>",
      "call_begin: interpreter | arguments: {\"code\": \"x = \\\"" FENCE "\\\"\\nprint(x)\"} | call_end complete | end: tool"},
@@ -311,7 +311,38 @@ TEST(ReplyMessages, SayWhyTheyEnd) {
   EXPECT_EQ(message_of("chatml", "<think>a").finish_reason(), "length");
   EXPECT_EQ(message_of("chatml", CALL(R"({"name": "f"})")).finish_reason(), "tool_calls");
   EXPECT_EQ(message_of("chatml", R"(<tool_call>{"name": "f", "arguments": {)").finish_reason(), "length");
-  EXPECT_EQ(message_of("chatml", CALL(R"({"name": "f", "arguments": {x}})")).finish_reason(), "stop");
+  EXPECT_EQ(message_of("chatml", CALL(R"({"name": "f", "arguments": {x}})")).finish_reason(), "length");
+  EXPECT_EQ(message_of("chatml", CALL(R"({"name": "f", "arguments": {x}})") CALL(R"({"name": "f"})")).finish_reason(), "tool_calls");
+  EXPECT_EQ(message_of("chatml", R"(<tool_call>{"name": "f", "arguments": {"a": )" + std::string(300, '[')).finish_reason(), "length");
+}
+
+TEST(ReplyMessages, SayThatACallWithoutANameWasCutOff) {
+  const ReplyMessage message = message_of("chatml", "<tool_call>\n{\"name\": \"get_wea");
+  EXPECT_EQ(message.content, "<tool_call>\n{\"name\": \"get_wea");
+  EXPECT_EQ(message.finish_reason(), "length");
+  ASSERT_EQ(message.diagnostics.size(), 1u);
+  EXPECT_EQ(message.diagnostics[0].fault, ReplyEvent::Fault::cut);
+  EXPECT_EQ(message_of("chatml", "It begins with <tool_call>").finish_reason(), "stop");
+}
+
+TEST(ReplyMessages, KeepWhatWentWrong) {
+  const ReplyMessage message = message_of("chatml", CALL(R"({"name": "f", "arguments": {"a": oops}})"));
+  ASSERT_EQ(message.calls.size(), 1u);
+  EXPECT_EQ(message.calls[0].arguments, R"({"a": oops}})");
+  EXPECT_FALSE(message.calls[0].complete);
+  ASSERT_EQ(message.diagnostics.size(), 1u);
+  EXPECT_EQ(message.diagnostics[0].fault, ReplyEvent::Fault::syntax);
+}
+
+TEST(ReplyMessages, SayWhatWasMended) {
+  const ReplyMessage message = message_of("chatml", CALL(R"({"name": "f", "arguments": {"a": [1, ], 'b': 'c'}})"));
+  ASSERT_EQ(message.calls.size(), 1u);
+  EXPECT_EQ(message.calls[0].arguments, R"({"a": [1], "b": "c"})");
+  EXPECT_TRUE(message.calls[0].complete);
+  ASSERT_EQ(message.diagnostics.size(), 2u);
+  EXPECT_EQ(message.diagnostics[0].position, 47u);
+  EXPECT_EQ(message.diagnostics[0].fault, ReplyEvent::Fault::mended);
+  EXPECT_EQ(name_of(message.diagnostics[1].fault), "mended");
 }
 
 TEST(ReplyMessages, AreJson) {
@@ -351,7 +382,7 @@ TEST(ReplyLimitsTest, AreEvents) {
   EXPECT_EQ(outline(read_whole(format, "<tool_call>" + blanks + "{", {.limits = limits})),
             "malformed at 64: the name of the call sooner | content: <tool_call>" + blanks + "{");
   EXPECT_EQ(outline(read_whole(format_of("chatglm3"), "f\n" FENCE "python\ntool_call(a=(((((1)))))", {.limits = limits})),
-            "call_begin: f | arguments: {\"a\":  | malformed at 26: nesting no deeper than the limit | call_end cut | broken: (((1)))))");
+            "call_begin: f | arguments: {\"a\": (( | malformed at 26: nesting no deeper than the limit | call_end cut | broken: (((1)))))");
 }
 
 TEST(ReplyLimitsTest, HoldBackLittle) {
