@@ -85,11 +85,7 @@ Value Machine::attribute(Value object, std::uint32_t number) {
   return get_attribute(rt_, object, site.name);
 }
 
-Value Machine::item(Value object, Value key) {
-  if (object.is_sequence() && key.is_small_int()) {
-    std::int64_t at = key.integer < 0 ? key.integer + object.list->size : key.integer;
-    if (at >= 0 && at < object.list->size) return object.list->items[at];
-  }
+Value Machine::item(const Value& object, const Value& key) {
   if (object.kind == Kind::dict && key.is_leaf()) {
     if (const DictEntry* found = find_key(*object.dict, leaf_text(key))) return found->value;
   }
@@ -143,7 +139,7 @@ bool Machine::emit_leaf_pieces(const std::uint32_t* list, std::uint32_t count) {
 bool Machine::emit_parts(const Instruction& i, bool is_sum) {
   const std::uint32_t* list = operands_ + i.b;
   const bool escape = escapes(i.n);
-  if (!escape && emit_leaves(list, i.c)) return true;
+  if (i.n != 0 && !escape && emit_leaves(list, i.c)) return true;
   bool plain = !escape;
   for (std::uint32_t k = 0; k < i.c; ++k) {
     const Value& v = in(list[k]);
@@ -254,7 +250,6 @@ Value Machine::filter(const Instruction& i) {
 }
 
 Value Machine::length(const Value& v, std::uint16_t less) {
-  if (v.is_sequence()) return Value::of_int(std::int64_t{v.list->size} - less);
   std::int64_t n = length_of(rt_, v);
   return rt_.failed() ? Value::invalid() : Value::of_int(n - less);
 }
@@ -441,10 +436,9 @@ bool Machine::run() {
     output_.emit(rt_, in(i.a));
     NEXT;
   CASE(emit_join):
-    if (!emit_parts(i, false)) return false;
-    NEXT;
   CASE(emit_sum):
-    if (!emit_parts(i, true)) return false;
+    if (i.n == 0 && emit_leaves(operands_ + i.b, i.c)) NEXT;  // the usual case: texts, and no escaping
+    if (!emit_parts(i, i.op == Op::emit_sum)) return false;
     NEXT;
   CASE(check_text):
     if (!check_text(in(i.a), i.n != 0)) return false;
@@ -474,7 +468,15 @@ bool Machine::run() {
     r[i.a] = other_member(r[i.b], i.c);
     CHECKED_NEXT;
   }
-  CASE(get_item): r[i.a] = item(r[i.b], in(i.c)); CHECKED_NEXT;
+  CASE(get_item): {
+    const Value& key = in(i.c);
+    if (const Value* found = near_item(r[i.b], key)) {
+      r[i.a] = *found;
+      NEXT;
+    }
+    r[i.a] = item(r[i.b], key);
+    CHECKED_NEXT;
+  }
   CASE(slice): {
     const std::uint32_t* list = operands_ + i.c;
     r[i.a] = slice(rt_, r[i.b], in(list[0]), in(list[1]), in(list[2]));
@@ -544,7 +546,13 @@ bool Machine::run() {
     if (!kind_in(r[i.a], i.n)) pc = code + i.c;
     NEXT;
   CASE(filter): r[i.a] = filter(i); CHECKED_NEXT;
-  CASE(length): r[i.a] = length(r[i.b], i.n); CHECKED_NEXT;
+  CASE(length):
+    if (r[i.b].is_sequence()) {
+      r[i.a] = Value::of_int(std::int64_t{r[i.b].list->size} - i.n);
+      NEXT;
+    }
+    r[i.a] = length(r[i.b], i.n);
+    CHECKED_NEXT;
   CASE(apply): r[i.a] = apply(i); CHECKED_NEXT;
   CASE(call):
     if (!leave_to(call_shape(i))) return false;

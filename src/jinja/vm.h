@@ -112,7 +112,13 @@ class Machine {
   const Value& other_member(const Value& object, std::uint32_t number) {
     return member_ = attribute(object, number);
   }
-  Value item(Value object, Value key);
+  /// list[number], where there is such an item. Null: look further.
+  static const Value* near_item(const Value& object, const Value& key) {
+    if (!object.is_sequence() || !key.is_small_int()) return nullptr;
+    const std::int64_t at = key.integer < 0 ? key.integer + object.list->size : key.integer;
+    return at >= 0 && at < object.list->size ? object.list->items + at : nullptr;
+  }
+  Value item(const Value& object, const Value& key);
   bool escapes(std::uint32_t mode) const {
     return mode != 0 && (mode == static_cast<std::uint32_t>(EscapeMode::always) || rt_.autoescape);
   }
