@@ -77,6 +77,16 @@ struct RenderOptions {
 /// Lifetime: path_of_span needs the Conversation alive; everything else stands alone. Threads: plain data.
 class Rendering {
  public:
+  Rendering() = default;
+  /// What was moved from is empty, and can be filled again.
+  Rendering(Rendering&& other) noexcept { swap(other); }
+  Rendering& operator=(Rendering&& other) noexcept {
+    Rendering(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~Rendering() = default;
+  void swap(Rendering& other) noexcept;
+
   std::string_view text() const { return {text_.get(), size_}; }
   std::span<const Span> spans() const { return {spans_.get(), span_count_}; }
   /// Spans of {% generation %} blocks, in order of closing, as transformers counts them.

@@ -21,10 +21,11 @@ bool looks_like_control(std::string_view bytes) {
 
 void Provenance::grow() {
   constexpr std::size_t kLeast = 64;
-  into_.span_capacity_ = std::max(kLeast, into_.span_capacity_ * 2);
-  auto grown = std::make_unique_for_overwrite<Span[]>(into_.span_capacity_);
+  const std::size_t capacity = std::max(kLeast, into_.span_capacity_ * 2);
+  auto grown = std::make_unique_for_overwrite<Span[]>(capacity);
   std::copy_n(into_.spans_.get(), into_.span_count_, grown.get());
   into_.spans_ = std::move(grown);
+  into_.span_capacity_ = capacity;
 }
 
 Span Provenance::literal_span(const char* address) const {

@@ -185,8 +185,8 @@ Result<void> read_wishes(const Conversation& conversation, const DictObject* var
 
 void copy_text(const Output& output, Rendering& into) {
   if (into.capacity_ < output.bytes()) {
+    into.text_ = std::make_unique_for_overwrite<char[]>(output.bytes());
     into.capacity_ = output.bytes();
-    into.text_ = std::make_unique_for_overwrite<char[]>(into.capacity_);
   }
   char* at = into.text_.get();
   for (std::uint32_t i = 0; i < output.piece_count(); ++i) {
@@ -338,6 +338,19 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
     return fill_go_assistant(*impl_->go, conversation, options, memory.go.turns.turns(), into);
   }
   return fill_from_turns(*this, conversation, options, memory.turns.turns(), into);
+}
+
+void Rendering::swap(Rendering& other) noexcept {
+  std::swap(text_, other.text_);
+  std::swap(size_, other.size_);
+  std::swap(capacity_, other.capacity_);
+  std::swap(spans_, other.spans_);
+  std::swap(span_count_, other.span_count_);
+  std::swap(span_capacity_, other.span_capacity_);
+  std::swap(generation_, other.generation_);
+  std::swap(assistant_, other.assistant_);
+  std::swap(notes_, other.notes_);
+  std::swap(source_, other.source_);
 }
 
 std::string_view origin_name(Origin origin) {

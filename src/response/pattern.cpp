@@ -52,9 +52,19 @@ std::string joined_pattern(std::vector<std::string> alternatives) {
   return out;
 }
 
+/// A text that others go on from is not meant where one of those stands. The order of alternatives does not say so while a
+/// reply comes in pieces: what stands behind the longer one is not there yet, and the shorter one with something else is.
+static std::string unless_longer(const std::string& text, const std::vector<std::string>& texts) {
+  std::vector<std::string> rests;
+  for (const std::string& other : texts) {
+    if (other.size() > text.size() && other.starts_with(text)) rests.push_back(soft_pattern(std::string_view(other).substr(text.size())));
+  }
+  return rests.empty() ? "" : "(?!" + joined_pattern(std::move(rests)) + ")";
+}
+
 std::string any_pattern(const std::vector<std::string>& texts) {
   std::vector<std::string> patterns;
-  for (const std::string& text : texts) patterns.push_back(soft_pattern(text));
+  for (const std::string& text : texts) patterns.push_back(soft_pattern(text) + unless_longer(text, texts));
   if (patterns.size() == 1) return patterns.front();
   return "(?:" + joined_pattern(std::move(patterns)) + ")";
 }

@@ -1,4 +1,4 @@
-// Copying values that were written just now. Leans on nothing.
+// Copying values that were written just now.
 #pragma once
 #include <cstdint>
 #include <cstring>

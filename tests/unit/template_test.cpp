@@ -56,7 +56,7 @@ TEST(Template, ThePromptIsTheSameWhetherItsOriginsAreAskedForOrNot) {
   ASSERT_TRUE(compiled) << compiled.error().display();
   const Result<Conversation> conversation = Conversation::from_json(kRequest);
   RenderOptions plain, traced;
-  traced.want_spans = true;
+  plain.want_spans = false;
   Workspace workspace;
   Rendering one, other;
   for (int i = 0; i < 2; ++i) {  // the second time with memory that was used
@@ -75,7 +75,30 @@ TEST(Template, ThePromptIsTheSameWhetherItsOriginsAreAskedForOrNot) {
       end = span.end;
     }
     EXPECT_EQ(end, other.text().size());
+    EXPECT_TRUE(one.spans().empty());
   }
+}
+
+TEST(Template, ARenderingThatWasMovedFromIsFilledAgain) {
+  const Result<Template> compiled = Template::compile(kTurns);
+  const Result<Conversation> conversation = Conversation::from_json(kRequest);
+  Workspace workspace;
+  Rendering rendering;
+  std::vector<Rendering> all;
+  for (const bool spans : {true, false, true}) {
+    RenderOptions options;
+    options.want_spans = spans;
+    ASSERT_TRUE(compiled->render(*conversation, options, workspace, rendering));
+    all.push_back(std::move(rendering));
+    EXPECT_TRUE(rendering.text().empty());
+    EXPECT_TRUE(rendering.spans().empty());
+  }
+  EXPECT_EQ(all[0].text(), all[1].text());
+  EXPECT_EQ(all[0].text(), all[2].text());
+  EXPECT_EQ(all[0].spans().size(), all[2].spans().size());
+  all[0] = std::move(all[2]);
+  EXPECT_EQ(all[0].text(), all[1].text());
+  EXPECT_TRUE(all[2].text().empty());
 }
 
 TEST(Template, ATextThatGrowsPastItsLimitIsAnError) {
