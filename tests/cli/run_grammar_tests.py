@@ -99,6 +99,9 @@ def main():
     for flag in ("--any-order", "--text-around-calls"):
         plain, other = (run("--syntax", "lark", "-f", "rnj-1", "--tools", TOOLS, *more) for more in ((), (flag,)))
         check(flag, other[0] == 0 and other[1] != plain[1], other)
+    schema = '{"type": "object", "properties": {"a": {}, "b": {}}}\n'
+    code, out, err = run("--syntax", "json-schema", "--schema", "-", "--any-order", stdin=schema)
+    check("--schema as JSON Schema in any order", code == 0 and out == schema, out, err)
     code, out, err = run("--syntax", "lark", "--schema", "-", stdin="false")
     check("--schema false", code == 1 and out == "" and "no value fits the schema" in err, code, out, err)
 
