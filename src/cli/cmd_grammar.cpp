@@ -120,10 +120,10 @@ Result<Grammar> make(GrammarCommand& command) {
 
 // ---- the command
 
-void list_notes(const std::vector<GrammarNote>& notes) {
+void list_notes(const std::vector<GrammarNote>& notes, const char* whole) {
   for (const GrammarNote& note : notes) {
     const std::string keyword = note.keyword.empty() ? "" : note.keyword + ": ";
-    std::fprintf(stderr, "%s: %s%s\n", note.path.empty() ? "schema" : note.path.c_str(), keyword.c_str(), note.why.c_str());
+    std::fprintf(stderr, "%s: %s%s\n", note.path.empty() ? whole : note.path.c_str(), keyword.c_str(), note.why.c_str());
   }
 }
 
@@ -140,7 +140,7 @@ int run_grammar(GrammarCommand& command) {
   const Result<Grammar> grammar = make(command);
   if (!grammar) return report(grammar.error());
   if (command.notes) {
-    list_notes(grammar->notes());
+    list_notes(grammar->notes(), command.schema.empty() ? "replies" : "schema");
   } else {
     count_notes(grammar->notes());
   }

@@ -99,6 +99,8 @@ def main():
     for flag in ("--any-order", "--text-around-calls"):
         plain, other = (run("--syntax", "lark", "-f", "rnj-1", "--tools", TOOLS, *more) for more in ((), (flag,)))
         check(flag, other[0] == 0 and other[1] != plain[1], other)
+    err = run("--syntax", "gbnf", "-f", "chatglm3", "--tools", TOOLS, "--text-around-calls", "--notes")[2]
+    check("no text around calls", "replies: no text around calls" in err, err)
     schema = '{"type": "object", "properties": {"a": {}, "b": {}}}\n'
     code, out, err = run("--syntax", "json-schema", "--schema", "-", "--any-order", stdin=schema)
     check("--schema as JSON Schema in any order", code == 0 and out == schema, out, err)

@@ -27,5 +27,18 @@ TEST(GrammarNotesTest, EachReasonOfAKeyword) {
             (Reasons{"-'c-d' is no name of Python: left out", "-'f-g' is no name of Python: left out", "-too many for any order: they come as declared"}));
 }
 
+/// No silence about text around calls where none is allowed.
+TEST(GrammarNotesTest, TextAroundCalls) {
+  GrammarOptions options{.tools = R"([{"name": "now"}])", .text_around_calls = true};
+  const Reasons unclear{"-no text around calls: in this format it could not be told from them"};
+  EXPECT_EQ(notes_of("rnj-1", options), Reasons{});
+  EXPECT_EQ(notes_of("chatglm3", options), unclear);
+  options.choice = ToolChoice::required;
+  EXPECT_EQ(notes_of("rnj-1", options), Reasons{"-no text around calls: calls are demanded, and stand alone"});
+  options.choice = ToolChoice::none;
+  EXPECT_EQ(notes_of("chatglm3", options), Reasons{});
+  EXPECT_EQ(notes_of("chatglm3", {.text_around_calls = true}), Reasons{});
+}
+
 }  // namespace
 }  // namespace parlance
