@@ -144,6 +144,9 @@ int run_grammar(GrammarCommand& command) {
   } else {
     count_notes(grammar->notes());
   }
+  if (command.any_order && *syntax == GrammarSyntax::json_schema) {
+    std::fputs("note: --any-order has no effect in json-schema: the order is the engine's own\n", stderr);
+  }
   return print(grammar->to_text(*syntax));
 }
 

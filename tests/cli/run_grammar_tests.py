@@ -104,6 +104,7 @@ def main():
     schema = '{"type": "object", "properties": {"a": {}, "b": {}}}\n'
     code, out, err = run("--syntax", "json-schema", "--schema", "-", "--any-order", stdin=schema)
     check("--schema as JSON Schema in any order", code == 0 and out == schema, out, err)
+    check("an order that is the engine's own", err == "note: --any-order has no effect in json-schema: the order is the engine's own\n", err)
     code, out, err = run("--syntax", "lark", "--schema", "-", stdin="false")
     check("--schema false", code == 1 and out == "" and "no value fits the schema" in err, code, out, err)
 
