@@ -184,7 +184,7 @@ Run declare_grammar(CLI::App& app) {
   app.add_flag("--open", c.open, "Allow what schemas do not forbid: members that they do not name, any type");
   app.add_flag("--any-order", c.any_order, "Members of objects in any order, not as the schemas declare them");
   app.add_flag("--text-around-calls", c.text_around_calls, "Where the model decides: text between calls and behind them, too");
-  app.add_flag("--notes", c.notes, "List on standard error where the grammar allows more than the schemas");
+  app.add_flag("--notes", c.notes, "List on standard error where the grammar allows more than the schemas,\nand what it leaves out");
   return [command] { return run_grammar(*command); };
 }
 

@@ -117,7 +117,7 @@ def main():
         ("a request that is no object", ("--syntax", "gbnf", "-f", "rnj-1", "--request", TOOLS), 3, "--tools"),
         ("an effort without a request", ("--syntax", "gbnf", "-f", "rnj-1", "--reasoning-effort", "low"), 2, "--request"),
         ("tools that are no list", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", "CMakePresets.json"), 1, "input: CMakePresets.json"),
-        ("no file at all", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", ""), 2, "--tools"),
+        ("no file at all", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", ""), 2, "--tools: takes the name of a file"),
         ("no request at all", ("--syntax", "gbnf", "-f", "rnj-1", "--request="), 2, "--request"),
         ("no such file", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", "gone.json"), 3, "gone.json"),
     ):
