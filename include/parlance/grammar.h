@@ -47,16 +47,17 @@ struct GrammarOptions {
   /// True: members of objects come in any order. Up to five are each written once; of more, each may come again, and of those
   /// that are required up to five are sure to come, as notes say. Arguments that are no JSON keep their order past five.
   bool any_order = false;
-  /// True: where the model decides and calls are marked, text may also stand between calls and behind them.
+  /// True: where the model decides and calls are marked, text may also stand between calls and behind them; a note says where
+  /// it may not.
   bool text_around_calls = false;
 };
 
 /// What a schema says that the grammar does not hold a model to, which allows more; or what it leaves out.
 struct GrammarNote {
-  std::string path;     ///< of the schema in the tools: "[0].function.parameters.properties.when"
+  std::string path;     ///< of the schema in the tools: "[0].function.parameters.properties.when"; "" for the whole
   std::string keyword;  ///< e.g. "uniqueItems"; "" for the schema as a whole
   std::string why;
-  bool left_out = false;  ///< a tool, a member, a value or an order that no reply has; false: the grammar allows more
+  bool left_out = false;  ///< a tool, a member, a value, an order or text that no reply has; false: the grammar allows more
 };
 
 /// The languages of grammars.

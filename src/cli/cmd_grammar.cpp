@@ -120,10 +120,10 @@ Result<Grammar> make(GrammarCommand& command) {
 
 // ---- the command
 
-void list_notes(const std::vector<GrammarNote>& notes) {
+void list_notes(const std::vector<GrammarNote>& notes, const char* whole) {
   for (const GrammarNote& note : notes) {
     const std::string keyword = note.keyword.empty() ? "" : note.keyword + ": ";
-    std::fprintf(stderr, "%s: %s%s\n", note.path.empty() ? "schema" : note.path.c_str(), keyword.c_str(), note.why.c_str());
+    std::fprintf(stderr, "%s: %s%s\n", note.path.empty() ? whole : note.path.c_str(), keyword.c_str(), note.why.c_str());
   }
 }
 
@@ -140,9 +140,12 @@ int run_grammar(GrammarCommand& command) {
   const Result<Grammar> grammar = make(command);
   if (!grammar) return report(grammar.error());
   if (command.notes) {
-    list_notes(grammar->notes());
+    list_notes(grammar->notes(), command.schema.empty() ? "replies" : "schema");
   } else {
     count_notes(grammar->notes());
+  }
+  if (command.any_order && *syntax == GrammarSyntax::json_schema) {
+    std::fputs("note: --any-order has no effect in json-schema: the order is the engine's own\n", stderr);
   }
   return print(grammar->to_text(*syntax));
 }
@@ -181,7 +184,7 @@ Run declare_grammar(CLI::App& app) {
   app.add_flag("--open", c.open, "Allow what schemas do not forbid: members that they do not name, any type");
   app.add_flag("--any-order", c.any_order, "Members of objects in any order, not as the schemas declare them");
   app.add_flag("--text-around-calls", c.text_around_calls, "Where the model decides: text between calls and behind them, too");
-  app.add_flag("--notes", c.notes, "List on standard error where the grammar allows more than the schemas");
+  app.add_flag("--notes", c.notes, "List on standard error where the grammar allows more than the schemas,\nand what it leaves out");
   return [command] { return run_grammar(*command); };
 }
 

@@ -162,8 +162,8 @@ Run declare_prefix(CLI::App& app) {
   auto command = std::make_shared<PrefixCommand>();
   PrefixCommand& c = *command;
   app.footer(kFooter);
-  app.add_option("A", c.before, "A chat request as JSON: the earlier one")->required();
-  app.add_option("B", c.after, "The later one")->required();
+  app.add_option("A", c.before, "A chat request as JSON: the earlier one")->type_name("FILE")->required();
+  app.add_option("B", c.after, "The later one")->type_name("FILE")->required();
   declare_template_options(app, c.prompt);
   declare_tokenizer_options(app, c.tokenizer);
   declare_request_options(app, c.prompt);

@@ -194,7 +194,7 @@ Run declare_read(CLI::App& app) {
   auto command = std::make_shared<ReadCommand>();
   ReadCommand& c = *command;
   app.footer(kFooter);
-  app.add_option("REPLY", c.reply, "What the model wrote; - or nothing: standard input");
+  app.add_option("REPLY", c.reply, "A file of what the model wrote; - or nothing: standard input")->type_name("FILE");
   declare_template_options(app, c.wish.prompt);
   app.add_option("--reply-format", c.wish.reply_format, "How replies are written, as --show-format prints it, or a response_template")->type_name("FILE");
   app.add_option("--request", c.request, "The request that this is the reply to: its tools, and where its prompt ends")->type_name("FILE");

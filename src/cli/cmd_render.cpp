@@ -162,7 +162,8 @@ Run declare_render(CLI::App& app) {
   RenderCommand& c = *command;
   app.footer(kFooter);
   app.add_option("CHAT", c.chat,
-                 "A chat request as JSON: messages, tools, ...; - or nothing for standard input");
+                 "A chat request as JSON: messages, tools, ...; - or nothing for standard input")
+      ->type_name("FILE");
   declare_template_options(app, c.prompt);
   declare_request_options(app, c.prompt);
   app.add_flag("--json", c.json, "Print text, spans, generation ranges and notes as JSON");

@@ -260,7 +260,7 @@ Run declare_tokens(CLI::App& app) {
   auto command = std::make_shared<TokensCommand>();
   TokensCommand& c = *command;
   app.footer(kFooter);
-  app.add_option("CHAT", c.chat, "A chat request as JSON: messages, tools, ...; - or nothing for standard input");
+  app.add_option("CHAT", c.chat, "A chat request as JSON: messages, tools, ...; - or nothing for standard input")->type_name("FILE");
   declare_template_options(app, c.prompt);
   declare_tokenizer_options(app, c.tokenizer);
   declare_request_options(app, c.prompt);

@@ -63,7 +63,8 @@ void forbid_empty(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     const bool free_text = option->nonpositional() && option->get_type_name() == "TEXT";
     if (option->get_items_expected_max() == 0 || free_text) continue;
-    option->check([](const std::string& given) { return given.empty() ? std::string("names nothing: the text is empty") : std::string(); });
+    const char* const why = option->get_type_name() == "FILE" ? "takes the name of a file, not an empty text" : "names nothing: the text is empty";
+    option->check([why](const std::string& given) { return given.empty() ? std::string(why) : std::string(); });
   }
 }
 

@@ -71,6 +71,13 @@ bool ReplyGrammar::allows_text_behind() const {
   });
 }
 
+/// Text around calls was asked for, there are calls, and there will be none around them.
+void ReplyGrammar::note_text_behind() {
+  if (!data_.options.text_around_calls || !calls_allowed() || allows_text_behind()) return;
+  const bool decides = data_.options.choice == ToolChoice::automatic;
+  notes_.add({}, "", decides ? "no text around calls: in this format it could not be told from them" : "no text around calls: calls are demanded, and stand alone", true);
+}
+
 /// Text, and calls in it as long as there may be several.
 NodeId ReplyGrammar::text_behind() {
   if (text_behind_ != kNone) return text_behind_;

@@ -50,6 +50,7 @@ struct Grammar::Data {
   std::vector<grammar::Tool> tools;  ///< those that may be called
   GrammarOptions options;
   bool parallel = true;
+  bool of_value = false;  ///< of a JSON text by the document, not of a reply
   grammar::Ir ir;
   grammar::NodeId root = 0;
   grammar::Outline outline;

@@ -115,6 +115,7 @@ Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& op
 
 Result<Grammar> make_value_grammar(std::string_view schema, const ValueGrammarOptions& options) {
   auto data = std::make_shared<Grammar::Data>();
+  data->of_value = true;
   data->options.open = options.open;
   data->options.any_order = options.any_order;
   if (auto parsed = data->document.parse(schema, options.name); !parsed) return parsed.error();

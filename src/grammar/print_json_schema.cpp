@@ -89,7 +89,7 @@ std::string json_of(Value value, std::string_view base) {
 }
 
 std::string print_json_schema(const Grammar::Data& data) {
-  if (!data.json.empty() && data.tools.empty()) return json_of(data.document.root()) + "\n";
+  if (data.of_value) return (data.root == data.ir.never() ? "false" : json_of(data.document.root())) + "\n";
   std::string calls, definitions;
   for (const Tool& tool : data.tools) {
     std::string name;

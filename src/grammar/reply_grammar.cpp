@@ -210,6 +210,7 @@ void ReplyGrammar::outline_calls() {
 
 NodeId ReplyGrammar::make() {
   data_.control = format_.control;
+  note_text_behind();
   const Start from = start();
   const Region region = from.region == Region::reasoning ? Region::answer : from.region;
   const NodeId plain = answer(region);

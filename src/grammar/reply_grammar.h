@@ -48,6 +48,7 @@ class ReplyGrammar {
   // calls.cpp
   NodeId calls(bool with_opening);
   bool allows_text_behind() const;
+  void note_text_behind();
   NodeId text_behind();
   NodeId call_and_text(const Group& group);
   std::vector<Stop> openings();

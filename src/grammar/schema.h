@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -37,7 +38,7 @@ class Notes {
 
  private:
   std::vector<GrammarNote> notes_;
-  std::set<std::string> seen_;
+  std::set<std::tuple<std::string, std::string, std::string>> seen_;  ///< path, keyword and reason
 };
 
 /// What the schemas of one request share: what they may cost together, and what is made once for all.

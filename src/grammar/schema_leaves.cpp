@@ -39,7 +39,7 @@ bool holds(const Schemas& all, Value schema) {
 }  // namespace
 
 void Notes::add(std::string path, std::string_view keyword, std::string_view why, bool left_out) {
-  if (notes_.size() == kMostNotes || !seen_.insert(path + '\n' + std::string(keyword)).second) return;
+  if (notes_.size() == kMostNotes || !seen_.emplace(path, keyword, why).second) return;
   notes_.push_back({std::move(path), std::string(keyword), std::string(why), left_out});
 }
 

@@ -99,6 +99,12 @@ def main():
     for flag in ("--any-order", "--text-around-calls"):
         plain, other = (run("--syntax", "lark", "-f", "rnj-1", "--tools", TOOLS, *more) for more in ((), (flag,)))
         check(flag, other[0] == 0 and other[1] != plain[1], other)
+    err = run("--syntax", "gbnf", "-f", "chatglm3", "--tools", TOOLS, "--text-around-calls", "--notes")[2]
+    check("no text around calls", "replies: no text around calls" in err, err)
+    schema = '{"type": "object", "properties": {"a": {}, "b": {}}}\n'
+    code, out, err = run("--syntax", "json-schema", "--schema", "-", "--any-order", stdin=schema)
+    check("--schema as JSON Schema in any order", code == 0 and out == schema, out, err)
+    check("an order that is the engine's own", err == "note: --any-order has no effect in json-schema: the order is the engine's own\n", err)
     code, out, err = run("--syntax", "lark", "--schema", "-", stdin="false")
     check("--schema false", code == 1 and out == "" and "no value fits the schema" in err, code, out, err)
 
@@ -111,7 +117,7 @@ def main():
         ("a request that is no object", ("--syntax", "gbnf", "-f", "rnj-1", "--request", TOOLS), 3, "--tools"),
         ("an effort without a request", ("--syntax", "gbnf", "-f", "rnj-1", "--reasoning-effort", "low"), 2, "--request"),
         ("tools that are no list", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", "CMakePresets.json"), 1, "input: CMakePresets.json"),
-        ("no file at all", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", ""), 2, "--tools"),
+        ("no file at all", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", ""), 2, "--tools: takes the name of a file"),
         ("no request at all", ("--syntax", "gbnf", "-f", "rnj-1", "--request="), 2, "--request"),
         ("no such file", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", "gone.json"), 3, "gone.json"),
     ):

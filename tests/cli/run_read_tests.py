@@ -126,6 +126,7 @@ for arguments, reply, code, words in (
         (("-f", "chatml", "--jsonl", "reply.txt"), b"", 2, "standard input"),
         (("-f", "chatml", "--request", "nowhere.json"), b"", 3, "nowhere.json"),
         (("--reply-format", "nowhere.json"), b"", 3, "nowhere.json"),
+        (("-f", "chatml", ""), b"", 2, "REPLY: takes the name of a file"),
         (("-f", "chatml", "nowhere.txt"), b"", 3, "nowhere.txt")):
     got = run(*arguments, reply=reply)
     expect(f"{arguments} is refused", got[0] == code and got[1] == "" and words in got[2], got)

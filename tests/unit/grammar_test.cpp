@@ -79,8 +79,18 @@ TEST(GrammarTest, NothingFitsFalse) {
     EXPECT_TRUE(grammar.is_empty());
     EXPECT_FALSE(grammar.accepts(""));
     EXPECT_EQ(grammar.to_text(GrammarSyntax::lark), "%llguidance {}\n\nstart: NOTHING\n\nNOTHING: /[^\\u{0}-\\u{10FFFF}]/\n");
+    EXPECT_EQ(grammar.to_text(GrammarSyntax::json_schema), "false\n");
   }
   EXPECT_FALSE(value_grammar("true").is_empty());
+}
+
+/// The schema itself, in its order or in any; a reply without tools has no calls.
+TEST(GrammarTest, ValuesAsJsonSchema) {
+  constexpr std::string_view kSchema = R"({"type": "object", "properties": {"a": {"type": "integer"}, "b": {}}})";
+  for (const bool any_order : {false, true}) {
+    EXPECT_EQ(value_grammar(kSchema, false, any_order).to_text(GrammarSyntax::json_schema), std::string(kSchema) + "\n");
+  }
+  EXPECT_EQ(reply_grammar("rnj-1", {.choice = ToolChoice::none}).to_text(GrammarSyntax::json_schema), "{\"type\": \"array\", \"maxItems\": 0}\n");
 }
 
 TEST(GrammarTest, TextMayStandBetweenCallsAndBehindThem) {
