@@ -87,8 +87,25 @@ bool TemplateFacts::mentions(std::string_view name) const {
 
 Syntax Template::syntax() const { return impl_->go != nullptr ? Syntax::go : Syntax::jinja; }
 
-TemplateFacts Template::facts() const {
+namespace {
+
+/// The texts of a constant, at whatever depth: keys of dicts are words that a template compares with too.
+void add_texts(const Value& constant, std::vector<std::string>& texts) {
   constexpr std::size_t kLongestText = 256;
+  if (constant.is_leaf() && constant.size <= kLongestText) texts.emplace_back(leaf_text(constant));
+  if (constant.is_sequence()) {
+    for (const Value& item : items(constant)) add_texts(item, texts);
+  }
+  if (constant.kind != Kind::dict) return;
+  for (const DictEntry& entry : entries(constant)) {
+    add_texts(entry.key, texts);
+    add_texts(entry.value, texts);
+  }
+}
+
+}  // namespace
+
+TemplateFacts Template::facts() const {
   TemplateFacts facts;
   facts.syntax = syntax();
   if (impl_->program == nullptr) return facts;
@@ -98,13 +115,7 @@ TemplateFacts Template::facts() const {
   for (const jinja::AttributeSite& site : impl_->program->sites) {
     if (site.name.is_string()) facts.members.emplace_back(leaf_text(site.name));
   }
-  const auto add = [&](const Value& constant) {
-    if (constant.is_leaf() && constant.size <= kLongestText) facts.texts.emplace_back(leaf_text(constant));
-  };
-  for (const Value& constant : impl_->program->constants) {
-    add(constant);
-    for (const Value& item : constant.is_sequence() ? items(constant) : std::span<const Value>()) add(item);
-  }
+  for (const Value& constant : impl_->program->constants) add_texts(constant, facts.texts);
   return facts;
 }
 

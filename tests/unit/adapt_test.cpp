@@ -150,6 +150,13 @@ constexpr const char* kByLevel = "{% set e = reasoning_effort if reasoning_effor
 constexpr const char* kStrict = "{% if reasoning_effort is defined and reasoning_effort not in ['none', 'high'] %}{{ raise_exception('effort') }}{% endif %}"
                                 PROMPT "{{ '<think>' if reasoning_effort == 'high' }}{% endif %}";
 constexpr const char* kPrinted = "Reasoning: {{ reasoning_effort or 'medium' }} " PROMPT "{% endif %}";
+constexpr const char* kMapped = "{% set hints = {'low': 'brief', 'high': ['hard']} %}" PROMPT "{{ hints[reasoning_effort] }}{% endif %}";
+constexpr const char* kUpper = PROMPT "<{{ reasoning_effort | upper }}>{% endif %}";
+constexpr const char* kCounted = PROMPT "<{{ reasoning_effort | length }}>{% endif %}";
+constexpr const char* kBeginning = PROMPT "{{ '<hard>' if reasoning_effort and reasoning_effort.startswith('hi') }}{% endif %}";
+constexpr const char* kByPair = PROMPT "{% if thinking == 'enabled' %}<think>{% elif thinking == 'disabled' %}<think></think>{% endif %}{% endif %}";
+constexpr const char* kAnyButNone = PROMPT "{% if reasoning_effort == 'none' %}<off>{% elif reasoning_effort %}<think>{% endif %}{% endif %}";
+constexpr const char* kIfGiven = PROMPT "{{ '<think>' if reasoning_effort is defined }}{% endif %}";
 constexpr const char* kPlain = PROMPT "{% endif %}";
 #undef PROMPT
 
@@ -182,6 +189,18 @@ constexpr EffortRow kEfforts[] = {
     {kPrinted, R"("reasoning_effort": null)", "Reasoning: medium <user>hi</><assistant>", "reasoning_effort: null: not given (unsaid-effort)"},
     {kPlain, R"("reasoning_effort": "high")", "<assistant>", "reasoning_effort: of no effect: the template reads nothing that comes near (reasoning-effort)"},
     {kPlain, R"("temperature": 0)", "<assistant>", ""},
+    {kIfGiven, R"("reasoning_effort": "high")", "<assistant><think>", ""},
+    {kMapped, R"("reasoning_effort": "low")", "<assistant>brief", ""},
+    {kMapped, R"("reasoning_effort": "max")", "<assistant>['hard']", kNearest},
+    {kUpper, R"("reasoning_effort": "high")", "<HIGH>", ""},
+    {kUpper, R"("reasoning_effort": "max")", "<HIGH>", kNearest},
+    {kCounted, R"("reasoning_effort": "medium")", "<6>", ""},
+    {kBeginning, R"("reasoning_effort": "high")", "<hard>", ""},
+    {kBeginning, R"("reasoning_effort": "max")", "<hard>", kNearest},
+    {kByPair, R"("reasoning_effort": "high")", "<assistant><think>", "thinking: set for the effort of reasoning (reasoning-effort)"},
+    {kByPair, R"("reasoning_effort": "none")", "<think></think>", "thinking: set for the effort of reasoning (reasoning-effort)"},
+    {kAnyButNone, R"("reasoning_effort": "none")", "<off>", ""},
+    {kAnyButNone, R"("reasoning_effort": "low")", "<assistant><think>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
 };
 
 TEST(Adapt, AnEffortOfReasoningBecomesTheTemplatesVariables) {
