@@ -44,6 +44,11 @@ Needs needs_of_message(Value message) {
   return needs;
 }
 
+/// Members of chat_template_kwargs are no variables yet, but will be when the effort is looked for.
+bool asks_for_effort(Value request) {
+  return !passes::effort_asked_for(request).empty() || !passes::effort_asked_for(member_value(request, "chat_template_kwargs")).empty();
+}
+
 /// Passes that give a message another role come before those for what roles may say.
 Needs with_other_roles(Needs needs) {
   const bool any_content = (needs & kNeedsContents) != 0 && (needs & kNeedsOrders) != 0;
@@ -53,7 +58,7 @@ Needs with_other_roles(Needs needs) {
 }  // namespace
 
 Needs needs_of(const Conversation& untouched) {
-  Needs needs = passes::effort_asked_for(untouched.variables()).empty() ? 0 : kNeedsEffort;
+  Needs needs = asks_for_effort(untouched.variables()) ? kNeedsEffort : 0;
   const Value* messages = member(untouched.variables(), "messages");
   if (messages == nullptr || messages->kind != Kind::list) return needs;
   std::string_view before;

@@ -228,6 +228,22 @@ TEST(Adapt, AnEffortCanBeGivenBesideTheRequest) {
   EXPECT_EQ(compiled->render(*chat)->text(), "<assistant><think></think>");
 }
 
+/// What is said in chat_template_kwargs acts as beside it, whatever the messages need besides.
+TEST(Adapter, FindsAnEffortInTheTemplatesOwnMembers) {
+  for (const char* content : {R"("hi")", R"([{"type": "text", "text": "hi"}])"}) {
+    for (const char* asked : {R"("reasoning_effort": "none")", R"("chat_template_kwargs": {"reasoning_effort": "none"})", R"("chat_template_kwargs": {"think": false})"}) {
+      const Template compiled = *Template::compile(kBySwitch);
+      const std::string request = R"({"messages": [{"role": "user", "content": )" + std::string(content) + "}], " + asked + "}";
+      ReadOptions untouched;
+      untouched.normalise = false;
+      probe::Adapter adapter(compiled, {}, {});
+      const Result<Conversation> chat = Conversation::from_json(request, adapter.options_for(*Conversation::from_json(request, untouched)));
+      ASSERT_TRUE(chat.has_value()) << request;
+      EXPECT_EQ(compiled.render(*chat)->text(), "<user>hi</><assistant><think></think>") << request;
+    }
+  }
+}
+
 TEST(Adapt, CallsShowWithIdsOfAnyLength) {
   const Template compiled = *Template::compile(
       "{% for m in messages %}{% for c in m.tool_calls %}{% if c.id | length != 9 %}{{ raise_exception('id') }}{% endif %}"
