@@ -49,7 +49,10 @@ void note(Normaliser& n, std::string_view name, std::string_view what = {}) {
 
 void set(Normaliser& n, std::string_view effort, std::string_view name, std::string_view json) {
   const Value* given = member(n.state.variables, name);
-  if (given != nullptr && json_text(*given) == json) return;
+  if (given != nullptr && json_text(*given) == json) {
+    n.state.kept_for_effort.push_back({n.pass, -1, -1, name, -1, {}});
+    return;
+  }
   if (given != nullptr && !given->is_none() && !is_source(n.state.variables, name)) return note(n, name, kStays);
   const std::uint32_t origin = n.state.add_region(json, -1, false);
   const Result<Value> value = read_json_into(n.rt, Value::view(json), origin);
@@ -125,11 +128,14 @@ void note_overruled_effort(Conversation::State& state, std::string_view variable
   const auto of_effort = [&](const Change& change) {
     return change.variable == variable && normalise_passes()[change.pass].name == "reasoning-effort";
   };
-  const auto found = std::find_if(state.changes.begin(), state.changes.end(), of_effort);
-  if (found == state.changes.end()) return;
-  Change overruled = *found;
-  overruled.what = kOverruled;
-  state.changes.push_back(overruled);
+  for (const std::vector<Change>* changes : {&state.changes, &state.kept_for_effort}) {
+    const auto found = std::find_if(changes->begin(), changes->end(), of_effort);
+    if (found == changes->end()) continue;
+    Change overruled = *found;
+    overruled.what = kOverruled;
+    state.changes.push_back(overruled);
+    return;
+  }
 }
 
 }  // namespace parlance::passes

@@ -225,6 +225,12 @@ def test_an_effort_and_what_is_said_beside_it():
         got = notes("--reasoning-effort", "high", chat_template_kwargs={"reasoning_effort": "none"})
         same(got[0], "Hi<no>")
         contains(got[1], "reasoning_effort: set by chat_template_kwargs, in place of what is said beside it")
+        same(notes("--var", "enable_thinking=true", reasoning_effort="none", enable_thinking=False),
+             ("Hi", "enable_thinking: set beside the request, whatever the effort of reasoning (reasoning-effort)"))
+    with template("{{ messages[0].content }}{{ reasoning_effort }}") as d:
+        result = json.loads(render("-t", d / "t.jinja", "--json", "--reasoning-effort", "low", "--var", 'reasoning_effort="high"', stdin=HELLO))
+        same((result["text"], [n for n in result["notes"] if n.startswith("reason")]),
+             ("Hihigh", ["reasoning_effort: set beside the request, whatever the effort of reasoning (reasoning-effort)"]))
 
 
 def test_an_option_without_effect_is_no_secret():
