@@ -111,7 +111,9 @@ TEST(Adapt, KeepsWhatWasAskedFor) {
 /// The passes for a request that depends on these alone.
 std::vector<std::string> passes_for(const char* source, probe::Needs needs) {
   const Result<Template> compiled = Template::compile(source);
-  return adapt(probe::find_needed(*compiled, {}, needs)).extra_passes;
+  const DeriveOptions options;
+  probe::Prober prober(*compiled, options);
+  return adapt(probe::find_needed(prober, needs)).extra_passes;
 }
 
 TEST(Adapter, FindsWhatDeriveFindsAndOnlyWhatIsNeeded) {
@@ -226,6 +228,21 @@ TEST(Adapt, AnEffortCanBeGivenBesideTheRequest) {
   const Result<Conversation> chat = Conversation::from_json(R"({"messages": [], "reasoning_effort": "high"})", reading);
   ASSERT_TRUE(compiled.has_value() && chat.has_value());
   EXPECT_EQ(compiled->render(*chat)->text(), "<assistant><think></think>");
+}
+
+TEST(Adapter, FindsTheSameWhateverWasNeededBefore) {
+  using namespace probe;
+  const DeriveOptions options;
+  for (const Row& row : kRows) {
+    const Result<Template> compiled = Template::compile(row.source);
+    Prober prober(*compiled, options);
+    for (const Needs one : {kNeedsReasoning, kNeedsOrders, kNeedsCalls, kNeedsAll, kNeedsContents, kNeedsEffort}) {
+      EXPECT_EQ(adapt(find_needed(prober, one)).extra_passes, passes_for(row.source, one)) << row.need;
+    }
+    const std::size_t made = prober.count();
+    (void)find_needed(prober, kNeedsCalls | kNeedsOrders);
+    EXPECT_EQ(prober.count(), made) << row.need;  // of the same experiments
+  }
 }
 
 /// What is said in chat_template_kwargs acts as beside it, whatever the messages need besides.
