@@ -240,6 +240,13 @@ def test_an_option_without_effect_is_no_secret():
             assert err.startswith(said) and (said != "" or err == ""), err
 
 
+def test_an_effort_is_one_of_a_few_words():
+    with template("{{ messages[0].content }}") as d:
+        got = failure("-t", d / "t.jinja", "--reasoning-effort", "hgh", stdin=HELLO, code=2)
+        contains(got, "'hgh' is none of none, minimal, low, medium, high, xhigh, max")
+        contains(got, "did you mean 'high'?")
+
+
 def test_names_are_not_empty():
     with template("{{ messages[0].content }}") as d:
         for options in (["-t", ""], ["-t", d / "t.jinja", "--syntax", ""], ["-t", d / "t.jinja", ""]):

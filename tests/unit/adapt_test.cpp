@@ -169,7 +169,7 @@ struct EffortRow {
   const char* note;   ///< the last one; "": none
 };
 constexpr const char* kStays = "enable_thinking: stays as the request sets it, whatever the effort of reasoning (reasoning-effort)";
-constexpr const char* kNearest = "reasoning_effort: the nearest level that the template knows to the one asked for (reasoning-effort)";
+#define NEAREST(level, asked) "reasoning_effort: '" level "', the nearest level to '" asked "' that the template knows (reasoning-effort)"
 constexpr EffortRow kEfforts[] = {
     {kBySwitch, R"("reasoning_effort": "none")", "<assistant><think></think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
     {kBySwitch, R"("reasoning": {"effort": "none"})", "<assistant><think></think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
@@ -177,33 +177,35 @@ constexpr EffortRow kEfforts[] = {
     {kBySwitch, R"("reasoning_effort": "high")", "<assistant><think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
     {kBySwitch, R"("reasoning_effort": "high", "enable_thinking": false)", "<think></think>", kStays},
     {kBySwitch, R"("reasoning_effort": "none", "enable_thinking": false)", "<think></think>", ""},
-    {kByLevel, R"("reasoning_effort": "high")", "<assistant><hard>", kNearest},
+    {kByLevel, R"("reasoning_effort": "high")", "<assistant><hard>", NEAREST("max", "high")},
     {kByLevel, R"("reasoning_effort": "max")", "<assistant><hard>", ""},
-    {kByLevel, R"("reasoning_effort": "minimal")", "<assistant>", kNearest},
-    {kStrict, R"("reasoning_effort": "medium")", "<assistant><think>", kNearest},
+    {kByLevel, R"("reasoning_effort": "minimal")", "<assistant>", NEAREST("low", "minimal")},
+    {kStrict, R"("reasoning_effort": "medium")", "<assistant><think>", NEAREST("high", "medium")},
     {kStrict, R"("reasoning_effort": "none")", "<assistant>", ""},
     {kLow, R"("reasoning_effort": "minimal")", "<assistant><short>", "low_effort: set for the effort of reasoning (reasoning-effort)"},
     {kLow, R"("reasoning_effort": "high")", "<assistant>", "low_effort: set for the effort of reasoning (reasoning-effort)"},
-    {kPrinted, R"("reasoning": {"effort": "max"})", "Reasoning: high <user>hi</><assistant>", kNearest},
-    {kPrinted, R"("reasoning_effort": "minimal")", "Reasoning: low <user>hi</><assistant>", kNearest},
-    {kPrinted, R"("think": false)", "Reasoning: low <user>hi</><assistant>", kNearest},
+    {kPrinted, R"("reasoning": {"effort": "max"})", "Reasoning: high <user>hi</><assistant>", NEAREST("high", "max")},
+    {kPrinted, R"("reasoning_effort": "minimal")", "Reasoning: low <user>hi</><assistant>", NEAREST("low", "minimal")},
+    {kPrinted, R"("think": false)", "Reasoning: low <user>hi</><assistant>", NEAREST("low", "none")},
     {kPrinted, R"("reasoning_effort": "low")", "Reasoning: low <user>hi</><assistant>", ""},
     {kPrinted, R"("reasoning_effort": null)", "Reasoning: medium <user>hi</><assistant>", "reasoning_effort: null: not given (unsaid-effort)"},
     {kPlain, R"("reasoning_effort": "high")", "<assistant>", "reasoning_effort: of no effect: the template reads nothing that comes near (reasoning-effort)"},
     {kPlain, R"("temperature": 0)", "<assistant>", ""},
     {kIfGiven, R"("reasoning_effort": "high")", "<assistant><think>", ""},
     {kMapped, R"("reasoning_effort": "low")", "<assistant>brief", ""},
-    {kMapped, R"("reasoning_effort": "max")", "<assistant>['hard']", kNearest},
+    {kMapped, R"("reasoning_effort": "max")", "<assistant>['hard']", NEAREST("high", "max")},
     {kUpper, R"("reasoning_effort": "high")", "<HIGH>", ""},
-    {kUpper, R"("reasoning_effort": "max")", "<HIGH>", kNearest},
+    {kUpper, R"("reasoning_effort": "max")", "<HIGH>", NEAREST("high", "max")},
     {kCounted, R"("reasoning_effort": "medium")", "<6>", ""},
     {kBeginning, R"("reasoning_effort": "high")", "<hard>", ""},
-    {kBeginning, R"("reasoning_effort": "max")", "<hard>", kNearest},
+    {kBeginning, R"("reasoning_effort": "max")", "<hard>", NEAREST("high", "max")},
     {kByPair, R"("reasoning_effort": "high")", "<assistant><think>", "thinking: set for the effort of reasoning (reasoning-effort)"},
     {kByPair, R"("reasoning_effort": "none")", "<think></think>", "thinking: set for the effort of reasoning (reasoning-effort)"},
     {kAnyButNone, R"("reasoning_effort": "none")", "<off>", ""},
     {kAnyButNone, R"("reasoning_effort": "low")", "<assistant><think>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
 };
+
+#undef NEAREST
 
 TEST(Adapt, AnEffortOfReasoningBecomesTheTemplatesVariables) {
   for (const EffortRow& row : kEfforts) {
