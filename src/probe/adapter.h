@@ -40,8 +40,8 @@ class Adapter {
   std::once_flag looked_;
   bool text_shows_ = true;
   std::mutex probing_;
-  std::optional<Prober> prober_;  ///< one for all needs, since most of their experiments are the same; by who holds probing_
-  std::shared_mutex mutex_;       ///< of adapted_ alone, so that what is known waits for no experiment
+  std::optional<Prober> prober_;          ///< one for all needs, since most of their experiments are the same; by who holds probing_
+  std::shared_mutex mutex_;               ///< of adapted_ alone, so that what is known waits for no experiment
   std::map<Needs, ReadOptions> adapted_;  ///< nodes stay where they are
 };
 

@@ -14,6 +14,7 @@
 #include "render/go_run.h"
 #include "render/literal_spans.h"
 #include "render/provenance.h"
+#include "render/steps.h"
 #include "value/dict.h"
 
 namespace parlance {
@@ -46,7 +47,10 @@ struct Workspace::State {
   jinja::TurnRecorder turns;
   GoMemory go;
   Rendering cut;  ///< of render_pieces, when the last message is continued
+  std::uint64_t steps = 0;  ///< that the last render took
 };
+
+std::uint64_t steps_of_last(Workspace& workspace) { return workspace.state().steps; }
 
 Workspace::Workspace() : state_(std::make_unique<State>()) {}
 Workspace::Workspace(Workspace&&) noexcept = default;
@@ -271,6 +275,7 @@ Result<bool> Template::run(const Conversation& conversation, const RenderOptions
   memory.arena.set_limit(options.limits.memory_bytes);
   memory.output.reset();
   memory.frames.pop_to(0);
+  memory.steps = 0;
 
   Value all = conversation.variables();
   const DictObject* variables = all.kind == Kind::dict ? all.dict : nullptr;
@@ -291,6 +296,7 @@ Result<bool> Template::run(const Conversation& conversation, const RenderOptions
                          ? run_go(*impl_->go, conversation, options, rt, memory.output, memory.go)
                          : run_jinja(*impl_->program, conversation, options, rt,
                                      {variables, wishes.overrides.list()}, memory);
+  memory.steps = options.limits.steps - static_cast<std::uint64_t>(std::max(rt.steps_left, std::int64_t{0}));
   if (!ran) return ran.error();
   return wishes.continue_final;
 }

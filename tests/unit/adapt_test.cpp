@@ -247,6 +247,17 @@ TEST(Adapter, FindsTheSameWhateverWasNeededBefore) {
   }
 }
 
+TEST(Adapter, ExperimentsShareOneBoundOfSteps) {
+  const Template compiled = *Template::compile("{% for i in range(300) %}{% endfor %}{{ messages[0].content }}");
+  DeriveOptions options;
+  options.limits.steps = 64'000;
+  probe::Prober prober(compiled, options);
+  std::size_t rendered = 0;
+  for (int i = 0; i < 200; ++i) rendered += prober.take_json(R"({"messages": [{"content": ")" + std::to_string(i) + R"("}]})", false) ? 1 : 0;
+  EXPECT_GT(rendered, 40u);
+  EXPECT_LT(rendered, 200u);
+}
+
 /// What is said in chat_template_kwargs acts as beside it, whatever the messages need besides.
 TEST(Adapter, FindsAnEffortInTheTemplatesOwnMembers) {
   for (const char* content : {R"("hi")", R"([{"type": "text", "text": "hi"}])"}) {
