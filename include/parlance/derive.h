@@ -144,8 +144,9 @@ struct DerivedFormat {
 ///                            what is derived is not; what it says otherwise becomes notes, also that it is broken
 ///     special_tokens  none     variables of the model, name and text: bos_token, eos_token, …
 ///     variables       none     what requests say besides messages and tools, name and JSON: chat_template_kwargs
-///     limits          see Limits  bounds of all experiments together: each gets a 64th of the steps and of the memory, and
-///                                 a prompt of at most 1 MiB; prompts together have 16 MiB
+///     limits          see Limits  bounds of the experiments: all together have the steps, and each at most a 64th of the
+///                                 steps and of the memory, and a prompt of at most 1 MiB; no more are made once
+///                                 what is kept of them has 16 MiB
 struct DeriveOptions {
   std::optional<ReplyFormat> format{};
   std::string response_template{};

@@ -235,11 +235,27 @@ void declare_template_options(CLI::App& app, PromptOptions& c) {
       ->type_name("NAME");
 }
 
+namespace {
+
+/// "" for an effort.
+std::string doubt_of_effort(const std::string& given) {
+  NearestName nearest(given);
+  std::string all;
+  for (const std::string_view effort : passes::kEfforts) {
+    if (effort == given) return {};
+    nearest.offer(effort);
+    all.append(all.empty() ? "" : ", ").append(effort);
+  }
+  return "'" + given + "' is none of " + all + (nearest.best().empty() ? "" : "; " + nearest.hint());
+}
+
+}  // namespace
+
 void declare_effort(CLI::App& app, PromptOptions& c) {
   app.add_option("--reasoning-effort", c.effort,
                  "How much the model reasons: none, minimal, low, medium, high,\nxhigh or max; parlance format shows what that sets")
       ->type_name("EFFORT")
-      ->check(CLI::IsMember(std::vector<std::string>(std::begin(passes::kEfforts), std::end(passes::kEfforts))));
+      ->check(doubt_of_effort);
 }
 
 void declare_request_options(CLI::App& app, PromptOptions& c) {

@@ -135,6 +135,7 @@ void Conversation::State::clear() {
   regions.clear();
   by_address.clear();
   changes.clear();
+  kept_for_effort.clear();
   notes.clear();
 }
 

@@ -50,6 +50,7 @@ struct Conversation::State {
   std::vector<TextRegion> regions;        ///< as they were made, so by origin
   std::vector<std::uint32_t> by_address;  ///< numbers of regions outside the document, by address
   std::vector<Change> changes;
+  std::vector<Change> kept_for_effort;  ///< variables that already were as the effort of reasoning wants them: not noted
   mutable std::mutex notes_mutex;
   mutable std::vector<std::string> notes;  ///< lines of the first changes; made when asked for
 

@@ -1,6 +1,7 @@
 // How much reasoning a request asks for, as the variables of one template. Begin reading at reasoning_effort.
 #include <algorithm>
 
+#include "base/format.h"
 #include "conversation/normalise.h"
 #include "conversation/passes_for_templates.h"
 #include "value/json.h"
@@ -12,7 +13,7 @@ namespace {
 constexpr std::string_view kNoEffect = "of no effect: the template reads nothing that comes near";
 constexpr std::string_view kUnknown = "no effort that is known: left as it is";
 constexpr std::string_view kNoWord = "an effort is a word: left as it is, and without effect unless the template reads it";
-constexpr std::string_view kNearest = "the nearest level that the template knows to the one asked for";
+constexpr std::string_view kElsewhere = "no effort is looked for here: left as it is, and without effect unless the template reads it";
 constexpr std::string_view kStays = "stays as the request sets it, whatever the effort of reasoning";
 constexpr std::string_view kOverruled = "set beside the request, whatever the effort of reasoning";
 
@@ -47,26 +48,36 @@ void note(Normaliser& n, std::string_view name, std::string_view what = {}) {
   n.state.changes.back().what = what;
 }
 
+std::string_view nearest(Arena& arena, std::string_view level, std::string_view effort) {
+  return arena.copy_text(format("'{}', the nearest level to '{}' that the template knows", level, effort));
+}
+
 void set(Normaliser& n, std::string_view effort, std::string_view name, std::string_view json) {
   const Value* given = member(n.state.variables, name);
-  if (given != nullptr && json_text(*given) == json) return;
+  if (given != nullptr && json_text(*given) == json) {
+    n.state.kept_for_effort.push_back({n.pass, -1, -1, name, -1, {}});
+    return;
+  }
   if (given != nullptr && !given->is_none() && !is_source(n.state.variables, name)) return note(n, name, kStays);
   const std::uint32_t origin = n.state.add_region(json, -1, false);
   const Result<Value> value = read_json_into(n.rt, Value::view(json), origin);
   if (!value) return;
   n.state.set_variable(Value::view(name), *value);
   const std::string_view word = json.starts_with('"') ? json.substr(1, json.size() - 2) : std::string_view();
-  note(n, name, is_effort(word) && word != effort ? kNearest : std::string_view());
+  note(n, name, is_effort(word) && word != effort ? nearest(n.state.arena, word, effort) : std::string_view());
 }
 
-/// Whether what a request says where an effort may stand is an effort, or a switch, or says nothing.
-bool is_word(std::string_view name, Value given) {
-  const bool is_switch = name == "think" || name == "thinking" || name == "reasoning";
-  if (given.kind == Kind::boolean) return is_switch;
-  if (given.kind != Kind::dict) return given.is_leaf();
-  const Value inner = name == "reasoning" ? member_value(given, "effort") : name == "thinking" ? member_value(given, "type")
-                                                                                               : given;
-  return inner.is_undefined() || inner.is_none() || inner.is_leaf();
+bool is_word(Value given) { return given.is_leaf() && !leaf_text(given).empty(); }
+
+/// What is to be noted of what a request says where an effort may stand; "" for an effort, a switch, and what says nothing.
+std::string_view doubt_of(std::string_view name, Value given) {
+  const bool has_members = name == "thinking" || name == "reasoning";
+  if (given.kind == Kind::boolean) return has_members || name == "think" ? std::string_view() : kNoWord;
+  if (!has_members || !(given.kind == Kind::dict || is_word(given))) return is_word(given) ? std::string_view() : kNoWord;
+  if (is_word(given)) return kElsewhere;
+  const Value inner = member_value(given, name == "reasoning" ? "effort" : "type");
+  if (inner.is_undefined() && member(given, "enabled") != nullptr) return kElsewhere;
+  return inner.is_undefined() || inner.is_none() || is_word(inner) ? std::string_view() : kNoWord;
 }
 
 }  // namespace
@@ -90,8 +101,8 @@ void unsaid_effort(Normaliser& n) {
     if (given->is_none()) {
       take_variable(n.state, name);
       note(n, name);
-    } else if (!is_word(name, *given)) {
-      note(n, name, kNoWord);
+    } else if (const std::string_view doubt = doubt_of(name, *given); !doubt.empty()) {
+      note(n, name, doubt);
     }
   }
 }
@@ -125,11 +136,14 @@ void note_overruled_effort(Conversation::State& state, std::string_view variable
   const auto of_effort = [&](const Change& change) {
     return change.variable == variable && normalise_passes()[change.pass].name == "reasoning-effort";
   };
-  const auto found = std::find_if(state.changes.begin(), state.changes.end(), of_effort);
-  if (found == state.changes.end()) return;
-  Change overruled = *found;
-  overruled.what = kOverruled;
-  state.changes.push_back(overruled);
+  for (const std::vector<Change>* changes : {&state.changes, &state.kept_for_effort}) {
+    const auto found = std::find_if(changes->begin(), changes->end(), of_effort);
+    if (found == changes->end()) continue;
+    Change overruled = *found;
+    overruled.what = kOverruled;
+    state.changes.push_back(overruled);
+    return;
+  }
 }
 
 }  // namespace parlance::passes

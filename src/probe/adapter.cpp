@@ -44,6 +44,11 @@ Needs needs_of_message(Value message) {
   return needs;
 }
 
+/// Members of chat_template_kwargs are no variables yet, but will be when the effort is looked for.
+bool asks_for_effort(Value request) {
+  return !passes::effort_asked_for(request).empty() || !passes::effort_asked_for(member_value(request, "chat_template_kwargs")).empty();
+}
+
 /// Passes that give a message another role come before those for what roles may say.
 Needs with_other_roles(Needs needs) {
   const bool any_content = (needs & kNeedsContents) != 0 && (needs & kNeedsOrders) != 0;
@@ -53,7 +58,7 @@ Needs with_other_roles(Needs needs) {
 }  // namespace
 
 Needs needs_of(const Conversation& untouched) {
-  Needs needs = passes::effort_asked_for(untouched.variables()).empty() ? 0 : kNeedsEffort;
+  Needs needs = asks_for_effort(untouched.variables()) ? kNeedsEffort : 0;
   const Value* messages = member(untouched.variables(), "messages");
   if (messages == nullptr || messages->kind != Kind::list) return needs;
   std::string_view before;
@@ -68,8 +73,8 @@ Needs needs_of(const Conversation& untouched) {
   return with_other_roles(needs);
 }
 
-TemplateCapabilities find_needed(const Template& chat_template, const DeriveOptions& options, Needs needs) {
-  Prober prober(chat_template, options);
+TemplateCapabilities find_needed(Prober& prober, Needs needs) {
+  prober.convention = {};
   TemplateCapabilities can;
   CallProbe call;
   TurnFacts turn;
@@ -104,11 +109,20 @@ const ReadOptions& Adapter::options_for(const Conversation& untouched) {
   return needs == 0 ? base_ : adapted(needs);
 }
 
+const ReadOptions* Adapter::known(Needs needs) {
+  const std::shared_lock lock(mutex_);
+  const auto found = adapted_.find(needs);
+  return found == adapted_.end() ? nullptr : &found->second;
+}
+
 const ReadOptions& Adapter::adapted(Needs needs) {
-  const std::lock_guard lock(mutex_);
-  const auto known = adapted_.find(needs);
-  if (known != adapted_.end()) return known->second;
-  return adapted_.emplace(needs, adapt(find_needed(template_, deriving_, needs), base_)).first->second;
+  if (const ReadOptions* found = known(needs)) return *found;
+  const std::lock_guard probing(probing_);
+  if (const ReadOptions* found = known(needs)) return *found;  // by the one that was waited for
+  if (!prober_) prober_.emplace(template_, deriving_);
+  ReadOptions made = adapt(find_needed(*prober_, needs), base_);
+  const std::unique_lock lock(mutex_);
+  return adapted_.emplace(needs, std::move(made)).first->second;
 }
 
 }  // namespace parlance::probe

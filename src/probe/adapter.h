@@ -5,6 +5,8 @@
 #pragma once
 #include <map>
 #include <mutex>
+#include <optional>
+#include <shared_mutex>
 
 #include "parlance/derive.h"
 #include "probe/shapes.h"
@@ -16,7 +18,8 @@ namespace parlance::probe {
 Needs needs_of(const Conversation& untouched);
 
 /// What of a template's capabilities adapt() goes by for a request with these needs; all else is as where nothing is needed.
-TemplateCapabilities find_needed(const Template& chat_template, const DeriveOptions& options, Needs needs);
+/// Experiments that `prober` has made already are not made again.
+TemplateCapabilities find_needed(Prober& prober, Needs needs);
 
 /// Threads: any; lines of a bulk run share one.
 class Adapter {
@@ -29,13 +32,16 @@ class Adapter {
 
  private:
   const ReadOptions& adapted(Needs needs);
+  const ReadOptions* known(Needs needs);
 
   const Template template_;
   const DeriveOptions deriving_;
   const ReadOptions base_;
   std::once_flag looked_;
   bool text_shows_ = true;
-  std::mutex mutex_;
+  std::mutex probing_;
+  std::optional<Prober> prober_;          ///< one for all needs, since most of their experiments are the same; by who holds probing_
+  std::shared_mutex mutex_;               ///< of adapted_ alone, so that what is known waits for no experiment
   std::map<Needs, ReadOptions> adapted_;  ///< nodes stay where they are
 };
 

@@ -54,9 +54,9 @@ EffortSetting setting(const std::vector<ThinkingSwitch>& switches, const Row& ro
   EffortSetting made{std::string(row.effort), {}};
   const bool switched = std::any_of(switches.begin(), switches.end(), [](const ThinkingSwitch& one) { return one.values != nullptr; });
   for (const ThinkingSwitch& one : switches) {
-    const std::string_view value = one.values != nullptr ? value_of(one, row) : std::string_view();
-    if (!value.empty()) made.variables.push_back({one.variable, std::string(value)});
     const std::string_view level = nearest(one, row, switched);
+    const std::string_view value = level.empty() && one.values != nullptr ? value_of(one, row) : std::string_view();
+    if (!value.empty()) made.variables.push_back({one.variable, std::string(value)});
     if (!level.empty()) made.variables.push_back({one.variable, in_quotes(level)});
   }
   return made;

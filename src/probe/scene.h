@@ -114,7 +114,7 @@ class Prober {
   /// What was rendered once is not rendered again. Lifetime: the prober's.
   const Shot& take(const Scene& scene);
   const Shot& take_json(std::string request, bool generation);
-  /// The same, and nothing is kept: for trials that are many.
+  /// The same, and nothing is kept, nor are its steps counted: for trials that are many.
   Shot take_once(const Scene& scene);
   std::size_t count() const { return count_; }
   const TemplateFacts& facts() const { return facts_; }
@@ -129,6 +129,7 @@ class Prober {
  private:
   void fill(Shot& shot, std::string_view request, bool generation);
   Result<void> render(Conversation& chat, const RenderOptions& rendering, Rendering& prompt);
+  Result<void> run(const Template& one, const Conversation& chat, RenderOptions rendering, Rendering& prompt);
   Result<void> render_once(const Conversation& chat, const RenderOptions& rendering, Rendering& prompt);
   void set_variables(Conversation& chat) const;
 
@@ -142,7 +143,8 @@ class Prober {
   Rendering prompt_;
   Workspace workspace_;
   std::size_t count_ = 0;
-  std::size_t kept_ = 0;  ///< bytes of the prompts in shots_
+  std::size_t kept_ = 0;     ///< bytes of shots_
+  std::uint64_t steps_ = 0;  ///< that all renders took
 };
 
 /// Where reasoning stands in content, as a reasoning_key: `content[].type=T` for a part of the type T in a list,

@@ -10,7 +10,11 @@ namespace {
 constexpr std::size_t kMostSwitches = 4;
 constexpr std::size_t kMostVariables = 12;  ///< that are tried
 constexpr std::string_view kNoWord = "zqeffort";
+constexpr std::string_view kOtherWord = "zqotherword";  ///< of another length, that what is counted differs too
+constexpr std::string_view kOffWords[] = {"none", "off", "disabled"};
 constexpr std::string_view kLevels[] = {"none", "off", "disabled", "minimal", "low", "medium", "high", "xhigh", "max"};
+/// The variable that requests bring with an effort.
+constexpr std::string_view kRequestsOwn = "reasoning_effort";
 /// The levels that a template takes which prints whatever it is given.
 constexpr std::string_view kUsual[] = {"low", "medium", "high"};
 
@@ -46,7 +50,7 @@ class Finder {
     on_ = switched_on(tried);
     for (ThinkingSwitch& one : tried) {
       one.levels = one.printed ? std::vector(std::begin(kUsual), std::end(kUsual)) : levels_of(one.variable);
-      if (!one.levels.empty()) one.values = nullptr;  // true is no level
+      drop_one_of(one);
     }
     std::erase_if(tried, [](const ThinkingSwitch& one) { return one.values == nullptr && one.levels.empty(); });
     if (tried.size() > kMostSwitches) tried.resize(kMostSwitches);
@@ -73,6 +77,14 @@ class Finder {
     return one && other && one.text != other.text;
   }
 
+  /// A template that only asks whether an effort was given takes any word.
+  bool only_its_being_there_counts() {
+    const Shot& none = shot({});
+    const Shot& any = shot({{std::string(kRequestsOwn), in_quotes(kNoWord)}});
+    return none && any && none.text != any.text && !differ("true", "false", std::string(kRequestsOwn)) &&
+           levels_of(std::string(kRequestsOwn)).empty();
+  }
+
   ThinkingSwitch try_values(const std::string& variable) {
     ThinkingSwitch found{.variable = variable};
     if (is_budget(variable) || is_negated(variable)) {
@@ -80,14 +92,25 @@ class Finder {
       if (differ(values.on, values.off, variable)) found.values = &values;
       return found;
     }
-    const Shot& any = shot({{variable, in_quotes(kNoWord)}});
-    found.printed = any && any.text.find(kNoWord) != std::string::npos;
+    found.printed = differ(in_quotes(kNoWord), in_quotes(kOtherWord), variable);  // as it is, or made of it
+    if (variable == kRequestsOwn && !found.printed) found.printed = only_its_being_there_counts();
     for (const OnOff& values : kOnOff) {
       if (found.values != nullptr || found.printed) break;
       if (values.on.front() == '"' && !facts_.mentions(values.on.substr(1, values.on.size() - 2))) continue;
       if (differ(values.on, values.off, variable)) found.values = &values;
     }
     return found;
+  }
+
+  /// True is no level, where there are some; words that only switch off leave it to the pair to switch on.
+  static void drop_one_of(ThinkingSwitch& one) {
+    if (one.values == nullptr) return;
+    const auto is_off = [](std::string_view level) { return std::find(std::begin(kOffWords), std::end(kOffWords), level) != std::end(kOffWords); };
+    if (!std::all_of(one.levels.begin(), one.levels.end(), is_off)) {
+      one.values = nullptr;
+    } else {
+      std::erase_if(one.levels, [&](std::string_view level) { return in_quotes(level) == one.values->off; });
+    }
   }
 
   static Variables switched_on(const std::vector<ThinkingSwitch>& switches) {
@@ -113,16 +136,18 @@ class Finder {
   }
 
   /// A level is known where it makes a difference, or where it is what the template takes other words for: with the other
-  /// switches on, since some levels count only then, or alone. One that the template does not mention is any word to it.
+  /// switches on, since some levels count only then, or alone. One that makes none is any word to a template that does not
+  /// mention it.
   std::vector<std::string_view> levels_of(const std::string& variable) {
     std::vector<std::string_view> levels;
     bool differs = false;
     if (is_budget(variable)) return levels;
     for (const std::string_view level : kLevels) {
-      if (!facts_.mentions(level)) continue;
+      const bool known = is_known(variable, level, on_) || is_known(variable, level, {});
+      if (!known && !facts_.mentions(level)) continue;
       if (!beside(variable, level, on_)) continue;
       levels.push_back(level);
-      differs = differs || is_known(variable, level, on_) || is_known(variable, level, {});
+      differs = differs || known;
     }
     return differs ? levels : std::vector<std::string_view>();
   }

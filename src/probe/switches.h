@@ -12,9 +12,9 @@ struct OnOff {
 /// What one variable does to a prompt.
 struct ThinkingSwitch {
   std::string variable;
-  const OnOff* values = nullptr;         ///< that make a difference; none where it has levels
+  const OnOff* values = nullptr;         ///< that make a difference; none where it has levels but such as switch off
   std::vector<std::string_view> levels;  ///< the words that it knows
-  bool printed = false;                  ///< the prompt shows whatever it is given
+  bool printed = false;                  ///< the prompt shows whatever it is given, or something made of it
   /// All that it may be set to, as JSON.
   std::vector<std::string> settings() const;
 };

@@ -14,6 +14,7 @@
 #include "render/go_run.h"
 #include "render/literal_spans.h"
 #include "render/provenance.h"
+#include "render/steps.h"
 #include "value/dict.h"
 
 namespace parlance {
@@ -46,7 +47,10 @@ struct Workspace::State {
   jinja::TurnRecorder turns;
   GoMemory go;
   Rendering cut;  ///< of render_pieces, when the last message is continued
+  std::uint64_t steps = 0;  ///< that the last render took
 };
+
+std::uint64_t steps_of_last(Workspace& workspace) { return workspace.state().steps; }
 
 Workspace::Workspace() : state_(std::make_unique<State>()) {}
 Workspace::Workspace(Workspace&&) noexcept = default;
@@ -87,8 +91,25 @@ bool TemplateFacts::mentions(std::string_view name) const {
 
 Syntax Template::syntax() const { return impl_->go != nullptr ? Syntax::go : Syntax::jinja; }
 
-TemplateFacts Template::facts() const {
+namespace {
+
+/// The texts of a constant, at whatever depth: keys of dicts are words that a template compares with too.
+void add_texts(const Value& constant, std::vector<std::string>& texts) {
   constexpr std::size_t kLongestText = 256;
+  if (constant.is_leaf() && constant.size <= kLongestText) texts.emplace_back(leaf_text(constant));
+  if (constant.is_sequence()) {
+    for (const Value& item : items(constant)) add_texts(item, texts);
+  }
+  if (constant.kind != Kind::dict) return;
+  for (const DictEntry& entry : entries(constant)) {
+    add_texts(entry.key, texts);
+    add_texts(entry.value, texts);
+  }
+}
+
+}  // namespace
+
+TemplateFacts Template::facts() const {
   TemplateFacts facts;
   facts.syntax = syntax();
   if (impl_->program == nullptr) return facts;
@@ -98,13 +119,7 @@ TemplateFacts Template::facts() const {
   for (const jinja::AttributeSite& site : impl_->program->sites) {
     if (site.name.is_string()) facts.members.emplace_back(leaf_text(site.name));
   }
-  const auto add = [&](const Value& constant) {
-    if (constant.is_leaf() && constant.size <= kLongestText) facts.texts.emplace_back(leaf_text(constant));
-  };
-  for (const Value& constant : impl_->program->constants) {
-    add(constant);
-    for (const Value& item : constant.is_sequence() ? items(constant) : std::span<const Value>()) add(item);
-  }
+  for (const Value& constant : impl_->program->constants) add_texts(constant, facts.texts);
   return facts;
 }
 
@@ -260,6 +275,7 @@ Result<bool> Template::run(const Conversation& conversation, const RenderOptions
   memory.arena.set_limit(options.limits.memory_bytes);
   memory.output.reset();
   memory.frames.pop_to(0);
+  memory.steps = 0;
 
   Value all = conversation.variables();
   const DictObject* variables = all.kind == Kind::dict ? all.dict : nullptr;
@@ -280,6 +296,7 @@ Result<bool> Template::run(const Conversation& conversation, const RenderOptions
                          ? run_go(*impl_->go, conversation, options, rt, memory.output, memory.go)
                          : run_jinja(*impl_->program, conversation, options, rt,
                                      {variables, wishes.overrides.list()}, memory);
+  memory.steps = options.limits.steps - static_cast<std::uint64_t>(std::max(rt.steps_left, std::int64_t{0}));
   if (!ran) return ran.error();
   return wishes.continue_final;
 }

@@ -225,6 +225,12 @@ def test_an_effort_and_what_is_said_beside_it():
         got = notes("--reasoning-effort", "high", chat_template_kwargs={"reasoning_effort": "none"})
         same(got[0], "Hi<no>")
         contains(got[1], "reasoning_effort: set by chat_template_kwargs, in place of what is said beside it")
+        same(notes("--var", "enable_thinking=true", reasoning_effort="none", enable_thinking=False),
+             ("Hi", "enable_thinking: set beside the request, whatever the effort of reasoning (reasoning-effort)"))
+    with template("{{ messages[0].content }}{{ reasoning_effort }}") as d:
+        result = json.loads(render("-t", d / "t.jinja", "--json", "--reasoning-effort", "low", "--var", 'reasoning_effort="high"', stdin=HELLO))
+        same((result["text"], [n for n in result["notes"] if n.startswith("reason")]),
+             ("Hihigh", ["reasoning_effort: set beside the request, whatever the effort of reasoning (reasoning-effort)"]))
 
 
 def test_an_option_without_effect_is_no_secret():
@@ -232,6 +238,13 @@ def test_an_option_without_effect_is_no_secret():
         for options, said in (([], ""), (["--reasoning-effort", "low"], "note: reasoning_effort: of no effect: "), (["--reasoning-effort", "low", "--json"], "note: ")):
             err = run("render", "-t", d / "t.jinja", *options, stdin=HELLO)[1]
             assert err.startswith(said) and (said != "" or err == ""), err
+
+
+def test_an_effort_is_one_of_a_few_words():
+    with template("{{ messages[0].content }}") as d:
+        got = failure("-t", d / "t.jinja", "--reasoning-effort", "hgh", stdin=HELLO, code=2)
+        contains(got, "'hgh' is none of none, minimal, low, medium, high, xhigh, max")
+        contains(got, "did you mean 'high'?")
 
 
 def test_names_are_not_empty():

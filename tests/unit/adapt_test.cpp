@@ -111,7 +111,9 @@ TEST(Adapt, KeepsWhatWasAskedFor) {
 /// The passes for a request that depends on these alone.
 std::vector<std::string> passes_for(const char* source, probe::Needs needs) {
   const Result<Template> compiled = Template::compile(source);
-  return adapt(probe::find_needed(*compiled, {}, needs)).extra_passes;
+  const DeriveOptions options;
+  probe::Prober prober(*compiled, options);
+  return adapt(probe::find_needed(prober, needs)).extra_passes;
 }
 
 TEST(Adapter, FindsWhatDeriveFindsAndOnlyWhatIsNeeded) {
@@ -150,6 +152,13 @@ constexpr const char* kByLevel = "{% set e = reasoning_effort if reasoning_effor
 constexpr const char* kStrict = "{% if reasoning_effort is defined and reasoning_effort not in ['none', 'high'] %}{{ raise_exception('effort') }}{% endif %}"
                                 PROMPT "{{ '<think>' if reasoning_effort == 'high' }}{% endif %}";
 constexpr const char* kPrinted = "Reasoning: {{ reasoning_effort or 'medium' }} " PROMPT "{% endif %}";
+constexpr const char* kMapped = "{% set hints = {'low': 'brief', 'high': ['hard']} %}" PROMPT "{{ hints[reasoning_effort] }}{% endif %}";
+constexpr const char* kUpper = PROMPT "<{{ reasoning_effort | upper }}>{% endif %}";
+constexpr const char* kCounted = PROMPT "<{{ reasoning_effort | length }}>{% endif %}";
+constexpr const char* kBeginning = PROMPT "{{ '<hard>' if reasoning_effort and reasoning_effort.startswith('hi') }}{% endif %}";
+constexpr const char* kByPair = PROMPT "{% if thinking == 'enabled' %}<think>{% elif thinking == 'disabled' %}<think></think>{% endif %}{% endif %}";
+constexpr const char* kAnyButNone = PROMPT "{% if reasoning_effort == 'none' %}<off>{% elif reasoning_effort %}<think>{% endif %}{% endif %}";
+constexpr const char* kIfGiven = PROMPT "{{ '<think>' if reasoning_effort is defined }}{% endif %}";
 constexpr const char* kPlain = PROMPT "{% endif %}";
 #undef PROMPT
 
@@ -160,7 +169,7 @@ struct EffortRow {
   const char* note;   ///< the last one; "": none
 };
 constexpr const char* kStays = "enable_thinking: stays as the request sets it, whatever the effort of reasoning (reasoning-effort)";
-constexpr const char* kNearest = "reasoning_effort: the nearest level that the template knows to the one asked for (reasoning-effort)";
+#define NEAREST(level, asked) "reasoning_effort: '" level "', the nearest level to '" asked "' that the template knows (reasoning-effort)"
 constexpr EffortRow kEfforts[] = {
     {kBySwitch, R"("reasoning_effort": "none")", "<assistant><think></think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
     {kBySwitch, R"("reasoning": {"effort": "none"})", "<assistant><think></think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
@@ -168,21 +177,35 @@ constexpr EffortRow kEfforts[] = {
     {kBySwitch, R"("reasoning_effort": "high")", "<assistant><think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
     {kBySwitch, R"("reasoning_effort": "high", "enable_thinking": false)", "<think></think>", kStays},
     {kBySwitch, R"("reasoning_effort": "none", "enable_thinking": false)", "<think></think>", ""},
-    {kByLevel, R"("reasoning_effort": "high")", "<assistant><hard>", kNearest},
+    {kByLevel, R"("reasoning_effort": "high")", "<assistant><hard>", NEAREST("max", "high")},
     {kByLevel, R"("reasoning_effort": "max")", "<assistant><hard>", ""},
-    {kByLevel, R"("reasoning_effort": "minimal")", "<assistant>", kNearest},
-    {kStrict, R"("reasoning_effort": "medium")", "<assistant><think>", kNearest},
+    {kByLevel, R"("reasoning_effort": "minimal")", "<assistant>", NEAREST("low", "minimal")},
+    {kStrict, R"("reasoning_effort": "medium")", "<assistant><think>", NEAREST("high", "medium")},
     {kStrict, R"("reasoning_effort": "none")", "<assistant>", ""},
     {kLow, R"("reasoning_effort": "minimal")", "<assistant><short>", "low_effort: set for the effort of reasoning (reasoning-effort)"},
     {kLow, R"("reasoning_effort": "high")", "<assistant>", "low_effort: set for the effort of reasoning (reasoning-effort)"},
-    {kPrinted, R"("reasoning": {"effort": "max"})", "Reasoning: high <user>hi</><assistant>", kNearest},
-    {kPrinted, R"("reasoning_effort": "minimal")", "Reasoning: low <user>hi</><assistant>", kNearest},
-    {kPrinted, R"("think": false)", "Reasoning: low <user>hi</><assistant>", kNearest},
+    {kPrinted, R"("reasoning": {"effort": "max"})", "Reasoning: high <user>hi</><assistant>", NEAREST("high", "max")},
+    {kPrinted, R"("reasoning_effort": "minimal")", "Reasoning: low <user>hi</><assistant>", NEAREST("low", "minimal")},
+    {kPrinted, R"("think": false)", "Reasoning: low <user>hi</><assistant>", NEAREST("low", "none")},
     {kPrinted, R"("reasoning_effort": "low")", "Reasoning: low <user>hi</><assistant>", ""},
     {kPrinted, R"("reasoning_effort": null)", "Reasoning: medium <user>hi</><assistant>", "reasoning_effort: null: not given (unsaid-effort)"},
     {kPlain, R"("reasoning_effort": "high")", "<assistant>", "reasoning_effort: of no effect: the template reads nothing that comes near (reasoning-effort)"},
     {kPlain, R"("temperature": 0)", "<assistant>", ""},
+    {kIfGiven, R"("reasoning_effort": "high")", "<assistant><think>", ""},
+    {kMapped, R"("reasoning_effort": "low")", "<assistant>brief", ""},
+    {kMapped, R"("reasoning_effort": "max")", "<assistant>['hard']", NEAREST("high", "max")},
+    {kUpper, R"("reasoning_effort": "high")", "<HIGH>", ""},
+    {kUpper, R"("reasoning_effort": "max")", "<HIGH>", NEAREST("high", "max")},
+    {kCounted, R"("reasoning_effort": "medium")", "<6>", ""},
+    {kBeginning, R"("reasoning_effort": "high")", "<hard>", ""},
+    {kBeginning, R"("reasoning_effort": "max")", "<hard>", NEAREST("high", "max")},
+    {kByPair, R"("reasoning_effort": "high")", "<assistant><think>", "thinking: set for the effort of reasoning (reasoning-effort)"},
+    {kByPair, R"("reasoning_effort": "none")", "<think></think>", "thinking: set for the effort of reasoning (reasoning-effort)"},
+    {kAnyButNone, R"("reasoning_effort": "none")", "<off>", ""},
+    {kAnyButNone, R"("reasoning_effort": "low")", "<assistant><think>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
 };
+
+#undef NEAREST
 
 TEST(Adapt, AnEffortOfReasoningBecomesTheTemplatesVariables) {
   for (const EffortRow& row : kEfforts) {
@@ -207,6 +230,48 @@ TEST(Adapt, AnEffortCanBeGivenBesideTheRequest) {
   const Result<Conversation> chat = Conversation::from_json(R"({"messages": [], "reasoning_effort": "high"})", reading);
   ASSERT_TRUE(compiled.has_value() && chat.has_value());
   EXPECT_EQ(compiled->render(*chat)->text(), "<assistant><think></think>");
+}
+
+TEST(Adapter, FindsTheSameWhateverWasNeededBefore) {
+  using namespace probe;
+  const DeriveOptions options;
+  for (const Row& row : kRows) {
+    const Result<Template> compiled = Template::compile(row.source);
+    Prober prober(*compiled, options);
+    for (const Needs one : {kNeedsReasoning, kNeedsOrders, kNeedsCalls, kNeedsAll, kNeedsContents, kNeedsEffort}) {
+      EXPECT_EQ(adapt(find_needed(prober, one)).extra_passes, passes_for(row.source, one)) << row.need;
+    }
+    const std::size_t made = prober.count();
+    (void)find_needed(prober, kNeedsCalls | kNeedsOrders);
+    EXPECT_EQ(prober.count(), made) << row.need;  // of the same experiments
+  }
+}
+
+TEST(Adapter, ExperimentsShareOneBoundOfSteps) {
+  const Template compiled = *Template::compile("{% for i in range(300) %}{% endfor %}{{ messages[0].content }}");
+  DeriveOptions options;
+  options.limits.steps = 64'000;
+  probe::Prober prober(compiled, options);
+  std::size_t rendered = 0;
+  for (int i = 0; i < 200; ++i) rendered += prober.take_json(R"({"messages": [{"content": ")" + std::to_string(i) + R"("}]})", false) ? 1 : 0;
+  EXPECT_GT(rendered, 40u);
+  EXPECT_LT(rendered, 200u);
+}
+
+/// What is said in chat_template_kwargs acts as beside it, whatever the messages need besides.
+TEST(Adapter, FindsAnEffortInTheTemplatesOwnMembers) {
+  for (const char* content : {R"("hi")", R"([{"type": "text", "text": "hi"}])"}) {
+    for (const char* asked : {R"("reasoning_effort": "none")", R"("chat_template_kwargs": {"reasoning_effort": "none"})", R"("chat_template_kwargs": {"think": false})"}) {
+      const Template compiled = *Template::compile(kBySwitch);
+      const std::string request = R"({"messages": [{"role": "user", "content": )" + std::string(content) + "}], " + asked + "}";
+      ReadOptions untouched;
+      untouched.normalise = false;
+      probe::Adapter adapter(compiled, {}, {});
+      const Result<Conversation> chat = Conversation::from_json(request, adapter.options_for(*Conversation::from_json(request, untouched)));
+      ASSERT_TRUE(chat.has_value()) << request;
+      EXPECT_EQ(compiled.render(*chat)->text(), "<user>hi</><assistant><think></think>") << request;
+    }
+  }
 }
 
 TEST(Adapt, CallsShowWithIdsOfAnyLength) {

@@ -168,6 +168,12 @@ TEST(Derive, StartsAndEffortsKnowTheSameSwitches) {
             "thinking_budget=512 thinking_budget=0 none:thinking_budget=0 low: ");
   EXPECT_EQ(switches_of("{% if effort in ('low', 'high') %}<{{ effort }}>{% endif %}"), "effort=\"low\" effort=\"high\" none:effort=\"low\" low:effort=\"low\" ");
   EXPECT_EQ(switches_of("{% if rethink %}{% endif %}"), "");
+  EXPECT_EQ(switches_of("{% if thinking == 'enabled' %}<think>{% elif thinking == 'disabled' %}<think></think>{% endif %}"),
+            "thinking=\"enabled\" thinking=\"disabled\" none:thinking=\"disabled\" low:thinking=\"enabled\" ");
+  EXPECT_EQ(switches_of("{% if enable_thinking == 'on' %}<think>{% elif enable_thinking == 'off' %}<think></think>{% endif %}"),
+            "enable_thinking=\"on\" enable_thinking=\"off\" none:enable_thinking=\"off\" low:enable_thinking=\"on\" ");
+  EXPECT_EQ(switches_of("{% if thinking == 'enabled' %}<think>{% elif thinking in ['disabled', 'low'] %}<{{ thinking }}>{% endif %}"),
+            "thinking=\"disabled\" thinking=\"low\" none:thinking=\"disabled\" low:thinking=\"low\" ");
 }
 
 std::string roles_of(std::string_view show) {
