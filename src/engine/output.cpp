@@ -35,7 +35,7 @@ bool Output::grow_text(Runtime& rt, std::size_t size) {
     return false;
   }
   // Twice as much, but no more than a prompt may have: `used + size` is within that.
-  const std::size_t most = static_cast<std::size_t>(std::min<std::uint64_t>(rt.limits.output_bytes, std::size_t(-1)));
+  const std::size_t most = static_cast<std::size_t>(std::min<std::uint64_t>(rt.limits.output_bytes, SIZE_MAX));
   const std::size_t capacity = std::max(std::min(std::max(kLeast, *capacity_ * 2), most), used + size);
   auto grown = std::make_unique_for_overwrite<char[]>(capacity);
   if (used != 0) std::memcpy(grown.get(), begin_, used);

@@ -180,8 +180,9 @@ Result<void> read_wishes(const Conversation& conversation, const DictObject* var
   return {};
 }
 
-[[gnu::cold, gnu::noinline]] Error describe_failure(const jinja::Program& program, const jinja::Machine& machine, const Runtime& rt,
-                       const jinja::Variables& variables, const Conversation& conversation) {
+[[gnu::cold, gnu::noinline]] Error describe_failure(const jinja::Program& program, const jinja::Machine& machine,
+                                                    const Runtime& rt, const jinja::Variables& variables,
+                                                    const Conversation& conversation) {
   Error::Parts parts;
   parts.code = rt.failure.code;
   parts.message = rt.failure.message;
