@@ -109,6 +109,7 @@ class Arena {
     return {p, text.size()};
   }
 
+  bool log_is_sorted() const { return sorted_; }
   /// Puts the log in address order, if it is not, as it mostly is.
   void sort_log() {
     if (!sorted_) sort_slow();

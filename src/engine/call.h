@@ -16,6 +16,7 @@
 #include "value/runtime.h"
 #include "value/string.h"
 #include "value/text_of.h"
+#include "value/text_target.h"
 
 namespace parlance {
 
@@ -34,6 +35,7 @@ struct Call {
   const Builtin* builtin;  ///< the row being run, for messages
   const Value* arguments;  ///< one for each parameter, defaults filled in
   PassedArguments rest{};    ///< *args and **kwargs, if the signature has them
+  TextTarget* target = nullptr;  ///< not null: the result is emitted at once, so its beginning may be written there instead
 
   Value operator[](std::size_t i) const { return arguments[i]; }
   /// Did the caller give argument i, whose default is `missing`? (A variable that was never set is given: it has a reason.)

@@ -5,18 +5,57 @@
 #include <cstring>
 #include <string>
 
+#include "base/bytes.h"
+
 namespace parlance {
 
-void Output::write_into(std::unique_ptr<char[]>& text, std::size_t& capacity, std::size_t expected) {
+void Output::write_into(std::unique_ptr<char[]>& text, std::size_t& capacity, std::size_t expected, SpanMaker* spans) {
   if (capacity < expected) {
     text = std::make_unique_for_overwrite<char[]>(expected);
     capacity = expected;
   }
   text_ = &text;
-  capacity_ = &capacity;
+  text_capacity_ = &capacity;
+  spans_ = spans;
+  capacity_ = capacity;
   begin_ = at_ = text.get();
-  end_ = begin_ + capacity;
+  end_ = spans == nullptr ? begin_ + capacity_ : at_;
+  makes_pieces_ = spans != nullptr;
 }
+
+bool Output::settle(Runtime& rt) {
+  const auto size = static_cast<std::size_t>(bytes_);
+  if (size > capacity_ - written() && !grow_text(rt, size)) return false;
+  spans_->append_all({pieces_.data(), count_}, static_cast<std::uint32_t>(written()));
+  char* at = at_;
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    copy_bytes(at, pieces_[i].data, pieces_[i].size);
+    at += pieces_[i].size;
+  }
+  at_ = end_ = at;
+  count_ = 0;
+  bytes_ = 0;
+  return true;
+}
+
+// ---- TextTarget
+
+bool Output::open(Runtime& rt) {
+  if (text_ == nullptr || nested_ != 0) return false;
+  return spans_ == nullptr || (rt.arena.log_is_sorted() && settle(rt));
+}
+
+bool Output::extend(Runtime& rt, char* at, std::size_t bytes) {
+  at_ = at;
+  return grow_text(rt, bytes);
+}
+
+void Output::close(char* at) {
+  at_ = at;
+  if (spans_ != nullptr) close_text();
+}
+
+// ---- text
 
 /// Text that does not fit.
 void Output::emit_long(Runtime& rt, const char* data, std::uint32_t size) {
@@ -36,21 +75,22 @@ bool Output::grow_text(Runtime& rt, std::size_t size) {
   }
   // Twice as much, but no more than a prompt may have: `used + size` is within that.
   const std::size_t most = static_cast<std::size_t>(std::min<std::uint64_t>(rt.limits.output_bytes, SIZE_MAX));
-  const std::size_t capacity = std::max(std::min(std::max(kLeast, *capacity_ * 2), most), used + size);
+  const std::size_t capacity = std::max(std::min(std::max(kLeast, capacity_ * 2), most), used + size);
   auto grown = std::make_unique_for_overwrite<char[]>(capacity);
   if (used != 0) std::memcpy(grown.get(), begin_, used);
   *text_ = std::move(grown);
-  *capacity_ = capacity;
+  *text_capacity_ = capacity_ = capacity;
   begin_ = text_->get();
   at_ = begin_ + used;
-  end_ = begin_ + *capacity_;
+  end_ = spans_ == nullptr ? begin_ + capacity_ : at_;
   return true;
 }
 
 /// After the outermost capture: what it left, as a generation block does, is text.
 void Output::open_text(Runtime& rt) {
-  if (text_ == nullptr) return;
-  end_ = begin_ + *capacity_;
+  if (text_ == nullptr || spans_ != nullptr) return;
+  end_ = begin_ + capacity_;
+  makes_pieces_ = false;
   const std::uint32_t count = count_;
   count_ = 0;
   bytes_ = 0;

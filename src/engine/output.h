@@ -1,9 +1,9 @@
 // Output: the prompt while it is being made, as a list of pieces or as text; captures and generation marks on top.
 //
-// Where somebody will ask where bytes came from, nothing is copied: an emit is one 16-byte piece that points at its bytes,
-// whose address is their provenance (render/provenance.h). Where nobody will, bytes go to the prompt's text at once
-// (write_into). A capture ({% set %} block, macro, filter block) is always made of pieces: it takes those since its start
-// back off the list as a rope.
+// Where somebody will ask where bytes came from, an emit is one 16-byte piece that points at its bytes, whose address is
+// their provenance (render/provenance.h); settle() makes text and spans of them. Where nobody will, bytes go to the prompt's
+// text at once. Long results, such as JSON, are written to it in both cases (value/text_target.h). A capture ({% set %}
+// block, macro, filter block) is always made of pieces: it takes those since its start back off the list as a rope.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "value/runtime.h"
 #include "value/string.h"
+#include "value/text_target.h"
 
 namespace parlance {
 
@@ -21,27 +22,33 @@ struct ByteRange {
   std::uint64_t end;
 };
 
-class Output {
+class Output final : public TextTarget {
  public:
+  Output() = default;
   /// Begins anew, with pieces.
   void reset() {
     count_ = 0;
     bytes_ = 0;
     nested_ = 0;
+    makes_pieces_ = true;
     text_ = nullptr;
     begin_ = at_ = end_ = nullptr;
+    capacity_ = 0;
+    spans_ = nullptr;
     generation_.clear();
   }
-  /// After reset(): what is emitted outside of captures is copied to `text`, which only grows and has room for `expected`
-  /// bytes beforehand. In the end it holds bytes() bytes, and there are no pieces. Both references must live until reset().
-  void write_into(std::unique_ptr<char[]>& text, std::size_t& capacity, std::size_t expected);
-  bool writes_text() const { return text_ != nullptr; }
+  /// After reset(): what is emitted outside of captures becomes `text`, which only grows and has room for `expected` bytes
+  /// beforehand. If there are `spans`, it is pieces until settle(). The three must live until reset().
+  void write_into(std::unique_ptr<char[]>& text, std::size_t& capacity, std::size_t expected, SpanMaker* spans);
+  /// Makes text and spans of the pieces that wait for it; the arena's log must be sorted. In the end the text holds bytes()
+  /// bytes, and there are no pieces. False (recorded) past a limit.
+  bool settle(Runtime& rt);
   /// `literal`: one more than the number of the template constant that the bytes are, if they are one.
   void emit(Runtime& rt, const char* data, std::uint32_t size, std::uint32_t literal = 0) {
     if (size <= room()) {
       copy_bytes(at_, data, size);
       at_ += size;
-    } else if (text_ == nullptr || nested_ != 0) {
+    } else if (makes_pieces()) {
       if (count_ == pieces_.size()) grow(rt);
       pieces_[count_++] = {data, size, literal};
       bytes_ += size;
@@ -49,10 +56,15 @@ class Output {
       emit_long(rt, data, size);
     }
   }
-  /// Where text can be written, up to how many bytes; put() says what was written. Null: to pieces.
-  char* at() const { return at_; }
+  /// How many bytes may be copied to at() instead of being emitted; put() says what was. Otherwise pieces are made, or room.
   std::size_t room() const { return static_cast<std::size_t>(end_ - at_); }
   void put(char* end) { at_ = end; }
+  bool makes_pieces() const { return makes_pieces_; }
+
+  // TextTarget
+  bool open(Runtime& rt) override;
+  bool extend(Runtime& rt, char* at, std::size_t bytes) override;
+  void close(char* at) override;
   /// Room for so many pieces behind those that are there; take() makes some of them part of the output. Null after a failure.
   Piece* room_for(Runtime& rt, std::uint32_t count) {
     while (pieces_.size() - count_ < count) {
@@ -106,15 +118,17 @@ class Output {
   void grow(Runtime& rt);
   bool grow_text(Runtime& rt, std::size_t size);
   std::uint64_t written() const { return static_cast<std::uint64_t>(at_ - begin_); }
-  /// While something is captured there is no room for text, so that pieces are made.
-  void close_text() { end_ = at_; }
+  /// While pieces are made there is no room for text.
+  void close_text() {
+    end_ = at_;
+    makes_pieces_ = true;
+  }
   void open_text(Runtime& rt);
 
   std::unique_ptr<char[]>* text_ = nullptr;  ///< what is written into, if it is
-  std::size_t* capacity_ = nullptr;
-  char* begin_ = nullptr;  ///< its bytes,
-  char* at_ = nullptr;     ///< how far it is written,
-  char* end_ = nullptr;    ///< and where its room ends
+  std::size_t* text_capacity_ = nullptr;
+  char* end_ = nullptr;  ///< where room() ends
+  bool makes_pieces_ = true;
   std::vector<Piece> pieces_;
   std::uint32_t count_ = 0;
   std::uint32_t nested_ = 0;

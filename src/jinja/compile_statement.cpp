@@ -192,8 +192,18 @@ void Compiler::output_part(const Node* node, Scope& scope) {
     return;
   }
   Place place = expression(node, scope);
-  emit(Op::emit, node, place.code, 0, 0, escape_mode(scope));
+  if (node->kind == NodeKind::filter && writes_to_output(p_.code.back())) {
+    p_.code.back().op = Op::emit_filter;
+    p_.code.back().n = escape_mode(scope);
+  } else {
+    emit(Op::emit, node, place.code, 0, 0, escape_mode(scope));
+  }
   release(place);
+}
+
+/// Is this a filter that uses Call::target?
+bool Compiler::writes_to_output(const Instruction& last) const {
+  return last.op == Op::filter && p_.bound[last.c].row->name == "tojson";
 }
 
 void Compiler::output(const Output& node, Scope& scope) {

@@ -107,8 +107,8 @@ bool Machine::emit_value(Value v, bool escape) {
 
 /// Emits operands that are all strings in one run each; if one is not, or does not fit, nothing.
 bool Machine::emit_leaves(const std::uint32_t* list, std::uint32_t count) {
+  if (output_.makes_pieces()) return emit_leaf_pieces(list, count);
   char* at = output_.at();
-  if (at == nullptr || output_.is_capturing()) return emit_leaf_pieces(list, count);
   const char* const end = at + output_.room();
   for (const std::uint32_t* const stop = list + count; list != stop; ++list) {
     const Value& v = in(*list);
@@ -237,7 +237,7 @@ bool Machine::slow_truth(const Value& v) {
   return truth(rt_, v);
 }
 
-Value Machine::filter(const Instruction& i) {
+Value Machine::filter(const Instruction& i, TextTarget* target) {
   const BoundCall& bound = program_.bound[i.c];
   alignas(Value) std::byte memory[Signature::kMost * sizeof(Value)];  // not cleared: each argument is written
   Value* arguments = reinterpret_cast<Value*>(memory);
@@ -245,7 +245,7 @@ Value Machine::filter(const Instruction& i) {
   new (arguments) Value(in(i.b));
   const std::uint32_t* list = operands_ + bound.first;
   for (std::uint32_t k = 0; k < bound.given; ++k) arguments[list[2 * k]] = in(list[2 * k + 1]);
-  Call call{rt_, bound.row, arguments, {}};
+  Call call{rt_, bound.row, arguments, {}, target};
   return bound.row->run(call);
 }
 
@@ -545,7 +545,13 @@ bool Machine::run() {
   CASE(jump_unless_kind):
     if (!kind_in(r[i.a], i.n)) pc = code + i.c;
     NEXT;
-  CASE(filter): r[i.a] = filter(i); CHECKED_NEXT;
+  CASE(filter): r[i.a] = filter(i, nullptr); CHECKED_NEXT;
+  CASE(emit_filter): {
+    const bool escape = escapes(i.n);
+    const Value v = filter(i, escape ? nullptr : &output_);
+    if (v.is_invalid() || !emit_value(v, escape)) return false;
+    CHECKED_NEXT;
+  }
   CASE(length):
     if (r[i.b].is_sequence()) {
       r[i.a] = Value::of_int(std::int64_t{r[i.b].list->size} - i.n);

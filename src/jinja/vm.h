@@ -149,7 +149,8 @@ class Machine {
     }
   }
   bool slow_truth(const Value& v);
-  Value filter(const Instruction& i);
+  /// `target`: where the result may be written, if it is emitted anyway.
+  Value filter(const Instruction& i, TextTarget* target);
   Value length(const Value& v, std::uint16_t less);
   Value mark_safe(const Value& v);
   bool unpack(const Instruction& i);

@@ -15,8 +15,9 @@ LiteralSpans::LiteralSpans(std::span<const Value> constants, std::string_view te
   for (std::size_t i = 0; i < constants.size(); ++i) {
     const Value& v = constants[i];
     if (!v.is_leaf() || v.size == 0) continue;
-    alone.span_count_ = 0;
-    Provenance({text, arena, none}, nobody.state(), nothing, alone).append_spans({v.data, v.size}, 0);
+    Provenance provenance({text, arena, none}, nobody.state(), nothing, alone);
+    provenance.append_spans({v.data, v.size}, 0);
+    provenance.finish();
     const std::span<const Span> spans = alone.spans();
     constants_[i] = {v.data, v.size, static_cast<std::uint32_t>(spans_.size()), static_cast<std::uint32_t>(spans.size())};
     spans_.insert(spans_.end(), spans.begin(), spans.end());

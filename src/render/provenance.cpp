@@ -21,11 +21,14 @@ bool looks_like_control(std::string_view bytes) {
 
 void Provenance::grow() {
   constexpr std::size_t kLeast = 64;
+  const std::size_t used = count();
   const std::size_t capacity = std::max(kLeast, into_.span_capacity_ * 2);
   auto grown = std::make_unique_for_overwrite<Span[]>(capacity);
-  std::copy_n(into_.spans_.get(), into_.span_count_, grown.get());
+  std::copy_n(into_.spans_.get(), used, grown.get());
   into_.spans_ = std::move(grown);
   into_.span_capacity_ = capacity;
+  next_ = into_.spans_.get() + used;
+  end_ = into_.spans_.get() + capacity;
 }
 
 Span Provenance::literal_span(const char* address) const {
@@ -110,8 +113,8 @@ struct Provenance::Rest {
 void Provenance::append_near(std::span<const Arena::Derived> log, Rest& rest) {
   const Rest all = rest;
   const Arena::Derived* record = log.data() + all.record;
-  Span* span = into_.spans_.get() + into_.span_count_;
-  const Arena::Derived* const stop = record + std::min(log.size() - all.record, into_.span_capacity_ - into_.span_count_);
+  Span* span = next_;
+  const Arena::Derived* const stop = record + std::min(log.size() - all.record, static_cast<std::size_t>(end_ - next_));
   const char* next = all.next;
   for (; record != stop && record->begin <= next && next < all.end; ++record, ++span) {
     const char* const data = record->source_data;
@@ -124,7 +127,7 @@ void Provenance::append_near(std::span<const Arena::Derived> log, Rest& rest) {
   }
   rest.next = next;
   rest.record = static_cast<std::size_t>(record - log.data());
-  into_.span_count_ = static_cast<std::size_t>(span - into_.spans_.get());
+  next_ = span;
 }
 
 void Provenance::append_derived(const Piece& piece, std::uint32_t at) {
@@ -151,11 +154,20 @@ void Provenance::append_derived(const Piece& piece, std::uint32_t at) {
   if (own) record_ = rest.record;
 }
 
+/// What SpanMaker::append_derived cannot say at once.
+void Provenance::append_from_afar(const char* base, const char* begin, const char* end, TextSource source) {
+  Span span = derived_from_afar(source, {begin, static_cast<std::size_t>(end - begin)});
+  if (span.origin == Origin::literal) span.input_id = kMixedSource;
+  span.begin = static_cast<std::uint32_t>(begin - base);
+  span.end = static_cast<std::uint32_t>(end - base);
+  *add() = span;
+}
+
 void Provenance::append_input(const Piece& piece, std::uint32_t at, std::int32_t message) {
   const char* const stopped = last_end_;
   last_end_ = piece.data + piece.size;
-  if (stopped == piece.data && into_.span_count_ != 0) {  // side by side in the input: one span
-    Span& last = into_.spans_[into_.span_count_ - 1];
+  if (stopped == piece.data && count() != 0) {  // side by side in the input: one span
+    Span& last = next_[-1];
     if (last.end == at && last.origin == Origin::input) {
       last.end += piece.size;
       return;
@@ -196,8 +208,7 @@ void Provenance::append_spans(const Piece& piece, std::uint32_t at) {
 }
 
 /// Most pieces are constants of one span, which are added here.
-void Provenance::append_all(std::span<const Piece> pieces) {
-  std::uint32_t at = 0;
+void Provenance::append_all(std::span<const Piece> pieces, std::uint32_t at) {
   for (const Piece& piece : pieces) {
     const std::span<const Span> known = template_.literals.of(piece);
     if (known.size() == 1) {

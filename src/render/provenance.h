@@ -9,6 +9,7 @@
 #include "conversation/conversation.h"
 #include "parlance/render.h"
 #include "value/object.h"
+#include "value/text_target.h"
 
 namespace parlance {
 
@@ -21,8 +22,9 @@ struct TemplateBytes {
   const LiteralSpans& literals;  ///< of its constants; may be empty
 };
 
-/// Fills the spans of one rendering. `arena` is the render's, its log sorted.
-class Provenance {
+/// Fills the spans of one rendering, from the first byte of the prompt to the last. `arena` is the render's, its log sorted
+/// whenever it is asked.
+class Provenance final : public SpanMaker {
  public:
   Provenance(const TemplateBytes& of_template, const Conversation::State& conversation, const Arena& arena,
              Rendering& into)
@@ -31,19 +33,25 @@ class Provenance {
         storage_(conversation.document.storage()),
         arena_(arena),
         special_tokens_(conversation),
-        into_(into) {}
+        into_(into) {
+    next_ = into.spans_.get();
+    end_ = next_ + into.span_capacity_;
+  }
 
-  /// Appends the spans of a prompt's pieces.
-  void append_all(std::span<const Piece> pieces);
+  void append_all(std::span<const Piece> pieces, std::uint32_t at) override;
   /// Appends the spans of one piece of output that starts at byte `at` of the prompt.
   void append_spans(const Piece& piece, std::uint32_t at);
+  /// Makes what was appended the rendering's.
+  void finish() { into_.span_count_ = count(); }
 
  private:
+  std::size_t count() const { return static_cast<std::size_t>(next_ - into_.spans_.get()); }
   Span* add() {
-    if (into_.span_count_ == into_.span_capacity_) grow();
-    return &into_.spans_[into_.span_count_++];
+    if (next_ == end_) grow();
+    return next_++;
   }
   void grow();
+  void append_from_afar(const char* base, const char* begin, const char* end, TextSource source) override;
   void add_moved(const Span& constant, std::uint32_t at);
   void append_input(const Piece& piece, std::uint32_t at, std::int32_t message);
   void append_derived(const Piece& piece, std::uint32_t at);
@@ -76,9 +84,6 @@ class Provenance {
   const Arena& arena_;
   SpecialTokenTexts special_tokens_;
   Rendering& into_;
-  // The stretches of input looked at last: neighbours in the prompt are mostly neighbours in the input.
-  Document::Storage::Neighbours near_;
-  Document::Storage::Neighbours near_id_;
   std::size_t record_ = 0;          // in the log of derived text: where the last piece ended
   const char* last_end_ = nullptr;  // where in memory the last span's bytes ended, if it was input
 };

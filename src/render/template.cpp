@@ -23,12 +23,12 @@ struct Template::Impl {
   Impl(std::unique_ptr<jinja::Program> program_in, std::unique_ptr<gotemplate::Program> go_in, const CompileOptions& options_in)
       : program(std::move(program_in)), go(std::move(go_in)), options(options_in) {}
   const EngineProgram& any() const { return go != nullptr ? static_cast<const EngineProgram&>(*go) : *program; }
-  /// Of Jinja's constants; made by the first render that wants spans.
-  const LiteralSpans& literals() const {
+  /// What Provenance knows the template's bytes by. The spans of Jinja's constants are made by the first render that asks.
+  TemplateBytes bytes() const {
     std::call_once(once, [this] {
       if (program != nullptr) literal_spans = LiteralSpans(program->constants, program->source.text(), program->arena);
     });
-    return literal_spans;
+    return {any().source.text(), any().arena, literal_spans};
   }
 
   std::unique_ptr<jinja::Program> program;  ///< of the two programs one is there
@@ -199,19 +199,6 @@ Result<void> read_wishes(const Conversation& conversation, const DictObject* var
   return Error(std::move(parts));
 }
 
-void copy_text(const Output& output, Rendering& into) {
-  if (into.capacity_ < output.bytes()) {
-    into.text_ = std::make_unique_for_overwrite<char[]>(output.bytes());
-    into.capacity_ = output.bytes();
-  }
-  char* at = into.text_.get();
-  for (std::uint32_t i = 0; i < output.piece_count(); ++i) {
-    const Piece& piece = output.pieces()[i];
-    copy_bytes(at, piece.data, piece.size);
-    at += piece.size;
-  }
-}
-
 /// About how long a prompt of this conversation will be, since most of it is what was said: so its text seldom has to grow.
 std::size_t expected_size(const Conversation& conversation) {
   constexpr std::size_t kFrame = 4096;
@@ -267,8 +254,8 @@ Result<Rendering> Template::render(const Conversation& conversation, const Rende
   return rendering;
 }
 
-/// Runs the template; the prompt is then in the memory's output, as pieces, or as the text of `into` if that is not null and
-/// nobody asks where the bytes came from. The result: is the last message to be continued?
+/// Runs the template; the prompt is then the text of `into`, with its spans where somebody asks where the bytes came from. If
+/// `into` is null, it is the pieces in the memory's output. The result: is the last message to be continued?
 Result<bool> Template::run(const Conversation& conversation, const RenderOptions& options, Workspace& workspace,
                            bool wants_provenance, Rendering* into) const {
   Workspace::State& memory = workspace.state();
@@ -287,8 +274,10 @@ Result<bool> Template::run(const Conversation& conversation, const RenderOptions
 
   const bool logs = wants_provenance || wishes.continue_final;
   memory.arena.set_logging(logs);
-  if (!logs && into != nullptr) {
-    memory.output.write_into(into->text_, into->capacity_, expected_size(conversation));
+  std::optional<Provenance> provenance;
+  if (into != nullptr) {
+    if (logs) provenance.emplace(impl_->bytes(), conversation.state(), memory.arena, *into);
+    memory.output.write_into(into->text_, into->capacity_, expected_size(conversation), logs ? &*provenance : nullptr);
   }
   Runtime rt(memory.arena, options.limits);
   rt.now = options.now;
@@ -299,6 +288,11 @@ Result<bool> Template::run(const Conversation& conversation, const RenderOptions
                                      {variables, wishes.overrides.list()}, memory);
   memory.steps = options.limits.steps - static_cast<std::uint64_t>(std::max(rt.steps_left, std::int64_t{0}));
   if (!ran) return ran.error();
+  if (provenance) {
+    memory.arena.sort_log();
+    if (!memory.output.settle(rt)) return Error(rt.failure.code, rt.failure.message);
+    provenance->finish();
+  }
   return wishes.continue_final;
 }
 
@@ -333,16 +327,11 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
   const EngineProgram& program = impl_->any();
   Workspace::State& memory = workspace.state();
 
-  if (!memory.output.writes_text()) copy_text(memory.output, into);
   into.size_ = memory.output.bytes();
   for (const ByteRange& range : memory.output.generation()) into.generation_.push_back({range.begin, range.end});
   if (wants_provenance || *continues) {
     const SourceText* source = &program.source;
     if (into.source_.get() != source) into.source_ = {impl_, source};
-    memory.arena.sort_log();
-    const TemplateBytes bytes{source->text(), program.arena, impl_->literals()};
-    Provenance provenance(bytes, conversation.state(), memory.arena, into);
-    provenance.append_all({memory.output.pieces(), memory.output.piece_count()});
   }
   if (*continues) {
     if (Result<void> cut = continue_last(conversation, into); !cut) return cut.error();

@@ -9,6 +9,8 @@
 
 namespace parlance {
 
+class TextTarget;
+
 /// How a value is written. json.dumps of Python has these knobs; Go's encoding/json is another row.
 struct JsonStyle {
   bool ensure_ascii = false;
@@ -23,8 +25,9 @@ inline constexpr JsonStyle kPythonJson{};
 inline constexpr JsonStyle kCompactJson{.item_separator = ",", .key_separator = ":"};
 
 /// json.dumps(v): the text, as a rope whose pieces name what they were derived from. Fails as CPython does: TypeError
-/// ("Object of type Undefined is not JSON serializable"), ValueError.
-Value write_json(Runtime& rt, Value v, const JsonStyle& style = kPythonJson);
+/// ("Object of type Undefined is not JSON serializable"), ValueError. With a `target` that takes it the text goes there, and
+/// the result is empty.
+Value write_json(Runtime& rt, Value v, const JsonStyle& style = kPythonJson, TextTarget* target = nullptr);
 /// The same into a std::string, without provenance; for results and tools. Lone surrogates become \udXXX.
 bool append_json(Runtime& rt, std::string& out, Value v, const JsonStyle& style = kCompactJson);
 /// The same with memory of its own: the text, or null where a limit ends it or the value is none of JSON's.

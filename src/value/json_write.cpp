@@ -14,14 +14,13 @@
 #include "value/json_scan.h"
 #include "value/number.h"
 #include "value/operators.h"
+#include "value/text_run.h"
 
 namespace parlance {
 namespace {
 
 /// Strings are escaped in slices of this size, so that the room for the worst case stays small.
 constexpr std::size_t kSlice = 512;
-constexpr std::size_t kFirstRun = 256;
-constexpr std::size_t kLargestRun = std::size_t{64} << 10;
 
 using EscapeFunction = char* (*)(std::string_view, char*);
 
@@ -37,109 +36,14 @@ struct Separator {
     if (text.size() <= sizeof padded) std::memcpy(padded, text.data(), text.size());
   }
   std::size_t room() const { return std::max(text.size(), sizeof padded); }
+  void put_into(TextRun& run) const {
+    if (text.size() > sizeof padded) return run.put(text);
+    std::memcpy(run.at(), padded, sizeof padded);
+    run.advance_to(run.at() + text.size());
+  }
   std::string_view text;
   char padded[16];
 };
-
-/// Text in the arena that grows at its end, with its provenance: whatever is put comes from the
-/// latest from().
-class TextRun {
- public:
-  explicit TextRun(Runtime& rt) : rt_(rt), pieces_(rt), logging_(rt.arena.logging()) {}
-
-  void from(const char* data, std::uint32_t id = 0) {
-    if (!logging_ || (data == source_data_ && id == source_id_)) return;
-    if (at_ != logged_) log();
-    source_data_ = data;
-    source_id_ = id;
-  }
-  void from_id(std::uint32_t id) { from(nullptr, id); }
-  bool logs() const { return logging_; }
-  /// Says that what was put since `begin` comes from `data`, and that what follows comes again from what came before it.
-  void was_from(const char* begin, const char* data) {
-    if (begin != logged_ && (source_data_ != nullptr || source_id_ != 0)) {
-      rt_.arena.log_two_in_run(logged_, {source_data_, source_id_}, begin, at_, {data, 0});
-    } else {
-      rt_.arena.log_in_run(begin, static_cast<std::size_t>(at_ - begin), {data, 0});
-    }
-    logged_ = at_;
-  }
-  /// Room for `bytes` at at(). False (recorded) past a limit.
-  bool make_room(std::size_t bytes) {
-    return static_cast<std::size_t>(end_ - at_) >= bytes || extend(bytes);
-  }
-  char* at() const { return at_; }
-  void advance_to(char* at) { at_ = at; }
-  /// Only for text that make_room was asked for.
-  void put(char c) { *at_++ = c; }
-  void put(std::string_view text) {
-    std::memcpy(at_, text.data(), text.size());
-    at_ += text.size();
-  }
-  void put(const Separator& s) {
-    if (s.text.size() > sizeof s.padded) return put(s.text);
-    std::memcpy(at_, s.padded, sizeof s.padded);
-    at_ += s.text.size();
-  }
-  /// Ends the run, giving unused bytes back. Needed before anybody else makes text in the arena.
-  void close();
-  /// Appends a string that exists already, with its own provenance.
-  void append(Value s) {
-    close();
-    pieces_.append(s);
-  }
-  Value finish() {
-    close();
-    return pieces_.finish();
-  }
-
- private:
-  bool extend(std::size_t bytes);
-  void log();
-
-  Runtime& rt_;
-  StringBuilder pieces_;
-  const char* source_data_ = nullptr;
-  std::uint32_t source_id_ = 0;
-  char* begin_ = nullptr;
-  char* at_ = nullptr;
-  char* end_ = nullptr;
-  char* logged_ = nullptr;
-  std::size_t next_size_ = kFirstRun;
-  bool logging_;
-};
-
-inline void TextRun::log() {
-  if (source_data_ != nullptr || source_id_ != 0) {
-    rt_.arena.log_in_run(logged_, static_cast<std::size_t>(at_ - logged_), {source_data_, source_id_});
-  }
-  logged_ = at_;
-}
-
-void TextRun::close() {
-  if (begin_ == nullptr) return;
-  if (logging_) {
-    if (at_ != logged_) log();
-    rt_.arena.end_run();
-  }
-  rt_.arena.shrink_text(static_cast<std::size_t>(end_ - at_));
-  const std::string_view run(begin_, static_cast<std::size_t>(at_ - begin_));
-  rt_.charge_bytes(run.size());
-  pieces_.append(Value::view(run));
-  begin_ = at_ = end_ = logged_ = nullptr;
-}
-
-/// A new run. It mostly continues the last one in memory; then the builder makes them one piece.
-bool TextRun::extend(std::size_t bytes) {
-  close();
-  const std::size_t size = std::max(bytes, next_size_);
-  next_size_ = std::min(next_size_ * 2, kLargestRun);
-  if (rt_.failed() || !rt_.reserve(pieces_.size() + size)) return false;
-  begin_ = at_ = logged_ = rt_.arena.allocate_text(size);
-  if (logging_) rt_.arena.begin_run(begin_);
-  end_ = begin_ + size;
-  return true;
-}
 
 // ---- sort_keys
 
@@ -192,7 +96,7 @@ void sort_entries(Runtime& rt, std::span<DictEntry> entries) {
 
 class JsonWriter {
  public:
-  JsonWriter(Runtime& rt, const JsonStyle& style)
+  JsonWriter(Runtime& rt, const JsonStyle& style, TextTarget* target)
       : rt_(rt),
         style_(style),
         escape_(escape_function(style)),
@@ -200,7 +104,7 @@ class JsonWriter {
         between_(style.item_separator),
         after_key_(style.key_separator),
         separators_room_(std::max(between_.room(), after_key_.room())),
-        run_(rt),
+        run_(rt, target),
         levels_(first_levels_.data()) {}
 
   Value write(Value v) { return write_all(v) ? run_.finish() : Value::invalid(); }
@@ -253,7 +157,7 @@ class JsonWriter {
   bool after_key(std::uint32_t container) {
     run_.from_id(container);
     if (!run_.make_room(separators_room_)) return false;
-    run_.put(after_key_);
+    after_key_.put_into(run_);
     return true;
   }
   /// With its quotes, which count as the string's.
@@ -340,7 +244,7 @@ bool JsonWriter::steps(Level& level) {
   while (level.next != level.end) {
     run_.from_id(level.origin);
     if (!run_.make_room(separators_room_)) return false;
-    if (level.began) run_.put(between_);
+    if (level.began) between_.put_into(run_);
     level.began = true;
     if (style_.pretty && !new_line(depth_)) return false;
     if (level.is_dict && !key(*level.next++, level.origin)) return false;
@@ -399,7 +303,7 @@ bool JsonWriter::new_line(std::size_t level) {
 /// are equal.
 const DictEntry* JsonWriter::contents(const DictObject& dict) {
   if (!style_.sort_keys || dict.size < 2) return dict.entries;
-  run_.close();  // comparing may flatten ropes
+  run_.pause();  // comparing may flatten ropes, in the arena
   if (!rt_.charge(dict.size) || !rt_.reserve(std::uint64_t{2} * dict.size * sizeof(DictEntry)))
     return nullptr;
   auto* entries = rt_.arena.allocate_array<DictEntry>(dict.size);
@@ -438,11 +342,10 @@ bool JsonWriter::number(Value v) {
 }
 
 bool JsonWriter::big_number(Value v) {
-  run_.close();
-  const Value digits = integer_text(rt_, v);
-  if (digits.is_invalid()) return false;
-  run_.append(digits);
-  return true;
+  std::string digits;
+  if (!append_integer(rt_, digits, v, 10)) return false;
+  run_.from(source_of(rt_, v));
+  return put(digits);
 }
 
 bool JsonWriter::rope(const Rope& rope) {
@@ -470,9 +373,9 @@ bool JsonWriter::piece(std::string_view bytes) {
 
 }  // namespace
 
-Value write_json(Runtime& rt, Value v, const JsonStyle& style) {
+Value write_json(Runtime& rt, Value v, const JsonStyle& style, TextTarget* target) {
   if (rt.failed()) return Value::invalid();
-  return JsonWriter(rt, style).write(v);
+  return JsonWriter(rt, style, style.sort_keys ? nullptr : target).write(v);
 }
 
 // ---- into std::string

@@ -63,7 +63,7 @@ Value filter_tojson(Call& call) {
   style.sort_keys = call.truth(4);
   if (call.rt.failed() || !json_indent(call, style) || !json_separators(call, style))
     return Value::invalid();
-  return write_json(call.rt, call[0], style);
+  return write_json(call.rt, call[0], style, call.target);
 }
 
 // ---- urlencode

@@ -1,0 +1,66 @@
+// TextRun: where its text begins and ends.
+#include "value/text_run.h"
+
+#include <algorithm>
+
+namespace parlance {
+namespace {
+constexpr std::size_t kFirstRun = 256;
+constexpr std::size_t kLargestRun = std::size_t{64} << 10;
+}  // namespace
+
+TextRun::TextRun(Runtime& rt, TextTarget* target)
+    : rt_(rt),
+      target_(target != nullptr && target->open(rt) ? target : nullptr),
+      spans_(target_ != nullptr ? target_->spans() : nullptr),
+      logging_(target_ != nullptr ? spans_ != nullptr : rt.arena.logging()),
+      next_size_(kFirstRun),
+      pieces_(rt) {
+  if (target_ == nullptr) return;
+  begin_ = target_->begin();
+  at_ = logged_ = target_->at();
+  end_ = target_->end();
+}
+
+/// A new run in the arena mostly continues the last one in memory; then the builder makes them one piece.
+bool TextRun::extend(std::size_t bytes) {
+  if (target_ != nullptr) {
+    const std::ptrdiff_t open = at_ - logged_;
+    if (!target_->extend(rt_, at_, bytes)) return false;
+    begin_ = target_->begin();
+    at_ = target_->at();
+    end_ = target_->end();
+    logged_ = at_ - open;
+    return true;
+  }
+  close();
+  const std::size_t size = std::max(bytes, next_size_);
+  next_size_ = std::min(next_size_ * 2, kLargestRun);
+  if (rt_.failed() || !rt_.reserve(pieces_.size() + size)) return false;
+  begin_ = at_ = logged_ = rt_.arena.allocate_text(size);
+  if (logging_) rt_.arena.begin_run(begin_);
+  end_ = begin_ + size;
+  return true;
+}
+
+void TextRun::close() {
+  if (begin_ == nullptr) return;
+  if (logging_ && at_ != logged_) log();
+  if (target_ != nullptr) {
+    target_->close(at_);
+  } else {
+    if (logging_) rt_.arena.end_run();
+    rt_.arena.shrink_text(static_cast<std::size_t>(end_ - at_));
+    const std::string_view run(begin_, static_cast<std::size_t>(at_ - begin_));
+    rt_.charge_bytes(run.size());
+    pieces_.append(Value::view(run));
+  }
+  begin_ = at_ = end_ = logged_ = nullptr;
+}
+
+Value TextRun::finish() {
+  close();
+  return pieces_.finish();
+}
+
+}  // namespace parlance

@@ -1,0 +1,71 @@
+// TextTarget: the prompt itself, for writers that make much text which is to be emitted at once: they write straight into
+// it, and its spans are made while they do. Nothing is copied, and nothing is looked for afterwards.
+//
+// Implemented by Output (engine/output.h) and Provenance (render/provenance.h). Begin reading at TextTarget::open.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "base/arena.h"
+#include "parlance/render.h"
+#include "value/document.h"
+#include "value/runtime.h"
+
+namespace parlance {
+
+/// Makes spans in the order of the prompt.
+class SpanMaker {
+ public:
+  SpanMaker(const SpanMaker&) = delete;
+  /// Appends the span of bytes [begin, end) of the text at `base`, made from `source`; both zero: computed.
+  void append_derived(const char* base, const char* begin, const char* end, TextSource source) {
+    const bool by_id = source.data == nullptr;
+    const Document::Storage::Neighbours& near = by_id ? near_id_ : near_;
+    if (next_ == end_ || !near.hold(by_id ? source.id : reinterpret_cast<std::uintptr_t>(source.data))) {
+      return append_from_afar(base, begin, end, source);
+    }
+    *next_++ = {static_cast<std::uint32_t>(begin - base), static_cast<std::uint32_t>(end - base),
+                Origin::derived, false, near.message, 0, source.id, source.data};
+  }
+  /// Appends the spans of pieces that stand in the prompt from byte `at` on. Only where the arena's log is sorted.
+  virtual void append_all(std::span<const Piece> pieces, std::uint32_t at) = 0;
+
+ protected:
+  SpanMaker() = default;
+  ~SpanMaker() = default;
+  virtual void append_from_afar(const char* base, const char* begin, const char* end, TextSource source) = 0;
+
+  // The stretches of input looked at last: neighbours in the prompt are mostly neighbours in the input.
+  Document::Storage::Neighbours near_;
+  Document::Storage::Neighbours near_id_;
+  Span* next_ = nullptr;  ///< where the next span goes
+  Span* end_ = nullptr;   ///< where there is no room left
+};
+
+/// Text that only grows.
+class TextTarget {
+ public:
+  TextTarget(const TextTarget&) = delete;
+  /// Asked before writing: may it be written to now? Until close() nobody else emits, and nobody makes text in the arena.
+  virtual bool open(Runtime& rt) = 0;
+  /// Makes room for `bytes` behind `at`, which is how far it was written. False (recorded) past a limit.
+  virtual bool extend(Runtime& rt, char* at, std::size_t bytes) = 0;
+  virtual void close(char* at) = 0;
+  /// The whole text, where to go on, and where the room ends. Anew after each extend().
+  char* begin() const { return begin_; }
+  char* at() const { return at_; }
+  char* end() const { return begin_ + capacity_; }
+  /// Who is to know where the bytes come from; null: nobody.
+  SpanMaker* spans() const { return spans_; }
+
+ protected:
+  TextTarget() = default;
+  ~TextTarget() = default;
+
+  char* begin_ = nullptr;
+  char* at_ = nullptr;
+  std::size_t capacity_ = 0;
+  SpanMaker* spans_ = nullptr;
+};
+
+}  // namespace parlance
