@@ -36,10 +36,13 @@ struct Separator {
     if (text.size() <= sizeof padded) std::memcpy(padded, text.data(), text.size());
   }
   std::size_t room() const { return std::max(text.size(), sizeof padded); }
-  void put_into(TextRun& run) const {
-    if (text.size() > sizeof padded) return run.put(text);
-    std::memcpy(run.at(), padded, sizeof padded);
-    run.advance_to(run.at() + text.size());
+  char* copy_to(char* at) const {
+    if (text.size() > sizeof padded) {
+      std::memcpy(at, text.data(), text.size());
+    } else {
+      std::memcpy(at, padded, sizeof padded);
+    }
+    return at + text.size();
   }
   std::string_view text;
   char padded[16];
@@ -103,7 +106,7 @@ class JsonWriter {
         plain_(escape_ == json_scan::escape_json<json_scan::Plain>),
         between_(style.item_separator),
         after_key_(style.key_separator),
-        separators_room_(std::max(between_.room(), after_key_.room())),
+        separators_room_(between_.room() + after_key_.room()),
         run_(rt, target),
         levels_(first_levels_.data()) {}
 
@@ -122,18 +125,20 @@ class JsonWriter {
   bool write_all(Value v);
   bool value(const Value& v) {
     if (!v.is_leaf()) return other_value(v);
-    if (v.size > kSlice || !run_.logs()) {
+    if (v.size > kSlice) {
       run_.from(v.data);
       return quoted(v);
     }
-    if (!quoted_room(v)) return false;
-    const char* const begin = run_.at();
-    put_quoted(v);
-    run_.was_from(begin, v.data);
+    if (!run_.make_room(quoted_room(v))) return false;
+    char* const begin = run_.at();
+    run_.advance_to(put_quoted(v, begin));
+    if (run_.logs()) run_.was_from(begin, v.data);
     return true;
   }
   bool other_value(const Value& v);
   bool steps(Level& level);
+  bool lead(Level& level);
+  bool careful_lead(Level& level);
   bool open(Value v);
   void push(const Value* items, std::size_t count, std::uint32_t origin, bool is_dict) {
     if (depth_ == capacity_) more_levels();
@@ -156,23 +161,26 @@ class JsonWriter {
   bool other_key(const Value& k, std::uint32_t container);
   bool after_key(std::uint32_t container) {
     run_.from_id(container);
-    if (!run_.make_room(separators_room_)) return false;
-    after_key_.put_into(run_);
-    return true;
+    return put(after_key_);
   }
   /// With its quotes, which count as the string's.
   bool quoted(const Value& leaf) {
     if (leaf.size > kSlice) return put("\"") && piece(leaf_text(leaf)) && put("\"");
-    if (!quoted_room(leaf)) return false;
-    put_quoted(leaf);
+    if (!run_.make_room(quoted_room(leaf))) return false;
+    run_.advance_to(put_quoted(leaf, run_.at()));
     return true;
   }
-  bool quoted_room(const Value& leaf) { return run_.make_room(leaf.size * json_scan::kWorst + json_scan::kSlack + 2); }
-  void put_quoted(const Value& leaf) {
-    run_.put('"');
-    run_.advance_to(plain_ ? json_scan::escape_json<json_scan::Plain>(leaf_text(leaf), run_.at())
-                           : escape_(leaf_text(leaf), run_.at()));
-    run_.put('"');
+  static std::size_t quoted_room(const Value& leaf) { return leaf.size * json_scan::kWorst + json_scan::kSlack + 2; }
+  char* put_quoted(const Value& leaf, char* at) {
+    *at++ = '"';
+    at = plain_ ? json_scan::escape_json<json_scan::Plain>(leaf_text(leaf), at) : escape_(leaf_text(leaf), at);
+    *at++ = '"';
+    return at;
+  }
+  bool put(const Separator& separator) {
+    if (!run_.make_room(separator.room())) return false;
+    run_.advance_to(separator.copy_to(run_.at()));
+    return true;
   }
   bool rope(const Rope& rope);
   bool piece(std::string_view bytes);
@@ -188,7 +196,7 @@ class JsonWriter {
   bool plain_;
   Separator between_;
   Separator after_key_;
-  std::size_t separators_room_;  ///< for either of them
+  std::size_t separators_room_;  ///< for both of them
   TextRun run_;
   std::array<Level, 16> first_levels_;
   Level* levels_;
@@ -243,16 +251,35 @@ bool JsonWriter::steps(Level& level) {
   const std::size_t depth = depth_;
   while (level.next != level.end) {
     run_.from_id(level.origin);
-    if (!run_.make_room(separators_room_)) return false;
-    if (level.began) between_.put_into(run_);
-    level.began = true;
-    if (style_.pretty && !new_line(depth_)) return false;
-    if (level.is_dict && !key(*level.next++, level.origin)) return false;
-    if (!value(*level.next++)) return false;
+    if (!lead(level) || !value(*level.next++)) return false;
     if (depth_ != depth) return true;  // `level` may have moved
   }
   run_.from_id(level.origin);
   return close(level);
+}
+
+/// What stands before an item: the separator, the key.
+bool JsonWriter::lead(Level& level) {
+  const Value* const key = level.is_dict ? level.next : nullptr;
+  const bool is_usual = key == nullptr || (key->is_leaf() && key->size <= kSlice && level.origin != 0);
+  if (!is_usual || style_.pretty) return careful_lead(level);
+  if (!run_.make_room(separators_room_ + (key == nullptr ? 0 : quoted_room(*key)))) return false;
+  char* at = run_.at();
+  if (level.began) at = between_.copy_to(at);
+  level.began = true;
+  if (key != nullptr) {
+    ++level.next;
+    at = after_key_.copy_to(put_quoted(*key, at));
+  }
+  run_.advance_to(at);
+  return true;
+}
+
+bool JsonWriter::careful_lead(Level& level) {
+  if (level.began && !put(between_)) return false;
+  level.began = true;
+  if (style_.pretty && !new_line(depth_)) return false;
+  return !level.is_dict || key(*level.next++, level.origin);
 }
 
 bool JsonWriter::open(Value v) {
