@@ -11,7 +11,8 @@ LiteralSpans::LiteralSpans(std::span<const Value> constants, std::string_view te
   const Arena nothing;
   const LiteralSpans none;
   Rendering alone;
-  constants_.resize(constants.size());
+  places_.resize(constants.size() + 1);
+  only_.resize(constants.size() + 1);
   for (std::size_t i = 0; i < constants.size(); ++i) {
     const Value& v = constants[i];
     if (!v.is_leaf() || v.size == 0) continue;
@@ -19,7 +20,8 @@ LiteralSpans::LiteralSpans(std::span<const Value> constants, std::string_view te
     provenance.append_spans({v.data, v.size}, 0);
     provenance.finish();
     const std::span<const Span> spans = alone.spans();
-    constants_[i] = {v.data, v.size, static_cast<std::uint32_t>(spans_.size()), static_cast<std::uint32_t>(spans.size())};
+    places_[i + 1] = {static_cast<std::uint32_t>(spans_.size()), static_cast<std::uint32_t>(spans.size())};
+    if (spans.size() == 1) only_[i + 1] = spans.front();
     spans_.insert(spans_.end(), spans.begin(), spans.end());
   }
 }

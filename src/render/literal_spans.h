@@ -20,22 +20,22 @@ class LiteralSpans {
   /// `text` and `arena` hold the template's source and what the compiler made of it.
   LiteralSpans(std::span<const Value> constants, std::string_view text, const Arena& arena);
 
-  /// The spans of a piece, as if it stood at 0; empty if it is not known to be a constant as a whole.
+  /// The spans of a piece, as if it stood at 0; empty if it is not a constant as a whole.
   std::span<const Span> of(const Piece& piece) const {
-    if (piece.literal == 0 || piece.literal > constants_.size()) return {};
-    const Constant& constant = constants_[piece.literal - 1];
-    if (constant.data != piece.data || constant.size != piece.size) return {};
-    return {spans_.data() + constant.first, constant.count};
+    const Place& place = places_[piece.literal];
+    return {spans_.data() + place.first, place.count};
   }
+  /// The same where it is one span only, as it mostly is: a span that ends at 0 if it is not.
+  const Span& only(const Piece& piece) const { return only_[piece.literal]; }
 
  private:
-  struct Constant {
-    const char* data = nullptr;
-    std::uint32_t size = 0;
+  struct Place {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
   };
-  std::vector<Constant> constants_;
+  // By Piece::literal, with 0 for what is no constant.
+  std::vector<Place> places_ = std::vector<Place>(1);
+  std::vector<Span> only_ = std::vector<Span>(1);
   std::vector<Span> spans_;
 };
 

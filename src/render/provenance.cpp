@@ -209,10 +209,11 @@ void Provenance::append_spans(const Piece& piece, std::uint32_t at) {
 
 /// Most pieces are constants of one span, which are added here.
 void Provenance::append_all(std::span<const Piece> pieces, std::uint32_t at) {
+  const LiteralSpans& literals = template_.literals;
   for (const Piece& piece : pieces) {
-    const std::span<const Span> known = template_.literals.of(piece);
-    if (known.size() == 1) {
-      add_moved(known.front(), at);
+    const Span& constant = literals.only(piece);
+    if (constant.end != 0) {
+      add_moved(constant, at);
     } else {
       append_spans(piece, at);
     }

@@ -26,9 +26,10 @@ struct Template::Impl {
   /// What Provenance knows the template's bytes by. The spans of Jinja's constants are made by the first render that asks.
   TemplateBytes bytes() const {
     std::call_once(once, [this] {
-      if (program != nullptr) literal_spans = LiteralSpans(program->constants, program->source.text(), program->arena);
+      const std::span<const Value> constants = program == nullptr ? std::span<const Value>() : program->constants;
+      literal_spans.emplace(constants, any().source.text(), any().arena);
     });
-    return {any().source.text(), any().arena, literal_spans};
+    return {any().source.text(), any().arena, *literal_spans};
   }
 
   std::unique_ptr<jinja::Program> program;  ///< of the two programs one is there
@@ -37,7 +38,7 @@ struct Template::Impl {
 
  private:
   mutable std::once_flag once;
-  mutable LiteralSpans literal_spans;
+  mutable std::optional<LiteralSpans> literal_spans;
 };
 
 struct Workspace::State {

@@ -90,14 +90,20 @@ bool covers(Value string, const char* address) {
   return !before(address, string.data) && before(address, string.data + string.size);
 }
 
-Value messages_of(Value root) {
-  if (root.kind != Kind::dict) return {};
+/// The messages of a request, if they are a list.
+const DictEntry* find_messages(Value root) {
+  if (root.kind != Kind::dict) return nullptr;
   const DictEntry* entry = find_key(*root.dict, "messages");
-  return entry != nullptr && entry->value.kind == Kind::list ? entry->value : Value{};
+  return entry != nullptr && entry->value.kind == Kind::list ? entry : nullptr;
+}
+
+Value messages_of(Value root) {
+  const DictEntry* entry = find_messages(root);
+  return entry != nullptr ? entry->value : Value{};
 }
 
 /// The address of the first string in `v`, or null.
-const char* first_string(Value v) {
+const char* first_string(const Value& v) {
   if (v.is_string()) return v.data;
   // A message begins with a key, unless there are two equal ones: then the first stands where it first stood.
   if (v.kind == Kind::dict && v.dict->size != 0) return v.dict->entries[0].key.data;
@@ -180,14 +186,13 @@ const Document::Storage::Messages& Document::Storage::messages() const {
 }
 
 /// Where the messages end: where what follows them in the request begins.
-Document::Storage::End Document::Storage::end_of_messages() const {
+Document::Storage::End Document::Storage::end_of_messages(const DictEntry* entry) const {
   const std::string_view strings = reader_.strings();
   End end{strings.data() + strings.size(), next_origin_};
   const DictObject& root = *root_.dict;
   if (root.size != root.capacity) return walk_to_end();  // a repeated key: not in the order of the text
   const DictEntry* const last = root.entries + root.size;
-  const DictEntry* entry = find_key(root, "messages") + 1;
-  if (entry < last) end.strings = entry->key.data;
+  if (++entry < last) end.strings = entry->key.data;
   while (entry < last && entry->value.is_string()) ++entry;
   if (entry < last) end.origins = origin_of(entry->value);
   return end;
@@ -207,20 +212,20 @@ Document::Storage::End Document::Storage::walk_to_end() const {
 /// Messages stand one after the other in the text, so where each begins is where the one before
 /// ends. What has no string (or no id) begins where the next does.
 void Document::Storage::index_messages() const {
-  messages_.strings.clear();
-  messages_.origins.clear();
-  const Value list = messages_of(root_);
-  if (list.kind != Kind::list || list.list->size == 0) return;
-  const std::uint32_t count = list.list->size;
-  const End end = end_of_messages();
-  messages_.strings.assign(count + 1, end.strings);
-  messages_.origins.assign(count + 1, end.origins);
+  const DictEntry* entry = find_messages(root_);
+  const std::uint32_t count = entry == nullptr ? 0 : entry->value.list->size;
+  messages_.strings.resize(count == 0 ? 0 : count + 1);
+  messages_.origins.resize(messages_.strings.size());
+  if (count == 0) return;
+  End next = end_of_messages(entry);
+  messages_.strings[count] = next.strings;
+  messages_.origins[count] = next.origins;
   for (std::uint32_t i = count; i-- > 0;) {
-    const Value message = list.list->items[i];
-    const char* first = first_string(message);
-    const std::uint32_t origin = origin_of(message);
-    messages_.strings[i] = first != nullptr ? first : messages_.strings[i + 1];
-    messages_.origins[i] = origin != 0 ? origin : messages_.origins[i + 1];
+    const Value& message = entry->value.list->items[i];
+    if (const char* first = first_string(message)) next.strings = first;
+    if (const std::uint32_t origin = origin_of(message)) next.origins = origin;
+    messages_.strings[i] = next.strings;
+    messages_.origins[i] = next.origins;
   }
 }
 

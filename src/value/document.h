@@ -91,7 +91,7 @@ struct Document::Storage {
     const char* strings;
     std::uint32_t origins;
   };
-  End end_of_messages() const;
+  End end_of_messages(const DictEntry* messages) const;
   End walk_to_end() const;
   void begin_parse();
   Result<void> end_parse(Result<Value> read);
