@@ -31,6 +31,7 @@ class Provenance final : public SpanMaker {
       : template_(of_template),
         conversation_(conversation),
         storage_(conversation.document.storage()),
+        messages_(storage_.message_list()),
         arena_(arena),
         special_tokens_(conversation),
         into_(into) {
@@ -63,12 +64,12 @@ class Provenance final : public SpanMaker {
   Span literal_span(const char* address) const;
   bool in_input(const char* address, std::int32_t& message) {
     auto key = reinterpret_cast<std::uintptr_t>(address);
-    if (!near_.hold(key) && !storage_.neighbours(address, near_)) return find_place(conversation_, address, message);
+    if (!near_.hold(key) && !storage_.neighbours(messages_, address, near_)) return find_place(conversation_, address, message);
     message = near_.message;
     return true;
   }
   bool in_input(std::uint32_t origin, std::int32_t& message) {
-    if (!near_id_.hold(origin) && !storage_.neighbours(origin, near_id_)) {
+    if (!near_id_.hold(origin) && !storage_.neighbours(messages_, origin, near_id_)) {
       return find_place(conversation_, origin, message);
     }
     message = near_id_.message;
@@ -81,6 +82,7 @@ class Provenance final : public SpanMaker {
   TemplateBytes template_;
   const Conversation::State& conversation_;
   const Document::Storage& storage_;
+  Document::Storage::MessageList messages_;
   const Arena& arena_;
   SpecialTokenTexts special_tokens_;
   Rendering& into_;

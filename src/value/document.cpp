@@ -185,47 +185,48 @@ const Document::Storage::Messages& Document::Storage::messages() const {
   return messages_;
 }
 
-/// Where the messages end: where what follows them in the request begins.
-Document::Storage::End Document::Storage::end_of_messages(const DictEntry* entry) const {
+/// They end where what follows them in the request begins.
+Document::Storage::MessageList Document::Storage::message_list() const {
+  const DictEntry* entry = find_messages(root_);
+  if (entry == nullptr || entry->value.list->size == 0) return {};
   const std::string_view strings = reader_.strings();
-  End end{strings.data() + strings.size(), next_origin_};
+  MessageList list{entry->value.list->items, entry->value.list->size, strings.data() + strings.size(), next_origin_};
   const DictObject& root = *root_.dict;
-  if (root.size != root.capacity) return walk_to_end();  // a repeated key: not in the order of the text
+  if (root.size != root.capacity) {  // a repeated key: not in the order of the text
+    walk_to_end(list);
+    return list;
+  }
   const DictEntry* const last = root.entries + root.size;
-  if (++entry < last) end.strings = entry->key.data;
+  if (++entry < last) list.end_of_strings = entry->key.data;
   while (entry < last && entry->value.is_string()) ++entry;
-  if (entry < last) end.origins = origin_of(entry->value);
-  return end;
+  if (entry < last) list.end_of_origins = origin_of(entry->value);
+  return list;
 }
 
 /// The same by looking at all that the messages hold.
-Document::Storage::End Document::Storage::walk_to_end() const {
-  End end{nullptr, 0};
+void Document::Storage::walk_to_end(MessageList& list) const {
+  list.end_of_strings = nullptr;
+  list.end_of_origins = 0;
   for (Walk walk(messages_of(root_)); walk.next();) {
     const Value v = walk.value();
-    if (v.is_string()) end.strings = std::max(end.strings, v.data + v.size + 1, std::less<>());
-    end.origins = std::max(end.origins, origin_of(v) + 1);
+    if (v.is_string()) list.end_of_strings = std::max(list.end_of_strings, v.data + v.size + 1, std::less<>());
+    list.end_of_origins = std::max(list.end_of_origins, origin_of(v) + 1);
   }
-  return end;
 }
 
-/// Messages stand one after the other in the text, so where each begins is where the one before
-/// ends. What has no string (or no id) begins where the next does.
+/// What has no string (or no id) begins where the next does.
 void Document::Storage::index_messages() const {
-  const DictEntry* entry = find_messages(root_);
-  const std::uint32_t count = entry == nullptr ? 0 : entry->value.list->size;
-  messages_.strings.resize(count == 0 ? 0 : count + 1);
+  const MessageList list = message_list();
+  messages_.strings.resize(list.count == 0 ? 0 : list.count + 1);
   messages_.origins.resize(messages_.strings.size());
-  if (count == 0) return;
-  End next = end_of_messages(entry);
-  messages_.strings[count] = next.strings;
-  messages_.origins[count] = next.origins;
-  for (std::uint32_t i = count; i-- > 0;) {
-    const Value& message = entry->value.list->items[i];
-    if (const char* first = first_string(message)) next.strings = first;
-    if (const std::uint32_t origin = origin_of(message)) next.origins = origin;
-    messages_.strings[i] = next.strings;
-    messages_.origins[i] = next.origins;
+  if (list.count == 0) return;
+  const char* string = messages_.strings[list.count] = list.end_of_strings;
+  std::uint32_t origin = messages_.origins[list.count] = list.end_of_origins;
+  for (std::uint32_t i = list.count; i-- > 0;) {
+    if (const char* first = first_string(list.items[i])) string = first;
+    if (const std::uint32_t own = origin_of(list.items[i])) origin = own;
+    messages_.strings[i] = string;
+    messages_.origins[i] = origin;
   }
 }
 
@@ -256,33 +257,81 @@ namespace {
 std::uintptr_t number(const char* address) { return reinterpret_cast<std::uintptr_t>(address); }
 std::uintptr_t number(std::uint32_t origin) { return origin; }
 
-/// The stretch of sorted `starts` around `key`, within [first, last).
-template <typename Key, typename Less>
-void stretch_around(const std::vector<Key>& starts, Key key, Less less, Key first, Key last,
-                    Document::Storage::Neighbours& found) {
-  auto after = starts.begin() + found.after;
-  // What was asked last is mostly the stretch before.
-  const bool next = starts.end() - after > 1 && !less(key, *after) && less(key, *(after + 1));
-  after = next ? after + 1 : std::upper_bound(starts.begin(), starts.end(), key, less);
-  found.after = static_cast<std::uint32_t>(after - starts.begin());
-  const bool inside = after != starts.begin() && after != starts.end();
-  found.message = inside ? static_cast<std::int32_t>(after - starts.begin()) - 1 : -1;
-  found.begin = number(after == starts.begin() ? first : *(after - 1));
-  found.end = number(after == starts.end() ? last : *after);
+using MessageList = Document::Storage::MessageList;
+
+/// How many messages are looked at each time instead of being indexed.
+constexpr std::uint32_t kFewMessages = 6;
+
+/// Where a message begins, if it tells; 0 if not. The end counts as one.
+const char* start_of(const MessageList& list, std::uint32_t i, const char*) {
+  if (i == list.count) return list.end_of_strings;
+  const Value& message = list.items[i];
+  return message.kind == Kind::dict && message.dict->size != 0 ? message.dict->entries[0].key.data : nullptr;
+}
+std::uint32_t start_of(const MessageList& list, std::uint32_t i, std::uint32_t) {
+  return i == list.count ? list.end_of_origins : origin_of(list.items[i]);
+}
+
+/// The starts of messages, one more than there are, as if they stood in a vector; 0: not told.
+template <typename Key>
+class Starts {
+ public:
+  explicit Starts(const MessageList& list) : list_(list) {}
+  std::uint32_t size() const { return list_.count == 0 ? 0 : list_.count + 1; }
+  Key operator[](std::uint32_t i) const { return start_of(list_, i, Key{}); }
+
+ private:
+  const MessageList& list_;
+};
+
+/// The stretch of sorted `starts` around `key`, within [first, last). False where starts that it looked at are 0.
+template <typename Key, typename Sequence>
+bool stretch_around(const Sequence& starts, Key key, Key first, Key last, Document::Storage::Neighbours& found) {
+  const auto size = static_cast<std::uint32_t>(starts.size());
+  std::uint32_t low = 0;  // the stretch that follows is one of these
+  std::uint32_t high = size;
+  if (found.after + 1 < size) {  // what was asked last is mostly the stretch before
+    const Key begin = starts[found.after];
+    const Key end = starts[found.after + 1];
+    if (begin != Key{} && end != Key{} && !std::less<>()(key, begin) && std::less<>()(key, end)) low = high = found.after + 1;
+  }
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    const Key start = starts[middle];
+    if (start == Key{}) return false;
+    if (std::less<>()(key, start)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  const Key begin = low == 0 ? first : starts[low - 1];
+  const Key end = low == size ? last : starts[low];
+  if (begin == Key{} || end == Key{}) return false;
+  found.after = low;
+  found.message = low != 0 && low != size ? static_cast<std::int32_t>(low) - 1 : -1;
+  found.begin = number(begin);
+  found.end = number(end);
+  return true;
 }
 }  // namespace
 
-bool Document::Storage::neighbours(const char* address, Neighbours& found) const {
+bool Document::Storage::neighbours(const MessageList& list, const char* address, Neighbours& found) const {
   if (!holds(address)) return false;
   const std::string_view all = reader_.strings();
-  stretch_around(messages().strings, address, std::less<>(), all.data(), all.data() + all.size(), found);
+  const char* const end = all.data() + all.size();
+  if (list.count > kFewMessages || !stretch_around(Starts<const char*>(list), address, all.data(), end, found)) {
+    stretch_around(messages().strings, address, all.data(), end, found);
+  }
   found.message = number_now(found.message);
   return true;
 }
 
-bool Document::Storage::neighbours(std::uint32_t origin, Neighbours& found) const {
+bool Document::Storage::neighbours(const MessageList& list, std::uint32_t origin, Neighbours& found) const {
   if (!holds(origin)) return false;
-  stretch_around(messages().origins, origin, std::less<>(), std::uint32_t{1}, next_origin_, found);
+  if (list.count > kFewMessages || !stretch_around(Starts<std::uint32_t>(list), origin, std::uint32_t{1}, next_origin_, found)) {
+    stretch_around(messages().origins, origin, std::uint32_t{1}, next_origin_, found);
+  }
   found.message = number_now(found.message);
   return true;
 }

@@ -49,6 +49,16 @@ struct Document::Storage {
   std::int32_t message_of(const char* address) const;
   std::int32_t message_of(std::uint32_t origin) const;
 
+  /// The messages and what lies behind them: an address, an origin id. Messages stand one after the other in the text, so
+  /// where each begins is where the one before ends.
+  struct MessageList {
+    const Value* items = nullptr;
+    std::uint32_t count = 0;
+    const char* end_of_strings = nullptr;
+    std::uint32_t end_of_origins = 0;
+  };
+  MessageList message_list() const;
+
   /// The addresses (or ids) around one of this document's that lie in the same message, or in none: for callers that
   /// ask about many neighbours. False for what is not of this document.
   struct Neighbours {
@@ -58,8 +68,8 @@ struct Document::Storage {
     std::uint32_t after = 0;  ///< number of the stretch that follows
     bool hold(std::uintptr_t key) const { return key >= begin && key < end; }
   };
-  bool neighbours(const char* address, Neighbours& found) const;
-  bool neighbours(std::uint32_t origin, Neighbours& found) const;
+  bool neighbours(const MessageList& messages, const char* address, Neighbours& found) const;
+  bool neighbours(const MessageList& messages, std::uint32_t origin, Neighbours& found) const;
   /// The number that neighbours() gives the first message: not 0 where others were put before them.
   void set_first_message(std::int32_t number) { first_message_ = number; }
   /// The numbers that neighbours() gives the messages of the document, first_message not counted: for messages that were
@@ -80,19 +90,13 @@ struct Document::Storage {
 
  private:
   /// Where each message begins: its first string's address and its first origin id, and where the
-  /// last one ends.
+  /// last one ends. Made where there are many, or where messages do not tell that themselves.
   struct Messages {
     std::vector<const char*> strings;
     std::vector<std::uint32_t> origins;
   };
 
-  /// What lies behind the messages: an address, an origin id.
-  struct End {
-    const char* strings;
-    std::uint32_t origins;
-  };
-  End end_of_messages(const DictEntry* messages) const;
-  End walk_to_end() const;
+  void walk_to_end(MessageList& list) const;
   void begin_parse();
   Result<void> end_parse(Result<Value> read);
   const Messages& messages() const;
