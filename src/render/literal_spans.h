@@ -25,8 +25,8 @@ class LiteralSpans {
     const Place& place = places_[piece.literal];
     return {spans_.data() + place.first, place.count};
   }
-  /// The same where it is one span only, as it mostly is: a span that ends at 0 if it is not.
-  const Span& only(const Piece& piece) const { return only_[piece.literal]; }
+  /// By Piece::literal, the same where it is one span only, as it mostly is: a span that ends at 0 if it is not.
+  const Span* only() const { return only_.data(); }
 
  private:
   struct Place {

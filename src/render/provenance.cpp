@@ -178,11 +178,11 @@ void Provenance::append_input(const Piece& piece, std::uint32_t at, std::int32_t
 }
 
 /// Adds a constant's span, moved to where the constant stands. Each word is written once: changing some after copying all
-/// would wait for the copy.
-[[gnu::always_inline]] inline void Provenance::add_moved(const Span& constant, std::uint32_t at) {
+/// would wait for the copy. There must be room.
+[[gnu::always_inline]] inline void Provenance::append_moved(const Span& constant, std::uint32_t at) {
   constexpr std::size_t kRest = offsetof(Span, origin);
   static_assert(std::is_trivially_copyable_v<Span> && offsetof(Span, end) + sizeof constant.end == kRest);
-  Span* const span = add();
+  Span* const span = next_++;
   span->begin = constant.begin + at;
   span->end = constant.end + at;
   std::memcpy(reinterpret_cast<char*>(span) + kRest, reinterpret_cast<const char*>(&constant) + kRest, sizeof(Span) - kRest);
@@ -190,7 +190,10 @@ void Provenance::append_input(const Piece& piece, std::uint32_t at, std::int32_t
 
 void Provenance::append_spans(const Piece& piece, std::uint32_t at) {
   if (const std::span<const Span> known = template_.literals.of(piece); !known.empty()) {
-    for (const Span& constant : known) add_moved(constant, at);
+    for (const Span& constant : known) {
+      if (next_ == end_) grow();
+      append_moved(constant, at);
+    }
   } else if (near_.hold(reinterpret_cast<std::uintptr_t>(piece.data))) {
     append_input(piece, at, near_.message);
   } else if (in_template(piece.data)) {
@@ -207,13 +210,16 @@ void Provenance::append_spans(const Piece& piece, std::uint32_t at) {
   }
 }
 
-/// Most pieces are constants of one span, which are added here.
+/// Most pieces are constants of one span, or stand in the same message as the last one: those are added here.
 void Provenance::append_all(std::span<const Piece> pieces, std::uint32_t at) {
-  const LiteralSpans& literals = template_.literals;
+  const Span* const constants = template_.literals.only();
   for (const Piece& piece : pieces) {
-    const Span& constant = literals.only(piece);
-    if (constant.end != 0) {
-      add_moved(constant, at);
+    if (next_ == end_) grow();
+    if (const Span& constant = constants[piece.literal]; constant.end != 0) {
+      append_moved(constant, at);
+    } else if (near_.message >= 0 && near_.hold(reinterpret_cast<std::uintptr_t>(piece.data)) && last_end_ != piece.data) {
+      *next_++ = {at, at + piece.size, Origin::input, false, near_.message, 0, 0, piece.data};
+      last_end_ = piece.data + piece.size;
     } else {
       append_spans(piece, at);
     }

@@ -8,12 +8,11 @@
 #include "base/arena.h"
 #include "conversation/conversation.h"
 #include "parlance/render.h"
+#include "render/literal_spans.h"
 #include "value/object.h"
 #include "value/text_target.h"
 
 namespace parlance {
-
-class LiteralSpans;
 
 /// What a template's own bytes are known by.
 struct TemplateBytes {
@@ -31,10 +30,10 @@ class Provenance final : public SpanMaker {
       : template_(of_template),
         conversation_(conversation),
         storage_(conversation.document.storage()),
-        messages_(storage_.message_list()),
         arena_(arena),
         special_tokens_(conversation),
         into_(into) {
+    storage_.list_messages(messages_);
     next_ = into.spans_.get();
     end_ = next_ + into.span_capacity_;
   }
@@ -53,7 +52,7 @@ class Provenance final : public SpanMaker {
   }
   void grow();
   void append_from_afar(const char* base, const char* begin, const char* end, TextSource source) override;
-  void add_moved(const Span& constant, std::uint32_t at);
+  void append_moved(const Span& constant, std::uint32_t at);
   void append_input(const Piece& piece, std::uint32_t at, std::int32_t message);
   void append_derived(const Piece& piece, std::uint32_t at);
   struct Rest;

@@ -186,21 +186,20 @@ const Document::Storage::Messages& Document::Storage::messages() const {
 }
 
 /// They end where what follows them in the request begins.
-Document::Storage::MessageList Document::Storage::message_list() const {
+void Document::Storage::list_messages(MessageList& list) const {
   const DictEntry* entry = find_messages(root_);
-  if (entry == nullptr || entry->value.list->size == 0) return {};
+  list.count = entry == nullptr ? 0 : entry->value.list->size;
+  if (list.count == 0) return;
   const std::string_view strings = reader_.strings();
-  MessageList list{entry->value.list->items, entry->value.list->size, strings.data() + strings.size(), next_origin_};
+  list.items = entry->value.list->items;
+  list.end_of_strings = strings.data() + strings.size();
+  list.end_of_origins = next_origin_;
   const DictObject& root = *root_.dict;
-  if (root.size != root.capacity) {  // a repeated key: not in the order of the text
-    walk_to_end(list);
-    return list;
-  }
+  if (root.size != root.capacity) return walk_to_end(list);  // a repeated key: not in the order of the text
   const DictEntry* const last = root.entries + root.size;
   if (++entry < last) list.end_of_strings = entry->key.data;
   while (entry < last && entry->value.is_string()) ++entry;
   if (entry < last) list.end_of_origins = origin_of(entry->value);
-  return list;
 }
 
 /// The same by looking at all that the messages hold.
@@ -216,7 +215,8 @@ void Document::Storage::walk_to_end(MessageList& list) const {
 
 /// What has no string (or no id) begins where the next does.
 void Document::Storage::index_messages() const {
-  const MessageList list = message_list();
+  MessageList list;
+  list_messages(list);
   messages_.strings.resize(list.count == 0 ? 0 : list.count + 1);
   messages_.origins.resize(messages_.strings.size());
   if (list.count == 0) return;
@@ -272,47 +272,42 @@ std::uint32_t start_of(const MessageList& list, std::uint32_t i, std::uint32_t) 
   return i == list.count ? list.end_of_origins : origin_of(list.items[i]);
 }
 
-/// The starts of messages, one more than there are, as if they stood in a vector; 0: not told.
 template <typename Key>
-class Starts {
- public:
-  explicit Starts(const MessageList& list) : list_(list) {}
-  std::uint32_t size() const { return list_.count == 0 ? 0 : list_.count + 1; }
-  Key operator[](std::uint32_t i) const { return start_of(list_, i, Key{}); }
-
- private:
-  const MessageList& list_;
-};
-
-/// The stretch of sorted `starts` around `key`, within [first, last). False where starts that it looked at are 0.
-template <typename Key, typename Sequence>
-bool stretch_around(const Sequence& starts, Key key, Key first, Key last, Document::Storage::Neighbours& found) {
-  const auto size = static_cast<std::uint32_t>(starts.size());
-  std::uint32_t low = 0;  // the stretch that follows is one of these
-  std::uint32_t high = size;
-  if (found.after + 1 < size) {  // what was asked last is mostly the stretch before
-    const Key begin = starts[found.after];
-    const Key end = starts[found.after + 1];
-    if (begin != Key{} && end != Key{} && !std::less<>()(key, begin) && std::less<>()(key, end)) low = high = found.after + 1;
-  }
-  while (low < high) {
-    const std::uint32_t middle = low + (high - low) / 2;
-    const Key start = starts[middle];
-    if (start == Key{}) return false;
-    if (std::less<>()(key, start)) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  const Key begin = low == 0 ? first : starts[low - 1];
-  const Key end = low == size ? last : starts[low];
-  if (begin == Key{} || end == Key{}) return false;
-  found.after = low;
-  found.message = low != 0 && low != size ? static_cast<std::int32_t>(low) - 1 : -1;
+void set_stretch(Document::Storage::Neighbours& found, std::uint32_t after, std::uint32_t count, Key begin, Key end) {
+  found.after = after;
+  found.message = after != 0 && after <= count ? static_cast<std::int32_t>(after) - 1 : -1;
   found.begin = number(begin);
   found.end = number(end);
+}
+
+/// The stretch of messages around `key`, within [first, last). False where there are many, or one does not tell its start.
+template <typename Key>
+bool stretch_of_few(const MessageList& list, Key key, Key first, Key last, Document::Storage::Neighbours& found) {
+  if (list.count == 0 || list.count > kFewMessages) return false;
+  Key begin = first;
+  for (std::uint32_t i = 0; i <= list.count; ++i) {
+    const Key start = start_of(list, i, Key{});
+    if (start == Key{}) return false;
+    if (std::less<>()(key, start)) {
+      set_stretch(found, i, list.count, begin, start);
+      return true;
+    }
+    begin = start;
+  }
+  set_stretch(found, list.count + 1, list.count, begin, last);
   return true;
+}
+
+/// The same among `starts`, sorted: where each message begins, and where the last one ends.
+template <typename Key>
+void stretch_around(const std::vector<Key>& starts, Key key, Key first, Key last, Document::Storage::Neighbours& found) {
+  const std::less<> less;
+  auto after = starts.begin() + found.after;
+  // What was asked last is mostly the stretch before.
+  const bool next = starts.end() - after > 1 && !less(key, *after) && less(key, *(after + 1));
+  after = next ? after + 1 : std::upper_bound(starts.begin(), starts.end(), key, less);
+  set_stretch(found, static_cast<std::uint32_t>(after - starts.begin()), static_cast<std::uint32_t>(std::max<std::size_t>(starts.size(), 1) - 1),
+              after == starts.begin() ? first : *(after - 1), after == starts.end() ? last : *after);
 }
 }  // namespace
 
@@ -320,7 +315,7 @@ bool Document::Storage::neighbours(const MessageList& list, const char* address,
   if (!holds(address)) return false;
   const std::string_view all = reader_.strings();
   const char* const end = all.data() + all.size();
-  if (list.count > kFewMessages || !stretch_around(Starts<const char*>(list), address, all.data(), end, found)) {
+  if (!stretch_of_few(list, address, all.data(), end, found)) {
     stretch_around(messages().strings, address, all.data(), end, found);
   }
   found.message = number_now(found.message);
@@ -329,7 +324,7 @@ bool Document::Storage::neighbours(const MessageList& list, const char* address,
 
 bool Document::Storage::neighbours(const MessageList& list, std::uint32_t origin, Neighbours& found) const {
   if (!holds(origin)) return false;
-  if (list.count > kFewMessages || !stretch_around(Starts<std::uint32_t>(list), origin, std::uint32_t{1}, next_origin_, found)) {
+  if (!stretch_of_few(list, origin, std::uint32_t{1}, next_origin_, found)) {
     stretch_around(messages().origins, origin, std::uint32_t{1}, next_origin_, found);
   }
   found.message = number_now(found.message);

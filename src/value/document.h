@@ -57,7 +57,7 @@ struct Document::Storage {
     const char* end_of_strings = nullptr;
     std::uint32_t end_of_origins = 0;
   };
-  MessageList message_list() const;
+  void list_messages(MessageList& list) const;
 
   /// The addresses (or ids) around one of this document's that lie in the same message, or in none: for callers that
   /// ask about many neighbours. False for what is not of this document.
