@@ -47,6 +47,7 @@ struct Workspace::State {
   jinja::FrameStack frames;
   jinja::TurnRecorder turns;
   GoMemory go;
+  std::optional<Provenance> provenance;  ///< of the render that runs; here since setting aside room for it costs time
   Rendering cut;  ///< of render_pieces, when the last message is continued
   std::uint64_t steps = 0;  ///< that the last render took
 };
@@ -275,10 +276,9 @@ Result<bool> Template::run(const Conversation& conversation, const RenderOptions
 
   const bool logs = wants_provenance || wishes.continue_final;
   memory.arena.set_logging(logs);
-  std::optional<Provenance> provenance;
   if (into != nullptr) {
-    if (logs) provenance.emplace(impl_->bytes(), conversation.state(), memory.arena, *into);
-    memory.output.write_into(into->text_, into->capacity_, expected_size(conversation), logs ? &*provenance : nullptr);
+    if (logs) memory.provenance.emplace(impl_->bytes(), conversation.state(), memory.arena, *into);
+    memory.output.write_into(into->text_, into->capacity_, expected_size(conversation), logs ? &*memory.provenance : nullptr);
   }
   Runtime rt(memory.arena, options.limits);
   rt.now = options.now;
@@ -289,10 +289,10 @@ Result<bool> Template::run(const Conversation& conversation, const RenderOptions
                                      {variables, wishes.overrides.list()}, memory);
   memory.steps = options.limits.steps - static_cast<std::uint64_t>(std::max(rt.steps_left, std::int64_t{0}));
   if (!ran) return ran.error();
-  if (provenance) {
+  if (logs && into != nullptr) {
     memory.arena.sort_log();
     if (!memory.output.settle(rt)) return Error(rt.failure.code, rt.failure.message);
-    provenance->finish();
+    memory.provenance->finish();
   }
   return wishes.continue_final;
 }
