@@ -2,7 +2,9 @@
 #include "parlance/template.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
+#include <optional>
 
 #include "base/bytes.h"
 #include "base/utf8.h"
@@ -23,13 +25,10 @@ struct Template::Impl {
   Impl(std::unique_ptr<jinja::Program> program_in, std::unique_ptr<gotemplate::Program> go_in, const CompileOptions& options_in)
       : program(std::move(program_in)), go(std::move(go_in)), options(options_in) {}
   const EngineProgram& any() const { return go != nullptr ? static_cast<const EngineProgram&>(*go) : *program; }
-  /// What Provenance knows the template's bytes by. The spans of Jinja's constants are made by the first render that asks.
+  /// What Provenance knows the template's bytes by.
   TemplateBytes bytes() const {
-    std::call_once(once, [this] {
-      const std::span<const Value> constants = program == nullptr ? std::span<const Value>() : program->constants;
-      literal_spans.emplace(constants, any().source.text(), any().arena);
-    });
-    return {any().source.text(), any().arena, *literal_spans};
+    const LiteralSpans* known = literals_.load(std::memory_order_acquire);
+    return {any().source.text(), any().arena, known != nullptr ? *known : find_literals()};
   }
 
   std::unique_ptr<jinja::Program> program;  ///< of the two programs one is there
@@ -37,8 +36,19 @@ struct Template::Impl {
   CompileOptions options;
 
  private:
-  mutable std::once_flag once;
-  mutable std::optional<LiteralSpans> literal_spans;
+  /// The spans of Jinja's constants; made by the first render that asks.
+  [[gnu::cold]] const LiteralSpans& find_literals() const {
+    const std::lock_guard lock(mutex_);
+    if (!made_) {
+      const std::span<const Value> constants = program == nullptr ? std::span<const Value>() : program->constants;
+      literals_.store(&made_.emplace(constants, any().source.text(), any().arena), std::memory_order_release);
+    }
+    return *made_;
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::optional<LiteralSpans> made_;
+  mutable std::atomic<const LiteralSpans*> literals_ = nullptr;
 };
 
 struct Workspace::State {
