@@ -26,13 +26,7 @@ void Output::write_into(std::unique_ptr<char[]>& text, std::size_t& capacity, st
 bool Output::settle(Runtime& rt) {
   const auto size = static_cast<std::size_t>(bytes_);
   if (size > capacity_ - written() && !grow_text(rt, size)) return false;
-  spans_->append_all({pieces_.data(), count_}, static_cast<std::uint32_t>(written()));
-  char* at = at_;
-  for (std::uint32_t i = 0; i < count_; ++i) {
-    copy_bytes(at, pieces_[i].data, pieces_[i].size);
-    at += pieces_[i].size;
-  }
-  at_ = end_ = at;
+  at_ = end_ = spans_->copy_all({pieces_.data(), count_}, begin_, at_);
   count_ = 0;
   bytes_ = 0;
   return true;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/bytes.h"
 #include "render/literal_spans.h"
 
 namespace parlance {
@@ -211,9 +212,12 @@ void Provenance::append_spans(const Piece& piece, std::uint32_t at) {
 }
 
 /// Most pieces are constants of one span, or stand in the same message as the last one: those are added here.
-void Provenance::append_all(std::span<const Piece> pieces, std::uint32_t at) {
+char* Provenance::copy_all(std::span<const Piece> pieces, const char* text, char* to) {
   const Span* const constants = template_.literals.only();
   for (const Piece& piece : pieces) {
+    copy_bytes(to, piece.data, piece.size);
+    const auto at = static_cast<std::uint32_t>(to - text);
+    to += piece.size;
     if (next_ == end_) grow();
     if (const Span& constant = constants[piece.literal]; constant.end != 0) {
       append_moved(constant, at);
@@ -223,8 +227,8 @@ void Provenance::append_all(std::span<const Piece> pieces, std::uint32_t at) {
     } else {
       append_spans(piece, at);
     }
-    at += piece.size;
   }
+  return to;
 }
 
 }  // namespace parlance

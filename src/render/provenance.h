@@ -38,7 +38,7 @@ class Provenance final : public SpanMaker {
     end_ = next_ + into.span_capacity_;
   }
 
-  void append_all(std::span<const Piece> pieces, std::uint32_t at) override;
+  char* copy_all(std::span<const Piece> pieces, const char* text, char* at) override;
   /// Appends the spans of one piece of output that starts at byte `at` of the prompt.
   void append_spans(const Piece& piece, std::uint32_t at);
   /// Makes what was appended the rendering's.

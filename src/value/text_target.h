@@ -27,8 +27,9 @@ class SpanMaker {
     *next_++ = {static_cast<std::uint32_t>(begin - base), static_cast<std::uint32_t>(end - base),
                 Origin::derived, false, near.message, 0, source.id, source.data};
   }
-  /// Appends the spans of pieces that stand in the prompt from byte `at` on. Only where the arena's log is sorted.
-  virtual void append_all(std::span<const Piece> pieces, std::uint32_t at) = 0;
+  /// Copies pieces to the place `at` of the text that begins at `text`, and appends their spans. Returns where they end. Only
+  /// where the arena's log is sorted.
+  virtual char* copy_all(std::span<const Piece> pieces, const char* text, char* at) = 0;
 
  protected:
   SpanMaker() = default;
