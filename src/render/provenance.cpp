@@ -178,22 +178,26 @@ void Provenance::append_input(const Piece& piece, std::uint32_t at, std::int32_t
   *add() = {at, at + piece.size, Origin::input, control, message, 0, 0, piece.data};
 }
 
-/// Adds a constant's span, moved to where the constant stands. Each word is written once: changing some after copying all
-/// would wait for the copy. There must be room.
-[[gnu::always_inline]] inline void Provenance::append_moved(const Span& constant, std::uint32_t at) {
-  constexpr std::size_t kRest = offsetof(Span, origin);
-  static_assert(std::is_trivially_copyable_v<Span> && offsetof(Span, end) + sizeof constant.end == kRest);
-  Span* const span = next_++;
-  span->begin = constant.begin + at;
-  span->end = constant.end + at;
-  std::memcpy(reinterpret_cast<char*>(span) + kRest, reinterpret_cast<const char*>(&constant) + kRest, sizeof(Span) - kRest);
+namespace {
+/// A constant's span, moved to where the constant stands: both its ends are moved by one addition. All that is written
+/// comes from registers: changing some after copying all would wait for the copy.
+inline void copy_moved(Span* to, const Span& constant, std::uint32_t at) {
+  static_assert(std::is_trivially_copyable_v<Span> && offsetof(Span, begin) == 0 && offsetof(Span, end) == 4);
+  constexpr std::size_t kRest = sizeof(std::uint64_t);
+  const auto* const from = reinterpret_cast<const char*>(&constant);
+  auto* const span = reinterpret_cast<char*>(to);
+  std::uint64_t ends;
+  std::memcpy(&ends, from, kRest);
+  ends += at * std::uint64_t{0x1'0000'0001};
+  std::memcpy(span, &ends, kRest);
+  std::memcpy(span + kRest, from + kRest, sizeof(Span) - kRest);
 }
+}  // namespace
 
 void Provenance::append_spans(const Piece& piece, std::uint32_t at) {
   if (const std::span<const Span> known = template_.literals.of(piece); !known.empty()) {
     for (const Span& constant : known) {
-      if (next_ == end_) grow();
-      append_moved(constant, at);
+      copy_moved(add(), constant, at);
     }
   } else if (near_.hold(reinterpret_cast<std::uintptr_t>(piece.data))) {
     append_input(piece, at, near_.message);
@@ -214,18 +218,18 @@ void Provenance::append_spans(const Piece& piece, std::uint32_t at) {
 /// Most pieces are constants of one span, or stand in the same message as the last one: those are added here.
 char* Provenance::copy_all(std::span<const Piece> pieces, const char* text, char* to) {
   const Span* const constants = template_.literals.only();
-  for (const Piece& piece : pieces) {
-    copy_bytes(to, piece.data, piece.size);
+  for (const Piece& next : pieces) {
+    const Piece piece = next;  // so that it is known not to change while text is written
     const auto at = static_cast<std::uint32_t>(to - text);
+    copy_bytes(to, piece.data, piece.size);
     to += piece.size;
-    if (next_ == end_) grow();
     if (const Span& constant = constants[piece.literal]; constant.end != 0) {
-      append_moved(constant, at);
+      copy_moved(add(), constant, at);
     } else if (near_.message >= 0 && near_.hold(reinterpret_cast<std::uintptr_t>(piece.data)) && last_end_ != piece.data) {
-      *next_++ = {at, at + piece.size, Origin::input, false, near_.message, 0, 0, piece.data};
+      *add() = {at, at + piece.size, Origin::input, false, near_.message, 0, 0, piece.data};
       last_end_ = piece.data + piece.size;
     } else {
-      append_spans(piece, at);
+      append_spans(next, at);
     }
   }
   return to;

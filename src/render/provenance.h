@@ -52,7 +52,6 @@ class Provenance final : public SpanMaker {
   }
   void grow();
   void append_from_afar(const char* base, const char* begin, const char* end, TextSource source) override;
-  void append_moved(const Span& constant, std::uint32_t at);
   void append_input(const Piece& piece, std::uint32_t at, std::int32_t message);
   void append_derived(const Piece& piece, std::uint32_t at);
   struct Rest;

@@ -188,11 +188,11 @@ const Document::Storage::Messages& Document::Storage::messages() const {
 /// They end where what follows them in the request begins.
 void Document::Storage::list_messages(MessageList& list) const {
   const DictEntry* entry = find_messages(root_);
+  list.strings = reader_.strings();
   list.count = entry == nullptr ? 0 : entry->value.list->size;
   if (list.count == 0) return;
-  const std::string_view strings = reader_.strings();
   list.items = entry->value.list->items;
-  list.end_of_strings = strings.data() + strings.size();
+  list.end_of_strings = list.strings.data() + list.strings.size();
   list.end_of_origins = next_origin_;
   const DictObject& root = *root_.dict;
   if (root.size != root.capacity) return walk_to_end(list);  // a repeated key: not in the order of the text
@@ -312,11 +312,11 @@ void stretch_around(const std::vector<Key>& starts, Key key, Key first, Key last
 }  // namespace
 
 bool Document::Storage::neighbours(const MessageList& list, const char* address, Neighbours& found) const {
-  if (!holds(address)) return false;
-  const std::string_view all = reader_.strings();
-  const char* const end = all.data() + all.size();
-  if (!stretch_of_few(list, address, all.data(), end, found)) {
-    stretch_around(messages().strings, address, all.data(), end, found);
+  const char* const begin = list.strings.data();
+  const char* const end = begin + list.strings.size();
+  if (before(address, begin) || !before(address, end)) return false;
+  if (!stretch_of_few(list, address, begin, end, found)) {
+    stretch_around(messages().strings, address, begin, end, found);
   }
   found.message = number_now(found.message);
   return true;

@@ -54,8 +54,9 @@ struct Document::Storage {
   struct MessageList {
     const Value* items = nullptr;
     std::uint32_t count = 0;
-    const char* end_of_strings = nullptr;
     std::uint32_t end_of_origins = 0;
+    const char* end_of_strings = nullptr;
+    std::string_view strings;  ///< of the whole document
   };
   void list_messages(MessageList& list) const;
 
