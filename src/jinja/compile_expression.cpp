@@ -11,7 +11,6 @@
 namespace parlance::jinja {
 namespace {
 
-constexpr std::size_t kUsualParts = 8;     // of a sum
 constexpr std::uint32_t kDeepest = 400;  // of native recursion over one expression or statement
 
 /// The name under which Python would read a non-finite float back from its repr, or "".
@@ -125,11 +124,11 @@ Place Compiler::expression(const Node* node, Scope& scope, const Place* target) 
     case NodeKind::list: {
       const Nodes& parts = as<Items>(node).items;
       place = collection(node->kind == NodeKind::list ? Op::make_list : Op::make_tuple,
-                         {parts.begin(), parts.end()}, *node, scope, target);
+                         std::span(parts.begin(), parts.end()), *node, scope, target);
       break;
     }
     case NodeKind::dict: {
-      std::vector<const Node*> parts;
+      NodeList parts;
       for (const Pair& pair : as<Dict>(node).pairs) {
         parts.push_back(pair.key);
         parts.push_back(pair.value);
@@ -146,8 +145,8 @@ Place Compiler::expression(const Node* node, Scope& scope, const Place* target) 
     case NodeKind::concat: {
       const Nodes& parts = as<Concat>(node).parts;
       std::uint32_t count = 0;
-      std::vector<Place> held;
-      std::uint32_t first = part_list({parts.begin(), parts.end()}, false, scope, count, held);
+      Places held;
+      std::uint32_t first = part_list(std::span(parts.begin(), parts.end()), false, scope, count, held);
       place = target_or_temporary(target);
       emit(Op::join, node, place.code, first, count, escape_mode(scope));
       for (Place p : held) release(p);
@@ -221,9 +220,8 @@ Place Compiler::binary_operation(const Binary& node, Scope& scope, const Place* 
   return place;
 }
 
-bool Compiler::sum_parts(const Binary& node, std::vector<const Node*>& parts) const {
+bool Compiler::sum_parts(const Binary& node, NodeList& parts) const {
   const Node* left = &node;
-  parts.reserve(kUsualParts);
   while (left->kind == NodeKind::binary && as<Binary>(left).op == BinaryOp::add) {
     parts.push_back(as<Binary>(left).right);
     left = as<Binary>(left).left;
@@ -245,11 +243,9 @@ static bool may_fail(const Arguments& arguments) {
   return may;
 }
 
-std::uint32_t Compiler::part_list(const std::vector<const Node*>& parts, bool checked, Scope& scope,
-                                  std::uint32_t& count, std::vector<Place>& held) {
-  std::vector<std::uint32_t> list;
-  list.reserve(parts.size());
-  held.reserve(held.size() + parts.size());
+std::uint32_t Compiler::part_list(std::span<const Node* const> parts, bool checked, Scope& scope,
+                                  std::uint32_t& count, Places& held) {
+  OperandList list;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Place place = expression(parts[i], scope);
     bool more_to_fail = false;
@@ -263,10 +259,10 @@ std::uint32_t Compiler::part_list(const std::vector<const Node*>& parts, bool ch
 }
 
 Place Compiler::sum_or_binary(const Binary& node, Scope& scope, const Place* target) {
-  std::vector<const Node*> parts;
+  NodeList parts;
   if (node.op != BinaryOp::add || !sum_parts(node, parts)) return binary_operation(node, scope, target);
   std::uint32_t count = 0;
-  std::vector<Place> held;
+  Places held;
   std::uint32_t first = part_list(parts, true, scope, count, held);
   Place place = target_or_temporary(target);
   emit(Op::sum, &node, place.code, first, count);
@@ -389,8 +385,8 @@ Place Compiler::item(const GetItem& node, Scope& scope, const Place* target) {
 Place Compiler::slice(const GetItem& node, Scope& scope, const Place* target) {
   const auto& bounds = as<Slice>(node.key);
   Place object = expression(node.object, scope);
-  std::vector<Place> held;
-  std::vector<std::uint32_t> list;
+  Places held;
+  OperandList list;
   for (const Node* bound : {bounds.start, bounds.stop, bounds.step}) {
     Place place = bound == nullptr ? Place{constant(Value::none()), false} : expression(bound, scope);
     held.push_back(place);
@@ -403,10 +399,10 @@ Place Compiler::slice(const GetItem& node, Scope& scope, const Place* target) {
   return place;
 }
 
-Place Compiler::collection(Op op, const std::vector<const Node*>& parts, const Node& node, Scope& scope,
+Place Compiler::collection(Op op, std::span<const Node* const> parts, const Node& node, Scope& scope,
                            const Place* target) {
   std::uint32_t count = 0;
-  std::vector<Place> held;
+  Places held;
   std::uint32_t first = part_list(parts, false, scope, count, held);
   Place place = target_or_temporary(target);
   emit(op, &node, place.code, first, count);
@@ -432,7 +428,7 @@ Place Compiler::unknown_builtin(const Filter& node, Scope& scope) {
     return {constant(Value::none()), false};
   }
   // Under an if, Jinja2 evaluates the arguments and fails only when the call is reached.
-  std::vector<Place> held;
+  Places held;
   if (node.subject != nullptr) held.push_back(expression(node.subject, scope));
   for (const Node* n : node.arguments.positional) held.push_back(expression(n, scope));
   for (const Keyword& k : node.arguments.keywords) held.push_back(expression(k.value, scope));
@@ -443,12 +439,12 @@ Place Compiler::unknown_builtin(const Filter& node, Scope& scope) {
 }
 
 bool Compiler::bind_statically(const Builtin& row, const Arguments& arguments,
-                               std::vector<const Node*>& by_parameter) const {
+                               NodeList& by_parameter) const {
   const Signature& s = row.bound;
   std::size_t places = s.keyword_only == 255 ? s.count : s.keyword_only;
   if (arguments.star != nullptr || arguments.star_star != nullptr || s.varargs || s.kwargs) return false;
   if (arguments.positional.size + 1 > places) return false;
-  by_parameter.assign(s.count, nullptr);
+  for (std::size_t i = 0; i < s.count; ++i) by_parameter.push_back(nullptr);
   for (std::uint32_t i = 0; i < arguments.positional.size; ++i) by_parameter[i + 1] = arguments.positional[i];
   for (const Keyword& k : arguments.keywords) {
     std::size_t at = s.positional_only == 0 ? 1 : s.positional_only;
@@ -466,13 +462,13 @@ Place Compiler::filter_or_test(const Filter& node, Scope& scope, const Place* ta
   const Builtin* row = node.kind == NodeKind::filter ? find_filter(node.name) : find_test(node.name);
   if (row == nullptr) return unknown_builtin(node, scope);
   if (!check_keywords(node.arguments, node)) return {constant(Value::none()), false};
-  std::vector<Place> held;
+  Places held;
   held.push_back(node.subject == nullptr ? *block_subject_ : expression(node.subject, scope));
   std::uint32_t subject = held[0].code;
-  std::vector<const Node*> by_parameter;
+  NodeList by_parameter;
   Place place;
   if (bind_statically(*row, node.arguments, by_parameter)) {
-    std::vector<std::uint32_t> list;
+    OperandList list;
     // In the order the arguments are written, which is Python's order of evaluation.
     auto place_argument = [&](const Node* argument) {
       for (std::uint32_t i = 1; i < by_parameter.size(); ++i) {
@@ -522,11 +518,11 @@ bool Compiler::check_keywords(const Arguments& arguments, const Node& at) {
 }
 
 std::uint32_t Compiler::call_shape(const Arguments& arguments, Scope& scope, const Node& at, const Place* caller,
-                                   std::vector<Place>& held) {
+                                   Places& held) {
   CallShape shape;
   check_keywords(arguments, at);
   shape.positional = arguments.positional.size;
-  std::vector<std::uint32_t> list;
+  OperandList list;
   auto place_argument = [&](const Node* n) {
     held.push_back(expression(n, scope));
     list.push_back(held.back().code);
@@ -578,7 +574,7 @@ bool Compiler::makes_namespace(const CallNode& node, std::uint32_t number) {
 }
 
 Place Compiler::call(const CallNode& node, Scope& scope, const Place* target, const Place* caller) {
-  std::vector<Place> held;
+  Places held;
   bool method = node.callee->kind == NodeKind::get_attribute;
   const Node* object = method ? as<GetAttribute>(node.callee).object : node.callee;
   held.push_back(expression(object, scope));

@@ -132,8 +132,8 @@ void Compiler::block(const Block& node, Scope& scope) {
   }
   std::uint32_t index = 0;
   while (p_.blocks[index].name != node.name) ++index;
-  std::vector<std::uint32_t> list;
-  std::vector<Place> held;
+  OperandList list;
+  Places held;
   if (node.scoped) {
     for (const auto& [name, ident] : scope.symbols.all_stores()) {
       held.push_back(read_ident(scope, ident, &node));

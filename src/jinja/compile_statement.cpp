@@ -124,8 +124,8 @@ void Compiler::output_text(Value v, const Node* at) {
 }
 
 void Compiler::flush_text() {
-  std::vector<Value> texts;
-  texts.swap(pending_text_);  // emit() below must not come back here
+  const auto texts = pending_text_;
+  pending_text_.clear();  // emit() below must not come back here
   Value all = texts[0];
   std::size_t size = 0;
   for (const Value& v : texts) size += v.size;
@@ -180,12 +180,14 @@ void Compiler::output_choice(const Conditional& node, Scope& scope) {
 void Compiler::output_part(const Node* node, Scope& scope) {
   if (failed() || output_constant(node, scope)) return;
   if (node->kind == NodeKind::conditional) return output_choice(as<Conditional>(node), scope);
-  std::vector<const Node*> parts;
+  NodeList parts;
   bool sum = node->kind == NodeKind::binary && as<Binary>(node).op == BinaryOp::add && sum_parts(as<Binary>(node), parts);
-  if (node->kind == NodeKind::concat) parts.assign(as<Concat>(node).parts.begin(), as<Concat>(node).parts.end());
+  if (node->kind == NodeKind::concat) {
+    for (const Node* part : as<Concat>(node).parts) parts.push_back(part);
+  }
   if (sum || node->kind == NodeKind::concat) {
     std::uint32_t count = 0;
-    std::vector<Place> held;
+    Places held;
     std::uint32_t first = part_list(parts, sum, scope, count, held);
     emit(sum ? Op::emit_sum : Op::emit_join, node, 0, first, count, escape_mode(scope));
     for (Place p : held) release(p);

@@ -203,7 +203,7 @@ std::uint32_t Compiler::constant(Value v) {
   return static_cast<std::uint32_t>(p_.constants.size() - 1) | kConstant;
 }
 
-std::uint32_t Compiler::add_operands(const std::vector<std::uint32_t>& list) {
+std::uint32_t Compiler::add_operands(const OperandList& list) {
   auto first = static_cast<std::uint32_t>(p_.operands.size());
   p_.operands.insert(p_.operands.end(), list.begin(), list.end());
   return first;

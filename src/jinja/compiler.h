@@ -9,6 +9,7 @@
 #pragma once
 #include <optional>
 
+#include "base/inline_vector.h"
 #include "jinja/builtins.h"
 #include "jinja/program.h"
 #include "jinja/census.h"
@@ -22,6 +23,11 @@ struct Place {
   bool temporary = false;
   bool is_constant() const { return (code & kConstant) != 0; }
 };
+
+// Lists of one expression's parts; most are short.
+using Places = InlineVector<Place, 8>;
+using OperandList = InlineVector<std::uint32_t, 16>;
+using NodeList = InlineVector<const Node*, 8>;
 
 /// A jump target that may not be known yet.
 struct Label {
@@ -104,7 +110,7 @@ class Compiler {
   void bind(Label& label);
   void bind_to(Label& label, std::uint32_t target);
   std::uint32_t constant(Value v);
-  std::uint32_t add_operands(const std::vector<std::uint32_t>& list);
+  std::uint32_t add_operands(const OperandList& list);
   std::uint32_t variable_name(NameId name);
   void fail(ErrorCode code, const Node* at, std::string message, std::string hint = {});
   bool failed() const { return failure_.has_value(); }
@@ -130,21 +136,21 @@ class Compiler {
   Place attribute(const GetAttribute& node, Scope& scope, const Place* target);
   Place item(const GetItem& node, Scope& scope, const Place* target);
   Place slice(const GetItem& node, Scope& scope, const Place* target);
-  Place collection(Op op, const std::vector<const Node*>& parts, const Node& node, Scope& scope, const Place* target);
+  Place collection(Op op, std::span<const Node* const> parts, const Node& node, Scope& scope, const Place* target);
   Place filter_or_test(const Filter& node, Scope& scope, const Place* target);
   Place unknown_builtin(const Filter& node, Scope& scope);
-  bool bind_statically(const Builtin& row, const Arguments& arguments, std::vector<const Node*>& by_parameter) const;
+  bool bind_statically(const Builtin& row, const Arguments& arguments, NodeList& by_parameter) const;
   Place call(const CallNode& node, Scope& scope, const Place* target, const Place* caller = nullptr);
   std::uint32_t call_shape(const Arguments& arguments, Scope& scope, const Node& at, const Place* caller,
-                           std::vector<Place>& held);
+                           Places& held);
   bool makes_namespace(const CallNode& node, std::uint32_t shape);
   bool check_keywords(const Arguments& arguments, const Node& at);
   std::uint32_t site(std::string_view name);
   static constexpr std::uint32_t kMostSites = 0x7FFF;  // that fit beside the flag of set_attribute
   std::optional<std::uint32_t> direct_loop(const Node* object, Scope& scope);
-  bool sum_parts(const Binary& node, std::vector<const Node*>& parts) const;
-  std::uint32_t part_list(const std::vector<const Node*>& parts, bool checked, Scope& scope, std::uint32_t& count,
-                          std::vector<Place>& held);
+  bool sum_parts(const Binary& node, NodeList& parts) const;
+  std::uint32_t part_list(std::span<const Node* const> parts, bool checked, Scope& scope, std::uint32_t& count,
+                          Places& held);
 
   // ---- compile_condition.cpp
   void jump_when(const Node* node, bool when, Label& label, Scope& scope);
@@ -212,7 +218,7 @@ class Compiler {
   bool volatile_fold_ = false;  // folding although autoescaping is not known: no filters, no template text
   std::vector<const Block*> blocks_;
   // literal text waiting to be emitted as one constant
-  std::vector<Value> pending_text_;
+  InlineVector<Value, 8> pending_text_;
   const Node* pending_at_ = nullptr;
   const Place* block_subject_ = nullptr;  // what a filter without subject applies to: the text of its block
   bool target_of_block_ = false;          // a set block assigns, not a set statement

@@ -2,6 +2,7 @@
 #include "jinja/symbols.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/unicode.h"
 #include "base/utf8.h"
@@ -74,8 +75,8 @@ void Symbols::set_load(Ident ident, Load how, Ident alias) {
 
 void Symbols::define(NameId name, Load how, Ident alias) {
   Ident ident{level_, name};
-  auto known = std::find_if(refs_.begin(), refs_.end(), [&](const auto& ref) { return ref.first == name; });
-  if (known == refs_.end()) refs_.emplace_back(name, ident);
+  auto known = std::find_if(refs_.begin(), refs_.end(), [&](const auto& ref) { return ref.name == name; });
+  if (known == refs_.end()) refs_.push_back({name, ident});
   set_load(ident, how, alias);
 }
 
@@ -95,7 +96,7 @@ void Symbols::store(NameId name) {
   assigned_ |= bit(name);
   if (std::find(stores_.begin(), stores_.end(), name) == stores_.end()) stores_.push_back(name);
   for (const auto& ref : refs_) {
-    if (ref.first == name) return;
+    if (ref.name == name) return;
   }
   Ident outer;
   if (parent_ != nullptr && parent_->find(name, outer)) return define(name, Load::alias, outer);
@@ -116,9 +117,9 @@ void Symbols::merge_loads(const Symbols& branch, std::size_t known, bool empty_o
 }
 
 void Symbols::merge_branches(std::span<const Branch> branches) {
-  std::vector<NameId> stored;
+  InlineVector<NameId, 8> stored;
   for (const Branch& branch : branches) {
-    for (NameId name : branch.symbols.stores_) {
+    for (NameId name : branch.symbols->stores_) {
       bool known = std::find(stores_.begin(), stores_.end(), name) != stores_.end() ||
                    std::find(stored.begin(), stored.end(), name) != stored.end();
       if (!known) stored.push_back(name);
@@ -126,14 +127,14 @@ void Symbols::merge_branches(std::span<const Branch> branches) {
   }
   const std::size_t known_loads = loads_.size();
   for (const Branch& branch : branches) {
-    for (const auto& [name, ident] : branch.symbols.refs_) {
-      auto same = [n = name](const auto& ref) { return ref.first == n; };
-      if (std::find_if(refs_.begin(), refs_.end(), same) == refs_.end()) refs_.emplace_back(name, ident);
+    for (const auto& [name, ident] : branch.symbols->refs_) {
+      auto same = [n = name](const auto& ref) { return ref.name == n; };
+      if (std::find_if(refs_.begin(), refs_.end(), same) == refs_.end()) refs_.push_back({name, ident});
     }
-    merge_loads(branch.symbols, known_loads, branch.empty_one_follows);
-    read_early_ |= branch.symbols.read_early_;
+    merge_loads(*branch.symbols, known_loads, branch.empty_one_follows);
+    read_early_ |= branch.symbols->read_early_;
   }
-  stores_.insert(stores_.end(), stored.begin(), stored.end());
+  stores_.append(stored.begin(), stored.end());
   for (NameId name : stored) {
     Ident target, outer;
     find(name, target);
@@ -149,20 +150,23 @@ void Symbols::merge_branches(std::span<const Branch> branches) {
 void Symbols::visit_if(const If& node) {
   visit(node.test);
   const bool has_elifs = !node.elifs.empty(), has_else = !node.otherwise.empty();
-  std::vector<Branch> branches;
-  branches.reserve(3);
-  branches.push_back({*this, !has_elifs || !has_else});
-  for (Node* n : node.body) branches.back().symbols.visit(n);
+  Symbols body = *this;
+  std::optional<Symbols> elifs, otherwise;
+  InlineVector<Branch, 3> branches;
+  for (Node* n : node.body) body.visit(n);
+  branches.push_back({&body, !has_elifs || !has_else});
   if (has_elifs) {
-    branches.push_back({*this, !has_else});
-    for (If* n : node.elifs) branches.back().symbols.visit(n);
+    elifs.emplace(*this);
+    for (If* n : node.elifs) elifs->visit(n);
+    branches.push_back({&*elifs, !has_else});
   }
   if (has_else) {
-    branches.push_back({*this, false});
-    for (Node* n : node.otherwise) branches.back().symbols.visit(n);
+    otherwise.emplace(*this);
+    for (Node* n : node.otherwise) otherwise->visit(n);
+    branches.push_back({&*otherwise, false});
   }
   merge_branches(branches);
-  if (has_else && !has_elifs) assigned_ |= branches[0].symbols.assigned_ & branches[1].symbols.assigned_;
+  if (has_else && !has_elifs) assigned_ |= body.assigned_ & otherwise->assigned_;
 }
 
 /// A scope within this one may read, at any time from now on, what it mentions.

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/inline_vector.h"
 #include "jinja/ast.h"
 
 namespace parlance::jinja {
@@ -59,8 +60,8 @@ class Symbols {
       : names_(&names), parent_(parent), level_(level) {}
 
   std::uint32_t level() const { return level_; }
-  const std::vector<LoadEntry>& loads() const { return loads_; }
-  const std::vector<NameId>& stores() const { return stores_; }
+  std::span<const LoadEntry> loads() const { return loads_; }
+  std::span<const NameId> stores() const { return stores_; }
   /// May the value that a name has when the scope is entered be read? If not, it need not be loaded.
   bool is_read_on_entry(NameId name) const { return bit(name) == 0 || (read_early_ & bit(name)) != 0; }
   bool find(NameId name, Ident& out) const;
@@ -97,16 +98,20 @@ class Symbols {
   NameTable* names_;
   const Symbols* parent_;
   std::uint32_t level_;
-  std::vector<std::pair<NameId, Ident>> refs_;
-  std::vector<LoadEntry> loads_;
-  std::vector<NameId> stores_;
+  struct Reference {
+    NameId name;
+    Ident ident;
+  };
+  InlineVector<Reference, 8> refs_;
+  InlineVector<LoadEntry, 8> loads_;
+  InlineVector<NameId, 8> stores_;
   std::uint64_t assigned_ = 0;    ///< names that every way to here has assigned
   std::uint64_t read_early_ = 0;  ///< names that some way may read before
 };
 
 /// One way through an `if`.
 struct Symbols::Branch {
-  Symbols symbols;
+  const Symbols* symbols;
   bool empty_one_follows;
 };
 
