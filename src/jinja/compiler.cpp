@@ -285,6 +285,7 @@ bool Compiler::run(const Nodes& nodes) {
   finish_routine(root);
   compile_blocks();
   follow_jumps();
+  join_questions();
   rt_.arena.sort_log();  // so that readers need not
   return !failed();
 }
@@ -318,6 +319,19 @@ void Compiler::follow_jumps() {
   for (Instruction& i : p_.code) {
     if (!jumps(i.op)) continue;
     for (int hops = 0; hops < 8 && p_.code[i.c].op == Op::jump; ++hops) i.c = p_.code[i.c].c;
+    if (i.op == Op::jump && p_.code[i.c].op == Op::for_next) i.op = Op::go_on;
+  }
+}
+
+/// What is asked about a member is mostly asked before it is used: `if x.y is string`, `if x.y`, and then x.y. Nothing moves,
+/// so who jumps to the second of the two still finds it.
+void Compiler::join_questions() {
+  for (std::size_t at = 0; at + 1 < p_.code.size(); ++at) {
+    Instruction& question = p_.code[at];
+    const Instruction& use = p_.code[at + 1];
+    if (use.op != Op::get_attribute || use.b != question.a || use.c != question.n) continue;
+    if (question.op == Op::jump_attribute_kind) question.op = Op::jump_attribute_kind_or_get;
+    if (question.op == Op::jump_attribute_truth) question.op = Op::jump_attribute_truth_or_get;
   }
 }
 

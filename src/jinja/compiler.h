@@ -119,6 +119,7 @@ class Compiler {
   Place read_ident(Scope& scope, Ident ident, const Node* at);
   void compile_blocks();
   void follow_jumps();
+  void join_questions();
 
   // ---- compile_expression.cpp
   Place expression(const Node* node, Scope& scope, const Place* target = nullptr);

@@ -538,6 +538,24 @@ bool Machine::run() {
   CASE(jump_attribute_truth):
     if (is_true(member(r[i.a], i.n)) == (i.b != 0)) pc = code + i.c;
     CHECKED_NEXT;
+  CASE(jump_attribute_kind_or_get): {
+    const Value& v = member(r[i.a], i.n);
+    if (kind_in(v, static_cast<std::uint16_t>(i.b)) == ((i.b & kConstant) == 0)) {
+      pc = code + i.c;
+    } else {
+      r[pc++->a] = v;
+    }
+    CHECKED_NEXT;
+  }
+  CASE(jump_attribute_truth_or_get): {
+    const Value& v = member(r[i.a], i.n);
+    if (is_true(v) == (i.b != 0)) {
+      pc = code + i.c;
+    } else {
+      r[pc++->a] = v;
+    }
+    CHECKED_NEXT;
+  }
   CASE(is_kind): r[i.a] = Value::boolean(kind_in(in(i.b), i.n)); NEXT;
   CASE(jump_if_kind):
     if (kind_in(r[i.a], i.n)) pc = code + i.c;
@@ -581,6 +599,9 @@ bool Machine::run() {
     }
     if (!begin_loop(i)) return false;
     NEXT;
+  CASE(go_on):
+    running = code + i.c;
+    pc_ = pc = running + 1;
   CASE(for_next): {
     if (!step_limits(static_cast<std::uint32_t>(i.c - static_cast<std::uint32_t>(&i - code)))) return false;
     bool more = frame_->loops[i.n]->next(rt_, r[i.a]);
