@@ -26,6 +26,7 @@ COMMANDS = {  # name: build folder -> command
     "limit": lambda build: [binary("bench_hand_written", build), "limit"],
     "hand-written": lambda build: [binary("bench_hand_written", build)],
     "parlance": lambda build: [binary("bench_parlance", build)],
+    "with spans": lambda build: [binary("bench_parlance", build), "spans"],
     "minijinja": lambda build: [str(INSTALLED / "minijinja" / "release" / "minijinja-engine")],
     "hf-jinja": lambda build: ["node", str(BENCH / "peers" / "hf-jinja" / "engine.mjs")],
     "jinja2": lambda build: [
@@ -34,7 +35,7 @@ COMMANDS = {  # name: build folder -> command
     ],
 }
 
-FIXED = {"limit", "hand-written"}  # have no template to compile
+NO_COMPILE = {"limit", "hand-written", "with spans"}  # have no template to compile, or the same as another
 WARM = {"hf-jinja"}  # compiles while it runs, so its process is kept from round to round
 
 ENVIRONMENT = {

@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 import report
-from engines import BENCH, COMMANDS, FIXED, INSTALLED, ROOT, WARM, Process
+from engines import BENCH, COMMANDS, INSTALLED, NO_COMPILE, ROOT, WARM, Process
 
 REFERENCE = "jinja2"
 METRICS = ["compile", "render", "e2e"]
@@ -171,7 +171,7 @@ def measure_cell(cell, processes, args, times):
         if metric == "compile" and cell.size != args.workloads[0]:
             continue  # does not depend on the workload
         for process in ready:
-            if process.name in cell.failed or (metric == "compile" and process.name in FIXED):
+            if process.name in cell.failed or (metric == "compile" and process.name in NO_COMPILE):
                 continue
             answer = process.ask("bench", metric=metric, min_ms=args.min_ms)
             if "ns_per_op" in answer:

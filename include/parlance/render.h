@@ -56,7 +56,7 @@ struct TextRange {
 ///     continue_final         by the input  leaves the last (assistant) message open: cut after its last byte
 ///     now                    1970-01-01    what strftime_now prints
 ///     limits                 see Limits    bounds of this render
-///     want_spans             true          fill Rendering::spans (costs a tenth to a quarter of a render)
+///     want_spans             true          fill Rendering::spans (costs a tenth to a fifth of a render)
 ///     want_assistant         false         fill Rendering::assistant
 ///     ignore_tags            false         derive Rendering::assistant from provenance even where tags say it
 ///     random_seed            0             what the filter `random` draws from
