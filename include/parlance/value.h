@@ -40,7 +40,7 @@ enum class Kind : std::uint8_t {
 struct Value {
   Kind kind = Kind::undefined;
   std::uint8_t flags = 0;   ///< see the constants below
-  std::uint16_t extra = 0;  ///< unused; zero
+  std::uint16_t extra = 0;  ///< what the engine that runs notes of it; 0 in what a conversation holds
   union {
     std::uint32_t size = 0;  ///< string: bytes
     std::uint32_t origin;    ///< other kinds: origin id, 0 for none

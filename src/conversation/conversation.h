@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "base/inline_vector.h"
 #include "parlance/conversation.h"
 #include "value/document.h"
 
@@ -82,7 +83,7 @@ class SpecialTokenTexts {
  private:
   const Conversation::State& state_;
   bool found_ = false;
-  std::vector<std::string_view> by_address_;
+  InlineVector<std::string_view, 8> by_address_;
 };
 /// Takes the messages from number `count` on out again.
 void keep_messages(Conversation::State& state, std::uint32_t count);

@@ -109,7 +109,7 @@ Value Output::end_capture(Runtime& rt, Mark mark, bool markup) {
   --nested_;
   if (mark.piece > count_) return Value::invalid();  // after a recorded failure only
   StringBuilder builder(rt);
-  for (std::uint32_t i = mark.piece; i < count_; ++i) builder.append(Value::view({pieces_[i].data, pieces_[i].size}));
+  builder.append({pieces_.data() + mark.piece, count_ - mark.piece});
   count_ = mark.piece;
   bytes_ = mark.bytes - written();
   if (nested_ == 0) open_text(rt);

@@ -43,7 +43,7 @@ class Output final : public TextTarget {
   /// Makes text and spans of the pieces that wait for it; the arena's log must be sorted. In the end the text holds bytes()
   /// bytes, and there are no pieces. False (recorded) past a limit.
   bool settle(Runtime& rt);
-  /// `literal`: one more than the number of the template constant that the bytes are, if they are one.
+  /// `literal`: as Piece::literal.
   void emit(Runtime& rt, const char* data, std::uint32_t size, std::uint32_t literal = 0) {
     if (size <= room()) {
       copy_bytes(at_, data, size);
@@ -79,8 +79,8 @@ class Output final : public TextTarget {
   }
   /// Emits a string value, piece by piece.
   void emit(Runtime& rt, Value s) {
-    if (s.is_leaf()) return emit(rt, s.data, s.size);
-    for (std::uint32_t i = 0; i < s.rope->count; ++i) emit(rt, s.rope->pieces[i].data, s.rope->pieces[i].size);
+    if (s.is_leaf()) return emit(rt, s.data, s.size, s.extra);
+    for (const Piece& piece : std::span(s.rope->pieces, s.rope->count)) emit(rt, piece.data, piece.size, piece.literal);
   }
 
   /// Where a capture or a generation block began.

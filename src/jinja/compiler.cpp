@@ -199,6 +199,8 @@ std::uint32_t Compiler::constant(Value v) {
   for (std::size_t i = p_.constants.size() - scan; i < p_.constants.size(); ++i) {
     if (same_constant(p_.constants[i], v)) return static_cast<std::uint32_t>(i) | kConstant;
   }
+  const std::size_t number = p_.constants.size() + 1;
+  if (v.is_leaf()) v.extra = number <= 0xFFFF ? static_cast<std::uint16_t>(number) : std::uint16_t{0};
   p_.constants.push_back(v);
   return static_cast<std::uint32_t>(p_.constants.size() - 1) | kConstant;
 }

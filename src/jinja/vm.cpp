@@ -128,7 +128,7 @@ bool Machine::emit_leaf_pieces(const std::uint32_t* list, std::uint32_t count) {
   for (std::uint32_t k = 0; k < count; ++k) {
     const Value& v = in(list[k]);
     if (v.kind != Kind::string || v.flags != 0) return false;
-    *next = {v.data, v.size, literal(list[k])};
+    *next = {v.data, v.size, v.extra};
     next += v.size != 0;
     bytes += v.size;
   }
@@ -415,13 +415,13 @@ bool Machine::run() {
   NEXT;
   CASE(emit_text): {
     const Value& v = in(i.a);
-    output_.emit(rt_, v.data, v.size, literal(i.a));
+    output_.emit(rt_, v.data, v.size, v.extra);
     NEXT;
   }
   CASE(emit): {
     const Value& v = r[i.a];
     if (v.kind == Kind::string && v.flags == 0 && i.n == 0) {
-      output_.emit(rt_, v.data, v.size);
+      output_.emit(rt_, v.data, v.size, v.extra);
       NEXT;
     }
     if (!emit_value(v, escapes(i.n))) return false;

@@ -122,8 +122,6 @@ class Machine {
   bool escapes(std::uint32_t mode) const {
     return mode != 0 && (mode == static_cast<std::uint32_t>(EscapeMode::always) || rt_.autoescape);
   }
-  /// What Output::emit is to know of an operand: whether it is a constant, and which.
-  static std::uint32_t literal(std::uint32_t operand) { return (operand & kConstant) != 0 ? (operand & ~kConstant) + 1 : 0; }
   bool emit_value(Value v, bool escape);
   bool emit_leaf_pieces(const std::uint32_t* list, std::uint32_t count);
   bool emit_leaves(const std::uint32_t* list, std::uint32_t count);

@@ -1,6 +1,7 @@
 // LiteralSpans: the spans of a template's constants, worked out once for all its renders.
 //
-// A piece of output that is a constant (Piece::literal) has the same spans in every render, moved to where it stands.
+// A piece of output that is a constant has the same spans in every render, moved to where it stands. Which one it is, one more
+// than its number, stands in Value::extra and Piece::literal, and follows it through concatenations.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -22,17 +23,21 @@ class LiteralSpans {
 
   /// The spans of a piece, as if it stood at 0; empty if it is not a constant as a whole.
   std::span<const Span> of(const Piece& piece) const {
-    const Place& place = places_[piece.literal];
-    return {spans_.data() + place.first, place.count};
+    const Place& place = places_[row(piece)];
+    const std::span<const Span> spans(spans_.data() + place.first, place.count);
+    return spans.empty() || spans.back().end != piece.size ? std::span<const Span>() : spans;
   }
-  /// By Piece::literal, the same where it is one span only, as it mostly is: a span that ends at 0 if it is not.
-  const Span* only() const { return only_.data(); }
+  /// The same where it is one span only, as it mostly is: a span that ends elsewhere than the piece if it is not.
+  const Span& only(const Piece& piece) const { return only_[row(piece)]; }
 
  private:
   struct Place {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
   };
+  /// Go's values note something else there.
+  std::size_t row(const Piece& piece) const { return piece.literal < only_.size() ? piece.literal : 0; }
+
   // By Piece::literal, with 0 for what is no constant.
   std::vector<Place> places_ = std::vector<Place>(1);
   std::vector<Span> only_ = std::vector<Span>(1);

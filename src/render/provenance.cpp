@@ -217,13 +217,13 @@ void Provenance::append_spans(const Piece& piece, std::uint32_t at) {
 
 /// Most pieces are constants of one span, or stand in the same message as the last one: those are added here.
 char* Provenance::copy_all(std::span<const Piece> pieces, const char* text, char* to) {
-  const Span* const constants = template_.literals.only();
+  const LiteralSpans& literals = template_.literals;
   for (const Piece& next : pieces) {
     const Piece piece = next;  // so that it is known not to change while text is written
     const auto at = static_cast<std::uint32_t>(to - text);
     copy_bytes(to, piece.data, piece.size);
     to += piece.size;
-    if (const Span& constant = constants[piece.literal]; constant.end != 0) {
+    if (const Span& constant = literals.only(piece); constant.end == piece.size) {
       copy_moved(add(), constant, at);
     } else if (near_.message >= 0 && near_.hold(reinterpret_cast<std::uintptr_t>(piece.data)) && last_end_ != piece.data) {
       *add() = {at, at + piece.size, Origin::input, false, near_.message, 0, 0, piece.data};

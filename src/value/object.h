@@ -39,7 +39,7 @@ inline constexpr std::uint32_t kLinearDict = 8;
 struct Piece {
   const char* data;
   std::uint32_t size;
-  std::uint32_t literal = 0;  ///< one more than the number of the template constant it is; 0: not known to be one
+  std::uint32_t literal = 0;  ///< Value::extra of the leaf: for Jinja, which constant it is (render/literal_spans.h)
 };
 
 /// A concatenation of leaves. Ropes that extend one another share `pieces` (see string.cpp).

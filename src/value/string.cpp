@@ -43,7 +43,7 @@ void copy_pieces(Piece* out, Value s) {
   if ((s.flags & Value::kRope) != 0) {
     std::memcpy(out, s.rope->pieces, s.rope->count * sizeof(Piece));
   } else if (s.size != 0) {
-    *out = {s.data, s.size, 0};
+    *out = {s.data, s.size, s.extra};
   }
 }
 
@@ -130,6 +130,7 @@ Value rope_substring(Runtime& rt, Value s, std::size_t begin, std::size_t end) {
   pieces[0].data += begin - before;
   pieces[0].size -= static_cast<std::uint32_t>(begin - before);
   pieces[count - 1].size -= static_cast<std::uint32_t>(upto - end);
+  pieces[0].literal = pieces[count - 1].literal = 0;
   const char* flat = rope.flat == nullptr ? nullptr : rope.flat + begin;
   return rope_value(rt.arena.make<Rope>(Rope{pieces, count, flat, nullptr}), end - begin, s.flags);
 }
@@ -192,7 +193,7 @@ void StringBuilder::grow() {
   capacity_ = capacity;
 }
 
-void StringBuilder::push(const char* data, std::size_t size) {
+void StringBuilder::push(const char* data, std::size_t size, std::uint32_t literal) {
   if (size == 0) return;
   size_ += size;
   if (count_ != 0) {
@@ -200,15 +201,21 @@ void StringBuilder::push(const char* data, std::size_t size) {
     // Adjacent in memory means adjacent in the source: one piece says the same.
     if (last.data + last.size == data && std::uint64_t{last.size} + size < Runtime::kMaxText) {
       last.size += static_cast<std::uint32_t>(size);
+      last.literal = 0;
       return;
     }
   }
   if (count_ == capacity_) grow();
-  pieces_[count_++] = {data, static_cast<std::uint32_t>(size), 0};
+  pieces_[count_++] = {data, static_cast<std::uint32_t>(size), literal};
 }
 
 void StringBuilder::append(Value s) {
-  for_each_piece(s, [&](std::string_view piece) { push(piece.data(), piece.size()); });
+  if ((s.flags & Value::kRope) == 0) return push(s.data, s.size, s.extra);
+  append({s.rope->pieces, s.rope->count});
+}
+
+void StringBuilder::append(std::span<const Piece> pieces) {
+  for (const Piece& piece : pieces) push(piece.data, piece.size, piece.literal);
 }
 
 void StringBuilder::append_computed(std::string_view bytes) {
@@ -234,7 +241,11 @@ Value StringBuilder::finish(bool markup) {
     return Value::invalid();
   }
   if (count_ == 0) return leaf_value("", 0, flags);
-  if (count_ == 1) return leaf_value(pieces_[0].data, pieces_[0].size, flags);
+  if (count_ == 1) {
+    Value leaf = leaf_value(pieces_[0].data, pieces_[0].size, flags);
+    leaf.extra = static_cast<std::uint16_t>(pieces_[0].literal);
+    return leaf;
+  }
   return rope_value(rt_.arena.make<Rope>(Rope{pieces_, count_, nullptr, nullptr}), size_, flags);
 }
 

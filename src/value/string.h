@@ -4,6 +4,7 @@
 // keep the pieces; the address of every byte is its provenance (render/provenance.h). Text a builtin has
 // to write anew is `derived` and names the string (or number) it was made from.
 #pragma once
+#include <span>
 #include <string_view>
 
 #include "value/runtime.h"
@@ -80,6 +81,7 @@ class StringBuilder {
   explicit StringBuilder(Runtime& rt) : rt_(rt) {}
   /// Appends a string, sharing its pieces.
   void append(Value s);
+  void append(std::span<const Piece> pieces);
   /// Appends bytes [begin, end) of the flat text of `s`, sharing its pieces.
   void append(Value s, std::size_t begin, std::size_t end) { append(substring(rt_, s, begin, end)); }
   /// Appends one of the program's own constants (must live forever).
@@ -93,7 +95,7 @@ class StringBuilder {
   Value finish(bool markup = false);
 
  private:
-  void push(const char* data, std::size_t size);
+  void push(const char* data, std::size_t size, std::uint32_t literal = 0);
   void grow();
 
   Runtime& rt_;
