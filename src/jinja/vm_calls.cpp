@@ -23,6 +23,14 @@ char* FrameStack::push(std::size_t bytes) {
 
 // ---- frames
 
+namespace {
+/// What is stored across the border of two cache lines is slow to read back, and registers are read at once.
+char* aligned_for_value(void* memory) {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  return static_cast<char*>(memory) + (-address & (sizeof(Value) - 1));
+}
+}  // namespace
+
 Frame* Machine::new_frame(const Routine& routine, Frame* outer) {
   std::size_t registers = routine.registers * sizeof(Value);
   std::size_t loops = routine.loops * (sizeof(LoopState) + sizeof(LoopState*));
@@ -30,12 +38,13 @@ Frame* Machine::new_frame(const Routine& routine, Frame* outer) {
   std::size_t mark = stack_.mark();
   // A frame of unusual size, or one that closures refer to, lives as long as the render.
   bool keep = routine.escapes || bytes > (std::size_t{1} << 16);
-  char* memory = keep ? static_cast<char*>(rt_.arena.allocate(bytes)) : stack_.push(bytes);
-  auto* frame = new (memory) Frame;  // each field is written below or by enter()
-  memory += sizeof(Frame);
-  frame->registers = reinterpret_cast<Value*>(memory);
-  std::memset(static_cast<void*>(frame->registers), 0, registers);  // undefined values
+  char* memory = keep ? aligned_for_value(rt_.arena.allocate(bytes + sizeof(Value))) : stack_.push(bytes);
+  auto* values = reinterpret_cast<Value*>(memory);
+  std::memset(static_cast<void*>(values), 0, registers);  // undefined values
   memory += registers;
+  auto* frame = new (memory) Frame;  // each field is written below or by enter()
+  frame->registers = values;
+  memory += sizeof(Frame);
   auto* states = reinterpret_cast<LoopState*>(memory);
   memory += routine.loops * sizeof(LoopState);
   frame->loops = reinterpret_cast<LoopState**>(memory);
