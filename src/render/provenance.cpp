@@ -124,7 +124,7 @@ void Provenance::append_near(std::span<const Arena::Derived> log, Rest& rest) {
     if (!near.hold(data == nullptr ? id : reinterpret_cast<std::uintptr_t>(data))) break;
     const std::uint32_t begin = all.at(next);
     next = std::min(all.end, record->begin + record->size);
-    *span = {begin, all.at(next), Origin::derived, false, near.message, 0, id, data};
+    put_span(span, begin, all.at(next), Origin::derived, near.message, id, data);
   }
   rest.next = next;
   rest.record = static_cast<std::size_t>(record - log.data());
@@ -226,7 +226,7 @@ char* Provenance::copy_all(std::span<const Piece> pieces, const char* text, char
     if (const Span& constant = literals.only(piece); constant.end == piece.size) {
       copy_moved(add(), constant, at);
     } else if (near_.message >= 0 && near_.hold(reinterpret_cast<std::uintptr_t>(piece.data)) && last_end_ != piece.data) {
-      *add() = {at, at + piece.size, Origin::input, false, near_.message, 0, 0, piece.data};
+      put_span(add(), at, at + piece.size, Origin::input, near_.message, 0, piece.data);
       last_end_ = piece.data + piece.size;
     } else {
       append_spans(next, at);

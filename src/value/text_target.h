@@ -3,7 +3,10 @@
 //
 // Implemented by Output (engine/output.h) and Provenance (render/provenance.h). Begin reading at TextTarget::open.
 #pragma once
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "base/arena.h"
@@ -12,6 +15,25 @@
 #include "value/runtime.h"
 
 namespace parlance {
+
+/// Writes a span that is no literal, word by word: field by field it would be eight stores, and there are many spans.
+inline void put_span(Span* to, std::uint32_t begin, std::uint32_t end, Origin origin, std::int32_t message, std::uint32_t id,
+                     const char* input) {
+  static_assert(sizeof(Span) == 32 && offsetof(Span, origin) == 8 && offsetof(Span, message) == 12 &&
+                offsetof(Span, input_id) == 20 && offsetof(Span, input) == 24);
+  if constexpr (std::endian::native != std::endian::little || sizeof input != 8) {
+    *to = {begin, end, origin, false, message, 0, id, input};
+  } else {
+    const auto put = [to](std::size_t at, std::uint64_t low, std::uint64_t high) {
+      const std::uint64_t word = low | high << 32;
+      std::memcpy(reinterpret_cast<char*>(to) + at, &word, sizeof word);
+    };
+    put(0, begin, end);
+    put(8, static_cast<std::uint64_t>(origin), static_cast<std::uint32_t>(message));
+    put(16, 0, id);
+    put(24, reinterpret_cast<std::uintptr_t>(input), 0);
+  }
+}
 
 /// Makes spans in the order of the prompt.
 class SpanMaker {
@@ -24,8 +46,8 @@ class SpanMaker {
     if (next_ == end_ || !near.hold(by_id ? source.id : reinterpret_cast<std::uintptr_t>(source.data))) {
       return append_from_afar(base, begin, end, source);
     }
-    *next_++ = {static_cast<std::uint32_t>(begin - base), static_cast<std::uint32_t>(end - base),
-                Origin::derived, false, near.message, 0, source.id, source.data};
+    put_span(next_++, static_cast<std::uint32_t>(begin - base), static_cast<std::uint32_t>(end - base), Origin::derived,
+             near.message, source.id, source.data);
   }
   /// Copies pieces to the place `at` of the text that begins at `text`, and appends their spans. Returns where they end. Only
   /// where the arena's log is sorted.
