@@ -103,6 +103,7 @@ std::string path_of_id(const Conversation::State& state, std::uint32_t origin) {
 }
 
 bool SpecialTokenTexts::cover(const char* address) {
+  constexpr std::size_t kFew = 8;  // what need not be sorted
   const auto by_begin = [](std::string_view a, std::string_view b) { return before(a.data(), b.data()); };
   if (!found_) {
     found_ = true;
@@ -110,7 +111,10 @@ bool SpecialTokenTexts::cover(const char* address) {
       const bool is_token = entry.value.is_leaf() && leaf_text(entry.key).ends_with("_token");
       if (is_token) by_address_.push_back(leaf_text(entry.value));
     }
-    std::sort(by_address_.begin(), by_address_.end(), by_begin);
+    if (by_address_.size() > kFew) std::sort(by_address_.begin(), by_address_.end(), by_begin);
+  }
+  if (by_address_.size() <= kFew) {
+    return std::any_of(by_address_.begin(), by_address_.end(), [address](std::string_view text) { return covers(text, address); });
   }
   const auto after = std::upper_bound(by_address_.begin(), by_address_.end(), std::string_view(address, 0), by_begin);
   return after != by_address_.begin() && covers(*(after - 1), address);

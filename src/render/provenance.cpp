@@ -12,6 +12,8 @@
 namespace parlance {
 
 bool looks_like_control(std::string_view bytes) {
+  constexpr std::string_view kShortest = "<||>";
+  if (bytes.size() < kShortest.size()) return false;
   for (std::size_t at = bytes.find('<'); at != bytes.npos; at = bytes.find('<', at + 1)) {
     std::string_view rest = bytes.substr(at + 1);
     if (rest.starts_with("|") && rest.find("|>", 1) != rest.npos) return true;
@@ -32,60 +34,50 @@ void Provenance::grow() {
   end_ = into_.spans_.get() + capacity;
 }
 
-Span Provenance::literal_span(const char* address) const {
-  Span span;
+// A span is filled where it stands, ends apart: what is returned by value is copied before it has reached the cache.
+
+void Provenance::describe_literal(const char* address, Span& span) const {
   span.origin = Origin::literal;
   span.template_begin = static_cast<std::uint32_t>(address - template_.text.data());
-  return span;
 }
 
 /// What a byte is, seen from where it is now: as it stands in the template or the input, or derived from either. What was
 /// derived twice may be made of more than the place that its first byte leads to.
-Span Provenance::span_at(const char* address, int hops) {
-  Span span;
-  std::uint32_t id = 0;
-  while (hops-- > 0) {
-    if (in_template(address)) {
-      span = literal_span(address);
-      span.input_id = id;
-      return span;
-    }
+void Provenance::describe_byte(const char* address, Span& span) {
+  constexpr int kMostHops = 64;  // a text derived from a derived text and so on
+  for (int hops = 0; hops < kMostHops; ++hops) {
+    if (in_template(address)) return describe_literal(address, span);
     if (in_input(address, span.message)) {
       span.origin = Origin::input;
       span.input = address;
-      span.input_id = id;
-      return span;
+      return;
     }
     const Arena::Derived* derived = arena_.find_sorted_derived(address);
-    if (derived != nullptr) id = kMixedSource;
+    if (derived != nullptr) span.input_id = kMixedSource;
     if (derived == nullptr) derived = template_.arena.find_sorted_derived(address);
     if (derived == nullptr) break;
-    if (derived->source_data == nullptr) {
-      span = derived_from_afar(derived->source(), {});
-      if (id != 0 && span.input_id == kNumberSource) span.input_id = 0;  // a number's text, made into another
-      return span;
-    }
+    if (derived->source_data == nullptr) return describe_number(derived->source_id, span);
     address = derived->source_data;
   }
-  return span;
+  span.input_id = 0;
 }
 
-/// The span of bytes made from `source`, without its place in the prompt.
-Span Provenance::derived_from_afar(TextSource source, std::string_view bytes) {
-  Span span;
-  if (source.data == nullptr) {
-    if (source.id == kNumberSource) span.input_id = kNumberSource;
-    if (source.id == 0 || source.id >= kProgramSource || !in_input(source.id, span.message)) return span;
-    span.origin = Origin::derived;
-    span.input_id = source.id;
-    return span;
-  }
-  constexpr int kMostHops = 64;  // a text derived from a derived text and so on
-  span = span_at(source.data, kMostHops);
+/// What was made from a number or a container; from a number's text, made into another, if there is an id already.
+void Provenance::describe_number(std::uint32_t id, Span& span) {
+  const bool again = span.input_id != 0;
+  span.input_id = id == kNumberSource && !again ? kNumberSource : 0;
+  if (id == 0 || id >= kProgramSource || !in_input(id, span.message)) return;
+  span.origin = Origin::derived;
+  span.input_id = id;
+}
+
+/// Fills a new span with what is known of bytes made from `source`.
+void Provenance::describe(TextSource source, std::string_view bytes, Span& span) {
+  if (source.data == nullptr) return describe_number(source.id, span);
+  describe_byte(source.data, span);
   if (source.id != 0) span.input_id = source.id;
   if (span.origin == Origin::input) span.origin = Origin::derived;
   if (span.origin == Origin::literal) span.control = looks_like_control(bytes);
-  return span;
 }
 
 /// The number of the first record at or after `address`. Pieces mostly come in the order they were made, so it mostly is
@@ -131,37 +123,38 @@ void Provenance::append_near(std::span<const Arena::Derived> log, Rest& rest) {
   next_ = span;
 }
 
-void Provenance::append_derived(const Piece& piece, std::uint32_t at) {
-  const bool own = arena_.holds_text(piece.data);
+/// `own`: it was made by this render, not by the compiler.
+void Provenance::append_derived(const Piece& piece, std::uint32_t at, bool own) {
   const std::span<const Arena::Derived> log = own ? arena_.sorted_derived() : template_.arena.sorted_derived();
   const auto low = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(piece.data));
   Rest rest{piece.data, piece.data + piece.size, first_record(log, piece.data, own ? record_ : log.size()), at - low};
-  for (append_near(log, rest); rest.next < rest.end; append_near(log, rest)) {
+  append_near(log, rest);
+  while (rest.next < rest.end) {
     const char* const begin = rest.next;
-    Span* const span = add();
+    Span* const span = add_empty();
     if (rest.record < log.size() && log[rest.record].begin <= begin) {
       const Arena::Derived& record = log[rest.record++];
       rest.next = std::min(rest.end, record.begin + record.size);
-      *span = derived_from_afar(record.source(), {begin, static_cast<std::size_t>(rest.next - begin)});
+      describe(record.source(), {begin, static_cast<std::size_t>(rest.next - begin)}, *span);
       if (own && span->origin == Origin::literal) span->input_id = kMixedSource;
     } else {  // between records stand the engine's own bytes
       rest.next = rest.record < log.size() ? std::min(rest.end, log[rest.record].begin) : rest.end;
-      *span = {};
       if (!own && !template_.arena.holds_text(piece.data)) span->input_id = kProgramSource;
     }
     span->begin = rest.at(begin);
     span->end = rest.at(rest.next);
+    if (span->origin == Origin::derived) append_near(log, rest);
   }
   if (own) record_ = rest.record;
 }
 
 /// What SpanMaker::append_derived cannot say at once.
 void Provenance::append_from_afar(const char* base, const char* begin, const char* end, TextSource source) {
-  Span span = derived_from_afar(source, {begin, static_cast<std::size_t>(end - begin)});
-  if (span.origin == Origin::literal) span.input_id = kMixedSource;
-  span.begin = static_cast<std::uint32_t>(begin - base);
-  span.end = static_cast<std::uint32_t>(end - base);
-  *add() = span;
+  Span* const span = add_empty();
+  describe(source, {begin, static_cast<std::size_t>(end - begin)}, *span);
+  if (span->origin == Origin::literal) span->input_id = kMixedSource;
+  span->begin = static_cast<std::uint32_t>(begin - base);
+  span->end = static_cast<std::uint32_t>(end - base);
 }
 
 void Provenance::append_input(const Piece& piece, std::uint32_t at, std::int32_t message) {
@@ -202,16 +195,18 @@ void Provenance::append_spans(const Piece& piece, std::uint32_t at) {
   } else if (near_.hold(reinterpret_cast<std::uintptr_t>(piece.data))) {
     append_input(piece, at, near_.message);
   } else if (in_template(piece.data)) {
-    Span span = literal_span(piece.data);
-    span.begin = at;
-    span.end = at + piece.size;
-    span.control = looks_like_control({piece.data, piece.size});
-    *add() = span;
+    Span* const span = add_empty();
+    describe_literal(piece.data, *span);
+    span->begin = at;
+    span->end = at + piece.size;
+    span->control = looks_like_control({piece.data, piece.size});
+  } else if (arena_.holds_text(piece.data)) {
+    append_derived(piece, at, true);
   } else if (std::int32_t message = -1;
              !template_.arena.holds_text(piece.data) && in_input(piece.data, message)) {
     append_input(piece, at, message);
   } else {
-    append_derived(piece, at);
+    append_derived(piece, at, false);
   }
 }
 

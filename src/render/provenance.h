@@ -50,16 +50,22 @@ class Provenance final : public SpanMaker {
     if (next_ == end_) grow();
     return next_++;
   }
+  Span* add_empty() {
+    Span* const span = add();
+    *span = {};
+    return span;
+  }
   void grow();
   void append_from_afar(const char* base, const char* begin, const char* end, TextSource source) override;
   void append_input(const Piece& piece, std::uint32_t at, std::int32_t message);
-  void append_derived(const Piece& piece, std::uint32_t at);
+  void append_derived(const Piece& piece, std::uint32_t at, bool own);
   struct Rest;
   void append_near(std::span<const Arena::Derived> log, Rest& rest);
   std::size_t first_record(std::span<const Arena::Derived> log, const char* address, std::size_t guess) const;
-  Span derived_from_afar(TextSource source, std::string_view bytes);
-  Span span_at(const char* address, int hops);
-  Span literal_span(const char* address) const;
+  void describe(TextSource source, std::string_view bytes, Span& span);
+  void describe_byte(const char* address, Span& span);
+  void describe_number(std::uint32_t id, Span& span);
+  void describe_literal(const char* address, Span& span) const;
   bool in_input(const char* address, std::int32_t& message) {
     auto key = reinterpret_cast<std::uintptr_t>(address);
     if (!near_.hold(key) && !storage_.neighbours(messages_, address, near_)) return find_place(conversation_, address, message);
