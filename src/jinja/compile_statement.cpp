@@ -194,6 +194,7 @@ void Compiler::output_part(const Node* node, Scope& scope) {
     return;
   }
   Place place = expression(node, scope);
+  if (failed()) return;
   if (node->kind == NodeKind::filter && writes_to_output(p_.code.back())) {
     p_.code.back().op = Op::emit_filter;
     p_.code.back().n = escape_mode(scope);

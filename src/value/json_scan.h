@@ -131,6 +131,15 @@ struct Block {
     return hits(_mm_set_epi64x(static_cast<long long>(b), static_cast<long long>(a))) == 0;
   }
 };
+/// The bytes to escape among 64, a bit for each.
+template <typename Mode>
+std::uint64_t chunk_hits(const char* in) {
+  std::uint64_t hits = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    hits |= Block<Mode>::hits(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + std::size_t{16} * i))) << 16 * i;
+  }
+  return hits;
+}
 #else
 template <typename Mode>
 struct Block {
@@ -189,6 +198,37 @@ const char* escape_blocks(const char* in, const char* end, char*& out) {
   return in;
 }
 
+#if defined(__SSE2__)
+/// Copies at most 64 bytes, in whole vectors: reads and writes 32 bytes at least, and 64 at most.
+inline char* copy_gap(const char* in, std::size_t size, char* out) {
+  std::memcpy(out, in, 32);
+  if (size > 32) std::memcpy(out + 32, in + 32, 32);
+  return out + size;
+}
+
+/// The same as escape_blocks() for long text, by 64 bytes: where the escapes are is known for all of them before the first is
+/// written, so that no load waits for where the one before ended.
+template <typename Mode>
+const char* escape_chunks(const char* in, const char* end, char*& out) {
+  static_assert(!Mode::kAscii, "a character is one hit");
+  constexpr std::size_t kChunk = 64;
+  constexpr std::size_t kAhead = 32;  // what copy_gap may read behind a chunk
+  char* to = out;
+  for (; static_cast<std::size_t>(end - in) >= kChunk + kAhead; in += kChunk) {
+    const char* from = in;
+    for (std::uint64_t hits = chunk_hits<Mode>(in); hits != 0; hits &= hits - 1) {
+      const char* const at = in + std::countr_zero(hits);
+      to = copy_gap(from, static_cast<std::size_t>(at - from), to);
+      write_escape<Mode>(at, end, to);
+      from = at + 1;
+    }
+    to = copy_gap(from, static_cast<std::size_t>(in + kChunk - from), to);
+  }
+  out = to;
+  return in;
+}
+#endif
+
 /// Copies fewer than 16 bytes by loads that overlap, if none of them needs an escape.
 template <typename Mode>
 [[gnu::always_inline]] inline bool copy_clean(const char* in, std::size_t size, char* out) {
@@ -235,7 +275,10 @@ template <typename Mode>
 char* escape_json(std::string_view text, char* out) {
   const char* const end = text.data() + text.size();
   const char* in = text.data();
-  if (text.size() >= Block<Mode>::kSize) in = escape_blocks<Mode>(in, end, out);
+#if defined(__SSE2__)
+  if constexpr (!Mode::kAscii) in = escape_chunks<Mode>(in, end, out);
+#endif
+  if (static_cast<std::size_t>(end - in) >= Block<Mode>::kSize) in = escape_blocks<Mode>(in, end, out);
   const auto left = static_cast<std::size_t>(end - in);
   return copy_clean<Mode>(in, left, out) ? out + left : escape_bytes<Mode>(in, end, out);
 }

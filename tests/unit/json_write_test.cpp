@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <memory>
+#include <random>
 #include <string>
 #include <string_view>
 
@@ -303,6 +304,23 @@ TEST(JsonScan, FindsEveryByteAtEveryPlace) {
       }
     }
   }
+}
+
+TEST(JsonScan, LongTextsWithFewAndManyEscapes) {
+  std::mt19937 random(17);
+  constexpr std::string_view kOdd = "\n\"\\\x01<&'\x7F\t";
+  for (std::size_t size = 60; size <= 420; size += 3) {
+    for (const unsigned gap : {1, 2, 5, 17, 40, 90}) {
+      std::string text(size, 'x');
+      for (char& c : text) {
+        c = random() % gap == 0 ? kOdd[random() % kOdd.size()] : static_cast<char>('a' + random() % 26);
+      }
+      check_scan<json_scan::Plain>(text);
+      check_scan<json_scan::Html>(text);
+      check_scan<json_scan::AsciiHtml>(text);
+    }
+  }
+  check_scan<json_scan::Plain>(std::string(300, '\x01'));
 }
 
 TEST(JsonScan, CutsBetweenCharacters) {
