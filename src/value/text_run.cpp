@@ -20,6 +20,7 @@ TextRun::TextRun(Runtime& rt, TextTarget* target)
   begin_ = target_->begin();
   at_ = logged_ = target_->at();
   end_ = target_->end();
+  offset_ = static_cast<std::size_t>(at_ - begin_);
 }
 
 /// A new run in the arena mostly continues the last one in memory; then the builder makes them one piece.
@@ -46,14 +47,13 @@ bool TextRun::extend(std::size_t bytes) {
 void TextRun::close() {
   if (begin_ == nullptr) return;
   if (logging_ && at_ != logged_) log();
+  rt_.charge_bytes(static_cast<std::size_t>(at_ - begin_) - offset_);
   if (target_ != nullptr) {
     target_->close(at_);
   } else {
     if (logging_) rt_.arena.end_run();
     rt_.arena.shrink_text(static_cast<std::size_t>(end_ - at_));
-    const std::string_view run(begin_, static_cast<std::size_t>(at_ - begin_));
-    rt_.charge_bytes(run.size());
-    pieces_.append(Value::view(run));
+    pieces_.append(Value::view({begin_, static_cast<std::size_t>(at_ - begin_)}));
   }
   begin_ = at_ = end_ = logged_ = nullptr;
 }

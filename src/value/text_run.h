@@ -78,6 +78,7 @@ class TextRun {
   char* at_ = nullptr;
   char* end_ = nullptr;
   char* logged_ = nullptr;
+  std::size_t offset_ = 0;  ///< of the first byte that is put, from begin_
   std::size_t next_size_;
   StringBuilder pieces_;
 };
