@@ -177,6 +177,19 @@ void Compiler::output_choice(const Conditional& node, Scope& scope) {
   bind(otherwise);  // an undefined value prints nothing
 }
 
+namespace {
+/// Is this the filter that uses Call::target?
+bool is_json(const Node* node) { return node->kind == NodeKind::filter && as<Filter>(node).name == "tojson"; }
+bool is_text(const Node* node) { return node->kind == NodeKind::constant && as<Constant>(node).value.is_string(); }
+}  // namespace
+
+/// May the parts of a chain be put out one by one? They are texts and JSON, so no part can fail because of another, and
+/// JSON by itself goes straight to the prompt.
+bool Compiler::parts_stand_alone(const NodeList& parts, const Scope& scope) const {
+  return escape_mode(scope) == 0 && std::any_of(parts.begin(), parts.end(), is_json) &&
+         std::all_of(parts.begin(), parts.end(), [](const Node* part) { return is_json(part) || is_text(part); });
+}
+
 void Compiler::output_part(const Node* node, Scope& scope) {
   if (failed() || output_constant(node, scope)) return;
   if (node->kind == NodeKind::conditional) return output_choice(as<Conditional>(node), scope);
@@ -184,6 +197,10 @@ void Compiler::output_part(const Node* node, Scope& scope) {
   bool sum = node->kind == NodeKind::binary && as<Binary>(node).op == BinaryOp::add && sum_parts(as<Binary>(node), parts);
   if (node->kind == NodeKind::concat) {
     for (const Node* part : as<Concat>(node).parts) parts.push_back(part);
+  }
+  if (parts_stand_alone(parts, scope)) {
+    for (const Node* part : parts) output_part(part, scope);
+    return;
   }
   if (sum || node->kind == NodeKind::concat) {
     std::uint32_t count = 0;
@@ -195,18 +212,13 @@ void Compiler::output_part(const Node* node, Scope& scope) {
   }
   Place place = expression(node, scope);
   if (failed()) return;
-  if (node->kind == NodeKind::filter && writes_to_output(p_.code.back())) {
+  if (is_json(node) && p_.code.back().op == Op::filter) {
     p_.code.back().op = Op::emit_filter;
     p_.code.back().n = escape_mode(scope);
   } else {
     emit(Op::emit, node, place.code, 0, 0, escape_mode(scope));
   }
   release(place);
-}
-
-/// Is this a filter that uses Call::target?
-bool Compiler::writes_to_output(const Instruction& last) const {
-  return last.op == Op::filter && p_.bound[last.c].row->name == "tojson";
 }
 
 void Compiler::output(const Output& node, Scope& scope) {

@@ -166,7 +166,7 @@ class Compiler {
   void output_part(const Node* node, Scope& scope);
   bool output_constant(const Node* node, Scope& scope);
   void output_choice(const Conditional& node, Scope& scope);
-  bool writes_to_output(const Instruction& last) const;
+  bool parts_stand_alone(const NodeList& parts, const Scope& scope) const;
   void output_text(Value v, const Node* at);
   void flush_text();
   void for_loop(const For& node, Scope& scope);
