@@ -83,7 +83,9 @@ Value repeat_string(Runtime& rt, Value s, std::uint64_t times) {
   const bool markup = s.is_markup();
   const std::uint64_t pieces = s.is_leaf() ? 1 : s.rope->count;
   if (times >= Runtime::kMaxText / std::max<std::uint64_t>(s.size, 1)) {
-    if (times > static_cast<std::uint64_t>(INT64_MAX) / length(rt, s)) {
+    const std::size_t characters = length(rt, s);
+    if (rt.failed()) return Value::invalid();
+    if (times > static_cast<std::uint64_t>(INT64_MAX) / characters) {
       return rt.fail(ErrorCode::overflow, "repeated string is too long", s);
     }
     rt.reserve(Runtime::kMaxText);

@@ -112,6 +112,15 @@ TEST(Arithmetic, UndefinedIsAskedAsJinjaDoes) {
   EXPECT_EQ(w.shown(negate(w.rt, x)), "UndefinedError: 'x' is undefined");
 }
 
+TEST(Arithmetic, RepeatingStopsWhereTheStepsEnd) {
+  ValueWorld w;
+  const std::string text(100, 'x');
+  w.rt.steps_left = 1;  // counting the characters takes three
+  EXPECT_TRUE(w.shown(binary(w.rt, Op::multiply, str(text), integer(std::int64_t{1} << 60))).starts_with("TimeoutError"));
+  EXPECT_EQ(w.shown(binary(w.rt, Op::multiply, str(text), integer(std::int64_t{1} << 60))),
+            "OverflowError: repeated string is too long");
+}
+
 TEST(Arithmetic, Unary) {
   ValueWorld w;
   EXPECT_EQ(w.shown(negate(w.rt, Value::boolean(true))), "-1");
