@@ -68,7 +68,11 @@ NodeId Schema::in_any_order(const Shape& shape, const MemberWriter& writer, cons
     note(schema, "properties", "too many for any order: they come as declared", true);
     return kNone;
   }
-  if (!context_.shared.spend(std::size_t{1} << std::min(count, kMostCounted))) return kNone;
+  const std::size_t each = std::min(count, kMostCounted);
+  if (!context_.shared.spend((each + 1) << each)) {  // a rule for each set of members, with what may follow
+    note(schema, "properties", "too much work for any order: they come as declared", true);
+    return kNone;
+  }
   AnyOrder order(ir_, writer.separator, name);
   std::vector<NodeId> free = {all.other};
   for (const Members::One& one : all.declared) {
