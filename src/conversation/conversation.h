@@ -83,7 +83,8 @@ class SpecialTokenTexts {
  private:
   const Conversation::State& state_;
   bool found_ = false;
-  InlineVector<std::string_view, 8> by_address_;
+  static constexpr std::size_t kFew = 8;  ///< what need not be sorted
+  InlineVector<std::string_view, kFew> by_address_;
 };
 /// Takes the messages from number `count` on out again.
 void keep_messages(Conversation::State& state, std::uint32_t count);

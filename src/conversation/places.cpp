@@ -103,7 +103,6 @@ std::string path_of_id(const Conversation::State& state, std::uint32_t origin) {
 }
 
 bool SpecialTokenTexts::cover(const char* address) {
-  constexpr std::size_t kFew = 8;  // what need not be sorted
   const auto by_begin = [](std::string_view a, std::string_view b) { return before(a.data(), b.data()); };
   if (!found_) {
     found_ = true;

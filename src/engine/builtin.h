@@ -110,11 +110,13 @@ struct Builtin {
   std::string_view sentence;    ///< what it gives, one sentence
   std::string_view example;     ///< a template expression and its result: "{{ 'a'|upper }} -> A"
   Signature bound{};
+  bool writes_to_target;        ///< it uses Call::target, and its result is text
 
   consteval Builtin(std::string_view name_in, std::string_view aliases_in, std::string_view parameters_in,
-                    BuiltinFunction run_in, std::string_view sentence_in, std::string_view example_in)
+                    BuiltinFunction run_in, std::string_view sentence_in, std::string_view example_in,
+                    bool writes_to_target_in = false)
       : name(name_in), aliases(aliases_in), parameters(parameters_in), run(run_in), sentence(sentence_in),
-        example(example_in), bound(signature(parameters_in)) {}
+        example(example_in), bound(signature(parameters_in)), writes_to_target(writes_to_target_in) {}
 };
 
 /// The row with this name or alias, or null.

@@ -19,14 +19,14 @@ void Output::write_into(std::unique_ptr<char[]>& text, std::size_t& capacity, st
   spans_ = spans;
   capacity_ = capacity;
   begin_ = at_ = text.get();
-  end_ = spans == nullptr ? begin_ + capacity_ : at_;
+  room_end_ = spans == nullptr ? begin_ + capacity_ : at_;
   makes_pieces_ = spans != nullptr;
 }
 
 bool Output::settle(Runtime& rt) {
   const auto size = static_cast<std::size_t>(bytes_);
   if (size > capacity_ - written() && !grow_text(rt, size)) return false;
-  at_ = end_ = spans_->copy_all({pieces_.data(), count_}, begin_, at_);
+  at_ = room_end_ = spans_->copy_all({pieces_.data(), count_}, begin_, at_);
   count_ = 0;
   bytes_ = 0;
   return true;
@@ -39,13 +39,21 @@ bool Output::open(Runtime& rt) {
   return spans_ == nullptr || (rt.arena.log_is_sorted() && settle(rt));
 }
 
+/// What is asked for is room for the worst case, so it may go past the limit; what was written may not.
 bool Output::extend(Runtime& rt, char* at, std::size_t bytes) {
   at_ = at;
-  return grow_text(rt, bytes);
+  if (written() > rt.limits.output_bytes) {
+    fail_output_limit(rt);
+    return false;
+  }
+  if (rt.failed()) return false;
+  grow_to(rt, written() + bytes);
+  return true;
 }
 
-void Output::close(char* at) {
+void Output::close(Runtime& rt, char* at) {
   at_ = at;
+  if (written() > rt.limits.output_bytes) fail_output_limit(rt);
   if (spans_ != nullptr) close_text();
 }
 
@@ -60,30 +68,34 @@ void Output::emit_long(Runtime& rt, const char* data, std::uint32_t size) {
 
 /// Past the limit the failure is recorded; the VM sees it at its next check.
 bool Output::grow_text(Runtime& rt, std::size_t size) {
-  constexpr std::size_t kLeast = 4096;
-  const std::size_t used = written();
   if (rt.failed()) return false;
-  if (used + size > rt.limits.output_bytes) {
+  if (written() + size > rt.limits.output_bytes) {
     fail_output_limit(rt);
     return false;
   }
-  // Twice as much, but no more than a prompt may have: `used + size` is within that.
+  grow_to(rt, written() + size);
+  return true;
+}
+
+/// Room for `least` bytes. Twice as much as before, but no more than a prompt may have, if that is enough.
+void Output::grow_to(const Runtime& rt, std::size_t least) {
+  constexpr std::size_t kLeast = 4096;
+  const std::size_t used = written();
   const std::size_t most = static_cast<std::size_t>(std::min<std::uint64_t>(rt.limits.output_bytes, SIZE_MAX));
-  const std::size_t capacity = std::max(std::min(std::max(kLeast, capacity_ * 2), most), used + size);
+  const std::size_t capacity = std::max(std::min(std::max(kLeast, capacity_ * 2), most), least);
   auto grown = std::make_unique_for_overwrite<char[]>(capacity);
   if (used != 0) std::memcpy(grown.get(), begin_, used);
   *text_ = std::move(grown);
   *text_capacity_ = capacity_ = capacity;
   begin_ = text_->get();
   at_ = begin_ + used;
-  end_ = spans_ == nullptr ? begin_ + capacity_ : at_;
-  return true;
+  room_end_ = spans_ == nullptr ? begin_ + capacity_ : at_;
 }
 
 /// After the outermost capture: what it left, as a generation block does, is text.
 void Output::open_text(Runtime& rt) {
   if (text_ == nullptr || spans_ != nullptr) return;
-  end_ = begin_ + capacity_;
+  room_end_ = begin_ + capacity_;
   makes_pieces_ = false;
   const std::uint32_t count = count_;
   count_ = 0;

@@ -32,7 +32,7 @@ class Output final : public TextTarget {
     nested_ = 0;
     makes_pieces_ = true;
     text_ = nullptr;
-    begin_ = at_ = end_ = nullptr;
+    begin_ = at_ = room_end_ = nullptr;
     capacity_ = 0;
     spans_ = nullptr;
     generation_.clear();
@@ -57,14 +57,10 @@ class Output final : public TextTarget {
     }
   }
   /// How many bytes may be copied to at() instead of being emitted; put() says what was. Otherwise pieces are made, or room.
-  std::size_t room() const { return static_cast<std::size_t>(end_ - at_); }
+  std::size_t room() const { return static_cast<std::size_t>(room_end_ - at_); }
   void put(char* end) { at_ = end; }
   bool makes_pieces() const { return makes_pieces_; }
 
-  // TextTarget
-  bool open(Runtime& rt) override;
-  bool extend(Runtime& rt, char* at, std::size_t bytes) override;
-  void close(char* at) override;
   /// Room for so many pieces behind those that are there; take() makes some of them part of the output. Null after a failure.
   Piece* room_for(Runtime& rt, std::uint32_t count) {
     while (pieces_.size() - count_ < count) {
@@ -106,6 +102,10 @@ class Output final : public TextTarget {
     if (--nested_ == 0) open_text(rt);
   }
 
+  bool open(Runtime& rt) override;
+  bool extend(Runtime& rt, char* at, std::size_t bytes) override;
+  void close(Runtime& rt, char* at) override;
+
   bool is_capturing() const { return nested_ != 0; }
   /// Of pieces and text together.
   std::uint64_t bytes() const { return bytes_ + written(); }
@@ -117,17 +117,18 @@ class Output final : public TextTarget {
   void emit_long(Runtime& rt, const char* data, std::uint32_t size);
   void grow(Runtime& rt);
   bool grow_text(Runtime& rt, std::size_t size);
+  void grow_to(const Runtime& rt, std::size_t least);
   std::uint64_t written() const { return static_cast<std::uint64_t>(at_ - begin_); }
   /// While pieces are made there is no room for text.
   void close_text() {
-    end_ = at_;
+    room_end_ = at_;
     makes_pieces_ = true;
   }
   void open_text(Runtime& rt);
 
   std::unique_ptr<char[]>* text_ = nullptr;  ///< what is written into, if it is
   std::size_t* text_capacity_ = nullptr;
-  char* end_ = nullptr;  ///< where room() ends
+  char* room_end_ = nullptr;  ///< where room() ends: end() only where nothing but text is made
   bool makes_pieces_ = true;
   std::vector<Piece> pieces_;
   std::uint32_t count_ = 0;

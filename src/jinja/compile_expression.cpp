@@ -228,9 +228,10 @@ bool Compiler::sum_parts(const Binary& node, NodeList& parts) const {
   }
   parts.push_back(left);
   std::reverse(parts.begin(), parts.end());
-  auto is_text = [](const Node* n) { return n->kind == NodeKind::constant && as<Constant>(n).value.is_string(); };
   // Only then is the first addition, and so each further one, an addition of strings.
-  return parts.size() > 1 && (is_text(parts[0]) || is_text(parts[1]));
+  const bool are_texts = parts.size() > 1 && (is_text(parts[0]) || is_text(parts[1]));
+  if (!are_texts) parts.clear();
+  return are_texts;
 }
 
 /// Can evaluating `node` fail in another way than a + of strings, so that the order of the failures shows?

@@ -123,6 +123,24 @@ void Compiler::output_text(Value v, const Node* at) {
   pending_text_.push_back(v);
 }
 
+/// A copy of what the compiler made itself comes from where each part of that came from.
+void Compiler::log_copy(const char* copy, Value v) {
+  Arena& arena = rt_.arena;
+  if (!arena.holds_text(v.data)) return arena.log_derived(copy, v.size, {v.data, 0});
+  arena.sort_log();
+  const char* const end = v.data + v.size;
+  const auto log = arena.sorted_derived();
+  auto ends_before = [](const Arena::Derived& record, const char* address) { return record.begin + record.size <= address; };
+  const auto first = static_cast<std::size_t>(std::lower_bound(log.begin(), log.end(), v.data, ends_before) - log.begin());
+  for (std::size_t i = first; i < log.size(); ++i) {
+    const Arena::Derived record = arena.sorted_derived()[i];  // logging moves the log
+    if (record.begin >= end) return;
+    const char* const from = std::max(record.begin, v.data);
+    const char* const to = std::min(record.begin + record.size, end);
+    arena.log_derived(copy + (from - v.data), static_cast<std::size_t>(to - from), record.source());
+  }
+}
+
 void Compiler::flush_text() {
   const auto texts = pending_text_;
   pending_text_.clear();  // emit() below must not come back here
@@ -134,7 +152,7 @@ void Compiler::flush_text() {
     all = Value::view({copy, size});
     for (const Value& v : texts) {
       std::memcpy(copy, v.data, v.size);
-      rt_.arena.log_derived(copy, v.size, {v.data, 0});
+      log_copy(copy, v);
       copy += v.size;
     }
   }
@@ -178,16 +196,17 @@ void Compiler::output_choice(const Conditional& node, Scope& scope) {
 }
 
 namespace {
-/// Is this the filter that uses Call::target?
-bool is_json(const Node* node) { return node->kind == NodeKind::filter && as<Filter>(node).name == "tojson"; }
-bool is_text(const Node* node) { return node->kind == NodeKind::constant && as<Constant>(node).value.is_string(); }
+bool writes_to_target(const Node* node) {
+  const Builtin* row = node->kind == NodeKind::filter ? find_filter(as<Filter>(node).name) : nullptr;
+  return row != nullptr && row->writes_to_target;
+}
 }  // namespace
 
-/// May the parts of a chain be put out one by one? They are texts and JSON, so no part can fail because of another, and
-/// JSON by itself goes straight to the prompt.
+/// May the parts of a chain be put out one by one? They are texts and what writes text to the prompt, so no part can fail
+/// because of another.
 bool Compiler::parts_stand_alone(const NodeList& parts, const Scope& scope) const {
-  return escape_mode(scope) == 0 && std::any_of(parts.begin(), parts.end(), is_json) &&
-         std::all_of(parts.begin(), parts.end(), [](const Node* part) { return is_json(part) || is_text(part); });
+  return escape_mode(scope) == 0 && std::any_of(parts.begin(), parts.end(), writes_to_target) &&
+         std::all_of(parts.begin(), parts.end(), [](const Node* part) { return is_text(part) || writes_to_target(part); });
 }
 
 void Compiler::output_part(const Node* node, Scope& scope) {
@@ -212,7 +231,7 @@ void Compiler::output_part(const Node* node, Scope& scope) {
   }
   Place place = expression(node, scope);
   if (failed()) return;
-  if (is_json(node) && p_.code.back().op == Op::filter) {
+  if (writes_to_target(node) && p_.code.back().op == Op::filter) {
     p_.code.back().op = Op::emit_filter;
     p_.code.back().n = escape_mode(scope);
   } else {

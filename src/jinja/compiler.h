@@ -166,6 +166,8 @@ class Compiler {
   void output_part(const Node* node, Scope& scope);
   bool output_constant(const Node* node, Scope& scope);
   void output_choice(const Conditional& node, Scope& scope);
+  void log_copy(const char* copy, Value v);
+  static bool is_text(const Node* node) { return node->kind == NodeKind::constant && as<Constant>(node).value.is_string(); }
   bool parts_stand_alone(const NodeList& parts, const Scope& scope) const;
   void output_text(Value v, const Node* at);
   void flush_text();

@@ -8,7 +8,9 @@ namespace parlance {
 
 LiteralSpans::LiteralSpans(std::span<const Value> constants, std::string_view text, const Arena& arena) {
   const Conversation nobody;
-  const Arena nothing;
+  Arena nothing;
+  const Limits no_limits{.memory_bytes = ~std::uint64_t{0}};
+  Runtime rt(nothing, no_limits);
   const LiteralSpans none;
   Rendering alone;
   places_.resize(constants.size() + 1);
@@ -16,7 +18,7 @@ LiteralSpans::LiteralSpans(std::span<const Value> constants, std::string_view te
   for (std::size_t i = 0; i < constants.size(); ++i) {
     const Value& v = constants[i];
     if (!v.is_leaf() || v.size == 0) continue;
-    Provenance provenance({text, arena, none}, nobody.state(), nothing, alone);
+    Provenance provenance({text, arena, none}, nobody.state(), rt, alone);
     provenance.append_spans({v.data, v.size}, 0);
     provenance.finish();
     const std::span<const Span> spans = alone.spans();

@@ -26,6 +26,10 @@ void Provenance::grow() {
   constexpr std::size_t kLeast = 64;
   const std::size_t used = count();
   const std::size_t capacity = std::max(kLeast, into_.span_capacity_ * 2);
+  if (!rt_.reserve(capacity * sizeof(Span)) && used != 0) {
+    next_ = into_.spans_.get();
+    return;
+  }
   auto grown = std::make_unique_for_overwrite<Span[]>(capacity);
   std::copy_n(into_.spans_.get(), used, grown.get());
   into_.spans_ = std::move(grown);

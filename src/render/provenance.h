@@ -21,16 +21,16 @@ struct TemplateBytes {
   const LiteralSpans& literals;  ///< of its constants; may be empty
 };
 
-/// Fills the spans of one rendering, from the first byte of the prompt to the last. `arena` is the render's, its log sorted
-/// whenever it is asked.
+/// Fills the spans of one rendering, from the first byte of the prompt to the last. The arena is the render's, its log sorted
+/// whenever it is asked. Past the memory limit the failure is recorded, and what is appended from there on means nothing.
 class Provenance final : public SpanMaker {
  public:
-  Provenance(const TemplateBytes& of_template, const Conversation::State& conversation, const Arena& arena,
-             Rendering& into)
+  Provenance(const TemplateBytes& of_template, const Conversation::State& conversation, Runtime& rt, Rendering& into)
       : template_(of_template),
         conversation_(conversation),
         storage_(conversation.document.storage()),
-        arena_(arena),
+        rt_(rt),
+        arena_(rt.arena),
         special_tokens_(conversation),
         into_(into) {
     storage_.list_messages(messages_);
@@ -87,6 +87,7 @@ class Provenance final : public SpanMaker {
   const Conversation::State& conversation_;
   const Document::Storage& storage_;
   Document::Storage::MessageList messages_;
+  Runtime& rt_;
   const Arena& arena_;
   SpecialTokenTexts special_tokens_;
   Rendering& into_;

@@ -286,11 +286,11 @@ Result<bool> Template::run(const Conversation& conversation, const RenderOptions
 
   const bool logs = wants_provenance || wishes.continue_final;
   memory.arena.set_logging(logs);
+  Runtime rt(memory.arena, options.limits);
   if (into != nullptr) {
-    if (logs) memory.provenance.emplace(impl_->bytes(), conversation.state(), memory.arena, *into);
+    if (logs) memory.provenance.emplace(impl_->bytes(), conversation.state(), rt, *into);
     memory.output.write_into(into->text_, into->capacity_, expected_size(conversation), logs ? &*memory.provenance : nullptr);
   }
-  Runtime rt(memory.arena, options.limits);
   rt.now = options.now;
   rt.random_state ^= options.random_seed;
   Result<void> ran = impl_->go != nullptr

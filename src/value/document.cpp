@@ -204,8 +204,8 @@ void Document::Storage::list_messages(MessageList& list) const {
 
 /// The same by looking at all that the messages hold.
 void Document::Storage::walk_to_end(MessageList& list) const {
-  list.end_of_strings = nullptr;
-  list.end_of_origins = 0;
+  list.end_of_strings = list.strings.data();  // also where the messages hold none
+  list.end_of_origins = 1;
   for (Walk walk(messages_of(root_)); walk.next();) {
     const Value v = walk.value();
     if (v.is_string()) list.end_of_strings = std::max(list.end_of_strings, v.data + v.size + 1, std::less<>());
@@ -306,7 +306,8 @@ void stretch_around(const std::vector<Key>& starts, Key key, Key first, Key last
   // What was asked last is mostly the stretch before.
   const bool next = starts.end() - after > 1 && !less(key, *after) && less(key, *(after + 1));
   after = next ? after + 1 : std::upper_bound(starts.begin(), starts.end(), key, less);
-  set_stretch(found, static_cast<std::uint32_t>(after - starts.begin()), static_cast<std::uint32_t>(std::max<std::size_t>(starts.size(), 1) - 1),
+  const auto count = static_cast<std::uint32_t>(std::max<std::size_t>(starts.size(), 1) - 1);
+  set_stretch(found, static_cast<std::uint32_t>(after - starts.begin()), count,
               after == starts.begin() ? first : *(after - 1), after == starts.end() ? last : *after);
 }
 }  // namespace

@@ -1,4 +1,4 @@
-// write_json: json.dumps into runs of arena text, with a record of what each part was made from.
+// write_json: json.dumps into the prompt or into arena text, with a record of what each part was made from.
 //
 // A string value and its quotes are derived from that string, a number from its origin id;
 // brackets, separators and keys from their container. Containers are walked with a stack of our
@@ -402,7 +402,7 @@ bool JsonWriter::piece(std::string_view bytes) {
 
 Value write_json(Runtime& rt, Value v, const JsonStyle& style, TextTarget* target) {
   if (rt.failed()) return Value::invalid();
-  return JsonWriter(rt, style, style.sort_keys ? nullptr : target).write(v);
+  return JsonWriter(rt, style, target).write(v);
 }
 
 // ---- into std::string

@@ -9,13 +9,13 @@ constexpr std::size_t kFirstRun = 256;
 constexpr std::size_t kLargestRun = std::size_t{64} << 10;
 }  // namespace
 
-TextRun::TextRun(Runtime& rt, TextTarget* target)
-    : rt_(rt),
-      target_(target != nullptr && target->open(rt) ? target : nullptr),
-      spans_(target_ != nullptr ? target_->spans() : nullptr),
-      logging_(target_ != nullptr ? spans_ != nullptr : rt.arena.logging()),
-      next_size_(kFirstRun),
-      pieces_(rt) {
+TextRun::TextRun(Runtime& rt, TextTarget* target) : rt_(rt), next_size_(kFirstRun), pieces_(rt) { open(target); }
+
+/// Goes on in the target if it takes text now.
+void TextRun::open(TextTarget* target) {
+  target_ = target != nullptr && target->open(rt_) ? target : nullptr;
+  spans_ = target_ != nullptr ? target_->spans() : nullptr;
+  logging_ = target_ != nullptr ? spans_ != nullptr : rt_.arena.logging();
   if (target_ == nullptr) return;
   begin_ = target_->begin();
   at_ = logged_ = target_->at();
@@ -25,6 +25,10 @@ TextRun::TextRun(Runtime& rt, TextTarget* target)
 
 /// A new run in the arena mostly continues the last one in memory; then the builder makes them one piece.
 bool TextRun::extend(std::size_t bytes) {
+  if (target_ != nullptr && begin_ == nullptr) {  // after a pause
+    open(target_);
+    if (target_ != nullptr && static_cast<std::size_t>(end_ - at_) >= bytes) return true;
+  }
   if (target_ != nullptr) {
     const std::ptrdiff_t open = at_ - logged_;
     if (!target_->extend(rt_, at_, bytes)) return false;
@@ -39,6 +43,7 @@ bool TextRun::extend(std::size_t bytes) {
   next_size_ = std::min(next_size_ * 2, kLargestRun);
   if (rt_.failed() || !rt_.reserve(pieces_.size() + size)) return false;
   begin_ = at_ = logged_ = rt_.arena.allocate_text(size);
+  offset_ = 0;
   if (logging_) rt_.arena.begin_run(begin_);
   end_ = begin_ + size;
   return true;
@@ -49,7 +54,7 @@ void TextRun::close() {
   if (logging_ && at_ != logged_) log();
   rt_.charge_bytes(static_cast<std::size_t>(at_ - begin_) - offset_);
   if (target_ != nullptr) {
-    target_->close(at_);
+    target_->close(rt_, at_);
   } else {
     if (logging_) rt_.arena.end_run();
     rt_.arena.shrink_text(static_cast<std::size_t>(end_ - at_));

@@ -11,7 +11,7 @@
 
 namespace parlance {
 
-/// Whatever is put comes from the latest from(). While a target is written to, nobody may make text in the arena.
+/// Whatever is put comes from the latest from(). Nobody else may make text in the arena but after pause().
 class TextRun {
  public:
   /// `target` may be null.
@@ -52,10 +52,11 @@ class TextRun {
   }
   /// Ends what was begun, giving unused bytes back. Needed before anybody else makes text in the arena.
   void pause() { close(); }
-  /// The text; empty where it went into a target.
+  /// The text, but for what went into a target, which comes before.
   Value finish();
 
  private:
+  void open(TextTarget* target);
   bool extend(std::size_t bytes);
   void close();
   /// The latest from() holds up to here.
@@ -69,9 +70,9 @@ class TextRun {
   }
 
   Runtime& rt_;
-  TextTarget* target_;
+  TextTarget* target_ = nullptr;  ///< null: the arena
   SpanMaker* spans_ = nullptr;
-  bool logging_;
+  bool logging_ = false;
   const char* source_data_ = nullptr;
   std::uint32_t source_id_ = 0;
   char* begin_ = nullptr;

@@ -71,9 +71,10 @@ class TextTarget {
   TextTarget(const TextTarget&) = delete;
   /// Asked before writing: may it be written to now? Until close() nobody else emits, and nobody makes text in the arena.
   virtual bool open(Runtime& rt) = 0;
-  /// Makes room for `bytes` behind `at`, which is how far it was written. False (recorded) past a limit.
+  /// Makes room for `bytes` behind `at`, which is how far it was written. False (recorded) where that is past the limit; room
+  /// may be asked for past it, to be sure.
   virtual bool extend(Runtime& rt, char* at, std::size_t bytes) = 0;
-  virtual void close(char* at) = 0;
+  virtual void close(Runtime& rt, char* at) = 0;
   /// The whole text, where to go on, and where the room ends. Anew after each extend().
   char* begin() const { return begin_; }
   char* at() const { return at_; }

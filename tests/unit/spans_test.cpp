@@ -76,7 +76,8 @@ constexpr std::string_view kArguments[] = {
     "(sort_keys=true)", "(ensure_ascii=true)",
 };
 constexpr std::string_view kRequest =
-    R"({"tools": [{"n": 7, "r": 1e400, "big": 123456789012345678901234567890, "nothing": [[], {}], "text": "\u00e9\"\\"}],)"
+    R"({"tools": [{"n": 7, "r": 1e400, "big": 123456789012345678901234567890, "nothing": [[], {}], )"
+    R"("text": "\u00e9\"\\"}],)"
     R"("messages": [{"role": "user", "content": "a\nb"}, {"role": "tool", "content": " c\"<|x|>\u2028d "}]})";
 
 bool sorts(std::string_view arguments, std::string_view value) {
@@ -144,7 +145,9 @@ TEST(Spans, MessagesHaveTheirNumbers) {
         EXPECT_EQ(span.message, inside ? std::stoi(path.substr(9)) : -1) << path;
         found += inside;
       }
-      EXPECT_GE(found, count == 1 ? 0 : count / 2);
+      // Only the odd one may say nothing that leads to it.
+      EXPECT_GE(found, (count - 1) / 2);
+      EXPECT_TRUE(found > 0 || odd != 0);
     }
   }
 }
@@ -169,6 +172,82 @@ TEST(Spans, ConstantsStandWhereTheTemplateHasThem) {
     ++literals;
   }
   EXPECT_GE(literals, 25u);
+}
+
+/// Constants that stand side by side become one, and those that were folded are made of several places.
+TEST(Spans, FoldedConstantsKeepTheirPlacesSideBySide) {
+  const Conversation conversation = read(R"({"d": {"k": 1}})");
+  const auto shown = [&](std::string_view source) {
+    const Rendered rendered = render(source, conversation);
+    origins(rendered, conversation);
+    std::string all;
+    for (const Span& span : rendered.spans) {
+      const std::string bytes = rendered.text.substr(span.begin, span.end - span.begin);
+      all += (all.empty() ? "" : " ") + bytes + "=" + std::string(origin_name(span.origin)).substr(0, 1);
+      if (span.origin == Origin::literal) all += std::to_string(span.template_begin) + (span.control ? "!" : "");
+    }
+    return all;
+  };
+  EXPECT_EQ(shown("{{ {'a':'b'}|tojson }}{{ '<x>' ~ d|tojson }}"),
+            R"({=c "a"=l5 : =c "b"=l9 }=c <x>=l26 {"k": =d 1=d }=d)");
+  EXPECT_EQ(shown("{{ 8|tojson ~ '<|im_start|>user' }}{{ '<|x|>' ~ d.k|tojson }}"), "8=c <|im_start|>user=l15! <|x|>=l39! 1=d");
+  EXPECT_EQ(shown("{{ 8|tojson + '<|b|>' }}z"), "8=c <|b|>=l15! z=l24");
+}
+
+/// A key that comes twice puts the request out of order, and messages without a text tell nothing of where they stand.
+TEST(Spans, MessagesWithoutTextInARequestOutOfOrder) {
+  const Conversation conversation = read("{\"a\": \"" + std::string(100'000, 'x') + "\", \"a\": \"y\", \"messages\": [{}]}");
+  const Rendered rendered = render("{{ a }}{% set w = 'head<|im_end|>tail' %}{{ w[2:] }}", conversation);
+  ASSERT_EQ(rendered.spans.size(), 2u);
+  EXPECT_EQ(rendered.spans[0].origin, Origin::input);
+  EXPECT_EQ(rendered.spans[1].origin, Origin::literal);
+}
+
+// ---- limits, where JSON goes to the prompt straight away
+
+constexpr std::string_view kNumbers = "{% for i in range(40) %}{{ s|tojson }}{% endfor %}";
+constexpr std::string_view kCapturedNumbers = "{% set a %}{% for i in range(40) %}{{ s|tojson }}{% endfor %}{% endset %}{{ a }}";
+
+ErrorCode failure(std::string_view source, const Limits& limits, bool spans) {
+  const Conversation conversation = read("{\"s\": [" + std::string(300, '1') + ", \"" + std::string(200, 'x') + "\"]}");
+  const Result<Template> compiled = Template::compile(source);
+  RenderOptions options;
+  options.as_is = true;
+  options.want_spans = spans;
+  options.limits = limits;
+  const Result<Rendering> rendering = compiled->render(conversation, options);
+  return rendering ? ErrorCode{} : rendering.error().code();
+}
+
+TEST(Spans, JsonStopsExactlyAtTheLimitOfOutput) {
+  constexpr std::uint64_t kSize = 40 * (300 + 2 + 200 + 4);
+  for (const std::string_view source : {kNumbers, kCapturedNumbers}) {
+    for (const bool spans : {false, true}) {
+      EXPECT_EQ(failure(source, {.output_bytes = kSize}, spans), ErrorCode{}) << source << spans;
+      EXPECT_EQ(failure(source, {.output_bytes = kSize - 1}, spans), ErrorCode::limit_output) << source << spans;
+    }
+  }
+}
+
+TEST(Spans, JsonIsChargedAndItsSpansTakeMemory) {
+  for (const bool spans : {false, true}) {
+    EXPECT_EQ(failure(kNumbers, {.steps = 500}, spans), ErrorCode::limit_steps);
+    EXPECT_EQ(failure(kNumbers, {.steps = 100'000}, spans), ErrorCode{});
+  }
+  constexpr std::string_view kMany = "{% for i in range(4000) %}{{ [s, [s, s], s]|tojson(separators=(',', ':')) }}{% endfor %}";
+  EXPECT_EQ(failure(kMany, {.memory_bytes = 2 << 20}, true), ErrorCode::limit_memory);
+}
+
+/// What is put out straight away or done in one instruction is so in the code.
+TEST(Spans, InstructionsThatDoTwoThings) {
+  const Result<Template> compiled = Template::compile(
+      "{% for m in messages %}{% if m.content is string %}{% set c = m.content %}{{ c }}{% endif %}"
+      "{% if m.tools %}{% set t = m.tools %}{{ '<t>' ~ t|tojson }}{% endif %}{% endfor %}");
+  ASSERT_TRUE(compiled);
+  const std::string code = compiled->list_code();
+  for (const std::string_view op : {"go_on", "jump_attribute_kind_or_get", "jump_attribute_truth_or_get", "emit_filter"}) {
+    EXPECT_NE(code.find(op), code.npos) << op << "\n" << code;
+  }
 }
 
 }  // namespace

@@ -180,7 +180,7 @@ constexpr Builtin kEncodeFilters[] = {
     {"tojson", "", "value, ensure_ascii=false, indent=none, separators=none, sort_keys=false",
      filter_tojson,
      "The value as JSON, written as Python's json.dumps does; nothing is escaped for HTML.",
-     "{{ {'a': [1, none, 'é']}|tojson }} -> {\"a\": [1, null, \"é\"]}"},
+     "{{ {'a': [1, none, 'é']}|tojson }} -> {\"a\": [1, null, \"é\"]}", true},
     {"urlencode", "", "value", filter_urlencode,
      "The text quoted for the path of a URL, or a mapping or pairs as a query.",
      "{{ {'q': 'a b&c', 'n': 1}|urlencode }} -> q=a+b%26c&n=1"},
