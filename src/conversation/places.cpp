@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/bytes.h"
 #include "conversation/conversation.h"
 #include "value/dict.h"
 
@@ -103,11 +104,13 @@ std::string path_of_id(const Conversation::State& state, std::uint32_t origin) {
 }
 
 bool SpecialTokenTexts::cover(const char* address) {
+  constexpr std::string_view kSuffix = "_token";
   const auto by_begin = [](std::string_view a, std::string_view b) { return before(a.data(), b.data()); };
   if (!found_) {
     found_ = true;
     for (const DictEntry& entry : entries(state_.variables)) {
-      const bool is_token = entry.value.is_leaf() && leaf_text(entry.key).ends_with("_token");
+      const bool is_token = entry.value.is_leaf() && entry.key.size >= kSuffix.size() &&
+                            equal_bytes(entry.key.data + entry.key.size - kSuffix.size(), kSuffix.data(), kSuffix.size());
       if (is_token) by_address_.push_back(leaf_text(entry.value));
     }
     if (by_address_.size() > kFew) std::sort(by_address_.begin(), by_address_.end(), by_begin);

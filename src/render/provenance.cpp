@@ -204,6 +204,8 @@ void Provenance::append_spans(const Piece& piece, std::uint32_t at) {
     span->begin = at;
     span->end = at + piece.size;
     span->control = looks_like_control({piece.data, piece.size});
+  } else if (storage_.neighbours(messages_, piece.data, near_)) {
+    append_input(piece, at, near_.message);
   } else if (arena_.holds_text(piece.data)) {
     append_derived(piece, at, true);
   } else if (std::int32_t message = -1;
