@@ -359,25 +359,6 @@ Value Machine::undefined_hint(Value why) {
   return v;
 }
 
-bool Machine::load_template(Value name, std::uint16_t how) {
-  // how: 0 get_template, 1 get_or_select_template, 2 select_template
-  bool one = how == 0 || (how == 1 && (name.is_string() || name.is_undefined()));
-  if (!one) {
-    if (name.is_undefined()) {
-      fail_undefined(rt_, name);
-      return false;
-    }
-    if (!is_true(name)) {
-      rt_.fail(ErrorCode::templates_not_found, "Tried to select from an empty list of templates.", name);
-      return false;
-    }
-    Iterator it;
-    if (!iterate(rt_, name, it)) return false;
-  }
-  rt_.fail(ErrorCode::type, "no loader for this environment specified", name);
-  return false;
-}
-
 // The loop is threaded: every instruction ends by jumping to the next one's label, so that the processor predicts each
 // jump by the instruction it follows. A switch in a loop, with its one shared jump, costs 8 % more on a short render.
 #define CASE(name) at_##name

@@ -157,7 +157,6 @@ class Machine {
   bool set_namespace(const Instruction& i);
   Value namespace_of(const CallShape& shape);
   Value undefined_hint(Value why);
-  bool load_template(Value name, std::uint16_t how);
 
   // vm_calls.cpp
   PassedArguments gather(const CallShape& shape, bool& ok);
@@ -170,6 +169,7 @@ class Machine {
   bool call_macro(Object* object, const PassedArguments& arguments, std::uint32_t result);
   bool bind_macro(const Routine& routine, const PassedArguments& arguments, Frame& frame);
   bool call_loop(const LoopObject& loop, const PassedArguments& arguments, std::uint32_t result);
+  bool load_template(Value name, std::uint16_t how);
   Frame* new_frame(const Routine& routine, Frame* outer);
   bool enter(Frame* frame, std::uint32_t result);
   void leave();

@@ -1,4 +1,5 @@
-// Entering and leaving routines: calls, macros, recursive loops, blocks. Rules from Jinja2's runtime.Macro.__call__.
+// Entering and leaving routines: calls, macros, recursive loops, blocks, and what would enter other templates. Rules from
+// Jinja2's runtime.Macro.__call__.
 #include <algorithm>
 #include <cstring>
 
@@ -363,6 +364,27 @@ bool Machine::run_block(const Instruction& i) {
   frame->scoped = scoped != nullptr ? scoped : frame_->scoped;
   frame->scoped_count = scoped != nullptr ? count : frame_->scoped_count;
   return enter(frame, CallShape::kNone);
+}
+
+// ---- templates that others ask for
+
+bool Machine::load_template(Value name, std::uint16_t how) {
+  // how: 0 get_template, 1 get_or_select_template, 2 select_template
+  bool one = how == 0 || (how == 1 && (name.is_string() || name.is_undefined()));
+  if (!one) {
+    if (name.is_undefined()) {
+      fail_undefined(rt_, name);
+      return false;
+    }
+    if (!is_true(name)) {
+      rt_.fail(ErrorCode::templates_not_found, "Tried to select from an empty list of templates.", name);
+      return false;
+    }
+    Iterator it;
+    if (!iterate(rt_, name, it)) return false;
+  }
+  rt_.fail(ErrorCode::type, "no loader for this environment specified", name);
+  return false;
 }
 
 }  // namespace parlance::jinja

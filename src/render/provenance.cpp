@@ -209,7 +209,7 @@ void Provenance::append_spans(const Piece& piece, std::uint32_t at) {
   } else if (arena_.holds_text(piece.data)) {
     append_derived(piece, at, true);
   } else if (std::int32_t message = -1;
-             !template_.arena.holds_text(piece.data) && in_input(piece.data, message)) {
+             !template_.arena.holds_text(piece.data) && find_place(conversation_, piece.data, message)) {
     append_input(piece, at, message);
   } else {
     append_derived(piece, at, false);
