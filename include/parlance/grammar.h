@@ -31,6 +31,23 @@ enum class ToolChoice : std::uint8_t {
   named,      ///< GrammarOptions::name is called
 };
 
+/// What an answer that is no call has to be: a request's `response_format`.
+struct ResponseFormat {
+  enum class Kind : std::uint8_t {
+    text,         ///< any text
+    json_object,  ///< some object of JSON
+    json_schema,  ///< JSON by `schema`
+    regex,        ///< all of it matches `pattern`, written as in JSON Schema
+    choice,       ///< one of `choices`
+  };
+  Kind kind = Kind::text;
+  std::string schema{};
+  std::string pattern{};
+  std::vector<std::string> choices{};
+  std::string name = "<response_format>";  ///< what errors and notes call it
+  bool operator==(const ResponseFormat&) const = default;
+};
+
 /// What a grammar allows.
 struct GrammarOptions {
   std::string tools{};          ///< `tools` of a request, as JSON: OpenAI's objects or the inner ones alone; "": none
@@ -38,6 +55,8 @@ struct GrammarOptions {
   ToolChoice choice = ToolChoice::automatic;
   std::string name{};           ///< named: the tool
   bool parallel = true;         ///< false: at most one call. A format that allows one has only one in any case
+  std::uint32_t max_calls = 0;  ///< at most so many calls; 0: any number. Up to 64 are counted, more are not, with a note
+  ResponseFormat response{};    ///< reasoning may stand before it; calls in its place, as `choice` says
   bool reasoning = true;        ///< false: none, but what the prompt has opened is closed
   /// What the prompt of the reply ends with, from the assistant's turn on; nothing: ReplyFormat::prompt.
   std::optional<std::string> prompt{};
@@ -71,6 +90,22 @@ enum class GrammarSyntax : std::uint8_t {
 std::string_view name_of(GrammarSyntax syntax);
 std::optional<GrammarSyntax> find_grammar_syntax(std::string_view name);
 
+/// Where a lazy grammar sets in: an engine looks for it in all that was written so far.
+struct GrammarTrigger {
+  enum class Kind : std::uint8_t {
+    word,     ///< this text, wherever it stands
+    pattern,  ///< ECMAScript's regular expression of all that was written; its first group is where the grammar sets in
+  };
+  Kind kind = Kind::word;
+  std::string value;
+};
+
+/// A grammar of calls alone, which sets in where one begins. Until then text is free, and costs nothing.
+struct LazyGrammar {
+  std::string grammar;  ///< GBNF, from the trigger's text on
+  std::vector<GrammarTrigger> triggers;
+};
+
 /// A grammar of replies or of values.
 ///
 /// A value, cheap to copy; never changed.   Threads: any.
@@ -78,6 +113,10 @@ class Grammar {
  public:
   /// The grammar as text. The same grammar gives the same text.
   std::string to_text(GrammarSyntax syntax) const;
+  /// The grammar for llama.cpp's lazy way (`grammar_lazy`, `grammar_triggers`).
+  /// Fails with: value where text is not free before a call (a call is demanded, or a response has a form), where there is no
+  /// call, or where a call begins with no text of its own.
+  Result<LazyGrammar> to_lazy() const;
   /// Where it allows more than the schemas do, or less, in the order in which that was found.
   const std::vector<GrammarNote>& notes() const;
   /// Whether the grammar allows this text, from its first byte to its last. Takes time and memory for the text's size times
@@ -100,7 +139,8 @@ class Grammar {
 /// What a grammar cannot say of a schema is allowed, and noted; what no value fits is left out, and so is its tool, with a note.
 /// Time and memory are bounded, whatever the schemas say.
 /// Fails with: json (place) when the tools are no JSON; value when they are no list of tools, when a call is demanded and
-/// there is no tool (or none of that name, or none that a value fits), or when the format has no calls.
+/// there is no tool (or none of that name, or none that a value fits), when the format has no calls, when the response's
+/// schema is no JSON or its pattern is not understood, or when no response fits.
 Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& options = {});
 
 /// How values are written by a schema.

@@ -99,7 +99,8 @@ struct CallArguments {
 };
 
 /// One element of a call as it stands in the text. In JSON a literal is a marker, the others an object with one member:
-/// {"name": true}, or {"name": ESCAPE}, {"id": PATTERN}, {"skip": true}, {"object": {…}}, {"arguments": CODEC}.
+/// {"name": true}, or {"name": ESCAPE}, {"id": PATTERN}, {"skip": true}, {"object": {…}}, {"arguments": CODEC}; a second member
+/// may be {"before": TEXT}.
 struct CallPart {
   enum class Kind : std::uint8_t {
     literal,
@@ -116,6 +117,8 @@ struct CallPart {
   TextEscape escape = TextEscape::none;  ///< name
   std::vector<CallMember> members{};     ///< object
   CallArguments arguments{};          ///< arguments, and those inside of an object
+  /// White space that the model writes before the part, where no literal has it. Reading takes any.
+  std::string before{};
   bool operator==(const CallPart&) const = default;
 };
 
@@ -146,6 +149,8 @@ struct CallForm {
   std::string content_type{};
   std::string result_open{};     ///< what stands before and behind the result of such a call, in its turn
   std::string result_close{};
+  /// The model was taught arguments in the order of their names, whatever order tools declare. Reading takes any order.
+  bool sorted = false;
   std::string id_pattern{};      ///< object: as CallPart::pattern, of the member with the id
   bool operator==(const CallForm&) const = default;
 };
@@ -171,6 +176,7 @@ struct ReplyFormat {
   ReplyMarker content_open{};        ///< where the answer stands in markers of its own
   ReplyMarker content_close{};
   std::vector<CallForm> calls{};
+  bool text_behind_calls = false;    ///< the answer stands behind the calls beside it
   bool parallel = true;              ///< a reply may hold more than one call; reading takes more in any case
   std::vector<ReplyMarker> end{};    ///< each ends the reply
   /// Each ends the reply where nothing follows it, and is text elsewhere: tokens that may end a sequence, where nothing tells which does.

@@ -5,8 +5,10 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/json_object.h"
 #include "cli/reply_choice.h"
 #include "cli/report.h"
+#include "cli/response_choice.h"
 #include "cli/tool_choice.h"
 #include "parlance/grammar.h"
 #include "parlance/json.h"
@@ -21,6 +23,11 @@ struct GrammarCommand {
   std::string syntax;
   std::string request;
   std::string schema;
+  std::string regex;
+  std::vector<std::string> choices;
+  bool json_object = false;
+  std::uint32_t max_calls = 0;
+  bool lazy = false;
   std::string tool_choice;
   std::string prompt;
   bool has_prompt = false;
@@ -61,12 +68,33 @@ Result<void> take_request(GrammarOptions& options, const ReplySource& source, co
   if (auto parsed = document.parse(*text, command.request); !parsed) return parsed.error();
   if (!document.root().is(Kind::dict)) return no_request(command.request);
   if (auto taken = take_tool_options(options, document.root()); !taken) return taken.error();
+  Result<ResponseFormat> response = response_of(document.root());
+  if (!response) return response.error();
+  options.response = std::move(*response);
   options.tools_name = command.request + ": tools";
   if (command.has_prompt || member(document.root(), "messages") == nullptr) return {};
   const Result<ReplyStart> start = start_of_request(source, command.wish, *text, command.request);
   if (!start) return start.error();
   for (const std::string& note : start->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   options.prompt = start->options.prompt;
+  return {};
+}
+
+/// The form of the answer that the options ask for, over the request's.
+Result<void> take_response(ResponseFormat& response, const GrammarCommand& command) {
+  using Form = ResponseFormat::Kind;
+  const int asked = !command.schema.empty() + !command.regex.empty() + !command.choices.empty() + command.json_object;
+  if (asked > 1) return usage("an answer has one form", "--schema, --regex, --choice or --json-object");
+  if (asked == 0) return {};
+  response = {};
+  response.pattern = command.regex;
+  response.choices = command.choices;
+  response.kind = !command.regex.empty() ? Form::regex : !command.choices.empty() ? Form::choice : command.json_object ? Form::json_object : Form::json_schema;
+  if (command.schema.empty()) return {};
+  Result<std::string> text = read_input(command.schema);
+  if (!text) return text.error();
+  response.schema = std::move(*text);
+  response.name = command.schema;
   return {};
 }
 
@@ -87,15 +115,19 @@ Result<GrammarOptions> options_of(const ReplySource& source, const GrammarComman
   options.open = command.open;
   options.any_order = command.any_order;
   options.text_around_calls = command.text_around_calls;
+  if (command.max_calls != 0) options.max_calls = command.max_calls;
+  if (auto taken = take_response(options.response, command); !taken) return taken.error();
   if (command.has_prompt) options.prompt = command.prompt;
   return options;
 }
 
+/// Whether --schema is of an answer in a format of replies, and not of JSON alone.
+bool is_of_reply(const GrammarCommand& command) {
+  return command.wish.prompt.wish.any() || !command.wish.reply_format.empty() || !command.wish.tools.empty() || !command.request.empty() ||
+         !command.tool_choice.empty() || command.has_prompt || command.no_parallel || command.no_reasoning || command.text_around_calls || command.lazy;
+}
+
 Result<Grammar> make_of_schema(const GrammarCommand& command) {
-  const bool of_reply = command.wish.prompt.wish.any() || !command.wish.reply_format.empty() || !command.wish.tools.empty() ||
-                        !command.request.empty() || !command.tool_choice.empty() || command.has_prompt || command.no_parallel || command.no_reasoning ||
-                        command.text_around_calls;
-  if (of_reply) return usage("--schema is a grammar of JSON, not of replies", "of the other options it takes --syntax, --open, --any-order and --notes");
   const Result<std::string> text = read_input(command.schema);
   if (!text) return text.error();
   Result<Grammar> made = make_value_grammar(*text, {.open = command.open, .any_order = command.any_order, .name = command.schema});
@@ -103,7 +135,7 @@ Result<Grammar> make_of_schema(const GrammarCommand& command) {
 }
 
 Result<Grammar> make(GrammarCommand& command) {
-  if (!command.schema.empty()) return make_of_schema(command);
+  if (!command.schema.empty() && !is_of_reply(command)) return make_of_schema(command);
   if (!command.wish.reply_format.empty() && command.wish.prompt.wish.any()) {
     return usage("--reply-format is the format of replies: it does not go with -t, -m or -f");
   }
@@ -134,9 +166,30 @@ void count_notes(const std::vector<GrammarNote>& notes) {
   if (left_out > 0) std::fprintf(stderr, "note: the grammar allows less than was asked for, in places: %td; --notes lists them\n", left_out);
 }
 
+/// As llama-server's `/completion` takes it, beside the prompt.
+std::string as_json(const LazyGrammar& lazy) {
+  constexpr std::int64_t kWord = 1, kPattern = 3;  // its numbers for the kinds of triggers
+  Json list('[');
+  for (const GrammarTrigger& trigger : lazy.triggers) {
+    Json one('{');
+    one.number("type", trigger.kind == GrammarTrigger::Kind::word ? kWord : kPattern).text("value", trigger.value);
+    list.next() += one.take();
+  }
+  Json json('{');
+  json.text("grammar", lazy.grammar).flag("grammar_lazy", true);
+  json.key("grammar_triggers") += list.take();
+  return json.take() + "\n";
+}
+
+int print_lazy(const Grammar& grammar) {
+  const Result<LazyGrammar> lazy = grammar.to_lazy();
+  return lazy ? print(as_json(*lazy)) : report(lazy.error());
+}
+
 int run_grammar(GrammarCommand& command) {
   const std::optional<GrammarSyntax> syntax = find_grammar_syntax(command.syntax);
   if (!syntax) return report(usage("there is no syntax '" + command.syntax + "'", "gbnf, lark, structural-tag or json-schema"));
+  if (command.lazy && *syntax != GrammarSyntax::gbnf) return report(usage("--lazy is llama.cpp's way", "it goes with --syntax gbnf"));
   const Result<Grammar> grammar = make(command);
   if (!grammar) return report(grammar.error());
   if (command.notes) {
@@ -147,7 +200,7 @@ int run_grammar(GrammarCommand& command) {
   if (command.any_order && *syntax == GrammarSyntax::json_schema) {
     std::fputs("note: --any-order has no effect in json-schema: the order is the engine's own\n", stderr);
   }
-  return print(grammar->to_text(*syntax));
+  return command.lazy ? print_lazy(*grammar) : print(grammar->to_text(*syntax));
 }
 
 constexpr const char* kFooter = R"(Examples:
@@ -155,7 +208,9 @@ constexpr const char* kFooter = R"(Examples:
   parlance grammar --syntax gbnf -t chat_template.jinja --tools tools.json
   parlance grammar --syntax lark -f rnj-1 --request chat.json --tool-choice required --notes
   parlance grammar --syntax structural-tag --reply-format format.json --tools tools.json --no-parallel
-  parlance grammar --syntax gbnf --schema answer.json      JSON by a schema, as for response_format)";
+  parlance grammar --syntax gbnf -f rnj-1 --tools tools.json --schema answer.json    calls, or an answer by a schema
+  parlance grammar --syntax gbnf -f rnj-1 --tools tools.json --lazy                  free text up to a call
+  parlance grammar --syntax gbnf --schema answer.json      JSON by a schema alone)";
 
 }  // namespace
 
@@ -178,7 +233,12 @@ Run declare_grammar(CLI::App& app) {
          "--prompt", [&c](const std::string& text) { c.prompt = text, c.has_prompt = true; },
          "What the prompt ends with, where it is not as the format says")
       ->type_name("TEXT");
-  app.add_option("--schema", c.schema, "JSON by this schema, instead of a reply")->type_name("FILE");
+  app.add_option("--schema", c.schema, "The answer is JSON by this schema; with no format and no tools,\nthat JSON alone, instead of a reply")->type_name("FILE");
+  app.add_flag("--json-object", c.json_object, "The answer is some object of JSON");
+  app.add_option("--regex", c.regex, "The answer matches this pattern, all of it")->type_name("PATTERN");
+  app.add_option("--choice", c.choices, "The answer is one of these texts; may be repeated")->type_name("TEXT")->allow_extra_args(false);
+  app.add_option("--max-calls", c.max_calls, "At most so many calls, up to 64")->type_name("N")->check(CLI::PositiveNumber);
+  app.add_flag("--lazy", c.lazy, "For llama.cpp: a grammar that sets in where a call begins, and\nwhat triggers it, as llama-server takes them");
   app.add_flag("--no-parallel", c.no_parallel, "At most one call");
   app.add_flag("--no-reasoning", c.no_reasoning, "No reasoning, but what the prompt has opened is closed");
   app.add_flag("--open", c.open, "Allow what schemas do not forbid: members that they do not name, any type");

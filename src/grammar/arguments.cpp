@@ -16,13 +16,30 @@ bool is_identifier(std::string_view name) {
          std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
+/// Every text that the reader takes for this marker.
+std::vector<std::string> endings(const ReplyMarker* marker) {
+  std::vector<std::string> all;
+  if (marker == nullptr) return all;
+  for (const std::string& text : marker->texts) {
+    for (std::string& variant : soft_variants(text)) all.push_back(std::move(variant));
+  }
+  return all;
+}
+
 }  // namespace
 
 Schema& ReplyGrammar::schema(std::size_t tool) {
   if (!schemas_[tool]) {
-    schemas_[tool] = std::make_unique<Schema>(Schema::Context{ir_, data_.document, notes_, shared_, data_.options.open, data_.options.any_order}, data_.tools[tool].parameters);
+    schemas_[tool] = std::make_unique<Schema>(Schema::Context{ir_, data_.document, notes_, shared_, data_.options.open, data_.options.any_order, {}, sorts(tool)}, data_.tools[tool].parameters);
   }
   return *schemas_[tool];
+}
+
+/// Whether the form in which the tool is called has arguments in the order of their names.
+bool ReplyGrammar::sorts(std::size_t tool) const {
+  return std::any_of(groups_.begin(), groups_.end(), [tool](const Group& group) {
+    return group.form->sorted && std::find(group.tools.begin(), group.tools.end(), tool) != group.tools.end();
+  });
 }
 
 /// A tool without a schema takes any object.
@@ -47,19 +64,19 @@ const Style& ReplyGrammar::style(Style::Kind kind, Style::Space space, const std
   return styles_.back().style;
 }
 
-NodeId ReplyGrammar::arguments(const CallArguments& codec, std::size_t tool, const std::string& closing) {
+NodeId ReplyGrammar::arguments(const CallArguments& codec, std::size_t tool, const ReplyMarker* closing) {
   data_.arguments.resize(data_.tools.size(), kNone);
   return data_.arguments[tool] = make_arguments(codec, tool, closing);
 }
 
-NodeId ReplyGrammar::make_arguments(const CallArguments& codec, std::size_t tool, const std::string& closing) {
+NodeId ReplyGrammar::make_arguments(const CallArguments& codec, std::size_t tool, const ReplyMarker* closing) {
   switch (codec.codec) {
     case Codec::json: return json_arguments(codec, tool);
     case Codec::keywords: return keyword_arguments(codec, tool);
-    case Codec::tags: return tagged_members({codec.tags, tool, closing, 0}, parameters(tool), data_.tools[tool].name);
+    case Codec::tags: return tagged_members({codec.tags, tool, endings(closing), 0}, parameters(tool), data_.tools[tool].name);
     case Codec::bare:
       return schema(tool).value(style(Style::Kind::bare, Style::Space::none, codec.quote), parameters(tool), data_.tools[tool].name, kObject);
-    case Codec::code: return code_argument(tool, closing);
+    case Codec::code: return code_argument(closing == nullptr ? "" : closing->texts[0]);
   }
   return ir_.never();
 }
@@ -68,7 +85,8 @@ NodeId ReplyGrammar::json_arguments(const CallArguments& codec, std::size_t tool
   const Style& json = style(Style::Kind::json, codec.as_text ? Style::Space::blank : Style::Space::lines);
   const NodeId object = schema(tool).value(json, parameters(tool), data_.tools[tool].name, kObject);
   if (!codec.as_text) {
-    if (!data_.options.any_order) data_.json.emplace(object, data_.tools[tool].parameters);  // else an engine would order them
+    const bool as_declared = !data_.options.any_order && !sorts(tool);  // an engine knows no other order
+    if (as_declared) data_.json.emplace(object, data_.tools[tool].parameters);
     return object;
   }
   schema(tool).make_rules();
@@ -77,6 +95,7 @@ NodeId ReplyGrammar::json_arguments(const CallArguments& codec, std::size_t tool
 
 NodeId ReplyGrammar::keyword_arguments(const CallArguments& codec, std::size_t tool) {
   const Style& python = style(Style::Kind::python, Style::Space::blank);
+  const Style& json = style(Style::Kind::json, Style::Space::lines);
   const std::string& name = data_.tools[tool].name;
   const MemberWriter writer{
       [&](const Property& property) {
@@ -84,8 +103,9 @@ NodeId ReplyGrammar::keyword_arguments(const CallArguments& codec, std::size_t t
           schema(tool).note(data_.tools[tool].parameters, "properties", "'" + property.name + "' is no name of Python: left out", true);
           return ir_.never();
         }
-        const NodeId item = schema(tool).value(python, property.schemas, name + "-" + property.name);
-        return ir_.sequence({ir_.literal(property.name + "="), item});
+        const std::string rule = name + "-" + property.name;
+        const NodeId as_json = schema(tool).value(json, property.schemas, rule);  // as some templates print it
+        return ir_.sequence({ir_.literal(property.name + "="), ir_.choice({schema(tool).value(python, property.schemas, rule), as_json})});
       },
       [&](const Shape& shape) {
         const NodeId letter = ir_.chars({{'A', 'Z'}, {'_', '_'}, {'a', 'z'}});
@@ -102,7 +122,7 @@ NodeId ReplyGrammar::keyword_arguments(const CallArguments& codec, std::size_t t
 // ---- a program
 
 /// What nothing closes begins as no other arguments do.
-NodeId ReplyGrammar::code_argument(std::size_t, const std::string& closing) {
+NodeId ReplyGrammar::code_argument(const std::string& closing) {
   std::vector<Stop> stops;
   if (!closing.empty()) stops.push_back({closing, ir_.empty()});
   for (std::string& text : end_texts()) stops.push_back({std::move(text), kNone});

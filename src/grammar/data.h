@@ -43,6 +43,15 @@ struct Outline {
   std::vector<Calls> calls{};
 };
 
+/// What a grammar is made of that sets in where a call begins.
+struct Lazy {
+  NodeId calls = kNone;  ///< one call or more, with nothing before them; kNone: there is none
+  std::vector<std::string> openings{};  ///< what they begin with
+  bool in_reasoning = false;            ///< the prompt has opened it
+  std::string reasoning_open{};         ///< "" where a call may also begin in reasoning, or there is none
+  std::string reasoning_close{};
+};
+
 }  // namespace grammar
 
 struct Grammar::Data {
@@ -53,6 +62,8 @@ struct Grammar::Data {
   bool of_value = false;  ///< of a JSON text by the document, not of a reply
   grammar::Ir ir;
   grammar::NodeId root = 0;
+  grammar::Lazy lazy;
+  Document response;  ///< the schema of the response
   grammar::Outline outline;
   std::vector<grammar::NodeId> arguments;  ///< of each tool; kNone where no form was asked for them
   std::unordered_map<grammar::NodeId, Value> json;  ///< the schemas of nodes that are JSON by a schema

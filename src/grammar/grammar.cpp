@@ -74,6 +74,20 @@ bool prune(Grammar::Data& data, grammar::Notes& notes) {
   return has_text[data.root];
 }
 
+Result<void> read_response(Grammar::Data& data) {
+  const ResponseFormat& wanted = data.options.response;
+  if (wanted.kind == ResponseFormat::Kind::json_schema) {
+    if (auto parsed = data.response.parse(wanted.schema, wanted.name); !parsed) return parsed.error();
+  }
+  if (wanted.kind == ResponseFormat::Kind::choice && wanted.choices.empty()) return value_error("there is nothing to choose from", "response_format");
+  if (wanted.kind != ResponseFormat::Kind::regex) return {};
+  grammar::Ir scratch;
+  std::string why;
+  const grammar::Unit unit = [&](std::vector<grammar::Range> ranges) { return scratch.chars(std::move(ranges)); };
+  if (grammar::parse_regex(scratch, unit, grammar::whole_pattern(wanted.pattern), why)) return {};
+  return value_error("this pattern cannot be held to: " + why, "response_format", "classes, groups, alternatives and counted repeats can be");
+}
+
 /// Keeps the tools that may be called.
 Result<void> choose_tools(Grammar::Data& data, const ReplyFormat& format) {
   const ToolChoice choice = data.options.choice;
@@ -89,6 +103,12 @@ Result<void> choose_tools(Grammar::Data& data, const ReplyFormat& format) {
   if (choice == ToolChoice::none) data.tools.clear();
   data.parallel = data.options.parallel && format.parallel;
   return {};
+}
+
+Error no_reply(const GrammarOptions& options) {
+  const bool must = options.choice == ToolChoice::required || options.choice == ToolChoice::named;
+  if (must || options.response.kind == ResponseFormat::Kind::text) return value_error("no call can be written: the tools' schemas allow nothing", "tools");
+  return value_error("no answer can be written: nothing fits the response's format", "response_format");
 }
 
 }  // namespace
@@ -107,8 +127,9 @@ Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& op
   grammar::Notes notes;
   if (auto read = read_tools(*data, notes); !read) return read.error();
   if (auto chosen = choose_tools(*data, format); !chosen) return chosen.error();
+  if (auto response = read_response(*data); !response) return response.error();
   data->root = grammar::ReplyGrammar(*data, format, notes).make();
-  if (!prune(*data, notes)) return value_error("no call can be written: the tools' schemas allow nothing", "tools");
+  if (!prune(*data, notes)) return no_reply(options);
   data->notes = notes.take();
   return Grammar(std::move(data));
 }

@@ -95,7 +95,7 @@ NodeId ReplyGrammar::free_text(const std::vector<Stop>& openings, bool may_end) 
 
 /// Content that does not begin as an initial call does. What may begin a marker cannot be its first character either.
 NodeId ReplyGrammar::text_not_initial() {
-  const NodeId text = free_text(openings(), true);
+  const NodeId text = free_text(openings(most_calls()), true);
   const std::vector<Range> blanks{{'\t', '\n'}, {'\r', '\r'}, {' ', ' '}};
   std::vector<Range> first = blanks;
   const auto exclude = [&](std::string_view bytes) {
@@ -124,35 +124,54 @@ NodeId ReplyGrammar::text_not_initial() {
 
 /// Content in markers of its own.
 NodeId ReplyGrammar::content() {
+  if (has_response()) return ir_.sequence({response(), closing_of_content()});
   std::vector<Stop> stops;
-  if (!format_.content_close.exists()) return free_text(openings(), true);
-  const NodeId behind = ir_.literal(format_.content_close.after);
+  if (!format_.content_close.exists()) return free_text(openings(most_calls()), true);
+  const NodeId behind = beginning_of(ir_, format_.content_close.after);
   stops.push_back({format_.content_close.texts[0], behind});
   return free_text(stops, false);
+}
+
+/// What closes content, if something does.
+NodeId ReplyGrammar::closing_of_content() {
+  const ReplyMarker& close = format_.content_close;
+  if (!close.exists()) return before_end();
+  return ir_.sequence({ir_.literal(close.before + close.texts[0]), beginning_of(ir_, close.after)});
+}
+
+/// Calls, before which templates with markers of content may write these with nothing in them.
+NodeId ReplyGrammar::behind_no_content(NodeId called) {
+  const ReplyMarker& open = format_.content_open;
+  if (!open.exists()) return called;
+  const NodeId nothing = ir_.sequence({ending_of(ir_, open.before), ir_.literal(open.texts[0]), beginning_of(ir_, open.after),
+                                       format_.content_close.exists() ? closing_of_content() : ir_.empty()});
+  return ir_.sequence({ir_.optional(nothing), called});
 }
 
 NodeId ReplyGrammar::answer(Region region) {
   const bool must = data_.options.choice == ToolChoice::required || data_.options.choice == ToolChoice::named;
   if (region == Region::header) {
     const ReplyTurn& turn = *assistant(format_);
-    const NodeId text = ir_.sequence({ir_.literal(turn.header_close), free_text(openings(), true)});
+    const NodeId said = has_response() ? ir_.sequence({response(), before_end()}) : free_text(openings(most_calls()), true);
+    const NodeId text = ir_.sequence({ir_.literal(turn.header_close), said});
     return must ? headed_calls() : calls_allowed() ? ir_.choice({headed_calls(), text}) : text;
   }
   const NodeId called = calls_allowed() ? calls(true) : ir_.never();
   if (region == Region::content) {
     // What the prompt opened is closed first.
-    if (!format_.content_close.exists()) return content();
+    if (!format_.content_close.exists()) return content();  // calls, too, are in it
     const NodeId behind = must ? called : ir_.choice({ir_.empty(), called});
     return ir_.sequence({must ? ir_.literal(format_.content_close.texts[0]) : content(), behind});
   }
   if (region == Region::after_content) return must ? called : ir_.choice({ir_.empty(), called});
-  if (must) return called;
+  if (must) return behind_no_content(called);
+  if (!format_.content_open.exists() && has_response()) return ir_.choice({called, ir_.sequence({response(), before_end()})});
   if (!format_.content_open.exists()) {
-    const bool initial = std::any_of(groups_.begin(), groups_.end(), [](const Group& g) { return is_initial(*g.form); });
+    const bool initial = std::any_of(format_.calls.begin(), format_.calls.end(), is_initial);  // then no marker begins the text
     return initial ? ir_.choice({called, text_not_initial()}) : text_not_initial();
   }
   const ReplyMarker& open = format_.content_open;
-  const NodeId marked = ir_.sequence({ir_.literal(open.texts[0] + open.after), content()});
+  const NodeId marked = ir_.sequence({ending_of(ir_, open.before), ir_.literal(open.texts[0]), content()});
   if (!format_.content_close.exists()) return ir_.choice({marked, called});
   return ir_.choice({ir_.sequence({marked, ir_.choice({ir_.empty(), called})}), called});
 }
@@ -166,9 +185,9 @@ NodeId ReplyGrammar::reasoning(NodeId behind, bool opened) {
     std::vector<Stop> stops = forbidden(true);
     stops.insert(stops.begin(), {text, after_prefix(ir_, behind, text)});
     const NodeId rest = ir_.text(std::move(stops), false);
-    return opened ? rest : ir_.sequence({ir_.literal(open.texts[0] + open.after), rest});
+    return opened ? rest : ir_.sequence({ending_of(ir_, open.before), ir_.literal(open.texts[0]), beginning_of(ir_, open.after), rest});
   }
-  const NodeId end = ir_.sequence({ir_.literal(close.after), behind});
+  const NodeId end = ir_.sequence({beginning_of(ir_, close.after), behind});
   if (opened && !data_.options.reasoning) {
     data_.outline.prefix = close.texts[0] + close.after;
     return ir_.sequence({ir_.literal(close.texts[0]), end});
@@ -178,7 +197,7 @@ NodeId ReplyGrammar::reasoning(NodeId behind, bool opened) {
   for (std::size_t i = 1; i < close.texts.size(); ++i) stops.push_back({close.texts[i], kNone});
   const NodeId text = ir_.text(std::move(stops), false);
   ir_.suggest(text, "reasoning");
-  const NodeId whole = opened ? text : ir_.sequence({ir_.literal(open.texts[0] + open.after), text});
+  const NodeId whole = opened ? text : ir_.sequence({ending_of(ir_, open.before), ir_.literal(open.texts[0]), text});  // what follows it is text
   data_.outline.reasons = true;
   data_.outline.reasoning_begin = opened ? "" : open.texts[0] + open.after;
   data_.outline.reasoning_end = close.texts[0] + close.after;
@@ -189,13 +208,14 @@ NodeId ReplyGrammar::reasoning(NodeId behind, bool opened) {
 /// For languages with tags.
 void ReplyGrammar::outline_calls() {
   Outline& outline = data_.outline;
-  outline.is_tagged = !format_.content_open.exists() && format_.reasoning_close.exists() == format_.reasoning_open.exists();
+  const bool counted = data_.parallel && data_.options.max_calls > 1;  // tags cannot count
+  outline.is_tagged = !format_.content_open.exists() && !has_response() && !counted && format_.reasoning_close.exists() == format_.reasoning_open.exists();
   outline.must_call = data_.options.choice == ToolChoice::required || data_.options.choice == ToolChoice::named;
   outline.text_behind = allows_text_behind();
   for (const Stop& stop : forbidden(false)) outline.not_in_text.push_back(stop.literal);
   for (const Group& group : groups_) {
     const CallForm& form = *group.form;
-    Outline::Calls calls{opening(form), "", "", form.separator, form.layout != CallLayout::single, {}};
+    Outline::Calls calls{opening(form), "", "", gap(form), form.layout != CallLayout::single, {}};
     outline.is_tagged = outline.is_tagged && !form.headed && !form.initial && !calls.trigger.empty();
     const bool list = form.layout == CallLayout::list;
     if (calls.grouped) {
@@ -203,17 +223,33 @@ void ReplyGrammar::outline_calls() {
       calls.close = (list ? "]" : "") + (form.close.exists() ? form.close.before + form.close.texts[0] : "");
     }
     if (list && form.separator.find(',') == std::string::npos) calls.separator = ", ";
-    for (const std::size_t tool : group.tools) calls.each.push_back(call(form, tool, true));
+    for (const std::size_t tool : group.tools) calls.each.push_back(ir_.sequence({call(form, tool, true), closing_apart(form)}));
     outline.calls.push_back(std::move(calls));
   }
 }
 
+/// For engines that set a grammar in where a call begins.
+void ReplyGrammar::make_lazy(bool in_reasoning, bool reasoned) {
+  Lazy& lazy = data_.lazy;
+  lazy.calls = calls(true);
+  for (const Group& group : groups_) {
+    std::string text = opening(*group.form);
+    if (std::find(lazy.openings.begin(), lazy.openings.end(), text) == lazy.openings.end()) lazy.openings.push_back(std::move(text));
+  }
+  lazy.in_reasoning = in_reasoning;
+  const bool may_reason = format_.reasoning_open.exists() && format_.reasoning_close.exists() && !reasoned;
+  if (!may_reason || format_.calls_end_reasoning) return;
+  lazy.reasoning_open = format_.reasoning_open.texts[0];
+  lazy.reasoning_close = format_.reasoning_close.texts[0];
+}
+
 NodeId ReplyGrammar::make() {
   data_.control = format_.control;
-  note_text_behind();
+  note_limits();
   const Start from = start();
   const Region region = from.region == Region::reasoning ? Region::answer : from.region;
   const NodeId plain = answer(region);
+  if (calls_allowed() && data_.options.choice == ToolChoice::automatic) make_lazy(from.region == Region::reasoning, from.reasoned);
   if (from.inside.empty() && region == Region::answer) outline_calls();
   NodeId whole = plain;
   const bool may_reason = data_.options.reasoning && format_.reasoning_open.exists() && !from.reasoned;
@@ -229,6 +265,7 @@ NodeId ReplyGrammar::make() {
   for (const auto& schema : schemas_) {
     if (schema) schema->make_rules();
   }
+  if (response_schema_) response_schema_->make_rules();
   return whole;
 }
 

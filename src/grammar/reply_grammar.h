@@ -2,6 +2,7 @@
 // ReplyGrammar::make.
 #pragma once
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,12 +35,21 @@ class ReplyGrammar {
   // reply_start.cpp
   Start start() const;
   std::string inside_marker(std::string_view prompt) const;
+  // response.cpp
+  bool has_response() const;
+  NodeId response();
+  NodeId json_response();
+  NodeId pattern_response();
+  NodeId choice_response();
   // reply_grammar.cpp
   NodeId answer(Region region);
   NodeId content();
+  NodeId closing_of_content();
+  NodeId behind_no_content(NodeId called);
   NodeId free_text(const std::vector<Stop>& openings, bool may_end);
   NodeId text_not_initial();
   NodeId reasoning(NodeId behind, bool opened);
+  NodeId before_end();
   void group_tools();
   void outline_calls();
   std::vector<Stop> forbidden(bool in_reasoning) const;
@@ -48,22 +58,37 @@ class ReplyGrammar {
   // calls.cpp
   NodeId calls(bool with_opening);
   bool allows_text_behind() const;
+  void note_limits();
+  void make_lazy(bool in_reasoning, bool reasoned);
   void note_text_behind();
-  NodeId text_behind();
-  NodeId call_and_text(const Group& group);
-  std::vector<Stop> openings();
+  NodeId repeated(NodeId further);
+  NodeId text_behind(std::uint32_t left);
+  NodeId call_and_text(const Group& group, std::uint32_t left);
+  std::vector<Stop> openings(std::uint32_t left);
+  std::uint32_t most_calls() const;
   NodeId single_calls(std::size_t first, bool with_opening);
   NodeId grouped_calls(const Group& group, bool with_opening);
   NodeId any_single(bool with_opening);
+  static std::string gap(const CallForm& form);
+  NodeId between(const CallForm& form);
+  NodeId behind_call(const CallForm& form);
+  bool ends_reply(const ReplyMarker& marker) const;
+  bool closes_apart(const CallForm& form) const;
+  NodeId closing_apart(const CallForm& form);
+  NodeId lead_of_singles();
   NodeId headed_calls();
   NodeId call_of_group(const Group& group, bool with_opening);
   NodeId call(const CallForm& form, std::size_t tool, bool with_opening);
   std::string opening(const CallForm& form) const;
+  /// The white space that templates write before the opening of a form's first call.
+  NodeId lead(const CallForm& form);
+  NodeId with_blank_in_place(const CallArguments& codec, NodeId node);
   NodeId id(const std::string& pattern, std::string_view name);
   NodeId object(const CallForm& form, const std::vector<CallMember>& members, const CallArguments& arguments, std::size_t tool);
   // arguments.cpp
-  NodeId arguments(const CallArguments& arguments, std::size_t tool, const std::string& closing);
-  NodeId make_arguments(const CallArguments& arguments, std::size_t tool, const std::string& closing);
+  /// `closing`: the marker behind them, or none.
+  NodeId arguments(const CallArguments& arguments, std::size_t tool, const ReplyMarker* closing);
+  NodeId make_arguments(const CallArguments& arguments, std::size_t tool, const ReplyMarker* closing);
   NodeId json_arguments(const CallArguments& arguments, std::size_t tool);
   NodeId keyword_arguments(const CallArguments& arguments, std::size_t tool);
   // tagged_arguments.cpp
@@ -71,7 +96,7 @@ class ReplyGrammar {
   struct Tagged {
     const ArgumentTags& tags;
     std::size_t tool;
-    std::string after;  ///< what stands behind all arguments, which no string may hold
+    std::vector<std::string> after;  ///< what may end all arguments, which no string may hold
     int depth;
   };
   NodeId tagged_members(const Tagged& to, const Schemas& schemas, const std::string& name);
@@ -79,8 +104,9 @@ class ReplyGrammar {
   NodeId tagged_value(const Tagged& to, const Schemas& schemas, const std::string& name, const std::string& closing);
   NodeId nested_list(const Tagged& to, const Schemas& schemas);
   std::string type_word(const ArgumentTags& tags, Types types) const;
-  NodeId code_argument(std::size_t tool, const std::string& closing);
+  NodeId code_argument(const std::string& closing);
   Schema& schema(std::size_t tool);
+  bool sorts(std::size_t tool) const;
   Schemas parameters(std::size_t tool) const;
   const Style& style(Style::Kind kind, Style::Space space, const std::string& quote = {},
                      Style::Escape escape = Style::Escape::none, const std::vector<std::string>& never = {});
@@ -99,9 +125,16 @@ class ReplyGrammar {
   };
   std::deque<NamedStyle> styles_;
   std::size_t tags_made_ = 0;
-  NodeId text_behind_ = kNone;
+  std::map<std::uint32_t, NodeId> text_behind_;  ///< by how many calls may still come
+  NodeId response_ = kNone;
+  std::unique_ptr<Schema> response_schema_;
 };
 
+/// The pattern as one that all of a text matches.
+std::string whole_pattern(std::string_view pattern);
+/// White space at a marker: the whole of it first, or what it ends with (begins with), or none.
+NodeId ending_of(Ir& ir, std::string_view blanks);
+NodeId beginning_of(Ir& ir, std::string_view blanks);
 /// Every way in which the white space inside a marker's text may be shortened, the text itself first.
 std::vector<std::string> soft_variants(std::string_view text);
 /// The node of what a text goes on with once `prefix` stands; never() where it cannot begin so.

@@ -89,6 +89,7 @@ struct Members {
   struct One {
     NodeId node;
     bool required;
+    std::string_view name{};
   };
   std::vector<One> declared{};
   NodeId other = kNone;  ///< one of any other name; never() where there is none
@@ -111,6 +112,8 @@ class Schema {
     Shared& shared;
     bool open = false;       ///< see GrammarOptions
     bool any_order = false;  ///< see GrammarOptions
+    std::string_view path{};  ///< what notes put before the path of a schema
+    bool sorted = false;     ///< members come in the order of their names, too: see CallForm
   };
   /// References within it begin at `root`.
   Schema(const Context& context, Value root) : context_(context), ir_(context.ir), root_(root) {}

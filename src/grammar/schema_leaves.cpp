@@ -45,7 +45,7 @@ void Notes::add(std::string path, std::string_view keyword, std::string_view why
 
 void Schema::note(Value schema, std::string_view keyword, std::string_view why, bool left_out) {
   if (schema.is(Kind::dict)) schema = Value::of_dict(schema.dict, schema.dict->origin);
-  context_.notes.add(context_.document.path_of(schema), keyword, why, left_out);
+  context_.notes.add(std::string(context_.path) + context_.document.path_of(schema), keyword, why, left_out);
 }
 
 bool Schema::has(const Leaf& leaf, std::string_view keyword) const {

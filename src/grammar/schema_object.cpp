@@ -146,11 +146,15 @@ NodeId Schema::members(const Shape& shape, const MemberWriter& writer, std::stri
   for (const Property& property : shape.properties) {
     const NodeId node = property.possible ? writer.member(property) : ir_.never();
     if (node == ir_.never() && property.required) return ir_.never();
-    if (node != ir_.never()) all.declared.push_back({node, property.required});
+    if (node != ir_.never()) all.declared.push_back({node, property.required, property.name});
   }
   all.other = shape.extra ? writer.extra(shape) : ir_.never();
   const NodeId any = context_.any_order ? in_any_order(shape, writer, all, name) : kNone;
-  return any == kNone ? in_order(shape, writer, all, name) : any;
+  if (any != kNone) return any;
+  const NodeId declared = in_order(shape, writer, all, name);
+  if (!context_.sorted) return declared;
+  std::sort(all.declared.begin(), all.declared.end(), [](const Members::One& a, const Members::One& b) { return a.name < b.name; });
+  return ir_.choice({in_order(shape, writer, all, name), declared});
 }
 
 /// As long as all may be missing, each may be the first; behind a first, each brings its separator along.

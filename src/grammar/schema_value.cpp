@@ -135,7 +135,7 @@ NodeId Schema::any(const Style& style) {
   };
   const NodeId member = ir_.sequence({style.key_except({}), node});
   ir_.set_body(rule, ir_.choice({list('{', member, '}'), list('[', node, ']'), style.string(), numbers(ir_, {}),
-                                 ir_.literal(style.true_word()), ir_.literal(style.false_word()), ir_.literal(style.null_word())}));
+                                 ir_.literal(style.true_word()), ir_.literal(style.false_word()), style.null()}));
   return node;
 }
 
@@ -230,7 +230,7 @@ NodeId Schema::body(const Style& style, const Leaf& leaf, Types allowed, std::st
   if ((types_here & kNumber) != 0) ways.push_back(number(leaf, types_here));
   add(kBoolean, ir_.literal(style.true_word()));
   add(kBoolean, ir_.literal(style.false_word()));
-  add(kNull, ir_.literal(style.null_word()));
+  add(kNull, style.null());
   return ir_.choice(ways);
 }
 
@@ -248,7 +248,7 @@ std::optional<NodeId> Schema::constant(const Style& style, Value value) {
   };
   std::vector<NodeId> parts;
   switch (type_of(value)) {
-    case kNull: return ir_.literal(style.null_word());
+    case kNull: return style.null();
     case kBoolean: return ir_.literal(value.integer != 0 ? style.true_word() : style.false_word());
     case kString: return style.constant(leaf_text(value));
     case kArray:

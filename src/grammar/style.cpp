@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/utf8.h"
+#include "grammar/stop_automaton.h"
 #include "value/json.h"
 
 namespace parlance::grammar {
@@ -92,6 +93,7 @@ NodeId Style::json_unit(const std::vector<Range>& ranges) const {
 NodeId Style::python_unit(const std::vector<Range>& ranges, char quote) const {
   const auto q = static_cast<char32_t>(quote);
   std::vector<NodeId> ways{ir_.chars(without(ranges, {{0, 0}, {'\n', '\n'}, {'\r', '\r'}, {'\\', '\\'}, {q, q}}))};
+  if (contains(ranges, '\n')) ways.push_back(ir_.literal("\n"));  // some templates escape none
   if (ranges == normalized(kAnyChar)) {
     const NodeId simple = ir_.sequence({ir_.literal("\\"), hex(ir_, "\"'\\nrt")});
     ways.insert(ways.end(), {simple, unicode_escape(ir_, false)});
@@ -151,7 +153,34 @@ NodeId Style::string_of(const std::function<NodeId(const Unit&)>& content) const
   return within("", quote_, 0);
 }
 
+/// A string of JSON that holds none of `never_`, which an escape may spell: a rule for each state of their automaton.
+NodeId Style::guarded_string() const {
+  std::vector<Stop> stops;
+  for (const std::string& text : never_) stops.push_back({text, kNone});
+  const StopAutomaton automaton(stops);
+  const std::vector<Range> special{{0, 0x1F}, {'"', '"'}, {'\\', '\\'}};
+  std::vector<NodeId> states;
+  std::vector<RuleId> rules;
+  for (StopAutomaton::State s = 0; s < automaton.size(); ++s) {
+    rules.push_back(ir_.add_rule("string-rest"));
+    states.push_back(ir_.rule(rules.back()));
+  }
+  const NodeId escape = ir_.sequence({ir_.choice({ir_.sequence({ir_.literal("\\"), hex(ir_, "\"\\/bfnrt")}), unicode_escape(ir_, true)}), states[0]});
+  for (StopAutomaton::State s = 0; s < automaton.size(); ++s) {
+    std::vector<Range> others = special;
+    std::vector<NodeId> ways{ir_.literal("\""), escape};
+    for (const auto& [c, step] : automaton.edges(s)) {
+      others.push_back({c, c});
+      if (step.stop == kNone && c >= 0x20) ways.push_back(ir_.sequence({ir_.chars({{c, c}}), states[step.state]}));
+    }
+    ways.push_back(ir_.sequence({ir_.chars(complement(normalized(std::move(others)))), states[0]}));
+    ir_.set_body(rules[s], ir_.choice(ways));
+  }
+  return ir_.sequence({ir_.literal("\""), states[0]});
+}
+
 NodeId Style::any_string() const {
+  if (kind_ == Kind::json && !never_.empty()) return guarded_string();
   if (kind_ == Kind::json || kind_ == Kind::python) {
     return string_of([this](const Unit& write) { return ir_.repeat(write(kAnyChar), 0, kUnbounded); });
   }

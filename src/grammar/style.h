@@ -57,7 +57,11 @@ class Style {
 
   std::string_view true_word() const { return kind_ == Kind::python ? "True" : "true"; }
   std::string_view false_word() const { return kind_ == Kind::python ? "False" : "false"; }
-  std::string_view null_word() const { return kind_ == Kind::python ? "None" : "null"; }
+  /// Templates that write bare values print Python's word too.
+  NodeId null() const {
+    if (kind_ == Kind::bare) return ir_.choice({ir_.literal("null"), ir_.literal("None")});
+    return ir_.literal(kind_ == Kind::python ? "None" : "null");
+  }
   NodeId space() const { return space_; }
   NodeId comma() const { return ir_.sequence({ir_.literal(","), space_}); }
   NodeId open(char bracket) const { return ir_.sequence({ir_.literal({&bracket, 1}), space_}); }
@@ -74,6 +78,7 @@ class Style {
   NodeId json_special(char32_t c) const;
   NodeId any_string() const;
   NodeId marked_string() const;
+  NodeId guarded_string() const;
   std::optional<NodeId> plain_constant(std::string_view text) const;
   NodeId after_key() const;
   NodeId letters_except(const std::vector<std::string>& names, const Unit& unit) const;

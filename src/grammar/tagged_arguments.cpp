@@ -88,22 +88,29 @@ NodeId ReplyGrammar::tagged_value(const Tagged& to, const Schemas& schemas, cons
     return ir_.literal(type_word(tags, of) + tags.type_close.before + tags.type_close.texts[0] + tags.type_close.after);
   };
   if ((types & kString) != 0) {
-    std::vector<std::string> never = soft_variants(to.after);  // a value without its end ends there
+    std::vector<std::string> never = to.after;  // a value without its end ends there
     for (const std::string& text : tags.open.texts) {
       for (std::string& variant : soft_variants(text)) never.push_back(std::move(variant));
     }
     const Style& raw = style(Style::Kind::raw, Style::Space::none, closing, escape_of(tags), never);
     ways.push_back(ir_.sequence({type(kString), compiler.value(raw, schemas, name, kString)}));
   }
-  const Style& written = tags.style == ArgumentTags::Style::python ? style(Style::Kind::python, Style::Space::blank)
-                                                                   : style(Style::Kind::json, Style::Space::lines);
+  const bool python = tags.style == ArgumentTags::Style::python;
+  const Style& as_python = style(Style::Kind::python, Style::Space::blank);
+  const Style& as_json = style(Style::Kind::json, Style::Space::lines);
+  // A template may print a list as JSON and a truth as Python does: words come in both ways, containers of Python as JSON too.
+  const auto written = [&](Types one) {
+    const NodeId shown = compiler.value(python ? as_python : as_json, schemas, name, one);
+    const bool both = python ? one != kNumber : one == kBoolean || one == kNull;
+    return both ? ir_.choice({shown, compiler.value(python ? as_json : as_python, schemas, name, one)}) : shown;
+  };
   const NodeId end = ir_.literal(tags.close.before + closing);
   const bool nests = !tags.item.empty();
   for (const Types one : {kNumber, kBoolean, kNull, kArray, kObject}) {
     if ((types & one) == 0) continue;
     const NodeId value = nests && one == kArray    ? nested_list(to, schemas)
                          : nests && one == kObject ? tagged_members({tags, to.tool, to.after, to.depth + 1}, schemas, name)
-                                                   : compiler.value(written, schemas, name, one);
+                                                   : written(one);
     ways.push_back(ir_.sequence({type(one), value, end}));
   }
   return ir_.choice(ways);

@@ -145,6 +145,18 @@ NodeId after_prefix(Ir& ir, NodeId node, std::string_view prefix) { return Deriv
 
 NodeId escaped(Ir& ir, NodeId node) { return Escaping(ir).run(node); }
 
+NodeId ending_of(Ir& ir, std::string_view blanks) {
+  NodeId node = ir.empty();
+  for (const char& c : blanks) node = ir.optional(ir.sequence({node, ir.literal({&c, 1})}));
+  return node;
+}
+
+NodeId beginning_of(Ir& ir, std::string_view blanks) {
+  NodeId node = ir.empty();
+  for (std::size_t i = blanks.size(); i-- > 0;) node = ir.optional(ir.sequence({ir.literal(blanks.substr(i, 1)), node}));
+  return node;
+}
+
 std::vector<std::string> soft_variants(std::string_view text) {
   const std::vector<std::string_view> words = reply::soft_words(text);
   std::vector<std::string> all{std::string(words.front())};

@@ -66,8 +66,10 @@ class PartsMaker {
   }
   void add_slot(const CallPart& part) {
     if (part.kind == Kind::name) before_name_ = pending_;
+    const std::string blank = is_blank(pending_) ? pending_ : std::string();
     flush();
     parts_.push_back(part);
+    parts_.back().before = blank;
   }
   void between(std::string_view text, std::string_view other) {
     pending_ = std::string(text);

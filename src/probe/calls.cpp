@@ -115,6 +115,13 @@ void join_opener(const TurnFacts& turn, CallPart& opening, std::size_t call_begi
   opening.literal = marker_of(turn.opener.substr(chain) + opening.literal.before + opening.literal.texts.front() + opening.literal.after);
 }
 
+/// White space behind each call that no literal of its has: before what separates calls, or closes them.
+void keep_blanks_behind(FoundCalls& found, std::string_view end) {
+  if (end.empty() || !is_blank(end) || found.form.call.back().kind == Kind::literal) return;
+  found.form.separator.insert(0, end);
+  if (found.form.close.exists()) found.form.close.before.insert(0, end);
+}
+
 }  // namespace
 
 Stretch body_of(const TurnFacts& turn, const Shot& shot) {
@@ -128,6 +135,15 @@ Stretch turn_of(const TurnFacts& turn, const Shot& shot) {
   const std::size_t from = std::min(shot.text.size(), user + kUser.size() + turn.close);
   const std::size_t result = shot.text.find(kResult, from);
   return shot.whole().part(from, result == std::string::npos ? shot.text.size() : result);
+}
+
+bool sorts_arguments(Prober& prober, const TurnFacts& turn, Next next) {
+  const std::string last_first = "{\"" + std::string(kKeyB) + "\": \"zqlast\", \"" + std::string(kKeyA) + "\": \"zqfirst\"}";
+  const Shot& shot = prober.take({.content = {}, .calls = {{std::string(kTools[0]), std::string(kIds[0]), last_first}}, .next = next});
+  if (!shot) return false;
+  const std::string_view text = turn_of(turn, shot).text;
+  const std::size_t last = text.find("zqlast"), first = text.find("zqfirst");
+  return last != text.npos && first < last;
 }
 
 std::optional<FoundCalls> find_calls(const TurnFacts& turn, const Shot& one, const Shot& two) {
@@ -147,7 +163,8 @@ std::optional<FoundCalls> find_calls(const TurnFacts& turn, const Shot& one, con
     found.bare = found.bare || slot.bare;
   }
   std::size_t head = std::min(turn.opener.size(), first.front().begin);
-  if (text.text.substr(head).starts_with(turn.before_content)) head += turn.before_content.size();
+  // what stands between the header and an answer; white space there is the call's own
+  if (!is_blank(turn.before_content) && text.text.substr(head).starts_with(turn.before_content)) head += turn.before_content.size();
   head = std::min(head, first.front().begin);
   Layout layout;
   if (second.empty()) {
@@ -169,9 +186,13 @@ std::optional<FoundCalls> find_calls(const TurnFacts& turn, const Shot& one, con
   CallPart& opening = found.form.call.front();
   if (opening.kind == Kind::literal && layout.call_begin < std::min(head, turn.opener.size())) {
     const std::size_t own = head - layout.call_begin;  // white space of the turn's opener is not the call's
-    if (own <= opening.literal.before.size()) opening.literal.before.erase(0, own);
+    if (own <= opening.literal.before.size()) {  // before a further call it is what separates them
+      if (found.calls == 2) found.form.separator += opening.literal.before.substr(0, own);
+      opening.literal.before.erase(0, own);
+    }
   }
   join_opener(turn, opening, layout.call_begin);
+  keep_blanks_behind(found, ends.end);
   for (CallPart& part : found.form.call) {
     if (part.kind == Kind::object) found.form.id_pattern = std::exchange(part.pattern, {});
   }

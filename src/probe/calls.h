@@ -23,6 +23,9 @@ struct FoundCalls {
 /// Finds the form of the calls in `two`, a turn with two plain calls; or in `one`, where two do not render.
 std::optional<FoundCalls> find_calls(const TurnFacts& turn, const Shot& one, const Shot& two);
 
+/// Whether arguments stand in the order of their names, and not in the order in which they were handed over.
+bool sorts_arguments(Prober& prober, const TurnFacts& turn, Next next);
+
 /// The assistant's turn from its opener on, up to what answers its calls.
 Stretch turn_of(const TurnFacts& turn, const Shot& shot);
 /// The same behind the opener: what the turn says.

@@ -87,8 +87,19 @@ class Derivation {
     show("calls[0]", found->calls > 1 ? "two calls beside each other" : "a call", body_of(turn_, found->calls > 1 ? two : one).text);
     out_.format.calls.push_back(std::move(found->form));
     mark_distinctive(out_.format.calls.front());
+    out_.format.calls.front().sorted = sorts_arguments(prober_, turn_, probe.next);
     refine_tags(prober_, turn_, out_.format.calls.front(), probe.next);
     frame_calls(probe);
+    frame_end_of_calls();
+  }
+
+  /// White space between what closes calls and the end of the turn is framing of what closes them.
+  void frame_end_of_calls() {
+    CallForm& form = out_.format.calls.front();
+    ReplyMarker* close = form.close.exists() ? &form.close : form.call.back().kind == CallPart::Kind::literal ? &form.call.back().literal : nullptr;
+    if (close == nullptr || &form.call.front().literal == close) return;
+    const std::string_view blank = std::string_view(call_ending_).substr(0, call_ending_.size() - trimmed_left(call_ending_).size());
+    if (!close->after.starts_with(blank)) close->after = std::string(blank);
   }
 
   /// What begins with no tag, nor with the beginning of one, may also stand in an answer: only the name of a tool tells, or that
@@ -120,6 +131,7 @@ class Derivation {
       return;
     }
     const std::size_t behind = said + kContent.size();
+    out_.format.text_behind_calls = body.find(kValuesA[0]) < said;
     if (frames_content(opener->texts.front(), body.substr(0, said), body.substr(behind)) && form.call.front().kind != CallPart::Kind::literal) {
       CallForm bare;
       bare.call = form.call;
@@ -129,7 +141,9 @@ class Derivation {
     }
     std::size_t blank = behind;
     while (blank < body.size() && is_space(body[blank])) ++blank;
-    if (body.substr(blank).starts_with(opener->texts.front())) opener->before = std::string(body.substr(behind, blank - behind));
+    if (!body.substr(blank).starts_with(opener->texts.front())) return;
+    const std::string_view framing = body.substr(behind, blank - behind);
+    if (!opener->before.ends_with(framing)) opener->before = std::string(framing);  // else more stands there without an answer
   }
 
   /// Whether what seems to open calls is round the answer beside them, which has no such marks elsewhere: then models open calls with nothing.

@@ -68,12 +68,36 @@ bool choose_content(Prober& prober) {
 
 namespace {
 
+std::size_t word_size(std::string_view text) {
+  std::size_t size = 0;
+  while (size < text.size() && ((text[size] >= 'a' && text[size] <= 'z') || (text[size] >= 'A' && text[size] <= 'Z') || text[size] == '_')) ++size;
+  return size;
+}
+
+/// Whether two headers go on with different names of one role, and behind these alike: `assistant\n` in the history, `model\n` in
+/// the prompt.
+bool names_role_otherwise(std::string_view history, std::string_view prompt) {
+  history = trimmed_left(history);
+  prompt = trimmed_left(prompt);
+  std::size_t same = 0;  // what both begin with, up to the word in which they part
+  for (std::size_t i = 0; i < std::min(history.size(), prompt.size()) && history[i] == prompt[i]; ++i) {
+    if (word_size(history.substr(i, 1)) == 0) same = i + 1;
+  }
+  history.remove_prefix(same);
+  prompt.remove_prefix(same);
+  const std::size_t here = word_size(history), there = word_size(prompt);
+  if (here == 0 || there == 0 || history.substr(0, here) == prompt.substr(0, there) || here == history.size()) return false;
+  return prompt.substr(there).starts_with(history.substr(here));
+}
+
 /// What a prompt ends with is the turn's header, also where more stands before it than before an answer of the history.
 void widen_header(TurnFacts& turn, std::string_view asked) {
   const std::string header = turn.opener + turn.before_content;
   if (is_blank(turn.before_content)) return;
   // a header of the history that has nothing in common with the prompt's is one too
-  const bool other = is_blank(turn.opener) && !std::string_view(turn.before_content).starts_with(trimmed(asked.substr(asked.rfind(kUser) + kUser.size())));
+  const std::string_view tail = asked.substr(asked.rfind(kUser) + kUser.size());
+  const bool other = (is_blank(turn.opener) && !std::string_view(turn.before_content).starts_with(trimmed(tail))) ||
+                     names_role_otherwise(turn.before_content, tail.substr(std::min(turn.header, tail.size())));
   if (!other && !trimmed_right(asked).ends_with(trimmed_right(header))) return;
   turn.header += turn.before_content.size();
   turn.opener = header;

@@ -35,6 +35,10 @@ class Check {
   void need(bool holds, const std::string& path, const char* message) {
     if (!holds) fail(path, message);
   }
+  /// White space that is no marker's.
+  void blank(const std::string& text, const std::string& path) {
+    need(text.size() <= kLongestFraming && is_blank(text), path, "framing is white space, at most 16 bytes of it");
+  }
   /// Texts and framing of a marker, whether it must be there or not.
   void marker(const ReplyMarker& marker, const std::string& path) {
     for (const std::string& text : marker.texts) need(!text.empty() && text.size() <= kLongestMarker, path, "a marker has 1 to 128 bytes");
@@ -168,6 +172,7 @@ void check_parts(Check& check, const CallForm& form, const std::string& path) {
   for (std::size_t i = 0; i < form.call.size(); ++i) {
     const CallPart& part = form.call[i];
     const std::string place = at(path + ".call", i);
+    check.blank(part.before, place + ".before");
     switch (part.kind) {
       case Part::literal:
         check.marker(part.literal, place);

@@ -103,6 +103,7 @@ void fields(Walk& walk, CallForm& f) {
   walk("initial", f.initial);
   walk("declared_only", f.declared_only);
   walk("result", result);
+  walk("sorted", f.sorted);
   walk("id_pattern", f.id_pattern);
   f.result_open = result.open;
   f.result_close = result.close;
@@ -124,6 +125,7 @@ void fields(Walk& walk, ReplyFormat& f) {
   walk("reasoning", reasoning);
   walk("content", content);
   walk("calls", f.calls);
+  walk("text_behind_calls", f.text_behind_calls);
   walk("parallel", f.parallel, true);
   walk("end", f.end);
   walk("last", f.last);

@@ -150,9 +150,24 @@ class Reader {
 
 // ---- the parts of a call
 
+/// The member that says what a part is, beside the white space before it; "" where there is no such member alone.
+const DictEntry* kind_of_part(Value v) {
+  const DictEntry* found = nullptr;
+  if (!v.is(Kind::dict)) return found;
+  for (const DictEntry& entry : entries(v)) {
+    if (leaf_text(entry.key) == "before") continue;
+    if (found != nullptr) return nullptr;
+    found = &entry;
+  }
+  return found;
+}
+
 void Reader::read(Value v, const std::string& path, CallPart& field) {
-  const std::string_view key = only_key(v);
-  const Value inner = key.empty() ? Value() : entries(v)[0].value;
+  const DictEntry* const kind = kind_of_part(v);
+  const std::string_view key = kind == nullptr ? std::string_view() : leaf_text(kind->key);
+  const Value inner = kind == nullptr ? Value() : kind->value;
+  const Value before = kind != nullptr && key != "texts" ? member_value(v, "before") : Value();
+  if (!before.is_undefined()) read(before, path + ".before", field.before);
   const std::string place = path + "." + std::string(key);
   if (key == "name" || key == "skip") {
     field.kind = key == "name" ? Part::name : Part::skip;

@@ -129,12 +129,15 @@ std::string Writer::arguments(CallArguments& a) {
 void Writer::write(CallPart& field) {
   switch (field.kind) {
     case CallPart::Kind::literal: return write(field.literal);
-    case CallPart::Kind::name: out_ += one_member("name", name_of(field.escape)); return;
-    case CallPart::Kind::id: out_ += one_member("id", quoted(field.pattern)); return;
-    case CallPart::Kind::skip: out_ += one_member("skip", "true"); return;
-    case CallPart::Kind::object: out_ += one_member("object", members(field.members, field.arguments.as_text)); return;
-    case CallPart::Kind::arguments: out_ += one_member("arguments", arguments(field.arguments)); return;
+    case CallPart::Kind::name: out_ += one_member("name", name_of(field.escape)); break;
+    case CallPart::Kind::id: out_ += one_member("id", quoted(field.pattern)); break;
+    case CallPart::Kind::skip: out_ += one_member("skip", "true"); break;
+    case CallPart::Kind::object: out_ += one_member("object", members(field.members, field.arguments.as_text)); break;
+    case CallPart::Kind::arguments: out_ += one_member("arguments", arguments(field.arguments)); break;
   }
+  if (field.before.empty()) return;
+  out_.pop_back();
+  out_ += ", \"before\": " + quoted(field.before) + "}";
 }
 
 }  // namespace

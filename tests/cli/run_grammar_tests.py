@@ -41,6 +41,35 @@ def wishes(request):
         check(f"no tool_choice {choice}", code == 1 and out == "" and f"input: {path}\n" in err and "required" in err, err)
 
 
+def answers():
+    """The form of an answer as each API asks for it gives the grammar of the option."""
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    text = json.dumps(schema)
+    for request, options, stdin in (
+        ({"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}}, ("--schema", "-"), text),
+        ({"text": {"format": {"type": "json_schema", "name": "x", "schema": schema}}}, ("--schema", "-"), text),
+        ({"output_config": {"format": {"type": "json_schema", "schema": schema}}}, ("--schema", "-"), text),
+        ({"format": schema}, ("--schema", "-"), text),
+        ({"structured_outputs": {"json": text}}, ("--schema", "-"), text),
+        ({"response_format": {"type": "json_object"}}, ("--json-object",), ""),
+        ({"format": "json"}, ("--json-object",), ""),
+        ({"response_format": {"type": "text"}}, (), ""),
+        ({"guided_regex": "[ab]+"}, ("--regex", "[ab]+"), ""),
+        ({"structured_outputs": {"choice": ["yes", "no"]}}, ("--choice", "yes", "--choice", "no"), ""),
+        ({"max_tool_calls": 2}, ("--max-calls", "2"), ""),
+    ):
+        tools = json.loads(pathlib.Path(TOOLS).read_text())
+        got = run("--syntax", "gbnf", "-f", "terminal-agent", "--request", "-", stdin=json.dumps({**request, "tools": tools}))
+        wanted = run("--syntax", "gbnf", "-f", "terminal-agent", "--tools", TOOLS, *options, stdin=stdin)
+        check(f"an answer by {request}", got[0] == 0 and got[1] == wanted[1], got, wanted)
+    for request, path in (({"response_format": {"type": "jsn"}}, "response_format"), ({"response_format": 3}, "response_format"), ({"format": 3}, "format"),
+                          ({"guided_choice": [1]}, "guided_choice"), ({"regex": "a", "response_format": {"type": "json_object"}}, "regex")):
+        code, out, err = run("--syntax", "gbnf", "-f", "terminal-agent", "--request", "-", stdin=json.dumps(request))
+        check(f"no form {request}", code == 1 and out == "" and f"input: {path}\n" in err, err)
+    lazy = json.loads(run("--syntax", "gbnf", "-f", "rnj-1", "--tools", TOOLS, "--lazy")[1])
+    check("--lazy", lazy["grammar_lazy"] and lazy["grammar_triggers"] == [{"type": 1, "value": "<tool_call>"}] and lazy["grammar"].startswith("root ::= "), lazy)
+
+
 def prompts():
     """Where the request's prompt opens reasoning, the grammar begins in it."""
     template = ("{%- for m in messages %}<|im_start|>{{ m.role }}\n{% if m.reasoning_content %}<think>\n{{ m.reasoning_content }}\n</think>\n\n{% endif %}"
@@ -75,6 +104,7 @@ def main():
     check("a tool's name", '"const": "now"' in named and "get_weather" not in named, named)
 
     wishes(request)
+    answers()
     prompts()
 
     for tools, said in (([1, {"type": "web_search"}], "allows less than was asked for, in places: 2"),
@@ -112,7 +142,11 @@ def main():
         ("no format", ("--syntax", "gbnf"), 2, "-f FORMAT"),
         ("no such syntax", ("--syntax", "bnf", "-f", "rnj-1"), 2, "structural-tag"),
         ("no such tool", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", TOOLS, "--tool-choice", "gone"), 1, "gone"),
-        ("--schema of a reply", ("--syntax", "gbnf", "--schema", "-", "--tools", TOOLS), 2, "--notes"),
+        ("--schema of a reply", ("--syntax", "gbnf", "--schema", "-", "--tools", TOOLS), 2, "-f FORMAT"),
+        ("two forms of an answer", ("--syntax", "gbnf", "-f", "rnj-1", "--json-object", "--regex", "a"), 2, "--schema, --regex"),
+        ("a pattern that looks around", ("--syntax", "gbnf", "-f", "rnj-1", "--regex", "(?=a)b"), 1, "a look around"),
+        ("a lazy grammar of Lark", ("--syntax", "lark", "-f", "rnj-1", "--tools", TOOLS, "--lazy"), 2, "--syntax gbnf"),
+        ("a lazy grammar without tools", ("--syntax", "gbnf", "-f", "rnj-1", "--lazy"), 1, "it needs tools"),
         ("two formats", ("--syntax", "gbnf", "-f", "rnj-1", "--reply-format", "formats/rnj-1.reply.json"), 2, "--reply-format"),
         ("a request that is no object", ("--syntax", "gbnf", "-f", "rnj-1", "--request", TOOLS), 3, "--tools"),
         ("an effort without a request", ("--syntax", "gbnf", "-f", "rnj-1", "--reasoning-effort", "low"), 2, "--request"),

@@ -1,0 +1,53 @@
+// A grammar that sets in where a call begins: what triggers it, and the calls alone. Begin reading at Grammar::to_lazy.
+#include <algorithm>
+
+#include "grammar/data.h"
+#include "grammar/printers.h"
+
+namespace parlance {
+namespace {
+
+Error no_lazy_grammar(std::string why, std::string hint) {
+  Error::Parts parts;
+  parts.code = ErrorCode::value;
+  parts.message = std::move(why);
+  parts.hint = std::move(hint);
+  return Error(std::move(parts));
+}
+
+/// The text as a regular expression of ECMAScript.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view(R"(\^$.|?*+()[]{}/)").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+/// What is said in reasoning begins no call, so the trigger stands behind it.
+GrammarTrigger trigger_at(const grammar::Lazy& lazy, std::string_view opening) {
+  const std::string call = "(" + escaped(opening) + R"()[\s\S]*$)";
+  const std::string close = escaped(lazy.reasoning_close);
+  if (close.empty()) return {GrammarTrigger::Kind::word, std::string(opening)};
+  if (lazy.in_reasoning) return {GrammarTrigger::Kind::pattern, R"(^[\s\S]*?)" + close + R"([\s\S]*?)" + call};
+  const std::string open = escaped(lazy.reasoning_open);
+  return {GrammarTrigger::Kind::pattern, R"(^(?:\s*)" + open + R"([\s\S]*?)" + close + ")?(?:(?!" + open + R"()[\s\S])*?)" + call};
+}
+
+}  // namespace
+
+Result<LazyGrammar> Grammar::to_lazy() const {
+  const grammar::Lazy& lazy = data_->lazy;
+  if (data_->options.choice != ToolChoice::automatic) return no_lazy_grammar("a lazy grammar leaves text free; here a call is demanded, or forbidden", "it goes with the choice auto");
+  if (data_->options.response.kind != ResponseFormat::Kind::text) return no_lazy_grammar("a lazy grammar leaves text free; here the answer has a form", "take the whole grammar");
+  if (lazy.calls == grammar::kNone) return no_lazy_grammar("there is no call at which a lazy grammar could set in", "it needs tools, and a format that has calls");
+  const bool marked = std::none_of(lazy.openings.begin(), lazy.openings.end(), [](const std::string& text) { return text.empty(); });
+  if (!marked) return no_lazy_grammar("calls of this format begin with no text of their own", "take the whole grammar");
+  LazyGrammar made;
+  for (const std::string& opening : lazy.openings) made.triggers.push_back(trigger_at(lazy, opening));
+  made.grammar = grammar::print_gbnf(data_->ir, {&lazy.calls, 1});
+  return made;
+}
+
+}  // namespace parlance
