@@ -92,7 +92,10 @@ TemplateCapabilities find_needed(Prober& prober, Needs needs) {
   if (reasoning || (needs & kNeedsEffort) != 0) switches = find_switches(prober);
   can.efforts = efforts_of(switches, prober.facts().syntax);
   if (reasoning || (needs & kNeedsCalls) != 0) find_call_capabilities(prober, can);
-  if (reasoning && turn.found) can.reasoning_key = find_reasoning(prober, turn, find_starts(prober, turn, switches), can.calls).key;
+  if (reasoning && turn.found) {
+    const std::vector<ThinkingStart> starts = find_starts(prober, turn, switches);
+    can.reasoning_key = find_reasoning(prober, turn, {starts, {}, can.calls}).key;  // which no cut tells
+  }
   find_shapes(prober, can, needs);
   return can;
 }
