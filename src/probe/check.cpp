@@ -141,12 +141,16 @@ LawResult try_masks(const Trials& trials) {
 }
 
 LawResult try_prompt_ends(const Trials& trials) {
+  const std::vector<ThinkingStart>& starts = trials.derived.starts;
+  std::vector<ReadBack> readers;
+  for (const ThinkingStart& start : starts) readers.emplace_back(trials.derived.format, start.prompt);
   return try_each(trials, [&](const Trial& trial) -> std::string {
     const std::string content = trial.scene.content.value_or("");
     if (content.empty()) return {};
-    for (const ThinkingStart& start : trials.derived.starts) {
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const ThinkingStart& start = starts[i];
       for (const std::string& reasoning : {std::string(), "zqr " + content}) {
-        const std::vector<std::string> faults = faults_of_reply(trials.derived.format, start, reasoning, content);
+        const std::vector<std::string> faults = faults_of_reply(readers[i], trials.derived.format, start, reasoning, content);
         if (!faults.empty()) return "a reply to a prompt (" + name_of_start(start) + "): " + faults.front();
       }
     }

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "probe/calls.h"
-#include "probe/read_back.h"
 #include "probe/stretch.h"
 
 namespace parlance::probe {
@@ -83,8 +82,9 @@ void hold_start(const TurnFacts& turn, const ThinkingStart& start, DerivedFormat
     if (!are_words(unknown)) return add(derived.missing, what + "what that begins is not known");
     add(derived.notes, what + "the answer goes on from there");
   }
+  const ReadBack reader(format, start.prompt);
   for (const std::string_view reasoning : {std::string_view(), kReasoning}) {
-    for (const std::string& fault : faults_of_reply(format, start, std::string(reasoning), std::string(kContent))) {
+    for (const std::string& fault : faults_of_reply(reader, format, start, std::string(reasoning), std::string(kContent))) {
       add(derived.missing, "a reply to a prompt (" + where + "): " + fault);
     }
   }
@@ -128,11 +128,12 @@ std::string_view body_under(const TurnFacts& turn, const Shot& shot) {
   return text.starts_with(turn.opener) ? text.substr(turn.opener.size()) : std::string_view();
 }
 
-std::vector<std::string> faults_of_reply(const ReplyFormat& format, const ThinkingStart& start, const std::string& reasoning, const std::string& content) {
+std::vector<std::string> faults_of_reply(const ReadBack& reader, const ReplyFormat& format, const ThinkingStart& start, const std::string& reasoning,
+                                         const std::string& content) {
   std::vector<std::string> faults;
   const bool two_ways = format.reasoning_open.exists() && format.reasoning_close.exists();
   if (reasoning.empty() ? start.in_reasoning : !two_ways) return faults;
-  const ReplyMessage message = ReadBack(format, start.prompt).message(reply_to(format, start, reasoning, content));
+  const ReplyMessage message = reader.message(reply_to(format, start, reasoning, content));
   expect(faults, "content", message.content, content);
   expect(faults, "reasoning", message.reasoning, reasoning);
   return faults;
@@ -166,7 +167,14 @@ void read_all(const std::vector<WrittenTurn>& turns, const TurnFacts& turn, Deri
 
 void hold(const TurnFacts& turn, const std::vector<Cut>& cuts, DerivedFormat& derived) {
   if (!derived.format.validate()) return;
-  for (const ThinkingStart& start : derived.starts) hold_start(turn, start, derived);
+  for (const ThinkingStart& start : derived.starts) {
+    const auto alike = [&](const ThinkingStart& one) { return one.prompt == start.prompt; };
+    if (&*std::find_if(derived.starts.begin(), derived.starts.end(), alike) == &start) {
+      hold_start(turn, start, derived);
+    } else {
+      derived.tried.push_back({"prompt ends", name_of_start(start)});
+    }
+  }
   for (const Cut& cut : cuts) hold_cut(cut, derived);
 }
 

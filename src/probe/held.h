@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "probe/read_back.h"
 #include "probe/reasoning.h"
 #include "probe/verify.h"
 
@@ -27,8 +28,10 @@ void hold(const TurnFacts& turn, const std::vector<Cut>& cuts, DerivedFormat& de
 
 /// What the template writes of a scene under a setting, behind the turn's opener; "" where that does not stand there.
 std::string_view body_under(const TurnFacts& turn, const Shot& shot);
-/// How a reply to the prompt, of the format's own markers, is read otherwise than it is meant; nothing where it is not.
-std::vector<std::string> faults_of_reply(const ReplyFormat& format, const ThinkingStart& start, const std::string& reasoning, const std::string& content);
+/// How a reply to the prompt, of the format's own markers, is read otherwise than it is meant; nothing where it is not. `reader` is
+/// for replies to such prompts.
+std::vector<std::string> faults_of_reply(const ReadBack& reader, const ReplyFormat& format, const ThinkingStart& start, const std::string& reasoning,
+                                         const std::string& content);
 
 /// "by default", or "enable_thinking = true".
 std::string name_of_start(const ThinkingStart& start);

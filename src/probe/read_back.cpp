@@ -59,7 +59,8 @@ ReadBack::ReadBack(const ReplyFormat& format, std::string prompt) {
   ReplyMarker unknown;
   unknown.texts = {std::string(kUnknownToken)};
   whole.end.push_back(unknown);
-  if (Result<ReplyTools> tools = ReplyTools::from_json(tools_json()); tools) options.tools = *tools;
+  static const Result<ReplyTools> kTools = ReplyTools::from_json(tools_json());
+  if (kTools) options.tools = *kTools;
   options.prompt = std::move(prompt);
   start_.emplace(whole, options);
 }

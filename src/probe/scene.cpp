@@ -42,8 +42,6 @@ std::string undefined_variable(const TemplateFacts& facts, const Error& error) {
   return facts.reads(name) ? name : std::string();
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
 std::string in_quotes(std::string_view text) {
   std::string out;
   append_json_string(out, text);
@@ -250,7 +248,7 @@ const Shot& Prober::take_json(std::string request, bool generation) {
   Shot& shot = known->second;
   if (!is_new) return shot;
   if (kept_ > kMostKept) {
-    shot.problem = shot.place_and_problem = "the prompts of experiments are too long together";
+    shot.problem = "the prompts of experiments are too long together";
     return shot;
   }
   fill(shot, std::string_view(known->first).substr(0, known->first.size() - 1), generation);
@@ -272,7 +270,7 @@ void Prober::fill(Shot& shot, std::string_view request, bool generation) {
   ReadOptions reading;
   reading.normalise = false;
   if (Result<void> read = chat_.read(request, reading, "<probe>"); !read) {
-    shot.problem = shot.place_and_problem = std::string(read.error().message());
+    shot.problem = std::string(read.error().message());
     return;
   }
   set_variables(chat_);
@@ -282,7 +280,7 @@ void Prober::fill(Shot& shot, std::string_view request, bool generation) {
   rendering.limits = share_of(options_.limits);
   if (Result<void> done = render(chat_, rendering, prompt_); !done) {
     shot.problem = std::string(done.error().message());
-    shot.place_and_problem = first_line(done.error().display());
+    shot.error = done.error();
     shot.refused = done.error().code() == ErrorCode::raised;
     return;
   }

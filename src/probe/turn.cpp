@@ -129,6 +129,9 @@ TurnFacts find_turn(Prober& prober) {
 
 namespace {
 
+/// NAME:LINE:COLUMN: CLASS: MESSAGE
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 /// A name that the template reads, where it should read one that each conversation has; "" if none is near.
 std::string misspelt_name(const TemplateFacts& facts) {
   for (const std::string_view wanted : {"messages", "content", "role"}) {
@@ -148,7 +151,7 @@ std::string why_no_answer(Prober& prober) {
   const Convention tried = std::exchange(prober.convention, {});
   const Shot& shot = prober.take({});
   prober.convention = tried;
-  if (!shot) return shot.place_and_problem;
+  if (!shot) return shot.error ? first_line(shot.error->display()) : shot.problem;
   const std::string lacks = is_blank(shot.text)                           ? "the prompt is empty"
                             : shot.text.find(kUser) == std::string::npos ? "the prompt does not hold the user's text"
                                                                          : "the prompt does not hold the answer";
