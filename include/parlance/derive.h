@@ -4,8 +4,8 @@
 //     if (!derived) return report(derived.error());
 //     if (derived->verdict != parlance::Verdict::none) parlance::ReplyParser parser(derived->format);
 //
-// Forty to a hundred small conversations are rendered and looked at, with the origin of each byte; no name of a model and no text
-// of the template is asked. What was found reads the probes' own turns before it is called verified.
+// Sixty to two hundred small conversations are rendered and looked at, with the origin of each byte; no name of a model and no
+// text of the template is believed. What was found reads the probes' own turns, and what prompts open, before it is called verified.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -136,7 +136,7 @@ struct DerivedFormat {
   std::vector<std::string> missing;      ///< what keeps it from verified, as sentences
   std::vector<std::string> notes;        ///< what a template loses, as sentences
   std::vector<DerivedField> evidence;
-  std::vector<TriedExperiment> tried;    ///< what was held against the format: verified is what all of it agrees with
+  std::vector<TriedExperiment> tried;  ///< what was held against the format: verified is what all of it agrees with
   std::vector<ThinkingStart> starts;
   TemplateCapabilities capabilities;
   std::size_t renders = 0;               ///< experiments made

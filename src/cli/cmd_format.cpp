@@ -57,7 +57,8 @@ void append_capabilities(std::string& out, const TemplateCapabilities& can) {
   append_row(out, "tools", can.tools ? "shown" : "not shown");
   append_row(out, "calls", !can.calls ? "not shown" : can.parallel_calls ? "shown, several in a message" : "shown, one in a message");
   if (can.calls) {
-    append_row(out, "content beside calls", !can.content_with_calls ? "dropped" : can.calls_behind_content ? "kept" : "kept, and nothing marks where a call begins");
+    append_row(out, "content beside calls", !can.content_with_calls ? "dropped" : can.calls_behind_content ? "kept"
+                                                                                                           : "kept, and nothing marks where a call begins");
     append_row(out, "arguments", can.text_arguments_needed ? "text" : can.text_arguments ? "object or text" : "object");
     append_row(out, "call ids", ids_of(can));
   }

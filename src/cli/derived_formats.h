@@ -28,7 +28,7 @@ class DerivedFormats {
   const Template template_;
   const DeriveOptions deriving_;
   const TemplateFacts facts_;
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;                                                 ///< of what follows
   std::map<std::string, std::shared_ptr<const ReplyFormat>> known_;  ///< by the variables' key; begun anew once there are many
   std::set<std::string> said_;
 };

@@ -54,10 +54,10 @@ class Adapter {
   std::once_flag looked_;
   bool text_shows_ = true;
   std::mutex probing_;
-  Found plain_;                           ///< without variables, and what efforts set; by who holds probing_
-  std::shared_mutex mutex_;               ///< of what follows, so that what is known waits for no experiment
-  std::map<std::string, Found> found_;    ///< by the variables' key; begun anew once there are many
-  std::deque<ReadOptions> made_;          ///< each once: what was given out stays where it is
+  Found plain_;                         ///< without variables, and what efforts set; by who holds probing_
+  std::shared_mutex mutex_;             ///< of what follows, so that what is known waits for no experiment
+  std::map<std::string, Found> found_;  ///< by the variables' key; begun anew once there are many
+  std::deque<ReadOptions> made_;        ///< each once: what was given out stays where it is
 };
 
 }  // namespace parlance::probe

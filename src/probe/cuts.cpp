@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kMostTexts = 64;
 constexpr std::size_t kLongestText = 48;
-constexpr std::size_t kMostRounds = 4;     ///< a cut hides those before it
-constexpr std::size_t kMostRefused = 16;   ///< experiments that look for texts which a template refuses
+constexpr std::size_t kMostRounds = 4;    ///< a cut hides those before it
+constexpr std::size_t kMostRefused = 16;  ///< experiments that look for texts which a template refuses
 constexpr std::size_t kMostSuspects = 6;
 
 bool is_foreign(char c) { return static_cast<unsigned char>(c) >= 0x80; }

@@ -152,7 +152,7 @@ std::string why_no_answer(Prober& prober) {
   const Shot& shot = prober.take({});
   prober.convention = tried;
   if (!shot) return shot.error ? first_line(shot.error->display()) : shot.problem;
-  const std::string lacks = is_blank(shot.text)                           ? "the prompt is empty"
+  const std::string lacks = is_blank(shot.text)                          ? "the prompt is empty"
                             : shot.text.find(kUser) == std::string::npos ? "the prompt does not hold the user's text"
                                                                          : "the prompt does not hold the answer";
   return lacks + misspelt_name(prober.facts());

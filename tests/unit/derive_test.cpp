@@ -198,7 +198,7 @@ TEST(Derive, WordsAtAPromptsEndAreSaid) {
 }
 
 TEST(Derive, CutsAreProvenByRendering) {
-  constexpr std::string_view kCuts[] = {"m.content.split('</x>')[-1]",        "m.content.rsplit('</x>', 1)[-1]", "(m.content.split('</x>') | last)",
+  constexpr std::string_view kCuts[] = {"m.content.split('</x>')[-1]", "m.content.rsplit('</x>', 1)[-1]", "(m.content.split('</x>') | last)",
                                         "m.content.partition('</x>')[2] or m.content", "m.content.rpartition('</x>')[2]",
                                         "(m.content[m.content.find('</x>') + 4:] if '</x>' in m.content else m.content)",
                                         "m.content.split('</x>')[-1].lstrip('\n')"};
