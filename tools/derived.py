@@ -6,6 +6,7 @@
     python3 tools/derived.py build/release/parlance ../shared/corpus --check   fails where the page is not up to date, or
                                                                                where less than 95 % are verified
 """
+import collections
 import json
 import pathlib
 import subprocess
@@ -39,6 +40,12 @@ def describe(found):
     return f'{form.get("layout", "single")}, {codec}'
 
 
+def held(found):
+    """What was held against the format: how many experiments of each kind, in the order in which they were."""
+    counts = collections.Counter(one["kind"] for one in found["tried"])
+    return ", ".join(f"{kind} {count}" for kind, count in counts.items())
+
+
 def table(program, corpus):
     """The lines of the table, and how many templates show calls and are verified."""
     templates = sorted((corpus / "templates").glob("*.jinja")) + sorted((corpus / "go_templates").glob("*.gotmpl"))
@@ -51,13 +58,13 @@ def table(program, corpus):
         f"({100 * len(verified) / len(with_calls):.1f} %). Of the {len(plain)} others "
         f"{sum(one['verdict'] == 'verified' for one in plain)} are verified.\n",
         "\n",
-        "| template | calls | reasoning | verdict | why not, or what the template loses |\n",
-        "|---|---|---|---|---|\n",
+        "| template | calls | reasoning | verdict | held against it | why not, or what the template loses |\n",
+        "|---|---|---|---|---|---|\n",
     ]
     for name, one in found.items():
         reasons = one["missing"] or one["notes"]
         reasoning = "yes" if "reasoning" in one["format"] else ""
-        lines.append(f'| {name} | {describe(one)} | {reasoning} | {one["verdict"]} | {cell("; ".join(reasons[:3]))} |\n')
+        lines.append(f'| {name} | {describe(one)} | {reasoning} | {one["verdict"]} | {held(one)} | {cell("; ".join(reasons[:3]))} |\n')
     return lines, len(verified) / len(with_calls)
 
 

@@ -25,11 +25,12 @@ std::span<const LawInfo> laws();
 struct LawResult {
   enum class Outcome : std::uint8_t {
     holds,
-    broken,   ///< `example` shows it
-    skipped,  ///< the template has nothing to try it with; `example` says what is missing
+    broken,          ///< `example` shows it
+    does_not_apply,  ///< it says nothing about this template, as a law of tags where there are none; `example` says why
+    untried,         ///< it could not be tried, so that nobody knows; `example` says why
   };
   std::string_view law;
-  Outcome outcome = Outcome::skipped;
+  Outcome outcome = Outcome::untried;
   std::size_t tried = 0;    ///< conversations or replies
   std::string example{};    ///< broken: the request and the reply, and what was found
 };
@@ -38,7 +39,8 @@ std::string_view name_of(LawResult::Outcome outcome);
 struct CheckReport {
   DerivedFormat derived;
   std::vector<LawResult> laws;
-  bool holds() const;  ///< no law is broken
+  /// The verdict is verified, and every law holds that applies: none is broken, none is untried.
+  bool holds() const;
 };
 
 /// Options of check().

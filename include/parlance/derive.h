@@ -4,8 +4,8 @@
 //     if (!derived) return report(derived.error());
 //     if (derived->verdict != parlance::Verdict::none) parlance::ReplyParser parser(derived->format);
 //
-// Forty to a hundred small conversations are rendered and looked at, with the origin of each byte; no name of a model and no text
-// of the template is asked. What was found reads the probes' own turns before it is called verified.
+// Sixty to two hundred small conversations are rendered and looked at, with the origin of each byte; no name of a model and no
+// text of the template is believed. What was found reads the probes' own turns, and what prompts open, before it is called verified.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -23,9 +23,9 @@ namespace parlance {
 
 /// How far what was derived can be relied upon.
 enum class Verdict : std::uint8_t {
-  none,      ///< no assistant turn could be rendered: replies are plain text
-  partial,   ///< something was not found, or a probe's own turn is not read back; `missing` says what
-  verified,  ///< all that the template shows is read back as it was given
+  none,      ///< no assistant turn could be rendered: replies are plain text; `missing` says why
+  partial,   ///< something was not found, or contradicts the format; `missing` says what
+  verified,  ///< all that the template shows is read back as it was given, and all that its prompts open is known
 };
 std::string_view name_of(Verdict verdict);
 
@@ -34,6 +34,12 @@ struct DerivedField {
   std::string field;       ///< "calls[0].call"
   std::string experiment;  ///< "two calls beside one"
   std::string shown;       ///< the bytes that told, shortened
+};
+
+/// An experiment that was held against the format.
+struct TriedExperiment {
+  std::string kind;  ///< "answers", "reasoning", "calls", "settings" (turns under one of thinking), "prompt ends", "cuts"
+  std::string name;  ///< "a text with quotes", "enable_thinking = true: a call"
 };
 
 /// What a prompt ends with under one setting of a variable that switches thinking.
@@ -88,6 +94,7 @@ struct TemplateCapabilities {
   bool calls = false;                 ///< calls of the history show
   bool parallel_calls = false;        ///< two in one message show
   bool content_with_calls = false;    ///< content beside calls shows
+  bool calls_behind_content = true;   ///< a call beside content can be told from it
   bool object_arguments = false;      ///< arguments as an object show as they are
   bool text_arguments = false;        ///< arguments as a string that holds JSON show as they are
   bool escapes_text = true;           ///< quotes and line ends in arguments can be told from what ends a text
@@ -129,6 +136,7 @@ struct DerivedFormat {
   std::vector<std::string> missing;      ///< what keeps it from verified, as sentences
   std::vector<std::string> notes;        ///< what a template loses, as sentences
   std::vector<DerivedField> evidence;
+  std::vector<TriedExperiment> tried;  ///< what was held against the format: verified is what all of it agrees with
   std::vector<ThinkingStart> starts;
   TemplateCapabilities capabilities;
   std::size_t renders = 0;               ///< experiments made

@@ -3,8 +3,9 @@
 
 namespace parlance::cli {
 
-ChosenTemplates::ChosenTemplates(const FoundTemplates& found, const TemplateWish& wish, const Limits& limits, ReadOptions read)
-    : found_(found), wish_(wish), limits_(limits), read_(std::move(read)) {}
+ChosenTemplates::ChosenTemplates(const FoundTemplates& found, const TemplateWish& wish, const Limits& limits, ReadOptions read,
+                                 probe::Variables variables)
+    : found_(found), wish_(wish), limits_(limits), read_(std::move(read)), variables_(std::move(variables)) {}
 
 ChosenTemplates::Choice& ChosenTemplates::choice(bool with_tools) {
   Choice& choice = choices_[with_tools && found_.is_model ? 1 : 0];
@@ -15,7 +16,7 @@ ChosenTemplates::Choice& ChosenTemplates::choice(bool with_tools) {
     DeriveOptions deriving;
     deriving.limits = limits_;
     for (const SpecialToken& token : found_.source.special_tokens) deriving.special_tokens.emplace_back(token.name, token.text);
-    choice.adapter.emplace(*compiled, std::move(deriving), read_);
+    choice.adapter.emplace(*compiled, std::move(deriving), read_, variables_);
   });
   return choice;
 }

@@ -14,7 +14,8 @@ namespace parlance::cli {
 class ChosenTemplates {
  public:
   /// Lifetime: `found` and `wish` must outlive it.
-  ChosenTemplates(const FoundTemplates& found, const TemplateWish& wish, const Limits& limits, ReadOptions read);
+  /// `variables` are set in place of the requests'.
+  ChosenTemplates(const FoundTemplates& found, const TemplateWish& wish, const Limits& limits, ReadOptions read, probe::Variables variables);
 
   /// The template for requests with or without tools, compiled once.
   const Result<Template>& compiled(bool with_tools) { return *choice(with_tools).compiled; }
@@ -33,6 +34,7 @@ class ChosenTemplates {
   const TemplateWish& wish_;
   const Limits limits_;
   const ReadOptions read_;
+  const probe::Variables variables_;
   std::array<Choice, 2> choices_;
 };
 

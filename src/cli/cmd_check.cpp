@@ -33,6 +33,9 @@ int list_laws() {
 std::string as_json(const CheckReport& report) {
   Json json('{');
   json.text("verdict", name_of(report.derived.verdict)).flag("holds", report.holds());
+  Json missing('[');
+  for (const std::string& sentence : report.derived.missing) append_json_string(missing.next(), sentence);
+  json.key("missing") += missing.take();
   Json list('[');
   for (const LawResult& law : report.laws) {
     Json row('{');
@@ -65,10 +68,11 @@ int run_check(CheckCommand& command) {
   if (!checked) return report(checked.error());
   const int printed = print(command.json ? as_json(*checked) : as_text(*checked));
   if (printed != 0) return printed;
-  return checked->holds() && checked->derived.verdict != Verdict::partial ? 0 : kBroken;
+  return checked->holds() ? 0 : kBroken;
 }
 
-constexpr const char* kFooter = R"(Exit codes: 0 all laws hold, 1 a law is broken or the format is partial, others as of every command.
+constexpr const char* kFooter = R"(Exit codes: 0 the format is verified and all laws hold that apply; 1 a law is broken or untried, the format is partial, or
+there is none; others as of every command.
 Examples:
   parlance check -f chatml              what holds for a built-in format
   parlance check -t chat_template.jinja --count 2000 --json    for a pipeline)";

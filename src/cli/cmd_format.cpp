@@ -57,7 +57,8 @@ void append_capabilities(std::string& out, const TemplateCapabilities& can) {
   append_row(out, "tools", can.tools ? "shown" : "not shown");
   append_row(out, "calls", !can.calls ? "not shown" : can.parallel_calls ? "shown, several in a message" : "shown, one in a message");
   if (can.calls) {
-    append_row(out, "content beside calls", can.content_with_calls ? "kept" : "dropped");
+    append_row(out, "content beside calls", !can.content_with_calls ? "dropped" : can.calls_behind_content ? "kept"
+                                                                                                           : "kept, and nothing marks where a call begins");
     append_row(out, "arguments", can.text_arguments_needed ? "text" : can.text_arguments ? "object or text" : "object");
     append_row(out, "call ids", ids_of(can));
   }
@@ -108,15 +109,25 @@ int print_response_template(const DerivedFormat& derived) {
   return print(written->json + "\n");
 }
 
+int show(const FormatCommand& command, const DerivedFormat& derived) {
+  if (command.response_template) return print_response_template(derived);
+  if (command.only_format) return print(derived.format.to_json() + "\n");
+  return print(command.json ? derived.to_json() + "\n" : as_text(derived));
+}
+
+constexpr int kNone = 1;
+
 int run_format(FormatCommand& command) {
   const Result<DerivedFormat> derived = derive_reply(command.prompt);
   if (!derived) return report(derived.error());
-  if (command.response_template) return print_response_template(*derived);
-  if (command.only_format) return print(derived->format.to_json() + "\n");
-  return print(command.json ? derived->to_json() + "\n" : as_text(*derived));
+  const bool none = derived->verdict == Verdict::none;
+  if (none && (command.json || command.only_format || command.response_template)) std::fprintf(stderr, "note: %s\n", derived->missing.front().c_str());
+  const int printed = show(command, *derived);
+  return printed == 0 && none ? kNone : printed;
 }
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kFooter = R"(Exit codes: 0 there is a format, be it a partial one; 1 there is none: no answer could be rendered; others as of every command.
+Examples:
   parlance format -f chatml                    how its replies are written, and how that was found
   parlance format -t chat_template.jinja --json    the same for a program
   parlance format -m org/name --reply-format > f.json    what parlance read --reply-format takes

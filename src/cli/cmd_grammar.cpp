@@ -60,8 +60,22 @@ Error no_value(const std::string& path) {
                      "a model can write nothing by it: look for false, and for keywords that exclude each other");
 }
 
-/// A request tells its tools, which of them may be called, and where its prompt ends.
-Result<void> take_request(GrammarOptions& options, const ReplySource& source, const GrammarCommand& command) {
+/// How a grammar is made, and of which format.
+struct Wanted {
+  std::shared_ptr<const ReplyFormat> format;
+  GrammarOptions options;
+};
+
+Result<void> take_format(Wanted& wanted, const ReplySource& source, Value request) {
+  Result<std::shared_ptr<const ReplyFormat>> format = source.format_for(request);
+  if (!format) return format.error();
+  wanted.format = std::move(*format);
+  return {};
+}
+
+/// A request tells its tools, which of them may be called, its variables, and where its prompt ends.
+Result<void> take_request(Wanted& wanted, const ReplySource& source, const GrammarCommand& command) {
+  GrammarOptions& options = wanted.options;
   const Result<std::string> text = read_input(command.request);
   if (!text) return text.error();
   Document document;
@@ -72,10 +86,11 @@ Result<void> take_request(GrammarOptions& options, const ReplySource& source, co
   if (!response) return response.error();
   options.response = std::move(*response);
   options.tools_name = command.request + ": tools";
-  if (command.has_prompt || member(document.root(), "messages") == nullptr) return {};
+  if (command.has_prompt || member(document.root(), "messages") == nullptr) return take_format(wanted, source, document.root());
   const Result<ReplyStart> start = start_of_request(source, command.wish, *text, command.request);
   if (!start) return start.error();
   for (const std::string& note : start->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  wanted.format = start->format;
   options.prompt = start->options.prompt;
   return {};
 }
@@ -98,11 +113,10 @@ Result<void> take_response(ResponseFormat& response, const GrammarCommand& comma
   return {};
 }
 
-Result<GrammarOptions> options_of(const ReplySource& source, const GrammarCommand& command) {
-  GrammarOptions options;
-  if (!command.request.empty()) {
-    if (auto taken = take_request(options, source, command); !taken) return taken.error();
-  }
+Result<Wanted> wanted_of(const ReplySource& source, const GrammarCommand& command) {
+  Wanted wanted;
+  GrammarOptions& options = wanted.options;
+  if (auto taken = command.request.empty() ? take_format(wanted, source, {}) : take_request(wanted, source, command); !taken) return taken.error();
   if (!command.wish.tools.empty()) {
     const Result<std::string> text = read_input(command.wish.tools);
     if (!text) return text.error();
@@ -118,7 +132,7 @@ Result<GrammarOptions> options_of(const ReplySource& source, const GrammarComman
   if (command.max_calls != 0) options.max_calls = command.max_calls;
   if (auto taken = take_response(options.response, command); !taken) return taken.error();
   if (command.has_prompt) options.prompt = command.prompt;
-  return options;
+  return wanted;
 }
 
 /// Whether --schema is of an answer in a format of replies, and not of JSON alone.
@@ -146,8 +160,8 @@ Result<Grammar> make(GrammarCommand& command) {
   source_wish.tools.clear();  // read by the grammar itself
   const Result<ReplySource> source = open_reply_source(source_wish);
   if (!source) return source.error();
-  const Result<GrammarOptions> options = options_of(*source, command);
-  return options ? make_grammar(source->format, *options) : Result<Grammar>(options.error());
+  const Result<Wanted> wanted = wanted_of(*source, command);
+  return wanted ? make_grammar(*wanted->format, wanted->options) : Result<Grammar>(wanted.error());
 }
 
 // ---- the command

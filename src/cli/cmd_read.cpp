@@ -158,26 +158,29 @@ Result<void> check(const ReadCommand& command) {
   return {};
 }
 
-Result<ReplyOptions> options_of(const ReplySource& source, const ReadCommand& command) {
-  if (command.request.empty()) return ReplyOptions{.tools = source.tools};
+Result<ReplyStart> start_of(const ReplySource& source, const ReadCommand& command) {
+  if (command.request.empty()) {
+    Result<std::shared_ptr<const ReplyFormat>> format = source.format_for();
+    return format ? ReplyStart{std::move(*format), {.tools = source.tools}, {}} : Result<ReplyStart>(format.error());
+  }
   Result<std::string> text = read_file(command.request);
   if (!text) return text.error();
   Result<ReplyStart> start = start_of_request(source, command.wish, std::move(*text), command.request);
   if (!start) return start.error();
   for (const std::string& note : start->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
-  return std::move(start->options);
+  return start;
 }
 
 int run_read(ReadCommand& command) {
   if (Result<void> checked = check(command); !checked) return report(checked.error());
   const Result<ReplySource> source = open_reply_source(command.wish);
   if (!source) return report(source.error());
-  if (command.show_format) return print(source->format.to_json() + "\n");
-  if (command.conversation) return run_conversation(source->format, command);
-  if (command.jsonl) return run_reply_lines(*source, command.wish, command.threads);
-  const Result<ReplyOptions> options = options_of(*source, command);
-  if (!options) return report_render(options.error());
-  ReplyParser parser(source->format, *options);
+  if (command.jsonl && !command.show_format) return run_reply_lines(*source, command.wish, command.threads);
+  const Result<ReplyStart> start = start_of(*source, command);
+  if (!start) return report_render(start.error());
+  if (command.show_format) return print(start->format->to_json() + "\n");
+  if (command.conversation) return run_conversation(*start->format, command);
+  ReplyParser parser(*start->format, start->options);
   return command.stream ? run_stream(parser, command) : command.openai_stream ? run_openai(parser, command) : run_message(parser, command);
 }
 

@@ -36,6 +36,12 @@ Result<std::optional<ReplyFormat>> own_format(const std::string& name) {
 
 }  // namespace
 
+Result<std::unique_ptr<DerivedFormats>> open_derived_formats(PromptOptions& options) {
+  Result<Opened> opened = open_for_experiments(options);
+  if (!opened) return opened.error();
+  return std::make_unique<DerivedFormats>(std::move(opened->chat_template), std::move(opened->deriving));
+}
+
 Result<DerivedFormat> derive_reply(PromptOptions& options) {
   Result<Opened> opened = open_for_experiments(options);
   if (!opened) return opened.error();

@@ -161,7 +161,7 @@ Result<void> prepare(PromptOptions& options, bool needs_template, PromptSetup& s
   if (!found) return found.error();
   setup.found = std::move(*found);
   setup.request.model = &setup.found.source;
-  setup.chosen = std::make_unique<ChosenTemplates>(setup.found, options.wish, setup.render.limits, setup.request.read);
+  setup.chosen = std::make_unique<ChosenTemplates>(setup.found, options.wish, setup.render.limits, setup.request.read, setup.request.variables);
   if (options.no_adapt || options.as_is) return {};
   setup.request.adapt = [chosen = setup.chosen.get()](const Conversation& untouched) -> const ReadOptions& {
     return chosen->options_for(untouched);

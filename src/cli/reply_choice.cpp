@@ -19,18 +19,6 @@
 namespace parlance::cli {
 namespace {
 
-/// What experiments with the template show. What is not certain is said, since a reply may then be read wrongly.
-Result<ReplyFormat> derived_format(const PromptOptions& prompt) {
-  PromptOptions options = prompt;
-  Result<DerivedFormat> derived = derive_reply(options);
-  if (!derived) return derived.error();
-  if (derived->verdict != Verdict::verified) {
-    const std::string why = derived->missing.empty() ? "" : ": " + derived->missing.front();
-    std::fprintf(stderr, "note: how this template's model replies is %s%s\n", derived->verdict == Verdict::none ? "not known" : "not certain", why.c_str());
-  }
-  return std::move(derived->format);
-}
-
 /// A ReplyFormat, or transformers' response_template: that has `fields`, which the other has not.
 Result<ReplyFormat> given_format(const std::string& text, const std::string& name) {
   Document document;
@@ -42,13 +30,13 @@ Result<ReplyFormat> given_format(const std::string& text, const std::string& nam
   return std::move(found->format);
 }
 
-Result<ReplyFormat> format_of(const ReplyWish& wish) {
+/// What is said of replies without a look at the template.
+Result<ReplyFormat> known_format(const ReplyWish& wish) {
   if (!wish.reply_format.empty()) {
     Result<std::string> text = read_file(wish.reply_format);
     return text ? given_format(*text, wish.reply_format) : Result<ReplyFormat>(text.error());
   }
   const TemplateWish& chosen = wish.prompt.wish;
-  if (!chosen.file.empty() || !chosen.model.empty()) return derived_format(wish.prompt);
   if (chosen.format.empty()) return usage("whose reply? give -t TEMPLATE, -m MODEL or -f FORMAT", "parlance render --list shows the formats");
   const BuiltinFormat* builtin = find_format(chosen.format);
   if (builtin == nullptr) return no_format(chosen.format);
@@ -76,14 +64,14 @@ Result<ReplyTools> tools_of(const Conversation& conversation) {
 constexpr std::string_view kTokens[] = {"bos_token", "eos_token", "unk_token", "pad_token"};
 
 /// Where a reply begins does not depend on special tokens that nobody told, nor on what the sandbox refuses.
-Result<std::string> prompt_of(const ReplySource& source, const ReplyWish& wish, Conversation& conversation) {
+Result<std::string> prompt_of(const ReplySource& source, const ReplyFormat& format, const ReplyWish& wish, Conversation& conversation) {
   const Result<Template> compiled = compile_chosen(source.setup->found, wish.prompt.wish, has_tools(conversation));
   if (!compiled) return compiled.error();
-  Result<std::string> prompt = reply_prompt(*compiled, conversation, source.setup->render, source.format);
+  Result<std::string> prompt = reply_prompt(*compiled, conversation, source.setup->render, format);
   if (prompt || (prompt.error().code() != ErrorCode::undefined && prompt.error().code() != ErrorCode::security)) return prompt;
   for (const std::string_view name : kTokens) conversation.set_default_string(name, "");
   const Result<Template> changing = compiled->with_changes();
-  Result<std::string> again = changing ? reply_prompt(*changing, conversation, source.setup->render, source.format) : prompt;
+  Result<std::string> again = changing ? reply_prompt(*changing, conversation, source.setup->render, format) : prompt;
   return again ? again : prompt;
 }
 
@@ -126,9 +114,18 @@ std::vector<std::string> ends_of(const Conversation& conversation) {
 Result<ReplySource> open_reply_source(ReplyWish& wish) {
   auto setup = std::make_unique<PromptSetup>();
   if (Result<void> prepared = prepare(wish.prompt, false, *setup); !prepared) return prepared.error();
-  Result<ReplyFormat> format = format_of(wish);
-  if (!format) return format.error();
-  ReplySource source{std::move(*format), std::move(setup), {}};
+  ReplySource source{nullptr, nullptr, std::move(setup), {}};
+  const TemplateWish& chosen = wish.prompt.wish;
+  if (wish.reply_format.empty() && (!chosen.file.empty() || !chosen.model.empty())) {
+    PromptOptions options = wish.prompt;
+    Result<std::unique_ptr<DerivedFormats>> derived = open_derived_formats(options);
+    if (!derived) return derived.error();
+    source.derived = std::move(*derived);
+  } else {
+    Result<ReplyFormat> format = known_format(wish);
+    if (!format) return format.error();
+    source.known = std::make_shared<const ReplyFormat>(std::move(*format));
+  }
   if (wish.tools.empty()) return source;
   const Result<std::string> text = read_file(wish.tools);
   if (!text) return text.error();
@@ -138,12 +135,16 @@ Result<ReplySource> open_reply_source(ReplyWish& wish) {
   return source;
 }
 
+Result<std::shared_ptr<const ReplyFormat>> ReplySource::format_for(Value request) const { return derived ? derived->format_for(request) : known; }
+
 Result<ReplyStart> start_of_request(const ReplySource& source, const ReplyWish& wish, std::string request, const std::string& name) {
   RequestOptions options = source.setup->request;
   Conversation conversation;
   Value id;
   if (Result<void> read = consume_request(conversation, std::move(request), name, options, id); !read) return read.error();
-  ReplyStart start{{.tools = source.tools}, {}};
+  Result<std::shared_ptr<const ReplyFormat>> format = source.format_for(conversation.variables());
+  if (!format) return format.error();
+  ReplyStart start{std::move(*format), {.tools = source.tools}, {}};
   if (!wish.prompt.effort.empty()) start.notes = passes::notes_of_effort(conversation);
   if (!source.tools.known()) {
     Result<ReplyTools> tools = tools_of(conversation);
@@ -152,12 +153,12 @@ Result<ReplyStart> start_of_request(const ReplySource& source, const ReplyWish& 
   }
   start.options.ends = ends_of(conversation);
   if (!wish.prompt.wish.any()) return start;
-  Result<std::string> prompt = prompt_of(source, wish, conversation);
+  Result<std::string> prompt = prompt_of(source, *start.format, wish, conversation);
   if (prompt) {
     start.options.prompt = std::move(*prompt);
     return start;
   }
-  if (prompt.error().code() == ErrorCode::conversation) start.options.prompt = continued_prompt(source.format, conversation);
+  if (prompt.error().code() == ErrorCode::conversation) start.options.prompt = continued_prompt(*start.format, conversation);
   const std::string_view from = start.options.prompt ? "as going on with its last message" : "from where its prompts usually end";
   start.notes.push_back("the template does not render this request (" + std::string(prompt.error().message()) + "), so the reply is read " +
                         std::string(from));

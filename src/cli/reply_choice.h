@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/derived_formats.h"
 #include "cli/prompt_options.h"
 #include "parlance/reply.h"
 
@@ -16,17 +17,22 @@ struct ReplyWish {
   bool number_calls = false; ///< --number-calls: ids count, and are the same each time
 };
 
-/// A format, and a template for its prompts where there is one.
+/// How replies are written, and a template for their prompts where there is one.
 struct ReplySource {
-  ReplyFormat format;
+  std::shared_ptr<const ReplyFormat> known;  ///< one format for all requests, or
+  std::unique_ptr<DerivedFormats> derived;   ///< one for each set of their variables
   std::unique_ptr<PromptSetup> setup;
   ReplyTools tools;
+
+  /// The format of replies to a request, an object with its variables; anything else for no request. Fails as derive() does.
+  Result<std::shared_ptr<const ReplyFormat>> format_for(Value request = {}) const;
 };
 
 /// Fails with usage, file, json, value, no_template.
 Result<ReplySource> open_reply_source(ReplyWish& wish);
 /// How one reply is read, and what is to be said of it.
 struct ReplyStart {
+  std::shared_ptr<const ReplyFormat> format;
   ReplyOptions options;
   std::vector<std::string> notes;
 };

@@ -19,7 +19,10 @@ Error line_error(std::string message) { return Error(ErrorCode::conversation, st
 
 /// A request is optional: without it the reply begins where the format says.
 Result<ReplyStart> start_of_line(const ReplySource& source, const ReplyWish& wish, const Value* request) {
-  if (request == nullptr || request->is_none()) return ReplyStart{{.tools = source.tools}, {}};
+  if (request == nullptr || request->is_none()) {
+    Result<std::shared_ptr<const ReplyFormat>> format = source.format_for();
+    return format ? ReplyStart{std::move(*format), {.tools = source.tools}, {}} : Result<ReplyStart>(format.error());
+  }
   Arena arena;
   Limits limits;
   limits.depth = 2000;
@@ -37,7 +40,7 @@ Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish,
   if (!start) return start.error();
   ReplyMessage message;
   const ReplySink sink = [&message](const ReplyEvent& event) { message.add(event); };
-  ReplyParser parser(source.format, start->options);
+  ReplyParser parser(*start->format, start->options);
   parser.feed(leaf_text(*reply), sink);
   parser.finish(sink);
   std::string json = message.to_json(call_ids(wish));

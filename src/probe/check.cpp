@@ -7,6 +7,7 @@
 #include "probe/calls.h"
 #include "probe/convention.h"
 #include "probe/generate.h"
+#include "probe/held.h"
 #include "probe/read_back.h"
 #include "probe/stretch.h"
 
@@ -39,8 +40,9 @@ LawResult holds(std::size_t tried) {
   return result;
 }
 
-LawResult skipped(std::string why) {
+LawResult not_tried(LawResult::Outcome outcome, std::string why) {
   LawResult result;
+  result.outcome = outcome;
   result.example = std::move(why);
   return result;
 }
@@ -58,7 +60,7 @@ LawResult broken(std::size_t tried, const Trial& trial, const Convention& conven
 /// Tries `fault` on each trial; it gives a sentence where the law is broken.
 template <typename Fault>
 LawResult try_each(const Trials& trials, Fault fault) {
-  if (trials.made.empty()) return skipped("no turn of an assistant renders");
+  if (trials.made.empty()) return not_tried(LawResult::Outcome::untried, "no turn of an assistant renders");
   std::size_t tried = 0;
   for (const Trial& trial : trials.made) {
     ++tried;
@@ -126,7 +128,7 @@ std::string mask_fault(const Conversation& chat, const Rendering& prompt) {
 }
 
 LawResult try_masks(const Trials& trials) {
-  if (!trials.chat_template.has_generation_tag()) return skipped("the template has no generation tag");
+  if (!trials.chat_template.has_generation_tag()) return not_tried(LawResult::Outcome::does_not_apply, "the template has no generation tag");
   return try_each(trials, [&](const Trial& trial) -> std::string {
     const Result<Conversation> chat = Conversation::from_json(request_of(trial.scene, trials.prober.convention));
     RenderOptions rendering;
@@ -135,6 +137,24 @@ LawResult try_masks(const Trials& trials) {
     if (!chat) return {};
     const Result<Rendering> prompt = trials.chat_template.render(*chat, rendering);
     return prompt ? mask_fault(*chat, *prompt) : std::string();
+  });
+}
+
+LawResult try_prompt_ends(const Trials& trials) {
+  const std::vector<ThinkingStart>& starts = trials.derived.starts;
+  std::vector<ReadBack> readers;
+  for (const ThinkingStart& start : starts) readers.emplace_back(trials.derived.format, start.prompt);
+  return try_each(trials, [&](const Trial& trial) -> std::string {
+    const std::string content = trial.scene.content.value_or("");
+    if (content.empty()) return {};
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const ThinkingStart& start = starts[i];
+      for (const std::string& reasoning : {std::string(), "zqr " + content}) {
+        const std::vector<std::string> faults = faults_of_reply(readers[i], trials.derived.format, start, reasoning, content);
+        if (!faults.empty()) return "a reply to a prompt (" + name_of_start(start) + "): " + faults.front();
+      }
+    }
+    return {};
   });
 }
 
@@ -147,6 +167,7 @@ constexpr Law kLaws[] = {
     {{"cuts", "the events of a reply are the same however it is cut"}, try_cuts},
     {{"conservation", "every byte of a reply is in exactly one event"}, try_conservation},
     {{"truncation", "a reply that is cut off has no call that is complete and would not be so in the end"}, try_truncation},
+    {{"prompt-ends", "a reply goes on from whatever prompts leave open, under each setting of thinking"}, try_prompt_ends},
     {{"masks", "generation tags hold what the assistant said, and nothing that somebody else said"}, try_masks},
 };
 
@@ -158,13 +179,16 @@ constexpr auto kInfos = [] {
 
 std::vector<Trial> make_trials(Prober& prober, const TurnFacts& turn, const DerivedFormat& derived, const CheckOptions& options) {
   std::vector<Trial> made;
-  if (!turn.found) return made;
+  if (!turn.found || derived.starts.empty()) return made;
   Generator generator(options.seed, derived.capabilities, derived.capabilities.parallel_calls, markers_of_calls(derived.format));
   for (std::size_t i = 0; i < options.count; ++i) {
     Trial trial{generator.turn(), {}};
+    const ThinkingStart& start = derived.starts[generator.below(derived.starts.size())];
+    if (!start.variable.empty() && generator.below(2) == 0) trial.scene.variables = {{start.variable, start.value}};
     const Shot shot = prober.take_once(trial.scene);
     if (!shot) continue;
-    trial.body = std::string(body_of(turn, shot).text);
+    trial.body = std::string(trial.scene.variables.empty() ? body_of(turn, shot).text : body_under(turn, shot));
+    if (trial.body.empty() && !trial.scene.variables.empty()) continue;
     made.push_back(std::move(trial));
   }
   return made;
@@ -176,12 +200,15 @@ std::vector<Trial> make_trials(Prober& prober, const TurnFacts& turn, const Deri
 std::span<const LawInfo> laws() { return probe::kInfos; }
 
 std::string_view name_of(LawResult::Outcome outcome) {
-  constexpr std::string_view kNames[] = {"holds", "broken", "skipped"};
+  constexpr std::string_view kNames[] = {"holds", "broken", "does not apply", "untried"};
   return kNames[static_cast<std::size_t>(outcome)];
 }
 
 bool CheckReport::holds() const {
-  return std::none_of(laws.begin(), laws.end(), [](const LawResult& law) { return law.outcome == LawResult::Outcome::broken; });
+  using Outcome = LawResult::Outcome;
+  return derived.verdict == Verdict::verified && std::all_of(laws.begin(), laws.end(), [](const LawResult& law) {
+           return law.outcome == Outcome::holds || law.outcome == Outcome::does_not_apply;
+         });
 }
 
 Result<CheckReport> check(const Template& chat_template, const CheckOptions& options) {

@@ -7,6 +7,8 @@
 #include "probe/capabilities.h"
 #include "probe/convention.h"
 #include "probe/effort.h"
+#include "probe/generate.h"
+#include "probe/held.h"
 #include "probe/hint.h"
 #include "probe/prose.h"
 #include "probe/quirks.h"
@@ -35,7 +37,7 @@ class Derivation {
       take_reasoning(call.shows != Shows::no);
       take_content();
     } else {
-      out_.missing.push_back("no answer of the assistant could be rendered");
+      out_.missing.push_back("no answer of the assistant could be rendered: " + why_no_answer(prober_));
     }
     if (!call.problem.empty()) out_.missing.push_back("calls: no conversation with one renders: " + call.problem);
     find_capabilities(prober_, turn_, out_);
@@ -44,9 +46,10 @@ class Derivation {
     if (const std::optional<ReplyFormat>& known = prober_.options().format) take_known(*known);
     find_shapes(prober_, out_.capabilities, kNeedsAll);
     finish(call);
+    if (prober_.options().format) hold_all();
     if (!prober_.options().format) {
       if (Result<void> added = take_what_is_told(); !added) return added.error();
-      take_hint(prober_, turn_, call.next, out_);
+      take_hint(prober_, {turn_, reasoning_, cuts_, call.next}, out_);
     }
     for (const std::string& name : prober_.stand_ins()) {
       out_.notes.push_back("the template needs the variable '" + name + "', which nobody gave: a text stood in for it");
@@ -164,7 +167,9 @@ class Derivation {
   }
 
   void take_reasoning(bool calls_show) {
-    reasoning_ = find_reasoning(prober_, turn_, out_.starts, calls_show);
+    cuts_ = find_cuts(prober_);
+    drop_cuts_at_calls();
+    reasoning_ = find_reasoning(prober_, turn_, {out_.starts, cuts_, calls_show});
     const FoundReasoning& found = reasoning_;
     ReplyFormat& format = out_.format;
     format.reasoning_open = found.open;
@@ -179,6 +184,12 @@ class Derivation {
     const bool opened = std::any_of(out_.starts.begin(), out_.starts.end(), [](const ThinkingStart& s) { return s.in_reasoning; });
     format.calls_end_reasoning = found.calls_inside || calls_begin_as_reasoning() || (!out_.starts.empty() && out_.starts.front().in_reasoning);
     format.calls_end_opened_reasoning = opened && !format.calls_end_reasoning;
+  }
+
+  /// A template that takes calls out of an answer's text cuts it at their markers, which are no reasoning's.
+  void drop_cuts_at_calls() {
+    const std::vector<std::string> markers = markers_of_calls(out_.format);
+    std::erase_if(cuts_, [&](const Cut& cut) { return std::find(markers.begin(), markers.end(), cut.close) != markers.end(); });
   }
 
   /// What stands round an answer, once the markers of reasoning are known; and the ends.
@@ -328,8 +339,16 @@ class Derivation {
     if (!out_.format.reasoning_close.exists()) take_told_reasoning();
     const QuirkFacts facts{prompt.text, end_unknown_ || out_.format.end.empty(), [&](const ReplyFormat& format) { return first_loss(format); }};
     if (Result<void> added = add_quirks(out_, facts); !added) return added;
-    if (!out_.missing.empty()) out_.verdict = Verdict::partial;
+    hold_all();
     return {};
+  }
+
+  /// What turns were not written of: once all markers are known, those that quirks add among them.
+  void hold_all() {
+    if (!turn_.found) return;
+    for (ThinkingStart& start : out_.starts) start.in_reasoning = ends_in_reasoning(start.prompt, out_.format.reasoning_open, out_.format.reasoning_close);
+    hold(turn_, cuts_, out_);
+    if (!out_.missing.empty()) out_.verdict = Verdict::partial;
   }
 
   /// Tags that a prompt names in its words, under some setting of thinking.
@@ -369,7 +388,7 @@ class Derivation {
 
   void take_known(const ReplyFormat& known) {
     out_.format = known;
-    out_.missing.clear();
+    if (turn_.found) out_.missing.clear();
     out_.evidence = {{"all", "given", ""}};
   }
 
@@ -380,9 +399,9 @@ class Derivation {
       const Result<void> valid = out_.format.validate();
       out_.missing.push_back("the format contradicts itself: " + std::string(valid.error().message()));
     } else {
-      written_ = write_turns(prober_, turn_, out_, call.next);
+      written_ = write_all(prober_, {turn_, reasoning_, cuts_, call.next}, out_);
       if (bare_calls_) std::erase_if(written_, [](const WrittenTurn& one) { return !one.scene.calls.empty(); });
-      read_turns(written_, turn_, out_);
+      read_all(written_, turn_, out_);
     }
     if (!out_.missing.empty()) out_.verdict = Verdict::partial;
   }
@@ -393,6 +412,7 @@ class Derivation {
   std::string call_ending_;
   std::string next_opener_;   ///< of the turn that answers calls, where nothing else ends theirs
   FoundReasoning reasoning_;
+  std::vector<Cut> cuts_;
   bool bare_calls_ = false;   ///< nobody can read back what the template writes of calls
   bool end_unknown_ = false;  ///< a special token that nobody told ends turns
   std::vector<WrittenTurn> written_;  ///< what was read back

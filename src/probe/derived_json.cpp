@@ -44,6 +44,7 @@ constexpr std::pair<std::string_view, bool TemplateCapabilities::*> kFlags[] = {
     {"calls", &TemplateCapabilities::calls},
     {"parallel_calls", &TemplateCapabilities::parallel_calls},
     {"content_with_calls", &TemplateCapabilities::content_with_calls},
+    {"calls_behind_content", &TemplateCapabilities::calls_behind_content},
     {"object_arguments", &TemplateCapabilities::object_arguments},
     {"text_arguments", &TemplateCapabilities::text_arguments},
     {"escapes_text", &TemplateCapabilities::escapes_text},
@@ -110,6 +111,11 @@ std::string DerivedFormat::to_json() const {
     append_text(out += "{", "field", field.field);
     append_text(out += ", ", "experiment", field.experiment);
     append_text(out += ", ", "shown", field.shown);
+    out += "}";
+  });
+  append_list(out, "tried", tried, [&](const TriedExperiment& one) {
+    append_text(out += "{", "kind", one.kind);
+    append_text(out += ", ", "name", one.name);
     out += "}";
   });
   append_capabilities(out, capabilities);

@@ -100,7 +100,7 @@ Scene Generator::turn() {
     scene.reasoning_key = can_.reasoning_key;
   }
   if (!calls) return scene;
-  if (!can_.content_with_calls || below(2) == 0) scene.content.reset();
+  if (!can_.content_with_calls || !can_.calls_behind_content || below(2) == 0) scene.content.reset();
   scene.calls = plain_calls(parallel_ ? 1 + below(3) : 1);
   for (SceneCall& call : scene.calls) {
     const bool typed = below(2) == 0;

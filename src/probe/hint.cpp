@@ -39,27 +39,39 @@ void note_conflicts(DerivedFormat& derived, const ReplyFormat& hint) {
 
 }  // namespace
 
-void take_hint(Prober& prober, const TurnFacts& turn, Next next, DerivedFormat& derived) {
+namespace {
+
+/// The hint, with what was held against it as it is against a format that is derived.
+DerivedFormat try_hint(Prober& prober, const Seen& seen, const DerivedFormat& derived, const ReplyFormat& hint) {
+  DerivedFormat tried;
+  tried.format = hint;
+  tried.capabilities = derived.capabilities;
+  tried.starts = derived.starts;
+  for (ThinkingStart& start : tried.starts) start.in_reasoning = ends_in_reasoning(start.prompt, hint.reasoning_open, hint.reasoning_close);
+  read_all(write_all(prober, seen, tried), seen.turn, tried);
+  hold(seen.turn, seen.cuts, tried);
+  return tried;
+}
+
+}  // namespace
+
+void take_hint(Prober& prober, const Seen& seen, DerivedFormat& derived) {
   const std::string& text = prober.options().response_template;
-  if (text.empty() || !turn.found) return;
+  if (text.empty() || !seen.turn.found) return;
   Result<ReadResponseTemplate> hint = read_response_template(text);
   if (!hint) return note(derived, "not used: " + in_words(hint.error()));
   for (const std::string& one : hint->notes) note(derived, one);
   hint->format.prompt = derived.format.prompt;
   hint->format.parallel = derived.format.parallel;
-  DerivedFormat tried;
-  tried.format = hint->format;
-  tried.capabilities = derived.capabilities;
-  read_turns(write_turns(prober, turn, tried, next), turn, tried);
+  DerivedFormat tried = try_hint(prober, seen, derived, hint->format);
   note_conflicts(derived, hint->format);
   if (!tried.missing.empty() && derived.verdict == Verdict::verified) return note(derived, "not used: " + tried.missing.front());
   derived.format = std::move(tried.format);
   derived.missing = std::move(tried.missing);
+  derived.tried = std::move(tried.tried);
+  derived.starts = std::move(tried.starts);
   derived.verdict = derived.missing.empty() ? Verdict::verified : Verdict::partial;
   derived.evidence.push_back({"all", std::string(kSource), shortened(text)});
-  for (ThinkingStart& start : derived.starts) {
-    start.in_reasoning = ends_in_reasoning(start.prompt, derived.format.reasoning_open, derived.format.reasoning_close);
-  }
 }
 
 }  // namespace parlance::probe

@@ -51,14 +51,17 @@ std::string canonical_json(std::string_view json) {
   return out;
 }
 
-ReadBack::ReadBack(const TurnFacts& turn, const ReplyFormat& format) {
+ReadBack::ReadBack(const TurnFacts& turn, const ReplyFormat& format) : ReadBack(format, behind_last_end(turn, turn.opener)) {}
+
+ReadBack::ReadBack(const ReplyFormat& format, std::string prompt) {
   ReplyFormat whole = format;
   ReplyOptions options;
   ReplyMarker unknown;
   unknown.texts = {std::string(kUnknownToken)};
   whole.end.push_back(unknown);
-  if (Result<ReplyTools> tools = ReplyTools::from_json(tools_json()); tools) options.tools = *tools;
-  options.prompt = behind_last_end(turn, turn.opener);
+  static const Result<ReplyTools> kTools = ReplyTools::from_json(tools_json());
+  if (kTools) options.tools = *kTools;
+  options.prompt = std::move(prompt);
   start_.emplace(whole, options);
 }
 

@@ -14,6 +14,8 @@ class ReadBack {
  public:
   /// `format` is copied; where the template writes a special token that nobody told, a turn ends too.
   ReadBack(const TurnFacts& turn, const ReplyFormat& format);
+  /// The same for replies to a prompt that ends with `prompt`.
+  ReadBack(const ReplyFormat& format, std::string prompt);
 
   /// The events of a turn, fed in pieces of `sizes` bytes, over and over; all at once without sizes.
   std::vector<std::string> events(std::string_view body, const std::vector<std::size_t>& sizes, std::string* sources = nullptr) const;

@@ -1,5 +1,5 @@
 // Reasoning is looked for in three places: a turn of the history that carries it, what prompts open under the settings of
-// thinking, and the texts that the template cuts turns at. Begin reading at find_reasoning.
+// thinking, and the texts that turns were seen to be cut at. Begin reading at find_reasoning.
 #include "probe/reasoning.h"
 
 #include <algorithm>
@@ -15,63 +15,12 @@ constexpr std::string_view kKeys[] = {"reasoning_content", "reasoning", "thinkin
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-std::string longest_word(std::string_view text) {
-  std::string best;
-  for (std::size_t i = 0; i < text.size();) {
-    std::size_t end = i;
-    while (end < text.size() && is_letter(text[end])) ++end;
-    if (end - i > best.size()) best = std::string(text.substr(i, end - i));
-    i = std::max(end, i + 1);
-  }
-  for (char& c : best) c = static_cast<char>(c | 0x20);
-  return best;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
-  }
-  return out;
-}
-
 /// The last chain of tags in `text`, with the white space round it; "" if there is none.
 std::string_view last_tag_with_space(std::string_view text) {
   std::size_t begin = last_chain_begin(text);
   if (begin == text.size()) return {};
   while (begin > 0 && is_space(text[begin - 1])) --begin;
   return text.substr(begin);
-}
-
-bool is_tag(std::string_view text) {
-  const std::vector<Tag> tags = tags_of(text);
-  return tags.size() == 1 && tags[0].begin == 0 && tags[0].end == text.size();
-}
-
-/// Of the texts that the template mentions, a tag that closes `open`: another one about the same word.
-std::string closing_text(const TemplateFacts& facts, std::string_view open) {
-  const std::string word = longest_word(open);
-  if (word.size() < 3) return {};
-  for (const std::string& text : facts.texts) {
-    for (const Tag& tag : tags_of(text)) {
-      const std::string found = text.substr(tag.begin, tag.end - tag.begin);
-      if (found != trimmed(open) && lower(found).find(word) != kNone && found.find('/') != kNone) return found;
-    }
-  }
-  return {};
-}
-
-/// A pair of tags that the template cuts turns at: </word>, and <word> if it is mentioned.
-bool cut_pair(const TemplateFacts& facts, std::string& open, std::string& close) {
-  for (const std::string& text : facts.texts) {
-    const std::string_view inner = trimmed(text);
-    if (!is_tag(inner) || lower(inner).find("think") == kNone || inner.find('/') == kNone) continue;
-    close = std::string(inner);
-    open = close;
-    open.erase(open.find('/'), 1);
-    return true;
-  }
-  return false;
 }
 
 void set_markers(FoundReasoning& found, std::string_view open, std::string_view close, std::string experiment) {
@@ -141,18 +90,32 @@ FoundReasoning from_history(Prober& prober, const TurnFacts& turn, bool calls_sh
   return found;
 }
 
+/// Settings under which a turn may show what it does not show by itself: those of all switches, and all other variables with
+/// such names, which may act on the history alone.
+std::vector<Variables> settings_to_try(const TemplateFacts& facts, const std::vector<ThinkingStart>& starts) {
+  std::vector<Variables> settings;
+  for (const ThinkingStart& start : starts) {
+    if (!start.variable.empty()) settings.push_back({{start.variable, start.value}});
+  }
+  if (facts.syntax == Syntax::go && settings.empty()) settings.push_back({{"think", "true"}});
+  for (const std::string& variable : facts.variables) {
+    const bool known = std::any_of(settings.begin(), settings.end(), [&](const Variables& one) { return one.front().first == variable; });
+    if (!known && speaks_of_thinking(variable)) settings.push_back({{variable, "true"}});
+  }
+  return settings;
+}
+
 /// The same where only a setting of thinking shows it: its markers are known, but what turns show by themselves is not.
-FoundReasoning from_settings(Prober& prober, const TurnFacts& turn) {
-  const TemplateFacts& facts = prober.facts();
-  for (const char* const variable : {"enable_thinking", "thinking", "think"}) {
-    const bool go = facts.syntax == Syntax::go;
-    if (go ? std::string_view(variable) != "think" : !facts.reads(variable)) continue;
-    const FoundReasoning shown = from_history(prober, turn, false, {{variable, "true"}});
+FoundReasoning from_settings(Prober& prober, const TurnFacts& turn, const std::vector<ThinkingStart>& starts) {
+  for (const Variables& setting : settings_to_try(prober.facts(), starts)) {
+    const FoundReasoning shown = from_history(prober, turn, false, setting);
     if (!shown.open.exists() || !shown.close.exists()) continue;
     FoundReasoning found;
     found.open = shown.open;
     found.close = shown.close;
     found.shown = shown.shown;
+    found.setting = setting;
+    found.setting_key = shown.key;
     found.experiment = "reasoning in a turn under a setting of thinking";
     return found;
   }
@@ -206,29 +169,97 @@ FoundReasoning from_parts(Prober& prober, const TurnFacts& turn, bool calls_show
   return {};
 }
 
-/// What a prompt opens, and what one closes that had been opened.
-FoundReasoning from_prompts(const TemplateFacts& facts, const TurnFacts& turn, const std::vector<ThinkingStart>& starts) {
-  FoundReasoning found;
-  for (const ThinkingStart& start : starts) {
-    if (start.prompt.size() <= turn.opener.size() || !start.prompt.starts_with(turn.opener)) continue;
-    const std::string_view extra = std::string_view(start.prompt).substr(turn.opener.size());
-    const std::vector<Tag> tags = tags_of(extra);
-    if (tags.size() == 2) {
-      const std::size_t middle = tags[1].begin;
-      std::size_t close = middle;
-      while (close > tags[0].end && is_space(extra[close - 1])) --close;
-      set_markers(found, extra.substr(0, close), extra.substr(close), "a prompt that opens and closes it");
-      return found;
-    }
-    const std::string close = tags.size() == 1 ? closing_text(facts, extra.substr(tags[0].begin, tags[0].end - tags[0].begin)) : "";
-    if (!close.empty()) {
-      set_markers(found, extra, "\n" + close + "\n\n", "what a prompt opens, and the text that turns are cut at");
-      return found;
-    }
+/// What closes `open`: what turns are cut at, best where the spelling says so too, or the tag that its spelling tells.
+std::string closing_of(const std::vector<Cut>& cuts, std::string_view open) {
+  std::string spelled = plain_closing(open);
+  const bool known = std::any_of(cuts.begin(), cuts.end(), [&](const Cut& cut) { return cut.close == spelled; });
+  return known || cuts.empty() ? spelled : cuts.front().close;
+}
+
+bool closes(const std::vector<Cut>& cuts, std::string_view open, std::string_view close) {
+  return close == plain_closing(open) || std::any_of(cuts.begin(), cuts.end(), [&](const Cut& cut) { return cut.close == close; });
+}
+
+/// Whether a tag ends turns: then it does not end reasoning.
+bool ends_turn(const TurnFacts& turn, std::string_view tag) {
+  return first_tag(turn.after_content) == tag || std::find(turn.ends.begin(), turn.ends.end(), tag) != turn.ends.end();
+}
+
+/// The one tag or other mark that `text` is, white space aside; "" where it is words, or more than one.
+std::string_view only_mark(std::string_view text) {
+  const std::string_view inner = trimmed(text);
+  const std::vector<Tag> tags = tags_of(inner);
+  if (tags.size() == 1 && tags[0].begin == 0 && tags[0].end == inner.size()) return inner;
+  const bool other = tags.empty() && !are_words(inner) && std::none_of(inner.begin(), inner.end(), is_space);
+  return other ? inner : std::string_view();
+}
+
+/// Reasoning that is opened and closed in `extra`, with a word at most inside of it.
+bool read_pair(FoundReasoning& found, const std::vector<Cut>& cuts, std::string_view extra, const char* experiment) {
+  const std::vector<Tag> tags = tags_of(extra);
+  const auto tag = [&](std::size_t i) { return extra.substr(tags[i].begin, tags[i].end - tags[i].begin); };
+  for (std::size_t i = 0; i + 1 < tags.size(); ++i) {
+    const std::string_view between = trimmed(extra.substr(tags[i].end, tags[i + 1].begin - tags[i].end));  // a word belongs to the opener
+    if (!closes(cuts, tag(i), tag(i + 1)) || std::any_of(between.begin(), between.end(), is_space)) continue;
+    std::size_t close = tags[i + 1].begin;
+    while (close > tags[i].end && is_space(extra[close - 1])) --close;
+    std::size_t end = tags[i + 1].end;
+    while (end < extra.size() && is_space(extra[end])) ++end;
+    set_markers(found, extra.substr(tags[i].begin, close - tags[i].begin), extra.substr(close, end - close), experiment);
+    return true;
   }
-  std::string open, close;
-  if (cut_pair(facts, open, close)) set_markers(found, open + "\n", "\n" + close + "\n\n", "the text that turns are cut at");
+  return false;
+}
+
+/// Of the white space in empty reasoning, what a prompt leaves behind the opener is the opener's.
+void share_space(FoundReasoning& found, std::string_view prompt) {
+  const std::string_view opened = trimmed_right(prompt);
+  const std::string_view space = prompt.substr(opened.size());
+  if (!opened.ends_with(found.open.texts.front()) || !found.close.before.starts_with(space)) return;
+  found.open.after = std::string(space);
+  found.close.before.erase(0, space.size());
+}
+
+/// What one prompt opens and closes, or leaves open at its end.
+bool read_start(FoundReasoning& found, const TurnFacts& turn, const std::vector<Cut>& cuts, std::string_view extra) {
+  if (read_pair(found, cuts, extra, "a prompt that opens and closes it")) return true;
+  const std::string_view mark = only_mark(extra);
+  const std::string close = closing_of(cuts, mark);
+  if (mark.empty() || close.empty() || ends_turn(turn, close) || close == mark) return false;
+  const bool is_cut = std::any_of(cuts.begin(), cuts.end(), [&](const Cut& cut) { return cut.close == close; });
+  set_markers(found, extra, "\n" + close + "\n\n", is_cut ? "what a prompt opens, and the text that turns are cut at" : "what a prompt leaves open");
+  return true;
+}
+
+/// What prompts open, and what turns are cut at.
+FoundReasoning from_prompts(const TurnFacts& turn, const ReasoningFacts& known) {
+  FoundReasoning found;
+  for (const ThinkingStart& start : known.starts) {
+    if (read_start(found, turn, known.cuts, behind_opener(turn, start.prompt))) return found;
+  }
+  if (read_pair(found, known.cuts, turn.opener + turn.before_content, "an answer behind reasoning that is empty")) {
+    share_space(found, turn.prompt);
+    return found;
+  }
+  for (const Cut& cut : known.cuts) {
+    const std::string open = cut.open.empty() ? plain_opening(cut.close) : cut.open;
+    if (open.empty() || ends_turn(turn, cut.close)) continue;
+    set_markers(found, open + "\n", "\n" + cut.close + "\n\n", "the text that turns are cut at");
+    return found;
+  }
   return found;
+}
+
+/// Variables that may change what prompts end with though their names do not speak of thinking.
+std::vector<std::string> other_variables(const TemplateFacts& facts) {
+  constexpr std::size_t kMost = 8;
+  constexpr std::string_view kOfRequests[] = {"messages", "tools", "documents", "functions", "add_generation_prompt", "continue_final_message"};
+  std::vector<std::string> others;
+  for (const std::string& variable : facts.variables) {
+    const bool usual = std::find(std::begin(kOfRequests), std::end(kOfRequests), variable) != std::end(kOfRequests) || variable.ends_with("_token");
+    if (!usual && !speaks_of_thinking(variable) && others.size() < kMost) others.push_back(variable);
+  }
+  return others;
 }
 
 }  // namespace
@@ -245,6 +276,16 @@ std::vector<std::string> reasoning_keys(const TemplateFacts& facts) {
     }
   }
   return keys;
+}
+
+std::string_view behind_opener(const TurnFacts& turn, std::string_view prompt) {
+  for (const std::string_view opener : {trimmed_left(turn.opener), trimmed(turn.opener)}) {
+    const std::size_t at = opener.empty() ? 0 : prompt.rfind(opener);
+    if (at != kNone) return prompt.substr(at + opener.size());
+  }
+  // another header than the history's: where it ends is not known, but for a tag that speaks for itself
+  const std::size_t last = last_chain_begin(prompt);
+  return plain_closing(trimmed(prompt.substr(last))).empty() ? std::string_view() : prompt.substr(last);
 }
 
 bool ends_in_reasoning(std::string_view prompt, const ReplyMarker& open, const ReplyMarker& close) {
@@ -266,21 +307,25 @@ std::vector<ThinkingStart> find_starts(Prober& prober, const TurnFacts& turn, co
       add(one.variable, value, {.assistant = false, .generation = true, .variables = {{one.variable, value}}});
     }
   }
+  for (const std::string& variable : other_variables(prober.facts())) {
+    add(variable, "true", {.assistant = false, .generation = true, .variables = {{variable, "true"}}});
+    if (!starts.empty() && starts.back().variable == variable && starts.back().prompt == starts.front().prompt) starts.pop_back();
+  }
   return starts;
 }
 
-FoundReasoning find_reasoning(Prober& prober, const TurnFacts& turn, const std::vector<ThinkingStart>& starts, bool calls_show) {
-  FoundReasoning found = from_history(prober, turn, calls_show);
+FoundReasoning find_reasoning(Prober& prober, const TurnFacts& turn, const ReasoningFacts& known) {
+  FoundReasoning found = from_history(prober, turn, known.calls_show);
   if (!found.close.exists()) {
-    const FoundReasoning parts = from_parts(prober, turn, calls_show);
+    const FoundReasoning parts = from_parts(prober, turn, known.calls_show);
     if (parts.close.exists()) found = parts;
   }
   if (found.open.exists() && found.close.exists()) return found;
   if (!found.close.exists()) {
-    const FoundReasoning set = from_settings(prober, turn);
+    const FoundReasoning set = from_settings(prober, turn, known.starts);
     if (set.close.exists()) return set;
   }
-  const FoundReasoning prompts = from_prompts(prober.facts(), turn, starts);
+  const FoundReasoning prompts = from_prompts(turn, known);
   if (!found.close.exists()) {
     const FoundReasoning kept = found;
     found = prompts;

@@ -280,6 +280,7 @@ void Prober::fill(Shot& shot, std::string_view request, bool generation) {
   rendering.limits = share_of(options_.limits);
   if (Result<void> done = render(chat_, rendering, prompt_); !done) {
     shot.problem = std::string(done.error().message());
+    shot.error = done.error();
     shot.refused = done.error().code() == ErrorCode::raised;
     return;
   }

@@ -91,6 +91,7 @@ struct Stretch {
 struct Shot {
   bool rendered = false;
   std::string problem;                ///< what a template raised
+  std::optional<Error> error;         ///< the same with its place, where a render failed
   bool refused = false;               ///< by raise_exception, which is an answer; else something went wrong
   std::string text;
   /// A part of the text that is the template's own from a byte on.

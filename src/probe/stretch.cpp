@@ -52,6 +52,14 @@ std::string_view trimmed_right(std::string_view text) {
 std::string_view trimmed(std::string_view text) { return trimmed_left(trimmed_right(text)); }
 bool is_blank(std::string_view text) { return trimmed_left(text).empty(); }
 
+bool are_words(std::string_view text) {
+  constexpr std::string_view kOthers = "_-.,:;!?'\"*#()";
+  return std::all_of(text.begin(), text.end(), [&](char c) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return is_letter || is_space(c) || kOthers.find(c) != kOthers.npos;
+  });
+}
+
 std::vector<Tag> tags_of(std::string_view text) {
   std::vector<Tag> tags;
   for (std::size_t i = 0; i < text.size();) {

@@ -22,6 +22,8 @@ std::string_view trimmed(std::string_view text);
 std::string_view trimmed_left(std::string_view text);
 std::string_view trimmed_right(std::string_view text);
 bool is_blank(std::string_view text);
+/// Letters, digits, and what stands between words: nothing that marks anything.
+bool are_words(std::string_view text);
 
 /// A tag of markup: <…> or […], or what else stands together without white space.
 struct Tag {

@@ -22,14 +22,12 @@ constexpr OnOff kOnOff[] = {{"true", "false"}, {"\"thinking\"", "\"chat\""}, {"\
 /// Of a variable that says not to think.
 constexpr OnOff kNegated = {"false", "true"};
 constexpr std::string_view kNegations[] = {"no_", "not_", "nothink", "skip", "disable", "without", "hide"};
+/// What names of variables about thinking have in them.
+constexpr std::string_view kWords[] = {"think", "thought", "reason", "effort"};
 /// How many tokens may be thought: the number itself says nothing of an effort.
 constexpr OnOff kBudget = {"512", "0"};
 
 std::string in_quotes(std::string_view word) { return "\"" + std::string(word) + "\""; }
-
-bool sounds_like_one(std::string_view variable) {
-  return variable.find("think") != variable.npos || variable.find("reason") != variable.npos || variable.find("effort") != variable.npos;
-}
 
 bool is_budget(std::string_view variable) { return variable.find("budget") != variable.npos; }
 
@@ -45,7 +43,7 @@ class Finder {
     if (facts_.syntax == Syntax::go) return of_go();
     std::vector<ThinkingSwitch> tried;
     for (const std::string& variable : facts_.variables) {
-      if (tried.size() < kMostVariables && sounds_like_one(variable)) tried.push_back(try_values(variable));
+      if (tried.size() < kMostVariables && speaks_of_thinking(variable)) tried.push_back(try_values(variable));
     }
     on_ = switched_on(tried);
     for (ThinkingSwitch& one : tried) {
@@ -158,6 +156,10 @@ class Finder {
 };
 
 }  // namespace
+
+bool speaks_of_thinking(std::string_view variable) {
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) { return variable.find(word) != variable.npos; });
+}
 
 std::vector<std::string> ThinkingSwitch::settings() const {
   std::vector<std::string> all;

@@ -9,6 +9,9 @@ struct OnOff {
   std::string_view on, off;
 };
 
+/// Whether the name of a variable says that it is about thinking.
+bool speaks_of_thinking(std::string_view variable);
+
 /// What one variable does to a prompt.
 struct ThinkingSwitch {
   std::string variable;

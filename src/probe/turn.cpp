@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.h"
 #include "probe/stretch.h"
 
 namespace parlance::probe {
@@ -143,10 +144,42 @@ TurnFacts find_turn(Prober& prober) {
   turn.opener = std::string(tail.text.substr(turn.close, turn.header - turn.close));
   turn.before_content = std::string(tail.text.substr(turn.header, said - turn.header));
   find_end(turn, last, middle);
+  cut_opener(turn);
   if (asked) widen_header(turn, asked.text);
   cut_opener(turn);
   turn.prompt = asked ? reply_prompt(turn, asked) : turn.opener;
   return turn;
+}
+
+namespace {
+
+/// NAME:LINE:COLUMN: CLASS: MESSAGE
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// A name that the template reads, where it should read one that each conversation has; "" if none is near.
+std::string misspelt_name(const TemplateFacts& facts) {
+  for (const std::string_view wanted : {"messages", "content", "role"}) {
+    if (facts.reads(wanted) || facts.mentions(wanted)) continue;
+    NearestName nearest(wanted);
+    for (const std::vector<std::string>* names : {&facts.variables, &facts.members, &facts.texts}) {
+      for (const std::string& name : *names) nearest.offer(name);
+    }
+    if (!nearest.best().empty()) return "; the template reads '" + nearest.best() + "': did you mean '" + std::string(wanted) + "'?";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string why_no_answer(Prober& prober) {
+  const Convention tried = std::exchange(prober.convention, {});
+  const Shot& shot = prober.take({});
+  prober.convention = tried;
+  if (!shot) return shot.error ? first_line(shot.error->display()) : shot.problem;
+  const std::string lacks = is_blank(shot.text)                          ? "the prompt is empty"
+                            : shot.text.find(kUser) == std::string::npos ? "the prompt does not hold the user's text"
+                                                                         : "the prompt does not hold the answer";
+  return lacks + misspelt_name(prober.facts());
 }
 
 void shorten_header(TurnFacts& turn, const Shot& calls) {

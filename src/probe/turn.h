@@ -23,6 +23,9 @@ bool choose_content(Prober& prober);
 /// Chooses how content is handed over, and looks at an answer.
 TurnFacts find_turn(Prober& prober);
 
+/// Why no answer shows, as a sentence: what the template ran into, or what its prompt lacks, and the name that it may have meant.
+std::string why_no_answer(Prober& prober);
+
 /// Where a turn with calls differs from an answer already inside the header, the header ends before.
 void shorten_header(TurnFacts& turn, const Shot& calls);
 

@@ -42,8 +42,7 @@ void add_calls(std::vector<WrittenTurn>& trials, const DerivedFormat& derived, N
     trials.push_back({"two calls", {.content = {}, .calls = plain_calls(2), .next = next}});
     trials.push_back({"three calls", {.content = {}, .calls = plain_calls(3), .next = next}});
   }
-  const bool initial = std::any_of(derived.format.calls.begin(), derived.format.calls.end(), [](const CallForm& form) { return form.initial; });
-  if (!initial) trials.push_back({"an answer and a call", {.calls = plain_calls(1), .next = next}});
+  trials.push_back({"an answer and a call", {.calls = plain_calls(1), .next = next}});
   if (derived.capabilities.reasoning_with_calls) {
     trials.push_back({"reasoning and a call", {.content = {}, .reasoning = std::string(kReasoning), .reasoning_key = derived.capabilities.reasoning_key,
                                                .calls = plain_calls(1), .next = derived.capabilities.reasoning_with_last_calls ? Next::nothing : Next::result}});
@@ -63,6 +62,11 @@ bool writes_raw(const ReplyFormat& format, std::string_view body, std::string_vi
     }
   }
   return true;
+}
+
+/// Whether calls are such only where the answer begins.
+bool only_initial(const std::vector<CallForm>& calls) {
+  return std::any_of(calls.begin(), calls.end(), [](const CallForm& form) { return form.initial && !form.open_optional; });
 }
 
 }  // namespace
@@ -85,7 +89,7 @@ std::vector<WrittenTurn> write_turns(Prober& prober, const TurnFacts& turn, cons
 
 void read_turns(const std::vector<WrittenTurn>& turns, const TurnFacts& turn, DerivedFormat& derived) {
   const std::vector<CallForm>& calls = derived.format.calls;
-  if (std::any_of(calls.begin(), calls.end(), [](const CallForm& form) { return form.initial && !form.open_optional; })) {
+  if (only_initial(calls)) {
     add(derived.notes, "", {"nothing marks a call: it is one only where the answer begins"});
   }
   const ReadBack reader(turn, derived.format);
@@ -96,8 +100,13 @@ void read_turns(const std::vector<WrittenTurn>& turns, const TurnFacts& turn, De
       add(derived.notes, one.name, {"the template writes it between quotes without escapes, so that it cannot be read back"});
       continue;
     }
+    if (!found.wrong.empty() && one.scene.content && !one.scene.calls.empty() && only_initial(calls)) {
+      derived.capabilities.calls_behind_content = false;
+      add(derived.notes, one.name, {"nothing marks where the call begins, so that it is read as text"});
+      continue;
+    }
     add(derived.missing, one.name, found.wrong);
-    add(derived.notes, one.name, found.lost);
+    if (one.scene.variables.empty()) add(derived.notes, one.name, found.lost);  // a setting may well hide what shows without it
   }
 }
 

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "parlance/check.h"
+#include "parlance/reply.h"
 #include "parlance/source.h"
 
 namespace parlance {
@@ -140,6 +143,112 @@ TEST(Derive, EveryBuiltInTemplateIsVerified) {
   }
 }
 
+// ---- what prompts open, and what turns are cut at
+
+/// A template whose prompts end with `end`, and whose history shows an answer as `said`.
+DerivedFormat derived_around(std::string_view end, std::string_view said = "m.content") {
+  return derived("{% for m in messages %}<|{{ m.role }}|>{{ " + std::string(said) + " if m.role == 'assistant' else m.content }}<|end|>{% endfor %}" +
+                 "{% if add_generation_prompt %}<|assistant|>" + std::string(end) + "{% endif %}");
+}
+
+ReplyMessage read(const DerivedFormat& derived, std::string_view prompt, std::string_view reply) {
+  ReplyMessage message;
+  ReplyOptions options;
+  options.prompt = std::string(prompt);
+  ReplyParser parser(derived.format, options);
+  const ReplySink sink = [&message](const ReplyEvent& event) { message.add(event); };
+  parser.feed(reply, sink);
+  parser.finish(sink);
+  return message;
+}
+
+TEST(Derive, ATagThatPromptsLeaveOpenIsReasoning) {
+  for (const std::string_view name : {"think", "thinking", "reasoning", "thought", "seed:think", "musing", "Deep_Thought", "x.y"}) {
+    for (const bool square : {false, true}) {
+      for (const std::string_view space : {"", "\n", "\n\n"}) {
+        const std::string open = (square ? "[" : "<") + std::string(name) + (square ? "]" : ">");
+        const std::string close = std::string(1, open.front()) + "/" + open.substr(1);
+        const DerivedFormat found = derived_around(open + std::string(space));
+        EXPECT_EQ(found.verdict, Verdict::verified) << open << sentences(found);
+        ASSERT_EQ(found.starts.size(), 1u);
+        EXPECT_TRUE(found.starts[0].in_reasoning) << open;
+        const ReplyMessage message = read(found, found.starts[0].prompt, "so it is\n" + close + "\n\nThe answer<|end|>");
+        EXPECT_EQ(message.reasoning, "so it is") << open;
+        EXPECT_EQ(message.content, "The answer") << open;
+      }
+    }
+  }
+}
+
+TEST(Derive, WhatPromptsOpenAndNothingClosesIsMissing) {
+  for (const std::string_view end : {"<|think|>", "<|aside>", "<|begin_of_thought|>\n", "◁think▷", "<think><deep>", "<|user|>", "</think><|x|>", "<think>Sure"}) {
+    const DerivedFormat found = derived_around(end);
+    EXPECT_EQ(found.verdict, Verdict::partial) << end << found.format.to_json();
+    ASSERT_FALSE(found.missing.empty()) << end;
+    EXPECT_TRUE(found.missing[0].starts_with("prompts end with '")) << end << sentences(found);
+  }
+  for (const std::string_view end : {"", " ", "\n"}) EXPECT_EQ(derived_around(end).verdict, Verdict::verified) << end;
+}
+
+TEST(Derive, WordsAtAPromptsEndAreSaid) {
+  const DerivedFormat found = derived_around("Answer: ");
+  EXPECT_EQ(found.verdict, Verdict::verified) << sentences(found);
+  ASSERT_FALSE(found.notes.empty());
+  EXPECT_TRUE(found.notes[0].starts_with("prompts end with 'Answer:'")) << found.notes[0];
+}
+
+TEST(Derive, CutsAreProvenByRendering) {
+  constexpr std::string_view kCuts[] = {"m.content.split('</x>')[-1]", "m.content.rsplit('</x>', 1)[-1]", "(m.content.split('</x>') | last)",
+                                        "m.content.partition('</x>')[2] or m.content", "m.content.rpartition('</x>')[2]",
+                                        "(m.content[m.content.find('</x>') + 4:] if '</x>' in m.content else m.content)",
+                                        "m.content.split('</x>')[-1].lstrip('\n')"};
+  for (const std::string_view cut : kCuts) {
+    for (const std::string_view end : {"", "<x>\n"}) {
+      const DerivedFormat found = derived_around(end, "(" + std::string(cut) + ")");
+      EXPECT_EQ(found.verdict, Verdict::verified) << cut << sentences(found);
+      ASSERT_TRUE(found.format.reasoning_close.exists()) << cut;
+      EXPECT_EQ(found.format.reasoning_close.texts.front(), "</x>") << cut;
+      EXPECT_EQ(found.format.reasoning_open.texts.front(), "<x>") << cut;
+      const ReplyMessage message = read(found, found.starts[0].prompt, std::string(end.empty() ? "<x>" : "") + "so</x>The answer<|end|>");
+      EXPECT_EQ(message.reasoning, "so") << cut;
+      EXPECT_EQ(message.content, "The answer") << cut;
+    }
+  }
+}
+
+/// A template that names a tag, and does nothing with it that cuts turns, has no reasoning.
+TEST(Derive, TagsThatAreOnlyNamedAreNotBelieved) {
+  for (const std::string_view said : {"m.content.replace('</think>', '')", "('</think>' if false else '') ~ m.content", "m.content.split('</think>') | join('</think>')",
+                                      "(m.content if '</think>' in m.content else m.content)", "m.content.split('</think>')[0]"}) {
+    const DerivedFormat found = derived_around("", "(" + std::string(said) + ")");
+    EXPECT_FALSE(found.format.reasoning_close.exists()) << said << found.format.to_json();
+    EXPECT_EQ(found.verdict, Verdict::verified) << said << sentences(found);
+  }
+}
+
+TEST(Derive, ACutWithoutAnOpenerIsMissing) {
+  const DerivedFormat found = derived_around("", "m.content.split('<|over_now|>')[-1]");
+  EXPECT_EQ(found.verdict, Verdict::partial);
+  EXPECT_EQ(sentences(found), "turns of the history are cut at '<|over_now|>', and nothing shows what stands before that\n");
+}
+
+TEST(Derive, AnyVariableMayOpenReasoning) {
+  const DerivedFormat found = derived_around("{% if deep_mode %}<musing>\n{% endif %}");
+  EXPECT_EQ(found.verdict, Verdict::verified) << sentences(found);
+  ASSERT_EQ(found.starts.size(), 2u);
+  EXPECT_EQ(found.starts[1].variable, "deep_mode");
+  EXPECT_TRUE(found.starts[1].in_reasoning);
+}
+
+TEST(Derive, WhatWasTriedIsSaid) {
+  const DerivedFormat found = derived(kPlain);
+  const auto count = [&](std::string_view kind) { return std::count_if(found.tried.begin(), found.tried.end(), [&](const TriedExperiment& one) { return one.kind == kind; }); };
+  EXPECT_EQ(count("answers"), 1);
+  EXPECT_EQ(count("reasoning"), 1);
+  EXPECT_GT(count("calls"), 8);
+  EXPECT_EQ(count("prompt ends"), 1);
+}
+
 // ---- switches of thinking, and roles
 
 /// "deep_thinking=true" of each start but the first, and what efforts set: "none: deep_thinking=false".
@@ -201,6 +310,23 @@ TEST(Check, LawsHoldForAPlainTemplate) {
   ASSERT_TRUE(report);
   EXPECT_EQ(report->laws.size(), laws().size());
   for (const LawResult& law : report->laws) EXPECT_NE(law.outcome, LawResult::Outcome::broken) << law.law << ": " << law.example;
+}
+
+/// Calls without a mark, right behind what was said: no law is broken, since nobody can tell where such a call begins.
+TEST(Check, CallsWithoutMarksAreNotLookedForBehindAnAnswer) {
+  const DerivedFormat found = derived_with("{% for c in m.tool_calls %}{\"name\": \"{{ c.function.name }}\", \"parameters\": {{ c.function.arguments | tojson }}}{% endfor %}");
+  EXPECT_EQ(found.verdict, Verdict::verified) << sentences(found);
+  EXPECT_TRUE(found.capabilities.content_with_calls);
+  EXPECT_FALSE(found.capabilities.calls_behind_content);
+}
+
+TEST(Check, ATemplateThatShowsNothingHoldsNothing) {
+  for (const std::string_view text : {"", "{% for m in mesages %}{{ m.content }}{% endfor %}", "{{ nope.x }}"}) {
+    const Result<CheckReport> report = check(compile(text));
+    ASSERT_TRUE(report);
+    EXPECT_FALSE(report->holds()) << text;
+    EXPECT_EQ(report->laws.front().outcome, LawResult::Outcome::untried) << text;
+  }
 }
 
 TEST(Check, AWrongFormatBreaksALaw) {
