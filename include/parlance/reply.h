@@ -54,7 +54,7 @@ struct ReplyEvent {
     content,     ///< text of the answer
     reasoning,   ///< text of the reasoning
     arguments,   ///< a piece of a call's arguments, as JSON
-    broken,      ///< a piece of a call after it went wrong
+    broken,      ///< a piece of a call after it went wrong, or of a value that the reply's end cut off, before call_end
     marker,      ///< markup and framing
     trailing,    ///< what follows the end of the reply
     turn,        ///< a turn begins: text is its role, detail its header

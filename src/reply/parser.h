@@ -163,6 +163,7 @@ class ReplyParser::State {
   const char* read_broken(const char* p, const char* end);
   bool meet_shorter();
   void finish_call();
+  void say_cut_off(std::string& held);
 
   // JSON that may be a program (parser_proof.cpp)
   bool needs_proof() const { return form().may_be_program && !call_->sure && !call_->named; }
@@ -213,7 +214,8 @@ class ReplyParser::State {
   std::optional<std::size_t> mend_escape(char c);
   const char* read_mended(const char* p, const char* end);
   bool put_line_end(char c);
-  bool put_python_letter(char c);
+  const char* read_bare_word(const char* p, const char* end);
+  bool say_bare_word(std::string_view text);
 
   // arguments that are no JSON (parser_scan.cpp)
   const char* read_python(const char* p, const char* end);
