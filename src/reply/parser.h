@@ -55,7 +55,7 @@ class ReplyParser::State {
   };
   enum class Region : std::uint8_t { content, reasoning, plain };
   /// White space at the beginning of content, which belongs to a marker if one follows.
-  enum class Gap : std::uint8_t { none, start, after };
+  enum class Gap : std::uint8_t { none, start, after, closed };  ///< closed: behind what closes calls
   using Found = reply::Found;
   using Verdict = reply::Verdict;
   using Ahead = reply::Ahead;
@@ -92,6 +92,7 @@ class ReplyParser::State {
   void meet(const Mark& mark, std::string source);
   void meet_outside(const Mark& mark, std::string source);
   void begin_content(Gap gap);
+  void meet_surplus(const Mark& mark, std::string_view source);
   void meet_turn(const Mark& mark, std::string source);
   void meet_end(const Mark& mark, std::string_view source);
   void say_end(std::string_view source, std::string_view role = {});
@@ -120,6 +121,7 @@ class ReplyParser::State {
   const reply::Form& form() const { return machine_->forms[form_]; }
   const CallPart& part() const { return form().form->call[call_->part]; }
   const CallArguments& codec() const { return form().form->call[form().arguments_part].arguments; }
+  std::string_view literal_due() const;
   bool in_object() const { return form().arguments_part == reply::Form::kNone; }
   void open_call(std::size_t form, std::string lead);
   void begin_call(const Mark& mark, std::string source);
@@ -145,6 +147,7 @@ class ReplyParser::State {
   void take_id();
   bool take_callee(std::string& name) const;
   void meet_in_call(const Mark& mark, const std::string& source);
+  void meet_surplus_item(const std::string& source);
   void meet_literal(const Mark& mark, const std::string& source);
   void refuse_literal(const std::string& held, std::size_t blanks);
   void refuse_next(const std::string& held, std::size_t blanks, char next);
