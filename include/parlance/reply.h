@@ -102,6 +102,12 @@ struct ReplyOptions {
   ReplyLimits limits{};
   /// Texts that end this reply besides the format's: the end-of-sequence token of its request, where only that tells it.
   std::vector<std::string> ends{};
+  /// The reply begins inside reasoning, whatever the prompt ends with: for who knows that the template has opened it, or that the
+  /// model leaves its marker out. A marker that opens it at the reply's very beginning is markup then. Where the format has no
+  /// marker that ends reasoning, nothing is changed.
+  bool begin_in_reasoning = false;
+  /// What begins a call is text inside reasoning, whatever the format says.
+  bool no_calls_in_reasoning = false;
 };
 
 /// Reads a reply while it arrives.

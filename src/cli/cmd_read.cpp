@@ -152,6 +152,9 @@ Result<void> check(const ReadCommand& command) {
     return usage("--reasoning-effort is for the prompt of a request: give --request", "without one, the reply is read from where prompts usually end");
   }
   if (command.conversation && command.chunks != 0) return usage("--conversation reads a whole prompt: it does not go with --chunks");
+  if (command.conversation && (command.wish.begin_in_reasoning || command.wish.no_calls_in_reasoning)) {
+    return usage("--conversation reads a whole prompt: --begin-in-reasoning and --no-calls-in-reasoning are of a reply");
+  }
   if (command.jsonl && (!command.request.empty() || !command.reply.empty() || command.chunks != 0)) {
     return usage("--jsonl reads replies and requests from standard input", "parlance read -f FORMAT --jsonl < replies.jsonl");
   }
@@ -159,7 +162,7 @@ Result<void> check(const ReadCommand& command) {
 }
 
 Result<ReplyOptions> options_of(const ReplySource& source, const ReadCommand& command) {
-  if (command.request.empty()) return ReplyOptions{.tools = source.tools};
+  if (command.request.empty()) return usual_options(source, command.wish);
   Result<std::string> text = read_file(command.request);
   if (!text) return text.error();
   Result<ReplyStart> start = start_of_request(source, command.wish, std::move(*text), command.request);
@@ -206,6 +209,8 @@ Run declare_read(CLI::App& app) {
   app.add_option("--chunks", c.chunks, "Feed this many bytes at a time; the result is the same")->type_name("N")->check(CLI::PositiveNumber);
   app.add_flag("--conversation", c.conversation, "Read a whole prompt, and print it as a request");
   app.add_flag("--number-calls", c.wish.number_calls, "Calls without an id get call_1, call_2, … in place of a random one");
+  app.add_flag("--begin-in-reasoning", c.wish.begin_in_reasoning, "The reply begins inside reasoning, whatever the prompt ends with");
+  app.add_flag("--no-calls-in-reasoning", c.wish.no_calls_in_reasoning, "What begins a call is text inside reasoning, whatever the format says");
   app.add_flag("--show-format", c.show_format, "Print how the format's replies are written, as JSON");
   app.add_option("--var", c.wish.prompt.variables, "Set a variable of the request's prompt; may be repeated")->type_name("KEY=JSON")->allow_extra_args(false);
   declare_effort(app, c.wish.prompt);

@@ -128,6 +128,9 @@ Result<ReplySource> open_reply_source(ReplyWish& wish) {
   if (Result<void> prepared = prepare(wish.prompt, false, *setup); !prepared) return prepared.error();
   Result<ReplyFormat> format = format_of(wish);
   if (!format) return format.error();
+  if (wish.begin_in_reasoning && !format->reasoning_close.exists() && !format->content_open.exists()) {
+    return usage("--begin-in-reasoning: replies of this format have no reasoning", "parlance read --show-format shows how they are written");
+  }
   ReplySource source{std::move(*format), std::move(setup), {}};
   if (wish.tools.empty()) return source;
   const Result<std::string> text = read_file(wish.tools);
@@ -138,12 +141,16 @@ Result<ReplySource> open_reply_source(ReplyWish& wish) {
   return source;
 }
 
+ReplyOptions usual_options(const ReplySource& source, const ReplyWish& wish) {
+  return {.tools = source.tools, .begin_in_reasoning = wish.begin_in_reasoning, .no_calls_in_reasoning = wish.no_calls_in_reasoning};
+}
+
 Result<ReplyStart> start_of_request(const ReplySource& source, const ReplyWish& wish, std::string request, const std::string& name) {
   RequestOptions options = source.setup->request;
   Conversation conversation;
   Value id;
   if (Result<void> read = consume_request(conversation, std::move(request), name, options, id); !read) return read.error();
-  ReplyStart start{{.tools = source.tools}, {}};
+  ReplyStart start{usual_options(source, wish), {}};
   if (!wish.prompt.effort.empty()) start.notes = passes::notes_of_effort(conversation);
   if (!source.tools.known()) {
     Result<ReplyTools> tools = tools_of(conversation);

@@ -14,6 +14,8 @@ struct ReplyWish {
   std::string reply_format;  ///< --reply-format: a file
   std::string tools;         ///< --tools: a file
   bool number_calls = false; ///< --number-calls: ids count, and are the same each time
+  bool begin_in_reasoning = false;     ///< --begin-in-reasoning
+  bool no_calls_in_reasoning = false;  ///< --no-calls-in-reasoning
 };
 
 /// A format, and a template for its prompts where there is one.
@@ -25,6 +27,8 @@ struct ReplySource {
 
 /// Fails with usage, file, json, value, no_template.
 Result<ReplySource> open_reply_source(ReplyWish& wish);
+/// How a reply is read of whose request nothing is known.
+ReplyOptions usual_options(const ReplySource& source, const ReplyWish& wish);
 /// How one reply is read, and what is to be said of it.
 struct ReplyStart {
   ReplyOptions options;

@@ -19,7 +19,7 @@ Error line_error(std::string message) { return Error(ErrorCode::conversation, st
 
 /// A request is optional: without it the reply begins where the format says.
 Result<ReplyStart> start_of_line(const ReplySource& source, const ReplyWish& wish, const Value* request) {
-  if (request == nullptr || request->is_none()) return ReplyStart{{.tools = source.tools}, {}};
+  if (request == nullptr || request->is_none()) return ReplyStart{usual_options(source, wish), {}};
   Arena arena;
   Limits limits;
   limits.depth = 2000;

@@ -263,7 +263,9 @@ Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format
   add(reasoning, format.content_open, Meaning::content_open, 0);
   add(reasoning, format.reasoning_open, Meaning::reasoning_open, 0);
   const std::string_view prompt = options.prompt ? *options.prompt : format.prompt;
-  if (format.calls_end_reasoning || (format.calls_end_opened_reasoning && opens_reasoning(format, prompt))) add_calls(reasoning, format);
+  begins_in_reasoning = options.begin_in_reasoning && (format.reasoning_close.exists() || format.content_open.exists());
+  const bool opened = format.calls_end_opened_reasoning && (begins_in_reasoning || opens_reasoning(format, prompt));
+  if (!options.no_calls_in_reasoning && (format.calls_end_reasoning || opened)) add_calls(reasoning, format);
   for (MarkerTrie* trie : {&content, &reasoning, &turns}) add_ends(*trie, format);
   behind_calls = content;
   forms.reserve(format.calls.size());

@@ -83,6 +83,7 @@ struct Machine {
   ReplyTools tools;
   std::size_t assistant_turn = kNone;
   bool has_initial = false;
+  bool begins_in_reasoning = false;  ///< whatever the prompt says
   MarkerTrie content;
   MarkerTrie behind_calls;  ///< content, and what closes calls: once more it is none of the answer
   MarkerTrie reasoning;

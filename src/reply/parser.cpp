@@ -49,6 +49,10 @@ void ReplyParser::State::take_prompt(std::string_view prompt) {
   feed(prompt, note);
   in_prompt_ = false;
   out_.open(note);
+  if (machine_->begins_in_reasoning && !(place_ == Place::text && region_ == Region::reasoning)) {
+    enter_reasoning();
+    carried.open = false;
+  }
   if (place_ == Place::text && reply::is_blank(held_)) {
     out_.drop(held_.size());
     held_.clear();
@@ -61,6 +65,20 @@ void ReplyParser::State::take_prompt(std::string_view prompt) {
   fresh_ = true;
   answers_ = said_ = parted_ = false;
   if (carried.open) rare_.make(Rare{{}, std::move(carried)});
+}
+
+/// As if the marker that opens it had been the prompt's last.
+void ReplyParser::State::enter_reasoning() {
+  out_.flush();
+  out_.drop(lead_.size() + held_.size() + held_value());
+  lead_.clear();
+  held_.clear();
+  blanks_ = 0;
+  cursor_ = {};
+  begin_content(Gap::none);
+  region_ = Region::reasoning;
+  blank_reasoning_ = true;
+  absorb_ = machine_->format.reasoning_open.after;
 }
 
 /// A call that the prompt began is a call of the reply; what was said of it there has no source here.

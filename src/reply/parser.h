@@ -67,6 +67,7 @@ class ReplyParser::State {
   void again(std::string bytes) { run(bytes.data(), bytes.data() + bytes.size()); }
   const char* read(const char* p, const char* end);
   void say_carried();
+  void enter_reasoning();
   std::size_t held_last() const { return rare_ ? rare_->last.size() : 0; }
   std::string_view hold_last(std::string_view bytes, std::string& joined);  // parser_last.cpp
   std::string take_last();

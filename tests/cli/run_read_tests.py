@@ -115,6 +115,17 @@ with tempfile.TemporaryDirectory() as folder:
     tagged.write_text(json.dumps(template), encoding="utf-8")
     expect("a response_template of a file is refused with its path", "fields.tool_calls.close_patern" in run("--reply-format", str(tagged), reply=b"")[2], True)
 
+# What the prompt says of reasoning is overruled, and so is what the format says of calls in it.
+said = json.loads(run("-f", "chatml", "--begin-in-reasoning", reply=b"R\n</think>\n\nC<|im_end|>")[1])["message"]
+expect("a reply begins in reasoning", (said["reasoning_content"], said["content"]) == ("R", "C"), said)
+line = json.dumps({"reply": "R\n</think>\n\nC<|im_end|>"}).encode()
+said = json.loads(run("-f", "chatml", "--begin-in-reasoning", "--jsonl", reply=line)[1])["message"]
+expect("a reply of a line begins in reasoning", (said["reasoning_content"], said["content"]) == ("R", "C"), said)
+call = b'a<tool_call>{"name": "f", "arguments": {}}</tool_call>b</think>C'
+for flags, calls in (((), 1), (("--no-calls-in-reasoning",), 0)):
+    said = json.loads(run("-f", "underscore-bot", *flags, reply=call)[1])["message"]
+    expect("calls in reasoning", len(said.get("tool_calls", [])) == calls, said)
+
 for arguments, reply, code, words in (
         ((), REPLY, 2, "give -t TEMPLATE"),
         (("-f", "chatglm4"), REPLY, 3, "did you mean 'chatglm3'?"),
