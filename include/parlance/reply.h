@@ -174,8 +174,9 @@ class ReplyMessage {
   /// complete; else "stop".
   std::string_view finish_reason() const;
   /// {"message": …, "finish_reason": …} as OpenAI's choices have it, with `complete` beside each call and `diagnostics`.
-  /// Calls without an id on the wire get one from `make_id`; without it call_1, call_2, …
-  std::string to_json(const std::function<std::string()>& make_id = {}) const;
+  /// Calls without an id on the wire get one from `make_id`; without it call_1, call_2, … With `partial`, a call that is not
+  /// complete has a member of that name: the values that there are so far (complete_json).
+  std::string to_json(const std::function<std::string()>& make_id = {}, bool partial = false) const;
 
  private:
   bool cut_ = false;     ///< the last event was inside a call or reasoning

@@ -16,6 +16,7 @@ struct ReplyWish {
   bool number_calls = false; ///< --number-calls: ids count, and are the same each time
   bool begin_in_reasoning = false;     ///< --begin-in-reasoning
   bool no_calls_in_reasoning = false;  ///< --no-calls-in-reasoning
+  bool partial = false;                ///< --partial: values so far of calls that are not complete
 };
 
 /// A format, and a template for its prompts where there is one.

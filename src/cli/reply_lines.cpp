@@ -40,7 +40,7 @@ Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish,
   ReplyParser parser(source.format, start->options);
   parser.feed(leaf_text(*reply), sink);
   parser.finish(sink);
-  std::string json = message.to_json(call_ids(wish));
+  std::string json = message.to_json(call_ids(wish), wish.partial);
   if (start->notes.empty()) return json;
   json.pop_back();
   char sign = '[';

@@ -115,6 +115,18 @@ with tempfile.TemporaryDirectory() as folder:
     tagged.write_text(json.dumps(template), encoding="utf-8")
     expect("a response_template of a file is refused with its path", "fields.tool_calls.close_patern" in run("--reply-format", str(tagged), reply=b"")[2], True)
 
+# Values of arguments that are not whole.
+cut = b'<tool_call>\n{"name": "f", "arguments": {"a": [1, 2], "text": "h\\u00'
+said = json.loads(run("-f", "chatml", "--partial", reply=cut)[1])["message"]["tool_calls"][0]
+expect("values so far of a message", (said["complete"], said["partial"]) == (False, {"a": [1, 2], "text": "h"}), said)
+said = json.loads(run("-f", "chatml", "--partial", "--jsonl", reply=json.dumps({"reply": cut.decode()}).encode())[1])["message"]["tool_calls"][0]
+expect("values so far of a line", said["partial"] == {"a": [1, 2], "text": "h"}, said)
+events = [json.loads(line) for line in run("-f", "chatml", "--partial", "--stream", "--chunks", "1", reply=cut)[1].splitlines()]
+values = [event["partial"] for event in events if event["type"] == "arguments"]
+expect("values so far of events", values[0] == {} and {"a": [1]} in values and values[-1] == {"a": [1, 2], "text": "h"}, values)
+expect("and only there", all(("partial" in event) == (event["type"] == "arguments") for event in events), events)
+expect("no chunk has them", run("-f", "chatml", "--partial", "--openai-stream")[0] == 2, "")
+
 # What the prompt says of reasoning is overruled, and so is what the format says of calls in it.
 said = json.loads(run("-f", "chatml", "--begin-in-reasoning", reply=b"R\n</think>\n\nC<|im_end|>")[1])["message"]
 expect("a reply begins in reasoning", (said["reasoning_content"], said["content"]) == ("R", "C"), said)
