@@ -142,7 +142,11 @@ Result<ReplySource> open_reply_source(ReplyWish& wish) {
 }
 
 ReplyOptions usual_options(const ReplySource& source, const ReplyWish& wish) {
-  return {.tools = source.tools, .begin_in_reasoning = wish.begin_in_reasoning, .no_calls_in_reasoning = wish.no_calls_in_reasoning};
+  ReplyOptions options{.tools = source.tools};
+  options.begin_in_reasoning = wish.begin_in_reasoning;
+  options.no_calls_in_reasoning = wish.no_calls_in_reasoning;
+  options.check_calls = true;
+  return options;
 }
 
 Result<ReplyStart> start_of_request(const ReplySource& source, const ReplyWish& wish, std::string request, const std::string& name) {
@@ -158,6 +162,7 @@ Result<ReplyStart> start_of_request(const ReplySource& source, const ReplyWish& 
     start.options.tools = std::move(*tools);
   }
   start.options.ends = ends_of(conversation);
+  if (has_other_tools(conversation)) start.options.check_calls = false;  // which of them are called how, nobody knows
   if (!wish.prompt.wish.any()) return start;
   Result<std::string> prompt = prompt_of(source, wish, conversation);
   if (prompt) {

@@ -47,7 +47,7 @@ std::string_view name_of(ReplyEvent::Kind kind) {
 }
 
 std::string_view name_of(ReplyEvent::Fault fault) {
-  constexpr std::string_view kNames[] = {"syntax", "mended", "type", "cut"};
+  constexpr std::string_view kNames[] = {"syntax", "mended", "type", "cut", "unknown_tool", "missing", "misfit"};
   return kNames[static_cast<std::size_t>(fault)];
 }
 

@@ -1,4 +1,5 @@
 // The door of the reader, and which reader a place has. Begin reading at ReplyParser::State::run.
+#include "reply/call_check.h"
 #include "reply/parser.h"
 
 #include <utility>
@@ -11,23 +12,34 @@ ReplyParser::ReplyParser() = default;
 ReplyParser::ReplyParser(const ReplyFormat& format, const ReplyOptions& options)
     : state_(std::make_unique<State>(std::make_shared<const Machine>(format, options), false)) {
   state_->take_prompt(options.prompt ? *options.prompt : format.prompt);
+  if (options.check_calls && options.tools.known()) check_ = std::make_unique<CallCheck>(format, options);
 }
 ReplyParser ReplyParser::of_conversation(const ReplyFormat& format, const ReplyLimits& limits) {
   ReplyParser parser;
   parser.state_ = std::make_unique<State>(std::make_shared<const Machine>(format, ReplyOptions{.limits = limits}), true);
   return parser;
 }
-ReplyParser::ReplyParser(const ReplyParser& other) : state_(std::make_unique<State>(*other.state_)) {}
+ReplyParser::ReplyParser(const ReplyParser& other)
+    : state_(std::make_unique<State>(*other.state_)), check_(other.check_ ? std::make_unique<CallCheck>(*other.check_) : nullptr) {}
 ReplyParser::ReplyParser(ReplyParser&&) noexcept = default;
 ReplyParser& ReplyParser::operator=(const ReplyParser& other) {
-  if (this != &other) state_ = std::make_unique<State>(*other.state_);
+  if (this != &other) *this = ReplyParser(other);
   return *this;
 }
 ReplyParser& ReplyParser::operator=(ReplyParser&&) noexcept = default;
 ReplyParser::~ReplyParser() = default;
-void ReplyParser::feed(std::string_view bytes, const ReplySink& sink) { state_->feed(bytes, sink); }
-void ReplyParser::feed_token(std::string_view bytes, bool control, const ReplySink& sink) { state_->feed_token(bytes, control, sink); }
-void ReplyParser::finish(const ReplySink& sink) { state_->finish(sink); }
+void ReplyParser::feed(std::string_view bytes, const ReplySink& sink) {
+  if (!check_) return state_->feed(bytes, sink);
+  state_->feed(bytes, [&](const ReplyEvent& event) { check_->take(event, sink); });
+}
+void ReplyParser::feed_token(std::string_view bytes, bool control, const ReplySink& sink) {
+  if (!check_) return state_->feed_token(bytes, control, sink);
+  state_->feed_token(bytes, control, [&](const ReplyEvent& event) { check_->take(event, sink); });
+}
+void ReplyParser::finish(const ReplySink& sink) {
+  if (!check_) return state_->finish(sink);
+  state_->finish([&](const ReplyEvent& event) { check_->take(event, sink); });
+}
 std::size_t ReplyParser::held() const { return state_->held(); }
 std::size_t ReplyParser::memory() const { return state_->memory(); }
 

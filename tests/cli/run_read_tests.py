@@ -115,6 +115,20 @@ with tempfile.TemporaryDirectory() as folder:
     tagged.write_text(json.dumps(template), encoding="utf-8")
     expect("a response_template of a file is refused with its path", "fields.tool_calls.close_patern" in run("--reply-format", str(tagged), reply=b"")[2], True)
 
+# What of a call does not fit its tool.
+with tempfile.TemporaryDirectory() as folder:
+    tools = pathlib.Path(folder) / "tools.json"
+    tools.write_text(json.dumps([{"name": "look", "parameters": {"properties": {"days": {"type": "integer"}}, "required": ["at"]}}]))
+    reply = b'<tool_call>{"name": "look", "arguments": {"days": "x"}}</tool_call><tool_call>{"name": "lok", "arguments": {}}</tool_call>'
+    answer = json.loads(run("-f", "chatml", "--tools", str(tools), reply=reply)[1])
+    wanted = [("missing", "the argument 'at' of 'look'"), ("misfit", "an integer as 'days' of 'look', not a text"),
+              ("unknown_tool", "a declared tool, not 'lok' (did you mean 'look'?)")]
+    expect("what does not fit is said", [(d["kind"], d["expected"]) for d in answer["diagnostics"]] == wanted, answer["diagnostics"])
+    expect("calls are complete", answer["finish_reason"] == "tool_calls" and all(c["complete"] for c in answer["message"]["tool_calls"]), answer)
+    expect("nothing is said without tools", json.loads(run("-f", "chatml", reply=reply)[1])["diagnostics"] == [], "")
+    events = [json.loads(line) for line in run("-f", "chatml", "--tools", str(tools), "--stream", reply=reply)[1].splitlines()]
+    expect("events say it", [e["kind"] for e in events if e["type"] == "malformed"] == ["missing", "misfit", "unknown_tool"], events)
+
 # Values of arguments that are not whole.
 cut = b'<tool_call>\n{"name": "f", "arguments": {"a": [1, 2], "text": "h\\u00'
 said = json.loads(run("-f", "chatml", "--partial", reply=cut)[1])["message"]["tool_calls"][0]
