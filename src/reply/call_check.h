@@ -24,9 +24,9 @@ class ReplyParser::CallCheck {
   ReplyTools tools_;
   std::vector<std::string> own_;  ///< tools that the format's forms name: models have them whether a request declares them or not
   std::string name_;
-  std::string arguments_;   ///< of the call that is open, while they are to be checked
+  std::string arguments_;  ///< of the call that is open, while they are to be checked
   std::uint32_t limit_;
-  std::uint32_t texts_ = 0; ///< of its values, how many are said already to be texts that should be something else
+  std::uint32_t texts_ = 0;  ///< of its values, how many are said already to be texts that should be something else
   bool checks_ = false;
 };
 

@@ -1,8 +1,9 @@
 // The door of the reader, and which reader a place has. Begin reading at ReplyParser::State::run.
-#include "reply/call_check.h"
 #include "reply/parser.h"
 
 #include <utility>
+
+#include "reply/call_check.h"
 
 namespace parlance {
 
