@@ -54,7 +54,7 @@ struct ReplyEvent {
     content,     ///< text of the answer
     reasoning,   ///< text of the reasoning
     arguments,   ///< a piece of a call's arguments, as JSON
-    broken,      ///< a piece of a call after it went wrong
+    broken,      ///< a piece of a call after it went wrong, or of a value that the reply's end cut off, before call_end
     marker,      ///< markup and framing
     trailing,    ///< what follows the end of the reply
     turn,        ///< a turn begins: text is its role, detail its header
@@ -69,6 +69,10 @@ struct ReplyEvent {
     mended,  ///< what the arguments say was written otherwise, and is JSON now
     type,    ///< a value in tags is not of the type that the tool or the wire says, and is a string
     cut,     ///< the reply ends inside of a call before its name is known: what there is of it is text
+    // Of a call that is read well, and does not fit its tool (ReplyOptions::check_calls); the message is the same:
+    unknown_tool,  ///< no tool has its name
+    missing,       ///< a required argument, or a member of one, is not there
+    misfit,        ///< a value is none that the tool's schema allows
   };
   Kind kind = Kind::content;
   bool complete = false;         ///< call_end: the arguments are whole, and valid JSON
@@ -80,9 +84,11 @@ struct ReplyEvent {
   std::string_view text{};
   std::string_view detail{};
 };
+/// Whether a fault is of a call that does not fit its tool, and no fault of the reply.
+constexpr bool is_of_tool(ReplyEvent::Fault fault) { return fault >= ReplyEvent::Fault::unknown_tool; }
 /// "content", "call_begin", …
 std::string_view name_of(ReplyEvent::Kind kind);
-/// "syntax", "mended", "type", "cut".
+/// "syntax", "mended", "type", "cut", "unknown_tool", "missing", "misfit".
 std::string_view name_of(ReplyEvent::Fault fault);
 
 using ReplySink = std::function<void(const ReplyEvent&)>;
@@ -102,6 +108,17 @@ struct ReplyOptions {
   ReplyLimits limits{};
   /// Texts that end this reply besides the format's: the end-of-sequence token of its request, where only that tells it.
   std::vector<std::string> ends{};
+  /// The reply begins inside reasoning, whatever the prompt ends with: for who knows that the template has opened it, or that the
+  /// model leaves its marker out. A marker that opens it at the reply's very beginning is markup then. Where the format has no
+  /// marker that ends reasoning, nothing is changed.
+  bool begin_in_reasoning = false;
+  /// What begins a call is text inside reasoning, whatever the format says.
+  bool no_calls_in_reasoning = false;
+  /// Says where a call does not fit the tools, if they are known, by events `malformed` whose fault is_of_tool(): behind call_begin
+  /// that no tool has the name, behind call_end of a complete call which required arguments are missing and which values its schema
+  /// does not allow. Only what is certain is said, at most 16 faults a call, of arguments of at most ReplyLimits::pending bytes,
+  /// which are kept until the call ends. All other events are the same.
+  bool check_calls = false;
 };
 
 /// Reads a reply while it arrives.
@@ -134,10 +151,12 @@ class ReplyParser {
   std::size_t memory() const;
 
   class State;
+  class CallCheck;
 
  private:
   ReplyParser();
   std::unique_ptr<State> state_;
+  std::unique_ptr<CallCheck> check_;  ///< with ReplyOptions::check_calls
 };
 
 /// A call of a message.
@@ -168,8 +187,9 @@ class ReplyMessage {
   /// complete; else "stop".
   std::string_view finish_reason() const;
   /// {"message": …, "finish_reason": …} as OpenAI's choices have it, with `complete` beside each call and `diagnostics`.
-  /// Calls without an id on the wire get one from `make_id`; without it call_1, call_2, …
-  std::string to_json(const std::function<std::string()>& make_id = {}) const;
+  /// Calls without an id on the wire get one from `make_id`; without it call_1, call_2, … With `partial`, a call that is not
+  /// complete has a member of that name: the values that there are so far (complete_json).
+  std::string to_json(const std::function<std::string()>& make_id = {}, bool partial = false) const;
 
  private:
   bool cut_ = false;     ///< the last event was inside a call or reasoning

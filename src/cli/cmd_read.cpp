@@ -17,6 +17,7 @@
 #include "cli/reply_choice.h"
 #include "cli/reply_lines.h"
 #include "cli/report.h"
+#include "parlance/partial_json.h"
 #include "parlance/reply.h"
 #include "parlance/source.h"
 
@@ -56,8 +57,8 @@ Result<void> read_pieces(const std::string& path, const std::function<void(std::
   return result;
 }
 
-/// An event as a line; members without meaning for its kind are left out.
-std::string line_of(const ReplyEvent& event) {
+/// An event as a line; members without meaning for its kind are left out. `values`: what there is of the call's arguments.
+std::string line_of(const ReplyEvent& event, std::string_view values) {
   using Kind = ReplyEvent::Kind;
   Json json('{');
   json.text("type", name_of(event.kind));
@@ -75,6 +76,7 @@ std::string line_of(const ReplyEvent& event) {
   }
   if (event.kind == Kind::call_begin && !event.detail.empty()) json.text("id", event.detail);
   if (event.source != event.text) json.text("source", event.source);
+  if (!values.empty()) json.key("partial") += values;
   return json.take() + "\n";
 }
 
@@ -89,13 +91,20 @@ Result<void> feed_all(ReplyParser& parser, const ReadCommand& command, const Rep
 }
 
 int run_stream(ReplyParser& parser, const ReadCommand& command) {
-  std::string lines;
+  using Kind = ReplyEvent::Kind;
+  std::string lines, arguments;
   int code = 0;
   const auto flush = [&] {
     if (code == 0 && !lines.empty()) code = print(lines);
     lines.clear();
   };
-  const Result<void> read = feed_all(parser, command, [&](const ReplyEvent& event) { lines += line_of(event); }, flush);
+  const auto take = [&](const ReplyEvent& event) {
+    const bool grows = command.wish.partial && (event.kind == Kind::arguments || event.kind == Kind::broken);
+    if (event.kind == Kind::call_begin) arguments.clear();
+    if (grows) arguments += event.text;
+    lines += line_of(event, grows ? complete_json(arguments) : std::string());
+  };
+  const Result<void> read = feed_all(parser, command, take, flush);
   flush();
   return read ? code : report(read.error());
 }
@@ -133,7 +142,7 @@ int run_message(ReplyParser& parser, const ReadCommand& command) {
   ReplyMessage message;
   const Result<void> read = feed_all(parser, command, [&](const ReplyEvent& event) { message.add(event); }, [] {});
   if (!read) return report(read.error());
-  return print(message.to_json(call_ids(command.wish)) + "\n");
+  return print(message.to_json(call_ids(command.wish), command.wish.partial) + "\n");
 }
 
 int run_conversation(const ReplyFormat& format, const ReadCommand& command) {
@@ -152,6 +161,12 @@ Result<void> check(const ReadCommand& command) {
     return usage("--reasoning-effort is for the prompt of a request: give --request", "without one, the reply is read from where prompts usually end");
   }
   if (command.conversation && command.chunks != 0) return usage("--conversation reads a whole prompt: it does not go with --chunks");
+  if (command.wish.partial && (command.openai_stream || command.conversation)) {
+    return usage("--partial is for messages and --stream", "--openai-stream prints what OpenAI's chunks have, and no more");
+  }
+  if (command.conversation && (command.wish.begin_in_reasoning || command.wish.no_calls_in_reasoning)) {
+    return usage("--conversation reads a whole prompt: --begin-in-reasoning and --no-calls-in-reasoning are of a reply");
+  }
   if (command.jsonl && (!command.request.empty() || !command.reply.empty() || command.chunks != 0)) {
     return usage("--jsonl reads replies and requests from standard input", "parlance read -f FORMAT --jsonl < replies.jsonl");
   }
@@ -159,10 +174,7 @@ Result<void> check(const ReadCommand& command) {
 }
 
 Result<ReplyStart> start_of(const ReplySource& source, const ReadCommand& command) {
-  if (command.request.empty()) {
-    Result<std::shared_ptr<const ReplyFormat>> format = source.format_for();
-    return format ? ReplyStart{std::move(*format), {.tools = source.tools}, {}} : Result<ReplyStart>(format.error());
-  }
+  if (command.request.empty()) return usual_start(source, command.wish);
   Result<std::string> text = read_file(command.request);
   if (!text) return text.error();
   Result<ReplyStart> start = start_of_request(source, command.wish, std::move(*text), command.request);
@@ -209,6 +221,9 @@ Run declare_read(CLI::App& app) {
   app.add_option("--chunks", c.chunks, "Feed this many bytes at a time; the result is the same")->type_name("N")->check(CLI::PositiveNumber);
   app.add_flag("--conversation", c.conversation, "Read a whole prompt, and print it as a request");
   app.add_flag("--number-calls", c.wish.number_calls, "Calls without an id get call_1, call_2, … in place of a random one");
+  app.add_flag("--partial", c.wish.partial, "Beside arguments that are not whole, the values that there are so far, as JSON");
+  app.add_flag("--begin-in-reasoning", c.wish.begin_in_reasoning, "The reply begins inside reasoning, whatever the prompt ends with");
+  app.add_flag("--no-calls-in-reasoning", c.wish.no_calls_in_reasoning, "What begins a call is text inside reasoning, whatever the format says");
   app.add_flag("--show-format", c.show_format, "Print how the format's replies are written, as JSON");
   app.add_option("--var", c.wish.prompt.variables, "Set a variable of the request's prompt; may be repeated")->type_name("KEY=JSON")->allow_extra_args(false);
   declare_effort(app, c.wish.prompt);

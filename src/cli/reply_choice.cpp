@@ -137,14 +137,27 @@ Result<ReplySource> open_reply_source(ReplyWish& wish) {
 
 Result<std::shared_ptr<const ReplyFormat>> ReplySource::format_for(Value request) const { return derived ? derived->format_for(request) : known; }
 
+Result<ReplyStart> usual_start(const ReplySource& source, const ReplyWish& wish, Value request) {
+  Result<std::shared_ptr<const ReplyFormat>> format = source.format_for(request);
+  if (!format) return format.error();
+  if (wish.begin_in_reasoning && !(*format)->reasoning_close.exists() && !(*format)->content_open.exists()) {
+    return usage("--begin-in-reasoning: replies of this format have no reasoning", "parlance read --show-format shows how they are written");
+  }
+  ReplyStart start{std::move(*format), {.tools = source.tools}, {}};
+  start.options.begin_in_reasoning = wish.begin_in_reasoning;
+  start.options.no_calls_in_reasoning = wish.no_calls_in_reasoning;
+  start.options.check_calls = true;
+  return start;
+}
+
 Result<ReplyStart> start_of_request(const ReplySource& source, const ReplyWish& wish, std::string request, const std::string& name) {
   RequestOptions options = source.setup->request;
   Conversation conversation;
   Value id;
   if (Result<void> read = consume_request(conversation, std::move(request), name, options, id); !read) return read.error();
-  Result<std::shared_ptr<const ReplyFormat>> format = source.format_for(conversation.variables());
-  if (!format) return format.error();
-  ReplyStart start{std::move(*format), {.tools = source.tools}, {}};
+  Result<ReplyStart> begun = usual_start(source, wish, conversation.variables());
+  if (!begun) return begun;
+  ReplyStart start = std::move(*begun);
   if (!wish.prompt.effort.empty()) start.notes = passes::notes_of_effort(conversation);
   if (!source.tools.known()) {
     Result<ReplyTools> tools = tools_of(conversation);
@@ -152,6 +165,7 @@ Result<ReplyStart> start_of_request(const ReplySource& source, const ReplyWish& 
     start.options.tools = std::move(*tools);
   }
   start.options.ends = ends_of(conversation);
+  if (has_other_tools(conversation)) start.options.check_calls = false;  // which of them are called how, nobody knows
   if (!wish.prompt.wish.any()) return start;
   Result<std::string> prompt = prompt_of(source, *start.format, wish, conversation);
   if (prompt) {

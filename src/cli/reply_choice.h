@@ -15,6 +15,9 @@ struct ReplyWish {
   std::string reply_format;  ///< --reply-format: a file
   std::string tools;         ///< --tools: a file
   bool number_calls = false; ///< --number-calls: ids count, and are the same each time
+  bool begin_in_reasoning = false;     ///< --begin-in-reasoning
+  bool no_calls_in_reasoning = false;  ///< --no-calls-in-reasoning
+  bool partial = false;                ///< --partial: values so far of calls that are not complete
 };
 
 /// How replies are written, and a template for their prompts where there is one.
@@ -36,6 +39,9 @@ struct ReplyStart {
   ReplyOptions options;
   std::vector<std::string> notes;
 };
+/// How a reply is read where its prompt's end is not known: of `request` its variables count, as for ReplySource::format_for.
+/// Fails with usage where it should begin in reasoning and there is none; as derive() does.
+Result<ReplyStart> usual_start(const ReplySource& source, const ReplyWish& wish, Value request = {});
 /// How the reply to `request`, which is JSON, is read: with its tools, from where its prompt ends. Where the template does not
 /// render the request, from where its prompts usually end, with a note that says why: a reply is there all the same.
 /// Fails with json and with conversation.

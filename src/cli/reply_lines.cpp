@@ -19,10 +19,7 @@ Error line_error(std::string message) { return Error(ErrorCode::conversation, st
 
 /// A request is optional: without it the reply begins where the format says.
 Result<ReplyStart> start_of_line(const ReplySource& source, const ReplyWish& wish, const Value* request) {
-  if (request == nullptr || request->is_none()) {
-    Result<std::shared_ptr<const ReplyFormat>> format = source.format_for();
-    return format ? ReplyStart{std::move(*format), {.tools = source.tools}, {}} : Result<ReplyStart>(format.error());
-  }
+  if (request == nullptr || request->is_none()) return usual_start(source, wish);
   Arena arena;
   Limits limits;
   limits.depth = 2000;
@@ -43,7 +40,7 @@ Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish,
   ReplyParser parser(*start->format, start->options);
   parser.feed(leaf_text(*reply), sink);
   parser.finish(sink);
-  std::string json = message.to_json(call_ids(wish));
+  std::string json = message.to_json(call_ids(wish), wish.partial);
   if (start->notes.empty()) return json;
   json.pop_back();
   char sign = '[';

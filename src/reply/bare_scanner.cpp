@@ -211,7 +211,9 @@ Scan BareScanner::feed(char c) {
 }
 
 std::string BareScanner::unsaid() const {
-  return std::string(at_ == At::word || at_ == At::in_key ? word_.view() : std::string_view());
+  if (at_ == At::quote) return std::string(quote().substr(0, seen_));
+  const bool key = at_ == At::in_key || (at_ == At::text && quoted_key_);
+  return std::string(at_ == At::word || key ? word_.view() : std::string_view());
 }
 
 Scan BareScanner::run(const char*& p, const char* end, std::string& out) {

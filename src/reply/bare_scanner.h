@@ -23,7 +23,7 @@ class BareScanner {
   /// its own (bad), or at `end`. Appends the JSON to `out`, whole code points only.
   Scan run(const char*& p, const char* end, std::string& out);
   std::string_view expected() const { return expected_; }
-  /// Where a byte was bad: what was read before it and is not in any JSON.
+  /// Where a byte was bad, or no more come: what was read before and is not in any JSON, as it was written.
   std::string unsaid() const;
   /// What should have stood before the byte behind which run() stopped, since it was mended; or null.
   const char* take_mended() { return std::exchange(mended_, nullptr); }

@@ -114,6 +114,7 @@ struct CallReader {
   bool quoted : 1 = false;       ///< a text of the object stands in single quotes
   bool stranger : 1 = false;     ///< the object has members that a call does not have
   bool bare_key : 1 = false;     ///< a key of the arguments without quotes is held
+  bool bare_word : 1 = false;    ///< what may be a word of Python in the arguments is held
   bool sure : 1 = false;         ///< the marker before the arguments says that this is the form
   std::uint32_t arguments_from = 0, arguments_to = 0;  ///< in the call's beginning, where they stood before the name
   HeldText word;                 ///< a field, a key or a short value as it is written

@@ -48,6 +48,7 @@ class JsonScanner {
   /// Where any character may follow.
   bool inside_text() const { return at_ == At::string && !utf8_.inside(); }
   bool inside_escape() const { return at_ == At::escape; }
+  bool inside_hex() const { return at_ == At::hex; }
   bool inside_string() const { return at_ == At::string || at_ == At::escape || at_ == At::hex; }
   /// The letter of JSON that `c` of Python's True, False or None stands for here; '\0' for none.
   char letter_of_python(char c) const;

@@ -20,6 +20,26 @@ std::size_t begin_of_last_tag(std::string_view text) {
   return before != text.npos && text[before] == '>' ? at : 0;
 }
 
+/// Whether a text is markup wherever it stands, as a tag is and a fence is not.
+bool is_tag(std::string_view text) {
+  const std::size_t open = text.find('<');
+  const bool tag = open != text.npos && text.find('>', open) != text.npos;
+  const bool word = text.size() > 2 && text.front() == '[' && text.back() == ']';
+  return tag || word;
+}
+
+/// What closes calls, and its last tag alone.
+void add_closers(MarkerTrie& trie, const ReplyMarker& closer, std::size_t index) {
+  for (const std::string& whole : closer.texts) {
+    const std::string_view text = trimmed(whole);
+    if (!is_tag(text)) continue;
+    const Mark mark = mark_of(closer, Meaning::surplus, index);
+    trie.add({}, text, mark);
+    const std::size_t last = text.front() == '`' ? text.find('<') : begin_of_last_tag(text);
+    if (last != 0) trie.add({}, text.substr(last), mark);
+  }
+}
+
 }  // namespace
 
 // ---- forms
@@ -38,9 +58,12 @@ Form::Form(const ReplyFormat& format, std::size_t index) : form(&format.calls[in
   add_call(begin, format, index);
   add_bare(next, f.close, Meaning::call_close, index);
   if (is_literal(0)) add_bare(next, f.call.front().literal, Meaning::call_item, index);
+  if (f.layout == CallLayout::section) add_closers(next, f.call.back().literal, index);
   add_bare(close, f.close, Meaning::call_close, index);
   if (f.layout == CallLayout::list) add_fenced(close, f.close, Meaning::call_close, index);
   add_broken(format, index);
+  if (!f.close.exists() && f.layout == CallLayout::list) last_bracket = "]";
+  if (!f.close.exists() && f.layout == CallLayout::single && f.call.back().kind == Part::object) last_bracket = "}";
 }
 
 void Form::add_levels(const std::vector<CallMember>& members, std::uint8_t parent) {
@@ -240,8 +263,11 @@ Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format
   add(reasoning, format.content_open, Meaning::content_open, 0);
   add(reasoning, format.reasoning_open, Meaning::reasoning_open, 0);
   const std::string_view prompt = options.prompt ? *options.prompt : format.prompt;
-  if (format.calls_end_reasoning || (format.calls_end_opened_reasoning && opens_reasoning(format, prompt))) add_calls(reasoning, format);
+  begins_in_reasoning = options.begin_in_reasoning && (format.reasoning_close.exists() || format.content_open.exists());
+  const bool opened = format.calls_end_opened_reasoning && (begins_in_reasoning || opens_reasoning(format, prompt));
+  if (!options.no_calls_in_reasoning && (format.calls_end_reasoning || opened)) add_calls(reasoning, format);
   for (MarkerTrie* trie : {&content, &reasoning, &turns}) add_ends(*trie, format);
+  behind_calls = content;
   forms.reserve(format.calls.size());
   for (std::size_t i = 0; i < format.calls.size(); ++i) {
     forms.emplace_back(format, i);
@@ -253,6 +279,9 @@ Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format
     }
     forms[i].may_be_program = forms[i].has_program && reads(format.calls[i], Codec::json);
     if (forms[i].may_be_program) forms[i].add_proof(format, i);
+    add_closers(behind_calls, format.calls[i].close, i);
+    add_closers(behind_calls, format.calls[i].call.back().literal, i);
+    behind_calls.add({}, forms[i].last_bracket, {Meaning::surplus, static_cast<std::uint16_t>(i)});
     has_initial = has_initial || format.calls[i].initial || (format.calls[i].open_optional && format.calls[i].layout == CallLayout::list);
   }
 }

@@ -43,6 +43,7 @@ struct Form {
   const CallForm* form;
   std::size_t last_value = 0;       ///< the last part that is no literal: behind it the call is over
   std::size_t arguments_part = kNone;
+  std::string_view last_bracket{};  ///< what calls end with, where no marker does
   bool has_sibling = false;         ///< a later form may begin with the same text
   bool has_program = false;         ///< one of them reads a program
   bool may_be_program = false;      ///< JSON that a later form would read as a program, if it is not JSON to its end
@@ -82,7 +83,9 @@ struct Machine {
   ReplyTools tools;
   std::size_t assistant_turn = kNone;
   bool has_initial = false;
+  bool begins_in_reasoning = false;  ///< whatever the prompt says
   MarkerTrie content;
+  MarkerTrie behind_calls;  ///< content, and what closes calls: once more it is none of the answer
   MarkerTrie reasoning;
   MarkerTrie turns;  ///< text of other roles
   std::vector<Form> forms;

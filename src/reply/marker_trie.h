@@ -23,6 +23,7 @@ enum class Meaning : std::uint8_t {
   call_open,    ///< of a section, of a list, or the first literal of a single call
   call_item,    ///< the first literal of a call in a section
   call_close,   ///< of a section or list, or the last literal of a call that went wrong
+  surplus,      ///< what closes calls, once more
   part,         ///< the literal that is due in a call
   tag_open,
   tag_close,

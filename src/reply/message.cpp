@@ -1,6 +1,7 @@
 // From events to one message. Begin reading at ReplyMessage::add.
 #include <utility>
 
+#include "parlance/partial_json.h"
 #include "parlance/reply.h"
 #include "reply/json_scanner.h"
 #include "value/json.h"
@@ -21,7 +22,7 @@ std::string id_of(std::string_view id, std::size_t number, const MakeId& make_id
   return make_id ? make_id() : "call_" + std::to_string(number + 1);
 }
 
-void append_calls(std::string& out, const std::vector<ReplyCall>& calls, const MakeId& make_id) {
+void append_calls(std::string& out, const std::vector<ReplyCall>& calls, const MakeId& make_id, bool partial) {
   out += ", \"tool_calls\": [";
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const ReplyCall& call = calls[i];
@@ -30,7 +31,9 @@ void append_calls(std::string& out, const std::vector<ReplyCall>& calls, const M
     out += ", \"type\": \"function\", \"function\": {";
     append_member(out, "name", call.name);
     append_member(out += ", ", "arguments", call.arguments);
-    out += call.complete ? "}, \"complete\": true}" : "}, \"complete\": false}";
+    out += call.complete ? "}, \"complete\": true" : "}, \"complete\": false";
+    if (partial && !call.complete) out.append(", \"partial\": ").append(complete_json(call.arguments));
+    out += '}';
   }
   out += "]";
 }
@@ -44,7 +47,7 @@ std::string_view name_of(ReplyEvent::Kind kind) {
 }
 
 std::string_view name_of(ReplyEvent::Fault fault) {
-  constexpr std::string_view kNames[] = {"syntax", "mended", "type", "cut"};
+  constexpr std::string_view kNames[] = {"syntax", "mended", "type", "cut", "unknown_tool", "missing", "misfit"};
   return kNames[static_cast<std::size_t>(fault)];
 }
 
@@ -85,7 +88,7 @@ std::string_view ReplyMessage::finish_reason() const {
   return calls.empty() ? "stop" : "length";
 }
 
-std::string ReplyMessage::to_json(const MakeId& make_id) const {
+std::string ReplyMessage::to_json(const MakeId& make_id, bool partial) const {
   std::string out = "{\"message\": {\"role\": \"assistant\"";
   if (!reply::is_blank(reasoning)) append_member(out += ", ", "reasoning_content", reasoning);
   if (content.empty() && !calls.empty()) {
@@ -93,7 +96,7 @@ std::string ReplyMessage::to_json(const MakeId& make_id) const {
   } else {
     append_member(out += ", ", "content", content);
   }
-  if (!calls.empty()) append_calls(out, calls, make_id);
+  if (!calls.empty()) append_calls(out, calls, make_id, partial);
   append_member(out += "}, ", "finish_reason", finish_reason());
   out += ", \"diagnostics\": [";
   for (const ReplyDiagnostic& diagnostic : diagnostics) {

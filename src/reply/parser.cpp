@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "reply/call_check.h"
+
 namespace parlance {
 
 using reply::Machine;
@@ -11,23 +13,34 @@ ReplyParser::ReplyParser() = default;
 ReplyParser::ReplyParser(const ReplyFormat& format, const ReplyOptions& options)
     : state_(std::make_unique<State>(std::make_shared<const Machine>(format, options), false)) {
   state_->take_prompt(options.prompt ? *options.prompt : format.prompt);
+  if (options.check_calls && options.tools.known()) check_ = std::make_unique<CallCheck>(format, options);
 }
 ReplyParser ReplyParser::of_conversation(const ReplyFormat& format, const ReplyLimits& limits) {
   ReplyParser parser;
   parser.state_ = std::make_unique<State>(std::make_shared<const Machine>(format, ReplyOptions{.limits = limits}), true);
   return parser;
 }
-ReplyParser::ReplyParser(const ReplyParser& other) : state_(std::make_unique<State>(*other.state_)) {}
+ReplyParser::ReplyParser(const ReplyParser& other)
+    : state_(std::make_unique<State>(*other.state_)), check_(other.check_ ? std::make_unique<CallCheck>(*other.check_) : nullptr) {}
 ReplyParser::ReplyParser(ReplyParser&&) noexcept = default;
 ReplyParser& ReplyParser::operator=(const ReplyParser& other) {
-  if (this != &other) state_ = std::make_unique<State>(*other.state_);
+  if (this != &other) *this = ReplyParser(other);
   return *this;
 }
 ReplyParser& ReplyParser::operator=(ReplyParser&&) noexcept = default;
 ReplyParser::~ReplyParser() = default;
-void ReplyParser::feed(std::string_view bytes, const ReplySink& sink) { state_->feed(bytes, sink); }
-void ReplyParser::feed_token(std::string_view bytes, bool control, const ReplySink& sink) { state_->feed_token(bytes, control, sink); }
-void ReplyParser::finish(const ReplySink& sink) { state_->finish(sink); }
+void ReplyParser::feed(std::string_view bytes, const ReplySink& sink) {
+  if (!check_) return state_->feed(bytes, sink);
+  state_->feed(bytes, [&](const ReplyEvent& event) { check_->take(event, sink); });
+}
+void ReplyParser::feed_token(std::string_view bytes, bool control, const ReplySink& sink) {
+  if (!check_) return state_->feed_token(bytes, control, sink);
+  state_->feed_token(bytes, control, [&](const ReplyEvent& event) { check_->take(event, sink); });
+}
+void ReplyParser::finish(const ReplySink& sink) {
+  if (!check_) return state_->finish(sink);
+  state_->finish([&](const ReplyEvent& event) { check_->take(event, sink); });
+}
 std::size_t ReplyParser::held() const { return state_->held(); }
 std::size_t ReplyParser::memory() const { return state_->memory(); }
 
@@ -49,6 +62,10 @@ void ReplyParser::State::take_prompt(std::string_view prompt) {
   feed(prompt, note);
   in_prompt_ = false;
   out_.open(note);
+  if (machine_->begins_in_reasoning && !(place_ == Place::text && region_ == Region::reasoning)) {
+    enter_reasoning();
+    carried.open = false;
+  }
   if (place_ == Place::text && reply::is_blank(held_)) {
     out_.drop(held_.size());
     held_.clear();
@@ -61,6 +78,20 @@ void ReplyParser::State::take_prompt(std::string_view prompt) {
   fresh_ = true;
   answers_ = said_ = parted_ = false;
   if (carried.open) rare_.make(Rare{{}, std::move(carried)});
+}
+
+/// As if the marker that opens it had been the prompt's last.
+void ReplyParser::State::enter_reasoning() {
+  out_.flush();
+  out_.drop(lead_.size() + held_.size() + held_value());
+  lead_.clear();
+  held_.clear();
+  blanks_ = 0;
+  cursor_ = {};
+  begin_content(Gap::none);
+  region_ = Region::reasoning;
+  blank_reasoning_ = true;
+  absorb_ = machine_->format.reasoning_open.after;
 }
 
 /// A call that the prompt began is a call of the reply; what was said of it there has no source here.

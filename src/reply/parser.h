@@ -55,7 +55,7 @@ class ReplyParser::State {
   };
   enum class Region : std::uint8_t { content, reasoning, plain };
   /// White space at the beginning of content, which belongs to a marker if one follows.
-  enum class Gap : std::uint8_t { none, start, after };
+  enum class Gap : std::uint8_t { none, start, after, closed };  ///< closed: behind what closes calls
   using Found = reply::Found;
   using Verdict = reply::Verdict;
   using Ahead = reply::Ahead;
@@ -67,6 +67,7 @@ class ReplyParser::State {
   void again(std::string bytes) { run(bytes.data(), bytes.data() + bytes.size()); }
   const char* read(const char* p, const char* end);
   void say_carried();
+  void enter_reasoning();
   std::size_t held_last() const { return rare_ ? rare_->last.size() : 0; }
   std::string_view hold_last(std::string_view bytes, std::string& joined);  // parser_last.cpp
   std::string take_last();
@@ -92,6 +93,7 @@ class ReplyParser::State {
   void meet(const Mark& mark, std::string source);
   void meet_outside(const Mark& mark, std::string source);
   void begin_content(Gap gap);
+  void meet_surplus(const Mark& mark, std::string_view source);
   void meet_turn(const Mark& mark, std::string source);
   void meet_end(const Mark& mark, std::string_view source);
   void say_end(std::string_view source, std::string_view role = {});
@@ -120,6 +122,7 @@ class ReplyParser::State {
   const reply::Form& form() const { return machine_->forms[form_]; }
   const CallPart& part() const { return form().form->call[call_->part]; }
   const CallArguments& codec() const { return form().form->call[form().arguments_part].arguments; }
+  std::string_view literal_due() const;
   bool in_object() const { return form().arguments_part == reply::Form::kNone; }
   void open_call(std::size_t form, std::string lead);
   void begin_call(const Mark& mark, std::string source);
@@ -145,6 +148,7 @@ class ReplyParser::State {
   void take_id();
   bool take_callee(std::string& name) const;
   void meet_in_call(const Mark& mark, const std::string& source);
+  void meet_surplus_item(const std::string& source);
   void meet_literal(const Mark& mark, const std::string& source);
   void refuse_literal(const std::string& held, std::size_t blanks);
   void refuse_next(const std::string& held, std::size_t blanks, char next);
@@ -163,6 +167,7 @@ class ReplyParser::State {
   const char* read_broken(const char* p, const char* end);
   bool meet_shorter();
   void finish_call();
+  void say_cut_off(std::string& held);
 
   // JSON that may be a program (parser_proof.cpp)
   bool needs_proof() const { return form().may_be_program && !call_->sure && !call_->named; }
@@ -213,7 +218,8 @@ class ReplyParser::State {
   std::optional<std::size_t> mend_escape(char c);
   const char* read_mended(const char* p, const char* end);
   bool put_line_end(char c);
-  bool put_python_letter(char c);
+  const char* read_bare_word(const char* p, const char* end);
+  bool say_bare_word(std::string_view text);
 
   // arguments that are no JSON (parser_scan.cpp)
   const char* read_python(const char* p, const char* end);

@@ -169,7 +169,7 @@ void ReplyParser::State::end_item() {
   switch (form().form->layout) {
     case CallLayout::single:
       fresh_ = form().form->initial || !reply::is_blank(form().form->separator);  // another may follow at once
-      return begin_content(Gap::after);
+      return begin_content(Gap::closed);
     case CallLayout::section:
       next_item();
       place_ = Place::next;
@@ -190,7 +190,7 @@ void ReplyParser::State::end_calls(std::string_view source) {
     return put_text(lead_.take());
   }
   put_markup(lead_.take());
-  if (!form().form->close.exists()) return begin_content(Gap::after);
+  if (!form().form->close.exists()) return begin_content(Gap::closed);
   call_->ended = call_->committed = true;
   call_->part = static_cast<std::uint8_t>(form().form->call.size());
   place_ = Place::literal;

@@ -65,6 +65,18 @@ bool ReplyParser::State::meet_shorter() {
   return true;
 }
 
+/// What the end of the reply cut off inside of arguments, before it was certain: it stands behind them as the model wrote it.
+/// Takes it out of `held`.
+void ReplyParser::State::say_cut_off(std::string& held) {
+  if (held_value() != 0) return out_.text(Kind::broken, call_->tags().entity.empty() ? call_->word.view() : call_->tags().entity.view());
+  const bool mended = place_ == Place::object && call_->at == Call::At::mended;
+  if (place_ == Place::python || mended) return out_.piece(Kind::broken, {}, call_->python().unsaid());
+  if (place_ == Place::bare) return out_.piece(Kind::broken, {}, call_->bare().unsaid());
+  if (place_ != Place::object || (!call_->bare_key && !call_->bare_word)) return;
+  if (!call_->bare_word || !say_bare_word(held)) out_.text(Kind::broken, held);
+  held.clear();
+}
+
 void ReplyParser::State::finish_call() {
   using At = Call::At;
   if (meet_shorter()) return;
@@ -75,9 +87,10 @@ void ReplyParser::State::finish_call() {
   if (form().has_program && !call_->committed && place_ == Place::field && begin_sibling()) return again(held);  // a word is one, too
   const bool between = place_ == Place::list || place_ == Place::next || place_ == Place::literal;
   if (call_->named || call_->ended || (call_->committed && between)) {
-    if (held_value() != 0) put_markup(call_->tags().entity.empty() ? call_->word.view() : call_->tags().entity.view());
+    std::string rest = held;
+    if (call_->named && !call_->ended) say_cut_off(rest);
     if (call_->named) close_call(false);
-    put_markup(lead_.take() + held);
+    put_markup(lead_.take() + rest);
     return begin_content(Gap::none);
   }
   const bool in_text = place_ == Place::object && (call_->at == At::in_key || call_->at == At::value);

@@ -129,9 +129,10 @@ void ReplyParser::State::meet_in_call(const Mark& mark, const std::string& sourc
   if (place_ == Place::next) {
     if (mark.meaning == Meaning::call_close) {
       put_markup(lead_.take() + source);
-      begin_content(Gap::after);
+      begin_content(Gap::closed);
       return absorb_after(mark.after);
     }
+    if (mark.meaning == Meaning::surplus) return meet_surplus_item(source);
     put_frame(source);
     call_->part = 1;
     return begin_part();
@@ -157,14 +158,30 @@ void ReplyParser::State::meet_in_call(const Mark& mark, const std::string& sourc
   meet_in_tags(mark, source);
 }
 
+/// The part that is due, or what closes the calls.
+std::string_view ReplyParser::State::literal_due() const {
+  const bool closes = call_->part == form().form->call.size();
+  return closes ? std::string_view(form().form->close.texts.front()) : form().literal_text(call_->part);
+}
+
+/// What closes a call of a section, behind one that is closed.
+void ReplyParser::State::meet_surplus_item(const std::string& source) {
+  if (!call_->committed) {
+    fail(form().literal_text(0));
+    return again(source);
+  }
+  const std::string_view closer = reply::trimmed_left(source);
+  out_.malformed(source.size() - closer.size(), "'" + std::string(closer) + "' once");
+  put_markup(source);
+}
+
 /// The literal that is due.
 void ReplyParser::State::meet_literal(const Mark& mark, const std::string& source) {
   if (call_->missing && !call_->named) {  // neither a name nor arguments
     fail("the name of a call");
     return again(source);
   }
-  const bool all = call_->part == form().form->call.size();
-  const std::string_view due = all ? std::string_view(form().form->close.texts.front()) : form().literal_text(call_->part);
+  const std::string_view due = literal_due();
   const std::size_t fence = source.find("```");
   if (fence != source.npos && due.find("```") == due.npos) out_.malformed(fence, due, Fault::mended);
   put_frame(source);
@@ -176,7 +193,7 @@ void ReplyParser::State::meet_literal(const Mark& mark, const std::string& sourc
   const bool closes = call_->part == form().form->call.size();
   if (!closes) ++call_->part;
   if (closes) {
-    begin_content(Gap::after);
+    begin_content(Gap::closed);
   } else {
     begin_part();
   }
@@ -186,7 +203,7 @@ void ReplyParser::State::meet_literal(const Mark& mark, const std::string& sourc
 /// Something else stands there: the call is cut, or only what closes it is missing.
 void ReplyParser::State::refuse_literal(const std::string& held, std::size_t blanks) {
   const bool closes = call_->part == form().form->call.size();
-  const std::string_view wanted = call_->missing ? "an object of arguments" : closes ? form().form->close.texts.front() : form().literal_text(call_->part);
+  const std::string_view wanted = call_->missing ? "an object of arguments" : literal_due();
   if (!call_->ended) {
     put_frame(std::string_view(held).substr(0, blanks));
     fail(wanted);

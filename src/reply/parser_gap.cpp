@@ -41,14 +41,16 @@ bool ReplyParser::State::is_gap() const {
 /// Between calls without markers, a sign may stand that separates them.
 bool ReplyParser::State::joins_calls(char c) const {
   if (c != ';' && c != ',') return false;
-  const bool behind = machine_->has_initial && place_ == Place::text && gap_ == Gap::after && fresh_;
+  const bool behind = machine_->has_initial && place_ == Place::text && (gap_ == Gap::after || gap_ == Gap::closed) && fresh_;
   return behind && region_ == Region::content && held_.find_first_of(";,") == held_.npos;
 }
 
-/// Behind a call's object: a bracket too many, or a sign before another object.
+/// Behind a call's object or a list of calls: a bracket too many, or a sign before another object.
 bool ReplyParser::State::is_surplus(char c) const {
   const bool brace = c == '}' || c == ']', sign = c == ';' || c == ',';
-  if (!(brace || sign) || place_ != Place::literal || !is_behind_object()) return false;
+  if (!(brace || sign) || place_ != Place::literal) return false;
+  const bool behind_list = c == ']' && form().form->layout == CallLayout::list && call_->part == form().form->call.size();
+  if (!behind_list && !is_behind_object()) return false;
   return held_.find_first_of("}];,") == held_.npos;
 }
 
@@ -116,7 +118,7 @@ void ReplyParser::State::meet_after_gap(const Mark& mark, std::size_t size) {
   }
   if (place_ == Place::text) gap_ = Gap::none;
   const std::size_t surplus = place_ == Place::literal ? held.substr(0, blanks).find_first_of("}];,") : held.npos;
-  if (surplus != held.npos) out_.malformed(surplus, form().literal_text(call_->part));
+  if (surplus != held.npos) out_.malformed(surplus, literal_due());
   meet(mark, held.substr(text, to - text));
   again(held.substr(to));
 }
@@ -151,6 +153,10 @@ bool ReplyParser::State::finish_text() {
   if (blanks_ == 0) {
     settle();
     return true;
+  }
+  if (gap_ == Gap::closed) {  // only there a closer is one
+    const Found found = match(std::string_view(held_).substr(blanks_), here() + blanks_);
+    if (found.size != 0) return meet_after_gap(found.mark, found.size), true;
   }
   const std::string held = std::exchange(held_, {});
   const std::size_t blanks = std::exchange(blanks_, std::uint8_t{0});

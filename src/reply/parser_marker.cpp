@@ -42,6 +42,7 @@ bool ReplyParser::State::counts(const Mark& mark, std::string_view source, std::
   if (mark.meaning == Meaning::end && place + source.size() <= out_.origin()) return false;  // the prompt's own
   const bool opens = mark.meaning == Meaning::call_open || mark.meaning == Meaning::call_item;
   if (opens && place_ == Place::text && machine_->forms[mark.index].form->initial && !fresh_) return false;
+  if (mark.meaning == Meaning::surplus && source.size() == 1) return form().last_bracket == source;
   const bool closes = mark.meaning == Meaning::reasoning_close;
   if (mark.meaning != Meaning::reasoning_open && !(closes && region_ == Region::content && place_ == Place::text)) return true;
   if (region_ == Region::reasoning) return blank_reasoning_;

@@ -4,6 +4,7 @@
 //     {"days": [1, 2,],}     a comma leaves only with what follows it
 //     {"text": "it\'s"}      an escape that JSON does not have
 //     {text: "x"}            a key without quotes
+//     {"exact": True}        a word of Python, once it is whole: of no other word a letter is changed
 //
 // Each is said by a diagnostic (mended), but for line ends and Python's words, whose meaning is plain. Begin reading at mend.
 #include <utility>
@@ -18,6 +19,20 @@ using reply::Scan;
 namespace {
 
 constexpr std::size_t kLongestGap = 64;  // white space past this is no comma's
+
+/// A word of Python, and what it is in JSON.
+struct PythonWord {
+  std::string_view python, json;
+};
+
+/// The one that may begin so. Of `none` the first letter is JSON's null, too, and has been given out.
+const PythonWord& word_of(char first) {
+  static constexpr PythonWord kWords[] = {{"True", "true"}, {"False", "false"}, {"None", "null"}, {"one", "ull"}};
+  for (const PythonWord& word : kWords) {
+    if (word.python.front() == first) return word;
+  }
+  return kWords[0];
+}
 
 bool may_begin_key(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$'; }
 bool may_be_in_key(char c) { return may_begin_key(c) || (c >= '0' && c <= '9') || c == '-' || c == '.'; }
@@ -66,8 +81,11 @@ std::optional<std::size_t> ReplyParser::State::mend(char c) {
     return 1;
   }
   if (call_->json().scanner.inside_escape()) return mend_escape(c);
-  if (put_line_end(c) || put_python_letter(c)) return 1;
-  return std::nullopt;
+  if (put_line_end(c)) return 1;
+  if (call_->json().scanner.letter_of_python(c) == '\0') return std::nullopt;
+  held_ = c;
+  call_->bare_word = true;
+  return 1;
 }
 
 /// A key without quotes is held until what follows it says that it is one.
@@ -144,12 +162,30 @@ bool ReplyParser::State::put_line_end(char c) {
   return true;
 }
 
-/// A letter of True, False or None in the arguments.
-bool ReplyParser::State::put_python_letter(char c) {
-  const char letter = call_->json().scanner.letter_of_python(c);
-  if (letter == '\0') return false;
-  call_->json().scanner.feed(letter);
-  out_.piece(Kind::arguments, {&c, 1}, {&letter, 1});
+/// A word of Python is held until what follows says that it is one, so that other words keep their spelling.
+const char* ReplyParser::State::read_bare_word(const char* p, const char* end) {
+  const PythonWord& word = word_of(held_.front());
+  while (p != end && held_.size() < word.python.size() && *p == word.python[held_.size()]) held_ += *p++;
+  if (p == end) return p;
+  const bool over = *p == ',' || *p == '}' || *p == ']' || reply::is_json_space(*p);
+  if (over && say_bare_word(held_)) {
+    held_.clear();
+    return p;
+  }
+  call_->bare_word = false;
+  const std::string begun = std::exchange(held_, {});
+  fail(call_->json().scanner.expected());
+  put_lost(begun);
+  return p;
+}
+
+/// Whether it is whole.
+bool ReplyParser::State::say_bare_word(std::string_view text) {
+  const PythonWord& word = word_of(text.front());
+  if (text != word.python) return false;
+  call_->bare_word = false;
+  for (const char letter : word.json) call_->json().scanner.feed(letter);
+  out_.piece(Kind::arguments, text, word.json);
   return true;
 }
 

@@ -62,7 +62,7 @@ void ReplyParser::State::end_program(std::string_view source) {
     out_.piece(Kind::arguments, source, "\"}");
   }
   close_call(closed);
-  begin_content(Gap::after);
+  begin_content(source.empty() ? Gap::after : Gap::closed);
 }
 
 /// A program ends with its turn; its last bytes may close it.

@@ -27,6 +27,7 @@ const MarkerTrie& ReplyParser::State::trie() const {
     case Place::tag_key_end: return form().tags.key_end;
     default: return form().broken;
   }
+  if (gap_ == Gap::closed) return machine_->behind_calls;
   return region_ == Region::content ? machine_->content : region_ == Region::reasoning ? machine_->reasoning : machine_->turns;
 }
 
@@ -196,6 +197,7 @@ void ReplyParser::State::meet_outside(const Mark& mark, std::string source) {
       return end_item();
     case Meaning::turn: return meet_turn(mark, std::move(source));
     case Meaning::end: return meet_end(mark, source);
+    case Meaning::surplus: return meet_surplus(mark, source);
     case Meaning::content_open: parted_ = said_ && !conversation_; break;
     case Meaning::reasoning_close:
       parted_ = parted_ || (unclosed_ && said_ && !conversation_);
@@ -210,7 +212,16 @@ void ReplyParser::State::meet_outside(const Mark& mark, std::string source) {
     return begin_content(Gap::none);
   }
   put_markup(source);
-  begin_content(Gap::after);
+  begin_content(mark.meaning == Meaning::call_close ? Gap::closed : Gap::after);
+}
+
+/// Calls are closed already.
+void ReplyParser::State::meet_surplus(const Mark& mark, std::string_view source) {
+  const std::string_view closer = reply::trimmed_left(source);
+  out_.malformed(source.size() - closer.size(), "'" + std::string(closer) + "' once");
+  put_markup(source);
+  begin_content(Gap::closed);
+  absorb_ = mark.after;
 }
 
 /// In a reply, a turn of anybody else ends it.

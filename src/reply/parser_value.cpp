@@ -71,6 +71,7 @@ bool ReplyParser::State::begin_arguments(char c) {
 
 const char* ReplyParser::State::read_value(const char* p, const char* end) {
   if (call_->bare_key) return read_bare_key(p, end);
+  if (call_->bare_word) return read_bare_word(p, end);
   const char* const begin = p;
   const bool is_short = call_->role == Call::Role::name || call_->role == Call::Role::id;
   const bool nothing = call_->role == Call::Role::arguments && call_->shape == Call::Shape::nothing;

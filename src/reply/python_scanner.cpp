@@ -60,6 +60,7 @@ Scan PythonScanner::push(In in) {
 
 /// A bracket with one element and no comma is no tuple: blanks stand for it.
 Scan PythonScanner::pop() {
+  behind_comma_ = false;
   const Frame frame = frames().back();
   frames().pop_back();
   if (!frame.decided) --undecided_;
@@ -75,6 +76,7 @@ Scan PythonScanner::pop() {
 
 Scan PythonScanner::comma() {
   Frame& frame = frames().back();
+  behind_comma_ = true;
   if (!frame.decided) {
     frame.decided = true;
     --undecided_;
@@ -97,6 +99,7 @@ Scan PythonScanner::begin_element() {
   Frame& frame = frames().back();
   if (frame.filled) json() += ", ";
   frame.filled = true;
+  behind_comma_ = false;
   return Scan::more;
 }
 
@@ -124,6 +127,7 @@ Scan PythonScanner::feed_name(char c) {
     if (!whole.feed(static_cast<unsigned char>(byte))) return bad("a name in UTF-8");
   }
   if (whole.inside()) return bad("a name in UTF-8");
+  if (c != '=' && c != '#' && c != '\\' && !is_blank(c)) return bad("'='");
   begin_element();
   json().append("\"").append(word_.view()).append("\": ");
   at_ = At::equals;
@@ -143,10 +147,11 @@ Scan PythonScanner::begin_value(char c) {
   if (!(scalar || (container && !is_key_))) return bad(is_key_ ? "a key that is a text or a number" : "a literal");
   if (element) begin_element();
   if (container) return push(c == '[' ? In::list : c == '(' ? In::bracket : In::dict);
-  joining_ = raw_ = negative_ = false;
+  joining_ = raw_ = false;
+  sign_ = 0;
   if (c == '"' || c == '\'') return begin_text(c);
   if (c == '-' || c == '+') {
-    negative_ = c == '-';
+    sign_ = c;
     return go(At::sign);
   }
   if (is_letter(c)) return begin_word(c);
@@ -181,7 +186,7 @@ Scan PythonScanner::feed_number(char c) {
   }
   std::string json = json_of_python_number(word_);
   if (json.empty()) return bad("a number that JSON can say");
-  if (negative_) json.insert(0, 1, '-');
+  if (sign_ == '-') json.insert(0, 1, '-');
   return end_scalar(json, c);
 }
 

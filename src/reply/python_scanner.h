@@ -33,7 +33,7 @@ class PythonScanner {
   /// to be no tuple until its first comma, a brace to be a set until its first colon, and holds back all that follows until then.
   Scan run(const char*& p, const char* end, std::string& out);
   std::string_view expected() const { return expected_; }
-  /// Where a byte was bad: what was read before it and is not in any JSON.
+  /// Where a byte was bad, or no more come: what was read before and is not in any JSON, as it was written.
   std::string unsaid() const;
   /// How many round brackets are open, the call's own too; and the quote of the text that is, or 0.
   std::size_t open_brackets() const;
@@ -112,10 +112,11 @@ class PythonScanner {
   std::uint16_t depth_limit_;
   std::uint16_t seen_ = 0;            ///< bytes of the callee
   At at_ = At::callee;
+  bool behind_comma_ = false;  ///< one that leaves with what follows it
   bool comment_ = false;
   bool continued_ = false;  ///< a backslash outside of texts
   bool is_key_ = false;     ///< the scalar being read is the key of a dict
-  bool negative_ = false;
+  char sign_ = 0;            ///< of the number, or 0
   bool scalar_key_ = false;  ///< the last key was no text
   bool may_be_text_ = false;  ///< the closing quote
   // texts

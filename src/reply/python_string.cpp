@@ -132,10 +132,11 @@ Scan PythonScanner::feed_escape(char c) {
   }
   if (c == 'x' || c == 'u' || c == 'U') {
     count_ = c == 'x' ? 2 : c == 'u' ? 4 : 8;
+    word_ = std::string(1, c);
     return go(At::digits);
   }
   if (c == 'N') {
-    word_.clear();
+    word_ = "N";
     return go(At::char_name);
   }
   put_char('\\');  // no escape: Python keeps the backslash
@@ -146,7 +147,7 @@ Scan PythonScanner::feed_digits(char c) {
   const int digit = hex_digit(c);
   if (digit < 0) return bad("a hexadecimal digit");
   value_ = value_ << 4 | static_cast<char32_t>(digit);
-  if (--count_ > 0) return Scan::more;
+  if (--count_ > 0) return word_ += {&c, 1}, Scan::more;
   return value_ <= utf8::kMaxCodePoint ? put_char(value_) : bad("a character of Unicode");
 }
 
@@ -161,10 +162,9 @@ Scan PythonScanner::feed_octal(char c) {
 }
 
 Scan PythonScanner::feed_char_name(char c) {
-  if (word_.empty() ? c != '{' : word_.size() == kLongestCharName) return bad("the name of a character");
-  word_ += {&c, 1};
-  if (c != '}') return Scan::more;
-  const auto found = unicode::find_named(word_.view().substr(1, word_.size() - 2));
+  if (word_.size() == 1 ? c != '{' : word_.size() == kLongestCharName + 1) return bad("the name of a character");
+  if (c != '}') return word_ += {&c, 1}, Scan::more;
+  const auto found = unicode::find_named(word_.view().substr(2));
   return found ? put_char(*found) : bad("the name of a character");
 }
 

@@ -35,12 +35,24 @@ std::size_t PythonScanner::open_braces() const {
 }
 
 std::string PythonScanner::unsaid() const {
-  const bool word = at_ == At::name || at_ == At::word || at_ == At::number;
   std::string text(pending_.view());
+  if (!frames_ || frames_->empty()) return text;
   for (const Frame& frame : *frames_) {
     if (!frame.decided && frame.place < text.size()) text[frame.place] = frame.in == In::bracket ? '(' : '{';
   }
-  return text.append(word ? word_.view() : std::string_view());
+  if (behind_comma_) text += ", ";
+  switch (at_) {
+    case At::sign: return text += sign_;
+    case At::number: return text.append(sign_ == '\0' ? 0 : 1, sign_).append(word_.view());
+    case At::name:
+    case At::word: return text.append(word_.view());
+    case At::escape: return text += '\\';
+    case At::octal: return append_json_char(text, value_), text;
+    case At::digits:
+    case At::char_name: return text.append("\\").append(word_.view());
+    case At::prefix: return text.append("\"").append(word_.view()) += static_cast<char>(value_);
+    default: return text;
+  }
 }
 
 /// It is read as the one argument of a call.

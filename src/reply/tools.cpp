@@ -19,27 +19,19 @@ using Schema = Types::Schema;
 constexpr std::uint32_t kDeepest = 64;
 constexpr std::size_t kMostMembers = 4096;
 
-std::uint8_t type_named(std::string_view name) {
-  if (name == "string") return Types::kString;
-  if (name == "integer" || name == "int") return Types::kInteger;
-  if (name == "number" || name == "float") return Types::kInteger | Types::kReal;
-  if (name == "boolean" || name == "bool") return Types::kBoolean;
-  if (name == "object" || name == "dict") return Types::kObject;
-  if (name == "array" || name == "list") return Types::kArray;
-  if (name == "null") return Types::kNull;
-  return Types::kAny;
+const Value* step(const Value& at, const std::string& key) {
+  if (!at.is_sequence()) return parlance::member(at, key);
+  const std::size_t i = std::strtoul(key.c_str(), nullptr, 10);
+  return i < items(at).size() ? &items(at)[i] : nullptr;
 }
 
-std::uint8_t type_of_value(Value v) {
-  switch (v.kind) {
-    case Kind::string: return Types::kString;
-    case Kind::integer: return Types::kInteger;
-    case Kind::real: return Types::kReal;
-    case Kind::boolean: return Types::kBoolean;
-    case Kind::dict: return Types::kObject;
-    case Kind::none: return Types::kNull;
-    default: return Types::kArray;
+std::string unescaped(std::string_view token) {
+  std::string out;
+  for (std::size_t i = 0; i < token.size(); ++i) {
+    const bool escape = token[i] == '~' && i + 1 < token.size();
+    out += escape ? (token[++i] == '1' ? '/' : '~') : token[i];
   }
+  return out;
 }
 
 class SchemaReader {
@@ -65,7 +57,7 @@ class SchemaReader {
     read_types(schema, made);
     read_members(schema, made);
     if (const Value* reference = parlance::member(schema, "$ref"); reference != nullptr && reference->is_string()) {
-      if (const Value* target = resolve(leaf_text(*reference))) both(made, types_[read(*target)]);
+      if (const Value* target = place_in_schema(root_, leaf_text(*reference))) both(made, types_[read(*target)]);
     }
     if (const Value* all = parlance::member(schema, "allOf"); all != nullptr && all->is_sequence()) {
       for (const Value one : items(*all)) both(made, Schema(types_[read(one)]));
@@ -134,32 +126,6 @@ class SchemaReader {
     add_members(to, from);
   }
 
-  /// The place in the parameters that "#/a/b" names.
-  const Value* resolve(std::string_view reference) const {
-    if (!reference.starts_with('#')) return nullptr;
-    reference.remove_prefix(1);
-    const Value* at = &root_;
-    while (at != nullptr && reference.starts_with('/')) {
-      const std::size_t end = std::min(reference.find('/', 1), reference.size());
-      at = step(*at, unescaped(reference.substr(1, end - 1)));
-      reference.remove_prefix(end);
-    }
-    return at;
-  }
-  static const Value* step(const Value& at, const std::string& key) {
-    if (!at.is_sequence()) return parlance::member(at, key);
-    const std::size_t i = std::strtoul(key.c_str(), nullptr, 10);
-    return i < items(at).size() ? &items(at)[i] : nullptr;
-  }
-  static std::string unescaped(std::string_view token) {
-    std::string out;
-    for (std::size_t i = 0; i < token.size(); ++i) {
-      const bool escape = token[i] == '~' && i + 1 < token.size();
-      out += escape ? (token[++i] == '1' ? '/' : '~') : token[i];
-    }
-    return out;
-  }
-
   Types& types_;
   const Value root_;
   std::map<const DictObject*, Node> made_;
@@ -167,6 +133,41 @@ class SchemaReader {
 };
 
 }  // namespace
+
+std::uint8_t type_named(std::string_view name) {
+  if (name == "string") return Types::kString;
+  if (name == "integer" || name == "int") return Types::kInteger;
+  if (name == "number" || name == "float") return Types::kInteger | Types::kReal;
+  if (name == "boolean" || name == "bool") return Types::kBoolean;
+  if (name == "object" || name == "dict") return Types::kObject;
+  if (name == "array" || name == "list") return Types::kArray;
+  if (name == "null") return Types::kNull;
+  return Types::kAny;
+}
+
+std::uint8_t type_of_value(Value v) {
+  switch (v.kind) {
+    case Kind::string: return Types::kString;
+    case Kind::integer: return Types::kInteger;
+    case Kind::real: return Types::kReal;
+    case Kind::boolean: return Types::kBoolean;
+    case Kind::dict: return Types::kObject;
+    case Kind::none: return Types::kNull;
+    default: return Types::kArray;
+  }
+}
+
+const Value* place_in_schema(const Value& root, std::string_view reference) {
+  if (!reference.starts_with('#')) return nullptr;
+  reference.remove_prefix(1);
+  const Value* at = &root;
+  while (at != nullptr && reference.starts_with('/')) {
+    const std::size_t end = std::min(reference.find('/', 1), reference.size());
+    at = step(*at, unescaped(reference.substr(1, end - 1)));
+    reference.remove_prefix(end);
+  }
+  return at;
+}
 
 Node Types::member(Node of, std::string_view key) const {
   const Schema& schema = nodes_[of];
@@ -214,10 +215,10 @@ Error no_list_of_tools(std::string_view name) {
 }  // namespace reply
 
 Result<ReplyTools> ReplyTools::from_json(std::string_view tools, std::string_view name) {
-  Document document;
+  auto data = std::make_shared<Data>();
+  Document& document = data->document;
   if (auto parsed = document.parse(tools, name); !parsed) return parsed.error();
   if (!document.root().is_sequence()) return reply::no_list_of_tools(name);
-  auto data = std::make_shared<Data>();
   for (const Value item : items(document.root())) {
     const Value* function = member(item, "function");
     const Value tool = function != nullptr && function->is(Kind::dict) ? *function : item;
@@ -226,7 +227,10 @@ Result<ReplyTools> ReplyTools::from_json(std::string_view tools, std::string_vie
     const Value* parameters = member(tool, "parameters");
     if (parameters == nullptr) parameters = member(tool, "input_schema");
     const reply::Types::Node node = parameters == nullptr ? reply::Types::kUnknown : reply::SchemaReader(data->types, *parameters).read(*parameters);
-    data->tools.emplace(std::string(leaf_text(*called)), node);
+    const std::string text(leaf_text(*called));
+    const bool first = data->tools.emplace(text, node).second;
+    if (first && parameters != nullptr) data->parameters.emplace(text, *parameters);
+    if (!first) data->parameters.erase(text);  // which of them is meant, nobody knows
   }
   ReplyTools made;
   made.data_ = std::move(data);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parlance/json.h"
 #include "parlance/reply.h"
 
 namespace parlance::reply {
@@ -33,6 +34,13 @@ class Types {
   std::vector<Schema> nodes_{Schema{}};
 };
 
+/// The Types that a schema's word means; any for a word that means none.
+std::uint8_t type_named(std::string_view name);
+/// The Type of a value that JSON can say.
+std::uint8_t type_of_value(Value v);
+/// The place in a schema that a reference like "#/a/b" names, or null.
+const Value* place_in_schema(const Value& root, std::string_view reference);
+
 /// The Type of a JSON value that is written as `json`, which has no white space around it.
 std::uint8_t type_of_json(std::string_view json);
 
@@ -49,6 +57,8 @@ namespace parlance {
 struct ReplyTools::Data {
   std::map<std::string, reply::Types::Node, std::less<>> tools;
   reply::Types types;
+  Document document;  ///< all of them, as they were given
+  std::map<std::string, Value, std::less<>> parameters;  ///< of those that are declared once: their schemas in it
 };
 
 }  // namespace parlance

@@ -115,6 +115,43 @@ with tempfile.TemporaryDirectory() as folder:
     tagged.write_text(json.dumps(template), encoding="utf-8")
     expect("a response_template of a file is refused with its path", "fields.tool_calls.close_patern" in run("--reply-format", str(tagged), reply=b"")[2], True)
 
+# What of a call does not fit its tool.
+with tempfile.TemporaryDirectory() as folder:
+    tools = pathlib.Path(folder) / "tools.json"
+    tools.write_text(json.dumps([{"name": "look", "parameters": {"properties": {"days": {"type": "integer"}}, "required": ["at"]}}]))
+    reply = b'<tool_call>{"name": "look", "arguments": {"days": "x"}}</tool_call><tool_call>{"name": "lok", "arguments": {}}</tool_call>'
+    answer = json.loads(run("-f", "chatml", "--tools", str(tools), reply=reply)[1])
+    wanted = [("missing", "the argument 'at' of 'look'"), ("misfit", "an integer as 'days' of 'look', not a text"),
+              ("unknown_tool", "a declared tool, not 'lok' (did you mean 'look'?)")]
+    expect("what does not fit is said", [(d["kind"], d["expected"]) for d in answer["diagnostics"]] == wanted, answer["diagnostics"])
+    expect("calls are complete", answer["finish_reason"] == "tool_calls" and all(c["complete"] for c in answer["message"]["tool_calls"]), answer)
+    expect("nothing is said without tools", json.loads(run("-f", "chatml", reply=reply)[1])["diagnostics"] == [], "")
+    events = [json.loads(line) for line in run("-f", "chatml", "--tools", str(tools), "--stream", reply=reply)[1].splitlines()]
+    expect("events say it", [e["kind"] for e in events if e["type"] == "malformed"] == ["missing", "misfit", "unknown_tool"], events)
+
+# Values of arguments that are not whole.
+cut = b'<tool_call>\n{"name": "f", "arguments": {"a": [1, 2], "text": "h\\u00'
+said = json.loads(run("-f", "chatml", "--partial", reply=cut)[1])["message"]["tool_calls"][0]
+expect("values so far of a message", (said["complete"], said["partial"]) == (False, {"a": [1, 2], "text": "h"}), said)
+said = json.loads(run("-f", "chatml", "--partial", "--jsonl", reply=json.dumps({"reply": cut.decode()}).encode())[1])["message"]["tool_calls"][0]
+expect("values so far of a line", said["partial"] == {"a": [1, 2], "text": "h"}, said)
+events = [json.loads(line) for line in run("-f", "chatml", "--partial", "--stream", "--chunks", "1", reply=cut)[1].splitlines()]
+values = [event["partial"] for event in events if event["type"] == "arguments"]
+expect("values so far of events", values[0] == {} and {"a": [1]} in values and values[-1] == {"a": [1, 2], "text": "h"}, values)
+expect("and only there", all(("partial" in event) == (event["type"] == "arguments") for event in events), events)
+expect("no chunk has them", run("-f", "chatml", "--partial", "--openai-stream")[0] == 2, "")
+
+# What the prompt says of reasoning is overruled, and so is what the format says of calls in it.
+said = json.loads(run("-f", "chatml", "--begin-in-reasoning", reply=b"R\n</think>\n\nC<|im_end|>")[1])["message"]
+expect("a reply begins in reasoning", (said["reasoning_content"], said["content"]) == ("R", "C"), said)
+line = json.dumps({"reply": "R\n</think>\n\nC<|im_end|>"}).encode()
+said = json.loads(run("-f", "chatml", "--begin-in-reasoning", "--jsonl", reply=line)[1])["message"]
+expect("a reply of a line begins in reasoning", (said["reasoning_content"], said["content"]) == ("R", "C"), said)
+call = b'a<tool_call>{"name": "f", "arguments": {}}</tool_call>b</think>C'
+for flags, calls in (((), 1), (("--no-calls-in-reasoning",), 0)):
+    said = json.loads(run("-f", "underscore-bot", *flags, reply=call)[1])["message"]
+    expect("calls in reasoning", len(said.get("tool_calls", [])) == calls, said)
+
 for arguments, reply, code, words in (
         ((), REPLY, 2, "give -t TEMPLATE"),
         (("-f", "chatglm4"), REPLY, 3, "did you mean 'chatglm3'?"),

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <random>
 
+#include "parlance/json.h"
+#include "parlance/partial_json.h"
 #include "parlance/reply.h"
+#include "reply/text_codec.h"
 #include "reply_cases.h"
 #include "reply_material.h"
 
@@ -38,6 +41,27 @@ TEST(ReplyFamilies, AreAllThere) { EXPECT_GE(families().size(), 30u); }
 TEST(ReplyFamilies, MeanWhatTheirFilesSay) {
   for (const ReplyCases& family : families()) {
     for (const ReplyCase& one : family.cases) EXPECT_EQ(message_of(family.format, one), one.message) << family.name << ": " << one.reply;
+  }
+}
+
+/// What a call's pieces amount to is JSON at each of them; and of a call that is complete it is its arguments.
+TEST(ReplyFamilies, HaveValuesWhileTheyStream) {
+  for (const ReplyCases& family : families()) {
+    for (const ReplyCase& one : family.cases) {
+      std::string arguments;
+      const ReplySink sink = [&](const ReplyEvent& event) {
+        if (event.kind == ReplyEvent::Kind::call_begin) arguments.clear();
+        if (event.kind == ReplyEvent::Kind::arguments || event.kind == ReplyEvent::Kind::broken) arguments += event.text;
+        const std::string values = complete_json(arguments);
+        Document document;
+        ASSERT_TRUE(document.parse(values)) << family.name << ": " << arguments << " is " << values;
+        if (event.kind != ReplyEvent::Kind::call_end || !event.complete) return;
+        EXPECT_EQ(values, reply::trimmed(arguments)) << family.name << ": " << one.reply;
+      };
+      ReplyParser parser(family.format, one.options);
+      for (const char byte : one.reply) parser.feed({&byte, 1}, sink);
+      parser.finish(sink);
+    }
   }
 }
 

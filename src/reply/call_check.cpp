@@ -1,0 +1,73 @@
+// From a call's events to what does not fit. Begin reading at ReplyParser::CallCheck::take.
+#include "reply/call_check.h"
+
+#include <algorithm>
+
+#include "base/nearest.h"
+#include "reply/arguments_check.h"
+#include "reply/tools.h"
+
+namespace parlance {
+namespace {
+
+void say(const ReplyEvent& behind, ReplyEvent::Fault fault, std::string_view expected, const ReplySink& sink) {
+  ReplyEvent event;
+  event.kind = ReplyEvent::Kind::malformed;
+  event.fault = fault;
+  event.call = behind.call;
+  event.position = behind.position + behind.source.size();
+  event.text = expected;
+  sink(event);
+}
+
+}  // namespace
+
+ReplyParser::CallCheck::CallCheck(const ReplyFormat& format, const ReplyOptions& options) : tools_(options.tools), limit_(options.limits.pending) {
+  for (const CallForm& form : format.calls) {
+    if (!form.name.empty()) own_.push_back(form.name);
+  }
+}
+
+void ReplyParser::CallCheck::take(const ReplyEvent& event, const ReplySink& sink) {
+  using Kinds = ReplyEvent::Kind;
+  sink(event);
+  switch (event.kind) {
+    case Kinds::call_begin: return begin(event, sink);
+    case Kinds::arguments:
+      if (!checks_) return;
+      arguments_ += event.text;
+      checks_ = arguments_.size() <= limit_;
+      return;
+    case Kinds::malformed:
+      if (event.fault == ReplyEvent::Fault::type) ++texts_;
+      return;
+    case Kinds::call_end:
+      if (event.complete && checks_) end(event, sink);
+      checks_ = false;
+      return;
+    default: return;
+  }
+}
+
+void ReplyParser::CallCheck::begin(const ReplyEvent& event, const ReplySink& sink) {
+  arguments_.clear();
+  texts_ = 0;
+  checks_ = tools_.declares(event.text);
+  name_ = event.text;
+  if (checks_ || std::find(own_.begin(), own_.end(), name_) != own_.end()) return;
+  NearestName nearest(name_);
+  for (const auto& [name, schema] : tools_.data()->tools) nearest.offer(name);
+  const std::string hint = nearest.best().empty() ? "" : " (" + nearest.hint() + ")";
+  say(event, ReplyEvent::Fault::unknown_tool, "a declared tool, not '" + name_ + "'" + hint, sink);
+}
+
+void ReplyParser::CallCheck::end(const ReplyEvent& event, const ReplySink& sink) {
+  const auto schema = tools_.data()->parameters.find(name_);
+  if (schema == tools_.data()->parameters.end()) return;
+  for (const reply::Misfit& misfit : reply::check_arguments(schema->second, arguments_, texts_)) {
+    const ReplyEvent::Fault fault = misfit.missing ? ReplyEvent::Fault::missing : ReplyEvent::Fault::misfit;
+    say(event, fault, misfit.expected + " of '" + name_ + "'" + misfit.found, sink);
+  }
+}
+
+}  // namespace parlance

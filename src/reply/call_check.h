@@ -1,0 +1,33 @@
+// CallCheck: what of a call does not fit its tool, said behind the events of a reader that knows nothing of it.
+//
+// Only where ReplyOptions::check_calls asks for it. Begin reading at CallCheck::take in call_check.cpp; schemas are in
+// arguments_check.cpp.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "parlance/reply.h"
+
+namespace parlance {
+
+class ReplyParser::CallCheck {
+ public:
+  /// Arguments past `limits.pending` bytes are not kept, and nothing is said of them.
+  CallCheck(const ReplyFormat& format, const ReplyOptions& options);
+  /// Passes the event on, and then what there is to say.
+  void take(const ReplyEvent& event, const ReplySink& sink);
+
+ private:
+  void begin(const ReplyEvent& event, const ReplySink& sink);
+  void end(const ReplyEvent& event, const ReplySink& sink);
+
+  ReplyTools tools_;
+  std::vector<std::string> own_;  ///< tools that the format's forms name: models have them whether a request declares them or not
+  std::string name_;
+  std::string arguments_;  ///< of the call that is open, while they are to be checked
+  std::uint32_t limit_;
+  std::uint32_t texts_ = 0;  ///< of its values, how many are said already to be texts that should be something else
+  bool checks_ = false;
+};
+
+}  // namespace parlance
