@@ -142,7 +142,8 @@ bool Grammar::accepts(std::string_view text) const { return grammar::Matcher(dat
 
 std::string Grammar::to_text(GrammarSyntax syntax) const {
   switch (syntax) {
-    case GrammarSyntax::gbnf: return grammar::print_gbnf(data_->ir, {&data_->root, 1});
+    case GrammarSyntax::gbnf:
+      return data_->of_value ? grammar::print_gbnf(data_->ir, {&data_->root, 1}) : grammar::print_gbnf_of_reply(data_->ir, data_->root);
     case GrammarSyntax::lark: return grammar::print_lark(*data_);
     case GrammarSyntax::structural_tag: return grammar::print_structural_tag(*data_);
     case GrammarSyntax::json_schema: return grammar::print_json_schema(*data_);
