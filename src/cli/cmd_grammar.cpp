@@ -23,6 +23,7 @@ struct GrammarCommand {
   std::string schema;
   std::string tool_choice;
   std::string prompt;
+  std::string tokenizer;
   bool has_prompt = false;
   bool no_parallel = false;
   bool no_reasoning = false;
@@ -91,10 +92,36 @@ Result<GrammarOptions> options_of(const ReplySource& source, const GrammarComman
   return options;
 }
 
+/// The control tokens of a tokenizer: as its files tell them, else as it says when it is opened.
+Result<std::vector<AddedToken>> tokens_of(const std::string& path) {
+  Result<std::vector<AddedToken>> tokens = control_tokens(path);
+  if (tokens || tokens.error().code() != ErrorCode::tokenizer) return tokens;
+  const Result<std::unique_ptr<Tokenizer>> tokenizer = open_tokenizer(path);
+  return tokenizer ? (*tokenizer)->facts().added : tokens;
+}
+
+/// Which marks are control tokens: the tokenizer says so that was named, or the model's own where its files tell.
+Result<void> take_control(GrammarOptions& options, const ReplySource& source, const GrammarCommand& command) {
+  const bool of_model = command.tokenizer.empty();
+  if (of_model && command.wish.prompt.wish.model.empty()) return {};
+  Result<std::vector<AddedToken>> tokens = tokens_of(of_model ? source.setup->found.source.path : command.tokenizer);
+  if (tokens) options.control = std::move(*tokens);
+  else if (!of_model) return tokens.error();
+  return {};
+}
+
+/// llguidance takes a control token as a token only, so that a grammar that spells it as text refuses the model's own.
+void note_marks(const GrammarOptions& options, const ReplyFormat& format, GrammarSyntax syntax) {
+  const bool has_marks = !format.calls.empty() || format.reasoning_open.exists() || format.content_open.exists();
+  if (syntax != GrammarSyntax::lark || !options.control.empty() || !format.control.empty() || !has_marks) return;
+  std::fputs("note: no tokenizer is known, so marks are written as text, and llguidance refuses them where they are control tokens: "
+             "--tokenizer PATH, or -m with the model's folder or GGUF file, tells which are\n", stderr);
+}
+
 Result<Grammar> make_of_schema(const GrammarCommand& command) {
   const bool of_reply = command.wish.prompt.wish.any() || !command.wish.reply_format.empty() || !command.wish.tools.empty() ||
                         !command.request.empty() || !command.tool_choice.empty() || command.has_prompt || command.no_parallel || command.no_reasoning ||
-                        command.text_around_calls;
+                        command.text_around_calls || !command.tokenizer.empty();
   if (of_reply) return usage("--schema is a grammar of JSON, not of replies", "of the other options it takes --syntax, --open, --any-order and --notes");
   const Result<std::string> text = read_input(command.schema);
   if (!text) return text.error();
@@ -102,7 +129,7 @@ Result<Grammar> make_of_schema(const GrammarCommand& command) {
   return made && made->is_empty() ? Result<Grammar>(no_value(command.schema)) : std::move(made);
 }
 
-Result<Grammar> make(GrammarCommand& command) {
+Result<Grammar> make(GrammarCommand& command, GrammarSyntax syntax) {
   if (!command.schema.empty()) return make_of_schema(command);
   if (!command.wish.reply_format.empty() && command.wish.prompt.wish.any()) {
     return usage("--reply-format is the format of replies: it does not go with -t, -m or -f");
@@ -114,8 +141,11 @@ Result<Grammar> make(GrammarCommand& command) {
   source_wish.tools.clear();  // read by the grammar itself
   const Result<ReplySource> source = open_reply_source(source_wish);
   if (!source) return source.error();
-  const Result<GrammarOptions> options = options_of(*source, command);
-  return options ? make_grammar(source->format, *options) : Result<Grammar>(options.error());
+  Result<GrammarOptions> options = options_of(*source, command);
+  if (!options) return options.error();
+  if (auto taken = take_control(*options, *source, command); !taken) return taken.error();
+  note_marks(*options, source->format, syntax);
+  return make_grammar(source->format, *options);
 }
 
 // ---- the command
@@ -137,7 +167,7 @@ void count_notes(const std::vector<GrammarNote>& notes) {
 int run_grammar(GrammarCommand& command) {
   const std::optional<GrammarSyntax> syntax = find_grammar_syntax(command.syntax);
   if (!syntax) return report(usage("there is no syntax '" + command.syntax + "'", "gbnf, lark, structural-tag or json-schema"));
-  const Result<Grammar> grammar = make(command);
+  const Result<Grammar> grammar = make(command, *syntax);
   if (!grammar) return report(grammar.error());
   if (command.notes) {
     list_notes(grammar->notes(), command.schema.empty() ? "replies" : "schema");
@@ -178,6 +208,9 @@ Run declare_grammar(CLI::App& app) {
          "--prompt", [&c](const std::string& text) { c.prompt = text, c.has_prompt = true; },
          "What the prompt ends with, where it is not as the format says")
       ->type_name("TEXT");
+  app.add_option("--tokenizer", c.tokenizer,
+                 "Which marks are control tokens: a tokenizer.json or its folder,\na GGUF file, or SentencePiece's .model; by default what -m names")
+      ->type_name("PATH");
   app.add_option("--schema", c.schema, "JSON by this schema, instead of a reply")->type_name("FILE");
   app.add_flag("--no-parallel", c.no_parallel, "At most one call");
   app.add_flag("--no-reasoning", c.no_reasoning, "No reasoning, but what the prompt has opened is closed");

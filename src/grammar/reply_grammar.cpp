@@ -209,7 +209,6 @@ void ReplyGrammar::outline_calls() {
 }
 
 NodeId ReplyGrammar::make() {
-  data_.control = format_.control;
   note_text_behind();
   const Start from = start();
   const Region region = from.region == Region::reasoning ? Region::answer : from.region;
