@@ -30,6 +30,7 @@ struct Outline {
     std::string separator{};
     bool grouped = false;
     std::vector<NodeId> each{};  ///< a call of each tool, whole
+    NodeId all = kNone;          ///< all calls behind `trigger`, where nothing closes them
   };
   bool is_tagged = false;    ///< a text with calls in markers, behind reasoning or not
   std::string prefix{};      ///< what the reply begins with in any case

@@ -105,7 +105,9 @@ std::string all_tags(const Grammar::Data& data) {
   std::string out;
   for (const Outline::Calls& calls : data.outline.calls) {
     std::string tags = tags_of(data, calls);
-    if (calls.grouped) {
+    if (calls.all != kNone) {  // xgrammar has no end of several tags but one that is written, so they are a grammar
+      tags = format(R"([{{"type": "tag", "begin": {}, "content": {}, "end": ""}}])", quoted(calls.trigger), grammar_of(data.ir, {&calls.all, 1}));
+    } else if (calls.grouped) {
       tags = format(R"([{{"type": "tag", "begin": {}, "content": {}, "end": {}}}])", quoted(calls.open), separated(data, calls),
                          quoted(calls.close));
     }

@@ -204,6 +204,7 @@ void ReplyGrammar::outline_calls() {
     }
     if (list && form.separator.find(',') == std::string::npos) calls.separator = ", ";
     for (const std::size_t tool : group.tools) calls.each.push_back(call(form, tool, true));
+    if (calls.grouped && calls.close.empty()) calls.all = grouped_calls(group, false);
     outline.calls.push_back(std::move(calls));
   }
 }
