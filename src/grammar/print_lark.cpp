@@ -58,7 +58,11 @@ class Printer {
   std::string terminal(NodeId id);
   std::string defined(const std::string& body, std::string_view wanted);
   std::string terminal_of(const std::vector<NodeId>& run);
-  std::string regular(NodeId id, int depth);
+  struct Written {
+    std::string text{};
+    int height = 0;  ///< brackets inside each other
+  };
+  const Written& regular(NodeId id);
   const std::string& class_text(NodeId id);
   struct FoundToken {
     std::size_t at = std::string_view::npos;  ///< npos: there is none
@@ -81,6 +85,7 @@ class Printer {
   Names names_;
   std::map<NodeId, std::string> rules_;
   std::unordered_map<NodeId, std::string> classes_;
+  std::unordered_map<NodeId, Written> written_;  ///< regular()
   std::unordered_map<NodeId, bool> holding_;  ///< holds_token()
   std::map<std::string, std::string> runs_;  ///< of a regular expression, its terminal
   std::deque<std::pair<std::string, std::function<std::string()>>> tasks_;
@@ -216,7 +221,7 @@ std::string Printer::choice(const Node& node, int depth) {
   }
   const bool literals = std::all_of(quoted_ways.begin(), quoted_ways.end(), [this](NodeId way) { return ir_.node(way).op == Op::literal; });
   if (quoted_ways.size() < 2 || literals) quoted_ways.clear();
-  for (const NodeId way : quoted_ways) texts += (texts.empty() ? "" : " | ") + regular(way, depth + 1);
+  for (const NodeId way : quoted_ways) texts += (texts.empty() ? "" : " | ") + regular(way).text;
   if (!texts.empty()) out = defined("(" + texts + ")", "T");
   bool may_lack = false;
   for (std::uint32_t i = 0; i < node.size; ++i) {
@@ -244,7 +249,7 @@ std::string Printer::repeated(const Node& node, std::string atom) const {
 
 std::string Printer::terminal_of(const std::vector<NodeId>& run) {
   std::string body;
-  for (const NodeId id : run) body += (body.empty() ? "" : " ") + regular(id, 0);
+  for (const NodeId id : run) body += (body.empty() ? "" : " ") + regular(id).text;
   if (run.size() == 1 && ir_.node(run[0]).op == Op::literal) return body;
   return defined(body, run.size() == 1 ? ir_.name_of(run[0]) : "");
 }
@@ -268,25 +273,35 @@ const std::string& Printer::class_text(NodeId id) {
   return known;
 }
 
-std::string Printer::regular(NodeId id, int depth) {
+/// A node inside of a terminal, written once. Where brackets would nest too deep, those inside are a terminal of their own.
+const Printer::Written& Printer::regular(NodeId id) {
+  if (const auto known = written_.find(id); known != written_.end()) return known->second;
   const Node& node = ir_.node(id);
-  switch (node.op) {
-    case Op::literal: return quoted(ir_.bytes(node));
-    case Op::chars: return class_text(id);
-    case Op::repeat: return repeated(node, regular(ir_.children(node)[0], depth + 1));
-    default: break;
+  Written made;
+  if (node.op == Op::literal) {
+    made.text = quoted(ir_.bytes(node));
+  } else if (node.op == Op::chars) {
+    made.text = class_text(id);
+  } else if (node.op == Op::repeat) {
+    const Written& child = regular(ir_.children(node)[0]);
+    made = {repeated(node, child.text), child.height + 1};
+  } else if (node.size == 0) {
+    made.text = "\"\"";
+  } else {
+    const bool choice = node.op == Op::choice;
+    bool may_lack = false;
+    for (const NodeId way : ir_.children(node)) {
+      may_lack = may_lack || (choice && way == ir_.empty());
+      if (choice && way == ir_.empty()) continue;
+      const Written& child = regular(way);
+      made.text += (made.text.empty() ? "(" : choice ? " | " : " ") + child.text;
+      made.height = std::max(made.height, child.height + 1);
+    }
+    made.text += ')';
+    if (made.height > kDepth) made = {defined(made.text, ""), 0};
+    if (may_lack) made.text += '?';
   }
-  if (node.size == 0) return "\"\"";
-  const bool choice = node.op == Op::choice;
-  std::string out;
-  bool may_lack = false;
-  for (std::uint32_t i = 0; i < node.size; ++i) {
-    const NodeId child = ir_.children(node)[i];
-    may_lack = may_lack || (choice && child == ir_.empty());
-    if (!choice || child != ir_.empty()) out += (out.empty() ? "" : choice ? " | " : " ") + regular(child, depth + 1);
-  }
-  out = "(" + out + ")";
-  return (depth > kDepth ? defined(out, "") : out) + (may_lack ? "?" : "");
+  return written_.emplace(id, std::move(made)).first->second;
 }
 
 // ---- tokens
