@@ -21,10 +21,10 @@ constexpr int kDepth = 50;            ///< brackets inside each other, before a 
 constexpr std::uint32_t kMostMade = 1000;  ///< rules that an engine makes of what is repeated, times how often: llama.cpp refuses 2000
 
 /// Texts of tokens that end generation in llama.cpp, whatever the model says: there no grammar can ask for one, since the reply is
-/// over with it. `tests/oracle/real_engines.py` asks its library.
+/// over with it. Each was asked of the library in node-llama-cpp 3.22.1 (llama_vocab_is_eog).
 constexpr std::string_view kEnds[] = {"<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<|flush|>", "<|calls|>", "<end_of_turn>",
                                       "<|endoftext|>", "<|eom_id|>", "<|end_of_text|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "</s>", "<eos>",
-                                      "<\uFF5Cend\u2581of\u2581sentence\uFF5C>", "<end_of_utterance>"};
+                                      "<\uFF5Cend\u2581of\u2581sentence\uFF5C>", "<end_of_utterance>", "<turn|>"};
 
 std::string gbnf_char(char32_t c) {
   return c < 0x10000 ? format("\\u{:04X}", static_cast<std::uint32_t>(c)) : format("\\U{:08X}", static_cast<std::uint32_t>(c));
