@@ -20,6 +20,7 @@
 
 #include "parlance/reply_format.h"
 #include "parlance/result.h"
+#include "parlance/tokenizer.h"
 
 namespace parlance {
 
@@ -69,6 +70,9 @@ struct GrammarOptions {
   /// True: where the model decides and calls are marked, text may also stand between calls and behind them; a note says where
   /// it may not.
   bool text_around_calls = false;
+  /// Control tokens of the model's tokenizer (TokenizerFacts::added, control_tokens()). A marker of the format that is one is
+  /// written as a token where an engine takes it no other way: in Lark. GBNF and structural tags match tokens by their text.
+  std::vector<AddedToken> control{};
 };
 
 /// What a schema says that the grammar does not hold a model to, which allows more; or what it leaves out.

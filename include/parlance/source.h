@@ -11,6 +11,7 @@
 
 #include "parlance/result.h"
 #include "parlance/syntax.h"
+#include "parlance/tokenizer.h"
 
 namespace parlance {
 
@@ -89,6 +90,10 @@ ModelStores model_stores(const char* (*variable)(const char* name));
 /// Fails with file (unreadable; or nothing of this name, with what there is), json (broken JSON, with place), model_file
 /// (damaged GGUF, Modelfile or manifest, with place), value, no_template.
 Result<ModelSource> open_model(const std::string& path, const ModelStores& stores = {});
+/// The control tokens of a model's tokenizer, as far as files tell them without the tokenizer: a tokenizer.json (and the
+/// tokenizer_config.json beside it), a folder that has one, or a GGUF file's vocabulary. Of white space alone none is one.
+/// Fails with file; json (place); model_file; tokenizer where nothing tells them.
+Result<std::vector<AddedToken>> control_tokens(const std::string& path);
 /// Reads a template file; FILE.gotmpl and FILE.tmpl are Go templates. Fails with file; value when it is not UTF-8.
 Result<NamedTemplate> open_template_file(const std::string& path);
 /// Reads a whole file. Fails with file.

@@ -30,6 +30,7 @@ struct GrammarCommand {
   bool lazy = false;
   std::string tool_choice;
   std::string prompt;
+  std::string tokenizer;
   bool has_prompt = false;
   bool no_parallel = false;
   bool no_reasoning = false;
@@ -138,7 +139,34 @@ Result<Wanted> wanted_of(const ReplySource& source, const GrammarCommand& comman
 /// Whether --schema is of an answer in a format of replies, and not of JSON alone.
 bool is_of_reply(const GrammarCommand& command) {
   return command.wish.prompt.wish.any() || !command.wish.reply_format.empty() || !command.wish.tools.empty() || !command.request.empty() ||
-         !command.tool_choice.empty() || command.has_prompt || command.no_parallel || command.no_reasoning || command.text_around_calls || command.lazy;
+         !command.tool_choice.empty() || command.has_prompt || command.no_parallel || command.no_reasoning || command.text_around_calls || command.lazy ||
+         !command.tokenizer.empty();
+}
+
+/// The control tokens of a tokenizer: as its files tell them, else as it says when it is opened.
+Result<std::vector<AddedToken>> tokens_of(const std::string& path) {
+  Result<std::vector<AddedToken>> tokens = control_tokens(path);
+  if (tokens || tokens.error().code() != ErrorCode::tokenizer) return tokens;
+  const Result<std::unique_ptr<Tokenizer>> tokenizer = open_tokenizer(path);
+  return tokenizer ? (*tokenizer)->facts().added : tokens;
+}
+
+/// Which marks are control tokens: the tokenizer says so that was named, or the model's own where its files tell.
+Result<void> take_control(GrammarOptions& options, const ReplySource& source, const GrammarCommand& command) {
+  const bool of_model = command.tokenizer.empty();
+  if (of_model && command.wish.prompt.wish.model.empty()) return {};
+  Result<std::vector<AddedToken>> tokens = tokens_of(of_model ? source.setup->found.source.path : command.tokenizer);
+  if (tokens) options.control = std::move(*tokens);
+  else if (!of_model) return tokens.error();
+  return {};
+}
+
+/// llguidance takes a control token as a token only, so that a grammar that spells it as text refuses the model's own.
+void note_marks(const GrammarOptions& options, const ReplyFormat& format, GrammarSyntax syntax) {
+  const bool has_marks = !format.calls.empty() || format.reasoning_open.exists() || format.content_open.exists();
+  if (syntax != GrammarSyntax::lark || !options.control.empty() || !format.control.empty() || !has_marks) return;
+  std::fputs("note: no tokenizer is known, so marks are written as text, and llguidance refuses them where they are control tokens: "
+             "--tokenizer PATH, or -m with the model's folder or GGUF file, tells which are\n", stderr);
 }
 
 Result<Grammar> make_of_schema(const GrammarCommand& command) {
@@ -148,7 +176,7 @@ Result<Grammar> make_of_schema(const GrammarCommand& command) {
   return made && made->is_empty() ? Result<Grammar>(no_value(command.schema)) : std::move(made);
 }
 
-Result<Grammar> make(GrammarCommand& command) {
+Result<Grammar> make(GrammarCommand& command, GrammarSyntax syntax) {
   if (!command.schema.empty() && !is_of_reply(command)) return make_of_schema(command);
   if (!command.wish.reply_format.empty() && command.wish.prompt.wish.any()) {
     return usage("--reply-format is the format of replies: it does not go with -t, -m or -f");
@@ -160,8 +188,11 @@ Result<Grammar> make(GrammarCommand& command) {
   source_wish.tools.clear();  // read by the grammar itself
   const Result<ReplySource> source = open_reply_source(source_wish);
   if (!source) return source.error();
-  const Result<Wanted> wanted = wanted_of(*source, command);
-  return wanted ? make_grammar(*wanted->format, wanted->options) : Result<Grammar>(wanted.error());
+  Result<Wanted> wanted = wanted_of(*source, command);
+  if (!wanted) return wanted.error();
+  if (auto taken = take_control(wanted->options, *source, command); !taken) return taken.error();
+  note_marks(wanted->options, *wanted->format, syntax);
+  return make_grammar(*wanted->format, wanted->options);
 }
 
 // ---- the command
@@ -204,7 +235,7 @@ int run_grammar(GrammarCommand& command) {
   const std::optional<GrammarSyntax> syntax = find_grammar_syntax(command.syntax);
   if (!syntax) return report(usage("there is no syntax '" + command.syntax + "'", "gbnf, lark, structural-tag or json-schema"));
   if (command.lazy && *syntax != GrammarSyntax::gbnf) return report(usage("--lazy is llama.cpp's way", "it goes with --syntax gbnf"));
-  const Result<Grammar> grammar = make(command);
+  const Result<Grammar> grammar = make(command, *syntax);
   if (!grammar) return report(grammar.error());
   if (command.notes) {
     list_notes(grammar->notes(), command.schema.empty() ? "replies" : "schema");
@@ -247,6 +278,9 @@ Run declare_grammar(CLI::App& app) {
          "--prompt", [&c](const std::string& text) { c.prompt = text, c.has_prompt = true; },
          "What the prompt ends with, where it is not as the format says")
       ->type_name("TEXT");
+  app.add_option("--tokenizer", c.tokenizer,
+                 "Which marks are control tokens: a tokenizer.json or its folder,\na GGUF file, or SentencePiece's .model; by default what -m names")
+      ->type_name("PATH");
   app.add_option("--schema", c.schema, "The answer is JSON by this schema; with no format and no tools,\nthat JSON alone, instead of a reply")->type_name("FILE");
   app.add_flag("--json-object", c.json_object, "The answer is some object of JSON");
   app.add_option("--regex", c.regex, "The answer matches this pattern, all of it")->type_name("PATTERN");

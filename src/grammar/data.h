@@ -30,6 +30,7 @@ struct Outline {
     std::string separator{};
     bool grouped = false;
     std::vector<NodeId> each{};  ///< a call of each tool, whole
+    NodeId all = kNone;          ///< all calls behind `trigger`, where nothing closes them
   };
   bool is_tagged = false;    ///< a text with calls in markers, behind reasoning or not
   std::string prefix{};      ///< what the reply begins with in any case
@@ -67,7 +68,7 @@ struct Grammar::Data {
   grammar::Outline outline;
   std::vector<grammar::NodeId> arguments;  ///< of each tool; kNone where no form was asked for them
   std::unordered_map<grammar::NodeId, Value> json;  ///< the schemas of nodes that are JSON by a schema
-  std::vector<std::string> control;  ///< texts that are control tokens
+  std::vector<AddedToken> control;  ///< tokens whose texts are in the format; id -1: known by its text alone
   std::vector<GrammarNote> notes;
 };
 

@@ -11,6 +11,7 @@
 #include "grammar/printers.h"
 #include "grammar/reply_grammar.h"
 #include "reply/tools.h"
+#include "value/json.h"
 
 namespace parlance {
 namespace {
@@ -62,6 +63,26 @@ Result<void> read_tools(Grammar::Data& data, grammar::Notes& notes) {
     ++number;
   }
   return {};
+}
+
+/// The control tokens that the format names, and those of the tokenizer whose texts stand in it.
+std::vector<AddedToken> control_of(const ReplyFormat& format, const std::vector<AddedToken>& tokenizer) {
+  std::vector<AddedToken> tokens;
+  const std::string json = tokenizer.empty() ? "" : format.to_json();
+  std::string text;
+  for (const AddedToken& token : tokenizer) {
+    text.clear();
+    append_json_string(text, token.text);
+    if (token.control && json.find(std::string_view(text).substr(1, text.size() - 2)) != json.npos) tokens.push_back(token);
+  }
+  for (const std::string& named : format.control) {
+    if (std::any_of(tokens.begin(), tokens.end(), [&](const AddedToken& token) { return token.text == named; })) continue;
+    AddedToken token;
+    token.text = named;
+    token.special = true;
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
 }
 
 /// Takes out what can never be finished, and notes whose arguments that are. Whether a reply is left.
@@ -124,6 +145,7 @@ std::optional<GrammarSyntax> find_grammar_syntax(std::string_view name) {
 Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& options) {
   auto data = std::make_shared<Grammar::Data>();
   data->options = options;
+  data->control = control_of(format, options.control);
   grammar::Notes notes;
   if (auto read = read_tools(*data, notes); !read) return read.error();
   if (auto chosen = choose_tools(*data, format); !chosen) return chosen.error();
@@ -163,7 +185,8 @@ bool Grammar::accepts(std::string_view text) const { return grammar::Matcher(dat
 
 std::string Grammar::to_text(GrammarSyntax syntax) const {
   switch (syntax) {
-    case GrammarSyntax::gbnf: return grammar::print_gbnf(data_->ir, {&data_->root, 1});
+    case GrammarSyntax::gbnf:
+      return data_->of_value ? grammar::print_gbnf(data_->ir, {&data_->root, 1}) : grammar::print_gbnf_of_reply(data_->ir, data_->root);
     case GrammarSyntax::lark: return grammar::print_lark(*data_);
     case GrammarSyntax::structural_tag: return grammar::print_structural_tag(*data_);
     case GrammarSyntax::json_schema: return grammar::print_json_schema(*data_);

@@ -1,9 +1,11 @@
 // llama.cpp's GBNF. Text between markers becomes a rule for each state of its automaton; long counted repeats are built of
 // blocks, since engines unroll them. Begin reading at Printer::run.
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "base/format.h"
@@ -16,19 +18,56 @@ namespace {
 
 constexpr std::uint32_t kBlock = 64;  ///< the longest repeat that is left to the engine
 constexpr int kDepth = 50;            ///< brackets inside each other, before a rule is made of it
+constexpr std::uint32_t kMostMade = 1000;  ///< rules that an engine makes of what is repeated, times how often: llama.cpp refuses 2000
+
+/// Texts of tokens that end generation in llama.cpp, whatever the model says: there no grammar can ask for one, since the reply is
+/// over with it. Each was asked of the library in node-llama-cpp 3.22.1 (llama_vocab_is_eog).
+constexpr std::string_view kEnds[] = {"<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<|flush|>", "<|calls|>", "<end_of_turn>",
+                                      "<|endoftext|>", "<|eom_id|>", "<|end_of_text|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "</s>", "<eos>",
+                                      "<\uFF5Cend\u2581of\u2581sentence\uFF5C>", "<end_of_utterance>", "<turn|>"};
 
 std::string gbnf_char(char32_t c) {
   return c < 0x10000 ? format("\\u{:04X}", static_cast<std::uint32_t>(c)) : format("\\U{:08X}", static_cast<std::uint32_t>(c));
+}
+
+/// How many rules llama.cpp makes of a text by itself: one for each bracket and repeat, and for each time of a counted one.
+std::uint32_t made_of(std::string_view text) {
+  std::uint64_t made = 0;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != 0) {
+      if (c == '\\') ++i;
+      else if (c == quote) quote = 0;
+    } else if (c == '"' || c == '[') {
+      quote = c == '"' ? '"' : ']';
+    } else if (c == '(' || c == '*' || c == '+' || c == '?') {
+      ++made;
+    } else if (c == '{') {
+      std::uint64_t count = 0, last = 0;
+      for (++i; i < text.size() && text[i] != '}'; ++i) {
+        if (text[i] == ',') count = std::exchange(last, 0);
+        else last = last * 10 + static_cast<std::uint64_t>(text[i] - '0');
+      }
+      made += std::max(count, last);
+    }
+  }
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(made, kUnbounded));
 }
 
 class Printer {
  public:
   Printer(const Ir& ir, std::span<const NodeId> sequence) : ir_(ir), shared_(ir, sequence), sequence_(sequence) {}
   std::string run();
+  /// Of a whole reply: what ends it may be an end of generation.
+  void may_end_before_tokens() { find_ends(sequence_.back()); }
 
  private:
   enum class Bind : std::uint8_t { alternatives, sequence, atom };
   std::string all();
+  void find_ends(NodeId first);
+  bool may_lack(NodeId id) const;
+  std::string literal(NodeId id, Bind bind) const;
   std::string expression(NodeId id, Bind bind, int depth);
   std::string fresh(NodeId id, Bind bind, int depth);
   std::string list(const Node& node, Bind bind, int depth);
@@ -36,6 +75,7 @@ class Printer {
   std::string exactly(const std::string& atom, std::uint32_t count);
   std::string up_to(const std::string& atom, std::uint32_t count);
   std::string block(const std::string& atom);
+  std::string repeatable(std::string atom, std::uint32_t times);
   std::string text(NodeId id);
   void write_text(NodeId id, const std::string& name);
   std::string rule_of(NodeId id, std::string_view wanted, NodeId body);
@@ -45,8 +85,10 @@ class Printer {
   SharedNodes shared_;
   std::span<const NodeId> sequence_;
   Names names_;
+  std::set<NodeId> ends_;                        ///< what a reply may end with
   std::map<NodeId, std::string> rules_;          ///< the names of nodes that have one
   std::map<std::string, std::string> blocks_;    ///< of an atom, the rule of 64 of them
+  std::map<std::string, std::string> parts_;     ///< of a text that is repeated, its rule
   std::deque<std::pair<std::string, std::function<std::string()>>> tasks_;
   std::string out_;
 };
@@ -93,13 +135,49 @@ std::string Printer::fresh(NodeId id, Bind bind, int depth) {
   const Node& node = ir_.node(id);
   switch (node.op) {
     case Op::never: return "[^\\x00-\\U0010FFFF]";
-    case Op::literal: return quoted(ir_.bytes(node));
+    case Op::literal: return literal(id, bind);
     case Op::chars: return class_of(ir_.ranges(node), gbnf_char);
     case Op::sequence:
     case Op::choice: return list(node, bind, depth);
     case Op::repeat: return repeated(id, bind, depth);
     default: return expression(id, bind, depth);
   }
+}
+
+/// Whether the node may be empty, as far as that is seen without looking into rules.
+bool Printer::may_lack(NodeId id) const {
+  const Node& node = ir_.node(id);
+  if (node.op == Op::choice) return std::any_of(ir_.children(node).begin(), ir_.children(node).end(), [this](NodeId child) { return child == ir_.empty(); });
+  return id == ir_.empty() || ((node.op == Op::repeat && node.min == 0) || (node.op == Op::text && node.min != 0));
+}
+
+/// The last piece of a reply in each way to write one.
+void Printer::find_ends(NodeId first) {
+  std::vector<NodeId> pending{first};
+  while (!pending.empty()) {
+    const NodeId id = pending.back();
+    pending.pop_back();
+    const Node& node = ir_.node(id);
+    if (!ends_.insert(id).second) continue;
+    if (node.op != Op::sequence) ir_.for_each_child(id, [&](NodeId child) { pending.push_back(child); });
+    for (std::uint32_t i = node.op == Op::sequence ? node.size : 0; i-- > 0;) {
+      const NodeId child = ir_.children(node)[i];
+      pending.push_back(child);
+      if (!may_lack(child)) break;
+    }
+  }
+}
+
+std::string Printer::literal(NodeId id, Bind bind) const {
+  const std::string_view bytes = ir_.bytes(ir_.node(id));
+  const auto end = ends_.contains(id) ? std::find_if(std::begin(kEnds), std::end(kEnds), [&](std::string_view text) { return bytes.ends_with(text); })
+                                      : std::end(kEnds);
+  if (end == std::end(kEnds)) return quoted(bytes);
+  const std::string_view before = bytes.substr(0, bytes.size() - end->size());
+  const std::string last = quoted(*end) + "?";
+  if (before.empty()) return last;
+  const std::string whole = quoted(before) + " " + last;
+  return bind == Bind::atom ? "(" + whole + ")" : whole;
 }
 
 std::string Printer::list(const Node& node, Bind bind, int depth) {
@@ -118,7 +196,7 @@ std::string Printer::list(const Node& node, Bind bind, int depth) {
     out += expression(child, choice ? Bind::sequence : Bind::atom, depth + 1);
   }
   if (count == 0) return "\"\"";
-  if (may_lack) return bracketed(out) + "?";
+  if (may_lack) return repeatable(bracketed(out), 1) + "?";
   const bool loose = choice ? bind != Bind::alternatives : bind == Bind::atom;
   return loose ? bracketed(out) : out;
 }
@@ -133,6 +211,7 @@ std::string Printer::repeated(NodeId id, Bind bind, int depth) {
   const bool small = min <= kBlock && (unbounded || max <= kBlock);
   std::string atom = expression(child, Bind::atom, depth + 1);
   if (atom.back() == '?' || atom.back() == '*' || atom.back() == '+' || atom.back() == '}') atom = bracketed(atom);
+  atom = repeatable(std::move(atom), !small ? kBlock : unbounded ? std::max(min, 1U) : max);
   if (min == 0 && unbounded) return atom + "*";
   if (min == 1 && unbounded) return atom + "+";
   if (min == 0 && max == 1) return atom + "?";
@@ -147,6 +226,17 @@ std::string Printer::repeated(NodeId id, Bind bind, int depth) {
   if (!out.empty() && !rest.empty()) out += " ";
   out += rest;
   return bind == Bind::atom ? bracketed(out) : out;
+}
+
+/// What may be repeated so often in any engine: the text, or a rule of it.
+std::string Printer::repeatable(std::string atom, std::uint32_t times) {
+  if (std::uint64_t{made_of(atom)} * times <= kMostMade) return atom;
+  const auto [known, is_new] = parts_.try_emplace(atom);
+  if (is_new) {
+    known->second = names_.take("part");
+    tasks_.emplace_back(known->second, [atom] { return atom; });
+  }
+  return known->second;
 }
 
 std::string Printer::block(const std::string& atom) {
@@ -224,5 +314,11 @@ void Printer::write_text(NodeId id, const std::string& name) {
 }  // namespace
 
 std::string print_gbnf(const Ir& ir, std::span<const NodeId> sequence) { return Printer(ir, sequence).run(); }
+
+std::string print_gbnf_of_reply(const Ir& ir, NodeId root) {
+  Printer printer(ir, {&root, 1});
+  printer.may_end_before_tokens();
+  return printer.run();
+}
 
 }  // namespace parlance::grammar

@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "grammar/borders.h"
+#include "grammar/engine_schema.h"
 #include "grammar/printers.h"
 #include "grammar/shared_nodes.h"
 #include "reply/text_codec.h"
@@ -15,7 +16,7 @@
 namespace parlance::grammar {
 namespace {
 
-constexpr int kDepth = 50;
+constexpr int kDepth = 20;  ///< brackets inside each other, before a rule or a terminal is made of it: llguidance refuses many
 
 std::string lark_char(char32_t c) { return format("\\u{{{:X}}}", static_cast<std::uint32_t>(c)); }
 
@@ -39,7 +40,7 @@ std::string soft(std::string_view marker) {
 
 class Printer {
  public:
-  explicit Printer(const Grammar::Data& data) : data_(data), ir_(data.ir), shared_(data.ir, {&data.root, 1}), borders_(data.ir) {}
+  explicit Printer(const Grammar::Data& data) : data_(data), ir_(data.ir), shared_(data.ir, {&data.root, 1}), borders_(data.ir), json_(engine_schemas(data)) {}
   std::string run();
 
  private:
@@ -47,17 +48,31 @@ class Printer {
   std::string fresh(NodeId id, bool atom, int depth);
   std::string nothing();
   std::string sequence(const Node& node, bool atom, int depth);
-  bool is_terminal(NodeId id) const;
+  bool is_terminal(NodeId id);
   std::size_t size_of_terminal(std::span<const NodeId> children);
   bool may_go_on(std::span<const Range> more, std::span<const NodeId> behind);
+  bool is_quoted(NodeId id);
+  bool ends_with_quote(NodeId id) const;
   std::string choice(const Node& node, int depth);
   std::string repeated(const Node& node, std::string atom) const;
   std::string terminal(NodeId id);
+  std::string defined(const std::string& body, std::string_view wanted);
   std::string terminal_of(const std::vector<NodeId>& run);
-  std::string regular(NodeId id, int depth);
+  struct Written {
+    std::string text{};
+    int height = 0;  ///< brackets inside each other
+  };
+  const Written& regular(NodeId id);
   const std::string& class_text(NodeId id);
-  std::string with_tokens(std::string_view literal);
-  std::string json(NodeId id, Value schema);
+  struct FoundToken {
+    std::size_t at = std::string_view::npos;  ///< npos: there is none
+    std::size_t size = 0;
+    std::string name{};
+  };
+  FoundToken find_token(std::string_view literal, std::size_t from) const;
+  bool holds_token(NodeId id);
+  std::string with_tokens(std::string_view literal) const;
+  std::string json(NodeId id, const std::string& schema);
   std::string text(NodeId id);
   std::string text_rule(NodeId id);
   std::string rule_of(NodeId id, std::string_view wanted, std::function<std::string()> body);
@@ -66,9 +81,12 @@ class Printer {
   const Ir& ir_;
   SharedNodes shared_;
   Borders borders_;
+  std::unordered_map<NodeId, std::string> json_;  ///< what llguidance reads by itself
   Names names_;
   std::map<NodeId, std::string> rules_;
   std::unordered_map<NodeId, std::string> classes_;
+  std::unordered_map<NodeId, Written> written_;  ///< regular()
+  std::unordered_map<NodeId, bool> holding_;  ///< holds_token()
   std::map<std::string, std::string> runs_;  ///< of a regular expression, its terminal
   std::deque<std::pair<std::string, std::function<std::string()>>> tasks_;
   std::string definitions_;
@@ -94,7 +112,7 @@ std::string Printer::rule_of(NodeId id, std::string_view wanted, std::function<s
 }
 
 std::string Printer::expression(NodeId id, bool atom, int depth) {
-  if (const auto schema = data_.json.find(id); schema != data_.json.end()) return json(id, schema->second);
+  if (const auto schema = json_.find(id); schema != json_.end()) return json(id, schema->second);
   const Node& node = ir_.node(id);
   if (node.op == Op::rule) {
     const NodeId body = ir_.rules()[node.min].body;
@@ -102,7 +120,7 @@ std::string Printer::expression(NodeId id, bool atom, int depth) {
   }
   if (node.op == Op::text) return text(id);
   if (id == ir_.empty()) return "\"\"";
-  if (node.op == Op::literal && !data_.control.empty()) return with_tokens(ir_.bytes(node));
+  if (node.op == Op::literal && holds_token(id)) return with_tokens(ir_.bytes(node));
   if (is_terminal(id) && size_of_terminal({&id, 1}) == 1) return terminal(id);
   if (node.op != Op::never && (shared_.is_shared(id) || depth > kDepth)) {
     const std::string_view name = ir_.name_of(id);
@@ -112,7 +130,7 @@ std::string Printer::expression(NodeId id, bool atom, int depth) {
 }
 
 std::string Printer::fresh(NodeId id, bool atom, int depth) {
-  if (const auto schema = data_.json.find(id); schema != data_.json.end()) return json(id, schema->second);
+  if (const auto schema = json_.find(id); schema != json_.end()) return json(id, schema->second);
   const Node& node = ir_.node(id);
   switch (node.op) {
     case Op::never: return nothing();
@@ -151,9 +169,8 @@ std::string Printer::sequence(const Node& node, bool atom, int depth) {
   return atom && count > 1 ? "(" + out + ")" : out;
 }
 
-bool Printer::is_terminal(NodeId id) const {
-  const bool tokens = ir_.node(id).op == Op::literal && !data_.control.empty();
-  return shared_.is_regular(id) && !tokens && !data_.json.contains(id) && id != ir_.empty();
+bool Printer::is_terminal(NodeId id) {
+  return shared_.is_regular(id) && !json_.contains(id) && id != ir_.empty() && !holds_token(id);
 }
 
 /// How many of the first children make one terminal: the lexer takes all it can, so what stands behind must not begin as
@@ -180,8 +197,32 @@ bool Printer::may_go_on(std::span<const Range> more, std::span<const NodeId> beh
   return overlap(more, unlike_numbers);
 }
 
+/// Whether every text of the node is one between quotes that nothing in it ends: none is the beginning of another.
+bool Printer::is_quoted(NodeId id) {
+  if (!is_terminal(id) || borders_.of(id).may_be_empty) return false;
+  const std::vector<Range>& first = borders_.of(id).first;
+  return first.size() == 1 && first[0].first == '"' && first[0].last == '"' && ends_with_quote(id);
+}
+
+bool Printer::ends_with_quote(NodeId id) const {
+  const Node& node = ir_.node(id);
+  const std::span<const NodeId> children = ir_.children(node);
+  if (node.op == Op::literal) return ir_.bytes(node).ends_with('"');
+  if (node.op == Op::choice) return std::all_of(children.begin(), children.end(), [this](NodeId way) { return ends_with_quote(way); });
+  return node.op == Op::sequence && node.size > 0 && ends_with_quote(children.back());
+}
+
+/// Texts in quotes are one terminal together: of two the lexer would follow the longer, and could not go back where it ends elsewhere.
 std::string Printer::choice(const Node& node, int depth) {
-  std::string out;
+  std::string out, texts;
+  std::vector<NodeId> quoted_ways;
+  for (std::uint32_t i = 0; i < node.size; ++i) {
+    if (is_quoted(ir_.children(node)[i])) quoted_ways.push_back(ir_.children(node)[i]);
+  }
+  const bool literals = std::all_of(quoted_ways.begin(), quoted_ways.end(), [this](NodeId way) { return ir_.node(way).op == Op::literal; });
+  if (quoted_ways.size() < 2 || literals) quoted_ways.clear();
+  for (const NodeId way : quoted_ways) texts += (texts.empty() ? "" : " | ") + regular(way).text;
+  if (!texts.empty()) out = defined("(" + texts + ")", "T");
   bool may_lack = false;
   for (std::uint32_t i = 0; i < node.size; ++i) {
     const NodeId child = ir_.children(node)[i];
@@ -189,6 +230,7 @@ std::string Printer::choice(const Node& node, int depth) {
       may_lack = true;
       continue;
     }
+    if (std::find(quoted_ways.begin(), quoted_ways.end(), child) != quoted_ways.end()) continue;
     out += (out.empty() ? "" : " | ") + expression(child, false, depth + 1);
   }
   return "(" + out + ")" + (may_lack ? "?" : "");
@@ -207,12 +249,16 @@ std::string Printer::repeated(const Node& node, std::string atom) const {
 
 std::string Printer::terminal_of(const std::vector<NodeId>& run) {
   std::string body;
-  for (const NodeId id : run) body += (body.empty() ? "" : " ") + regular(id, 0);
+  for (const NodeId id : run) body += (body.empty() ? "" : " ") + regular(id).text;
   if (run.size() == 1 && ir_.node(run[0]).op == Op::literal) return body;
+  return defined(body, run.size() == 1 ? ir_.name_of(run[0]) : "");
+}
+
+/// The terminal of a regular expression.
+std::string Printer::defined(const std::string& body, std::string_view wanted) {
   const auto [known, is_new] = runs_.try_emplace(body);
   if (is_new) {
-    const std::string_view name = run.size() == 1 ? ir_.name_of(run[0]) : "";
-    known->second = names_.take(upper(name.empty() ? "T" : name));
+    known->second = names_.take(upper(wanted.empty() ? "T" : wanted));
     std::replace(known->second.begin(), known->second.end(), '-', '_');
     definitions_ += known->second + ": " + body + "\n";
   }
@@ -227,59 +273,91 @@ const std::string& Printer::class_text(NodeId id) {
   return known;
 }
 
-std::string Printer::regular(NodeId id, int depth) {
+/// A node inside of a terminal, written once. Where brackets would nest too deep, those inside are a terminal of their own.
+const Printer::Written& Printer::regular(NodeId id) {
+  if (const auto known = written_.find(id); known != written_.end()) return known->second;
   const Node& node = ir_.node(id);
-  switch (node.op) {
-    case Op::literal: return quoted(ir_.bytes(node));
-    case Op::chars: return class_text(id);
-    case Op::repeat: return repeated(node, regular(ir_.children(node)[0], depth + 1));
-    default: break;
+  Written made;
+  if (node.op == Op::literal) {
+    made.text = quoted(ir_.bytes(node));
+  } else if (node.op == Op::chars) {
+    made.text = class_text(id);
+  } else if (node.op == Op::repeat) {
+    const Written& child = regular(ir_.children(node)[0]);
+    made = {repeated(node, child.text), child.height + 1};
+  } else if (node.size == 0) {
+    made.text = "\"\"";
+  } else {
+    const bool choice = node.op == Op::choice;
+    bool may_lack = false;
+    for (const NodeId way : ir_.children(node)) {
+      may_lack = may_lack || (choice && way == ir_.empty());
+      if (choice && way == ir_.empty()) continue;
+      const Written& child = regular(way);
+      made.text += (made.text.empty() ? "(" : choice ? " | " : " ") + child.text;
+      made.height = std::max(made.height, child.height + 1);
+    }
+    made.text += ')';
+    if (made.height > kDepth) made = {defined(made.text, ""), 0};
+    if (may_lack) made.text += '?';
   }
-  if (node.size == 0) return "\"\"";
-  const bool choice = node.op == Op::choice;
-  std::string out;
-  bool may_lack = false;
-  for (std::uint32_t i = 0; i < node.size; ++i) {
-    const NodeId child = ir_.children(node)[i];
-    may_lack = may_lack || (choice && child == ir_.empty());
-    if (!choice || child != ir_.empty()) out += (out.empty() ? "" : choice ? " | " : " ") + regular(child, depth + 1);
-  }
-  return "(" + out + ")" + (may_lack ? "?" : "");
+  return written_.emplace(id, std::move(made)).first->second;
 }
 
-/// Control tokens stand for themselves: <|call|>.
-std::string Printer::with_tokens(std::string_view literal) {
-  std::string out;
-  const auto put = [&](std::string_view part, bool token) {
-    if (!part.empty()) out += (out.empty() ? "" : " ") + (token ? std::string(part) : quoted(part));
-  };
-  std::size_t from = 0;
-  for (std::size_t i = 0; i < literal.size();) {
-    std::size_t size = 0;
-    for (const std::string& token : data_.control) {
-      const bool named = token.size() > 2 && token.front() == '<' && token.back() == '>';
-      if (named && literal.substr(i).starts_with(token)) size = std::max(size, token.size());
-    }
-    if (size > 0) {
-      put(literal.substr(from, i - from), false);
-      put(literal.substr(i, size), true);
-      from = i + size;
-    }
-    i += std::max<std::size_t>(size, 1);
+// ---- tokens
+
+/// How a token is named. llguidance takes as tokens what calls itself special and what stands in <>; the rest is text to it,
+/// and so is what has no name there: a token known by its text alone that does not stand in <>.
+std::string token_name(const AddedToken& token) {
+  const std::string& text = token.text;
+  const bool angles = text.size() > 2 && text.front() == '<' && text.back() == '>';
+  if (!angles && (!token.special || token.id < 0)) return {};
+  const bool plain = angles && text.find_first_of("<> \t\r\n[", 1) == text.size() - 1;
+  return plain ? text : token.id < 0 ? "" : format("<[{}]>", token.id);
+}
+
+/// The first token in a text, and the longest there.
+Printer::FoundToken Printer::find_token(std::string_view literal, std::size_t from) const {
+  FoundToken found;
+  for (const AddedToken& token : data_.control) {
+    const std::size_t at = literal.find(token.text, from);
+    if (at == literal.npos || at > found.at || (at == found.at && token.text.size() <= found.size)) continue;
+    std::string name = token_name(token);
+    if (!name.empty()) found = {at, token.text.size(), std::move(name)};
   }
-  put(literal.substr(from), false);
+  return found;
+}
+
+/// Of regular nodes, which lead to no rule.
+bool Printer::holds_token(NodeId id) {
+  if (data_.control.empty()) return false;
+  if (const auto known = holding_.find(id); known != holding_.end()) return known->second;
+  const Node& node = ir_.node(id);
+  bool holds = node.op == Op::literal && find_token(ir_.bytes(node), 0).size > 0;
+  if (node.op == Op::sequence || node.op == Op::choice || node.op == Op::repeat) {
+    ir_.for_each_child(id, [&](NodeId child) { holds = holds || (shared_.is_regular(child) && holds_token(child)); });
+  }
+  return holding_[id] = holds;
+}
+
+/// Tokens stand for themselves: <|call|>.
+std::string Printer::with_tokens(std::string_view literal) const {
+  std::string out;
+  const auto put = [&](const std::string& part) { out += (out.empty() ? "" : " ") + part; };
+  std::size_t from = 0;
+  for (FoundToken token = find_token(literal, 0); token.size > 0; token = find_token(literal, from)) {
+    if (token.at > from) put(quoted(literal.substr(from, token.at - from)));
+    put(token.name);
+    from = token.at + token.size;
+  }
+  if (from < literal.size()) put(quoted(literal.substr(from)));
   return out.find(' ') == std::string::npos ? out : "(" + out + ")";
 }
 
 // ---- JSON and text
 
-std::string Printer::json(NodeId id, Value schema) {
-  return rule_of(id, "json", [this, schema] {
-    // What llguidance cannot hold to is widened, as everywhere.
-    std::string text = schema.is(Kind::dict) ? json_of(schema) : data_.tools.empty() ? "{}" : R"({"type": "object"})";  // any, or any arguments
-    const bool has_more = text != "{}";
-    return R"(%json {"x-guidance": {"lenient": true, "coerce_one_of": true})" + (has_more ? ", " + text.substr(1) : "}");
-  });
+std::string Printer::json(NodeId id, const std::string& schema) {
+  return rule_of(id, "json", [&schema] { return "%json " + schema; });
 }
 
 std::string Printer::text(NodeId id) {
@@ -299,13 +377,16 @@ std::string Printer::text_rule(NodeId id) {
   if (node.min != 0) rule = terminal;
   for (const Stop& stop : ir_.stops(node)) {
     if (stop.target == kNone) continue;
-    const bool token = std::find(data_.control.begin(), data_.control.end(), stop.literal) != data_.control.end();
-    std::string head = terminal + " " + with_tokens(stop.literal);
-    if (!token) {
+    // A token is in no text, so that it ends it by itself; white space before it is the text's.
+    const FoundToken token = find_token(stop.literal, 0);
+    const std::string before = token.size == 0 ? stop.literal : stop.literal.substr(0, token.at);
+    std::string head = terminal;
+    if (before.find_first_not_of(" \t\r\n") != before.npos) {
       head = names_.take("UNTIL");
       std::replace(head.begin(), head.end(), '-', '_');
-      definitions_ += head + ": " + terminal + " " + soft(stop.literal) + "\n";
+      definitions_ += head + ": " + terminal + " " + soft(before) + "\n";
     }
+    if (token.size > 0) head += " " + with_tokens(std::string_view(stop.literal).substr(token.at));
     const std::string behind = stop.target == ir_.empty() ? "" : " " + expression(stop.target, true, 1);
     rule += (rule.empty() ? "" : " | ") + head + behind;
   }

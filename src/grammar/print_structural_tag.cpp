@@ -1,6 +1,7 @@
 // xgrammar's structural tags: JSON that says where tags may stand in a text, and what stands in them. Arguments that are JSON
 // keep their schema; what a tag cannot say is a grammar inside of it. Begin reading at print_structural_tag.
 #include "base/format.h"
+#include "grammar/engine_schema.h"
 #include "grammar/printers.h"
 #include "value/json.h"
 
@@ -26,7 +27,7 @@ std::string grammar_of(const Ir& ir, std::span<const NodeId> sequence) {
 /// A call as a tag: literals around what its schema says.
 class Tag {
  public:
-  Tag(const Grammar::Data& data, NodeId call) : data_(data), ir_(data.ir) {
+  Tag(const Ir& ir, const std::unordered_map<NodeId, std::string>& json, NodeId call) : ir_(ir), json_(json) {
     const Node& node = ir_.node(call);
     if (node.op == Op::sequence) {
       parts_.assign(ir_.children(node).begin(), ir_.children(node).end());
@@ -38,11 +39,10 @@ class Tag {
     take_front();
     take_back();
     const NodeId middle = parts_.size() == 1 ? parts_[0] : kNone;
-    const auto schema = middle == kNone ? data_.json.end() : data_.json.find(middle);
+    const auto schema = middle == kNone ? json_.end() : json_.find(middle);
     std::string content;
-    if (schema != data_.json.end()) {
-      const std::string text = schema->second.is(Kind::dict) ? json_of(schema->second) : R"({"type": "object"})";
-      content = format(R"({{"type": "json_schema", "json_schema": {}}})", text);
+    if (schema != json_.end()) {
+      content = format(R"({{"type": "json_schema", "json_schema": {}}})", schema->second);
     } else if (parts_.empty()) {
       content = R"({"type": "const_string", "value": ""})";
     } else {
@@ -80,8 +80,8 @@ class Tag {
     }
   }
 
-  const Grammar::Data& data_;
   const Ir& ir_;
+  const std::unordered_map<NodeId, std::string>& json_;
   std::vector<NodeId> parts_;
   std::string begin_, end_;
 };
@@ -89,8 +89,9 @@ class Tag {
 std::string flag(bool value) { return value ? "true" : "false"; }
 
 std::string tags_of(const Grammar::Data& data, const Outline::Calls& calls) {
+  const std::unordered_map<NodeId, std::string> json = engine_schemas(data);
   std::string out;
-  for (const NodeId call : calls.each) out += (out.empty() ? "" : ", ") + Tag(data, call).print();
+  for (const NodeId call : calls.each) out += (out.empty() ? "" : ", ") + Tag(data.ir, json, call).print();
   return "[" + out + "]";
 }
 
@@ -104,7 +105,9 @@ std::string all_tags(const Grammar::Data& data) {
   std::string out;
   for (const Outline::Calls& calls : data.outline.calls) {
     std::string tags = tags_of(data, calls);
-    if (calls.grouped) {
+    if (calls.all != kNone) {  // xgrammar has no end of several tags but one that is written, so they are a grammar
+      tags = format(R"([{{"type": "tag", "begin": {}, "content": {}, "end": ""}}])", quoted(calls.trigger), grammar_of(data.ir, {&calls.all, 1}));
+    } else if (calls.grouped) {
       tags = format(R"([{{"type": "tag", "begin": {}, "content": {}, "end": {}}}])", quoted(calls.open), separated(data, calls),
                          quoted(calls.close));
     }
@@ -136,9 +139,10 @@ std::string answer_of(const Grammar::Data& data) {
 std::string format_of(const Grammar::Data& data) {
   const Outline& outline = data.outline;
   if (!outline.is_tagged) {
-    const auto schema = data.json.find(data.root);
-    if (schema == data.json.end() || !schema->second.is(Kind::dict)) return grammar_of(data.ir, {&data.root, 1});
-    return format(R"({{"type": "json_schema", "json_schema": {}}})", json_of(schema->second));
+    const std::unordered_map<NodeId, std::string> json = engine_schemas(data);
+    const auto schema = json.find(data.root);
+    if (schema == json.end()) return grammar_of(data.ir, {&data.root, 1});
+    return format(R"({{"type": "json_schema", "json_schema": {}}})", schema->second);
   }
   if (!outline.prefix.empty()) {
     return format(R"({{"type": "sequence", "elements": [{{"type": "const_string", "value": {}}}, {}]}})", quoted(outline.prefix),

@@ -10,6 +10,8 @@ namespace parlance::grammar {
 /// llama.cpp's GBNF, which xgrammar's EBNF reads too.
 /// Of nodes one after the other.
 std::string print_gbnf(const Ir& ir, std::span<const NodeId> sequence);
+/// Of a whole reply: a token at its end that ends generation in llama.cpp may be missing.
+std::string print_gbnf_of_reply(const Ir& ir, NodeId root);
 std::string print_lark(const Grammar::Data& data);
 std::string print_structural_tag(const Grammar::Data& data);
 std::string print_json_schema(const Grammar::Data& data);

@@ -224,6 +224,7 @@ void ReplyGrammar::outline_calls() {
     }
     if (list && form.separator.find(',') == std::string::npos) calls.separator = ", ";
     for (const std::size_t tool : group.tools) calls.each.push_back(ir_.sequence({call(form, tool, true), closing_apart(form)}));
+    if (calls.grouped && calls.close.empty()) calls.all = grouped_calls(group, false);
     outline.calls.push_back(std::move(calls));
   }
 }
@@ -244,7 +245,6 @@ void ReplyGrammar::make_lazy(bool in_reasoning, bool reasoned) {
 }
 
 NodeId ReplyGrammar::make() {
-  data_.control = format_.control;
   note_limits();
   const Start from = start();
   const Region region = from.region == Region::reasoning ? Region::answer : from.region;

@@ -53,6 +53,7 @@ constexpr std::size_t kMostTemplateBytes = std::size_t{64} << 20;
 
 constexpr std::string_view kTemplateKey = "tokenizer.chat_template";
 constexpr std::string_view kTokensKey = "tokenizer.ggml.tokens";
+constexpr std::string_view kTypesKey = "tokenizer.ggml.token_type";
 
 /// The keys that hold a number of the vocabulary, and the variable that its token becomes. The
 /// writer spells one of them `seperator`, the specification `separator`.
@@ -218,6 +219,7 @@ class GgufReader {
   void forget_behind();
 
   bool general_type();
+  bool token_types();
   bool chat_template(std::uint32_t type);
   bool token_id(const TokenKey& row, std::uint32_t type);
   bool flag(std::optional<bool>& into, std::uint32_t type);
@@ -246,6 +248,10 @@ std::optional<std::string_view> GgufTexts::at(std::uint64_t number) const {
   for (std::uint64_t i = number % kStep; i > 0; --i)
     at += 8 + static_cast<std::size_t>(length_at(bytes_, at, big_endian_));
   return bytes_.substr(at + 8, static_cast<std::size_t>(length_at(bytes_, at, big_endian_)));
+}
+
+std::uint32_t GgufHeader::token_type(std::uint64_t number) const {
+  return static_cast<std::uint32_t>(number_at(token_types, static_cast<std::size_t>(number) * 4, 4, big_endian));
 }
 
 /// Magic, version, counts. A version whose low half is empty is one in the other byte order, as
@@ -311,6 +317,7 @@ bool GgufReader::value(std::uint32_t met) {
     if (header_.tokens.size() != 0) return twice();
     return skip_array(1, true);
   }
+  if (key_ == kTypesKey && met == kArray) return token_types();
   if (key_ == "general.type" && met == kString) return general_type();
   for (const TokenKey& row : kTokenKeys) {
     if (row.key == key_) return token_id(row, met);
@@ -402,6 +409,15 @@ bool GgufReader::general_type() {
   std::string_view read;
   if (!text("a text", read)) return false;
   if (read.size() <= kMost && is_clean(read)) header_.type = read;
+  return true;
+}
+
+/// Of another kind of number they say nothing.
+bool GgufReader::token_types() {
+  const std::size_t begin = at_;
+  if (!skip_array(1, false)) return false;
+  const std::uint64_t item = number_at(bytes_, begin, 4, header_.big_endian);
+  if (item == kI32 || item == kU32) header_.token_types = bytes_.substr(begin + 12, at_ - begin - 12);
   return true;
 }
 

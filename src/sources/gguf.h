@@ -56,11 +56,16 @@ struct GgufHeader {
   std::vector<GgufTemplate> templates;
   std::vector<GgufTokenId> token_ids;
   GgufTexts tokens;
+  std::string_view token_types;  ///< an array of numbers of four bytes each; "" where there is none
   std::optional<bool> add_bos_token;
   std::optional<bool> add_eos_token;
   std::optional<std::int64_t> split_number;  ///< of this file, from 0, where the model is split
   std::optional<std::int64_t> split_count;
   std::string_view type;  ///< general.type: "model", "adapter", "mmproj", …
+
+  std::uint64_t token_type_count() const { return token_types.size() / 4; }
+  /// llama.cpp's type of this token, which must be below the count.
+  std::uint32_t token_type(std::uint64_t number) const;
 };
 
 /// Reads a header: versions 2 and 3, either byte order. Every length is held against what is there,

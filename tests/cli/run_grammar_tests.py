@@ -84,10 +84,46 @@ def prompts():
     check("the prompt's end", roots[0].startswith("root ::= reasoning") and roots[1].startswith("root ::= content\n"), [root[:80] for root in roots])
 
 
+def control_tokens():
+    """Which marks are control tokens comes from the tokenizer, or from the files of -m."""
+    template = ("{%- for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}{% for c in m.tool_calls or [] %}<tool_call>\n"
+                "{{ {'name': c.function.name, 'arguments': c.function.arguments} | tojson }}\n</tool_call>{% endfor %}<|im_end|>\n{% endfor %}"
+                "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")
+    added = [{"id": 7, "content": "<tool_call>", "special": False}, {"id": 8, "content": "</tool_call>", "special": False},
+             {"id": 9, "content": "[ABC]", "special": True}, {"id": 10, "content": "\n", "special": False}]
+    note = "note: no tokenizer is known"
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "chat_template.jinja").write_text(template)
+        lark = ("--syntax", "lark", "--tools", TOOLS)
+        code, out, err = run(*lark, "-m", name)
+        check("no tokenizer", code == 0 and "\"<tool_call>" in out and note in err, out, err)
+        check("of GBNF", note not in run("--syntax", "gbnf", "--tools", TOOLS, "-m", name)[2])
+        (folder / "tokenizer.json").write_text(json.dumps({"added_tokens": added, "model": {"vocab": {}}}))
+        code, out, err = run(*lark, "-m", name)
+        check("-m", code == 0 and " <tool_call> " in out and " </tool_call>)" in out and "\"<tool_call>\"" in out and note not in err, out, err)
+        for path in (name, str(folder / "tokenizer.json")):
+            check("--tokenizer", run(*lark, "-t", str(folder / "chat_template.jinja"), "--tokenizer", path)[1] == out, path)
+        (folder / "tokenizer.json").write_text("{}")
+        (folder / "tokenizer_config.json").write_text(json.dumps({"added_tokens_decoder": {"7": added[0], "8": added[1]}}))
+        check("tokenizer_config.json", run(*lark, "-m", name)[1] == out)
+        form = json.loads(pathlib.Path("formats/rnj-1.reply.json").read_text())
+        text = json.dumps(form).replace("<tool_call>", "[ABC]")
+        (folder / "format.json").write_text(text)
+        (folder / "tokenizer.json").write_text(json.dumps({"added_tokens": added}))
+        code, out, err = run(*lark, "--reply-format", str(folder / "format.json"), "--tokenizer", name)
+        check("by its number", code == 0 and " <[9]> " in out, out, err)
+        code, out, err = run(*lark, "-f", "rnj-1", "--tokenizer", str(folder / "gone.json"))
+        check("no tokenizer there", code == 3 and out == "" and "gone.json" in err, code, err)
+    code, out, err = run("--syntax", "lark", "--schema", "-", "--tokenizer", "x", stdin="{}")
+    check("of JSON", code == 2 and "--schema" in err, code, err)
+
+
 def main():
     for syntax, begin in (("gbnf", "root ::= "), ("lark", "%llguidance"), ("structural-tag", '{"type": "structural_tag"'), ("json-schema", '{"type": "array"')):
         code, out, err = run("--syntax", syntax, "-f", "rnj-1", "--tools", TOOLS)
-        check(syntax, code == 0 and out.startswith(begin) and err == "", code, out[:80], err)
+        noted = "note: no tokenizer is known" in err if syntax == "lark" else err == ""
+        check(syntax, code == 0 and out.startswith(begin) and noted, code, out[:80], err)
     json.loads(run("--syntax", "structural-tag", "-f", "chatglm3", "--tools", TOOLS)[1])
 
     built_in = run("--syntax", "gbnf", "-f", "underscore-bot", "--tools", TOOLS)[1]
@@ -106,6 +142,7 @@ def main():
     wishes(request)
     answers()
     prompts()
+    control_tokens()
 
     for tools, said in (([1, {"type": "web_search"}], "allows less than was asked for, in places: 2"),
                         ([{"name": "f", "parameters": 3}], "allows more than the schemas, in places: 1")):

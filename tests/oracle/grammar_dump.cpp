@@ -4,7 +4,8 @@
 //     {"format": TEXT, "tools": TEXT, "choice": …, …}             the same of a grammar of replies
 //
 // With "samples": N and "seed": N, also random texts of the grammar, each with the message that the reader makes of it; with
-// "syntaxes": [NAME, …], the grammar in those. Begin reading at answer().
+// "syntaxes": [NAME, …], the grammar in those, where "control" has tokens {"id", "text", "special"} of a tokenizer; with
+// "replies": [TEXT, …], what is wrong with each for the reader, "" where nothing is. Begin reading at answer().
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -44,6 +45,19 @@ ToolChoice choice_of(const std::string& word) {
   return word.empty() || word == "auto" ? ToolChoice::automatic : ToolChoice::named;
 }
 
+std::vector<AddedToken> tokens_of(Value list) {
+  std::vector<AddedToken> tokens;
+  if (!list.is_sequence()) return tokens;
+  for (const Value item : items(list)) {
+    AddedToken token;
+    token.id = static_cast<TokenId>(number_of(item, "id"));
+    token.text = text_of(item, "text");
+    token.special = flag_of(item, "special", false);
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
+}
+
 struct Made {
   Result<Grammar> grammar;
   std::optional<ReplyFormat> format{};
@@ -65,6 +79,7 @@ Made make(Value request) {
   options.open = flag_of(request, "open", false);
   options.any_order = flag_of(request, "any_order", false);
   options.text_around_calls = flag_of(request, "text_around_calls", false);
+  options.control = tokens_of(member_value(request, "control"));
   ReplyOptions reader;
   if (auto tools = ReplyTools::from_json(options.tools); tools) reader.tools = *tools;
   if (member_value(request, "prompt").is_string()) options.prompt = reader.prompt = text_of(request, "prompt");
@@ -78,6 +93,24 @@ std::string message_of(const Made& made, const std::string& reply) {
   parser.feed(reply, sink);
   parser.finish(sink);
   return message.to_json();
+}
+
+/// What is wrong with a reply, as the law of grammars has it; nothing is where it is "".
+std::string fault_of(const Made& made, std::string_view reply) {
+  ReplyParser parser(*made.format, made.reader);
+  ReplyMessage message;
+  bool malformed = false;
+  const ReplySink sink = [&](const ReplyEvent& event) {
+    message.add(event);
+    malformed = malformed || event.kind == ReplyEvent::Kind::malformed || event.kind == ReplyEvent::Kind::broken;
+  };
+  parser.feed(reply, sink);
+  parser.finish(sink);
+  if (malformed || !message.diagnostics.empty()) return "malformed";
+  for (const ReplyCall& call : message.calls) {
+    if (!call.complete) return "an incomplete call";
+  }
+  return {};
 }
 
 std::string answer(Value request) {
@@ -99,7 +132,7 @@ std::string answer(Value request) {
   out += "], \"samples\": [";
   tests::GrammarSampler sampler(grammar.data().ir, grammar.data().root, number_of(request, "seed"));
   if (flag_of(request, "plain", false)) sampler.write_plain_spaces();
-  for (std::uint64_t i = 0; i < number_of(request, "samples"); ++i) {
+  for (std::uint64_t i = 0; i < number_of(request, "samples") && !grammar.is_empty(); ++i) {
     const std::string text = sampler.sample();
     if (i > 0) out += ", ";
     out += "{\"text\": " + quoted(text) + (made.format ? ", \"read\": " + message_of(made, text) : "") + "}";
@@ -111,7 +144,14 @@ std::string answer(Value request) {
       out += quoted(leaf_text(name)) + ": " + quoted(grammar.to_text(*find_grammar_syntax(leaf_text(name))));
     }
   }
-  return out + "}}";
+  out += "}, \"faults\": [";
+  if (const Value replies = member_value(request, "replies"); replies.is_sequence() && made.format) {
+    for (const Value reply : items(replies)) {
+      if (out.back() != '[') out += ", ";
+      out += quoted(fault_of(made, leaf_text(reply)));
+    }
+  }
+  return out + "]}";
 }
 
 }  // namespace

