@@ -93,8 +93,18 @@ void GrammarSampler::write_choice(const Node& node, int depth) {
   write(possible[below(static_cast<std::uint32_t>(possible.size()))], depth);
 }
 
+/// White space that may be there: templates write all of it.
+bool GrammarSampler::is_framing(NodeId id) const {
+  const Node& node = ir_.node(id);
+  if (node.op == Op::literal) return ir_.bytes(node).find_first_not_of(" \t\r\n") == std::string_view::npos;
+  const auto children = ir_.children(node);
+  const bool list = node.op == Op::sequence || (node.op == Op::repeat && node.min == 0 && node.max == 1);
+  return list && std::all_of(children.begin(), children.end(), [this](NodeId child) { return is_framing(child); });
+}
+
 void GrammarSampler::write_repeat(const Node& node, int depth) {
   const NodeId child = ir_.children(node)[0];
+  if (plain_spaces_ && node.min == 0 && node.max == 1 && is_framing(child)) return write(child, depth);
   const bool enough = depth > kDeep || out_.size() > kLong || cost(child) >= kImpossible;
   std::uint32_t count = node.min;
   const std::uint32_t room = node.max == kUnbounded ? 100 : node.max - node.min;

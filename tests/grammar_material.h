@@ -21,6 +21,7 @@ class GrammarSampler {
 
  private:
   void write(grammar::NodeId id, int depth);
+  bool is_framing(grammar::NodeId id) const;
   void write_choice(const grammar::Node& node, int depth);
   void write_repeat(const grammar::Node& node, int depth);
   void write_text(grammar::NodeId id, int depth);

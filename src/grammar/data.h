@@ -26,7 +26,7 @@ struct Outline {
   struct Calls {
     std::string trigger{};   ///< what they begin with
     std::string open{};      ///< round several calls; "" where each stands for itself
-    std::string close{};
+    std::vector<std::string> closes{};  ///< with the white space before it, and with less
     std::string separator{};
     bool grouped = false;
     std::vector<NodeId> each{};  ///< a call of each tool, whole
@@ -37,6 +37,10 @@ struct Outline {
   bool reasons = false;      ///< there may be reasoning in front
   std::string reasoning_begin{};  ///< "" where the prompt has begun it
   std::string reasoning_end{};
+  NodeId before_reasoning = 1;  ///< white space; 1 is the empty node
+  NodeId before_calls = 1;      ///< behind reasoning
+  NodeId calls_lead = 1;        ///< before the first of them
+  NodeId behind_calls = 1;
   std::vector<std::string> not_in_reasoning{};
   std::vector<std::string> not_in_text{};
   bool text_behind = false;  ///< of sections too, and sections again

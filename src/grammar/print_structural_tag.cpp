@@ -1,5 +1,8 @@
 // xgrammar's structural tags: JSON that says where tags may stand in a text, and what stands in them. Arguments that are JSON
 // keep their schema; what a tag cannot say is a grammar inside of it. Begin reading at print_structural_tag.
+#include <algorithm>
+#include <iterator>
+
 #include "base/format.h"
 #include "grammar/engine_schema.h"
 #include "grammar/printers.h"
@@ -109,7 +112,7 @@ std::string all_tags(const Grammar::Data& data) {
       tags = format(R"([{{"type": "tag", "begin": {}, "content": {}, "end": ""}}])", quoted(calls.trigger), grammar_of(data.ir, {&calls.all, 1}));
     } else if (calls.grouped) {
       tags = format(R"([{{"type": "tag", "begin": {}, "content": {}, "end": {}}}])", quoted(calls.open), separated(data, calls),
-                         quoted(calls.close));
+                         calls.closes.size() == 1 ? quoted(calls.closes[0]) : list_of(calls.closes));
     }
     out += (out.empty() ? "" : ", ") + tags.substr(1, tags.size() - 2);
   }
@@ -136,6 +139,38 @@ std::string answer_of(const Grammar::Data& data) {
                      list_of(triggers), all_tags(data), flag(outline.must_call), flag(once), list_of(excludes));
 }
 
+/// What follows each other; white space that may be there is a grammar of its own.
+class Sequence {
+ public:
+  explicit Sequence(const Ir& ir) : ir_(ir) {}
+  void add(std::string element) { elements_.push_back(std::move(element)); }
+  void add_blank(std::initializer_list<NodeId> nodes) {
+    std::vector<NodeId> written;
+    std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(written), [this](NodeId id) { return id != ir_.empty(); });
+    if (!written.empty()) add(grammar_of(ir_, written));
+  }
+  std::string print() const {
+    if (elements_.size() == 1) return elements_[0];
+    std::string out;
+    for (const std::string& element : elements_) out += (out.empty() ? "" : ", ") + element;
+    return format(R"({{"type": "sequence", "elements": [{}]}})", out);
+  }
+
+ private:
+  const Ir& ir_;
+  std::vector<std::string> elements_;
+};
+
+std::string reasoning_of(const Grammar::Data& data) {
+  const Outline& outline = data.outline;
+  Sequence reasoning(data.ir);
+  reasoning.add_blank({outline.before_reasoning});
+  reasoning.add(format(R"({{"type": "tag", "begin": {}, "content": {{"type": "any_text", "excludes": {}}}, "end": {}}})",
+                       quoted(outline.reasoning_begin), list_of(outline.not_in_reasoning), quoted(outline.reasoning_end)));
+  const bool optional = !outline.reasoning_begin.empty();
+  return optional ? format(R"({{"type": "optional", "content": {}}})", reasoning.print()) : reasoning.print();
+}
+
 std::string format_of(const Grammar::Data& data) {
   const Outline& outline = data.outline;
   if (!outline.is_tagged) {
@@ -144,17 +179,13 @@ std::string format_of(const Grammar::Data& data) {
     if (schema == json.end()) return grammar_of(data.ir, {&data.root, 1});
     return format(R"({{"type": "json_schema", "json_schema": {}}})", schema->second);
   }
-  if (!outline.prefix.empty()) {
-    return format(R"({{"type": "sequence", "elements": [{{"type": "const_string", "value": {}}}, {}]}})", quoted(outline.prefix),
-                       answer_of(data));
-  }
-  if (!outline.reasons) return answer_of(data);
-  const std::string reasoning =
-      format(R"({{"type": "tag", "begin": {}, "content": {{"type": "any_text", "excludes": {}}}, "end": {}}})",
-                  quoted(outline.reasoning_begin), list_of(outline.not_in_reasoning), quoted(outline.reasoning_end));
-  const bool optional = !outline.reasoning_begin.empty();
-  const std::string front = optional ? format(R"({{"type": "optional", "content": {}}})", reasoning) : reasoning;
-  return format(R"({{"type": "sequence", "elements": [{}, {}]}})", front, answer_of(data));
+  Sequence all(data.ir);
+  if (!outline.prefix.empty()) all.add(format(R"({{"type": "const_string", "value": {}}})", quoted(outline.prefix)));
+  if (outline.prefix.empty() && outline.reasons) all.add(reasoning_of(data));
+  if (outline.must_call) all.add_blank({outline.before_calls, outline.calls_lead});  // else text is free there
+  all.add(answer_of(data));
+  if (!outline.calls.empty() && !outline.text_behind) all.add_blank({outline.behind_calls});
+  return all.print();
 }
 
 }  // namespace

@@ -189,7 +189,8 @@ NodeId ReplyGrammar::reasoning(NodeId behind, bool opened) {
   }
   const NodeId end = ir_.sequence({beginning_of(ir_, close.after), behind});
   if (opened && !data_.options.reasoning) {
-    data_.outline.prefix = close.texts[0] + close.after;
+    data_.outline.prefix = close.texts[0];
+    data_.outline.before_calls = beginning_of(ir_, close.after);
     return ir_.sequence({ir_.literal(close.texts[0]), end});
   }
   std::vector<Stop> stops = forbidden(true);
@@ -199,10 +200,23 @@ NodeId ReplyGrammar::reasoning(NodeId behind, bool opened) {
   ir_.suggest(text, "reasoning");
   const NodeId whole = opened ? text : ir_.sequence({ending_of(ir_, open.before), ir_.literal(open.texts[0]), text});  // what follows it is text
   data_.outline.reasons = true;
-  data_.outline.reasoning_begin = opened ? "" : open.texts[0] + open.after;
-  data_.outline.reasoning_end = close.texts[0] + close.after;
+  data_.outline.reasoning_begin = opened ? "" : open.texts[0];
+  data_.outline.reasoning_end = close.texts[0];
+  data_.outline.before_reasoning = opened ? ir_.empty() : ending_of(ir_, open.before);
+  data_.outline.before_calls = beginning_of(ir_, close.after);
   for (const Stop& stop : forbidden(true)) data_.outline.not_in_reasoning.push_back(stop.literal);
   return ir_.sequence({whole, end});
+}
+
+/// The texts that close the calls of a section or a list: as it was taught, and with less white space before it.
+std::vector<std::string> ReplyGrammar::closings(const CallForm& form) {
+  const std::string bracket = form.layout == CallLayout::list ? "]" : "";
+  if (!form.close.exists()) return bracket.empty() ? std::vector<std::string>() : std::vector<std::string>{bracket};
+  std::vector<std::string> all;
+  for (std::size_t skipped = 0; skipped <= form.close.before.size(); ++skipped) {
+    all.push_back(bracket + form.close.before.substr(skipped) + form.close.texts[0]);
+  }
+  return all;
 }
 
 /// For languages with tags.
@@ -213,20 +227,26 @@ void ReplyGrammar::outline_calls() {
   outline.must_call = data_.options.choice == ToolChoice::required || data_.options.choice == ToolChoice::named;
   outline.text_behind = allows_text_behind();
   for (const Stop& stop : forbidden(false)) outline.not_in_text.push_back(stop.literal);
+  std::vector<NodeId> leads, tails;
   for (const Group& group : groups_) {
     const CallForm& form = *group.form;
-    Outline::Calls calls{opening(form), "", "", gap(form), form.layout != CallLayout::single, {}};
+    Outline::Calls calls{opening(form), "", {}, gap(form), form.layout != CallLayout::single, {}};
     outline.is_tagged = outline.is_tagged && !form.headed && !form.initial && !calls.trigger.empty();
     const bool list = form.layout == CallLayout::list;
     if (calls.grouped) {
       calls.open = opening(form) + form.open.after + (list ? "[" : "");
-      calls.close = (list ? "]" : "") + (form.close.exists() ? form.close.before + form.close.texts[0] : "");
+      calls.closes = closings(form);
     }
     if (list && form.separator.find(',') == std::string::npos) calls.separator = ", ";
     for (const std::size_t tool : group.tools) calls.each.push_back(ir_.sequence({call(form, tool, true), closing_apart(form)}));
-    if (calls.grouped && calls.close.empty()) calls.all = grouped_calls(group, false);
+    if (calls.grouped && calls.closes.empty()) calls.all = grouped_calls(group, false);
+    leads.push_back(lead(form));
+    tails.push_back(form.close.exists() ? beginning_of(ir_, form.close.after) : behind_call(form));
     outline.calls.push_back(std::move(calls));
   }
+  if (leads.empty()) return;
+  outline.calls_lead = ir_.choice(leads);
+  outline.behind_calls = ir_.sequence({ir_.choice(tails), before_end()});
 }
 
 /// For engines that set a grammar in where a call begins.

@@ -51,6 +51,7 @@ class ReplyGrammar {
   NodeId reasoning(NodeId behind, bool opened);
   NodeId before_end();
   void group_tools();
+  static std::vector<std::string> closings(const CallForm& form);
   void outline_calls();
   std::vector<Stop> forbidden(bool in_reasoning) const;
   void forbid(std::vector<Stop>& stops, const ReplyMarker& marker) const;

@@ -295,6 +295,19 @@ bool ends_in_reasoning(std::string_view prompt, const ReplyMarker& open, const R
   return !close.exists() || prompt.find(close.texts.front(), opened + open.texts.front().size()) == kNone;
 }
 
+namespace {
+
+std::size_t count_of(std::string_view text, std::string_view word) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(word); at != kNone; at = text.find(word, at + word.size())) ++count;
+  return count;
+}
+
+/// Whether a prompt under a variable that is true holds it as a text.
+bool prints_value(const Shot& usual, const Shot& set) { return usual && set && count_of(set.text, "True") > count_of(usual.text, "True"); }
+
+}  // namespace
+
 std::vector<ThinkingStart> find_starts(Prober& prober, const TurnFacts& turn, const std::vector<ThinkingSwitch>& switches) {
   std::vector<ThinkingStart> starts;
   const auto add = [&](const std::string& name, const std::string& value, const Scene& scene) {
@@ -308,7 +321,9 @@ std::vector<ThinkingStart> find_starts(Prober& prober, const TurnFacts& turn, co
     }
   }
   for (const std::string& variable : other_variables(prober.facts())) {
-    add(variable, "true", {.assistant = false, .generation = true, .variables = {{variable, "true"}}});
+    const Scene scene{.assistant = false, .generation = true, .variables = {{variable, "true"}}};
+    if (prints_value(prober.take({.assistant = false, .generation = true}), prober.take(scene))) continue;  // a text of the prompt, no switch
+    add(variable, "true", scene);
     if (!starts.empty() && starts.back().variable == variable && starts.back().prompt == starts.front().prompt) starts.pop_back();
   }
   return starts;

@@ -107,7 +107,7 @@ def control_tokens():
         (folder / "tokenizer.json").write_text("{}")
         (folder / "tokenizer_config.json").write_text(json.dumps({"added_tokens_decoder": {"7": added[0], "8": added[1]}}))
         check("tokenizer_config.json", run(*lark, "-m", name)[1] == out)
-        form = json.loads(pathlib.Path("formats/rnj-1.reply.json").read_text())
+        form = json.loads((ROOT / "formats" / "rnj-1.reply.json").read_text())
         text = json.dumps(form).replace("<tool_call>", "[ABC]")
         (folder / "format.json").write_text(text)
         (folder / "tokenizer.json").write_text(json.dumps({"added_tokens": added}))
