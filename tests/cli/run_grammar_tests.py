@@ -116,7 +116,7 @@ def control_tokens():
         code, out, err = run(*lark, "-f", "rnj-1", "--tokenizer", str(folder / "gone.json"))
         check("no tokenizer there", code == 3 and out == "" and "gone.json" in err, code, err)
     code, out, err = run("--syntax", "lark", "--schema", "-", "--tokenizer", "x", stdin="{}")
-    check("of JSON", code == 2 and "--schema" in err, code, err)
+    check("of JSON", code == 2 and "-f FORMAT" in err, code, err)
 
 
 def main():

@@ -33,6 +33,8 @@ LONGEST = 4000
 AHEAD = "of two ways that begin alike its lexer follows the longer, and cannot go back where that ends otherwise than in a text"
 KNOWN = {
     ("unevaluatedItems: unevaluatedItems with nested items", "llguidance"): AHEAD,
+    ("unevaluatedProperties: unevaluatedProperties with nested additionalProperties", "llguidance"): AHEAD,
+    ("patternProperties: regexes are not anchored by default and are case sensitive, of a tool", "llguidance"): AHEAD,
 }
 
 
@@ -146,7 +148,8 @@ class Law:
         bad = bad + [grammar_engines.planted(text, self.source) for text in good if text]
         twice = []
         for text in bad:
-            inner = text[len(front): len(text) - len(back)] if text.startswith(front) and text.endswith(back) else None
+            bare = text.strip("\n")  # line ends round a call are the grammar's own
+            inner = bare[len(front): len(bare) - len(back)] if bare.startswith(front) and bare.endswith(back) else None
             again = plain(inner) if inner else None
             twice += [text, text if again is None else front + again + back]
         accepts = self.dump.ask(**base, texts=twice)["accepts"]
