@@ -53,6 +53,7 @@ KNOWN = {
     "llama.cpp--google-gemma-4-31B-it-interleaved.jinja": ({"nested value"}, "null is written None"),
     "unsloth--gptoss_ollama.gotmpl": ({"call", "two calls", "nested value", "no arguments"},
                                       "what ends a reply is what each of its parts begins with"),
+    "objects_behind_the_answer.jinja": ({"two calls", "reasoning, two calls"}, "nothing stands between two calls"),
     "unsloth--llama_31_storm_ollama.gotmpl": ({"two calls", "reasoning, two calls"}, "nothing stands between two calls"),
     "unsloth--mistral_nemo_ollama.gotmpl": ({"two calls", "reasoning, two calls"}, "a list without commas"),
     "unsloth--mistral_small_31_ollama.gotmpl": ({"two calls", "reasoning, two calls"}, "a list without commas"),
