@@ -95,7 +95,7 @@ NodeId ReplyGrammar::json_arguments(const CallArguments& codec, std::size_t tool
 
 NodeId ReplyGrammar::keyword_arguments(const CallArguments& codec, std::size_t tool) {
   const Style& python = style(Style::Kind::python, Style::Space::blank);
-  const Style& json = style(Style::Kind::json, Style::Space::lines);
+  const Style& json = style(Style::Kind::json, Style::Space::lines, "python");
   const std::string& name = data_.tools[tool].name;
   const MemberWriter writer{
       [&](const Property& property) {

@@ -62,7 +62,7 @@ std::string ReplyGrammar::gap(const CallForm& form) {
 NodeId ReplyGrammar::between(const CallForm& form) {
   const bool single = form.layout == CallLayout::single;
   if (!is_blank(form.separator)) return ir_.sequence({ir_.literal(form.separator), single ? lead(form) : ir_.empty()});
-  return ir_.sequence({closing_apart(form), beginning_of(ir_, gap(form)), single && !form.separator.empty() ? lead(form) : ir_.empty()});
+  return ir_.sequence({closing_apart(form), beginning_of(ir_, gap(form))});
 }
 
 /// Whether what closes calls is a token at which engines stop, so that it may never be written.

@@ -80,7 +80,8 @@ NodeId Style::json_unit(const std::vector<Range>& ranges) const {
   const std::vector<Range> special{{0, 0x1F}, {'"', '"'}, {'\\', '\\'}};
   std::vector<NodeId> ways{ir_.chars(without(ranges, special))};
   if (ranges == normalized(kAnyChar)) {
-    const NodeId simple = ir_.sequence({ir_.literal("\\"), hex(ir_, "\"\\/bfnrt")});
+    const bool in_python = !quote_.empty();  // where "\/" are two characters
+    const NodeId simple = ir_.sequence({ir_.literal("\\"), hex(ir_, in_python ? "\"\\bfnrt" : "\"\\/bfnrt")});
     ways.insert(ways.end(), {simple, unicode_escape(ir_, true)});
   } else {
     for (const Range& range : intersection(ranges, special)) {

@@ -19,7 +19,7 @@ namespace parlance::grammar {
 class Style {
  public:
   enum class Kind : std::uint8_t {
-    json,
+    json,  ///< with a `quote`: JSON that stands in a call of Python and is read as that
     python,
     bare,  ///< keys without quotes, strings between `quote` without escapes
     raw,   ///< a string as it is, up to `quote`, which belongs to it
