@@ -231,6 +231,16 @@ NodeId Ir::repeat(NodeId child, std::uint32_t min, std::uint32_t max) {
   return add_list(Op::repeat, {child}, min, max);
 }
 
+NodeId Ir::token(NodeId child) {
+  if (child == never() || child == empty() || is_token(nodes_[child])) return child;
+  return add_list(Op::repeat, {child}, 1, 1);
+}
+
+NodeId Ir::inside_token(NodeId id) const {
+  while (is_token(nodes_[id])) id = children_[nodes_[id].begin];
+  return id;
+}
+
 /// What may not occur, and stops that go on begin with: it goes on with what is left of them. Readers take the longest marker,
 /// and what is none of these is a fault.
 void Ir::join_prefixes(std::vector<Stop>& stops) {

@@ -75,6 +75,8 @@ class Ir {
   NodeId factored(std::span<const NodeId> children);
   NodeId repeat(NodeId child, std::uint32_t min, std::uint32_t max);
   NodeId optional(NodeId child) { return repeat(child, 0, 1); }
+  /// The same texts as the child's, as one piece to engines that have a lexer: a string, a number, a word. No sequence takes it apart.
+  NodeId token(NodeId child);
   NodeId text(std::vector<Stop> stops, bool may_end);
   NodeId rule(RuleId rule);
   RuleId add_rule(std::string_view name);
@@ -95,6 +97,9 @@ class Ir {
   const std::vector<Rule>& rules() const { return rules_; }
   std::size_t size() const { return nodes_.size(); }
   std::string_view name_of(NodeId node) const;
+  static bool is_token(const Node& node) { return node.op == Op::repeat && node.min == 1 && node.max == 1; }
+  /// What the tokens are of, where the node is one.
+  NodeId inside_token(NodeId id) const;
   /// Calls `visit(NodeId)` for each node right below, rules' bodies included.
   template <typename Visit>
   void for_each_child(NodeId id, Visit visit) const {

@@ -139,7 +139,7 @@ std::string Printer::fresh(NodeId id, Bind bind, int depth) {
     case Op::chars: return class_of(ir_.ranges(node), gbnf_char);
     case Op::sequence:
     case Op::choice: return list(node, bind, depth);
-    case Op::repeat: return repeated(id, bind, depth);
+    case Op::repeat: return Ir::is_token(node) ? expression(ir_.inside_token(id), bind, depth) : repeated(id, bind, depth);
     default: return expression(id, bind, depth);
   }
 }
@@ -184,7 +184,7 @@ std::string Printer::list(const Node& node, Bind bind, int depth) {
   const bool choice = node.op == Op::choice;
   const std::string_view separator = choice ? " | " : " ";
   std::string out;
-  bool may_lack = false;
+  bool may_lack = false, behind_text = false;
   std::uint32_t count = 0;
   for (std::uint32_t i = 0; i < node.size; ++i) {
     const NodeId child = ir_.children(node)[i];
@@ -192,8 +192,14 @@ std::string Printer::list(const Node& node, Bind bind, int depth) {
       may_lack = true;
       continue;
     }
-    if (count++ > 0) out += separator;
-    out += expression(child, choice ? Bind::sequence : Bind::atom, depth + 1);
+    const std::string part = expression(child, choice ? Bind::sequence : Bind::atom, depth + 1);
+    const bool text = !choice && ir_.node(ir_.inside_token(child)).op == Op::literal && part.back() == '"';
+    if (text && behind_text) {
+      out.replace(out.size() - 1, 1, part, 1);  // a token's text beside another
+    } else {
+      out.append(count++ > 0 ? separator : "").append(part);
+    }
+    behind_text = text;
   }
   if (count == 0) return "\"\"";
   if (may_lack) return repeatable(bracketed(out), 1) + "?";

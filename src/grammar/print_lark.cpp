@@ -17,6 +17,7 @@ namespace parlance::grammar {
 namespace {
 
 constexpr int kDepth = 20;  ///< brackets inside each other, before a rule or a terminal is made of it: llguidance refuses many
+constexpr std::size_t kInline = 60;  ///< bytes of a regular expression, before one that is used more than once gets a terminal
 
 std::string lark_char(char32_t c) { return format("\\u{{{:X}}}", static_cast<std::uint32_t>(c)); }
 
@@ -49,10 +50,12 @@ class Printer {
   std::string nothing();
   std::string sequence(const Node& node, bool atom, int depth);
   bool is_terminal(NodeId id);
+  bool holds_pieces(NodeId id);
+  bool is_piece(NodeId id) const;
   std::size_t size_of_terminal(std::span<const NodeId> children);
   bool may_go_on(std::span<const Range> more, std::span<const NodeId> behind);
-  bool is_quoted(NodeId id);
-  bool ends_with_quote(NodeId id) const;
+  bool is_quoted(NodeId id) const;
+  bool is_between_quotes(NodeId id) const;
   std::string choice(const Node& node, int depth);
   std::string repeated(const Node& node, std::string atom) const;
   std::string terminal(NodeId id);
@@ -87,6 +90,7 @@ class Printer {
   std::unordered_map<NodeId, std::string> classes_;
   std::unordered_map<NodeId, Written> written_;  ///< regular()
   std::unordered_map<NodeId, bool> holding_;  ///< holds_token()
+  std::unordered_map<NodeId, bool> in_pieces_;  ///< holds_pieces()
   std::map<std::string, std::string> runs_;  ///< of a regular expression, its terminal
   std::deque<std::pair<std::string, std::function<std::string()>>> tasks_;
   std::string definitions_;
@@ -136,7 +140,7 @@ std::string Printer::fresh(NodeId id, bool atom, int depth) {
     case Op::never: return nothing();
     case Op::sequence: return node.size == 0 ? "\"\"" : sequence(node, atom, depth);
     case Op::choice: return choice(node, depth);
-    case Op::repeat: return repeated(node, expression(ir_.children(node)[0], true, depth + 1));
+    case Op::repeat: return Ir::is_token(node) ? expression(ir_.inside_token(id), atom, depth) : repeated(node, expression(ir_.children(node)[0], true, depth + 1));
     case Op::literal:
     case Op::chars: return terminal(id);
     default: return expression(id, atom, depth);
@@ -170,14 +174,39 @@ std::string Printer::sequence(const Node& node, bool atom, int depth) {
 }
 
 bool Printer::is_terminal(NodeId id) {
-  return shared_.is_regular(id) && !json_.contains(id) && id != ir_.empty() && !holds_token(id);
+  return shared_.is_regular(id) && !json_.contains(id) && id != ir_.empty() && !holds_token(id) && !holds_pieces(id);
+}
+
+/// Whether the regular node is of several pieces, of which one at least is a token of the grammar's. What the lexer takes as one
+/// must be the same in all ways that begin alike: it follows the longer, and cannot go back where that ends otherwise.
+bool Printer::holds_pieces(NodeId id) {
+  if (const auto known = in_pieces_.find(id); known != in_pieces_.end()) return known->second;
+  const Node& node = ir_.node(id);
+  bool holds = false;
+  if ((node.op == Op::sequence || node.op == Op::choice || node.op == Op::repeat) && !Ir::is_token(node)) {
+    const bool ways = node.op == Op::choice;
+    ir_.for_each_child(id, [&](NodeId child) {
+      holds = holds || (shared_.is_regular(child) && ((!ways && is_piece(child)) || holds_pieces(child)));
+    });
+  }
+  return in_pieces_[id] = holds;
+}
+
+/// A token, or a choice of some.
+bool Printer::is_piece(NodeId id) const {
+  const Node& node = ir_.node(id);
+  if (node.op != Op::choice) return Ir::is_token(node);
+  return std::any_of(ir_.children(node).begin(), ir_.children(node).end(), [this](NodeId way) { return is_piece(way); });
 }
 
 /// How many of the first children make one terminal: the lexer takes all it can, so what stands behind must not begin as
 /// the terminal may go on. Where nothing is known to stand behind, digits may go on. 0: the first needs to be taken apart.
 std::size_t Printer::size_of_terminal(std::span<const NodeId> children) {
-  const auto run = std::find_if_not(children.begin(), children.end(), [this](NodeId id) { return is_terminal(id); });
-  const auto most = static_cast<std::size_t>(run - children.begin());
+  std::size_t most = 0;
+  while (most < children.size() && is_terminal(children[most]) && (most == 0 || !is_piece(children[most]))) {
+    if (is_piece(children[most++])) break;
+  }
+  if (most == 1 && is_quoted(children[0])) return 1;
   const std::vector<Borders::Facts> here = borders_.of_beginnings(children.first(most));
   for (std::size_t size = most; size > 0; --size) {
     if (!may_go_on(here[size - 1].more, children.subspan(size))) return size;
@@ -197,19 +226,25 @@ bool Printer::may_go_on(std::span<const Range> more, std::span<const NodeId> beh
   return overlap(more, unlike_numbers);
 }
 
-/// Whether every text of the node is one between quotes that nothing in it ends: none is the beginning of another.
-bool Printer::is_quoted(NodeId id) {
-  if (!is_terminal(id) || borders_.of(id).may_be_empty) return false;
-  const std::vector<Range>& first = borders_.of(id).first;
-  return first.size() == 1 && first[0].first == '"' && first[0].last == '"' && ends_with_quote(id);
-}
-
-bool Printer::ends_with_quote(NodeId id) const {
+/// Whether every text of the token is one between quotes that nothing in it ends: none is the beginning of another.
+bool Printer::is_quoted(NodeId id) const {
   const Node& node = ir_.node(id);
   const std::span<const NodeId> children = ir_.children(node);
-  if (node.op == Op::literal) return ir_.bytes(node).ends_with('"');
-  if (node.op == Op::choice) return std::all_of(children.begin(), children.end(), [this](NodeId way) { return ends_with_quote(way); });
-  return node.op == Op::sequence && node.size > 0 && ends_with_quote(children.back());
+  if (Ir::is_token(node)) return is_between_quotes(ir_.inside_token(id));
+  return node.op == Op::choice && std::all_of(children.begin(), children.end(), [this](NodeId way) { return is_quoted(way); });
+}
+
+bool Printer::is_between_quotes(NodeId id) const {
+  const Node& node = ir_.node(id);
+  const std::span<const NodeId> children = ir_.children(node);
+  if (node.op == Op::choice) return std::all_of(children.begin(), children.end(), [this](NodeId way) { return is_between_quotes(way); });
+  const bool whole = node.op == Op::literal;
+  if (!whole && (node.op != Op::sequence || node.size == 0)) return false;
+  const Node& first = whole ? node : ir_.node(children.front());
+  const Node& last = whole ? node : ir_.node(children.back());
+  if (first.op != Op::literal || last.op != Op::literal) return false;
+  const auto quotes = [&](std::string_view quote) { return ir_.bytes(first).starts_with(quote) && ir_.bytes(last).ends_with(quote); };
+  return quotes("\"") || quotes("'") || quotes("\\\"");
 }
 
 /// Texts in quotes are one terminal together: of two the lexer would follow the longer, and could not go back where it ends elsewhere.
@@ -217,9 +252,10 @@ std::string Printer::choice(const Node& node, int depth) {
   std::string out, texts;
   std::vector<NodeId> quoted_ways;
   for (std::uint32_t i = 0; i < node.size; ++i) {
-    if (is_quoted(ir_.children(node)[i])) quoted_ways.push_back(ir_.children(node)[i]);
+    const NodeId way = ir_.children(node)[i];
+    if (is_terminal(way) && is_quoted(way)) quoted_ways.push_back(way);
   }
-  const bool literals = std::all_of(quoted_ways.begin(), quoted_ways.end(), [this](NodeId way) { return ir_.node(way).op == Op::literal; });
+  const bool literals = std::all_of(quoted_ways.begin(), quoted_ways.end(), [this](NodeId way) { return ir_.node(ir_.inside_token(way)).op == Op::literal; });
   if (quoted_ways.size() < 2 || literals) quoted_ways.clear();
   for (const NodeId way : quoted_ways) texts += (texts.empty() ? "" : " | ") + regular(way).text;
   if (!texts.empty()) out = defined("(" + texts + ")", "T");
@@ -250,7 +286,7 @@ std::string Printer::repeated(const Node& node, std::string atom) const {
 std::string Printer::terminal_of(const std::vector<NodeId>& run) {
   std::string body;
   for (const NodeId id : run) body += (body.empty() ? "" : " ") + regular(id).text;
-  if (run.size() == 1 && ir_.node(run[0]).op == Op::literal) return body;
+  if (run.size() == 1 && ir_.node(ir_.inside_token(run[0])).op == Op::literal) return body;
   return defined(body, run.size() == 1 ? ir_.name_of(run[0]) : "");
 }
 
@@ -273,7 +309,7 @@ const std::string& Printer::class_text(NodeId id) {
   return known;
 }
 
-/// A node inside of a terminal, written once. Where brackets would nest too deep, those inside are a terminal of their own.
+/// A node inside of a terminal, written once. Where brackets would nest too deep, or are used again, those inside are a terminal of their own.
 const Printer::Written& Printer::regular(NodeId id) {
   if (const auto known = written_.find(id); known != written_.end()) return known->second;
   const Node& node = ir_.node(id);
@@ -284,7 +320,7 @@ const Printer::Written& Printer::regular(NodeId id) {
     made.text = class_text(id);
   } else if (node.op == Op::repeat) {
     const Written& child = regular(ir_.children(node)[0]);
-    made = {repeated(node, child.text), child.height + 1};
+    made = Ir::is_token(node) ? child : Written{repeated(node, child.text), child.height + 1};
   } else if (node.size == 0) {
     made.text = "\"\"";
   } else {
@@ -301,6 +337,7 @@ const Printer::Written& Printer::regular(NodeId id) {
     if (made.height > kDepth) made = {defined(made.text, ""), 0};
     if (may_lack) made.text += '?';
   }
+  if (shared_.is_shared(id) && !Ir::is_token(node) && made.text.size() > kInline) made = {defined(made.text, ir_.name_of(id)), 0};
   return written_.emplace(id, std::move(made)).first->second;
 }
 

@@ -60,7 +60,7 @@ class Tag {
   void take_front() {
     std::size_t i = 0;
     for (; i < parts_.size(); ++i) {
-      const Node& node = ir_.node(parts_[i]);
+      const Node& node = ir_.node(ir_.inside_token(parts_[i]));
       if (node.op == Op::literal) {
         begin_ += ir_.bytes(node);
       } else if (!is_space(parts_[i])) {
@@ -73,7 +73,7 @@ class Tag {
   }
   void take_back() {
     while (!parts_.empty()) {
-      const Node& node = ir_.node(parts_.back());
+      const Node& node = ir_.node(ir_.inside_token(parts_.back()));
       if (node.op == Op::literal) {
         end_.insert(0, ir_.bytes(node));
       } else if (!is_space(parts_.back())) {

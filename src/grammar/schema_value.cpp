@@ -134,8 +134,8 @@ NodeId Schema::any(const Style& style) {
     return style.bracketed(open, ir_.optional(ir_.sequence({item, more})), close);
   };
   const NodeId member = ir_.sequence({style.key_except({}), node});
-  ir_.set_body(rule, ir_.choice({list('{', member, '}'), list('[', node, ']'), style.string(), numbers(ir_, {}),
-                                 ir_.literal(style.true_word()), ir_.literal(style.false_word()), style.null()}));
+  ir_.set_body(rule, ir_.choice({list('{', member, '}'), list('[', node, ']'), style.string(),
+                                 ir_.token(numbers(ir_, {})), style.boolean(true), style.boolean(false), style.null()}));
   return node;
 }
 
@@ -227,9 +227,9 @@ NodeId Schema::body(const Style& style, const Leaf& leaf, Types allowed, std::st
   if ((types_here & kObject) != 0) ways.push_back(object(style, leaf, name));
   if ((types_here & kArray) != 0) ways.push_back(array(style, leaf, name));
   if ((types_here & kString) != 0) ways.push_back(string(style, leaf));
-  if ((types_here & kNumber) != 0) ways.push_back(number(leaf, types_here));
-  add(kBoolean, ir_.literal(style.true_word()));
-  add(kBoolean, ir_.literal(style.false_word()));
+  if ((types_here & kNumber) != 0) ways.push_back(ir_.token(number(leaf, types_here)));
+  add(kBoolean, style.boolean(true));
+  add(kBoolean, style.boolean(false));
   add(kNull, style.null());
   return ir_.choice(ways);
 }
@@ -249,7 +249,7 @@ std::optional<NodeId> Schema::constant(const Style& style, Value value) {
   std::vector<NodeId> parts;
   switch (type_of(value)) {
     case kNull: return style.null();
-    case kBoolean: return ir_.literal(value.integer != 0 ? style.true_word() : style.false_word());
+    case kBoolean: return style.boolean(value.integer != 0);
     case kString: return style.constant(leaf_text(value));
     case kArray:
       for (const Value item : items(value)) {
@@ -271,9 +271,9 @@ std::optional<NodeId> Schema::constant(const Style& style, Value value) {
   const std::optional<Decimal> number = decimal_of(value);
   if (!number) return std::nullopt;
   const std::string whole = (number->negative ? "-" : "") + number->whole;
-  if (!number->is_integer()) return ir_.literal(whole + "." + number->fraction);
-  if (value.is(Kind::integer)) return ir_.literal(whole);
-  return ir_.choice({ir_.literal(whole), ir_.literal(whole + ".0")});
+  if (!number->is_integer()) return ir_.token(ir_.literal(whole + "." + number->fraction));
+  if (value.is(Kind::integer)) return ir_.token(ir_.literal(whole));
+  return ir_.token(ir_.choice({ir_.literal(whole), ir_.literal(whole + ".0")}));
 }
 
 bool Schema::has_constants(const Leaf& leaf) const {
@@ -312,7 +312,9 @@ bool Schema::constants(const Style& style, const Leaf& leaf, Types allowed, Node
     if (has(leaf, keyword)) note(leaf.all[0], keyword, "not held to beside constants");
   }
   note_unread(leaf);
-  node = ir_.factored(ways);
+  const bool tokens = std::all_of(ways.begin(), ways.end(), [this](NodeId way) { return Ir::is_token(ir_.node(way)); });
+  if (tokens) std::transform(ways.begin(), ways.end(), ways.begin(), [this](NodeId way) { return ir_.inside_token(way); });
+  node = tokens ? ir_.token(ir_.factored(ways)) : ir_.choice(ways);
   return true;
 }
 

@@ -41,7 +41,7 @@ SharedNodes::SharedNodes(const Ir& ir, std::span<const NodeId> roots) {
     }
     Facts& facts = sizes_[visit.node];
     if (facts.uses++ > 0) continue;
-    facts.regular = may_be_regular(ir.node(visit.node).op);  // what leads back here asks before it is measured
+    facts.regular = false;  // to what leads back here, which asks before it is measured
     stack.push_back({visit.node, true});
     ir.for_each_child(visit.node, [&](NodeId child) { stack.push_back({child, false}); });
   }
@@ -52,6 +52,7 @@ void SharedNodes::measure(const Ir& ir, NodeId node) {
   const Op op = ir.node(node).op;
   std::uint64_t size = 1;
   if (op != Op::rule) {
+    facts.regular = may_be_regular(op);
     ir.for_each_child(node, [&](NodeId child) {
       const Facts& below = sizes_.at(child);
       size += below.size;
@@ -98,12 +99,10 @@ std::string quoted(std::string_view bytes) {
 std::string class_of(std::span<const Range> given, std::string (*unicode)(char32_t)) {
   std::vector<Range> ranges(given.begin(), given.end());
   std::vector<Range> others = complement(ranges);
-  // Every code point but surrogates is the gap between two ranges of a complement.
-  const bool negate = !ranges.empty() && ranges.back().last == 0x10FFFF;
-  if (negate) {
-    ranges = std::move(others);
-    std::erase_if(ranges, [](const Range& r) { return r.first > 0x10FFFF; });
-  }
+  std::erase_if(others, [](const Range& r) { return r.first > 0x10FFFF; });
+  // What is left out is named only in ASCII: llama.cpp refuses the first bytes of a character in its parts, where they could be those of one left out.
+  const bool negate = !ranges.empty() && ranges.back().last == 0x10FFFF && (others.empty() || others.back().last < 0x80);
+  if (negate) ranges = std::move(others);
   if (ranges.empty()) return negate ? "[^\\x00]" : "";
   // An escape must not be followed by a digit that could belong to it: what needs one comes last.
   std::stable_sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) {

@@ -36,16 +36,34 @@ NodeId hex(Ir& ir, std::string_view digits) {
   return ir.chars(std::move(ranges));
 }
 
-/// \uXXXX but surrogates, or a pair of them.
-NodeId unicode_escape(Ir& ir, bool pairs) {
+/// What follows "\u": four digits that are no surrogate, or two surrogates with "\u" between them. No two ways begin alike, so
+/// that engines whose lexers take all they can know where a string ends.
+NodeId unicode_digits(Ir& ir, bool pairs) {
   const NodeId any = hex(ir, "0123456789abcdefABCDEF");
+  const NodeId two = ir.repeat(any, 2, 2);
   const NodeId d = hex(ir, "dD");
-  const NodeId low = hex(ir, "01234567");
-  const NodeId plain = ir.choice({ir.sequence({hex(ir, "0123456789abcefABCEF"), ir.repeat(any, 3, 3)}),
-                                  ir.sequence({d, low, ir.repeat(any, 2, 2)})});
-  if (!pairs) return ir.sequence({ir.literal("\\u"), plain});
-  const NodeId pair = ir.sequence({d, hex(ir, "89abAB"), ir.repeat(any, 2, 2), ir.literal("\\u"), d, hex(ir, "cdefCDEF"), ir.repeat(any, 2, 2)});
-  return ir.sequence({ir.literal("\\u"), ir.choice({plain, pair})});
+  NodeId behind_d = ir.sequence({hex(ir, "01234567"), two});
+  if (pairs) behind_d = ir.choice({behind_d, ir.sequence({hex(ir, "89abAB"), two, ir.literal("\\u"), d, hex(ir, "cdefCDEF"), two})});
+  return ir.choice({ir.sequence({hex(ir, "0123456789abcefABCEF"), ir.repeat(any, 3, 3)}), ir.sequence({d, behind_d})});
+}
+
+/// Any escape: one of the letters, or digits behind "u".
+NodeId any_escape(Ir& ir, std::string_view letters, bool pairs) {
+  return ir.sequence({ir.literal("\\"), ir.choice({hex(ir, letters), ir.sequence({ir.literal("u"), unicode_digits(ir, pairs)})})});
+}
+
+/// The letter of a character's escape in JSON; 0: it is written in digits.
+char json_letter(char32_t c) {
+  switch (c) {
+    case '"': return '"';
+    case '\\': return '\\';
+    case '\n': return 'n';
+    case '\t': return 't';
+    case '\r': return 'r';
+    case '\b': return 'b';
+    case '\f': return 'f';
+    default: return 0;
+  }
 }
 
 }  // namespace
@@ -63,48 +81,36 @@ Style::Style(Ir& ir, Kind kind, Space space, std::string quote, std::vector<std:
 
 // ---- code points
 
-NodeId Style::json_special(char32_t c) const {
-  switch (c) {
-    case '"': return ir_.literal("\\\"");
-    case '\\': return ir_.literal("\\\\");
-    case '\n': return ir_.literal("\\n");
-    case '\t': return ir_.literal("\\t");
-    case '\r': return ir_.literal("\\r");
-    case '\b': return ir_.literal("\\b");
-    case '\f': return ir_.literal("\\f");
-    default: return ir_.literal(format("\\u{:04x}", static_cast<std::uint32_t>(c)));
-  }
-}
-
 NodeId Style::json_unit(const std::vector<Range>& ranges) const {
   const std::vector<Range> special{{0, 0x1F}, {'"', '"'}, {'\\', '\\'}};
-  std::vector<NodeId> ways{ir_.chars(without(ranges, special))};
+  const NodeId plain = ir_.chars(without(ranges, special));
   if (ranges == normalized(kAnyChar)) {
     const bool in_python = !quote_.empty();  // where "\/" are two characters
-    const NodeId simple = ir_.sequence({ir_.literal("\\"), hex(ir_, in_python ? "\"\\bfnrt" : "\"\\/bfnrt")});
-    ways.insert(ways.end(), {simple, unicode_escape(ir_, true)});
-  } else {
-    for (const Range& range : intersection(ranges, special)) {
-      for (char32_t c = range.first; c <= range.last; ++c) ways.push_back(json_special(c));
+    return ir_.choice({plain, any_escape(ir_, in_python ? "\"\\bfnrt" : "\"\\/bfnrt", true)});
+  }
+  std::string letters;
+  std::vector<NodeId> digits;
+  for (const Range& range : intersection(ranges, special)) {
+    for (char32_t c = range.first; c <= range.last; ++c) {
+      if (const char letter = json_letter(c)) letters += letter;
+      else digits.push_back(ir_.literal(format("{:02x}", static_cast<std::uint32_t>(c))));
     }
   }
-  return ir_.choice(ways);
+  std::vector<NodeId> ways;
+  if (!letters.empty()) ways.push_back(hex(ir_, letters));
+  if (!digits.empty()) ways.push_back(ir_.sequence({ir_.literal("u00"), ir_.choice(digits)}));
+  return ways.empty() ? plain : ir_.choice({plain, ir_.sequence({ir_.literal("\\"), ir_.choice(ways)})});
 }
 
 NodeId Style::python_unit(const std::vector<Range>& ranges, char quote) const {
   const auto q = static_cast<char32_t>(quote);
-  std::vector<NodeId> ways{ir_.chars(without(ranges, {{0, 0}, {'\n', '\n'}, {'\r', '\r'}, {'\\', '\\'}, {q, q}}))};
-  if (contains(ranges, '\n')) ways.push_back(ir_.literal("\n"));  // some templates escape none
-  if (ranges == normalized(kAnyChar)) {
-    const NodeId simple = ir_.sequence({ir_.literal("\\"), hex(ir_, "\"'\\nrt")});
-    ways.insert(ways.end(), {simple, unicode_escape(ir_, false)});
-    return ir_.choice(ways);
-  }
+  std::vector<NodeId> ways{ir_.chars(without(ranges, {{0, 0}, {'\r', '\r'}, {'\\', '\\'}, {q, q}}))};  // some templates escape no line end
+  std::string letters;
   for (const char32_t c : {U'\n', U'\r', U'\\', q}) {
-    if (!contains(ranges, c)) continue;
-    const std::string escaped = c == '\n' ? "\\n" : c == '\r' ? "\\r" : std::string{'\\', static_cast<char>(c)};
-    ways.push_back(ir_.literal(escaped));
+    if (contains(ranges, c)) letters += c == '\n' ? 'n' : c == '\r' ? 'r' : static_cast<char>(c);
   }
+  if (ranges == normalized(kAnyChar)) ways.push_back(any_escape(ir_, "\"'\\nrt", false));
+  else if (!letters.empty()) ways.push_back(ir_.sequence({ir_.literal("\\"), hex(ir_, letters)}));
   return ir_.choice(ways);
 }
 
@@ -146,8 +152,8 @@ NodeId Style::string_of(const std::function<NodeId(const Unit&)>& content) const
     return ir_.sequence({ir_.literal(open), content(write), ir_.literal(close)});
   };
   switch (kind_) {
-    case Kind::json: return within("\"", "\"", '"');
-    case Kind::python: return ir_.choice({within("'", "'", '\''), within("\"", "\"", '"')});
+    case Kind::json: return ir_.token(within("\"", "\"", '"'));
+    case Kind::python: return ir_.token(ir_.choice({within("'", "'", '\''), within("\"", "\"", '"')}));
     case Kind::bare: return within(quote_, quote_, 0);
     case Kind::raw: break;
   }
@@ -166,7 +172,7 @@ NodeId Style::guarded_string() const {
     rules.push_back(ir_.add_rule("string-rest"));
     states.push_back(ir_.rule(rules.back()));
   }
-  const NodeId escape = ir_.sequence({ir_.choice({ir_.sequence({ir_.literal("\\"), hex(ir_, "\"\\/bfnrt")}), unicode_escape(ir_, true)}), states[0]});
+  const NodeId escape = ir_.sequence({any_escape(ir_, "\"\\/bfnrt", true), states[0]});
   for (StopAutomaton::State s = 0; s < automaton.size(); ++s) {
     std::vector<Range> others = special;
     std::vector<NodeId> ways{ir_.literal("\""), escape};
@@ -220,7 +226,7 @@ std::optional<NodeId> Style::constant(std::string_view text) const {
   if (kind_ == Kind::json) {
     std::string json;
     append_json_string(json, text);
-    return ir_.literal(json);
+    return ir_.token(ir_.literal(json));
   }
   bool possible = true;
   const NodeId node = string_of([&](const Unit& write) {

@@ -55,12 +55,14 @@ class Style {
   /// Strings of a content that was asked for before, by what it is said with; kNone: it was not.
   NodeId& known_string(const std::string& content) const { return known_.try_emplace(content, kNone).first->second; }
 
-  std::string_view true_word() const { return kind_ == Kind::python ? "True" : "true"; }
-  std::string_view false_word() const { return kind_ == Kind::python ? "False" : "false"; }
+  NodeId boolean(bool value) const {
+    const bool python = kind_ == Kind::python;
+    return ir_.token(ir_.literal(value ? (python ? "True" : "true") : python ? "False" : "false"));
+  }
   /// Templates that write bare values print Python's word too.
   NodeId null() const {
-    if (kind_ == Kind::bare) return ir_.choice({ir_.literal("null"), ir_.literal("None")});
-    return ir_.literal(kind_ == Kind::python ? "None" : "null");
+    if (kind_ == Kind::bare) return ir_.token(ir_.choice({ir_.literal("null"), ir_.literal("None")}));
+    return ir_.token(ir_.literal(kind_ == Kind::python ? "None" : "null"));
   }
   NodeId space() const { return space_; }
   NodeId comma() const { return ir_.sequence({ir_.literal(","), space_}); }
@@ -75,7 +77,6 @@ class Style {
   NodeId json_unit(const std::vector<Range>& ranges) const;
   NodeId python_unit(const std::vector<Range>& ranges, char quote) const;
   NodeId plain_unit(const std::vector<Range>& ranges) const;
-  NodeId json_special(char32_t c) const;
   NodeId any_string() const;
   NodeId marked_string() const;
   NodeId guarded_string() const;

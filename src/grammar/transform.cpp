@@ -114,6 +114,7 @@ class Escaping {
     done_[id] = node.op == Op::literal    ? ir_.literal(json_inside(ir_.bytes(node)))
                 : node.op == Op::sequence ? ir_.sequence(children)
                 : node.op == Op::choice   ? ir_.choice(children)
+                : Ir::is_token(node)      ? ir_.token(children[0])
                 : node.op == Op::repeat   ? ir_.repeat(children[0], node.min, node.max)
                 : node.op == Op::chars    ? escaped_chars(node)
                                           : id;
