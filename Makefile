@@ -2,8 +2,9 @@
 #
 #   make demo     build, and render an example conversation in every built-in format
 #   make test     build, and run everything: cases, oracle, corpus (if there), random templates
+#   make long     the same with all generated cases, long walks in engines, all tests under ASan: before an issue is closed
 #   make bench    the table of speeds
-#   make asan     all tests under ASan and UBSan        make tsan    the tests of threads under TSan
+#   make asan     the library's tests under ASan and UBSan        make tsan    the tests of threads under TSan
 #   make fuzz     each fuzz target for FUZZ_SECONDS     make lint    clang-tidy
 #   make format   clang-format of the lines that are changed since BASE, the last commit; make format_check only shows them
 JOBS ?= $(shell nproc)
@@ -12,15 +13,25 @@ PYTHON ?= python3
 PARLANCE = build/release/parlance
 CTEST = ctest --output-on-failure -j $(JOBS)
 QUIET = > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
-.PHONY: demo test bench asan tsan fuzz format format_check lint setup test_setup release oracle clean
+.PHONY: demo test long bench asan tsan fuzz format format_check lint setup test_setup release oracle clean
 
 demo: setup
 	@cmake --preset release $(QUIET)
 	@cmake --build --preset release -j $(JOBS) --target parlance_cli
 	@sh tools/demo.sh $(PARLANCE)
 
+# Of the cases that are generated, make test takes one in TEST_SHARE, so that it is quick; make long takes all.
+TEST_SHARE ?= 5
 test: oracle release
 	$(CTEST) --test-dir build/release
+
+long: TEST_SHARE = 1
+long: oracle release
+	$(CTEST) --test-dir build/release
+	sh tests/long.sh build/release
+	@cmake --preset asan -DPARLANCE_TEST_SHARE=10 $(QUIET)
+	@cmake --build --preset asan -j $(JOBS)
+	$(CTEST) --test-dir build/asan -LE 'compile|tree'
 
 setup:
 	@sh tools/setup.sh
@@ -32,7 +43,7 @@ test_setup:
 	@mkdir -p build
 
 release: test_setup
-	@cmake --preset release $(QUIET)
+	@cmake --preset release -DPARLANCE_TEST_SHARE=$(TEST_SHARE) $(QUIET)
 	@cmake --build --preset release -j $(JOBS)
 
 # Jinja2 and transformers as pinned. Without network the tests that need them are skipped.
@@ -45,12 +56,13 @@ bench: setup
 	@sh bench/setup.sh
 	$(PYTHON) bench/run.py
 
-# With Clang, whose builds with sanitizers take two thirds of GCC's time; the fuzz targets are of the same build.
+# With Clang, whose builds with sanitizers take two thirds of GCC's time; the fuzz targets are of the same build. What Python
+# drives (the oracles) runs under ASan in make long.
 asan: oracle
 	@sh tools/setup.sh full
-	@cmake --preset asan -DPARLANCE_TEST_SHARE=10 $(QUIET)
-	@cmake --build --preset asan -j $(JOBS)
-	$(CTEST) --test-dir build/asan -LE 'compile|tree'
+	@cmake --preset asan -DPARLANCE_TEST_SHARE=40 $(QUIET)
+	@cmake --build --preset asan -j $(JOBS) --target asan_tests
+	$(CTEST) --test-dir build/asan -L 'unit|cases|tokens|grammar|cli'
 
 # The library is built without exceptions and RTTI here, which is a test of its own.
 tsan: test_setup

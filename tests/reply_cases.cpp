@@ -100,4 +100,18 @@ std::string outline_of(const ReplyMessage& message) {
   return message_outline(message.reasoning, message.content, calls, static_cast<std::int64_t>(message.diagnostics.size()));
 }
 
+const std::vector<ReplyCases>& reply_families() {
+  static const std::vector<ReplyCases> all = load_reply_cases(PARLANCE_TESTS "/replies");
+  return all;
+}
+
+ReplyMessage message_of(const ReplyFormat& format, const ReplyOptions& options, std::string_view reply) {
+  ReplyMessage message;
+  ReplyParser parser(format, options);
+  const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
+  parser.feed(reply, sink);
+  parser.finish(sink);
+  return message;
+}
+
 }  // namespace parlance::testing

@@ -6,6 +6,7 @@
 //                   "complete"}], "faults": how many diagnostics}}]}
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parlance/reply.h"
@@ -26,6 +27,12 @@ struct ReplyCases {
 
 /// Of all files of a folder, in their order. Ends the program where one cannot be read.
 std::vector<ReplyCases> load_reply_cases(const std::string& folder);
+
+/// Those of tests/replies, read once.
+const std::vector<ReplyCases>& reply_families();
+
+/// The message of a whole reply.
+ReplyMessage message_of(const ReplyFormat& format, const ReplyOptions& options, std::string_view reply);
 
 /// What a message says, as one line.
 std::string outline_of(const ReplyMessage& message);

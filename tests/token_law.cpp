@@ -1,7 +1,7 @@
 // The law of tokens.h, on every template of the corpus and of the tree, with conversations that try to break it:
 // no control token stands for a byte that is not trusted, and protection changes nothing where nothing was attacked.
 //
-//     token_law --formats FOLDER [--corpus FOLDER] [--tokenizer PATH] [--count N] [--seed N]
+//     token_law --formats FOLDER [--corpus FOLDER] [--tokenizer PATH] [--count N] [--every N] [--seed N]
 //
 // What is trusted is worked out here anew, from the paths and texts of spans alone, so that a mistake of the library is not
 // repeated. Without --tokenizer a tokenizer of single bytes is used, which knows the control tokens of many models. Begin reading at main.
@@ -148,10 +148,11 @@ void check_benign(World& world, const Template& chat_template, const std::string
   if (open.ids != guarded.ids || !guarded.guarded.empty()) complain(world, "protection changes it", chat_template, request);
 }
 
-void run_material(World& world, const Material& material, std::size_t count) {
+void run_material(World& world, const Material& material, std::size_t count, std::size_t every) {
   std::vector<AttackedRequest> attacked;
   for (const std::string& request : material.requests) attacked.emplace_back(request);
-  for (const Template& chat_template : material.templates) {
+  for (std::size_t at = 0; at < material.templates.size(); at += every) {
+    const Template& chat_template = material.templates[at];
     for (const std::string& request : material.requests) check_benign(world, chat_template, request, material.as_is);
     for (std::size_t i = 0; i < count; ++i) {
       const AttackedRequest& request = attacked[world.random() % attacked.size()];
@@ -230,18 +231,18 @@ Material hole_material() {
 
 int main(int argc, char** argv) {
   using namespace parlance::testing;
-  std::map<std::string, std::string> options = {{"--count", "100"}, {"--seed", "1"}};
+  std::map<std::string, std::string> options = {{"--count", "100"}, {"--every", "1"}, {"--seed", "1"}};
   for (int i = 1; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
   const std::unique_ptr<parlance::Tokenizer> tokenizer = chosen_tokenizer(options["--tokenizer"]);
   World world{*tokenizer, attack_strings(control_texts_of(*tokenizer)), std::mt19937_64(std::stoull(options["--seed"])), {}};
-  const std::size_t count = std::stoull(options["--count"]);
+  const std::size_t count = std::stoull(options["--count"]), every = std::stoull(options["--every"]);
   std::printf("%zu attack strings\n", world.attacks.size());
-  run_material(world, own_material(options["--formats"]), count);
-  run_material(world, hole_material(), count);
+  run_material(world, own_material(options["--formats"]), count, every);
+  run_material(world, hole_material(), count, 1);
   run_laundry(world, laundry_material());
   if (!options["--corpus"].empty()) {
-    run_material(world, corpus_material(options["--corpus"], false), count);
-    run_material(world, corpus_material(options["--corpus"], true), count);
+    run_material(world, corpus_material(options["--corpus"], false), count, every);
+    run_material(world, corpus_material(options["--corpus"], true), count, every);
   }
   const Counts& c = world.counts;
   std::printf("%zu conversations: %zu refused by the template, %zu tokenized, %zu of them guarded; %zu benign the same; %zu laundered; %zu wrong\n",

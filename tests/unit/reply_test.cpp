@@ -10,6 +10,7 @@
 #include "parlance/json.h"
 #include "parlance/source.h"
 #include "reply_material.h"
+#include "share.h"
 #include "value/dict.h"
 
 namespace parlance {
@@ -403,10 +404,10 @@ TEST(ReplyLaws, EveryTwoWayCutAndEverySize) {
   for (const Row& row : kRows) {
     const ReplyFormat format = format_of(row.format);
     const Events whole = read_whole(format, row.reply);
-    for (std::size_t cut = 0; cut <= row.reply.size(); ++cut) {
+    for (std::size_t cut = 0; cut <= row.reply.size(); cut += testing::stride()) {
       ASSERT_EQ(testing::read_cut(format, row.reply, {cut}), whole) << row.reply << " cut at " << cut;
     }
-    for (std::size_t size = 1; size <= 64; ++size) {
+    for (std::size_t size = 1; size <= 64; size += testing::stride()) {
       ASSERT_EQ(testing::read_sized(format, row.reply, size), whole) << row.reply << " by " << size;
     }
   }
@@ -414,7 +415,7 @@ TEST(ReplyLaws, EveryTwoWayCutAndEverySize) {
 
 TEST(ReplyLaws, HoldForMutatedAndRandomReplies) {
   std::mt19937_64 random(20261121);
-  for (int round = 0; round < 30000 / PARLANCE_TEST_SHARE; ++round) {
+  for (int round = 0; round < testing::share_of(30000); ++round) {
     const Row& row = kRows[random() % std::size(kRows)];
     const std::string reply = round % 4 == 0 ? testing::random_reply(random) : testing::mutated(std::string(row.reply), random);
     const ReplyFormat& format = format_of(row.format);
