@@ -74,7 +74,7 @@ tsan: test_setup
 fuzz:
 	@sh tools/setup.sh full
 	@mkdir -p build
-	@cmake --preset asan -DPARLANCE_TEST_SHARE=10 $(QUIET)
+	@cmake --preset asan -DPARLANCE_TEST_SHARE=40 $(QUIET)
 	@cmake --build --preset asan -j $(JOBS) --target fuzz_targets
 	@$(PYTHON) tools/fuzz_seeds.py build/asan/corpus
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) sh fuzz/run.sh build/asan
