@@ -51,7 +51,7 @@ struct ResponseFormat {
 
 /// What a grammar allows.
 struct GrammarOptions {
-  std::string tools{};          ///< `tools` of a request, as JSON: OpenAI's objects or the inner ones alone; "": none
+  std::string tools{};          ///< `tools` of a request, as JSON: OpenAI's objects, custom tools too, or the inner ones alone; "": none
   std::string tools_name = "<tools>";  ///< what errors call their text
   ToolChoice choice = ToolChoice::automatic;
   std::string name{};           ///< named: the tool

@@ -31,8 +31,9 @@ class ReplyTools {
  public:
   /// No tools are known: any name will do, and a value's type is told by its text.
   ReplyTools() = default;
-  /// Reads `tools` of a request: OpenAI's {"type": "function", "function": {…}} or the inner objects alone. Schemas are
-  /// followed through $ref, anyOf, oneOf, allOf, enum and const. What is no tool is left out.
+  /// Reads `tools` of a request: OpenAI's {"type": "function", "function": {…}} or the inner objects alone; custom
+  /// tools are functions with one string, `input`. Schemas are followed through $ref, anyOf, oneOf, allOf, enum and const.
+  /// What is no tool is left out.
   /// Fails with: json (place); value when it is no array.
   static Result<ReplyTools> from_json(std::string_view tools, std::string_view name = "<tools>");
   bool known() const { return data_ != nullptr; }

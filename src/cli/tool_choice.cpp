@@ -4,6 +4,7 @@
 //     {"type": "function", "function": {"name": N}}                                 chat completions
 //     {"type": "allowed_tools", "allowed_tools": {"mode": M, "tools": [{…}]}}
 //     {"type": "function", "name": N}                                               responses
+//     {"type": "custom", "custom": {"name": N}} or {"type": "custom", "name": N}    both: a custom tool
 //     {"type": "allowed_tools", "mode": M, "tools": [{…}]}
 //     {"type": "auto" | "any" | "none"}  {"type": "tool", "name": N}                Anthropic
 #include "cli/tool_choice.h"
@@ -30,8 +31,11 @@ std::string text_of(Value value) { return value.is_string() ? std::string(leaf_t
 
 /// The name of a tool, or of what calls one; "" where there is none.
 std::string name_in(Value tool) {
-  const std::string inner = text_of(member_value(member_value(tool, "function"), "name"));
-  return inner.empty() ? text_of(member_value(tool, "name")) : inner;
+  for (const std::string_view kind : {"function", "custom"}) {
+    const std::string inner = text_of(member_value(member_value(tool, kind), "name"));
+    if (!inner.empty()) return inner;
+  }
+  return text_of(member_value(tool, "name"));
 }
 
 Error no_flag(std::string path) {

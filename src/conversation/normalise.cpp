@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "conversation/custom_tool.h"
 #include "conversation/pass.h"
 #include "conversation/passes_for_templates.h"
 #include "value/json.h"
@@ -151,17 +152,31 @@ bool is_flat(Value v) {
          (type == nullptr || is_text(type, "function"));
 }
 
-void wrap_tools(Normaliser& n) {
+/// Changes each of the request's tools to what `change` returns unless that is undefined.
+template <typename ChangeTool>
+void map_tools(Normaliser& n, ChangeTool change) {
   const Value* tools = member(n.state.variables, "tools");
   if (tools == nullptr || tools->kind != Kind::list) return;
   ListEditor list(n.rt, *tools);
   for (std::uint32_t i = 0; i < list.size(); ++i) {
-    if (!is_flat(list[i])) continue;
-    list.set(i, wrap(n, list[i], {}));
+    const Value made = change(list[i]);
+    if (made.is_undefined()) continue;
+    list.set(i, made);
     n.tool = static_cast<std::int32_t>(i);
     n.note();
   }
   if (list.changed()) n.state.set_variable(Value::view("tools"), list.finish());
+}
+
+void wrap_tools(Normaliser& n) {
+  map_tools(n, [&n](Value tool) { return is_flat(tool) ? wrap(n, tool, {}) : Value(); });
+}
+
+void custom_tools(Normaliser& n) {
+  map_tools(n, [&n](Value tool) {
+    const Value function = function_of_custom(n.rt, tool);
+    return function.is_undefined() ? function : wrap(n, function, {});
+  });
 }
 
 void defaults(Normaliser& n) {
@@ -181,6 +196,23 @@ Value wrap_calls(Normaliser& n, Value message) {
     if (!is_flat(call)) return call;
     n.note();
     return wrap(n, call, kOutside);
+  });
+}
+
+/// The text that a custom tool is called with is an argument of the function that stands for it.
+Value custom_calls(Normaliser& n, Value message) {
+  return map_calls(n, message, [&n](Value call) {
+    const Value custom = inside_custom(call);
+    const Value* input = member(custom, kCustomInput);
+    const Value* name = member(custom, "name");
+    if (input == nullptr || name == nullptr) return call;
+    n.note();
+    DictBuilder arguments(n.rt, 1), function(n.rt, 2);
+    arguments.set(kCustomInput, *input);
+    function.set("name", *name);
+    function.set("arguments", arguments.finish());
+    const DictEntry said[] = {{Value::view("type"), Value::view("function")}, {Value::view("function"), function.finish()}};
+    return with_members(n.rt, filtered(n.rt, call, [](std::string_view key) { return key == "id" || key == "index"; }), said);
   });
 }
 
@@ -258,6 +290,9 @@ constexpr PassRow kPasses[] = {
                "set by chat_template_kwargs", chat_template_kwargs),
     of_request({"drop-request-members", "members that steer the server or the sampler (model, temperature, ...) are no variables"},
                "not a variable", drop_request_members),
+    of_request({"custom-tools", "custom tools, which take a text and no JSON, become functions with one string, `input`"},
+               "a function with the string `input`", custom_tools),
+    of_message({"custom-calls", "the same for calls of custom tools"}, "a call with the string `input`", custom_calls),
     of_request({"wrap-tools", "tools given as {\"name\", ...} become {\"type\": \"function\", \"function\": {\"name\", ...}}"},
                "wrapped as a function", wrap_tools),
     of_message({"wrap-calls", "the same for tool_calls given as {\"name\", \"arguments\"}"}, "wrapped as a function", wrap_calls),

@@ -6,11 +6,13 @@
 #include <unordered_set>
 
 #include "base/nearest.h"
+#include "conversation/custom_tool.h"
 #include "grammar/data.h"
 #include "grammar/matcher.h"
 #include "grammar/printers.h"
 #include "grammar/reply_grammar.h"
 #include "reply/tools.h"
+#include "value/document.h"
 #include "value/json.h"
 
 namespace parlance {
@@ -35,9 +37,11 @@ struct Fault {
   bool left_out = true;
 };
 
-/// {"type": "function", "function": {…}} or the inner object. What has no name is no tool.
-Fault add_tool(std::vector<Tool>& tools, std::unordered_set<std::string>& names, Value value) {
+/// {"type": "function", "function": {…}}, the inner object, or a custom tool. What has no name is no tool.
+Fault add_tool(std::vector<Tool>& tools, std::unordered_set<std::string>& names, Value value, Runtime& rt) {
   if (!value.is(Kind::dict)) return {"no tool, which is an object with a name: left out"};
+  const bool free_of_grammar = grammar_syntax_of_custom(value).empty() || grammar_syntax_of_custom(value) == "regex";
+  if (const Value custom = function_of_custom(rt, value); custom.is(Kind::dict)) value = custom;
   if (const Value inner = member_value(value, "function"); inner.is(Kind::dict)) value = inner;
   const Value name = member_value(value, "name");
   if (!name.is_string() || leaf_text(name).empty()) return {"no function: it has no name, and is left out"};
@@ -46,6 +50,7 @@ Fault add_tool(std::vector<Tool>& tools, std::unordered_set<std::string>& names,
   if (tool.parameters.is_undefined()) tool.parameters = member_value(value, "input_schema");
   const bool is_schema = tool.parameters.is_undefined() || tool.parameters.is_none() || tool.parameters.is(Kind::dict) || tool.parameters.is(Kind::boolean);
   tools.push_back(std::move(tool));
+  if (!free_of_grammar) return {"its grammar, which is no regular expression, is not held to: any text", false};
   return {is_schema ? "" : "its parameters are no schema: any object", false};
 }
 
@@ -57,8 +62,10 @@ Result<void> read_tools(Grammar::Data& data, grammar::Notes& notes) {
   if (!root.is_sequence()) return reply::no_list_of_tools(data.options.tools_name);
   std::unordered_set<std::string> names;
   std::size_t number = 0;
+  const Limits limits;
+  Runtime rt(data.document.storage().arena(), limits);
   for (const Value value : items(root)) {
-    const Fault wrong = add_tool(data.tools, names, value);
+    const Fault wrong = add_tool(data.tools, names, value, rt);
     if (!wrong.why.empty()) notes.add("[" + std::to_string(number) + "]", "", wrong.why, wrong.left_out);
     ++number;
   }

@@ -52,6 +52,12 @@ struct Node {
   std::uint32_t max = 0;
 };
 
+/// What the texts of a node are: those of `any`, which is regular, in which none of `never` occurs.
+struct Guard {
+  NodeId any = kNone;
+  std::vector<std::string> never{};
+};
+
 struct Rule {
   std::string name{};  ///< unique; letters, digits and '-'
   NodeId body = kNone;
@@ -81,6 +87,8 @@ class Ir {
   NodeId rule(RuleId rule);
   RuleId add_rule(std::string_view name);
   void set_body(RuleId rule, NodeId body) { rules_[rule].body = body; }
+  /// Says the same of a node as what it is made of, to languages that can say that something does not occur.
+  void set_guard(NodeId node, Guard guard) { guards_.emplace(node, std::move(guard)); }
   /// Gives a node a name to be printed under where it is worth a rule of its own.
   void suggest(NodeId node, std::string_view name) { names_.emplace(node, name); }
 
@@ -98,6 +106,11 @@ class Ir {
   std::size_t size() const { return nodes_.size(); }
   std::string_view name_of(NodeId node) const;
   static bool is_token(const Node& node) { return node.op == Op::repeat && node.min == 1 && node.max == 1; }
+  /// The node's guard, or null.
+  const Guard* guard_of(NodeId node) const {
+    const auto found = guards_.find(node);
+    return found == guards_.end() ? nullptr : &found->second;
+  }
   /// What the tokens are of, where the node is one.
   NodeId inside_token(NodeId id) const;
   /// Calls `visit(NodeId)` for each node right below, rules' bodies included.
@@ -129,6 +142,7 @@ class Ir {
   std::vector<Rule> rules_;
   std::unordered_map<std::string, NodeId> known_;
   std::unordered_map<NodeId, std::string> names_;
+  std::unordered_map<NodeId, Guard> guards_;
   std::unordered_map<std::string, std::uint32_t> rule_names_;  ///< how often a name was wanted again
   std::unordered_set<std::string> taken_;
 };

@@ -39,6 +39,13 @@ std::string soft(std::string_view marker) {
   return out;
 }
 
+/// What none of the markers occurs in.
+std::string without(const std::vector<std::string>& markers) {
+  std::string any;
+  for (const std::string& marker : markers) any += (any.empty() ? "" : " | ") + soft(marker);
+  return "~(/(?s:.*)/ (" + any + ") /(?s:.*)/)";
+}
+
 class Printer {
  public:
   explicit Printer(const Grammar::Data& data) : data_(data), ir_(data.ir), shared_(data.ir, {&data.root, 1}), borders_(data.ir), json_(engine_schemas(data)) {}
@@ -230,6 +237,7 @@ bool Printer::may_go_on(std::span<const Range> more, std::span<const NodeId> beh
 bool Printer::is_quoted(NodeId id) const {
   const Node& node = ir_.node(id);
   const std::span<const NodeId> children = ir_.children(node);
+  if (const Guard* guard = ir_.guard_of(id)) return is_quoted(guard->any);
   if (Ir::is_token(node)) return is_between_quotes(ir_.inside_token(id));
   return node.op == Op::choice && std::all_of(children.begin(), children.end(), [this](NodeId way) { return is_quoted(way); });
 }
@@ -314,7 +322,9 @@ const Printer::Written& Printer::regular(NodeId id) {
   if (const auto known = written_.find(id); known != written_.end()) return known->second;
   const Node& node = ir_.node(id);
   Written made;
-  if (node.op == Op::literal) {
+  if (const Guard* guard = ir_.guard_of(id)) {
+    made.text = defined(regular(guard->any).text + " & " + without(guard->never), ir_.name_of(id));
+  } else if (node.op == Op::literal) {
     made.text = quoted(ir_.bytes(node));
   } else if (node.op == Op::chars) {
     made.text = class_text(id);
@@ -408,9 +418,10 @@ std::string Printer::text_rule(NodeId id) {
   const std::string plain = names_.take("TEXT");
   std::string terminal = plain;
   std::replace(terminal.begin(), terminal.end(), '-', '_');
-  std::string stops, rule;
-  for (const Stop& stop : ir_.stops(node)) stops += (stops.empty() ? "" : " | ") + soft(stop.literal);
-  definitions_ += terminal + ": /(?s:.*)/" + (stops.empty() ? "" : " & ~(/(?s:.*)/ (" + stops + ") /(?s:.*)/)") + "\n";
+  std::string rule;
+  std::vector<std::string> stops;
+  for (const Stop& stop : ir_.stops(node)) stops.push_back(stop.literal);
+  definitions_ += terminal + ": /(?s:.*)/" + (stops.empty() ? "" : " & " + without(stops)) + "\n";
   if (node.min != 0) rule = terminal;
   for (const Stop& stop : ir_.stops(node)) {
     if (stop.target == kNone) continue;

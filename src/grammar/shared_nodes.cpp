@@ -61,6 +61,7 @@ void SharedNodes::measure(const Ir& ir, NodeId node) {
   }
   facts.size = static_cast<std::uint32_t>(std::min<std::uint64_t>(size, kLargest + 1));
   facts.regular = facts.regular && facts.size <= kLargest;
+  facts.regular = facts.regular || ir.guard_of(node) != nullptr;
   sizes_[node] = facts;
 }
 

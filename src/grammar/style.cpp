@@ -6,7 +6,7 @@
 
 #include "base/format.h"
 #include "base/utf8.h"
-#include "grammar/stop_automaton.h"
+#include "grammar/borders.h"
 #include "value/json.h"
 
 namespace parlance::grammar {
@@ -29,6 +29,12 @@ NodeId spaces(Ir& ir, Style::Space space) {
 }
 
 char32_t first_of(std::string_view text) { return utf8::decode(text.data(), text.data() + text.size()).code_point; }
+
+std::vector<Range> first_letters(const std::vector<std::string>& texts) {
+  std::vector<Range> letters;
+  for (const std::string& text : texts) letters.push_back({first_of(text), first_of(text)});
+  return normalized(std::move(letters));
+}
 
 NodeId hex(Ir& ir, std::string_view digits) {
   std::vector<Range> ranges;
@@ -74,6 +80,7 @@ Style::Style(Ir& ir, Kind kind, Space space, std::string quote, std::vector<std:
       quote_(std::move(quote)),
       never_(std::move(never)),
       escape_(escape),
+      begins_(first_letters(never_)),
       space_(spaces(ir, space)),
       string_(any_string()) {
   ir_.suggest(string_, kind_ == Kind::raw ? "text" : "string");
@@ -81,19 +88,22 @@ Style::Style(Ir& ir, Kind kind, Space space, std::string quote, std::vector<std:
 
 // ---- code points
 
+NodeId Style::escape_of_any() const {
+  const bool in_python = !quote_.empty();  // where "\/" are two characters
+  if (kind_ == Kind::json) return any_escape(ir_, in_python ? "\"\\bfnrt" : "\"\\/bfnrt", true);
+  return any_escape(ir_, "\"'\\nrt", false);
+}
+
 NodeId Style::json_unit(const std::vector<Range>& ranges) const {
-  const std::vector<Range> special{{0, 0x1F}, {'"', '"'}, {'\\', '\\'}};
+  const std::vector<Range> special = merged({{0, 0x1F}, {'"', '"'}, {'\\', '\\'}}, begins_);
   const NodeId plain = ir_.chars(without(ranges, special));
-  if (ranges == normalized(kAnyChar)) {
-    const bool in_python = !quote_.empty();  // where "\/" are two characters
-    return ir_.choice({plain, any_escape(ir_, in_python ? "\"\\bfnrt" : "\"\\/bfnrt", true)});
-  }
+  if (ranges == normalized(kAnyChar)) return ir_.choice({plain, escape_of_any()});
   std::string letters;
   std::vector<NodeId> digits;
   for (const Range& range : intersection(ranges, special)) {
     for (char32_t c = range.first; c <= range.last; ++c) {
       if (const char letter = json_letter(c)) letters += letter;
-      else digits.push_back(ir_.literal(format("{:02x}", static_cast<std::uint32_t>(c))));
+      else if (c < 0x80) digits.push_back(ir_.literal(format("{:02x}", static_cast<std::uint32_t>(c))));
     }
   }
   std::vector<NodeId> ways;
@@ -104,20 +114,27 @@ NodeId Style::json_unit(const std::vector<Range>& ranges) const {
 
 NodeId Style::python_unit(const std::vector<Range>& ranges, char quote) const {
   const auto q = static_cast<char32_t>(quote);
-  std::vector<NodeId> ways{ir_.chars(without(ranges, {{0, 0}, {'\r', '\r'}, {'\\', '\\'}, {q, q}}))};  // some templates escape no line end
+  const std::vector<Range> special = merged(normalized({{0, 0}, {'\r', '\r'}, {'\\', '\\'}, {q, q}}), begins_);  // some templates escape no line end
+  std::vector<NodeId> ways{ir_.chars(without(ranges, special))};
+  if (ranges == normalized(kAnyChar)) {
+    ways.push_back(escape_of_any());
+    return ir_.choice(ways);
+  }
   std::string letters;
   for (const char32_t c : {U'\n', U'\r', U'\\', q}) {
     if (contains(ranges, c)) letters += c == '\n' ? 'n' : c == '\r' ? 'r' : static_cast<char>(c);
   }
-  if (ranges == normalized(kAnyChar)) ways.push_back(any_escape(ir_, "\"'\\nrt", false));
-  else if (!letters.empty()) ways.push_back(ir_.sequence({ir_.literal("\\"), hex(ir_, letters)}));
+  if (!letters.empty()) ways.push_back(ir_.sequence({ir_.literal("\\"), hex(ir_, letters)}));
+  for (const Range& begin : intersection(ranges, begins_)) {
+    for (char32_t c = begin.first; c <= begin.last && c < 0x80; ++c) ways.push_back(ir_.literal(format("\\u{:04x}", static_cast<std::uint32_t>(c))));
+  }
   return ir_.choice(ways);
 }
 
 /// Without escapes: what could begin the end of the string is left out.
 NodeId Style::plain_unit(const std::vector<Range>& ranges) const {
-  std::vector<Range> special{{first_of(quote_), first_of(quote_)}};
-  for (const std::string& text : never_) special.push_back({first_of(text), first_of(text)});
+  std::vector<Range> special = begins_;
+  special.push_back({first_of(quote_), first_of(quote_)});
   if (escape_ == Escape::xml || escape_ == Escape::cdata) special.insert(special.end(), {{'<', '<'}, {'&', '&'}});
   const NodeId plain = ir_.chars(without(ranges, std::move(special)));
   if (escape_ != Escape::xml) return plain;
@@ -160,35 +177,10 @@ NodeId Style::string_of(const std::function<NodeId(const Unit&)>& content) const
   return within("", quote_, 0);
 }
 
-/// A string of JSON that holds none of `never_`, which an escape may spell: a rule for each state of their automaton.
-NodeId Style::guarded_string() const {
-  std::vector<Stop> stops;
-  for (const std::string& text : never_) stops.push_back({text, kNone});
-  const StopAutomaton automaton(stops);
-  const std::vector<Range> special{{0, 0x1F}, {'"', '"'}, {'\\', '\\'}};
-  std::vector<NodeId> states;
-  std::vector<RuleId> rules;
-  for (StopAutomaton::State s = 0; s < automaton.size(); ++s) {
-    rules.push_back(ir_.add_rule("string-rest"));
-    states.push_back(ir_.rule(rules.back()));
-  }
-  const NodeId escape = ir_.sequence({any_escape(ir_, "\"\\/bfnrt", true), states[0]});
-  for (StopAutomaton::State s = 0; s < automaton.size(); ++s) {
-    std::vector<Range> others = special;
-    std::vector<NodeId> ways{ir_.literal("\""), escape};
-    for (const auto& [c, step] : automaton.edges(s)) {
-      others.push_back({c, c});
-      if (step.stop == kNone && c >= 0x20) ways.push_back(ir_.sequence({ir_.chars({{c, c}}), states[step.state]}));
-    }
-    ways.push_back(ir_.sequence({ir_.chars(complement(normalized(std::move(others)))), states[0]}));
-    ir_.set_body(rules[s], ir_.choice(ways));
-  }
-  return ir_.sequence({ir_.literal("\""), states[0]});
-}
-
 NodeId Style::any_string() const {
-  if (kind_ == Kind::json && !never_.empty()) return guarded_string();
   if (kind_ == Kind::json || kind_ == Kind::python) {
+    if (!never_.empty() && kind_ == Kind::json) return guarded_string('"');
+    if (!never_.empty()) return ir_.choice({guarded_string('\''), guarded_string('"')});
     return string_of([this](const Unit& write) { return ir_.repeat(write(kAnyChar), 0, kUnbounded); });
   }
   if (escape_ != Escape::none) return marked_string();
@@ -226,7 +218,7 @@ std::optional<NodeId> Style::constant(std::string_view text) const {
   if (kind_ == Kind::json) {
     std::string json;
     append_json_string(json, text);
-    return ir_.token(ir_.literal(json));
+    return ir_.token(ir_.literal(spelled(std::move(json))));
   }
   bool possible = true;
   const NodeId node = string_of([&](const Unit& write) {

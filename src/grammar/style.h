@@ -42,7 +42,7 @@ class Style {
 
   /// Any string, with its quotes.
   NodeId string() const { return string_; }
-  /// A string of a content that is made of units.
+  /// A string of a content that is made of units. What begins one of `never` is an escape in JSON and Python, and does not occur elsewhere.
   NodeId string_of(const std::function<NodeId(const Unit&)>& content) const;
   /// This string. Nothing where it cannot be written.
   std::optional<NodeId> constant(std::string_view text) const;
@@ -77,9 +77,13 @@ class Style {
   NodeId json_unit(const std::vector<Range>& ranges) const;
   NodeId python_unit(const std::vector<Range>& ranges, char quote) const;
   NodeId plain_unit(const std::vector<Range>& ranges) const;
+  NodeId escape_of_any() const;
   NodeId any_string() const;
   NodeId marked_string() const;
-  NodeId guarded_string() const;
+  // style_guarded.cpp
+  NodeId guarded_string(char quote) const;
+  std::string spelled(std::string json) const;
+  bool holds_never(std::string_view text) const;
   std::optional<NodeId> plain_constant(std::string_view text) const;
   NodeId after_key() const;
   NodeId letters_except(const std::vector<std::string>& names, const Unit& unit) const;
@@ -87,8 +91,9 @@ class Style {
   Ir& ir_;
   Kind kind_;
   std::string quote_;
-  std::vector<std::string> never_;  ///< bare, raw: what must not occur in a string
+  std::vector<std::string> never_;  ///< what must not occur in a string, as it is written
   Escape escape_;
+  std::vector<Range> begins_;  ///< what those of `never_` begin with
   NodeId space_;
   NodeId string_;
   mutable std::unordered_map<std::string, NodeId> known_;

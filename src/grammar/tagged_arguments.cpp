@@ -96,8 +96,10 @@ NodeId ReplyGrammar::tagged_value(const Tagged& to, const Schemas& schemas, cons
     ways.push_back(ir_.sequence({type(kString), compiler.value(raw, schemas, name, kString)}));
   }
   const bool python = tags.style == ArgumentTags::Style::python;
-  const Style& as_python = style(Style::Kind::python, Style::Space::blank);
-  const Style& as_json = style(Style::Kind::json, Style::Space::lines);
+  std::vector<std::string> ends = to.after;
+  ends.push_back(closing);
+  const Style& as_python = style(Style::Kind::python, Style::Space::blank, {}, Style::Escape::none, ends);
+  const Style& as_json = style(Style::Kind::json, Style::Space::lines, {}, Style::Escape::none, ends);
   // A template may print a list as JSON and a truth as Python does: words come in both ways, containers of Python as JSON too.
   const auto written = [&](Types one) {
     const NodeId shown = compiler.value(python ? as_python : as_json, schemas, name, one);

@@ -5,7 +5,9 @@
 
 #include <cstdlib>
 
+#include "conversation/custom_tool.h"
 #include "parlance/json.h"
+#include "value/document.h"
 #include "value/dict.h"
 #include "value/string.h"
 
@@ -219,9 +221,12 @@ Result<ReplyTools> ReplyTools::from_json(std::string_view tools, std::string_vie
   Document& document = data->document;
   if (auto parsed = document.parse(tools, name); !parsed) return parsed.error();
   if (!document.root().is_sequence()) return reply::no_list_of_tools(name);
+  const Limits limits;
+  Runtime rt(document.storage().arena(), limits);
   for (const Value item : items(document.root())) {
     const Value* function = member(item, "function");
-    const Value tool = function != nullptr && function->is(Kind::dict) ? *function : item;
+    const Value custom = function_of_custom(rt, item);
+    const Value tool = custom.is(Kind::dict) ? custom : function != nullptr && function->is(Kind::dict) ? *function : item;
     const Value* called = member(tool, "name");
     if (called == nullptr || !called->is_string()) continue;
     const Value* parameters = member(tool, "parameters");

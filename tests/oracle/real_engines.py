@@ -1,5 +1,5 @@
 """Grammars in the engines that read them, with real tokenizers: real_engines.py PARLANCE GRAMMAR_DUMP [--samples N] [--walks N]
-[--one-choice] [--only TOKENIZER] [--engines lark,gbnf,structural-tag] [--formats FOLDER...] [--list]
+[--seed N] [--one-choice] [--only TOKENIZER] [--engines lark,gbnf,structural-tag] [--formats FOLDER...] [--list]
 
 For each tokenizer, with the format that its own template shows (real_tokenizers.py says which have none), and each tool choice:
 
@@ -148,7 +148,7 @@ class Run:
     def __init__(self, options):
         self.options = options
         self.dump = Dump(options.dump)
-        self.source = random.Random(20260314)
+        self.source = random.Random(options.seed)
         self.faults = []
         self.known = []
         self.total_walks = self.total_bad = self.number = 0
@@ -222,7 +222,9 @@ class Run:
 
     def walks(self, where, vocabulary, engine, grammar, walker, base, count):
         texts = []
-        for _ in range(self.options.walks):
+        for _ in range(3 * self.options.walks):  # a few do not come to their end
+            if len(texts) == self.options.walks:
+                break
             ids = walker.walk(engine.matcher(grammar))
             if ids is None:
                 count[3] += 1
@@ -251,7 +253,8 @@ def main():
     arguments.add_argument("parlance")
     arguments.add_argument("dump")
     arguments.add_argument("--samples", type=int, default=10)
-    arguments.add_argument("--walks", type=int, default=4)
+    arguments.add_argument("--walks", type=int, default=4, help="strings from each engine's masks, for each tool choice")
+    arguments.add_argument("--seed", type=int, default=20260314)
     arguments.add_argument("--one-choice", action="store_true", help="of the tool choices, each format's next")
     arguments.add_argument("--only", default="")
     arguments.add_argument("--tokenizers", type=int, default=0, help="the first so many of them")

@@ -307,6 +307,59 @@ TEST(GrammarTest, ControlTokensStandForThemselvesInLark) {
   EXPECT_NE(make_grammar(format, options)->to_text(GrammarSyntax::lark).find("<[5]>"), std::string::npos);
 }
 
+TEST(GrammarTest, CustomToolsTakeOneText) {
+  GrammarOptions options;
+  options.tools = R"([{"type": "custom", "custom": {"name": "run", "format": {"type": "grammar", "grammar": {"syntax": "regex", "definition": "a|b+"}}}},
+      {"type": "custom", "name": "say"}, {"type": "custom", "name": "calc", "format": {"type": "grammar", "syntax": "lark", "definition": "start: X"}}])";
+  const ReplyFormat format = *ReplyFormat::from_json(find_format("terminal-agent")->reply);
+  const Result<Grammar> grammar = make_grammar(format, options);
+  ASSERT_TRUE(grammar.has_value()) << grammar.error().message();
+  const auto call = [](std::string_view name, std::string_view input) {
+    return "<tool_call>\n{\"name\": \"" + std::string(name) + "\", \"arguments\": {\"input\": \"" + std::string(input) + "\"}}\n</tool_call>";
+  };
+  EXPECT_TRUE(grammar->accepts(call("run", "bbb")));
+  EXPECT_TRUE(grammar->accepts(call("run", "a")));
+  EXPECT_FALSE(grammar->accepts(call("run", "ab")));
+  EXPECT_TRUE(grammar->accepts(call("say", "any \\n text")));
+  EXPECT_TRUE(grammar->accepts(call("calc", "Y")));
+  ASSERT_EQ(grammar->notes().size(), 1u);
+  EXPECT_EQ(grammar->notes()[0].path + ": " + grammar->notes()[0].why, "[2]: its grammar, which is no regular expression, is not held to: any text");
+}
+
+/// A reader ends a value in tags where it closes, in a string of JSON too: escapes spell what looks so.
+TEST(GrammarTest, JsonInTagsHoldsNoClosers) {
+  ReplyFormat format;
+  format = *ReplyFormat::from_json(R"({"calls": [{"call": ["<tool_call>", {"name": true}, "\n",
+      {"arguments": {"tags": {"open": "<key>", "key_close": "</key><value>", "close": "</value>"}}}, "</tool_call>"]}]})");
+  GrammarOptions options;
+  options.tools = R"([{"name": "f", "parameters": {"properties": {"tags": {"type": "array", "items": {"type": "string", "maxLength": 40}},
+      "any": {"type": "object", "additionalProperties": {"type": "string"}}, "one": {"type": "array", "items": {"enum": ["a</value>b", "<i>"]}}}}}])";
+  const Result<Grammar> grammar = make_grammar(format, options);
+  ASSERT_TRUE(grammar.has_value());
+  const auto call = [](std::string_view key, std::string_view value) {
+    return "<tool_call>f\n<key>" + std::string(key) + "</key><value>" + std::string(value) + "</value></tool_call>";
+  };
+  struct Row {
+    std::string_view key, value;
+    bool accepted;
+  };
+  const Row rows[] = {
+      {"tags", R"(["a"])", true},
+      {"tags", R"(["\u003c/value>"])", true},
+      {"tags", R"(["</value>"])", false},
+      {"tags", R"(["</tool_call>"])", false},
+      {"any", R"({"k": "1 < 2 </values"})", true},
+      {"any", R"({"k": "<\/value>"})", true},
+      {"any", R"({"k": "</value>"})", false},
+      {"any", R"({"</value>": ""})", false},
+      {"any", R"({"k": "</tool_call>"})", false},
+      {"one", R"(["<i>"])", true},
+      {"one", R"(["a\u003c/value>b"])", true},
+      {"one", R"(["a</value>b"])", false},
+  };
+  for (const Row& row : rows) EXPECT_EQ(grammar->accepts(call(row.key, row.value)), row.accepted) << row.value;
+}
+
 TEST(GrammarTest, EnginesReadPlainSchemasAndNoOthers) {
   struct Row {
     std::string_view schema, handed;  ///< "": the grammar is written out

@@ -46,6 +46,20 @@ const Row kRows[] = {
      R"({"messages": [], "tools": [{"type": "function", "name": "f", "parameters": {}}, {"function": {}}, 3]})",
      R"({"messages":[],"tools":[{"type":"function","function":{"name":"f","parameters":{}}},{"function":{}},3]})",
      {"tools[0]: wrapped as a function (wrap-tools)"}},
+    {"custom-tools",
+     R"({"messages": [], "tools": [{"type": "custom", "custom": {"name": "f", "description": "d", "format": {"type": "text"}}},
+        {"type": "custom", "name": "g", "format": {"type": "grammar", "syntax": "regex", "definition": "a|b"}},
+        {"type": "custom", "custom": {"name": "h", "format": {"type": "grammar", "grammar": {"syntax": "lark", "definition": "start: X"}}}}]})",
+     R"({"messages":[],"tools":[)"
+     R"({"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}},)"
+     R"({"type":"function","function":{"name":"g","parameters":{"type":"object","properties":{"input":{"type":"string","pattern":"^(?:a|b)$"}},"required":["input"]}}},)"
+     R"({"type":"function","function":{"name":"h","parameters":{"type":"object","properties":{"input":{"type":"string","description":"By this grammar:\nstart: X"}},"required":["input"]}}}]})",
+     {"tools[0]: a function with the string `input` (custom-tools)", "tools[1]: a function with the string `input` (custom-tools)",
+      "tools[2]: a function with the string `input` (custom-tools)"}},
+    {"custom-calls",
+     IN_MESSAGE(", \"content\": \"\", \"tool_calls\": [{\"id\": \"1\", \"type\": \"custom\", \"custom\": {\"name\": \"f\", \"input\": \"1 < 2\"}}]"),
+     OUT_MESSAGE(",\"content\":\"\",\"tool_calls\":[{\"id\":\"1\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":{\"input\":\"1 < 2\"}}}]"),
+     {"messages[0].tool_calls[0]: a call with the string `input` (custom-calls)"}},
     {"wrap-calls",
      IN_MESSAGE(", \"content\": \"\", \"tool_calls\": [{\"id\": \"1\", \"name\": \"f\", "
                 "\"arguments\": {}}]"),

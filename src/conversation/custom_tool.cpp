@@ -1,0 +1,66 @@
+// Custom tools as functions of one text. Begin reading at function_of_custom.
+#include "conversation/custom_tool.h"
+
+#include <string>
+
+#include "conversation/edit.h"
+#include "value/dict.h"
+#include "value/string.h"
+
+namespace parlance {
+namespace {
+
+/// The dict with "syntax" and "definition"; undefined where any text is taken.
+Value grammar_in(Value custom) {
+  const Value format = member_value(custom, "format");
+  if (!format.is(Kind::dict) || !is_text(member(format, "type"), "grammar")) return {};
+  const Value inner = member_value(format, "grammar");
+  return inner.is(Kind::dict) ? inner : format;
+}
+
+/// The schema of the text.
+Value input_schema(Runtime& rt, Value custom) {
+  DictBuilder schema(rt, 2);
+  schema.set("type", Value::view("string"));
+  const Value grammar = grammar_in(custom);
+  const Value definition = member_value(grammar, "definition");
+  if (!definition.is_string()) return schema.finish();
+  const bool regex = is_text(member(grammar, "syntax"), "regex");
+  const std::string said(leaf_text(definition));
+  StringBuilder text(rt);
+  text.append_derived(regex ? "^(?:" + said + ")$" : "By this grammar:\n" + said, definition);
+  schema.set(regex ? "pattern" : "description", text.finish());
+  return with_origin(schema.finish(), grammar.dict->origin);
+}
+
+}  // namespace
+
+Value inside_custom(Value tool) {
+  if (!tool.is(Kind::dict) || !is_text(member(tool, "type"), "custom")) return {};
+  const Value inner = member_value(tool, "custom");
+  return inner.is(Kind::dict) ? inner : tool;
+}
+
+Value function_of_custom(Runtime& rt, Value tool) {
+  const Value custom = inside_custom(tool);
+  if (!custom.is(Kind::dict)) return {};
+  DictBuilder properties(rt, 1), parameters(rt, 3), function(rt, 3);
+  properties.set(kCustomInput, input_schema(rt, custom));
+  ListBuilder required(rt, 1);
+  required.append(Value::view(kCustomInput));
+  parameters.set("type", Value::view("object"));
+  parameters.set("properties", properties.finish());
+  parameters.set("required", required.finish());
+  for (const std::string_view key : {"name", "description"}) {
+    if (const Value* value = member(custom, key)) function.set(key, *value);
+  }
+  function.set("parameters", parameters.finish());
+  return with_origin(function.finish(), custom.dict->origin);
+}
+
+std::string_view grammar_syntax_of_custom(Value tool) {
+  const Value syntax = member_value(grammar_in(inside_custom(tool)), "syntax");
+  return syntax.is_string() ? leaf_text(syntax) : std::string_view();
+}
+
+}  // namespace parlance
