@@ -37,6 +37,7 @@ struct Outline {
   bool reasons = false;      ///< there may be reasoning in front
   std::string reasoning_begin{};  ///< "" where the prompt has begun it
   std::string reasoning_end{};
+  bool calls_end_reasoning = false;  ///< a call may stand in reasoning, and end it
   NodeId before_reasoning = 1;  ///< white space; 1 is the empty node
   NodeId before_calls = 1;      ///< behind reasoning
   NodeId calls_lead = 1;        ///< before the first of them

@@ -119,7 +119,8 @@ std::string all_tags(const Grammar::Data& data) {
   return "[" + out + "]";
 }
 
-std::string answer_of(const Grammar::Data& data) {
+/// Calls, and text before them unless a call has to be there.
+std::string answer_of(const Grammar::Data& data, bool must_call) {
   const Outline& outline = data.outline;
   std::vector<std::string> excludes, triggers;
   for (const Outline::Calls& calls : outline.calls) triggers.push_back(calls.trigger);
@@ -129,14 +130,14 @@ std::string answer_of(const Grammar::Data& data) {
     if (!triggers_too) excludes.push_back(text);
   }
   if (triggers.empty()) return format(R"({{"type": "any_text", "excludes": {}}})", list_of(outline.not_in_text));
-  if (outline.must_call && outline.calls.size() == 1) {
+  if (must_call && outline.calls.size() == 1) {
     const Outline::Calls& calls = outline.calls[0];
     const std::string tags = all_tags(data);
     return calls.grouped ? tags.substr(1, tags.size() - 2) : separated(data, calls);
   }
   const bool once = !data.parallel || (outline.calls.size() == 1 && outline.calls[0].grouped && !outline.text_behind);
   return format(R"({{"type": "triggered_tags", "triggers": {}, "tags": {}, "at_least_one": {}, "stop_after_first": {}, "excludes": {}}})",
-                     list_of(triggers), all_tags(data), flag(outline.must_call), flag(once), list_of(excludes));
+                     list_of(triggers), all_tags(data), flag(must_call), flag(once), list_of(excludes));
 }
 
 /// What follows each other; white space that may be there is a grammar of its own.
@@ -171,6 +172,23 @@ std::string reasoning_of(const Grammar::Data& data) {
   return optional ? format(R"({{"type": "optional", "content": {}}})", reasoning.print()) : reasoning.print();
 }
 
+std::string constant(std::string_view text) { return format(R"({{"type": "const_string", "value": {}}})", quoted(text)); }
+
+/// Reasoning that nothing closes but the calls in it.
+std::string reasoning_with_calls(const Grammar::Data& data) {
+  const Outline& outline = data.outline;
+  Sequence all(data.ir);
+  all.add_blank({outline.before_reasoning});
+  if (!outline.reasoning_begin.empty()) all.add(constant(outline.reasoning_begin));
+  std::vector<std::string> never = outline.not_in_reasoning;
+  never.push_back(outline.reasoning_end);
+  for (const Outline::Calls& calls : outline.calls) never.push_back(calls.trigger);
+  all.add(format(R"({{"type": "any_text", "excludes": {}}})", list_of(never)));
+  all.add(answer_of(data, true));
+  if (!outline.text_behind) all.add_blank({outline.behind_calls});
+  return all.print();
+}
+
 std::string format_of(const Grammar::Data& data) {
   const Outline& outline = data.outline;
   if (!outline.is_tagged) {
@@ -180,12 +198,13 @@ std::string format_of(const Grammar::Data& data) {
     return format(R"({{"type": "json_schema", "json_schema": {}}})", schema->second);
   }
   Sequence all(data.ir);
-  if (!outline.prefix.empty()) all.add(format(R"({{"type": "const_string", "value": {}}})", quoted(outline.prefix)));
+  if (!outline.prefix.empty()) all.add(constant(outline.prefix));
   if (outline.prefix.empty() && outline.reasons) all.add(reasoning_of(data));
   if (outline.must_call) all.add_blank({outline.before_calls, outline.calls_lead});  // else text is free there
-  all.add(answer_of(data));
+  all.add(answer_of(data, outline.must_call));
   if (!outline.calls.empty() && !outline.text_behind) all.add_blank({outline.behind_calls});
-  return all.print();
+  if (!outline.calls_end_reasoning) return all.print();
+  return format(R"({{"type": "or", "elements": [{}, {}]}})", all.print(), reasoning_with_calls(data));
 }
 
 }  // namespace

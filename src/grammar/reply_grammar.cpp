@@ -93,35 +93,6 @@ NodeId ReplyGrammar::free_text(const std::vector<Stop>& openings, bool may_end) 
   return node;
 }
 
-/// Content that does not begin as an initial call does. What may begin a marker cannot be its first character either.
-NodeId ReplyGrammar::text_not_initial() {
-  const NodeId text = free_text(openings(most_calls()), true);
-  const std::vector<Range> blanks{{'\t', '\n'}, {'\r', '\r'}, {' ', ' '}};
-  std::vector<Range> first = blanks;
-  const auto exclude = [&](std::string_view bytes) {
-    if (bytes.empty()) return;
-    const char32_t c = utf8::decode(bytes.data(), bytes.data() + bytes.size()).code_point;
-    first.push_back({c, c});
-  };
-  for (const Stop& stop : forbidden(false)) exclude(stop.literal);
-  bool any = false;
-  for (const CallForm& form : format_.calls) {
-    if (!form.initial) continue;
-    any = true;
-    if (!opening(form).empty()) exclude(opening(form));
-    if (form.layout == CallLayout::list && !form.open.exists()) exclude("[");
-    const CallPart& part = form.call[0];
-    if (part.kind == CallPart::Kind::object) exclude("{");
-    if (part.kind == CallPart::Kind::literal) exclude(part.literal.texts[0]);
-    for (const Tool& tool : data_.tools) {
-      if (part.kind == CallPart::Kind::name) exclude(tool.name);
-    }
-  }
-  if (!any) return text;
-  const NodeId begin = ir_.sequence({ir_.repeat(ir_.chars(blanks), 0, kUnbounded), ir_.chars(complement(normalized(first)))});
-  return ir_.optional(ir_.sequence({begin, text}));
-}
-
 /// Content in markers of its own.
 NodeId ReplyGrammar::content() {
   if (has_response()) return ir_.sequence({response(), closing_of_content()});
@@ -130,6 +101,11 @@ NodeId ReplyGrammar::content() {
   const NodeId behind = beginning_of(ir_, format_.content_close.after);
   stops.push_back({format_.content_close.texts[0], behind});
   return free_text(stops, false);
+}
+
+/// Content behind what opens it, which a token that ends the reply may end in place of its close, or a call.
+NodeId ReplyGrammar::unclosed_content() {
+  return format_.last.empty() || has_response() ? ir_.never() : free_text(openings(most_calls()), true);
 }
 
 /// What closes content, if something does.
@@ -173,7 +149,8 @@ NodeId ReplyGrammar::answer(Region region) {
   const ReplyMarker& open = format_.content_open;
   const NodeId marked = ir_.sequence({ending_of(ir_, open.before), ir_.literal(open.texts[0]), content()});
   if (!format_.content_close.exists()) return ir_.choice({marked, called});
-  return ir_.choice({ir_.sequence({marked, ir_.choice({ir_.empty(), called})}), called});
+  const NodeId unclosed = ir_.sequence({ending_of(ir_, open.before), ir_.literal(open.texts[0]), unclosed_content()});
+  return ir_.choice({ir_.sequence({marked, ir_.choice({ir_.empty(), called})}), unclosed, called});
 }
 
 /// Up to its close; `opened` by the prompt already.
@@ -193,19 +170,23 @@ NodeId ReplyGrammar::reasoning(NodeId behind, bool opened) {
     data_.outline.before_calls = beginning_of(ir_, close.after);
     return ir_.sequence({ir_.literal(close.texts[0]), end});
   }
-  std::vector<Stop> stops = forbidden(true);
-  stops.insert(stops.begin(), {close.texts[0], ir_.empty()});
+  std::vector<Stop> stops{{close.texts[0], end}};
   for (std::size_t i = 1; i < close.texts.size(); ++i) stops.push_back({close.texts[i], kNone});
+  if (format_.calls_end_reasoning && calls_allowed()) {
+    for (Stop& call : openings(most_calls())) stops.push_back(std::move(call));
+    data_.outline.calls_end_reasoning = true;
+  }
+  for (Stop& other : forbidden(true)) stops.push_back(std::move(other));
   const NodeId text = ir_.text(std::move(stops), false);
   ir_.suggest(text, "reasoning");
-  const NodeId whole = opened ? text : ir_.sequence({ending_of(ir_, open.before), ir_.literal(open.texts[0]), text});  // what follows it is text
+  const NodeId whole = opened ? text : ir_.sequence({ending_of(ir_, open.before), ir_.literal(open.texts[0]), text});
   data_.outline.reasons = true;
   data_.outline.reasoning_begin = opened ? "" : open.texts[0];
   data_.outline.reasoning_end = close.texts[0];
   data_.outline.before_reasoning = opened ? ir_.empty() : ending_of(ir_, open.before);
   data_.outline.before_calls = beginning_of(ir_, close.after);
   for (const Stop& stop : forbidden(true)) data_.outline.not_in_reasoning.push_back(stop.literal);
-  return ir_.sequence({whole, end});
+  return whole;
 }
 
 /// The texts that close the calls of a section or a list: as it was taught, and with less white space before it.

@@ -41,13 +41,16 @@ class ReplyGrammar {
   NodeId json_response();
   NodeId pattern_response();
   NodeId choice_response();
+  // initial_text.cpp
+  NodeId text_not_initial();
+  std::vector<std::string> initial_openings() const;
   // reply_grammar.cpp
   NodeId answer(Region region);
   NodeId content();
   NodeId closing_of_content();
   NodeId behind_no_content(NodeId called);
   NodeId free_text(const std::vector<Stop>& openings, bool may_end);
-  NodeId text_not_initial();
+  NodeId unclosed_content();
   NodeId reasoning(NodeId behind, bool opened);
   NodeId before_end();
   void group_tools();

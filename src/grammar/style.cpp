@@ -13,6 +13,7 @@ namespace parlance::grammar {
 namespace {
 
 constexpr std::uint32_t kIndent = 32;
+constexpr std::string_view kPythonLetters = "\"'\\nrt";  ///< of its escapes
 
 std::vector<Range> without(const std::vector<Range>& ranges, std::vector<Range> left_out) {
   return intersection(ranges, complement(normalized(std::move(left_out))));
@@ -53,9 +54,9 @@ NodeId unicode_digits(Ir& ir, bool pairs) {
   return ir.choice({ir.sequence({hex(ir, "0123456789abcefABCEF"), ir.repeat(any, 3, 3)}), ir.sequence({d, behind_d})});
 }
 
-/// Any escape: one of the letters, or digits behind "u".
-NodeId any_escape(Ir& ir, std::string_view letters, bool pairs) {
-  return ir.sequence({ir.literal("\\"), ir.choice({hex(ir, letters), ir.sequence({ir.literal("u"), unicode_digits(ir, pairs)})})});
+/// Any escape: what may stand behind a backslash by itself, or digits behind "u".
+NodeId any_escape(Ir& ir, NodeId letters, bool pairs) {
+  return ir.sequence({ir.literal("\\"), ir.choice({letters, ir.sequence({ir.literal("u"), unicode_digits(ir, pairs)})})});
 }
 
 /// The letter of a character's escape in JSON; 0: it is written in digits.
@@ -90,8 +91,17 @@ Style::Style(Ir& ir, Kind kind, Space space, std::string quote, std::vector<std:
 
 NodeId Style::escape_of_any() const {
   const bool in_python = !quote_.empty();  // where "\/" are two characters
-  if (kind_ == Kind::json) return any_escape(ir_, in_python ? "\"\\bfnrt" : "\"\\/bfnrt", true);
-  return any_escape(ir_, "\"'\\nrt", false);
+  if (kind_ == Kind::json) return any_escape(ir_, hex(ir_, in_python ? "\"\\bfnrt" : "\"\\/bfnrt"), true);
+  return any_escape(ir_, hex(ir_, kPythonLetters), false);
+}
+
+/// Some templates escape nothing: what begins no escape of Python's is a backslash and what follows it, which are two characters.
+NodeId Style::stray_backslash() const {
+  if (kind_ != Kind::python) return ir_.never();
+  std::vector<Range> others = begins_;
+  others.insert(others.end(), {{0, '\r'}, {'0', '9'}, {'N', 'N'}, {'U', 'U'}, {'u', 'u'}, {'x', 'x'}});
+  for (const char letter : kPythonLetters) others.push_back({static_cast<char32_t>(letter), static_cast<char32_t>(letter)});
+  return ir_.sequence({ir_.literal("\\"), ir_.chars(complement(normalized(std::move(others))))});
 }
 
 NodeId Style::json_unit(const std::vector<Range>& ranges) const {
@@ -178,11 +188,12 @@ NodeId Style::string_of(const std::function<NodeId(const Unit&)>& content) const
 }
 
 NodeId Style::any_string() const {
-  if (kind_ == Kind::json || kind_ == Kind::python) {
-    if (!never_.empty() && kind_ == Kind::json) return guarded_string('"');
-    if (!never_.empty()) return ir_.choice({guarded_string('\''), guarded_string('"')});
+  if (kind_ == Kind::json) {
+    if (!never_.empty()) return guarded_string('"');
     return string_of([this](const Unit& write) { return ir_.repeat(write(kAnyChar), 0, kUnbounded); });
   }
+  if (kind_ == Kind::python && !never_.empty()) return ir_.choice({guarded_string('\''), guarded_string('"')});
+  if (kind_ == Kind::python) return ir_.token(ir_.choice({python_string('\''), python_string('"')}));
   if (escape_ != Escape::none) return marked_string();
   std::vector<Stop> stops{{quote_, ir_.empty()}};
   for (const std::string& text : never_) stops.push_back({text, kNone});
@@ -190,13 +201,36 @@ NodeId Style::any_string() const {
   return kind_ == Kind::bare ? ir_.sequence({ir_.literal(quote_), content}) : content;
 }
 
+/// Where a template escapes nothing, an apostrophe stands between letters (it's), and a reader takes it for one.
+NodeId Style::python_string(char quote) const {
+  const NodeId end = ir_.literal({&quote, 1});
+  const NodeId one = ir_.choice({unit(kAnyChar, quote), stray_backslash()});
+  const std::vector<Range> letters{{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}, prefixes{{'R', 'R'}, {'U', 'U'}, {'r', 'r'}, {'u', 'u'}};
+  const NodeId letter = ir_.choice({ir_.chars(without(letters, prefixes)), ir_.sequence({ir_.chars(prefixes), ir_.chars(letters)})});
+  const NodeId further = quote == '\'' ? ir_.choice({one, ir_.sequence({end, letter})}) : one;
+  return ir_.sequence({end, ir_.optional(ir_.sequence({one, ir_.repeat(further, 0, kUnbounded)})), end});
+}
+
 /// Text with entities, or in a section of character data.
 NodeId Style::marked_string() const {
+  if (escape_ == Escape::avoid) return string_before_tags();
   const NodeId plain = string_of([this](const Unit& write) { return ir_.repeat(write(kAnyChar), 0, kUnbounded); });
   if (escape_ != Escape::cdata) return plain;
   std::vector<Stop> stops{{"]]>", ir_.empty()}};
   for (const std::string& text : never_) stops.push_back({text, kNone});
   return ir_.choice({plain, ir_.sequence({ir_.literal("<![CDATA["), ir_.text(std::move(stops), false), ir_.literal(quote_)})});
+}
+
+/// Text that does not begin as a tag does. What all closing tags begin with is one of `never_`: there it ends.
+NodeId Style::string_before_tags() const {
+  std::vector<Stop> stops;
+  for (const std::string& text : never_) {
+    stops.push_back({text, quote_.starts_with(text) ? ir_.literal(quote_.substr(text.size())) : kNone});
+  }
+  const std::vector<Range> blanks{{'\t', '\n'}, {'\r', '\r'}, {' ', ' '}};
+  const NodeId first = ir_.chars(without(complement(blanks), begins_));
+  const NodeId rest = ir_.choice({ir_.literal(quote_), ir_.sequence({first, ir_.text(std::move(stops), false)})});
+  return ir_.sequence({ir_.repeat(ir_.chars(blanks), 0, kUnbounded), rest});
 }
 
 std::optional<NodeId> Style::plain_constant(std::string_view text) const {
@@ -206,7 +240,8 @@ std::optional<NodeId> Style::plain_constant(std::string_view text) const {
   const bool marks = escape_ == Escape::cdata && text.find_first_of("<&") != std::string_view::npos;
   if (marks && text.find("]]>") != std::string_view::npos) return std::nullopt;
   if (marks) return ir_.literal("<![CDATA[" + std::string(text) + "]]>" + quote_);
-  if (escape_ == Escape::avoid && text.find(quote_[0]) != std::string_view::npos) return std::nullopt;
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (escape_ == Escape::avoid && begin != text.npos && contains(begins_, first_of(text.substr(begin)))) return std::nullopt;
   // the quote must not occur before its place, across the border neither
   if ((std::string(text) + quote_).find(quote_) != text.size()) return std::nullopt;
   return ir_.literal((kind_ == Kind::bare ? quote_ : "") + std::string(text) + quote_);

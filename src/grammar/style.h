@@ -32,7 +32,7 @@ class Style {
     none,
     xml,
     cdata,
-    avoid,  ///< not at all: what the end begins with does not occur
+    avoid,  ///< not at all: a text does not begin as a tag does
   };
 
   Style(Ir& ir, Kind kind, Space space, std::string quote = {}, std::vector<std::string> never = {},
@@ -78,8 +78,11 @@ class Style {
   NodeId python_unit(const std::vector<Range>& ranges, char quote) const;
   NodeId plain_unit(const std::vector<Range>& ranges) const;
   NodeId escape_of_any() const;
+  NodeId stray_backslash() const;
   NodeId any_string() const;
+  NodeId python_string(char quote) const;
   NodeId marked_string() const;
+  NodeId string_before_tags() const;
   // style_guarded.cpp
   NodeId guarded_string(char quote) const;
   std::string spelled(std::string json) const;

@@ -24,10 +24,10 @@ NodeId Style::guarded_string(char quote) const {
     states.push_back(ir_.rule(rules.back()));
   }
   const NodeId end = ir_.literal({&quote, 1});
-  const NodeId escape = ir_.sequence({escape_of_any(), states[0]});
+  const NodeId escape = ir_.choice({escape_of_any(), stray_backslash()});
   for (StopAutomaton::State s = 0; s < automaton.size(); ++s) {
     std::vector<Range> others = special;
-    std::vector<NodeId> ways{end, escape};
+    std::vector<NodeId> ways{end, ir_.sequence({escape, states[0]})};
     for (const auto& [c, step] : automaton.edges(s)) {
       others.push_back({c, c});
       if (step.stop == kNone && !contains(special, c)) ways.push_back(ir_.sequence({ir_.chars({{c, c}}), states[step.state]}));
@@ -35,7 +35,7 @@ NodeId Style::guarded_string(char quote) const {
     ways.push_back(ir_.sequence({ir_.chars(complement(normalized(std::move(others)))), states[0]}));
     ir_.set_body(rules[s], ir_.choice(ways));
   }
-  const NodeId any_unit = ir_.choice({ir_.chars(complement(special)), escape_of_any()});
+  const NodeId any_unit = ir_.choice({ir_.chars(complement(special)), escape});
   const NodeId whole = ir_.token(ir_.sequence({end, states[0]}));
   ir_.set_guard(whole, {ir_.token(ir_.sequence({end, ir_.repeat(any_unit, 0, kUnbounded), end})), never_});
   return whole;

@@ -89,7 +89,9 @@ NodeId ReplyGrammar::tagged_value(const Tagged& to, const Schemas& schemas, cons
   };
   if ((types & kString) != 0) {
     std::vector<std::string> never = to.after;  // a value without its end ends there
+    if (!tags.item.empty()) never.push_back(tags.close.texts[0]);
     for (const std::string& text : tags.open.texts) {
+      if (!tags.item.empty()) break;  // a tag inside of a text is text
       for (std::string& variant : soft_variants(text)) never.push_back(std::move(variant));
     }
     const Style& raw = style(Style::Kind::raw, Style::Space::none, closing, escape_of(tags), never);

@@ -7,6 +7,7 @@
 #include "probe/calls.h"
 #include "probe/convention.h"
 #include "probe/generate.h"
+#include "probe/grammar_law.h"
 #include "probe/held.h"
 #include "probe/read_back.h"
 #include "probe/stretch.h"
@@ -158,6 +159,11 @@ LawResult try_prompt_ends(const Trials& trials) {
   });
 }
 
+LawResult try_grammar(const Trials& trials) {
+  GrammarLaw law(trials.turn, trials.derived);
+  return try_each(trials, [&](const Trial& trial) { return law.fault(trial.scene, trial.body); });
+}
+
 struct Law {
   LawInfo info;
   Try run;
@@ -168,6 +174,7 @@ constexpr Law kLaws[] = {
     {{"conservation", "every byte of a reply is in exactly one event"}, try_conservation},
     {{"truncation", "a reply that is cut off has no call that is complete and would not be so in the end"}, try_truncation},
     {{"prompt-ends", "a reply goes on from whatever prompts leave open, under each setting of thinking"}, try_prompt_ends},
+    {{"grammar", "the grammar of a reply allows what the template writes"}, try_grammar},
     {{"masks", "generation tags hold what the assistant said, and nothing that somebody else said"}, try_masks},
 };
 

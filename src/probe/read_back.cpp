@@ -110,6 +110,7 @@ ReadBack::Difference ReadBack::compare(const Scene& scene, std::string_view body
   if (!scene.reasoning.empty() && !reasoning) found.lost.push_back("the template drops reasoning");
   if (content && message.content.empty() && trimmed(message.reasoning) == trimmed(*scene.content)) {
     found.lost.push_back("the template puts an answer inside reasoning");
+    found.answer_in_reasoning = true;
     return found;
   }
   expect(found.wrong, "content", trimmed(message.content), content ? trimmed(*scene.content) : "");

@@ -26,6 +26,7 @@ class ReadBack {
   struct Difference {
     std::vector<std::string> wrong;
     std::vector<std::string> lost;
+    bool answer_in_reasoning = false;  ///< where the template puts it; one of `lost`
   };
   Difference compare(const Scene& scene, std::string_view body, bool ids_shown) const;
 
