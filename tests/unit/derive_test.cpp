@@ -341,5 +341,36 @@ TEST(Check, AWrongFormatBreaksALaw) {
   EXPECT_EQ(report->laws.front().outcome, LawResult::Outcome::broken);
 }
 
+LawResult law_of(const CheckReport& report, std::string_view name) {
+  for (const LawResult& law : report.laws) {
+    if (law.law == name) return law;
+  }
+  return {};
+}
+
+/// A reader forgives what stands between calls, so that only the grammar shows that the format does not know it.
+TEST(Check, AGrammarThatRefusesWhatTheTemplateWritesBreaksALaw) {
+  const Template written = compile(
+      "{% for m in messages %}{% if m.role == 'assistant' %}<s>assistant\n{{ m.content }}{% for c in m.tool_calls or [] %}"
+      "{% if not loop.first %}\n\n{% endif %}<call>{{ {'name': c.function.name, 'arguments': c.function.arguments} | tojson }}</call>{% endfor %}<e>"
+      "{% else %}<s>{{ m.role }}\n{{ m.content }}<e>{% endif %}{% endfor %}{% if add_generation_prompt %}<s>assistant\n{% endif %}");
+  constexpr std::string_view kCall = R"("call": ["<call>", {"object": {"name": "name", "arguments": "arguments"}}, "</call>"])";
+  for (const bool right : {true, false}) {
+    CheckOptions options;
+    options.count = 60;
+    const std::string separator = right ? R"(, "separator": "\n\n")" : "";
+    const auto format = ReplyFormat::from_json(R"({"prompt": "<s>assistant\n", "calls": [{)" + std::string(kCall) + separator + R"(}], "end": ["<e>"]})");
+    ASSERT_TRUE(format);
+    options.derive.format = *format;
+    const Result<CheckReport> report = check(written, options);
+    ASSERT_TRUE(report);
+    EXPECT_EQ(law_of(*report, "read-back").outcome, LawResult::Outcome::holds) << law_of(*report, "read-back").example;
+    EXPECT_EQ(law_of(*report, "grammar").outcome, right ? LawResult::Outcome::holds : LawResult::Outcome::broken) << law_of(*report, "grammar").example;
+    if (!right) {
+      EXPECT_NE(law_of(*report, "grammar").example.find("the grammar of any number of calls refuses it"), std::string::npos);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace parlance
