@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "grammar/reply_grammar.h"
+#include "reply/text_codec.h"
 #include "value/json.h"
 
 namespace parlance::grammar {
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kMostCounted = 64;  ///< calls
 
-bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
+using reply::is_blank;
 
 std::string json_string(std::string_view text) {
   std::string out;
@@ -58,11 +59,22 @@ std::string ReplyGrammar::gap(const CallForm& form) {
   return text;
 }
 
-/// The same; white space may also be missing.
-NodeId ReplyGrammar::between(const CallForm& form) {
+/// The same; white space may also be missing. Of a list, a comma in any case.
+NodeId ReplyGrammar::gap_between(const CallForm& form) {
+  if (form.layout == CallLayout::list) {
+    const NodeId comma = style(Style::Kind::json, Style::Space::lines).comma();
+    const bool shown = form.separator.find(',') != std::string::npos;
+    const NodeId gap = shown ? ir_.choice({ir_.literal(form.separator), comma}) : comma;
+    return form.commas_optional ? ir_.choice({gap, ir_.literal(form.separator)}) : gap;
+  }
   const bool single = form.layout == CallLayout::single;
-  if (!is_blank(form.separator)) return ir_.sequence({ir_.literal(form.separator), single ? lead(form) : ir_.empty()});
-  return ir_.sequence({closing_apart(form), beginning_of(ir_, gap(form))});
+  if (is_blank(form.separator)) return beginning_of(ir_, gap(form));
+  return ir_.sequence({ir_.literal(form.separator), single ? lead(form) : ir_.empty()});
+}
+
+/// The same, behind what closes a call apart.
+NodeId ReplyGrammar::between(const CallForm& form) {
+  return ir_.sequence({is_blank(form.separator) ? closing_apart(form) : ir_.empty(), gap_between(form)});
 }
 
 /// Whether what closes calls is a token at which engines stop, so that it may never be written.
@@ -252,12 +264,8 @@ NodeId ReplyGrammar::grouped_calls(const Group& group, bool with_opening) {
   const bool list = form.layout == CallLayout::list;
   const Style& json = style(Style::Kind::json, Style::Space::lines);
   const NodeId one = call_of_group(group, true);
-  const NodeId comma = form.separator.empty() || form.separator.find(',') == std::string::npos
-                           ? json.comma()
-                           : ir_.choice({ir_.literal(form.separator), json.comma()});
-  const NodeId gap = list ? comma : between(form);
-  const NodeId loose = form.commas_optional ? ir_.choice({gap, ir_.literal(form.separator)}) : gap;
-  NodeId all = ir_.sequence({one, repeated(ir_.sequence({loose, one}))});
+  const NodeId gap = list ? gap_between(form) : between(form);
+  NodeId all = ir_.sequence({one, repeated(ir_.sequence({gap, one}))});
   if (list) all = ir_.sequence({json.open('['), all, json.close(']')});
   const ReplyMarker& close = form.close;
   const NodeId closing = close.exists() ? ir_.sequence({ending_of(ir_, close.before), ir_.literal(close.texts[0]), beginning_of(ir_, close.after)}) : behind_call(form);

@@ -27,7 +27,9 @@ struct Outline {
     std::string trigger{};   ///< what they begin with
     std::string open{};      ///< round several calls; "" where each stands for itself
     std::vector<std::string> closes{};  ///< with the white space before it, and with less
-    std::string separator{};
+    NodeId gap = 1;          ///< between two of them; 1 is the empty node
+    bool gap_is_blank = true;  ///< and may be missing, or stand behind the last
+    NodeId padding = 1;      ///< white space inside of a list's brackets
     bool grouped = false;
     std::vector<NodeId> each{};  ///< a call of each tool, whole
     NodeId all = kNone;          ///< all calls behind `trigger`, where nothing closes them

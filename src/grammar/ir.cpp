@@ -223,6 +223,42 @@ NodeId Ir::factored(std::span<const NodeId> given) {
   return sequence({literal(prefix), choice(alternatives)});
 }
 
+/// The literal that a node begins with, "" where it begins with none, and what follows.
+Ir::Headed Ir::headed(NodeId id) {
+  const Node n = nodes_[id];
+  const NodeId first = n.op == Op::sequence && n.size > 0 ? children_[n.begin] : id;
+  if (nodes_[first].op != Op::literal) return {"", id};
+  std::vector<NodeId> rest;
+  for (std::uint32_t i = 1; n.op == Op::sequence && i < n.size; ++i) rest.push_back(children_[n.begin + i]);
+  return {std::string(bytes(nodes_[first])), sequence(rest)};
+}
+
+NodeId Ir::parted(std::span<const NodeId> given) {
+  std::vector<Headed> ways;
+  for (const NodeId id : given) {
+    const std::vector<NodeId> inner = nodes_[id].op == Op::choice ? std::vector<NodeId>(children(nodes_[id]).begin(), children(nodes_[id]).end()) : std::vector<NodeId>{id};
+    for (const NodeId way : inner) ways.push_back(headed(way));
+  }
+  std::vector<NodeId> parted_ways;
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    const auto shortest = std::min_element(ways.begin(), ways.end(), [&](const Headed& a, const Headed& b) {
+      const auto rank = [&](const Headed& way) { return !way.begin.empty() && ways[i].begin.starts_with(way.begin) ? way.begin.size() : std::string::npos; };
+      return rank(a) < rank(b);
+    });
+    const std::string begin = ways[i].begin.empty() ? "" : shortest->begin;
+    std::vector<NodeId> behind;
+    for (std::size_t j = 0; j < ways.size() && !begin.empty(); ++j) {
+      if (!ways[j].begin.starts_with(begin)) continue;
+      if (j < i) break;  // it stands with an earlier one
+      behind.push_back(sequence({literal(ways[j].begin.substr(begin.size())), ways[j].rest}));
+    }
+    if (begin.empty()) parted_ways.push_back(ways[i].rest);
+    else if (behind.size() == 1) parted_ways.push_back(sequence({literal(begin), behind[0]}));
+    else if (!behind.empty()) parted_ways.push_back(sequence({literal(begin), parted(behind)}));
+  }
+  return choice(parted_ways);
+}
+
 NodeId Ir::repeat(NodeId child, std::uint32_t min, std::uint32_t max) {
   if (min > max) return never();
   if (child == never()) return min == 0 ? empty() : never();

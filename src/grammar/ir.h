@@ -79,6 +79,9 @@ class Ir {
   NodeId choice(std::initializer_list<NodeId> children) { return choice(std::span(children.begin(), children.size())); }
   /// A choice whose alternatives' common beginning stands before it once.
   NodeId factored(std::span<const NodeId> children);
+  /// A choice in which no alternative's first literal begins another's: they part behind it. An engine's lexer takes the longest there is.
+  NodeId parted(std::span<const NodeId> children);
+  NodeId parted(std::initializer_list<NodeId> children) { return parted(std::span(children.begin(), children.size())); }
   NodeId repeat(NodeId child, std::uint32_t min, std::uint32_t max);
   NodeId optional(NodeId child) { return repeat(child, 0, 1); }
   /// The same texts as the child's, as one piece to engines that have a lexer: a string, a number, a word. No sequence takes it apart.
@@ -129,6 +132,11 @@ class Ir {
   }
 
  private:
+  struct Headed {
+    std::string begin;
+    NodeId rest;
+  };
+  Headed headed(NodeId id);
   void join_prefixes(std::vector<Stop>& stops);
   std::vector<bool> productive() const;
   NodeId add(Op op, std::string key, Node node);

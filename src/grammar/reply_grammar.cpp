@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "reply/text_codec.h"
 
 namespace parlance::grammar {
 namespace {
@@ -121,7 +122,7 @@ NodeId ReplyGrammar::behind_no_content(NodeId called) {
   if (!open.exists()) return called;
   const NodeId nothing = ir_.sequence({ending_of(ir_, open.before), ir_.literal(open.texts[0]), beginning_of(ir_, open.after),
                                        format_.content_close.exists() ? closing_of_content() : ir_.empty()});
-  return ir_.sequence({ir_.optional(nothing), called});
+  return ir_.parted({ir_.sequence({nothing, called}), called});
 }
 
 NodeId ReplyGrammar::answer(Region region) {
@@ -148,9 +149,9 @@ NodeId ReplyGrammar::answer(Region region) {
   }
   const ReplyMarker& open = format_.content_open;
   const NodeId marked = ir_.sequence({ending_of(ir_, open.before), ir_.literal(open.texts[0]), content()});
-  if (!format_.content_close.exists()) return ir_.choice({marked, called});
+  if (!format_.content_close.exists()) return ir_.parted({marked, called});
   const NodeId unclosed = ir_.sequence({ending_of(ir_, open.before), ir_.literal(open.texts[0]), unclosed_content()});
-  return ir_.choice({ir_.sequence({marked, ir_.choice({ir_.empty(), called})}), unclosed, called});
+  return ir_.parted({ir_.sequence({marked, ir_.choice({ir_.empty(), called})}), unclosed, called});
 }
 
 /// Up to its close; `opened` by the prompt already.
@@ -173,7 +174,9 @@ NodeId ReplyGrammar::reasoning(NodeId behind, bool opened) {
   std::vector<Stop> stops{{close.texts[0], end}};
   for (std::size_t i = 1; i < close.texts.size(); ++i) stops.push_back({close.texts[i], kNone});
   if (format_.calls_end_reasoning && calls_allowed()) {
-    for (Stop& call : openings(most_calls())) stops.push_back(std::move(call));
+    for (Stop& call : openings(most_calls())) {
+      if (!call.literal.starts_with(close.texts[0])) stops.push_back(std::move(call));
+    }
     data_.outline.calls_end_reasoning = true;
   }
   for (Stop& other : forbidden(true)) stops.push_back(std::move(other));
@@ -189,14 +192,16 @@ NodeId ReplyGrammar::reasoning(NodeId behind, bool opened) {
   return whole;
 }
 
-/// The texts that close the calls of a section or a list: as it was taught, and with less white space before it.
-std::vector<std::string> ReplyGrammar::closings(const CallForm& form) {
+/// The texts that close the calls of a section or a list: as it was taught, and with less white space before it; or nothing, where
+/// engines stop at it.
+std::vector<std::string> ReplyGrammar::closings(const CallForm& form) const {
   const std::string bracket = form.layout == CallLayout::list ? "]" : "";
   if (!form.close.exists()) return bracket.empty() ? std::vector<std::string>() : std::vector<std::string>{bracket};
   std::vector<std::string> all;
   for (std::size_t skipped = 0; skipped <= form.close.before.size(); ++skipped) {
     all.push_back(bracket + form.close.before.substr(skipped) + form.close.texts[0]);
   }
+  if (!bracket.empty() && ends_reply(form.close)) all.push_back(bracket);
   return all;
 }
 
@@ -211,14 +216,18 @@ void ReplyGrammar::outline_calls() {
   std::vector<NodeId> leads, tails;
   for (const Group& group : groups_) {
     const CallForm& form = *group.form;
-    Outline::Calls calls{opening(form), "", {}, gap(form), form.layout != CallLayout::single, {}};
-    outline.is_tagged = outline.is_tagged && !form.headed && !form.initial && !calls.trigger.empty();
     const bool list = form.layout == CallLayout::list;
+    Outline::Calls calls;
+    calls.trigger = opening(form);
+    calls.grouped = form.layout != CallLayout::single;
+    calls.gap = gap_between(form);
+    calls.gap_is_blank = !list && reply::is_blank(form.separator);
+    outline.is_tagged = outline.is_tagged && !form.headed && !form.initial && !calls.trigger.empty();
     if (calls.grouped) {
       calls.open = opening(form) + form.open.after + (list ? "[" : "");
       calls.closes = closings(form);
     }
-    if (list && form.separator.find(',') == std::string::npos) calls.separator = ", ";
+    if (list) calls.padding = style(Style::Kind::json, Style::Space::lines).space();
     for (const std::size_t tool : group.tools) calls.each.push_back(ir_.sequence({call(form, tool, true), closing_apart(form)}));
     if (calls.grouped && calls.closes.empty()) calls.all = grouped_calls(group, false);
     leads.push_back(lead(form));
@@ -257,11 +266,11 @@ NodeId ReplyGrammar::make() {
   if (from.region == Region::reasoning) {
     whole = reasoning(plain, true);
   } else if (may_reason && region == Region::answer) {
-    whole = ir_.choice({reasoning(plain, false), plain});
+    whole = ir_.parted({reasoning(plain, false), plain});
   }
   if (!from.inside.empty()) {
     const NodeId rest = after_prefix(ir_, whole, from.inside);
-    if (rest != ir_.never()) whole = rest;
+    if (rest != ir_.never()) whole = ir_.parted({rest});
   }
   for (const auto& schema : schemas_) {
     if (schema) schema->make_rules();

@@ -54,7 +54,7 @@ class ReplyGrammar {
   NodeId reasoning(NodeId behind, bool opened);
   NodeId before_end();
   void group_tools();
-  static std::vector<std::string> closings(const CallForm& form);
+  std::vector<std::string> closings(const CallForm& form) const;
   void outline_calls();
   std::vector<Stop> forbidden(bool in_reasoning) const;
   void forbid(std::vector<Stop>& stops, const ReplyMarker& marker) const;
@@ -74,6 +74,7 @@ class ReplyGrammar {
   NodeId grouped_calls(const Group& group, bool with_opening);
   NodeId any_single(bool with_opening);
   static std::string gap(const CallForm& form);
+  NodeId gap_between(const CallForm& form);
   NodeId between(const CallForm& form);
   NodeId behind_call(const CallForm& form);
   bool ends_reply(const ReplyMarker& marker) const;

@@ -124,8 +124,6 @@ def main():
                 failures.append(f"{file.name} {choice}: {answer['error']}")
                 continue
             good = [s["text"] for s in answer["samples"] if len(s["text"]) < 3000]
-            plain = ask(**base, samples=options.samples, seed=source.randrange(1 << 30), plain=True)["samples"]
-            plain = [s["text"] for s in plain if len(s["text"]) < 3000]
             bad = [planted(t, source) for t in good if t]
             refused = ask(**base, texts=bad)["accepts"]
             bad = [t for t, accepted in zip(bad, refused) if not accepted]
@@ -136,7 +134,7 @@ def main():
             ):
                 try:
                     grammar = build()
-                    own = plain if name == "structural-tag" else good
+                    own = good
                     own = own if same else [t for t in own if not is_narrower(t)]
                     taken = [accepts(grammar, t) for t in own]
                     wrong = [accepts(grammar, t) for t in bad]

