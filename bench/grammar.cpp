@@ -1,9 +1,12 @@
-// How long grammars take to make: requests with 1, 10 and 100 tools of realistic size, to each syntax. Prints a table, the
+// How long grammars take to make, in the formats that are named (built in, or files): requests with 1, 10 and 100 tools of realistic size, to each syntax. Prints a table, the
 // median of some runs in ms of the processor's time. Begin reading at tools_of.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "parlance/grammar.h"
@@ -57,18 +60,33 @@ double time_of(Work work) {
 
 }  // namespace
 
-int main() {
+/// The formats that are named, built in or files; without names two that are built in.
+std::vector<std::pair<std::string, std::string>> formats_of(int count, char** names) {
+  std::vector<std::string> all(names + 1, names + count);
+  if (all.empty()) all = {"terminal-agent", "chatglm3"};
+  std::vector<std::pair<std::string, std::string>> formats;
+  for (const std::string& name : all) {
+    const auto known = find_format(name);
+    std::ifstream file(name);
+    const std::size_t slash = name.rfind('/') + 1;
+    formats.emplace_back(name.substr(slash, name.find('.', slash) - slash),
+                         known ? std::string(known->reply) : std::string(std::istreambuf_iterator<char>(file), {}));
+  }
+  return formats;
+}
+
+int main(int count, char** names) {
   std::printf("%-16s %6s %9s %9s %9s %9s %9s %10s   ms\n", "", "tools", "make", "gbnf", "lark", "tag", "schema", "gbnf bytes");
-  for (const char* name : {"terminal-agent", "chatglm3"}) {
-    const auto format = ReplyFormat::from_json(find_format(name)->reply);
+  for (const auto& [name, reply] : formats_of(count, names)) {
+    const auto format = ReplyFormat::from_json(reply);
     if (!format) return 1;
-    for (const std::size_t count : {1, 10, 100}) {
+    for (const std::size_t tools : {1, 10, 100}) {
       GrammarOptions options;
-      options.tools = tools_of(count);
+      options.tools = tools_of(tools);
       const auto grammar = make_grammar(*format, options);
       if (!grammar) return 1;
       const double made = time_of([&] { return make_grammar(*format, options).has_value(); });
-      std::printf("%-16s %6zu %9.2f", name, count, made);
+      std::printf("%-16s %6zu %9.2f", name.c_str(), tools, made);
       for (const auto syntax : {GrammarSyntax::gbnf, GrammarSyntax::lark, GrammarSyntax::structural_tag, GrammarSyntax::json_schema}) {
         std::printf(" %9.2f", time_of([&] { return grammar->to_text(syntax).size(); }));
       }

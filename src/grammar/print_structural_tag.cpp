@@ -75,136 +75,145 @@ std::string tag_of(const Ir& ir, const std::unordered_map<NodeId, std::string>& 
 }
 
 std::string flag(bool value) { return value ? "true" : "false"; }
-
-std::string tags_of(const Grammar::Data& data, const Outline::Calls& calls) {
-  const std::unordered_map<NodeId, std::string> json = engine_schemas(data);
-  std::string out;
-  for (const NodeId call : calls.each) out += (out.empty() ? "" : ", ") + tag_of(data.ir, json, call);
-  return "[" + out + "]";
-}
-
+std::string constant(std::string_view text) { return format(R"({{"type": "const_string", "value": {}}})", quoted(text)); }
 std::string of_kind(std::string_view kind, const std::string& content) { return format(R"({{"type": "{}", "content": {}}})", kind, content); }
 
-/// One call or more, with what separates them.
-std::string separated(const Grammar::Data& data, const Outline::Calls& calls) {
-  const std::string one = calls.each.size() == 1 ? tag_of(data.ir, engine_schemas(data), calls.each[0])
-                                                 : format(R"({{"type": "or", "elements": {}}})", tags_of(data, calls));
-  if (!data.parallel) return one;
-  Sequence further(data.ir);
-  if (calls.gap_is_blank) {  // also behind the last
-    further.add(one);
-    further.add_grammar({calls.gap});
-    return of_kind("plus", further.print());
-  }
-  further.add_grammar({calls.gap});
-  further.add(one);
-  Sequence all(data.ir);
-  all.add(one);
-  all.add(of_kind("star", further.print()));
-  return all.print();
-}
-
-std::string grouped(const Grammar::Data& data, const Outline::Calls& calls) {
-  Sequence all(data.ir);
-  all.add_grammar({calls.padding});
-  all.add(separated(data, calls));
-  all.add_grammar({calls.padding});
-  return all.print();
-}
-
-/// The tags that may stand in the text.
-std::string all_tags(const Grammar::Data& data) {
-  std::string out;
-  for (const Outline::Calls& calls : data.outline.calls) {
-    std::string tags = tags_of(data, calls);
-    if (calls.all != kNone) {  // xgrammar has no end of several tags but one that is written, so they are a grammar
-      tags = format(R"([{{"type": "tag", "begin": {}, "content": {}, "end": ""}}])", quoted(calls.trigger), grammar_of(data.ir, {&calls.all, 1}));
-    } else if (calls.grouped) {
-      tags = format(R"([{{"type": "tag", "begin": {}, "content": {}, "end": {}}}])", quoted(calls.open), grouped(data, calls),
-                         calls.closes.size() == 1 ? quoted(calls.closes[0]) : list_of(calls.closes));
+class Printer {
+ public:
+  explicit Printer(const Grammar::Data& data) : ir_(data.ir), outline_(data.outline), parallel_(data.parallel), root_(data.root), json_(engine_schemas(data)) {
+    if (!outline_.is_tagged) return;
+    for (const Outline::Calls& calls : outline_.calls) each_.push_back(tags_of(calls));
+    for (std::size_t i = 0; i < outline_.calls.size(); ++i) {
+      const std::string tags = tags_in_text(i);
+      all_tags_ += (all_tags_.empty() ? "" : ", ") + tags;
     }
-    out += (out.empty() ? "" : ", ") + tags.substr(1, tags.size() - 2);
   }
-  return "[" + out + "]";
-}
 
-/// Calls, and text before them unless a call has to be there.
-std::string answer_of(const Grammar::Data& data, bool must_call) {
-  const Outline& outline = data.outline;
-  std::vector<std::string> excludes, triggers;
-  for (const Outline::Calls& calls : outline.calls) triggers.push_back(calls.trigger);
-  for (const std::string& text : outline.not_in_text) {
-    bool triggers_too = false;
-    for (const std::string& trigger : triggers) triggers_too = triggers_too || text.find(trigger) == 0 || trigger.find(text) != trigger.npos;
-    if (!triggers_too) excludes.push_back(text);
+  std::string run() const {
+    if (!outline_.is_tagged) {
+      const auto schema = json_.find(root_);
+      if (schema == json_.end()) return grammar_of(ir_, {&root_, 1});
+      return format(R"({{"type": "json_schema", "json_schema": {}}})", schema->second);
+    }
+    Sequence all(ir_);
+    if (!outline_.prefix.empty()) all.add(constant(outline_.prefix));
+    if (outline_.prefix.empty() && outline_.reasons) all.add(reasoning());
+    if (outline_.must_call) all.add_grammar({outline_.before_calls, outline_.calls_lead});  // else text is free there
+    all.add(answer(outline_.must_call));
+    if (!outline_.calls.empty() && !outline_.text_behind) all.add_grammar({outline_.behind_calls});
+    if (!outline_.calls_end_reasoning) return all.print();
+    return format(R"({{"type": "or", "elements": [{}, {}]}})", all.print(), reasoning_with_calls());
   }
-  if (triggers.empty()) return any_text(outline.not_in_text);
-  if (must_call && outline.calls.size() == 1) {
-    const Outline::Calls& calls = outline.calls[0];
-    const std::string tags = all_tags(data);
-    return calls.grouped ? tags.substr(1, tags.size() - 2) : separated(data, calls);
+
+ private:
+  /// A tag for each tool.
+  std::string tags_of(const Outline::Calls& calls) const {
+    std::string out;
+    if (calls.all != kNone) return out;
+    for (const NodeId call : calls.each) out += (out.empty() ? "" : ", ") + tag_of(ir_, json_, call);
+    return out;
   }
-  const bool once = !data.parallel || (outline.calls.size() == 1 && outline.calls[0].grouped && !outline.text_behind);
-  Sequence all(data.ir);
-  all.add(format(R"({{"type": "triggered_tags", "triggers": {}, "tags": {}, "at_least_one": {}, "stop_after_first": {}, "excludes": {}}})",
-                 list_of(triggers), all_tags(data), flag(must_call), flag(once), list_of(excludes)));
-  if (once && outline.text_behind) {
-    std::vector<std::string> never = outline.not_in_text;
-    never.insert(never.end(), triggers.begin(), triggers.end());
+
+  /// One call of a form or more, with what separates them.
+  std::string separated(std::size_t form) const {
+    const Outline::Calls& calls = outline_.calls[form];
+    const std::string one = calls.each.size() == 1 ? each_[form] : format(R"({{"type": "or", "elements": [{}]}})", each_[form]);
+    if (!parallel_) return one;
+    Sequence further(ir_);
+    if (calls.gap_is_blank) {  // also behind the last
+      further.add(one);
+      further.add_grammar({calls.gap});
+      return of_kind("plus", further.print());
+    }
+    further.add_grammar({calls.gap});
+    further.add(one);
+    Sequence all(ir_);
+    all.add(one);
+    all.add(of_kind("star", further.print()));
+    return all.print();
+  }
+
+  /// The tags of a form that may stand in a text.
+  std::string tags_in_text(std::size_t form) const {
+    const Outline::Calls& calls = outline_.calls[form];
+    if (calls.all != kNone) {  // xgrammar has no end of several tags but one that is written, so they are a grammar
+      return format(R"({{"type": "tag", "begin": {}, "content": {}, "end": ""}})", quoted(calls.trigger), grammar_of(ir_, {&calls.all, 1}));
+    }
+    if (!calls.grouped) return each_[form];
+    Sequence inside(ir_);
+    inside.add_grammar({calls.padding});
+    inside.add(separated(form));
+    inside.add_grammar({calls.padding});
+    return format(R"({{"type": "tag", "begin": {}, "content": {}, "end": {}}})", quoted(calls.open), inside.print(),
+                  calls.closes.size() == 1 ? quoted(calls.closes[0]) : list_of(calls.closes));
+  }
+
+  std::vector<std::string> triggers() const {
+    std::vector<std::string> all;
+    for (const Outline::Calls& calls : outline_.calls) all.push_back(calls.trigger);
+    return all;
+  }
+
+  /// Calls, and text before them unless a call has to be there.
+  std::string answer(bool must_call) const {
+    const std::vector<std::string> begins = triggers();
+    if (begins.empty()) return any_text(outline_.not_in_text);
+    if (must_call && begins.size() == 1) return outline_.calls[0].grouped ? all_tags_ : separated(0);
+    std::vector<std::string> excludes;
+    for (const std::string& text : outline_.not_in_text) {
+      const bool triggers_too = std::any_of(begins.begin(), begins.end(), [&](const std::string& trigger) {
+        return text.starts_with(trigger) || trigger.find(text) != trigger.npos;
+      });
+      if (!triggers_too) excludes.push_back(text);
+    }
+    const bool once = !parallel_ || (begins.size() == 1 && outline_.calls[0].grouped && !outline_.text_behind);
+    Sequence all(ir_);
+    all.add(format(R"({{"type": "triggered_tags", "triggers": {}, "tags": [{}], "at_least_one": {}, "stop_after_first": {}, "excludes": {}}})",
+                   list_of(begins), all_tags_, flag(must_call), flag(once), list_of(excludes)));
+    if (once && outline_.text_behind) all.add(any_text(with_triggers(outline_.not_in_text)));
+    return all.print();
+  }
+
+  std::vector<std::string> with_triggers(std::vector<std::string> texts) const {
+    for (std::string& trigger : triggers()) texts.push_back(std::move(trigger));
+    return texts;
+  }
+
+  std::string reasoning() const {
+    Sequence all(ir_);
+    all.add_grammar({outline_.before_reasoning});
+    all.add(format(R"({{"type": "tag", "begin": {}, "content": {}, "end": {}}})", quoted(outline_.reasoning_begin),
+                   any_text(outline_.not_in_reasoning), quoted(outline_.reasoning_end)));
+    const bool optional = !outline_.reasoning_begin.empty();
+    return optional ? of_kind("optional", all.print()) : all.print();
+  }
+
+  /// Reasoning that nothing closes but the calls in it.
+  std::string reasoning_with_calls() const {
+    Sequence all(ir_);
+    all.add_grammar({outline_.before_reasoning});
+    if (!outline_.reasoning_begin.empty()) all.add(constant(outline_.reasoning_begin));
+    std::vector<std::string> never = with_triggers(outline_.not_in_reasoning);
+    never.push_back(outline_.reasoning_end);
     all.add(any_text(never));
+    all.add(answer(true));
+    if (!outline_.text_behind) all.add_grammar({outline_.behind_calls});
+    return all.print();
   }
-  return all.print();
-}
 
-std::string reasoning_of(const Grammar::Data& data) {
-  const Outline& outline = data.outline;
-  Sequence reasoning(data.ir);
-  reasoning.add_grammar({outline.before_reasoning});
-  reasoning.add(format(R"({{"type": "tag", "begin": {}, "content": {{"type": "any_text", "excludes": {}}}, "end": {}}})",
-                       quoted(outline.reasoning_begin), list_of(outline.not_in_reasoning), quoted(outline.reasoning_end)));
-  const bool optional = !outline.reasoning_begin.empty();
-  return optional ? of_kind("optional", reasoning.print()) : reasoning.print();
-}
-
-std::string constant(std::string_view text) { return format(R"({{"type": "const_string", "value": {}}})", quoted(text)); }
-
-/// Reasoning that nothing closes but the calls in it.
-std::string reasoning_with_calls(const Grammar::Data& data) {
-  const Outline& outline = data.outline;
-  Sequence all(data.ir);
-  all.add_grammar({outline.before_reasoning});
-  if (!outline.reasoning_begin.empty()) all.add(constant(outline.reasoning_begin));
-  std::vector<std::string> never = outline.not_in_reasoning;
-  never.push_back(outline.reasoning_end);
-  for (const Outline::Calls& calls : outline.calls) never.push_back(calls.trigger);
-  all.add(any_text(never));
-  all.add(answer_of(data, true));
-  if (!outline.text_behind) all.add_grammar({outline.behind_calls});
-  return all.print();
-}
-
-std::string format_of(const Grammar::Data& data) {
-  const Outline& outline = data.outline;
-  if (!outline.is_tagged) {
-    const std::unordered_map<NodeId, std::string> json = engine_schemas(data);
-    const auto schema = json.find(data.root);
-    if (schema == json.end()) return grammar_of(data.ir, {&data.root, 1});
-    return format(R"({{"type": "json_schema", "json_schema": {}}})", schema->second);
-  }
-  Sequence all(data.ir);
-  if (!outline.prefix.empty()) all.add(constant(outline.prefix));
-  if (outline.prefix.empty() && outline.reasons) all.add(reasoning_of(data));
-  if (outline.must_call) all.add_grammar({outline.before_calls, outline.calls_lead});  // else text is free there
-  all.add(answer_of(data, outline.must_call));
-  if (!outline.calls.empty() && !outline.text_behind) all.add_grammar({outline.behind_calls});
-  if (!outline.calls_end_reasoning) return all.print();
-  return format(R"({{"type": "or", "elements": [{}, {}]}})", all.print(), reasoning_with_calls(data));
-}
+  const Ir& ir_;
+  const Outline& outline_;
+  const bool parallel_;
+  const NodeId root_;
+  const std::unordered_map<NodeId, std::string> json_;  ///< what xgrammar reads by itself
+  std::vector<std::string> each_{};                     ///< of each form, a tag for each tool
+  std::string all_tags_{};                              ///< those that may stand in a text
+};
 
 }  // namespace
 
 std::string print_structural_tag(const Grammar::Data& data) {
-  return format(R"({{"type": "structural_tag", "format": {}}})", format_of(data)) + "\n";
+  return format(R"({{"type": "structural_tag", "format": {}}})", Printer(data).run()) + "\n";
 }
 
 }  // namespace parlance::grammar

@@ -104,6 +104,7 @@ class ReplyGrammar {
     std::vector<std::string> after;  ///< what may end all arguments, which no string may hold
     int depth;
   };
+  static std::vector<std::string> ends_of_value(const Tagged& to);
   NodeId tagged_members(const Tagged& to, const Schemas& schemas, const std::string& name);
   NodeId tag(const Tagged& to, const Schemas& schemas, NodeId key_node, const std::string& key);
   NodeId tagged_value(const Tagged& to, const Schemas& schemas, const std::string& name, const std::string& closing);

@@ -1,6 +1,9 @@
 // Arguments with a tag each: KEY and value, and in some formats the type, or tags inside of tags. Begin reading at
 // ReplyGrammar::tagged_members.
+#include <algorithm>
+
 #include "grammar/reply_grammar.h"
+#include "reply/text_codec.h"
 
 namespace parlance::grammar {
 namespace {
@@ -24,6 +27,18 @@ Style::Escape escape_of(const ArgumentTags& tags) {
 }
 
 }  // namespace
+
+/// What no string of JSON in a tag holds: the first words of what may end the value.
+std::vector<std::string> ReplyGrammar::ends_of_value(const Tagged& to) {
+  std::vector<std::string> texts = to.after;
+  texts.push_back(to.tags.close.texts[0]);
+  std::vector<std::string> words;
+  for (const std::string& text : texts) {
+    const std::vector<std::string_view> all = reply::soft_words(text);
+    if (!all.empty() && std::find(words.begin(), words.end(), all[0]) == words.end()) words.emplace_back(all[0]);
+  }
+  return words;
+}
 
 NodeId ReplyGrammar::tagged_members(const Tagged& to, const Schemas& schemas, const std::string& name) {
   Schema& compiler = schema(to.tool);
@@ -98,8 +113,7 @@ NodeId ReplyGrammar::tagged_value(const Tagged& to, const Schemas& schemas, cons
     ways.push_back(ir_.sequence({type(kString), compiler.value(raw, schemas, name, kString)}));
   }
   const bool python = tags.style == ArgumentTags::Style::python;
-  std::vector<std::string> ends = to.after;
-  ends.push_back(closing);
+  const std::vector<std::string> ends = ends_of_value(to);
   const Style& as_python = style(Style::Kind::python, Style::Space::blank, {}, Style::Escape::none, ends);
   const Style& as_json = style(Style::Kind::json, Style::Space::lines, {}, Style::Escape::none, ends);
   // A template may print a list as JSON and a truth as Python does: words come in both ways, containers of Python as JSON too.
