@@ -44,7 +44,7 @@ std::string ReplyGrammar::opening(const CallForm& form) const {
 }
 
 NodeId ReplyGrammar::lead(const CallForm& form) {
-  if (form.headed) return ir_.empty();
+  if (form.headed || lead_stands_) return ir_.empty();
   const ReplyMarker& marker = form.layout == CallLayout::single ? form.call[0].literal : form.open;
   return marker.exists() ? ending_of(ir_, marker.before) : ir_.empty();
 }

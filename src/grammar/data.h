@@ -55,6 +55,7 @@ struct Outline {
 struct Lazy {
   NodeId calls = kNone;  ///< one call or more, with nothing before them; kNone: there is none
   std::vector<std::string> openings{};  ///< what they begin with
+  std::string inside{};                 ///< what the prompt ends with of an opening: the reply may go on from there
   bool in_reasoning = false;            ///< the prompt has opened it
   std::string reasoning_open{};         ///< "" where a call may also begin in reasoning, or there is none
   std::string reasoning_close{};

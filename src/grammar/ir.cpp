@@ -197,30 +197,44 @@ NodeId Ir::choice(std::span<const NodeId> given) {
 }
 
 NodeId Ir::factored(std::span<const NodeId> given) {
-  const auto head = [&](NodeId id) -> NodeId {
+  std::vector<std::vector<NodeId>> ways;  // what is left of each, in order
+  for (const NodeId id : given) {
+    if (id == never()) continue;
     const Node n = nodes_[id];
-    return n.op == Op::sequence && n.size > 0 ? children_[n.begin] : id;
-  };
-  std::vector<NodeId> alternatives;
-  std::copy_if(given.begin(), given.end(), std::back_inserter(alternatives), [&](NodeId id) { return id != never(); });
-  if (alternatives.size() < 2) return choice(alternatives);
-  const Node first = nodes_[head(alternatives[0])];
-  std::string prefix(first.op == Op::literal ? bytes(first) : "");
-  for (const NodeId id : alternatives) {
-    const Node n = nodes_[head(id)];
+    const std::span<const NodeId> inside = children(n);
+    ways.push_back(n.op == Op::sequence ? std::vector<NodeId>(inside.begin(), inside.end()) : std::vector<NodeId>{id});
+  }
+  std::vector<NodeId> common;
+  while (ways.size() > 1 && std::none_of(ways.begin(), ways.end(), [](const auto& way) { return way.empty(); })) {
+    const NodeId shared = common_beginning(ways);
+    if (shared == empty()) break;
+    common.push_back(shared);
+  }
+  std::vector<NodeId> rests;
+  for (const std::vector<NodeId>& way : ways) rests.push_back(sequence(way));
+  common.push_back(choice(rests));
+  return sequence(common);
+}
+
+/// Takes off what all begin with: the same node, or as much of their literals as is the same. empty(): nothing is.
+NodeId Ir::common_beginning(std::vector<std::vector<NodeId>>& ways) {
+  const NodeId first = ways[0].front();
+  if (std::all_of(ways.begin(), ways.end(), [first](const auto& way) { return way.front() == first; })) {
+    for (auto& way : ways) way.erase(way.begin());
+    return first;
+  }
+  std::string prefix(nodes_[first].op == Op::literal ? bytes(nodes_[first]) : "");
+  for (const auto& way : ways) {
+    const Node n = nodes_[way.front()];
     prefix.resize(n.op == Op::literal ? common_prefix(prefix, bytes(n)) : 0);
   }
-  if (prefix.empty()) return choice(alternatives);
-  for (NodeId& id : alternatives) {
-    const Node n = nodes_[id];
-    std::vector<NodeId> rest;
-    rest.push_back(literal(std::string(bytes(nodes_[head(id)]).substr(prefix.size()))));
-    if (n.op == Op::sequence) {
-      for (std::uint32_t i = 1; i < n.size; ++i) rest.push_back(children_[n.begin + i]);
-    }
-    id = sequence(rest);
+  if (prefix.empty()) return empty();
+  for (auto& way : ways) {
+    const std::string rest(bytes(nodes_[way.front()]).substr(prefix.size()));
+    if (rest.empty()) way.erase(way.begin());
+    else way.front() = literal(rest);
   }
-  return sequence({literal(prefix), choice(alternatives)});
+  return literal(prefix);
 }
 
 /// The literal that a node begins with, "" where it begins with none, and what follows.

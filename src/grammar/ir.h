@@ -137,6 +137,7 @@ class Ir {
     NodeId rest;
   };
   Headed headed(NodeId id);
+  NodeId common_beginning(std::vector<std::vector<NodeId>>& ways);
   void join_prefixes(std::vector<Stop>& stops);
   std::vector<bool> productive() const;
   NodeId add(Op op, std::string key, Node node);

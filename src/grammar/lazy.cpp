@@ -25,6 +25,12 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+/// The same at the beginning of a reply, where the prompt may have said a part.
+std::string begun(const grammar::Lazy& lazy, std::string_view text) {
+  if (lazy.inside.empty() || !text.starts_with(lazy.inside)) return escaped(text);
+  return "(?:" + escaped(lazy.inside) + ")?" + escaped(text.substr(lazy.inside.size()));
+}
+
 /// What is said in reasoning begins no call, so the trigger stands behind it.
 GrammarTrigger trigger_at(const grammar::Lazy& lazy, std::string_view opening) {
   const std::string call = "(" + escaped(opening) + R"()[\s\S]*$)";
@@ -32,7 +38,7 @@ GrammarTrigger trigger_at(const grammar::Lazy& lazy, std::string_view opening) {
   if (close.empty()) return {GrammarTrigger::Kind::word, std::string(opening)};
   if (lazy.in_reasoning) return {GrammarTrigger::Kind::pattern, R"(^[\s\S]*?)" + close + R"([\s\S]*?)" + call};
   const std::string open = escaped(lazy.reasoning_open);
-  return {GrammarTrigger::Kind::pattern, R"(^(?:\s*)" + open + R"([\s\S]*?)" + close + ")?(?:(?!" + open + R"()[\s\S])*?)" + call};
+  return {GrammarTrigger::Kind::pattern, R"(^(?:\s*)" + begun(lazy, lazy.reasoning_open) + R"([\s\S]*?)" + close + ")?(?:(?!" + open + R"()[\s\S])*?)" + call};
 }
 
 }  // namespace
@@ -44,8 +50,15 @@ Result<LazyGrammar> Grammar::to_lazy() const {
   if (lazy.calls == grammar::kNone) return no_lazy_grammar("there is no call at which a lazy grammar could set in", "it needs tools, and a format that has calls");
   const bool marked = std::none_of(lazy.openings.begin(), lazy.openings.end(), [](const std::string& text) { return text.empty(); });
   if (!marked) return no_lazy_grammar("calls of this format begin with no text of their own", "take the whole grammar");
+  const bool said = std::find(lazy.openings.begin(), lazy.openings.end(), lazy.inside) != lazy.openings.end();
+  if (said) return no_lazy_grammar("the prompt ends with what calls begin with, so that nothing in the reply tells where one begins", "take the whole grammar");
   LazyGrammar made;
-  for (const std::string& opening : lazy.openings) made.triggers.push_back(trigger_at(lazy, opening));
+  for (const std::string& opening : lazy.openings) {
+    made.triggers.push_back(trigger_at(lazy, opening));
+    if (lazy.inside.empty() || !opening.starts_with(lazy.inside)) continue;
+    const std::string rest = escaped(std::string_view(opening).substr(lazy.inside.size()));
+    made.triggers.push_back({GrammarTrigger::Kind::pattern, "^(" + rest + R"()[\s\S]*$)"});
+  }
   made.grammar = grammar::print_gbnf(data_->ir, {&lazy.calls, 1});
   return made;
 }

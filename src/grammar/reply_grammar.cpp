@@ -96,7 +96,7 @@ NodeId ReplyGrammar::free_text(const std::vector<Stop>& openings, bool may_end) 
 
 /// Content in markers of its own.
 NodeId ReplyGrammar::content() {
-  if (has_response()) return ir_.sequence({response(), closing_of_content()});
+  if (has_response()) return format_.content_close.exists() ? ir_.sequence({response(), closing_of_content()}) : whole_response();
   std::vector<Stop> stops;
   if (!format_.content_close.exists()) return free_text(openings(most_calls()), true);
   const NodeId behind = beginning_of(ir_, format_.content_close.after);
@@ -129,7 +129,7 @@ NodeId ReplyGrammar::answer(Region region) {
   const bool must = data_.options.choice == ToolChoice::required || data_.options.choice == ToolChoice::named;
   if (region == Region::header) {
     const ReplyTurn& turn = *assistant(format_);
-    const NodeId said = has_response() ? ir_.sequence({response(), before_end()}) : free_text(openings(most_calls()), true);
+    const NodeId said = has_response() ? whole_response() : free_text(openings(most_calls()), true);
     const NodeId text = ir_.sequence({ir_.literal(turn.header_close), said});
     return must ? headed_calls() : calls_allowed() ? ir_.choice({headed_calls(), text}) : text;
   }
@@ -142,7 +142,7 @@ NodeId ReplyGrammar::answer(Region region) {
   }
   if (region == Region::after_content) return must ? called : ir_.choice({ir_.empty(), called});
   if (must) return behind_no_content(called);
-  if (!format_.content_open.exists() && has_response()) return ir_.choice({called, ir_.sequence({response(), before_end()})});
+  if (!format_.content_open.exists() && has_response()) return calls_or_response();
   if (!format_.content_open.exists()) {
     const bool initial = std::any_of(format_.calls.begin(), format_.calls.end(), is_initial);  // then no marker begins the text
     return initial ? ir_.choice({called, text_not_initial()}) : text_not_initial();
@@ -152,6 +152,15 @@ NodeId ReplyGrammar::answer(Region region) {
   if (!format_.content_close.exists()) return ir_.parted({marked, called});
   const NodeId unclosed = ir_.sequence({ending_of(ir_, open.before), ir_.literal(open.texts[0]), unclosed_content()});
   return ir_.parted({ir_.sequence({marked, ir_.choice({ir_.empty(), called})}), unclosed, called});
+}
+
+/// White space and what stands behind it. An answer with a form may begin as that does, so that each alternative has its own.
+NodeId ReplyGrammar::behind_gap(NodeId gap, NodeId behind) {
+  const Node node = ir_.node(behind);
+  if (!has_response() || node.op != Op::choice) return ir_.sequence({gap, behind});
+  std::vector<NodeId> ways;
+  for (std::uint32_t i = 0; i < node.size; ++i) ways.push_back(ir_.sequence({gap, ir_.children(node)[i]}));
+  return ir_.choice(ways);
 }
 
 /// Up to its close; `opened` by the prompt already.
@@ -165,7 +174,7 @@ NodeId ReplyGrammar::reasoning(NodeId behind, bool opened) {
     const NodeId rest = ir_.text(std::move(stops), false);
     return opened ? rest : ir_.sequence({ending_of(ir_, open.before), ir_.literal(open.texts[0]), beginning_of(ir_, open.after), rest});
   }
-  const NodeId end = ir_.sequence({beginning_of(ir_, close.after), behind});
+  const NodeId end = behind_gap(beginning_of(ir_, close.after), behind);
   if (opened && !data_.options.reasoning) {
     data_.outline.prefix = close.texts[0];
     data_.outline.before_calls = beginning_of(ir_, close.after);
@@ -240,15 +249,17 @@ void ReplyGrammar::outline_calls() {
 }
 
 /// For engines that set a grammar in where a call begins.
-void ReplyGrammar::make_lazy(bool in_reasoning, bool reasoned) {
+void ReplyGrammar::make_lazy(const Start& from) {
   Lazy& lazy = data_.lazy;
-  lazy.calls = calls(true);
+  const NodeId all = calls(true);
+  lazy.inside = from.inside;
+  lazy.calls = from.inside.empty() ? all : ir_.parted({all, after_prefix(ir_, all, from.inside)});
   for (const Group& group : groups_) {
     std::string text = opening(*group.form);
     if (std::find(lazy.openings.begin(), lazy.openings.end(), text) == lazy.openings.end()) lazy.openings.push_back(std::move(text));
   }
-  lazy.in_reasoning = in_reasoning;
-  const bool may_reason = format_.reasoning_open.exists() && format_.reasoning_close.exists() && !reasoned;
+  lazy.in_reasoning = from.region == Region::reasoning;
+  const bool may_reason = format_.reasoning_open.exists() && format_.reasoning_close.exists() && !from.reasoned;
   if (!may_reason || format_.calls_end_reasoning) return;
   lazy.reasoning_open = format_.reasoning_open.texts[0];
   lazy.reasoning_close = format_.reasoning_close.texts[0];
@@ -259,7 +270,7 @@ NodeId ReplyGrammar::make() {
   const Start from = start();
   const Region region = from.region == Region::reasoning ? Region::answer : from.region;
   const NodeId plain = answer(region);
-  if (calls_allowed() && data_.options.choice == ToolChoice::automatic) make_lazy(from.region == Region::reasoning, from.reasoned);
+  if (calls_allowed() && data_.options.choice == ToolChoice::automatic) make_lazy(from);
   if (from.inside.empty() && region == Region::answer) outline_calls();
   NodeId whole = plain;
   const bool may_reason = data_.options.reasoning && format_.reasoning_open.exists() && !from.reasoned;

@@ -38,6 +38,9 @@ class ReplyGrammar {
   // response.cpp
   bool has_response() const;
   NodeId response();
+  NodeId whole_response();
+  NodeId calls_or_response();
+  bool is_json_response() const;
   NodeId json_response();
   NodeId pattern_response();
   NodeId choice_response();
@@ -51,6 +54,7 @@ class ReplyGrammar {
   NodeId behind_no_content(NodeId called);
   NodeId free_text(const std::vector<Stop>& openings, bool may_end);
   NodeId unclosed_content();
+  NodeId behind_gap(NodeId gap, NodeId behind);
   NodeId reasoning(NodeId behind, bool opened);
   NodeId before_end();
   void group_tools();
@@ -63,7 +67,7 @@ class ReplyGrammar {
   NodeId calls(bool with_opening);
   bool allows_text_behind() const;
   void note_limits();
-  void make_lazy(bool in_reasoning, bool reasoned);
+  void make_lazy(const Start& from);
   void note_text_behind();
   NodeId repeated(NodeId further);
   NodeId text_behind(std::uint32_t left);
@@ -132,6 +136,7 @@ class ReplyGrammar {
   std::deque<NamedStyle> styles_;
   std::size_t tags_made_ = 0;
   std::map<std::uint32_t, NodeId> text_behind_;  ///< by how many calls may still come
+  bool lead_stands_ = false;  ///< white space before calls is written already
   NodeId response_ = kNone;
   std::unique_ptr<Schema> response_schema_;
 };

@@ -70,7 +70,30 @@ NodeId ReplyGrammar::choice_response() {
   return ir_.factored(ways);
 }
 
-/// The whole answer, which stands where content would.
+/// The same as a whole reply. A pattern or a choice is all that it says: what stands behind it would be of the answer.
+NodeId ReplyGrammar::whole_response() {
+  return ir_.sequence({response(), is_json_response() ? before_end() : ir_.empty()});
+}
+
+bool ReplyGrammar::is_json_response() const {
+  const ResponseFormat::Kind kind = data_.options.response.kind;
+  return kind == ResponseFormat::Kind::json_object || kind == ResponseFormat::Kind::json_schema;
+}
+
+/// Calls, or an answer without markers of its own. The white space that may stand before calls may stand before JSON too, so that an
+/// engine's lexer need not know which of them comes.
+NodeId ReplyGrammar::calls_or_response() {
+  if (!calls_allowed()) return whole_response();
+  if (!is_json_response()) return ir_.choice({calls(true), whole_response()});
+  std::vector<NodeId> leads;
+  for (const Group& group : groups_) leads.push_back(lead(*group.form));
+  lead_stands_ = true;
+  const NodeId called = calls(true);
+  lead_stands_ = false;
+  return ir_.sequence({ir_.choice(leads), ir_.choice({called, whole_response()})});
+}
+
+/// The answer, which stands where content would.
 NodeId ReplyGrammar::response() {
   if (response_ != kNone) return response_;
   switch (data_.options.response.kind) {

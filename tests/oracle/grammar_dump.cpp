@@ -5,7 +5,8 @@
 //
 // With "samples": N and "seed": N, also random texts of the grammar, each with the message that the reader makes of it; with
 // "syntaxes": [NAME, …], the grammar in those, where "control" has tokens {"id", "text", "special"} of a tokenizer; with
-// "replies": [TEXT, …], what is wrong with each for the reader, "" where nothing is. Begin reading at answer().
+// "replies": [TEXT, …], what is wrong with each for the reader, "" where nothing is; with "lazy": true, the lazy grammar. "response" is the form
+// of an answer, as response_of has it. Begin reading at answer().
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -58,6 +59,36 @@ std::vector<AddedToken> tokens_of(Value list) {
   return tokens;
 }
 
+/// {"json_schema": TEXT}, {"json_object": true}, {"regex": TEXT} or {"choice": [TEXT, …]}
+ResponseFormat response_of(Value wanted) {
+  ResponseFormat response;
+  if (const Value schema = member_value(wanted, "json_schema"); schema.is_string()) {
+    response.kind = ResponseFormat::Kind::json_schema;
+    response.schema = leaf_text(schema);
+  } else if (flag_of(wanted, "json_object", false)) {
+    response.kind = ResponseFormat::Kind::json_object;
+  } else if (const Value pattern = member_value(wanted, "regex"); pattern.is_string()) {
+    response.kind = ResponseFormat::Kind::regex;
+    response.pattern = leaf_text(pattern);
+  } else if (const Value choices = member_value(wanted, "choice"); choices.is_sequence()) {
+    response.kind = ResponseFormat::Kind::choice;
+    for (const Value choice : items(choices)) response.choices.emplace_back(leaf_text(choice));
+  }
+  return response;
+}
+
+/// The lazy grammar and its triggers; what there is none for says why.
+std::string lazy_of(const Grammar& grammar) {
+  const Result<LazyGrammar> lazy = grammar.to_lazy();
+  if (!lazy) return "{\"error\": " + quoted(lazy.error().message()) + "}";
+  std::string out = "{\"grammar\": " + quoted(lazy->grammar) + ", \"triggers\": [";
+  for (const GrammarTrigger& trigger : lazy->triggers) {
+    if (out.back() != '[') out += ", ";
+    out += std::string("[") + (trigger.kind == GrammarTrigger::Kind::word ? "\"word\", " : "\"pattern\", ") + quoted(trigger.value) + "]";
+  }
+  return out + "]}";
+}
+
 struct Made {
   Result<Grammar> grammar;
   std::optional<ReplyFormat> format{};
@@ -80,6 +111,8 @@ Made make(Value request) {
   options.any_order = flag_of(request, "any_order", false);
   options.text_around_calls = flag_of(request, "text_around_calls", false);
   options.control = tokens_of(member_value(request, "control"));
+  options.max_calls = static_cast<std::uint32_t>(number_of(request, "max_calls"));
+  options.response = response_of(member_value(request, "response"));
   ReplyOptions reader;
   if (auto tools = ReplyTools::from_json(options.tools); tools) reader.tools = *tools;
   if (member_value(request, "prompt").is_string()) options.prompt = reader.prompt = text_of(request, "prompt");
@@ -144,7 +177,9 @@ std::string answer(Value request) {
       out += quoted(leaf_text(name)) + ": " + quoted(grammar.to_text(*find_grammar_syntax(leaf_text(name))));
     }
   }
-  out += "}, \"faults\": [";
+  out += "}";
+  if (flag_of(request, "lazy", false)) out += ", \"lazy\": " + lazy_of(grammar);
+  out += ", \"faults\": [";
   if (const Value replies = member_value(request, "replies"); replies.is_sequence() && made.format) {
     for (const Value reply : items(replies)) {
       if (out.back() != '[') out += ", ";

@@ -11,6 +11,7 @@ here, without a model. Begin reading at the class of an engine.
 """
 import ctypes
 import os
+import re
 import sys
 
 import numpy
@@ -173,6 +174,7 @@ class LlamaCpp:
             ("llama_model_load_from_file", pointer, [text, ModelParameters]),
             ("llama_model_get_vocab", pointer, [pointer]),
             ("llama_sampler_init_grammar", pointer, [pointer, text, text]),
+            ("llama_sampler_init_grammar_lazy_patterns", pointer, [pointer, text, text, pointer, ctypes.c_size_t, pointer, ctypes.c_size_t]),
             ("llama_sampler_apply", None, [pointer, ctypes.POINTER(TokenArray)]),
             ("llama_sampler_accept", None, [pointer, ctypes.c_int32]),
             ("llama_sampler_free", None, [pointer]),
@@ -185,13 +187,20 @@ class LlamaCpp:
         return library
 
     def matcher(self, text):
-        return LlamaCppMatcher(self, text)
+        return LlamaCppMatcher(self, self.library.llama_sampler_init_grammar(self.vocabulary, text.encode(), b"root"))
+
+    def lazy_matcher(self, text, triggers):
+        """Of a grammar that sets in at the first trigger, (kind, text) as llama-server takes them: a word is a pattern of itself."""
+        patterns = [re.sub(r"[.^$|()*+?\[\]{}\\]", r"\\\g<0>", value) if kind == "word" else value for kind, value in triggers]
+        array = (ctypes.c_char_p * len(patterns))(*(pattern.encode() for pattern in patterns))
+        return LlamaCppMatcher(self, self.library.llama_sampler_init_grammar_lazy_patterns(
+            self.vocabulary, text.encode(), b"root", ctypes.cast(array, ctypes.c_void_p), len(patterns), None, 0))
 
 
 class LlamaCppMatcher:
-    def __init__(self, engine, text):
+    def __init__(self, engine, sampler):
         self.engine = engine
-        self.inner = engine.library.llama_sampler_init_grammar(engine.vocabulary, text.encode(), b"root")
+        self.inner = sampler
         if not self.inner:
             raise ValueError("llama.cpp refuses the grammar")
 
