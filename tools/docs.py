@@ -159,6 +159,10 @@ def fidelity(_):
          "exactly where the prefix is not stable"],
         ["the rule that content forges no control token", "45,600 attacked conversations with each of 16 tokenizers, and 1,018,400 in the "
          "longest run", "not one forged"],
+        ["llama.cpp, llguidance 1.9.1, xgrammar 0.2.8", "7,073 replies that 183 templates write, each under the grammars of every setting that allows "
+         "it: GBNF, Lark and structural tags", "all accepted"],
+        ["the same with real tokenizers", "10,200 strings drawn from the engines' own masks for each of 30 formats, in the longest run", "all read "
+         "without a fault"],
         ["CPython 3.11", "Unicode over all code points, 100,000 numbers, 100,000 method calls, JSON, syntax trees", "no difference"],
     ]
     return table(["compared with", "what", "result"], rows)
