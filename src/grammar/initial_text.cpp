@@ -5,10 +5,12 @@
 
 #include "base/utf8.h"
 #include "grammar/reply_grammar.h"
+#include "reply/text_codec.h"
 
 namespace parlance::grammar {
 namespace {
 
+constexpr std::size_t kLongest = 64;  ///< bytes of a beginning: what goes on as it does is no content either
 const std::vector<Range> kBlanks{{'\t', '\n'}, {'\r', '\r'}, {' ', ' '}};
 
 /// Texts as a tree of code points; a text that another begins with takes its place.
@@ -88,7 +90,9 @@ NodeId ReplyGrammar::text_not_initial() {
   Beginnings calls;
   for (const std::string& opening : initial_openings()) {
     const auto mark = std::find_if(opening.begin(), opening.end(), [&](char c) { return contains(marks, static_cast<unsigned char>(c)); });
-    calls.add(std::string(opening.begin(), mark == opening.end() ? mark : mark + 1));
+    std::string begin(opening.begin(), mark == opening.end() ? mark : mark + 1);
+    if (begin.size() > kLongest) begin.resize(kLongest - reply::incomplete_tail(std::string_view(begin).substr(0, kLongest)));
+    calls.add(begin);
   }
   if (calls.is_empty()) return text;
   const NodeId gap = ir_.repeat(ir_.chars(kBlanks), 0, kUnbounded);

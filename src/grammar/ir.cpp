@@ -9,6 +9,8 @@
 namespace parlance::grammar {
 namespace {
 
+constexpr std::size_t kMostParted = 256;  ///< alternatives: each is laid beside each
+
 template <typename T>
 void append_raw(std::string& key, const T& value) {
   key.append(reinterpret_cast<const char*>(&value), sizeof value);
@@ -253,6 +255,7 @@ NodeId Ir::parted(std::span<const NodeId> given) {
     const std::vector<NodeId> inner = nodes_[id].op == Op::choice ? std::vector<NodeId>(children(nodes_[id]).begin(), children(nodes_[id]).end()) : std::vector<NodeId>{id};
     for (const NodeId way : inner) ways.push_back(headed(way));
   }
+  if (ways.size() > kMostParted) return choice(given);
   std::vector<NodeId> parted_ways;
   for (std::size_t i = 0; i < ways.size(); ++i) {
     const auto shortest = std::min_element(ways.begin(), ways.end(), [&](const Headed& a, const Headed& b) {
