@@ -10,6 +10,7 @@
 #include "cli/report.h"
 #include "cli/response_choice.h"
 #include "cli/tool_choice.h"
+#include "grammar/data.h"
 #include "parlance/grammar.h"
 #include "parlance/json.h"
 #include "parlance/source.h"
@@ -245,6 +246,9 @@ int run_grammar(GrammarCommand& command) {
   if (command.any_order && *syntax == GrammarSyntax::json_schema) {
     std::fputs("note: --any-order has no effect in json-schema: the order is the engine's own\n", stderr);
   }
+  if (*syntax == GrammarSyntax::json_schema && grammar->data().options.response.kind != ResponseFormat::Kind::text) {
+    std::fputs("note: json-schema says the calls alone: the form of an answer is left out\n", stderr);
+  }
   return command.lazy ? print_lazy(*grammar) : print(grammar->to_text(*syntax));
 }
 
@@ -285,7 +289,7 @@ Run declare_grammar(CLI::App& app) {
   app.add_flag("--json-object", c.json_object, "The answer is some object of JSON");
   app.add_option("--regex", c.regex, "The answer matches this pattern, all of it")->type_name("PATTERN");
   app.add_option("--choice", c.choices, "The answer is one of these texts; may be repeated")->type_name("TEXT")->allow_extra_args(false);
-  app.add_option("--max-calls", c.max_calls, "At most so many calls, up to 64")->type_name("N")->check(CLI::PositiveNumber);
+  app.add_option("--max-calls", c.max_calls, "At most so many calls, up to 64")->type_name("N")->check(CLI::Range(1, 64));
   app.add_flag("--lazy", c.lazy, "For llama.cpp: a grammar that sets in where a call begins, and\nwhat triggers it, as llama-server takes them");
   app.add_flag("--no-parallel", c.no_parallel, "At most one call");
   app.add_flag("--no-reasoning", c.no_reasoning, "No reasoning, but what the prompt has opened is closed");

@@ -50,9 +50,9 @@ Schemas ReplyGrammar::parameters(std::size_t tool) const {
 
 /// Styles live as long as the compilers, which go by their addresses.
 const Style& ReplyGrammar::style(Style::Kind kind, Style::Space space, const std::string& quote, Style::Escape escape,
-                                const std::vector<std::string>& also_never) {
+                                const std::vector<std::string>& also_never, const std::string& gap) {
   std::string key{static_cast<char>(kind), static_cast<char>(space), static_cast<char>(escape)};
-  key += quote;
+  key += quote + '\n' + gap;
   for (const std::string& text : also_never) key += '\n' + text;
   for (const NamedStyle& known : styles_) {
     if (known.key == key) return known.style;
@@ -60,7 +60,7 @@ const Style& ReplyGrammar::style(Style::Kind kind, Style::Space space, const std
   std::vector<std::string> never;
   if (kind == Style::Kind::bare || kind == Style::Kind::raw) never = end_texts();
   never.insert(never.end(), also_never.begin(), also_never.end());
-  styles_.push_back({key, Style(ir_, kind, space, quote, std::move(never), escape)});
+  styles_.push_back({key, Style(ir_, kind, space, quote, std::move(never), escape, gap)});
   return styles_.back().style;
 }
 

@@ -156,6 +156,7 @@ Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& op
   grammar::Notes notes;
   if (auto read = read_tools(*data, notes); !read) return read.error();
   if (auto chosen = choose_tools(*data, format); !chosen) return chosen.error();
+  if (format.calls.empty() && !data->tools.empty()) notes.add("", "", "the format has no calls: the tools are left out", true);
   if (auto response = read_response(*data); !response) return response.error();
   data->root = grammar::ReplyGrammar(*data, format, notes).make();
   if (!prune(*data, notes)) return no_reply(options);

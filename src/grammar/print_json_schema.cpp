@@ -108,7 +108,8 @@ std::string print_json_schema(const Grammar::Data& data) {
   if (calls.empty()) return out + R"(, "maxItems": 0})" + "\n";
   out += R"(, "items": {"anyOf": [)" + calls + "]}";
   if (must) out += R"(, "minItems": 1)";
-  if (!data.parallel) out += R"(, "maxItems": 1)";
+  const std::uint32_t most = data.parallel ? data.options.max_calls : 1;
+  if (most > 0) out += R"(, "maxItems": )" + std::to_string(most);
   return out + R"(, "$defs": {)" + definitions + "}}\n";
 }
 

@@ -28,7 +28,7 @@ std::uint32_t product(std::uint32_t a, std::uint32_t b) {
 
 class Parser {
  public:
-  Parser(Ir& ir, const Unit& unit, std::string_view text) : ir_(ir), unit_(unit), p_(text.data()), end_(p_ + text.size()) {}
+  Parser(Ir& ir, const Unit& unit, std::string_view text) : ir_(ir), unit_(unit), begin_(text.data()), p_(begin_), end_(p_ + text.size()) {}
   Regex run();
   const std::string& why() const { return why_; }
 
@@ -52,6 +52,7 @@ class Parser {
   Regex alternation(int depth);
   Regex alternative(int depth);
   Regex top_alternative();
+  bool is_held_already() const;
   Regex atom(int depth);
   Regex group(int depth);
   Regex quantified(Regex what);
@@ -68,6 +69,7 @@ class Parser {
 
   Ir& ir_;
   const Unit& unit_;
+  const char* begin_;
   const char* p_;
   const char* end_;
   std::string why_;
@@ -128,10 +130,21 @@ Regex Parser::alternative(int depth) {
   while (p_ != end_ && *p_ != '|' && *p_ != ')') {
     const bool last = *p_ == '$' && depth == 0 && (p_ + 1 == end_ || p_[1] == '|');
     if (last) break;
+    if (is_held_already()) {
+      ++p_;
+      continue;
+    }
     if (*p_ == '^' || *p_ == '$') return fail("'^' or '$' inside of the pattern");
     parts.push_back(quantified(atom(depth)));
   }
   return joined(parts);
+}
+
+/// An anchor in groups that begin, or end, where the pattern does, which is anchored there itself: ^(?:^…$)$.
+bool Parser::is_held_already() const {
+  const std::string_view before(begin_, static_cast<std::size_t>(p_ - begin_)), behind(p_, static_cast<std::size_t>(end_ - p_));
+  if (behind.front() == '^') return before.starts_with('^') && before.find_first_not_of("^(?:") == before.npos;
+  return behind.front() == '$' && behind.ends_with('$') && behind.find_first_not_of("$)") == behind.npos;
 }
 
 Regex Parser::atom(int depth) {
@@ -151,6 +164,7 @@ Regex Parser::atom(int depth) {
 Regex Parser::group(int depth) {
   if (depth == kDepth) return fail("groups too deep");
   if (take('?')) {
+    if (at('P') && p_ + 1 != end_ && p_[1] == '<') ++p_;  // as Python and Rust write it
     const bool named = at('<') && p_ + 1 != end_ && p_[1] != '=' && p_[1] != '!';
     if (named) {
       while (p_ != end_ && *p_ != '>') ++p_;

@@ -119,7 +119,7 @@ class ReplyGrammar {
   bool sorts(std::size_t tool) const;
   Schemas parameters(std::size_t tool) const;
   const Style& style(Style::Kind kind, Style::Space space, const std::string& quote = {},
-                     Style::Escape escape = Style::Escape::none, const std::vector<std::string>& never = {});
+                     Style::Escape escape = Style::Escape::none, const std::vector<std::string>& never = {}, const std::string& gap = {});
   std::vector<std::string> end_texts() const;
 
   Grammar::Data& data_;

@@ -2,6 +2,7 @@
 #include "grammar/style.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 #include "base/format.h"
@@ -73,14 +74,40 @@ char json_letter(char32_t c) {
   }
 }
 
+/// JSON with what Go's encoding/json escapes for HTML.
+std::string as_go_writes(std::string_view json) {
+  std::string out;
+  for (const char c : json) {
+    if (c == '<' || c == '>' || c == '&') out += format("\\u{:04x}", static_cast<unsigned char>(c));
+    else out += c;
+  }
+  return out;
+}
+
+/// Whether a reader takes the text between apostrophes for itself: what Style::python_string allows without escapes.
+bool needs_no_escape(std::string_view text) {
+  const auto is_letter = [&](std::size_t at) { return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0; };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\0' || text[i] == '\r') return false;
+    const bool prefix = i + 1 < text.size() && std::string_view("RUru").find(text[i + 1]) != std::string_view::npos;
+    if (text[i] == '\'' && (i == 0 || !is_letter(i + 1) || (prefix && !is_letter(i + 2)))) return false;
+    if (text[i] != '\\') continue;
+    const char next = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (next <= '\r' || std::string_view("0123456789NUux\"'\\nrt").find(next) != std::string_view::npos) return false;
+    ++i;
+  }
+  return true;
+}
+
 }  // namespace
 
-Style::Style(Ir& ir, Kind kind, Space space, std::string quote, std::vector<std::string> never, Escape escape)
+Style::Style(Ir& ir, Kind kind, Space space, std::string quote, std::vector<std::string> never, Escape escape, std::string gap)
     : ir_(ir),
       kind_(kind),
       quote_(std::move(quote)),
       never_(std::move(never)),
       escape_(escape),
+      gap_(std::move(gap)),
       begins_(first_letters(never_)),
       space_(spaces(ir, space)),
       string_(any_string()) {
@@ -184,7 +211,13 @@ NodeId Style::string_of(const std::function<NodeId(const Unit&)>& content) const
     case Kind::bare: return within(quote_, quote_, 0);
     case Kind::raw: break;
   }
-  return within("", quote_, 0);
+  return ir_.sequence({content([this](std::vector<Range> ranges) { return unit(std::move(ranges), 0); }), end()});
+}
+
+/// What ends a raw string: as templates write it first.
+NodeId Style::end() const {
+  const NodeId plain = ir_.literal(quote_);
+  return gap_.empty() ? plain : ir_.choice({ir_.literal(gap_ + quote_), plain});
 }
 
 NodeId Style::any_string() const {
@@ -238,13 +271,15 @@ std::optional<NodeId> Style::plain_constant(std::string_view text) const {
     if (text.find(bad) != std::string_view::npos) return std::nullopt;
   }
   const bool marks = escape_ == Escape::cdata && text.find_first_of("<&") != std::string_view::npos;
-  if (marks && text.find("]]>") != std::string_view::npos) return std::nullopt;
-  if (marks) return ir_.literal("<![CDATA[" + std::string(text) + "]]>" + quote_);
+  const bool in_section = escape_ == Escape::cdata && text.find("]]>") == std::string_view::npos;
+  const NodeId section = in_section ? ir_.sequence({ir_.literal("<![CDATA[" + std::string(text) + "]]>"), end()}) : ir_.never();
+  if (marks) return in_section ? std::optional(section) : std::nullopt;
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (escape_ == Escape::avoid && begin != text.npos && contains(begins_, first_of(text.substr(begin)))) return std::nullopt;
   // the quote must not occur before its place, across the border neither
   if ((std::string(text) + quote_).find(quote_) != text.size()) return std::nullopt;
-  return ir_.literal((kind_ == Kind::bare ? quote_ : "") + std::string(text) + quote_);
+  if (kind_ == Kind::bare) return ir_.literal(quote_ + std::string(text) + quote_);
+  return ir_.choice({ir_.sequence({ir_.literal(text), end()}), section});
 }
 
 std::optional<NodeId> Style::constant(std::string_view text) const {
@@ -253,7 +288,8 @@ std::optional<NodeId> Style::constant(std::string_view text) const {
   if (kind_ == Kind::json) {
     std::string json;
     append_json_string(json, text);
-    return ir_.token(ir_.literal(spelled(std::move(json))));
+    const NodeId plain = ir_.literal(spelled(json));
+    return ir_.token(ir_.choice({plain, ir_.literal(as_go_writes(json))}));
   }
   bool possible = true;
   const NodeId node = string_of([&](const Unit& write) {
@@ -266,7 +302,9 @@ std::optional<NodeId> Style::constant(std::string_view text) const {
     }
     return ir_.sequence(units);
   });
-  return possible ? std::optional(node) : std::nullopt;
+  if (!possible) return std::nullopt;
+  const bool as_it_is = kind_ == Kind::python && never_.empty() && needs_no_escape(text);
+  return as_it_is ? ir_.token(ir_.choice({node, ir_.literal("'" + std::string(text) + "'")})) : node;
 }
 
 NodeId Style::bracketed(char begin, NodeId content, char end) const {

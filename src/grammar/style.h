@@ -35,8 +35,9 @@ class Style {
     avoid,  ///< not at all: a text does not begin as a tag does
   };
 
+  /// `gap`: raw: white space that may stand before the end, and is none of the string.
   Style(Ir& ir, Kind kind, Space space, std::string quote = {}, std::vector<std::string> never = {},
-        Escape escape = Escape::none);
+        Escape escape = Escape::none, std::string gap = {});
   Kind kind() const { return kind_; }
   Ir& ir() const { return ir_; }
 
@@ -80,6 +81,7 @@ class Style {
   NodeId escape_of_any() const;
   NodeId stray_backslash() const;
   NodeId any_string() const;
+  NodeId end() const;
   NodeId python_string(char quote) const;
   NodeId marked_string() const;
   NodeId string_before_tags() const;
@@ -96,6 +98,7 @@ class Style {
   std::string quote_;
   std::vector<std::string> never_;  ///< what must not occur in a string, as it is written
   Escape escape_;
+  std::string gap_;
   std::vector<Range> begins_;  ///< what those of `never_` begin with
   NodeId space_;
   NodeId string_;

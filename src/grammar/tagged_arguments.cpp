@@ -109,7 +109,7 @@ NodeId ReplyGrammar::tagged_value(const Tagged& to, const Schemas& schemas, cons
       if (!tags.item.empty()) break;  // a tag inside of a text is text
       for (std::string& variant : soft_variants(text)) never.push_back(std::move(variant));
     }
-    const Style& raw = style(Style::Kind::raw, Style::Space::none, closing, escape_of(tags), never);
+    const Style& raw = style(Style::Kind::raw, Style::Space::none, closing, escape_of(tags), never, tags.close.before);
     ways.push_back(ir_.sequence({type(kString), compiler.value(raw, schemas, name, kString)}));
   }
   const bool python = tags.style == ArgumentTags::Style::python;

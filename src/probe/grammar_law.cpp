@@ -6,6 +6,7 @@
 #include "probe/generate.h"
 #include "probe/reasoning.h"
 #include "probe/stretch.h"
+#include "value/dict.h"
 #include "value/json.h"
 
 namespace parlance::probe {
@@ -22,6 +23,18 @@ bool is_plain(const SceneCall& call, const std::vector<std::string>& markers) {
     return call.arguments.find(std::string_view(json).substr(1, json.size() - 2)) != std::string::npos;
   };
   return call.arguments.find(kKeyA) != std::string::npos && std::none_of(markers.begin(), markers.end(), holds);
+}
+
+/// The schema that allows what the calls give an argument, and no other text.
+std::string schema_of(const Scene& scene, std::string_view key) {
+  std::string values;
+  for (const SceneCall& call : scene.calls) {
+    Document arguments;
+    if (!arguments.parse(call.arguments)) continue;
+    const Value value = member_value(arguments.root(), key);
+    if (value.is_string()) values.append(values.empty() ? "" : ", ").append(json_text(value));
+  }
+  return values.empty() ? R"({"type": "string"})" : "{\"enum\": [" + values + "]}";
 }
 
 /// Settings of a grammar that allow a message.
@@ -87,6 +100,16 @@ GrammarLaw::Reply GrammarLaw::reply_of(const Scene& scene, std::string_view body
   return {behind_last_end(turn_, turn_.opener), body};
 }
 
+/// Once more with schemas that allow the texts of these calls and no others, which a grammar writes otherwise than any text.
+std::string GrammarLaw::narrow_fault(const Scene& scene, const Reply& reply) const {
+  GrammarOptions options;
+  options.tools = tools_with_texts(schema_of(scene, kKeyA), schema_of(scene, kKeyB));
+  options.prompt = reply.prompt;
+  const Result<Grammar> grammar = make_grammar(derived_.format, options);
+  if (!grammar) return "there is no grammar of these texts alone: " + grammar.error().message();
+  return grammar->accepts(reply.text) ? "" : "the grammar of these texts alone refuses it";
+}
+
 const Result<Grammar>& GrammarLaw::grammar_of(const GrammarOptions& options) {
   const std::string key = about(options) + '\n' + *options.prompt;
   const auto known = made_.find(key);
@@ -109,7 +132,7 @@ std::string GrammarLaw::fault(const Scene& scene, std::string_view body) {
     if (!grammar) return "there is no grammar of " + about(options) + ": " + grammar.error().message();
     if (!grammar->accepts(reply.text)) return "the grammar of " + about(options) + " refuses it";
   }
-  return {};
+  return message.calls.empty() ? std::string() : narrow_fault(scene, reply);
 }
 
 }  // namespace parlance::probe

@@ -25,6 +25,7 @@ class GrammarLaw {
     std::string_view text;
   };
   std::size_t closing_of(std::string_view prompt, std::string_view body) const;
+  std::string narrow_fault(const Scene& scene, const Reply& reply) const;
   Reply reply_of(const Scene& scene, std::string_view body) const;
   const Result<Grammar>& grammar_of(const GrammarOptions& options);
 

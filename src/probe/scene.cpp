@@ -52,14 +52,19 @@ std::string in_quotes(std::string_view text) {
 
 namespace {
 
-std::string make_tools() {
+constexpr std::string_view kText = R"({"type": "string", "description": "A text."})";
+
+}  // namespace
+
+std::string tools_with_texts(std::string_view of_a, std::string_view of_b) {
   std::string out = "[";
   for (const std::string_view name : kTools) {
     if (out.size() > 1) out += ", ";
     out += R"({"type": "function", "function": {"name": ")";
     out += name;
     out += R"(", "description": "Does a thing.", "parameters": {"type": "object", "properties": {
-      "zqkey_a": {"type": "string", "description": "A text."}, "zqkey_b": {"type": "string", "description": "A text."})";
+      "zqkey_a": )";
+    out.append(of_a).append(R"(, "zqkey_b": )").append(of_b);
     if (name == kTools[0]) out += R"(,
       "zqkey_i": {"type": "integer", "description": "A number."}, "zqkey_n": {"type": "number", "description": "A number."},
       "zqkey_t": {"type": "boolean", "description": "A truth."}, "zqkey_l": {"type": "array", "items": {"type": "string"}, "description": "A list."},
@@ -69,10 +74,8 @@ std::string make_tools() {
   return out + "]";
 }
 
-}  // namespace
-
 const std::string& tools_json() {
-  static const std::string kMade = make_tools();
+  static const std::string kMade = tools_with_texts(kText, kText);
   return kMade;
 }
 

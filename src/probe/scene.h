@@ -75,6 +75,8 @@ struct Scene {
 /// The tools that all probes declare: the first takes arguments of each type, so that what depends on a schema shows, the
 /// others the two texts alone, since most of what a probe costs is writing them.
 const std::string& tools_json();
+/// The same with these schemas of their two texts, as JSON.
+std::string tools_with_texts(std::string_view of_a, std::string_view of_b);
 /// The calls of most probes: `count` of them, two text arguments each.
 std::vector<SceneCall> plain_calls(std::size_t count);
 

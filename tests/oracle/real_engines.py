@@ -100,7 +100,7 @@ class Walker:
         except ValueError:
             return []
 
-    def walk(self, matcher, longest=240, growing=16):
+    def walk(self, matcher, longest, growing=16):
         """A reply, or nothing where none came to its end."""
         ids = []
         while len(ids) < longest:
@@ -225,7 +225,7 @@ class Run:
         for _ in range(3 * self.options.walks):  # a few do not come to their end
             if len(texts) == self.options.walks:
                 break
-            ids = walker.walk(engine.matcher(grammar))
+            ids = walker.walk(engine.matcher(grammar), self.options.longest)
             if ids is None:
                 count[3] += 1
                 continue
@@ -254,6 +254,7 @@ def main():
     arguments.add_argument("dump")
     arguments.add_argument("--samples", type=int, default=10)
     arguments.add_argument("--walks", type=int, default=4, help="strings from each engine's masks, for each tool choice")
+    arguments.add_argument("--longest", type=int, default=240, help="tokens of such a string; what is longer counts as unfinished")
     arguments.add_argument("--seed", type=int, default=20260314)
     arguments.add_argument("--one-choice", action="store_true", help="of the tool choices, each format's next")
     arguments.add_argument("--only", default="")

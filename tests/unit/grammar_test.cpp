@@ -310,7 +310,7 @@ TEST(GrammarTest, ControlTokensStandForThemselvesInLark) {
 TEST(GrammarTest, CustomToolsTakeOneText) {
   GrammarOptions options;
   options.tools = R"([{"type": "custom", "custom": {"name": "run", "format": {"type": "grammar", "grammar": {"syntax": "regex", "definition": "a|b+"}}}},
-      {"type": "custom", "name": "say"}, {"type": "custom", "name": "calc", "format": {"type": "grammar", "syntax": "lark", "definition": "start: X"}}])";
+      {"type": "custom", "name": "say"}, {"type": "custom", "name": "day", "format": {"type": "grammar", "syntax": "regex", "definition": "^(?P<year>[0-9]{4})$"}}, {"type": "custom", "name": "calc", "format": {"type": "grammar", "syntax": "lark", "definition": "start: X"}}])";
   const ReplyFormat format = *ReplyFormat::from_json(find_format("terminal-agent")->reply);
   const Result<Grammar> grammar = make_grammar(format, options);
   ASSERT_TRUE(grammar.has_value()) << grammar.error().message();
@@ -321,9 +321,39 @@ TEST(GrammarTest, CustomToolsTakeOneText) {
   EXPECT_TRUE(grammar->accepts(call("run", "a")));
   EXPECT_FALSE(grammar->accepts(call("run", "ab")));
   EXPECT_TRUE(grammar->accepts(call("say", "any \\n text")));
+  EXPECT_TRUE(grammar->accepts(call("day", "2026")));
+  EXPECT_FALSE(grammar->accepts(call("day", "x2026")));
   EXPECT_TRUE(grammar->accepts(call("calc", "Y")));
   ASSERT_EQ(grammar->notes().size(), 1u);
-  EXPECT_EQ(grammar->notes()[0].path + ": " + grammar->notes()[0].why, "[2]: its grammar, which is no regular expression, is not held to: any text");
+  EXPECT_EQ(grammar->notes()[0].path + ": " + grammar->notes()[0].why, "[3]: its grammar, which is no regular expression, is not held to: any text");
+}
+
+/// Where a template writes white space before what closes a tag, it does so behind texts of every kind.
+TEST(GrammarTest, TextsInTagsMayHaveWhiteSpaceBehindThem) {
+  const ReplyFormat format = *ReplyFormat::from_json(R"({"calls": [{"call": ["<call>", {"name": true}, "\n",
+      {"arguments": {"tags": {"open": "<arg=", "key_close": ">\n", "close": "\n</arg>"}}}, "</call>"]}]})");
+  GrammarOptions options;
+  options.tools = R"([{"name": "f", "parameters": {"properties": {"e": {"enum": ["a", "b"]}, "p": {"type": "string", "pattern": "^a+$"}, "l": {"type": "string", "maxLength": 3},
+      "s": {"type": "string"}}}}])";
+  const Result<Grammar> grammar = make_grammar(format, options);
+  ASSERT_TRUE(grammar.has_value());
+  for (const std::string_view key : {"e", "p", "l", "s"}) {
+    for (const std::string_view gap : {"\n", ""}) {
+      EXPECT_TRUE(grammar->accepts("<call>f\n<arg=" + std::string(key) + ">\na" + std::string(gap) + "</arg></call>")) << key << gap;
+    }
+  }
+  EXPECT_FALSE(grammar->accepts("<call>f\n<arg=e>\na\n\n</arg></call>"));
+}
+
+TEST(GrammarTest, ToolsThatNoCallCanNameAreNoted) {
+  GrammarOptions options;
+  options.tools = kTools;
+  const Result<Grammar> grammar = make_grammar(*ReplyFormat::from_json(R"({"end": ["<e>"]})"), options);
+  ASSERT_TRUE(grammar.has_value());
+  ASSERT_EQ(grammar->notes().size(), 1u);
+  EXPECT_EQ(grammar->notes()[0].why, "the format has no calls: the tools are left out");
+  options.choice = ToolChoice::none;
+  EXPECT_TRUE(make_grammar(*ReplyFormat::from_json(R"({"end": ["<e>"]})"), options)->notes().empty());
 }
 
 /// A reader ends a value in tags where it closes, in a string of JSON too: escapes spell what looks so.
