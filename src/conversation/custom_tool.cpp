@@ -18,6 +18,20 @@ Value grammar_in(Value custom) {
   return inner.is(Kind::dict) ? inner : format;
 }
 
+/// Whether each bracket of the pattern has its own, so that the pattern stays what it is inside of others.
+bool is_balanced(std::string_view pattern) {
+  int depth = 0;
+  bool in_class = false;
+  for (std::size_t i = 0; i < pattern.size() && depth >= 0; ++i) {
+    if (pattern[i] == '\\') ++i;
+    else if (in_class) in_class = pattern[i] != ']';
+    else if (pattern[i] == '[') in_class = true;
+    else if (pattern[i] == '(') ++depth;
+    else if (pattern[i] == ')') --depth;
+  }
+  return depth == 0 && !in_class;
+}
+
 /// The schema of the text.
 Value input_schema(Runtime& rt, Value custom) {
   DictBuilder schema(rt, 2);
@@ -25,8 +39,8 @@ Value input_schema(Runtime& rt, Value custom) {
   const Value grammar = grammar_in(custom);
   const Value definition = member_value(grammar, "definition");
   if (!definition.is_string()) return schema.finish();
-  const bool regex = is_text(member(grammar, "syntax"), "regex");
   const std::string said(leaf_text(definition));
+  const bool regex = is_text(member(grammar, "syntax"), "regex") && is_balanced(said);
   StringBuilder text(rt);
   text.append_derived(regex ? "^(?:" + said + ")$" : "By this grammar:\n" + said, definition);
   schema.set(regex ? "pattern" : "description", text.finish());
@@ -58,9 +72,9 @@ Value function_of_custom(Runtime& rt, Value tool) {
   return with_origin(function.finish(), custom.dict->origin);
 }
 
-std::string_view grammar_syntax_of_custom(Value tool) {
-  const Value syntax = member_value(grammar_in(inside_custom(tool)), "syntax");
-  return syntax.is_string() ? leaf_text(syntax) : std::string_view();
+bool has_grammar_beyond_pattern(Value tool, Value function) {
+  const Value input = member_value(member_value(member_value(function, "parameters"), "properties"), kCustomInput);
+  return grammar_in(inside_custom(tool)).is(Kind::dict) && member(input, "pattern") == nullptr;
 }
 
 }  // namespace parlance

@@ -22,7 +22,7 @@ Value inside_custom(Value tool);
 /// `pattern`, another grammar its `description`. The values live as long as the tool's, and as the arena.
 Value function_of_custom(Runtime& rt, Value tool);
 
-/// The syntax of the tool's grammar: "regex", "lark"; "" where any text is taken.
-std::string_view grammar_syntax_of_custom(Value tool);
+/// Whether a custom tool has a grammar that no `pattern` of its function says.
+bool has_grammar_beyond_pattern(Value tool, Value function);
 
 }  // namespace parlance

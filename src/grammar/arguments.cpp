@@ -52,8 +52,10 @@ Schemas ReplyGrammar::parameters(std::size_t tool) const {
 const Style& ReplyGrammar::style(Style::Kind kind, Style::Space space, const std::string& quote, Style::Escape escape,
                                 const std::vector<std::string>& also_never, const std::string& gap) {
   std::string key{static_cast<char>(kind), static_cast<char>(space), static_cast<char>(escape)};
-  key += quote + '\n' + gap;
-  for (const std::string& text : also_never) key += '\n' + text;
+  const auto add = [&key](const std::string& text) { key.append(std::to_string(text.size())).append(1, ':').append(text); };
+  add(quote);
+  add(gap);
+  for (const std::string& text : also_never) add(text);
   for (const NamedStyle& known : styles_) {
     if (known.key == key) return known.style;
   }

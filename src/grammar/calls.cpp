@@ -298,7 +298,9 @@ NodeId ReplyGrammar::headed_calls() {
 NodeId ReplyGrammar::call_of_group(const Group& group, bool with_opening) {
   std::vector<NodeId> ways;
   for (const std::size_t tool : group.tools) ways.push_back(call(*group.form, tool, with_opening));
-  const NodeId node = ir_.factored(ways);
+  // Of a name that a reply begins with an engine's lexer must see the whole, to tell it from text.
+  const bool named = group.form->initial && group.form->call[0].kind == Part::name;
+  const NodeId node = named ? ir_.choice(ways) : ir_.factored(ways);
   ir_.suggest(node, "call");
   return node;
 }

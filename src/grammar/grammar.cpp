@@ -40,8 +40,9 @@ struct Fault {
 /// {"type": "function", "function": {…}}, the inner object, or a custom tool. What has no name is no tool.
 Fault add_tool(std::vector<Tool>& tools, std::unordered_set<std::string>& names, Value value, Runtime& rt) {
   if (!value.is(Kind::dict)) return {"no tool, which is an object with a name: left out"};
-  const bool free_of_grammar = grammar_syntax_of_custom(value).empty() || grammar_syntax_of_custom(value) == "regex";
-  if (const Value custom = function_of_custom(rt, value); custom.is(Kind::dict)) value = custom;
+  const Value custom = function_of_custom(rt, value);
+  const bool loose = has_grammar_beyond_pattern(value, custom);
+  if (custom.is(Kind::dict)) value = custom;
   if (const Value inner = member_value(value, "function"); inner.is(Kind::dict)) value = inner;
   const Value name = member_value(value, "name");
   if (!name.is_string() || leaf_text(name).empty()) return {"no function: it has no name, and is left out"};
@@ -50,7 +51,7 @@ Fault add_tool(std::vector<Tool>& tools, std::unordered_set<std::string>& names,
   if (tool.parameters.is_undefined()) tool.parameters = member_value(value, "input_schema");
   const bool is_schema = tool.parameters.is_undefined() || tool.parameters.is_none() || tool.parameters.is(Kind::dict) || tool.parameters.is(Kind::boolean);
   tools.push_back(std::move(tool));
-  if (!free_of_grammar) return {"its grammar, which is no regular expression, is not held to: any text", false};
+  if (loose) return {"its grammar, which is no regular expression, is not held to: any text", false};
   return {is_schema ? "" : "its parameters are no schema: any object", false};
 }
 
@@ -112,7 +113,8 @@ Result<void> read_response(Grammar::Data& data) {
   grammar::Ir scratch;
   std::string why;
   const grammar::Unit unit = [&](std::vector<grammar::Range> ranges) { return scratch.chars(std::move(ranges)); };
-  if (grammar::parse_regex(scratch, unit, grammar::whole_pattern(wanted.pattern), why)) return {};
+  const bool alone = grammar::parse_regex(scratch, unit, wanted.pattern, why).has_value();  // )( is none, though brackets round it make it one
+  if (alone && grammar::parse_regex(scratch, unit, grammar::whole_pattern(wanted.pattern), why)) return {};
   return value_error("this pattern cannot be held to: " + why, "response_format", "classes, groups, alternatives and counted repeats can be");
 }
 

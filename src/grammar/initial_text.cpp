@@ -5,7 +5,6 @@
 
 #include "base/utf8.h"
 #include "grammar/reply_grammar.h"
-#include "reply/text_codec.h"
 
 namespace parlance::grammar {
 namespace {
@@ -68,7 +67,10 @@ std::vector<std::string> ReplyGrammar::initial_openings() const {
     if (!form.initial) continue;
     const CallPart& part = form.call[0];
     if (!opening(form).empty()) all.push_back(opening(form));
-    if (form.layout == CallLayout::list && !form.open.exists()) all.emplace_back("[");
+    if (form.layout == CallLayout::list && !form.open.exists()) {
+      all.emplace_back("[");
+      continue;
+    }
     if (part.kind == CallPart::Kind::object) all.emplace_back("{");
     if (part.kind == CallPart::Kind::literal) all.push_back(part.literal.texts[0]);
     for (const Tool& tool : data_.tools) {
@@ -84,15 +86,21 @@ NodeId ReplyGrammar::text_not_initial() {
   const NodeId text = free_text(openings(most_calls()), true);
   std::vector<Range> marks;
   for (const Stop& stop : forbidden(false)) {
+    if (stop.literal.empty()) continue;
     const char32_t c = utf8::decode(stop.literal.data(), stop.literal.data() + stop.literal.size()).code_point;
     marks.push_back({c, c});
   }
+  marks = normalized(std::move(marks));
   Beginnings calls;
   for (const std::string& opening : initial_openings()) {
-    const auto mark = std::find_if(opening.begin(), opening.end(), [&](char c) { return contains(marks, static_cast<unsigned char>(c)); });
-    std::string begin(opening.begin(), mark == opening.end() ? mark : mark + 1);
-    if (begin.size() > kLongest) begin.resize(kLongest - reply::incomplete_tail(std::string_view(begin).substr(0, kLongest)));
-    calls.add(begin);
+    const char* p = opening.data();
+    const char* const end = p + opening.size();
+    for (bool mark = false; p != end && p < opening.data() + kLongest && !mark;) {
+      const utf8::Decoded c = utf8::decode(p, end);
+      mark = contains(marks, c.code_point);
+      p += c.size;
+    }
+    calls.add({opening.data(), p});
   }
   if (calls.is_empty()) return text;
   const NodeId gap = ir_.repeat(ir_.chars(kBlanks), 0, kUnbounded);

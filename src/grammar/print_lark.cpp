@@ -147,7 +147,9 @@ std::string Printer::fresh(NodeId id, bool atom, int depth) {
     case Op::never: return nothing();
     case Op::sequence: return node.size == 0 ? "\"\"" : sequence(node, atom, depth);
     case Op::choice: return choice(node, depth);
-    case Op::repeat: return Ir::is_token(node) ? expression(ir_.inside_token(id), atom, depth) : repeated(node, expression(ir_.children(node)[0], true, depth + 1));
+    case Op::repeat:
+      if (Ir::is_token(node)) return is_terminal(id) ? terminal(id) : expression(ir_.inside_token(id), atom, depth);
+      return repeated(node, expression(ir_.children(node)[0], true, depth + 1));
     case Op::literal:
     case Op::chars: return terminal(id);
     default: return expression(id, atom, depth);

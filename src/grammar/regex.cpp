@@ -72,6 +72,7 @@ class Parser {
   const char* begin_;
   const char* p_;
   const char* end_;
+  bool begun_ = false;  ///< a part was read that takes characters
   std::string why_;
 };
 
@@ -120,8 +121,12 @@ Regex Parser::top_alternative() {
 }
 
 Regex Parser::alternation(int depth) {
+  const bool begun = begun_;
   std::vector<Regex> ways{alternative(depth)};
-  while (take('|')) ways.push_back(alternative(depth));
+  while (take('|')) {
+    begun_ = begun;
+    ways.push_back(alternative(depth));
+  }
   return any_of(ways);
 }
 
@@ -136,14 +141,15 @@ Regex Parser::alternative(int depth) {
     }
     if (*p_ == '^' || *p_ == '$') return fail("'^' or '$' inside of the pattern");
     parts.push_back(quantified(atom(depth)));
+    begun_ = true;
   }
   return joined(parts);
 }
 
 /// An anchor in groups that begin, or end, where the pattern does, which is anchored there itself: ^(?:^…$)$.
 bool Parser::is_held_already() const {
-  const std::string_view before(begin_, static_cast<std::size_t>(p_ - begin_)), behind(p_, static_cast<std::size_t>(end_ - p_));
-  if (behind.front() == '^') return before.starts_with('^') && before.find_first_not_of("^(?:") == before.npos;
+  const std::string_view behind(p_, static_cast<std::size_t>(end_ - p_));
+  if (behind.front() == '^') return !begun_ && *begin_ == '^';
   return behind.front() == '$' && behind.ends_with('$') && behind.find_first_not_of("$)") == behind.npos;
 }
 

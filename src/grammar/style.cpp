@@ -93,7 +93,7 @@ bool needs_no_escape(std::string_view text) {
     if (text[i] == '\'' && (i == 0 || !is_letter(i + 1) || (prefix && !is_letter(i + 2)))) return false;
     if (text[i] != '\\') continue;
     const char next = i + 1 < text.size() ? text[i + 1] : '\0';
-    if (next <= '\r' || std::string_view("0123456789NUux\"'\\nrt").find(next) != std::string_view::npos) return false;
+    if (static_cast<unsigned char>(next) <= '\r' || std::string_view("0123456789NUux\"'\\nrt").find(next) != std::string_view::npos) return false;
     ++i;
   }
   return true;
@@ -286,9 +286,8 @@ std::optional<NodeId> Style::constant(std::string_view text) const {
   if (!utf8::is_valid(text, false)) return std::nullopt;
   if (kind_ == Kind::bare || (kind_ == Kind::raw && escape_ != Escape::xml)) return plain_constant(text);
   if (kind_ == Kind::json) {
-    std::string json;
-    append_json_string(json, text);
-    const NodeId plain = ir_.literal(spelled(json));
+    const std::string json = spelled(text);
+    const NodeId plain = ir_.literal(json);
     return ir_.token(ir_.choice({plain, ir_.literal(as_go_writes(json))}));
   }
   bool possible = true;

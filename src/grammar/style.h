@@ -87,7 +87,7 @@ class Style {
   NodeId string_before_tags() const;
   // style_guarded.cpp
   NodeId guarded_string(char quote) const;
-  std::string spelled(std::string json) const;
+  std::string spelled(std::string_view text) const;
   bool holds_never(std::string_view text) const;
   std::optional<NodeId> plain_constant(std::string_view text) const;
   NodeId after_key() const;

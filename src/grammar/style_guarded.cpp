@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/utf8.h"
 #include "grammar/stop_automaton.h"
 #include "grammar/style.h"
 #include "reply/text_codec.h"
+#include "value/json.h"
 
 namespace parlance::grammar {
 
@@ -48,15 +50,24 @@ bool Style::holds_never(std::string_view text) const {
   });
 }
 
-/// A string of JSON in which markers are spelled by escapes of what they begin with.
-std::string Style::spelled(std::string json) const {
+/// The text as a string of JSON in which escapes spell what markers begin with.
+std::string Style::spelled(std::string_view text) const {
+  std::string json;
+  append_json_string(json, text);
   if (!holds_never(json)) return json;
-  std::string out;
-  for (const char c : json) {
-    const bool begins = c != '"' && c != '\\' && contains(begins_, static_cast<unsigned char>(c));
-    out += begins ? format("\\u{:04x}", static_cast<unsigned char>(c)) : std::string(1, c);
+  json = '"';
+  for (const char* p = text.data(); p != text.data() + text.size();) {
+    const utf8::Decoded c = utf8::decode(p, text.data() + text.size());
+    std::string one;
+    append_json_string(one, {p, c.size});
+    p += c.size;
+    const bool begins = c.code_point != '"' && c.code_point != '\\' && contains(begins_, c.code_point);
+    const char32_t above = c.code_point - 0x10000;
+    if (!begins) json.append(one, 1, one.size() - 2);
+    else if (c.code_point < 0x10000) json += format("\\u{:04x}", static_cast<std::uint32_t>(c.code_point));
+    else json += format("\\u{:04x}\\u{:04x}", 0xD800 + (above >> 10), 0xDC00 + (above & 0x3FF));
   }
-  return out;
+  return json += '"';
 }
 
 }  // namespace parlance::grammar

@@ -161,7 +161,10 @@ LawResult try_prompt_ends(const Trials& trials) {
 
 LawResult try_grammar(const Trials& trials) {
   GrammarLaw law(trials.turn, trials.derived);
-  return try_each(trials, [&](const Trial& trial) { return law.fault(trial.scene, trial.body); });
+  LawResult result = try_each(trials, [&](const Trial& trial) { return law.fault(trial.scene, trial.body); });
+  if (result.outcome != LawResult::Outcome::holds) return result;
+  result.tried = law.tried();
+  return result.tried > 0 ? result : not_tried(LawResult::Outcome::does_not_apply, "each turn holds markers in its values, or loses something");
 }
 
 struct Law {

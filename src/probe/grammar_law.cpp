@@ -126,6 +126,7 @@ std::string GrammarLaw::fault(const Scene& scene, std::string_view body) {
   if (!message.diagnostics.empty()) return {};  // what a reader mends
   const bool ended = end < body.size();
   const Reply reply = reply_of(scene, ended ? body.substr(0, end) : trimmed_right(body));
+  ++tried_;
   for (GrammarOptions& options : settings_for(message)) {
     options.prompt = reply.prompt;
     const Result<Grammar>& grammar = grammar_of(options);

@@ -18,6 +18,8 @@ class GrammarLaw {
   /// A turn as the template writes it behind the opener, under the scene's variables: what grammar refuses it, as a sentence; ""
   /// where each that is to allow it does, and where the turn is not read as it was given, which other laws are about.
   std::string fault(const Scene& scene, std::string_view body);
+  /// Of how many turns grammars were asked.
+  std::size_t tried() const { return tried_; }
 
  private:
   struct Reply {
@@ -33,6 +35,7 @@ class GrammarLaw {
   const DerivedFormat& derived_;
   ReadBack reader_;
   std::vector<std::string> markers_;
+  std::size_t tried_ = 0;
   std::map<std::string, Result<Grammar>> made_;  ///< by the setting and what the prompt ends with
 };
 

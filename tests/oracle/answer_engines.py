@@ -2,7 +2,7 @@
 
 1. For each format and form of an answer (a schema, any object, a pattern, a choice), with tools and without: every syntax's grammar is read
    by its engine, which accepts replies of the grammar; the answer that our reader finds in each has the form, held against
-   jsonschema and Python's re. A reply with a planted fault that our matcher refuses is refused.
+   jsonschema and Python's re. A reply with a planted fault that our matcher refuses is refused by what reads GBNF.
 2. With at most two calls, engines accept replies of the grammar, and refuse the same reply with a third call.
 3. llama.cpp's own lazy sampler takes each reply of the whole grammar, token by token; before the trigger anything may be
    written and the reply may end; behind it nothing but the call.
@@ -110,10 +110,10 @@ class Run:
     def counted(self, name, reply_format):
         base = {"format": reply_format, "tools": TOOLS, "choice": "required", "max_calls": 2}
         answer = self.ask(**base, samples=12)
-        free = self.dump.ask(**{**base, "max_calls": 0}, samples=40, seed=7)["samples"]
-        over = [sample["text"] for sample in free if len(sample["read"]["message"].get("tool_calls", [])) > 2 and len(sample["text"]) < LONGEST]
         if "error" in answer:
             return self.fault(name, "counted", answer["error"])
+        free = self.dump.ask(**{**base, "max_calls": 0}, samples=40, seed=7)["samples"]
+        over = [sample["text"] for sample in free if len(sample["read"]["message"].get("tool_calls", [])) > 2 and len(sample["text"]) < LONGEST]
         most = max(len(sample["read"]["message"].get("tool_calls", [])) for sample in answer["samples"])
         if most > 2:
             self.fault(name, "counted", f"{most} calls of at most two")
@@ -174,6 +174,9 @@ def main():
             run.format(file.name.removesuffix(".reply.json"), file.read_text())
     for fault in run.faults[:options.show]:
         print("FAULT", fault)
+    for what in ("answers read", "replies with too many calls", *(["replies under lazy grammars"] if run.engines.llama else [])):
+        if not run.counts[what] and not options.only:
+            run.fault("nothing was tried", what)
     print("; ".join(f"{what} {count}" for what, count in run.counts.items()) + f"; {len(run.faults)} faults")
     return 1 if run.faults or not run.counts["formats"] else 0
 

@@ -390,6 +390,33 @@ TEST(GrammarTest, JsonInTagsHoldsNoClosers) {
   for (const Row& row : rows) EXPECT_EQ(grammar->accepts(call(row.key, row.value)), row.accepted) << row.value;
 }
 
+/// What escapes spell is no other text, whatever closers begin with.
+TEST(GrammarTest, ConstantsThatHoldClosersAreSpelled) {
+  struct Row {
+    std::string_view close, text, spelled, not_spelled;
+  };
+  const Row rows[] = {
+      {"[/arg]", "x[/arg]&y", R"(x\u005b/arg]&y)", "x[/arg]&y"},
+      {"[/arg]", "x[/arg]&y", R"(x\u005b/arg]\u0026y)", R"(x[/arg]\u0026y)"},
+      {"nd>", "a\nb nd> c", R"(a\nb \u006ed> c)", R"(a\nb nd> c)"},
+      {"\u00BBe", "\u00BBe", R"(\u00bbe)", "\u00BBe"},
+  };
+  for (const Row& row : rows) {
+    const auto format = ReplyFormat::from_json(R"({"calls": [{"call": ["<call>", {"name": true}, "\n", {"arguments": {"tags": {"open": "[arg=", "key_close": "]",
+        "close": ")" + std::string(row.close) + R"("}}}, "</call>"]}]})");
+    ASSERT_TRUE(format);
+    GrammarOptions options;
+    std::string text;
+    for (const char c : row.text) text += c == '\n' ? "\\n" : std::string(1, c);
+    options.tools = R"([{"name": "f", "parameters": {"properties": {"l": {"type": "array", "items": {"enum": [")" + text + R"("]}}}}}])";
+    const Result<Grammar> grammar = make_grammar(*format, options);
+    ASSERT_TRUE(grammar);
+    const auto call = [&](std::string_view value) { return "<call>f\n[arg=l][\"" + std::string(value) + "\"]" + std::string(row.close) + "</call>"; };
+    EXPECT_TRUE(grammar->accepts(call(row.spelled))) << row.spelled << grammar->to_text(GrammarSyntax::gbnf);
+    EXPECT_FALSE(grammar->accepts(call(row.not_spelled))) << row.not_spelled;
+  }
+}
+
 TEST(GrammarTest, EnginesReadPlainSchemasAndNoOthers) {
   struct Row {
     std::string_view schema, handed;  ///< "": the grammar is written out
