@@ -1,5 +1,5 @@
-// How long grammars take to make, in the formats that are named (built in, or files): requests with 1, 10 and 100 tools of realistic size, to each syntax. Prints a table, the
-// median of some runs in ms of the processor's time. Begin reading at tools_of.
+// How long grammars take to make, in the formats that are named (built in, or files): requests with 1, 10 and 100 tools of
+// realistic size, to each syntax. Prints a table, the median of some runs in ms of the processor's time. Begin reading at tools_of.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>

@@ -172,11 +172,11 @@ def main():
     for number, file in enumerate(files):
         if number % options.share == 0 and options.only in file.name:
             run.format(file.name.removesuffix(".reply.json"), file.read_text())
-    for fault in run.faults[:options.show]:
-        print("FAULT", fault)
     for what in ("answers read", "replies with too many calls", *(["replies under lazy grammars"] if run.engines.llama else [])):
         if not run.counts[what] and not options.only:
             run.fault("nothing was tried", what)
+    for fault in run.faults[:options.show]:
+        print("FAULT", fault)
     print("; ".join(f"{what} {count}" for what, count in run.counts.items()) + f"; {len(run.faults)} faults")
     return 1 if run.faults or not run.counts["formats"] else 0
 
