@@ -57,7 +57,14 @@ Result<ReplyTools> tools_of(const Conversation& conversation) {
   const Limits limits;
   Runtime rt(arena, limits);
   std::string json;
-  if (!append_json(rt, json, *tools)) return Error(ErrorCode::value, "`tools` cannot be written as JSON");
+  if (!append_json(rt, json, *tools)) {
+    Error::Parts parts;
+    parts.code = ErrorCode::value;
+    parts.message = "the tools cannot be written as JSON";
+    parts.input_path = "tools";
+    parts.hint = "what nests deeper than " + std::to_string(limits.depth) + " levels cannot";
+    return Error(std::move(parts));
+  }
   return ReplyTools::from_json(json, "tools");
 }
 
