@@ -7,7 +7,7 @@ Templates: tests/templates/families, formats/, and the corpus (PARLANCE_CORPUS, 
 there is one. Each history is rendered in its plain spelling, in each other one of a single thing (arguments as an object
 or as text, content empty, null or missing beside calls, content as text or as a part, reasoning under three names, a
 developer for the system, ids), and in random mixtures. All must give the same bytes, or all must be refused with the same
-kind of error; and the text of each message is in the prompt or listed as dropped. Begin reading at DIMENSIONS.
+kind of error; and the text of each message is in the prompt or named as lost. Begin reading at DIMENSIONS.
 """
 
 import argparse
@@ -193,9 +193,9 @@ def words(message):
 
 
 def lost(messages, answer):
-    """Messages whose text is neither in the prompt nor noted as dropped."""
+    """Messages whose text is neither in the prompt nor named as lost."""
     for number, message in enumerate(messages):
-        noted = f"messages[{number}].content: not in the prompt (dropped)" in answer["notes"]
+        noted = any(loss["path"] == f"messages[{number}]" or loss["path"].startswith(f"messages[{number}].content") for loss in answer["losses"])
         if not noted and any(word not in answer["text"] for word in words(message)):
             yield f"messages[{number}] is neither there nor noted"
 

@@ -30,6 +30,7 @@
 #include "parlance/grammar.h"
 #include "parlance/json.h"
 #include "parlance/limits.h"
+#include "parlance/losses.h"
 #include "parlance/partial_json.h"
 #include "parlance/render.h"
 #include "parlance/reply.h"

@@ -58,6 +58,7 @@ struct TextRange {
 ///     limits                 see Limits    bounds of this render
 ///     want_spans             true          fill Rendering::spans (costs a tenth to a fifth of a render)
 ///     want_assistant         false         fill Rendering::assistant
+///     want_undefined         false         fill Rendering::undefined
 ///     ignore_tags            false         derive Rendering::assistant from provenance even where tags say it
 ///     random_seed            0             what the filter `random` draws from
 struct RenderOptions {
@@ -68,8 +69,17 @@ struct RenderOptions {
   Limits limits;
   bool want_spans = true;
   bool want_assistant = false;
+  bool want_undefined = false;
   bool ignore_tags = false;  ///< derive the assistant's ranges even where the template has generation tags
   std::uint64_t random_seed = 0;
+};
+
+/// Something undefined that a Jinja template printed, which prints as nothing: a variable, or a member of a value.
+struct PrintedUndefined {
+  std::string name;
+  bool is_variable = false;
+  std::string path;     ///< of the value that has no such member, where it is of the input: "messages[0]"
+  std::string nearest;  ///< a variable or member there is that is spelt nearly so; "" for none
 };
 
 /// What a render gives. Owns its text; spans refer to the conversation for their paths.
@@ -95,6 +105,8 @@ class Rendering {
   /// derived from provenance (turn header excluded, end-of-turn token included). Sorted.
   const std::vector<TextRange>& assistant() const { return assistant_; }
   const std::vector<std::string>& notes() const { return notes_; }
+  /// What the template printed and is undefined, each name once, in the order of the first time.
+  const std::vector<PrintedUndefined>& undefined() const { return undefined_; }
 
   // Filled by render(); public so that results can be assembled and tested.
   std::unique_ptr<char[]> text_;
@@ -106,6 +118,7 @@ class Rendering {
   std::vector<TextRange> generation_;
   std::vector<TextRange> assistant_;
   std::vector<std::string> notes_;
+  std::vector<PrintedUndefined> undefined_;
   std::shared_ptr<const SourceText> source_;  ///< the template's text, for place_of_span
 };
 

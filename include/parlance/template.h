@@ -97,7 +97,9 @@ class Template {
   explicit Template(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
  private:
-  Result<bool> run(const Conversation& conversation, const RenderOptions& options, Workspace& workspace,
+  friend Result<void> render_with(const Template& chat_template, const Conversation& conversation, Value variables,
+                                  const RenderOptions& options, Workspace& workspace, Rendering& into);
+  Result<bool> run(const Conversation& conversation, Value variables, const RenderOptions& options, Workspace& workspace,
                    bool wants_provenance, Rendering* into) const;
 
   std::shared_ptr<const Impl> impl_;

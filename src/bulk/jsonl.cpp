@@ -33,6 +33,7 @@ struct Batch {
   std::string output;
   std::uint64_t lines = 0;
   std::uint64_t failed = 0;
+  LossCounts lost;
 };
 
 /// Cuts a file descriptor into batches of whole lines.
@@ -100,6 +101,7 @@ class BatchReader {
 void render_batch(LineRenderer& renderer, Batch& batch) {
   batch.output.clear();
   batch.lines = batch.failed = 0;
+  batch.lost = {};
   std::string_view rest = batch.input;
   for (std::uint64_t number = batch.first_line; !rest.empty(); ++number) {
     const std::size_t newline = std::min(rest.find('\n'), rest.size());
@@ -107,7 +109,7 @@ void render_batch(LineRenderer& renderer, Batch& batch) {
     rest.remove_prefix(std::min(newline + 1, rest.size()));
     if (line.find_first_not_of(" \t\r") == line.npos) continue;
     ++batch.lines;
-    if (!renderer.render(line, number, batch.output)) ++batch.failed;
+    if (!renderer.render(line, number, batch.output, batch.lost)) ++batch.failed;
   }
 }
 
@@ -126,6 +128,7 @@ class Writer {
     progress_.lines += batch.lines;
     progress_.failed += batch.failed;
     progress_.bytes += batch.input.size();
+    progress_.lost.add(batch.lost);
     report();
   }
   const BulkProgress& progress() const { return progress_; }
@@ -245,6 +248,21 @@ void render_alone(const BulkOptions& options, Batch& batch, Writer& writer) {
 }
 
 }  // namespace
+
+void LossCounts::add(std::span<const Loss> losses) {
+  bool any = false;
+  for (const Loss& loss : losses) {
+    if (loss.kind != LossKind::lost) continue;
+    any = true;
+    ++things[loss.subject];
+  }
+  lines += any ? 1 : 0;
+}
+
+void LossCounts::add(const LossCounts& other) {
+  lines += other.lines;
+  for (const auto& [subject, count] : other.things) things[subject] += count;
+}
 
 Result<BulkProgress> render_jsonl(int in, int out, const BulkOptions& options) {
   BatchReader reader(in);

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "bulk/request.h"
@@ -10,10 +11,26 @@
 
 namespace parlance {
 
+/// What lines lost, by the subject of Loss.
+struct LossCounts {
+  std::uint64_t lines = 0;  ///< that lost anything
+  std::map<std::string_view, std::uint64_t> things;
+  void add(std::span<const Loss> losses);
+  void add(const LossCounts& other);
+};
+
 struct BulkProgress {
   std::uint64_t lines = 0;
   std::uint64_t failed = 0;  ///< results that are errors
   std::uint64_t bytes = 0;   ///< of input
+  LossCounts lost;
+};
+
+/// What becomes of losses (parlance/losses.h).
+enum class OnLoss : std::uint8_t {
+  ignore,  ///< they are not looked for
+  count,
+  fail,  ///< a line that lost anything is an error result
 };
 
 /// A template, or why there is none: then every line gets that error.
@@ -25,6 +42,7 @@ struct BulkOptions {
   CompileOptions compile;          ///< for lines that bring their own
   RequestOptions request;
   RenderOptions render;
+  OnLoss on_loss = OnLoss::ignore;
   ResultParts parts;
   /// Writes the members of a result in place of `parts`; called by several threads at once. What it fails with is the
   /// line's error.

@@ -20,8 +20,17 @@ void read_settings(const Value* settings, CompileOptions& options) {
 
 }  // namespace
 
-Result<void> LineRenderer::run(const Template& chat_template) {
-  return chat_template.render(conversation_, options_.render, workspace_, rendering_);
+LineRenderer::LineRenderer(const BulkOptions& options) : options_(options) {
+  if (options.on_loss == OnLoss::ignore) return;
+  if (options.chat_template && *options.chat_template) finder_.emplace(**options.chat_template);
+  if (options.with_tools && *options.with_tools) finder_with_tools_.emplace(**options.with_tools);
+}
+
+Result<void> LineRenderer::run(const Template& chat_template, const LossFinder* finder) {
+  if (finder == nullptr) return chat_template.render(conversation_, options_.render, workspace_, checked_.rendering);
+  if (Result<void> done = finder->render(conversation_, options_.render, workspace_, checked_); !done) return done;
+  const bool fails = options_.on_loss == OnLoss::fail && count_lost(checked_.losses) != 0;
+  return fails ? Result<void>(error_of(checked_.losses)) : Result<void>();
 }
 
 Result<void> LineRenderer::render_request(std::string_view line, Value& id) {
@@ -30,7 +39,8 @@ Result<void> LineRenderer::render_request(std::string_view line, Value& id) {
   const bool second = options_.with_tools.has_value() && has_tools(conversation_);
   const Result<Template>& chosen = second ? *options_.with_tools : *options_.chat_template;
   if (!chosen) return chosen.error();
-  return run(*chosen);
+  const std::optional<LossFinder>& finder = second ? finder_with_tools_ : finder_;
+  return run(*chosen, finder ? &*finder : nullptr);
 }
 
 /// The context is written and read once more, so that its paths begin at the context.
@@ -60,18 +70,21 @@ Result<void> LineRenderer::render_own_source(std::string_view line, Value& id) {
   read_settings(member(outer_.variables(), "settings"), compile);
   const Result<Template> compiled = Template::compile(leaf_text(*source), compile);
   if (!compiled) return compiled.error();
-  return run(*compiled);
+  if (options_.on_loss == OnLoss::ignore) return run(*compiled, nullptr);
+  const LossFinder finder(*compiled);
+  return run(*compiled, &finder);
 }
 
 Result<void> LineRenderer::write() {
   members_.clear();
-  if (options_.write) return options_.write(conversation_, rendering_, members_);
-  append_rendering(members_, conversation_, rendering_, options_.parts);
+  if (options_.write) return options_.write(conversation_, checked_.rendering, members_);
+  append_rendering(members_, conversation_, checked_, options_.parts);
   return {};
 }
 
-bool LineRenderer::render(std::string_view line, std::uint64_t number, std::string& out) {
+bool LineRenderer::render(std::string_view line, std::uint64_t number, std::string& out, LossCounts& lost) {
   if (options_.answer) return options_.answer(line, number, out);
+  checked_.losses.clear();
   Value id;
   Result<void> done;
   if (line.size() > kMaxLine) {
@@ -80,6 +93,7 @@ bool LineRenderer::render(std::string_view line, std::uint64_t number, std::stri
     done =
         options_.chat_template.has_value() ? render_request(line, id) : render_own_source(line, id);
   }
+  lost.add(checked_.losses);
   if (done) done = write();
   out += '{';
   append_id(out, id);

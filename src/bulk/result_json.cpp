@@ -1,7 +1,6 @@
 // Writing results. One member after the other; begin reading at append_rendering.
 #include "bulk/result_json.h"
 
-#include "bulk/dropped.h"
 #include "value/json.h"
 
 namespace parlance {
@@ -39,13 +38,12 @@ void append_ranges(std::string& out, std::string_view name, const std::vector<Te
 }
 
 void append_span(std::string& out, const Conversation& conversation, const Rendering& rendering,
-                 const Span& span, DroppedMessages& dropped) {
+                 const Span& span) {
   out.append("{\"begin\": ").append(std::to_string(span.begin));
   append_number_member(out, "end", span.end);
   append_text_member(out, "origin", origin_name(span.origin));
   if (const std::string path = path_of_span(conversation, span); !path.empty()) {
     append_text_member(out, "path", path);
-    dropped.take_path(path);
   }
   if (const Location place = place_of_span(rendering, span); place.line != 0) {
     append_number_member(out, "line", place.line);
@@ -57,27 +55,48 @@ void append_span(std::string& out, const Conversation& conversation, const Rende
   out += '}';
 }
 
-void append_spans(std::string& out, const Conversation& conversation,
-                  const Rendering& rendering, DroppedMessages& dropped) {
+void append_spans(std::string& out, const Conversation& conversation, const Rendering& rendering) {
   out += ", \"spans\": [";
   const std::span<const Span> spans = rendering.spans();
   for (const Span& span : spans) {
     if (&span != spans.data()) out += ", ";
-    append_span(out, conversation, rendering, span, dropped);
+    append_span(out, conversation, rendering, span);
   }
   out += ']';
 }
 
-void append_notes(std::string& out, const Conversation& conversation, const Rendering& rendering,
-                  const std::vector<std::string>& dropped) {
+void append_notes(std::string& out, const Conversation& conversation) {
   out += ", \"notes\": [";
-  bool first = true;
-  for (const auto* notes : {&conversation.notes(), &rendering.notes(), &dropped}) {
-    for (const std::string& note : *notes) {
-      if (!first) out += ", ";
-      first = false;
-      append_json_string(out, note);
-    }
+  for (const std::string& note : conversation.notes()) {
+    if (&note != conversation.notes().data()) out += ", ";
+    append_json_string(out, note);
+  }
+  out += ']';
+}
+
+void append_losses(std::string& out, std::span<const Loss> losses) {
+  out += ", \"losses\": [";
+  for (const Loss& loss : losses) {
+    out += &loss == losses.data() ? "{\"kind\": " : ", {\"kind\": ";
+    append_json_string(out, name_of(loss.kind));
+    append_text_member(out, "subject", loss.subject);
+    append_text_member(out, "path", loss.path);
+    append_text_member(out, "message", loss.sentence);
+    if (!loss.hint.empty()) append_text_member(out, "hint", loss.hint);
+    out += '}';
+  }
+  out += ']';
+}
+
+void append_placeholders(std::string& out, std::span<const Placeholder> placeholders) {
+  out += ", \"placeholders\": [";
+  for (const Placeholder& one : placeholders) {
+    out += &one == placeholders.data() ? "{\"begin\": " : ", {\"begin\": ";
+    out += std::to_string(one.range.begin);
+    append_number_member(out, "end", one.range.end);
+    append_text_member(out, "type", one.type);
+    append_text_member(out, "path", one.path);
+    out += '}';
   }
   out += ']';
 }
@@ -85,14 +104,17 @@ void append_notes(std::string& out, const Conversation& conversation, const Rend
 }  // namespace
 
 void append_rendering(std::string& out, const Conversation& conversation,
-                      const Rendering& rendering, const ResultParts& parts) {
+                      const CheckedRendering& checked, const ResultParts& parts) {
+  const Rendering& rendering = checked.rendering;
   append_name(out, "text");
   append_json_string(out, rendering.text());
-  DroppedMessages dropped(conversation);
-  if (parts.spans) append_spans(out, conversation, rendering, dropped);
+  if (parts.spans) append_spans(out, conversation, rendering);
   append_ranges(out, "generation", rendering.generation());
   if (parts.assistant) append_ranges(out, "assistant", rendering.assistant());
-  if (parts.spans) append_notes(out, conversation, rendering, dropped.notes());
+  if (!parts.spans) return;
+  append_notes(out, conversation);
+  append_losses(out, checked.losses);
+  append_placeholders(out, checked.placeholders);
 }
 
 void append_error(std::string& out, const Error& error, std::uint64_t input_line) {

@@ -43,6 +43,7 @@ struct Setting {
 
 Result<Side> make_side(const PrefixCommand& command, const Setting& setting, const std::string& path) {
   Result<PromptRequest> request = open_request(command.prompt, setting.prompt, path);
+  if (request) report_effort(command.prompt, request->conversation);
   if (!request) return request.error();
   Side side;
   side.conversation = std::move(request->conversation);

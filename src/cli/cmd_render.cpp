@@ -11,6 +11,7 @@
 #include "bulk/jsonl.h"
 #include "cli/commands.h"
 #include "cli/lines.h"
+#include "cli/losses.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "cli/segments.h"
@@ -31,6 +32,8 @@ struct RenderCommand {
   bool assistant = false;
   bool list = false;
   bool list_passes = false;
+
+  LossWish losses;
 
   Show show() const {
     return json ? Show::json : html ? Show::html : color ? Show::color : Show::text;
@@ -71,8 +74,8 @@ Error cannot_be_utf8() {
   return Error(std::move(parts));
 }
 
-/// The prompt alone, which is never put together: a long one need not be in memory twice.
-int show_text(const Template& compiled, const Conversation& conversation, const RenderOptions& options) {
+/// The prompt alone. Where nobody asks what it lacks, it is never put together: a long one need not be in memory twice.
+int show_pieces(const Template& compiled, const Conversation& conversation, const RenderOptions& options) {
   Workspace workspace;
   const Result<std::vector<std::string_view>> pieces = compiled.render_pieces(conversation, options, workspace);
   if (!pieces) return report_render(pieces.error());
@@ -80,21 +83,23 @@ int show_text(const Template& compiled, const Conversation& conversation, const 
   return unprintable ? report(cannot_be_utf8()) : print(*pieces);
 }
 
-int show(const RenderCommand& command, const Conversation& conversation, const Rendering& rendering,
+int show_text(std::string_view text) { return utf8::has_surrogates(text) ? report(cannot_be_utf8()) : print(text); }
+
+int show(const RenderCommand& command, const Conversation& conversation, const CheckedRendering& checked,
          Value id, const std::string& title) {
   switch (command.show()) {
-    case Show::text: break;  // show_text
+    case Show::text: return show_text(checked.rendering.text());
     case Show::json: {
       std::string out = "{";
       append_id(out, id);
-      append_rendering(out, conversation, rendering,
+      append_rendering(out, conversation, checked,
                        {.spans = true, .assistant = command.assistant});
       return print(out += "}\n");
     }
     case Show::html:
-      return print(render_html(conversation, rendering, title));
+      return print(render_html(conversation, checked.rendering, title));
     case Show::color:
-      return print(render_color(conversation, rendering));
+      return print(render_color(conversation, checked.rendering));
   }
   return 0;
 }
@@ -102,10 +107,12 @@ int show(const RenderCommand& command, const Conversation& conversation, const R
 int render_one(const RenderCommand& command, const PromptSetup& setup) {
   const Result<PromptRequest> request = open_request(command.prompt, setup, command.chat);
   if (!request) return report(request.error());
-  if (command.show() == Show::text) return show_text(request->compiled, request->conversation, setup.render);
-  const Result<Rendering> rendering = request->compiled.render(request->conversation, setup.render);
-  if (!rendering) return report_render(rendering.error());
-  return show(command, request->conversation, *rendering, request->id, request->compiled.name());
+  const LossWish& wish = command.losses;
+  if (command.json || wish.quiet) report_effort(command.prompt, request->conversation);
+  if (command.show() == Show::text && !wish.wanted()) return show_pieces(request->compiled, request->conversation, setup.render);
+  const Result<CheckedRendering> checked = render_checked(wish, request->compiled, request->conversation, setup.render, !command.json);
+  if (!checked) return report_render(checked.error());
+  return show(command, request->conversation, *checked, request->id, request->compiled.name());
 }
 
 // ---- JSONL
@@ -117,7 +124,7 @@ int render_lines(const RenderCommand& command, const PromptSetup& setup) {
   bulk.render.want_spans = command.json;
   bulk.parts = {.spans = command.json, .assistant = command.assistant};
   bulk.threads = command.threads;
-  return run_lines(bulk, setup, command.prompt.wish);
+  return run_lines(bulk, setup, command.prompt.wish, command.losses);
 }
 
 // ---- the command
@@ -150,7 +157,8 @@ constexpr const char* kFooter = R"(Examples:
 
 Exit codes:
   0  rendered; with --jsonl: every line was answered, be it by an error
-  1  the template, or the data it met, failed
+  1  the template, or the data it met, failed; with --strict: something is not in
+     the prompt; with --jsonl --fail-on-error: a line was answered by an error
   2  the command line is wrong
   3  a file or the request could not be read, or there is no such template
   4  a limit was reached)";
@@ -173,8 +181,10 @@ Run declare_render(CLI::App& app) {
                "One request a line in, one result a line out, in order;\n"
                "without -t, -m, -f a line is {\"source\": template, \"context\": variables}");
   app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N");
+  declare_fail_on_error(app, c.losses);
   app.add_flag("--assistant-mask", c.assistant,
                "Add `assistant`, the ranges an assistant wrote, to JSON results");
+  declare_losses(app, c.losses);
   declare_limits(app, c.prompt);
   app.add_flag("--list", c.list, "List the built-in formats");
   app.add_flag("--list-passes", c.list_passes, "List the normalisation passes");

@@ -31,6 +31,7 @@ struct TokensCommand {
   bool jsonl = false;
   bool stop = false;
   unsigned threads = 0;
+  LossWish losses;
 };
 
 /// What every way of running needs.
@@ -166,9 +167,10 @@ int tokenize_one(const TokensCommand& command, const Setting& setting) {
   Result<PromptRequest> request = open_request(command.prompt, setting.prompt, command.chat);
   if (!request) return report(request.error());
   if (!command.extend.empty()) return extend(command, setting, std::move(*request));
-  const Result<Rendering> rendering = request->compiled.render(request->conversation, setting.prompt.render);
-  if (!rendering) return report_render(rendering.error());
-  const Result<PromptTokens> tokens = tokenize(*rendering, request->conversation, *setting.tokenizer, command.tokenize);
+  if (command.json || command.losses.quiet) report_effort(command.prompt, request->conversation);
+  const Result<CheckedRendering> checked = render_checked(command.losses, request->compiled, request->conversation, setting.prompt.render, !command.json);
+  if (!checked) return report_render(checked.error());
+  const Result<PromptTokens> tokens = tokenize(checked->rendering, request->conversation, *setting.tokenizer, command.tokenize);
   if (!tokens) return report(tokens.error());
   if (command.json) return show_json(setting, *request, *tokens);
   report_notes(tokens->notes);
@@ -192,7 +194,7 @@ int tokenize_lines(const TokensCommand& command, const Setting& setting) {
     }
     return {};
   };
-  return run_lines(bulk, setting.prompt, command.prompt.wish);
+  return run_lines(bulk, setting.prompt, command.prompt.wish, command.losses);
 }
 
 // ---- the command
@@ -249,7 +251,8 @@ of the model. Everything else is text, whatever it looks like; `guarded` in the 
 
 Exit codes:
   0  done; with --jsonl: every line was answered, be it by an error
-  1  the template, or the data it met, failed; the prompt does not go on from the ids of --extend
+  1  the template, or the data it met, failed; the prompt does not go on from the ids of --extend;
+     with --strict: something is not in the prompt; with --jsonl --fail-on-error: a line's answer is an error
   2  the command line is wrong
   3  a file, the request or the tokenizer could not be read
   4  a limit was reached)";
@@ -270,8 +273,10 @@ Run declare_tokens(CLI::App& app) {
   app.add_flag("--json", c.json, "Print each token with its text, bytes, origin, message and mask, labels, what ends a reply");
   app.add_flag("--jsonl", c.jsonl, "One request a line in, {\"ids\", \"labels\"} a line out, in order; with --json all");
   app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N");
+  declare_fail_on_error(app, c.losses);
   app.add_flag("--stop", c.stop, "Print what ends a reply: id, text, sources");
   app.add_option("--extend", c.extend, "A file of the ids so far, as a list or as --json prints them;\nprints those that the request adds")->type_name("IDS");
+  declare_losses(app, c.losses);
   declare_limits(app, c.prompt);
   return [command] { return run_tokens(*command); };
 }

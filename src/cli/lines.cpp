@@ -18,8 +18,9 @@ void show_progress(const BulkProgress& progress) {
 
 }  // namespace
 
-int run_lines(BulkOptions& bulk, const PromptSetup& setup, const TemplateWish& wish) {
+int run_lines(BulkOptions& bulk, const PromptSetup& setup, const TemplateWish& wish, const LossWish& losses) {
   bulk.compile = wish.compile;
+  bulk.on_loss = losses.on_loss();
   int code = 0;
   if (wish.any()) {
     bulk.chat_template = setup.chosen->compiled(false);
@@ -33,7 +34,9 @@ int run_lines(BulkOptions& bulk, const PromptSetup& setup, const TemplateWish& w
     show_progress(*done);
     std::fputc('\n', stderr);
   }
-  return done ? code : report(done.error());
+  if (!done) return report(done.error());
+  report_lines(losses, *done);
+  return code == 0 && losses.fail_on_error && done->failed != 0 ? 1 : code;
 }
 
 }  // namespace parlance::cli

@@ -1,12 +1,14 @@
 // JSONL on a command's standard input and output, with progress where somebody watches.
 #pragma once
 #include "bulk/jsonl.h"
+#include "cli/losses.h"
 #include "cli/prompt_options.h"
 
 namespace parlance::cli {
 
 /// Compiles the templates for `bulk`, unless the lines bring their own, and runs it. Exit code 0 once every line was
-/// answered, be it by an error; unless there was nothing to render them with.
-int run_lines(BulkOptions& bulk, const PromptSetup& setup, const TemplateWish& wish);
+/// answered, be it by an error; unless there was nothing to render them with, or the wish is to fail. What was lost is summed up
+/// on standard error.
+int run_lines(BulkOptions& bulk, const PromptSetup& setup, const TemplateWish& wish, const LossWish& losses);
 
 }  // namespace parlance::cli

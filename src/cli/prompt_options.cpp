@@ -202,7 +202,6 @@ Result<PromptRequest> open_request(const PromptOptions& options, const PromptSet
   Value id;
   Result<void> read = consume_request(conversation, std::move(chat->text), chat->name, setup.request, id);
   if (!read) return read.error();
-  report_effort(options, conversation);
   const Result<Template>& compiled = setup.chosen->compiled(has_tools(conversation));
   if (!compiled) return compiled.error();
   return PromptRequest{std::move(conversation), id, *compiled};

@@ -229,8 +229,23 @@ Value object_in(Normaliser& n, Value arguments) {
   return read.has_value() && read->kind == Kind::dict ? *read : Value{};
 }
 
+/// Arguments that are a text and no object: cut off, mostly. The template gets the text.
+void note_broken(Normaliser& n, Value arguments) {
+  if (!arguments.is_leaf() || leaf_text(arguments).find_first_not_of(kBlanks) == std::string_view::npos) return;
+  Document document;
+  const Result<void> read = document.parse(leaf_text(arguments), "arguments");
+  const std::string why = read ? "JSON, but no object" : "no JSON: " + read.error().message();
+  n.note("function.arguments");
+  n.state.changes.back().what = n.state.arena.copy_text("stays a text, since it is " + why);
+  n.state.changes.back().loses = true;
+}
+
 Value parse_arguments(Normaliser& n, Value message) {
-  return map_arguments(n, message, [&n](Value arguments) { return object_in(n, arguments); });
+  return map_arguments(n, message, [&n](Value arguments) {
+    const Value object = object_in(n, arguments);
+    if (object.is_undefined()) note_broken(n, arguments);
+    return object;
+  });
 }
 
 Value empty_arguments(Normaliser& n, Value message) {

@@ -29,7 +29,7 @@ class Candidates {
   void offer_rows(std::span<const Builtin> table) {
     for (const Builtin& row : table) offer(row.name);
   }
-  std::string hint() const { return nearest_.hint(); }
+  const NearestName& nearest() const { return nearest_; }
 
  private:
   std::string_view wanted_;
@@ -51,17 +51,26 @@ void offer_attributes(Candidates& candidates, Value object) {
   }
 }
 
-}  // namespace
-
-std::string misspelt_hint(const UndefinedInfo& undefined, const Program& program, const Variables& variables) {
+Candidates candidates_of(const UndefinedInfo& undefined, std::string_view wanted, const Program& program, const Variables& variables) {
   using Form = UndefinedInfo::Form;
-  if (!undefined.key.is_leaf()) return {};
-  Candidates candidates(leaf_text(undefined.key));
+  Candidates candidates(wanted);
   if (undefined.form == Form::name) offer_variables(candidates, program, variables);
   if (undefined.form == Form::attribute || undefined.form == Form::element) {
     offer_attributes(candidates, undefined.object);
   }
-  return candidates.hint();
+  return candidates;
+}
+
+}  // namespace
+
+std::string misspelt_hint(const UndefinedInfo& undefined, const Program& program, const Variables& variables) {
+  if (!undefined.key.is_leaf()) return {};
+  return candidates_of(undefined, leaf_text(undefined.key), program, variables).nearest().hint();
+}
+
+std::string nearest_name(const UndefinedInfo& undefined, const Program& program, const Variables& variables) {
+  if (!undefined.key.is_leaf()) return {};
+  return candidates_of(undefined, leaf_text(undefined.key), program, variables).nearest().best();
 }
 
 }  // namespace parlance::jinja

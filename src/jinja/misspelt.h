@@ -12,5 +12,7 @@ namespace parlance::jinja {
 /// "did you mean 'content'?", or "": among the variables of the render and the names that the template assigns, or the
 /// keys and methods of the value that was asked.
 std::string misspelt_hint(const UndefinedInfo& undefined, const Program& program, const Variables& variables);
+/// The name alone: "content", or "".
+std::string nearest_name(const UndefinedInfo& undefined, const Program& program, const Variables& variables);
 
 }  // namespace parlance::jinja

@@ -34,11 +34,11 @@ const DictObject* variables_of(const Conversation& conversation) {
 
 }  // namespace
 
-Result<void> run_go(const gotemplate::Program& program, const Conversation& conversation,
+Result<void> run_go(const gotemplate::Program& program, const Conversation& conversation, const DictObject* variables,
                     const RenderOptions& options, Runtime& rt, Output& output, GoMemory& memory) {
   memory.turns.clear();
   gotemplate::ChatRequest request;
-  if (!gotemplate::read_request(rt, variables_of(conversation), options.as_is, request)) {
+  if (!gotemplate::read_request(rt, variables, options.as_is, request)) {
     return describe(program, nullptr, rt, conversation);
   }
   gotemplate::OllamaRun run(program, rt, output, memory.variables);

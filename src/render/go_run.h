@@ -41,9 +41,9 @@ struct GoMemory {
   GoTurnRecorder turns;
 };
 
-/// Runs `program` over the conversation's variables; the prompt is in `output`. Fails with
-/// go_request, go_execute, go_panic, and limits.
-Result<void> run_go(const gotemplate::Program& program, const Conversation& conversation,
+/// Runs `program` over variables; the prompt is in `output`. Fails with go_request, go_execute, go_panic, and limits.
+/// The variables are mostly the conversation's own; null is as an empty dict.
+Result<void> run_go(const gotemplate::Program& program, const Conversation& conversation, const DictObject* variables,
                     const RenderOptions& options, Runtime& rt, Output& output, GoMemory& memory);
 
 /// The assistant's ranges, from the turns that the last run noted. What a turn has in common with

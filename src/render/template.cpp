@@ -16,6 +16,7 @@
 #include "render/go_run.h"
 #include "render/literal_spans.h"
 #include "render/provenance.h"
+#include "render/render_with.h"
 #include "render/steps.h"
 #include "value/dict.h"
 
@@ -228,13 +229,34 @@ void cut_at(std::uint32_t end, Rendering& into) {
   for (TextRange& range : into.generation_) range.end = std::min<std::uint64_t>(range.end, end);
 }
 
+/// Each name once: a template prints it for every message.
+void list_undefined(std::span<const UndefinedInfo* const> printed, const jinja::Program& program, const jinja::Variables& variables,
+                    const Conversation& conversation, std::vector<PrintedUndefined>& into) {
+  using Form = UndefinedInfo::Form;
+  for (const UndefinedInfo* info : printed) {
+    const bool is_member = info->form == Form::attribute || info->form == Form::element;
+    if ((!is_member && info->form != Form::name) || !info->key.is_leaf()) continue;
+    PrintedUndefined one{std::string(leaf_text(info->key)), !is_member, {}, {}};
+    const bool known = std::any_of(into.begin(), into.end(), [&](const PrintedUndefined& other) {
+      return other.name == one.name && other.is_variable == one.is_variable;
+    });
+    if (known) continue;
+    if (is_member) one.path = conversation.path_of(info->object);
+    one.nearest = jinja::nearest_name(*info, program, variables);
+    into.push_back(std::move(one));
+  }
+}
+
 Result<void> run_jinja(const jinja::Program& program, const Conversation& conversation, const RenderOptions& options,
-                       Runtime& rt, const jinja::Variables& variables, Workspace::State& memory) {
+                       Runtime& rt, const jinja::Variables& variables, Workspace::State& memory, Rendering* into) {
   rt.allow_changes = program.allow_changes;
+  std::vector<const UndefinedInfo*> printed;
+  if (options.want_undefined && into != nullptr) rt.printed_undefined = &printed;
   jinja::Machine machine(program, rt, memory.output, memory.frames, variables);
   memory.turns.clear();
   if (options.want_assistant) machine.record_turns(memory.turns);
   if (!machine.run()) return describe_failure(program, machine, rt, variables, conversation);
+  if (!printed.empty()) list_undefined(printed, program, variables, conversation, into->undefined_);
   return {};
 }
 
@@ -268,7 +290,7 @@ Result<Rendering> Template::render(const Conversation& conversation, const Rende
 
 /// Runs the template; the prompt is then the text of `into`, with its spans where somebody asks where the bytes came from. If
 /// `into` is null, it is the pieces in the memory's output. The result: is the last message to be continued?
-Result<bool> Template::run(const Conversation& conversation, const RenderOptions& options, Workspace& workspace,
+Result<bool> Template::run(const Conversation& conversation, Value all, const RenderOptions& options, Workspace& workspace,
                            bool wants_provenance, Rendering* into) const {
   Workspace::State& memory = workspace.state();
   memory.arena.reset();
@@ -277,7 +299,6 @@ Result<bool> Template::run(const Conversation& conversation, const RenderOptions
   memory.frames.pop_to(0);
   memory.steps = 0;
 
-  Value all = conversation.variables();
   const DictObject* variables = all.kind == Kind::dict ? all.dict : nullptr;
   Wishes wishes;
   if (!options.as_is || options.add_generation_prompt || options.continue_final) {
@@ -294,9 +315,9 @@ Result<bool> Template::run(const Conversation& conversation, const RenderOptions
   rt.now = options.now;
   rt.random_state ^= options.random_seed;
   Result<void> ran = impl_->go != nullptr
-                         ? run_go(*impl_->go, conversation, options, rt, memory.output, memory.go)
+                         ? run_go(*impl_->go, conversation, variables, options, rt, memory.output, memory.go)
                          : run_jinja(*impl_->program, conversation, options, rt,
-                                     {variables, wishes.overrides.list()}, memory);
+                                     {variables, wishes.overrides.list()}, memory, into);
   memory.steps = options.limits.steps - static_cast<std::uint64_t>(std::max(rt.steps_left, std::int64_t{0}));
   if (!ran) return ran.error();
   if (logs && into != nullptr) {
@@ -309,7 +330,7 @@ Result<bool> Template::run(const Conversation& conversation, const RenderOptions
 
 Result<std::vector<std::string_view>> Template::render_pieces(const Conversation& conversation,
                                                               const RenderOptions& options, Workspace& workspace) const {
-  const Result<bool> continues = run(conversation, options, workspace, false, nullptr);
+  const Result<bool> continues = run(conversation, conversation.variables(), options, workspace, false, nullptr);
   if (!continues) return continues.error();
   Workspace::State& memory = workspace.state();
   std::vector<std::string_view> pieces;
@@ -331,9 +352,10 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
   into.generation_.clear();
   into.assistant_.clear();
   into.notes_.clear();
+  into.undefined_.clear();
   into.size_ = 0;
   const bool wants_provenance = options.want_spans || options.want_assistant;
-  const Result<bool> continues = run(conversation, options, workspace, wants_provenance, &into);
+  const Result<bool> continues = run(conversation, conversation.variables(), options, workspace, wants_provenance, &into);
   if (!continues) return continues.error();
   const EngineProgram& program = impl_->any();
   Workspace::State& memory = workspace.state();
@@ -358,6 +380,15 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
   return fill_from_turns(*this, conversation, options, memory.turns.turns(), into);
 }
 
+Result<void> render_with(const Template& chat_template, const Conversation& conversation, Value variables,
+                         const RenderOptions& options, Workspace& workspace, Rendering& into) {
+  into.span_count_ = 0;
+  const Result<bool> continues = chat_template.run(conversation, variables, options, workspace, options.want_spans, &into);
+  if (!continues) return continues.error();
+  into.size_ = workspace.state().output.bytes();
+  return {};
+}
+
 void Rendering::swap(Rendering& other) noexcept {
   std::swap(text_, other.text_);
   std::swap(size_, other.size_);
@@ -368,6 +399,7 @@ void Rendering::swap(Rendering& other) noexcept {
   std::swap(generation_, other.generation_);
   std::swap(assistant_, other.assistant_);
   std::swap(notes_, other.notes_);
+  std::swap(undefined_, other.undefined_);
   std::swap(source_, other.source_);
 }
 

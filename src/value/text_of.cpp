@@ -191,6 +191,15 @@ bool Printer::object(Value v) {
   return true;
 }
 
+/// What an undefined value prints. Who asked is told of it, some times at most: a loop may print one without end.
+Value nothing(Runtime& rt, Value v) {
+  constexpr std::size_t kMostNoted = 256;
+  if (rt.printed_undefined != nullptr && v.undefined != nullptr && rt.printed_undefined->size() < kMostNoted) {
+    rt.printed_undefined->push_back(v.undefined);
+  }
+  return make_static("");
+}
+
 }  // namespace
 
 Value to_repr(Runtime& rt, Value v) {
@@ -202,7 +211,7 @@ Value to_text(Runtime& rt, Value v) {
   switch (v.kind) {
     case Kind::string:
     case Kind::invalid: return v;
-    case Kind::undefined: return make_static("");
+    case Kind::undefined: return nothing(rt, v);
     case Kind::none:
     case Kind::boolean:
     case Kind::integer:

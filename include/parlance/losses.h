@@ -1,0 +1,93 @@
+// Losses: what a request says and its prompt does not.
+//
+//     parlance::LossFinder finder(chat_template);
+//     auto prompt = finder.render(chat, {}, workspace);        // the rendering and its losses
+//     for (const parlance::Loss& loss : prompt->losses) std::puts(loss.display().c_str());
+//
+// A template may drop a message, an image, a tool, an argument without a word, and print nothing for a variable that is misspelt.
+// The origins of the prompt's bytes say what of the request is there; what leaves no bytes of its own (an image, a special token)
+// is left out once more, to see whether the prompt changes.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parlance/template.h"
+
+namespace parlance {
+
+/// How much a loss matters.
+enum class LossKind : std::uint8_t {
+  lost,      ///< the model will not know what the request says
+  left_out,  ///< what templates leave out by design: reasoning of earlier turns, ids, details of a tool's schema
+};
+std::string_view name_of(LossKind kind);  ///< "lost", "left out"
+
+/// One thing that is not in the prompt.
+struct Loss {
+  LossKind kind = LossKind::lost;
+  /// "message", "part", "call", "argument", "tool", "document", "setting" (a member of the request that the template does not
+  /// heed), "variable", "special token", "data" (a value printed as Python prints it, brackets and all); of what is left out
+  /// "reasoning", "text" (the part of an assistant's content before it), "id", "detail"
+  std::string_view subject;
+  std::string path;      ///< in the request: "messages[2].content[1]"; a variable's name
+  std::string sentence;  ///< "not in the prompt"
+  std::string hint;      ///< what may help; may be empty
+  /// "messages[2].content[1]: not in the prompt; HINT"
+  std::string display() const;
+};
+
+/// Bytes of the prompt that stand for an image, a sound or a film of the request: those that the template writes for it and no
+/// others like them, which somebody may have typed.
+struct Placeholder {
+  TextRange range;
+  std::string path;  ///< of the part: "messages[2].content[1]"
+  std::string type;  ///< of the part, as the template is given it: "image"
+};
+
+/// A prompt with what it lost.
+struct CheckedRendering {
+  Rendering rendering;
+  std::vector<Loss> losses;  ///< in the order of the request, what is lost first
+  std::vector<Placeholder> placeholders;  ///< in the order of the prompt
+};
+
+/// Options of one search.
+///
+///     field          default  effect
+///     experiments    32       how many parts without text of their own (images, sounds) are left out one by one to see what
+///                             the prompt has of them; more are told by the others of their kind
+struct LossOptions {
+  std::size_t experiments = 32;
+};
+
+/// Renders and says what was lost. Threads: any; one finder serves all requests of a template.
+class LossFinder {
+ public:
+  explicit LossFinder(Template chat_template, const LossOptions& options = {});
+  LossFinder(LossFinder&&) noexcept;
+  LossFinder& operator=(LossFinder&&) noexcept;
+  ~LossFinder();
+
+  /// Renders as Template::render() does, spans included, and finds what was lost. Fails as that does; an experiment that fails
+  /// shows nothing.
+  Result<CheckedRendering> render(const Conversation& conversation, const RenderOptions& options, Workspace& workspace) const;
+  /// The same into memory that is used again.
+  Result<void> render(const Conversation& conversation, const RenderOptions& options, Workspace& workspace,
+                      CheckedRendering& into) const;
+
+  struct State;
+
+ private:
+  std::unique_ptr<const State> state_;
+};
+
+/// The error that a loss is for who wants none: its code is `loss`, its path and hint the first loss's.
+/// `losses` must hold one that is lost.
+Error error_of(std::span<const Loss> losses);
+/// How many are lost.
+std::size_t count_lost(std::span<const Loss> losses);
+
+}  // namespace parlance

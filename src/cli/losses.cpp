@@ -1,0 +1,67 @@
+// Losses for people. Begin reading at render_checked.
+#include "cli/losses.h"
+
+#include <CLI/CLI.hpp>
+#include <cinttypes>
+#include <cstdio>
+
+namespace parlance::cli {
+namespace {
+
+void say(const char* what, const std::string& text) { std::fprintf(stderr, "%s: %s\n", what, text.c_str()); }
+
+/// What is lost, and with --verbose all else that is known.
+void report(const LossWish& wish, const Conversation& conversation, const std::vector<Loss>& losses) {
+  constexpr std::size_t kMostSaid = 20;
+  const std::size_t lost = count_lost(losses);
+  const std::size_t said = wish.verbose ? losses.size() : std::min(lost, kMostSaid);
+  for (std::size_t i = 0; i < said; ++i) say(losses[i].kind == LossKind::lost ? "note" : "left out", losses[i].display());
+  if (said < lost) say("note", std::to_string(lost - said) + " more; --verbose says all, --quiet none");
+  if (!wish.verbose) return;
+  for (const std::string& note : conversation.notes()) say("changed", note);
+}
+
+/// "2 of message, 1 of tool"
+std::string list_of(const LossCounts& lost) {
+  std::string out;
+  for (const auto& [subject, count] : lost.things) {
+    out.append(out.empty() ? "" : ", ").append(std::to_string(count)).append(" × ").append(subject);
+  }
+  return out;
+}
+
+}  // namespace
+
+void declare_losses(CLI::App& app, LossWish& c) {
+  app.add_flag("-q,--quiet", c.quiet, "Say nothing of what the prompt lacks of the request");
+  app.add_flag("-v,--verbose", c.verbose, "Also say what templates leave out by design, such as reasoning of\nearlier turns, and what the passes changed");
+  app.add_flag("--strict", c.strict, "Anything of the request that is not in the prompt is an error");
+}
+
+void declare_fail_on_error(CLI::App& app, LossWish& c) {
+  app.add_flag("--fail-on-error", c.fail_on_error, "For --jsonl: exit code 1 where a line was answered by an error");
+}
+
+Result<CheckedRendering> render_checked(const LossWish& wish, const Template& compiled, const Conversation& conversation,
+                                        const RenderOptions& options, bool says) {
+  CheckedRendering checked;
+  Workspace workspace;
+  const Result<void> done = wish.wanted() ? LossFinder(compiled).render(conversation, options, workspace, checked)
+                                          : compiled.render(conversation, options, workspace, checked.rendering);
+  if (!done) return done.error();
+  if (says && !wish.quiet) report(wish, conversation, checked.losses);
+  if (wish.strict && count_lost(checked.losses) != 0) return error_of(checked.losses);
+  return checked;
+}
+
+void report_lines(const LossWish& wish, const BulkProgress& done) {
+  if (wish.quiet) return;
+  if (done.failed != 0) {
+    std::fprintf(stderr, "note: %" PRIu64 " of %" PRIu64 " lines were answered by an error\n", done.failed, done.lines);
+  }
+  if (done.lost.lines == 0) return;
+  std::fprintf(stderr, "note: %" PRIu64 " of %" PRIu64 " lines have something that is not in the prompt: %s; --json names it\n",
+               done.lost.lines, done.lines, list_of(done.lost).c_str());
+}
+
+}  // namespace parlance::cli

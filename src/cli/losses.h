@@ -1,0 +1,31 @@
+// What prompts lost, on standard error: --quiet, --verbose, --strict, --fail-on-error.
+#pragma once
+#include "bulk/jsonl.h"
+
+namespace CLI {
+class App;
+}
+
+namespace parlance::cli {
+
+struct LossWish {
+  bool quiet = false;
+  bool verbose = false;
+  bool strict = false;
+  bool fail_on_error = false;  ///< of --jsonl
+  /// Are losses looked for?
+  bool wanted() const { return !quiet || strict; }
+  OnLoss on_loss() const { return strict ? OnLoss::fail : quiet ? OnLoss::ignore : OnLoss::count; }
+};
+
+void declare_losses(CLI::App& app, LossWish& wish);
+/// --jsonl's own: --fail-on-error.
+void declare_fail_on_error(CLI::App& app, LossWish& wish);
+
+/// Renders one request and, where `says`, tells on standard error what it lost. Fails as the render does, and for a loss where --strict says so.
+Result<CheckedRendering> render_checked(const LossWish& wish, const Template& compiled, const Conversation& conversation,
+                                        const RenderOptions& options, bool says);
+/// Says what lines lost, and how many failed, in one line each.
+void report_lines(const LossWish& wish, const BulkProgress& done);
+
+}  // namespace parlance::cli

@@ -1,0 +1,76 @@
+// LossFinder: a render, and what was lost in it. Begin reading at LossFinder::render.
+#include <algorithm>
+
+#include "losses/settings.h"
+
+namespace parlance {
+
+std::string_view name_of(LossKind kind) { return kind == LossKind::lost ? "lost" : "left out"; }
+
+std::string Loss::display() const { return path + ": " + sentence + (hint.empty() ? "" : "; " + hint); }
+
+struct LossFinder::State {
+  State(Template chat_template_in, const LossOptions& options_in)
+      : chat_template(std::move(chat_template_in)), options(options_in), facts(chat_template.facts()) {
+    std::copy_if(facts.variables.begin(), facts.variables.end(), std::back_inserter(tokens), names_token);
+  }
+  const Template chat_template;
+  const LossOptions options;
+  const TemplateFacts facts;
+  std::vector<std::string> tokens;  ///< variables for special tokens that it reads
+};
+
+LossFinder::LossFinder(Template chat_template, const LossOptions& options)
+    : state_(std::make_unique<const State>(std::move(chat_template), options)) {}
+LossFinder::LossFinder(LossFinder&&) noexcept = default;
+LossFinder& LossFinder::operator=(LossFinder&&) noexcept = default;
+LossFinder::~LossFinder() = default;
+
+Result<CheckedRendering> LossFinder::render(const Conversation& conversation, const RenderOptions& options, Workspace& workspace) const {
+  CheckedRendering made;
+  if (Result<void> done = render(conversation, options, workspace, made); !done) return done.error();
+  return made;
+}
+
+Result<void> LossFinder::render(const Conversation& conversation, const RenderOptions& options, Workspace& workspace,
+                                CheckedRendering& into) const {
+  into.losses.clear();
+  into.placeholders.clear();
+  RenderOptions all = options;
+  all.want_spans = all.want_undefined = true;
+  const State& s = *state_;
+  if (Result<void> done = s.chat_template.render(conversation, all, workspace, into.rendering); !done) return done;
+  Reached reached;
+  reached.take(into.rendering.spans());
+  std::vector<Loss>& losses = into.losses;
+  std::vector<MediaPart> media;
+  TextSearch search(conversation, reached, s.facts, losses);
+  find_lost_messages(search, conversation.messages(), media);
+  find_lost_tools(search, conversation.variables());
+  find_lost_documents(search, conversation.variables());
+  const Experiment experiment{s.chat_template, conversation, options, workspace};
+  if (!media.empty()) find_placeholders(experiment, media, s.options.experiments, into.rendering, losses, into.placeholders);
+  find_lost_settings(conversation, s.facts, losses);
+  find_misspelt(into.rendering, s.facts, losses);
+  find_lost_tokens(experiment, s.tokens, losses);
+  find_lost_by_passes(conversation, losses);
+  std::stable_sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) { return a.kind < b.kind; });
+  return {};
+}
+
+std::size_t count_lost(std::span<const Loss> losses) {
+  return static_cast<std::size_t>(std::count_if(losses.begin(), losses.end(), [](const Loss& loss) { return loss.kind == LossKind::lost; }));
+}
+
+Error error_of(std::span<const Loss> losses) {
+  const std::size_t lost = count_lost(losses);
+  Error::Parts parts;
+  parts.code = ErrorCode::loss;
+  parts.message = losses.front().path + ": " + losses.front().sentence;
+  if (lost > 1) parts.message += ", and " + std::to_string(lost - 1) + " more";
+  parts.input_path = losses.front().path;
+  parts.hint = losses.front().hint;
+  return Error(std::move(parts));
+}
+
+}  // namespace parlance

@@ -1,0 +1,21 @@
+// Images, sounds and films of a request: what the prompt has in their place, told by leaving them out one after the other.
+#pragma once
+#include <vector>
+
+#include "losses/text_search.h"
+
+namespace parlance {
+
+/// What experiments are made with.
+struct Experiment {
+  const Template& chat_template;
+  const Conversation& conversation;
+  const RenderOptions& options;
+  Workspace& workspace;
+};
+
+/// Says of each part whether the prompt, `rendering`, changes with it, and where. At most `most` renders are made.
+void find_placeholders(const Experiment& experiment, const std::vector<MediaPart>& media, std::size_t most, const Rendering& rendering,
+                       std::vector<Loss>& losses, std::vector<Placeholder>& placeholders);
+
+}  // namespace parlance

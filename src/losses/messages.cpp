@@ -1,0 +1,168 @@
+// Messages that are not in the prompt, and what of them. Begin reading at find_lost_messages.
+#include <algorithm>
+#include <set>
+
+#include "conversation/edit.h"
+#include "losses/text_search.h"
+#include "value/string.h"
+
+namespace parlance {
+namespace {
+
+/// Members of a message that carry reasoning, and those that only say who speaks or what belongs together.
+constexpr std::string_view kReasoning[] = {"reasoning_content", "reasoning", "thinking"};
+constexpr std::string_view kIds[] = {"id", "tool_call_id", "call_id", "name", "tool_name"};
+
+bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+class MessageSearch {
+ public:
+  MessageSearch(TextSearch& search, std::vector<MediaPart>& media) : search_(search), media_(media) {}
+
+  void run(Value list) {
+    for (std::uint32_t i = 0; i < list.list->size; ++i) {
+      if (is_text(member(list.list->items[i], "role"), "user")) last_user_ = i;
+    }
+    const Place messages{nullptr, "messages"};
+    for (number_ = 0; number_ < list.list->size; ++number_) {
+      if (const Value& one = list.list->items[number_]; one.kind == Kind::dict) message(one, messages[number_]);
+    }
+  }
+
+ private:
+  void message(Value of, const Place& place) {
+    is_assistant_ = is_text(member(of, "role"), "assistant");
+    Tally all = search_.tally();
+    for (const DictEntry& entry : entries(of)) {
+      const std::string_view key = leaf_text(entry.key);
+      const Place here = place[key];
+      if (key == "content") {
+        content(entry.value, here, all);
+      } else if (key == "tool_calls") {
+        calls(entry.value, here, all);
+      } else if (key == "images") {
+        images(entry.value, here);
+      } else if (key == "refusal") {
+        search_.text(entry.value, "message", here, all);
+      } else if (is_one_of(key, kIds)) {
+        id(entry.value, here);
+      } else if (key != "role") {
+        reasoning(entry.value, here);
+      }
+    }
+    if (all.all_lost() && search_.lost_since(all) > 1) search_.lose_whole(all, "message", search_.path_of(of, place));
+  }
+
+  void id(Value value, const Place& place) {
+    if (!value.is_string() || !has_words(value) || search_.is_reached(value)) return;
+    std::string path = search_.path_of(value, place);
+    if (named_.insert(path).second) search_.leave_out("id", std::move(path));
+  }
+
+  /// Reasoning of a turn that is over is left out by design; in the turn that goes on the model needs it. Passes may give it any
+  /// name; where it is from tells.
+  void reasoning(Value value, const Place& place) {
+    if (!has_words(value) || search_.is_reached(value)) return;
+    std::string path = search_.path_of(value, place);
+    if (!is_one_of(path.substr(path.rfind('.') + 1), kReasoning)) return;
+    if (!named_.insert(path).second) return;  // given under two names
+    if (number_ > last_user_) {
+      search_.lose("message", std::move(path), "the template does not show reasoning here");
+    } else {
+      search_.leave_out("reasoning", std::move(path));
+    }
+  }
+
+  void content(Value value, const Place& place, Tally& all) {
+    if (value.kind != Kind::list) return search_.text(value, "message", place, all, is_assistant_);
+    Tally parts = search_.tally();
+    for (std::uint32_t i = 0; i < value.list->size; ++i) part(value.list->items[i], i, place[i], parts);
+    if (parts.all_lost() && search_.lost_since(parts) > 1) {
+      search_.lose_whole(parts, "message", search_.path_of(value, place));
+    }
+    all.add(parts);
+  }
+
+  void part(Value value, std::uint32_t number, const Place& place, Tally& parts) {
+    if (value.is_string()) return search_.text(value, "part", place, parts, is_assistant_);
+    if (value.kind != Kind::dict) return;
+    const Value* type = member(value, "type");
+    if (type != nullptr && type->is_string() && search_.is_reached(*type)) return printed_as_data(value, place, parts);
+    if (const Value* said = member(value, "text"); said != nullptr && said->is_string()) {
+      return search_.text(*said, "part", place["text"], parts, is_assistant_);
+    }
+    if (type == nullptr || !type->is_leaf()) return;
+    if (const Value* thought = member(value, leaf_text(*type)); is_text(type, "thinking") || is_text(type, "reasoning")) {
+      if (thought != nullptr) reasoning(*thought, place[leaf_text(*type)]);
+      return;
+    }
+    parts.add(false);  // until it is known
+    media_.push_back({number_, "content", number, search_.path_of(value, place), std::string(leaf_text(*type))});
+  }
+
+  /// As Ollama's API has them: beside the content.
+  void images(Value value, const Place& place) {
+    if (value.kind != Kind::list) return;
+    for (std::uint32_t i = 0; i < value.list->size; ++i) {
+      media_.push_back({number_, "images", i, search_.path_of(value.list->items[i], place[i]), "image"});
+    }
+  }
+
+  void printed_as_data(Value value, const Place& place, Tally& parts) {
+    parts.add(false);
+    search_.note({LossKind::lost, "data", search_.path_of(value, place), "printed as data, with braces and the names of members",
+                  "the template knows no content that is a list of such parts"});
+  }
+
+  void calls(Value value, const Place& place, Tally& all) {
+    if (value.kind != Kind::list) return;
+    Tally every = search_.tally();
+    for (std::uint32_t i = 0; i < value.list->size; ++i) {
+      if (value.list->items[i].kind == Kind::dict) call(value.list->items[i], place[i], every);
+    }
+    if (every.all_lost() && value.list->size > 1) search_.lose_whole(every, "call", search_.path_of(value, place));
+    all.add(every);
+  }
+
+  void call(Value value, const Place& place, Tally& every) {
+    const Value* wrapped = member(value, "function");
+    const bool is_wrapped = wrapped != nullptr && wrapped->kind == Kind::dict;
+    const Value inside = is_wrapped ? *wrapped : value;
+    const Place function = place["function"];
+    const Place& here = is_wrapped ? function : place;
+    Tally one = search_.tally();
+    if (const Value* name = member(inside, "name")) search_.text(*name, "call", here["name"], one);
+    if (const Value* given = member(inside, "arguments")) arguments(*given, here["arguments"], one);
+    if (const Value* given = member(value, "id")) id(*given, place["id"]);
+    if (one.all_lost()) search_.lose_whole(one, "call", search_.path_of(value, place));
+    every.add(one);
+  }
+
+  void arguments(Value value, const Place& place, Tally& one) {
+    if (value.kind != Kind::dict) return search_.text(value, "argument", place, one);
+    for (const DictEntry& entry : entries(value)) {
+      const Place here = place[leaf_text(entry.key)];
+      Tally argument = search_.tally();
+      search_.leaves(search_.is_key_reached(value, entry.key), entry.value, "argument", here, argument);
+      if (argument.all_lost() && search_.lost_since(argument) > 1) search_.lose_whole(argument, "argument", search_.path_of(entry.value, here));
+      one.add(argument);
+    }
+  }
+
+  TextSearch& search_;
+  std::vector<MediaPart>& media_;
+  std::set<std::string> named_;  ///< paths of what passes give under two names
+  std::uint32_t number_ = 0;     ///< of the message
+  std::uint32_t last_user_ = 0;
+  bool is_assistant_ = false;
+};
+
+}  // namespace
+
+void find_lost_messages(TextSearch& search, Value messages, std::vector<MediaPart>& media) {
+  if (messages.is_sequence()) MessageSearch(search, media).run(messages);
+}
+
+}  // namespace parlance

@@ -1,0 +1,35 @@
+// Reached: which bytes and values of the input a prompt has, asked the other way round than spans tell it.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "parlance/render.h"
+
+namespace parlance {
+
+class Reached {
+ public:
+  /// Takes the addresses and ids out of the spans; they must be of the conversation whose values are asked for.
+  void take(std::span<const Span> spans);
+
+  /// Does the prompt have any of these bytes, unchanged or as what was made of them?
+  bool any_of(std::string_view text) const;
+  /// Where bytes begin, white space aside, that the prompt does not have; npos: nowhere, or that cannot be told since what the
+  /// prompt has was made of the text.
+  std::size_t first_gap(std::string_view text) const;
+  /// Was the value with this origin id printed?
+  bool has(std::uint32_t origin) const;
+
+ private:
+  struct Range {
+    const char* begin;
+    const char* end;
+    bool derived;  ///< `begin` was the source of something; how much of what follows is not known
+  };
+  std::vector<Range> ranges_;         ///< by address, apart from each other
+  std::vector<std::uint32_t> ids_;  ///< sorted
+};
+
+}  // namespace parlance

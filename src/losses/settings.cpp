@@ -1,0 +1,154 @@
+// Begin reading at the table kFeatures.
+#include "losses/settings.h"
+
+#include <algorithm>
+
+#include "base/nearest.h"
+#include "conversation/conversation.h"
+#include "conversation/edit.h"
+#include "conversation/normalise.h"
+#include "conversation/passes_for_templates.h"
+#include "render/render_with.h"
+#include "value/json.h"
+
+namespace parlance {
+namespace {
+
+/// What chat APIs let a request ask for and only some templates read. `usual` asks for nothing special.
+struct Feature {
+  std::string_view name;
+  std::string_view usual;  ///< as JSON
+  bool of_tools;           ///< says nothing where there are none
+  std::string_view hint;
+};
+constexpr Feature kFeatures[] = {
+    {"tool_choice", "\"auto\"", true, "parlance grammar --tool-choice holds the reply to it; for none, leave tools out"},
+    {"parallel_tool_calls", "true", true, "parlance grammar --one-call holds the reply to it"},
+    {"response_format", "{\"type\":\"text\"}", false, "parlance grammar --request holds the reply to it"},
+    {"functions", "[]", false, "tools is its newer name"},
+    {"function_call", "\"auto\"", false, "tool_choice is its newer name"},
+    {"system", "\"\"", false, "chat templates take the system's text as a message"},
+    {"instructions", "\"\"", false, "chat templates take the system's text as a message"},
+};
+
+/// Variables that every render has, or that speak of reasoning, which the passes note.
+constexpr std::string_view kAlways[] = {"messages", "tools", "documents", "add_generation_prompt", "continue_final_message", "think", "thinking",
+                                        "reasoning", "reasoning_effort"};
+
+/// What Go's templates see of a request besides messages and tools.
+constexpr std::string_view kReadByGo[] = {"think", "system", "prompt", "suffix", "images"};
+
+bool reads(const TemplateFacts& facts, std::string_view name) {
+  if (facts.syntax != Syntax::go) return facts.reads(name);
+  return std::find(std::begin(kReadByGo), std::end(kReadByGo), name) != std::end(kReadByGo);
+}
+
+bool has_any(Value list) { return list.is_sequence() && list.list->size != 0; }
+
+class Settings {
+ public:
+  Settings(const Conversation& conversation, const TemplateFacts& facts, std::vector<Loss>& losses)
+      : conversation_(conversation), facts_(facts), losses_(losses), variables_(conversation.variables()) {}
+
+  void run() {
+    for (const DictEntry& entry : entries(variables_)) given(leaf_text(entry.key), entry.value);
+    for (const std::string& name : facts_.variables) missing(name);
+  }
+
+ private:
+  /// A variable that the request has.
+  void given(std::string_view name, Value value) {
+    const bool always = std::find(std::begin(kAlways), std::end(kAlways), name) != std::end(kAlways);
+    if (always || value.is_none() || reads(facts_, name) || names_token(name)) return;
+    const auto feature = std::find_if(std::begin(kFeatures), std::end(kFeatures), [&](const Feature& one) { return one.name == name; });
+    if (feature != std::end(kFeatures)) return unheeded(*feature, value);
+    NearestName nearest(name);
+    for (const std::string& one : facts_.variables) {
+      if (member(variables_, one) == nullptr) nearest.offer(one);
+    }
+    const bool meant = !nearest.best().empty() || member(conversation_.state().document.root(), name) == nullptr;
+    losses_.push_back({meant ? LossKind::lost : LossKind::left_out, "setting", std::string(name), "no effect: the template does not read it",
+                       nearest.hint()});
+  }
+
+  void unheeded(const Feature& feature, Value value) {
+    const Value* tools = member(variables_, "tools");
+    if (feature.of_tools && (tools == nullptr || !has_any(*tools))) return;
+    if (json_text(value) == feature.usual) return;
+    losses_.push_back({LossKind::lost, "setting", std::string(feature.name), "no effect: the template does not read it", std::string(feature.hint)});
+  }
+
+  /// A variable that the template reads and the request does not have.
+  void missing(const std::string& name) {
+    if (member(variables_, name) != nullptr) return;
+    NearestName nearest(name);
+    for (const DictEntry& entry : entries(variables_)) {
+      if (!entry.value.is_none() && !facts_.reads(leaf_text(entry.key))) nearest.offer(leaf_text(entry.key));
+    }
+    if (nearest.best().empty()) return;
+    losses_.push_back({LossKind::lost, "variable", name, "read by the template, and nobody gives it",
+                       "'" + nearest.best() + "' is given, and the template does not read that"});
+  }
+
+  const Conversation& conversation_;
+  const TemplateFacts& facts_;
+  std::vector<Loss>& losses_;
+  const Value variables_;
+};
+
+/// A text that no template has, in place of a special token.
+std::string stand_in(std::string_view name) { return "<|parlance stands in for " + std::string(name) + "|>"; }
+
+}  // namespace
+
+bool names_token(std::string_view variable) { return variable.ends_with("_token"); }
+
+void find_lost_settings(const Conversation& conversation, const TemplateFacts& facts, std::vector<Loss>& losses) {
+  if (conversation.variables().kind == Kind::dict) Settings(conversation, facts, losses).run();
+}
+
+void find_misspelt(const Rendering& rendering, const TemplateFacts& facts, std::vector<Loss>& losses) {
+  for (const PrintedUndefined& one : rendering.undefined()) {
+    if (one.is_variable || one.nearest.empty() || facts.mentions(one.nearest)) continue;
+    losses.push_back({LossKind::lost, "variable", one.path.empty() ? one.name : one.path + "." + one.name,
+                      "printed by the template, but undefined", "did you mean '" + one.nearest + "'?"});
+  }
+}
+
+void find_lost_tokens(const Experiment& experiment, const std::vector<std::string>& names, std::vector<Loss>& losses) {
+  const Value variables = experiment.conversation.variables();
+  if (variables.kind != Kind::dict) return;
+  Arena arena;
+  const Limits limits;
+  Runtime rt(arena, limits);
+  std::vector<DictEntry> given;
+  for (const std::string& name : names) {
+    const Value* value = member(variables, name);
+    if (value == nullptr) given.push_back({Value::view(name), Value::view(arena.copy_text(stand_in(name)))});
+  }
+  if (given.empty()) return;
+  RenderOptions options = experiment.options;
+  options.want_spans = options.want_assistant = options.want_undefined = false;
+  Rendering made;
+  const Value changed = with_members(rt, variables, given);
+  if (!render_with(experiment.chat_template, experiment.conversation, changed, options, experiment.workspace, made)) return;
+  for (const DictEntry& entry : given) {
+    if (made.text().find(leaf_text(entry.value)) == made.text().npos) continue;
+    const std::string name(leaf_text(entry.key));
+    losses.push_back({LossKind::lost, "special token", name, "written by the template, and nobody gave it, so the prompt lacks it",
+                      "-m MODEL brings its tokens along; or --var " + name + "=TEXT"});
+  }
+}
+
+void find_lost_by_passes(const Conversation& conversation, std::vector<Loss>& losses) {
+  const auto add = [&](std::string_view subject, const std::string& note) {
+    const std::size_t colon = std::min(note.find(": "), note.size());
+    losses.push_back({LossKind::lost, subject, note.substr(0, colon), note.substr(std::min(colon + 2, note.size())), {}});
+  };
+  for (const Change& change : conversation.state().changes) {
+    if (change.loses) add("argument", note_of(change));
+  }
+  for (const std::string& note : passes::notes_of_effort(conversation)) add("setting", note);
+}
+
+}  // namespace parlance

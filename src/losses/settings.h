@@ -1,0 +1,22 @@
+// Settings of a request that its template does not heed, names that are nearly right, special tokens that nobody gave.
+#pragma once
+#include <vector>
+
+#include "losses/media.h"
+
+namespace parlance {
+
+/// Members of the request that have no effect, and variables that the template reads and nobody gives where one is given whose name
+/// is near.
+void find_lost_settings(const Conversation& conversation, const TemplateFacts& facts, std::vector<Loss>& losses);
+/// What the template printed and is undefined, and looks like something that is there.
+void find_misspelt(const Rendering& rendering, const TemplateFacts& facts, std::vector<Loss>& losses);
+/// Special tokens that the template would write if somebody gave them. `names`: the variables it reads that are such.
+void find_lost_tokens(const Experiment& experiment, const std::vector<std::string>& names, std::vector<Loss>& losses);
+/// What the passes found wrong: arguments that are no JSON, an effort of reasoning that is not taken.
+void find_lost_by_passes(const Conversation& conversation, std::vector<Loss>& losses);
+
+/// Is it the name of a variable for a special token: bos_token?
+bool names_token(std::string_view variable);
+
+}  // namespace parlance

@@ -1,0 +1,100 @@
+// Looking for texts of a request in its prompt. Each text that should be there is looked for; where all texts of one thing are
+// missing, the thing is named and not its texts.
+//
+// What is looked for where stands in messages.cpp and tools.cpp.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "losses/reached.h"
+#include "parlance/losses.h"
+#include "value/dict.h"
+
+namespace parlance {
+
+/// Where a value stands among the variables. Put together as text only for what is lost.
+struct Place {
+  const Place* parent = nullptr;
+  std::string_view name;
+  std::int64_t index = -1;  ///< of a list's item, in place of a name
+  Place operator[](std::int64_t item) const { return {this, {}, item}; }
+  Place operator[](std::string_view member) const { return {this, member}; }
+  std::string text() const;
+};
+
+/// How many texts of one thing there are and how many are lost, and where what was said of them begins.
+struct Tally {
+  std::size_t first_loss;
+  std::size_t texts = 0;
+  std::size_t lost = 0;
+  void add(bool is_lost) {
+    ++texts;
+    lost += is_lost ? 1 : 0;
+  }
+  void add(const Tally& part) {
+    texts += part.texts;
+    lost += part.lost;
+  }
+  bool all_lost() const { return texts != 0 && lost == texts; }
+};
+
+class TextSearch {
+ public:
+  TextSearch(const Conversation& conversation, const Reached& reached, const TemplateFacts& facts, std::vector<Loss>& losses)
+      : conversation_(conversation), reached_(reached), facts_(facts), losses_(losses) {}
+
+  Tally tally() const { return {losses_.size()}; }
+  std::size_t said() const { return losses_.size(); }
+  Loss& at(std::size_t number) { return losses_[number]; }
+
+  void lose(std::string_view subject, std::string path, std::string hint = {});
+  void leave_out(std::string_view subject, std::string path);
+  void note(Loss loss) { losses_.push_back(std::move(loss)); }
+  /// How many losses were said since.
+  std::size_t lost_since(const Tally& tally) const;
+  /// One loss in place of those of the parts, if the request has them at one place; what is left out stays said.
+  void lose_whole(const Tally& tally, std::string_view subject, std::string path);
+
+  /// Where the request has a value; as `place` says where it was made by a pass.
+  std::string path_of(Value value, const Place& place) const;
+  /// Was any of it printed: text by its bytes, all else by its id?
+  bool is_reached(Value value) const;
+  /// A text that belongs into the prompt as it is, or a number. In what an assistant said templates cut the reasoning: then
+  /// `cuts` is true.
+  void text(Value value, std::string_view subject, const Place& place, Tally& all, bool cuts = false);
+  /// Is the key of a member of `container` there: its own bytes, or the container as JSON or as Python prints it?
+  bool is_key_reached(Value container, Value key) const { return is_reached(container) || is_reached(key); }
+  /// All that is said in the members of a dict; what has no words of its own is there where its key is.
+  void members(Value dict, std::string_view subject, const Place& place, Tally& all);
+  void leaves(bool key_is_reached, Value value, std::string_view subject, const Place& place, Tally& all);
+
+ private:
+  void piece(std::string_view bytes, std::string_view subject, const Place& place, Tally& all, bool cuts);
+  std::string misspelt(std::string_view name) const;
+
+  const Conversation& conversation_;
+  const Reached& reached_;
+  const TemplateFacts& facts_;
+  std::vector<Loss>& losses_;
+};
+
+/// Is there anything but white space?
+bool has_words(std::string_view text);
+bool has_words(Value text);
+
+/// A part of a message's content that has no text: an image, a sound.
+struct MediaPart {
+  std::uint32_t message;
+  std::string_view member;  ///< "content", or Ollama's "images"
+  std::uint32_t part;       ///< in the list that the member is
+  std::string path;
+  std::string type;
+};
+
+/// What of the messages is lost and left out, in their order, and the parts that have no text to look for.
+void find_lost_messages(TextSearch& search, Value messages, std::vector<MediaPart>& media);
+void find_lost_tools(TextSearch& search, Value variables);
+void find_lost_documents(TextSearch& search, Value variables);
+
+}  // namespace parlance

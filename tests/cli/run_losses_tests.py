@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""What a prompt lacks, as the command line tells it: notes, --quiet, --verbose, --strict, --fail-on-error, --json.
+
+    run_losses_tests.py path/to/parlance
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import check
+
+BINARY = sys.argv[1]
+ONLY_TEXT = "{{ bos_token }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
+PARTS = "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}" \
+        "{% if p.type == 'text' %}{{ p.text }}{% else %}<img>{% endif %}{% endfor %}{% endif %}{% endfor %}"
+CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{\"place\": \"Lima\"}"}}
+LOOP = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "", "tool_calls": [CALL]}]}
+
+
+def run(template, request, *options, lines=False):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "t.jinja"
+        path.write_text(template)
+        text = "".join(json.dumps(one) + "\n" for one in request) if lines else json.dumps(request)
+        return subprocess.run([BINARY, "render", "-t", path, "--no-generation-prompt", *options], input=text, capture_output=True, text=True)
+
+
+def losses(template, request, *options):
+    done = run(template, request, "--json", *options)
+    return [(one["kind"], one["subject"], one["path"]) for one in json.loads(done.stdout)["losses"]]
+
+
+def user(content):
+    return {"messages": [{"role": "user", "content": content}]}
+
+
+def test_notes_are_on_standard_error_unless_quiet():
+    done = run(ONLY_TEXT, LOOP)
+    assert done.stderr.startswith("note: messages[1].tool_calls[0]: not in the prompt\n"), done.stderr
+    assert "note: bos_token: written by the template" in done.stderr, done.stderr
+    quiet = run(ONLY_TEXT, LOOP, "-q")
+    assert (quiet.stderr, quiet.stdout) == ("", done.stdout) and quiet.returncode == 0, quiet
+
+
+def test_verbose_tells_what_is_left_out_and_changed():
+    request = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "a", "reasoning_content": "r"}, {"role": "user", "content": "b"}]}
+    done = run("{% for m in messages %}{{ m.content }}{% endfor %}", request)
+    assert done.stderr == "", done.stderr
+    assert "left out: messages[1].reasoning_content: " in run("{% for m in messages %}{{ m.content }}{% endfor %}", request, "-v").stderr
+    assert "changed: messages[1].tool_calls[0].function.arguments: parsed" in run(ONLY_TEXT, LOOP, "-v").stderr
+
+
+def test_strict_makes_a_loss_an_error():
+    done = run(ONLY_TEXT, LOOP, "--strict")
+    assert done.returncode == 1 and done.stdout == "" and "messages[1].tool_calls[0]: not in the prompt, and 1 more" in done.stderr, done
+    assert run("{{ messages[0].content }}", user("Hi"), "--strict").returncode == 0
+    lines = run(ONLY_TEXT, [user("Hi"), LOOP], "--strict", "--jsonl", "--var", 'bos_token=""', lines=True)
+    first, second = [json.loads(line) for line in lines.stdout.splitlines()]
+    assert lines.returncode == 0 and "text" in first and second["error"]["code"] == "loss", lines
+    assert second["error"]["path"] == "messages[1].tool_calls[0]", second
+
+
+def test_lines_are_summed_up():
+    requests = [user("Hi"), LOOP, {}, LOOP]
+    done = run(ONLY_TEXT, requests, "--jsonl", "--var", 'bos_token=""', lines=True)
+    assert done.returncode == 0 and done.stderr == (
+        "note: 1 of 4 lines were answered by an error\n"
+        "note: 2 of 4 lines have something that is not in the prompt: 2 × call; --json names it\n"), done.stderr
+    assert run(ONLY_TEXT, requests, "--jsonl", "--fail-on-error", lines=True).returncode == 1
+    assert run(ONLY_TEXT, [LOOP], "--jsonl", "--fail-on-error", lines=True).returncode == 0
+    assert run(ONLY_TEXT, [LOOP], "--jsonl", "-q", lines=True).stderr == ""
+
+
+def test_names_that_are_nearly_right():
+    for template, subject, path in (
+            ("{% for m in mesages %}{{ m.content }}{% endfor %}", "variable", "mesages"),
+            ("{% for m in messages %}{{ m.contnt }}{% endfor %}", "variable", "messages[0].contnt"),
+            ("{{ messages[0].content }}{{ 1 if enable_thinking }}", "setting", "enable_thinkng")):
+        found = losses(template, {**user("Hi"), "chat_template_kwargs": {"enable_thinkng": True}} if subject == "setting" else user("Hi"))
+        assert ("lost", subject, path) in found, found
+
+
+def test_arguments_that_are_cut_off():
+    broken = {**CALL, "function": {"name": "look", "arguments": "{\"place\": \"Li"}}
+    request = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "", "tool_calls": [broken]}]}
+    template = "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls %}{{ c.function.name }}{{ c.function.arguments }}{% endfor %}{% endfor %}"
+    assert losses(template, request)[:-1] == [("lost", "argument", "messages[1].tool_calls[0].function.arguments")]
+
+
+def test_placeholders_are_not_what_somebody_typed():
+    url = {"type": "image_url", "image_url": {"url": "http://x/y"}}
+    done = run(PARTS, user([{"type": "text", "text": "<img>"}, url, url, {"type": "text", "text": "<img>"}]), "--json", "--no-adapt")
+    result = json.loads(done.stdout)
+    assert result["text"] == "<img>" * 4 and result["losses"] == [], result
+    assert [(one["begin"], one["end"], one["path"]) for one in result["placeholders"]] == [
+        (5, 10, "messages[0].content[1]"), (10, 15, "messages[0].content[2]")], result["placeholders"]
+
+
+def test_a_list_printed_as_data():
+    image = {"type": "image_url", "image_url": {"url": "http://x/y"}}
+    found = losses("{% for m in messages %}{{ m.content }}{% endfor %}", user([{"type": "text", "text": "Hi"}, image]), "--no-adapt")
+    assert ("lost", "data", "messages[0].content[0]") in found, found
+
+
+def test_what_is_there_is_not_named():
+    request = {**user(7), "tools": [{"type": "function", "function": {"name": "look", "parameters": {"properties": {"a": {}, "b": {"type": "integer"}}}}}]}
+    assert losses("{{ messages | tojson }}{{ tools | tojson }}", request) == []
+
+
+if __name__ == "__main__":
+    sys.exit(check.run_tests(sys.modules[__name__], "tests of losses"))

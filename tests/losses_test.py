@@ -1,0 +1,301 @@
+#!/usr/bin/env python3
+"""Nothing of a request is lost without a word, on every template: what `parlance render --json` names under `losses`.
+
+    losses_test.py path/to/parlance [--show N] [--share N] [TEMPLATE...]
+
+Templates: tests/templates/families, formats/, and the corpus (PARLANCE_CORPUS, or ../shared/corpus beside the tree) where there is
+one, Go's too. Each is given the same requests (SHAPES), in which every text holds a word of its own. What is held against the answer
+knows nothing of origins: a word must be found in the prompt, or a loss names its place, or the request is refused; what a loss
+names must not be found there; an image is named as lost exactly where the prompt without it is the same; a member of the request
+that changes nothing is named unless the template's text mentions it; and a special token that would be written is named.
+Begin reading at faults_of.
+"""
+
+import argparse
+import collections
+import copy
+import itertools
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BOS = "wordofbos"
+
+
+class Words:
+    """Words that occur once in a request."""
+
+    def __init__(self):
+        self.count = itertools.count()
+
+    def __call__(self, what="word"):
+        return f"{what}qz{next(self.count)}xv"
+
+
+def user(w, text=None):
+    return {"role": "user", "content": text or w()}
+
+
+def assistant(w, **more):
+    return {"role": "assistant", "content": w(), **more}
+
+
+def system(w):
+    return {"role": "system", "content": w()}
+
+
+def text_part(w):
+    return {"type": "text", "text": w()}
+
+
+def image(w):
+    return {"type": "image_url", "image_url": {"url": f"https://example.org/{w('url')}.png"}}
+
+
+def call(w, number=0, **arguments):
+    return {"id": f"call0000{number}", "type": "function", "function": {"name": "look", "arguments": arguments}}
+
+
+def result(w, number=0, content=None):
+    return {"role": "tool", "tool_call_id": f"call0000{number}", "name": "look", "content": content or w()}
+
+
+def tool(w, name="look"):
+    return {"type": "function", "function": {"name": name, "description": w(), "parameters": {
+        "type": "object", "properties": {w("parameter"): {"type": "string", "description": w()},
+                                         "days": {"type": "integer", "enum": [1, 2]}}, "required": ["days"]}}}
+
+
+def calling(w, *calls, **more):
+    return {"role": "assistant", "content": "", "tool_calls": list(calls), **more}
+
+
+def loop(w, *arguments, **more):
+    """A question, calls, their results and an answer."""
+    calls = [call(w, n, **given) for n, given in enumerate(arguments)]
+    return [user(w), calling(w, *calls, **more), *[result(w, n) for n in range(len(calls))]]
+
+
+SHAPES = {
+    "one question": lambda w: {"messages": [user(w)]},
+    "a system": lambda w: {"messages": [system(w), user(w)]},
+    "a developer": lambda w: {"messages": [{"role": "developer", "content": w()}, user(w)]},
+    "two systems": lambda w: {"messages": [system(w), system(w), user(w)]},
+    "a late system": lambda w: {"messages": [user(w), assistant(w), system(w), user(w)]},
+    "several turns": lambda w: {"messages": [system(w), user(w), assistant(w), user(w), assistant(w), user(w)]},
+    "users in a row": lambda w: {"messages": [user(w), user(w), assistant(w), user(w)]},
+    "the assistant first": lambda w: {"messages": [assistant(w), user(w)]},
+    "the assistant last": lambda w: {"messages": [user(w), assistant(w)]},
+    "a message to go on with": lambda w: {"messages": [user(w), assistant(w)], "continue_final_message": True},
+    "speakers with names": lambda w: {"messages": [{**user(w), "name": w("speaker")}, assistant(w), user(w)]},
+    "a role of its own": lambda w: {"messages": [user(w), {"role": "observer", "content": w()}, user(w)]},
+    "a number as content": lambda w: {"messages": [{"role": "user", "content": 4711}]},
+    "text parts": lambda w: {"messages": [{"role": "user", "content": [text_part(w), text_part(w)]}]},
+    "parts of every role": lambda w: {"messages": [{"role": role, "content": [text_part(w)]} for role in ("system", "user", "assistant", "user")]},
+    "text and an image": lambda w: {"messages": [{"role": "user", "content": [text_part(w), image(w)]}]},
+    "an image between texts": lambda w: {"messages": [{"role": "user", "content": [text_part(w), image(w), text_part(w)]}]},
+    "two images": lambda w: {"messages": [{"role": "user", "content": [image(w), image(w), text_part(w)]}, assistant(w), user(w)]},
+    "an image alone": lambda w: {"messages": [{"role": "user", "content": [image(w)]}]},
+    "the template's image": lambda w: {"messages": [{"role": "user", "content": [{"type": "image"}, text_part(w)]}]},
+    "a sound": lambda w: {"messages": [{"role": "user", "content": [text_part(w), {"type": "input_audio", "input_audio": {"data": w("sound"), "format": "wav"}}]}]},
+    "a film": lambda w: {"messages": [{"role": "user", "content": [{"type": "video_url", "video_url": {"url": w("film")}}, text_part(w)]}]},
+    "Ollama's images": lambda w: {"messages": [{**user(w), "images": ["aGk="]}]},
+    "reasoning of earlier turns": lambda w: {"messages": [user(w), assistant(w, reasoning_content=w()), user(w)]},
+    "reasoning in the loop": lambda w: {"messages": loop(w, {"days": 1}, reasoning_content=w()), "tools": [tool(w)]},
+    "reasoning in content": lambda w: {"messages": [user(w), {"role": "assistant", "content": f"<think>{w()}</think>{w()}"}, user(w)]},
+    "tools": lambda w: {"messages": [user(w)], "tools": [tool(w), tool(w, "listen")]},
+    "tools and a system": lambda w: {"messages": [system(w), user(w)], "tools": [tool(w)]},
+    "a call": lambda w: {"messages": loop(w, {"place": w()}), "tools": [tool(w)]},
+    "calls side by side": lambda w: {"messages": loop(w, {"place": w()}, {"place": w()}), "tools": [tool(w)]},
+    "a call beside content": lambda w: {"messages": [user(w), {**calling(w, call(w, place=w())), "content": w()}, result(w), assistant(w), user(w)], "tools": [tool(w)]},
+    "arguments of all kinds": lambda w: {"messages": loop(w, {"place": {"city": w(), "near": [w(), 5, None]}, "days": 31, "hot": True, "none": None, "empty": ""}), "tools": [tool(w)]},
+    "no arguments": lambda w: {"messages": loop(w, {}), "tools": [tool(w)]},
+    "arguments cut off": lambda w: {"messages": [user(w), calling(w, {"id": "call00000", "type": "function", "function": {"name": "look", "arguments": '{"place": "' + w()}}), result(w)], "tools": [tool(w)]},
+    "a result in parts": lambda w: {"messages": [user(w), calling(w, call(w, place=w())), result(w, 0, [text_part(w), text_part(w)])], "tools": [tool(w)]},
+    "an image as result": lambda w: {"messages": [user(w), calling(w, call(w, place=w())), result(w, 0, [text_part(w), image(w)])], "tools": [tool(w)]},
+    "calls without tools": lambda w: {"messages": loop(w, {"place": w()})},
+    "documents": lambda w: {"messages": [user(w)], "documents": [{"title": w(), "text": w()}, {"title": w(), "content": w()}]},
+    "a choice of tools": lambda w: {"messages": [user(w)], "tools": [tool(w)], "tool_choice": "none"},
+    "one call at a time": lambda w: {"messages": [user(w)], "tools": [tool(w)], "parallel_tool_calls": False},
+    "a form of the response": lambda w: {"messages": [user(w)], "response_format": {"type": "json_object"}},
+    "old functions": lambda w: {"messages": [user(w)], "functions": [tool(w)["function"]], "function_call": "auto"},
+    "a switch": lambda w: {"messages": [user(w)], "chat_template_kwargs": {"qzswitch": True}},
+    "a refusal": lambda w: {"messages": [user(w), {"role": "assistant", "content": None, "refusal": w()}, user(w)]},
+}
+NEUTRAL = {"continue_final_message", "add_generation_prompt", "messages", "tools", "documents", "bos_token"}
+
+
+def requests():
+    """name, request: each word once."""
+    for name, make in SHAPES.items():
+        yield name, make(Words())
+
+
+def places_of_words(value, path=""):
+    """word, path, for each word of a request; a key's place is its value's."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            place = f"{path}.{key}" if path else key
+            if re.search(r"qz\d+xv", key):
+                yield key, place
+            yield from places_of_words(inner, place)
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from places_of_words(inner, f"{path}[{number}]")
+    elif isinstance(value, str):
+        if path.endswith(".arguments") and value.startswith("{"):
+            value = value.replace('"', " ")
+        for word in re.findall(r"[a-z]+qz\d+xv", value):
+            yield word, path
+
+
+def covers(path, place):
+    """Does a loss at `path` speak of `place`?"""
+    return place == path or place.startswith(path + ".") or place.startswith(path + "[")
+
+
+def media_of(request):
+    """Where parts without text stand: message, member, number."""
+    for number, message in enumerate(request["messages"]):
+        for member in ("content", "images"):
+            parts = message.get(member)
+            for part, one in enumerate(parts if isinstance(parts, list) else []):
+                if member == "images" or one.get("type") != "text":
+                    yield number, member, part
+
+
+def without(request, number, member, part):
+    less = copy.deepcopy(request)
+    del less["messages"][number][member][part]
+    return less
+
+
+class Template:
+    def __init__(self, program, path):
+        self.program, self.path = program, path
+        self.source = path.read_text(encoding="utf-8", errors="surrogateescape")
+
+    def render(self, lines, *options):
+        command = [self.program, "render", "-t", str(self.path), "--jsonl", "--json", "--no-generation-prompt", *options]
+        done = subprocess.run(command, input="".join(json.dumps(line) + "\n" for line in lines), capture_output=True, text=True)
+        return [json.loads(line) for line in done.stdout.split("\n")[:-1]]
+
+
+def word_faults(request, answer):
+    text = answer["text"]
+    for word, place in places_of_words(request):
+        if place.startswith(("chat_template_kwargs", "functions")) or ".image_url" in place or ".input_audio" in place or ".video_url" in place:
+            continue
+        named = [loss for loss in answer["losses"] if covers(loss["path"], place)]
+        if word not in text and not named:
+            yield f"{place} is neither in the prompt nor named"
+        whole = [loss for loss in named if "in part" not in loss["message"] and loss["subject"] not in ("data", "argument")]
+        if word in text and whole:
+            yield f"{place} is in the prompt, and named: {whole[0]['message']}"
+
+
+def media_faults(template, request, answer, options):
+    parts = list(media_of(request))
+    answers = template.render([without(request, *place) for place in parts], *options)
+    for (number, member, part), less in zip(parts, answers):
+        place = f"messages[{number}].{member}[{part}]"
+        named = any(covers(loss["path"], place) for loss in answer["losses"] if loss["kind"] == "lost")
+        if "error" in less or named == (less["text"] == answer["text"]):
+            continue
+        # where the parts beside it are lost as well, what is left without it may be shown in another way
+        message = f"messages[{number}].{member}"
+        more = any(covers(message, loss["path"]) and loss["path"] != place or loss["subject"] == "data" for loss in answer["losses"])
+        if not more:
+            yield f"{place} {'changes' if named else 'does not change'} the prompt, and is {'' if named else 'not '}named"
+
+
+def placeholder_faults(request, answer):
+    """Placeholders stand apart, in the order of the parts, and none is input."""
+    end = 0
+    encoded = answer["text"].encode("utf-8", "surrogatepass")
+    for one in answer["placeholders"]:
+        if one["begin"] < end or one["end"] <= one["begin"] or one["end"] > len(encoded):
+            yield f"placeholder {one} does not stand behind the one before"
+        end = one["end"]
+        if re.search(rb"wordqz\d+xv", encoded[one["begin"]:one["end"]]):
+            yield f"placeholder {one} has a text of the request"
+    paths = [one["path"] for one in answer["placeholders"]]
+    if paths != sorted(paths) or len(set(paths)) != len(paths):
+        yield f"placeholders are not in the order of the parts: {paths}"
+
+
+def setting_faults(template, request, answer, options):
+    names = [name for name in request if name not in NEUTRAL]
+    for name, less in zip(names, template.render([{k: v for k, v in request.items() if k != name} for name in names], *options)):
+        given = list(request[name]) if name == "chat_template_kwargs" else [name]
+        named = any(loss["path"] in given for loss in answer["losses"] if loss["kind"] == "lost")
+        same = less.get("text") == answer["text"]
+        usual = request[name] == "auto"
+        if not same and named:
+            yield f"{name} changes the prompt, and is named as without effect"
+        if same and not named and not usual and name not in template.source:
+            yield f"{name} changes nothing, and is not named"
+
+
+def token_faults(template, request, answer, options):
+    if "bos_token" not in template.source or template.path.suffix == ".gotmpl":
+        return
+    more = template.render([{**request, "bos_token": BOS}], *options)[0]
+    named = any(loss["path"] == "bos_token" for loss in answer["losses"])
+    if "text" in more and (BOS in more["text"]) != named:
+        yield f"bos_token {'is not named' if not named else 'is named, and not written'}"
+
+
+def faults_of(template, options, counts):
+    """name, fault for each; a request may be refused."""
+    named = list(requests())
+    for (name, request), answer in zip(named, template.render([request for _, request in named], *options)):
+        counts["requests"] += 1
+        if "error" in answer:
+            counts["refused"] += 1
+            continue
+        counts["lossless" if not any(loss["kind"] == "lost" for loss in answer["losses"]) else "with losses"] += 1
+        counts["losses"] += sum(loss["kind"] == "lost" for loss in answer["losses"])
+        counts["placeholders"] += len(answer["placeholders"])
+        # adapted, a request without its images may go through other passes
+        of_media = media_faults(template, request, answer, options) if options else ()
+        found = itertools.chain(word_faults(request, answer), of_media, placeholder_faults(request, answer),
+                                setting_faults(template, request, answer, options), token_faults(template, request, answer, options))
+        yield from ((name, fault) for fault in found)
+
+
+def templates():
+    corpus = pathlib.Path(os.environ.get("PARLANCE_CORPUS") or ROOT.parent / "shared" / "corpus")
+    folders = (ROOT / "tests" / "templates" / "families", ROOT / "formats", corpus / "templates", corpus / "go_templates")
+    return [path for folder in folders if folder.exists() for path in sorted([*folder.glob("*.jinja"), *folder.glob("*.gotmpl")])]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--show", type=int, default=3)
+    parser.add_argument("--share", type=int, default=1, help="one template in so many")
+    parser.add_argument("templates", nargs="*", type=pathlib.Path)
+    args = parser.parse_args()
+    chosen = args.templates or templates()[:: args.share]
+    counts = collections.Counter()
+    bad = total = 0
+    for path in chosen:
+        template = Template(args.program, path)
+        for options in ((), ("--no-adapt",)):
+            faults = list(faults_of(template, options, counts))
+            total += len(faults)
+            bad += bool(faults)
+            for name, fault in faults[:args.show]:
+                print(f"{path.stem} {' '.join(options)}: {name}: {fault}")
+    said = ", ".join(f"{count} {what}" for what, count in counts.items())
+    print(f"{len(chosen)} templates, {len(SHAPES)} shapes, adapted and not: {said}; {total} faults")
+    return 1 if total or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
