@@ -58,9 +58,11 @@ struct CheckedRendering {
 ///
 ///     field          default  effect
 ///     experiments    32       how many parts without text of their own (images, sounds) are left out one by one to see what
-///                             the prompt has of them; more are told by the others of their kind
+///                             the prompt has of them; the rest are left out together
+///     left_out       true     also say what is left out by design; half of the search is for that
 struct LossOptions {
   std::size_t experiments = 32;
+  bool left_out = true;
 };
 
 /// Renders and says what was lost. Threads: any; one finder serves all requests of a template.

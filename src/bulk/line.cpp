@@ -22,8 +22,9 @@ void read_settings(const Value* settings, CompileOptions& options) {
 
 LineRenderer::LineRenderer(const BulkOptions& options) : options_(options) {
   if (options.on_loss == OnLoss::ignore) return;
-  if (options.chat_template && *options.chat_template) finder_.emplace(**options.chat_template);
-  if (options.with_tools && *options.with_tools) finder_with_tools_.emplace(**options.with_tools);
+  const LossOptions looking{.left_out = options.parts.spans};
+  if (options.chat_template && *options.chat_template) finder_.emplace(**options.chat_template, looking);
+  if (options.with_tools && *options.with_tools) finder_with_tools_.emplace(**options.with_tools, looking);
 }
 
 Result<void> LineRenderer::run(const Template& chat_template, const LossFinder* finder) {

@@ -46,7 +46,8 @@ Result<CheckedRendering> render_checked(const LossWish& wish, const Template& co
                                         const RenderOptions& options, bool says) {
   CheckedRendering checked;
   Workspace workspace;
-  const Result<void> done = wish.wanted() ? LossFinder(compiled).render(conversation, options, workspace, checked)
+  const LossOptions looking{.left_out = wish.verbose || !says};
+  const Result<void> done = wish.wanted() ? LossFinder(compiled, looking).render(conversation, options, workspace, checked)
                                           : compiled.render(conversation, options, workspace, checked.rendering);
   if (!done) return done.error();
   if (says && !wish.quiet) report(wish, conversation, checked.losses);

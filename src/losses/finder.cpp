@@ -44,13 +44,13 @@ Result<void> LossFinder::render(const Conversation& conversation, const RenderOp
   reached.take(into.rendering.spans());
   std::vector<Loss>& losses = into.losses;
   std::vector<MediaPart> media;
-  TextSearch search(conversation, reached, s.facts, losses);
+  TextSearch search(conversation, reached, s.facts, s.options.left_out, losses);
   find_lost_messages(search, conversation.messages(), media);
   find_lost_tools(search, conversation.variables());
   find_lost_documents(search, conversation.variables());
   const Experiment experiment{s.chat_template, conversation, options, workspace};
   if (!media.empty()) find_placeholders(experiment, media, s.options.experiments, into.rendering, losses, into.placeholders);
-  find_lost_settings(conversation, s.facts, losses);
+  find_lost_settings(conversation, s.facts, s.options.left_out, losses);
   find_misspelt(into.rendering, s.facts, losses);
   find_lost_tokens(experiment, s.tokens, losses);
   find_lost_by_passes(conversation, losses);

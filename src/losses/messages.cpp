@@ -56,7 +56,7 @@ class MessageSearch {
   }
 
   void id(Value value, const Place& place) {
-    if (!value.is_string() || !has_words(value) || search_.is_reached(value)) return;
+    if (!search_.left_out() || !value.is_string() || !has_words(value) || search_.is_reached(value)) return;
     std::string path = search_.path_of(value, place);
     if (named_.insert(path).second) search_.leave_out("id", std::move(path));
   }
@@ -64,14 +64,15 @@ class MessageSearch {
   /// Reasoning of a turn that is over is left out by design; in the turn that goes on the model needs it. Passes may give it any
   /// name; where it is from tells.
   void reasoning(Value value, const Place& place) {
-    if (!has_words(value) || search_.is_reached(value)) return;
+    const bool over = number_ <= last_user_;
+    if ((over && !search_.left_out()) || !has_words(value) || search_.is_reached(value)) return;
     std::string path = search_.path_of(value, place);
     if (!is_one_of(path.substr(path.rfind('.') + 1), kReasoning)) return;
     if (!named_.insert(path).second) return;  // given under two names
-    if (number_ > last_user_) {
-      search_.lose("message", std::move(path), "the template does not show reasoning here");
-    } else {
+    if (over) {
       search_.leave_out("reasoning", std::move(path));
+    } else {
+      search_.lose("message", std::move(path), "the template does not show reasoning here");
     }
   }
 

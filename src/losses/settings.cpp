@@ -47,8 +47,8 @@ bool has_any(Value list) { return list.is_sequence() && list.list->size != 0; }
 
 class Settings {
  public:
-  Settings(const Conversation& conversation, const TemplateFacts& facts, std::vector<Loss>& losses)
-      : conversation_(conversation), facts_(facts), losses_(losses), variables_(conversation.variables()) {}
+  Settings(const Conversation& conversation, const TemplateFacts& facts, bool left_out, std::vector<Loss>& losses)
+      : conversation_(conversation), facts_(facts), left_out_(left_out), losses_(losses), variables_(conversation.variables()) {}
 
   void run() {
     for (const DictEntry& entry : entries(variables_)) given(leaf_text(entry.key), entry.value);
@@ -67,6 +67,7 @@ class Settings {
       if (member(variables_, one) == nullptr) nearest.offer(one);
     }
     const bool meant = !nearest.best().empty() || member(conversation_.state().document.root(), name) == nullptr;
+    if (!meant && !left_out_) return;
     losses_.push_back({meant ? LossKind::lost : LossKind::left_out, "setting", std::string(name), "no effect: the template does not read it",
                        nearest.hint()});
   }
@@ -92,6 +93,7 @@ class Settings {
 
   const Conversation& conversation_;
   const TemplateFacts& facts_;
+  const bool left_out_;
   std::vector<Loss>& losses_;
   const Value variables_;
 };
@@ -103,8 +105,8 @@ std::string stand_in(std::string_view name) { return "<|parlance stands in for "
 
 bool names_token(std::string_view variable) { return variable.ends_with("_token"); }
 
-void find_lost_settings(const Conversation& conversation, const TemplateFacts& facts, std::vector<Loss>& losses) {
-  if (conversation.variables().kind == Kind::dict) Settings(conversation, facts, losses).run();
+void find_lost_settings(const Conversation& conversation, const TemplateFacts& facts, bool left_out, std::vector<Loss>& losses) {
+  if (conversation.variables().kind == Kind::dict) Settings(conversation, facts, left_out, losses).run();
 }
 
 void find_misspelt(const Rendering& rendering, const TemplateFacts& facts, std::vector<Loss>& losses) {

@@ -82,7 +82,7 @@ void TextSearch::piece(std::string_view bytes, std::string_view subject, const P
   const bool lost = !reached_.any_of(bytes);
   all.add(lost);
   const std::size_t gap = lost ? bytes.npos : reached_.first_gap(bytes);
-  if (!lost && gap == bytes.npos) return;
+  if (!lost && (gap == bytes.npos || (cuts && !left_out_))) return;
   std::string path = path_of_address(conversation_.state(), bytes.data());
   if (path.empty()) path = place.text();
   if (lost) return lose(subject, std::move(path), misspelt(place.name));

@@ -41,9 +41,11 @@ struct Tally {
 
 class TextSearch {
  public:
-  TextSearch(const Conversation& conversation, const Reached& reached, const TemplateFacts& facts, std::vector<Loss>& losses)
-      : conversation_(conversation), reached_(reached), facts_(facts), losses_(losses) {}
+  TextSearch(const Conversation& conversation, const Reached& reached, const TemplateFacts& facts, bool left_out, std::vector<Loss>& losses)
+      : conversation_(conversation), reached_(reached), facts_(facts), left_out_(left_out), losses_(losses) {}
 
+  /// Is what is left out by design asked for?
+  bool left_out() const { return left_out_; }
   Tally tally() const { return {losses_.size()}; }
   std::size_t said() const { return losses_.size(); }
   Loss& at(std::size_t number) { return losses_[number]; }
@@ -76,6 +78,7 @@ class TextSearch {
   const Conversation& conversation_;
   const Reached& reached_;
   const TemplateFacts& facts_;
+  const bool left_out_;
   std::vector<Loss>& losses_;
 };
 

@@ -14,6 +14,7 @@ void parameter(TextSearch& search, Value properties, const DictEntry& entry, con
   const bool lost = has_words(entry.key) && !search.is_key_reached(properties, entry.key);
   each.add(lost);
   if (lost) return search.lose("tool", search.path_of(entry.value, place));
+  if (!search.left_out()) return;
   Tally details = search.tally();
   if (entry.value.kind == Kind::dict) search.members(entry.value, "detail", place, details);
   for (std::size_t i = details.first_loss; i < search.said(); ++i) search.at(i).kind = LossKind::left_out;
@@ -43,7 +44,7 @@ void document(TextSearch& search, Value value, const Place& place, Tally& each) 
     if (!has_words(entry.value)) continue;
     if (std::find(std::begin(kIds), std::end(kIds), leaf_text(entry.key)) == std::end(kIds)) {
       search.text(entry.value, "document", here, each);
-    } else if (!search.is_reached(entry.value)) {
+    } else if (search.left_out() && !search.is_reached(entry.value)) {
       search.leave_out("detail", search.path_of(entry.value, here));
     }
   }
