@@ -58,6 +58,13 @@ struct ContentShape {
   bool alike = false;
 };
 
+/// Under which name a part of content that is no text shows.
+struct MediaShape {
+  std::string role;
+  std::string type;      ///< as requests have it: "image_url"
+  std::string shown_as;  ///< as the template knows it: "image"; "" where it shows under no name
+};
+
 /// Which ids of calls a template takes.
 enum class CallIds : std::uint8_t {
   free,   ///< any, or it does not look at them
@@ -88,6 +95,7 @@ struct TemplateCapabilities {
   /// "system and later system", "later developer", "users in a row"; "dropped" where one of the two texts is.
   std::vector<std::pair<std::string, std::string>> orders;
   std::vector<ContentShape> contents; ///< by role, where any shape shows
+  std::vector<MediaShape> media;      ///< images, sounds and films by role
   bool text_content = false;          ///< content as a string shows
   bool parts_content = false;         ///< content as a list of text parts shows
   bool tools = false;                 ///< tools of the request show in the prompt

@@ -54,6 +54,9 @@ void append_capabilities(std::string& out, const TemplateCapabilities& can) {
   for (const auto& [role, fate] : can.roles) append_row(out, "role " + role, fate);
   for (const auto& [order, fate] : can.orders) append_row(out, order, fate);
   for (const ContentShape& shape : can.contents) append_row(out, "content of " + shape.role, shape_of(shape));
+  for (const MediaShape& shape : can.media) {
+    append_row(out, shape.type + " of " + shape.role, shape.shown_as.empty() ? "not shown" : shape.shown_as == shape.type ? "shown" : "shown as " + shape.shown_as);
+  }
   append_row(out, "tools", can.tools ? "shown" : "not shown");
   append_row(out, "calls", !can.calls ? "not shown" : can.parallel_calls ? "shown, several in a message" : "shown, one in a message");
   if (can.calls) {

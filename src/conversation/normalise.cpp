@@ -326,6 +326,14 @@ constexpr PassRow kPasses[] = {
     of_request({"late-system", "the system's messages behind the beginning get the role user, and stay where they are", kIfAsked,
                 kRoles},
                "was the system's", passes::late_system),
+    of_message({"text-only", "parts of content that are no text (image_url, input_audio, ...) are left out, as losses", kIfAsked, kRoles},
+               "left out, since it is no text", passes::text_only),
+    of_message({"part-types",
+                "parts that are no text get the name that the template knows: image for image_url; NAMES: user.image_url=image,...", kIfAsked,
+                "NAMES"},
+               "under the name that the template knows", passes::part_types),
+    of_message({"no-place", "a part that the template cannot show is an error; NAMES: user.image_url,...", kIfAsked, "NAMES"}, "refused",
+               passes::no_place),
     of_message({"content-parts", "content that is a list of nothing but text parts becomes one text, joined by newlines", kIfAsked,
                 kRoles},
                "joined from text parts", passes::content_parts),
@@ -517,6 +525,7 @@ Result<void> normalise(Conversation::State& state, const ReadOptions& options) {
     if (!choice.run) continue;
     n.argument = choice.argument;
     run_pass(n, kPasses[i]);
+    if (n.failure) return *n.failure;
   }
   if (const Value made = n.messages.finish(); made.list != given.list) state.set_variable(Value::view("messages"), made);
   return {};

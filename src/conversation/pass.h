@@ -2,6 +2,7 @@
 // passes_for_templates.h.
 #pragma once
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,12 @@ class Normaliser {
   void note(std::string_view member = {}) {
     state.changes.push_back({pass, given_number(message), tool, variable, call, member});
   }
+  /// The request cannot be used; the first failure counts.
+  void fail(Error error) {
+    if (!failure) failure = std::move(error);
+  }
+  /// The number that the message the pass is at has in the request.
+  std::int32_t given_message() const { return given_number(message); }
   /// Takes other messages: message i of those before is, or is part of, message numbers[i] of `list`.
   void replace_messages(Value list, const std::vector<std::int32_t>& numbers);
   /// Is the message's role among those of the pass's argument? Without an argument all are.
@@ -33,6 +40,7 @@ class Normaliser {
   std::int32_t tool = -1;
   std::int32_t call = -1;
   std::string_view variable;
+  std::optional<Error> failure;
   std::string_view argument;  ///< of the pass: "user,tool" of content-parts:user,tool
 
  private:

@@ -1,7 +1,7 @@
 // Passes that fit a conversation to what one template can show; adapt() (parlance/derive.h) chooses among them.
 //
 // Each takes a message and returns it, changed or not, or works on all messages at once. None loses text: what cannot be
-// handed over otherwise stays as it is.
+// handed over otherwise stays as it is, or fails.
 #pragma once
 #include <string>
 #include <vector>
@@ -36,6 +36,12 @@ void reasoning_effort(Normaliser& n);
 std::vector<std::string> notes_of_effort(const Conversation& conversation);
 /// To be called where a variable gets another value than the passes gave it: notes it if that was for the effort of reasoning.
 void note_overruled_effort(Conversation::State& state, std::string_view variable, std::string_view json);
+
+// ---- images, sounds, films: media_parts.cpp
+
+Value text_only(Normaliser& n, Value message);
+Value part_types(Normaliser& n, Value message);
+Value no_place(Normaliser& n, Value message);
 
 // ---- calls: calls.cpp
 

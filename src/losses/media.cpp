@@ -12,28 +12,53 @@
 namespace parlance {
 namespace {
 
-/// The variables with the first `count` of the parts alone.
-Value with_first_parts(Runtime& rt, const Conversation& conversation, const std::vector<MediaPart>& media, std::size_t count) {
-  ListEditor messages(rt, conversation.messages());
-  for (std::size_t i = count; i < media.size();) {
-    const std::uint32_t number = media[i].message;
-    const std::string_view member_name = media[i].member;
-    const Value* list = member(messages[number], member_name);
-    ListBuilder kept(rt, list->list->size);
-    std::size_t next = i;
-    for (std::uint32_t part = 0; part < list->list->size; ++part) {
-      const bool leaves = next < media.size() && media[next].message == number && media[next].member == member_name && media[next].part == part;
-      if (leaves) {
-        ++next;
-      } else {
-        kept.append(list->list->items[part]);
+constexpr std::size_t kNone = ~std::size_t{0};
+
+/// The variables with the first `count` of the parts alone, and part `twice` said twice.
+class Selection {
+ public:
+  Selection(const Conversation& conversation, const std::vector<MediaPart>& media, std::size_t count, std::size_t twice)
+      : conversation_(conversation), media_(media), count_(count), twice_(twice) {}
+
+  Value variables(Runtime& rt) const {
+    ListEditor messages(rt, conversation_.messages());
+    for (std::size_t i = 0; i < media_.size();) {
+      const MediaPart& first = media_[i];
+      const std::size_t end = end_of_list(i);
+      const bool changes = end > count_ || (twice_ >= i && twice_ < end);
+      if (changes) {
+        const Value old = messages[first.message];
+        messages.set(first.message, with_member(rt, old, first.member, chosen(rt, *member(old, first.member), i)));
       }
+      i = end;
     }
-    messages.set(number, with_member(rt, messages[number], member_name, with_origin(kept.finish(), list->list->origin)));
-    i = next;
+    return with_member(rt, conversation_.variables(), "messages", messages.finish());
   }
-  return with_member(rt, conversation.variables(), "messages", messages.finish());
-}
+
+ private:
+  /// Behind the last part that stands in the same list as part `i`.
+  std::size_t end_of_list(std::size_t i) const {
+    std::size_t end = i;
+    while (end < media_.size() && media_[end].message == media_[i].message && media_[end].member == media_[i].member) ++end;
+    return end;
+  }
+
+  Value chosen(Runtime& rt, Value list, std::size_t next) const {
+    ListBuilder kept(rt, list.list->size + 1);
+    for (std::uint32_t number = 0; number < list.list->size; ++number) {
+      const bool is_media = next < media_.size() && media_[next].part == number;
+      const std::size_t times = !is_media ? 1 : next == twice_ ? 2 : next < count_ ? 1 : 0;
+      for (std::size_t time = 0; time < times; ++time) kept.append(list.list->items[number]);
+      if (is_media) ++next;
+    }
+    return with_origin(kept.finish(), list.list->origin);
+  }
+
+  const Conversation& conversation_;
+  const std::vector<MediaPart>& media_;
+  const std::size_t count_;
+  const std::size_t twice_;
+};
 
 /// Where bytes come in that make one text of another: any place from `first` to `last` explains it, since what comes in may begin
 /// as what follows it does.
@@ -66,25 +91,29 @@ class Parts {
     options_.want_spans = options_.want_assistant = options_.want_undefined = false;
   }
 
-  /// The prompt with the first `count` parts; false where the template fails.
-  bool take(std::size_t count, std::string& text) {
-    if (count == media_.size()) {
+  /// The prompt with the first `count` parts, part `twice` said twice; false where the template fails.
+  bool take(std::size_t count, std::string& text, std::size_t twice = kNone) {
+    if (count == media_.size() && twice == kNone) {
       text = rendering_.text();
       return true;
     }
     Arena arena;
     const Limits limits;
     Runtime rt(arena, limits);
-    const Value variables = with_first_parts(rt, experiment_.conversation, media_, count);
+    const Value variables = Selection(experiment_.conversation, media_, count, twice).variables(rt);
     if (!render_with(experiment_.chat_template, experiment_.conversation, variables, options_, experiment_.workspace, made_)) return false;
     text = made_.text();
     return true;
   }
 
-  /// What one part more than in `less` brought; nothing where that cannot be told.
+  /// What one part more than in `less` brought; nothing where that cannot be told. With its first image a template may write more
+  /// than the image: then what the same part brings once more shows what stands for it.
   void place(std::size_t number, std::string_view less, std::string_view more, std::vector<Placeholder>& placeholders) {
     Insertion insertion;
-    if (!find_insertion(less, more, insertion)) return;
+    if (!find_insertion(less, more, insertion)) {
+      std::string twice;
+      if (!take(number + 1, twice, number) || !find_insertion(more, twice, insertion)) return;
+    }
     const std::size_t begin = begin_of(insertion, done_, rendering_.spans());
     const std::size_t end = begin + insertion.size;
     if (rendering_.text().substr(0, end) != more.substr(0, end)) return;

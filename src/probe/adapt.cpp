@@ -32,6 +32,7 @@ class Adaptation {
 
   ReadOptions take() {
     content();
+    media();
     reasoning();
     effort();
     calls();
@@ -52,6 +53,20 @@ class Adaptation {
     use_for("content-parts", roles(can_, [](const ContentShape& shape) { return shape.text && !shape.parts; }));
     use_for("one-part", roles(can_, [](const ContentShape& shape) { return shape.text && shape.parts && !shape.alike; }));
     use_for("text-parts", roles(can_, [](const ContentShape& shape) { return !shape.text && shape.parts; }));
+  }
+
+  void media() {
+    std::string names, refused;
+    for (const MediaShape& shape : can_.media) {
+      const std::string row = shape.role + "." + shape.type;
+      if (shape.shown_as.empty()) {
+        refused.append(refused.empty() ? "" : ",").append(row);
+      } else if (shape.shown_as != shape.type) {
+        names.append(names.empty() ? "" : ",").append(row).append("=").append(shape.shown_as);
+      }
+    }
+    use_for("part-types", names);
+    use_for("no-place", refused);
   }
 
   void reasoning() {

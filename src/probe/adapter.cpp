@@ -8,6 +8,7 @@
 #include "probe/capabilities.h"
 #include "probe/convention.h"
 #include "probe/effort.h"
+#include "probe/media.h"
 #include "probe/reasoning.h"
 
 namespace parlance::probe {
@@ -31,11 +32,20 @@ std::string_view role_of(Value message) {
   return role != nullptr && role->is_leaf() ? leaf_text(*role) : std::string_view();
 }
 
+Needs needs_of_parts(Value content) {
+  Needs needs = 0;
+  for (const Value& part : items(content)) {
+    const Value* type = part.kind == Kind::dict ? member(part, "type") : nullptr;
+    if (type != nullptr && type->is_leaf()) needs |= media_of_type(leaf_text(*type));
+  }
+  return needs;
+}
+
 Needs needs_of_message(Value message) {
   Needs needs = 0;
   for (const DictEntry& entry : entries(message)) {
     const std::string_view key = leaf_text(entry.key);
-    if (key == "content" && entry.value.kind == Kind::list) needs |= content_of_role(role_of(message));
+    if (key == "content" && entry.value.kind == Kind::list) needs |= content_of_role(role_of(message)) | needs_of_parts(entry.value);
     if (entry.value.is_none()) continue;
     for (const Member& one : kMembers) {
       if (one.name == key) needs |= one.needs;

@@ -10,6 +10,7 @@
 #include "probe/generate.h"
 #include "probe/held.h"
 #include "probe/hint.h"
+#include "probe/media.h"
 #include "probe/prose.h"
 #include "probe/quirks.h"
 #include "probe/reasoning.h"
@@ -45,6 +46,10 @@ class Derivation {
     out_.capabilities.calls = call.shows != Shows::no;
     if (const std::optional<ReplyFormat>& known = prober_.options().format) take_known(*known);
     find_shapes(prober_, out_.capabilities, kNeedsAll);
+    constexpr std::string_view kShown[] = {"image_url", "input_audio", "video_url"};  // as most clients send them
+    Needs media = content_of_role("user");
+    for (const std::string_view type : kShown) media |= media_of_type(type);
+    find_media(prober_, out_.capabilities, media);
     finish(call);
     if (prober_.options().format) hold_all();
     if (!prober_.options().format) {

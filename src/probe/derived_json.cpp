@@ -72,6 +72,12 @@ void append_capabilities(std::string& out, const TemplateCapabilities& can) {
     append_flag(out, "alike", shape.alike);
     out += "}";
   });
+  append_list(out, "media", can.media, [&](const MediaShape& shape) {
+    append_text(out += "{", "role", shape.role);
+    append_text(out += ", ", "type", shape.type);
+    append_text(out += ", ", "shown_as", shape.shown_as);
+    out += "}";
+  });
   append_list(out, "efforts", can.efforts, [&](const EffortSetting& setting) {
     append_text(out += "{", "effort", setting.effort);
     out += ", \"variables\": {";

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "probe/media.h"
 #include "probe/reasoning.h"
 #include "value/json.h"
 
@@ -37,6 +38,8 @@ std::size_t count_of(std::string_view text, std::string_view word) {
 class Shapes {
  public:
   Shapes(Prober& prober, TemplateCapabilities& can) : prober_(prober), can_(can) {}
+
+  const Shot& take_content(std::string_view role, const std::string& content_json) { return take_content(role, content_json, Around::nothing); }
 
   void find(Needs needs) {
     for (const std::string_view role : kRoles) {
@@ -239,7 +242,15 @@ Needs content_of_role(std::string_view role) {
   return found == std::end(kRoles) ? 0 : kFirst << (found - std::begin(kRoles));
 }
 
-void find_shapes(Prober& prober, TemplateCapabilities& can, Needs needs) { Shapes(prober, can).find(needs); }
+const Shot& take_content(Prober& prober, std::string_view role, const std::string& content_json) {
+  TemplateCapabilities none;
+  return Shapes(prober, none).take_content(role, content_json);
+}
+
+void find_shapes(Prober& prober, TemplateCapabilities& can, Needs needs) {
+  Shapes(prober, can).find(needs);
+  if ((needs & kNeedsMedia) != 0) find_media(prober, can, needs);
+}
 
 bool shows_text(const Template& chat_template, const DeriveOptions& options) {
   Prober prober(chat_template, options);

@@ -105,6 +105,22 @@ def test_a_list_printed_as_data():
     assert ("lost", "data", "messages[0].content[0]") in found, found
 
 
+def test_images_are_given_as_the_template_knows_them_or_refused():
+    url = {"type": "image_url", "image_url": {"url": "http://x/y"}}
+    request = user([{"type": "text", "text": "a"}, url, {"type": "text", "text": "b"}])
+    named = PARTS.replace("else %}<img>", "elif p.type == 'image' %}<img>")
+    for template in (PARTS, named):
+        done = run(template, request)
+        assert (done.stdout, done.stderr, done.returncode) == ("a<img>b", "", 0), done
+    plain = "{% for m in messages %}{{ m.content }}{% endfor %}"
+    done = run(plain, request)
+    assert done.returncode == 3 and done.stdout == "" and "no place for a part of the type image_url" in done.stderr, done
+    assert "--pass text-only" in done.stderr and "messages[0].content[1]" in done.stderr, done
+    done = run(plain, request, "--pass", "text-only")
+    assert done.stdout == "a\nb" and done.stderr.startswith("note: messages[0].content[1]: left out, since it is no text"), done
+    assert run(plain, request, "--no-adapt").stdout.startswith("[{'type'")
+
+
 def test_what_is_there_is_not_named():
     request = {**user(7), "tools": [{"type": "function", "function": {"name": "look", "parameters": {"properties": {"a": {}, "b": {"type": "integer"}}}}}]}
     assert losses("{{ messages | tojson }}{{ tools | tojson }}", request) == []

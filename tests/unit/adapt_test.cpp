@@ -77,12 +77,15 @@ const Row kRows[] = {
      {TEXT_ONLY, "join-users"}},
 };
 
+/// Without what is found of images and the like, which has tests of its own.
 TemplateCapabilities capabilities_of(const char* source) {
   const Result<Template> compiled = Template::compile(source);
   EXPECT_TRUE(compiled.has_value()) << source;
   const Result<DerivedFormat> derived = derive(*compiled);
   EXPECT_TRUE(derived.has_value()) << source;
-  return derived->capabilities;
+  TemplateCapabilities can = derived->capabilities;
+  can.media.clear();
+  return can;
 }
 
 /// Every template gets a pass for the effort of reasoning, if only to say that it has none.
@@ -244,6 +247,38 @@ TEST(Adapter, FindsTheSameWhateverWasNeededBefore) {
     const std::size_t made = prober.count();
     (void)find_needed(prober, kNeedsCalls | kNeedsOrders);
     EXPECT_EQ(prober.count(), made) << row.need;  // of the same experiments
+  }
+}
+
+// ---- parts that are no text
+
+/// Shows the parts of a message as `part` writes them.
+std::string with_parts(const std::string& part) {
+  return "{% for m in messages %}<{{ m.role }}>{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}" + part +
+         "{% endfor %}{% endif %}</>{% endfor %}";
+}
+
+TEST(Adapter, FindsTheNameOfAPart) {
+  const std::pair<std::string, std::string> kNames[] = {
+      {with_parts("{{ p.text if p.type == 'text' else '<img>' }}"), ""},
+      {with_parts("{% if p.type == 'image' %}<img>{% else %}{{ p.text }}{% endif %}"), "part-types:user.image_url=image"},
+      {with_parts("{% if p.type == 'text' %}{{ p.text }}{% elif 'image' in p %}<img>{% endif %}"), "part-types:user.image_url=image"},
+      {with_parts("{% if p.type == 'text' %}{{ p.text }}{% endif %}"), "no-place:user.image_url"},
+      {with_parts("{% if p.type == 'image_url' %}<img>{% endif %}"), "no-place:user.image_url"},              // and no text
+      {"{% for m in messages %}{{ m.content }}{% endfor %}", "no-place:user.image_url"},                      // as Python's list
+      {with_parts("{% if not loop.first %} {% endif %}{{ p.text }}"), "no-place:user.image_url"},             // only parts the texts
+      {"{% for m in messages %}{{ m.content | tojson }}{% endfor %}", "no-place:user.image_url"},
+      {"{% for m in messages %}{{ raise_exception('x') if m.content is not string }}{{ m.content }}{% endfor %}", "no-place:user.image_url"},
+  };
+  const probe::Needs needs = probe::needs_of(*Conversation::from_json(
+      R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "u"}}]}]})",
+      {.normalise = false}));
+  for (const auto& [source, wanted] : kNames) {
+    std::string found;
+    for (const std::string& pass : passes_for(source.c_str(), needs)) {
+      if (pass.starts_with("part-types") || pass.starts_with("no-place")) found += pass;
+    }
+    EXPECT_EQ(found, wanted) << source;
   }
 }
 

@@ -128,6 +128,33 @@ const Row kRows[] = {
      OUT_MESSAGE(",\"tool_calls\":[],\"content\":\"\""),
      {"messages[0].content: empty text (null-content)"}},
     {"null-content", IN_MESSAGE(""), OUT_MESSAGE(""), {}},
+    {"text-only",
+     IN_MESSAGE(R"(, "content": [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "u"}}])"),
+     OUT_MESSAGE(",\"content\":[{\"type\":\"text\",\"text\":\"a\"}]"),
+     {"messages[0].content[1]: left out, since it is no text (text-only)"}},
+    {"text-only",
+     IN_MESSAGE(R"(, "content": [{"type": "input_audio", "input_audio": {"data": "u"}}])"),
+     OUT_MESSAGE(",\"content\":\"\""),
+     {"messages[0].content[0]: left out, since it is no text (text-only)"}},
+    {"text-only", IN_MESSAGE(R"(, "content": [{"type": "thinking", "thinking": "t"}])"),
+     OUT_MESSAGE(",\"content\":[{\"type\":\"thinking\",\"thinking\":\"t\"}]"),
+     {}},
+    {"part-types:assistant.image_url=image",
+     IN_MESSAGE(R"(, "content": [{"type": "image_url", "image_url": {"url": "u", "detail": "low"}, "cache_control": {}}])"),
+     OUT_MESSAGE(",\"content\":[{\"cache_control\":{},\"type\":\"image\",\"image\":\"u\"}]"),
+     {"messages[0].content[0]: under the name that the template knows (part-types)"}},
+    {"part-types:user.image=image_url,assistant.image=image_url",
+     IN_MESSAGE(R"(, "content": [{"type": "image", "image": "u"}, {"type": "image"}, {"type": "audio", "audio": "a"}])"),
+     OUT_MESSAGE(",\"content\":[{\"type\":\"image_url\",\"image_url\":{\"url\":\"u\"}},{\"type\":\"image_url\"},{\"type\":\"audio\",\"audio\":\"a\"}]"),
+     {"messages[0].content[0]: under the name that the template knows (part-types)",
+      "messages[0].content[1]: under the name that the template knows (part-types)"}},
+    {"part-types:user.image_url=image",
+     IN_MESSAGE(R"(, "content": [{"type": "image_url", "image_url": {"url": "u"}}])"),
+     OUT_MESSAGE(",\"content\":[{\"type\":\"image_url\",\"image_url\":{\"url\":\"u\"}}]"),
+     {}},
+    {"no-place:user.image_url,assistant.video", IN_MESSAGE(R"(, "content": [{"type": "image_url", "image_url": {"url": "u"}}])"),
+     OUT_MESSAGE(",\"content\":[{\"type\":\"image_url\",\"image_url\":{\"url\":\"u\"}}]"),
+     {}},
     {"content-parts",
      IN_MESSAGE(R"(, "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}])"),
      OUT_MESSAGE(",\"content\":\"a\\nb\""),
@@ -305,6 +332,19 @@ TEST(Normalise, EachPassAlone) {
     EXPECT_EQ(as_json(chat->variables()), row.after) << row.pass;
     EXPECT_EQ(chat->notes(), row.notes) << row.pass;
   }
+}
+
+TEST(Normalise, APartWithoutPlaceIsAnError) {
+  const char* const request = R"({"messages": [{"role": "user", "content": "a"},
+    {"role": "user", "content": [{"type": "text", "text": "b"}, {"type": "image_url", "image_url": {"url": "u"}}]}]})";
+  const ReadOptions refusing{.extra_passes = {"no-place:user.image_url"}};
+  const Result<Conversation> refused = Conversation::from_json(request, refusing);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code(), ErrorCode::conversation);
+  EXPECT_EQ(refused.error().input_path(), "messages[1].content[1]");
+  EXPECT_EQ(refused.error().message(), "the template has no place for a part of the type image_url in a message of the role user");
+  const ReadOptions leaving_out{.extra_passes = {"no-place:user.image_url", "text-only"}};
+  EXPECT_TRUE(Conversation::from_json(request, leaving_out).has_value());
 }
 
 TEST(Normalise, EveryPassHasARow) {

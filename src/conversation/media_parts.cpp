@@ -1,0 +1,143 @@
+// Passes over images, sounds and films; see passes_for_templates.h.
+#include "conversation/media_parts.h"
+
+#include <algorithm>
+
+#include "conversation/passes_for_templates.h"
+
+namespace parlance {
+
+const MediaType* find_media_type(std::string_view name) {
+  const auto* row = std::find_if(std::begin(kMediaTypes), std::end(kMediaTypes), [&](const MediaType& type) { return type.name == name; });
+  return row == std::end(kMediaTypes) ? nullptr : row;
+}
+
+namespace {
+
+constexpr std::string_view kUrl = "_url";
+
+/// What a part carries: an address, or the data themselves. Undefined where it does not say.
+Value link_of(Value part, std::string_view type) {
+  const Value* carried = member(part, type);
+  if (carried == nullptr) return {};
+  for (const std::string_view name : {"url", "data"}) {
+    if (const Value* inner = member(*carried, name)) return *inner;
+  }
+  return *carried;
+}
+
+}  // namespace
+
+Value renamed_part(Runtime& rt, Value part, std::string_view from, std::string_view to) {
+  Value link = link_of(part, from);
+  const Value rest = filtered(rt, part, [&](std::string_view key) { return key != from && key != "type"; });
+  const DictEntry type{Value::view("type"), Value::view(to)};
+  if (link.is_undefined()) return with_members(rt, rest, {&type, 1});
+  if (to.ends_with(kUrl)) {
+    DictBuilder wrapped(rt, 1);
+    wrapped.set("url", link);
+    link = wrapped.finish();
+  }
+  const DictEntry said[] = {type, {Value::view(to), link}};
+  return with_members(rt, rest, said);
+}
+
+namespace passes {
+namespace {
+
+/// The type of a part that has no text; "" for others.
+std::string_view media_type(Value part) {
+  const Value* type = member(part, "type");
+  const MediaType* row = type != nullptr && type->is_leaf() ? find_media_type(leaf_text(*type)) : nullptr;
+  return row == nullptr ? std::string_view() : row->name;
+}
+
+/// What stands behind "role.type" in "user.image_url=image,tool.image_url=", the argument of a pass; npos: it is not there.
+std::size_t find_row(std::string_view argument, std::string_view role, std::string_view type, std::string_view& said) {
+  const std::string row = std::string(role) + "." + std::string(type);
+  for (std::size_t at = 0; at <= argument.size();) {
+    const std::size_t end = std::min(argument.find(',', at), argument.size());
+    const std::string_view one = argument.substr(at, end - at);
+    const std::size_t equals = std::min(one.find('='), one.size());
+    if (one.substr(0, equals) == row) {
+      said = one.substr(std::min(equals + 1, one.size()));
+      return at;
+    }
+    at = end + 1;
+  }
+  return argument.npos;
+}
+
+std::string_view role_of(Value message) {
+  const Value* role = member(message, "role");
+  return role != nullptr && role->is_leaf() ? leaf_text(*role) : std::string_view();
+}
+
+/// "content[2]", which lives as long as the conversation.
+std::string_view place_of(Normaliser& n, std::uint32_t part) {
+  return n.state.arena.copy_text("content[" + std::to_string(part) + "]");
+}
+
+/// Changes the parts that have no text to what `change(part, type, number)` returns.
+template <typename ChangePart>
+Value map_media(Normaliser& n, Value message, ChangePart change) {
+  const Value* content = member(message, "content");
+  if (content == nullptr || content->kind != Kind::list) return message;
+  ListEditor parts(n.rt, *content);
+  for (std::uint32_t i = 0; i < parts.size(); ++i) {
+    const Value old = parts[i];
+    const std::string_view type = old.kind == Kind::dict ? media_type(old) : std::string_view();
+    if (type.empty()) continue;
+    const Value made = change(old, type, i);
+    if (made.dict != old.dict) parts.set(i, made);
+  }
+  return parts.changed() ? with_member(n.rt, message, "content", parts.finish()) : message;
+}
+
+}  // namespace
+
+Value text_only(Normaliser& n, Value message) {
+  const Value* content = member(message, "content");
+  if (content == nullptr || content->kind != Kind::list || !n.concerns(message)) return message;
+  ListBuilder kept(n.rt, content->list->size);
+  for (std::uint32_t i = 0; i < content->list->size; ++i) {
+    const Value part = content->list->items[i];
+    if (part.kind != Kind::dict || media_type(part).empty()) {
+      kept.append(part);
+      continue;
+    }
+    n.note(place_of(n, i));
+    n.state.changes.back().loses = true;
+  }
+  const Value made = kept.finish();
+  if (made.list->size == content->list->size) return message;
+  return with_member(n.rt, message, "content", made.list->size == 0 ? Value::view("") : with_origin(made, content->list->origin));
+}
+
+Value part_types(Normaliser& n, Value message) {
+  const std::string_view role = role_of(message);
+  return map_media(n, message, [&](Value part, std::string_view type, std::uint32_t number) {
+    std::string_view name;
+    if (find_row(n.argument, role, type, name) == n.argument.npos || name.empty() || name == type) return part;
+    n.note(place_of(n, number));
+    return renamed_part(n.rt, part, type, name);
+  });
+}
+
+Value no_place(Normaliser& n, Value message) {
+  const std::string_view role = role_of(message);
+  return map_media(n, message, [&](Value part, std::string_view type, std::uint32_t number) {
+    std::string_view name;
+    if (find_row(n.argument, role, type, name) == n.argument.npos) return part;
+    Error::Parts error;
+    error.code = ErrorCode::conversation;
+    error.message = "the template has no place for a part of the type " + std::string(type) + " in a message of the role " + std::string(role);
+    error.input_path = "messages[" + std::to_string(n.given_message()) + "].content[" + std::to_string(number) + "]";
+    error.hint = "--pass text-only leaves such parts out and says so";
+    n.fail(Error(std::move(error)));
+    return part;
+  });
+}
+
+}  // namespace passes
+}  // namespace parlance

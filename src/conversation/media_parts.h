@@ -1,0 +1,27 @@
+// Parts of content that are no text, as chat APIs and templates name them. The passes that fit them to a template are in
+// media_parts.cpp; which a template shows is found by experiment (probe/media.h).
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "value/runtime.h"
+
+namespace parlance {
+
+/// A type of part, {"type": NAME, NAME: …}, and what it carries.
+struct MediaType {
+  std::string_view name;
+  std::string_view carries;
+};
+/// In the order in which other names of the same are tried.
+inline constexpr MediaType kMediaTypes[] = {
+    {"image_url", "image"}, {"image", "image"},     {"input_image", "image"}, {"input_audio", "audio"}, {"audio", "audio"},
+    {"audio_url", "audio"}, {"video_url", "video"}, {"video", "video"},       {"file", "file"},
+};
+/// The row of a type, or null.
+const MediaType* find_media_type(std::string_view name);
+
+/// The same part under another name: {"type": "image_url", "image_url": {"url": U}} is {"type": "image", "image": U}.
+Value renamed_part(Runtime& rt, Value part, std::string_view from, std::string_view to);
+
+}  // namespace parlance

@@ -1,0 +1,91 @@
+// A part of each type between two texts. Begin reading at find_media.
+#include "probe/media.h"
+
+#include <algorithm>
+
+#include "conversation/media_parts.h"
+#include "value/json.h"
+
+namespace parlance::probe {
+namespace {
+
+constexpr std::string_view kRoles[] = {"user", "assistant", "system", "developer", "tool"};
+constexpr std::string_view kBefore = "zq text before";
+constexpr std::string_view kBehind = "zq text behind";
+constexpr std::string_view kLink = "zq://part";
+
+std::string in_quotes(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+std::string text_part(std::string_view text) { return "{\"type\": \"text\", \"text\": " + in_quotes(text) + "}"; }
+
+/// {"type": "image", "image": LINK}; names that end in _url and the like have it one level down.
+std::string media_part(std::string_view type) {
+  const bool is_url = type.ends_with("_url");
+  const std::string link = is_url ? "{\"url\": " + in_quotes(kLink) + "}"
+                           : type == "input_audio" ? "{\"data\": " + in_quotes(kLink) + ", \"format\": \"wav\"}" : in_quotes(kLink);
+  return "{\"type\": " + in_quotes(type) + ", " + in_quotes(type) + ": " + link + "}";
+}
+
+std::size_t count_of(std::string_view text, std::string_view word) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + word.size())) ++count;
+  return count;
+}
+
+/// Without white space: that a template parts texts by a blank shows no image.
+std::string words_of(std::string_view text) {
+  std::string out;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(out), [](char c) { return c != ' ' && c != '\n' && c != '\t'; });
+  return out;
+}
+
+/// Does something come in with a part, and nothing of its JSON? `texts` are those that stand round it, or before it.
+bool comes_in(const Shot& with, const Shot& bare, std::initializer_list<std::string_view> texts) {
+  if (!with || !bare || words_of(with.text) == words_of(bare.text) || count_of(with.text, "type") != count_of(bare.text, "type")) return false;
+  std::size_t at = 0;
+  for (const std::string_view text : texts) {
+    at = with.text.find(text, at);
+    if (at == with.text.npos) return false;
+  }
+  return true;
+}
+
+/// Between two texts and behind one: a template that only parts the texts otherwise shows nothing behind the last.
+bool shows(Prober& prober, std::string_view role, std::string_view type) {
+  const auto take = [&](std::string_view behind, bool with_part) -> const Shot& {
+    const std::string part = with_part ? ", " + media_part(type) : "";
+    return take_content(prober, role, "[" + text_part(kBefore) + part + (behind.empty() ? "" : ", " + text_part(behind)) + "]");
+  };
+  return comes_in(take(kBehind, true), take(kBehind, false), {kBefore, kBehind}) && comes_in(take({}, true), take({}, false), {kBefore});
+}
+
+/// The name under which a part of the type shows: its own, or another for what it carries; "" for none.
+std::string name_that_shows(Prober& prober, std::string_view role, const MediaType& type) {
+  if (shows(prober, role, type.name)) return std::string(type.name);
+  for (const MediaType& other : kMediaTypes) {
+    if (other.carries == type.carries && other.name != type.name && shows(prober, role, other.name)) return std::string(other.name);
+  }
+  return {};
+}
+
+}  // namespace
+
+Needs media_of_type(std::string_view type) {
+  const MediaType* row = find_media_type(type);
+  return row == nullptr ? 0 : kFirstMedia << (row - kMediaTypes);
+}
+
+void find_media(Prober& prober, TemplateCapabilities& can, Needs needs) {
+  for (const std::string_view role : kRoles) {
+    if ((needs & content_of_role(role)) == 0) continue;
+    for (const MediaType& type : kMediaTypes) {
+      if ((needs & media_of_type(type.name)) != 0) can.media.push_back({std::string(role), std::string(type.name), name_that_shows(prober, role, type)});
+    }
+  }
+}
+
+}  // namespace parlance::probe

@@ -1,0 +1,13 @@
+// Which parts that are no text a template shows, and under which name of their type.
+#pragma once
+#include "probe/shapes.h"
+
+namespace parlance::probe {
+
+/// The bit of a type of part; 0 for one that no experiment knows.
+Needs media_of_type(std::string_view type);
+
+/// Appends to `can.media` what is found for the roles and types that `needs` has.
+void find_media(Prober& prober, TemplateCapabilities& can, Needs needs);
+
+}  // namespace parlance::probe
