@@ -44,7 +44,7 @@ struct SourceParameter {
   std::string value;
 };
 
-/// What a model says about its chat format. `templates` is never empty in what open_model() returns.
+/// What a model says about its chat format. `templates` is not empty in what open_model() returns, unless it may be.
 struct ModelSource {
   std::string path;
   std::vector<NamedTemplate> templates;
@@ -88,8 +88,8 @@ ModelStores model_stores(const char* (*variable)(const char* name));
 ///     a model of Ollama      by name: [host/][namespace/]model[:tag]
 ///
 /// Fails with file (unreadable; or nothing of this name, with what there is), json (broken JSON, with place), model_file
-/// (damaged GGUF, Modelfile or manifest, with place), value, no_template.
-Result<ModelSource> open_model(const std::string& path, const ModelStores& stores = {});
+/// (damaged GGUF, Modelfile or manifest, with place), value; unless `may_lack_template`, for who has one of his own, no_template.
+Result<ModelSource> open_model(const std::string& path, const ModelStores& stores = {}, bool may_lack_template = false);
 /// The control tokens of a model's tokenizer, as far as files tell them without the tokenizer: a tokenizer.json (and the
 /// tokenizer_config.json beside it), a folder that has one, or a GGUF file's vocabulary. Of white space alone none is one.
 /// Fails with file; json (place); model_file; tokenizer where nothing tells them.

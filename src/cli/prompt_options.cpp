@@ -128,9 +128,11 @@ Result<RenderOptions> render_options_of(const PromptOptions& command) {
 namespace {
 
 Result<void> check(const PromptOptions& command, bool needs_template) {
-  const int templates = !command.wish.file.empty() + !command.wish.model.empty() + !command.wish.format.empty();
-  if (templates > 1) return usage("-t, -m and -f exclude each other");
-  if (templates == 0 && needs_template) {
+  const bool of_file_or_model = !command.wish.file.empty() || !command.wish.model.empty();
+  if (of_file_or_model && !command.wish.format.empty()) {
+    return usage("-f excludes -t and -m", "-t FILE with -m MODEL renders your template with the model's special tokens");
+  }
+  if (!command.wish.any() && needs_template) {
     return usage("which template? give -t FILE, -m MODEL or -f FORMAT",
                  "parlance render --list shows the built-in formats");
   }
@@ -227,9 +229,11 @@ void declare_template_options(CLI::App& app, PromptOptions& c) {
   app.add_option("-t,--template", c.wish.file,
                  "A template: Jinja, or Go's where it ends in .gotmpl or .tmpl")
       ->type_name("FILE");
-  app.add_option("-m,--model", c.wish.model, kModelOption)->type_name("MODEL");
+  app.add_option("-m,--model", c.wish.model, kModelOption + std::string(";\nwith -t its special tokens and tokenizer alone"))->type_name("MODEL");
   app.add_option("-f,--format", c.wish.format, "A built-in format, see --list")->type_name("NAME");
   app.add_option("--name", c.wish.name, "Which of a model's named templates")->type_name("NAME");
+  app.add_flag("--allow-changes", c.wish.compile.allow_changes,
+               "Let a template change lists and dicts that it made (append, update),\nwhich transformers refuses");
   app.add_option("--syntax", c.syntax, "The template's language, whatever its file's ending says: jinja or go")
       ->type_name("NAME");
 }

@@ -33,6 +33,16 @@ Result<FoundTemplates> from_file(const std::string& path) {
   return found;
 }
 
+/// A template of the user's own in place of the model's; the model's special tokens and tokenizer stay.
+Result<FoundTemplates> with_template(FoundTemplates found, const std::string& path) {
+  Result<NamedTemplate> read = open_template_file(path);
+  if (!read) return read.error();
+  found.source.templates = {std::move(*read)};
+  found.source.response_template.clear();  // which says how the model's own template writes replies
+  found.is_model = false;
+  return found;
+}
+
 }  // namespace
 
 Error no_format(const std::string& name) {
@@ -54,12 +64,13 @@ Error no_format(const std::string& name) {
 
 Result<FoundTemplates> find_templates(const TemplateWish& wish) {
   if (!wish.format.empty()) return from_format(wish.format);
-  if (!wish.file.empty()) return from_file(wish.file);
+  if (wish.model.empty()) return from_file(wish.file);
   const ModelStores stores =
       model_stores([](const char* name) -> const char* { return std::getenv(name); });
-  Result<ModelSource> model = open_model(wish.model, stores);
+  Result<ModelSource> model = open_model(wish.model, stores, !wish.file.empty());
   if (!model) return model.error();
-  return FoundTemplates{std::move(*model), true};
+  FoundTemplates found{std::move(*model), true};
+  return wish.file.empty() ? Result<FoundTemplates>(std::move(found)) : with_template(std::move(found), wish.file);
 }
 
 Result<const NamedTemplate*> choose_template(const FoundTemplates& found, const TemplateWish& wish,

@@ -13,7 +13,7 @@ inline constexpr const char* kModelOption =
     "Ollama's store";
 
 struct TemplateWish {
-  std::string file;    ///< -t
+  std::string file;    ///< -t; with -m in place of the model's own
   std::string model;   ///< -m
   std::string format;  ///< -f
   std::string name;    ///< --name

@@ -140,8 +140,8 @@ Result<ModelSource> open_hf_folder(const SourceRequest& request) {
     if (!source.templates.empty()) break;
     if (Result<void> added = add_from_json(source, *file); !added) return added.error();
   }
-  if (source.templates.empty()) return open_gguf_in(request, source);
   source.special_tokens = special_tokens_of(config, map);
+  if (source.templates.empty()) return open_gguf_in(request, source);
   source.response_template = response_template_of(config);
   return source;
 }

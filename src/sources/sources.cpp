@@ -128,9 +128,9 @@ Result<ModelSource> open_source(const SourceRequest& request) {
                    "model folder; use -t for templates");
 }
 
-Result<ModelSource> open_model(const std::string& path, const ModelStores& stores) {
+Result<ModelSource> open_model(const std::string& path, const ModelStores& stores, bool may_lack_template) {
   Result<ModelSource> source = open_source({path, stores});
-  if (!source || !source->templates.empty()) return source;
+  if (!source || may_lack_template || !source->templates.empty()) return source;
   Error::Parts parts;
   parts.code = ErrorCode::no_template;
   parts.message = path + ": no chat template";

@@ -60,11 +60,25 @@ std::string undefined_message(Runtime& rt, Value undefined) {
   return describe(info.object) + " has no element " + repr_of(rt, info.key);
 }
 
+namespace {
+
+/// Is it a method that changes a list or a dict? What else is refused of them begins with an underscore.
+bool would_change(const UndefinedInfo& info) {
+  const bool is_container = info.object.kind == Kind::list || info.object.kind == Kind::dict;
+  return is_container && info.key.is_leaf() && !leaf_text(info.key).starts_with('_');
+}
+
+}  // namespace
+
 Value fail_undefined(Runtime& rt, Value undefined) {
   const UndefinedInfo* info = undefined.undefined;
-  bool refused = info != nullptr && info->form == UndefinedInfo::Form::unsafe;
-  return rt.fail(refused ? ErrorCode::security : ErrorCode::undefined,
-                 undefined_message(rt, undefined), undefined);
+  const bool refused = info != nullptr && info->form == UndefinedInfo::Form::unsafe;
+  const bool first = !rt.failed();
+  rt.fail(refused ? ErrorCode::security : ErrorCode::undefined, undefined_message(rt, undefined), undefined);
+  if (first && refused && !rt.allow_changes && would_change(*info)) {
+    rt.failure.hint = "as transformers does; --allow-changes lets a template change the lists and dicts it made";
+  }
+  return Value::invalid();
 }
 
 }  // namespace parlance

@@ -104,6 +104,15 @@ def test_every_kind_renders(world):
         same(json.loads(world.render(model, "--jsonl"))["text"], prompt)
 
 
+def test_a_template_of_ones_own_with_a_models_tokens(world):
+    (world.path / "own.jinja").write_text("{{ bos_token }}|{{ messages[0].content }}")
+    same(world.run("render", "-t", "own.jinja", "-m", "m.gguf", stdin=HELLO), "<s>|" + json.loads(HELLO)["messages"][0]["content"])
+    (world.path / "hub/models--org--other/snapshots/x/tokenizer_config.json").write_text(json.dumps({"bos_token": "<bare>"}))
+    (world.path / "hub/models--org--other/snapshots/x/chat_template.jinja").unlink()  # a model without a template will do
+    contains(world.run("render", "-t", "own.jinja", "-m", "org/other", stdin=HELLO, HF_HUB_CACHE=str(world.path / "hub")), "<bare>|")
+    contains(world.run("render", "-t", "own.jinja", "-f", "rnj-1", stdin=HELLO, code=2), "-f excludes -t and -m")
+
+
 def test_what_a_model_brings_stays_out_of_an_untouched_request(world):
     same(world.render("Modelfile", "--as-is"), "<s><user>Hi")
 
