@@ -155,9 +155,9 @@ void demand_everything(const fs::path& root, Report& report) {
   demand_files(root / "jinja" / "globals", jinja::global_table(), report);
   demand_methods(root, report);
   constexpr ErrorCode kCodes[] = {
-#define ERROR(code, python_class, http, exit, sentence) ErrorCode::code,
+#define PARLANCE_ERROR(code, python_class, title, http, exit, sentence) ErrorCode::code,
 #include "parlance/errors.def"
-#undef ERROR
+#undef PARLANCE_ERROR
   };
   // A case has no tokenizer, and renders without a look at losses: tests/unit/tokens_test.cpp, tests/unit/losses_test.cpp and those
   // of tests/cli end with these.

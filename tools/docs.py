@@ -85,8 +85,8 @@ def go_functions(binary):
 
 
 def errors(binary):
-    return table(["code", "Python class, or step", "HTTP", "exit", "meaning"],
-                 [[code(row["name"]), code(row["class"]), row["http"], row["exit"], row["sentence"]]
+    return table(["code", "Python class, or step", "title", "HTTP", "exit", "meaning"],
+                 [[code(row["name"]), code(row["class"]), row["title"], row["http"], row["exit"], row["sentence"]]
                   for row in listed(binary, "errors")])
 
 

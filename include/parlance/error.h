@@ -14,15 +14,16 @@ namespace parlance {
 
 /// What kind of failure; the rows of errors.def.
 enum class ErrorCode : std::uint16_t {
-#define ERROR(code, python_class, http, exit, sentence) code,
+#define PARLANCE_ERROR(code, python_class, title, http, exit, sentence) code,
 #include "parlance/errors.def"
-#undef ERROR
+#undef PARLANCE_ERROR
 };
 
 /// The facts of one row of errors.def.
 struct ErrorFacts {
   std::string_view name;          ///< the code's own name, e.g. "limit_steps"
   std::string_view python_class;  ///< class Jinja2, transformers or CPython raises, e.g. "TypeError"
+  std::string_view title;         ///< what display() calls it, e.g. "wrong type"
   int http_status;                ///< what a server should answer
   int exit_code;                  ///< of the command line
   std::string_view sentence;      ///< one line of explanation
@@ -70,7 +71,8 @@ class Error {
   const std::vector<std::string>& trace() const { return parts_->trace; }
   std::string_view python_class() const { return facts(code()).python_class; }
 
-  /// The whole error for a person: place, message, three source lines with carets, path, hint, trace.
+  /// The whole error for a person: place, title, message, three source lines with carets, path, hint, trace. What a terminal
+  /// would obey rather than show (escape sequences in a template, a request or a file's name) is shown as a picture of itself.
   std::string display() const;
 
   /// The same failure with some parts replaced.

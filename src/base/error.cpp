@@ -13,9 +13,9 @@ namespace parlance {
 namespace {
 
 constexpr ErrorFacts kFacts[] = {
-#define ERROR(code, python_class, http, exit, sentence) {#code, python_class, http, exit, sentence},
+#define PARLANCE_ERROR(code, python_class, title, http, exit, sentence) {#code, python_class, title, http, exit, sentence},
 #include "parlance/errors.def"
-#undef ERROR
+#undef PARLANCE_ERROR
 };
 
 struct Range {
@@ -36,24 +36,35 @@ std::size_t width_of(char32_t c) {
   return 1;
 }
 
-/// Calls `visit` with each code point of `text`; what a terminal would obey rather than show is
-/// U+FFFD.
+/// What stands for a code point on a terminal: a control character, which a terminal would obey rather than show, is its
+/// picture, whatever else has no shape is U+FFFD.
+char32_t shown(char32_t c) {
+  if (c < 0x20) return 0x2400 + c;
+  if (c == 0x7F) return 0x2421;
+  const bool is_shown = unicode::is_printable(c) || (unicode::is_space(c) && c > 0xA0 && c != 0x2028 && c != 0x2029);
+  return is_shown ? c : utf8::kReplacement;
+}
+
+/// Calls `visit` with each code point of `text` as it is shown; those of `kept` stay.
 template <typename Visit>
-void for_each_visible(std::string_view text, Visit visit) {
+void for_each_visible(std::string_view text, std::string_view kept, Visit visit) {
   const char* const end = text.data() + text.size();
   for (const char* p = text.data(); p < end;) {
     const utf8::Decoded next = utf8::decode(p, end);
     p += next.size;
-    const bool is_shown = next.code_point == '\t' || unicode::is_printable(next.code_point) ||
-                          (unicode::is_space(next.code_point) && next.code_point > 0xA0);
-    visit(is_shown ? next.code_point : utf8::kReplacement);
+    const bool stays = next.code_point < 0x80 && kept.find(static_cast<char>(next.code_point)) != kept.npos;
+    visit(stays ? next.code_point : shown(next.code_point));
   }
+}
+
+void append_visible(std::string& out, std::string_view text, std::string_view kept) {
+  for_each_visible(text, kept, [&out](char32_t c) { utf8::append(out, c); });
 }
 
 void append_source_line(std::string& out, std::string_view number, std::string_view line) {
   out.append(number).append(" |");
   if (!line.empty()) out += ' ';
-  for_each_visible(line, [&out](char32_t c) { utf8::append(out, c); });
+  append_visible(out, line, "\t");
   out += '\n';
 }
 
@@ -63,7 +74,7 @@ void append_carets(std::string& out, std::size_t margin, std::string_view line, 
   out.append(margin, ' ').append(" | ");
   std::size_t column = 0;
   std::string marks;
-  for_each_visible(line, [&](char32_t c) {
+  for_each_visible(line, "\t", [&](char32_t c) {
     if (column < first) {
       if (c == '\t')
         out += '\t';
@@ -97,16 +108,8 @@ void append_excerpt(std::string& out, const Location& where) {
 
 void append_note(std::string& out, std::string_view label, std::string_view text) {
   if (text.empty()) return;
-  out.append("  ").append(label).append(": ").append(text).append("\n");
-}
-
-/// What an error is called: as in Python, but what a program was told wrongly, or a session met, is no exception there.
-std::string title(ErrorCode code) {
-  const ErrorFacts& row = facts(code);
-  const bool is_python = code != ErrorCode::usage && code != ErrorCode::history_rewritten;
-  std::string text(is_python ? row.python_class : row.name);
-  if (!is_python) std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
+  append_visible(out.append("  ").append(label).append(": "), text, "\t\n");
+  out += '\n';
 }
 
 }  // namespace
@@ -119,10 +122,12 @@ Error::Error(ErrorCode code, std::string message)
 std::string Error::display() const {
   const Location& at = where();
   std::string out;
-  if (!at.name.empty()) out += at.name + ":";
+  append_visible(out, at.name, "");
+  if (!at.name.empty()) out += ':';
   if (at.line != 0) out += std::to_string(at.line) + ":" + std::to_string(at.column) + ":";
   if (!out.empty()) out += ' ';
-  out.append(title(code())).append(": ").append(message()).append("\n");
+  append_visible(out.append(facts(code()).title).append(": "), message(), "\t\n");
+  out += '\n';
   if (at.line != 0) append_excerpt(out, at);
   append_note(out, "input", input_path());
   append_note(out, "hint", hint());

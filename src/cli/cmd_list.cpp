@@ -78,9 +78,9 @@ Entries go_functions() {
 
 Entries errors() {
   constexpr ErrorCode kCodes[] = {
-#define ERROR(code, python_class, http, exit, sentence) ErrorCode::code,
+#define PARLANCE_ERROR(code, python_class, title, http, exit, sentence) ErrorCode::code,
 #include "parlance/errors.def"
-#undef ERROR
+#undef PARLANCE_ERROR
   };
   Entries entries;
   for (ErrorCode code : kCodes) {
@@ -88,6 +88,7 @@ Entries errors() {
     entries.push_back({row.name,
                        {{"name", std::string(row.name)},
                         {"class", std::string(row.python_class)},
+                        {"title", std::string(row.title)},
                         {"http", std::to_string(row.http_status)},
                         {"exit", std::to_string(row.exit_code)},
                         {"sentence", std::string(row.sentence)}}});

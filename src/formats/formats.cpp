@@ -19,11 +19,11 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-#define FORMAT(name, aliases, sentence, ...) {name, aliases, sentence, {{__VA_ARGS__}}},
-#define VOCABULARY(name, ...)
+#define PARLANCE_FORMAT(name, aliases, sentence, ...) {name, aliases, sentence, {{__VA_ARGS__}}},
+#define PARLANCE_VOCABULARY(name, ...)
 #include "formats.def"
-#undef FORMAT
-#undef VOCABULARY
+#undef PARLANCE_FORMAT
+#undef PARLANCE_VOCABULARY
 };
 
 struct Vocabulary {
@@ -32,11 +32,11 @@ struct Vocabulary {
 };
 
 constexpr Vocabulary kVocabularies[] = {
-#define FORMAT(name, aliases, sentence, ...)
-#define VOCABULARY(name, ...) {name, {__VA_ARGS__}},
+#define PARLANCE_FORMAT(name, aliases, sentence, ...)
+#define PARLANCE_VOCABULARY(name, ...) {name, {__VA_ARGS__}},
 #include "formats.def"
-#undef FORMAT
-#undef VOCABULARY
+#undef PARLANCE_FORMAT
+#undef PARLANCE_VOCABULARY
 };
 
 constexpr std::span<const std::string_view> vocabulary_of(std::string_view name) {

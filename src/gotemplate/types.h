@@ -24,9 +24,9 @@
 namespace parlance::gotemplate {
 
 enum class Type : std::uint8_t {
-#define TYPE(id, name, kind, element) id,
+#define PARLANCE_TYPE(id, name, kind, element) id,
 #include "gotemplate/types.def"
-#undef TYPE
+#undef PARLANCE_TYPE
 };
 
 /// reflect.Kind, as far as it occurs.
@@ -52,9 +52,9 @@ struct TypeFacts {
   Type element;
 };
 inline constexpr TypeFacts kTypes[] = {
-#define TYPE(id, name, kind, element) {name, GoKind::kind, Type::element},
+#define PARLANCE_TYPE(id, name, kind, element) {name, GoKind::kind, Type::element},
 #include "gotemplate/types.def"
-#undef TYPE
+#undef PARLANCE_TYPE
 };
 inline constexpr std::size_t kTypeCount = std::size(kTypes);
 constexpr const TypeFacts& facts(Type type) { return kTypes[static_cast<std::size_t>(type)]; }
@@ -67,10 +67,10 @@ struct Field {
   Type type;
 };
 inline constexpr Field kFields[] = {
-#define FIELD(owner, name, json_name, omit_empty, type) \
+#define PARLANCE_FIELD(owner, name, json_name, omit_empty, type) \
   {Type::owner, name, json_name, omit_empty, Type::type},
 #include "gotemplate/fields.def"
-#undef FIELD
+#undef PARLANCE_FIELD
 };
 /// The fields of a struct, in order.
 std::span<const Field> fields_of(Type structure);

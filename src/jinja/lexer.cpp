@@ -64,10 +64,10 @@ bool is_name_character(char32_t c) {
 constexpr std::array<TokenKind, 256> kSingleOperators = [] {
   std::array<TokenKind, 256> kinds{};
   kinds.fill(TokenKind::invalid);
-#define OPERATOR(kind, symbol) \
+#define PARLANCE_OPERATOR(kind, symbol) \
   if (sizeof(symbol) == 2) kinds[static_cast<unsigned char>(symbol[0])] = TokenKind::kind;
 #include "jinja/token.def"
-#undef OPERATOR
+#undef PARLANCE_OPERATOR
   return kinds;
 }();
 

@@ -5,9 +5,9 @@ namespace parlance::jinja {
 namespace {
 
 constexpr std::string_view kNames[] = {
-#define OP(name, operands, sentence) #name,
+#define PARLANCE_OP(name, operands, sentence) #name,
 #include "jinja/opcodes.def"
-#undef OP
+#undef PARLANCE_OP
 };
 
 std::string operand(std::uint32_t code) {

@@ -21,9 +21,9 @@ namespace parlance::jinja {
 enum class EscapeMode : std::uint16_t { never, always, by_context };
 
 enum class Op : std::uint16_t {
-#define OP(name, operands, sentence) name,
+#define PARLANCE_OP(name, operands, sentence) name,
 #include "jinja/opcodes.def"
-#undef OP
+#undef PARLANCE_OP
 };
 
 /// An operand that is a constant has this bit; without it, it is a register.

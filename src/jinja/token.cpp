@@ -10,18 +10,18 @@ namespace parlance::jinja {
 namespace {
 
 constexpr std::string_view kDescriptions[] = {
-#define TOKEN(kind, description) description,
-#define OPERATOR(kind, symbol) symbol,
+#define PARLANCE_TOKEN(kind, description) description,
+#define PARLANCE_OPERATOR(kind, symbol) symbol,
 #include "jinja/token.def"
-#undef TOKEN
-#undef OPERATOR
+#undef PARLANCE_TOKEN
+#undef PARLANCE_OPERATOR
 };
 
 constexpr std::string_view kWords[] = {
     "",
-#define WORD(name, text) text,
+#define PARLANCE_WORD(name, text) text,
 #include "jinja/token.def"
-#undef WORD
+#undef PARLANCE_WORD
 };
 
 constexpr std::size_t kSlots = 256;

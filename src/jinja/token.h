@@ -12,18 +12,18 @@
 namespace parlance::jinja {
 
 enum class TokenKind : std::uint8_t {
-#define TOKEN(kind, description) kind,
-#define OPERATOR(kind, symbol) kind,
+#define PARLANCE_TOKEN(kind, description) kind,
+#define PARLANCE_OPERATOR(kind, symbol) kind,
 #include "jinja/token.def"
-#undef TOKEN
-#undef OPERATOR
+#undef PARLANCE_TOKEN
+#undef PARLANCE_OPERATOR
 };
 
 enum class Word : std::uint8_t {
   none,  ///< no name at all, or a name like any other
-#define WORD(name, text) name,
+#define PARLANCE_WORD(name, text) name,
 #include "jinja/token.def"
-#undef WORD
+#undef PARLANCE_WORD
 };
 
 /// One token: bytes [begin, end) of the source.

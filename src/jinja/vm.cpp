@@ -387,9 +387,9 @@ bool Machine::run() {
     return ok;
   };
   static const void* const kLabels[] = {
-#define OP(name, operands, sentence) &&at_##name,
+#define PARLANCE_OP(name, operands, sentence) &&at_##name,
 #include "jinja/opcodes.def"
-#undef OP
+#undef PARLANCE_OP
   };
   const Instruction* running;
 #define i (*running)

@@ -35,9 +35,9 @@ NOTHING = {
     "{% for m in messages %}{{ m.contnt }}{% endfor %}": "the prompt is empty",
     "{% for m in messages %}{{ m.role }}{% endfor %}": "the prompt does not hold the user's text",
     "{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}{% endfor %}": "the prompt does not hold the answer",
-    "{{ messages[0].nope.x }}": "chat.jinja:1:4: UndefinedError: 'dict object' has no attribute 'nope'",
-    "one\n{{ raise_exception('never') }}": "chat.jinja:2:4: TemplateError: never",
-    "{{ 'x' + 1 }}": "chat.jinja:1:4: TypeError",
+    "{{ messages[0].nope.x }}": "chat.jinja:1:4: undefined: 'dict object' has no attribute 'nope'",
+    "one\n{{ raise_exception('never') }}": "chat.jinja:2:4: raised by the template: never",
+    "{{ 'x' + 1 }}": "chat.jinja:1:4: wrong type",
 }
 
 
