@@ -5,7 +5,7 @@
     docs.py --check PARLANCE     fails where one is not what the tables say, or where an example does not hold
 
 A generated part stands between `<!-- generated: NAME -->` and `<!-- end -->`; PARTS says where each comes from. Examples
-are: fenced `sh` blocks, which must succeed, or print what a `text` block right below them says; and lines `template ->
+are: fenced `sh` blocks, which must succeed, or print what a `text` block right below them says, nothing where that is empty; and lines `template ->
 output` in fenced `jinja` and `go` blocks, where ⏎ stands for a line feed. Blocks run in a scratch folder that has formats/ and
 tests/. Begin reading at main.
 """
@@ -168,14 +168,49 @@ def fidelity(_):
 
 
 def passes(binary):
-    """`name[:ARGUMENT] (off by default)` and below it an indented sentence, for each pass."""
-    listing = subprocess.run([binary, "render", "--list-passes"], capture_output=True, check=True, text=True).stdout
-    rows = re.findall(r"^(\S+)( \(off by default\))?\n    (.*)$", listing, re.MULTILINE)
-    return table(["pass", "runs", "what it does"], [[code(name), "if asked or needed" if off else "always", what] for name, off, what in rows])
+    def name_of(row):
+        takes = row.get("takes")
+        return row["name"] + ("" if takes is None else "[:ROLES]" if takes == "ROLES" else ":" + takes)
+    return table(["pass", "runs", "what it does"], [[code(name_of(row)), row["runs"], row["sentence"]] for row in listed(binary, "passes")])
+
+
+def commands(binary):
+    return json.loads(subprocess.run([binary, "help", "--json"], capture_output=True, check=True).stdout)
+
+
+def option_row(option):
+    placeholder = option.get("placeholder", "")
+    names = ", ".join(code(name) for name in option["names"])
+    shown = f"{names} {placeholder}" if option["takes_value"] else f"{names[:-1]}[={placeholder}]`" if option["value_is_optional"] else names
+    also = [word for word, holds in (("required", option["required"]), (f"default {option.get('default')}", "default" in option)) if holds]
+    values = ": " + ", ".join(map(code, option["values"])) if option.get("values") and len(option["values"]) < 8 else ""
+    sentence = option["sentence"].replace("|", "\\|").replace("<", "\\<").replace("*", "\\*")
+    return [shown.strip() or code(placeholder), sentence + (f" ({', '.join(also)})" if also else "") + values]
+
+
+def options(binary):
+    """Every option of every command."""
+    parts = []
+    for command in commands(binary):
+        words = " ".join(row["placeholder"] if row["required"] else f"[{row['placeholder']}]" for row in command["arguments"])
+        rows = [option_row(option) for option in [*command["arguments"], *command["options"]]]
+        parts.append(f"### parlance {command['name']}\n\n{command['sentence']}.\n\n    parlance {command['name']} [OPTIONS] {words}".rstrip() + "\n\n"
+                     + table(["option", "effect"], rows))
+    return "\n".join(parts)
+
+
+def exit_codes(binary):
+    """The codes that mean the same everywhere, then 0 and 1 of each command."""
+    all_commands = commands(binary)
+    meaning = {exit["code"]: exit["meaning"] for exit in all_commands[0]["exit_codes"]}
+    own = [{exit["code"]: exit["meaning"] for exit in command["exit_codes"]} for command in all_commands]
+    same = [[str(number), meaning[number]] for number in sorted(meaning) if number > 1]
+    return table(["code", "meaning"], [["0", "done"], ["1", "the answer is no: what that says of a command is below"], *same]) + "\n" + \
+        table(["command", "0", "1"], [[code(command["name"]), codes[0], codes.get(1, "—")] for command, codes in zip(all_commands, own)])
 
 
 PARTS = {"go_functions": go_functions, "filters": builtins("filters"), "tests": builtins("tests"), "globals": builtins("globals"), "methods": methods,
-         "errors": errors, "passes": passes, "limits": limits, "differences": differences,
+         "errors": errors, "passes": passes, "options": options, "exit_codes": exit_codes, "limits": limits, "differences": differences,
          "speed": speed, "example": example, "fidelity": fidelity}
 
 
@@ -217,11 +252,12 @@ def reads_tokenizers(binary):
 
 
 def example_faults(text, binary, folder, path):
-    for kind, body, wanted in BLOCK.findall(text):
+    for block in BLOCK.finditer(text):
+        kind, body, wanted = block.groups()
         if kind == "sh" and "--tokenizer" in body and not reads_tokenizers(binary):
             print("skipped, this build reads no tokenizer.json: " + body.partition("\n")[0])
         elif kind == "sh":
-            yield from shell_faults(body, wanted or None, folder, path)
+            yield from shell_faults(body, wanted, folder, path)
         elif kind == "jinja":
             yield from template_faults(body, binary, [], {})
         elif kind == "go":  # with a prompt and a suffix a Go template is run whole, whatever it mentions

@@ -142,6 +142,9 @@ struct DerivedFormat {
   ReplyFormat format;
   Verdict verdict = Verdict::none;
   std::vector<std::string> missing;      ///< what keeps it from verified, as sentences
+  /// Where no answer could be rendered: the limit (limit_*) that the first of the experiments met that met one. With higher limits
+  /// there may be a format.
+  std::optional<Error> limit;
   std::vector<std::string> notes;        ///< what a template loses, as sentences
   std::vector<DerivedField> evidence;
   std::vector<TriedExperiment> tried;  ///< what was held against the format: verified is what all of it agrees with

@@ -142,7 +142,7 @@ class Grammar {
 ///
 /// What a grammar cannot say of a schema is allowed, and noted; what no value fits is left out, and so is its tool, with a note.
 /// Time and memory are bounded, whatever the schemas say.
-/// Fails with: json (place) when the tools are no JSON; value when they are no list of tools, when a call is demanded and
+/// Fails with: json (place) when the tools are no JSON; conversation when they are no list of tools; value when a call is demanded and
 /// there is no tool (or none of that name, or none that a value fits), when the format has no calls, when the response's
 /// schema is no JSON or its pattern is not understood, or when no response fits.
 Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& options = {});

@@ -41,3 +41,4 @@
 #include "parlance/syntax.h"
 #include "parlance/template.h"
 #include "parlance/value.h"
+#include "parlance/version.h"

@@ -34,7 +34,7 @@ class ReplyTools {
   /// Reads `tools` of a request: OpenAI's {"type": "function", "function": {…}} or the inner objects alone; custom
   /// tools are functions with one string, `input`. Schemas are followed through $ref, anyOf, oneOf, allOf, enum and const.
   /// What is no tool is left out.
-  /// Fails with: json (place); value when it is no array.
+  /// Fails with: json (place); conversation when it is no array.
   static Result<ReplyTools> from_json(std::string_view tools, std::string_view name = "<tools>");
   bool known() const { return data_ != nullptr; }
   bool declares(std::string_view name) const;

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/json_object.h"
+#include "cli/numbers.h"
 #include "cli/prompt_options.h"
 #include "cli/derive_choice.h"
 #include "cli/report.h"
@@ -66,14 +67,13 @@ int run_check(CheckCommand& command) {
   options.seed = command.seed;
   const Result<CheckReport> checked = check_replies(command.prompt, options);
   if (!checked) return report(checked.error());
+  if (const std::optional<Error> limit = limit_of(checked->derived, command.prompt)) return report_render(*limit);
   const int printed = print(command.json ? as_json(*checked) : as_text(*checked));
   if (printed != 0) return printed;
   return checked->holds() ? 0 : kBroken;
 }
 
-constexpr const char* kFooter = R"(Exit codes: 0 the format is verified and all laws hold that apply; 1 a law is broken or untried, the format is partial, or
-there is none; others as of every command.
-Examples:
+constexpr const char* kFooter = R"(Examples:
   parlance check -f chatml              what holds for a built-in format
   parlance check -t chat_template.jinja --count 2000 --json    for a pipeline)";
 
@@ -85,9 +85,9 @@ Run declare_check(CLI::App& app) {
   app.footer(kFooter);
   declare_template_options(app, c.prompt);
   declare_limits(app, c.prompt);
-  app.add_option("--var", c.prompt.variables, "Set a variable of all prompts, as a request would; may be repeated")->type_name("KEY=JSON")->allow_extra_args(false);
-  app.add_option("--count", c.count, "Conversations generated for each law")->type_name("N")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--seed", c.seed, "Where the generator begins")->type_name("N")->capture_default_str();
+  declare_variables(app, c.prompt.variables);
+  app.add_option("--count", c.count, "Conversations generated for each law")->type_name("N")->check(whole_number(1, 1'000'000))->capture_default_str();
+  app.add_option("--seed", c.seed, "Where the generator begins")->type_name("N")->check(whole_number(0, ~std::uint64_t{0}))->capture_default_str();
   app.add_flag("--json", c.json, "Print the report as a JSON object");
   app.add_flag("--laws", c.list, "List the laws, and do nothing else");
   return [command] { return run_check(*command); };

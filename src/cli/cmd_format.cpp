@@ -123,14 +123,14 @@ constexpr int kNone = 1;
 int run_format(FormatCommand& command) {
   const Result<DerivedFormat> derived = derive_reply(command.prompt);
   if (!derived) return report(derived.error());
+  if (const std::optional<Error> limit = limit_of(*derived, command.prompt)) return report_render(*limit);
   const bool none = derived->verdict == Verdict::none;
   if (none && (command.json || command.only_format || command.response_template)) std::fprintf(stderr, "note: %s\n", derived->missing.front().c_str());
   const int printed = show(command, *derived);
   return printed == 0 && none ? kNone : printed;
 }
 
-constexpr const char* kFooter = R"(Exit codes: 0 there is a format, be it a partial one; 1 there is none: no answer could be rendered; others as of every command.
-Examples:
+constexpr const char* kFooter = R"(Examples:
   parlance format -f chatml                    how its replies are written, and how that was found
   parlance format -t chat_template.jinja --json    the same for a program
   parlance format -m org/name --reply-format > f.json    what parlance read --reply-format takes
@@ -144,7 +144,7 @@ Run declare_format(CLI::App& app) {
   app.footer(kFooter);
   declare_template_options(app, c.prompt);
   declare_limits(app, c.prompt);
-  app.add_option("--var", c.prompt.variables, "Set a variable of all prompts, as a request would; may be repeated")->type_name("KEY=JSON")->allow_extra_args(false);
+  declare_variables(app, c.prompt.variables);
   app.add_flag("--json", c.json, "Print all that was found as a JSON object");
   app.add_flag("--reply-format", c.only_format, "Print the format of replies alone, as JSON");
   app.add_flag("--response-template", c.response_template, "Print it as transformers' response_template, for tokenizer_config.json");

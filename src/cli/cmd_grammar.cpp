@@ -5,7 +5,9 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/input.h"
 #include "cli/json_object.h"
+#include "cli/numbers.h"
 #include "cli/reply_choice.h"
 #include "cli/report.h"
 #include "cli/response_choice.h"
@@ -40,8 +42,6 @@ struct GrammarCommand {
   bool text_around_calls = false;
   bool notes = false;
 };
-
-Result<std::string> read_input(const std::string& path) { return read_file(path == "-" ? "/dev/stdin" : path); }
 
 Error input_error(ErrorCode code, std::string message, const std::string& path, std::string hint) {
   Error::Parts parts;
@@ -78,7 +78,7 @@ Result<void> take_format(Wanted& wanted, const ReplySource& source, Value reques
 /// A request tells its tools, which of them may be called, its variables, and where its prompt ends.
 Result<void> take_request(Wanted& wanted, const ReplySource& source, const GrammarCommand& command) {
   GrammarOptions& options = wanted.options;
-  const Result<std::string> text = read_input(command.request);
+  const Result<std::string> text = read_input(command.request, "the request");
   if (!text) return text.error();
   Document document;
   if (auto parsed = document.parse(*text, command.request); !parsed) return parsed.error();
@@ -108,7 +108,7 @@ Result<void> take_response(ResponseFormat& response, const GrammarCommand& comma
   response.choices = command.choices;
   response.kind = !command.regex.empty() ? Form::regex : !command.choices.empty() ? Form::choice : command.json_object ? Form::json_object : Form::json_schema;
   if (command.schema.empty()) return {};
-  Result<std::string> text = read_input(command.schema);
+  Result<std::string> text = read_input(command.schema, "the schema");
   if (!text) return text.error();
   response.schema = std::move(*text);
   response.name = command.schema;
@@ -120,7 +120,7 @@ Result<Wanted> wanted_of(const ReplySource& source, const GrammarCommand& comman
   GrammarOptions& options = wanted.options;
   if (auto taken = command.request.empty() ? take_format(wanted, source, {}) : take_request(wanted, source, command); !taken) return taken.error();
   if (!command.wish.tools.empty()) {
-    const Result<std::string> text = read_input(command.wish.tools);
+    const Result<std::string> text = read_input(command.wish.tools, "the tools");
     if (!text) return text.error();
     options.tools = *text;
     options.tools_name = command.wish.tools;
@@ -147,7 +147,7 @@ bool is_of_reply(const GrammarCommand& command) {
 /// The control tokens of a tokenizer: as its files tell them, else as it says when it is opened.
 Result<std::vector<AddedToken>> tokens_of(const std::string& path) {
   Result<std::vector<AddedToken>> tokens = control_tokens(path);
-  if (tokens || tokens.error().code() != ErrorCode::tokenizer) return tokens;
+  if (tokens || tokens.error().code() != ErrorCode::tokenizer || path.ends_with(".json")) return tokens;
   const Result<std::unique_ptr<Tokenizer>> tokenizer = open_tokenizer(path);
   return tokenizer ? (*tokenizer)->facts().added : tokens;
 }
@@ -171,7 +171,7 @@ void note_marks(const GrammarOptions& options, const ReplyFormat& format, Gramma
 }
 
 Result<Grammar> make_of_schema(const GrammarCommand& command) {
-  const Result<std::string> text = read_input(command.schema);
+  const Result<std::string> text = read_input(command.schema, "the schema");
   if (!text) return text.error();
   Result<Grammar> made = make_value_grammar(*text, {.open = command.open, .any_order = command.any_order, .name = command.schema});
   return made && made->is_empty() ? Result<Grammar>(no_value(command.schema)) : std::move(made);
@@ -267,12 +267,12 @@ Run declare_grammar(CLI::App& app) {
   auto command = std::make_shared<GrammarCommand>();
   GrammarCommand& c = *command;
   app.footer(kFooter);
-  app.add_option("--syntax", c.syntax, "gbnf (llama.cpp), lark (llguidance),\nstructural-tag (xgrammar) or json-schema")->type_name("NAME")->required();
+  app.add_option("--syntax", c.syntax, "gbnf (llama.cpp), lark (llguidance),\nstructural-tag (xgrammar) or json-schema")->type_name("SYNTAX")->required();
   app.add_option("-t,--template", c.wish.prompt.wish.file, "A template: what its model writes is derived")->type_name("FILE");
   app.add_option("-m,--model", c.wish.prompt.wish.model, kModelOption)->type_name("MODEL");
-  app.add_option("-f,--format", c.wish.prompt.wish.format, "A built-in format")->type_name("NAME");
+  app.add_option("-f,--format", c.wish.prompt.wish.format, "A built-in format")->type_name("FORMAT");
   app.add_option("--name", c.wish.prompt.wish.name, "Which of a model's named templates")->type_name("NAME");
-  app.add_option("--var", c.wish.prompt.variables, "Set a variable of the request's prompt; may be repeated")->type_name("KEY=JSON")->allow_extra_args(false);
+  declare_variables(app, c.wish.prompt.variables);
   declare_effort(app, c.wish.prompt);
   app.add_option("--reply-format", c.wish.reply_format, "How replies are written, as parlance read --show-format\nprints it, or a response_template")->type_name("FILE");
   app.add_option("--tools", c.wish.tools, "A list of tools, as requests have them")->type_name("FILE");
@@ -289,7 +289,7 @@ Run declare_grammar(CLI::App& app) {
   app.add_flag("--json-object", c.json_object, "The answer is some object of JSON");
   app.add_option("--regex", c.regex, "The answer matches this pattern, all of it")->type_name("PATTERN");
   app.add_option("--choice", c.choices, "The answer is one of these texts; may be repeated")->type_name("TEXT")->allow_extra_args(false);
-  app.add_option("--max-calls", c.max_calls, "At most so many calls, up to 64")->type_name("N")->check(CLI::Range(1, 64));
+  app.add_option("--max-calls", c.max_calls, "At most so many calls, up to 64")->type_name("N")->check(whole_number(1, 64));
   app.add_flag("--lazy", c.lazy, "For llama.cpp: a grammar that sets in where a call begins, and\nwhat triggers it, as llama-server takes them");
   app.add_flag("--no-parallel", c.no_parallel, "At most one call");
   app.add_flag("--no-reasoning", c.no_reasoning, "No reasoning, but what the prompt has opened is closed");

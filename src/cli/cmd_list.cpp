@@ -1,19 +1,25 @@
 // parlance list: what a template can name, and how it can fail, from the tables that the engine
 // itself reads.
 //
-// docs/language-jinja.md, docs/language-go.md and docs/errors.md are made of its --json (tools/docs.py). Begin reading
+// docs/language-jinja.md, docs/language-go.md, docs/errors.md and docs/passes.md are made of its --json (tools/docs.py). Begin reading
 // at kLists.
 #include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <deque>
 #include <memory>
 #include <vector>
 
 #include "base/nearest.h"
 #include "cli/commands.h"
+#include "cli/lists.h"
 #include "cli/report.h"
 #include "gotemplate/functions.h"
 #include "jinja/builtins.h"
 #include "jinja/methods.h"
+#include "parlance/conversation.h"
 #include "parlance/error.h"
+#include "parlance/source.h"
+#include "sources/openers.h"
 #include "value/json.h"
 
 namespace parlance::cli {
@@ -29,6 +35,12 @@ struct Entry {
   std::vector<Member> members;
 };
 using Entries = std::vector<Entry>;
+
+/// A text that is not in a table, for as long as the program runs.
+std::string_view kept(std::string text) {
+  static std::deque<std::string> texts;
+  return texts.emplace_back(std::move(text));
+}
 
 // ---- the tables as entries
 
@@ -96,6 +108,42 @@ Entries errors() {
   return entries;
 }
 
+Entries formats() {
+  Entries entries;
+  for (const BuiltinFormat& format : builtin_formats()) {
+    entries.push_back({format.name,
+                       {{"name", std::string(format.name)},
+                        {"aliases", std::string(format.aliases)},
+                        {"syntax", std::string(syntax_name(format.syntax))},
+                        {"sentence", std::string(format.sentence)}}});
+  }
+  return entries;
+}
+
+Entries passes() {
+  Entries entries;
+  for (const NormalisePass& pass : normalise_passes()) {
+    entries.push_back({pass.name,
+                       {{"name", std::string(pass.name)},
+                        {"takes", std::string(pass.takes)},
+                        {"runs", pass.by_default ? "always" : "if asked or needed"},
+                        {"sentence", std::string(pass.sentence)}}});
+  }
+  return entries;
+}
+
+/// What is in the stores that the environment names.
+Entries models() {
+  const ModelStores stores = model_stores([](const char* name) -> const char* { return std::getenv(name); });
+  Entries entries;
+  const auto add = [&entries](const std::vector<std::string>& names, const std::string& store) {
+    for (const std::string& name : names) entries.push_back({kept(name), {{"name", name}, {"in", store}}});
+  };
+  add(names_in_hf_cache(stores), stores.hf_cache);
+  add(names_in_ollama(stores), stores.ollama);
+  return entries;
+}
+
 struct List {
   std::string_view name;
   Entries (*entries)();
@@ -103,6 +151,7 @@ struct List {
 constexpr List kLists[] = {
     {"filters", filters}, {"tests", tests},   {"globals", globals},
     {"methods", methods}, {"go-functions", go_functions}, {"errors", errors},
+    {"formats", formats}, {"passes", passes}, {"models", models},
 };
 
 // ---- showing them
@@ -200,15 +249,22 @@ constexpr const char* kFooter = R"(Examples:
   parlance list filters           every filter
   parlance list filters tojson    one of them
   parlance list methods str.split
-  parlance list errors --json     for machines)";
+  parlance list errors --json     for machines
+  parlance list models            what -m finds by name: in Hugging Face's cache, in Ollama's store)";
 
 }  // namespace
+
+std::vector<std::string> list_names() {
+  std::vector<std::string> names;
+  for (const List& row : kLists) names.emplace_back(row.name);
+  return names;
+}
 
 Run declare_list(CLI::App& app) {
   auto command = std::make_shared<ListCommand>();
   app.footer(kFooter);
   std::string names;
-  for (const List& row : kLists) names.append(names.empty() ? "" : ", ").append(row.name);
+  for (const std::string& name : list_names()) names.append(names.empty() ? "" : ", ").append(name);
   app.add_option("LIST", command->list, "One of " + names)->required();
   app.add_option("NAME", command->name, "Only the entries of this name");
   app.add_flag("--json", command->json, "Print the entries as JSON");

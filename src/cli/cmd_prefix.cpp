@@ -152,10 +152,7 @@ int run_prefix(PrefixCommand& command) {
 
 constexpr const char* kFooter = R"(Examples:
   parlance prefix -m path/to/model --tokenizer path/to/model turn4.json turn5.json
-  parlance prefix -f chatml before.json after.json --check || echo "the cache is lost"
-
-Exit codes: 0 done; 1 the template failed, or with --check: B does not begin with A; 2 the command line is wrong;
-3 a file could not be read; 4 a limit was reached)";
+  parlance prefix -f chatml before.json after.json --check || echo "the cache is lost")";
 
 }  // namespace
 

@@ -2,7 +2,6 @@
 //
 // A reply is read in pieces as they come in, so that events of a pipe are printed at once. Begin reading at run_read.
 #include <CLI/CLI.hpp>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,7 +12,9 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/input.h"
 #include "cli/json_object.h"
+#include "cli/numbers.h"
 #include "cli/reply_choice.h"
 #include "cli/reply_lines.h"
 #include "cli/report.h"
@@ -37,24 +38,18 @@ struct ReadCommand {
   bool show_format = false;
 };
 
-Error file_error(const std::string& path) {
-  return Error(ErrorCode::file, path + ": " + std::strerror(errno));
-}
-
-/// Gives the file's bytes as they come.
+/// Gives the reply's bytes as they come.
 Result<void> read_pieces(const std::string& path, const std::function<void(std::string_view)>& take) {
-  const bool is_input = path.empty() || path == "-";
-  const int file = is_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return file_error(path);
+  Result<InputStream> input = InputStream::open(path, "the reply");
+  if (!input) return input.error();
   std::array<char, 1 << 16> buffer;
   ssize_t size = 0;
   do {
-    size = ::read(file, buffer.data(), buffer.size());
+    size = ::read(input->file(), buffer.data(), buffer.size());
     if (size > 0) take({buffer.data(), static_cast<std::size_t>(size)});
   } while (size > 0 || (size < 0 && errno == EINTR));
-  const Result<void> result = size < 0 ? Result<void>(file_error(is_input ? "<stdin>" : path)) : Result<void>();
-  if (!is_input) ::close(file);
-  return result;
+  if (size < 0) return Error(ErrorCode::file, input_name(path) + ": " + std::strerror(errno));
+  return input->finish();
 }
 
 /// An event as a line; members without meaning for its kind are left out. `values`: what there is of the call's arguments.
@@ -167,15 +162,15 @@ Result<void> check(const ReadCommand& command) {
   if (command.conversation && (command.wish.begin_in_reasoning || command.wish.no_calls_in_reasoning)) {
     return usage("--conversation reads a whole prompt: --begin-in-reasoning and --no-calls-in-reasoning are of a reply");
   }
-  if (command.jsonl && (!command.request.empty() || !command.reply.empty() || command.chunks != 0)) {
-    return usage("--jsonl reads replies and requests from standard input", "parlance read -f FORMAT --jsonl < replies.jsonl");
+  if (command.jsonl && (!command.request.empty() || command.chunks != 0)) {
+    return usage("--jsonl reads replies and their requests from a file or standard input", "parlance read -f FORMAT --jsonl replies.jsonl");
   }
   return {};
 }
 
 Result<ReplyStart> start_of(const ReplySource& source, const ReadCommand& command) {
   if (command.request.empty()) return usual_start(source, command.wish);
-  Result<std::string> text = read_file(command.request);
+  Result<std::string> text = read_input(command.request, "the request");
   if (!text) return text.error();
   Result<ReplyStart> start = start_of_request(source, command.wish, std::move(*text), command.request);
   if (!start) return start.error();
@@ -187,7 +182,7 @@ int run_read(ReadCommand& command) {
   if (Result<void> checked = check(command); !checked) return report(checked.error());
   const Result<ReplySource> source = open_reply_source(command.wish);
   if (!source) return report(source.error());
-  if (command.jsonl && !command.show_format) return run_reply_lines(*source, command.wish, command.threads);
+  if (command.jsonl && !command.show_format) return run_reply_lines(command.reply, *source, command.wish, command.threads);
   const Result<ReplyStart> start = start_of(*source, command);
   if (!start) return report_render(start.error());
   if (command.show_format) return print(start->format->to_json() + "\n");
@@ -200,7 +195,7 @@ constexpr const char* kFooter = R"(Examples:
   parlance read -f chatml reply.txt            the message, with finish_reason and diagnostics
   ollama run … | parlance read -f rnj-1 --stream   an event a line, as soon as it is certain
   parlance read -f chatml --request chat.json reply.txt   the request's tools, and where its prompt ends
-  parlance read -f chatml --jsonl < replies.jsonl   {"id", "request", "reply"} a line
+  parlance read -f chatml --jsonl replies.jsonl     {"id", "request", "reply"} a line
   parlance read -f chatglm3 --conversation prompt.txt   the request that renders to this prompt)";
 
 }  // namespace
@@ -216,16 +211,16 @@ Run declare_read(CLI::App& app) {
   app.add_option("--tools", c.wish.tools, "Tools as JSON, in place of the request's")->type_name("FILE");
   app.add_flag("--stream", c.stream, "Print events, one JSON object a line");
   app.add_flag("--openai-stream", c.openai_stream, "Print chat.completion.chunk objects, one a line");
-  app.add_flag("--jsonl", c.jsonl, "One {\"id\", \"request\", \"reply\"} a line in, one message a line out, in order");
-  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N");
-  app.add_option("--chunks", c.chunks, "Feed this many bytes at a time; the result is the same")->type_name("N")->check(CLI::PositiveNumber);
+  app.add_flag("--jsonl", c.jsonl, "REPLY has one {\"id\", \"request\", \"reply\"} a line; one message a line out, in order");
+  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N")->check(whole_number(0, kMostThreads));
+  app.add_option("--chunks", c.chunks, "Feed this many bytes at a time; the result is the same")->type_name("N")->check(whole_number(1, 1'000'000'000));
   app.add_flag("--conversation", c.conversation, "Read a whole prompt, and print it as a request");
   app.add_flag("--number-calls", c.wish.number_calls, "Calls without an id get call_1, call_2, … in place of a random one");
   app.add_flag("--partial", c.wish.partial, "Beside arguments that are not whole, the values that there are so far, as JSON");
   app.add_flag("--begin-in-reasoning", c.wish.begin_in_reasoning, "The reply begins inside reasoning, whatever the prompt ends with");
   app.add_flag("--no-calls-in-reasoning", c.wish.no_calls_in_reasoning, "What begins a call is text inside reasoning, whatever the format says");
   app.add_flag("--show-format", c.show_format, "Print how the format's replies are written, as JSON");
-  app.add_option("--var", c.wish.prompt.variables, "Set a variable of the request's prompt; may be repeated")->type_name("KEY=JSON")->allow_extra_args(false);
+  declare_variables(app, c.wish.prompt.variables);
   declare_effort(app, c.wish.prompt);
   return [command] { return run_read(*command); };
 }

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "base/utf8.h"
@@ -12,6 +13,8 @@
 #include "cli/commands.h"
 #include "cli/lines.h"
 #include "cli/losses.h"
+#include "cli/output.h"
+#include "cli/numbers.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "cli/segments.h"
@@ -21,12 +24,21 @@ namespace {
 
 enum class Show { text, json, html, color };
 
+/// Whether origins are shown in colours. `auto` looks at where the output goes and at what the environment asks for (no-color.org).
+bool shows_color(const std::string& when) {
+  if (when != "auto") return when == "always";
+  const char* const no_color = std::getenv("NO_COLOR");
+  const char* const terminal = std::getenv("TERM");
+  const bool is_refused = (no_color != nullptr && *no_color != '\0') || (terminal != nullptr && std::string_view(terminal) == "dumb");
+  return output_is_terminal() && !is_refused;
+}
+
 struct RenderCommand {
   PromptOptions prompt;
   std::string chat;
   bool json = false;
   bool html = false;
-  bool color = false;
+  std::string color;  ///< auto, always, never; empty: as never
   bool jsonl = false;
   unsigned threads = 0;
   bool assistant = false;
@@ -36,7 +48,7 @@ struct RenderCommand {
   LossWish losses;
 
   Show show() const {
-    return json ? Show::json : html ? Show::html : color ? Show::color : Show::text;
+    return json ? Show::json : html ? Show::html : shows_color(color) ? Show::color : Show::text;
   }
 };
 
@@ -124,17 +136,20 @@ int render_lines(const RenderCommand& command, const PromptSetup& setup) {
   bulk.render.want_spans = command.json;
   bulk.parts = {.spans = command.json, .assistant = command.assistant};
   bulk.threads = command.threads;
-  return run_lines(bulk, setup, command.prompt.wish, command.losses);
+  return run_lines(command.chat, bulk, setup, command.prompt.wish, command.losses);
 }
 
 // ---- the command
 
 Result<void> check(const RenderCommand& command) {
-  if (command.json + command.html + command.color > 1)
+  if (!command.color.empty() && command.color != "auto" && command.color != "always" && command.color != "never")
+    return usage("--color takes auto, always or never, not '" + command.color + "'", "--color alone is --color=always");
+  const bool color = command.color == "always";
+  if (command.json + command.html + color > 1)
     return usage("--json, --html and --color exclude each other");
-  if (command.jsonl && (command.html || command.color))
+  if (command.jsonl && (command.html || color))
     return usage("--jsonl gives JSON; --html and --color show one prompt");
-  return command.jsonl ? check_lines(command.prompt, command.chat, "render") : Result<void>();
+  return command.jsonl ? check_lines(command.prompt, "render") : Result<void>();
 }
 
 int run_render(RenderCommand& command) {
@@ -149,19 +164,11 @@ int run_render(RenderCommand& command) {
 }
 
 constexpr const char* kFooter = R"(Examples:
-  parlance render --list                              the built-in formats
+  parlance list formats                               the built-in formats
   parlance render -f chatml --example --color         one of them at work, coloured by origin
   parlance render -m path/to/model chat.json          with a model's own template
-  parlance render -t chat_template.jinja chat.json --var 'bos_token="<s>"' --no-generation-prompt
-  parlance render -m path/to/model --jsonl < requests.jsonl > prompts.jsonl
-
-Exit codes:
-  0  rendered; with --jsonl: every line was answered, be it by an error
-  1  the template, or the data it met, failed; with --strict: something is not in
-     the prompt; with --jsonl --fail-on-error: a line was answered by an error
-  2  the command line is wrong
-  3  a file or the request could not be read, or there is no such template
-  4  a limit was reached)";
+  parlance render -t chat_template.jinja chat.json --var 'bos_token=<s>' --no-generation-prompt
+  parlance render -m path/to/model --jsonl requests.jsonl.gz -o prompts.jsonl.zst)";
 
 }  // namespace
 
@@ -176,11 +183,11 @@ Run declare_render(CLI::App& app) {
   declare_request_options(app, c.prompt);
   app.add_flag("--json", c.json, "Print text, spans, generation ranges and notes as JSON");
   app.add_flag("--html", c.html, "Print a page that shows where every byte came from");
-  app.add_flag("--color", c.color, "The same on a terminal");
+  app.add_flag("--color{always}", c.color, "The same on a terminal; auto: where the output is one and NO_COLOR is not set")->type_name("WHEN");
   app.add_flag("--jsonl", c.jsonl,
-               "One request a line in, one result a line out, in order;\n"
+               "CHAT has one request a line; one result a line out, in order;\n"
                "without -t, -m, -f a line is {\"source\": template, \"context\": variables}");
-  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N");
+  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N")->check(whole_number(0, kMostThreads));
   declare_fail_on_error(app, c.losses);
   app.add_flag("--assistant-mask", c.assistant,
                "Add `assistant`, the ranges an assistant wrote, to JSON results");

@@ -204,7 +204,7 @@ Run declare_template(CLI::App& app) {
   app.footer(kFooter);
   app.add_option("-m,--model", c.wish.model, kModelOption)->type_name("MODEL");
   app.add_option("-t,--template", c.wish.file, "A template")->type_name("FILE");
-  app.add_option("-f,--format", c.wish.format, "A built-in format")->type_name("NAME");
+  app.add_option("-f,--format", c.wish.format, "A built-in format")->type_name("FORMAT");
   app.add_option("--name", c.wish.name, "Which of a model's named templates")->type_name("NAME");
   app.add_flag("--list", c.list, "Print the names of a model's templates");
   app.add_flag("--text", c.text, "Print the template's text and nothing else");

@@ -9,8 +9,10 @@
 
 #include "bulk/jsonl.h"
 #include "cli/commands.h"
+#include "cli/input.h"
 #include "cli/json_object.h"
 #include "cli/lines.h"
+#include "cli/numbers.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "cli/tokenizer_choice.h"
@@ -119,7 +121,7 @@ Result<std::vector<TokenId>> read_result(std::string_view text, const std::strin
 }
 
 Result<std::vector<TokenId>> read_ids(const std::string& path) {
-  const Result<std::string> text = read_file(path == "-" ? "/dev/stdin" : path);
+  const Result<std::string> text = read_input(path, "the ids of --extend");
   if (!text) return text.error();
   const std::size_t first = std::min(text->find_first_not_of(" \t\r\n"), text->size());
   return text->compare(first, 1, "{") == 0 ? read_result(*text, path) : read_list(*text, path);
@@ -194,7 +196,7 @@ int tokenize_lines(const TokensCommand& command, const Setting& setting) {
     }
     return {};
   };
-  return run_lines(bulk, setting.prompt, command.prompt.wish, command.losses);
+  return run_lines(command.chat, bulk, setting.prompt, command.prompt.wish, command.losses);
 }
 
 // ---- the command
@@ -215,11 +217,11 @@ Result<void> check(const TokensCommand& command) {
     return usage("--jsonl, --stop and --extend exclude each other");
   }
   if (command.stop) return check_stop(command);
-  const bool both_from_input = command.extend == "-" && !command.prompt.example && (command.chat.empty() || command.chat == "-");
+  const bool both_from_input = command.extend == "-" && !command.prompt.example && is_stdin(command.chat);
   if (both_from_input) {
     return usage("--extend - and the chat cannot both be standard input", "parlance tokens ... --extend - CHAT.json < ids.json");
   }
-  return command.jsonl ? check_lines(command.prompt, command.chat, "tokens") : Result<void>();
+  return command.jsonl ? check_lines(command.prompt, "tokens") : Result<void>();
 }
 
 Result<void> prepare(TokensCommand& command, Setting& setting) {
@@ -242,20 +244,12 @@ int run_tokens(TokensCommand& command) {
 constexpr const char* kFooter = R"(Examples:
   parlance tokens -m path/to/model chat.json                 ids, with the model's own template and tokenizer
   parlance tokens -f chatml --tokenizer tokenizer.json --example --json
-  parlance tokens -m path/to/model --jsonl < chats.jsonl     ids and labels, a line each
+  parlance tokens -m path/to/model --jsonl chats.jsonl       ids and labels, a line each
   parlance tokens -m path/to/model --stop                    what ends a reply, and who says so
   parlance tokens -m path/to/model --extend ids.json chat.json    the ids that the new messages add
 
 A control token is recognised only where all of its bytes are the template's own, a standard role, or a special token
-of the model. Everything else is text, whatever it looks like; `guarded` in the JSON lists what was kept from it.
-
-Exit codes:
-  0  done; with --jsonl: every line was answered, be it by an error
-  1  the template, or the data it met, failed; the prompt does not go on from the ids of --extend;
-     with --strict: something is not in the prompt; with --jsonl --fail-on-error: a line's answer is an error
-  2  the command line is wrong
-  3  a file, the request or the tokenizer could not be read
-  4  a limit was reached)";
+of the model. Everything else is text, whatever it looks like; `guarded` in the JSON lists what was kept from it.)";
 
 }  // namespace
 
@@ -271,8 +265,8 @@ Run declare_tokens(CLI::App& app) {
   app.add_flag("--add-special-tokens", c.tokenize.add_special_tokens,
                "Add what the tokenizer puts around a text, where the template did not");
   app.add_flag("--json", c.json, "Print each token with its text, bytes, origin, message and mask, labels, what ends a reply");
-  app.add_flag("--jsonl", c.jsonl, "One request a line in, {\"ids\", \"labels\"} a line out, in order; with --json all");
-  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N");
+  app.add_flag("--jsonl", c.jsonl, "CHAT has one request a line; {\"ids\", \"labels\"} a line out, in order; with --json all");
+  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N")->check(whole_number(0, kMostThreads));
   declare_fail_on_error(app, c.losses);
   app.add_flag("--stop", c.stop, "Print what ends a reply: id, text, sources");
   app.add_option("--extend", c.extend, "A file of the ids so far, as a list or as --json prints them;\nprints those that the request adds")->type_name("IDS");

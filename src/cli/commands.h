@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace CLI {
@@ -12,7 +13,7 @@ namespace parlance::cli {
 
 /// Where a command is.
 enum class Program {
-  main,    ///< parlance itself
+  main,    ///< parlance itself, and parlance-tokens, which has all
   tokens,  ///< parlance-tokens beside it, which the main program becomes: what reads tokenizers is larger than all the
            ///< rest, and would make each render start later
 };
@@ -24,10 +25,29 @@ struct Command {
   std::string_view name;
   std::string_view sentence;
   Program program;
-  /// Declares the options of the command; they live as long as the Run it returns.
+  /// Declares the options of the command; they live as long as the Run it returns. Null where this program has it not.
   Run (*declare)(CLI::App& app);
+  /// What the exit codes 0 and 1 say of it. 2, 3 and 4 mean the same everywhere (kFailures).
+  std::string_view done = "done";
+  std::string_view refused = "";  ///< empty: it does not end so
 };
 std::span<const Command> commands();
+
+/// An exit code that means the same for every command.
+struct Failure {
+  int code;
+  std::string_view meaning;
+};
+inline constexpr Failure kFailures[] = {
+    {2, "the command line is wrong"},
+    {3, "a file, the request or what else is read is unreadable or no such thing, or the output cannot be written"},
+    {4, "a limit was reached"},
+};
+/// The exit codes of a command, as lines below its help.
+std::string exit_codes_text(const Command& command);
+
+/// Declares a command's options and those that all commands have.
+Run declare_all(const Command& command, CLI::App& app);
 /// Which of the two this is.
 Program this_program();
 /// Becomes the other program, with the same arguments; returns the exit code if that fails.
@@ -42,5 +62,7 @@ Run declare_check(CLI::App& app);
 Run declare_tokens(CLI::App& app);
 Run declare_prefix(CLI::App& app);
 Run declare_grammar(CLI::App& app);
+Run declare_completions(CLI::App& app);
+Run declare_help(CLI::App& app);
 
 }  // namespace parlance::cli

@@ -51,6 +51,16 @@ Result<DerivedFormat> derive_reply(PromptOptions& options) {
   return derive(opened->chat_template, opened->deriving);
 }
 
+std::optional<Error> limit_of(const DerivedFormat& derived, const PromptOptions& options) {
+  if (derived.verdict != Verdict::none || !derived.limit) return std::nullopt;
+  Error::Parts parts = derived.limit->parts();
+  parts.message = "no answer could be rendered: " + parts.message;
+  if (parts.code == ErrorCode::limit_steps && !options.max_steps.empty()) {
+    parts.message = "no answer could be rendered in --max-steps " + options.max_steps + ", of which each experiment has a 64th";
+  }
+  return Error(std::move(parts));
+}
+
 Result<CheckReport> check_replies(PromptOptions& options, CheckOptions checking) {
   Result<Opened> opened = open_for_experiments(options);
   if (!opened) return opened.error();

@@ -16,4 +16,7 @@ Result<DerivedFormat> derive_reply(PromptOptions& options);
 /// The laws of the same template, tried; a built-in format with its own format of replies.
 Result<CheckReport> check_replies(PromptOptions& options, CheckOptions checking);
 
+/// Where limits kept the experiments from an answer, so that nothing is known: that, with what raises the limit.
+std::optional<Error> limit_of(const DerivedFormat& derived, const PromptOptions& options);
+
 }  // namespace parlance::cli

@@ -6,6 +6,8 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "cli/input.h"
+#include "cli/output.h"
 #include "cli/report.h"
 
 namespace parlance::cli {
@@ -18,7 +20,17 @@ void show_progress(const BulkProgress& progress) {
 
 }  // namespace
 
-int run_lines(BulkOptions& bulk, const PromptSetup& setup, const TemplateWish& wish, const LossWish& losses) {
+Result<BulkProgress> run_bulk(const std::string& input, const BulkOptions& bulk) {
+  Result<InputStream> stream = InputStream::open(input, "the requests");
+  if (!stream) return stream.error();
+  if (Result<void> opened = open_output(); !opened) return opened.error();
+  Result<BulkProgress> done = render_jsonl(stream->file(), STDOUT_FILENO, bulk);
+  if (Result<void> whole = stream->finish(); done && !whole) return whole.error();
+  return done;
+}
+
+int run_lines(const std::string& input, BulkOptions& bulk, const PromptSetup& setup, const TemplateWish& wish,
+              const LossWish& losses) {
   bulk.compile = wish.compile;
   bulk.on_loss = losses.on_loss();
   int code = 0;
@@ -29,7 +41,7 @@ int run_lines(BulkOptions& bulk, const PromptSetup& setup, const TemplateWish& w
   }
   const bool on_terminal = ::isatty(STDERR_FILENO) != 0;
   if (on_terminal) bulk.progress = show_progress;
-  const Result<BulkProgress> done = render_jsonl(STDIN_FILENO, STDOUT_FILENO, bulk);
+  const Result<BulkProgress> done = run_bulk(input, bulk);
   if (on_terminal && done) {
     show_progress(*done);
     std::fputc('\n', stderr);

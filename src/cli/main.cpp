@@ -1,13 +1,16 @@
 // The command line: reads it, runs the command, gives its exit code. The commands are in
 // commands.cpp.
 #include <CLI/CLI.hpp>
-#include <cstdio>
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "base/nearest.h"
+#include "cli/archive.h"
 #include "cli/commands.h"
+#include "cli/output.h"
 #include "cli/report.h"
-#include "cli/version.h"
+#include "parlance/version.h"
 
 namespace parlance::cli {
 namespace {
@@ -58,45 +61,69 @@ int refuse(const CLI::App& app, const CLI::ParseError& error, int argc, char** a
   return report(Error(std::move(parts)));
 }
 
-/// What names something cannot be empty: `--tools "$UNSET"` would count as not given. Free text may be.
-void forbid_empty(CLI::App& app) {
-  for (CLI::Option* option : app.get_options()) {
-    const bool free_text = option->nonpositional() && option->get_type_name() == "TEXT";
-    if (option->get_items_expected_max() == 0 || free_text) continue;
-    const char* const why = option->get_type_name() == "FILE" ? "takes the name of a file, not an empty text" : "names nothing: the text is empty";
-    option->check([why](const std::string& given) { return given.empty() ? std::string(why) : std::string(); });
-  }
+bool is_command(std::string_view word) {
+  const std::span<const Command> all = commands();
+  return std::any_of(all.begin(), all.end(), [word](const Command& command) { return command.name == word; });
 }
 
-int run(int argc, char** argv) {
-  CLI::App app("parlance: chat templates, rendered exactly");
-  app.name("parlance");
-  app.set_version_flag("--version", std::string("parlance ") + PARLANCE_VERSION,
-                       "Print the version");
-  app.set_help_flag("-h,--help", "Print this help");
-  app.require_subcommand(1);
+/// `parlance help VERB` is `parlance VERB --help`, and `parlance help` is `parlance --help`; with options it is a command of its own.
+std::vector<char*> without_help(int argc, char** argv) {
+  static char option[] = "--help";
+  std::vector<char*> words(argv, argv + argc);
+  if (argc < 2 || std::strcmp(argv[1], "help") != 0) return words;
+  if (argc == 2) words[1] = option;
+  if (argc == 3 && is_command(argv[2])) words = {argv[0], argv[2], option};
+  return words;
+}
+
+/// Compressed files are read and written by the other program, which has the libraries for it.
+bool names_archive(int argc, char** argv) {
+  return std::any_of(argv + 1, argv + argc, [](const char* word) { return packing_of(word) != Packing::none; });
+}
+
+/// Below the examples. Written only where help is asked for.
+void add_exit_codes(const Command& command, CLI::App& app) {
+  const std::string examples = app.get_footer();
+  app.footer(std::string());
+  app.footer([examples, &command] { return examples + (examples.empty() ? "" : "\n\n") + exit_codes_text(command); });
+}
+
+/// Reads the command line with `app` and runs the command.
+int run(CLI::App& app, int argc, char** argv) {
+  if (this_program() == Program::main && argc > 1 && names_archive(argc, argv)) return become(Program::tokens, argv);
   Run chosen;
   const CLI::App* used = &app;
   for (const Command& command : commands()) {
     // Only the command that is used declares its options: that is most of what starting costs.
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.sentence));
     if (argc < 2 || argv[1] != command.name) continue;
-    if (command.program != this_program()) return become(command.program, argv);
-    chosen = command.declare(*sub);
-    forbid_empty(*sub);
+    if (command.program > this_program()) return become(command.program, argv);
+    chosen = declare_all(command, *sub);
+    add_exit_codes(command, *sub);
     used = sub;
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const std::string help = app.help();
-    return std::fputs(help.c_str(), stdout) < 0;
+    return print(app.help());
   } catch (const CLI::CallForVersion&) {
-    return std::puts(app.version().c_str()) < 0;
+    return print(app.version() + "\n");
   } catch (const CLI::ParseError& error) {
     return refuse(*used, error, argc, argv);
   }
-  return chosen ? chosen() : report(Error(ErrorCode::usage, "no command"));
+  return finish_output(chosen ? chosen() : report(Error(ErrorCode::usage, "no command")));
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("parlance: chat templates, rendered exactly");
+  app.name("parlance");
+  app.set_version_flag("-V,--version", "parlance " PARLANCE_VERSION, "Print the version");
+  app.set_help_flag("-h,--help", "Print this help");
+  app.require_subcommand(1);
+  std::vector<char*> words = without_help(argc, argv);
+  const int count = static_cast<int>(words.size());
+  words.push_back(nullptr);
+  return run(app, count, words.data());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "base/nearest.h"
 #include "cli/civil_time.h"
+#include "cli/input.h"
 #include "cli/report.h"
 #include "conversation/passes_for_templates.h"
 
@@ -46,11 +47,11 @@ Result<Limits> limits_of(const PromptOptions& command) {
   };
   for (const auto& row : rows) {
     if (row.text.empty() || parse_size(row.text, row.value)) continue;
-    return usage(std::string(row.option) +
-                 " takes a number, with K, M or G after it if you like, not '" + row.text + "'");
+    return usage(std::string(row.option) + " takes a whole number below 2^64, with K, M or G after it if you like, not '" + row.text + "'");
   }
   constexpr std::uint64_t kDeepest = 1000;  // native recursion of builtins over data
-  limits.depth = static_cast<std::uint32_t>(std::min(depth, kDeepest));
+  if (depth > kDeepest) return usage("--max-depth takes a whole number from 0 to " + std::to_string(kDeepest) + ", not '" + command.max_depth + "'");
+  limits.depth = static_cast<std::uint32_t>(depth);
   return limits;
 }
 
@@ -84,25 +85,12 @@ Result<RequestOptions> request_of(const PromptOptions& command) {
       }
       if (found) continue;
       return usage("there is no pass '" + name + "'",
-                   nearest.best().empty() ? "see --list-passes" : nearest.hint());
+                   nearest.best().empty() ? "parlance list passes shows them" : nearest.hint());
     }
   }
-  for (const std::string& variable : command.variables) {
-    const std::size_t equals = variable.find('=');
-    if (equals == variable.npos || equals == 0) {
-      return usage("--var takes KEY=JSON, not '" + variable + "'",
-                   "for example --var 'enable_thinking=false'");
-    }
-    request.variables.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
-    Document document;
-    const Result<void> parsed =
-        document.parse(request.variables.back().second, "--var " + variable.substr(0, equals));
-    if (parsed) continue;
-    Error::Parts parts = parsed.error().parts();
-    parts.code = ErrorCode::usage;
-    parts.hint = "text needs quotes of its own: --var 'name=\"text\"'";
-    return Error(std::move(parts));
-  }
+  auto variables = variables_of(command.variables);
+  if (!variables) return variables.error();
+  request.variables = std::move(*variables);
   return request;
 }
 
@@ -134,7 +122,7 @@ Result<void> check(const PromptOptions& command, bool needs_template) {
   }
   if (!command.wish.any() && needs_template) {
     return usage("which template? give -t FILE, -m MODEL or -f FORMAT",
-                 "parlance render --list shows the built-in formats");
+                 "parlance list formats shows the built-in formats");
   }
   if (!command.syntax.empty() && !syntax_named(command.syntax)) {
     return usage("--syntax takes jinja or go, not '" + command.syntax + "'");
@@ -171,9 +159,10 @@ Result<void> prepare(PromptOptions& options, bool needs_template, PromptSetup& s
   return {};
 }
 
-Result<void> check_lines(const PromptOptions& options, const std::string& chat, const std::string& command) {
-  if (!options.example && (chat.empty() || chat == "-")) return {};
-  return usage("--jsonl reads its requests from standard input", "parlance " + command + " ... --jsonl < requests.jsonl");
+Result<void> check_lines(const PromptOptions& options, const std::string& command) {
+  if (!options.example) return {};
+  return usage("--jsonl reads its requests from a file or standard input, and has no --example",
+               "parlance " + command + " ... --jsonl requests.jsonl");
 }
 
 Result<ChatText> read_chat(const PromptOptions& command, const std::string& path) {
@@ -186,10 +175,9 @@ Result<ChatText> read_chat(const PromptOptions& command, const std::string& path
     return usage("no CHAT.json, and standard input is a terminal",
                  "parlance render -f chatml --example renders an example");
   }
-  const bool from_stdin = path.empty() || path == "-";
-  Result<std::string> text = read_file(from_stdin ? "/dev/stdin" : path);
+  Result<std::string> text = read_input(path, "a request");
   if (!text) return text.error();
-  return ChatText{std::move(*text), from_stdin ? "<stdin>" : path};
+  return ChatText{std::move(*text), input_name(path)};
 }
 
 void report_effort(const PromptOptions& options, const Conversation& conversation) {
@@ -227,15 +215,15 @@ int report_render(const Error& error) {
 
 void declare_template_options(CLI::App& app, PromptOptions& c) {
   app.add_option("-t,--template", c.wish.file,
-                 "A template: Jinja, or Go's where it ends in .gotmpl or .tmpl")
+                 "A template: Jinja, or Go's where it ends in .gotmpl or .tmpl;\n- for standard input")
       ->type_name("FILE");
   app.add_option("-m,--model", c.wish.model, kModelOption + std::string(";\nwith -t its special tokens and tokenizer alone"))->type_name("MODEL");
-  app.add_option("-f,--format", c.wish.format, "A built-in format, see --list")->type_name("NAME");
+  app.add_option("-f,--format", c.wish.format, "A built-in format, see parlance list formats")->type_name("FORMAT");
   app.add_option("--name", c.wish.name, "Which of a model's named templates")->type_name("NAME");
   app.add_flag("--allow-changes", c.wish.compile.allow_changes,
                "Let a template change lists and dicts that it made (append, update),\nwhich transformers refuses");
   app.add_option("--syntax", c.syntax, "The template's language, whatever its file's ending says: jinja or go")
-      ->type_name("NAME");
+      ->type_name("LANGUAGE");
 }
 
 namespace {
@@ -265,10 +253,7 @@ void declare_request_options(CLI::App& app, PromptOptions& c) {
   app.add_flag("--example", c.example, "With -f: render the format's example in place of CHAT");
   app.add_flag("--as-is", c.as_is,
                "The request's members are the template's variables, untouched (all but id)");
-  app.add_option("--var", c.variables,
-                 "Set a variable, e.g. enable_thinking=false; may be repeated")
-      ->type_name("KEY=JSON")
-      ->allow_extra_args(false);
+  declare_variables(app, c.variables);
   declare_effort(app, c);
   app.add_option("--skip-pass", c.skip_passes, "Switch a normalisation pass off; may be repeated")
       ->type_name("PASS")

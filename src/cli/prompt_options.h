@@ -8,6 +8,7 @@
 
 #include "bulk/jsonl.h"
 #include "cli/chosen_templates.h"
+#include "cli/variables.h"
 
 namespace CLI {
 class App;
@@ -21,7 +22,7 @@ struct PromptOptions {
   bool example = false;
   bool as_is = false;
   bool no_adapt = false;
-  std::vector<std::string> variables;
+  VariableWish variables;
   std::vector<std::string> skip_passes;
   std::vector<std::string> extra_passes;
   std::string effort;
@@ -58,8 +59,8 @@ struct PromptSetup {
 /// Checks what excludes what, and opens the templates that the options name. Fails with usage, and as find_templates().
 /// Lifetime: `options` must outlive `setup`.
 Result<void> prepare(PromptOptions& options, bool needs_template, PromptSetup& setup);
-/// Requests a line each come from standard input, not from CHAT. Fails with usage.
-Result<void> check_lines(const PromptOptions& options, const std::string& chat, const std::string& command);
+/// Requests a line each come from a file or standard input, not from an example. Fails with usage.
+Result<void> check_lines(const PromptOptions& options, const std::string& command);
 
 /// The text of a request and what to call it in errors.
 struct ChatText {

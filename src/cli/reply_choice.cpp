@@ -7,6 +7,7 @@
 #include <random>
 
 #include "cli/derive_choice.h"
+#include "cli/input.h"
 #include "cli/report.h"
 #include "conversation/edit.h"
 #include "conversation/passes_for_templates.h"
@@ -30,14 +31,25 @@ Result<ReplyFormat> given_format(const std::string& text, const std::string& nam
   return std::move(found->format);
 }
 
+/// What stands in a file is wrong input, whatever the reader of its kind calls it.
+Error of_input(const Error& error, const std::string& path) {
+  if (error.code() != ErrorCode::value) return error;
+  Error::Parts parts = error.parts();
+  parts.code = ErrorCode::conversation;
+  if (parts.where.name.empty()) parts.message = path + ": " + parts.message;
+  return Error(std::move(parts));
+}
+
 /// What is said of replies without a look at the template.
 Result<ReplyFormat> known_format(const ReplyWish& wish) {
   if (!wish.reply_format.empty()) {
-    Result<std::string> text = read_file(wish.reply_format);
-    return text ? given_format(*text, wish.reply_format) : Result<ReplyFormat>(text.error());
+    Result<std::string> text = read_input(wish.reply_format, "the format of replies");
+    if (!text) return text.error();
+    Result<ReplyFormat> format = given_format(*text, wish.reply_format);
+    return format ? format : Result<ReplyFormat>(of_input(format.error(), wish.reply_format));
   }
   const TemplateWish& chosen = wish.prompt.wish;
-  if (chosen.format.empty()) return usage("whose reply? give -t TEMPLATE, -m MODEL or -f FORMAT", "parlance render --list shows the formats");
+  if (chosen.format.empty()) return usage("whose reply? give -t TEMPLATE, -m MODEL or -f FORMAT", "parlance list formats shows them");
   const BuiltinFormat* builtin = find_format(chosen.format);
   if (builtin == nullptr) return no_format(chosen.format);
   return ReplyFormat::from_json(builtin->reply, std::string(builtin->name) + ".reply.json");
@@ -134,7 +146,7 @@ Result<ReplySource> open_reply_source(ReplyWish& wish) {
     source.known = std::make_shared<const ReplyFormat>(std::move(*format));
   }
   if (wish.tools.empty()) return source;
-  const Result<std::string> text = read_file(wish.tools);
+  const Result<std::string> text = read_input(wish.tools, "the tools");
   if (!text) return text.error();
   Result<ReplyTools> tools = ReplyTools::from_json(*text, wish.tools);
   if (!tools) return tools.error();

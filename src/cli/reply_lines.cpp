@@ -1,12 +1,11 @@
 // Replies by the line. Begin reading at answer.
 #include "cli/reply_lines.h"
 
-#include <unistd.h>
-
 #include <utility>
 
 #include "bulk/jsonl.h"
 #include "bulk/result_json.h"
+#include "cli/lines.h"
 #include "cli/report.h"
 #include "value/dict.h"
 #include "value/json.h"
@@ -76,11 +75,11 @@ bool answer(const ReplySource& source, const ReplyWish& wish, std::string_view l
 
 }  // namespace
 
-int run_reply_lines(const ReplySource& source, const ReplyWish& wish, unsigned threads) {
+int run_reply_lines(const std::string& input, const ReplySource& source, const ReplyWish& wish, unsigned threads) {
   BulkOptions bulk;
   bulk.threads = threads;
   bulk.answer = [&](std::string_view line, std::uint64_t number, std::string& out) { return answer(source, wish, line, number, out); };
-  const Result<BulkProgress> done = render_jsonl(STDIN_FILENO, STDOUT_FILENO, bulk);
+  const Result<BulkProgress> done = run_bulk(input, bulk);
   return done ? 0 : report(done.error());
 }
 

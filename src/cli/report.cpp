@@ -5,10 +5,13 @@
 #include <cstdio>
 #include <cstring>
 
+#include "cli/output.h"
+
 namespace parlance::cli {
 
 int report(const Error& error) {
-  std::string text = error.display();
+  std::string text = error.where().name.empty() ? "parlance: " : "";  // a place in a file speaks for itself
+  text += error.display();
   if (text.empty() || text.back() != '\n') text += '\n';
   std::fwrite(text.data(), 1, text.size(), stderr);
   return facts(error.code()).exit_code;
@@ -17,6 +20,7 @@ int report(const Error& error) {
 int print(std::string_view text) { return print(std::span(&text, 1)); }
 
 int print(std::span<const std::string_view> pieces) {
+  if (Result<void> opened = open_output(); !opened) return report(opened.error());
   constexpr std::size_t kBuffer = std::size_t{1} << 16;
   if (pieces.size() > 1) std::setvbuf(stdout, nullptr, _IOFBF, kBuffer);
   bool written = true;

@@ -14,7 +14,7 @@ using Form = ResponseFormat::Kind;
 
 Error no_form(std::string_view path, std::string message = "this is no form of an answer") {
   Error::Parts parts;
-  parts.code = ErrorCode::value;
+  parts.code = ErrorCode::conversation;
   parts.message = std::move(message);
   parts.input_path = std::string(path);
   parts.hint = R"({"type": "json_schema", "json_schema": {"schema": {…}}}, {"type": "json_object"} or {"type": "text"})";

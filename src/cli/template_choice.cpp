@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "base/nearest.h"
+#include "base/utf8.h"
+#include "cli/input.h"
 #include "parlance/source.h"
 
 namespace parlance::cli {
@@ -24,8 +26,16 @@ Result<FoundTemplates> from_format(const std::string& name) {
   return found;
 }
 
+/// Read once, however often a command asks for its template. Nothing says what standard input is; --syntax does.
+Result<NamedTemplate> read_template() {
+  static const Result<std::string> text = read_input("-", "the template");
+  if (!text) return text.error();
+  if (!utf8::is_valid(*text, false)) return Error(ErrorCode::value, "<stdin>: not UTF-8");
+  return NamedTemplate{"default", *text, "<stdin>", Syntax::jinja};
+}
+
 Result<FoundTemplates> from_file(const std::string& path) {
-  Result<NamedTemplate> read = open_template_file(path);
+  Result<NamedTemplate> read = path == "-" ? read_template() : open_template_file(path);
   if (!read) return read.error();
   FoundTemplates found;
   found.source.path = path;
@@ -58,7 +68,7 @@ Error no_format(const std::string& name) {
       rest.remove_prefix(std::min(blank + 1, rest.size()));
     }
   }
-  parts.hint = nearest.best().empty() ? "parlance render --list shows them" : nearest.hint();
+  parts.hint = nearest.best().empty() ? "parlance list formats shows them" : nearest.hint();
   return Error(std::move(parts));
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 Error no_choice(std::string path) {
   Error::Parts parts;
-  parts.code = ErrorCode::value;
+  parts.code = ErrorCode::conversation;
   parts.message = "this is no choice of tools";
   parts.input_path = std::move(path);
   parts.hint = "auto, required, none or {\"type\": \"function\", \"function\": {\"name\": NAME}}";
@@ -40,7 +40,7 @@ std::string name_in(Value tool) {
 
 Error no_flag(std::string path) {
   Error::Parts parts;
-  parts.code = ErrorCode::value;
+  parts.code = ErrorCode::conversation;
   parts.message = "this is neither true nor false";
   parts.input_path = std::move(path);
   return Error(std::move(parts));

@@ -39,6 +39,7 @@ class Derivation {
       take_content();
     } else {
       out_.missing.push_back("no answer of the assistant could be rendered: " + why_no_answer(prober_));
+      out_.limit = prober_.limit();
     }
     if (!call.problem.empty()) out_.missing.push_back("calls: no conversation with one renders: " + call.problem);
     find_capabilities(prober_, turn_, out_);

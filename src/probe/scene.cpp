@@ -268,6 +268,10 @@ Shot Prober::take_once(const Scene& scene) {
 }
 
 /// Experiments choose how things are handed over: no pass runs.
+namespace {
+constexpr int kLimitReached = 4;  // errors.def: what all limit_* have, and nothing else
+}  // namespace
+
 void Prober::fill(Shot& shot, std::string_view request, bool generation) {
   ++count_;
   ReadOptions reading;
@@ -285,6 +289,7 @@ void Prober::fill(Shot& shot, std::string_view request, bool generation) {
     shot.problem = std::string(done.error().message());
     shot.error = done.error();
     shot.refused = done.error().code() == ErrorCode::raised;
+    if (!limit_ && parlance::facts(done.error().code()).exit_code == kLimitReached) limit_ = done.error();
     return;
   }
   shot.rendered = true;

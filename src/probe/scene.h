@@ -120,6 +120,8 @@ class Prober {
   /// The same, and nothing is kept, nor are its steps counted: for trials that are many.
   Shot take_once(const Scene& scene);
   std::size_t count() const { return count_; }
+  /// The limit that a render met, the first that did.
+  const std::optional<Error>& limit() const { return limit_; }
   const TemplateFacts& facts() const { return facts_; }
   const Template& chat_template() const { return template_; }
   const DeriveOptions& options() const { return options_; }
@@ -148,6 +150,7 @@ class Prober {
   std::size_t count_ = 0;
   std::size_t kept_ = 0;     ///< bytes of shots_
   std::uint64_t steps_ = 0;  ///< that all renders took
+  std::optional<Error> limit_;
 };
 
 /// Where reasoning stands in content, as a reasoning_key: `content[].type=T` for a part of the type T in a list,

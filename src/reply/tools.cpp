@@ -207,7 +207,7 @@ std::string names_of_types(std::uint8_t types) {
 
 Error no_list_of_tools(std::string_view name) {
   Error::Parts parts;
-  parts.code = ErrorCode::value;
+  parts.code = ErrorCode::conversation;
   parts.message = "tools are a list";
   parts.input_path = name;
   parts.hint = "give what stands under `tools` in a request, not the request";

@@ -52,11 +52,26 @@ class Told {
   std::unordered_map<std::string, std::size_t> places_{};
 };
 
-Result<void> add_json(Told& told, const std::string& path) {
+Error no_tokenizer(const std::string& path) {
+  Error::Parts parts;
+  parts.code = ErrorCode::tokenizer;
+  parts.message = path + ": JSON, but no tokenizer: it has no `model`, no `added_tokens` and no `added_tokens_decoder`";
+  parts.hint = "a tokenizer.json or its folder, or a GGUF file";
+  return Error(std::move(parts));
+}
+
+bool is_tokenizer(Value root) {
+  return member_value(root, "model").is(Kind::dict) || member_value(root, "added_tokens").is_sequence() ||
+         member_value(root, "added_tokens_decoder").is(Kind::dict);
+}
+
+/// Whether it is a tokenizer's file at all.
+Result<bool> add_json(Told& told, const std::string& path) {
   const Result<std::string> text = read_file(path, kMostBytes);
   if (!text) return text.error();
   Document document;
   if (auto parsed = document.parse(*text, path); !parsed) return parsed.error();
+  if (!is_tokenizer(document.root())) return false;
   if (const Value listed = member_value(document.root(), "added_tokens"); listed.is_sequence()) {
     for (const Value entry : items(listed)) {
       const Value id = member_value(entry, "id");
@@ -64,14 +79,14 @@ Result<void> add_json(Told& told, const std::string& path) {
     }
   }
   const Value decoder = member_value(document.root(), "added_tokens_decoder");
-  if (!decoder.is(Kind::dict)) return {};
+  if (!decoder.is(Kind::dict)) return true;
   for (const DictEntry& entry : entries(decoder)) {
     const std::string_view key = leaf_text(entry.key);
     TokenId id = -1;
     const auto read = std::from_chars(key.data(), key.data() + key.size(), id);
     if (read.ec == std::errc() && read.ptr == key.data() + key.size()) told.add(id, entry.value);
   }
-  return {};
+  return true;
 }
 
 /// Types of llama.cpp's vocabulary: control tokens, and those that its user defined.
@@ -98,17 +113,21 @@ Result<std::vector<AddedToken>> control_tokens(const std::string& path) {
   Told told;
   if (!is_folder(path)) {
     if (!path.ends_with(".json")) return is_there(path) ? nothing_there(path) : file_error(path, ENOENT);
-    if (auto added = add_json(told, path); !added) return added.error();
-    return std::move(told.tokens);
+    const Result<bool> added = add_json(told, path);
+    if (!added) return added.error();
+    return *added ? Result<std::vector<AddedToken>>(std::move(told.tokens)) : no_tokenizer(path);
   }
-  bool any = false;
+  bool any = false, is_one = false;
   for (const std::string_view name : {kTokenizer, kConfig}) {
     const std::string file = join_path(path, name);
     if (!is_file(file)) continue;
     any = true;
-    if (auto added = add_json(told, file); !added) return added.error();
+    const Result<bool> added = add_json(told, file);
+    if (!added) return added.error();
+    is_one = is_one || *added;
   }
-  if (any) return std::move(told.tokens);
+  if (is_one) return std::move(told.tokens);
+  if (any) return no_tokenizer(path);
   const std::vector<std::string> files = gguf_files_in(path);
   return files.size() == 1 ? of_gguf(join_path(path, files[0])) : Result<std::vector<AddedToken>>(nothing_there(path));
 }

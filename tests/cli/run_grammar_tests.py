@@ -38,7 +38,7 @@ def wishes(request):
     for choice, path in ((3, "tool_choice"), ({"type": "function"}, "tool_choice"), ({"type": "allowed_tools", "mode": "auto"}, "tool_choice.tools"),
                          ({"type": "allowed_tools", "allowed_tools": {"tools": []}}, "tool_choice.allowed_tools.mode")):
         code, out, err = run("--syntax", "json-schema", "-f", "rnj-1", "--request", "-", stdin=json.dumps({**request, "tool_choice": choice}))
-        check(f"no tool_choice {choice}", code == 1 and out == "" and f"input: {path}\n" in err and "required" in err, err)
+        check(f"no tool_choice {choice}", code == 3 and out == "" and f"input: {path}\n" in err and "required" in err, err)
 
 
 def answers():
@@ -65,7 +65,7 @@ def answers():
     for request, path in (({"response_format": {"type": "jsn"}}, "response_format"), ({"response_format": 3}, "response_format"), ({"format": 3}, "format"),
                           ({"guided_choice": [1]}, "guided_choice"), ({"regex": "a", "response_format": {"type": "json_object"}}, "regex")):
         code, out, err = run("--syntax", "gbnf", "-f", "terminal-agent", "--request", "-", stdin=json.dumps(request))
-        check(f"no form {request}", code == 1 and out == "" and f"input: {path}\n" in err, err)
+        check(f"no form {request}", code == 3 and out == "" and f"input: {path}\n" in err, err)
     lazy = json.loads(run("--syntax", "gbnf", "-f", "rnj-1", "--tools", TOOLS, "--lazy")[1])
     check("--lazy", lazy["grammar_lazy"] and lazy["grammar_triggers"] == [{"type": 1, "value": "<tool_call>"}] and lazy["grammar"].startswith("root ::= "), lazy)
 
@@ -153,7 +153,7 @@ def main():
     for request_, path in (({"parallel_tool_calls": "no"}, "parallel_tool_calls"),
                            ({"tool_choice": {"type": "auto", "disable_parallel_tool_use": 1}}, "tool_choice.disable_parallel_tool_use")):
         code, out, err = run("--syntax", "gbnf", "-f", "rnj-1", "--request", "-", stdin=json.dumps(request_))
-        check(f"no flag {path}", code == 1 and out == "" and f"input: {path}\n" in err and "neither true nor false" in err, err)
+        check(f"no flag {path}", code == 3 and out == "" and f"input: {path}\n" in err and "neither true nor false" in err, err)
     code, out, err = run("--syntax", "gbnf", "-f", "rnj-1", "--request", "-", stdin='{"parallel_tool_calls": null}')
     check("a flag of null", code == 0 and err == "", err)
 
@@ -187,7 +187,7 @@ def main():
         ("two formats", ("--syntax", "gbnf", "-f", "rnj-1", "--reply-format", "formats/rnj-1.reply.json"), 2, "--reply-format"),
         ("a request that is no object", ("--syntax", "gbnf", "-f", "rnj-1", "--request", TOOLS), 3, "--tools"),
         ("an effort without a request", ("--syntax", "gbnf", "-f", "rnj-1", "--reasoning-effort", "low"), 2, "--request"),
-        ("tools that are no list", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", "CMakePresets.json"), 1, "input: CMakePresets.json"),
+        ("tools that are no list", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", "CMakePresets.json"), 3, "input: CMakePresets.json"),
         ("no file at all", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", ""), 2, "--tools: takes the name of a file"),
         ("no request at all", ("--syntax", "gbnf", "-f", "rnj-1", "--request="), 2, "--request"),
         ("no such file", ("--syntax", "gbnf", "-f", "rnj-1", "--tools", "gone.json"), 3, "gone.json"),

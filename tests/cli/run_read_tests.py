@@ -160,7 +160,7 @@ for arguments, reply, code, words in (
         (("-f", "chatml", "--conversation"), REPLY, 1, "no turns"),
         (("-f", "chatglm3", "--conversation"), b"Hello", 1, "does not begin with a turn"),
         (("-f", "chatglm3", "--conversation", "--stream"), b"", 2, "exclude each other"),
-        (("-f", "chatml", "--jsonl", "reply.txt"), b"", 2, "standard input"),
+        (("-f", "chatml", "--jsonl", "--chunks", "2"), b"", 2, "standard input"),
         (("-f", "chatml", "--request", "nowhere.json"), b"", 3, "nowhere.json"),
         (("--reply-format", "nowhere.json"), b"", 3, "nowhere.json"),
         (("-f", "chatml", ""), b"", 2, "REPLY: takes the name of a file"),

@@ -224,7 +224,7 @@ TEST(GrammarTest, Failures) {
   options.tools = "{";
   EXPECT_EQ(make_grammar(*format, options).error().code(), ErrorCode::json);
   options.tools = "{}";
-  EXPECT_EQ(make_grammar(*format, options).error().code(), ErrorCode::value);
+  EXPECT_EQ(make_grammar(*format, options).error().code(), ErrorCode::conversation);
 }
 
 /// Tools of which some allow nothing, or are none: the others stay, and notes say why.

@@ -1,0 +1,43 @@
+// What commands read: a file, or standard input for "-" and for nothing; .gz and .zst are unpacked on the way.
+//
+// Standard input can be one thing only: who asks for it a second time is told what it is already.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "parlance/result.h"
+
+namespace parlance::cli {
+
+/// What to call an input in errors: its path, or "<stdin>".
+std::string input_name(const std::string& path);
+/// Is it standard input?
+inline bool is_stdin(const std::string& path) { return path.empty() || path == "-"; }
+
+/// All of an input. `what` it is ("the request"), where two want standard input. Fails with file, usage.
+Result<std::string> read_input(const std::string& path, const char* what);
+
+/// The file that is being read piece by piece, as a file descriptor; -1 for none. It is not to be written to.
+int streamed_input();
+
+/// An input piece by piece. An archive is unpacked by a thread of its own.
+class InputStream {
+ public:
+  /// Fails with file, usage.
+  static Result<InputStream> open(const std::string& path, const char* what);
+  InputStream(InputStream&&) noexcept;
+  InputStream& operator=(InputStream&&) noexcept;
+  ~InputStream();
+
+  /// Where the bytes come from; belongs to the stream.
+  int file() const;
+  /// Call it when no more is to be read. Fails with file where an archive was damaged or cut off, so that its bytes were not all.
+  Result<void> finish();
+
+ private:
+  struct State;
+  explicit InputStream(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace parlance::cli

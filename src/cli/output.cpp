@@ -1,0 +1,129 @@
+// Standard output becomes the file of -o; a packed one by a pipe and a thread. See output.h.
+#include "cli/output.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#include "cli/archive.h"
+#include "cli/input.h"
+#include "cli/prompt_options.h"
+#include "cli/report.h"
+
+namespace parlance::cli {
+namespace {
+
+/// Packs what comes through a pipe. After a failure the rest is read all the same: who writes is not to be broken off.
+class PackedOutput {
+ public:
+  PackedOutput(std::unique_ptr<Filter> filter, int file) : filter_(std::move(filter)), file_(file) {}
+
+  /// The end to write to; -1 where there can be none.
+  int start() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
+    thread_ = std::thread([this, from = ends[0]] { run(from); });
+    return ends[1];
+  }
+  /// 0, or the failure.
+  int finish() {
+    if (thread_.joinable()) thread_.join();
+    return failed_;
+  }
+
+ private:
+  void run(int from) {
+    std::array<char, 1 << 16> buffer;
+    const Pour pour = [this](std::string_view piece) { return write(piece); };
+    for (;;) {
+      const ssize_t size = ::read(from, buffer.data(), buffer.size());
+      if (size < 0 && errno == EINTR) continue;
+      if (size <= 0) break;
+      (void)filter_->feed({buffer.data(), static_cast<std::size_t>(size)}, pour);
+    }
+    (void)filter_->finish(pour);
+    ::close(from);
+    if (::close(file_) != 0 && failed_ == 0) failed_ = errno;
+  }
+  bool write(std::string_view piece) {
+    while (!piece.empty() && failed_ == 0) {
+      const ssize_t done = ::write(file_, piece.data(), piece.size());
+      if (done < 0 && errno != EINTR) failed_ = errno;
+      if (done > 0) piece.remove_prefix(static_cast<std::size_t>(done));
+    }
+    return true;
+  }
+
+  std::unique_ptr<Filter> filter_;
+  int file_;
+  int failed_ = 0;
+  std::thread thread_;
+};
+
+struct Output {
+  std::string path;
+  bool is_open = false;
+  std::unique_ptr<PackedOutput> packed;
+};
+
+Output& output() {
+  static Output all;
+  return all;
+}
+
+Error cannot_write(int number) { return Error(ErrorCode::file, output().path + ": " + std::strerror(number)); }
+
+bool is_same_file(int input, const std::string& path) {
+  struct stat read {}, written {};
+  if (input < 0 || ::fstat(input, &read) != 0 || ::stat(path.c_str(), &written) != 0) return false;
+  return S_ISREG(read.st_mode) && read.st_dev == written.st_dev && read.st_ino == written.st_ino;
+}
+
+}  // namespace
+
+std::string& output_path() { return output().path; }
+
+bool output_is_terminal() { return output().path.empty() && ::isatty(STDOUT_FILENO) != 0; }
+
+Result<void> open_output() {
+  Output& out = output();
+  if (out.path.empty() || out.is_open) return {};
+  if (is_same_file(streamed_input(), out.path)) return usage("-o " + out.path + " is the file that is being read", "write to another, and rename it then");
+  std::unique_ptr<Filter> filter;
+  if (const Packing packing = packing_of(out.path); packing != Packing::none) {
+    Result<std::unique_ptr<Filter>> made = make_filter(packing, Direction::pack, out.path);
+    if (!made) return made.error();
+    filter = std::move(*made);
+  }
+  int file = ::open(out.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) return cannot_write(errno);
+  if (filter) {
+    out.packed = std::make_unique<PackedOutput>(std::move(filter), file);
+    file = out.packed->start();
+    if (file < 0) return cannot_write(errno);
+  }
+  if (::dup2(file, STDOUT_FILENO) < 0) return cannot_write(errno);
+  ::close(file);
+  out.is_open = true;
+  return {};
+}
+
+int finish_output(int code) {
+  Output& out = output();
+  if (!out.is_open) return code;
+  int failed = std::fflush(stdout) == 0 ? 0 : errno;
+  if (::close(STDOUT_FILENO) != 0 && failed == 0) failed = errno;
+  if (out.packed) {
+    const int packing = out.packed->finish();
+    if (failed == 0) failed = packing;
+  }
+  return failed == 0 ? code : report(cannot_write(failed));
+}
+
+}  // namespace parlance::cli

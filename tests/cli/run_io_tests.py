@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+"""What the command line reads and writes: files, standard input, compressed files, variables, colours.
+
+    run_io_tests.py path/to/parlance [NAME...]
+
+Each test is a function below. Compressed files are made and read by Python's gzip and the program zstd, not by parlance. Begin
+reading at run.
+"""
+
+import contextlib
+import gzip
+import json
+import os
+import pathlib
+import pty
+import shutil
+import subprocess
+import sys
+import tempfile
+import zlib
+
+import check
+
+BINARY = str(pathlib.Path(sys.argv[1]).resolve())
+TEMPLATE = "{% for m in messages %}[{{ m.content }}]{% endfor %}"
+
+
+@contextlib.contextmanager
+def world():
+    with tempfile.TemporaryDirectory() as home:
+        folder = pathlib.Path(home)
+        (folder / "t.jinja").write_text(TEMPLATE, "utf-8")
+        (folder / "chat.json").write_text(json.dumps(chat("Hi")), "utf-8")
+        yield folder
+
+
+def chat(text, **more):
+    return {"messages": [{"role": "user", "content": text}], **more}
+
+
+def run(folder, *arguments, stdin="", code=0, **environment):
+    done = subprocess.run([BINARY, *map(str, arguments)], input=stdin.encode(), capture_output=True, cwd=folder, timeout=120,
+                          env={**os.environ, **environment})
+    shown = done.stderr.decode("utf-8", "replace")
+    assert done.returncode == code, f"{arguments} ends with {done.returncode}, not {code}\n{done.stdout[:500]}\n{shown[:500]}"
+    return done.stdout, shown
+
+
+def render(folder, *arguments, **options):
+    return run(folder, "render", "-t", "t.jinja", *arguments, **options)
+
+
+def has(text, *parts):
+    for part in parts:
+        assert part in text, f"no {part!r} in\n{text}"
+
+
+def zstd(*arguments, **options):
+    return subprocess.run(["zstd", "-q", *map(str, arguments)], check=True, capture_output=True, **options).stdout
+
+
+def lines_of(count):
+    return "".join(json.dumps({"id": i, **chat(f"line {i} " + "x" * (i % 97))}) + "\n" for i in range(count))
+
+
+def answers(count):
+    return [{"id": i, "text": f"[line {i} " + "x" * (i % 97) + "]"} for i in range(count)]
+
+
+def read_answers(raw):
+    return [{key: row[key] for key in ("id", "text")} for row in map(json.loads, raw.decode().splitlines())]
+
+
+# ---- output
+
+def test_output_file(folder):
+    out, _ = render(folder, "chat.json", "-o", "out.txt")
+    assert out == b"" and (folder / "out.txt").read_bytes() == b"[Hi]"
+    render(folder, "chat.json", "--output", "long.txt")
+    run(folder, "list", "formats", "-o", "list.txt")
+    has((folder / "list.txt").read_text(), "terminal-agent")
+
+
+def test_output_stays_where_a_command_fails_before(folder):
+    (folder / "out.txt").write_text("older")
+    (folder / "bad.jinja").write_text("{{ nope.x }}")
+    run(folder, "render", "-t", "bad.jinja", "chat.json", "-o", "out.txt", code=1)
+    assert (folder / "out.txt").read_text() == "older"
+    render(folder, "chat.json", "-o", "out.txt")
+    assert (folder / "out.txt").read_text() == "[Hi]"
+
+
+def test_output_that_is_empty_is_a_file(folder):
+    (folder / "t.jinja").write_text("")
+    render(folder, "chat.json", "-o", "out.txt")
+    assert (folder / "out.txt").read_bytes() == b""
+
+
+def test_output_that_cannot_be_written(folder):
+    has(render(folder, "chat.json", "-o", "none/out.txt", code=3)[1], "none/out.txt", "No such file")
+    has(render(folder, "chat.json", "-o", "", code=2)[1], "-o", "empty")
+    has(render(folder, "chat.json", "-o", "/dev/full", code=3)[1], "No space left")
+    (folder / "full.gz").symlink_to("/dev/full")
+    has(render(folder, "chat.json", "-o", "full.gz", code=3)[1], "full.gz", "No space left")
+
+
+def test_output_is_not_the_file_being_read(folder):
+    (folder / "lines.jsonl").write_text(lines_of(3))
+    has(render(folder, "--jsonl", "lines.jsonl", "-o", "lines.jsonl", code=2)[1], "is being read")
+    assert (folder / "lines.jsonl").read_text() == lines_of(3)
+    (folder / "lines.jsonl.gz").write_bytes(gzip.compress(lines_of(3).encode()))
+    has(render(folder, "--jsonl", "lines.jsonl.gz", "-o", "./lines.jsonl.gz", code=2)[1], "is being read")
+    assert gzip.decompress((folder / "lines.jsonl.gz").read_bytes()).decode() == lines_of(3)
+
+
+def test_packed_output(folder):
+    (folder / "lines.jsonl").write_text(lines_of(5000))
+    render(folder, "--jsonl", "lines.jsonl", "-o", "out.jsonl.gz")
+    assert read_answers(gzip.decompress((folder / "out.jsonl.gz").read_bytes())) == answers(5000)
+    if shutil.which("zstd"):
+        render(folder, "--jsonl", "lines.jsonl", "-o", "out.jsonl.zst")
+        assert read_answers(zstd("-d", "-c", folder / "out.jsonl.zst")) == answers(5000)
+
+
+# ---- input
+
+def test_jsonl_from_a_file(folder):
+    (folder / "lines.jsonl").write_text(lines_of(300))
+    assert read_answers(render(folder, "--jsonl", "lines.jsonl")[0]) == answers(300)
+    assert read_answers(render(folder, "--jsonl", "-", stdin=lines_of(300))[0]) == answers(300)
+    has(render(folder, "--jsonl", "lines.json", code=3)[1], "lines.json: No such file", "did you mean 'lines.jsonl'?")
+    (folder / "replies.jsonl").write_text('{"id": 7, "reply": "Hello"}\n')
+    assert json.loads(run(folder, "read", "-f", "chatml", "--jsonl", "replies.jsonl")[0])["message"]["content"] == "Hello"
+
+
+def test_packed_input(folder):
+    text = lines_of(5000).encode()
+    middle = text.index(b"\n", len(text) // 2) - 5  # in the middle of a line
+    packed = {"one.jsonl.gz": gzip.compress(text), "two.jsonl.gz": gzip.compress(text[:middle]) + gzip.compress(text[middle:]),
+              "padded.jsonl.gz": gzip.compress(text) + b"\0" * 512}
+    if shutil.which("zstd"):
+        packed["one.jsonl.zst"] = zstd("-c", input=text)
+        packed["two.jsonl.zst"] = zstd("-c", input=text[:middle]) + zstd("-c", input=text[middle:])
+    for name, data in packed.items():
+        (folder / name).write_bytes(data)
+        assert read_answers(render(folder, "--jsonl", name)[0]) == answers(5000), name
+    (folder / "chat.json.gz").write_bytes(gzip.compress(json.dumps(chat("packed")).encode()))
+    assert render(folder, "chat.json.gz")[0] == b"[packed]"
+    (folder / "reply.txt.gz").write_bytes(gzip.compress(b"Hello"))
+    assert json.loads(run(folder, "read", "-f", "chatml", "reply.txt.gz")[0])["message"]["content"] == "Hello"
+
+
+def test_damaged_archives(folder):
+    """Cut off at every place, and with every byte changed: an error with a place or the whole data, never less without a word."""
+    text = lines_of(40).encode()
+    whole = {"gz": gzip.compress(text, mtime=0)}
+    if shutil.which("zstd"):
+        whole["zst"] = zstd("-c", "--check", input=text)
+    for ending, data in whole.items():
+        path = folder / f"cut.jsonl.{ending}"
+        for size in [0, 1, 2, 9, 10, 11, len(data) // 2, len(data) - 9, len(data) - 8, len(data) - 4, len(data) - 1]:
+            path.write_bytes(data[:size])
+            _, shown = render(folder, "--jsonl", path.name, code=3)
+            has(shown, path.name, f"at byte {size} of the compressed file", "cut off")
+        for place in range(0, len(data), max(1, len(data) // 40)):
+            path.write_bytes(data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1:])
+            done = subprocess.run([BINARY, "render", "-t", "t.jinja", "--jsonl", path.name], capture_output=True, cwd=folder, timeout=60)
+            assert done.returncode in (0, 3), (place, done)
+            if done.returncode == 0:  # a byte of a head that says nothing of the data
+                assert read_answers(done.stdout) == answers(40), place
+            else:
+                has(done.stderr.decode(), path.name, "at byte ")
+        path.write_bytes(data + b"more")
+        render(folder, "--jsonl", path.name, code=3)
+        path.write_text('{"messages": []}\n')
+        has(render(folder, "--jsonl", path.name, code=3)[1], "is the file what its name's ending says?")
+        has(render(folder, path.name, code=3)[1], "at byte ")
+
+
+def test_archives_are_unpacked_in_bounded_memory(folder):
+    """A file of 40 KB that unpacks to 400 MB of blank lines, and one line, in 100 MB of memory; a single request of that size is refused."""
+    pack = zlib.compressobj(9, zlib.DEFLATED, 31)
+    blank = b"\n" * (1 << 20)
+    data = b"".join(pack.compress(blank) for _ in range(400)) + pack.compress(lines_of(1).encode()) + pack.flush()
+    (folder / "bomb.jsonl.gz").write_bytes(data)
+    limited = f"ulimit -v 400000; exec {BINARY} render -t t.jinja --threads 1 --jsonl bomb.jsonl.gz"
+    done = subprocess.run(["sh", "-c", limited], capture_output=True, cwd=folder, timeout=120)
+    assert done.returncode == 0 and read_answers(done.stdout) == answers(1), done.stderr[:500]
+    if shutil.which("zstd"):  # a window of 1 GB that a file asks for
+        (folder / "window.jsonl.zst").write_bytes(zstd("-c", "--ultra", "--long=30", "--no-check", input=lines_of(1).encode() * 2))
+        huge = bytes([0x28, 0xB5, 0x2F, 0xFD, 0x00, 0xA0]) + b"\x01\x00\x00"  # a frame of no known size, window 2^30, one empty block
+        (folder / "window.jsonl.zst").write_bytes(huge)
+        has(render(folder, "--jsonl", "window.jsonl.zst", code=3)[1], "at byte ", "memory")
+
+
+def test_template_from_standard_input(folder):
+    assert run(folder, "render", "-t", "-", "chat.json", stdin="<{{ messages[0].content }}>")[0] == b"<Hi>"
+    has(run(folder, "render", "-t", "-", stdin="x", code=2)[1], "standard input cannot be both the template and a request")
+    has(run(folder, "render", "-t", "-", "--jsonl", stdin="x", code=2)[1], "standard input cannot be both the template and the requests")
+    has(run(folder, "read", "-t", "-", stdin="x", code=2)[1], "standard input cannot be both the template and the reply")
+    has(run(folder, "render", "-t", "-", "chat.json", stdin="a\n{{ nope.x }}", code=1)[1], "<stdin>:2:4:")
+    assert run(folder, "render", "-t", "-", "--syntax", "go", "chat.json", stdin="{{ range .Messages }}{{ .Content }}{{ end }}")[0] == b"Hi"
+    has(run(folder, "prefix", "-f", "chatml", "-", "-", stdin=json.dumps(chat("x")), code=2)[1], "standard input cannot be both")
+    assert b"<|im_start|>" in run(folder, "template", "-f", "chatml")[0]
+
+
+# ---- variables
+
+VALUES = {  # what stands behind --var x=, and what `{{ x | tojson }}` says of it
+    "1": "1", "-2.5": "-2.5", "true": "true", "null": "null", "false": "false", "1e3": "1000.0",
+    "007": '"007"', "Ada": '"Ada"', "": '""', "a b": '"a b"', "x=y": '"x=y"', '"a"': '"a"', '"1"': '"1"', "[1, 2]": "[1, 2]", '{"a": 1}': '{"a": 1}',
+    "1.2.3": '"1.2.3"', "2026-03-14": '"2026-03-14"', "+1": '"+1"', ".5": '".5"', "0x10": '"0x10"', "<s>": '"\\u003cs\\u003e"', "don't": '"don\\u0027t"',
+    "yes": '"yes"', "Grüße": '"Grüße"', "-": '"-"', "truely": '"truely"', "99999999999999999999": "99999999999999999999",
+}
+REFUSED = ["[1", '{"a": 1', '"a', '{a: 1}', " [1", "[1] x", "True", "False", "None", "NULL", "NaN", "TRUE", "nil", "undefined", "Infinity", "-Infinity"]
+
+
+def test_var_is_json_where_it_is_json(folder):
+    (folder / "t.jinja").write_text("{{ x | tojson }}")
+    for value, wanted in VALUES.items():
+        got = render(folder, "chat.json", "--var", f"x={value}")[0].decode()
+        assert json.loads(got) == json.loads(wanted) and got[0] == wanted[0], (value, got)
+    for value in REFUSED:
+        has(render(folder, "chat.json", "--var", f"x={value}", code=2)[1], "--var x", "--var-text 'x=")
+
+
+def test_var_text_json_and_file(folder):
+    (folder / "t.jinja").write_text("{{ x | tojson }}")
+    for value in [*VALUES, *REFUSED]:
+        assert json.loads(render(folder, "chat.json", "--var-text", f"x={value}")[0]) == value
+    assert render(folder, "chat.json", "--var-json", "x=1")[0] == b"1"
+    has(render(folder, "chat.json", "--var-json", "x=Ada", code=2)[1], "--var-json x:1:1:", "--var-text")
+    (folder / "v.txt").write_bytes("[1]\nß\r\n".encode())
+    (folder / "v.json").write_text('{"a": [1]}\n')
+    (folder / "v.json.gz").write_bytes(gzip.compress(b"[true]"))
+    (folder / "bad.json").write_text("[1\n")
+    (folder / "latin1.txt").write_bytes(b"\xdf")
+    assert json.loads(render(folder, "chat.json", "--var-file", "x=v.txt")[0]) == "[1]\nß\r\n"
+    assert json.loads(render(folder, "chat.json", "--var-file", "x=v.json")[0]) == {"a": [1]}
+    assert json.loads(render(folder, "chat.json", "--var-file", "x=v.json.gz")[0]) == [True]
+    has(render(folder, "chat.json", "--var-file", "x=bad.json", code=3)[1], "bad.json:")
+    has(render(folder, "chat.json", "--var-file", "x=none.txt", code=3)[1], "none.txt: No such file")
+    has(render(folder, "chat.json", "--var-file", "x=latin1.txt", code=1)[1], "latin1.txt: not UTF-8")
+    has(render(folder, "chat.json", "--var-file", "x", code=2)[1], "KEY=FILE")
+    assert json.loads(render(folder, "chat.json", "--var-file", "x=-", stdin="piped")[0]) == "piped"
+
+
+def test_var_twice(folder):
+    (folder / "t.jinja").write_text("{{ x }}")
+    assert render(folder, "chat.json", "--var", "x=1", "--var", "x=2")[0] == b"2"
+    has(render(folder, "chat.json", "--var", "x=1", "--var-text", "x=2", code=2)[1], "'x' is set in two ways")
+
+
+# ---- colours
+
+def on_terminal(folder, *arguments, **environment):
+    leader, follower = pty.openpty()
+    try:
+        child = subprocess.Popen([BINARY, "render", "-t", "t.jinja", "chat.json", *arguments], stdout=follower, stdin=subprocess.DEVNULL, cwd=folder,
+                                 env={**{k: v for k, v in os.environ.items() if k != "NO_COLOR"}, "TERM": "xterm", **environment})
+        child.wait(timeout=60)
+        return os.read(leader, 1 << 16)
+    finally:
+        os.close(leader)
+        os.close(follower)
+
+
+def test_color(folder):
+    coloured = render(folder, "chat.json", "--color")[0]
+    assert b"\x1b[" in coloured
+    assert render(folder, "chat.json", "--color=always")[0] == coloured
+    assert render(folder, "chat.json", "--color=always", NO_COLOR="1")[0] == coloured
+    for how in ("--color=auto", "--color=never"):
+        assert render(folder, "chat.json", how)[0] == b"[Hi]"
+    has(render(folder, "chat.json", "--color=red", code=2)[1], "auto, always or never")
+    render(folder, "chat.json", "--color=auto", "--json")
+    assert b"\x1b[" in on_terminal(folder, "--color=auto")
+    assert on_terminal(folder, "--color=never") == b"[Hi]" == on_terminal(folder)
+    assert on_terminal(folder, "--color=auto", NO_COLOR="1") == b"[Hi]" == on_terminal(folder, "--color=auto", TERM="dumb")
+    assert b"\x1b[" in on_terminal(folder, "--color=auto", NO_COLOR="")
+    assert b"\x1b[" in on_terminal(folder, "--color", NO_COLOR="1")
+
+
+if __name__ == "__main__":
+    sys.exit(check.run_tests(sys.modules[__name__], "tests of input and output", world))

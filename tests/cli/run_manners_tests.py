@@ -1,0 +1,370 @@
+#!/usr/bin/env python3
+"""What all commands have in common: help, completions, manual pages, exit codes, errors that can be read.
+
+    run_manners_tests.py path/to/parlance [NAME...]
+
+Completions are asked of the real shells, manual pages checked by mandoc and groff; what is not installed is said and left out.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import check
+
+BINARY = str(pathlib.Path(sys.argv[1]).resolve())
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PYTHON_CLASSES = re.compile(r"\b[A-Z]\w*Error\b|\bTemplatesNotFound\b")
+
+
+def run(*arguments, stdin="", code=0, cwd=ROOT, **environment):
+    done = subprocess.run([BINARY, *map(str, arguments)], input=stdin.encode(), capture_output=True, cwd=cwd, timeout=120,
+                          env={**os.environ, **environment})
+    out, err = done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+    assert done.returncode == code, f"{arguments} ends with {done.returncode}, not {code}\n{out[:500]}\n{err[:800]}"
+    return out, err
+
+
+def has(text, *parts):
+    for part in parts:
+        assert part in text, f"no {part!r} in\n{text}"
+
+
+def commands():
+    return json.loads(run("help", "--json")[0])
+
+
+@contextlib.contextmanager
+def folder_of(**files):
+    with tempfile.TemporaryDirectory() as home:
+        folder = pathlib.Path(home)
+        for name, text in files.items():
+            (folder / name.replace("_", ".")).write_text(text if isinstance(text, str) else json.dumps(text), "utf-8")
+        yield folder
+
+
+# ---- help
+
+def test_version():
+    out = run("-V")[0]
+    header = (ROOT / "include/parlance/version.h").read_text("utf-8")
+    assert out == run("--version")[0] == f"parlance {re.search('PARLANCE_VERSION .([0-9.]+).', header)[1]}\n", out
+
+
+def test_help_of_each_command():
+    overview = run("--help")[0]
+    assert run("help")[0] == overview
+    for command in commands():
+        has(overview, command["name"], command["sentence"])
+        shown = run("help", command["name"])[0]
+        assert shown == run(command["name"], "--help")[0] == run(command["name"], "-h")[0]
+        for option in [*command["options"], *command["arguments"]]:
+            has(shown, *option["names"])
+        has(shown, "Exit codes:", *[f"  {row['code']}  {row['meaning']}" for row in command["exit_codes"]])
+    has(run("help", "rendr", code=2)[1], "no command 'rendr'", "did you mean 'render'?")
+    has(run("help", "rendr", "--json", code=2)[1], "did you mean 'render'?")
+
+
+def test_exit_codes_mean_the_same_everywhere():
+    found = {}
+    for command in commands():
+        codes = {row["code"]: row["meaning"] for row in command["exit_codes"]}
+        assert 0 in codes and set(codes) <= {0, 1, 2, 3, 4}, codes
+        for code in (2, 3, 4):
+            found.setdefault(code, set()).add(codes[code])
+    assert all(len(meanings) == 1 for meanings in found.values()), found
+
+
+def test_every_option_is_described_once():
+    for command in commands():
+        names = [name for option in command["options"] for name in option["names"]]
+        assert len(names) == len(set(names)) and "--help" in names and "--output" in names, command["name"]
+        for option in [*command["options"], *command["arguments"]]:
+            assert option["sentence"] and "\n" not in option["sentence"], (command["name"], option)
+            assert not option["takes_value"] or option["placeholder"], (command["name"], option)
+
+
+# ---- lists
+
+def test_lists():
+    has(run("list", "formats")[0], "rnj-1", "terminal-agent  aliases chatml hermes")
+    names = [row["name"] for row in json.loads(run("list", "passes", "--json")[0])]
+    assert len(names) > 20 and "content-parts" in names
+    with tempfile.TemporaryDirectory() as home:
+        stores = {"HF_HUB_CACHE": home + "/hub", "OLLAMA_MODELS": home + "/ollama"}
+        assert run("list", "models", **stores)[0] == ""
+        (pathlib.Path(home) / "hub/models--org--name/snapshots/1").mkdir(parents=True)
+        (pathlib.Path(home) / "ollama/manifests/registry.ollama.ai/library/small").mkdir(parents=True)
+        (pathlib.Path(home) / "ollama/manifests/registry.ollama.ai/library/small/7b").write_text("{}")
+        rows = json.loads(run("list", "models", "--json", **stores)[0])
+        assert {(row["name"], row["in"]) for row in rows} == {("org/name", home + "/hub"), ("small:7b", home + "/ollama")}, rows
+        has(run("list", "models", "org/nam", code=2, **stores)[1], "did you mean 'org/name'?")
+
+
+# ---- exit codes
+
+HELLO = {"messages": [{"role": "user", "content": "Hi"}]}
+
+
+def test_exit_codes():
+    with folder_of(t_jinja="{{ messages[0].content }}", bad_jinja="{{ nope.x }}", broken_jinja="{% if %}", chat_json=HELLO, five_json=5, list_json="[1",
+                   object_json={"tools": []}, none_json="false", text_txt="hello") as d:
+        rows = [
+            (0, ["render", "-t", "t.jinja", "chat.json"]),
+            (1, ["render", "-t", "bad.jinja", "chat.json"]),
+            (1, ["render", "-t", "broken.jinja", "chat.json"]),
+            (1, ["read", "-t", "broken.jinja", "text.txt"]),
+            (1, ["check", "-t", "bad.jinja", "--count", "1"]),
+            (1, ["format", "-t", "bad.jinja"]),
+            (1, ["grammar", "--syntax", "gbnf", "--schema", "none.json"]),
+            (1, ["prefix", "-t", "bad.jinja", "chat.json", "chat.json"]),
+            (2, ["render", "-t", "t.jinja", "-f", "chatml", "chat.json"]),
+            (2, ["render", "-f", "chatml", "--max-depth", "1001", "chat.json"]),
+            (2, ["list", "nothing"]),
+            (2, ["completions", "tcsh"]),
+            (2, []),
+            (3, ["render", "-t", "t.jinja", "five.json"]),
+            (3, ["render", "-t", "t.jinja", "list.json"]),
+            (3, ["render", "-t", "t.jinja", "nowhere.json"]),
+            (3, ["render", "-t", "nowhere.jinja", "chat.json"]),
+            (3, ["read", "-f", "chatml", "--tools", "five.json", "text.txt"]),
+            (3, ["read", "-f", "chatml", "--tools", "object.json", "text.txt"]),
+            (3, ["read", "-f", "chatml", "--request", "five.json", "text.txt"]),
+            (3, ["read", "--reply-format", "five.json", "text.txt"]),
+            (3, ["read", "--reply-format", "object.json", "text.txt"]),
+            (3, ["grammar", "--syntax", "gbnf", "-f", "chatml", "--tools", "five.json"]),
+            (3, ["grammar", "--syntax", "gbnf", "-f", "chatml", "--tools", "list.json"]),
+            (3, ["grammar", "--syntax", "gbnf", "-f", "chatml", "--request", "five.json"]),
+            (3, ["grammar", "--syntax", "lark", "-f", "chatml", "--tokenizer", "text.txt"]),
+            (3, ["grammar", "--syntax", "lark", "-f", "chatml", "--tokenizer", "object.json"]),
+            (3, ["grammar", "--syntax", "lark", "-f", "chatml", "--tokenizer", "five.json"]),
+            (3, ["tokens", "-f", "chatml", "--tokenizer", "text.txt", "chat.json"]),
+            (4, ["render", "-t", "t.jinja", "--max-output", "1", "chat.json"]),
+            (4, ["check", "-f", "chatml", "--max-steps", "0"]),
+            (4, ["check", "-f", "chatml", "--max-steps", "1000"]),
+            (4, ["format", "-f", "chatml", "--max-steps", "10"]),
+            (4, ["format", "-f", "chatml", "--max-output", "10", "--json"]),
+        ]
+        for code, arguments in rows:
+            out, err = run(*arguments, code=code, cwd=d)
+            assert (code == 0) == (err == "") or (code == 1 and out), (arguments, out, err)
+            assert not PYTHON_CLASSES.search(err), (arguments, err)
+            first = err.split("\n")[0]
+            assert not err or first.startswith(("parlance: ", "note: ")) or re.match(r"[\w./ -]+:\d+:\d+: ", first) or out, (arguments, err)
+        for command in ("check", "format"):
+            err = run(command, "-f", "chatml", "--max-steps", "1000", code=4, cwd=d)[1]
+            has(err, "--max-steps 1000", "--max-steps N raises this limit")
+
+
+def test_numbers_have_their_range():
+    rows = [
+        (["check", "-f", "chatml", "--count", "0"], "--count: takes a whole number from 1 to 1000000, not '0'"),
+        (["check", "-f", "chatml", "--count", "99999999999999999999"], "--count: takes a whole number from 1 to"),
+        (["check", "-f", "chatml", "--count", "010"], "not '010'"),
+        (["check", "-f", "chatml", "--count", "0x10"], "not '0x10'"),
+        (["check", "-f", "chatml", "--seed", "-1"], "not '-1'"),
+        (["render", "-f", "chatml", "--jsonl", "--threads", "-1"], "--threads: takes a whole number from 0 to 1024"),
+        (["render", "-f", "chatml", "--jsonl", "--threads", "1.5"], "--threads: takes a whole number from 0 to 1024"),
+        (["read", "-f", "chatml", "--chunks", "0"], "--chunks: takes a whole number from 1 to"),
+        (["tokens", "-f", "chatml", "--threads", "x"], "--threads: takes a whole number from 0 to 1024"),
+        (["grammar", "--syntax", "gbnf", "-f", "chatml", "--max-calls", "65"], "--max-calls: takes a whole number from 1 to 64"),
+        (["render", "-f", "chatml", "--example", "--max-depth", "1001"], "--max-depth takes a whole number from 0 to 1000"),
+        (["render", "-f", "chatml", "--example", "--max-steps", "99999999999999999999"], "--max-steps takes a whole number below 2^64"),
+    ]
+    for arguments, words in rows:
+        err = run(*arguments, code=2)[1]
+        has(err, words)
+        assert not re.search(r"\d{25}", err.replace("99999999999999999999", "")), err
+
+
+def test_errors_do_not_move_the_terminal():
+    evil = "\x1b[31m\x1b]0;title\x07\r\x08"
+    quoted = json.dumps(evil)[1:-1]
+    with folder_of(t_jinja=f"{{{{ '{evil}' + 1 }}}}", raise_jinja="{{ raise_exception(messages[0].content) }}",
+                   key_jinja="{{ {}[messages[0].content].x }}", chat_json={"messages": [{"role": "user", "content": evil}]},
+                   broken_json=f'{{"messages": "{evil}', plain_jinja="x") as d:
+        os.mkdir(d / evil.replace("/", ""))
+        rows = [["render", "-t", "t.jinja", "chat.json"], ["render", "-t", "raise.jinja", "chat.json"], ["render", "-t", "key.jinja", "chat.json"],
+                ["render", "-t", "plain.jinja", "broken.json"], ["render", "-t", evil, "chat.json"], ["render", "-f", evil], ["list", "filters", evil],
+                ["render", "-t", "plain.jinja", f"{evil}x"], [evil], ["render", f"--{evil}"], ["render", "-t", "plain.jinja", "--var", evil, "chat.json"],
+                ["render", "-t", "plain.jinja", "--var", f"x=[{evil}", "chat.json"], ["template", "-m", f"./{evil}"], ["help", evil]]
+        for arguments in rows:
+            done = subprocess.run([BINARY, *arguments], capture_output=True, cwd=d, stdin=subprocess.DEVNULL, timeout=60)
+            shown = done.stderr.decode()
+            assert done.returncode in (1, 2, 3) and not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown), (arguments, shown)
+            assert "␛[31m" in shown or r"\x1b[31m" in shown, (arguments, shown)
+        assert quoted.startswith("\\u001b")
+
+
+def test_errors_in_json_keep_the_class():
+    line = json.dumps({"source": "{{ nope.x }}", "context": {}}) + "\n"
+    error = json.loads(run("render", "--as-is", "--jsonl", stdin=line)[0])["error"]
+    assert error["type"] == "UndefinedError" and error["code"] == "undefined", error
+
+
+# ---- completions
+
+def completed_by_bash(script, line):
+    """What bash offers at the end of the line."""
+    words = line.split(" ")
+    asked = f"source {script}; COMP_WORDS=({' '.join(map(bash_word, split_as_bash(words)))}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 )); _parlance; " \
+            "(( ${#COMPREPLY[@]} == 0 )) || printf '%s\\n' \"${COMPREPLY[@]}\""
+    return subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True, cwd=ROOT).stdout.split("\n")[:-1]
+
+
+def bash_word(word):
+    return "'" + word + "'"
+
+
+def split_as_bash(words):
+    """bash takes `=` for a word of its own."""
+    return [part for word in words for part in (re.split("(=)", word) if word.startswith("--") and "=" in word else [word])]
+
+
+def completed_by_fish(script, line):
+    done = subprocess.run(["fish", "-N", "-c", f"source {script}; complete -C '{line}'"], capture_output=True, text=True, check=True, cwd=ROOT)
+    return [row.split("\t")[0] for row in done.stdout.split("\n") if row]
+
+
+def completed_by_zsh(folder, line):
+    """What zsh makes of the line when the key TAB is pressed, in a terminal of its own."""
+    (folder / ".zshrc").write_text(f"PS1='> '\nfpath=({folder} $fpath)\nautoload -Uz compinit\ncompinit -D -u\nzstyle ':completion:*' list-prompt ''\n"
+                                   "setopt no_always_last_prompt no_beep\nunsetopt zle_bracketed_paste 2>/dev/null\n", "utf-8")
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(ROOT)
+        os.execvpe("zsh", ["zsh", "-i"], {**os.environ, "ZDOTDIR": str(folder), "TERM": "dumb", "COLUMNS": "200", "LINES": "60"})
+    shown = b""
+
+    def wait_for(what, seconds):
+        nonlocal shown
+        end = time.monotonic() + seconds
+        while what not in shown and time.monotonic() < end:
+            if select.select([terminal], [], [], 0.1)[0]:
+                try:
+                    shown += os.read(terminal, 1 << 16)
+                except OSError:
+                    return
+    wait_for(b"> ", 20)
+    shown = b""
+    os.write(terminal, line.encode() + b"\t")
+    wait_for(b"\0", 1.5)
+    os.write(terminal, b"\x15exit\n")
+    wait_for(b"\0", 0.5)
+    os.close(terminal)
+    os.waitpid(pid, 0)
+    return shown.decode("utf-8", "replace")
+
+
+LINES = [  # a line, and what must be among the offers
+    ("parlance ", {"render", "grammar", "completions", "help"}),
+    ("parlance ren", {"render"}),
+    ("parlance render --col", {"--color"}),
+    ("parlance render -f ", {"terminal-agent", "rnj-1"}),
+    ("parlance render --format rn", {"rnj-1"}),
+    ("parlance grammar --syntax la", {"lark"}),
+    ("parlance render --syntax ", {"jinja", "go"}),
+    ("parlance render --reasoning-effort hi", {"high"}),
+    ("parlance list pa", {"passes"}),
+    ("parlance completions ", {"bash", "zsh", "fish"}),
+    ("parlance help gra", {"grammar"}),
+    ("parlance tokens --tokenizer tests/tokenizers/chat", {"tests/tokenizers/chatml"}),
+    ("parlance render -t formats/rnj", {"formats/rnj-1.jinja"}),
+    ("parlance read LICEN", {"LICENSE"}),
+]
+
+
+def test_completions_of_bash():
+    with tempfile.TemporaryDirectory() as home:
+        script = pathlib.Path(home) / "parlance"
+        script.write_text(run("completions", "bash")[0])
+        subprocess.run(["bash", "-n", script], check=True)
+        for line, wanted in LINES:
+            offered = set(completed_by_bash(script, line))
+            assert wanted <= offered, (line, offered)
+        for command in commands():  # every option, and no word that is none
+            offered = completed_by_bash(script, f"parlance {command['name']} -")
+            assert sorted(offered) == sorted(name for option in command["options"] for name in option["names"]), command["name"]
+        assert completed_by_bash(script, "parlance render --color=n") == ["never"]
+        assert completed_by_bash(script, "parlance render --name ") == []
+
+
+def test_completions_of_fish():
+    if not shutil.which("fish"):
+        return print("left out: there is no fish")
+    with tempfile.TemporaryDirectory() as home:
+        script = pathlib.Path(home) / "parlance.fish"
+        script.write_text(run("completions", "fish")[0])
+        subprocess.run(["fish", "-N", "-n", script], check=True)
+        for line, wanted in LINES:
+            offered = {word.rstrip("/") for word in completed_by_fish(script, line)}
+            assert wanted <= offered, (line, offered)
+        for command in commands():
+            offered = set(completed_by_fish(script, f"parlance {command['name']} --"))
+            assert {name for option in command["options"] for name in option["names"] if name.startswith("--")} <= offered, (command["name"], offered)
+        assert "--color=never" in completed_by_fish(script, "parlance render --color=n")
+
+
+def test_completions_of_zsh():
+    if not shutil.which("zsh"):
+        return print("left out: there is no zsh")
+    with tempfile.TemporaryDirectory() as home:
+        folder = pathlib.Path(home)
+        (folder / "_parlance").write_text(run("completions", "zsh")[0])
+        subprocess.run(["zsh", "-n", folder / "_parlance"], check=True)
+        for line, wanted in [("parlance comp", "completions"), ("parlance render --form", "--format"), ("parlance grammar --syntax la", "lark"),
+                             ("parlance render -f rn", "rnj-1"), ("parlance render --color=n", "--color=never"), ("parlance list pa", "passes"),
+                             ("parlance render -t formats/rnj-1.j", "formats/rnj-1.jinja"), ("parlance help gra", "grammar")]:
+            shown = completed_by_zsh(folder, line)
+            assert wanted in shown, (line, shown)
+            assert "_arguments" not in shown and "invalid" not in shown, (line, shown)
+        shown = completed_by_zsh(folder, "parlance render --")
+        for option in next(command for command in commands() if command["name"] == "render")["options"]:
+            assert all(name in shown for name in option["names"] if name.startswith("--")), (option, shown)
+
+
+# ---- manual pages
+
+def test_manual_pages():
+    with tempfile.TemporaryDirectory() as home:
+        run("help", "--write", home)
+        pages = sorted((pathlib.Path(home) / "man/man1").glob("*.1"))
+        assert [page.name for page in pages] == sorted(["parlance.1", *(f"parlance-{command['name']}.1" for command in commands())])
+        assert pages[0].read_text() == run("help", "--man", "check")[0]
+        for tool, arguments in (("mandoc", ["-Tlint", "-Wwarning"]), ("groff", ["-man", "-ww", "-z", "-Kutf8"])):
+            if not shutil.which(tool):
+                print(f"left out: there is no {tool}")
+                continue
+            for page in pages:
+                done = subprocess.run([tool, *arguments, page], capture_output=True, text=True)
+                said = [line for line in (done.stdout + done.stderr).splitlines() if "missing date" not in line]
+                assert not said, said
+        if shutil.which("mandoc"):
+            for command in commands():
+                page = pathlib.Path(home) / f"man/man1/parlance-{command['name']}.1"
+                shown = subprocess.run(["mandoc", "-Tutf8", "-Owidth=300", page], capture_output=True, text=True, check=True).stdout
+                shown = re.sub(".\b", "", shown)
+                for option in command["options"]:
+                    has(shown, *option["names"], " ".join(option["sentence"].split())[:60])
+                has(shown, *[row["meaning"] for row in command["exit_codes"]])
+
+
+def test_shared_files_are_what_commands_print():
+    with tempfile.TemporaryDirectory() as home:
+        run("help", "--write", home)
+        for shell, path in (("bash", "bash-completion/completions/parlance"), ("zsh", "zsh/vendor-completions/_parlance"),
+                            ("fish", "fish/vendor_completions.d/parlance.fish")):
+            assert (pathlib.Path(home) / path).read_text() == run("completions", shell)[0]
+
+
+if __name__ == "__main__":
+    sys.exit(check.run_tests(sys.modules[__name__], "tests of manners"))
