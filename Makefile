@@ -3,6 +3,8 @@
 #   make demo     build, and render an example conversation in every built-in format
 #   make test     build, and run everything: cases, oracle, corpus (if there), random templates
 #   make long     the same with all generated cases, long walks in engines, all tests under ASan: before an issue is closed
+#   make install  into PREFIX (/usr/local), below DESTDIR if that is set: commands, library, man pages, completions
+#   make package  Debian's packages, in build/install/packages
 #   make bench    the table of speeds
 #   make asan     the library's tests under ASan and UBSan        make tsan    the tests of threads under TSan
 #   make fuzz     each fuzz target for FUZZ_SECONDS     make lint    clang-tidy
@@ -13,7 +15,7 @@ PYTHON ?= python3
 PARLANCE = build/release/parlance
 CTEST = ctest --output-on-failure -j $(JOBS)
 QUIET = > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
-.PHONY: demo test long bench asan tsan fuzz format format_check lint setup test_setup release oracle clean
+.PHONY: demo test long install package bench asan tsan fuzz format format_check lint setup test_setup release oracle installed clean
 
 demo: setup
 	@cmake --preset release $(QUIET)
@@ -32,6 +34,19 @@ long: oracle release
 	@cmake --preset asan -DPARLANCE_TEST_SHARE=10 $(QUIET)
 	@cmake --build --preset asan -j $(JOBS)
 	$(CTEST) --test-dir build/asan -LE 'compile|tree'
+
+# In a build of its own, without the tests. As root where PREFIX is root's.
+PREFIX ?= /usr/local
+installed: test_setup
+	@cmake --preset install -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(QUIET)
+	@cmake --build --preset install -j $(JOBS)
+
+install: installed
+	@cmake --install build/install
+
+package: installed
+	@cd build/install && cpack > package.log || { cat package.log; exit 1; }
+	@ls build/install/packages/*.deb
 
 setup:
 	@sh tools/setup.sh
@@ -95,4 +110,4 @@ lint: release
 	@git ls-files 'src/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy-14 -p build/release --quiet
 
 clean:
-	rm -rf build/release* build/debug* build/asan* build/tsan*
+	rm -rf build/release* build/install build/debug* build/asan* build/tsan*

@@ -1,16 +1,35 @@
-# Installing: the library, its headers, the command, and what find_package(parlance) reads.
+# Installing: the library, its headers, the commands, and what find_package(parlance) and pkg-config read. Two components, which
+# are two packages of Debian: `command` and `development` (packages.cmake).
 include(CMakePackageConfigHelpers)
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/parlance)
 
-install(TARGETS parlance parlance_tokenizers EXPORT parlance_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS parlance parlance_tokenizers EXPORT parlance_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 set_target_properties(parlance_tokenizers PROPERTIES EXPORT_NAME tokenizers)
-install(DIRECTORY include/parlance DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
-if(TARGET parlance_cli)
-  install(TARGETS parlance_cli parlance_tokens_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
-install(EXPORT parlance_targets NAMESPACE parlance:: FILE parlanceTargets.cmake DESTINATION ${config_folder})
+install(DIRECTORY include/parlance DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+install(EXPORT parlance_targets NAMESPACE parlance:: FILE parlanceTargets.cmake DESTINATION ${config_folder} COMPONENT development)
 configure_package_config_file(cmake/parlanceConfig.cmake.in ${PROJECT_BINARY_DIR}/parlanceConfig.cmake
   INSTALL_DESTINATION ${config_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/parlanceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/parlanceConfig.cmake ${PROJECT_BINARY_DIR}/parlanceConfigVersion.cmake
-  cmake/FindUtf8proc.cmake DESTINATION ${config_folder})
+  cmake/FindUtf8proc.cmake DESTINATION ${config_folder} COMPONENT development)
+
+# Where it lies says where the rest lies, so that an installed tree can be moved.
+file(RELATIVE_PATH from_pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(cmake/parlance.pc.in ${PROJECT_BINARY_DIR}/parlance.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/parlance.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+
+if(TARGET parlance_cli)
+  install(TARGETS parlance_cli parlance_tokens_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
+  include(cmake/notices.cmake)
+endif()
+foreach(component command development)
+  set(name parlance)
+  if(component STREQUAL development)
+    set(name libparlance-dev)
+  endif()
+  install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} COMPONENT ${component})
+endforeach()
+if(PROJECT_IS_TOP_LEVEL)
+  include(cmake/packages.cmake)
+endif()

@@ -3,13 +3,16 @@
 
     example_test.py --source TREE --build ITS-BUILD --cmake CMAKE --generator G --compiler CXX --flags F --type T --launcher L
 
-L is a list with `|` between its words. The build is installed into a folder below it, a project finds it there with find_package(parlance), another takes the
-tree with add_subdirectory; both programs must print the prompt and its origins. The second compiles the library again, under
-the same flags as the build did, so that ccache knows most of it. Begin reading at main.
+L is a list with `|` between its words. The build is installed into a folder below it, a project finds it there with find_package(parlance), another with pkg-config, a third
+takes the tree with add_subdirectory; the programs must print the prompt and its origins. The third compiles the library again, under
+the same flags as the build did, so that ccache knows most of it; it has targets and macros of names that a library might
+want for itself, and a cargo that must not be started. Begin reading at main.
 """
 
 import argparse
+import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -24,7 +27,30 @@ WANTED = """<|user|>What is 2 + 2?<|end|><|assistant|>
 """
 
 FIND = "find_package(parlance {version} REQUIRED CONFIG)"
-SUBFOLDER = "add_subdirectory({source} parlance)"
+# What a parent may have: targets of every short name, and flags of its own.
+SUBFOLDER = """foreach(name unit_tests runner tests docs check install_all format release asan_tests cli options base value precompiled go_oracle notices pages)
+  add_custom_target(${{name}})
+endforeach()
+add_subdirectory({source} parlance)
+get_directory_property(names DIRECTORY {source} BUILDSYSTEM_TARGETS)
+get_directory_property(more DIRECTORY {source}/src BUILDSYSTEM_TARGETS)
+foreach(name IN LISTS names more)
+  if(NOT name MATCHES "^parlance")
+    message(FATAL_ERROR "a target of parlance is called ${{name}}")
+  endif()
+endforeach()
+foreach(name PARLANCE_CARGO PARLANCE_CCACHE CPACK_GENERATOR)
+  if(DEFINED ${{name}})
+    message(FATAL_ERROR "${{name}} is set in a parent's build")
+  endif()
+endforeach()
+if(NOT CMAKE_CXX_FLAGS_RELEASE STREQUAL "{release}")
+  message(FATAL_ERROR "the parent's flags are changed: ${{CMAKE_CXX_FLAGS_RELEASE}}")
+endif()"""
+# Short names, as macros of a platform or a parent; some are Windows' own.
+MACROS = ["ERROR", "TYPE", "FIELD", "TOKEN", "OPERATOR", "WORD", "OP", "FORMAT", "VOCABULARY", "IN", "OUT", "OPTIONAL", "CONST", "VOID", "BOOL",
+          "DELETE", "PASCAL", "NO_ERROR", "STRICT", "CASE", "NEXT", "VERSION", "DEBUG", "CHECK", "LOG"]
+RELEASE = "-O2 -DNDEBUG"
 PROJECT = """cmake_minimum_required(VERSION 3.22)
 project(example LANGUAGES CXX)
 {door}
@@ -45,10 +71,25 @@ def example_of(header):
 
 
 def version_of(source):
-    for line in (source / "CMakeLists.txt").read_text("utf-8").split("\n"):
-        if line.startswith("project(parlance VERSION "):
-            return line.split()[2]
-    raise SystemExit("CMakeLists.txt names no version")
+    """As the header says it, whose numbers are those of its text."""
+    header = (source / "include/parlance/version.h").read_text("utf-8")
+    numbers = [re.search(rf"PARLANCE_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH")]
+    version = re.search(r'PARLANCE_VERSION "([^"]+)"', header)[1]
+    if version != ".".join(numbers):
+        raise SystemExit(f"version.h says {version} and {numbers}")
+    return version
+
+
+def check_macros(source):
+    """What users include, and what is compiled under a parent's macros, defines no short names of its own."""
+    wrong = []
+    for folder, patterns in (("include", ("*.h", "*.def")), ("src", ("*.h", "*.def", "*.inc"))):
+        for path in [path for pattern in patterns for path in (source / folder).rglob(pattern)]:
+            for name in re.findall(r"^\s*#\s*(?:define|undef|ifdef|ifndef)\s+(\w+)", path.read_text("utf-8"), re.MULTILINE):
+                if not re.match(r"PARLANCE_|__|NDEBUG", name):
+                    wrong.append(f"{path.relative_to(source)}: the macro {name}")
+    if wrong:
+        raise SystemExit("\n".join(wrong))
 
 
 def run(*command, **options):
@@ -58,16 +99,63 @@ def run(*command, **options):
     return done.stdout
 
 
+def write_example(folder, options):
+    macros = "".join(f"#define {name} (nothing that compiles\n" for name in MACROS)
+    (folder / "example.cpp").write_text(macros + example_of(options.source / "include/parlance/parlance.h"), "utf-8")
+
+
+def build_with_pkg_config(folder, prefix, options):
+    """The compiler's own command line, from what parlance.pc says; the prefix was moved, so nothing in it is absolute."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_example(folder, options)
+    found = [str(path.parent) for path in prefix.rglob("parlance.pc")]
+    environment = {**os.environ, "PKG_CONFIG_PATH": ":".join(found)}
+    flags = run("pkg-config", "--cflags", "--libs", "parlance", env=environment).split()
+    if run("pkg-config", "--modversion", "parlance", env=environment).strip() != version_of(options.source):
+        raise SystemExit("parlance.pc has another version")
+    run(options.compiler, *options.flags.split(), folder / "example.cpp", "-o", folder / "example", *flags)
+    return run(folder / "example")
+
+
+def no_cargo(folder):
+    """An environment whose cargo says that it was started."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in (folder / "cargo", folder / "bin" / "cargo"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\ntouch {folder}/started\n", "utf-8")
+        path.chmod(0o755)
+    (folder / "started").unlink(missing_ok=True)
+    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "CARGO_HOME": str(folder)}
+
+
+def check_nothing_else(folder, build, options):
+    """A parent that takes the library installs nothing of it, tests nothing of it, and starts no cargo."""
+    if (folder / "cargo" / "started").exists():
+        raise SystemExit("cargo was started in a parent's build")
+    run(options.cmake, "--install", build, "--prefix", folder / "nothing")
+    installed = [path for path in (folder / "nothing").rglob("*") if path.is_file()]
+    if installed:
+        raise SystemExit(f"a parent's install has {installed}")
+    if "parlance" in (build / "CTestTestfile.cmake").read_text("utf-8") if (build / "CTestTestfile.cmake").exists() else False:
+        raise SystemExit("a parent's tests are ours")
+
+
 def build_and_run(folder, build, door, options, prefix=None):
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "example.cpp").write_text(example_of(options.source / "include/parlance/parlance.h"), "utf-8")
+    write_example(folder, options)
     (folder / "CMakeLists.txt").write_text(PROJECT.format(door=door), "utf-8")
+    (build / "CMakeCache.txt").unlink(missing_ok=True)  # what an earlier configuration found is not found again
     configure = [options.cmake, "-S", folder, "-B", build, "-G", options.generator,
                  f"-DCMAKE_BUILD_TYPE={options.type}", "-DPARLANCE_WERROR=ON", f"-DCMAKE_CXX_COMPILER={options.compiler}",
-                 f"-DCMAKE_CXX_FLAGS={options.flags}", "-DCMAKE_CXX_COMPILER_LAUNCHER=" + options.launcher.replace("|", ";")]
-    run(*configure, *([f"-DCMAKE_PREFIX_PATH={prefix}"] if prefix else []))
+                 f"-DCMAKE_CXX_FLAGS={options.flags}", f"-DCMAKE_CXX_FLAGS_RELEASE={RELEASE}", "-DCMAKE_CXX_COMPILER_LAUNCHER=" + options.launcher.replace("|", ";")]
+    run(*configure, *([f"-DCMAKE_PREFIX_PATH={prefix}"] if prefix else []), env=no_cargo(folder / "cargo"))
     run(options.cmake, "--build", build, "--target", "example")
     return run(build / "example")
+
+
+def says(name, printed):
+    print(f"{name}: {'as it should be' if printed == WANTED else 'prints'}\n{printed}")
+    return printed != WANTED
 
 
 def main():
@@ -77,18 +165,24 @@ def main():
     for name in ("cmake", "generator", "compiler", "flags", "type", "launcher"):
         parser.add_argument(f"--{name}", default="")
     options = parser.parse_args()
+    check_macros(options.source)
     here = options.build / "tests" / "example"
-    shutil.rmtree(here / "prefix", ignore_errors=True)
-    run(options.cmake, "--install", options.build, "--prefix", here / "prefix")
+    for prefix in ("prefix", "first-prefix", "subfolder/nothing"):
+        shutil.rmtree(here / prefix, ignore_errors=True)
+    run(options.cmake, "--install", options.build, "--prefix", here / "first-prefix")
+    (here / "first-prefix").rename(here / "prefix")
     doors = {"installed": (FIND.format(version=version_of(options.source)), here / "prefix"),
-             "subfolder": (SUBFOLDER.format(source=options.source), None)}
+             "subfolder": (SUBFOLDER.format(source=options.source, release=RELEASE), None)}
     wrong = 0
     for name, (door, prefix) in doors.items():
         # Beside the build itself, as deep: ccache counts paths from where the compiler runs.
         build = options.build.parent / f"{options.build.name}-{name}"
         printed = build_and_run(here / name, build, door, options, prefix)
-        wrong += printed != WANTED
-        print(f"{name}: {'as it should be' if printed == WANTED else 'prints'}\n{printed}")
+        wrong += says(name, printed)
+        if not prefix:
+            check_nothing_else(here / name, build, options)
+    if shutil.which("pkg-config"):
+        wrong += says("pkg-config", build_with_pkg_config(here / "pkg-config", here / "prefix", options))
     return 1 if wrong else 0
 
 

@@ -75,5 +75,5 @@ target_link_libraries(parlance_tokenizers PRIVATE
   $<BUILD_INTERFACE:${hf_library}> $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/${hf_name}>
   Threads::Threads ${CMAKE_DL_LIBS} m)
 if(PARLANCE_INSTALL)
-  install(FILES ${hf_library} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES ${hf_library} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 endif()
