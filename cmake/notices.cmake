@@ -29,3 +29,4 @@ add_custom_command(OUTPUT ${notices_file}
 add_custom_target(parlance_notices ALL DEPENDS ${notices_file})
 add_dependencies(parlance_notices parlance_cli parlance_tokens_cli)
 install(FILES ${notices_file} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/parlance COMPONENT command OPTIONAL)
+install(FILES ${notices_file} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libparlance-dev COMPONENT development OPTIONAL)

@@ -183,7 +183,7 @@ Run declare_render(CLI::App& app) {
   declare_request_options(app, c.prompt);
   app.add_flag("--json", c.json, "Print text, spans, generation ranges and notes as JSON");
   app.add_flag("--html", c.html, "Print a page that shows where every byte came from");
-  app.add_flag("--color{always}", c.color, "The same on a terminal; auto: where the output is one and NO_COLOR is not set")->type_name("WHEN");
+  app.add_flag("--color{always}", c.color, "The same in colours, for a terminal; auto: where the output is\none, and NO_COLOR is not set")->type_name("WHEN");
   app.add_flag("--jsonl", c.jsonl,
                "CHAT has one request a line; one result a line out, in order;\n"
                "without -t, -m, -f a line is {\"source\": template, \"context\": variables}");
@@ -193,8 +193,8 @@ Run declare_render(CLI::App& app) {
                "Add `assistant`, the ranges an assistant wrote, to JSON results");
   declare_losses(app, c.losses);
   declare_limits(app, c.prompt);
-  app.add_flag("--list", c.list, "List the built-in formats");
-  app.add_flag("--list-passes", c.list_passes, "List the normalisation passes");
+  app.add_flag("--list", c.list, "The same as parlance list formats, shorter");
+  app.add_flag("--list-passes", c.list_passes, "The same as parlance list passes, shorter");
   return [command] { return run_render(*command); };
 }
 

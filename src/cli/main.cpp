@@ -88,6 +88,14 @@ void add_exit_codes(const Command& command, CLI::App& app) {
   app.footer([examples, &command] { return examples + (examples.empty() ? "" : "\n\n") + exit_codes_text(command); });
 }
 
+/// CLI11 writes a value that may be left out as `--color{always} WHEN`; others write `--color[=WHEN]`. As wide as before.
+std::string as_others_write(std::string help) {
+  constexpr std::string_view kTheirs = "{always} WHEN", kUsual = "[=WHEN]      ";
+  static_assert(kTheirs.size() == kUsual.size());
+  for (std::size_t at = help.find(kTheirs); at != help.npos; at = help.find(kTheirs, at)) help.replace(at, kTheirs.size(), kUsual);
+  return help;
+}
+
 /// Reads the command line with `app` and runs the command.
 int run(CLI::App& app, int argc, char** argv) {
   if (this_program() == Program::main && argc > 1 && names_archive(argc, argv)) return become(Program::tokens, argv);
@@ -105,7 +113,7 @@ int run(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return print(app.help());
+    return print(as_others_write(app.help()));
   } catch (const CLI::CallForVersion&) {
     return print(app.version() + "\n");
   } catch (const CLI::ParseError& error) {

@@ -70,6 +70,7 @@ def test_help_of_each_command():
         for option in [*command["options"], *command["arguments"]]:
             has(shown, *option["names"])
         has(shown, "Exit codes:", *[f"  {row['code']}  {row['meaning']}" for row in command["exit_codes"]])
+    has(run("help", "render")[0], "--color[=WHEN] ")
     has(run("help", "rendr", code=2)[1], "no command 'rendr'", "did you mean 'render'?")
     has(run("help", "rendr", "--json", code=2)[1], "did you mean 'render'?")
 
