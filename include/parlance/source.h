@@ -88,13 +88,14 @@ ModelStores model_stores(const char* (*variable)(const char* name));
 ///     a model of Ollama      by name: [host/][namespace/]model[:tag]
 ///
 /// Fails with file (unreadable; or nothing of this name, with what there is), json (broken JSON, with place), model_file
-/// (damaged GGUF, Modelfile or manifest, with place), value; unless `may_lack_template`, for who has one of his own, no_template.
+/// (damaged GGUF, Modelfile or manifest, with place; configuration of a wrong shape); unless `may_lack_template`, for who has
+/// one of his own, no_template.
 Result<ModelSource> open_model(const std::string& path, const ModelStores& stores = {}, bool may_lack_template = false);
 /// The control tokens of a model's tokenizer, as far as files tell them without the tokenizer: a tokenizer.json (and the
 /// tokenizer_config.json beside it), a folder that has one, or a GGUF file's vocabulary. Of white space alone none is one.
 /// Fails with file; json (place); model_file; tokenizer where nothing tells them.
 Result<std::vector<AddedToken>> control_tokens(const std::string& path);
-/// Reads a template file; FILE.gotmpl and FILE.tmpl are Go templates. Fails with file; value when it is not UTF-8.
+/// Reads a template file; FILE.gotmpl and FILE.tmpl are Go templates. Fails with file, also when it is not UTF-8.
 Result<NamedTemplate> open_template_file(const std::string& path);
 /// Reads a whole file. Fails with file.
 Result<std::string> read_file(const std::string& path);

@@ -1,13 +1,13 @@
 // The facts of errors.def, and how an Error is shown to a person.
 //
-// Leans on utf8.h and unicode.h for what fits on a terminal. Begin reading at Error::display.
+// Leans on visible.h for what fits on a terminal. Begin reading at Error::display.
 #include "parlance/error.h"
 
 #include <algorithm>
 #include <iterator>
 
-#include "base/unicode.h"
 #include "base/utf8.h"
+#include "base/visible.h"
 
 namespace parlance {
 namespace {
@@ -36,36 +36,21 @@ std::size_t width_of(char32_t c) {
   return 1;
 }
 
-/// What stands for a code point on a terminal: a control character, which a terminal would obey rather than show, is its
-/// picture, whatever else has no shape is U+FFFD.
-char32_t shown(char32_t c) {
-  if (c < 0x20) return 0x2400 + c;
-  if (c == 0x7F) return 0x2421;
-  const bool is_shown = unicode::is_printable(c) || (unicode::is_space(c) && c > 0xA0 && c != 0x2028 && c != 0x2029);
-  return is_shown ? c : utf8::kReplacement;
-}
-
-/// Calls `visit` with each code point of `text` as it is shown; those of `kept` stay.
-template <typename Visit>
-void for_each_visible(std::string_view text, std::string_view kept, Visit visit) {
-  const char* const end = text.data() + text.size();
-  for (const char* p = text.data(); p < end;) {
-    const utf8::Decoded next = utf8::decode(p, end);
-    p += next.size;
-    const bool stays = next.code_point < 0x80 && kept.find(static_cast<char>(next.code_point)) != kept.npos;
-    visit(stays ? next.code_point : shown(next.code_point));
-  }
-}
-
-void append_visible(std::string& out, std::string_view text, std::string_view kept) {
-  for_each_visible(text, kept, [&out](char32_t c) { utf8::append(out, c); });
-}
-
 void append_source_line(std::string& out, std::string_view number, std::string_view line) {
   out.append(number).append(" |");
   if (!line.empty()) out += ' ';
   append_visible(out, line, "\t");
   out += '\n';
+}
+
+template <typename Visit>
+void for_each_code_point(std::string_view text, Visit visit) {
+  const char* const end = text.data() + text.size();
+  for (const char* p = text.data(); p < end;) {
+    const utf8::Decoded next = utf8::decode(p, end);
+    p += next.size;
+    visit(next.code_point == '\t' ? U'\t' : visible(next.code_point));
+  }
 }
 
 /// The line with ^~~~ below columns [first, last) of `line`, counted from 0. Tabs stand below tabs.
@@ -74,7 +59,7 @@ void append_carets(std::string& out, std::size_t margin, std::string_view line, 
   out.append(margin, ' ').append(" | ");
   std::size_t column = 0;
   std::string marks;
-  for_each_visible(line, "\t", [&](char32_t c) {
+  for_each_code_point(line, [&](char32_t c) {
     if (column < first) {
       if (c == '\t')
         out += '\t';
@@ -108,7 +93,7 @@ void append_excerpt(std::string& out, const Location& where) {
 
 void append_note(std::string& out, std::string_view label, std::string_view text) {
   if (text.empty()) return;
-  append_visible(out.append("  ").append(label).append(": "), text, "\t\n");
+  append_visible(out.append("  ").append(label).append(": "), text);
   out += '\n';
 }
 
@@ -126,7 +111,7 @@ std::string Error::display() const {
   if (!at.name.empty()) out += ':';
   if (at.line != 0) out += std::to_string(at.line) + ":" + std::to_string(at.column) + ":";
   if (!out.empty()) out += ' ';
-  append_visible(out.append(facts(code()).title).append(": "), message(), "\t\n");
+  append_visible(out.append(facts(code()).title).append(": "), message());
   out += '\n';
   if (at.line != 0) append_excerpt(out, at);
   append_note(out, "input", input_path());

@@ -8,16 +8,17 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <optional>
 #include <thread>
 
 #include "cli/archive.h"
 #include "cli/prompt_options.h"
 #include "sources/files.h"
-#include "value/runtime.h"
 
 namespace parlance::cli {
 namespace {
+
+/// A small archive can hold any amount; a line of JSONL has the same limit.
+constexpr std::size_t kMostUnpacked = std::size_t{256} << 20;
 
 /// Who reads standard input, for as long as the program runs.
 Result<void> claim_stdin(const char* what) {
@@ -77,13 +78,13 @@ Result<std::string> read_packed(const std::string& path) {
   std::string text;
   bool fits = true;
   const Result<void> done = unpack(*file, path, [&](std::string_view piece) {
-    fits = text.size() + piece.size() < Runtime::kMaxText;
+    fits = text.size() + piece.size() <= kMostUnpacked;
     if (fits) text += piece;
     return fits;
   });
   ::close(*file);
   if (!done) return done.error();
-  if (!fits) return Error(ErrorCode::file, path + ": larger than " + std::to_string(Runtime::kMaxText >> 20) + " MiB unpacked");
+  if (!fits) return Error(ErrorCode::file, path + ": larger than " + std::to_string(kMostUnpacked >> 20) + " MiB unpacked");
   return text;
 }
 

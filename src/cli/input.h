@@ -14,7 +14,7 @@ std::string input_name(const std::string& path);
 /// Is it standard input?
 inline bool is_stdin(const std::string& path) { return path.empty() || path == "-"; }
 
-/// All of an input. `what` it is ("the request"), where two want standard input. Fails with file, usage.
+/// All of an input, of an archive at most 256 MiB. `what` it is ("the request"), where two want standard input. Fails with file, usage.
 Result<std::string> read_input(const std::string& path, const char* what);
 
 /// The file that is being read piece by piece, as a file descriptor; -1 for none. It is not to be written to.

@@ -30,7 +30,7 @@ Result<FoundTemplates> from_format(const std::string& name) {
 Result<NamedTemplate> read_template() {
   static const Result<std::string> text = read_input("-", "the template");
   if (!text) return text.error();
-  if (!utf8::is_valid(*text, false)) return Error(ErrorCode::value, "<stdin>: not UTF-8");
+  if (!utf8::is_valid(*text, false)) return Error(ErrorCode::file, "<stdin>: not UTF-8");
   return NamedTemplate{"default", *text, "<stdin>", Syntax::jinja};
 }
 

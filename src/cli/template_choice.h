@@ -30,7 +30,7 @@ struct FoundTemplates {
 
 /// There is no built-in format of that name; with the nearest one.
 Error no_format(const std::string& name);
-/// Fails with file, value, json, no_template, usage.
+/// Fails with file, json, model_file, no_template, usage.
 Result<FoundTemplates> find_templates(const TemplateWish& wish);
 /// The template for a request with or without tools.
 Result<const NamedTemplate*> choose_template(const FoundTemplates& found, const TemplateWish& wish,

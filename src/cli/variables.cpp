@@ -75,7 +75,7 @@ Result<std::string> file_value(const Given& given) {
   const std::size_t packed = path.rfind('.');
   const std::string_view name = packing_of(path) == Packing::none ? std::string_view(path) : std::string_view(path).substr(0, packed);
   if (!name.ends_with(".json")) {
-    if (!utf8::is_valid(*text, false)) return Error(ErrorCode::value, path + ": not UTF-8");
+    if (!utf8::is_valid(*text, false)) return Error(ErrorCode::file, path + ": not UTF-8");
     std::string json;
     append_json_string(json, *text);
     return json;

@@ -24,7 +24,7 @@ struct VariableWish {
   bool any() const { return !guessed.empty() || !texts.empty() || !jsons.empty() || !files.empty(); }
 };
 void declare_variables(CLI::App& app, VariableWish& wish);
-/// Names and values as JSON; the last of a name counts. Fails with usage (place where JSON is broken), file, value.
+/// Names and values as JSON; the last of a name counts. Fails with usage (place where JSON is broken), file, json.
 Result<std::vector<std::pair<std::string, std::string>>> variables_of(const VariableWish& wish);
 
 }  // namespace parlance::cli

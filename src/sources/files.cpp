@@ -83,7 +83,7 @@ Result<std::string> read_file(const std::string& path) {
 Result<std::string> read_text_file(const std::string& path) {
   Result<std::string> text = read_file(path, kMaxConfiguration);
   if (!text || utf8::is_valid(*text, false)) return text;
-  return Error(ErrorCode::value, path + ": not UTF-8");
+  return Error(ErrorCode::file, path + ": not UTF-8");
 }
 
 bool is_file(const std::string& path) {

@@ -13,7 +13,7 @@ inline constexpr std::size_t kMaxConfiguration = std::size_t{64} << 20;
 
 /// Reads a whole file (or pipe) of at most `limit` bytes.
 Result<std::string> read_file(const std::string& path, std::size_t limit);
-/// read_file() of text: fails with value when it is not UTF-8.
+/// read_file() of text: fails with file when it is not UTF-8, too.
 Result<std::string> read_text_file(const std::string& path);
 bool is_file(const std::string& path);
 bool is_folder(const std::string& path);

@@ -48,7 +48,7 @@ Result<void> add_template_files(ModelSource& source) {
 }
 
 Error bad_template(const std::string& path, std::string_view what) {
-  return Error(ErrorCode::value, path + ": " + std::string(what));
+  return Error(ErrorCode::model_file, path + ": " + std::string(what));
 }
 
 Result<void> add_named(ModelSource& source, const Value* name, const Value* text,

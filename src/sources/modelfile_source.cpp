@@ -23,7 +23,7 @@ Result<std::string> to_utf8(std::string text, const std::string& path) {
   const bool little = has_prefix(text, "\xFF\xFE");
   if (!little && !has_prefix(text, "\xFE\xFF")) {
     if (utf8::is_valid(text, false)) return text;
-    return Error(ErrorCode::value, path + ": not UTF-8");
+    return Error(ErrorCode::file, path + ": not UTF-8");
   }
   std::string made;
   char32_t high = 0;

@@ -178,19 +178,20 @@ def test_damaged_archives(folder):
 
 
 def test_archives_are_unpacked_in_bounded_memory(folder):
-    """A file of 40 KB that unpacks to 400 MB of blank lines, and one line, in 100 MB of memory; a single request of that size is refused."""
+    """A file of 400 KB that unpacks to 400 MB of blank lines, and one line, in 400 MB of addresses; as a single request it is refused."""
     pack = zlib.compressobj(9, zlib.DEFLATED, 31)
     blank = b"\n" * (1 << 20)
     data = b"".join(pack.compress(blank) for _ in range(400)) + pack.compress(lines_of(1).encode()) + pack.flush()
     (folder / "bomb.jsonl.gz").write_bytes(data)
-    limited = f"ulimit -v 400000; exec {BINARY} render -t t.jinja --threads 1 --jsonl bomb.jsonl.gz"
-    done = subprocess.run(["sh", "-c", limited], capture_output=True, cwd=folder, timeout=120)
+    limit = "ulimit -v 400000; exec"
+    if subprocess.run(["sh", "-c", f"{limit} {BINARY} -V"], capture_output=True).returncode != 0:
+        limit = "exec"  # a build with a sanitizer, which needs terabytes of addresses
+    done = subprocess.run(["sh", "-c", f"{limit} {BINARY} render -t t.jinja --threads 1 --jsonl bomb.jsonl.gz"], capture_output=True, cwd=folder, timeout=120)
     assert done.returncode == 0 and read_answers(done.stdout) == answers(1), done.stderr[:500]
-    if shutil.which("zstd"):  # a window of 1 GB that a file asks for
-        (folder / "window.jsonl.zst").write_bytes(zstd("-c", "--ultra", "--long=30", "--no-check", input=lines_of(1).encode() * 2))
-        huge = bytes([0x28, 0xB5, 0x2F, 0xFD, 0x00, 0xA0]) + b"\x01\x00\x00"  # a frame of no known size, window 2^30, one empty block
-        (folder / "window.jsonl.zst").write_bytes(huge)
-        has(render(folder, "--jsonl", "window.jsonl.zst", code=3)[1], "at byte ", "memory")
+    has(render(folder, "bomb.jsonl.gz", code=3)[1], "bomb.jsonl.gz: larger than 256 MiB unpacked")
+    huge = bytes([0x28, 0xB5, 0x2F, 0xFD, 0x00, 0xA0]) + b"\x01\x00\x00"  # zstd: a frame of no known size, a window of 2^30, one empty block
+    (folder / "window.jsonl.zst").write_bytes(huge)
+    has(render(folder, "--jsonl", "window.jsonl.zst", code=3)[1], "at byte ", "memory")
 
 
 def test_template_from_standard_input(folder):
@@ -240,7 +241,7 @@ def test_var_text_json_and_file(folder):
     assert json.loads(render(folder, "chat.json", "--var-file", "x=v.json.gz")[0]) == [True]
     has(render(folder, "chat.json", "--var-file", "x=bad.json", code=3)[1], "bad.json:")
     has(render(folder, "chat.json", "--var-file", "x=none.txt", code=3)[1], "none.txt: No such file")
-    has(render(folder, "chat.json", "--var-file", "x=latin1.txt", code=1)[1], "latin1.txt: not UTF-8")
+    has(render(folder, "chat.json", "--var-file", "x=latin1.txt", code=3)[1], "latin1.txt: not UTF-8")
     has(render(folder, "chat.json", "--var-file", "x", code=2)[1], "KEY=FILE")
     assert json.loads(render(folder, "chat.json", "--var-file", "x=-", stdin="piped")[0]) == "piped"
 

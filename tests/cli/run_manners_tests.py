@@ -119,6 +119,7 @@ HELLO = {"messages": [{"role": "user", "content": "Hi"}]}
 def test_exit_codes():
     with folder_of(t_jinja="{{ messages[0].content }}", bad_jinja="{{ nope.x }}", broken_jinja="{% if %}", chat_json=HELLO, five_json=5, list_json="[1",
                    object_json={"tools": []}, none_json="false", text_txt="hello") as d:
+        (d / "latin1.jinja").write_bytes(b"\xdf")
         rows = [
             (0, ["render", "-t", "t.jinja", "chat.json"]),
             (1, ["render", "-t", "bad.jinja", "chat.json"]),
@@ -137,6 +138,8 @@ def test_exit_codes():
             (3, ["render", "-t", "t.jinja", "list.json"]),
             (3, ["render", "-t", "t.jinja", "nowhere.json"]),
             (3, ["render", "-t", "nowhere.jinja", "chat.json"]),
+            (3, ["render", "-t", "latin1.jinja", "chat.json"]),
+            (3, ["template", "-m", "latin1.jinja"]),
             (3, ["read", "-f", "chatml", "--tools", "five.json", "text.txt"]),
             (3, ["read", "-f", "chatml", "--tools", "object.json", "text.txt"]),
             (3, ["read", "-f", "chatml", "--request", "five.json", "text.txt"]),

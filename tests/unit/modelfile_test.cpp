@@ -184,7 +184,7 @@ TEST(Modelfile, FromThatLeadsNowhere) {
             std::string::npos);
   EXPECT_NE(failure(folder.open("Modelfile.0")).find("more than 8 FROMs"), std::string::npos);
   EXPECT_TRUE(failure(folder.open("Modelfile.broken")).starts_with("model_file "));
-  EXPECT_TRUE(failure(folder.open("Modelfile.utf8")).starts_with("value "));
+  EXPECT_TRUE(failure(folder.open("Modelfile.utf8")).starts_with("file "));
   EXPECT_TRUE(failure(folder.open("Modelfile.none")).starts_with("no_template "));
   EXPECT_EQ(texts(*folder.open("Modelfile.none2")), (Texts{{"default", "t"}}));
 }

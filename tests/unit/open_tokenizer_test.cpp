@@ -166,7 +166,7 @@ TEST(OpenTokenizerErrors, broken_files_beside_it_have_a_place) {
     EXPECT_EQ(opened.error().where().line, 2u);
     EXPECT_TRUE(opened.error().where().name.ends_with(name));
     EXPECT_TRUE(failure(with_model({{name, "[]"}}))
-                    .starts_with("value F/" + std::string(name) + ": not a JSON object"));
+                    .starts_with("model_file F/" + std::string(name) + ": not a JSON object"));
   }
 }
 

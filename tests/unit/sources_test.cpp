@@ -85,10 +85,10 @@ TEST(Sources, BrokenFolders) {
   } rows[] = {
       {{{"config.json", "{}"}}, ErrorCode::no_template},
       {{{"tokenizer_config.json", "{\"chat_template\": }"}}, ErrorCode::json},
-      {{{"tokenizer_config.json", "[]"}}, ErrorCode::value},
-      {{{"tokenizer_config.json", R"({"chat_template": 5})"}}, ErrorCode::value},
-      {{{"tokenizer_config.json", R"({"chat_template": [{"name": "x"}]})"}}, ErrorCode::value},
-      {{{"chat_template.jinja", "\xff"}}, ErrorCode::value},
+      {{{"tokenizer_config.json", "[]"}}, ErrorCode::model_file},
+      {{{"tokenizer_config.json", R"({"chat_template": 5})"}}, ErrorCode::model_file},
+      {{{"tokenizer_config.json", R"({"chat_template": [{"name": "x"}]})"}}, ErrorCode::model_file},
+      {{{"chat_template.jinja", "\xff"}}, ErrorCode::file},
   };
   for (const auto& row : rows) {
     const Result<ModelSource> source = ModelFolder(row.files).open();
