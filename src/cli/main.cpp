@@ -101,10 +101,12 @@ int run(CLI::App& app, int argc, char** argv) {
   if (this_program() == Program::main && argc > 1 && names_archive(argc, argv)) return become(Program::tokens, argv);
   Run chosen;
   const CLI::App* used = &app;
+  const bool is_one = argc > 1 && is_command(argv[1]);
   for (const Command& command : commands()) {
-    // Only the command that is used declares its options: that is most of what starting costs.
+    // Only the command that is used is added, and declares its options: that is most of what starting costs.
+    if (is_one && argv[1] != command.name) continue;
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.sentence));
-    if (argc < 2 || argv[1] != command.name) continue;
+    if (!is_one) continue;
     if (command.program > this_program()) return become(command.program, argv);
     chosen = declare_all(command, *sub);
     add_exit_codes(command, *sub);

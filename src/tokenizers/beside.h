@@ -22,7 +22,7 @@ struct Beside {
   std::vector<std::string> notes;
 };
 
-/// Fails with file; json (place); value (a file that is no JSON object).
+/// Fails with file; json (place); model_file (a file that is no JSON object).
 Result<Beside> read_beside(const std::string& folder);
 
 }  // namespace parlance
