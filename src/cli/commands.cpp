@@ -22,13 +22,14 @@ constexpr Program kThis = Program::main;
 #endif
 
 constexpr std::string_view kAnswered = "rendered; with --jsonl: every line was answered, be it by an error";
-constexpr std::string_view kFailed = "the template, or the data it met, failed; with --jsonl: the template does not compile";
+constexpr std::string_view kFailed = "the template, or the data it met, failed; with --jsonl: the template does not compile, or with --fail-on-error a line was "
+                                      "answered by an error; with --strict: something of the request is not in the prompt";
 
 constexpr Command kCommands[] = {
     {"render", "Render a conversation with a chat template", Program::main, declare_render, kAnswered, kFailed},
     {"tokens", "The same as token ids that no content can forge, with masks", Program::tokens, PARLANCE_TOKENS(declare_tokens),
      "done; with --jsonl: every line was answered, be it by an error",
-     "the template, or the data it met, failed; the prompt does not go on from the ids of --extend"},
+     "the template, or the data it met, failed; the prompt does not go on from the ids of --extend; with --jsonl and --strict as render"},
     {"prefix", "Say where two requests stop sharing a prefix, why, and what it costs", Program::tokens,
      PARLANCE_TOKENS(declare_prefix), "done", "the template, or the data it met, failed; with --check: B does not begin with A"},
     {"template", "Show a model's template and what comes along with it", Program::main, declare_template, "done"},
