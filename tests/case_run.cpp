@@ -42,6 +42,12 @@ bool set_format(Settings& s, Value v) {
   return format != nullptr;
 }
 
+bool set_transformers(Settings& s, Value v) {
+  const TransformersRelease* release = v.is_leaf() ? find_transformers(leaf_text(v)) : nullptr;
+  if (release != nullptr) s.compile.transformers = s.transformers = release->version;
+  return release != nullptr;
+}
+
 /// Limits hold for compiling and rendering.
 template <typename Number>
 bool set_limit(Settings& s, Number Limits::*limit, Value v) {
@@ -64,12 +70,14 @@ constexpr SettingRow kSettings[] = {
     {"memory_bytes", [](Settings& s, Value v) { return set_limit(s, &Limits::memory_bytes, v); }},
     {"depth", [](Settings& s, Value v) { return set_limit(s, &Limits::depth, v); }},
     {"normalise", [](Settings& s, Value v) { return set_flag(s.normalise, v); }},
+    {"as_transformers", [](Settings& s, Value v) { return set_flag(s.normalise, v) && set_flag(s.as_transformers, v); }},
     {"add_generation_prompt",
      [](Settings& s, Value v) { return set_flag(s.render.add_generation_prompt.emplace(), v); }},
     {"continue_final", [](Settings& s, Value v) { return set_flag(s.render.continue_final.emplace(), v); }},
     {"model", [](Settings& s, Value v) { return set_text(s.model, v); }},
     {"name", [](Settings& s, Value v) { return set_text(s.name.emplace(), v); }},
     {"format", [](Settings& s, Value v) { return set_format(s, v); }},
+    {"transformers", [](Settings& s, Value v) { return set_transformers(s, v); }},
 };
 
 /// The template under autoescape: the library has no such option, only the tag.
@@ -192,6 +200,8 @@ Outcome run_template(std::string_view source, std::string_view context, const Se
                      const std::filesystem::path& file) {
   ReadOptions reading;
   reading.normalise = settings.normalise;
+  reading.as_transformers = settings.as_transformers;
+  reading.transformers = settings.transformers;
   Result<Conversation> conversation = Conversation::from_json(context.empty() ? "{}" : context, reading, "context");
   if (!conversation) return failed(conversation.error());
   std::string of_model;

@@ -23,6 +23,8 @@ struct Settings {
   RenderOptions render;
   bool autoescape = false;
   bool normalise = false;
+  bool as_transformers = false;
+  TransformersVersion transformers = kNewestTransformers;
   std::string model;  ///< a model folder, relative to the case's file, whose template is rendered
   std::optional<std::string> name;
   std::string format;  ///< a built-in format whose text is the template; its tokens are not set

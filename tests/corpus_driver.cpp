@@ -54,6 +54,7 @@ class Corpus {
     const DictObject& entry = *document_.root().dict;
     if (member(entry, "source") != nullptr) source_ = text_member(entry, "source");
     Settings settings;
+    settings.compile.transformers = kPlainTransformers;  // what was recorded is Jinja2's own
     if (!read_settings(text_member(entry, "settings"), settings).empty()) return false;
     const Outcome outcome = run_template(source_, text_member(entry, "context"), settings);
     const Value* newer = member(entry, "newer");

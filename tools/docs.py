@@ -84,6 +84,21 @@ def go_functions(binary):
     return table(["function", "what it gives", "example"], rows)
 
 
+RELEASES_TESTED = ("5.21.0", "5.22.0", "5.22.2", "5.23.0")  # by tests/oracle/apply_oracle.py
+OTHER_ANSWERS = {"5.22.0": 0, "5.22.2": 0, "5.23.0": 160}  # than the tested release before; it counts them
+
+
+def releases(binary):
+    """What a template sees of each release, and what comparing with the real method gave."""
+    rows = []
+    for row in listed(binary, "releases"):
+        tested = row["name"] in RELEASES_TESTED
+        rows.append([row["name"], row["sentence"], "9,546 of 9,546" if tested else "as the one before: its two files are the same",
+                     OTHER_ANSWERS.get(row["name"], "")])
+    return table(["release", "what a template sees", "equal on the corpus", "answers that are not those of the release before"],
+                 [[str(cell) for cell in row] for row in rows])
+
+
 def errors(binary):
     return table(["code", "Python class, or step", "title", "HTTP", "exit", "meaning"],
                  [[code(row["name"]), code(row["class"]), row["title"], row["http"], row["exit"], row["sentence"]]
@@ -134,14 +149,19 @@ def fidelity(_):
     language = [name for name in known if "/" not in name]
     cases = [case for case in case_file.find_cases(ROOT / "tests/cases", ROOT / "tests/cases/jinja") if "oracle" in case.headers]
     differ = sum("differs" in case.headers for case in cases)
+    older = sum("transformers" in case.json("settings", {}) for case in cases)
     listed = "; the others are in [COMPATIBILITY.md](COMPATIBILITY.md) by id"
     rows = [
         ["recorded answers of transformers", "9,546 renders of real models' templates: text, error class, generation spans",
          f"{9546 - len(known) + len(language):,} equal"],
         ["recorded answers of Jinja2", "3,494 cases of the language", f"{3494 - len(language):,} equal{listed if language else ''}"],
-        ["Jinja2 3.1.6 in transformers 5.22.0", f"{len(cases):,} cases of the project's own",
+        ["Jinja2 3.1.6 in transformers 5.23.0", f"{len(cases):,} cases of the project's own, {older} of them in 5.22.0",
          f"all as stated, {differ} of them knowingly different"],
-        ["the same", "random templates, 3,000 a run from a fixed seed, or for as long as you like", "no difference"],
+        ["the same", "random templates, 3,000 a run from a fixed seed, or for as long as you like; 500 each in 5.22.0 and 5.22.2",
+         "no difference"],
+        ["transformers' `apply_chat_template(tokenize=False)`, releases " + ", ".join(RELEASES_TESTED[:-1]) + " and " + RELEASES_TESTED[-1],
+         "the real method on the 9,546 requests of the corpus and on 3,500 made at random, with `--as-transformers --transformers VERSION`",
+         "no difference in any of them: " + ", ".join(f"9,546 equal in {name}" for name in RELEASES_TESTED)],
         ["recorded answers of Go 1.26 with Ollama's data", "4,077 renders and cases of the language", "4,077 equal"],
         ["Go's text/template", f"{sum('oracle' in c.headers for c in case_file.find_cases(ROOT / 'tests/cases', ROOT / 'tests/cases/go')):,} "
          "cases of the project's own, and random templates and requests, 3,000 a run: texts, failing steps, whole error messages",
@@ -210,7 +230,7 @@ def exit_codes(binary):
 
 
 PARTS = {"go_functions": go_functions, "filters": builtins("filters"), "tests": builtins("tests"), "globals": builtins("globals"), "methods": methods,
-         "errors": errors, "passes": passes, "options": options, "exit_codes": exit_codes, "limits": limits, "differences": differences,
+         "errors": errors, "releases": releases, "passes": passes, "options": options, "exit_codes": exit_codes, "limits": limits, "differences": differences,
          "speed": speed, "example": example, "fidelity": fidelity}
 
 

@@ -11,6 +11,7 @@
 
 #include "parlance/json.h"
 #include "parlance/result.h"
+#include "parlance/transformers.h"
 #include "parlance/value.h"
 
 namespace parlance {
@@ -22,12 +23,15 @@ struct NormalisePass {
   bool by_default = true;     ///< false: run only when asked for, or where adapt() finds it needed
   std::string_view takes{};   ///< what may follow the name and a colon: "ROLES" (one or more: content-parts:user,tool), or
                               ///< what must: "NAME", "TYPE", "SETTINGS"; "": nothing
+  bool of_transformers = false;  ///< apply_chat_template does it too: ReadOptions::as_transformers runs these alone
 };
 /// All passes, in the order they run.
 std::span<const NormalisePass> normalise_passes();
 
 struct ReadOptions {
   bool normalise = true;                  ///< false: as is, every member a variable, as transformers does with its keyword arguments
+  bool as_transformers = false;           ///< the passes alone that are apply_chat_template's own work, and its checks: what it renders
+  TransformersVersion transformers = kNewestTransformers;  ///< the release whose work that is
   std::vector<std::string> skip_passes{};   ///< names of passes that are not run
   std::vector<std::string> extra_passes{};  ///< passes to run that are off by default: "one-part", "content-parts:user,tool"
   std::string reasoning_effort{};           ///< none, minimal, low, medium, high, xhigh or max: instead of the request's; "": that

@@ -40,5 +40,6 @@
 #include "parlance/source.h"
 #include "parlance/syntax.h"
 #include "parlance/template.h"
+#include "parlance/transformers.h"
 #include "parlance/value.h"
 #include "parlance/version.h"

@@ -26,7 +26,7 @@ struct ResponseTemplateOptions {
 
 /// A response_template, and what replies may hold that it does not read as a ReplyParser would.
 struct WrittenResponseTemplate {
-  std::string json;                 ///< an object; load_response_template of transformers 5.22 takes it
+  std::string json;                 ///< an object; load_response_template of transformers 5.23 takes it
   std::vector<std::string> losses;  ///< as sentences; outer white space of texts is always dropped and not listed
 };
 

@@ -9,6 +9,7 @@
 #include "parlance/render.h"
 #include "parlance/result.h"
 #include "parlance/syntax.h"
+#include "parlance/transformers.h"
 
 namespace parlance {
 
@@ -22,6 +23,7 @@ namespace parlance {
 ///     keep_trailing_newline false  a newline at the very end of the template stays
 ///     allow_changes  false         lists and dicts that the template makes have append, pop, update and the like, which the
 ///                                  sandbox refuses; the conversation's are refused still
+///     transformers   the newest    the release whose `dict` and namespace() the template has
 struct CompileOptions {
   std::string name = "<template>";
   Syntax syntax = Syntax::jinja;
@@ -29,6 +31,7 @@ struct CompileOptions {
   bool lstrip_blocks = true;
   bool keep_trailing_newline = false;
   bool allow_changes = false;
+  TransformersVersion transformers = kNewestTransformers;
   Limits limits;
 };
 

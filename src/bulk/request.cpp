@@ -32,7 +32,7 @@ Result<void> complete(Conversation& conversation, const Result<void>& read,
     if (Result<void> set = conversation.set_json(variable, json); !set) return set;
   }
   if (options.model == nullptr) return {};
-  return add_model(conversation, *options.model, !options.read.normalise);
+  return add_model(conversation, *options.model, !options.read.normalise || options.read.as_transformers);
 }
 
 }  // namespace

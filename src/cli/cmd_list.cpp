@@ -20,6 +20,7 @@
 #include "parlance/error.h"
 #include "parlance/source.h"
 #include "sources/openers.h"
+#include "parlance/transformers.h"
 #include "value/json.h"
 
 namespace parlance::cli {
@@ -108,6 +109,17 @@ Entries errors() {
   return entries;
 }
 
+Entries releases() {
+  Entries entries;
+  for (const TransformersRelease& row : transformers_releases()) {
+    std::string seen(row.limits_globals ? "`dict` can only be called, and namespace() refuses names that begin with `_`"
+                                        : "`dict` and namespace() are Jinja2's own");
+    seen += row.drops_null_members ? "; members of messages that are null are left out" : "; members of messages that are null are None";
+    entries.push_back({row.name, {{"name", std::string(row.name)}, {"sentence", std::move(seen)}}});
+  }
+  return entries;
+}
+
 Entries formats() {
   Entries entries;
   for (const BuiltinFormat& format : builtin_formats()) {
@@ -152,6 +164,7 @@ constexpr List kLists[] = {
     {"filters", filters}, {"tests", tests},   {"globals", globals},
     {"methods", methods}, {"go-functions", go_functions}, {"errors", errors},
     {"formats", formats}, {"passes", passes}, {"models", models},
+    {"releases", releases},
 };
 
 // ---- showing them
@@ -249,6 +262,7 @@ constexpr const char* kFooter = R"(Examples:
   parlance list filters           every filter
   parlance list filters tojson    one of them
   parlance list methods str.split
+  parlance list releases          of transformers, for render --transformers
   parlance list errors --json     for machines
   parlance list models            what -m finds by name: in Hugging Face's cache, in Ollama's store)";
 

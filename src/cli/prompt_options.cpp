@@ -73,7 +73,11 @@ Result<RequestOptions> request_of(const PromptOptions& command) {
   request.read.skip_passes = command.skip_passes;
   request.read.extra_passes = command.extra_passes;
   request.read.reasoning_effort = command.effort;
-  if (command.as_is && !command.effort.empty()) return usage("--reasoning-effort changes the request, which --as-is forbids", "--var sets the template's own variable");
+  request.read.as_transformers = command.as_transformers;
+  if ((command.as_is || command.as_transformers) && !command.effort.empty()) {
+    return usage(std::string("--reasoning-effort changes the request, which ") + (command.as_is ? "--as-is" : "--as-transformers") + " forbids",
+                 "--var sets the template's own variable");
+  }
   for (const auto* names : {&command.skip_passes, &command.extra_passes}) {
     for (const std::string& given : *names) {
       const std::string name = given.substr(0, given.find(':'));
@@ -127,10 +131,19 @@ Result<void> check(const PromptOptions& command, bool needs_template) {
   if (!command.syntax.empty() && !syntax_named(command.syntax)) {
     return usage("--syntax takes jinja or go, not '" + command.syntax + "'");
   }
+  if (command.as_is && command.as_transformers) return usage("--as-is and --as-transformers exclude each other");
   if (command.generation_prompt && command.no_generation_prompt) {
     return usage("--generation-prompt and --no-generation-prompt exclude each other");
   }
   return {};
+}
+
+/// The release to follow. What is read as it is, is rendered by Jinja2 as it is too, unless a release is named.
+Result<TransformersVersion> release_of(const PromptOptions& command) {
+  if (command.transformers.empty()) return command.as_is ? kPlainTransformers : kNewestTransformers;
+  const TransformersRelease* found = find_transformers(command.transformers);
+  if (found != nullptr) return found->version;
+  return usage("--transformers takes a release that is known here, not '" + command.transformers + "'", "parlance list releases shows them");
 }
 
 }  // namespace
@@ -141,7 +154,10 @@ Result<void> prepare(PromptOptions& options, bool needs_template, PromptSetup& s
   if (!request) return request.error();
   Result<RenderOptions> render = render_options_of(options);
   if (!render) return render.error();
+  const Result<TransformersVersion> release = release_of(options);
+  if (!release) return release.error();
   setup.request = std::move(*request);
+  setup.request.read.transformers = options.wish.compile.transformers = *release;
   setup.render = *render;
   options.wish.compile.limits = setup.render.limits;
   options.wish.syntax = syntax_named(options.syntax);
@@ -152,7 +168,7 @@ Result<void> prepare(PromptOptions& options, bool needs_template, PromptSetup& s
   setup.found = std::move(*found);
   setup.request.model = &setup.found.source;
   setup.chosen = std::make_unique<ChosenTemplates>(setup.found, options.wish, setup.render.limits, setup.request.read, setup.request.variables);
-  if (options.no_adapt || options.as_is) return {};
+  if (options.no_adapt || options.as_is || options.as_transformers) return {};
   setup.request.adapt = [chosen = setup.chosen.get()](const Conversation& untouched) -> const ReadOptions& {
     return chosen->options_for(untouched);
   };
@@ -253,6 +269,10 @@ void declare_request_options(CLI::App& app, PromptOptions& c) {
   app.add_flag("--example", c.example, "With -f: render the format's example in place of CHAT");
   app.add_flag("--as-is", c.as_is,
                "The request's members are the template's variables, untouched (all but id)");
+  app.add_flag("--as-transformers", c.as_transformers,
+               "Treat the request exactly as transformers' apply_chat_template does:\nno passes but its own");
+  app.add_option("--transformers", c.transformers, "The release of transformers to follow, e.g. 5.22 (the newest known)")
+      ->type_name("VERSION");
   declare_variables(app, c.variables);
   declare_effort(app, c);
   app.add_option("--skip-pass", c.skip_passes, "Switch a normalisation pass off; may be repeated")

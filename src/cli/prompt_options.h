@@ -21,6 +21,8 @@ struct PromptOptions {
   std::string syntax;
   bool example = false;
   bool as_is = false;
+  bool as_transformers = false;
+  std::string transformers;
   bool no_adapt = false;
   VariableWish variables;
   std::vector<std::string> skip_passes;

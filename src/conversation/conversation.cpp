@@ -134,6 +134,7 @@ void Conversation::State::clear() {
   document.storage().set_message_numbers({});
   regions.clear();
   by_address.clear();
+  as_transformers = continue_final = false;
   changes.clear();
   kept_for_effort.clear();
   notes.clear();

@@ -51,6 +51,8 @@ struct Conversation::State {
   std::int32_t put_before = 0;            ///< how many of `messages` are a model's own, before the request's
   std::vector<TextRegion> regions;        ///< as they were made, so by origin
   std::vector<std::uint32_t> by_address;  ///< numbers of regions outside the document, by address
+  bool as_transformers = false;           ///< it was read by ReadOptions::as_transformers,
+  bool continue_final = false;            ///< which takes this wish of the request away from the variables
   std::vector<Change> changes;
   std::vector<Change> kept_for_effort;  ///< variables that already were as the effort of reasoning wants them: not noted
   mutable std::mutex notes_mutex;

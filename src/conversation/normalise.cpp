@@ -10,6 +10,7 @@
 #include "conversation/custom_tool.h"
 #include "conversation/pass.h"
 #include "conversation/passes_for_templates.h"
+#include "conversation/transformers.h"
 #include "value/json.h"
 #include "value/json_read.h"
 
@@ -186,6 +187,12 @@ void defaults(Normaliser& n) {
     n.variable = name;
     n.note();
   }
+  constexpr std::string_view kPrompt = "add_generation_prompt";
+  if (!n.state.as_transformers || member(n.state.variables, kPrompt) != nullptr) return;
+  n.state.set_variable(Value::view(kPrompt), Value::boolean(false));
+  n.variable = kPrompt;
+  n.note();
+  n.state.changes.back().what = "false";
 }
 
 // ---- passes over each message
@@ -294,6 +301,8 @@ constexpr PassRow of_message(NormalisePass facts, std::string_view change, Value
 
 /// Passes that are off by default are for templates that need them: adapt() chooses.
 constexpr bool kIfAsked = false;
+/// Passes that are the method's own work: with ReadOptions::as_transformers they run, and no others.
+constexpr bool kOfTransformers = true;
 
 constexpr PassRow kPasses[] = {
     {{"generate-request",
@@ -319,6 +328,10 @@ constexpr PassRow kPasses[] = {
     of_message({"null-content",
                 "content that is null, or missing beside tool_calls, becomes empty text; templates would print None"},
                "empty text", null_content),
+    of_message({"null-members",
+                "other members of messages that are null are left out, as by transformers since 5.23.0; templates would print None", true,
+                "", kOfTransformers},
+               "null: left out", passes::null_members),
     of_message({"developer-role", "messages of the role developer get the role system", kIfAsked}, "was developer",
                passes::developer_role),
     of_request({"first-system", "the system's messages at the beginning get the role user", kIfAsked}, "was the system's",
@@ -352,6 +365,10 @@ constexpr PassRow kPasses[] = {
                 "an assistant's `reasoning` (or Ollama's `thinking`) is also given as `reasoning_content`, the name templates "
                 "use"},
                "taken from reasoning", passes::reasoning_names),
+    of_message({"reasoning-aliases",
+                "reasoning is given as `reasoning_content` and `thinking`, whichever of its three names it has, as by transformers",
+                kIfAsked, "", kOfTransformers},
+               "the reasoning, under both names", passes::reasoning_aliases),
     of_message({"reasoning-key", "an assistant's reasoning is given under this name alone, whatever name the request has", kIfAsked,
                 "NAME"},
                "the reasoning, under the name that the template reads", passes::reasoning_key),
@@ -381,7 +398,13 @@ constexpr PassRow kPasses[] = {
     of_request({"named-ids", "ids of calls that do not hold the tool's name become functions.NAME:NUMBER, and those of their results",
                 kIfAsked},
                "functions.NAME:NUMBER in place of the id", passes::named_ids),
-    of_request({"defaults", "tools and documents are none where the request has none, as transformers passes them"}, "none", defaults),
+    of_request({"method-parameters",
+                "parameters of apply_chat_template that are no variables (tokenize, padding, continue_final_message, ...) are taken away",
+                kIfAsked, "", kOfTransformers},
+               "not a variable", passes::method_parameters),
+    of_request({"defaults", "tools and documents are none where the request has none, as transformers passes them", true, "",
+                kOfTransformers},
+               "none", defaults),
 };
 constexpr std::size_t kPassCount = std::size(kPasses);
 
@@ -390,15 +413,6 @@ constexpr auto kPassFacts = [] {
   for (std::size_t i = 0; i < kPassCount; ++i) facts[i] = kPasses[i].facts;
   return facts;
 }();
-
-Error not_a_conversation(std::string message, std::string path) {
-  Error::Parts parts;
-  parts.code = ErrorCode::conversation;
-  parts.message = std::move(message);
-  parts.input_path = std::move(path);
-  parts.hint = "with --as-is any JSON object is taken, its members as the template's variables";
-  return Error(std::move(parts));
-}
 
 /// What transformers goes through before the template sees it.
 Result<void> check_lists(const Value& variables) {
@@ -427,11 +441,17 @@ struct Choice {
   std::string_view argument;
 };
 using Choices = std::array<Choice, kPassCount>;
-constexpr Choices kDefaults = [] {
+/// What runs where nobody asks for a pass by its name.
+Choices unasked(const ReadOptions& options) {
+  const bool drops_null = transformers_release(options.transformers).drops_null_members;
   Choices choices{};
-  for (std::size_t i = 0; i < kPassCount; ++i) choices[i].run = kPasses[i].facts.by_default;
+  for (std::size_t i = 0; i < kPassCount; ++i) {
+    const PassRow& row = kPasses[i];
+    choices[i].run = options.as_transformers ? row.facts.of_transformers : row.facts.by_default;
+    if (row.on_message == passes::null_members) choices[i].run = drops_null;
+  }
   return choices;
-}();
+}
 
 /// Asked for twice, a pass is for the roles of both; without an argument it is for all.
 void ask(Arena& arena, Choice& choice, const NormalisePass& pass, std::string_view argument) {
@@ -466,7 +486,7 @@ Result<void> choose_one(Arena& arena, Choices& choices, std::string_view name, b
 
 /// Which passes run.
 Result<Choices> choose(Arena& arena, const ReadOptions& options) {
-  Choices choices = kDefaults;
+  Choices choices = unasked(options);
   for (const bool wanted : {true, false}) {
     for (const std::string& name : wanted ? options.extra_passes : options.skip_passes) {
       if (Result<void> one = choose_one(arena, choices, name, wanted); !one) return one.error();
@@ -491,6 +511,15 @@ void run_pass(Normaliser& n, const PassRow& pass) {
 }  // namespace
 
 std::span<const NormalisePass> normalise_passes() { return kPassFacts; }
+
+Error not_a_conversation(std::string message, std::string path) {
+  Error::Parts parts;
+  parts.code = ErrorCode::conversation;
+  parts.message = std::move(message);
+  parts.input_path = std::move(path);
+  parts.hint = "with --as-is any JSON object is taken, its members as the template's variables";
+  return Error(std::move(parts));
+}
 
 std::string note_of(const Change& change) {
   std::string note(change.variable);
@@ -517,6 +546,10 @@ Result<void> normalise(Conversation::State& state, const ReadOptions& options) {
   if (Result<void> checked = check(messages == nullptr ? Value{} : *messages); !checked)
     return checked.error();
   if (Result<void> checked = check_lists(state.variables); !checked) return checked.error();
+  state.as_transformers = options.as_transformers;
+  if (options.as_transformers) {
+    if (Result<void> checked = check_as_transformers(state.variables); !checked) return checked.error();
+  }
   const Value given = *messages;
   Normaliser n(state, rt, given);
   for (std::size_t i = 0; i < kPassCount; ++i) {

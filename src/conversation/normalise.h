@@ -14,6 +14,9 @@ namespace parlance {
 /// unknown pass.
 Result<void> normalise(Conversation::State& state, const ReadOptions& options);
 
+/// The error of a request that is no conversation.
+Error not_a_conversation(std::string message, std::string path);
+
 /// "messages[3].content: null is now empty text (null-content)".
 std::string note_of(const Change& change);
 

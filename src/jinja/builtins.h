@@ -19,6 +19,8 @@ std::span<const Builtin> test_table();
 const Builtin* find_test(std::string_view name);
 std::span<const Builtin> global_table();
 const Builtin* find_global(std::string_view name);
+/// The global `name` as templates meet it; left_out() if there is none.
+Value global_value(Runtime& rt, std::string_view name);
 
 /// The method `name` of `v`'s type, or null. Only what the immutable sandbox allows is in the tables.
 const Builtin* find_method(Value v, std::string_view name);

@@ -217,10 +217,7 @@ std::uint32_t Compiler::variable_name(NameId name) {
   VariableName entry;
   entry.name = names_.name(name);
   entry.missing = missing_name(rt_, entry.name);
-  entry.global = left_out();
-  if (const Builtin* row = find_global(entry.name)) {
-    entry.global = object_value(rt_.arena.make<FunctionObject>(FunctionObject{{&kFunctionType}, row}));
-  }
+  entry.global = global_value(rt_, entry.name);
   p_.names.push_back(entry);
   variable_names_[name] = static_cast<std::uint32_t>(p_.names.size());
   return variable_names_[name] - 1;
@@ -343,6 +340,7 @@ Result<std::unique_ptr<Program>> compile(std::string name, std::string_view text
   program->arena.set_limit(limits.memory_bytes);
   Runtime rt(program->arena, limits);
   rt.allow_changes = program->allow_changes = options.allow_changes;
+  rt.limits_globals = program->limits_globals = options.limits_globals;
   constexpr std::size_t kUsual = 64;  // what a usual template has no more of, so that its tables are made once
   program->code.reserve(text.size() / 16 + kUsual);
   program->extents.reserve(text.size() / 16 + kUsual);

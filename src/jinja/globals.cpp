@@ -10,6 +10,7 @@
 #include "base/unicode.h"
 #include "jinja/builtins.h"
 #include "jinja/filters/common.h"
+#include "jinja/limited_globals.h"
 #include "jinja/lorem.h"
 #include "jinja/objects.h"
 #include "jinja/strftime.h"
@@ -92,41 +93,42 @@ bool add_all(Runtime& rt, DictBuilder& dict, Value source) {
   return !rt.failed();
 }
 
-/// dict(*args, **kwargs).
-Value build_dict(Call& call) {
-  const PassedArguments& in = call.rest;
+}  // namespace
+
+Value build_dict(Runtime& rt, const PassedArguments& in) {
   if (in.positional_count > 1) {
-    return call.rt.fail(ErrorCode::type, "dict expected at most 1 argument, got " +
-                                             std::to_string(in.positional_count));
+    return rt.fail(ErrorCode::type, "dict expected at most 1 argument, got " + std::to_string(in.positional_count));
   }
-  DictBuilder dict(call.rt, in.keyword_count);
-  if (in.positional_count == 1 && !add_all(call.rt, dict, in.positional[0]))
-    return Value::invalid();
+  DictBuilder dict(rt, in.keyword_count);
+  if (in.positional_count == 1 && !add_all(rt, dict, in.positional[0])) return Value::invalid();
   for (std::uint32_t i = 0; i < in.keyword_count; ++i) {
     if (!dict.set(in.keywords[i].key, in.keywords[i].value)) return Value::invalid();
   }
   return dict.finish();
 }
 
-Value global_dict(Call& call) { return build_dict(call); }
+namespace {
+
+Value global_dict(Call& call) { return build_dict(call.rt, call.rest); }
 
 // ---- namespace
 
 NamespaceObject& as_namespace(Object* self) { return *static_cast<NamespaceObject*>(self); }
 
 Value global_namespace(Call& call) {
-  auto* ns = call.rt.arena.make<NamespaceObject>();
+  Runtime& rt = call.rt;
+  auto* ns = rt.arena.make<NamespaceObject>();
   ns->type = &kNamespaceType;
   if (call.rest.positional_count == 0) {  // the usual form needs no dict in between
     ns->size = ns->capacity = call.rest.keyword_count;
     ns->entries = const_cast<DictEntry*>(call.rest.keywords);  // gathered for this call: nobody else has seen them
-    return object_value(ns);
+  } else {
+    const Value dict = build_dict(rt, call.rest);
+    if (dict.is_invalid()) return dict;
+    ns->size = ns->capacity = dict.dict->size;
+    ns->entries = dict.dict->entries;  // nobody else has seen this dict
   }
-  Value dict = build_dict(call);
-  if (dict.is_invalid()) return dict;
-  ns->size = ns->capacity = dict.dict->size;
-  ns->entries = dict.dict->entries;  // nobody else has seen this dict
-  return object_value(ns);
+  return check_namespace_names(rt, {ns->entries, ns->size}) ? object_value(ns) : Value::invalid();
 }
 
 DictEntry* find_member(Runtime& rt, NamespaceObject& ns, std::string_view name) {
@@ -342,8 +344,12 @@ constexpr PythonName kPythonNames[] = {
     {"lipsum", "<function generate_lorem_ipsum at "},
 };
 
+constexpr std::string_view kLimitedNamespace =
+    "<class 'transformers.utils.chat_template_utils._cached_compile_jinja_template.<locals>.TemplateNamespace'>";
+
 Value function_text(Runtime& rt, Object* self, bool) {
   const Builtin* row = static_cast<FunctionObject*>(self)->row;
+  if (rt.limits_globals && row->run == global_namespace) return make_static(kLimitedNamespace);
   std::string shown = "<function " + std::string(row->name) + " at ";
   for (const PythonName& python : kPythonNames) {
     if (python.name == row->name) shown = python.shown;
@@ -366,6 +372,8 @@ bool is_dict_type(const Object* self) {
 }
 
 Value function_attribute(Runtime& rt, Object* self, std::string_view name) {
+  const bool of_limited = rt.limits_globals && name == "_check_name";
+  if (of_limited && is_namespace_function(object_value(self))) return refused_attribute(rt, object_value(self), name);
   return is_dict_type(self) ? dict_type_attribute(rt, object_value(self), name) : missing();
 }
 
@@ -447,6 +455,13 @@ void namespace_set(Runtime& rt, NamespaceObject& ns, std::string_view name, Valu
     ns.capacity = capacity;
   }
   ns.entries[ns.size++] = {Value::view(name), value};
+}
+
+Value global_value(Runtime& rt, std::string_view name) {
+  const Builtin* row = find_global(name);
+  if (row == nullptr) return left_out();
+  if (rt.limits_globals && row->run == global_dict) return make_limited_dict(rt);
+  return object_value(rt.arena.make<FunctionObject>(FunctionObject{{&kFunctionType}, row}));
 }
 
 std::span<const Builtin> global_table() { return kGlobals; }

@@ -123,6 +123,7 @@ struct Program : EngineProgram {
   std::vector<BoundCall> bound;
   std::vector<BlockInfo> blocks;
   bool allow_changes = false;  ///< CompileOptions::allow_changes
+  bool limits_globals = false;  ///< TransformersRelease::limits_globals
 };
 
 /// Compiles template text. Fails with syntax, unknown_builtin, python_syntax, limit_depth.

@@ -11,6 +11,7 @@
 
 #include "engine/call.h"
 #include "jinja/builtins.h"
+#include "jinja/limited_globals.h"
 #include "jinja/methods.h"
 #include "value/operators.h"
 
@@ -178,15 +179,10 @@ const ObjectType kDictAliasType{
 }  // namespace
 
 Value dict_type_attribute(Runtime& rt, Value dict_type, std::string_view name) {
-  Value absent = left_out();
   const Value dict = DictBuilder(rt).finish();
-  if (is_refused(dict, name)) {
-    absent.undefined = rt.arena.make<UndefinedInfo>(
-        UndefinedInfo{UndefinedInfo::Form::unsafe, make_computed(rt, name), dict_type});
-    return absent;
-  }
+  if (is_refused(dict, name)) return refused_attribute(rt, dict_type, name);
   const Builtin* row = find_method(dict, name);
-  if (row == nullptr) return absent;
+  if (row == nullptr) return left_out();
   if (name == "fromkeys") {
     return object_value(rt.arena.make<BoundMethod>(BoundMethod{{&kBoundMethodType}, dict, row}));
   }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "jinja/builtins.h"
+#include "jinja/limited_globals.h"
 #include "value/markup.h"
 #include "value/operators.h"
 #include "value/text_of.h"
@@ -341,6 +342,7 @@ bool Machine::set_namespace(const Instruction& i) {
     there->value = in(i.c);
     return true;
   }
+  if (!check_namespace_name(rt_, in(i.b))) return false;
   namespace_set(rt_, ns, leaf_text(in(i.b)), in(i.c));
   return !rt_.failed();
 }
@@ -350,7 +352,7 @@ Value Machine::namespace_of(const CallShape& shape) {
   NamespaceObject* ns = make_namespace(rt_, count);
   const std::uint32_t* values = operands_ + shape.first;
   for (std::uint32_t k = 0; k < count; ++k) ns->entries[k] = {shape.keywords[k], in(values[k])};
-  return object_value(ns);
+  return check_namespace_names(rt_, {ns->entries, count}) ? object_value(ns) : Value::invalid();
 }
 
 Value Machine::undefined_hint(Value why) {

@@ -79,7 +79,8 @@ Result<Template> Template::compile(std::string_view text, const CompileOptions& 
     if (!program) return program.error();
     return Template(std::make_shared<const Impl>(nullptr, std::move(*program), options));
   }
-  jinja::SyntaxOptions syntax{options.trim_blocks, options.lstrip_blocks, options.keep_trailing_newline, options.allow_changes};
+  jinja::SyntaxOptions syntax{options.trim_blocks, options.lstrip_blocks, options.keep_trailing_newline, options.allow_changes,
+                              transformers_release(options.transformers).limits_globals};
   auto program = jinja::compile(options.name, text, syntax, options.limits);
   if (!program) return program.error();
   return Template(std::make_shared<const Impl>(std::move(*program), nullptr, options));
@@ -176,7 +177,7 @@ struct Wishes {
 Result<void> read_wishes(const Conversation& conversation, const DictObject* variables, const RenderOptions& options,
                          Wishes& wishes) {
   wishes.continue_final = options.continue_final.value_or(!options.as_is &&
-                                                          is_true(member(variables, "continue_final_message")));
+                                                          (conversation.state().continue_final || is_true(member(variables, "continue_final_message"))));
   const Value* given = member(variables, "add_generation_prompt");
   bool said = given != nullptr && !given->is_none();
   std::optional<bool> prompt = options.add_generation_prompt;
@@ -186,7 +187,7 @@ Result<void> read_wishes(const Conversation& conversation, const DictObject* var
       return Error(ErrorCode::usage, "continuing the last message and adding a generation prompt exclude each other");
     }
     prompt = false;
-  } else if (!prompt && !said && !options.as_is) {
+  } else if (!prompt && !said && !options.as_is && !conversation.state().as_transformers) {
     prompt = !last_is_assistant(conversation);
   }
   if (prompt) wishes.overrides.set("add_generation_prompt", Value::boolean(*prompt));
@@ -250,6 +251,7 @@ void list_undefined(std::span<const UndefinedInfo* const> printed, const jinja::
 Result<void> run_jinja(const jinja::Program& program, const Conversation& conversation, const RenderOptions& options,
                        Runtime& rt, const jinja::Variables& variables, Workspace::State& memory, Rendering* into) {
   rt.allow_changes = program.allow_changes;
+  rt.limits_globals = program.limits_globals;
   std::vector<const UndefinedInfo*> printed;
   if (options.want_undefined && into != nullptr) rt.printed_undefined = &printed;
   jinja::Machine machine(program, rt, memory.output, memory.frames, variables);

@@ -33,6 +33,7 @@ struct Runtime {
   std::int64_t steps_left;
   std::uint32_t depth = 0;  ///< nesting of native walks (repr, tojson, compare, sort keys)
   bool autoescape = false;
+  bool limits_globals = false;  ///< `dict` and namespace() are those of newer releases of transformers
   bool allow_changes = false;  ///< lists and dicts that the template made have the methods that change them
   CivilTime now;
   std::vector<const UndefinedInfo*>* printed_undefined = nullptr;  ///< takes what printed as nothing, if somebody asks for it

@@ -15,7 +15,7 @@ struct ModuleRow {
 };
 
 /// The types that are not Python builtins: there a message names the module too.
-constexpr std::array<ModuleRow, 8> kModules = {{
+constexpr std::array<ModuleRow, 9> kModules = {{
     {"Markup", "markupsafe"},
     {"Undefined", "jinja2.runtime"},
     {"Macro", "jinja2.runtime"},
@@ -24,6 +24,7 @@ constexpr std::array<ModuleRow, 8> kModules = {{
     {"Namespace", "jinja2.utils"},
     {"Cycler", "jinja2.utils"},
     {"Joiner", "jinja2.utils"},
+    {"TemplateDict", "transformers.utils.chat_template_utils"},
 }};
 
 std::string describe(Value object) {

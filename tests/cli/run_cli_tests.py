@@ -189,6 +189,41 @@ def test_as_is_passes_members_untouched():
         same(render("-t", d / "t.jinja", stdin=request), "    True")
 
 
+def test_releases_of_transformers():
+    request = {"messages": [{"role": "user", "name": None, "content": None, "thinking": "t"}], "max_length": 3, "model": "m"}
+    old = "[{'thinking': 't', 'role': 'user', 'name': None, 'content': None, 'reasoning_content': 't'}]mFalseFalse"
+    new = "[{'thinking': 't', 'role': 'user', 'reasoning_content': 't'}]mFalseFalse"
+    with template("{{ messages }}{{ model }}{{ max_length is defined }}{{ add_generation_prompt }}") as d:
+        for release, want in (("5.21", old), ("5.22", old), ("5.22.2", old), ("5.23", new), ("5.23.0", new), (None, new)):
+            options = ["--transformers", release] if release else []
+            same(render("-t", d / "t.jinja", "--as-transformers", *options, stdin=request), want)
+            lines = render("-t", d / "t.jinja", "--as-transformers", *options, "--jsonl", stdin=json.dumps(request))
+            same(json.loads(lines)["text"], want)
+        contains(failure("-t", d / "t.jinja", "--as-transformers", stdin={"messages": []}, code=3), "empty conversation")
+        contains(failure("-t", d / "t.jinja", "--as-transformers", stdin={"messages": [{}], "tools": ["x"]}, code=3), "tools[0]")
+        contains(failure("-t", d / "t.jinja", "--as-transformers", "--as-is", stdin=request, code=2), "exclude")
+        contains(failure("-t", d / "t.jinja", "--as-transformers", "--reasoning-effort", "low", stdin=request, code=2), "--as-transformers")
+        contains(failure("-t", d / "t.jinja", "--transformers", "5.24", stdin=request, code=2), "5.24", "parlance list releases")
+    with template("{{ messages }}") as d:
+        same(render("-t", d / "t.jinja", stdin=request), "[{'role': 'user', 'content': '', 'thinking': 't', 'reasoning_content': 't'}]")
+        same(render("-t", d / "t.jinja", "--transformers", "5.22.2", stdin=request),
+             "[{'role': 'user', 'name': None, 'content': '', 'thinking': 't', 'reasoning_content': 't'}]")
+        same(render("-t", d / "t.jinja", "--skip-pass", "null-content", "--skip-pass", "reasoning-names", stdin=request),
+             "[{'role': 'user', 'thinking': 't'}]")
+        given = render("-t", d / "t.jinja", "--as-is", stdin=request)
+        same(render("-t", d / "t.jinja", "--skip-pass", "null-content", "--skip-pass", "null-members", "--skip-pass", "reasoning-names",
+                    stdin=request), given)
+        same(render("-t", d / "t.jinja", "--as-is", "--transformers", "5.23", stdin=request), given)
+
+
+def test_as_is_the_language_is_jinjas_own():
+    with template("{% set ns = namespace(_a=1) %}{{ dict.items is defined }}") as d:
+        same(render("-t", d / "t.jinja", "--as-is", stdin={}), "True")
+        same(render("-t", d / "t.jinja", "--transformers", "5.22.1", stdin=HELLO), "True")
+        contains(failure("-t", d / "t.jinja", stdin=HELLO), "SecurityError", "'_a'")
+        contains(failure("-t", d / "t.jinja", "--as-is", "--transformers", "5.22.2", stdin={}), "SecurityError")
+
+
 def test_passes():
     call = {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": '{"a": "b"}'}}]}
     with template("{{ messages[0].tool_calls[0].function.arguments is mapping }}") as d:

@@ -26,7 +26,7 @@ def names(*arguments):
     return [row["name"] for row in json.loads(run(*arguments, "--json")[1])]
 
 
-for kind, name in (("filters", "tojson"), ("tests", "defined"), ("globals", "range"), ("methods", "split"), ("go-functions", "printf"), ("errors", "type")):
+for kind, name in (("filters", "tojson"), ("tests", "defined"), ("globals", "range"), ("methods", "split"), ("go-functions", "printf"), ("errors", "type"), ("releases", "5.22.2")):
     code, text, _ = run(kind)
     expect(f"{kind} has {name}", code == 0 and f"{name}" in text, (code, text[:200]))
     expect(f"{kind} {name} alone", set(names(kind, name)) == {name}, names(kind, name))

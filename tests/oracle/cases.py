@@ -1,6 +1,7 @@
 """Holds the case files against the oracle, so that no expectation can be accepted into falsehood.
 
-Leans on case_file (the format) and jinja_oracle (the answers). Only cases with an `oracle jinja2` line take part.
+Leans on case_file (the format) and jinja_oracle (the answers). Only cases with an `oracle jinja2` line take part, and of these
+those that are for the installed transformers: the newest, but where a case's settings name a release.
 
     cases.py check [FOLDER]     every expectation must be what transformers' Jinja2 gives, every builtin have a case
     cases.py accept [FOLDER]    writes the oracle's answer into cases that have no expectation yet
@@ -8,6 +9,7 @@ Leans on case_file (the format) and jinja_oracle (the answers). Only cases with 
 FOLDER is a part of tests/cases/jinja; without it, all of that folder.
 """
 import collections
+import importlib.metadata
 import pathlib
 import re
 import sys
@@ -18,6 +20,8 @@ import jinja_oracle
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "cases" / "jinja"
 ERROR = re.compile(r"(\w+)(?: line (\d+))?")
 VERSION = re.compile(r"jinja2(?: (\S+))?")
+INSTALLED = importlib.metadata.version("transformers")
+NEWEST = re.search(r"^transformers==(\S+)$", pathlib.Path(__file__).with_name("requirements.txt").read_text("utf-8"), re.MULTILINE)[1]
 
 
 def is_ours(case):
@@ -25,12 +29,13 @@ def is_ours(case):
     found = VERSION.fullmatch(case.headers.get("oracle", ""))
     if found and found[1] not in (None, jinja_oracle.jinja2.__version__):
         raise case_file.CaseFileError(f"{case.path}:{case.line}: jinja2 {found[1]} is not what is installed")
-    return bool(found)
+    return bool(found) and case.json("settings", {}).get("transformers", NEWEST) == INSTALLED
 
 
 def answer_of(case):
     settings = case.json("settings", {})
     settings.pop("format", None)  # the template is of a built-in format; no setting of the environment
+    settings.pop("transformers", None)  # it is the one that answers
     return jinja_oracle.render(case.template, case.json("context", {}), settings)
 
 

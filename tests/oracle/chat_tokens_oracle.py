@@ -26,11 +26,11 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TOKENIZERS = ROOT / "build" / "oracle" / "tokenizers"
 TAG = re.compile(r"\{%[-+]?\s*generation\s*[-+]?%\}")
-DEFAULTS = {"messages": [], "tools": None, "documents": None, "add_generation_prompt": False}  # what transformers passes
 NOW = datetime.datetime(2026, 3, 14, 15, 9, 26)
 try:
     import transformers.utils.chat_template_utils as chat_template_utils
     from transformers import PreTrainedTokenizerFast
+    from transformers import __version__ as VERSION
 except ImportError:
     print("skipped: run tests/oracle/setup.sh first")
     sys.exit(77)
@@ -106,15 +106,10 @@ def theirs(tokenizer, template, context):
     return result["input_ids"], result.get("assistant_masks") if tagged else None
 
 
-def as_transformers_passes(context):
-    """apply_chat_template writes reasoning under each name it may be read by before the template sees a message."""
-    variables = {key: value for key, value in context.items() if key != "id"}
-    return variables | {"messages": chat_template_utils._alias_reasoning_fields(variables["messages"])}
-
-
 def ours(binary, template, tokenizer, contexts):
-    lines = "".join(json.dumps(DEFAULTS | as_transformers_passes(context)) + "\n" for context in contexts)
-    command = [binary, "tokens", "-t", template, "--tokenizer", tokenizer, "--as-is", "--jsonl", "--json", "--now", NOW.isoformat()]
+    lines = "".join(json.dumps(context) + "\n" for context in contexts)
+    command = [binary, "tokens", "-t", template, "--tokenizer", tokenizer, "--as-transformers", "--transformers", VERSION, "--jsonl", "--json",
+               "--now", NOW.isoformat()]
     done = subprocess.run(command, input=lines, capture_output=True, text=True)
     if done.returncode != 0:
         return [{"error": done.stderr}] * len(contexts)
@@ -136,8 +131,9 @@ def strings(value):
 def spans_of(tokenizer, template, context):
     """The rendered text and its generation tags' spans, in characters, as apply_chat_template has them."""
     arguments = {key: value for key, value in context.items() if key not in ("messages", "tools", "documents", "id")}
+    messages = [{key: value for key, value in message.items() if value is not None} for message in context["messages"]]
     texts, spans = chat_template_utils.render_jinja_template(
-        conversations=[context["messages"]], tools=context.get("tools"), documents=context.get("documents"),
+        conversations=[messages], tools=context.get("tools"), documents=context.get("documents"),
         chat_template=template, return_assistant_tokens_mask=True, **{**tokenizer.special_tokens_map, **arguments})
     return texts[0], spans[0]
 

@@ -41,7 +41,7 @@ def theirs(template, messages):
 def ours(binary, path, messages):
     lines = json.dumps({"messages": messages, "bos_token": "<s>", "eos_token": "</s>", "tools": None, "documents": None,
                         "add_generation_prompt": False})
-    done = subprocess.run([binary, "render", "-t", path, "--as-is", "--continue"], input=lines, capture_output=True, text=True)
+    done = subprocess.run([binary, "render", "-t", path, "--as-transformers", "--continue"], input=lines, capture_output=True, text=True)
     return done.stdout if done.returncode == 0 else None
 
 

@@ -1,5 +1,6 @@
 """Compares the binary with the oracle on random templates, and on variations of the case files' templates.
 
+The oracle is of the transformers that this Python has (PYTHONPATH names an older one), and the binary follows the same release.
 Leans on template_maker and scope_maker (templates), engines (both programs) and case_file (how a difference is printed). Begin at
 `main`; `difference` says what counts as one. Each difference is made smaller and printed as a case; exit code 1.
 
@@ -10,6 +11,7 @@ Leans on template_maker and scope_maker (templates), engines (both programs) and
 import argparse
 import collections
 import concurrent.futures
+import importlib.metadata
 import json
 import pathlib
 import random
@@ -87,7 +89,7 @@ class Comparer:
     def answers(self, cases):
         """[(want, got)], both programs at work at the same time."""
         wanted = self.pool.submit(self.oracle.ask, cases)
-        given = engines.ask_binary(self.binary, cases)
+        given = engines.ask_binary(self.binary, cases, ["--transformers", importlib.metadata.version("transformers")])
         return list(zip(wanted.result(), given))
 
     def first_like(self, key, cases):

@@ -83,9 +83,23 @@ if(TARGET parlance_cli)
   parlance_share(files 60)
   parlance_oracle_test(gguf ${oracle}/gguf_oracle.py $<TARGET_FILE:parlance_cli> --count ${files})
   parlance_oracle_test(continue ${oracle}/continue_oracle.py $<TARGET_FILE:parlance_cli>)
+  parlance_share(requests 500)
+  parlance_oracle_test(apply_chat_template ${oracle}/apply_oracle.py $<TARGET_FILE:parlance_cli> --every ${PARLANCE_TEST_SHARE}
+    --random ${requests})
   parlance_oracle_test(cases_by_cli ${oracle}/fuzz_compare.py --binary $<TARGET_FILE:parlance_cli> --cases)
   parlance_oracle_test(random ${oracle}/fuzz_compare.py --binary $<TARGET_FILE:parlance_cli> --seed 20260314
     --count ${templates})
+  # The language of older releases of transformers: their cases, and random templates.
+  parlance_share(older 500)
+  foreach(release IN ITEMS 5.22.0 5.22.2)
+    if(EXISTS ${PROJECT_SOURCE_DIR}/build/oracle/transformers-${release})
+      parlance_oracle_test(cases.${release} ${oracle}/cases.py check)
+      parlance_oracle_test(random.${release} ${oracle}/fuzz_compare.py --binary $<TARGET_FILE:parlance_cli> --seed 20260315
+        --count ${older})
+      set_tests_properties(oracle.cases.${release} oracle.random.${release} PROPERTIES
+        ENVIRONMENT PYTHONPATH=${PROJECT_SOURCE_DIR}/build/oracle/transformers-${release})
+    endif()
+  endforeach()
 endif()
 
 # Real Go, where 1.24 or later is installed: a program of the standard library only, built here.

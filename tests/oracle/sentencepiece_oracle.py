@@ -350,7 +350,7 @@ def check_damaged(faults, program, folder, rng, count):
 
 
 def llama_texts(texts):
-    """Without what transformers 5.22 does otherwise than sentencepiece, see COMPATIBILITY.md: a literal ▁ in the text."""
+    """Without what transformers 5.23 does otherwise than sentencepiece, see COMPATIBILITY.md: a literal ▁ in the text."""
     return [text + "<|eot|>" * (n % 2) + text for n, text in enumerate(texts) if "▁" not in text]
 
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes build/oracle/venv, the Python in which the oracle runs; does nothing where it is already as pinned.
+# Makes build/oracle/venv, the Python in which the oracle runs, and beside it build/oracle/transformers-VERSION for each release of
+# requirements_releases.txt, a folder for PYTHONPATH; does nothing where all is already as pinned.
 # Also fetches the official JSON Schema test suite, which comes with the sources of jsonschema, and trains the small tokenizers of the tests (build/oracle/tokenizers), once.
 # Needs CPython 3.11 (PYTHON names another place of it) because answers depend on its Unicode tables and methods.
 set -eu
@@ -16,6 +17,14 @@ if [ "$wanted" != "$(cat "$venv/installed.txt" 2>/dev/null)" ]; then
   "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps -r "$here/requirements_alone.txt"
   echo "$wanted" > "$venv/installed.txt"
 fi
+sed -n 's/^transformers==//p' "$here/requirements_releases.txt" | while read -r version; do
+  release=$venv/../transformers-$version
+  [ -d "$release/transformers" ] && continue
+  rm -rf "$release.part"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-compile --target "$release.part" "transformers==$version" >&2
+  rm -rf "$release"
+  mv "$release.part" "$release"
+done
 suite=$venv/../json-schema-suite
 if [ ! -d "$suite/draft2020-12" ]; then
   mkdir -p "$suite"

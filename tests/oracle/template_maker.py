@@ -12,6 +12,7 @@ import template_tables as tables
 
 TOKEN = re.compile(r"""\{[%{#][-+]?|[-+]?[%}#]\}|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|\w+|\s+|.""", re.S)
 HOLE = re.compile(r"@(\w+)(!?)@")
+DICT_NAMES = ("fromkeys", "fromkeys", "items", "get", "copy", "nope", "__call__")
 WRONG = 0.015  # how often a kind, an argument or their number is not what fits
 
 
@@ -176,7 +177,8 @@ class Maker:
     def make_d(self, depth):
         return self.pick((3, lambda: self.literal("d", depth)),
                          (2, lambda: f"dict({self.arguments('=k:a =b:a', depth)})"),
-                         (1, lambda: f"dict({self.expression('d', depth)}, k={self.expression('a', depth)})"))
+                         (1, lambda: f"dict({self.expression('d', depth)}, k={self.expression('a', depth)})"),
+                         (0.3, lambda: f"dict.{self.one(DICT_NAMES)}({self.arguments(self.one(['', 's', 'l', 'd', 'd s']), depth)})"))
 
     def make_n(self, depth):
         return self.one(["none", "nul", "{}.get('k')"])
@@ -377,10 +379,12 @@ class Maker:
 
     def namespace(self):
         if not self.spaces or self.chance(0.2):
-            text = self.tag(f"set ns = namespace(v={self.expression('s', 1)})")
+            private = self.one([", _v=1", ", b_=1", ", self=2"]) if self.chance(0.1) else ""
+            text = self.tag(f"set ns = namespace(v={self.expression('s', 1)}{private})")
             self.spaces = ["ns"]
             return text
-        return self.tag(f"set {self.one(self.spaces)}.v = {self.expression('s', 2)}")
+        name = "_v" if self.chance(0.03) else "v"
+        return self.tag(f"set {self.one(self.spaces)}.{name} = {self.expression('s', 2)}")
 
     def with_(self, depth):
         return self.tag(f"with w = {self.expression('a', 2)}") + self.body(depth) + "{{ w }}" + self.tag("endwith")

@@ -296,6 +296,24 @@ const Row kRows[] = {
      R"({"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"\n\n"},{"type":"image"},{"type":"text","text":"b"}]},)"
      R"({"role":"assistant"},{"role":"user","name":"n"},{"role":"user","content":""}]})",
      {"messages[1]: joined with the message before (join-users)"}},
+    {"null-members",
+     R"({"messages": [{"role": "user", "name": null, "content": [null, {"x": null}], "refusal": null}, {"role": null}, {"role": "user"}], "tools": null})",
+     R"({"messages":[{"role":"user","content":[null,{"x":null}]},{},{"role":"user"}],"tools":null})",
+     {"messages[0].name: null: left out (null-members)", "messages[0].refusal: null: left out (null-members)",
+      "messages[1].role: null: left out (null-members)"}},
+    {"reasoning-aliases",
+     R"({"messages": [{"role": "a", "reasoning": "r"}, {"thinking": "t", "reasoning": "r"}, {"reasoning_content": null, "x": 1, "thinking": ""},)"
+     R"( {"reasoning_content": [1], "thinking": null}, {"reasoning": null}]})",
+     R"({"messages":[{"thinking":"r","role":"a","reasoning":"r","reasoning_content":"r"},)"
+     R"({"thinking":"t","reasoning":"r","reasoning_content":"t"},{"thinking":"","reasoning_content":"","x":1},)"
+     R"({"thinking":null,"reasoning_content":[1]},{"reasoning":null}]})",
+     {"messages[0]: the reasoning, under both names (reasoning-aliases)", "messages[1]: the reasoning, under both names (reasoning-aliases)",
+      "messages[2]: the reasoning, under both names (reasoning-aliases)", "messages[3]: the reasoning, under both names (reasoning-aliases)"}},
+    {"method-parameters",
+     R"({"messages": [], "padding": true, "model": "m", "max_length": 3, "continue_final_message": false, "tokenize": null})",
+     R"({"messages":[],"model":"m"})",
+     {"padding: not a variable (method-parameters)", "max_length: not a variable (method-parameters)",
+      "tokenize: not a variable (method-parameters)"}},
     {"defaults",
      R"({"messages": [], "documents": [1]})",
      R"({"messages":[],"documents":[1],"tools":null})",
