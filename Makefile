@@ -25,6 +25,7 @@ demo: setup
 # Of the cases that are generated, make test takes one in TEST_SHARE, so that it is quick; make long takes all.
 TEST_SHARE ?= 5
 test: oracle release
+	@$(PYTHON) tests/oracle/newer_transformers.py
 	$(CTEST) --test-dir build/release
 
 long: TEST_SHARE = 1
