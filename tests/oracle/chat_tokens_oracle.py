@@ -36,6 +36,9 @@ except ImportError:
     sys.exit(77)
 
 
+DROPS_NULL = [int(part) for part in VERSION.split(".")] >= [5, 23]  # members of messages that are None, before the template
+
+
 class Clock(datetime.datetime):
     @classmethod
     def now(cls, tz=None):
@@ -131,7 +134,7 @@ def strings(value):
 def spans_of(tokenizer, template, context):
     """The rendered text and its generation tags' spans, in characters, as apply_chat_template has them."""
     arguments = {key: value for key, value in context.items() if key not in ("messages", "tools", "documents", "id")}
-    messages = [{key: value for key, value in message.items() if value is not None} for message in context["messages"]]
+    messages = [{key: value for key, value in message.items() if value is not None or not DROPS_NULL} for message in context["messages"]]
     texts, spans = chat_template_utils.render_jinja_template(
         conversations=[messages], tools=context.get("tools"), documents=context.get("documents"),
         chat_template=template, return_assistant_tokens_mask=True, **{**tokenizer.special_tokens_map, **arguments})

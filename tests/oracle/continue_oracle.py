@@ -24,6 +24,7 @@ TRIMS_AND_WRITES_A_BLANK = HEAD + "{{ m.content | trim + ' <end>' }}{% endfor %}
 OWN = {"blank": TRIMS_AND_WRITES_A_BLANK, "trims": HEAD + "{{ m.content | trim }}<end>{% endfor %}",
        "keeps": HEAD + "{{ m.content }} <end>{% endfor %}"}
 try:
+    from transformers import __version__ as VERSION
     from transformers.utils.chat_template_utils import render_jinja_template
 except ImportError:
     print("skipped: run tests/oracle/setup.sh first")
@@ -41,7 +42,7 @@ def theirs(template, messages):
 def ours(binary, path, messages):
     lines = json.dumps({"messages": messages, "bos_token": "<s>", "eos_token": "</s>", "tools": None, "documents": None,
                         "add_generation_prompt": False})
-    done = subprocess.run([binary, "render", "-t", path, "--as-transformers", "--continue"], input=lines, capture_output=True, text=True)
+    done = subprocess.run([binary, "render", "-t", path, "--as-transformers", "--transformers", VERSION, "--continue"], input=lines, capture_output=True, text=True)
     return done.stdout if done.returncode == 0 else None
 
 
