@@ -3,12 +3,12 @@
 
     apply_oracle.py PARLANCE [--every N] [--corpus FOLDER] [--random N] [--seed N]
 
-Releases: the one of this Python, the newest, and those in build/oracle/transformers-VERSION, which setup.sh puts there. Templates:
+Releases: the one of this Python, the newest, and those of requirements_releases.txt, which setup.sh puts into build/oracle. Templates:
 those of the corpus with its conversations, where it is there, and a few of our own that print all that a template can see, with
 requests made at random: members that are null, reasoning under each name, parameters of the method, odd tools and documents.
 --every N takes every Nth template of the corpus. A request that the method refuses before the template sees it must be refused as no
 conversation; what fails in the template fails with the same class. Ends with 1 on a difference, with 77 where there is nothing to
-compare with. Begin reading at main; `answer` is what a release is asked in a process of its own.
+compare with; also where what COMPATIBILITY.md says of a release is not so, if the whole corpus is compared. Begin reading at main; `answer` is what a release is asked in a process of its own.
 """
 import argparse
 import datetime
@@ -16,6 +16,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,8 +24,17 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RELEASES = ROOT / "build" / "oracle"
 NOW = datetime.datetime(2026, 3, 14, 15, 9, 26)
+
+
+def pinned(name):
+    """The releases of transformers that a file beside this one pins."""
+    return re.findall(r"^transformers==(\S+)$", pathlib.Path(__file__).with_name(name).read_text("utf-8"), re.MULTILINE)
+
+
+NEWEST = pinned("requirements.txt")[0]
 ANY_FAILURE = {"RecursionError", "AssertionError"}  # stand for an error of any kind
 SHOWN = 20
+WHOLE_CORPUS = 9546  # cases, for which COMPATIBILITY.md has counts
 
 # ---- requests
 
@@ -151,8 +161,10 @@ def ask_release(folder, groups):
 # ---- parlance
 
 def ask_parlance(binary, path, cases, version):
+    """The answers as the release gives them; the newest is what is followed where none is named."""
     lines = "".join(json.dumps(request) + "\n" for _, request in cases)
-    command = [binary, "render", "-t", path, "--as-transformers", "--transformers", version, "--jsonl", "--now", NOW.isoformat()]
+    release = [] if version == NEWEST else ["--transformers", version]
+    command = [binary, "render", "-t", path, "--as-transformers", *release, "--jsonl", "--now", NOW.isoformat()]
     done = subprocess.run(command, input=lines.encode("utf-8", "surrogatepass"), capture_output=True)
     answers = [json.loads(line) for line in done.stdout.decode("utf-8", "surrogatepass").split("\n")[:-1]]
     if len(answers) != len(cases):
@@ -190,6 +202,13 @@ def compare(binary, folder, groups, version, answers):
     return wrong
 
 
+def published(version):
+    """How many answers of the corpus COMPATIBILITY.md says are not the release's before; "" for the oldest, None where it does not say."""
+    table = (ROOT / "COMPATIBILITY.md").read_text("utf-8").partition("## Releases of transformers")[2]
+    found = re.search(rf"^\| {re.escape(version)} \|.*\| 9,546 of 9,546 \| (\d*) *\|$", table, re.MULTILINE)
+    return found and found[1]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary")
@@ -213,16 +232,19 @@ def main():
         print(f"no corpus at {corpus}: requests made at random only")
     total, wrong, before = sum(len(cases) for _, _, cases in groups), 0, None
     with tempfile.TemporaryDirectory() as folder:
-        for release in [*sorted(RELEASES.glob("transformers-*.*.*")), None]:
+        older = [RELEASES / f"transformers-{version}" for version in pinned("requirements_releases.txt")]
+        for release in [*filter(pathlib.Path.is_dir, older), None]:
             version, answers = ask_release(release, groups)
             found = compare(options.binary, pathlib.Path(folder), groups, version, answers)
             wrong += found
             line = f"transformers {version}: {total - found} of {total} equal, {of_corpus} of them of the corpus"
             here = [{key: value for key, value in one.items() if key != "message"} for group in answers[len(OWN):] for one in group]
-            if before is not None:
-                line += f"; {sum(a != b for a, b in zip(before, here, strict=True))} of those answers are not the release's before"
+            changed = "" if before is None else str(sum(a != b for a, b in zip(before, here, strict=True)))
             before = here
-            print(line, flush=True)
+            print(line + (f"; {changed} of those answers are not the release's before" if changed else ""), flush=True)
+            if of_corpus == WHOLE_CORPUS and all(map(pathlib.Path.is_dir, older)) and published(version) != changed:
+                wrong += 1
+                print(f"{version}: COMPATIBILITY.md says {published(version)}")
     sys.exit(1 if wrong else 0)
 
 
