@@ -14,6 +14,7 @@
 #include <set>
 
 #include "attacks.h"
+#include "border_attacks.h"
 #include "parlance/tokens.h"
 #include "token_material.h"
 #include "value/dict.h"
@@ -66,7 +67,18 @@ bool is_trusted(const Tokenizer& tokenizer, const Rendering& prompt, const Conve
   return is_of_role(bytes, role_at(chat, path));
 }
 
-/// The first control token with a byte that is not trusted, or null.
+/// Does a control token come of these bytes where nothing else is beside them? Asked once for each text.
+bool stands_alone(const Tokenizer& tokenizer, TokenId id, std::string_view bytes) {
+  static std::map<std::pair<TokenId, std::string>, bool> known;
+  const auto [place, is_new] = known.try_emplace({id, std::string(bytes)});
+  std::vector<EncodedToken> tokens;
+  if (is_new && tokenizer.encode(bytes, nullptr, tokens)) {
+    place->second = std::any_of(tokens.begin(), tokens.end(), [&](const EncodedToken& t) { return t.id == id; });
+  }
+  return place->second;
+}
+
+/// The first control token with a byte that is not trusted, or that is none without the bytes beside it, or null.
 const PromptToken* forged(const Rendering& prompt, const Conversation& chat, const Tokenizer& tokenizer,
                           const PromptTokens& tokens) {
   std::set<TokenId> control(tokenizer.facts().markers.begin(), tokenizer.facts().markers.end());
@@ -82,6 +94,8 @@ const PromptToken* forged(const Rendering& prompt, const Conversation& chat, con
     for (std::size_t i = at; i < spans.size() && spans[i].begin < token.bytes.end; ++i) {
       if (!is_trusted(tokenizer, prompt, chat, spans[i])) return &token;
     }
+    const std::string_view bytes = prompt.text().substr(token.bytes.begin, token.bytes.end - token.bytes.begin);
+    if (!bytes.empty() && !stands_alone(tokenizer, token.id, bytes)) return &token;
   }
   return nullptr;
 }
@@ -89,7 +103,7 @@ const PromptToken* forged(const Rendering& prompt, const Conversation& chat, con
 // ---- the runs
 
 struct Counts {
-  std::size_t conversations = 0, refused = 0, attacked = 0, guarded = 0, benign = 0, laundered = 0, wrong = 0;
+  std::size_t conversations = 0, refused = 0, attacked = 0, guarded = 0, benign = 0, laundered = 0, borders = 0, wrong = 0;
 };
 
 struct World {
@@ -211,6 +225,40 @@ void run_laundry(World& world, const Material& material) {
   }
 }
 
+std::vector<TokenId> control_ids(const PromptTokens& tokens) {
+  std::vector<TokenId> ids;
+  for (const PromptToken& token : tokens.tokens) {
+    if (token.control) ids.push_back(token.id);
+  }
+  return ids;
+}
+
+/// Whatever a content begins or ends with, the template's control tokens are those that it has beside a harmless content:
+/// no more, and no fewer.
+void run_borders(World& world) {
+  for (const BorderAttack& attack : border_attacks(control_texts_of(world.tokenizer))) {
+    const auto compiled = Template::compile(attack.source, {.name = attack.source});
+    if (!compiled) continue;
+    std::vector<TokenId> control[2];
+    bool done = true;
+    std::string request;
+    for (const std::string* content : {&attack.harmless, &attack.content}) {
+      request = "{\"messages\": [{\"role\": \"user\", \"content\": ";
+      append_json_string(request, *content);
+      request += "}]}";
+      Conversation chat;
+      Rendering prompt;
+      PromptTokens tokens;
+      done = done && run(world, *compiled, request, true, true, chat, prompt, tokens);
+      if (done && forged(prompt, chat, world.tokenizer, tokens) != nullptr) complain(world, "forged at a border", *compiled, request);
+      control[content == &attack.content] = control_ids(tokens);
+    }
+    if (!done) continue;
+    ++world.counts.borders;
+    if (control[0] != control[1]) complain(world, "other control tokens at a border", *compiled, request);
+  }
+}
+
 /// The two holes that llama.cpp's documentation names.
 Material hole_material() {
   Material material;
@@ -240,12 +288,13 @@ int main(int argc, char** argv) {
   run_material(world, own_material(options["--formats"]), count, every);
   run_material(world, hole_material(), count, 1);
   run_laundry(world, laundry_material());
+  run_borders(world);
   if (!options["--corpus"].empty()) {
     run_material(world, corpus_material(options["--corpus"], false), count, every);
     run_material(world, corpus_material(options["--corpus"], true), count, every);
   }
   const Counts& c = world.counts;
-  std::printf("%zu conversations: %zu refused by the template, %zu tokenized, %zu of them guarded; %zu benign the same; %zu laundered; %zu wrong\n",
-              c.conversations, c.refused, c.attacked, c.guarded, c.benign, c.laundered, c.wrong);
+  std::printf("%zu conversations: %zu refused by the template, %zu tokenized, %zu of them guarded; %zu benign the same; %zu laundered; %zu at borders; %zu wrong\n",
+              c.conversations, c.refused, c.attacked, c.guarded, c.benign, c.laundered, c.borders, c.wrong);
   return c.wrong == 0 && c.attacked > 0 && c.guarded > 0 && c.benign > 0 ? 0 : 1;
 }

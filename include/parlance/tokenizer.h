@@ -90,7 +90,8 @@ class Tokenizer {
   /// `trusted` null: the tokenizer's own way, added tokens are recognised wherever their text is. Otherwise an added token
   /// is recognised only where all bytes of its text lie in one of these ranges (sorted, disjoint, not touching). The text
   /// between two recognised ones is encoded as one run, as if the other control tokens were not in the vocabulary: no
-  /// control token stands for bytes outside `trusted`, even where the model could spell one.
+  /// control token stands for bytes outside `trusted`, even where the model could spell one, and none is made or lost because a
+  /// normaliser joins characters across the border of a range.
   /// Fails with value (text is not UTF-8), tokenizer (the tokenizer refuses the text), limit_memory.
   virtual Result<void> encode(std::string_view text, const std::vector<ByteSpan>* trusted,
                               std::vector<EncodedToken>& into) const = 0;

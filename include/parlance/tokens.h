@@ -69,7 +69,8 @@ struct PromptTokens {
   /// What the tokenizer by itself would put in front and the prompt does not begin with: add it, or set
   /// add_special_tokens. Empty where the template wrote it already, so nothing is ever there twice.
   std::vector<TokenId> missing_before;
-  std::vector<std::string> notes;    ///< what trust was given and used, for people
+  /// What trust was given and used, and control tokens that a mark behind them would have taken away; for people.
+  std::vector<std::string> notes;
 
   /// The ids where a token is to be learnt, else kIgnoredLabel.
   std::vector<TokenId> labels() const;
@@ -81,7 +82,8 @@ std::span<const std::string_view> standard_roles();
 /// A rendering as tokens. It needs its spans (RenderOptions::want_spans), and want_assistant for the mask.
 ///
 /// Where no control token's text touches untrusted bytes, the whole prompt goes to the tokenizer as it is, and the ids are
-/// its own. Else it is encoded a second time with control tokens recognised in trusted bytes only.
+/// its own. Else it is encoded a second time with control tokens recognised in trusted bytes only; so it is where a combining mark
+/// joins trusted and untrusted text, which a normaliser might compose, and the ids are its own if that makes no difference.
 /// Fails with usage (no spans; a path of `trust` that is none), value (the prompt is not UTF-8), tokenizer (it gives a
 /// control token for untrusted bytes even so), limit_memory.
 Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,

@@ -4,6 +4,7 @@
 
 #include "tokenizers/adapters.h"
 #include "tokenizers/hf/hf_abi.h"
+#include "tokens/joints.h"
 #include "value/document.h"
 
 namespace parlance {
@@ -108,10 +109,14 @@ class HfTokenizer final : public Tokenizer {
                       std::vector<EncodedToken>& into) const override {
     static_assert(sizeof(ByteSpan) == sizeof(parlance_hf_span));
     parlance_hf_ways ways{};
+    std::vector<std::uint32_t> cuts;
     if (trusted != nullptr) {
       ways.guarded = 1;
       ways.trusted = reinterpret_cast<const parlance_hf_span*>(trusted->data());
       ways.trusted_count = trusted->size();
+      for (const Joint& joint : joints(text, *trusted)) cuts.push_back(joint.at);
+      ways.cuts = cuts.data();
+      ways.cut_count = cuts.size();
     }
     parlance_hf_tokens tokens{};
     parlance_hf_error error{};

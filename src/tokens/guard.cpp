@@ -1,9 +1,11 @@
-// Guard: encode, look whether a control token stands for untrusted bytes, and only then encode again, guarded.
+// Guard: encode, look whether a control token stands for untrusted bytes, and only then encode again, guarded. Where a mark joins a
+// letter across the border of trust, the places of tokens do not tell that; there both encodings are made and compared.
 #include "tokens/guard.h"
 
 #include <algorithm>
 
 #include "tokens/control_ids.h"
+#include "tokens/joints.h"
 #include "tokens/trusted.h"
 
 namespace parlance {
@@ -60,6 +62,38 @@ Error not_kept(const Tokenizer& tokenizer, const EncodedToken& forged) {
   return Error(std::move(parts));
 }
 
+bool touches(const EncodedToken& token, const Joint& joint) {
+  return token.bytes.begin < joint.end && joint.begin < token.bytes.end;
+}
+
+/// Control tokens at joints that are among `tokens` and not among `others`; each with the joint's bytes, which had a part in it.
+std::vector<EncodedToken> only_in(const std::vector<EncodedToken>& tokens, const std::vector<EncodedToken>& others,
+                                  const ControlIds& control, const std::vector<Joint>& joints) {
+  std::vector<EncodedToken> found;
+  auto other = others.begin();
+  auto joint = joints.begin();
+  for (const EncodedToken& token : tokens) {
+    while (joint != joints.end() && joint->end <= token.bytes.begin) ++joint;
+    if (joint == joints.end()) break;
+    if (!control.is_control(token) || !touches(token, *joint)) continue;
+    other = std::find_if(other, others.end(), [&](const EncodedToken& o) { return o.bytes.begin >= token.bytes.begin; });
+    const auto same = std::find_if(other, others.end(), [&](const EncodedToken& o) {
+      return o.bytes.begin > token.bytes.begin || o.id == token.id;
+    });
+    if (same != others.end() && same->bytes.begin == token.bytes.begin) continue;
+    found.push_back({token.id, {std::min(token.bytes.begin, joint->begin), std::max(token.bytes.end, joint->end)}, token.added});
+  }
+  return found;
+}
+
+void add_new(std::vector<EncodedToken>& tokens, const std::vector<EncodedToken>& more) {
+  for (const EncodedToken& token : more) {
+    const auto at = std::find_if(tokens.begin(), tokens.end(), [&](const EncodedToken& t) { return t.bytes.end > token.bytes.begin; });
+    const bool is_there = at != tokens.end() && at->bytes.begin < token.bytes.end && at->id == token.id;
+    if (!is_there) tokens.insert(at, token);
+  }
+}
+
 }  // namespace
 
 Result<GuardedEncoding> encode_guarded(const Tokenizer& tokenizer, std::string_view text,
@@ -68,11 +102,16 @@ Result<GuardedEncoding> encode_guarded(const Tokenizer& tokenizer, std::string_v
   encoding.tokens.reserve(text.size() / 3);
   if (Result<void> done = tokenizer.encode(text, nullptr, encoding.tokens); !done) return done.error();
   encoding.forged = forged_tokens(tokenizer, text, trusted, encoding.tokens);
-  if (encoding.forged.empty()) return encoding;
-  encoding.tokens.clear();
-  if (Result<void> done = tokenizer.encode(text, &trusted, encoding.tokens); !done) return done.error();
-  const std::vector<EncodedToken> still = forged_tokens(tokenizer, text, trusted, encoding.tokens);
+  const std::vector<Joint> joined = joints(text, trusted);
+  if (encoding.forged.empty() && joined.empty()) return encoding;
+  std::vector<EncodedToken> guarded;
+  if (Result<void> done = tokenizer.encode(text, &trusted, guarded); !done) return done.error();
+  const std::vector<EncodedToken> still = forged_tokens(tokenizer, text, trusted, guarded);
   if (!still.empty()) return not_kept(tokenizer, still.front());
+  const ControlIds control(tokenizer.facts());
+  add_new(encoding.forged, only_in(encoding.tokens, guarded, control, joined));
+  encoding.undone = only_in(guarded, encoding.tokens, control, joined);
+  if (!encoding.forged.empty() || !encoding.undone.empty()) encoding.tokens = std::move(guarded);
   return encoding;
 }
 

@@ -58,6 +58,21 @@ void fill_guarded(const Rendering& rendering, const Conversation& conversation, 
   }
 }
 
+/// Says which control tokens stayed what the template wrote.
+void note_undone(const Rendering& rendering, const Conversation& conversation, const TrustRule& rule, const Tokenizer& tokenizer,
+                 const std::vector<EncodedToken>& undone, PromptTokens& into) {
+  SpanCursor cursor(rendering.spans());
+  for (const EncodedToken& token : undone) {
+    std::string path;
+    for (const Span& span : cursor.of(token.bytes)) {
+      if (rule.holds(span, rendering.text().substr(span.begin, span.end - span.begin))) continue;
+      if (path = path_of_span(conversation, span); !path.empty()) break;
+    }
+    into.notes.push_back((path.empty() ? "text that is not trusted" : path) + " joins a mark to the control token '" +
+                         tokenizer.token_text(token.id) + "', which stays one");
+  }
+}
+
 void add_special(const TokenizerFacts& facts, PromptTokens& into) {
   const auto made = [](TokenId id, std::uint32_t at) {
     return PromptToken{.id = id, .bytes = {at, at}, .origin = Origin::computed, .control = true};
@@ -119,6 +134,7 @@ Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& co
   PromptTokens tokens;
   fill_tokens(rendering, ControlIds(tokenizer.facts()), encoding->tokens, tokens);
   fill_guarded(rendering, conversation, rule, encoding->forged, tokens);
+  note_undone(rendering, conversation, rule, tokenizer, encoding->undone, tokens);
   tokens.missing_before = missing_before(tokenizer.facts(), tokens.ids);
   if (options.add_special_tokens) add_special(tokenizer.facts(), tokens);
   if (!paths->empty()) note_trust(rendering, conversation, *paths, tokens);

@@ -9,7 +9,8 @@ For each tokenizer of train_tokenizers.py:
   all is trusted   the guarded way gives what the own way gives
   nothing is       no control token comes out; where the file without its added tokens is a tokenizer that cannot write
                    them, the ids are that tokenizer's
-  some is          no control token stands for a byte that is not trusted; every added token that the law demands is there
+  some is          no control token stands for a byte that is not trusted, and its bytes alone give it; every added token that the law
+                   demands is there
   facts            vocabulary, unknown token, added tokens and what is put around a text
 Ends with 1 on a difference, with 77 where there is nothing to compare with. Begin reading at main.
 """
@@ -36,6 +37,7 @@ WORDS = ["Hello", " world", "the", " a", "role", "ROLE", "END", "TURN", "_", "us
          "\u200b", "\ufeff", "\u2581", "\u2581\u2581", "Ġ", "\x00", "\x07", "don't", "I'LL", "##ing", "unk", "s", "[UNK", "\U00010348", "\u0378"]
 SPACES = [" ", "  ", "   ", "\n", "\n\n", "\t", "\r\n", "\u00a0", "\u2003", "\u3000", "\u2028", " " * 9, " " * 25, "\n \n"]
 MARKS = ["<", ">", "|", "/", "[", "]", "<|", "|>", "</", "<s", "s>", ".", ",", "!?", "\"", "'", "{", "}", "\\", "#"]
+JOINING = ["\u0301", "\u0323", "\u0338", "\u0327\u0301", "\u11a8", "\uff9e"]
 BYTE_PIECES = ["<0x0A>", "<0x41>", "<0xE2>"]
 
 
@@ -86,6 +88,10 @@ class Texts:
 
     def part(self):
         text = self.random.choice(self.added)
+        if not text.isascii() and self.random.random() < 0.5:
+            text = unicodedata.normalize(self.random.choice(["NFD", "NFKD"]), text)
+        if self.random.random() < 0.1:
+            text += self.random.choice(JOINING)
         if len(text) < 2 or self.random.random() < 0.6:
             return text
         begin, end = sorted(self.random.sample(range(len(text) + 1), 2))
@@ -197,11 +203,14 @@ class Check:
 
     def spans(self, text, tokens):
         """Spans are compared with those of a tokenizer without post-processor, which would trim them. Ours may be
-        smaller: an added token without the white space it took, a part of a character, a dummy prefix."""
+        smaller: an added token without the white space it took, a part of a character, a dummy prefix. An added token that ends in a
+        composed letter has the marks too."""
         places = byte_places(text)
         theirs = self.untrimmed().encode(text, add_special_tokens=False)
         last = 0
         for token, (begin, end) in zip(tokens, theirs.offsets):
+            if token[3] and self.added[token[0]]["normalized"]:
+                end = self.with_marks(text, end, token[2], places)
             want = (places[begin], places[end])
             smaller = want[0] <= token[1] <= token[2] <= want[1]
             inside = text.encode()[token[1]:token[2]].decode("utf-8", "replace")
@@ -215,6 +224,13 @@ class Check:
                 return self.fault("own way: spans", text, ours=tokens, theirs=[(places[b], places[e]) for b, e in theirs.offsets])
             last = token[1]
         return None
+
+    @staticmethod
+    def with_marks(text, end, ours, places):
+        """The end of a token in normalised text: of a letter that was composed `tokenizers` gives the first character alone, ours all."""
+        while end < len(text) and places[end] < ours and unicodedata.category(unicodedata.normalize("NFKD", text[end])[0]) in ("Mn", "Mc", "Lo"):
+            end += 1
+        return end
 
     @staticmethod
     def only_blanks_less(taken, inside):
@@ -270,7 +286,13 @@ class Check:
             unknown = number == self.unk and self.unk_text() not in data[begin:end].decode("utf-8", "replace")
             if not unknown and not any(b <= begin and end <= e for b, e in ranges):
                 return self.fault("law", text, token=(number, begin, end), ranges=ranges, tokens=tokens)
+            if not unknown and number not in self.alone(data[begin:end].decode("utf-8", "replace")):
+                return self.fault("a token of more than its bytes", text, token=(number, begin, end), ranges=ranges, tokens=tokens)
         return None
+
+    def alone(self, text):
+        """The ids of a text with nothing beside it."""
+        return self.theirs.encode(text, add_special_tokens=False).ids
 
     def some_trusted(self):
         for text, tokens, ranges in zip(self.texts, self.ask("guarded", self.ranges), self.ranges):

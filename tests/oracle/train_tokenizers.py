@@ -25,6 +25,7 @@ CHATML = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 TOOLS = ["<tool_call>", "</tool_call>", "<think>", "</think>"]
 LLAMA3_SPLIT = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
                 r"|\s*[\r\n]+|\s+(?!\S)|\s+")
+JOINED = ["<café", "</café", "<usé>", "é|", "<end>", "<turn", "<각", "<q\u0323\u0307", "|ệ|", "<≠"]
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 FOREIGN = ["Grüße aus Köln, ça va? naïve façade", "你好，世界。今天天气很好。", "Привет, как дела?", "こんにちは世界",
            "🙂 👍🏽 👩‍👩‍👧 ok", "ﬁne ① Ⅷ ｆｕｌｌ", "a  b   c    d\n\n\n\te"]
@@ -190,14 +191,31 @@ def single_word(text):
     return tokenizer
 
 
+def composing(text):
+    """Control tokens are looked for in text that is composed first, so that a mark may complete one or take one away."""
+    tokenizer = byte_level(text)
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.add_special_tokens([AddedToken(mark, special=True, normalized=True) for mark in JOINED])
+    tokenizer.add_tokens(added("<think>", "</think>", "ROLE:é", normalized=True) + added("<plain>", "plaiñ", normalized=False))
+    return tokenizer
+
+
+def composing_compat(text):
+    """The same with NFKC, which composes more, over a model that may spell its control tokens itself."""
+    tokenizer = sentencepiece_bpe(text, normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(" ", "▁")]))
+    tokenizer.add_special_tokens([AddedToken(mark, special=True, normalized=True) for mark in JOINED + ["<ガ", "[ギ]"]])
+    tokenizer.add_tokens(added("<think>", "</think>", normalized=True) + added("<both>", lstrip=True, rstrip=True, normalized=True))
+    return tokenizer
+
+
 TOKENIZERS = {make.__name__: make for make in (chatml, llama3, llama2, first, always, gemma, phi3, neox, unigram, wordpiece,
-                                               wordlevel, single_word)}
+                                               wordlevel, single_word, composing, composing_compat)}
 
 
 def config_of(tokenizer):
     """tokenizer_config.json as far as its names can be told from the vocabulary."""
     known = {"bos_token": ("<s>", "<|begin_of_text|>", "[CLS]"), "unk_token": ("<unk>", "[UNK]"),
-             "eos_token": ("</s>", "<|im_end|>", "<|end_of_text|>", "<|endoftext|>", "[SEP]")}
+             "eos_token": ("</s>", "<|im_end|>", "<|end_of_text|>", "<|endoftext|>", "[SEP]", "<end>")}
     config = {"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False}
     for name, texts in known.items():
         config.update([(name, text) for text in texts if tokenizer.token_to_id(text) is not None][:1])

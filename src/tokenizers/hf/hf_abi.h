@@ -101,6 +101,8 @@ typedef struct {
   size_t trusted_count;
   const int32_t* control;
   size_t control_count;
+  const uint32_t* cuts;
+  size_t cut_count;
 } parlance_hf_ways;
 
 /* Reads a tokenizer.json. Null and `error` filled where it is none, or one that could use up the memory: a file of over

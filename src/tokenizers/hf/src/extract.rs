@@ -126,11 +126,41 @@ impl Sets {
     }
 }
 
+/// Where the bytes end that a token found in normalised text stands for. A composed letter has the place of its first character alone;
+/// the marks behind it that the token needs are its own as well, what the normaliser drops there is not.
+fn end_with_marks(loaded: &Loaded, text: &NormalizedString, found: &Found, (begin, end): (usize, usize)) -> usize {
+    let Some(normalizer) = loaded.tokenizer.get_normalizer() else { return end };
+    let shift = text.offsets_original().0;
+    let sentence = text.get();
+    let behind = sentence[found.end..].chars().next().map(|c| found.end + c.len_utf8());
+    let next = match behind {
+        Some(behind) => original(text, found.end, behind).map_or(end, |(begin, _)| begin),
+        None => shift + text.get_original().len(),
+    };
+    let wanted = &sentence[found.begin..found.end];
+    let gives_token = |end: usize| {
+        let of_text = text.get_original().get(begin - shift..end - shift);
+        of_text.is_some_and(|bytes| {
+            let mut alone = NormalizedString::from(bytes);
+            normalizer.normalize(&mut alone).is_ok() && alone.get().contains(wanted)
+        })
+    };
+    if next > end && !gives_token(end) && gives_token(next) {
+        next
+    } else {
+        end
+    }
+}
+
 /// Cuts a text at the tokens that are found in it.
 fn split(loaded: &Loaded, set: &Option<Set>, text: NormalizedString, trust: Trust) -> Pieces {
     let Some(set) = set else { return vec![(text, None)] };
     let sentence = text.get();
-    let place = |found: &Found| original(&text, found.begin, found.end);
+    let is_late = loaded.sets.normalized.as_ref().is_some_and(|late| std::ptr::eq(set, late));
+    let place = |found: &Found| {
+        let (begin, end) = original(&text, found.begin, found.end)?;
+        Some((begin, if is_late { end_with_marks(loaded, &text, found, (begin, end)) } else { end }))
+    };
     let trusted =
         |found: &Found| found.flags & CONTROL == 0 || place(found).is_some_and(|(begin, end)| trust.covers(begin, end));
     let slice = |begin: usize, end: usize| text.slice(Range::Normalized(begin..end)).expect("a cut between characters");
@@ -161,11 +191,27 @@ fn split(loaded: &Loaded, set: &Option<Set>, text: NormalizedString, trust: Trus
     pieces
 }
 
+/// The parts of a text, not normalised yet, between the cuts that lie in it.
+fn cut_apart(text: NormalizedString, cuts: &[u32]) -> Pieces {
+    let (first, last) = text.offsets_original();
+    let inside = cuts.iter().map(|cut| *cut as usize).filter(|cut| first < *cut && *cut < last).map(|cut| cut - first);
+    let mut pieces = Pieces::new();
+    let mut begin = 0;
+    for end in inside.chain(std::iter::once(last - first)) {
+        pieces.extend(text.slice(Range::Original(begin..end)).map(|part| (part, None)));
+        begin = end;
+    }
+    pieces
+}
+
 /// What AddedVocabulary::extract_and_normalize does, under `trust`. The offsets of the tokens are those of their own text
 /// in the whole one.
 pub fn extract(loaded: &Loaded, text: &str, trust: Trust) -> tokenizers::Result<PreTokenizedString> {
     let mut pieces = PreTokenizedString::from(text);
     pieces.split(|_, part| Ok(split(loaded, &loaded.sets.plain, part, trust)))?;
+    if !trust.cuts.is_empty() && loaded.tokenizer.get_normalizer().is_some() {
+        pieces.split(|_, part| Ok(cut_apart(part, trust.cuts)))?;
+    }
     pieces.split(|_, mut part| {
         if let Some(normalizer) = loaded.tokenizer.get_normalizer() {
             // The crate overlooks a failure as well.

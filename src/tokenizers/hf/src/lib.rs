@@ -80,6 +80,8 @@ pub struct CWays {
     trusted_count: usize,
     control: *const i32,
     control_count: usize,
+    cuts: *const u32,
+    cut_count: usize,
 }
 
 /// What C holds: the tokenizer, and its added tokens as C reads them.
@@ -198,6 +200,7 @@ pub unsafe extern "C" fn parlance_hf_encode(
     let trust = (ways.guarded != 0).then(|| span::Trust {
         ranges: view(ways.trusted, ways.trusted_count),
         control: view(ways.control, ways.control_count),
+        cuts: view(ways.cuts, ways.cut_count),
     });
     match guarded(Kind::Panic, || encode::encode(loaded, view(text, size), trust)) {
         Ok(tokens) => {

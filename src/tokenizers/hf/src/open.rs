@@ -45,8 +45,8 @@ pub struct Loaded {
     pub metaspace: bool,
     /// The model writes what it does not know as bytes: <0x0A>.
     pub byte_fallback: bool,
-    /// A token that is looked for in normalised text takes white space along: where its own text begins and ends is
-    /// known only to the extraction of this crate.
+    /// A token that is looked for in normalised text takes white space along, or ends in a letter that the normaliser composes: where
+    /// its own text begins and ends is known only to the extraction of this crate.
     pub own_extraction: bool,
     /// What guarded encoding looks for.
     pub sets: Sets,
@@ -144,6 +144,14 @@ fn growth(part: &Value) -> f64 {
     }
 }
 
+/// May a normaliser make one character of several?
+fn composes(part: &Value) -> bool {
+    match part.get("type").and_then(Value::as_str) {
+        Some("Sequence") => part.get("normalizers").and_then(Value::as_array).is_some_and(|all| all.iter().any(composes)),
+        kind => matches!(kind, Some("NFC" | "NFKC" | "Precompiled" | "Replace")),
+    }
+}
+
 fn check_growth(parts: &Parts) -> Result<()> {
     if growth(&parts.normalizer) * growth(&parts.pre_tokenizer) <= LARGEST_GROWTH {
         return Ok(());
@@ -184,14 +192,15 @@ fn load(tokenizer: Tokenizer, parts: &Parts, notes: String) -> Result<Loaded> {
     let unk = unk_text.as_ref().and_then(|text| tokenizer.get_model().token_to_id(text));
     let (vocabulary_size, markers) = survey(&tokenizer, &added)?;
     let sets = Sets::make(&tokenizer, &added)?;
-    let strips_late = |token: &Added| token.flags & NORMALIZED != 0 && token.flags & (LSTRIP | RSTRIP) != 0;
+    let composes = tokenizer.get_normalizer().is_some() && composes(&parts.normalizer);
+    let is_own = |token: &Added| token.flags & NORMALIZED != 0 && (composes || token.flags & (LSTRIP | RSTRIP) != 0);
     let metaspace = tokenizer.get_decoder().is_none() && piece::has_blanks_in_words(&tokenizer);
     let mut loaded = Loaded {
         kind: kind_of(tokenizer.get_model()).into(),
         vocabulary_size,
         control: control_bits(&added, &markers),
         markers,
-        own_extraction: added.iter().any(strips_late),
+        own_extraction: added.iter().any(is_own),
         unk: unk.map(|id| id as i32),
         unk_text,
         before: Vec::new(),

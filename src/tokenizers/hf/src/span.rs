@@ -10,15 +10,17 @@ pub struct Span {
     pub end: u32,
 }
 
-/// Where control tokens may come from, and which ids are some besides those of the file.
+/// Where control tokens may come from, which ids are some besides those of the file, and where the text is cut before it is
+/// normalised.
 #[derive(Clone, Copy)]
 pub struct Trust<'a> {
     pub ranges: &'a [Span],
     pub control: &'a [i32],
+    pub cuts: &'a [u32],
 }
 
 /// All of a text is trusted.
-pub const ALL: Trust<'static> = Trust { ranges: &[Span { begin: 0, end: u32::MAX }], control: &[] };
+pub const ALL: Trust<'static> = Trust { ranges: &[Span { begin: 0, end: u32::MAX }], control: &[], cuts: &[] };
 
 impl Trust<'_> {
     /// Does all of [begin, end) lie in one range? Of nothing the answer is yes.
