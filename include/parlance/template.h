@@ -103,7 +103,7 @@ class Template {
   friend Result<void> render_with(const Template& chat_template, const Conversation& conversation, Value variables,
                                   const RenderOptions& options, Workspace& workspace, Rendering& into);
   Result<bool> run(const Conversation& conversation, Value variables, const RenderOptions& options, Workspace& workspace,
-                   bool wants_provenance, Rendering* into) const;
+                   bool wants_provenance, Rendering* into, const ListObject* first_messages = nullptr) const;
 
   std::shared_ptr<const Impl> impl_;
 };

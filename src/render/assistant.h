@@ -1,5 +1,8 @@
 // The assistant's ranges of a prompt: what it wrote, or is to learn to write.
 #pragma once
+#include <functional>
+#include <span>
+
 #include "jinja/turns.h"
 #include "parlance/template.h"
 
@@ -8,10 +11,15 @@ namespace parlance {
 /// From the generation tags' ranges.
 void fill_from_tags(Rendering& into);
 
-/// From provenance: each assistant message's turn without its header. The header is what the turn has in common with
-/// the generation prompt, which is what the template itself says it writes before the model speaks.
-/// Renders once more when the prompt in hand does not show the generation prompt. Fails like render().
-Result<void> fill_from_turns(const Template& chat_template, const Conversation& conversation,
-                             const RenderOptions& options, const std::vector<jinja::Turn>& turns, Rendering& into);
+/// Renders the conversation with these messages in place of its own, with or without a generation prompt, with spans. False where that
+/// fails, as templates may refuse a conversation that ends there.
+using BeginningRenderer = std::function<bool(std::span<const Value> messages, bool generation_prompt, Rendering& into)>;
+
+/// From provenance: each assistant message's turn, from where the prompt for it ends: what the template writes of the messages before
+/// it with a generation prompt. So it does not depend on the messages behind it. Where history is written otherwise than that, the
+/// header of a turn is what it has in common with the generation prompt.
+/// Renders a few beginnings more.
+Result<void> fill_from_turns(const Conversation& conversation, const BeginningRenderer& render,
+                             const std::vector<jinja::Turn>& turns, Rendering& into);
 
 }  // namespace parlance

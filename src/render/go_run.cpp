@@ -118,6 +118,8 @@ std::string header_of(std::string_view turn, std::string_view prompt) {
 Result<void> fill_go_assistant(const gotemplate::Program& program, const Conversation& conversation,
                                const RenderOptions& options, const std::vector<GoTurn>& turns,
                                Rendering& into) {
+  constexpr std::size_t kTimes = 8, kAtLeast = std::size_t{1} << 18;  // bytes of prompts for turns
+  std::size_t budget = kTimes * into.size_ + kAtLeast;
   PrefixRenderer prefixes(program, conversation, options);
   std::string prefix;
   std::string header;  // of the last turn: most have the same
@@ -127,10 +129,14 @@ Result<void> fill_go_assistant(const gotemplate::Program& program, const Convers
     const std::uint64_t own = own_text(conversation, into, turn);
     const std::string_view turn_text = into.text().substr(turn.begin, end - turn.begin);
     std::uint64_t begin = std::min(own, end);
-    if (header.empty() || !turn_text.starts_with(header)) {
-      header = prefixes.render(turn.first, prefix)
-                   ? header_of(turn_text.substr(0, own - turn.begin), prefix)
-                   : "";
+    if (budget > 0 || header.empty() || !turn_text.starts_with(header)) {
+      const bool done = prefixes.render(turn.first, prefix);
+      budget -= std::min(budget, done ? prefix.size() : kAtLeast / 64);
+      const bool is_exact = done && into.text().starts_with(prefix) && prefix.size() <= end && prefix.size() >= turn.begin;
+      header = is_exact ? std::string(turn_text.substr(0, prefix.size() - turn.begin))
+               : done   ? header_of(turn_text.substr(0, own - turn.begin), prefix)
+                        : "";
+      if (is_exact) begin = prefix.size();
     }
     if (!header.empty()) begin = turn.begin + header.size();
     if (begin < end) into.assistant_.push_back({begin, end});

@@ -150,7 +150,7 @@ class Overrides {
   std::span<const DictEntry> list() const { return {entries_, count_}; }
 
  private:
-  DictEntry entries_[2];
+  DictEntry entries_[3];
   std::size_t count_ = 0;
 };
 
@@ -293,7 +293,7 @@ Result<Rendering> Template::render(const Conversation& conversation, const Rende
 /// Runs the template; the prompt is then the text of `into`, with its spans where somebody asks where the bytes came from. If
 /// `into` is null, it is the pieces in the memory's output. The result: is the last message to be continued?
 Result<bool> Template::run(const Conversation& conversation, Value all, const RenderOptions& options, Workspace& workspace,
-                           bool wants_provenance, Rendering* into) const {
+                           bool wants_provenance, Rendering* into, const ListObject* first_messages) const {
   Workspace::State& memory = workspace.state();
   memory.arena.reset();
   memory.arena.set_limit(options.limits.memory_bytes);
@@ -305,6 +305,11 @@ Result<bool> Template::run(const Conversation& conversation, Value all, const Re
   Wishes wishes;
   if (!options.as_is || options.add_generation_prompt || options.continue_final) {
     if (Result<void> read = read_wishes(conversation, variables, options, wishes); !read) return read.error();
+  }
+  if (first_messages != nullptr) {
+    Value list = conversation.messages();
+    list.list = first_messages;
+    wishes.overrides.set("messages", list);
   }
 
   const bool logs = wants_provenance || wishes.continue_final;
@@ -379,7 +384,18 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
   if (impl_->go != nullptr) {
     return fill_go_assistant(*impl_->go, conversation, options, memory.go.turns.turns(), into);
   }
-  return fill_from_turns(*this, conversation, options, memory.turns.turns(), into);
+  RenderOptions beginning = options;
+  beginning.want_assistant = beginning.want_spans = false;
+  beginning.continue_final = false;
+  Workspace other;
+  const auto render_beginning = [&](std::span<const Value> messages, bool generation_prompt, Rendering& part) {
+    const ListObject first{static_cast<std::uint32_t>(messages.size()), conversation.messages().list->origin, messages.data()};
+    beginning.add_generation_prompt = generation_prompt;
+    if (!run(conversation, conversation.variables(), beginning, other, true, &part, &first)) return false;
+    part.size_ = other.state().output.bytes();
+    return true;
+  };
+  return fill_from_turns(conversation, render_beginning, memory.turns.turns(), into);
 }
 
 Result<void> render_with(const Template& chat_template, const Conversation& conversation, Value variables,

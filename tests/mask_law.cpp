@@ -1,0 +1,230 @@
+// The law of masks that are derived, over every template of the tree and of the corpus with every conversation: where an assistant's
+// turn begins and ends does not depend on what follows it, and it begins where the prompt for it ends.
+//
+//     mask_law --formats FOLDER [--corpus FOLDER] [--every N] [--only NAME] [--list yes]
+//
+// For each message of an assistant, of which the template writes anything:
+//   begin    the messages before it are rendered with a generation prompt; where the prompt begins with that, a range begins at its end
+//   cut      the same of the conversation that is cut behind it; and as far as both prompts are the same text, the same bytes are the
+//            assistant's. Left out are turns that the template writes in another way once more messages follow: both prompts part
+//            within them, or one of them begins with what ends in the generation prompt and the other does not.
+//   header   no range begins with what the template writes to make a model speak behind one word of a user
+// kExceptions lists the templates that do not, each with its reason. Begin reading at main.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "conversation/conversation.h"
+#include "token_material.h"
+#include "value/dict.h"
+
+namespace parlance::testing {
+namespace {
+
+/// What is known not to hold, and why.
+struct Exception {
+  const char* of_template;
+  const char* fault;
+  const char* reason;
+  std::size_t seen = 0;
+};
+Exception kExceptions[] = {
+    {"ollama--gemma3-instruct.gotmpl", "masked only at the end", "its generation prompt is a part of the last message's turn"},
+    {"ollama--gemma3-instruct.gotmpl", "masked only with what follows", "the same"},
+    {"unsloth--gemma4_ollama.gotmpl", "masked only with what follows", "what closes the last turn is written behind the loop"},
+    {"unsloth--llama_31_storm_ollama.gotmpl", "begins later or nowhere", "of an empty reply at the end only a line break behind the loop is left"},
+    {"unsloth--gemma3_270m_ollama.gotmpl", "begins later or nowhere", "the same of a reply of white space, with which its generation prompt ends too"},
+    {"unsloth--qwen3_ollama.gotmpl", "begins later or nowhere", "the same"},
+    {"trl--diffusion_gemma_training.jinja", "begins with the header", "it writes no generation prompt behind results, but the header in history"},
+};
+
+struct Counts {
+  std::size_t turns = 0, refused = 0, cut = 0, begins = 0, rewritten = 0, empty = 0, merged = 0, known = 0, wrong = 0;
+};
+
+bool is_assistant(Value message) {
+  const DictEntry* role = message.kind == Kind::dict ? find_key(*message.dict, "role") : nullptr;
+  return role != nullptr && role->value.is_leaf() && leaf_text(role->value) == "assistant";
+}
+
+struct World {
+  bool list = false;
+  Counts counts;
+  std::map<std::string, std::map<std::string, std::size_t>> faults;  ///< by template and kind
+};
+
+bool render(const Template& chat_template, const std::string& request, bool as_is, std::optional<std::uint32_t> count,
+            std::optional<bool> generation_prompt, Rendering& into) {
+  Conversation chat;
+  if (!chat.read(request, {.normalise = !as_is})) return false;
+  if (count) keep_messages(chat.state(), *count);
+  Result<Rendering> made = chat_template.render(
+      chat, {.add_generation_prompt = generation_prompt, .as_is = as_is, .now = kClock, .want_assistant = true, .ignore_tags = true});
+  if (!made) return false;
+  into = std::move(*made);
+  return true;
+}
+
+/// The bytes below `end` that are the assistant's.
+std::vector<bool> masked(const Rendering& prompt, std::size_t end) {
+  std::vector<bool> mask(end);
+  for (const TextRange& range : prompt.assistant()) {
+    for (std::size_t i = range.begin; i < std::min<std::size_t>(range.end, end); ++i) mask[i] = true;
+  }
+  return mask;
+}
+
+std::size_t common(std::string_view a, std::string_view b) {
+  return static_cast<std::size_t>(std::mismatch(a.begin(), a.begin() + std::min(a.size(), b.size()), b.begin()).first - a.begin());
+}
+
+void complain(World& world, const Template& chat_template, const std::string& what, const std::string& request, std::size_t message,
+              std::string_view text, std::size_t at) {
+  for (Exception& known : kExceptions) {
+    if (chat_template.name() != known.of_template || what != known.fault) continue;
+    ++known.seen;
+    ++world.counts.known;
+    return;
+  }
+  ++world.counts.wrong;
+  const std::size_t seen = world.faults[chat_template.name()][what]++;
+  if (!world.list || seen >= 2) return;
+  const std::size_t from = at > 60 ? at - 60 : 0;
+  std::printf("%s: %s, message %zu\n  <<%s>>|<<%s>>\n  %.200s\n", chat_template.name().c_str(), what.c_str(), message,
+              std::string(text.substr(from, at - from)).c_str(), std::string(text.substr(at, 60)).c_str(), request.c_str());
+}
+
+bool is_blank(const std::string& header) { return header.find_first_not_of(" \n\t") == header.npos; }
+
+/// Is there a range that begins where the prompt before it ends?
+void check_begin(World& world, const Template& chat_template, const std::string& request, std::size_t i, const Rendering& whole,
+                 std::size_t at, bool adds_none, const std::string& header) {
+  ++world.counts.begins;
+  // Behind an assistant a template may write no generation prompt, and the header with the turn.
+  if (adds_none && !is_blank(header) && whole.text().substr(at).starts_with(header)) at += header.size();
+  const auto& ranges = whole.assistant();
+  if (std::any_of(ranges.begin(), ranges.end(), [&](const TextRange& r) { return r.begin == at; })) return;
+  const bool inside = std::any_of(ranges.begin(), ranges.end(), [&](const TextRange& r) { return r.begin < at && at < r.end; });
+  complain(world, chat_template, inside ? "begins earlier" : "begins later or nowhere", request, i, whole.text(), at);
+}
+
+/// Do the prompts part within the range that holds the byte `at`?
+bool is_written_otherwise(const Rendering& prompt, std::size_t at, std::size_t same) {
+  return std::any_of(prompt.assistant().begin(), prompt.assistant().end(),
+                     [&](const TextRange& r) { return r.begin <= at && at < r.end && same < r.end; });
+}
+
+void check_turn(World& world, const Template& chat_template, const std::string& request, bool as_is, std::uint32_t i,
+                const Rendering& whole, bool follows_assistant, const std::string& header) {
+  Rendering before, without, cut;
+  const bool has_before = render(chat_template, request, as_is, i, true, before);
+  if (chat_template.syntax() == Syntax::go && follows_assistant) {
+    ++world.counts.merged;  // Ollama makes one message of both
+    return;
+  }
+  const bool adds_none = has_before && (i == 0 || follows_assistant) && render(chat_template, request, as_is, i, false, without) && before.text() == without.text();
+  if (!render(chat_template, request, as_is, i + 1, false, cut)) {
+    ++world.counts.refused;
+    return;
+  }
+  const std::size_t at = before.text().size();
+  const bool is_of_whole = has_before && whole.text().starts_with(before.text());
+  const bool is_of_cut = has_before && cut.text().starts_with(before.text());
+  if (is_of_cut && cut.text().size() == at) {
+    ++world.counts.empty;
+    return;
+  }
+  if (is_of_whole && at < whole.text().size()) check_begin(world, chat_template, request, i, whole, at, adds_none, header);
+  if (is_of_cut) check_begin(world, chat_template, request, i, cut, at, adds_none, header);
+  if (is_of_whole != is_of_cut) {
+    ++world.counts.rewritten;
+    return;
+  }
+  ++world.counts.cut;
+  const std::size_t same = common(whole.text(), cut.text());
+  const std::vector<bool> a = masked(whole, same), b = masked(cut, same);
+  if (a == b) return;
+  const std::size_t other = static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
+  if (is_written_otherwise(whole, other, same) || is_written_otherwise(cut, other, same)) {
+    ++world.counts.rewritten;
+    return;
+  }
+  complain(world, chat_template, a[other] ? "masked only with what follows" : "masked only at the end", request, i, whole.text(), other);
+}
+
+/// What a generation prompt adds to one word of a user, in a request that is else the same.
+std::string generation_prompt(const Template& chat_template, const std::string& request, bool as_is) {
+  std::string texts[2];
+  for (const bool wanted : {false, true}) {
+    Conversation chat;
+    if (!chat.read(request, {.normalise = !as_is})) return {};
+    keep_messages(chat.state(), 0);
+    if (!chat.add({.role = "user", .content = "Hi"})) return {};
+    const Result<Rendering> made = chat_template.render(chat, {.add_generation_prompt = wanted, .as_is = as_is, .now = kClock});
+    if (!made) return {};
+    texts[wanted] = made->text();
+  }
+  return texts[1].starts_with(texts[0]) ? texts[1].substr(texts[0].size()) : "";
+}
+
+void check_header(World& world, const Template& chat_template, const std::string& request, const Rendering& whole, const std::string& header) {
+  if (is_blank(header)) return;
+  for (const TextRange& range : whole.assistant()) {
+    // A reply may begin with the words of the header's end.
+    const bool begins = whole.text().substr(range.begin).starts_with(header) && !whole.text().substr(0, range.begin).ends_with(header);
+    if (!begins) continue;
+    complain(world, chat_template, "begins with the header", request, 0, whole.text(), range.begin);
+  }
+}
+
+void check(World& world, const Template& chat_template, const std::string& request, bool as_is) {
+  Conversation chat;
+  if (!chat.read(request, {.normalise = !as_is}) || !chat.messages().is_sequence()) return;
+  Rendering whole;
+  if (!render(chat_template, request, as_is, {}, false, whole)) return;
+  const std::string header = generation_prompt(chat_template, request, as_is);
+  check_header(world, chat_template, request, whole, header);
+  const std::span<const Value> messages = items(chat.messages());
+  for (std::uint32_t i = 0; i < messages.size(); ++i) {
+    if (!is_assistant(messages[i])) continue;
+    ++world.counts.turns;
+    check_turn(world, chat_template, request, as_is, i, whole, i > 0 && is_assistant(messages[i - 1]), header);
+  }
+}
+
+}  // namespace
+}  // namespace parlance::testing
+
+int main(int argc, char** argv) {
+  using namespace parlance::testing;
+  std::map<std::string, std::string> options;
+  for (int i = 1; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
+  World world;
+  world.list = !options["--list"].empty();
+  const std::size_t every = options["--every"].empty() ? 1 : std::stoul(options["--every"]);
+  std::vector<Material> materials;
+  materials.push_back(own_material(options["--formats"]));
+  if (!options["--corpus"].empty()) {
+    materials.push_back(corpus_material(options["--corpus"], false));
+    materials.push_back(corpus_material(options["--corpus"], true));
+  }
+  for (const Material& material : materials) {
+    const bool own = &material == &materials.front();
+    for (std::size_t i = 0; i < material.templates.size(); i += own ? 1 : every) {
+      if (!options["--only"].empty() && material.templates[i].name().find(options["--only"]) == std::string::npos) continue;
+      for (const std::string& request : material.requests) check(world, material.templates[i], request, material.as_is);
+    }
+  }
+  for (const auto& [name, kinds] : world.faults) {
+    for (const auto& [kind, count] : kinds) std::printf("%-50s %5zu %s\n", name.c_str(), count, kind.c_str());
+  }
+  const bool all = !options["--corpus"].empty() && every == 1 && options["--only"].empty();
+  for (const Exception& known : kExceptions) {
+    if (all && known.seen == 0) std::printf("no exception any more: %s, %s\n", known.of_template, known.fault), ++world.counts.wrong;
+    if (known.seen > 0) std::printf("%5zu %s: %s: %s\n", known.seen, known.of_template, known.fault, known.reason);
+  }
+  const Counts& c = world.counts;
+  std::printf("%zu turns: %zu cut, %zu times behind their prompt, %zu rewritten once more follow, %zu empty, %zu merged, %zu refused; %zu known exceptions, %zu wrong\n",
+              c.turns, c.cut, c.begins, c.rewritten, c.empty, c.merged, c.refused, c.known, c.wrong);
+  return c.wrong == 0 && c.turns > 0 ? 0 : 1;
+}

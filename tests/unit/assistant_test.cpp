@@ -1,0 +1,96 @@
+// The assistant's ranges of templates without generation tags: where turns begin, whatever follows them, and however long the
+// conversation is. The law over the corpus is tests/mask_law.cpp.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "parlance/conversation.h"
+#include "parlance/template.h"
+
+namespace parlance {
+namespace {
+
+struct Said {
+  std::string role, content;
+};
+
+/// The texts that are the assistant's.
+std::vector<std::string> learnt(std::string_view source, const std::vector<Said>& messages, RenderOptions options = {}) {
+  const Result<Template> compiled = Template::compile(source);
+  EXPECT_TRUE(compiled) << compiled.error().display();
+  Conversation chat;
+  for (const Said& said : messages) EXPECT_TRUE(chat.add({.role = said.role, .content = said.content}));
+  options.want_assistant = true;
+  const Result<Rendering> prompt = compiled->render(chat, options);
+  EXPECT_TRUE(prompt) << prompt.error().display();
+  std::vector<std::string> texts;
+  for (const TextRange& range : prompt->assistant()) texts.emplace_back(prompt->text().substr(range.begin, range.end - range.begin));
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+const std::vector<Said> kChat = {{"user", "Hi"}, {"assistant", "Hello"}, {"user", "Go"}, {"assistant", "Done"}};
+const std::vector<Said> kOpen(kChat.begin(), kChat.end() - 1);
+
+// The generation prompt is written behind a user only, so that a conversation that the assistant ends has none to compare with.
+constexpr std::string_view kAfterUser =
+    "{% for m in messages %}<|start|>{{ m.role }}<|message|>{{ m.content }}<|end|>{% endfor %}"
+    "{% if add_generation_prompt and messages[-1].role == 'user' %}<|start|>assistant<|message|>{% endif %}";
+
+TEST(Assistant, BeginsBehindTheGenerationPromptAlsoAtTheEnd) {
+  EXPECT_EQ(learnt(kAfterUser, kChat), (Texts{"Hello<|end|>", "Done<|end|>"}));
+  EXPECT_EQ(learnt(kAfterUser, kOpen), (Texts{"Hello<|end|>"}));
+}
+
+TEST(Assistant, LearnsTheBlankThatTheGenerationPromptLeavesToIt) {
+  constexpr std::string_view kBlank =
+      "{% for m in messages %}{{ m.role|upper }}: {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}ASSISTANT:{% endif %}";
+  EXPECT_EQ(learnt(kBlank, kOpen), (Texts{" Hello\n"}));
+}
+
+TEST(Assistant, GenerationPromptOfATurnThatHistoryOpensOtherwise) {
+  constexpr std::string_view kThinks =
+      "{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content }}<|end|>\n{% endfor %}"
+      "{% if add_generation_prompt %}<|start|>assistant\n<think>\n{% endif %}";
+  EXPECT_EQ(learnt(kThinks, kOpen), (Texts{"Hello<|end|>\n"}));
+}
+
+TEST(Assistant, TwoInARowBothHaveHeaders) {
+  const std::vector<Said> row = {{"user", "Hi"}, {"assistant", "One"}, {"assistant", "Two"}, {"user", "Go"}};
+  EXPECT_EQ(learnt(kAfterUser, row), (Texts{"One<|end|>", "Two<|end|>"}));
+}
+
+TEST(Assistant, TemplatesThatDoNotGoThroughMessages) {
+  constexpr std::string_view kNumbers =
+      "{% for i in range(messages|length) %}[{{ messages[i].role }}]{{ messages[i].content }};{% endfor %}"
+      "{% if add_generation_prompt %}[assistant]{% endif %}";
+  EXPECT_EQ(learnt(kNumbers, kOpen), (Texts{"Hello;"}));
+  EXPECT_EQ(learnt(kNumbers, kChat), (Texts{"Hello;", "Done;"}));
+}
+
+TEST(Assistant, WhatIsNotKnownIsNoted) {
+  const Result<Template> compiled = Template::compile("{% for i in range(messages|length) %}[{{ messages[i].role }}]{{ messages[i].content }}{% endfor %}");
+  Conversation chat;
+  for (int i = 0; i < 400; ++i) EXPECT_TRUE(chat.add({.role = i % 2 == 0 ? "user" : "assistant", .content = std::string(200, 'x')}));
+  const Result<Rendering> prompt = compiled->render(chat, {.want_assistant = true});
+  ASSERT_TRUE(prompt);
+  EXPECT_GT(prompt->assistant().size(), 20u);
+  EXPECT_LT(prompt->assistant().size(), 200u);
+  ASSERT_EQ(prompt->notes().size(), 1u);
+  EXPECT_NE(prompt->notes()[0].find("does not write messages in a loop"), std::string::npos);
+}
+
+TEST(Assistant, LongConversationsAreAskedForInPart) {
+  std::vector<Said> messages;
+  Texts expected;
+  for (int i = 0; i < 4000; ++i) {
+    messages.push_back({"user", "Question " + std::to_string(i)});
+    messages.push_back({"assistant", "Answer " + std::to_string(i)});
+    expected.push_back("Answer " + std::to_string(i) + "<|end|>");
+  }
+  EXPECT_EQ(learnt(kAfterUser, messages), expected);
+}
+
+}  // namespace
+}  // namespace parlance
