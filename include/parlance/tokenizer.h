@@ -150,8 +150,12 @@ struct SentencePieceOptions {
   bool prefix_each_run = true;
 };
 
+///     field           default  effect
+///     special_tokens  none     texts of further special tokens of a tokenizer.json, numbered behind those there are; one that is an
+///                              added token already stays what it is
 struct TokenizerOptions {
   SentencePieceOptions sentencepiece;
+  std::vector<std::string> special_tokens;
 };
 
 /// Opens a tokenizer: a tokenizer.json, a SentencePiece .model, or a folder that has one of them. What stands beside it is

@@ -69,6 +69,9 @@ struct PromptTokens {
   /// What the tokenizer by itself would put in front and the prompt does not begin with: add it, or set
   /// add_special_tokens. Empty where the template wrote it already, so nothing is ever there twice.
   std::vector<TokenId> missing_before;
+  /// Marks of the template that are written like control tokens (<|im_start|>) and are text for this tokenizer, each once, at most
+  /// eight: is it another model's?
+  std::vector<std::string> plain_marks;
   /// What trust was given and used, and control tokens that a mark behind them would have taken away; for people.
   std::vector<std::string> notes;
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <limits>
 #include <memory>
+#include <mutex>
 
 #include "bulk/jsonl.h"
 #include "cli/commands.h"
@@ -54,6 +55,14 @@ std::string line_of(const std::vector<TokenId>& ids) {
 
 void report_notes(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+}
+
+void report_marks(const std::vector<std::string>& marks, const Setting& setting) {
+  if (marks.empty()) return;
+  std::string all;
+  for (const std::string& mark : marks) all += (all.empty() ? "'" : ", '") + mark + "'";
+  std::fprintf(stderr, "note: the template writes %s, text for this tokenizer (%s) and no control token\n", all.c_str(),
+               setting.tokenizer->facts().kind.c_str());
 }
 
 // ---- what ends a reply
@@ -174,6 +183,7 @@ int tokenize_one(const TokensCommand& command, const Setting& setting) {
   if (!checked) return report_render(checked.error());
   const Result<PromptTokens> tokens = tokenize(checked->rendering, request->conversation, *setting.tokenizer, command.tokenize);
   if (!tokens) return report(tokens.error());
+  report_marks(tokens->plain_marks, setting);
   if (command.json) return show_json(setting, *request, *tokens);
   report_notes(tokens->notes);
   return print(line_of(tokens->ids));
@@ -186,9 +196,17 @@ int tokenize_lines(const TokensCommand& command, const Setting& setting) {
   bulk.request = setting.prompt.request;
   bulk.render = setting.prompt.render;
   bulk.threads = command.threads;
+  std::mutex mutex;
+  bool has_told = false;
+  const auto tell = [&](const std::vector<std::string>& marks) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (!has_told) report_marks(marks, setting);
+    has_told = has_told || !marks.empty();
+  };
   bulk.write = [&](const Conversation& conversation, const Rendering& rendering, std::string& members) -> Result<void> {
     const Result<PromptTokens> tokens = tokenize(rendering, conversation, *setting.tokenizer, command.tokenize);
     if (!tokens) return tokens.error();
+    if (!tokens->plain_marks.empty()) tell(tokens->plain_marks);
     if (command.json) {
       write_tokens(members, *tokens, conversation, *setting.tokenizer);
     } else {

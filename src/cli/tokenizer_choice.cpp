@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "tokens/trusted_path.h"
@@ -25,7 +26,7 @@ void declare_tokenizer_options(CLI::App& app, TokenizerWish& wish) {
                  "or a folder that has one; by default the folder of -m")
       ->type_name("PATH");
   app.add_option("--special-token", wish.special_tokens,
-                 "A control token that a .model file lacks, numbered from\n"
+                 "A control token that the tokenizer lacks, numbered from\n"
                  "the vocabulary's end on; may be repeated")
       ->type_name("TEXT")
       ->allow_extra_args(false);
@@ -55,10 +56,11 @@ Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const 
                  "a tokenizer.json, SentencePiece's .model, or a folder that has one");
   }
   TokenizerOptions options;
-  options.sentencepiece.special_tokens = wish.special_tokens;
+  options.special_tokens = options.sentencepiece.special_tokens = wish.special_tokens;
   if (wish.special_tokens.empty()) options.sentencepiece.special_tokens = vocabulary_tokens(prompt.wish.format);
   Result<std::unique_ptr<Tokenizer>> tokenizer = open_tokenizer(path, options);
   if (!tokenizer) return tokenizer;
+  for (const std::string& note : (*tokenizer)->facts().notes) std::fprintf(stderr, "note: %s: %s\n", path.c_str(), note.c_str());
   std::vector<SpecialToken>& known = found.source.special_tokens;
   for (const NamedToken& token : (*tokenizer)->facts().named) {
     const bool has = std::any_of(known.begin(), known.end(), [&](const SpecialToken& t) { return t.name == token.name; });

@@ -15,11 +15,11 @@ namespace parlance::cli {
 
 struct TokenizerWish {
   std::string path;                         ///< --tokenizer
-  std::vector<std::string> special_tokens;  ///< --special-token: for a SentencePiece model that lacks them
+  std::vector<std::string> special_tokens;  ///< --special-token: for a tokenizer that lacks them
 };
 void declare_tokenizer_options(CLI::App& app, TokenizerWish& wish);
 
-/// Opens it, and gives the templates the special tokens it names where the model has none of that name.
+/// Opens it, prints its notes on standard error, and gives the templates the special tokens it names where the model has none of that name.
 /// Fails with usage where none is named, and as open_tokenizer() does.
 Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const PromptOptions& prompt,
                                                FoundTemplates& found);

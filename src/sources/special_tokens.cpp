@@ -12,6 +12,17 @@ void add_token(std::vector<SpecialToken>& tokens, std::string_view name, Value t
     tokens.push_back({std::string(name), std::string(leaf_text(token))});
 }
 
+/// A model may have special tokens of its own: each other member that is called `…_token` and is a token.
+void add_others(std::vector<SpecialToken>& tokens, Value file) {
+  if (file.kind != Kind::dict) return;
+  for (const DictEntry& entry : entries(file)) {
+    const std::string_view name = leaf_text(entry.key);
+    const bool is_known = std::any_of(tokens.begin(), tokens.end(), [&](const SpecialToken& t) { return t.name == name; }) ||
+                          std::find(std::begin(kSpecialTokenNames), std::end(kSpecialTokenNames), name) != std::end(kSpecialTokenNames);
+    if (name.ends_with("_token") && !is_known) add_token(tokens, name, special_token_text(&entry.value));
+  }
+}
+
 }  // namespace
 
 const Value* find_special_token(const JsonFile& config, const JsonFile& map, std::string_view name,
@@ -31,6 +42,8 @@ std::vector<SpecialToken> special_tokens_of(const JsonFile& config, const JsonFi
   std::vector<SpecialToken> tokens;
   for (const std::string_view name : kSpecialTokenNames)
     add_token(tokens, name, special_token_text(find_special_token(config, map, name)));
+  add_others(tokens, config.root());
+  if (config["added_tokens_decoder"] == nullptr) add_others(tokens, map.root());
   const Value* more = config["extra_special_tokens"];
   if (more == nullptr || more->kind != Kind::dict) return tokens;
   const std::size_t count = tokens.size();

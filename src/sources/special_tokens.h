@@ -26,8 +26,8 @@ const Value* find_special_token(const JsonFile& config, const JsonFile& map, std
 /// A token's text: a string, or an object with `content`; undefined for everything else.
 Value special_token_text(const Value* token);
 
-/// Those that have a text: the names above, and the configuration's extra_special_tokens where they
-/// are named.
+/// Those that have a text: the names above, then members that are called `…_token`, and the configuration's
+/// extra_special_tokens where they are named.
 std::vector<SpecialToken> special_tokens_of(const JsonFile& config, const JsonFile& map);
 
 }  // namespace parlance

@@ -4,14 +4,23 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "parlance/tokenizer.h"
 
 namespace parlance {
 
+/// Tokens that files beside a tokenizer.json add to it.
+struct MoreTokens {
+  std::vector<AddedToken> numbered;  ///< with an id: of added_tokens_decoder, else of added_tokens.json
+  bool are_legacy = false;           ///< `numbered` are of added_tokens.json
+  std::vector<AddedToken> named;     ///< special by a name: eos_token; without an id, as the others
+  std::vector<AddedToken> others;    ///< of lists: additional_special_tokens
+};
+
 /// Reads a tokenizer.json. Fills facts() as far as the file says: kind, vocabulary_size, added, unk, puts_before, puts_after.
-/// `path` is for errors. Fails with json, tokenizer.
-Result<std::unique_ptr<Tokenizer>> open_hf_json(std::string_view text, const std::string& path);
+/// `path` is for errors. `more` is added as transformers adds it; ids are the crate's. Fails with json, tokenizer.
+Result<std::unique_ptr<Tokenizer>> open_hf_json(std::string_view text, const std::string& path, const MoreTokens& more = {});
 
 /// Reads a SentencePiece model, the bytes of a .model file, and fills facts() as far as they say. `added`: tokens that files
 /// beside it add, by id; those whose id belongs to another text are left out with a note.

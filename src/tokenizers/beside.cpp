@@ -3,7 +3,9 @@
 // read_beside.
 #include "tokenizers/beside.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <unordered_set>
 
 #include "sources/files.h"
@@ -103,7 +105,14 @@ void add_special(Beside& beside, const Value* token) {
 
 void add_list(Beside& beside, const Value* tokens) {
   if (tokens == nullptr || tokens->kind != Kind::list) return;
-  for (const Value& token : items(*tokens)) add_special(beside, &token);
+  for (const Value& token : items(*tokens)) {
+    const std::size_t count = beside.added.size();
+    add_special(beside, &token);
+    if (beside.added.size() == count) continue;
+    beside.more.others.push_back(beside.added.back());
+    // A tokenizer.json takes an object's flags as they are.
+    if (token.kind == Kind::dict) beside.more.others.back() = token_of(-1, token, false);
+  }
 }
 
 /// Special tokens of which only the text is known: they are looked up in the vocabulary, before
@@ -118,8 +127,52 @@ void add_named(Beside& beside, const Files& files) {
     if (name == "eos_token")
       beside.eos_source = std::string(file_name_of(from->path())) + ": eos_token";
   }
+  // A model's own names: transformers comes to objects first.
+  for (const bool objects : {true, false}) {
+    for (const NamedToken& token : beside.named) {
+      const bool is_standard = std::find(std::begin(kSpecialTokenNames), std::end(kSpecialTokenNames), token.name) != std::end(kSpecialTokenNames);
+      const Value* found = is_standard ? nullptr : find_special_token(files.config, files.map, token.name);
+      if (found != nullptr && (found->kind == Kind::dict) == objects) add_special(beside, found);
+    }
+  }
+  if (const Value* more = files.config["extra_special_tokens"]; more != nullptr && more->kind == Kind::dict) {
+    for (const DictEntry& entry : entries(*more)) add_special(beside, &entry.value);
+  }
+  beside.more.named = beside.added;
   for (const std::string_view name : {"additional_special_tokens", "extra_special_tokens"})
     add_list(beside, find_special_token(files.config, files.map, name));
+}
+
+/// The texts that transformers knows to be special when it reads added_tokens.json: objects of the configuration are none to it yet.
+std::unordered_set<std::string_view> special_texts(const Files& files) {
+  std::unordered_set<std::string_view> texts;
+  for (const std::string_view name : kSpecialTokenNames) {
+    const JsonFile* from = nullptr;
+    const Value* token = find_special_token(files.config, files.map, name, &from);
+    const bool counts = token != nullptr && (token->is_leaf() || from == &files.map);
+    if (const Value text = counts ? special_token_text(token) : Value{}; text.is_leaf()) texts.insert(leaf_text(text));
+  }
+  for (const std::string_view name : {"additional_special_tokens", "extra_special_tokens"}) {
+    const Value* list = find_special_token(files.config, files.map, name);
+    if (list == nullptr || list->kind != Kind::list) continue;
+    for (const Value& token : items(*list)) {
+      if (token.is_leaf()) texts.insert(leaf_text(token));
+    }
+  }
+  return texts;
+}
+
+/// What a tokenizer.json needs of the numbered tokens.
+void fill_numbered(const Files& files, Beside& beside) {
+  const auto is_numbered = [](const AddedToken& token) { return token.id >= 0; };
+  std::copy_if(beside.added.begin(), beside.added.end(), std::back_inserter(beside.more.numbered), is_numbered);
+  beside.more.are_legacy = files.config["added_tokens_decoder"] == nullptr;
+  if (!beside.more.are_legacy) return;
+  const std::unordered_set<std::string_view> special = special_texts(files);
+  for (AddedToken& token : beside.more.numbered) {
+    token.special = special.contains(token.text);
+    token.normalized = !token.special;
+  }
 }
 
 void add_ends(Beside& beside, const Value* ids) {
@@ -149,6 +202,7 @@ Result<Beside> read_beside(const std::string& folder) {
   } else {
     add_by_text(beside, files.added.root());
   }
+  fill_numbered(files, beside);
   beside.add_bos = is_true(files.config["add_bos_token"]);
   beside.add_eos = is_true(files.config["add_eos_token"]);
   if (const Value* legacy = files.config["legacy"];

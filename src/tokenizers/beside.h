@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "parlance/tokenizer.h"
+#include "tokenizers/adapters.h"
 
 namespace parlance {
 
@@ -15,6 +16,7 @@ struct Beside {
   std::vector<NamedToken> named;
   std::string eos_source;          ///< "tokenizer_config.json: eos_token": who names the eos_token
   std::vector<AddedToken> added;   ///< with an id of -1 where a file gives only the text
+  MoreTokens more;                 ///< the same as a tokenizer.json needs them
   std::vector<std::int64_t> ends;  ///< generation_config.json's eos_token_id
   bool add_bos = false;
   bool add_eos = false;

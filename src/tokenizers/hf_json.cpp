@@ -61,6 +61,14 @@ AddedToken added_token(const parlance_hf_added& token) {
           .control = has(PARLANCE_HF_CONTROL)};
 }
 
+/// Of a token to add.
+std::uint32_t flags_of(const AddedToken& token, bool named, bool legacy) {
+  const auto flag = [](bool set, std::uint32_t bit) { return set ? bit : 0u; };
+  return flag(token.special, PARLANCE_HF_SPECIAL) | flag(token.lstrip, PARLANCE_HF_LSTRIP) | flag(token.rstrip, PARLANCE_HF_RSTRIP) |
+         flag(token.normalized, PARLANCE_HF_NORMALIZED) | flag(token.single_word, PARLANCE_HF_SINGLE_WORD) |
+         flag(named, PARLANCE_HF_NAMED) | flag(legacy, PARLANCE_HF_LEGACY);
+}
+
 /// The lines of `text`, each with its end.
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
@@ -135,9 +143,16 @@ class HfTokenizer final : public Tokenizer {
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> open_hf_json(std::string_view text, const std::string& path) {
+Result<std::unique_ptr<Tokenizer>> open_hf_json(std::string_view text, const std::string& path, const MoreTokens& more) {
   parlance_hf_error error{};
-  parlance_hf* tokenizer = parlance_hf_open(bytes_of(text), text.size(), &error);
+  std::vector<parlance_hf_added> added;
+  const auto add = [&](const AddedToken& token, bool named) {
+    added.push_back({token.id, flags_of(token, named, more.are_legacy), bytes_of(token.text), token.text.size()});
+  };
+  for (const AddedToken& token : more.numbered) add(token, false);
+  for (const AddedToken& token : more.named) add(token, true);
+  for (const AddedToken& token : more.others) add(token, false);
+  parlance_hf* tokenizer = parlance_hf_open(bytes_of(text), text.size(), added.data(), added.size(), &error);
   if (tokenizer == nullptr) return file_error(error, text, path);
   return std::unique_ptr<Tokenizer>(std::make_unique<HfTokenizer>(tokenizer));
 }

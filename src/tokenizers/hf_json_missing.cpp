@@ -3,7 +3,7 @@
 
 namespace parlance {
 
-Result<std::unique_ptr<Tokenizer>> open_hf_json(std::string_view, const std::string& path) {
+Result<std::unique_ptr<Tokenizer>> open_hf_json(std::string_view, const std::string& path, const MoreTokens&) {
   Error::Parts parts;
   parts.code = ErrorCode::tokenizer;
   parts.message = "this build does not read tokenizer.json: '" + path + "'";

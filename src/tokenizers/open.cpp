@@ -132,15 +132,6 @@ void set_ends(const Beside& beside, const std::string& file, TokenizerFacts& fac
   }
 }
 
-/// A tokenizer.json says all by itself; what its neighbours add to it is not added, but noted.
-void note_not_added(const Index& index, const Beside& beside, TokenizerFacts& facts) {
-  for (const AddedToken& token : beside.added) {
-    if (!index.is_added(token.text))
-      note(facts, "'" + token.text + "'",
-           "is no added token of tokenizer.json, only of the files beside it: it is text");
-  }
-}
-
 /// A .model knows nothing of texts that begin with BOS.
 void set_puts(const Beside& beside, TokenizerFacts& facts) {
   if (beside.add_bos && facts.bos) facts.puts_before = {*facts.bos};
@@ -153,11 +144,7 @@ TokenizerFacts facts_of(const Tokenizer& tokenizer, const Beside& beside, const 
   facts.notes.insert(facts.notes.end(), beside.notes.begin(), beside.notes.end());
   Index index(tokenizer);
   set_named(index, beside, facts);
-  if (json) {
-    note_not_added(index, beside, facts);
-  } else {
-    set_puts(beside, facts);
-  }
+  if (!json) set_puts(beside, facts);
   set_ends(beside, file, facts);
   return facts;
 }
@@ -166,6 +153,18 @@ TokenizerFacts facts_of(const Tokenizer& tokenizer, const Beside& beside, const 
 SentencePieceOptions as_configured(SentencePieceOptions options, const Beside& beside) {
   options.prefix_each_run = options.prefix_each_run && beside.legacy.value_or(true);
   return options;
+}
+
+/// With the special tokens that the caller wants.
+MoreTokens more_tokens(const Beside& beside, const std::vector<std::string>& special_tokens) {
+  MoreTokens more = beside.more;
+  for (const std::string& text : special_tokens) {
+    AddedToken token;
+    token.text = text;
+    token.special = true;
+    more.others.push_back(std::move(token));
+  }
+  return more;
 }
 
 }  // namespace
@@ -184,7 +183,7 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path,
   if (json && !utf8::is_valid(*bytes, false))
     return Error(ErrorCode::tokenizer, *file + ": not UTF-8");
   Result<std::unique_ptr<Tokenizer>> opened =
-      json ? open_hf_json(*bytes, *file)
+      json ? open_hf_json(*bytes, *file, more_tokens(*beside, options.special_tokens))
            : open_sentencepiece(*bytes, *file, as_configured(options.sentencepiece, *beside),
                                 beside->added);
   if (!opened) return opened;

@@ -1,11 +1,12 @@
 // What this library makes of texts with a tokenizer.json, for tokenizer_oracle.py to compare with `tokenizers`.
 //
-// token_dump FILE. Standard output: first a line of facts (see print_facts) or "error", code and message. Standard
+// token_dump FILE, or a folder with files beside it. Standard output: first a line of facts (see print_facts) or "error", code and message. Standard
 // input: "own HEX", "guarded HEX begin end begin end ..." (trusted ranges) or "text ID". For each a line comes back:
 // "ok" and for each token id:begin:end:added; "text" and its bytes; or "error" as above. Texts are in hexadecimal.
 // With --time COUNT instead: nanoseconds for each of COUNT encodings of standard input, own way and guarded (nothing
 // trusted, and all), and how many tokens. Begin reading at main().
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -98,7 +99,8 @@ std::string read_file(const char* path) {
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
   if (argc < 2) return 2;
-  const auto tokenizer = parlance::open_hf_json(read_file(argv[1]), argv[1]);
+  const bool is_folder = std::filesystem::is_directory(argv[1]);
+  const auto tokenizer = is_folder ? parlance::open_tokenizer(argv[1]) : parlance::open_hf_json(read_file(argv[1]), argv[1]);
   if (!tokenizer) {
     print_error(tokenizer.error());
     return 0;

@@ -45,7 +45,9 @@ enum {
   PARLANCE_HF_RSTRIP = 4,
   PARLANCE_HF_NORMALIZED = 8,
   PARLANCE_HF_SINGLE_WORD = 16,
-  PARLANCE_HF_CONTROL = 32 /* not only white space, or what stands for a blank in a vocabulary */
+  PARLANCE_HF_CONTROL = 32, /* not only white space, or what stands for a blank in a vocabulary */
+  PARLANCE_HF_NAMED = 64,   /* of a token to add: a configuration gives it a name: eos_token */
+  PARLANCE_HF_LEGACY = 128  /* of a token to add: added_tokens.json numbers it */
 };
 
 typedef struct {
@@ -106,8 +108,11 @@ typedef struct {
 } parlance_hf_ways;
 
 /* Reads a tokenizer.json. Null and `error` filled where it is none, or one that could use up the memory: a file of over
- * 512 MiB, or a normaliser that makes a text 65536 times as long. */
-parlance_hf* parlance_hf_open(const uint8_t* json, size_t size, parlance_hf_error* error);
+ * 512 MiB, or a normaliser that makes a text 65536 times as long. `more` are tokens to add to those of the file: those with an id of 0 or
+ * more by their ids, which say no more than the order, the others (-1) behind them where no added token has their text. One whose text is
+ * there already has these flags from now on; one that is new gets the id of its text in the model's vocabulary, or the next one behind all. */
+parlance_hf* parlance_hf_open(const uint8_t* json, size_t size, const parlance_hf_added* more, size_t more_count,
+                              parlance_hf_error* error);
 void parlance_hf_free(parlance_hf* tokenizer);
 
 void parlance_hf_get_facts(const parlance_hf* tokenizer, parlance_hf_facts* into);

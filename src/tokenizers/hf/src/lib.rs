@@ -132,9 +132,18 @@ fn added_for_c(loaded: &Loaded) -> Vec<CAdded> {
 /// # Safety
 /// As in hf_abi.h.
 #[no_mangle]
-pub unsafe extern "C" fn parlance_hf_open(json: *const u8, size: usize, error: *mut CError) -> *mut Handle {
+pub unsafe extern "C" fn parlance_hf_open(
+    json: *const u8,
+    size: usize,
+    more: *const CAdded,
+    more_count: usize,
+    error: *mut CError,
+) -> *mut Handle {
     let opened = guarded(Kind::Panic, || {
-        let loaded = open::open(view(json, size))?;
+        let text = |token: &CAdded| String::from_utf8_lossy(view(token.text, token.size)).into_owned();
+        let as_added = |token: &CAdded| open::Added { id: token.id, flags: token.flags, text: text(token) };
+        let more: Vec<open::Added> = view(more, more_count).iter().map(as_added).collect();
+        let loaded = open::open(view(json, size), &more)?;
         let mut handle = Box::new(Handle { loaded, added: Vec::new() });
         handle.added = added_for_c(&handle.loaded);
         Ok(handle)

@@ -6,8 +6,9 @@ use crate::failure::{guarded, Failure, Kind, Result};
 use crate::piece;
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::{BTreeMap, HashSet};
 use tokenizers::models::ModelWrapper;
-use tokenizers::{Model, Tokenizer};
+use tokenizers::{AddedToken, Model, Tokenizer};
 
 pub const LARGEST_FILE: usize = 512 << 20;
 /// How many times as long as the text a normaliser and a pre-tokenizer may make it.
@@ -19,6 +20,8 @@ pub const RSTRIP: u32 = 4;
 pub const NORMALIZED: u32 = 8;
 pub const SINGLE_WORD: u32 = 16;
 pub const CONTROL: u32 = 32;
+pub const NAMED: u32 = 64;
+pub const LEGACY: u32 = 128;
 
 /// One added token, with the flags of hf_abi.h.
 pub struct Added {
@@ -98,14 +101,83 @@ struct ModelParts {
     byte_fallback: Value,
 }
 
-pub fn open(json: &[u8]) -> Result<Loaded> {
+fn made(text: &str, flags: u32) -> AddedToken {
+    let has = |flag: u32| flags & flag != 0;
+    AddedToken::from(text.to_string(), has(SPECIAL))
+        .lstrip(has(LSTRIP))
+        .rstrip(has(RSTRIP))
+        .normalized(has(NORMALIZED))
+        .single_word(has(SINGLE_WORD))
+}
+
+/// The file's own added tokens with the numbers that it gives them.
+fn tokens_of_file(parts: &Parts) -> Vec<(i64, AddedToken)> {
+    let token = |value: &Value| {
+        let flag = |name: &str, bit: u32| if value.get(name).and_then(Value::as_bool) == Some(true) { bit } else { 0 };
+        let flags = flag("special", SPECIAL)
+            | flag("lstrip", LSTRIP)
+            | flag("rstrip", RSTRIP)
+            | flag("normalized", NORMALIZED)
+            | flag("single_word", SINGLE_WORD);
+        Some((value.get("id")?.as_i64()?, made(value.get("content")?.as_str()?, flags)))
+    };
+    parts.added_tokens.as_array().into_iter().flatten().filter_map(token).collect()
+}
+
+/// What stands beside a tokenizer.json may name more tokens. They are added as transformers adds them: those with a number by
+/// number, and the file's own among them where nothing but an old added_tokens.json numbers any; one that has a name is special;
+/// then the others, if no added token has their text. A line of notes for each that is new or has another id than it says.
+fn add_more(tokenizer: &mut Tokenizer, parts: &Parts, more: &[Added]) -> Result<String> {
+    let there = tokenizer.get_added_vocabulary().get_added_tokens_decoder();
+    let mut texts: HashSet<String> = there.values().map(|token| token.content.clone()).collect();
+    let before = texts.clone();
+    let is_named = |text: &str| more.iter().any(|token| token.flags & NAMED != 0 && token.text == text);
+    let mut numbered = BTreeMap::new();
+    for token in more.iter().filter(|token| token.id >= 0) {
+        numbered.insert(i64::from(token.id), made(&token.text, token.flags));
+    }
+    if !more.iter().any(|token| token.id >= 0 && token.flags & LEGACY == 0) {
+        numbered.extend(tokens_of_file(parts));
+    }
+    let mut wanted: Vec<AddedToken> = numbered.into_values().collect();
+    texts.extend(wanted.iter().map(|token| token.content.clone()));
+    let mut seen = HashSet::new();
+    for token in more.iter().filter(|token| token.id < 0 && !texts.contains(&token.text)) {
+        if seen.insert((&token.text, token.flags & !NAMED)) {
+            wanted.push(made(&token.text, token.flags));
+        }
+    }
+    for token in &mut wanted {
+        token.special = token.special || is_named(&token.content);
+    }
+    tokenizer.add_tokens(wanted).map_err(refused)?;
+    Ok(notes_on_more(tokenizer, &before, more))
+}
+
+fn notes_on_more(tokenizer: &Tokenizer, before: &HashSet<String>, more: &[Added]) -> String {
+    let mut notes = String::new();
+    let mut told = HashSet::new();
+    for token in more {
+        let Some(id) = tokenizer.token_to_id(&token.text) else { continue };
+        let is_new = !before.contains(&token.text);
+        let is_other = token.id >= 0 && token.id as u32 != id;
+        if (is_new || is_other) && told.insert(&token.text) {
+            let how = if is_new { "is not in tokenizer.json and is added as" } else { "is" };
+            let says = if is_other { format!("; a file beside tokenizer.json says {}", token.id) } else { String::new() };
+            notes += &format!("{:?} {how} {id}{says}\n", token.text);
+        }
+    }
+    notes
+}
+
+pub fn open(json: &[u8], more: &[Added]) -> Result<Loaded> {
     if json.len() > LARGEST_FILE {
         return Err(Failure::new(Kind::TooLarge, "a tokenizer.json of over 512 MiB"));
     }
     let parts: Parts = serde_json::from_slice(json).unwrap_or_default();
     check_growth(&parts)?;
     let mut tokenizer = guarded(Kind::Damaged, || read(json))?;
-    let notes = notes_on(&parts, &tokenizer);
+    let notes = notes_on(&parts, &tokenizer) + &add_more(&mut tokenizer, &parts, more)?;
     tokenizer.with_padding(None);
     tokenizer.with_truncation(None).map_err(refused)?;
     load(tokenizer, &parts, notes)
