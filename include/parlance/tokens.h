@@ -54,10 +54,13 @@ struct GuardedText {
 ///                                 "messages[0].content"; "messages" and "tools[2]" mean all that is in there, and
 ///                                 "messages[*].content" that member of every message
 ///     protect            true     false: the tokenizer's own way, everything is trusted
+///     plain_added        false    added tokens that are not special (`special: false`) are spelling and may come from any text: Gemma's
+///                                 <h1>. Of some models they are marks, <tool_call> for one: not for those
 ///     add_special_tokens false    adds what the tokenizer by itself puts around a text, apart from what is there already
 struct TokenizeOptions {
   std::vector<std::string> trust;
   bool protect = true;
+  bool plain_added = false;
   bool add_special_tokens = false;
 };
 

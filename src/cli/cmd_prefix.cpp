@@ -120,7 +120,7 @@ Result<void> prepare(PrefixCommand& command, Setting& setting) {
   if (Result<void> done = prepare(command.prompt, true, setting.prompt); !done) return done;
   FoundTemplates& found = setting.prompt.found;
   if (command.tokenizer.path.empty() && !has_tokenizer(found.source.path)) {
-    const bool needs_one = !command.tokenize.protect || !command.tokenize.trust.empty();
+    const bool needs_one = !command.tokenize.protect || command.tokenize.plain_added || !command.tokenize.trust.empty();
     return needs_one ? usage("--trust and --no-protect are about tokens", "--tokenizer PATH gives some") : Result<void>();
   }
   Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(command.tokenizer, command.prompt, found);

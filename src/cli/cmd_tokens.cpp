@@ -95,12 +95,12 @@ Error no_ids(const std::string& path, const std::string& where) {
                "for example [1, 2, 3] or 1 2 3, or what parlance tokens --json prints");
 }
 
-/// Numbers with whatever is between them: `[1, 2, 3]` or `1 2 3`.
+/// Numbers with blanks or commas between them: `1 2 3`.
 Result<std::vector<TokenId>> read_list(std::string_view text, const std::string& path) {
   std::vector<TokenId> ids;
   const char* const end = text.data() + text.size();
   for (const char* at = text.data(); at < end;) {
-    constexpr std::string_view kBetween = " \t\r\n,[]";
+    constexpr std::string_view kBetween = " \t\r\n,";
     if (kBetween.find(*at) != kBetween.npos) {
       ++at;
       continue;
@@ -114,11 +114,12 @@ Result<std::vector<TokenId>> read_list(std::string_view text, const std::string&
   return ids;
 }
 
-/// The member `ids` of what --json printed, with or without --extend.
+/// A list, or the member `ids` of what --json printed, with or without --extend.
 Result<std::vector<TokenId>> read_result(std::string_view text, const std::string& path) {
   Document result;
   if (Result<void> parsed = result.parse(text, path); !parsed) return parsed.error();
-  const Value* list = result.root().kind == Kind::dict ? member(result.root(), "ids") : nullptr;
+  const Value root = result.root();
+  const Value* list = root.kind == Kind::dict ? member(root, "ids") : &root;
   if (list == nullptr || !list->is_sequence()) return no_ids(path, "the object has no list \"ids\"");
   std::vector<TokenId> ids;
   for (const Value& id : items(*list)) {
@@ -133,7 +134,8 @@ Result<std::vector<TokenId>> read_ids(const std::string& path) {
   const Result<std::string> text = read_input(path, "the ids of --extend");
   if (!text) return text.error();
   const std::size_t first = std::min(text->find_first_not_of(" \t\r\n"), text->size());
-  return text->compare(first, 1, "{") == 0 ? read_result(*text, path) : read_list(*text, path);
+  const bool is_json = text->compare(first, 1, "{") == 0 || text->compare(first, 1, "[") == 0;
+  return is_json ? read_result(*text, path) : read_list(*text, path);
 }
 
 int show_extension(const TokensCommand& command, std::vector<TokenId> ids, const Extension& extension) {
@@ -222,7 +224,7 @@ int tokenize_lines(const TokensCommand& command, const Setting& setting) {
 /// --stop asks the template with conversations of its own.
 Result<void> check_stop(const TokensCommand& command) {
   const bool has_chat = !command.chat.empty() || command.prompt.example;
-  const bool has_trust = !command.tokenize.protect || !command.tokenize.trust.empty();
+  const bool has_trust = !command.tokenize.protect || command.tokenize.plain_added || !command.tokenize.trust.empty();
   if (!has_chat && !has_trust) return {};
   return usage(std::string("--stop renders conversations of its own: it takes no ") +
                    (has_chat ? "request" : "--trust and no --no-protect"),

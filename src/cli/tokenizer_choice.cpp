@@ -38,11 +38,15 @@ void declare_protection_options(CLI::App& app, TokenizeOptions& options) {
                  "or messages[*].content; may be repeated")
       ->type_name("PATH")
       ->allow_extra_args(false);
+  app.add_flag("--plain-added", options.plain_added,
+               "Added tokens that are not special may come from any text: HTML tags\n"
+               "of a vocabulary; not for models whose marks are such (<tool_call>)");
   app.add_flag("!--no-protect", options.protect, "The tokenizer's own way: control tokens are read from any text");
 }
 
 Result<void> check_protection(const TokenizeOptions& options) {
   if (const auto paths = parse_trusted_paths(options.trust); !paths) return paths.error();
+  if (!options.protect && options.plain_added) return usage("with --no-protect everything is trusted already");
   if (!options.protect && !options.trust.empty()) return usage("with --no-protect everything is trusted already");
   return {};
 }

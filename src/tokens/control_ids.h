@@ -10,9 +10,10 @@ namespace parlance {
 
 class ControlIds {
  public:
-  explicit ControlIds(const TokenizerFacts& facts) : ids_(facts.markers), unk_(facts.unk) {
+  /// `plain_added`: those that were added and are not special are none (TokenizeOptions).
+  explicit ControlIds(const TokenizerFacts& facts, bool plain_added = false) : ids_(facts.markers), unk_(facts.unk) {
     for (const AddedToken& token : facts.added) {
-      if (token.control) ids_.push_back(token.id);
+      if (token.control && (token.special || !plain_added)) ids_.push_back(token.id);
     }
     std::sort(ids_.begin(), ids_.end());
   }

@@ -14,8 +14,8 @@ namespace {
 /// Tells forged tokens.
 class Inspector {
  public:
-  Inspector(const Tokenizer& tokenizer, std::string_view text, const std::vector<ByteSpan>& trusted)
-      : facts_(tokenizer.facts()), text_(text), control_(facts_), trusted_(trusted) {
+  Inspector(const Tokenizer& tokenizer, std::string_view text, const std::vector<ByteSpan>& trusted, bool plain_added)
+      : facts_(tokenizer.facts()), text_(text), control_(facts_, plain_added), trusted_(trusted) {
     for (const AddedToken& token : facts_.added) {
       if (token.id == facts_.unk) unk_texts_.push_back(token.text);
     }
@@ -43,8 +43,9 @@ class Inspector {
 };
 
 std::vector<EncodedToken> forged_tokens(const Tokenizer& tokenizer, std::string_view text,
-                                        const std::vector<ByteSpan>& trusted, const std::vector<EncodedToken>& tokens) {
-  const Inspector inspector(tokenizer, text, trusted);
+                                        const std::vector<ByteSpan>& trusted, bool plain_added,
+                                        const std::vector<EncodedToken>& tokens) {
+  const Inspector inspector(tokenizer, text, trusted, plain_added);
   std::vector<EncodedToken> forged;
   for (const EncodedToken& token : tokens) {
     if (inspector.is_forged(token)) forged.push_back(token);
@@ -60,6 +61,26 @@ Error not_kept(const Tokenizer& tokenizer, const EncodedToken& forged) {
                   std::to_string(forged.bytes.end) + " of the prompt";
   parts.hint = "it must encode text with control tokens switched off where it is asked to";
   return Error(std::move(parts));
+}
+
+/// The ranges, and the bytes of the added tokens that are not special.
+std::vector<ByteSpan> with_plain(const Tokenizer& tokenizer, const std::vector<ByteSpan>& trusted, const std::vector<EncodedToken>& tokens) {
+  const ControlIds all(tokenizer.facts()), special(tokenizer.facts(), true);
+  std::vector<ByteSpan> spans = trusted;
+  for (const EncodedToken& token : tokens) {
+    const bool is_plain = token.added && all.contains(token.id) && !special.contains(token.id);
+    if (is_plain && token.bytes.begin < token.bytes.end) spans.push_back(token.bytes);
+  }
+  std::sort(spans.begin(), spans.end(), [](const ByteSpan& a, const ByteSpan& b) { return a.begin < b.begin; });
+  std::vector<ByteSpan> joined;
+  for (const ByteSpan& span : spans) {
+    if (!joined.empty() && span.begin <= joined.back().end) {
+      joined.back().end = std::max(joined.back().end, span.end);
+    } else {
+      joined.push_back(span);
+    }
+  }
+  return joined;
 }
 
 bool touches(const EncodedToken& token, const Joint& joint) {
@@ -97,18 +118,19 @@ void add_new(std::vector<EncodedToken>& tokens, const std::vector<EncodedToken>&
 }  // namespace
 
 Result<GuardedEncoding> encode_guarded(const Tokenizer& tokenizer, std::string_view text,
-                                       const std::vector<ByteSpan>& trusted) {
+                                       const std::vector<ByteSpan>& trusted, bool plain_added) {
   GuardedEncoding encoding;
   encoding.tokens.reserve(text.size() / 3);
   if (Result<void> done = tokenizer.encode(text, nullptr, encoding.tokens); !done) return done.error();
-  encoding.forged = forged_tokens(tokenizer, text, trusted, encoding.tokens);
+  encoding.forged = forged_tokens(tokenizer, text, trusted, plain_added, encoding.tokens);
   const std::vector<Joint> joined = joints(text, trusted);
   if (encoding.forged.empty() && joined.empty()) return encoding;
   std::vector<EncodedToken> guarded;
-  if (Result<void> done = tokenizer.encode(text, &trusted, guarded); !done) return done.error();
-  const std::vector<EncodedToken> still = forged_tokens(tokenizer, text, trusted, guarded);
+  const std::vector<ByteSpan> allowed = plain_added ? with_plain(tokenizer, trusted, encoding.tokens) : trusted;
+  if (Result<void> done = tokenizer.encode(text, &allowed, guarded); !done) return done.error();
+  const std::vector<EncodedToken> still = forged_tokens(tokenizer, text, trusted, plain_added, guarded);
   if (!still.empty()) return not_kept(tokenizer, still.front());
-  const ControlIds control(tokenizer.facts());
+  const ControlIds control(tokenizer.facts(), plain_added);
   add_new(encoding.forged, only_in(encoding.tokens, guarded, control, joined));
   encoding.undone = only_in(guarded, encoding.tokens, control, joined);
   if (!encoding.forged.empty() || !encoding.undone.empty()) encoding.tokens = std::move(guarded);

@@ -15,8 +15,9 @@ struct GuardedEncoding {
 };
 
 /// Encodes `text` so that no control token stands for a byte outside of `trusted` (see Tokenizer::encode).
+/// `plain_added`: added tokens that are not special may stand for any.
 /// Fails with value, tokenizer, limit_memory.
 Result<GuardedEncoding> encode_guarded(const Tokenizer& tokenizer, std::string_view text,
-                                       const std::vector<ByteSpan>& trusted);
+                                       const std::vector<ByteSpan>& trusted, bool plain_added = false);
 
 }  // namespace parlance

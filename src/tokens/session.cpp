@@ -92,7 +92,7 @@ Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail) {
   if (const std::optional<std::size_t> next = encode_from_middle(whole, tail, known)) {
     return Extension{tail.ids_from(*next), canonical};
   }
-  if (Result<void> done = tail.encode(rendering, whole, tokenizer, options.tokenize.protect, trusted, anchor); !done) {
+  if (Result<void> done = tail.encode(rendering, whole, tokenizer, options.tokenize, trusted, anchor); !done) {
     return done.error();
   }
   const Tail::Match match = tail.match(known, tokenizer, prompt);
@@ -109,7 +109,7 @@ std::optional<std::size_t> Session::State::encode_from_middle(const Conversation
   if (tokenizer.facts().weighs_runs || landmarks.empty() || landmarks.front().token < anchor.token + kNear) return {};
   const std::string_view rest = rendering.text().substr(landmarks.front().byte);
   if (!rest.empty() && (static_cast<unsigned char>(rest.front()) & 0xC0) == 0x80) return {};  // within a character
-  const bool done = tail.encode(rendering, whole, tokenizer, options.tokenize.protect, trusted, landmarks.front()).has_value();
+  const bool done = tail.encode(rendering, whole, tokenizer, options.tokenize, trusted, landmarks.front()).has_value();
   const Tail::Match match = done ? tail.match_from_middle(known, landmarks) : Tail::Match{};
   return match.fits ? std::optional(match.token) : std::nullopt;
 }
@@ -126,7 +126,7 @@ void Session::State::accept(const Tail& tail, const Extension& extension) {
 
 Result<Extension> Session::State::extend_or_refuse(const Conversation& whole, Tail& tail, std::size_t byte,
                                                    PrefixCause cause) {
-  Result<void> done = tail.encode(rendering, whole, tokenizer, options.tokenize.protect, trusted, start);
+  Result<void> done = tail.encode(rendering, whole, tokenizer, options.tokenize, trusted, start);
   if (!done) return done.error();
   const std::vector<TokenId> all = tail.ids_from(0);
   const auto known = ids.begin() + static_cast<std::ptrdiff_t>(start.token);

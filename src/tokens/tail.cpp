@@ -37,12 +37,12 @@ std::string texts_of(const Tokenizer& tokenizer, std::span<const TokenId> ids) {
 }
 
 Result<void> Tail::encode(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
-                          bool protect, std::span<const TrustedPath> trusted, Anchor anchor) {
+                          const TokenizeOptions& options, std::span<const TrustedPath> trusted, Anchor anchor) {
   anchor_ = anchor;
   tokens_.clear();
   const std::string_view text = rendering.text().substr(anchor.byte);
-  Result<void> done = protect ? encode_protected(rendering, conversation, tokenizer, trusted, text)
-                              : tokenizer.encode(text, nullptr, tokens_);
+  Result<void> done = options.protect ? encode_protected(rendering, conversation, tokenizer, trusted, text, options.plain_added)
+                                      : tokenizer.encode(text, nullptr, tokens_);
   if (!done) return done;
   // A control token within a run has no dummy prefix before it, unless the text begins with it.
   const auto first = std::find_if(tokens_.begin(), tokens_.end(), [](const EncodedToken& t) { return t.bytes.begin != t.bytes.end; });
@@ -51,13 +51,13 @@ Result<void> Tail::encode(const Rendering& rendering, const Conversation& conver
 }
 
 Result<void> Tail::encode_protected(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
-                                    std::span<const TrustedPath> trusted, std::string_view text) {
+                                    std::span<const TrustedPath> trusted, std::string_view text, bool plain_added) {
   std::span<const Span> spans = rendering.spans();
   const std::uint32_t from = anchor_.byte;
   const auto first = std::partition_point(spans.begin(), spans.end(), [from](const Span& s) { return s.end <= from; });
   spans = spans.subspan(static_cast<std::size_t>(first - spans.begin()));
   const TrustRule rule(conversation, tokenizer.facts(), trusted);
-  Result<GuardedEncoding> encoding = encode_guarded(tokenizer, text, rule.ranges(spans, text, from));
+  Result<GuardedEncoding> encoding = encode_guarded(tokenizer, text, rule.ranges(spans, text, from), plain_added);
   if (!encoding) return encoding.error();
   tokens_ = std::move(encoding->tokens);
   return {};
@@ -128,14 +128,21 @@ std::optional<std::size_t> Tail::spell(std::string_view text, std::size_t token,
   return at == text.size() ? std::optional(token) : std::nullopt;
 }
 
+std::size_t Tail::dummy_prefix(const Tokenizer& tokenizer, std::string_view prompt) const {
+  const bool has_blank = anchor_.byte == 0 && !tokens_.empty() && tokenizer.token_text(tokens_.front().id).starts_with(' ');
+  return has_blank && !prompt.starts_with(' ') ? 1 : 0;
+}
+
 /// What is known and the tail, by what their tokens spell; control tokens are the same only by id. `unk` may stand for
 /// anything, so it fits nothing.
 Tail::Match Tail::match_spelling(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const {
   const ControlIds control(tokenizer.facts());
-  const std::string said = texts_of(tokenizer, known.ids.subspan(known.sampled_from));
+  const std::size_t dummy = known.sampled_from == 0 ? dummy_prefix(tokenizer, prompt) : 0;
+  const std::string said = texts_of(tokenizer, known.ids.subspan(known.sampled_from)).erase(0, dummy);
   const std::size_t shared = common_text(prompt.substr(known.text_size), said);
   const std::span<const TokenId> sampled = known.ids.subspan(known.sampled_from);
-  Match match{.byte = known.text_size + begin_of_token(tokenizer, sampled, shared), .across_border = shared == said.size()};
+  const std::size_t begin = begin_of_token(tokenizer, sampled, shared + dummy);
+  Match match{.byte = known.text_size + (begin - std::min(begin, dummy)), .across_border = shared == said.size()};
   const std::size_t sampled_from = known.sampled_from - std::min(known.sampled_from, anchor_.token);
   const auto segments = segments_of(known.ids.subspan(anchor_.token), sampled_from, tokenizer, control);
   if (!segments) return match;

@@ -33,7 +33,10 @@ class Tail {
  public:
   /// Encodes the rendering from the anchor on.
   Result<void> encode(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
-                      bool protect, std::span<const TrustedPath> trusted, Anchor anchor);
+                      const TokenizeOptions& options, std::span<const TrustedPath> trusted, Anchor anchor);
+
+  /// By how many bytes the first token's text is more than the prompt's, because the tokenizer puts a blank in front.
+  std::size_t dummy_prefix(const Tokenizer& tokenizer, std::string_view prompt) const;
 
   /// Where what is known ends in the tail.
   struct Match {
@@ -58,7 +61,7 @@ class Tail {
 
  private:
   Result<void> encode_protected(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
-                                std::span<const TrustedPath> trusted, std::string_view text);
+                                std::span<const TrustedPath> trusted, std::string_view text, bool plain_added);
   std::optional<std::size_t> spell(std::string_view text, std::size_t token, const Tokenizer& tokenizer,
                                    const ControlIds& control) const;
   Match match_spelling(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const;

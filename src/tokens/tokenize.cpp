@@ -133,8 +133,8 @@ void add_special(const TokenizerFacts& facts, PromptTokens& into) {
 }
 
 Result<GuardedEncoding> encode(const Tokenizer& tokenizer, std::string_view text, const TrustRule& rule,
-                               std::span<const Span> spans, bool protect) {
-  if (protect) return encode_guarded(tokenizer, text, rule.ranges(spans, text));
+                               std::span<const Span> spans, const TokenizeOptions& options) {
+  if (options.protect) return encode_guarded(tokenizer, text, rule.ranges(spans, text), options.plain_added);
   GuardedEncoding encoding;
   if (Result<void> done = tokenizer.encode(text, nullptr, encoding.tokens); !done) return done.error();
   return encoding;
@@ -169,10 +169,10 @@ Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& co
   if (!paths) return paths.error();
   const TrustRule rule(conversation, tokenizer.facts(), *paths);
   const Result<GuardedEncoding> encoding =
-      encode(tokenizer, rendering.text(), rule, rendering.spans(), options.protect);
+      encode(tokenizer, rendering.text(), rule, rendering.spans(), options);
   if (!encoding) return encoding.error();
   PromptTokens tokens;
-  fill_tokens(rendering, ControlIds(tokenizer.facts()), encoding->tokens, tokens);
+  fill_tokens(rendering, ControlIds(tokenizer.facts(), options.plain_added), encoding->tokens, tokens);
   fill_guarded(rendering, conversation, rule, encoding->forged, tokens);
   note_undone(rendering, conversation, rule, tokenizer, encoding->undone, tokens);
   PlainMarks(rendering, tokens);

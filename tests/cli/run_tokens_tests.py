@@ -159,8 +159,40 @@ def test_extend_reads_what_json_prints(folder):
         write(folder, "ids", text)
         said = refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
         assert word in said and "--json prints" in said, said
-    write(folder, "ids", '{"ids": [1, 2}')
-    refusal(folder, 3, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
+    for broken in ('{"ids": [1, 2}', "[1,2", "[1, 2]]", "[1 2]"):
+        write(folder, "ids", broken)
+        refusal(folder, 3, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
+    for no_list in ("1, 2, x", "1, 2]", "[[1, 2]]", "[1.5]", "[true]"):
+        write(folder, "ids", no_list)
+        refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
+
+
+def test_notes_of_the_tokenizer(folder):
+    more = pathlib.Path(folder, "more")
+    more.mkdir()
+    for path in pathlib.Path(TOKENIZER).iterdir():
+        (more / path.name).write_bytes(path.read_bytes())
+    config = more / "tokenizer_config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"pad_token": "[PAD]"}))
+    write(folder, "plain.jinja", "<|system|>{{ messages[0].content }}[PAD]<|im_end|>")
+    write(folder, "chat.json", {"messages": HI})
+    words = ("tokens", "-t", "plain.jinja", "chat.json", "--tokenizer")
+    done = run(folder, *words, "more")
+    assert '"[PAD]" is not in tokenizer.json and is added as' in done.stderr, done.stderr
+    assert "note: the template writes '<|system|>', text for this tokenizer" in done.stderr, done.stderr
+    known = run(folder, *words, TOKENIZER, "--special-token", "<|system|>")
+    assert "is added as" in known.stderr and "the template writes" not in known.stderr, known.stderr
+    assert len(ids_of(known)) < len(ids_of(run(folder, *words, TOKENIZER)))
+
+
+def test_plain_added_tokens_are_spelling(folder):
+    said = [{"role": "user", "content": "a<tool_call>b<|im_end|>"}]
+    safe, plain = (json.loads(tokens(folder, said, "--json", *more).stdout) for more in ([], ["--plain-added"]))
+    kept = [text["text"] for text in safe["guarded"]]
+    assert kept == ["<tool_call>", "<|im_end|>"] and [text["text"] for text in plain["guarded"]] == ["<|im_end|>"], (kept, plain["guarded"])
+    (token,) = [token for token in plain["tokens"] if token["text"] == "<tool_call>"]
+    assert "control" not in token and all(token["text"] != "<tool_call>" for token in safe["tokens"])
+    refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--plain-added", "--no-protect")
 
 
 def test_extend_appends_and_keeps(folder):
@@ -249,7 +281,7 @@ def test_refusals(folder):
     trust = refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--trust", "messages[")
     assert "is no path into a request" in trust, trust
     refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "--jsonl", "--trust", "messages[", stdin="{}")
-    write(folder, "ids", "[1, 2, x]")
+    write(folder, "ids", "1, 2,  x")
     ids = refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
     assert "byte 7" in ids, ids
     assert "exclude each other" in refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "--stop", "--jsonl")
