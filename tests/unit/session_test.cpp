@@ -224,5 +224,22 @@ TEST(ExtendIds, FindsWhatTheIdsWereMadeOf) {
   EXPECT_EQ(more.error().where().line, 2u);
 }
 
+TEST(Session, APlaceBehindADummyPrefixIsOfThePrompt) {
+  const auto with_blank = [](std::string_view run, std::vector<TokenId>& ids) {
+    ids.push_back(' ');
+    return encode_pairs(run, ids);
+  };
+  const CallbackTokenizer tokenizer({{{kStart, "<|start|>", true}}, with_blank, text_of});
+  const Template forgets = *Template::compile("{% for m in messages %}{{ m.content }}{{ m.name if loop.last else '' }};{% endfor %}");
+  Conversation chat;
+  ASSERT_TRUE(chat.read(R"({"messages": [{"role": "user", "content": "abc", "name": "well"}, {"role": "user", "content": "B"}]})"));
+  std::vector<TokenId> ids;
+  ASSERT_TRUE(with_blank("abcwell;", ids));
+  const auto more = extend_ids(ids, forgets, tokenizer, std::move(chat));
+  ASSERT_FALSE(more);
+  EXPECT_NE(more.error().message().find("from byte 3 (token 4) on the prompt is \";B;\""), std::string::npos) << more.error().message();
+  EXPECT_NE(more.error().message().find("it was \"well;\""), std::string::npos) << more.error().message();
+}
+
 }  // namespace
 }  // namespace parlance
