@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/base64.h"
 #include "base/unicode.h"
-#include "gotemplate/base64.h"
 #include "gotemplate/decode.h"
 #include "gotemplate/openai.h"
 #include "value/document.h"

@@ -1,9 +1,10 @@
-// Base64 in. Source: Go 1.26 encoding/base64/base64.go, decodeQuantum.
-#include "gotemplate/base64.h"
+// Base64 in and out. Source of the first: Go 1.26 encoding/base64/base64.go, decodeQuantum.
+#include "base/base64.h"
 
+#include <algorithm>
 #include <cstdint>
 
-namespace parlance::gotemplate {
+namespace parlance {
 namespace {
 
 int value_of(char c) {
@@ -51,4 +52,16 @@ bool decode_base64(std::string_view text, std::string& out, std::size_t& wrong) 
   return true;
 }
 
-}  // namespace parlance::gotemplate
+std::string encode_base64(std::string_view bytes) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const std::size_t size = std::min<std::size_t>(3, bytes.size() - at);
+    std::uint32_t group = 0;
+    for (std::size_t i = 0; i < 3; ++i) group = group << 8 | (i < size ? static_cast<std::uint8_t>(bytes[at + i]) : 0u);
+    for (std::size_t i = 0; i < 4; ++i) text += i <= size ? kDigits[group >> (18 - 6 * i) & 63] : '=';
+  }
+  return text;
+}
+
+}  // namespace parlance
