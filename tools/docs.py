@@ -182,6 +182,12 @@ def fidelity(_):
         ["its `continue_final_message`", "708 continued messages of 118 templates", "no difference but white space that two templates cut"],
         ["tokenizers 0.23.3, sentencepiece 0.2.3", "ids and places of 1,500 texts for each tokenizer, trusted nowhere, everywhere and in places",
          "no difference"],
+        ["llama.cpp v0.5.0", "ids of 38,400 conversations with 96 GGUF files, each way to split text among them, and of 7,600 with 18 real "
+         "tokenizers and a model's own file", "no difference"],
+        ["tokenizers 0.23.3 with real tokenizers", "ids of 7,200 conversations with 18 models' folders", "no difference"],
+        ["mistral-common 1.13.1, tiktoken 0.14.0", "ids of 7,200 conversations with 18 tekken.json and tiktoken files, six of them real ones",
+         "no difference"],
+        ["transformers' AutoTokenizer", "ids of 18,800 conversations with 47 folders of a .model, `--model-as transformers`", "no difference"],
         ["its own full render", "a chat's next turn from the ids so far: 12,978 cuts with each of 18 tokenizers", "the same ids, or a refusal "
          "exactly where the prefix is not stable"],
         ["the rule that content forges no control token", "45,600 attacked conversations with each of 16 tokenizers, and 1,018,400 in the "

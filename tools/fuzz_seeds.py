@@ -3,10 +3,11 @@
 
 Every template is a seed of jinja_compile (or go_compile), with its context one of jinja_render (go_render), every
 context one of json_read; the formats of the tree and their examples too. Modelfiles of the cases are seeds of modelfile_read, and small GGUF headers
-that are made here of gguf_read, as SentencePiece models are of sentencepiece_model and small tokenizers of each kind of
+that are made here of gguf_read and vocabulary, as SentencePiece models are of sentencepiece_model and small tokenizers of each kind of
 tokenizer_json, and the replies of tests/replies of reply_feed. What has the same bytes is one seed, named by its hash.
 """
 
+import base64
 import hashlib
 import json
 import pathlib
@@ -20,7 +21,7 @@ LONGEST = 4096
 
 
 def gguf(order, *pairs):
-    """A GGUF header: pairs of a key and a text, a number, a truth value or a list of texts."""
+    """A GGUF header: pairs of a key and a text, a number, a truth value, a list of texts, or the bytes of an array."""
     def number(value, size):
         return value.to_bytes(size, order)
 
@@ -32,6 +33,8 @@ def gguf(order, *pairs):
         made += text(key)
         if isinstance(value, bool):
             made += number(7, 4) + number(value, 1)
+        elif isinstance(value, bytes):
+            made += number(9, 4) + value
         elif isinstance(value, int):
             made += number(4, 4) + number(value, 4)
         elif isinstance(value, str):
@@ -49,6 +52,29 @@ def gguf_seeds():
         yield gguf(order, ("general.architecture", "x"), tokens, ("tokenizer.ggml.bos_token_id", 1), template)
         yield gguf(order, template, ("tokenizer.chat_template.rag", "r"), ("tokenizer.chat_templates", ["rag"]))
         yield gguf(order, ("split.no", 1), ("split.count", 2), ("tokenizer.ggml.add_bos_token", True))
+
+
+def vocabulary_seeds():
+    """Small vocabularies of each kind that is merged."""
+    tokens = ["<unk>", "<s>", "</s>", "<|x|>", "##", "<0xC3>", "\u2581", "<", "s", ">", "<s", "a", "b", "ab", "ba", "\u0120a", "x"]
+    types = [2, 3, 3, 4, 4, 6] + [1] * (len(tokens) - 6)
+    for order in ("little", "big"):
+        def array(code, values):
+            return code.to_bytes(4, order) + len(values).to_bytes(8, order) + b"".join(values)
+        of_types = ("tokenizer.ggml.token_type", array(5, [n.to_bytes(4, order) for n in types]))
+        scores = ("tokenizer.ggml.scores", array(6, [struct.pack("<f" if order == "little" else ">f", -n) for n in range(len(tokens))]))
+        listed, merges = ("tokenizer.ggml.tokens", tokens), ("tokenizer.ggml.merges", ["a b", "b a", "< s", "\u0120 a"])
+        yield gguf(order, ("tokenizer.ggml.model", "llama"), listed, of_types, scores, ("tokenizer.ggml.add_space_prefix", True))
+        yield gguf(order, ("tokenizer.ggml.model", "llama"), listed, of_types, scores, ("general.name", "phi-3"))
+        for pre in ("gpt-2", "llama-bpe", "gemma4"):
+            yield gguf(order, ("tokenizer.ggml.model", "gpt2"), ("tokenizer.ggml.pre", pre), listed, of_types, merges)
+    ranks = [base64.b64encode(text.encode()).decode() for text in "abcdefgh<|s>/ "] + ["YWI=", "YmE=", "PHM="]
+    yield "".join(f"{token} {rank}\n" for rank, token in enumerate(ranks)).encode()
+    vocab = [{"rank": rank, "token_bytes": token, "token_str": None} for rank, token in enumerate(ranks)]
+    for version, special in (("v3", None), ("v11", [{"rank": 0, "token_str": "<s>", "is_control": True}])):
+        count = 20 if special is None else 2
+        config = {"pattern": "[a-z]+|.", "default_vocab_size": len(ranks) + count, "default_num_special_tokens": count, "version": version}
+        yield json.dumps({"config": config, "vocab": vocab, "special_tokens": special}).encode()
 
 
 def tokenizer_json(model, texts, text, **parts):
@@ -152,6 +178,7 @@ def seeds():
         yield language + "_render", template + b"\0" + context
         yield from (("json_read", context), ("json_scan", context))
     yield from (("gguf_read", header) for header in gguf_seeds())
+    yield from (("vocabulary", seed) for seed in vocabulary_seeds())
     yield from (("tokenizer_json", seed) for seed in tokenizer_seeds())
     yield from (("sentencepiece_model", model) for model in sentencepiece_seeds())
     for path in sorted(cases.rglob("*Modelfile")):

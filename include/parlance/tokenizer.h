@@ -1,7 +1,8 @@
 // Tokenizer: text to token ids and back, behind one small interface.
 //
-// Three come with parlance: Hugging Face's tokenizer.json and SentencePiece's .model (open_tokenizer), and
-// CallbackTokenizer for whoever has a tokenizer already. What a prompt's tokens are is in tokens.h.
+// Those of files are opened by open_tokenizer: Hugging Face's tokenizer.json, SentencePiece's .model, the vocabulary of a GGUF
+// file, tiktoken's files and tekken.json. CallbackTokenizer is for whoever has a tokenizer already. What a prompt's tokens are is
+// in tokens.h.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -145,9 +146,26 @@ class CallbackTokenizer : public Tokenizer {
 ///     special_tokens    none     texts of further control tokens, numbered from the end of the vocabulary on; a format
 ///                                that needs some names them (BuiltinFormat::vocabulary_tokens)
 ///     prefix_each_run   true     the dummy blank of the model comes before each run; false: only at the very beginning
+///     as_transformers   false    reads the model as transformers 5 does, by the class that tokenizer_config.json (and config.json)
+///                                names: as a tokenizer.json made of its pieces. The ids of many texts are others than
+///                                SentencePiece's own. The fields above then say nothing
 struct SentencePieceOptions {
   std::vector<std::string> special_tokens;
   bool prefix_each_run = true;
+  bool as_transformers = false;
+};
+
+/// What a tiktoken file leaves open.
+///
+///     field             default  effect
+///     split             none     how text is split into words: a name (an encoding of tiktoken's, or a value of GGUF's
+///                                tokenizer.ggml.pre), or a regular expression, of Oniguruma's syntax for Java. Without it
+///                                the file's name must be that of an encoding: cl100k_base.tiktoken
+///     special_tokens    none     texts of control tokens, numbered from the highest rank on; those that
+///                                tokenizer_config.json lists, or the encoding has, need not be given
+struct TiktokenOptions {
+  std::string split;
+  std::vector<std::string> special_tokens;
 };
 
 ///     field           default  effect
@@ -155,15 +173,19 @@ struct SentencePieceOptions {
 ///                              added token already stays what it is
 struct TokenizerOptions {
   SentencePieceOptions sentencepiece;
+  TiktokenOptions tiktoken;
   std::vector<std::string> special_tokens;
 };
 
-/// Opens a tokenizer: a tokenizer.json, a SentencePiece .model, or a folder that has one of them. What stands beside it is
-/// read as well: tokenizer_config.json and special_tokens_map.json (names of tokens, added tokens, add_bos_token,
-/// tokenizer_class), generation_config.json (tokens that end a reply).
+/// Opens a tokenizer: a tokenizer.json, a SentencePiece .model, the vocabulary in a GGUF file, a tiktoken file, a tekken.json,
+/// or a folder that has one of them (the first of these in this order, but tekken.json before tiktoken files and GGUF). Of which
+/// kind a file is, its bytes say. What stands beside it is read as well, but of a GGUF file: tokenizer_config.json and
+/// special_tokens_map.json (names of tokens, added tokens, add_bos_token, tokenizer_class), generation_config.json (tokens that
+/// end a reply).
 ///
-/// Of the library parlance::tokenizers, which a build without the libraries of both kinds has too: opening then fails.
-/// Fails with file; json (place); tokenizer (damaged, or of a kind that this build does not read).
+/// Of the library parlance::tokenizers, which a build without the libraries that read some kinds has too: opening then fails.
+/// Fails with file; json (place); model_file (a damaged GGUF file); tokenizer (damaged, or of a kind that this build does not
+/// read, or a tiktoken file of which nobody says how text is split).
 Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path, const TokenizerOptions& options = {});
 
 }  // namespace parlance

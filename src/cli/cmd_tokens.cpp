@@ -172,7 +172,7 @@ int show_json(const Setting& setting, const PromptRequest& request, const Prompt
   std::string out = "{";
   append_id(out, request.id);
   write_tokens(out, tokens, request.conversation, *setting.tokenizer, pour);
-  out += ", \"stop\": " + stops_as_json(*stops) + "}\n";
+  out += ", \"stop\": " + stops_as_json(*stops) + ", \"tokenizer\": " + tokenizer_as_json(setting.tokenizer->facts()) + "}\n";
   return code == 0 ? print(out) : code;
 }
 

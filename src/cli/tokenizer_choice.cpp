@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 
 #include "tokens/trusted_path.h"
 
@@ -18,18 +19,34 @@ std::vector<std::string> vocabulary_tokens(const std::string& format_name) {
   return {format->vocabulary_tokens.begin(), format->vocabulary_tokens.end()};
 }
 
+bool is_gguf_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  char magic[4] = {};
+  return file.read(magic, sizeof magic) && std::string_view(magic, sizeof magic) == "GGUF";
+}
+
 }  // namespace
 
 void declare_tokenizer_options(CLI::App& app, TokenizerWish& wish) {
   app.add_option("--tokenizer", wish.path,
-                 "A tokenizer: tokenizer.json, SentencePiece's .model,\n"
-                 "or a folder that has one; by default the folder of -m")
+                 "A tokenizer: tokenizer.json, SentencePiece's .model, a GGUF\n"
+                 "file, a tiktoken file, tekken.json, or a folder that has\n"
+                 "one; by default the folder or GGUF file of -m")
       ->type_name("PATH");
   app.add_option("--special-token", wish.special_tokens,
                  "A control token that the tokenizer lacks, numbered from\n"
                  "the vocabulary's end on; may be repeated")
       ->type_name("TEXT")
       ->allow_extra_args(false);
+  app.add_option("--model-as", wish.model_as,
+                 "By whom a .model file is read: sentencepiece, which is the\n"
+                 "default, or transformers, by the class its configuration names")
+      ->type_name("READER")
+      ->check(CLI::IsMember({"sentencepiece", "transformers"}));
+  app.add_option("--split", wish.split,
+                 "How a tiktoken file splits text into words: a name, such as\n"
+                 "cl100k_base, or a regular expression")
+      ->type_name("NAME|REGEX");
 }
 
 void declare_protection_options(CLI::App& app, TokenizeOptions& options) {
@@ -54,14 +71,16 @@ Result<void> check_protection(const TokenizeOptions& options) {
 Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const PromptOptions& prompt,
                                                FoundTemplates& found) {
   std::string path = wish.path;
-  if (path.empty() && std::filesystem::is_directory(found.source.path)) path = found.source.path;
+  if (path.empty() && (std::filesystem::is_directory(found.source.path) || is_gguf_file(found.source.path))) path = found.source.path;
   if (path.empty()) {
     return usage("which tokenizer? give --tokenizer PATH",
-                 "a tokenizer.json, SentencePiece's .model, or a folder that has one");
+                 "a tokenizer.json, SentencePiece's .model, a GGUF file, a tiktoken file, tekken.json, or a folder that has one");
   }
   TokenizerOptions options;
   options.special_tokens = options.sentencepiece.special_tokens = wish.special_tokens;
   if (wish.special_tokens.empty()) options.sentencepiece.special_tokens = vocabulary_tokens(prompt.wish.format);
+  options.sentencepiece.as_transformers = wish.model_as == "transformers";
+  options.tiktoken = {wish.split, wish.special_tokens};
   Result<std::unique_ptr<Tokenizer>> tokenizer = open_tokenizer(path, options);
   if (!tokenizer) return tokenizer;
   for (const std::string& note : (*tokenizer)->facts().notes) std::fprintf(stderr, "note: %s: %s\n", path.c_str(), note.c_str());

@@ -16,6 +16,8 @@ namespace parlance::cli {
 struct TokenizerWish {
   std::string path;                         ///< --tokenizer
   std::vector<std::string> special_tokens;  ///< --special-token: for a tokenizer that lacks them
+  std::string model_as;                     ///< --model-as: how a .model file is read
+  std::string split;                        ///< --split: how a tiktoken file splits text
 };
 void declare_tokenizer_options(CLI::App& app, TokenizerWish& wish);
 

@@ -100,6 +100,12 @@ void write_labels(std::string& out, const PromptTokens& tokens) {
   if (!tokens.notes.empty()) out += ", \"notes\": " + texts_as_json({&tokens.notes});
 }
 
+std::string tokenizer_as_json(const TokenizerFacts& facts) {
+  Json object('{');
+  object.text("kind", facts.kind).number("vocabulary", facts.vocabulary_size).key("notes") += texts_as_json({&facts.notes});
+  return object.take();
+}
+
 std::string stops_as_json(const std::vector<StopToken>& stops) {
   Json list('[');
   for (const StopToken& stop : stops) {

@@ -19,6 +19,8 @@ void write_tokens(std::string& out, const PromptTokens& tokens, const Conversati
 void write_labels(std::string& out, const PromptTokens& tokens);
 /// `[{"id", "text", "sources"}, …]`
 std::string stops_as_json(const std::vector<StopToken>& stops);
+/// `{"kind", "vocabulary", "notes"}`: what was found of the tokenizer.
+std::string tokenizer_as_json(const TokenizerFacts& facts);
 /// `{"byte", "token", "before": {…}, "after": {…}, "changed_input", "sentence"}`
 std::string difference_as_json(const PrefixDifference& difference);
 /// `[1, 2, 3]`

@@ -54,6 +54,19 @@ constexpr std::size_t kMostTemplateBytes = std::size_t{64} << 20;
 constexpr std::string_view kTemplateKey = "tokenizer.chat_template";
 constexpr std::string_view kTokensKey = "tokenizer.ggml.tokens";
 constexpr std::string_view kTypesKey = "tokenizer.ggml.token_type";
+constexpr std::string_view kScoresKey = "tokenizer.ggml.scores";
+constexpr std::string_view kMergesKey = "tokenizer.ggml.merges";
+
+/// Keys that hold a text; of another type they say nothing.
+struct TextKey {
+  std::string_view key;
+  std::string_view GgufHeader::*text;
+};
+constexpr TextKey kTextKeys[] = {
+    {"tokenizer.ggml.model", &GgufHeader::tokenizer},
+    {"tokenizer.ggml.pre", &GgufHeader::splitting},
+    {"general.name", &GgufHeader::name},
+};
 
 /// The keys that hold a number of the vocabulary, and the variable that its token becomes. The
 /// writer spells one of them `seperator`, the specification `separator`.
@@ -87,6 +100,7 @@ struct FlagKey {
 constexpr FlagKey kFlagKeys[] = {
     {"tokenizer.ggml.add_bos_token", &GgufHeader::add_bos_token},
     {"tokenizer.ggml.add_eos_token", &GgufHeader::add_eos_token},
+    {"tokenizer.ggml.add_space_prefix", &GgufHeader::add_space_prefix},
 };
 
 struct NumberKey {
@@ -214,12 +228,14 @@ class GgufReader {
   bool pair();
   bool value(std::uint32_t type);
   bool skip(std::uint32_t type, std::uint32_t depth);
-  bool skip_array(std::uint32_t depth, bool keep_texts);
+  bool skip_array(std::uint32_t depth, GgufTexts* keep = nullptr);
   bool skip_texts(std::uint64_t count, GgufTexts* keep);
   void forget_behind();
 
   bool general_type();
+  bool numbers(std::string_view& into, std::uint32_t& item);
   bool token_types();
+  bool token_scores();
   bool chat_template(std::uint32_t type);
   bool token_id(const TokenKey& row, std::uint32_t type);
   bool flag(std::optional<bool>& into, std::uint32_t type);
@@ -247,7 +263,17 @@ std::optional<std::string_view> GgufTexts::at(std::uint64_t number) const {
   std::size_t at = steps_[static_cast<std::size_t>(number / kStep)];
   for (std::uint64_t i = number % kStep; i > 0; --i)
     at += 8 + static_cast<std::size_t>(length_at(bytes_, at, big_endian_));
-  return bytes_.substr(at + 8, static_cast<std::size_t>(length_at(bytes_, at, big_endian_)));
+  return text_at(at);
+}
+
+std::string_view GgufTexts::text_at(std::size_t place) const {
+  return bytes_.substr(place + 8, static_cast<std::size_t>(length_at(bytes_, place, big_endian_)));
+}
+
+float GgufHeader::token_score(std::uint64_t number) const {
+  const std::uint64_t bits = number_at(token_scores, static_cast<std::size_t>(number) * 4, 4, big_endian);
+  const auto read = static_cast<std::uint32_t>(bits);
+  return scores_are_integers ? static_cast<float>(static_cast<std::int32_t>(read)) : std::bit_cast<float>(read);
 }
 
 std::uint32_t GgufHeader::token_type(std::uint64_t number) const {
@@ -315,10 +341,15 @@ bool GgufReader::value(std::uint32_t met) {
   if (key_ == kTokensKey) {
     if (met != kArray) return wanted(met, "array");
     if (header_.tokens.size() != 0) return twice();
-    return skip_array(1, true);
+    return skip_array(1, &header_.tokens);
   }
+  if (key_ == kMergesKey && met == kArray) return header_.merges.size() != 0 ? twice() : skip_array(1, &header_.merges);
   if (key_ == kTypesKey && met == kArray) return token_types();
+  if (key_ == kScoresKey && met == kArray) return token_scores();
   if (key_ == "general.type" && met == kString) return general_type();
+  for (const TextKey& row : kTextKeys) {
+    if (row.key == key_ && met == kString) return text("a text", header_.*row.text);
+  }
   for (const TokenKey& row : kTokenKeys) {
     if (row.key == key_) return token_id(row, met);
   }
@@ -357,7 +388,8 @@ bool GgufReader::skip_texts(std::uint64_t count, GgufTexts* keep) {
   return true;
 }
 
-bool GgufReader::skip_array(std::uint32_t depth, bool keep_texts) {
+/// `keep`: the array must be one of texts, which are remembered there.
+bool GgufReader::skip_array(std::uint32_t depth, GgufTexts* keep) {
   if (depth > kDeepestArray)
     return fail(at_, shown(key_) + " has arrays in arrays, more than " +
                          std::to_string(kDeepestArray) + " deep");
@@ -365,7 +397,7 @@ bool GgufReader::skip_array(std::uint32_t depth, bool keep_texts) {
   std::uint32_t item = 0;
   std::uint64_t count = 0;
   if (!type(item)) return false;
-  if (keep_texts && item != kString)
+  if (keep != nullptr && item != kString)
     return fail(offset, shown(key_) + " is an array of " + std::string(kTypes[item].name) +
                             ", not of texts");
   if (!number(8, "the size of an array", count)) return false;
@@ -375,7 +407,6 @@ bool GgufReader::skip_array(std::uint32_t depth, bool keep_texts) {
                    std::string(kTypes[item].name));
   }
   if (item == kString) {
-    GgufTexts* keep = keep_texts ? &header_.tokens : nullptr;
     if (keep != nullptr) {
       keep->bytes_ = bytes_;
       keep->big_endian_ = header_.big_endian;
@@ -389,13 +420,13 @@ bool GgufReader::skip_array(std::uint32_t depth, bool keep_texts) {
     return true;
   }
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (!skip_array(depth + 1, false)) return false;
+    if (!skip_array(depth + 1)) return false;
   }
   return true;
 }
 
 bool GgufReader::skip(std::uint32_t met, std::uint32_t depth) {
-  if (met == kArray) return skip_array(depth, false);
+  if (met == kArray) return skip_array(depth);
   if (met == kString) return skip_texts(1, nullptr);
   if (!need(kTypes[met].size, "a value")) return false;
   at_ += kTypes[met].size;
@@ -412,12 +443,30 @@ bool GgufReader::general_type() {
   return true;
 }
 
+/// An array of numbers, as its bytes, and the type of its items.
+bool GgufReader::numbers(std::string_view& into, std::uint32_t& item) {
+  const std::size_t begin = at_;
+  if (!skip_array(1)) return false;
+  item = static_cast<std::uint32_t>(number_at(bytes_, begin, 4, header_.big_endian));
+  into = bytes_.substr(begin + 12, at_ - begin - 12);
+  return true;
+}
+
 /// Of another kind of number they say nothing.
 bool GgufReader::token_types() {
-  const std::size_t begin = at_;
-  if (!skip_array(1, false)) return false;
-  const std::uint64_t item = number_at(bytes_, begin, 4, header_.big_endian);
-  if (item == kI32 || item == kU32) header_.token_types = bytes_.substr(begin + 12, at_ - begin - 12);
+  std::string_view read;
+  std::uint32_t item = 0;
+  if (!numbers(read, item)) return false;
+  if (item == kI32 || item == kU32) header_.token_types = read;
+  return true;
+}
+
+bool GgufReader::token_scores() {
+  std::string_view read;
+  std::uint32_t item = 0;
+  if (!numbers(read, item)) return false;
+  if (item == kI32 || item == kF32) header_.token_scores = read;
+  header_.scores_are_integers = item == kI32;
   return true;
 }
 

@@ -25,10 +25,21 @@ class GgufTexts {
   std::uint64_t size() const { return size_; }
   /// The text of this number; nothing when there is none.
   std::optional<std::string_view> at(std::uint64_t number) const;
+  /// All of them, in one walk.
+  template <typename Take>
+  void each(Take take) const {
+    std::size_t place = steps_.empty() ? 0 : steps_[0];
+    for (std::uint64_t i = 0; i < size_; ++i) {
+      const std::string_view text = text_at(place);
+      take(text);
+      place += 8 + text.size();
+    }
+  }
 
  private:
   friend class GgufReader;
   static constexpr std::uint64_t kStep = 1024;
+  std::string_view text_at(std::size_t place) const;
   std::string_view bytes_;
   bool big_endian_ = false;
   std::uint64_t size_ = 0;
@@ -57,6 +68,13 @@ struct GgufHeader {
   std::vector<GgufTokenId> token_ids;
   GgufTexts tokens;
   std::string_view token_types;  ///< an array of numbers of four bytes each; "" where there is none
+  std::string_view token_scores;  ///< the same
+  bool scores_are_integers = false;
+  GgufTexts merges;               ///< "left right" each
+  std::string_view tokenizer;     ///< tokenizer.ggml.model: which algorithm
+  std::string_view splitting;     ///< tokenizer.ggml.pre: how it splits text into words
+  std::string_view name;          ///< general.name
+  std::optional<bool> add_space_prefix;
   std::optional<bool> add_bos_token;
   std::optional<bool> add_eos_token;
   std::optional<std::int64_t> split_number;  ///< of this file, from 0, where the model is split
@@ -66,6 +84,9 @@ struct GgufHeader {
   std::uint64_t token_type_count() const { return token_types.size() / 4; }
   /// llama.cpp's type of this token, which must be below the count.
   std::uint32_t token_type(std::uint64_t number) const;
+  std::uint64_t token_score_count() const { return token_scores.size() / 4; }
+  /// What merging goes by where there are no merges; must be below the count.
+  float token_score(std::uint64_t number) const;
 };
 
 /// Reads a header: versions 2 and 3, either byte order. Every length is held against what is there,

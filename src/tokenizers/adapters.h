@@ -29,4 +29,22 @@ Result<std::unique_ptr<Tokenizer>> open_sentencepiece(std::string_view bytes, co
                                                       const SentencePieceOptions& options,
                                                       std::span<const AddedToken> added);
 
+/// Do these bytes begin as a tiktoken file does?
+bool is_tiktoken(std::string_view bytes);
+/// Reads a tiktoken file. `added`: tokens that files beside it add, by id. Fails with tokenizer (damaged; nobody says how text
+/// is split into words).
+Result<std::unique_ptr<Tokenizer>> open_tiktoken(std::string_view text, const std::string& path, const TiktokenOptions& options,
+                                                 std::span<const AddedToken> added);
+
+/// Is this JSON that of a tekken.json?
+bool is_tekken(std::string_view bytes);
+/// Reads a tekken.json. Fails with json, tokenizer.
+Result<std::unique_ptr<Tokenizer>> open_tekken(std::string_view text, const std::string& path);
+
+/// The vocabulary in a GGUF file, as llama.cpp uses it. Fails with file, model_file (a damaged header), tokenizer (no
+/// vocabulary, or of a kind that is not read).
+Result<std::unique_ptr<Tokenizer>> open_gguf_vocabulary(const std::string& path);
+/// The same of the bytes of a file.
+Result<std::unique_ptr<Tokenizer>> read_gguf_vocabulary(std::string_view bytes, const std::string& path);
+
 }  // namespace parlance

@@ -16,14 +16,16 @@ namespace {
 
 constexpr std::string_view kAdded = "added_tokens.json";
 constexpr std::string_view kGeneration = "generation_config.json";
+constexpr std::string_view kModel = "config.json";
 
 struct Files {
   explicit Files(const std::string& folder)
       : config(join_path(folder, kTokenizerConfig)),
         map(join_path(folder, kSpecialTokensMap)),
         added(join_path(folder, kAdded)),
-        generation(join_path(folder, kGeneration)) {}
-  JsonFile config, map, added, generation;
+        generation(join_path(folder, kGeneration)),
+        model(join_path(folder, kModel)) {}
+  JsonFile config, map, added, generation, model;
 };
 
 bool is_true(const Value* value) {
@@ -139,8 +141,11 @@ void add_named(Beside& beside, const Files& files) {
     for (const DictEntry& entry : entries(*more)) add_special(beside, &entry.value);
   }
   beside.more.named = beside.added;
-  for (const std::string_view name : {"additional_special_tokens", "extra_special_tokens"})
-    add_list(beside, find_special_token(files.config, files.map, name));
+  for (const std::string_view name : {"additional_special_tokens", "extra_special_tokens"}) {
+    const Value* listed = find_special_token(files.config, files.map, name);
+    add_list(beside, listed);
+    beside.lists_special = beside.lists_special || listed != nullptr;
+  }
 }
 
 /// The texts that transformers knows to be special when it reads added_tokens.json: objects of the configuration are none to it yet.
@@ -192,7 +197,7 @@ void add_ends(Beside& beside, const Value* ids) {
 
 Result<Beside> read_beside(const std::string& folder) {
   Files files(folder);
-  for (JsonFile* file : {&files.config, &files.map, &files.added, &files.generation}) {
+  for (JsonFile* file : {&files.config, &files.map, &files.added, &files.generation, &files.model}) {
     if (Result<void> read = file->read_if_there(); !read) return read.error();
   }
   Beside beside;
@@ -205,9 +210,12 @@ Result<Beside> read_beside(const std::string& folder) {
   fill_numbered(files, beside);
   beside.add_bos = is_true(files.config["add_bos_token"]);
   beside.add_eos = is_true(files.config["add_eos_token"]);
-  if (const Value* legacy = files.config["legacy"];
-      legacy != nullptr && legacy->kind == Kind::boolean)
-    beside.legacy = legacy->integer != 0;
+  for (const auto& [name, flag] : {std::pair("legacy", &beside.legacy), std::pair("add_prefix_space", &beside.add_prefix_space)}) {
+    const Value* found = files.config[name];
+    if (found != nullptr && found->kind == Kind::boolean) *flag = found->integer != 0;
+  }
+  beside.tokenizer_class = json_text(files.config.root(), "tokenizer_class");
+  beside.model_type = json_text(files.model.root(), "model_type");
   add_ends(beside, files.generation["eos_token_id"]);
   return beside;
 }

@@ -1,5 +1,5 @@
 // What stands beside a tokenizer's file: tokenizer_config.json, special_tokens_map.json,
-// added_tokens.json and generation_config.json, each of which may be missing. Begin reading at
+// added_tokens.json, generation_config.json and config.json, each of which may be missing. Begin reading at
 // read_beside.
 #pragma once
 #include <cstdint>
@@ -17,10 +17,14 @@ struct Beside {
   std::string eos_source;          ///< "tokenizer_config.json: eos_token": who names the eos_token
   std::vector<AddedToken> added;   ///< with an id of -1 where a file gives only the text
   MoreTokens more;                 ///< the same as a tokenizer.json needs them
+  bool lists_special = false;      ///< additional_special_tokens or extra_special_tokens is there, be it empty
   std::vector<std::int64_t> ends;  ///< generation_config.json's eos_token_id
   bool add_bos = false;
   bool add_eos = false;
   std::optional<bool> legacy;
+  std::optional<bool> add_prefix_space;
+  std::string tokenizer_class;  ///< tokenizer_config.json's
+  std::string model_type;       ///< config.json's
   std::vector<std::string> notes;
 };
 

@@ -51,7 +51,7 @@ if(hf_missing)
     message(FATAL_ERROR "PARLANCE_HF_TOKENIZERS is ON, but ${hf_missing}")
   endif()
   message(STATUS "tokenizer.json: not read (${hf_missing})")
-  target_sources(parlance_tokenizers PRIVATE hf_json_missing.cpp)
+  target_sources(parlance_tokenizers PRIVATE hf_json_missing.cpp splitter_missing.cpp)
   return()
 endif()
 message(STATUS "tokenizer.json: read by the crate tokenizers, built by cargo ${hf_cargo_version}")
@@ -69,7 +69,7 @@ add_custom_command(OUTPUT ${hf_library}
   COMMENT "Building the Rust library parlance-hf" VERBATIM)
 add_custom_target(parlance_hf_crate DEPENDS ${hf_library})
 
-target_sources(parlance_tokenizers PRIVATE hf_json.cpp)
+target_sources(parlance_tokenizers PRIVATE hf_json.cpp splitter.cpp)
 add_dependencies(parlance_tokenizers parlance_hf_crate)
 target_link_libraries(parlance_tokenizers PRIVATE
   $<BUILD_INTERFACE:${hf_library}> $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/${hf_name}>

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "base/utf8.h"
 #include "sources/files.h"
+#include "sources/openers.h"
 #include "tokenizers/adapters.h"
 #include "tokenizers/beside.h"
+#include "tokenizers/sentencepiece_as_json.h"
 #include "tokenizers/sentencepiece_proto.h"
 
 namespace parlance {
@@ -16,9 +19,8 @@ namespace {
 /// The largest tokenizer.json that is read. Those in use are below 40 MiB.
 constexpr std::size_t kMaxJson = std::size_t{256} << 20;
 constexpr std::string_view kReads =
-    "a Hugging Face tokenizer.json, a SentencePiece .model, or a folder that has one of them; for "
-    "another tokenizer there "
-    "is CallbackTokenizer";
+    "a Hugging Face tokenizer.json, a SentencePiece .model, the vocabulary in a GGUF file, a tiktoken file, a tekken.json, or a "
+    "folder that has one of them; for another tokenizer there is CallbackTokenizer";
 
 Error not_read(std::string message, std::string_view hint = kReads) {
   Error::Parts parts;
@@ -46,33 +48,84 @@ class WithFacts final : public Tokenizer {
 
 // ---- which file
 
-Result<std::string> model_in(const std::string& folder) {
-  const std::vector<std::string> models = files_in(folder, ".model");
-  if (models.size() == 1) return join_path(folder, models[0]);
-  if (models.empty()) {
-    const bool has_gguf = !files_in(folder, ".gguf").empty();
-    return not_read(folder + ": no tokenizer in this folder" +
-                    (has_gguf ? "; that of a GGUF file is not read" : ""));
-  }
+/// The one file of a folder with this ending; "" where there is none. Fails with tokenizer where there are several.
+Result<std::string> only_file(const std::string& folder, std::string_view ending, std::string_view what) {
+  const std::vector<std::string> names = ending == ".gguf" ? gguf_files_in(folder) : files_in(folder, ending);
+  if (names.empty()) return std::string();
+  if (names.size() == 1) return join_path(folder, names[0]);
   std::string all;
-  for (const std::string& name : models) all += (all.empty() ? "'" : ", '") + name + "'";
-  return not_read(folder + ": several SentencePiece models: " + all,
-                  "one of them, if it is given by its name");
+  for (const std::string& name : names) all += (all.empty() ? "'" : ", '") + name + "'";
+  return not_read(folder + ": several " + std::string(what) + ": " + all, "one of them, if it is given by its name");
 }
 
 Result<std::string> tokenizer_file(const std::string& path) {
   const bool is_config = file_name_of(path) == "tokenizer_config.json" && is_file(path);
   if (!is_folder(path) && !is_config) return path;
   const std::string folder = is_folder(path) ? path : folder_of(path);
-  for (const std::string_view name : {"tokenizer.json", "tokenizer.model"}) {
+  for (const std::string_view name : {"tokenizer.json", "tokenizer.model", "tekken.json"}) {
     if (std::string found = join_path(folder, name); is_file(found)) return found;
   }
-  return model_in(folder);
+  constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
+      {".model", "SentencePiece models"}, {".tiktoken", "tiktoken files"}, {".gguf", "GGUF files"}};
+  for (const auto& [ending, what] : kEndings) {
+    Result<std::string> found = only_file(folder, ending, what);
+    if (!found || !found->empty()) return found;
+  }
+  return not_read(folder + ": no tokenizer in this folder");
 }
 
 bool is_json(std::string_view bytes) {
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && bytes[first] == '{';
+}
+
+// ---- which kind
+
+enum class FileKind : std::uint8_t { hf_json, tekken, tiktoken, sentencepiece };
+
+FileKind kind_of(std::string_view bytes) {
+  if (is_json(bytes)) return is_tekken(bytes) ? FileKind::tekken : FileKind::hf_json;
+  return is_tiktoken(bytes) ? FileKind::tiktoken : FileKind::sentencepiece;
+}
+
+/// A model that splits its text may say that only the first part gets a blank in front.
+SentencePieceOptions as_configured(SentencePieceOptions options, const Beside& beside) {
+  options.prefix_each_run = options.prefix_each_run && beside.legacy.value_or(true);
+  return options;
+}
+
+/// A .model as transformers reads it: by way of the tokenizer.json that it makes of one.
+Result<std::unique_ptr<Tokenizer>> open_converted(std::string_view bytes, const std::string& file, const Beside& beside,
+                                                  std::string& reader) {
+  const Result<SpModel> model = read_sp_model(bytes, file);
+  if (!model) return model.error();
+  Result<SpAsJson> made = sentencepiece_as_json(*model, beside, file);
+  if (!made) return made.error();
+  reader = made->reader;
+  return open_hf_json(made->json, file);
+}
+
+/// With the special tokens that the caller wants.
+MoreTokens more_tokens(const Beside& beside, const std::vector<std::string>& special_tokens) {
+  MoreTokens more = beside.more;
+  for (const std::string& text : special_tokens) {
+    AddedToken token;
+    token.text = text;
+    token.special = true;
+    more.others.push_back(std::move(token));
+  }
+  return more;
+}
+
+Result<std::unique_ptr<Tokenizer>> open_as(FileKind kind, std::string_view bytes, const std::string& file, const Beside& beside,
+                                           const TokenizerOptions& options) {
+  switch (kind) {
+    case FileKind::hf_json: return open_hf_json(bytes, file, more_tokens(beside, options.special_tokens));
+    case FileKind::tekken: return open_tekken(bytes, file);
+    case FileKind::tiktoken: return open_tiktoken(bytes, file, options.tiktoken, beside.added);
+    case FileKind::sentencepiece: break;
+  }
+  return open_sentencepiece(bytes, file, as_configured(options.sentencepiece, beside), beside.added);
 }
 
 // ---- facts
@@ -108,8 +161,12 @@ class Index {
 };
 
 void set_named(Index& index, const Beside& beside, TokenizerFacts& facts) {
-  facts.named = beside.named;
-  for (const NamedToken& token : beside.named) {
+  const std::vector<NamedToken> own = std::exchange(facts.named, beside.named);
+  for (const NamedToken& token : own) {
+    const auto same = [&](const NamedToken& other) { return other.name == token.name; };
+    if (std::none_of(facts.named.begin(), facts.named.end(), same)) facts.named.push_back(token);
+  }
+  for (const NamedToken& token : facts.named) {
     const std::optional<TokenId> id = index.id_of(token.text);
     if (!id) note(facts, token.name + " '" + token.text + "'", "is not in the vocabulary");
     if (id && token.name == "bos_token") facts.bos = id;
@@ -149,45 +206,27 @@ TokenizerFacts facts_of(const Tokenizer& tokenizer, const Beside& beside, const 
   return facts;
 }
 
-/// A model that splits its text may say that only the first part gets a blank in front.
-SentencePieceOptions as_configured(SentencePieceOptions options, const Beside& beside) {
-  options.prefix_each_run = options.prefix_each_run && beside.legacy.value_or(true);
-  return options;
-}
-
-/// With the special tokens that the caller wants.
-MoreTokens more_tokens(const Beside& beside, const std::vector<std::string>& special_tokens) {
-  MoreTokens more = beside.more;
-  for (const std::string& text : special_tokens) {
-    AddedToken token;
-    token.text = text;
-    token.special = true;
-    more.others.push_back(std::move(token));
-  }
-  return more;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path,
                                                   const TokenizerOptions& options) {
   const Result<std::string> file = tokenizer_file(path);
   if (!file) return file.error();
+  if (is_gguf({*file, ModelStores()})) return open_gguf_vocabulary(*file);
   const Result<std::string> bytes = read_file(*file, kMaxJson);
   if (!bytes) return bytes.error();
-  if (bytes->starts_with("GGUF"))
-    return not_read(*file + ": the tokenizer in a GGUF file is not read");
   const Result<Beside> beside = read_beside(folder_of(*file));
   if (!beside) return beside.error();
-  const bool json = is_json(*bytes);
-  if (json && !utf8::is_valid(*bytes, false))
+  const FileKind kind = kind_of(*bytes);
+  if (kind != FileKind::sentencepiece && !utf8::is_valid(*bytes, false))
     return Error(ErrorCode::tokenizer, *file + ": not UTF-8");
+  std::string reader;
+  const bool converts = kind == FileKind::sentencepiece && options.sentencepiece.as_transformers;
   Result<std::unique_ptr<Tokenizer>> opened =
-      json ? open_hf_json(*bytes, *file, more_tokens(*beside, options.special_tokens))
-           : open_sentencepiece(*bytes, *file, as_configured(options.sentencepiece, *beside),
-                                beside->added);
+      converts ? open_converted(*bytes, *file, *beside, reader) : open_as(kind, *bytes, *file, *beside, options);
   if (!opened) return opened;
-  TokenizerFacts facts = facts_of(**opened, *beside, std::string(file_name_of(*file)), json);
+  TokenizerFacts facts = facts_of(**opened, *beside, std::string(file_name_of(*file)), kind == FileKind::hf_json);
+  if (converts) facts.kind = "SentencePiece, as transformers' " + reader + " reads it";
   return std::unique_ptr<Tokenizer>(
       std::make_unique<WithFacts>(std::move(*opened), std::move(facts)));
 }

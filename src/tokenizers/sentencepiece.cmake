@@ -11,7 +11,8 @@ elseif(PARLANCE_SENTENCEPIECE STREQUAL "ON")
 endif()
 set(PARLANCE_HAS_SENTENCEPIECE ${PARLANCE_HAS_SENTENCEPIECE} CACHE INTERNAL "Are SentencePiece models read?")
 
-target_sources(parlance_tokenizers PRIVATE sentencepiece_proto.cpp sentencepiece_charsmap.cpp sentencepiece_vocabulary.cpp)
+target_sources(parlance_tokenizers PRIVATE sentencepiece_proto.cpp sentencepiece_charsmap.cpp sentencepiece_vocabulary.cpp
+  sentencepiece_as_json.cpp)
 if(PARLANCE_HAS_SENTENCEPIECE)
   target_sources(parlance_tokenizers PRIVATE sentencepiece.cpp)
   target_include_directories(parlance_tokenizers SYSTEM PRIVATE ${SENTENCEPIECE_INCLUDE_DIR})

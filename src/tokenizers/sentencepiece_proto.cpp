@@ -19,7 +19,7 @@ namespace piece_field {
 constexpr unsigned text = 1, score = 2, type = 3;
 }
 namespace trainer_field {
-constexpr unsigned algorithm = 3, bos = 46, eos = 47;
+constexpr unsigned algorithm = 3, byte_fallback = 35, unk_id = 40, unk = 45, bos = 46, eos = 47;
 }
 namespace normalizer_field {
 constexpr unsigned charsmap = 2, add_dummy_prefix = 3, remove_extra_whitespaces = 4;
@@ -105,7 +105,12 @@ Result<void> read_trainer(SpModel& model, const std::string& path) {
       if (field.value < 1 || field.value > 4) return damaged(path, "a model of an unknown kind");
       model.algorithm = static_cast<SpAlgorithm>(field.value);
     }
+    if (field.number == trainer_field::byte_fallback && field.type == WireField::varint)
+      model.byte_fallback = field.value != 0;
+    if (field.number == trainer_field::unk_id && field.type == WireField::varint)
+      model.unk_id = field.value < model.pieces.size() ? field.value : 0;
     if (field.type != WireField::bytes || field.text.empty()) continue;
+    if (field.number == trainer_field::unk && utf8::is_valid(field.text, false)) model.unk = field.text;
     if (field.number == trainer_field::bos) model.bos = field.text;
     if (field.number == trainer_field::eos) model.eos = field.text;
   }

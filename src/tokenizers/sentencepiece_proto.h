@@ -40,6 +40,9 @@ struct SpModel {
   SpAlgorithm algorithm = SpAlgorithm::unigram;
   std::string bos = "<s>";
   std::string eos = "</s>";
+  std::string unk = "<unk>";
+  std::uint64_t unk_id = 0;  ///< always that of a piece
+  bool byte_fallback = false;
   std::string charsmap;
   bool remove_extra_whitespaces = true;
 };

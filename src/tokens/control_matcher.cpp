@@ -5,6 +5,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/utf8.h"
 
@@ -78,6 +79,19 @@ ControlMatch match_at(const AddedToken& token, std::string_view text, std::size_
   return {&token, span(begin, end), span(first, token.rstrip ? space_after(text, end) : end)};
 }
 
+/// White space of ASCII.
+bool is_plain_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+/// A match with the white space of ASCII that no other one has taken; marks all of it as taken.
+ControlMatch take_free(const AddedToken& token, std::string_view text, std::size_t begin, std::vector<bool>& taken) {
+  const std::size_t end = begin + token.text.size();
+  std::size_t first = begin, last = end;
+  while (token.lstrip && first > 0 && !taken[first - 1] && is_plain_space(text[first - 1])) --first;
+  while (token.rstrip && last < text.size() && !taken[last] && is_plain_space(text[last])) ++last;
+  std::fill(taken.begin() + static_cast<std::ptrdiff_t>(first), taken.begin() + static_cast<std::ptrdiff_t>(last), true);
+  return {&token, span(begin, end), span(first, last)};
+}
+
 /// Walks along the trusted ranges with a place that only grows.
 class TrustedEnd {
  public:
@@ -132,6 +146,9 @@ ControlMatcher::ControlMatcher(const std::vector<const AddedToken*>& tokens) {
     }
   }
   for (std::uint32_t i = 1; i <= nodes_[0].children; ++i) roots_[nodes_[i].byte] = i;
+  for (const AddedToken* token : sorted) lengths_.push_back(token->text.size());
+  std::sort(lengths_.begin(), lengths_.end(), std::greater<>());
+  lengths_.erase(std::unique(lengths_.begin(), lengths_.end()), lengths_.end());
 }
 
 const ControlMatcher::Node* ControlMatcher::child(const Node& node, std::uint8_t byte) const {
@@ -149,6 +166,44 @@ const AddedToken* ControlMatcher::longest(std::string_view text, std::size_t beg
     if (node->token != nullptr && (end <= trusted_end || !node->token->control)) found = node->token;
     node = end < text.size() ? child(*node, static_cast<std::uint8_t>(text[end])) : nullptr;
   }
+  return found;
+}
+
+/// The token at `begin` that is `length` bytes long, if it counts there.
+const AddedToken* ControlMatcher::of_length(std::string_view text, std::size_t begin, std::size_t trusted_end,
+                                            std::size_t length) const {
+  const Node* node = &nodes_[roots_[static_cast<std::uint8_t>(text[begin])]];
+  for (std::size_t end = begin + 1; node != nullptr && end < begin + length; ++end)
+    node = child(*node, static_cast<std::uint8_t>(text[end]));
+  if (node == nullptr || node->token == nullptr) return nullptr;
+  return begin + length <= trusted_end || !node->token->control ? node->token : nullptr;
+}
+
+std::vector<ControlMatch> ControlMatcher::find_longest_first(std::string_view text,
+                                                             const std::vector<ByteSpan>* trusted) const {
+  static const std::vector<ByteSpan> kNone;
+  TrustedEnd trusted_end(trusted != nullptr ? *trusted : kNone);
+  struct Start {
+    std::size_t begin, longest, trusted_end;
+  };
+  std::vector<Start> starts;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (roots_[static_cast<std::uint8_t>(text[at])] == 0) continue;
+    const std::size_t end = trusted != nullptr ? trusted_end(at) : text.size();
+    if (const AddedToken* token = longest(text, at, end)) starts.push_back({at, token->text.size(), end});
+  }
+  std::vector<ControlMatch> found;
+  std::vector<bool> taken(starts.empty() ? 0 : text.size());
+  for (const std::size_t length : starts.empty() ? std::vector<std::size_t>() : lengths_) {
+    for (const Start& start : starts) {
+      // What is taken already is longer, so it covers an end of whatever it overlaps.
+      if (start.longest < length || taken[start.begin] || taken[start.begin + length - 1]) continue;
+      const AddedToken* token = of_length(text, start.begin, start.trusted_end, length);
+      if (token != nullptr) found.push_back(take_free(*token, text, start.begin, taken));
+    }
+  }
+  std::sort(found.begin(), found.end(),
+            [](const ControlMatch& a, const ControlMatch& b) { return a.bytes.begin < b.bytes.begin; });
   return found;
 }
 

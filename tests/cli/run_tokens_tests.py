@@ -7,6 +7,7 @@ Which ids a tokenizer gives is checked elsewhere (tests/oracle/chat_tokens_oracl
 printed, what is said when something is wrong, exit codes. Skipped (77) where the build reads no tokenizer.json.
 """
 
+import base64
 import json
 import pathlib
 import subprocess
@@ -16,6 +17,9 @@ import tempfile
 import check
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "oracle")]
+from fuzz_seeds import gguf  # noqa: E402
+
 BINARY = str(pathlib.Path(sys.argv[1]).resolve())
 TOKENIZER = str(ROOT / "tests" / "tokenizers" / "chatml")
 ADDED = {t["content"]: t["id"] for t in json.loads(pathlib.Path(TOKENIZER, "tokenizer.json").read_text("utf-8"))["added_tokens"]}
@@ -57,7 +61,8 @@ def test_prints_ids(folder):
 
 def test_json_has_what_each_token_is(folder):
     result = json.loads(tokens(folder, [*HI, REPLY], "--json").stdout)
-    assert set(result) == {"ids", "tokens", "labels", "missing_before", "guarded", "notes", "stop"}, set(result)
+    assert set(result) == {"ids", "tokens", "labels", "missing_before", "guarded", "notes", "stop", "tokenizer"}, set(result)
+    assert result["tokenizer"]["kind"] == "tokenizer.json, BPE" and result["tokenizer"]["vocabulary"] > max(ADDED.values()), result["tokenizer"]
     assert [token["id"] for token in result["tokens"]] == result["ids"]
     assert result["tokens"][0] == {"id": START, "text": "<|im_start|>", "begin": 0, "end": 12, "origin": "literal",
                                    "control": True, "mask": 0}
@@ -68,6 +73,48 @@ def test_json_has_what_each_token_is(folder):
     assert [label if label != -100 else None for label in result["labels"]] == [
         token["id"] if token["mask"] else None for token in result["tokens"]]
     assert result["stop"][0]["id"] == END and "generation_config.json: eos_token_id" in result["stop"][0]["sources"]
+
+
+LETTERS = "▁<|user>Hio"
+VOCABULARY = ["<unk>", "<s>", "</s>", "<|user|>", *(f"<0x{byte:02X}>" for byte in range(256)), *LETTERS, "Hi"]
+
+
+def gguf_model(folder, **more):
+    """A GGUF file with a template and a vocabulary of letters, which is merged by scores (all 0)."""
+    types = [2, 3, 3, 4] + [6] * 256 + [1] * (len(VOCABULARY) - 260)
+    array = (5).to_bytes(4, "little") + len(types).to_bytes(8, "little") + b"".join(t.to_bytes(4, "little") for t in types)
+    pairs = {"tokenizer.ggml.model": "llama", "tokenizer.ggml.tokens": VOCABULARY, "tokenizer.ggml.token_type": array,
+             "tokenizer.chat_template": "{{ bos_token }}{% for m in messages %}<|user|>{{ m.content }}{% endfor %}",
+             "tokenizer.ggml.bos_token_id": 1, "tokenizer.ggml.add_space_prefix": False}
+    pathlib.Path(folder, "m.gguf").write_bytes(gguf("little", *(pairs | more).items()))
+    write(folder, "chat.json", {"messages": HI})
+
+
+def test_a_gguf_file_alone_is_a_model_with_its_tokenizer(folder):
+    gguf_model(folder)
+    hi, user = VOCABULARY.index("Hi"), VOCABULARY.index("<|user|>")
+    assert ids_of(run(folder, "tokens", "-m", "m.gguf", "chat.json")) == [1, user, hi]
+    result = json.loads(run(folder, "tokens", "-m", "m.gguf", "chat.json", "--json").stdout)
+    assert result["tokenizer"] == {"kind": "GGUF, llama", "vocabulary": len(VOCABULARY), "notes": []}, result["tokenizer"]
+    write(folder, "chat.json", {"messages": [{"role": "user", "content": "<|user|>"}]})
+    result = json.loads(run(folder, "tokens", "-m", "m.gguf", "chat.json", "--json").stdout)
+    assert result["ids"][:2] == [1, user] and user not in result["ids"][2:] and len(result["guarded"]) == 1, result
+    gguf_model(folder, **{"tokenizer.ggml.model": "rwkv"})
+    assert "tokenizer.ggml.model 'rwkv' is not read" in refusal(folder, 3, "tokens", "-m", "m.gguf", "chat.json")
+
+
+def test_a_tiktoken_file_needs_to_be_told_how_to_split(folder):
+    write(folder, "a.tiktoken", "".join(f"{base64.b64encode(bytes([b])).decode()} {b}\n" for b in range(256)) + "SGk= 256\n")
+    write(folder, "chat.json", {"messages": HI})
+    write(folder, "x.jinja", "<|x|>{{ messages[0].content }}")
+    words = ("tokens", "-t", "x.jinja", "--tokenizer", "a.tiktoken", "chat.json", "--special-token", "<|x|>")
+    said = refusal(folder, 3, *words)
+    assert "does not say how text is split into words" in said and "hint: give --split NAME (cl100k_base, " in said, said
+    assert "did you mean 'gpt-2'?" in refusal(folder, 3, *words, "--split", "gpt2")
+    for split in ("cl100k_base", "gpt-2", r"\p{L}+|.", "Hi|x"):
+        assert ids_of(run(folder, *words, "--split", split)) == [257, 256], split
+    assert ids_of(run(folder, *words, "--split", "[a-z]")) == [257, ord("i")]  # what a pattern does not match is dropped, as tiktoken does
+    assert "the pattern" in refusal(folder, 3, *words, "--split", "(")
 
 
 def test_content_forges_nothing(folder):

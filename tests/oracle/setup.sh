@@ -35,5 +35,6 @@ if [ ! -d "$suite/draft2020-12" ]; then
 fi
 "$venv/bin/python" "$here/train_tokenizers.py"
 "$venv/bin/python" -B "$here/train_sentencepiece.py" "$venv/../tokenizers" >&2
+"$venv/bin/python" -B "$here/write_vocabularies.py" "$venv/../tokenizers" >&2
 cd "$venv/bin"
 echo "$(pwd)/python"

@@ -1,6 +1,7 @@
 // What this library makes of texts with a tokenizer.json, for tokenizer_oracle.py to compare with `tokenizers`.
 //
-// token_dump FILE, or a folder with files beside it. Standard output: first a line of facts (see print_facts) or "error", code and message. Standard
+// token_dump FILE, or a folder with files beside it; or token_dump --open PATH [SPLIT SPECIAL... | --as-transformers] for any kind that
+// open_tokenizer() takes. Standard output: first a line of facts (see print_facts) or "error", code and message. Standard
 // input: "own HEX", "guarded HEX begin end begin end ..." (trusted ranges) or "text ID". For each a line comes back:
 // "ok" and for each token id:begin:end:added; "text" and its bytes; or "error" as above. Texts are in hexadecimal.
 // With --time COUNT instead: nanoseconds for each of COUNT encodings of standard input, own way and guarded (nothing
@@ -94,18 +95,29 @@ std::string read_file(const char* path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// What stands behind --open PATH: how a tiktoken file splits text, and its special tokens.
+parlance::TokenizerOptions options_of(int argc, char** argv) {
+  parlance::TokenizerOptions options;
+  options.sentencepiece.as_transformers = argc > 3 && std::string_view(argv[3]) == "--as-transformers";
+  if (argc > 3 && !options.sentencepiece.as_transformers) options.tiktoken.split = argv[3];
+  for (int i = 4; i < argc; ++i) options.tiktoken.special_tokens.emplace_back(argv[i]);
+  return options;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
   if (argc < 2) return 2;
+  const bool any_kind = argc >= 3 && std::string_view(argv[1]) == "--open";
   const bool is_folder = std::filesystem::is_directory(argv[1]);
-  const auto tokenizer = is_folder ? parlance::open_tokenizer(argv[1]) : parlance::open_hf_json(read_file(argv[1]), argv[1]);
+  const auto tokenizer = any_kind ? parlance::open_tokenizer(argv[2], options_of(argc, argv))
+                         : is_folder ? parlance::open_tokenizer(argv[1]) : parlance::open_hf_json(read_file(argv[1]), argv[1]);
   if (!tokenizer) {
     print_error(tokenizer.error());
     return 0;
   }
-  if (argc == 4) {
+  if (!any_kind && argc == 4) {
     time_all(**tokenizer, std::stoi(argv[3]));
     return 0;
   }

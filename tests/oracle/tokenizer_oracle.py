@@ -42,10 +42,11 @@ BYTE_PIECES = ["<0x0A>", "<0x41>", "<0xE2>"]
 
 
 class Driver:
-    """token_dump with one file."""
+    """token_dump with one file, or what follows its name."""
 
-    def __init__(self, program, path):
-        self.process = subprocess.Popen([program, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, program, *arguments):
+        command = [program] if isinstance(program, str) else program
+        self.process = subprocess.Popen([*command, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.facts = self.process.stdout.readline().split()
 
     def ask(self, questions):

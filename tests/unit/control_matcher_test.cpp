@@ -37,6 +37,32 @@ TEST(ControlMatcher, takes_the_leftmost_and_of_those_the_longest) {
   EXPECT_EQ(found({{1, ""}}, "<a>"), "");
 }
 
+std::string longest_first(const std::vector<AddedToken>& tokens, std::string_view text) {
+  return shown(ControlMatcher(tokens).find_longest_first(text, nullptr));
+}
+
+TEST(ControlMatcher, longest_first_looks_for_longer_tokens_in_all_of_the_text) {
+  const std::vector<AddedToken> tokens = {{1, "<a"}, {2, "<a>"}, {3, "a>bc"}, {4, "b"}, {5, "<a><"}};
+  EXPECT_EQ(longest_first(tokens, "<a>bc"), "3@1-5 ");
+  EXPECT_EQ(longest_first(tokens, "<a<a>xb"), "1@0-2 2@2-5 4@6-7 ");
+  EXPECT_EQ(longest_first(tokens, "<a><a><a>"), "5@0-4 2@6-9 ");
+  EXPECT_EQ(longest_first({}, "<a>"), "");
+  const std::vector<AddedToken> blanks = {{1, "  "}, {2, "   "}};
+  EXPECT_EQ(longest_first(blanks, "        "), "2@0-3 2@3-6 1@6-8 ");
+  const std::vector<AddedToken> strips = {{.id = 1, .text = "<longest>", .rstrip = true}, {.id = 2, .text = "\n"}};
+  EXPECT_EQ(longest_first(strips, "\n<longest> \n\v x\n"), "2@0-1 1@1-10(1-14) 2@15-16 ");
+}
+
+TEST(ControlMatcher, longest_first_keeps_to_trusted_ranges) {
+  const std::vector<AddedToken> tokens = {{1, "abcd"}, {2, "bc"}, {3, "cdef"}};
+  const auto found_in = [&](std::vector<ByteSpan> trusted) {
+    return shown(ControlMatcher(tokens).find_longest_first("abcdef", &trusted));
+  };
+  EXPECT_EQ(found_in({{1, 3}}), "2@1-3 ");
+  EXPECT_EQ(found_in({{2, 6}}), "3@2-6 ");
+  EXPECT_EQ(found_in({}), "");
+}
+
 TEST(ControlMatcher, of_two_tokens_of_one_text_the_later_counts) { EXPECT_EQ(found({{1, "x"}, {2, "x"}}, "x"), "2@0-1 "); }
 
 TEST(ControlMatcher, a_control_token_needs_all_its_bytes_in_one_trusted_range) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "folder.h"
+#include "gguf_maker.h"
 #include "parlance/tokenizer.h"
 #include "sp_maker.h"
 #include "tokenizers/beside.h"
@@ -61,9 +62,8 @@ std::string failure(const Texts& files, const std::string& name = "") {
 }
 
 constexpr const char* kReads =
-    "; parlance reads a Hugging Face tokenizer.json, a SentencePiece .model, or a folder that has "
-    "one of them; for another "
-    "tokenizer there is CallbackTokenizer";
+    "; parlance reads a Hugging Face tokenizer.json, a SentencePiece .model, the vocabulary in a GGUF file, a tiktoken file, "
+    "a tekken.json, or a folder that has one of them; for another tokenizer there is CallbackTokenizer";
 
 TEST_F(OpenTokenizer, a_model_alone) {
   OPEN(with_model({}), "tokenizer.model");
@@ -141,12 +141,9 @@ TEST_F(OpenTokenizer, legacy_says_which_runs_get_a_blank) {
 TEST(OpenTokenizerErrors, say_what_is_possible) {
   EXPECT_EQ(failure({{"a.txt", ""}}),
             std::string("tokenizer F: no tokenizer in this folder") + kReads);
-  EXPECT_EQ(
-      failure({{"a.gguf", "GGUF"}}),
-      std::string("tokenizer F: no tokenizer in this folder; that of a GGUF file is not read") +
-          kReads);
-  EXPECT_EQ(failure({{"a.gguf", "GGUF"}}, "a.gguf"),
-            std::string("tokenizer F/a.gguf: the tokenizer in a GGUF file is not read") + kReads);
+  EXPECT_TRUE(failure({{"a.gguf", "GGUF"}}).starts_with("model_file at byte 4: "));
+  EXPECT_EQ(failure({{"a.gguf", GgufMaker().bytes()}}, "a.gguf"), "tokenizer F/a.gguf: no vocabulary in this GGUF file; ");
+  EXPECT_TRUE(failure({{"a.gguf", ""}, {"b.gguf", ""}}).starts_with("tokenizer F: several GGUF files: 'a.gguf', 'b.gguf'"));
   EXPECT_EQ(failure({{"a.model", ""}, {"b.model", ""}}),
             "tokenizer F: several SentencePiece models: 'a.model', 'b.model'; parlance reads one "
             "of them, if it is given by its name");
@@ -154,6 +151,47 @@ TEST(OpenTokenizerErrors, say_what_is_possible) {
             "file F/tokenizer.mode: No such file or directory; did you mean 'tokenizer.model'?");
   EXPECT_TRUE(
       failure({{"tokenizer.json", "{\xff}"}}).starts_with("tokenizer F/tokenizer.json: not UTF-8"));
+}
+
+TEST(OpenTokenizerErrors, a_gguf_vocabulary_says_what_it_lacks) {
+  const auto file = [](const char* model, std::vector<std::string> tokens) {
+    return GgufMaker().string("tokenizer.ggml.model", model).strings("tokenizer.ggml.tokens", tokens).bytes();
+  };
+  EXPECT_EQ(failure({{"m.gguf", GgufMaker().strings("tokenizer.ggml.tokens", {"a"}).bytes()}}),
+            "tokenizer F/m.gguf: no tokenizer.ggml.model, which says how text becomes tokens; ");
+  EXPECT_EQ(failure({{"m.gguf", file("rwkv", {"a"})}}),
+            "tokenizer F/m.gguf: tokenizer.ggml.model 'rwkv' is not read; 'gpt2', 'gemma4' and 'llama' are; for another one give "
+            "the tokenizer's own file with --tokenizer");
+  EXPECT_EQ(failure({{"m.gguf", file("gpt2", {"a"})}}),
+            "tokenizer F/m.gguf: no tokenizer.ggml.merges, which its tokenizer.ggml.model 'gpt2' needs; ");
+  EXPECT_EQ(failure({{"m.gguf", file("llama", {"a", "b", "a"})}}),
+            "tokenizer F/m.gguf: the tokens 0 and 2 have the same text 'a'; ");
+  EXPECT_EQ(failure({{"m.gguf", file("llama", {"a", "\xff"})}}), "tokenizer F/m.gguf: the text of token 1 is not UTF-8; ");
+  const std::string odd = GgufMaker().string("tokenizer.ggml.model", "gpt2").string("tokenizer.ggml.pre", "gpt-22")
+      .strings("tokenizer.ggml.tokens", {"a"}).strings("tokenizer.ggml.merges", {"a a"}).bytes();
+  EXPECT_EQ(failure({{"m.gguf", odd}}), "tokenizer F/m.gguf: tokenizer.ggml.pre 'gpt-22' is not known; did you mean 'gpt-2'?");
+}
+
+TEST(OpenTokenizerErrors, a_tiktoken_file_says_its_line_and_asks_how_to_split) {
+  EXPECT_TRUE(failure({{"a.tiktoken", "YQ== 0\n"}}).starts_with(
+      "tokenizer F/a.tiktoken: a tiktoken file does not say how text is split into words; give --split NAME (cl100k_base, "));
+  EXPECT_EQ(failure({{"a.tiktoken", "YQ== 0\nYg== x\n"}}),
+            "tokenizer F/a.tiktoken: line 2: not a token's bytes in base64, a blank and a rank; ");
+  EXPECT_EQ(failure({{"a.tiktoken", "YQ== 0\nYg== 0\n"}}), "tokenizer F/a.tiktoken: line 2: rank 0 stands there twice; ");
+  EXPECT_EQ(failure({{"a.tiktoken", "YQ== 0\nYg== 4194304\n"}}), "tokenizer F/a.tiktoken: line 2: a rank of 4194304 or more; ");
+}
+
+TEST(OpenTokenizerErrors, a_tekken_file_says_what_it_lacks) {
+  const std::string vocabulary = R"("vocab": [{"rank": 0, "token_bytes": "YQ=="}])";
+  const auto file = [&](const std::string& rest) { return "{" + vocabulary + (rest.empty() ? "" : ", ") + rest + "}"; };
+  EXPECT_EQ(failure({{"tekken.json", file("")}}), "tokenizer F/tekken.json: no object 'config'; ");
+  EXPECT_EQ(failure({{"tekken.json", file(R"("config": {})")}}), "tokenizer F/tekken.json: config has no text 'pattern'; ");
+  const std::string config =
+      R"("config": {"pattern": "a", "default_vocab_size": 3, "default_num_special_tokens": 1, "version": "v11"})";
+  EXPECT_EQ(failure({{"tekken.json", file(config)}}),
+            "tokenizer F/tekken.json: no list 'special_tokens', which a file of version 'v11' must have; ");
+  EXPECT_EQ(failure({{"tekken.json", file(config + R"(, "special_tokens": [])")}}),
+            "tokenizer F/tekken.json: vocab has 1 tokens, config means 2; ");
 }
 
 TEST(OpenTokenizerErrors, broken_files_beside_it_have_a_place) {
@@ -173,7 +211,7 @@ TEST(OpenTokenizerErrors, broken_files_beside_it_have_a_place) {
 TEST(OpenTokenizerErrors, damaged_models_are_no_tokenizers) {
   if (!open_tokenizer(ModelFolder(with_model({})).path())) GTEST_SKIP();
   EXPECT_TRUE(failure({{"tokenizer.model", "IQ== 0\nIg== 1\n"}})
-                  .starts_with("tokenizer F/tokenizer.model: not a SentencePiece"));
+                  .starts_with("tokenizer F/tokenizer.model: a tiktoken file does not say how"));
   EXPECT_TRUE(failure({{"tokenizer.model", ""}})
                   .starts_with("tokenizer F/tokenizer.model: not a SentencePiece"));
 }

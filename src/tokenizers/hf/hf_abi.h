@@ -127,6 +127,29 @@ parlance_hf_bytes parlance_hf_token_text(const parlance_hf* tokenizer, int32_t i
 void parlance_hf_bytes_free(parlance_hf_bytes bytes);
 void parlance_hf_tokens_free(parlance_hf_tokens tokens);
 
+/* A text cut into words by regular expressions, for tokenizers that are no tokenizer.json. The syntax is Oniguruma's for
+ * Java: classes with &&, look-around, possessive quantifiers. */
+typedef struct parlance_hf_splitter parlance_hf_splitter;
+typedef struct {
+  const uint8_t* data;
+  size_t size;
+} parlance_hf_text;
+typedef struct {
+  parlance_hf_span* data;
+  size_t size;
+  size_t capacity;
+} parlance_hf_spans;
+
+/* Null and `error` filled for a pattern that is none. */
+parlance_hf_splitter* parlance_hf_splitter_open(const parlance_hf_text* patterns, size_t count, parlance_hf_error* error);
+void parlance_hf_splitter_free(parlance_hf_splitter* splitter);
+/* The words of a text of at most 256 MiB, ascending, none empty. Each pattern cuts the words that the ones before made,
+ * as if a word were all the text; what it does not match is a word too, or with `drop_rest` is none. 0 and `error`
+ * filled on failure; then there is nothing to free in `into`. */
+int parlance_hf_split(const parlance_hf_splitter* splitter, parlance_hf_text text, uint32_t drop_rest,
+                      parlance_hf_spans* into, parlance_hf_error* error);
+void parlance_hf_spans_free(parlance_hf_spans spans);
+
 #ifdef __cplusplus
 }
 #endif

@@ -27,7 +27,7 @@ struct Waiting {
     token: Token,
 }
 
-fn utf8(text: &[u8]) -> Result<&str> {
+pub fn utf8(text: &[u8]) -> Result<&str> {
     std::str::from_utf8(text).map_err(|error| {
         let at = error.valid_up_to();
         let mut failure = Failure::new(Kind::NotUtf8, format!("the text is not UTF-8 at byte {at}"));

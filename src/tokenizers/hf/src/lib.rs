@@ -2,7 +2,7 @@
 //!
 //! This file is the door and nothing else: pointers become slices, results become what C reads, panics become errors.
 //! Read on in open.rs (a file becomes a `Loaded`), encode.rs (a text becomes tokens), extract.rs (which added tokens
-//! are recognised), spell.rs (what to do when the model itself spells a control token).
+//! are recognised), spell.rs (what to do when the model itself spells a control token). split.rs is for other tokenizers.
 mod encode;
 mod explain;
 mod extract;
@@ -11,6 +11,7 @@ mod open;
 mod piece;
 mod span;
 mod spell;
+mod split;
 
 use failure::{guarded, Failure, Kind};
 use open::Loaded;
@@ -248,5 +249,84 @@ pub unsafe extern "C" fn parlance_hf_bytes_free(bytes: Bytes) {
 pub unsafe extern "C" fn parlance_hf_tokens_free(tokens: CTokens) {
     if !tokens.data.is_null() {
         drop(Vec::from_raw_parts(tokens.data, tokens.size, tokens.capacity));
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct CText {
+    data: *const u8,
+    size: usize,
+}
+
+#[repr(C)]
+pub struct CSpans {
+    data: *mut span::Span,
+    size: usize,
+    capacity: usize,
+}
+
+/// # Safety
+/// As in hf_abi.h.
+#[no_mangle]
+pub unsafe extern "C" fn parlance_hf_splitter_open(
+    patterns: *const CText,
+    count: usize,
+    error: *mut CError,
+) -> *mut split::Splitter {
+    let opened = guarded(Kind::Panic, || {
+        let texts = view(patterns, count).iter().map(|text| encode::utf8(view(text.data, text.size)));
+        split::Splitter::new(&texts.collect::<failure::Result<Vec<_>>>()?)
+    });
+    match opened {
+        Ok(splitter) => Box::into_raw(Box::new(splitter)),
+        Err(failure) => {
+            report(failure, error);
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// # Safety
+/// As in hf_abi.h.
+#[no_mangle]
+pub unsafe extern "C" fn parlance_hf_splitter_free(splitter: *mut split::Splitter) {
+    if !splitter.is_null() {
+        drop(Box::from_raw(splitter));
+    }
+}
+
+/// # Safety
+/// As in hf_abi.h.
+#[no_mangle]
+pub unsafe extern "C" fn parlance_hf_split(
+    splitter: *const split::Splitter,
+    text: CText,
+    drop_rest: u32,
+    into: *mut CSpans,
+    error: *mut CError,
+) -> i32 {
+    let words = guarded(Kind::Panic, || {
+        (*splitter).split(encode::utf8(view(text.data, text.size))?, drop_rest != 0)
+    });
+    match words {
+        Ok(words) => {
+            let mut words = std::mem::ManuallyDrop::new(words);
+            into.write(CSpans { data: words.as_mut_ptr(), size: words.len(), capacity: words.capacity() });
+            1
+        }
+        Err(failure) => {
+            report(failure, error);
+            0
+        }
+    }
+}
+
+/// # Safety
+/// As in hf_abi.h.
+#[no_mangle]
+pub unsafe extern "C" fn parlance_hf_spans_free(spans: CSpans) {
+    if !spans.data.is_null() {
+        drop(Vec::from_raw_parts(spans.data, spans.size, spans.capacity));
     }
 }

@@ -1,0 +1,228 @@
+// What transformers makes of a .model: the pieces by number, merges out of the pieces, and steps that depend on the class.
+// Source: transformers 5.22.0, convert_slow_tokenizer.py (SentencePieceExtractor, SpmConverter.build_tokenizer_from_spm_proto),
+// tokenization_utils_base.py (generate_merges), models/llama/tokenization_llama.py. Begin reading at sentencepiece_as_json.
+#include "tokenizers/sentencepiece_as_json.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/base64.h"
+#include "base/utf8.h"
+
+namespace parlance {
+namespace {
+
+constexpr std::string_view kGenericTypes[] = {
+#define GENERIC_TYPE(name) name,
+#include "transformers_types.def"
+#undef GENERIC_TYPE
+};
+
+/// Classes that are followed.
+constexpr std::string_view kBlankFirst = "LlamaTokenizer";
+constexpr std::string_view kGeneric[] = {"TokenizersBackend", "PreTrainedTokenizer"};
+constexpr std::string_view kGenericName = "TokenizersBackend";
+constexpr std::size_t kLongestPiece = 512;
+
+Error refused(const std::string& path, const std::string& what) {
+  Error::Parts parts;
+  parts.code = ErrorCode::tokenizer;
+  parts.message = path + ": " + what;
+  parts.hint = "--model-as sentencepiece reads it as SentencePiece itself does";
+  return Error(std::move(parts));
+}
+
+void append_text(std::string& json, std::string_view text) {
+  json += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      json.append(1, '\\').append(1, c);
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char escaped[8];
+      std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(c));
+      json += escaped;
+    } else {
+      json += c;
+    }
+  }
+  json += '"';
+}
+
+const char* truth(bool value) { return value ? "true" : "false"; }
+
+class Maker {
+ public:
+  Maker(const SpModel& model, const Beside& beside, bool generic) : model_(model), beside_(beside), generic_(generic) {}
+
+  std::string make() {
+    number_pieces();
+    std::string json = R"({"version":"1.0","added_tokens":[)";
+    add_tokens(json);
+    json += "],";
+    add_steps(json);
+    json += R"("post_processor":null,"model":{)";
+    if (generic_ && model_.algorithm == SpAlgorithm::unigram) {
+      add_unigram(json);
+    } else {
+      add_bpe(json);
+    }
+    return json + "}}";
+  }
+
+ private:
+  /// Where the configuration has another text for a piece's number, the generic class takes that; of pieces of one text the last
+  /// counts.
+  void number_pieces() {
+    for (const SpPiece& piece : model_.pieces) texts_.emplace_back(piece.text);
+    for (std::size_t id = 0; id < texts_.size(); ++id) ids_[texts_[id]] = id;
+    if (!generic_) return;
+    for (const AddedToken& token : beside_.added) {
+      const auto id = static_cast<std::size_t>(token.id);
+      if (token.id < 0 || id >= texts_.size() || ids_.contains(token.text) || token.text.empty()) continue;
+      ids_.erase(texts_[id]);
+      ids_[texts_[id] = token.text] = id;
+    }
+  }
+
+  // ---- added tokens: of the configuration, control and user-defined pieces, and what has a name
+
+  void add_tokens(std::string& json) {
+    for (const AddedToken& token : beside_.added) {
+      if (token.id >= 0) add_token(json, token);
+    }
+    for (const SpPiece& piece : model_.pieces) {
+      if (beside_.lists_special) break;  // then transformers takes the configuration's in their place
+      const bool control = piece.type == SpType::control;
+      if (control || piece.type == SpType::user_defined) add_token(json, {.text = std::string(piece.text), .special = control});
+    }
+    for (const AddedToken& token : beside_.added) {
+      AddedToken special = token;
+      special.normalized = false;
+      if (token.id < 0) add_token(json, special);
+    }
+    const auto has = [&](std::string_view name) {
+      return std::any_of(beside_.named.begin(), beside_.named.end(), [&](const NamedToken& token) { return token.name == name; });
+    };
+    const std::pair<std::string_view, std::string> kDefaults[] = {
+        {"bos_token", generic_ ? model_.bos : "<s>"}, {"eos_token", generic_ ? model_.eos : "</s>"}, {"unk_token", generic_ ? model_.unk : "<unk>"}};
+    for (const auto& [name, text] : kDefaults) {
+      if (!has(name)) add_token(json, {.text = text, .special = true});
+    }
+  }
+
+  void add_token(std::string& json, const AddedToken& token) {
+    if (token.text.empty() || !added_.insert(token.text).second) return;
+    const auto found = ids_.find(token.text);
+    const std::size_t id = found != ids_.end() ? found->second : texts_.size() + beyond_++;
+    if (added_.size() > 1) json += ',';
+    json += R"({"id":)" + std::to_string(id) + R"(,"content":)";
+    append_text(json, token.text);
+    json += std::string(R"(,"single_word":)") + truth(token.single_word) + R"(,"lstrip":)" + truth(token.lstrip) + R"(,"rstrip":)" +
+            truth(token.rstrip) + R"(,"normalized":)" + truth(token.normalized) + R"(,"special":)" + truth(token.special) + "}";
+  }
+
+  // ---- steps around the model
+
+  void add_steps(std::string& json) {
+    if (generic_) {
+      json += R"("normalizer":{"type":"Sequence","normalizers":[)";
+      if (!model_.charsmap.empty())
+        json += R"({"type":"Precompiled","precompiled_charsmap":")" + encode_base64(model_.charsmap) + R"("},)";
+      json += R"({"type":"Replace","pattern":{"String":" "},"content":"▁"}]},"pre_tokenizer":null,)";
+    } else {
+      const char* scheme = !beside_.add_prefix_space.value_or(true) ? "never" : beside_.legacy.value_or(false) ? "always" : "first";
+      json += R"("normalizer":null,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":")" + std::string(scheme) +
+              R"(","split":false},)";
+    }
+    json += R"("decoder":{"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"▁"},"content":" "})";
+    if (!generic_ || model_.byte_fallback) json += R"(,{"type":"ByteFallback"},{"type":"Fuse"})";
+    json += "]},";
+  }
+
+  // ---- the model
+
+  void add_bpe(std::string& json) {
+    json += R"("type":"BPE","dropout":null,"continuing_subword_prefix":null,"end_of_word_suffix":null,"fuse_unk":true,"ignore_merges":false,)";
+    json += std::string(R"("byte_fallback":)") + truth(!generic_ || model_.byte_fallback) + R"(,"unk_token":)";
+    if (generic_) {
+      append_text(json, model_.unk);
+    } else {
+      json += "null";
+    }
+    json += R"(,"vocab":{)";
+    bool first = true;
+    for (std::size_t id = 0; id < texts_.size(); ++id) {
+      if (ids_.at(texts_[id]) != id) continue;
+      if (!std::exchange(first, false)) json += ',';
+      append_text(json, texts_[id]);
+      json += ":" + std::to_string(id);
+    }
+    json += R"(},"merges":[)";
+    add_merges(json);
+    json += ']';
+  }
+
+  /// Each piece is a merge of any two pieces that make it: by the piece's number, then the shorter left part first. They are made
+  /// of the pieces as the model has them.
+  void add_merges(std::string& json) {
+    std::unordered_set<std::string_view> pieces;
+    for (const SpPiece& piece : model_.pieces) pieces.insert(piece.text);
+    bool first = true;
+    for (const SpPiece& piece : model_.pieces) {
+      const std::string_view text = piece.text;
+      if (text.size() > kLongestPiece) continue;
+      for (std::size_t at = utf8::decode(text.data(), text.data() + text.size()).size; at < text.size();
+           at += utf8::decode(text.data() + at, text.data() + text.size()).size) {
+        if (!pieces.contains(text.substr(0, at)) || !pieces.contains(text.substr(at))) continue;
+        json += std::exchange(first, false) ? "[" : ",[";
+        append_text(json, text.substr(0, at));
+        json += ',';
+        append_text(json, text.substr(at));
+        json += ']';
+      }
+    }
+  }
+
+  void add_unigram(std::string& json) {
+    json += R"("type":"Unigram","unk_id":)" + std::to_string(model_.unk_id) + R"(,"byte_fallback":)" + truth(model_.byte_fallback) + R"(,"vocab":[)";
+    for (std::size_t id = 0; id < model_.pieces.size(); ++id) {
+      char score[32];
+      std::snprintf(score, sizeof score, "%.17g", static_cast<double>(model_.pieces[id].score));
+      json += id == 0 ? "[" : ",[";
+      append_text(json, model_.pieces[id].text);
+      json += std::string(",") + score + "]";
+    }
+    json += ']';
+  }
+
+  const SpModel& model_;
+  const Beside& beside_;
+  bool generic_;
+  std::vector<std::string> texts_;  ///< by number
+  std::unordered_map<std::string, std::size_t> ids_;
+  std::unordered_set<std::string> added_;
+  std::size_t beyond_ = 0;  ///< added tokens that are no pieces
+};
+
+bool is_generic_type(std::string_view model_type) {
+  return std::find(std::begin(kGenericTypes), std::end(kGenericTypes), model_type) != std::end(kGenericTypes);
+}
+
+}  // namespace
+
+Result<SpAsJson> sentencepiece_as_json(const SpModel& model, const Beside& beside, const std::string& path) {
+  std::string_view named = beside.tokenizer_class;
+  if (named.ends_with("Fast")) named.remove_suffix(4);
+  const bool generic = is_generic_type(beside.model_type) || std::find(std::begin(kGeneric), std::end(kGeneric), named) != std::end(kGeneric);
+  if (!generic && named != kBlankFirst) {
+    return refused(path, named.empty() ? "no tokenizer_config.json names the class by which transformers reads it"
+                                       : "how transformers' class '" + std::string(named) + "' reads it is not known here");
+  }
+  const bool merges = model.algorithm == SpAlgorithm::bpe, weighs = model.algorithm == SpAlgorithm::unigram;
+  if (!merges && !weighs) return refused(path, "a model of words or characters, which transformers does not read so");
+  return SpAsJson{Maker(model, beside, generic).make(), std::string(generic ? kGenericName : kBlankFirst)};
+}
+
+}  // namespace parlance

@@ -1,0 +1,23 @@
+// Splitter of a build without the Rust crate: says how to get it.
+#include "tokenizers/splitter.h"
+
+namespace parlance {
+
+struct Splitter::State {};
+
+Splitter::Splitter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Splitter::Splitter(Splitter&&) noexcept = default;
+Splitter& Splitter::operator=(Splitter&&) noexcept = default;
+Splitter::~Splitter() = default;
+
+Result<Splitter> Splitter::make(std::span<const std::string>, const Options&) {
+  Error::Parts parts;
+  parts.code = ErrorCode::tokenizer;
+  parts.message = "this build does not read tokenizers that split text by regular expressions";
+  parts.hint = "build with cargo 1.85 or later and -DPARLANCE_HF_TOKENIZERS=ON";
+  return Error(std::move(parts));
+}
+
+Result<void> Splitter::split(std::string_view, std::vector<ByteSpan>&) const { return {}; }
+
+}  // namespace parlance
