@@ -8,9 +8,9 @@ namespace parlance {
 
 /// A release whose `apply_chat_template` is followed, of the list in transformers.def.
 enum class TransformersVersion : std::uint8_t {
-#define TRANSFORMERS(enumerator, release, limits_globals, drops_null_members) enumerator,
+#define PARLANCE_TRANSFORMERS(enumerator, release, limits_globals, drops_null_members) enumerator,
 #include "parlance/transformers.def"
-#undef TRANSFORMERS
+#undef PARLANCE_TRANSFORMERS
 };
 
 /// What a template can see of a release. Plain data; threads: any.

@@ -8,10 +8,10 @@ namespace parlance {
 namespace {
 
 constexpr TransformersRelease kReleases[] = {
-#define TRANSFORMERS(enumerator, release, limits_globals, drops_null_members) \
+#define PARLANCE_TRANSFORMERS(enumerator, release, limits_globals, drops_null_members) \
   {TransformersVersion::enumerator, release, limits_globals, drops_null_members},
 #include "parlance/transformers.def"
-#undef TRANSFORMERS
+#undef PARLANCE_TRANSFORMERS
 };
 static_assert(std::rbegin(kReleases)->version == kNewestTransformers);
 

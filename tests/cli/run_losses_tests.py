@@ -124,7 +124,7 @@ def test_images_are_given_as_the_template_knows_them_or_refused():
 def test_a_template_that_changes_lists_is_told_how():
     template = "{% set seen = [] %}{% for m in messages %}{{ seen.append(m.content) or '' }}{% endfor %}{{ seen[0] }}"
     done = run(template, user("Hi"))
-    assert done.returncode == 1 and "SecurityError" in done.stderr and "--allow-changes" in done.stderr, done
+    assert done.returncode == 1 and "refused by the sandbox" in done.stderr and "--allow-changes" in done.stderr, done
     assert run(template, user("Hi"), "--allow-changes").stdout == "Hi"
     assert json.loads(run(template, [user("Hi")], "--jsonl", lines=True).stdout)["error"]["hint"].startswith("as transformers does; --allow-changes")
 
