@@ -1,6 +1,7 @@
 // Reading a request: first as it is, so that its id is known whatever happens next.
 #include "bulk/request.h"
 
+#include "conversation/api_request.h"
 #include "conversation/conversation.h"
 #include "conversation/edit.h"
 #include "conversation/normalise.h"
@@ -23,6 +24,7 @@ Result<void> complete(Conversation& conversation, const Result<void>& read,
   Conversation::State& state = conversation.state();
   id = take_variable(state, "id");
   if (options.read.normalise) {
+    if (Result<void> converted = convert_request(state, options.read); !converted) return converted;
     const ReadOptions& reading = options.adapt ? options.adapt(conversation) : options.read;
     if (Result<void> done = normalise(state, reading); !done) return done;
   }

@@ -132,6 +132,9 @@ void Conversation::State::clear() {
   put_before = 0;
   document.storage().set_first_message(0);
   document.storage().set_message_numbers({});
+  document.storage().clear_owners();
+  recognised = false;
+  converted = {};
   regions.clear();
   by_address.clear();
   as_transformers = continue_final = false;
@@ -315,18 +318,11 @@ Value Conversation::messages() const { return state_->messages; }
 const std::vector<std::string>& Conversation::notes() const {
   const std::lock_guard lock(state_->notes_mutex);
   for (std::size_t i = state_->notes.size(); i < state_->changes.size(); ++i) {
-    state_->notes.push_back(note_of(state_->changes[i]));
+    state_->notes.push_back(note_of(*state_, state_->changes[i]));
   }
   return state_->notes;
 }
 
-std::string Conversation::path_of(Value value) const {
-  if (!value.is_string()) return path_of_id(*state_, origin_of(value));
-  std::string path;
-  for_each_piece(value, [&](std::string_view piece) {
-    if (path.empty()) path = path_of_address(*state_, piece.data());
-  });
-  return path;
-}
+std::string Conversation::path_of(Value value) const { return path_of_value(*state_, value); }
 
 }  // namespace parlance

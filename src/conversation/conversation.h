@@ -54,6 +54,8 @@ struct Conversation::State {
   bool as_transformers = false;           ///< it was read by ReadOptions::as_transformers,
   bool continue_final = false;            ///< which takes this wish of the request away from the variables
   std::vector<Change> changes;
+  bool recognised = false;  ///< it was looked whether the request is another API's (api_request.h)
+  Value converted;          ///< the variables as that was converted, before the passes; undefined if it was none
   std::vector<Change> kept_for_effort;  ///< variables that already were as the effort of reasoning wants them: not noted
   mutable std::mutex notes_mutex;
   mutable std::vector<std::string> notes;  ///< lines of the first changes; made when asked for
@@ -76,6 +78,8 @@ bool find_place(const Conversation::State& state, std::uint32_t origin, std::int
 /// "messages[3].content"; "" for what is not of the conversation.
 std::string path_of_address(const Conversation::State& state, const char* address);
 std::string path_of_id(const Conversation::State& state, std::uint32_t origin);
+/// The same for a value, a text or anything else.
+std::string path_of_value(const Conversation::State& state, Value value);
 /// The texts of the variables whose names end in _token. Found by the first question, so it must not outlive a change.
 class SpecialTokenTexts {
  public:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "conversation/normalise.h"
 #include "conversation/passes_for_templates.h"
 
 namespace parlance {
@@ -132,7 +133,8 @@ Value no_place(Normaliser& n, Value message) {
     Error::Parts error;
     error.code = ErrorCode::conversation;
     error.message = "the template has no place for a part of the type " + std::string(type) + " in a message of the role " + std::string(role);
-    error.input_path = "messages[" + std::to_string(n.given_message()) + "].content[" + std::to_string(number) + "]";
+    const std::string at = "content[" + std::to_string(number) + "]";
+    error.input_path = place_of(n.state, {n.pass, n.given_message(), -1, {}, -1, at});
     error.hint = "--pass text-only leaves such parts out and says so";
     n.fail(Error(std::move(error)));
     return part;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "conversation/api_request.h"
 #include "conversation/custom_tool.h"
 #include "conversation/pass.h"
 #include "conversation/passes_for_templates.h"
@@ -299,6 +300,9 @@ constexpr PassRow of_message(NormalisePass facts, std::string_view change, Value
   return {facts, change, nullptr, pass};
 }
 
+/// A pass that runs before all others, by convert_request.
+constexpr PassRow of_api(std::size_t number) { return {{kApiPasses[number].name, kApiPasses[number].sentence}, kApiPasses[number].change}; }
+
 /// Passes that are off by default are for templates that need them: adapt() chooses.
 constexpr bool kIfAsked = false;
 /// Passes that are the method's own work: with ReadOptions::as_transformers they run, and no others.
@@ -308,6 +312,11 @@ constexpr PassRow kPasses[] = {
     {{"generate-request",
       "a request of Ollama's /api/generate (prompt, system, images) becomes the messages of a chat"},
      "made of the prompt"},
+    of_api(0),
+    of_api(1),
+    of_api(2),
+    of_api(3),
+    of_api(4),
     of_request({"unsaid-effort", "reasoning_effort and its like are not given where they are null; what is no word is noted"},
                "null: not given", passes::unsaid_effort),
     of_request({"chat-template-kwargs", "the members of chat_template_kwargs become variables, as servers have it"},
@@ -408,6 +417,9 @@ constexpr PassRow kPasses[] = {
 };
 constexpr std::size_t kPassCount = std::size(kPasses);
 
+static_assert(kPasses[kFirstApiPass].facts.name == kApiPasses[0].name);
+static_assert(std::size(kApiPasses) == 5 && kPasses[kFirstApiPass + 4].facts.name == kApiPasses[4].name);
+
 constexpr auto kPassFacts = [] {
   std::array<NormalisePass, kPassCount> facts{};
   for (std::size_t i = 0; i < kPassCount; ++i) facts[i] = kPasses[i].facts;
@@ -499,7 +511,7 @@ void run_pass(Normaliser& n, const PassRow& pass) {
   n.message = n.tool = n.call = -1;
   n.variable = {};
   if (pass.on_request != nullptr) return pass.on_request(n);
-  if (pass.on_message == nullptr) return;  // generate_request, which has run
+  if (pass.on_message == nullptr) return;  // generate_request or convert_request, which has run
   for (std::uint32_t i = 0; i < n.messages.size(); ++i) {
     n.message = static_cast<std::int32_t>(i);
     const Value old = n.messages[i];
@@ -521,12 +533,53 @@ Error not_a_conversation(std::string message, std::string path) {
   return Error(std::move(parts));
 }
 
-std::string note_of(const Change& change) {
-  std::string note(change.variable);
-  if (change.message >= 0) note += "messages[" + std::to_string(change.message) + "]";
-  if (change.tool >= 0) note += "tools[" + std::to_string(change.tool) + "]";
-  if (change.call >= 0) note += ".tool_calls[" + std::to_string(change.call) + "]";
-  if (!change.member.empty()) note.append(".").append(change.member);
+namespace {
+
+std::string place_as_chat(const Change& change) {
+  std::string place(change.variable);
+  if (change.message >= 0) place += "messages[" + std::to_string(change.message) + "]";
+  if (change.tool >= 0) place += "tools[" + std::to_string(change.tool) + "]";
+  if (change.call >= 0) place += ".tool_calls[" + std::to_string(change.call) + "]";
+  if (!change.member.empty()) place.append(".").append(change.member);
+  return place;
+}
+
+Value item_of(Value list, std::int32_t number) {
+  const bool has = list.is_sequence() && number >= 0 && static_cast<std::uint32_t>(number) < list.list->size;
+  return has ? list.list->items[number] : Value();
+}
+
+/// What stands at the place "function.arguments" or "content[2]" below a value, or what it is in, as far as the request as it
+/// was given has it.
+std::string place_below(const Conversation::State& state, Value from, std::string_view steps) {
+  std::string place = path_of_value(state, from);
+  while (!steps.empty() && !from.is_undefined()) {
+    const std::size_t end = std::min(steps.find_first_of(".["), steps.size());
+    if (steps.front() == '[') {
+      from = item_of(from, std::atoi(steps.data() + 1));
+      steps.remove_prefix(std::min(steps.find(']') + 1, steps.size()));
+    } else {
+      from = member_value(from, steps.substr(0, end));
+      steps.remove_prefix(end);
+    }
+    if (steps.starts_with('.')) steps.remove_prefix(1);
+    if (std::string own = path_of_value(state, from); !own.empty()) place = std::move(own);
+  }
+  return place;
+}
+
+}  // namespace
+
+std::string place_of(const Conversation::State& state, const Change& change) {
+  const std::string place = place_as_chat(change);
+  const bool in_list = change.message >= 0 || change.tool >= 0;
+  if (!in_list || state.converted.is_undefined()) return place;
+  const std::string found = place_below(state, state.converted, place);
+  return found.empty() ? place : found;
+}
+
+std::string note_of(const Conversation::State& state, const Change& change) {
+  std::string note = place_of(state, change);
   const PassRow& pass = kPasses[change.pass];
   note.append(": ").append(change.what.empty() ? pass.change : change.what).append(" (").append(pass.facts.name).append(")");
   return note;
@@ -537,6 +590,9 @@ Result<void> normalise(Conversation::State& state, const ReadOptions& options) {
   if (!chosen) return chosen.error();
   const Limits limits;
   Runtime rt(state.arena, limits);
+  if (!options.as_transformers) {
+    if (Result<void> converted = convert_request(state, options); !converted) return converted;
+  }
   if ((*chosen)[0].run && generate_request(state, rt)) state.changes.push_back({0, -1, -1, "messages", -1, {}});
   if (!options.reasoning_effort.empty()) {
     for (const std::string_view name : {"think", "thinking", "reasoning"}) take_variable(state, name);  // other words for it

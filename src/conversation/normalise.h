@@ -18,6 +18,10 @@ Result<void> normalise(Conversation::State& state, const ReadOptions& options);
 Error not_a_conversation(std::string message, std::string path);
 
 /// "messages[3].content: null is now empty text (null-content)".
-std::string note_of(const Change& change);
+std::string note_of(const Conversation::State& state, const Change& change);
+/// The place that a change is at in the request: "messages[3].content".
+std::string place_of(const Conversation::State& state, const Change& change);
+/// The row of normalise_passes() that is the first of those for requests of other APIs.
+inline constexpr std::size_t kFirstApiPass = 1;
 
 }  // namespace parlance

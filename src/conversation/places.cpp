@@ -56,7 +56,7 @@ std::string path_in_region(const Conversation::State& state, const TextRegion& r
 bool find_place(const Conversation::State& state, const char* address, std::int32_t& message) {
   const Document::Storage& document = state.document.storage();
   if (document.holds(address)) {
-    message = document.number_now(document.message_of(address));
+    message = document.number_of(address);
     return true;
   }
   if (const TextRegion* region = region_at(state, address)) {
@@ -72,7 +72,7 @@ bool find_place(const Conversation::State& state, const char* address, std::int3
 bool find_place(const Conversation::State& state, std::uint32_t origin, std::int32_t& message) {
   const Document::Storage& document = state.document.storage();
   if (document.holds(origin)) {
-    message = document.number_now(document.message_of(origin));
+    message = document.number_of(origin);
     return true;
   }
   const TextRegion* region = region_of(state, origin);
@@ -101,6 +101,15 @@ std::string path_of_id(const Conversation::State& state, std::uint32_t origin) {
   if (region == nullptr) return {};
   return region->in_document ? path_of_address(state, region->begin)
                              : path_in_region(state, *region, origin);
+}
+
+std::string path_of_value(const Conversation::State& state, Value value) {
+  if (!value.is_string()) return path_of_id(state, origin_of(value));
+  std::string path;
+  for_each_piece(value, [&](std::string_view piece) {
+    if (path.empty()) path = path_of_address(state, piece.data());
+  });
+  return path;
 }
 
 bool SpecialTokenTexts::cover(const char* address) {

@@ -148,7 +148,10 @@ void find_lost_by_passes(const Conversation& conversation, std::vector<Loss>& lo
     losses.push_back({LossKind::lost, subject, note.substr(0, colon), note.substr(std::min(colon + 2, note.size())), {}});
   };
   for (const Change& change : conversation.state().changes) {
-    if (change.loses) add(change.member.starts_with("content[") ? "part" : "argument", note_of(change));
+    if (!change.loses) continue;
+    const bool of_tool = change.variable.starts_with("tools");
+    const bool of_part = !change.variable.empty() || change.member.starts_with("content[");
+    add(of_tool ? "tool" : of_part ? "part" : "argument", note_of(conversation.state(), change));
   }
   for (const std::string& note : passes::notes_of_effort(conversation)) add("setting", note);
 }

@@ -312,11 +312,81 @@ void stretch_around(const std::vector<Key>& starts, Key key, Key first, Key last
 }
 }  // namespace
 
+// ---- messages made of something else than the items of `messages`
+
+/// Stretches come in the order of the document; what does not follow (a repeated key) is of the stretch it lies in.
+template <typename Key>
+void Document::Storage::Owned<Key>::add(Key begin, std::int32_t number) {
+  if (!begins.empty() && (numbers.back() == number || !std::less<>()(begins.back(), begin))) return;
+  begins.push_back(begin);
+  numbers.push_back(number);
+}
+
+template <typename Key>
+std::int32_t Document::Storage::Owned<Key>::at(Key key) const {
+  const auto after = std::upper_bound(begins.begin(), begins.end(), key, std::less<>());
+  return after == begins.begin() ? -1 : numbers[static_cast<std::size_t>(after - begins.begin()) - 1];
+}
+
+template <typename Key>
+void Document::Storage::owned_stretch(const Owned<Key>& owned, Key key, Key first, Key last, Neighbours& found) const {
+  const auto after = std::upper_bound(owned.begins.begin(), owned.begins.end(), key, std::less<>());
+  found.after = 0;
+  found.message = owned.at(key);
+  found.begin = number(after == owned.begins.begin() ? first : *(after - 1));
+  found.end = number(after == owned.begins.end() ? last : *after);
+}
+
+void Document::Storage::set_owners(const Owners& owners) {
+  clear_owners();
+  has_owners_ = true;
+  struct Level {
+    Value container;
+    std::uint32_t visited;
+    std::int32_t number;
+  };
+  std::vector<Level> levels;
+  const auto visit = [&](Value v, std::int32_t number) {
+    if (v.kind == Kind::string) {
+      const auto own = owners.strings.find(v.data);
+      return owned_strings_.add(v.data, own == owners.strings.end() ? number : own->second);
+    }
+    const std::uint32_t origin = origin_of(v);
+    if (const auto own = owners.origins.find(origin); own != owners.origins.end()) number = own->second;
+    if (origin != 0) owned_origins_.add(origin, number);
+    if (v.kind == Kind::dict || v.kind == Kind::list) levels.push_back({v, 0, number});
+  };
+  visit(root_, -1);
+  while (!levels.empty()) {
+    Level& level = levels.back();
+    const Value container = level.container;
+    const bool is_dict = container.kind == Kind::dict;
+    if (level.visited == (is_dict ? container.dict->size : container.list->size)) {
+      levels.pop_back();
+      continue;
+    }
+    const std::uint32_t i = level.visited++;
+    const std::int32_t number = level.number;
+    if (is_dict) visit(container.dict->entries[i].key, number);
+    visit(is_dict ? container.dict->entries[i].value : container.list->items[i], number);
+  }
+}
+
+std::int32_t Document::Storage::number_of(const char* address) const {
+  return number_now(has_owners_ && holds(address) ? owned_strings_.at(address) : message_of(address));
+}
+
+std::int32_t Document::Storage::number_of(std::uint32_t origin) const {
+  return number_now(has_owners_ && holds(origin) ? owned_origins_.at(origin) : message_of(origin));
+}
+
 bool Document::Storage::neighbours(const MessageList& list, const char* address, Neighbours& found) const {
   const char* const begin = list.strings.data();
   const char* const end = begin + list.strings.size();
   if (before(address, begin) || !before(address, end)) return false;
-  if (!stretch_of_few(list, address, begin, end, found)) {
+  if (has_owners_) {
+    owned_stretch(owned_strings_, address, begin, end, found);
+  } else if (!stretch_of_few(list, address, begin, end, found)) {
     stretch_around(messages().strings, address, begin, end, found);
   }
   found.message = number_now(found.message);
@@ -325,7 +395,9 @@ bool Document::Storage::neighbours(const MessageList& list, const char* address,
 
 bool Document::Storage::neighbours(const MessageList& list, std::uint32_t origin, Neighbours& found) const {
   if (!holds(origin)) return false;
-  if (!stretch_of_few(list, origin, std::uint32_t{1}, next_origin_, found)) {
+  if (has_owners_) {
+    owned_stretch(owned_origins_, origin, std::uint32_t{1}, next_origin_, found);
+  } else if (!stretch_of_few(list, origin, std::uint32_t{1}, next_origin_, found)) {
     stretch_around(messages().origins, origin, std::uint32_t{1}, next_origin_, found);
   }
   found.message = number_now(found.message);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/arena.h"
@@ -45,9 +46,22 @@ struct Document::Storage {
   bool holds(const char* address) const;
   bool holds(std::uint32_t origin) const { return origin != 0 && origin < next_origin_; }
 
-  /// The message that an address (or origin id) of this document lies in, or -1. A binary search.
+  /// The item of `messages` that an address (or origin id) of this document lies in, or -1. A binary search.
   std::int32_t message_of(const char* address) const;
   std::int32_t message_of(std::uint32_t origin) const;
+
+  /// Which message the values of a request belong to whose messages were made of something else than the items of
+  /// `messages`: what stands inside of a value belongs to the same message, unless it is here itself.
+  struct Owners {
+    std::unordered_map<std::uint32_t, std::int32_t> origins;
+    std::unordered_map<const char*, std::int32_t> strings;
+  };
+  /// From now on numbers of messages are by `owners`. Walks the document.
+  void set_owners(const Owners& owners);
+  void clear_owners() { owned_strings_ = {}, owned_origins_ = {}, has_owners_ = false; }
+  /// The number that a byte's (or an origin id's) message has among the conversation's, or -1.
+  std::int32_t number_of(const char* address) const;
+  std::int32_t number_of(std::uint32_t origin) const;
 
   /// The messages and what lies behind them: an address, an origin id. Messages stand one after the other in the text, so
   /// where each begins is where the one before ends.
@@ -90,6 +104,17 @@ struct Document::Storage {
   bool find(std::uint32_t origin, PlaceInInput& place) const;
 
  private:
+  /// Stretches of addresses (or ids), one after the other, each of one message.
+  template <typename Key>
+  struct Owned {
+    std::vector<Key> begins;
+    std::vector<std::int32_t> numbers;
+    std::int32_t at(Key key) const;
+    void add(Key begin, std::int32_t number);
+  };
+  template <typename Key>
+  void owned_stretch(const Owned<Key>& owned, Key key, Key first, Key last, Neighbours& found) const;
+
   /// Where each message begins: its first string's address and its first origin id, and where the
   /// last one ends. Made where there are many, or where messages do not tell that themselves.
   struct Messages {
@@ -112,6 +137,9 @@ struct Document::Storage {
   std::uint32_t next_origin_ = 1;
   std::int32_t first_message_ = 0;
   std::vector<std::int32_t> message_numbers_;
+  bool has_owners_ = false;
+  Owned<const char*> owned_strings_;
+  Owned<std::uint32_t> owned_origins_;
   mutable std::mutex mutex_;
   mutable std::atomic<bool> indexed_ = false;
   mutable Messages messages_;

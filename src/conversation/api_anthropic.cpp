@@ -1,0 +1,288 @@
+// Requests of Anthropic's Messages; see api_request.h. Begin reading at convert_anthropic.
+//
+// What its blocks mean: the API's reference of POST /v1/messages (MessageParam, ToolParam, ToolChoiceParam).
+#include "conversation/api_request.h"
+
+namespace parlance::api {
+namespace {
+
+constexpr std::string_view kLeaveOut = "leave the block out, or give its text as a block of the type text";
+constexpr std::string_view kServerTool = "a tool that the API itself runs or knows, and a template does not: left out";
+
+/// Types of tools that the API defines end in a date: web_search_20250305.
+bool is_dated(std::string_view type) {
+  constexpr std::size_t kDate = 9;  // _20250305
+  if (type.size() <= kDate) return false;
+  const std::string_view date = type.substr(type.size() - kDate);
+  return date.starts_with("_20") && date.find_first_not_of("0123456789", 1) == date.npos;
+}
+
+/// Blocks that no other API has.
+bool is_own_block(Value block) {
+  const std::string_view type = word(block, "type");
+  if (type == "image" || type == "document") return member_value(block, "source").kind == Kind::dict;
+  if (type == "thinking") return member(block, "signature") != nullptr;
+  return is_one_of(type, {"tool_use", "redacted_thinking", "server_tool_use", "mcp_tool_use", "search_result", "container_upload"}) ||
+         type.ends_with("tool_result");
+}
+
+class Converter {
+ public:
+  explicit Converter(Request& request) : r_(request) {}
+
+  void run() {
+    if (const Value system = member_value(r_.given, "system"); is_given(system)) system_text(system);
+    for (const Value& message : items(member_value(r_.given, "messages"))) {
+      if (r_.failure) return;
+      if (message.kind == Kind::dict) this->message(message);
+      else r_.fail(message, "a message is not an object");
+    }
+    tools(member_value(r_.given, "tools"));
+    if (const Value servers = member_value(r_.given, "mcp_servers"); servers.kind == Kind::list && servers.list->size != 0) r_.note(servers, kServerTool, true);
+    choice(member_value(r_.given, "tool_choice"));
+    output(member_value(r_.given, "output_format"));
+    if (const Value config = member_value(r_.given, "output_config"); config.kind == Kind::dict) {
+      output(member_value(config, "format"));
+      r_.set("reasoning_effort", member_value(config, "effort"));
+    }
+  }
+
+ private:
+  void system_text(Value system) {
+    Draft draft{.role = "system"};
+    draft.of.push_back(system);
+    if (system.is_string()) {
+      if (system.size != 0) draft.parts.push_back(r_.text_part(system, system));
+    } else if (system.kind == Kind::list) {
+      for (const Value& block : items(system)) {
+        if (word(block, "type") != "text") return r_.fail(block, "`system` is a text or a list of blocks of the type text");
+        text_block(block, draft);
+      }
+    } else {
+      return r_.fail(system, "`system` is a text or a list of blocks of the type text");
+    }
+    if (!draft.parts.empty()) r_.add(draft);
+  }
+
+  void message(Value message) {
+    const Value role = r_.text_in(message, "role");
+    if (r_.failure) return;
+    const std::string_view who = leaf_text(role);
+    if (!is_one_of(who, {"user", "assistant", "system"}))
+      return r_.fail(role, quoted(who) + " is no role of this API, which has user and assistant");
+    if (const Value calls = member_value(message, "tool_calls"); is_given(calls))
+      return r_.fail(calls, "`tool_calls` is of OpenAI's chat; this API has blocks of the type tool_use");
+    r_.leave(message, {"role", "content"}, {"id", "type", "model", "stop_reason", "stop_sequence", "usage"});
+    const Value content = member_value(message, "content");
+    Draft draft = fresh(who, message);
+    if (content.is_string()) {
+      draft.parts.push_back(r_.text_part(content, message));
+    } else if (content.kind == Kind::list) {
+      for (const Value& block : items(content)) {
+        if (r_.failure) return;
+        this->block(block, draft, message);
+      }
+    } else {
+      return r_.fail(content.is_undefined() ? message : content, "the content of a message is a text or a list of blocks");
+    }
+    if (!is_empty(draft) || !split_) r_.add(draft);
+  }
+
+  Draft fresh(std::string_view role, Value message) {
+    Draft draft{.role = role};
+    draft.of.push_back(message);
+    split_ = false;
+    return draft;
+  }
+
+  static bool is_empty(const Draft& draft) { return draft.parts.empty() && draft.calls.empty() && draft.reasoning.empty(); }
+
+  void block(Value block, Draft& draft, const Value& message) {
+    if (r_.dict_at(block, "a block of content").is_undefined()) return;
+    const std::string_view type = word(block, "type");
+    if (type == "tool_result") return result(block, draft, message);
+    draft.of.push_back(block);
+    if (type == "tool_use") return tool_use(block, draft);
+    if (type == "thinking") {
+      r_.leave(block, {"type", "thinking"}, {"signature", "cache_control"});
+      const Value thought = r_.text_in(block, "thinking");
+      if (thought.is_string() && thought.size != 0) draft.reasoning.push_back(thought);
+      return;
+    }
+    if (type == "redacted_thinking") return r_.note(block, "encrypted reasoning, which only the API can read: left out", false);
+    content_block(block, draft);
+  }
+
+  /// What a message and a tool's result may hold.
+  void content_block(Value block, Draft& draft) {
+    const std::string_view type = word(block, "type");
+    if (type == "text") return text_block(block, draft);
+    if (type == "image") return image(block, draft);
+    if (type == "document") return document(block, draft);
+    if (type == "search_result") {
+      r_.leave(block, {"type", "content"}, {"cache_control", "citations"});
+      return blocks(member_value(block, "content"), draft);
+    }
+    if (type.empty()) return r_.fail(block, "a block of content without `type`");
+    const bool ran = type.starts_with("server_") || type.starts_with("mcp_") || type.ends_with("_tool_result");
+    r_.fail(block, "a block of the type " + quoted(type) + (ran ? ", which is of a tool that the API itself runs," : "") + " cannot be converted",
+            std::string(kLeaveOut));
+  }
+
+  void text_block(Value block, Draft& draft) {
+    r_.leave(block, {"type", "text"}, {"cache_control"});
+    const Value text = r_.text_in(block, "text");
+    if (text.is_string()) draft.parts.push_back(r_.text_part(text, block));
+  }
+
+  void blocks(Value content, Draft& draft) {
+    if (!is_given(content)) return;
+    if (content.is_string()) return draft.parts.push_back(r_.text_part(content, content));
+    if (r_.list_at(content, "the content of a block").is_undefined()) return;
+    for (const Value& inner : items(content)) {
+      if (r_.failure || r_.dict_at(inner, "a block of content").is_undefined()) return;
+      content_block(inner, draft);
+    }
+  }
+
+  void image(Value block, Draft& draft) {
+    r_.leave(block, {"type", "source"}, {"cache_control"});
+    const Value source = member_value(block, "source");
+    const std::string_view type = word(source, "type");
+    if (type == "url") {
+      const Value url = r_.text_in(source, "url");
+      if (!r_.failure) draft.parts.push_back(r_.media_part("image_url", "url", url, block));
+    } else if (type == "base64") {
+      const Value mime = r_.text_in(source, "media_type"), data = r_.text_in(source, "data");
+      if (!r_.failure) draft.parts.push_back(r_.data_part(mime, data, block));
+    } else {
+      r_.fail(block, "an image whose source is of the type " + quoted(type) + " cannot be converted", "give it as base64 or by its url");
+    }
+  }
+
+  /// A document of text is its text.
+  void document(Value block, Draft& draft) {
+    const Value source = member_value(block, "source");
+    const std::string_view type = word(source, "type");
+    if (type == "text") {
+      r_.leave(block, {"type", "source"}, {"cache_control", "citations"});
+      const Value data = r_.text_in(source, "data");
+      if (!r_.failure) draft.parts.push_back(r_.text_part(data, block));
+    } else if (type == "content") {
+      r_.leave(block, {"type", "source"}, {"cache_control", "citations"});
+      blocks(member_value(source, "content"), draft);
+    } else {
+      const std::string_view mime = word(source, "media_type");
+      r_.fail(block, "a document (" + std::string(mime.empty() ? type : mime) + ") cannot be converted",
+              "templates show text: give the document's text as a block of the type text");
+    }
+  }
+
+  void tool_use(Value block, Draft& draft) {
+    r_.leave(block, {"type", "id", "name", "input"}, {"cache_control", "caller"});
+    const Value name = r_.text_in(block, "name"), input = member_value(block, "input");
+    if (r_.failure || (is_given(input) && r_.dict_at(input, "`input`").is_undefined())) return;
+    const Value arguments = is_given(input) ? input : DictBuilder(r_.rt).finish();
+    draft.calls.push_back(r_.call(member_value(block, "id"), name, arguments, block));
+  }
+
+  /// A tool's message of its own; what the user says before it is another.
+  void result(Value block, Draft& draft, const Value& message) {
+    if (!is_empty(draft)) r_.add(draft);
+    const std::string_view role = draft.role;
+    r_.leave(block, {"type", "tool_use_id", "content", "is_error"}, {"cache_control"});
+    Draft tool{.role = "tool"};
+    tool.of.push_back(block);
+    tool.id = member_value(block, "tool_use_id");
+    const Value failed = member_value(block, "is_error");
+    tool.is_error = failed.kind == Kind::boolean && failed.integer != 0;
+    blocks(member_value(block, "content"), tool);
+    r_.add(tool);
+    draft = fresh(role, message);
+    split_ = true;
+  }
+
+  void tools(Value tools) {
+    if (!is_given(tools)) return;
+    if (r_.list_at(tools, "`tools`").is_undefined()) return;
+    ListBuilder made(r_.rt, tools.list->size);
+    for (const Value& tool : items(tools)) {
+      if (r_.dict_at(tool, "a tool").is_undefined()) return;
+      if (member(tool, "function") != nullptr)
+        return r_.fail(tool, "a tool with `function` is of OpenAI's chat; this API has name, description and input_schema");
+      const Value schema = member_value(tool, "input_schema");
+      const std::string_view type = word(tool, "type");
+      if (!is_given(schema) && !type.empty() && type != "custom") {
+        r_.note(tool, kServerTool, true);
+        continue;
+      }
+      r_.leave(tool, {"type", "name", "description", "input_schema", "strict"}, {"cache_control", "eager_input_streaming", "defer_loading", "allowed_callers"});
+      const Value name = r_.text_in(tool, "name");
+      if (r_.failure) return;
+      made.append(r_.function_tool(tool, name, member_value(tool, "description"), schema, member_value(tool, "strict")));
+    }
+    if (made.size() != 0) r_.set("tools", r_.made(made.finish(), tools));
+  }
+
+  void choice(Value choice) {
+    if (!is_given(choice)) return;
+    const std::string_view type = word(choice, "type");
+    if (type == "tool") {
+      const Value name = r_.text_in(choice, "name");
+      if (!r_.failure) r_.set("tool_choice", r_.choice_of(name, choice));
+    } else if (type == "any") {
+      r_.set("tool_choice", Value::view("required"));
+    } else if (type == "auto" || type == "none") {
+      r_.set("tool_choice", member_value(choice, "type"));
+    } else {
+      return r_.fail(choice, "`tool_choice` is an object with the type auto, any, tool or none");
+    }
+    const Value single = member_value(choice, "disable_parallel_tool_use");
+    if (single.kind == Kind::boolean && single.integer != 0) r_.set("parallel_tool_calls", Value::boolean(false));
+  }
+
+  void output(Value format) {
+    if (!is_given(format)) return;
+    const Value schema = member_value(format, "schema");
+    if (word(format, "type") != "json_schema" || !is_given(schema)) return r_.fail(format, "a form of the output that is no json_schema with `schema`");
+    DictBuilder inner(r_.rt, 2), outer(r_.rt, 2);
+    inner.set("name", Value::view("response"));
+    inner.set("schema", schema);
+    outer.set("type", Value::view("json_schema"));
+    outer.set("json_schema", inner.finish());
+    r_.set("response_format", r_.made(outer.finish(), format));
+  }
+
+  Request& r_;
+  bool split_ = false;  ///< a tool's message was made of the message before what is in the draft
+};
+
+}  // namespace
+
+Value anthropic_mark(Value request) {
+  const Value* messages = member(request, "messages");
+  if (messages == nullptr || messages->kind != Kind::list) return {};
+  if (const Value system = member_value(request, "system"); is_given(system)) return system;
+  if (const Value tools = member_value(request, "tools"); tools.kind == Kind::list) {
+    for (const Value& tool : items(tools)) {
+      if (member(tool, "input_schema") != nullptr || is_dated(word(tool, "type"))) return tool;
+    }
+  }
+  for (const Value& message : items(*messages)) {
+    const Value* content = member(message, "content");
+    if (content == nullptr || content->kind != Kind::list) continue;
+    for (const Value& block : items(*content)) {
+      if (is_own_block(block)) return block;
+    }
+  }
+  return {};
+}
+
+void convert_anthropic(Request& request) {
+  Converter(request).run();
+  request.finish({"messages", "system", "tools", "tool_choice", "output_format", "output_config", "mcp_servers"},
+                 {"anthropic_version", "anthropic_beta", "betas", "cache_control", "container", "context_management", "inference_geo",
+                  "max_tokens", "metadata", "model", "service_tier", "speed", "stop_sequences", "stream", "temperature", "top_k", "top_p"});
+}
+
+}  // namespace parlance::api

@@ -1,0 +1,297 @@
+// What the converters share, and the table of APIs; see api_request.h. Begin reading at kApis.
+#include "conversation/api_request.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "conversation/normalise.h"
+#include "parlance/conversation.h"
+#include "value/json.h"
+#include "value/string.h"
+
+namespace parlance {
+namespace api {
+namespace {
+
+constexpr std::string_view kSteers = "not a variable";
+constexpr std::string_view kNoText = "says nothing to a model: left out";
+constexpr std::string_view kNotConverted = "not converted: left out";
+
+bool has(std::initializer_list<std::string_view> names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
+
+}  // namespace
+
+// ---- what cannot be converted, and what is left out
+
+void Request::fail(Value at, std::string message, std::string hint) {
+  if (failure) return;
+  Error::Parts parts;
+  parts.code = ErrorCode::conversation;
+  parts.message = std::string(api) + ": " + std::move(message);
+  parts.input_path = path_of_value(state, at);
+  parts.hint = hint.empty() ? "--skip-pass " + std::string(kApiPasses[pass - kFirstApiPass].name) + " takes the request as one of OpenAI's chat"
+                            : std::move(hint);
+  failure = Error(std::move(parts));
+}
+
+void Request::note(Value at, std::string_view what, bool loses) {
+  Change change{pass, -1, -1, state.arena.copy_text(path_of_value(state, at)), -1, {}};
+  change.what = what;
+  change.loses = loses;
+  state.changes.push_back(change);
+}
+
+void Request::leave(Value dict, std::initializer_list<std::string_view> taken, std::initializer_list<std::string_view> quiet) {
+  for (const DictEntry& entry : entries(dict)) {
+    const std::string_view key = leaf_text(entry.key);
+    if (has(taken, key) || entry.value.is_none()) continue;
+    const bool empty = entry.value.kind == Kind::list && entry.value.list->size == 0;
+    const bool loses = !empty && !has(quiet, key);
+    note(entry.value, loses ? kNotConverted : kNoText, loses);
+  }
+}
+
+Value Request::dict_at(Value at, std::string_view what) {
+  if (at.kind == Kind::dict) return at;
+  fail(at, std::string(what) + " is not an object");
+  return {};
+}
+
+Value Request::list_at(Value at, std::string_view what) {
+  if (at.kind == Kind::list) return at;
+  fail(at, std::string(what) + " is not a list");
+  return {};
+}
+
+Value Request::text_at(Value at, std::string_view what) {
+  if (at.is_string()) return at;
+  fail(at, std::string(what) + " is not a text");
+  return {};
+}
+
+Value Request::text_in(Value in, std::string_view name) {
+  const Value found = member_value(in, name);
+  if (!found.is_undefined()) return text_at(found, "`" + std::string(name) + "`");
+  fail(in, "`" + std::string(name) + "` is missing");
+  return {};
+}
+
+// ---- messages
+
+void Request::own(Value value) {
+  if (value.is_leaf()) {
+    owners_.strings.try_emplace(value.data, next_message());
+  } else if (const std::uint32_t origin = origin_of(value); origin != 0) {
+    owners_.origins.try_emplace(origin, next_message());
+  }
+}
+
+Value Request::reasoning_of(const std::vector<Value>& texts) {
+  if (texts.size() == 1) return texts.front();
+  StringBuilder all(rt);
+  for (const Value& one : texts) {
+    if (all.size() != 0) all.append_static("\n\n");
+    all.append(one);
+  }
+  const Value made = all.finish();
+  if (!made.is_invalid()) text(rt, made);  // renders share the string, so it must not be flattened by the first that asks
+  return made;
+}
+
+void Request::add(const Draft& draft) {
+  DictBuilder message(rt, 6);
+  message.set("role", Value::view(draft.role));
+  if (!draft.id.is_undefined()) message.set("tool_call_id", draft.id);
+  if (!draft.name.is_undefined()) message.set("name", draft.name);
+  const bool one_text = draft.parts.size() == 1 && word(draft.parts.front(), "type") == "text";
+  if (draft.parts.empty()) {
+    message.set("content", Value::view(""));
+  } else if (one_text) {
+    message.set("content", member_value(draft.parts.front(), "text"));
+  } else {
+    message.set("content", copy_list(rt, draft.parts));
+  }
+  if (!draft.reasoning.empty()) message.set("reasoning_content", reasoning_of(draft.reasoning));
+  if (!draft.refusal.is_undefined()) message.set("refusal", draft.refusal);
+  if (!draft.calls.empty()) message.set("tool_calls", copy_list(rt, draft.calls));
+  if (draft.is_error) message.set("is_error", Value::boolean(true));
+  for (const Value& value : draft.of) own(value);
+  messages_.append(draft.of.empty() ? message.finish() : made(message.finish(), draft.of.front()));
+}
+
+void Request::add_value(Value message, Value of) {
+  own(of);
+  messages_.append(message);
+}
+
+// ---- parts
+
+Value Request::text_part(Value text, Value of) {
+  DictBuilder part(rt, 2);
+  part.set("type", Value::view("text"));
+  part.set("text", text);
+  return made(part.finish(), of);
+}
+
+Value Request::media_part(std::string_view type, std::string_view name, Value link, Value of, DictEntry more) {
+  DictBuilder inner(rt, 2), part(rt, 2);
+  inner.set(name, link);
+  if (is_given(more.value)) inner.set(more.key, more.value);
+  part.set("type", Value::view(type));
+  part.set(type, inner.finish());
+  return made(part.finish(), of);
+}
+
+Value Request::joined(std::initializer_list<Value> pieces) {
+  StringBuilder all(rt);
+  for (const Value& one : pieces) all.append(one);
+  const Value made_of_all = all.finish();
+  if (!made_of_all.is_invalid()) text(rt, made_of_all);  // see reasoning_of
+  return made_of_all;
+}
+
+Value Request::json_of(Value v) {
+  const Value json = write_json(rt, v);
+  if (json.is_string()) text(rt, json);  // see reasoning_of
+  else fail(v, "this cannot be written as JSON text");
+  return json;
+}
+
+Value Request::data_part(Value mime, Value data, Value of) {
+  constexpr std::string_view kAudio = "audio/";
+  const std::string_view type = leaf_text(mime);
+  if (type.starts_with(kAudio)) {
+    const Value format = substring(rt, mime, kAudio.size(), mime.size);
+    return media_part("input_audio", "data", data, of, {Value::view("format"), format});
+  }
+  const bool image = type.starts_with("image/");
+  if (!image && !type.starts_with("video/")) {
+    fail(of, "data of the type " + quoted(type) + " cannot be converted", "chat templates show images, sounds and films; give the text of a document");
+    return {};
+  }
+  const Value url = joined({Value::view("data:"), mime, Value::view(";base64,"), data});
+  return media_part(image ? "image_url" : "video_url", "url", url, of);
+}
+
+Value Request::call(Value id, Value name, Value arguments, Value of) {
+  DictBuilder function(rt, 2), made_call(rt, 3);
+  function.set("name", name);
+  function.set("arguments", arguments);
+  if (is_given(id)) made_call.set("id", id);
+  made_call.set("type", Value::view("function"));
+  made_call.set("function", made(function.finish(), of));
+  return made(made_call.finish(), of);
+}
+
+Value Request::function_tool(Value of, Value name, Value description, Value parameters, Value strict) {
+  DictBuilder function(rt, 4), tool(rt, 2);
+  function.set("name", name);
+  if (is_given(description)) function.set("description", description);
+  if (is_given(parameters)) function.set("parameters", parameters);
+  if (is_given(strict)) function.set("strict", strict);
+  tool.set("type", Value::view("function"));
+  tool.set("function", made(function.finish(), of));
+  return made(tool.finish(), of);
+}
+
+Value Request::choice_of(Value name, Value of) {
+  DictBuilder function(rt, 1), choice(rt, 2);
+  function.set("name", name);
+  choice.set("type", Value::view("function"));
+  choice.set("function", function.finish());
+  return made(choice.finish(), of);
+}
+
+// ---- the request
+
+void Request::set(std::string_view name, Value value) {
+  if (!value.is_undefined()) set_.push_back({Value::view(name), value});
+}
+
+void Request::finish(std::initializer_list<std::string_view> taken, std::initializer_list<std::string_view> steering) {
+  if (failure) return;
+  DictBuilder variables(rt, given.dict->size + static_cast<std::uint32_t>(set_.size()) + 1);
+  const Value list = messages_.finish();
+  variables.set("messages", list);
+  for (const DictEntry& entry : entries(given)) {
+    const std::string_view key = leaf_text(entry.key);
+    if (has(taken, key)) continue;
+    if (has(steering, key)) note(entry.value, kSteers, false);
+    else variables.set(entry.key, entry.value);
+  }
+  for (const DictEntry& entry : set_) variables.set(entry.key, entry.value);
+  state.variables = variables.finish();
+  state.document.storage().set_owners(owners_);
+}
+
+}  // namespace api
+
+namespace {
+
+/// What tells a request of one API, and what converts it.
+struct Api {
+  std::string_view name;
+  Value (*mark)(Value request);
+  void (*convert)(api::Request&);
+};
+/// One row for each of kApiPasses.
+constexpr Api kApis[] = {
+    {"Anthropic Messages", api::anthropic_mark, api::convert_anthropic},
+    {"OpenAI Responses", api::responses_mark, api::convert_responses},
+    {"Gemini", api::gemini_mark, api::convert_gemini},
+    {"ShareGPT", api::sharegpt_mark, api::convert_sharegpt},
+    {"OpenAI's old functions", api::old_functions_mark, api::convert_old_functions},
+};
+static_assert(std::size(kApis) == std::size(kApiPasses));
+
+bool is_skipped(const ReadOptions& options, std::string_view pass) {
+  return std::find(options.skip_passes.begin(), options.skip_passes.end(), pass) != options.skip_passes.end();
+}
+
+Error mixed(const Conversation::State& state, std::string_view one, Value one_mark, std::string_view other, Value other_mark) {
+  const auto said = [&](std::string_view name, Value mark) { return std::string(name) + " (`" + path_of_value(state, mark) + "`)"; };
+  Error::Parts parts;
+  parts.code = ErrorCode::conversation;
+  parts.message = "the request mixes " + said(one, one_mark) + " with " + said(other, other_mark);
+  parts.input_path = path_of_value(state, other_mark);
+  parts.hint = "a request is one API's; --skip-pass takes a pass by its name and the members that it reads as variables";
+  return Error(std::move(parts));
+}
+
+/// A member that only another API has, beside the messages of a chat.
+Result<void> check_alone(const Conversation::State& state, std::size_t chosen, Value mark) {
+  const Value* messages = member(state.variables, "messages");
+  const bool of_messages = kApis[chosen].mark == api::anthropic_mark || kApis[chosen].mark == api::old_functions_mark;
+  if (of_messages || messages == nullptr) return {};
+  return mixed(state, kApis[chosen].name, mark, "OpenAI's chat", *messages);
+}
+
+}  // namespace
+
+Result<void> convert_request(Conversation::State& state, const ReadOptions& options) {
+  if (state.recognised || state.variables.kind != Kind::dict) return {};
+  state.recognised = true;
+  std::size_t chosen = std::size(kApis);
+  Value mark;
+  for (std::size_t i = 0; i < std::size(kApis); ++i) {
+    const Value found = kApis[i].mark(state.variables);
+    if (found.is_undefined() || is_skipped(options, kApiPasses[i].name)) continue;
+    if (chosen != std::size(kApis)) return mixed(state, kApis[chosen].name, mark, kApis[i].name, found);
+    chosen = i;
+    mark = found;
+  }
+  if (chosen == std::size(kApis)) return {};
+  if (Result<void> alone = check_alone(state, chosen, mark); !alone) return alone;
+  const Limits limits;
+  Runtime rt(state.arena, limits);
+  const auto pass = static_cast<std::uint16_t>(kFirstApiPass + chosen);
+  state.changes.push_back({pass, -1, -1, "messages", -1, {}});
+  api::Request request(state, rt, kApis[chosen].name, pass);
+  kApis[chosen].convert(request);
+  if (request.failure) return *request.failure;
+  if (rt.failed()) return Error(ErrorCode::limit_memory, "a text of 2 GiB or more");
+  state.converted = state.variables;
+  return {};
+}
+
+}  // namespace parlance

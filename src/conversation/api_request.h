@@ -1,0 +1,157 @@
+// Requests of other APIs than OpenAI's chat completions, made into such: what the converters share. Begin reading at
+// convert_request; the table of APIs is in api_request.cpp.
+//
+// A converter makes new dicts and lists that share the strings of the request, so that origins lead to the request as it was
+// given, and says which values became part of which message (Document::Storage::Owners).
+#pragma once
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "conversation/conversation.h"
+#include "conversation/edit.h"
+
+namespace parlance {
+
+struct ReadOptions;
+
+/// Recognises the request of another API by its members and converts it; nothing happens to others, nor a second time. A pass
+/// that `options` skip is not run. Fails with conversation: what cannot be converted, by its path and the API's name.
+Result<void> convert_request(Conversation::State& state, const ReadOptions& options);
+
+/// The name and sentence of the pass that converts requests of one API.
+struct ApiPass {
+  std::string_view name;
+  std::string_view sentence;
+  std::string_view change;
+};
+inline constexpr ApiPass kApiPasses[] = {
+    {"anthropic-request", "a request of Anthropic's Messages (system, blocks such as tool_use, input_schema) becomes one of OpenAI's chat",
+     "made of a request of Anthropic Messages"},
+    {"responses-request", "a request of OpenAI's Responses (input, instructions) becomes one of OpenAI's chat",
+     "made of a request of OpenAI Responses"},
+    {"gemini-request", "a request of Gemini's generateContent (contents, systemInstruction, functionDeclarations) becomes one of OpenAI's chat",
+     "made of a request of Gemini"},
+    {"sharegpt-request", "a line of ShareGPT's data (conversations of from and value) becomes a request of OpenAI's chat",
+     "made of a line of ShareGPT"},
+    {"old-functions", "OpenAI's functions and function_call, and the role function, are also given as tools, tool_choice, tool_calls and the role tool",
+     "made of functions and function_call"},
+};
+
+namespace api {
+
+/// A message that is being made.
+struct Draft {
+  std::string_view role;
+  std::vector<Value> parts;      ///< of content
+  std::vector<Value> reasoning;  ///< texts, joined by blank lines
+  std::vector<Value> calls;
+  Value id;       ///< of the call that a tool's message answers
+  Value name;
+  Value refusal;
+  bool is_error = false;
+  std::vector<Value> of;  ///< values of the request that it is made of; the first stands for all in errors
+};
+
+/// A request that is being converted.
+class Request {
+ public:
+  Request(Conversation::State& state_in, Runtime& rt_in, std::string_view api_in, std::uint16_t pass_in)
+      : state(state_in), rt(rt_in), api(api_in), pass(pass_in), given(state_in.variables), messages_(rt_in) {}
+
+  // ---- what cannot be converted, and what is left out
+
+  /// The request cannot be used; the first failure counts. `at` is a value of the request.
+  void fail(Value at, std::string message, std::string hint = {});
+  /// Says what became of a value; `loses`: that the model is not told what it says.
+  void note(Value at, std::string_view what, bool loses);
+  /// Notes members that are none of `taken`: those in `quiet` say nothing to a model, others are losses.
+  void leave(Value dict, std::initializer_list<std::string_view> taken, std::initializer_list<std::string_view> quiet = {});
+  /// The value as a dict, list or text; undefined after a failure where it is something else.
+  Value dict_at(Value at, std::string_view what);
+  Value list_at(Value at, std::string_view what);
+  Value text_at(Value at, std::string_view what);
+  /// text_at() for a member; `in` is at fault where it is missing.
+  Value text_in(Value in, std::string_view name);
+
+  // ---- messages
+
+  void add(const Draft& draft);
+  std::int32_t next_message() const { return static_cast<std::int32_t>(messages_.size()); }
+  /// Adds a message as it is.
+  void add_value(Value message, Value of);
+
+  // ---- parts of messages and of the request
+
+  /// {"type": "text", "text": text}, at the place of `of`.
+  Value text_part(Value text, Value of);
+  /// {"type": type, type: {name: link}} and perhaps another member.
+  Value media_part(std::string_view type, std::string_view name, Value link, Value of, DictEntry more = {});
+  /// The part for data in base64 of a MIME type: an image_url, input_audio or video_url; undefined after a failure.
+  Value data_part(Value mime, Value data, Value of);
+  Value call(Value id, Value name, Value arguments, Value of);
+  Value function_tool(Value of, Value name, Value description, Value parameters, Value strict);
+  /// The choice of one function by its name.
+  Value choice_of(Value name, Value of);
+  /// A text of these pieces.
+  Value joined(std::initializer_list<Value> pieces);
+  Value json_of(Value v);
+  Value made(Value container, Value of) { return with_origin(container, origin_of(of)); }
+
+  /// Sets what the converted request says under a name, unless it is undefined.
+  void set(std::string_view name, Value value);
+  /// The converted request: what was set, and the members of the given one that are none of `taken` nor of `steering`, which
+  /// are noted.
+  void finish(std::initializer_list<std::string_view> taken, std::initializer_list<std::string_view> steering);
+
+  Conversation::State& state;
+  Runtime& rt;
+  const std::string_view api;
+  const std::uint16_t pass;
+  const Value given;
+  std::optional<Error> failure;
+
+ private:
+  void own(Value value);
+  Value reasoning_of(const std::vector<Value>& texts);
+
+  ListBuilder messages_;
+  std::vector<DictEntry> set_;
+  Document::Storage::Owners owners_;
+};
+
+/// The text of a member that is a word such as a type; "" where there is none.
+inline std::string_view word(Value dict, std::string_view name) {
+  const Value found = member_value(dict, name);
+  return found.is_leaf() ? leaf_text(found) : std::string_view();
+}
+inline bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  for (const std::string_view one : names) {
+    if (one == name) return true;
+  }
+  return false;
+}
+/// A member under either of two spellings.
+inline Value either(Value dict, std::string_view camel, std::string_view snake) {
+  const Value found = member_value(dict, camel);
+  return found.is_undefined() ? member_value(dict, snake) : found;
+}
+inline bool is_given(Value v) { return !v.is_undefined() && !v.is_none(); }
+inline std::string quoted(std::string_view text) { return "'" + std::string(text.substr(0, 80)) + "'"; }
+
+/// What tells a request of the API from others, or undefined; then the converter.
+Value anthropic_mark(Value request);
+void convert_anthropic(Request& request);
+Value responses_mark(Value request);
+void convert_responses(Request& request);
+Value gemini_mark(Value request);
+void convert_gemini(Request& request);
+Value sharegpt_mark(Value request);
+void convert_sharegpt(Request& request);
+Value old_functions_mark(Value request);
+void convert_old_functions(Request& request);
+
+}  // namespace api
+}  // namespace parlance

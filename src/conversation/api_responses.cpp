@@ -1,0 +1,265 @@
+// Requests of OpenAI's Responses; see api_request.h. Begin reading at convert_responses.
+//
+// What its items mean: the API's reference of POST /v1/responses (ResponseInputItem, Tool, ResponseTextConfig).
+#include "conversation/api_request.h"
+
+namespace parlance::api {
+namespace {
+
+constexpr std::string_view kServerTool = "a tool that the API itself runs, and a template does not know: left out";
+
+/// Several items are one turn of the assistant: reasoning, a message, calls.
+class Converter {
+ public:
+  explicit Converter(Request& request) : r_(request) {}
+
+  void run() {
+    for (const std::string_view name : {"previous_response_id", "conversation", "prompt"}) {
+      if (const Value kept = member_value(r_.given, name); is_given(kept))
+        return r_.fail(kept, "`" + std::string(name) + "` is state on a server, which is not in the request", "give all items in `input`");
+    }
+    if (const Value said = member_value(r_.given, "instructions"); is_given(said)) instructions(said);
+    const Value input = member_value(r_.given, "input");
+    if (input.is_string()) {
+      plain("user", input);
+    } else {
+      all(input);
+    }
+    flush();
+    tools(member_value(r_.given, "tools"));
+    choice(member_value(r_.given, "tool_choice"));
+    text_config(member_value(r_.given, "text"));
+  }
+
+ private:
+  void plain(std::string_view role, Value text) {
+    Draft draft{.role = role};
+    draft.of.push_back(text);
+    draft.parts.push_back(r_.text_part(text, text));
+    r_.add(draft);
+  }
+
+  void instructions(Value said) {
+    if (said.is_string()) {
+      if (said.size != 0) plain("system", said);
+      return;
+    }
+    all(said);
+    flush();
+  }
+
+  void all(Value input) {
+    if (r_.list_at(input, "this").is_undefined()) return;
+    for (const Value& item : items(input)) {
+      if (r_.failure || r_.dict_at(item, "an item").is_undefined()) return;
+      this->item(item);
+    }
+  }
+
+  void item(Value item) {
+    const std::string_view type = word(item, "type");
+    if (type == "message" || (type.empty() && member(item, "role") != nullptr)) return message(item);
+    if (type == "reasoning") return reasoning(item);
+    if (type == "function_call" || type == "custom_tool_call") return call(item, type == "custom_tool_call");
+    flush();
+    if (type == "function_call_output" || type == "custom_tool_call_output") return output(item);
+    if (type == "item_reference")
+      return r_.fail(item, "an item_reference names what is kept on a server", "give the item itself");
+    r_.fail(item, type.empty() ? "an item without `type` and `role`" : "an item of the type " + quoted(type) + " cannot be converted",
+            "leave the item out, or give its text as a message");
+  }
+
+  Draft& turn() {
+    if (!open_) turn_ = Draft{.role = "assistant"};
+    open_ = true;
+    return turn_;
+  }
+
+  void flush() {
+    if (open_) r_.add(turn_);
+    open_ = false;
+  }
+
+  void message(Value item) {
+    const Value role = r_.text_in(item, "role");
+    if (r_.failure) return;
+    const std::string_view who = leaf_text(role);
+    if (!is_one_of(who, {"user", "assistant", "system", "developer"}))
+      return r_.fail(role, quoted(who) + " is no role of this API, which has user, assistant, system and developer");
+    if (const Value calls = member_value(item, "tool_calls"); is_given(calls))
+      return r_.fail(calls, "`tool_calls` is of OpenAI's chat; this API has items of the type function_call");
+    r_.leave(item, {"type", "role", "content"}, {"id", "status", "phase"});
+    const bool assistant = who == "assistant";
+    if (!assistant || (open_ && (!turn_.parts.empty() || !turn_.calls.empty()))) flush();
+    if (assistant) turn().of.push_back(item);
+    Draft other{.role = who};
+    other.of.push_back(item);
+    content(member_value(item, "content"), item, assistant ? turn_ : other);
+    if (!assistant) r_.add(other);
+  }
+
+  void content(Value content, Value item, Draft& draft) {
+    if (content.is_string()) {
+      if (content.size != 0 || draft.role != "assistant") draft.parts.push_back(r_.text_part(content, item));
+      return;
+    }
+    if (content.kind != Kind::list) return r_.fail(content.is_undefined() ? item : content, "content is a text or a list of parts");
+    for (const Value& part : items(content)) {
+      if (r_.failure || r_.dict_at(part, "a part of content").is_undefined()) return;
+      this->part(part, draft);
+    }
+  }
+
+  void part(Value part, Draft& draft) {
+    const std::string_view type = word(part, "type");
+    if (is_one_of(type, {"input_text", "output_text", "text"})) {
+      r_.leave(part, {"type", "text"}, {"logprobs", "prompt_cache_breakpoint"});
+      const Value text = r_.text_in(part, "text");
+      if (text.is_string()) draft.parts.push_back(r_.text_part(text, part));
+    } else if (type == "refusal") {
+      draft.refusal = r_.text_in(part, "refusal");
+    } else if (type == "input_image") {
+      image(part, draft);
+    } else if (type == "input_audio") {
+      draft.parts.push_back(part);
+    } else if (type == "input_file") {
+      file(part, draft);
+    } else {
+      r_.fail(part, type.empty() ? "a part of content without `type`" : "a part of the type " + quoted(type) + " cannot be converted",
+              "this API's parts are input_text, output_text, input_image, input_file");
+    }
+  }
+
+  bool is_kept_on_server(Value part) {
+    const Value id = member_value(part, "file_id");
+    if (!is_given(id)) return false;
+    r_.fail(id, "a file_id names what is kept on a server", "give the data, or an address");
+    return true;
+  }
+
+  void image(Value part, Draft& draft) {
+    if (is_kept_on_server(part)) return;
+    r_.leave(part, {"type", "image_url", "file_id", "detail"});
+    const Value url = r_.text_in(part, "image_url");
+    if (url.is_string()) draft.parts.push_back(r_.media_part("image_url", "url", url, part, {Value::view("detail"), member_value(part, "detail")}));
+  }
+
+  void file(Value part, Draft& draft) {
+    if (is_kept_on_server(part)) return;
+    if (!is_given(member_value(part, "file_data")))
+      return r_.fail(part, "a file without `file_data` cannot be converted", "give the file's text as a part of the type input_text");
+    const Value inner = filtered(r_.rt, part, [](std::string_view key) { return key == "file_data" || key == "filename"; });
+    DictBuilder made(r_.rt, 2);
+    made.set("type", Value::view("file"));
+    made.set("file", inner);
+    draft.parts.push_back(r_.made(made.finish(), part));
+  }
+
+  void reasoning(Value item) {
+    r_.leave(item, {"type", "summary", "content"}, {"id", "status", "encrypted_content"});
+    Draft& draft = turn();
+    draft.of.push_back(item);
+    const Value content = member_value(item, "content");
+    const bool whole = content.kind == Kind::list && content.list->size != 0;
+    const Value texts = whole ? content : member_value(item, "summary");
+    if (!is_given(texts)) return;
+    if (r_.list_at(texts, "reasoning").is_undefined()) return;
+    for (const Value& one : items(texts)) {
+      const Value text = one.kind == Kind::dict ? r_.text_in(one, "text") : r_.dict_at(one, "a part of the reasoning");
+      if (r_.failure) return;
+      if (text.size != 0) draft.reasoning.push_back(text);
+    }
+    const Value summary = member_value(item, "summary");
+    const bool two = whole && summary.kind == Kind::list && summary.list->size != 0;
+    if (two) r_.note(summary, "the reasoning itself is given: its summary is left out", true);
+  }
+
+  void call(Value item, bool custom) {
+    r_.leave(item, {"type", "call_id", "name", "arguments", "input", "namespace"}, {"id", "status"});
+    const Value name = r_.text_in(item, "name");
+    const Value given = r_.text_in(item, custom ? "input" : "arguments");
+    if (r_.failure) return;
+    Draft& draft = turn();
+    draft.of.push_back(item);
+    if (!custom) return draft.calls.push_back(r_.call(member_value(item, "call_id"), name, given, item));
+    DictBuilder inner(r_.rt, 2), made(r_.rt, 3);
+    inner.set("name", name);
+    inner.set("input", given);
+    if (const Value id = member_value(item, "call_id"); is_given(id)) made.set("id", id);
+    made.set("type", Value::view("custom"));
+    made.set("custom", inner.finish());
+    draft.calls.push_back(r_.made(made.finish(), item));
+  }
+
+  void output(Value item) {
+    r_.leave(item, {"type", "call_id", "output"}, {"id", "status"});
+    Draft draft{.role = "tool"};
+    draft.of.push_back(item);
+    draft.id = member_value(item, "call_id");
+    content(member_value(item, "output"), item, draft);
+    r_.add(draft);
+  }
+
+  void tools(Value tools) {
+    if (!is_given(tools)) return;
+    if (r_.list_at(tools, "`tools`").is_undefined()) return;
+    ListBuilder made(r_.rt, tools.list->size);
+    for (const Value& tool : items(tools)) {
+      if (r_.dict_at(tool, "a tool").is_undefined()) return;
+      if (member(tool, "function") != nullptr) return r_.fail(tool, "a tool with `function` is of OpenAI's chat; this API has name and parameters beside type");
+      const std::string_view type = word(tool, "type");
+      if (type == "custom") {
+        made.append(tool);
+      } else if (type != "function" && !type.empty()) {
+        r_.note(tool, kServerTool, true);
+      } else {
+        r_.leave(tool, {"type", "name", "description", "parameters", "strict"}, {"defer_loading"});
+        const Value name = r_.text_in(tool, "name");
+        if (r_.failure) return;
+        made.append(r_.function_tool(tool, name, member_value(tool, "description"), member_value(tool, "parameters"), member_value(tool, "strict")));
+      }
+    }
+    if (made.size() != 0) r_.set("tools", r_.made(made.finish(), tools));
+  }
+
+  void choice(Value choice) {
+    if (!is_given(choice)) return;
+    const Value name = member_value(choice, "name");
+    r_.set("tool_choice", word(choice, "type") == "function" && name.is_string() ? r_.choice_of(name, choice) : choice);
+  }
+
+  void text_config(Value text) {
+    if (!is_given(text) || r_.dict_at(text, "`text`").is_undefined()) return;
+    r_.leave(text, {"format"}, {"verbosity"});
+    const Value format = member_value(text, "format");
+    if (!is_given(format)) return;
+    if (word(format, "type") != "json_schema") return r_.set("response_format", format);
+    DictBuilder made(r_.rt, 2);
+    made.set("type", Value::view("json_schema"));
+    made.set("json_schema", filtered(r_.rt, format, [](std::string_view key) { return key != "type"; }));
+    r_.set("response_format", r_.made(made.finish(), format));
+  }
+
+  Request& r_;
+  Draft turn_;
+  bool open_ = false;
+};
+
+}  // namespace
+
+Value responses_mark(Value request) {
+  const Value input = member_value(request, "input");
+  if (input.kind == Kind::list || (input.is_string() && member(request, "messages") == nullptr)) return input;
+  const bool by_state = is_given(member_value(request, "previous_response_id")) && member(request, "messages") == nullptr;
+  return by_state ? member_value(request, "previous_response_id") : Value();
+}
+
+void convert_responses(Request& request) {
+  Converter(request).run();
+  request.finish({"input", "instructions", "tools", "tool_choice", "text", "previous_response_id", "conversation", "prompt"},
+                 {"background", "context_management", "include", "max_output_tokens", "max_tool_calls", "metadata", "model", "prompt_cache_key",
+                  "prompt_cache_retention", "safety_identifier", "service_tier", "store", "stream", "stream_options", "temperature",
+                  "top_logprobs", "top_p", "truncation", "user"});
+}
+
+}  // namespace parlance::api
