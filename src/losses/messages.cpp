@@ -48,6 +48,8 @@ class MessageSearch {
         search_.text(entry.value, "message", here, all);
       } else if (is_one_of(key, kIds)) {
         id(entry.value, here);
+      } else if (key == "is_error") {
+        failed(entry.value, here, of);
       } else if (key != "role") {
         reasoning(entry.value, here);
       }
@@ -61,13 +63,26 @@ class MessageSearch {
     if (named_.insert(path).second) search_.leave_out("id", std::move(path));
   }
 
+  /// Anthropic's word for a tool that failed: nothing is printed of it, so who mentions it is believed.
+  void failed(Value value, const Place& place, Value message) {
+    if (value.kind != Kind::boolean || value.integer == 0 || search_.mentions("is_error")) return;
+    search_.note({LossKind::lost, "message", search_.path_of(message, place), "the prompt does not say that the tool failed",
+                  "the template reads no is_error; say so in the content"});
+  }
+
   /// Reasoning of a turn that is over is left out by design; in the turn that goes on the model needs it. Passes may give it any
   /// name; where it is from tells.
   void reasoning(Value value, const Place& place) {
     const bool over = number_ <= last_user_;
-    if ((over && !search_.left_out()) || !has_words(value) || search_.is_reached(value)) return;
+    if ((over && !search_.left_out()) || !value.is_string()) return;
+    if (!search_.is_converted()) return thought(value, place, over);
+    for_each_piece(value, [&](std::string_view piece) { thought(Value::view(piece), place, over); });
+  }
+
+  void thought(Value value, const Place& place, bool over) {
+    if (!has_words(value) || search_.is_reached(value)) return;
     std::string path = search_.path_of(value, place);
-    if (!is_one_of(path.substr(path.rfind('.') + 1), kReasoning)) return;
+    if (!is_one_of(path.substr(path.rfind('.') + 1), kReasoning) && !search_.is_given_reasoning(value)) return;
     if (!named_.insert(path).second) return;  // given under two names
     if (over) {
       search_.leave_out("reasoning", std::move(path));

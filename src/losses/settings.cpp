@@ -74,9 +74,13 @@ class Settings {
 
   void unheeded(const Feature& feature, Value value) {
     const Value* tools = member(variables_, "tools");
+    if (feature.name.starts_with("function") && conversation_.state().converted.kind == Kind::dict) return;  // given as tools
     if (feature.of_tools && (tools == nullptr || !has_any(*tools))) return;
     if (json_text(value) == feature.usual) return;
-    losses_.push_back({LossKind::lost, "setting", std::string(feature.name), "no effect: the template does not read it", std::string(feature.hint)});
+    const bool converted = conversation_.state().converted.kind == Kind::dict;
+    std::string path = converted ? conversation_.path_of(value) : std::string();
+    if (path.empty()) path = feature.name;
+    losses_.push_back({LossKind::lost, "setting", std::move(path), "no effect: the template does not read it", std::string(feature.hint)});
   }
 
   /// A variable that the template reads and the request does not have.

@@ -59,6 +59,17 @@ bool TextSearch::is_reached(Value value) const {
   return found;
 }
 
+bool TextSearch::is_given_reasoning(Value text) const {
+  const Value messages = member_value(conversation_.state().converted, "messages");
+  bool found = false;
+  for (const Value& message : messages.is_sequence() ? items(messages) : std::span<const Value>()) {
+    const Value reasoning = member_value(message, "reasoning_content");
+    if (!reasoning.is_string()) continue;
+    for_each_piece(reasoning, [&](std::string_view piece) { found = found || piece.data() == text.data; });
+  }
+  return found;
+}
+
 /// The template reads a name that is nearly this one, and not this one.
 std::string TextSearch::misspelt(std::string_view name) const {
   if (facts_.syntax == Syntax::go || facts_.mentions(name)) return {};

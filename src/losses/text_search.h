@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "conversation/conversation.h"
 #include "losses/reached.h"
 #include "parlance/losses.h"
 #include "value/dict.h"
@@ -46,6 +47,11 @@ class TextSearch {
 
   /// Is what is left out by design asked for?
   bool left_out() const { return left_out_; }
+  /// Is the request another API's (conversation/api_request.h)?
+  bool is_converted() const { return conversation_.state().converted.kind == Kind::dict; }
+  /// Was this text the reasoning of a message, as the request of another API was converted?
+  bool is_given_reasoning(Value text) const;
+  bool mentions(std::string_view name) const { return facts_.mentions(name); }
   Tally tally() const { return {losses_.size()}; }
   std::size_t said() const { return losses_.size(); }
   Loss& at(std::size_t number) { return losses_[number]; }
