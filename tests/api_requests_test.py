@@ -8,7 +8,7 @@ one, Go's too. Each chat of spellings_test.py (and some with images) is written 
 as OpenAI's chat, adapted and not: the bytes must be the same, or both must be refused with the same code; and where both say which
 message a byte belongs to, they say the same. Then each member of the requests in turn gets hostile values: the answer is a prompt or
 an error with a code, never a crash. --types checks the requests by the types of the packages anthropic, openai and google-genai; they are
-larger than the rest of the oracle, so that is done where somebody has them (last: anthropic 0.x, openai 2.x, google-genai 1.x). Begin reading at
+150 MB, so that is done where somebody has them, and was with anthropic 2.12.0, openai 3.54.0, google-genai 3.4.0. Begin reading at
 faults_of.
 """
 

@@ -314,6 +314,74 @@ const Row kRows[] = {
      R"({"messages":[],"model":"m"})",
      {"padding: not a variable (method-parameters)", "max_length: not a variable (method-parameters)",
       "tokenize: not a variable (method-parameters)"}},
+    {"anthropic-request",
+     R"({"model": "m", "system": [{"type": "text", "text": "S", "cache_control": {"type": "ephemeral"}}], "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "QQ=="}}]},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "t", "signature": "s"}, {"type": "tool_use", "id": "1", "name": "f", "input": {"x": 1}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "r", "is_error": true}, {"type": "text", "text": "b"}]}],
+        "tools": [{"name": "f", "description": "d", "input_schema": {"type": "object"}}, {"type": "web_search_20250305", "name": "web_search"}],
+        "tool_choice": {"type": "any", "disable_parallel_tool_use": true}})",
+     R"({"messages":[{"role":"system","content":"S"},)"
+     R"({"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:image/png;base64,QQ=="}}]},)"
+     R"({"role":"assistant","content":"","reasoning_content":"t","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":{"x":1}}}]},)"
+     R"({"role":"tool","tool_call_id":"1","content":"r","is_error":true},{"role":"user","content":"b"}],)"
+     R"("tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"}}}],"tool_choice":"required","parallel_tool_calls":false})",
+     {"messages: made of a request of Anthropic Messages (anthropic-request)",
+      "system[0].cache_control: says nothing to a model: left out (anthropic-request)",
+      "messages[1].content[0].signature: says nothing to a model: left out (anthropic-request)",
+      "tools[1]: a tool that the API itself runs or knows, and a template does not: left out (anthropic-request)",
+      "model: not a variable (anthropic-request)"}},
+    {"responses-request",
+     R"({"instructions": "S", "input": [{"role": "user", "content": [{"type": "input_text", "text": "a"}, {"type": "input_image", "image_url": "u"}]},
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "t"}, {"type": "summary_text", "text": "u"}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "b"}]},
+        {"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"},
+        {"type": "custom_tool_call", "call_id": "2", "name": "g", "input": "i"},
+        {"type": "function_call_output", "call_id": "1", "output": "r"}, {"type": "message", "role": "assistant", "content": "c"},
+        {"type": "message", "role": "assistant", "content": "d"}],
+        "tools": [{"type": "function", "name": "f", "parameters": null, "strict": true}, {"type": "custom", "name": "g"}],
+        "text": {"format": {"type": "json_schema", "name": "n", "schema": {}}}, "tool_choice": {"type": "function", "name": "f"}})",
+     R"({"messages":[{"role":"system","content":"S"},{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"u"}}]},)"
+     R"({"role":"assistant","content":"b","reasoning_content":"t\n\nu","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}},)"
+     R"({"id":"2","type":"custom","custom":{"name":"g","input":"i"}}]},{"role":"tool","tool_call_id":"1","content":"r"},)"
+     R"({"role":"assistant","content":"c"},{"role":"assistant","content":"d"}],)"
+     R"("tools":[{"type":"function","function":{"name":"f","strict":true}},{"type":"custom","name":"g"}],"tool_choice":{"type":"function","function":{"name":"f"}},)"
+     R"("response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{}}}})",
+     {"messages: made of a request of OpenAI Responses (responses-request)"}},
+    {"gemini-request",
+     R"({"system_instruction": {"parts": [{"text": "S"}]}, "contents": [{"role": "user", "parts": [{"text": "a"}, {"inline_data": {"mime_type": "audio/wav", "data": "QQ=="}}]},
+        {"role": "model", "parts": [{"text": "t", "thought": true}, {"functionCall": {"name": "f", "args": {"x": 1}}, "thoughtSignature": "s"}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"output": "r"}}}]},
+        {"role": "function", "parts": [{"function_response": {"name": "f", "response": {"n": 2}}}, {"text": "b"}]}],
+        "tools": [{"functionDeclarations": [{"name": "f", "parameters": {"type": "OBJECT", "properties": {"type": {"type": "STRING"}}}}]}, {"googleSearch": {}}],
+        "toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["f"]}},
+        "generationConfig": {"temperature": 1, "responseMimeType": "application/json", "thinkingConfig": {"thinkingBudget": 0}}})",
+     R"({"messages":[{"role":"system","content":"S"},)"
+     R"({"role":"user","content":[{"type":"text","text":"a"},{"type":"input_audio","input_audio":{"data":"QQ==","format":"wav"}}]},)"
+     R"({"role":"assistant","content":"","reasoning_content":"t","tool_calls":[{"type":"function","function":{"name":"f","arguments":{"x":1}}}]},)"
+     R"({"role":"tool","name":"f","content":"r"},{"role":"tool","name":"f","content":"{\"n\": 2}"},{"role":"user","content":"b"}],)"
+     R"("tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"type":{"type":"string"}}}}}],)"
+     R"("tool_choice":{"type":"function","function":{"name":"f"}},"response_format":{"type":"json_object"},"reasoning_effort":"none"})",
+     {"messages: made of a request of Gemini (gemini-request)",
+      "contents[1].parts[1].thoughtSignature: says nothing to a model: left out (gemini-request)",
+      "tools[1].googleSearch: a tool that the API itself runs, and a template does not know: left out (gemini-request)",
+      "generationConfig.temperature: not a variable (gemini-request)"}},
+    {"sharegpt-request",
+     R"({"conversations": [{"from": "system", "value": "S"}, {"from": "human", "value": "a"},
+        {"from": "function_call", "value": "{\"name\": \"f\", \"arguments\": {\"x\": 1}}"}, {"from": "observation", "value": "r"}, {"from": "gpt", "value": "b"}],
+        "tools": "[{\"name\": \"f\"}]", "source": "s"})",
+     R"({"messages":[{"role":"system","content":"S"},{"role":"user","content":"a"},)"
+     R"({"role":"assistant","content":"","tool_calls":[{"type":"function","function":{"name":"f","arguments":{"x":1}}}]},)"
+     R"({"role":"tool","content":"r"},{"role":"assistant","content":"b"}],"source":"s","tools":[{"name":"f"}]})",
+     {"messages: made of a line of ShareGPT (sharegpt-request)"}},
+    {"old-functions",
+     R"({"messages": [{"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}}, {"role": "function", "name": "f", "content": "r"}],
+        "functions": [{"name": "f"}], "function_call": {"name": "f"}})",
+     R"({"messages":[{"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"f","arguments":"{}"}}]},)"
+     R"({"role":"tool","name":"f","content":"r"}],"functions":[{"name":"f"}],"function_call":{"name":"f"},)"
+     R"("tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":{"type":"function","function":{"name":"f"}}})",
+     {"messages: made of functions and function_call (old-functions)", "messages[0].function_call: given as tool_calls (old-functions)",
+      "messages[1]: its role is tool (old-functions)"}},
     {"defaults",
      R"({"messages": [], "documents": [1]})",
      R"({"messages":[],"documents":[1],"tools":null})",
@@ -363,6 +431,63 @@ TEST(Normalise, APartWithoutPlaceIsAnError) {
   EXPECT_EQ(refused.error().message(), "the template has no place for a part of the type image_url in a message of the role user");
   const ReadOptions leaving_out{.extra_passes = {"no-place:user.image_url", "text-only"}};
   EXPECT_TRUE(Conversation::from_json(request, leaving_out).has_value());
+}
+
+TEST(Normalise, WhatOtherApisSayAndAChatCannot) {
+  struct Refused {
+    const char* request;
+    const char* path;
+    const char* message;
+  };
+  const Refused rows[] = {
+      {R"({"messages": [{"role": "user", "content": [{"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": ""}}]}]})",
+       "messages[0].content[0]", "Anthropic Messages: a document (application/pdf) cannot be converted"},
+      {R"({"system": "s", "messages": [{"role": "tool", "content": "r"}]})", "messages[0].role",
+       "Anthropic Messages: 'tool' is no role of this API, which has user and assistant"},
+      {R"({"system": "s", "messages": [], "tools": [{"type": "function", "function": {"name": "f"}}]})", "tools[0]",
+       "Anthropic Messages: a tool with `function` is of OpenAI's chat; this API has name, description and input_schema"},
+      {R"({"messages": [], "system": "s", "contents": []})", "contents", "the request mixes Anthropic Messages (`system`) with Gemini (`contents`)"},
+      {R"({"messages": [], "input": []})", "messages", "the request mixes OpenAI Responses (`input`) with OpenAI's chat (`messages`)"},
+      {R"({"input": "a", "previous_response_id": "resp_1"})", "previous_response_id",
+       "OpenAI Responses: `previous_response_id` is state on a server, which is not in the request"},
+      {R"({"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "file-1"}]}]})", "input[0].content[0].file_id",
+       "OpenAI Responses: a file_id names what is kept on a server"},
+      {R"({"input": [{"type": "web_search_call", "id": "1"}]})", "input[0]", "OpenAI Responses: an item of the type 'web_search_call' cannot be converted"},
+      {R"({"contents": [{"role": "assistant", "parts": []}]})", "contents[0].role", "Gemini: 'assistant' is no role of this API, which has user and model"},
+      {R"({"contents": [{"parts": [{"executableCode": {"code": "1"}}]}]})", "contents[0].parts[0].executableCode",
+       "Gemini: code that the API itself runs cannot be converted"},
+      {R"({"conversations": [{"from": "narrator", "value": "a"}]})", "conversations[0].from", "ShareGPT: 'narrator' is nobody that is known here"},
+      {R"({"conversations": [{"from": "function_call", "value": "{"}]})", "conversations[0].value",
+       "ShareGPT: this text is no JSON: Expecting property name enclosed in double quotes"},
+      {R"({"messages": [], "functions": [{"name": "f"}], "tools": []})", "tools", "OpenAI's old functions: the request has `tools` beside `functions`"},
+  };
+  for (const Refused& row : rows) {
+    const Result<Conversation> refused = Conversation::from_json(row.request);
+    ASSERT_FALSE(refused.has_value()) << row.request;
+    EXPECT_EQ(refused.error().code(), ErrorCode::conversation);
+    EXPECT_EQ(refused.error().input_path(), row.path);
+    EXPECT_EQ(refused.error().message(), row.message);
+    EXPECT_FALSE(refused.error().hint().empty());
+  }
+}
+
+TEST(Normalise, MessagesOfOtherApisKnowTheirPlaces) {
+  const Result<Conversation> chat = Conversation::from_json(
+      R"({"system": "S", "messages": [{"role": "user", "content": "a"}, {"role": "user", "content": [
+          {"type": "tool_result", "tool_use_id": "1", "content": [{"type": "text", "text": "r"}]}, {"type": "tool_result", "tool_use_id": "2", "content": "q"},
+          {"type": "text", "text": "b"}]}, {"role": "user", "content": "c"}]})",
+      {.extra_passes = {"join-users"}});
+  ASSERT_TRUE(chat.has_value());
+  const char* const paths[] = {"system", "messages[0].content", "messages[1].content[0].content[0].text", "messages[1].content[1].content"};
+  for (std::int32_t i = 0; i < 4; ++i) {
+    const Value content = *member(items(chat->messages())[static_cast<std::size_t>(i)], "content");
+    EXPECT_EQ(chat->path_of(content), paths[i]);
+    std::int32_t number = -1;
+    EXPECT_TRUE(find_place(chat->state(), content.data, number));
+    EXPECT_EQ(number, i);
+  }
+  EXPECT_EQ(chat->messages().list->size, 5U);  // b and c are one
+  EXPECT_EQ(chat->notes()[1], "messages[2]: joined with the message before (join-users)");
 }
 
 TEST(Normalise, EveryPassHasARow) {
