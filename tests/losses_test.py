@@ -22,6 +22,8 @@ import re
 import subprocess
 import sys
 
+import api_spellings
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BOS = "wordofbos"
 
@@ -126,12 +128,46 @@ SHAPES = {
     "a switch": lambda w: {"messages": [user(w)], "chat_template_kwargs": {"qzswitch": True}},
     "a refusal": lambda w: {"messages": [user(w), {"role": "assistant", "content": None, "refusal": w()}, user(w)]},
 }
-NEUTRAL = {"continue_final_message", "add_generation_prompt", "messages", "tools", "documents", "bos_token"}
+# Requests of other APIs: a few of these in the words of each (api_spellings.py), with all that only that API has.
+WRITTEN = ("a system", "several turns", "text parts", "text and an image", "reasoning of earlier turns", "reasoning in the loop", "tools and a system",
+           "a call", "calls side by side", "a call beside content", "a result in parts", "no arguments")
+OF_APIS = {
+    "Anthropic's own": lambda w: {"system": [{"type": "text", "text": w(), "cache_control": {"type": "ephemeral"}}, {"type": "text", "text": w()}],
+        "messages": [{"role": "user", "content": [{"type": "document", "title": w(), "source": {"type": "text", "media_type": "text/plain", "data": w()}},
+            {"type": "search_result", "title": w(), "source": w(), "content": [{"type": "text", "text": w()}]}, {"type": "text", "text": w()}]},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": w(), "signature": "c2ln"}, {"type": "redacted_thinking", "data": "c2ln"},
+            {"type": "thinking", "thinking": w(), "signature": "c2ln"}, {"type": "text", "text": w(), "citations": [{"cited_text": w()}]},
+            {"type": "tool_use", "id": "call00000", "name": "look", "input": {"place": w(), "days": 2}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "call00000", "is_error": True, "content": [{"type": "text", "text": w()}]},
+            {"type": "text", "text": w()}]}],
+        "tools": [{"name": "look", "description": w(), "input_schema": {"type": "object", "properties": {w("parameter"): {"type": "string"}}}},
+            {"type": "web_search_20250305", "name": w()}]},
+    "Responses' own": lambda w: {"instructions": w(), "input": [{"role": "developer", "content": w()}, {"role": "user", "content": w()},
+        {"type": "reasoning", "id": "rs", "summary": [{"type": "summary_text", "text": w()}], "content": [{"type": "reasoning_text", "text": w()}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": w(), "annotations": [{"title": w()}]}]},
+        {"type": "custom_tool_call", "call_id": "call00000", "name": "look", "input": w()},
+        {"type": "custom_tool_call_output", "call_id": "call00000", "output": [{"type": "input_text", "text": w()}]}],
+        "tools": [{"type": "custom", "name": "look", "description": w()}, {"type": "mcp", "server_label": w()}]},
+    "Gemini's own": lambda w: {"system_instruction": {"parts": [{"text": w()}, {"text": w()}]}, "contents": [{"parts": [{"text": w()}]},
+        {"role": "model", "parts": [{"text": w(), "thought": True}, {"text": w()}, {"functionCall": {"name": "look", "args": {"place": [w()]}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "look", "response": {"found": w(), "more": {w("key"): w()}}}}]}],
+        "tools": [{"functionDeclarations": [{"name": "look", "description": w(), "parameters": {"type": "OBJECT", "properties": {w("parameter"): {"type": "STRING"}}}}],
+            "googleSearch": {"excludeDomains": [w()]}}]},
+}
+# members of a request that are read as a whole, and those that steer the server
+NEUTRAL = {"system", "instructions", "input", "contents", "systemInstruction", "system_instruction", "conversations", "model", "max_tokens",
+           "continue_final_message", "add_generation_prompt", "messages", "tools", "documents", "bos_token"}
 
 
 def requests():
     """name, request: each word once."""
     for name, make in SHAPES.items():
+        yield name, make(Words())
+    for api, write in api_spellings.APIS.items():
+        for name in WRITTEN:
+            if written := write(SHAPES[name](Words())):
+                yield f"{name}, {api}", written[1]
+    for name, make in OF_APIS.items():
         yield name, make(Words())
 
 
@@ -153,6 +189,11 @@ def places_of_words(value, path=""):
             yield word, path
 
 
+def is_json_text(request, place):
+    """Is there a JSON value in the text at this place of a line of ShareGPT?"""
+    return "conversations" in request and (place == "tools" or place.endswith(".value"))
+
+
 def covers(path, place):
     """Does a loss at `path` speak of `place`?"""
     return place == path or place.startswith(path + ".") or place.startswith(path + "[")
@@ -160,7 +201,9 @@ def covers(path, place):
 
 def media_of(request):
     """Where parts without text stand: message, member, number."""
-    for number, message in enumerate(request["messages"]):
+    for number, message in enumerate(request.get("messages", [])):
+        if "system" in request:
+            return  # Anthropic's
         for member in ("content", "images"):
             parts = message.get(member)
             for part, one in enumerate(parts if isinstance(parts, list) else []):
@@ -190,9 +233,13 @@ def word_faults(request, answer):
     for word, place in places_of_words(request):
         if place.startswith(("chat_template_kwargs", "functions")) or ".image_url" in place or ".input_audio" in place or ".video_url" in place:
             continue
+        if ".source." in place and not place.endswith("source.data") or ".inlineData" in place:
+            continue  # an image
         named = [loss for loss in answer["losses"] if covers(loss["path"], place)]
         if word not in text and not named:
             yield f"{place} is neither in the prompt nor named"
+        if is_json_text(request, place):
+            continue  # which has one path
         whole = [loss for loss in named if "in part" not in loss["message"] and loss["subject"] not in ("data", "argument")]
         if word in text and whole:
             yield f"{place} is in the prompt, and named: {whole[0]['message']}"
@@ -237,7 +284,8 @@ def setting_faults(template, request, answer, options):
         usual = request[name] == "auto"
         if not same and named:
             yield f"{name} changes the prompt, and is named as without effect"
-        if same and not named and not usual and name not in template.source:
+        of_its_parts = any(covers(name, loss["path"]) for loss in answer["losses"])
+        if same and not named and not of_its_parts and not usual and name not in template.source:
             yield f"{name} changes nothing, and is not named"
 
 
@@ -293,7 +341,7 @@ def main():
             for name, fault in faults[:args.show]:
                 print(f"{path.stem} {' '.join(options)}: {name}: {fault}")
     said = ", ".join(f"{count} {what}" for what, count in counts.items())
-    print(f"{len(chosen)} templates, {len(SHAPES)} shapes, adapted and not: {said}; {total} faults")
+    print(f"{len(chosen)} templates, {len(list(requests()))} shapes, adapted and not: {said}; {total} faults")
     return 1 if total or not chosen else 0
 
 

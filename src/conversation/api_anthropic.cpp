@@ -195,7 +195,7 @@ class Converter {
     tool.of.push_back(block);
     tool.id = member_value(block, "tool_use_id");
     const Value failed = member_value(block, "is_error");
-    tool.is_error = failed.kind == Kind::boolean && failed.integer != 0;
+    if (failed.kind == Kind::boolean && failed.integer != 0) tool.is_error = failed;
     blocks(member_value(block, "content"), tool);
     r_.add(tool);
     draft = fresh(role, message);

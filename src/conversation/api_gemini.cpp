@@ -201,8 +201,11 @@ class Converter {
     if (r_.failure || r_.dict_at(is_given(response) ? response : given, "`response`").is_undefined()) return;
     const bool one = response.kind == Kind::dict && response.dict->size == 1;
     const Value output = one ? member_value(response, "output") : Value(), error = one ? member_value(response, "error") : Value();
-    draft.is_error = !error.is_undefined();
-    const Value said = !output.is_undefined() ? output : draft.is_error ? error : response;
+    if (!error.is_undefined()) {
+      draft.is_error = Value::boolean(true);
+      draft.is_error.origin = origin_of(response);
+    }
+    const Value said = !output.is_undefined() ? output : !error.is_undefined() ? error : response;
     const Value text = said.is_string() ? said : is_given(said) ? r_.json_of(said) : Value::view("");
     if (r_.failure) return;
     draft.parts.push_back(r_.text_part(text, part));

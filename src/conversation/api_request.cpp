@@ -114,7 +114,7 @@ void Request::add(const Draft& draft) {
   if (!draft.reasoning.empty()) message.set("reasoning_content", reasoning_of(draft.reasoning));
   if (!draft.refusal.is_undefined()) message.set("refusal", draft.refusal);
   if (!draft.calls.empty()) message.set("tool_calls", copy_list(rt, draft.calls));
-  if (draft.is_error) message.set("is_error", Value::boolean(true));
+  if (!draft.is_error.is_undefined()) message.set("is_error", draft.is_error);
   for (const Value& value : draft.of) own(value);
   messages_.append(draft.of.empty() ? message.finish() : made(message.finish(), draft.of.front()));
 }

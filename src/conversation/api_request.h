@@ -51,7 +51,7 @@ struct Draft {
   Value id;       ///< of the call that a tool's message answers
   Value name;
   Value refusal;
-  bool is_error = false;
+  Value is_error;  ///< true, where the tool failed
   std::vector<Value> of;  ///< values of the request that it is made of; the first stands for all in errors
 };
 

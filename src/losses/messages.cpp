@@ -49,7 +49,7 @@ class MessageSearch {
       } else if (is_one_of(key, kIds)) {
         id(entry.value, here);
       } else if (key == "is_error") {
-        failed(entry.value, here, of);
+        failed(entry.value, here);
       } else if (key != "role") {
         reasoning(entry.value, here);
       }
@@ -64,9 +64,9 @@ class MessageSearch {
   }
 
   /// Anthropic's word for a tool that failed: nothing is printed of it, so who mentions it is believed.
-  void failed(Value value, const Place& place, Value message) {
+  void failed(Value value, const Place& place) {
     if (value.kind != Kind::boolean || value.integer == 0 || search_.mentions("is_error")) return;
-    search_.note({LossKind::lost, "message", search_.path_of(message, place), "the prompt does not say that the tool failed",
+    search_.note({LossKind::lost, "message", search_.path_of(value, place), "the prompt does not say that the tool failed",
                   "the template reads no is_error; say so in the content"});
   }
 
