@@ -38,6 +38,8 @@ class ReplyTools {
   static Result<ReplyTools> from_json(std::string_view tools, std::string_view name = "<tools>");
   bool known() const { return data_ != nullptr; }
   bool declares(std::string_view name) const;
+  /// Whether a custom tool has the name, and no function besides.
+  bool is_custom(std::string_view name) const;
   struct Data;
   const Data* data() const { return data_.get(); }
 
@@ -77,6 +79,7 @@ struct ReplyEvent {
   };
   Kind kind = Kind::content;
   bool complete = false;         ///< call_end: the arguments are whole, and valid JSON
+  bool custom = false;           ///< call_begin: of a custom tool (ReplyTools::is_custom)
   Fault fault = Fault::syntax;
   std::uint32_t call = 0;        ///< of a call's events: its number, from 0
   std::uint32_t form = 0;        ///< call_begin: the number of its CallForm
@@ -167,6 +170,7 @@ struct ReplyCall {
   /// JSON. Where the call is not complete, what there was of it: a true beginning, and what came behind that if it was none.
   std::string arguments;
   bool complete = false;
+  bool custom = false;    ///< of a custom tool: the arguments are {"input": its text}
 };
 
 /// What went wrong at a byte of the reply.
@@ -174,6 +178,21 @@ struct ReplyDiagnostic {
   std::uint64_t position = 0;
   std::string expected;
   ReplyEvent::Fault fault = ReplyEvent::Fault::syntax;
+};
+
+/// Why a reply ends, as far as its events tell.
+class ReplyFinish {
+ public:
+  void add(const ReplyEvent& event);
+  /// "tool_calls" where a call is complete; "length" where the reply ended inside a call or its reasoning, or no call of it is
+  /// complete; else "stop".
+  std::string_view reason() const;
+
+ private:
+  bool cut_ = false;      ///< the last event was inside a call or reasoning
+  bool cut_off_ = false;  ///< the reply ended inside a call without a name
+  bool calls_ = false;    ///< there is a call
+  bool called_ = false;   ///< a call is complete
 };
 
 /// The message that events amount to.
@@ -184,17 +203,18 @@ class ReplyMessage {
   std::string content;
   std::vector<ReplyCall> calls;
   std::vector<ReplyDiagnostic> diagnostics;
-  /// "tool_calls" where a call is complete; "length" where the reply ended inside a call or its reasoning, or no call of it is
-  /// complete; else "stop".
-  std::string_view finish_reason() const;
+  /// ReplyFinish::reason of the events.
+  std::string_view finish_reason() const { return finish_.reason(); }
   /// {"message": …, "finish_reason": …} as OpenAI's choices have it, with `complete` beside each call and `diagnostics`.
   /// Calls without an id on the wire get one from `make_id`; without it call_1, call_2, … With `partial`, a call that is not
-  /// complete has a member of that name: the values that there are so far (complete_json).
+  /// complete has a member of that name: the values that there are so far (complete_json). A call of a custom tool is
+  /// {"type": "custom", "custom": {"name", "input"}}, and has its `arguments` besides where they are not {"input": TEXT}.
   std::string to_json(const std::function<std::string()>& make_id = {}, bool partial = false) const;
+  /// The message alone: what stands under "message" there.
+  std::string message_json(const std::function<std::string()>& make_id = {}, bool partial = false) const;
 
  private:
-  bool cut_ = false;     ///< the last event was inside a call or reasoning
-  bool cut_off_ = false; ///< the reply ended inside a call without a name
+  ReplyFinish finish_;
   bool turned_ = false;  ///< a turn has begun since the last content
 };
 
@@ -203,6 +223,8 @@ class ReplyMessage {
 ///     {"role": "assistant"}   {"reasoning_content": "…"}   {"content": "…"}
 ///     {"tool_calls": [{"index": 0, "id": "…", "type": "function", "function": {"name": "…", "arguments": ""}}]}
 ///     {"tool_calls": [{"index": 0, "function": {"arguments": "…"}}]}
+///
+/// They know no custom tools: a call of one is the call of a function with the argument `input`.
 class ReplyDeltas {
  public:
   /// `make_id` as for ReplyMessage::to_json.
@@ -210,7 +232,7 @@ class ReplyDeltas {
   /// The delta that an event amounts to, as JSON; "" for none.
   std::string take(const ReplyEvent& event);
   /// As of ReplyMessage.
-  std::string_view finish_reason() const;
+  std::string_view finish_reason() const { return finish_.reason(); }
 
  private:
   std::string text_delta(std::string_view member, std::string_view text);
@@ -221,9 +243,7 @@ class ReplyDeltas {
   bool reasons_ = false;
   bool has_content_ = false;
   bool turned_ = false;
-  bool cut_ = false;
-  bool cut_off_ = false;
-  bool called_ = false;      ///< a call is complete
+  ReplyFinish finish_;
 };
 
 /// The whole of a prompt as the request that renders to it: {"messages": […]}, where the format has turns.

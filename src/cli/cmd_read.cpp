@@ -70,6 +70,7 @@ std::string line_of(const ReplyEvent& event, std::string_view values) {
     default: json.text("text", event.text); break;
   }
   if (event.kind == Kind::call_begin && !event.detail.empty()) json.text("id", event.detail);
+  if (event.custom) json.flag("custom", true);
   if (event.source != event.text) json.text("source", event.source);
   if (!values.empty()) json.key("partial") += values;
   return json.take() + "\n";

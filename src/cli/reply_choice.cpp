@@ -9,12 +9,14 @@
 #include "cli/derive_choice.h"
 #include "cli/input.h"
 #include "cli/report.h"
+#include "conversation/conversation.h"
 #include "conversation/edit.h"
 #include "conversation/passes_for_templates.h"
 #include "parlance/json.h"
 #include "parlance/reply_prompt.h"
 #include "parlance/response_template.h"
 #include "parlance/source.h"
+#include "value/dict.h"
 #include "value/json.h"
 
 namespace parlance::cli {
@@ -61,6 +63,21 @@ bool has_other_tools(const Conversation& conversation) {
   return std::any_of(std::begin(kNames), std::end(kNames), [&](std::string_view name) { return member(conversation.variables(), name) != nullptr; });
 }
 
+/// The tools of a request: its custom tools as it declares them, since templates know them as functions.
+Value declared_tools(Runtime& rt, const Conversation& conversation, Value tools) {
+  const Value* given = member(conversation.state().document.root(), "tools");
+  if (given == nullptr || !given->is_sequence() || items(*given).size() != items(tools).size()) return tools;
+  const std::vector<Change>& changes = conversation.state().changes;
+  std::vector<Value> declared(items(tools).begin(), items(tools).end());
+  for (const Change& change : changes) {
+    const bool custom = change.tool >= 0 && normalise_passes()[change.pass].name == "custom-tools";
+    if (custom) declared[static_cast<std::size_t>(change.tool)] = items(*given)[static_cast<std::size_t>(change.tool)];
+  }
+  ListBuilder list(rt, static_cast<std::uint32_t>(declared.size()));
+  for (const Value tool : declared) list.append(tool);
+  return list.finish();
+}
+
 /// A request without tools has none, so that an answer in JSON is no call.
 Result<ReplyTools> tools_of(const Conversation& conversation) {
   const Value* tools = member(conversation.variables(), "tools");
@@ -69,7 +86,7 @@ Result<ReplyTools> tools_of(const Conversation& conversation) {
   const Limits limits;
   Runtime rt(arena, limits);
   std::string json;
-  if (!append_json(rt, json, *tools)) {
+  if (!append_json(rt, json, declared_tools(rt, conversation, *tools))) {
     Error::Parts parts;
     parts.code = ErrorCode::value;
     parts.message = "the tools cannot be written as JSON";

@@ -3,6 +3,7 @@
 
 #include "parlance/partial_json.h"
 #include "parlance/reply.h"
+#include "reply/custom_input.h"
 #include "reply/json_scanner.h"
 #include "value/json.h"
 
@@ -22,16 +23,30 @@ std::string id_of(std::string_view id, std::size_t number, const MakeId& make_id
   return make_id ? make_id() : "call_" + std::to_string(number + 1);
 }
 
+void append_function(std::string& out, const ReplyCall& call) {
+  out += ", \"type\": \"function\", \"function\": {";
+  append_member(out, "name", call.name);
+  append_member(out += ", ", "arguments", call.arguments);
+  out += '}';
+}
+
+void append_custom(std::string& out, const ReplyCall& call) {
+  const reply::CustomText text = reply::custom_text(call.arguments);
+  out += ", \"type\": \"custom\", \"custom\": {";
+  append_member(out, "name", call.name);
+  append_member(out += ", ", "input", text.input);
+  out += '}';
+  if (!text.exact) append_member(out += ", ", "arguments", call.arguments);
+}
+
 void append_calls(std::string& out, const std::vector<ReplyCall>& calls, const MakeId& make_id, bool partial) {
   out += ", \"tool_calls\": [";
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const ReplyCall& call = calls[i];
     out += i == 0 ? "{" : ", {";
     append_member(out, "id", id_of(call.id, i, make_id));
-    out += ", \"type\": \"function\", \"function\": {";
-    append_member(out, "name", call.name);
-    append_member(out += ", ", "arguments", call.arguments);
-    out += call.complete ? "}, \"complete\": true" : "}, \"complete\": false";
+    call.custom ? append_custom(out, call) : append_function(out, call);
+    out += call.complete ? ", \"complete\": true" : ", \"complete\": false";
     if (partial && !call.complete) out.append(", \"partial\": ").append(complete_json(call.arguments));
     out += '}';
   }
@@ -51,9 +66,20 @@ std::string_view name_of(ReplyEvent::Fault fault) {
   return kNames[static_cast<std::size_t>(fault)];
 }
 
+void ReplyFinish::add(const ReplyEvent& event) {
+  using Kinds = ReplyEvent::Kind;
+  const bool ends_call = event.kind == Kinds::call_end;
+  cut_ = event.kind == Kinds::reasoning || (ends_call && !event.complete);
+  cut_off_ = cut_off_ || (event.kind == Kinds::malformed && event.fault == ReplyEvent::Fault::cut);
+  calls_ = calls_ || event.kind == Kinds::call_begin;
+  called_ = called_ || (ends_call && event.complete);
+}
+
+std::string_view ReplyFinish::reason() const { return cut_ || cut_off_ ? "length" : called_ ? "tool_calls" : calls_ ? "length" : "stop"; }
+
 void ReplyMessage::add(const ReplyEvent& event) {
   using Kinds = ReplyEvent::Kind;
-  cut_ = event.kind == Kinds::reasoning || (event.kind == Kinds::call_end && !event.complete);
+  finish_.add(event);
   switch (event.kind) {
     case Kinds::content:
       if (turned_ && !content.empty()) content += '\n';  // turns of one reply
@@ -66,30 +92,21 @@ void ReplyMessage::add(const ReplyEvent& event) {
       if (!calls.empty()) calls.back().arguments += event.text;
       break;
     case Kinds::turn: turned_ = true; break;
-    case Kinds::call_begin: calls.push_back({std::string(event.detail), std::string(event.text), {}, false}); break;
+    case Kinds::call_begin: calls.push_back({std::string(event.detail), std::string(event.text), {}, false, event.custom}); break;
     case Kinds::call_end:
       if (calls.empty()) break;
       calls.back().complete = event.complete;
       calls.back().id = event.detail;
       break;
     case Kinds::malformed:
-      cut_off_ = cut_off_ || event.fault == ReplyEvent::Fault::cut;
       diagnostics.push_back({event.position, std::string(event.text), event.fault});
       break;
     default: break;
   }
 }
 
-std::string_view ReplyMessage::finish_reason() const {
-  if (cut_ || cut_off_) return "length";
-  for (const ReplyCall& call : calls) {
-    if (call.complete) return "tool_calls";
-  }
-  return calls.empty() ? "stop" : "length";
-}
-
-std::string ReplyMessage::to_json(const MakeId& make_id, bool partial) const {
-  std::string out = "{\"message\": {\"role\": \"assistant\"";
+std::string ReplyMessage::message_json(const MakeId& make_id, bool partial) const {
+  std::string out = "{\"role\": \"assistant\"";
   if (!reply::is_blank(reasoning)) append_member(out += ", ", "reasoning_content", reasoning);
   if (content.empty() && !calls.empty()) {
     out += ", \"content\": null";
@@ -97,7 +114,12 @@ std::string ReplyMessage::to_json(const MakeId& make_id, bool partial) const {
     append_member(out += ", ", "content", content);
   }
   if (!calls.empty()) append_calls(out, calls, make_id, partial);
-  append_member(out += "}, ", "finish_reason", finish_reason());
+  return out += '}';
+}
+
+std::string ReplyMessage::to_json(const MakeId& make_id, bool partial) const {
+  std::string out = "{\"message\": " + message_json(make_id, partial);
+  append_member(out += ", ", "finish_reason", finish_reason());
   out += ", \"diagnostics\": [";
   for (const ReplyDiagnostic& diagnostic : diagnostics) {
     out += out.back() == '[' ? "{\"position\": " : ", {\"position\": ";
@@ -118,9 +140,7 @@ std::string ReplyDeltas::text_delta(std::string_view member, std::string_view te
 
 std::string ReplyDeltas::take(const ReplyEvent& event) {
   using Kinds = ReplyEvent::Kind;
-  cut_ = event.kind == Kinds::reasoning || (event.kind == Kinds::call_end && !event.complete);
-  cut_off_ = cut_off_ || (event.kind == Kinds::malformed && event.fault == ReplyEvent::Fault::cut);
-  called_ = called_ || (event.kind == Kinds::call_end && event.complete);
+  finish_.add(event);
   switch (event.kind) {
     case Kinds::turn: turned_ = true; return {};
     case Kinds::reasoning: {
@@ -151,7 +171,5 @@ std::string ReplyDeltas::take(const ReplyEvent& event) {
     default: return {};
   }
 }
-
-std::string_view ReplyDeltas::finish_reason() const { return cut_ || cut_off_ ? "length" : called_ ? "tool_calls" : calls_ == 0 ? "stop" : "length"; }
 
 }  // namespace parlance

@@ -103,6 +103,7 @@ void ReplyParser::State::say_carried() {
   event.form = carried.form;
   event.text = carried.name;
   event.detail = carried.id;
+  event.custom = machine_->tools.is_custom(carried.name);
   out_.say(event);
   out_.piece(Kind::arguments, {}, carried.arguments);
 }

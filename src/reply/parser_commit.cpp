@@ -47,6 +47,7 @@ bool ReplyParser::State::commit() {
   event.source = lead;
   event.text = call_->name;
   event.detail = call_->id;
+  event.custom = machine_->tools.is_custom(event.text);
   out_.say(event);
   if (!call_->has_arguments || call_->arguments_to == 0) return true;
   const std::string_view arguments = lead;  // they stood before the name

@@ -234,12 +234,20 @@ Result<ReplyTools> ReplyTools::from_json(std::string_view tools, std::string_vie
     const reply::Types::Node node = parameters == nullptr ? reply::Types::kUnknown : reply::SchemaReader(data->types, *parameters).read(*parameters);
     const std::string text(leaf_text(*called));
     const bool first = data->tools.emplace(text, node).second;
+    const bool is_custom = custom.is(Kind::dict);
+    if (is_custom || !first) data->custom.emplace(text, first && is_custom).first->second &= is_custom;
     if (first && parameters != nullptr) data->parameters.emplace(text, *parameters);
     if (!first) data->parameters.erase(text);  // which of them is meant, nobody knows
   }
   ReplyTools made;
   made.data_ = std::move(data);
   return made;
+}
+
+bool ReplyTools::is_custom(std::string_view name) const {
+  if (data_ == nullptr) return false;
+  const auto found = data_->custom.find(name);
+  return found != data_->custom.end() && found->second;
 }
 
 bool ReplyTools::declares(std::string_view name) const { return data_ != nullptr && data_->tools.find(name) != data_->tools.end(); }

@@ -56,6 +56,7 @@ namespace parlance {
 
 struct ReplyTools::Data {
   std::map<std::string, reply::Types::Node, std::less<>> tools;
+  std::map<std::string, bool, std::less<>> custom;  ///< the names of custom tools: whether no function has them besides
   reply::Types types;
   Document document;  ///< all of them, as they were given
   std::map<std::string, Value, std::less<>> parameters;  ///< of those that are declared once: their schemas in it

@@ -129,6 +129,20 @@ with tempfile.TemporaryDirectory() as folder:
     events = [json.loads(line) for line in run("-f", "chatml", "--tools", str(tools), "--stream", reply=reply)[1].splitlines()]
     expect("events say it", [e["kind"] for e in events if e["type"] == "malformed"] == ["missing", "misfit", "unknown_tool"], events)
 
+# A call of a custom tool is one again.
+with tempfile.TemporaryDirectory() as folder:
+    chat = pathlib.Path(folder) / "chat.json"
+    chat.write_text(json.dumps({"messages": [{"role": "user", "content": "Hi"}], "tools": [{"type": "custom", "custom": {"name": "run"}}]}))
+    reply = '<tool_call>\n{"name": "run", "arguments": {"input": "echo \\"1\\""}}\n</tool_call>'
+    wanted = {"id": "call_1", "type": "custom", "custom": {"name": "run", "input": 'echo "1"'}, "complete": True}
+    said = json.loads(run("-f", "chatml", "--request", str(chat), "--number-calls", reply=reply.encode())[1])["message"]["tool_calls"]
+    expect("a call of a custom tool", said == [wanted], said)
+    line = json.dumps({"request": json.loads(chat.read_text()), "reply": reply}).encode()
+    said = json.loads(run("-f", "chatml", "--jsonl", "--number-calls", reply=line)[1])["message"]["tool_calls"]
+    expect("a call of a custom tool in a line", said == [wanted], said)
+    events = [json.loads(event) for event in run("-f", "chatml", "--request", str(chat), "--stream", reply=reply.encode())[1].splitlines()]
+    expect("its event says so", [event["type"] for event in events if event.get("custom")] == ["call_begin"], events)
+
 # Values of arguments that are not whole.
 cut = b'<tool_call>\n{"name": "f", "arguments": {"a": [1, 2], "text": "h\\u00'
 said = json.loads(run("-f", "chatml", "--partial", reply=cut)[1])["message"]["tool_calls"][0]
