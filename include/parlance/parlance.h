@@ -34,6 +34,7 @@
 #include "parlance/partial_json.h"
 #include "parlance/render.h"
 #include "parlance/reply.h"
+#include "parlance/reply_api.h"
 #include "parlance/reply_format.h"
 #include "parlance/reply_prompt.h"
 #include "parlance/result.h"

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/input.h"
@@ -20,6 +22,7 @@
 #include "cli/report.h"
 #include "parlance/partial_json.h"
 #include "parlance/reply.h"
+#include "parlance/reply_api.h"
 #include "parlance/source.h"
 
 namespace parlance::cli {
@@ -33,9 +36,12 @@ struct ReadCommand {
   unsigned threads = 0;
   bool stream = false;
   bool openai_stream = false;
+  bool sse = false;
   bool jsonl = false;
   bool conversation = false;
   bool show_format = false;
+
+  bool streams() const { return stream || openai_stream || sse; }
 };
 
 /// Gives the reply's bytes as they come.
@@ -105,31 +111,24 @@ int run_stream(ReplyParser& parser, const ReadCommand& command) {
   return read ? code : report(read.error());
 }
 
-/// One chunk a line, as OpenAI streams them.
-int run_openai(ReplyParser& parser, const ReadCommand& command) {
-  ReplyDeltas deltas(call_ids(command.wish));
+/// As an API has it: its events, one a line or as a server sends them, or the whole.
+int run_api(ReplyApi api, ReplyParser& parser, const ReadCommand& command) {
+  ReplyApiOptions options = command.wish.answer;
+  if (command.openai_stream) options.make_call_id = call_ids(command.wish);
+  ReplyApiWriter writer(api, std::move(options));
   std::string lines;
   int code = 0;
-  const auto add = [&lines](std::string_view delta, std::string_view finish) {
-    lines.append("{\"object\": \"chat.completion.chunk\", \"choices\": [{\"index\": 0, \"delta\": ").append(delta).append(", \"finish_reason\": ");
-    if (finish.empty()) {
-      lines += "null";
-    } else {
-      append_json_string(lines, finish);
-    }
-    lines += "}]}\n";
-  };
   const auto flush = [&] {
     if (code == 0 && !lines.empty()) code = print(lines);
     lines.clear();
   };
-  add("{\"role\": \"assistant\"}", {});
-  const auto take = [&](const ReplyEvent& event) {
-    const std::string delta = deltas.take(event);
-    if (!delta.empty()) add(delta, {});
-  };
-  const Result<void> read = feed_all(parser, command, take, flush);
-  add("{}", deltas.finish_reason());
+  const ReplyApiSink send = [&](const ReplyApiEvent& event) { command.sse ? append_server_sent_event(lines, event) : lines.append(event.data).push_back('\n'); };
+  const ReplyApiSink sink = command.streams() ? send : ReplyApiSink();
+  writer.begin(sink);
+  const Result<void> read = feed_all(parser, command, [&](const ReplyEvent& event) { writer.add(event, sink); }, flush);
+  writer.finish(sink);
+  if (command.sse) lines += end_of_server_sent_events(api);
+  if (!command.streams() && read) lines = writer.to_json() + "\n";
   flush();
   return read ? code : report(read.error());
 }
@@ -148,7 +147,22 @@ int run_conversation(const ReplyFormat& format, const ReadCommand& command) {
   return request ? print(*request + "\n") : report(request.error());
 }
 
+Result<void> check_api(const ReadCommand& command) {
+  const ReplyApiOptions& answer = command.wish.answer;
+  const bool as_api = !command.wish.as.empty();
+  if (as_api && command.openai_stream) return usage("--openai-stream and --as exclude each other", "--openai-stream is --as openai --stream");
+  if (as_api && command.conversation) return usage("--conversation and --as exclude each other", "--conversation reads a whole prompt, and prints a request");
+  if (command.sse && !as_api && !command.openai_stream) return usage("--sse is for the events of an API: give --as", "--as openai, anthropic or responses");
+  if (command.sse && command.jsonl) return usage("--sse and --jsonl exclude each other", "--jsonl prints whole answers");
+  if (!as_api && !command.openai_stream && (!answer.id.empty() || !answer.model.empty() || answer.created != 0)) {
+    return usage("--id, --model-name and --created are of an API's answer: give --as", "--as openai, anthropic or responses");
+  }
+  if (command.wish.partial && as_api) return usage("--partial is for messages and --stream", "--as prints what the API's answers have, and no more");
+  return {};
+}
+
 Result<void> check(const ReadCommand& command) {
+  if (Result<void> checked = check_api(command); !checked) return checked;
   if (command.stream + command.openai_stream + command.jsonl + command.conversation > 1) {
     return usage("--stream, --openai-stream, --jsonl and --conversation exclude each other",
                  "--conversation reads a whole prompt, and --jsonl brings replies of its own");
@@ -181,6 +195,7 @@ Result<ReplyStart> start_of(const ReplySource& source, const ReadCommand& comman
 
 int run_read(ReadCommand& command) {
   if (Result<void> checked = check(command); !checked) return report(checked.error());
+  if (command.openai_stream) command.wish.as = "openai";
   const Result<ReplySource> source = open_reply_source(command.wish);
   if (!source) return report(source.error());
   if (command.jsonl && !command.show_format) return run_reply_lines(command.reply, *source, command.wish, command.threads);
@@ -189,15 +204,19 @@ int run_read(ReadCommand& command) {
   if (command.show_format) return print(start->format->to_json() + "\n");
   if (command.conversation) return run_conversation(*start->format, command);
   ReplyParser parser(*start->format, start->options);
-  return command.stream ? run_stream(parser, command) : command.openai_stream ? run_openai(parser, command) : run_message(parser, command);
+  if (const std::optional<ReplyApi> api = reply_api_named(command.wish.as)) return run_api(*api, parser, command);
+  return command.stream ? run_stream(parser, command) : run_message(parser, command);
 }
 
 constexpr const char* kFooter = R"(Examples:
   parlance read -f chatml reply.txt            the message, with finish_reason and diagnostics
   ollama run … | parlance read -f rnj-1 --stream   an event a line, as soon as it is certain
   parlance read -f chatml --request chat.json reply.txt   the request's tools, and where its prompt ends
+  parlance read -f chatml --as anthropic --stream reply.txt   events of Anthropic's API
   parlance read -f chatml --jsonl replies.jsonl     {"id", "request", "reply"} a line
   parlance read -f chatglm3 --conversation prompt.txt   the request that renders to this prompt)";
+
+std::vector<std::string> api_names() { return {reply_api_names().begin(), reply_api_names().end()}; }
 
 }  // namespace
 
@@ -211,7 +230,13 @@ Run declare_read(CLI::App& app) {
   app.add_option("--request", c.request, "The request that this is the reply to: its tools, and where its prompt ends")->type_name("FILE");
   app.add_option("--tools", c.wish.tools, "Tools as JSON, in place of the request's")->type_name("FILE");
   app.add_flag("--stream", c.stream, "Print events, one JSON object a line");
-  app.add_flag("--openai-stream", c.openai_stream, "Print chat.completion.chunk objects, one a line");
+  app.add_option("--as", c.wish.as, "Print the reply as an API's answer: openai (chat completions), anthropic (messages) or responses; with --stream, its events")
+      ->type_name("API")->check(CLI::IsMember(api_names()));
+  app.add_flag("--sse", c.sse, "With --as: its events as a server sends them, lines event: and data:");
+  app.add_option("--id", c.wish.answer.id, "With --as: the answer's id; calls without an id get one of it and a number")->type_name("ID");
+  app.add_option("--model-name", c.wish.answer.model, "With --as: what the answer calls the model")->type_name("NAME");
+  app.add_option("--created", c.wish.answer.created, "With --as: when the answer was made, in seconds since 1970")->type_name("N");
+  app.add_flag("--openai-stream", c.openai_stream, "Print chat.completion.chunk objects, one a line: --as openai --stream, with ids of calls as in messages");
   app.add_flag("--jsonl", c.jsonl, "REPLY has one {\"id\", \"request\", \"reply\"} a line; one message a line out, in order");
   app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N")->check(whole_number(0, kMostThreads));
   app.add_option("--chunks", c.chunks, "Feed this many bytes at a time; the result is the same")->type_name("N")->check(whole_number(1, 1'000'000'000));

@@ -7,6 +7,7 @@
 #include "cli/derived_formats.h"
 #include "cli/prompt_options.h"
 #include "parlance/reply.h"
+#include "parlance/reply_api.h"
 
 namespace parlance::cli {
 
@@ -18,6 +19,8 @@ struct ReplyWish {
   bool begin_in_reasoning = false;     ///< --begin-in-reasoning
   bool no_calls_in_reasoning = false;  ///< --no-calls-in-reasoning
   bool partial = false;                ///< --partial: values so far of calls that are not complete
+  std::string as;                      ///< --as: the name of an API
+  ReplyApiOptions answer;              ///< --id, --model-name, --created
 };
 
 /// How replies are written, and a template for their prompts where there is one.

@@ -1,6 +1,7 @@
 // Replies by the line. Begin reading at answer.
 #include "cli/reply_lines.h"
 
+#include <optional>
 #include <utility>
 
 #include "bulk/jsonl.h"
@@ -28,18 +29,38 @@ Result<ReplyStart> start_of_line(const ReplySource& source, const ReplyWish& wis
   return start_of_request(source, wish, std::move(text), "request");
 }
 
-Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish, Value line) {
+template <typename Message, typename ToJson>
+std::string read_into(Message& message, const ReplyStart& start, std::string_view reply, ToJson to_json) {
+  const ReplySink sink = [&message](const ReplyEvent& event) { message.add(event); };
+  ReplyParser parser(*start.format, start.options);
+  parser.feed(reply, sink);
+  parser.finish(sink);
+  return to_json();
+}
+
+/// The object that answers a reply. `number`: of its line.
+std::string answer_of(const ReplyStart& start, const ReplyWish& wish, std::string_view reply, std::uint64_t number) {
+  const std::optional<ReplyApi> api = reply_api_named(wish.as);
+  if (!api) {
+    ReplyMessage message;
+    return read_into(message, start, reply, [&] { return message.to_json(call_ids(wish), wish.partial); });
+  }
+  ReplyApiOptions options = wish.answer;
+  options.id = options.id.empty() ? reply_api_id(*api, number) : options.id + "-" + std::to_string(number);
+  ReplyApiWriter writer(*api, std::move(options));
+  return read_into(writer, start, reply, [&] {
+    writer.finish();
+    return "{\"response\": " + writer.to_json() + "}";
+  });
+}
+
+Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish, Value line, std::uint64_t number) {
   if (!line.is(Kind::dict)) return line_error("a line is not an object");
   const Value* reply = member(line, "reply");
   if (reply == nullptr || !reply->is_string()) return line_error("a line needs `reply`, a text");
   const Result<ReplyStart> start = start_of_line(source, wish, member(line, "request"));
   if (!start) return start.error();
-  ReplyMessage message;
-  const ReplySink sink = [&message](const ReplyEvent& event) { message.add(event); };
-  ReplyParser parser(*start->format, start->options);
-  parser.feed(leaf_text(*reply), sink);
-  parser.finish(sink);
-  std::string json = message.to_json(call_ids(wish), wish.partial);
+  std::string json = answer_of(*start, wish, leaf_text(*reply), number);
   if (start->notes.empty()) return json;
   json.pop_back();
   char sign = '[';
@@ -58,7 +79,7 @@ bool answer(const ReplySource& source, const ReplyWish& wish, std::string_view l
     } else {
       const Value* named = document.root().is(Kind::dict) ? member(document.root(), "id") : nullptr;
       if (named != nullptr) id = *named;
-      message = message_of(source, wish, document.root());
+      message = message_of(source, wish, document.root(), number);
     }
   }
   out += '{';

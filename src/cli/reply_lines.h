@@ -4,8 +4,8 @@
 
 namespace parlance::cli {
 
-/// {"id", "request", "reply"} on each line of the input; {"id", "message", "finish_reason", "diagnostics"}, or "error",
-/// on each line of the output. Exit code 0 once every line was answered.
+/// {"id", "request", "reply"} on each line of the input; {"id", "message", "finish_reason", "diagnostics"}, with
+/// --as {"id", "response"}, or "error", on each line of the output. Exit code 0 once every line was answered.
 int run_reply_lines(const std::string& input, const ReplySource& source, const ReplyWish& wish, unsigned threads);
 
 }  // namespace parlance::cli

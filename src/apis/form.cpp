@@ -1,0 +1,117 @@
+// What the forms of all APIs share. Begin reading at BlockForm::take.
+#include "apis/form.h"
+
+#include <utility>
+
+#include "reply/json_scanner.h"
+
+namespace parlance {
+
+ReplyApiWriter::Form::Form(ReplyApiOptions options, std::string default_id, std::string_view call_prefix)
+    : options_(std::move(options)), call_prefix_(call_prefix) {
+  if (!options_.id.empty()) call_prefix_ += options_.id + "_";
+  if (options_.id.empty()) options_.id = std::move(default_id);
+}
+
+std::string ReplyApiWriter::Form::make_call_id() {
+  ++made_ids_;
+  return options_.make_call_id ? options_.make_call_id() : call_prefix_ + std::to_string(made_ids_);
+}
+
+void ReplyApiWriter::Form::add(const ReplyEvent& event) {
+  finish_.add(event);
+  if (event.kind == ReplyEvent::Kind::malformed) diagnostics_.push_back({event.position, std::string(event.text), event.fault});
+  take(event);
+}
+
+void ReplyApiWriter::Form::finish(const ReplyOutcome& outcome) {
+  outcome_ = outcome;
+  end();
+}
+
+void ReplyApiWriter::Form::append_diagnostics(apis::JsonObject& json) const {
+  if (diagnostics_.empty()) return;
+  std::string list;
+  for (const ReplyDiagnostic& diagnostic : diagnostics_) {
+    apis::JsonObject one;
+    one.number("position", static_cast<std::int64_t>(diagnostic.position));
+    one.text("kind", name_of(diagnostic.fault)).text("expected", diagnostic.expected);
+    list += (list.empty() ? "" : ", ") + one.take();
+  }
+  json.raw("reply_diagnostics", "[" + list + "]");
+}
+
+namespace apis {
+
+void BlockForm::open(Block block) {
+  if (open_) close(true);
+  blocks_.push_back(std::move(block));
+  open_ = true;
+  opened(blocks_.back());
+}
+
+void BlockForm::close(bool complete) {
+  open_ = false;
+  blocks_.back().complete = complete;
+  closed(blocks_.back());
+}
+
+void BlockForm::add_text(Block::Kind kind, std::string_view text) {
+  if (!is_open(kind)) open({.kind = kind});
+  blocks_.back().text += text;
+  grown(blocks_.back(), {text});
+}
+
+void BlockForm::add_reasoning(std::string_view text) {
+  blanks_ += text;
+  if (!reasons_ && reply::is_blank(blanks_)) return;
+  reasons_ = true;
+  add_text(Block::Kind::reasoning, std::exchange(blanks_, {}));
+}
+
+void BlockForm::add_arguments(std::string_view json, bool broken) {
+  if (json.empty() || !is_open(Block::Kind::call)) return;
+  Block& block = blocks_.back();
+  block.text += json;
+  const std::string input = block.custom ? block.reader.take(json) : std::string();
+  block.input += input;
+  grown(block, {json, input, broken});
+}
+
+void BlockForm::end_call(const ReplyEvent& event) {
+  if (!is_open(Block::Kind::call)) return;
+  Block& block = blocks_.back();
+  if (!event.detail.empty() && event.detail != block.id) block.late_id = event.detail;
+  close(event.complete);
+}
+
+void BlockForm::take(const ReplyEvent& event) {
+  using Kinds = ReplyEvent::Kind;
+  switch (event.kind) {
+    case Kinds::content:
+      if (event.text.empty()) break;
+      if (std::exchange(turned_, false) && is_open(Block::Kind::text)) close(true);
+      add_text(Block::Kind::text, event.text);
+      break;
+    case Kinds::reasoning: add_reasoning(event.text); break;
+    case Kinds::turn: turned_ = true; break;
+    case Kinds::call_begin:
+      open({.kind = Block::Kind::call,
+            .custom = event.custom,
+            .name = std::string(event.text),
+            .id = event.detail.empty() ? make_call_id() : std::string(event.detail)});
+      break;
+    case Kinds::arguments:
+    case Kinds::broken: add_arguments(event.text, event.kind == Kinds::broken); break;
+    case Kinds::call_end: end_call(event); break;
+    default: break;
+  }
+}
+
+void BlockForm::end() {
+  if (open_) close(finish_reason() != "length" && blocks_.back().kind != Block::Kind::call);
+  ended();
+}
+
+}  // namespace apis
+}  // namespace parlance

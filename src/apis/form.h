@@ -1,0 +1,123 @@
+// What the forms of all APIs share: ids, diagnostics, blocks. A form is a class of its own and a row in reply_api.cpp.
+//
+// Begin reading at Form.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apis/json_object.h"
+#include "parlance/reply_api.h"
+#include "reply/custom_input.h"
+
+namespace parlance {
+
+/// The form of one API: takes events, says those of the API, and has the whole.
+class ReplyApiWriter::Form {
+ public:
+  /// `default_id`: of the answer where none is given; `call_prefix`: of ids of calls.
+  Form(ReplyApiOptions options, std::string default_id, std::string_view call_prefix);
+  virtual ~Form() = default;
+  Form(const Form&) = delete;
+  Form& operator=(const Form&) = delete;
+
+  void listen(const ReplyApiSink& sink) { sink_ = sink ? &sink : nullptr; }
+  virtual void begin() = 0;
+  void add(const ReplyEvent& event);
+  void finish(const ReplyOutcome& outcome);
+  virtual std::string to_json() const = 0;
+
+ protected:
+  virtual void take(const ReplyEvent& event) = 0;
+  virtual void end() = 0;
+
+  /// Whether anybody hears of events; else they need not be made.
+  bool listens() const { return sink_ != nullptr; }
+  void say(std::string_view name, std::string_view data) const {
+    if (sink_ != nullptr) (*sink_)({name, data});
+  }
+  std::string make_call_id();
+  /// "stop", "length", "tool_calls".
+  std::string_view finish_reason() const { return outcome_.length ? "length" : finish_.reason(); }
+  /// reply_diagnostics, where there are any.
+  void append_diagnostics(apis::JsonObject& json) const;
+
+  const ReplyApiOptions& options() const { return options_; }
+  const ReplyOutcome& outcome() const { return outcome_; }
+
+ private:
+  ReplyApiOptions options_;
+  std::string call_prefix_;
+  std::uint32_t made_ids_ = 0;
+  ReplyOutcome outcome_;
+  ReplyFinish finish_;
+  std::vector<ReplyDiagnostic> diagnostics_;
+  const ReplyApiSink* sink_ = nullptr;
+};
+
+namespace apis {
+
+using Form = ReplyApiWriter::Form;
+
+/// One thing that a reply consists of, in the reply's order.
+struct Block {
+  enum class Kind : std::uint8_t { reasoning, text, call };
+  Kind kind = Kind::text;
+  bool custom = false;     ///< a call of a custom tool
+  bool complete = false;   ///< a call's arguments are whole; a text or reasoning is not what the reply's end cut off
+  std::string text{};      ///< or a call's arguments
+  std::string name{};
+  std::string id{};        ///< as said when the call began
+  std::string late_id{};   ///< another that the wire had behind it
+  reply::CustomInput reader{};
+  std::string input{};     ///< of a custom tool
+
+  std::string_view best_id() const { return late_id.empty() ? id : late_id; }
+};
+
+/// What a block has become longer by.
+struct Growth {
+  std::string_view text;
+  std::string_view input{};  ///< of a custom tool's call
+  bool broken = false;       ///< it is no JSON any more
+};
+
+/// A form that is a list of blocks. Reasoning that is nothing but white space is none.
+class BlockForm : public Form {
+ public:
+  using Form::Form;
+
+ protected:
+  void take(const ReplyEvent& event) final;
+  void end() final;
+  /// A block has begun, has become longer by `piece`, or is what it will be. `piece` is of its text, and `input` what a custom tool's
+  /// call is longer by.
+  virtual void opened(const Block& block) = 0;
+  virtual void grown(const Block& block, const Growth& growth) = 0;
+  virtual void closed(const Block& block) = 0;
+  virtual void ended() = 0;
+  const std::vector<Block>& blocks() const { return blocks_; }
+  std::size_t last() const { return blocks_.size() - 1; }
+
+ private:
+  bool is_open(Block::Kind kind) const { return open_ && blocks_.back().kind == kind; }
+  void open(Block block);
+  void close(bool complete);
+  void add_text(Block::Kind kind, std::string_view text);
+  void add_reasoning(std::string_view text);
+  void add_arguments(std::string_view json, bool broken);
+  void end_call(const ReplyEvent& event);
+
+  std::vector<Block> blocks_;
+  std::string blanks_;   ///< of reasoning that has nothing else yet
+  bool reasons_ = false;
+  bool open_ = false;
+  bool turned_ = false;  ///< a turn has begun: its text is a block of its own
+};
+
+std::unique_ptr<Form> make_chat_completion(ReplyApiOptions options, std::string default_id);
+std::unique_ptr<Form> make_message(ReplyApiOptions options, std::string default_id);
+std::unique_ptr<Form> make_response(ReplyApiOptions options, std::string default_id);
+
+}  // namespace apis
+}  // namespace parlance

@@ -1,0 +1,116 @@
+// Anthropic's Messages: a message of blocks, and message_start … message_stop. Begin reading at Message::opened.
+//
+// An object cannot say that it is not whole, as a text can. So the input of a call that is not complete is {"INVALID_JSON": TEXT},
+// which is how the API is told of such arguments, and no tool that checks its input takes it. A stream has said the beginning by then:
+// the event that ends the block says what the whole has. And the stop reason is max_tokens wherever a call is not complete.
+#include <algorithm>
+#include <utility>
+
+#include "apis/form.h"
+
+namespace parlance::apis {
+namespace {
+
+/// A block, with the members that say what it holds so far.
+std::string block_json(const Block& block, std::string_view text, std::string_view id) {
+  JsonObject json;
+  if (block.kind == Block::Kind::reasoning) return json.text("type", "thinking").text("thinking", text).text("signature", "").take();
+  if (block.kind == Block::Kind::text) return json.text("type", "text").text("text", text).take();
+  return json.text("type", "tool_use").text("id", id).text("name", block.name).raw("input", text.empty() ? "{}" : text).take();
+}
+
+std::string whole_json(const Block& block) {
+  if (block.kind != Block::Kind::call || block.complete) return block_json(block, block.text, block.best_id());
+  JsonObject input, json;
+  input.text("INVALID_JSON", block.text);
+  json.text("type", "tool_use").text("id", block.best_id()).text("name", block.name).raw("input", input.take());
+  return json.raw("complete", "false").take();
+}
+
+class Message final : public BlockForm {
+ public:
+  Message(ReplyApiOptions options, std::string default_id) : BlockForm(std::move(options), std::move(default_id), "toolu_") {}
+
+  void begin() override {
+    if (!listens()) return;
+    JsonObject event;
+    event.text("type", "message_start").raw("message", message_json("", false));
+    say("message_start", event.take());
+  }
+
+  std::string to_json() const override {
+    std::string content;
+    for (const Block& block : blocks()) content += (content.empty() ? "" : ", ") + whole_json(block);
+    return message_json(content, true);
+  }
+
+ private:
+  void opened(const Block& block) override {
+    JsonObject event = event_of("content_block_start");
+    if (listens()) say("content_block_start", event.raw("content_block", block_json(block, "", block.id)).take());
+  }
+
+  void grown(const Block& block, const Growth& growth) override {
+    if (!listens() || growth.broken) return;  // clients read a call's input while it arrives, and give up where it is no JSON
+    JsonObject delta;
+    switch (block.kind) {
+      case Block::Kind::reasoning: delta.text("type", "thinking_delta").text("thinking", growth.text); break;
+      case Block::Kind::text: delta.text("type", "text_delta").text("text", growth.text); break;
+      case Block::Kind::call: delta.text("type", "input_json_delta").text("partial_json", growth.text); break;
+    }
+    say("content_block_delta", event_of("content_block_delta").raw("delta", delta.take()).take());
+  }
+
+  void closed(const Block& block) override {
+    if (!listens()) return;
+    JsonObject event = event_of("content_block_stop");
+    if (block.kind == Block::Kind::call && !block.complete) event.raw("content_block", whole_json(block));
+    say("content_block_stop", event.take());
+  }
+
+  void ended() override {
+    if (!listens()) return;
+    JsonObject delta, event;
+    event.text("type", "message_delta").raw("delta", delta.text("stop_reason", stop_reason()).null("stop_sequence").take());
+    event.raw("usage", usage_json());
+    append_diagnostics(event);
+    say("message_delta", event.take());
+    say("message_stop", R"({"type": "message_stop"})");
+  }
+
+  JsonObject event_of(std::string_view type) const {
+    JsonObject event;
+    event.text("type", type).number("index", static_cast<std::int64_t>(last()));
+    return event;
+  }
+
+  std::string_view stop_reason() const {
+    const std::string_view reason = finish_reason();
+    const auto is_cut = [](const Block& block) { return block.kind == Block::Kind::call && !block.complete; };
+    if (reason == "length" || std::any_of(blocks().begin(), blocks().end(), is_cut)) return "max_tokens";
+    return reason == "tool_calls" ? "tool_use" : "end_turn";
+  }
+
+  std::string usage_json() const {
+    const ReplyUsage usage = outcome().usage.value_or(ReplyUsage());
+    return JsonObject().number("input_tokens", usage.input_tokens).number("output_tokens", usage.output_tokens).take();
+  }
+
+  std::string message_json(std::string_view content, bool whole) const {
+    JsonObject json;
+    json.text("id", options().id).text("type", "message").text("role", "assistant").text("model", options().model);
+    json.raw("content", "[" + std::string(content) + "]");
+    whole ? json.text("stop_reason", stop_reason()) : json.null("stop_reason");
+    json.null("stop_sequence").raw("usage", usage_json());
+    if (whole) append_diagnostics(json);
+    return json.take();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Form> make_message(ReplyApiOptions options, std::string default_id) {
+  return std::make_unique<Message>(std::move(options), std::move(default_id));
+}
+
+}  // namespace parlance::apis

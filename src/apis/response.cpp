@@ -1,0 +1,175 @@
+// OpenAI's Responses: a response of items, and response.created … response.completed. Begin reading at Response::opened.
+#include <utility>
+
+#include "apis/form.h"
+
+namespace parlance::apis {
+namespace {
+
+/// What the events of a kind of item are called.
+struct ItemNames {
+  std::string_view prefix;  ///< of ids
+  std::string_view delta, done;
+  std::string_view member;  ///< of `done`, and of an item of a call
+  bool has_parts;           ///< its text is in a part
+  bool has_logprobs;
+};
+constexpr ItemNames kReasoning{"rs_", "response.reasoning_text.delta", "response.reasoning_text.done", "text", true, false};
+constexpr ItemNames kText{"msg_", "response.output_text.delta", "response.output_text.done", "text", true, true};
+constexpr ItemNames kFunction{"fc_", "response.function_call_arguments.delta", "response.function_call_arguments.done", "arguments", false, false};
+constexpr ItemNames kCustom{"ctc_", "response.custom_tool_call_input.delta", "response.custom_tool_call_input.done", "input", false, false};
+
+const ItemNames& names_of(const Block& block) {
+  if (block.kind == Block::Kind::call) return block.custom ? kCustom : kFunction;
+  return block.kind == Block::Kind::text ? kText : kReasoning;
+}
+
+std::string part_json(const Block& block, std::string_view text) {
+  JsonObject json;
+  if (block.kind == Block::Kind::reasoning) return json.text("type", "reasoning_text").text("text", text).take();
+  return json.text("type", "output_text").text("text", text).raw("annotations", "[]").raw("logprobs", "[]").take();
+}
+
+class Response final : public BlockForm {
+ public:
+  Response(ReplyApiOptions options, std::string default_id) : BlockForm(std::move(options), std::move(default_id), "call_") {}
+
+  void begin() override {
+    if (!listens()) return;
+    const std::string response = response_json("in_progress", "");
+    say_event(JsonObject().text("type", "response.created").raw("response", response));
+    say_event(JsonObject().text("type", "response.in_progress").raw("response", response));
+  }
+
+  std::string to_json() const override { return response_json(status(), items_json(true)); }
+
+ private:
+  void opened(const Block& block) override {
+    if (!listens()) return;
+    say_item("response.output_item.added", item_json(block, last(), "in_progress", "", block.id));
+    if (names_of(block).has_parts) say_part("response.content_part.added", block, "");
+  }
+
+  void grown(const Block& block, const Growth& growth) override {
+    const std::string_view piece = block.custom ? growth.input : growth.text;
+    if (listens() && !piece.empty()) say_text(names_of(block).delta, block, "delta", piece);
+  }
+
+  void closed(const Block& block) override {
+    if (!listens()) return;
+    const std::string_view text = text_of(block);
+    say_text(names_of(block).done, block, names_of(block).member, text);
+    if (names_of(block).has_parts) say_part("response.content_part.done", block, text);
+    say_item("response.output_item.done", done_json(block, last(), block.id));
+  }
+
+  void ended() override {
+    if (!listens()) return;
+    const std::string type = "response." + std::string(status());
+    say_event(JsonObject().text("type", type).raw("response", response_json(status(), items_json(false))));
+  }
+
+  // ---- items
+
+  static std::string_view text_of(const Block& block) { return block.custom ? std::string_view(block.input) : std::string_view(block.text); }
+
+  std::string item_id(const Block& block, std::size_t number) const {
+    return std::string(names_of(block).prefix) + options().id + "_" + std::to_string(number);
+  }
+
+  /// `status` "in_progress": as the item is when it begins.
+  std::string item_json(const Block& block, std::size_t number, std::string_view status, std::string_view text, std::string_view id) const {
+    const bool begins = status == "in_progress";
+    JsonObject json;
+    json.text("id", item_id(block, number));
+    if (block.kind == Block::Kind::call) {
+      json.text("type", block.custom ? "custom_tool_call" : "function_call").text("call_id", id).text("name", block.name);
+      json.text(names_of(block).member, text).text("status", status);
+      if (block.custom && !begins && !block.reader.exact()) json.text("arguments", block.text);
+      return json.take();
+    }
+    const std::string content = begins ? "[]" : "[" + part_json(block, text) + "]";
+    if (block.kind == Block::Kind::reasoning) json.text("type", "reasoning").raw("summary", "[]");
+    if (block.kind == Block::Kind::text) json.text("type", "message").text("role", "assistant");
+    return json.raw("content", content).text("status", status).take();
+  }
+
+  std::string done_json(const Block& block, std::size_t number, std::string_view id) const {
+    return item_json(block, number, block.complete ? "completed" : "incomplete", text_of(block), id);
+  }
+
+  /// `late`: with ids of calls that came late, which is not what a stream has said.
+  std::string items_json(bool late) const {
+    std::string items;
+    for (std::size_t i = 0; i < blocks().size(); ++i) {
+      const Block& block = blocks()[i];
+      items += (items.empty() ? "" : ", ") + done_json(block, i, late ? block.best_id() : std::string_view(block.id));
+    }
+    return items;
+  }
+
+  // ---- the response
+
+  std::string_view status() const { return finish_reason() == "length" ? "incomplete" : "completed"; }
+
+  std::string response_json(std::string_view status, std::string_view items) const {
+    JsonObject json;
+    json.text("id", options().id).text("object", "response").number("created_at", options().created).text("status", status).null("error");
+    status == "incomplete" ? json.raw("incomplete_details", R"({"reason": "max_output_tokens"})") : json.null("incomplete_details");
+    json.null("instructions").raw("metadata", "{}").text("model", options().model).raw("output", "[" + std::string(items) + "]");
+    json.raw("parallel_tool_calls", "true").null("temperature").text("tool_choice", "auto").raw("tools", "[]").null("top_p");
+    append_usage(json);
+    if (status != "in_progress") append_diagnostics(json);
+    return json.take();
+  }
+
+  void append_usage(JsonObject& json) const {
+    if (!outcome().usage) return;
+    const ReplyUsage& usage = *outcome().usage;
+    JsonObject made;
+    made.number("input_tokens", usage.input_tokens).raw("input_tokens_details", R"({"cached_tokens": 0, "cache_write_tokens": 0})");
+    made.number("output_tokens", usage.output_tokens).raw("output_tokens_details", R"({"reasoning_tokens": 0})");
+    json.raw("usage", made.number("total_tokens", usage.input_tokens + usage.output_tokens).take());
+  }
+
+  // ---- events
+
+  void say_event(JsonObject& event) {
+    const std::string data = event.number("sequence_number", sequence_++).take();
+    constexpr std::string_view kType = "{\"type\": \"";
+    say(std::string_view(data).substr(kType.size(), data.find('"', kType.size()) - kType.size()), data);
+  }
+
+  void say_item(std::string_view type, const std::string& item) {
+    say_event(JsonObject().text("type", type).number("output_index", static_cast<std::int64_t>(last())).raw("item", item));
+  }
+
+  JsonObject event_of(std::string_view type, const Block& block) const {
+    JsonObject event;
+    event.text("type", type).text("item_id", item_id(block, last())).number("output_index", static_cast<std::int64_t>(last()));
+    if (names_of(block).has_parts) event.number("content_index", 0);
+    return event;
+  }
+
+  void say_part(std::string_view type, const Block& block, std::string_view text) {
+    JsonObject event = event_of(type, block);
+    say_event(event.raw("part", part_json(block, text)));
+  }
+
+  void say_text(std::string_view type, const Block& block, std::string_view member, std::string_view text) {
+    JsonObject event = event_of(type, block);
+    event.text(member, text);
+    if (names_of(block).has_logprobs) event.raw("logprobs", "[]");
+    say_event(event);
+  }
+
+  std::int64_t sequence_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Form> make_response(ReplyApiOptions options, std::string default_id) {
+  return std::make_unique<Response>(std::move(options), std::move(default_id));
+}
+
+}  // namespace parlance::apis
