@@ -269,7 +269,7 @@ Result<void> check_alone(const Conversation::State& state, std::size_t chosen, V
 }  // namespace
 
 Result<void> convert_request(Conversation::State& state, const ReadOptions& options) {
-  if (state.recognised || state.variables.kind != Kind::dict) return {};
+  if (options.as_transformers || state.recognised || state.variables.kind != Kind::dict) return {};
   state.recognised = true;
   std::size_t chosen = std::size(kApis);
   Value mark;

@@ -149,7 +149,6 @@ Value old_functions_mark(Value request) {
   if (messages == nullptr || messages->kind != Kind::list) return {};
   for (const Value& message : items(*messages)) {
     if (message.kind != Kind::dict) continue;
-    if (is_of_function(message)) return message;
     if (const Value old = member_value(message, "function_call"); is_given(old)) return old;
   }
   return {};

@@ -590,9 +590,7 @@ Result<void> normalise(Conversation::State& state, const ReadOptions& options) {
   if (!chosen) return chosen.error();
   const Limits limits;
   Runtime rt(state.arena, limits);
-  if (!options.as_transformers) {
-    if (Result<void> converted = convert_request(state, options); !converted) return converted;
-  }
+  if (Result<void> converted = convert_request(state, options); !converted) return converted;
   if ((*chosen)[0].run && generate_request(state, rt)) state.changes.push_back({0, -1, -1, "messages", -1, {}});
   if (!options.reasoning_effort.empty()) {
     for (const std::string_view name : {"think", "thinking", "reasoning"}) take_variable(state, name);  // other words for it
