@@ -208,7 +208,7 @@ class ReplyMessage {
   /// {"message": …, "finish_reason": …} as OpenAI's choices have it, with `complete` beside each call and `diagnostics`.
   /// Calls without an id on the wire get one from `make_id`; without it call_1, call_2, … With `partial`, a call that is not
   /// complete has a member of that name: the values that there are so far (complete_json). A call of a custom tool is
-  /// {"type": "custom", "custom": {"name", "input"}}, and has its `arguments` besides where they are not {"input": TEXT}.
+  /// {"type": "custom", "custom": {"name", "input"}}, and has its `arguments` besides where they are not {"input": TEXT}, or not complete.
   std::string to_json(const std::function<std::string()>& make_id = {}, bool partial = false) const;
   /// The message alone: what stands under "message" there.
   std::string message_json(const std::function<std::string()>& make_id = {}, bool partial = false) const;

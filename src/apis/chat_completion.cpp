@@ -30,7 +30,7 @@ class ChatCompletion final : public Form {
     const std::string delta = deltas_.take(event);  // its ids count, whoever listens
     if (!delta.empty()) say_chunk(delta, false);
     if (event.kind != ReplyEvent::Kind::call_end || event.complete || message_.calls.empty()) return;
-    say_chunk("{\"tool_calls\": [{\"index\": " + std::to_string(message_.calls.size() - 1) + ", \"complete\": false}]}", false);
+    say_chunk("{\"tool_calls\": [{\"index\": " + std::to_string(message_.calls.size() - 1) + ", \"function\": {\"arguments\": \"\"}, \"complete\": false}]}", false);
   }
 
   void end() override { say_chunk("{}", true); }

@@ -85,7 +85,7 @@ class Response final : public BlockForm {
     if (block.kind == Block::Kind::call) {
       json.text("type", block.custom ? "custom_tool_call" : "function_call").text("call_id", id).text("name", block.name);
       json.text(names_of(block).member, text).text("status", status);
-      if (block.custom && !begins && !block.reader.exact()) json.text("arguments", block.text);
+      if (block.custom && !begins && (!block.reader.exact() || !block.complete)) json.text("arguments", block.text);
       return json.take();
     }
     const std::string content = begins ? "[]" : "[" + part_json(block, text) + "]";

@@ -36,7 +36,7 @@ void append_custom(std::string& out, const ReplyCall& call) {
   append_member(out, "name", call.name);
   append_member(out += ", ", "input", text.input);
   out += '}';
-  if (!text.exact) append_member(out += ", ", "arguments", call.arguments);
+  if (!text.exact || !call.complete) append_member(out += ", ", "arguments", call.arguments);
 }
 
 void append_calls(std::string& out, const std::vector<ReplyCall>& calls, const MakeId& make_id, bool partial) {

@@ -109,6 +109,19 @@ if(TARGET parlance_cli)
   endforeach()
 endif()
 
+# Answers of APIs, by the APIs' own clients.
+parlance_test_program(reply_api_dump oracle/reply_api_dump.cpp reply_material.cpp reply_cases.cpp)
+target_compile_definitions(reply_api_dump PRIVATE PARLANCE_TESTS="${CMAKE_CURRENT_SOURCE_DIR}")
+set(apis_python ${PROJECT_SOURCE_DIR}/build/oracle/apis/bin/python)
+if(EXISTS ${apis_python})
+  parlance_share(replies 2000)
+  add_test(NAME oracle.reply_apis COMMAND ${apis_python} -B ${oracle}/reply_api_oracle.py $<TARGET_FILE:reply_api_dump> --count ${replies})
+else()
+  add_test(NAME oracle.reply_apis COMMAND ${CMAKE_COMMAND} -E echo "skipped: run tests/oracle/setup.sh first")
+  set_tests_properties(oracle.reply_apis PROPERTIES SKIP_REGULAR_EXPRESSION "skipped:")
+endif()
+set_tests_properties(oracle.reply_apis PROPERTIES LABELS oracle SKIP_RETURN_CODE 77 TIMEOUT 900)
+
 # Real Go, where 1.24 or later is installed: a program of the standard library only, built here.
 find_program(PARLANCE_GO go)
 if(PARLANCE_GO)

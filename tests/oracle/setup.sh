@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes build/oracle/venv, the Python in which the oracle runs, and beside it build/oracle/transformers-VERSION for each release of
-# requirements_releases.txt, a folder for PYTHONPATH; does nothing where all is already as pinned.
+# requirements_releases.txt, a folder for PYTHONPATH, and build/oracle/apis, a Python with the clients of APIs; does nothing where all is already as pinned.
 # Also fetches the official JSON Schema test suite, which comes with the sources of jsonschema, and trains the small tokenizers of the tests (build/oracle/tokenizers), once.
 # Needs CPython 3.11 (PYTHON names another place of it) because answers depend on its Unicode tables and methods.
 set -eu
@@ -25,6 +25,14 @@ sed -n 's/^transformers==//p' "$here/requirements_releases.txt" | while read -r 
   rm -rf "$release"
   mv "$release.part" "$release"
 done
+# In a folder of their own, so that what they ask for and what transformers asks for need not agree.
+apis=$venv/../apis
+if [ "$(cat "$here/requirements_apis.txt")" != "$(cat "$apis/installed.txt" 2>/dev/null)" ]; then
+  rm -rf "$apis"
+  "$python" -m venv "$apis"
+  "$apis/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements_apis.txt"
+  cp "$here/requirements_apis.txt" "$apis/installed.txt"
+fi
 suite=$venv/../json-schema-suite
 if [ ! -d "$suite/draft2020-12" ]; then
   mkdir -p "$suite"

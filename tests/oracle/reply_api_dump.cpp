@@ -1,0 +1,141 @@
+// What this library makes of replies as answers of APIs, for reply_api_oracle.py: the replies of tests/replies, parts of them, and random ones.
+//
+//     reply_api_dump COUNT SEED    COUNT: of random ones
+//
+// Standard output: on each line an object with the API, the reply, what its events say, the whole answer, and the events of its streams,
+// each stream of the reply cut otherwise. Begin reading at show.
+#include <cstdlib>
+#include <iostream>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "apis/json_object.h"
+#include "parlance/reply_api.h"
+#include "reply_cases.h"
+#include "reply_material.h"
+
+namespace {
+
+using namespace parlance;
+using apis::JsonObject;
+
+ReplyApiOptions answer_options() { return {.id = "", .model = "m", .created = 7}; }
+
+std::string stream(ReplyApi api, const ReplyFormat& format, const ReplyOptions& options, std::string_view reply, const std::vector<std::size_t>& cuts,
+                   std::string& whole) {
+  std::string events;
+  const ReplyApiSink say = [&events](const ReplyApiEvent& event) {
+    if (!event.name.empty() && event.data.find("{\"type\": \"" + std::string(event.name) + '"') != 0) std::abort();
+    events.append(events.empty() ? "" : ", ").append(event.data);
+  };
+  ReplyApiWriter writer(api, answer_options());
+  const ReplySink take = [&](const ReplyEvent& event) { writer.add(event, say); };
+  ReplyParser parser(format, options);
+  writer.begin(say);
+  std::size_t from = 0;
+  for (const std::size_t cut : cuts) {
+    parser.feed(reply.substr(from, cut - from), take);
+    from = cut;
+  }
+  parser.feed(reply.substr(from), take);
+  parser.finish(take);
+  writer.finish(say);
+  whole = writer.to_json();
+  return "[" + events + "]";
+}
+
+/// What the events say, and the message they amount to.
+struct Said {
+  std::string content, reasoning;
+  ReplyMessage message;
+};
+
+Said said_by(const ReplyFormat& format, const ReplyOptions& options, std::string_view reply) {
+  Said said;
+  const ReplySink take = [&said](const ReplyEvent& event) {
+    if (event.kind == ReplyEvent::Kind::content) said.content += event.text;
+    if (event.kind == ReplyEvent::Kind::reasoning) said.reasoning += event.text;
+    said.message.add(event);
+  };
+  ReplyParser parser(format, options);
+  parser.feed(reply, take);
+  parser.finish(take);
+  return said;
+}
+
+void show(const ReplyFormat& format, const ReplyOptions& options, const std::string& reply, std::mt19937_64& random) {
+  const Said said = said_by(format, options, reply);
+  std::vector<std::vector<std::size_t>> all_cuts(2);
+  if (!reply.empty()) all_cuts[1].push_back(random() % (reply.size() + 1));
+  for (const std::size_t size : {std::size_t{7}, std::size_t{1}}) {
+    auto& cuts = all_cuts.emplace_back();
+    for (std::size_t at = size; at < reply.size(); at += size) cuts.push_back(at);
+  }
+  for (const std::string_view name : reply_api_names()) {
+    const ReplyApi api = *reply_api_named(name);
+    ReplyApiWriter alone(api, answer_options());  // nobody listens
+    const ReplySink take = [&alone](const ReplyEvent& event) { alone.add(event); };
+    ReplyParser parser(format, options);
+    parser.feed(reply, take);
+    parser.finish(take);
+    alone.finish();
+    std::string streams, whole;
+    for (const auto& cuts : all_cuts) {
+      streams += (streams.empty() ? "" : ", ") + stream(api, format, options, reply, cuts, whole);
+      if (whole != alone.to_json()) std::abort();
+    }
+    JsonObject line;
+    line.text("api", name).text("reply", reply).text("content", said.content).text("reasoning", said.reasoning);
+    line.raw("message", said.message.to_json()).raw("whole", whole).raw("streams", "[" + streams + "]");
+    std::cout << line.take() << '\n';
+  }
+}
+
+/// As it is, and where all tools that it calls are custom ones.
+void show_both(const ReplyFormat& format, ReplyOptions options, const std::string& reply, std::mt19937_64& random) {
+  options.check_calls = true;
+  show(format, options, reply, random);
+  const ReplyMessage message = testing::message_of(format, options, reply);
+  std::set<std::string> names;
+  for (const ReplyCall& call : message.calls) names.insert(call.name);
+  if (names.empty()) return;
+  std::string tools;
+  for (const std::string& name : names) tools += (tools.empty() ? "" : ", ") + JsonObject().text("type", "custom").text("name", name).take();
+  options.tools = *ReplyTools::from_json("[" + tools + "]");
+  show(format, options, reply, random);
+}
+
+/// Custom calls as models write them, and as they do not: what the replies of tests/replies have little of.
+constexpr const char* kCustom[] = {
+    R"({"input": "a \"b\" \\ \u00e9 \ud83d\ude42\n"})", R"({ "input" : "" })", R"({"input": "a", "more": [1]})", R"({"code": "x"})", "{}",
+    R"({"input": "a\ud83d)", R"({"input": "abc)", R"({"inp)", R"({"input": 1 + 1}})", R"({"input": nope})"};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  std::mt19937_64 random(std::strtoull(argv[2], nullptr, 10));
+  const auto& families = parlance::testing::reply_families();
+  const ReplyFormat& chatml = parlance::testing::format_of("chatml");
+  for (const char* const arguments : kCustom) {
+    const std::string call = std::string("<think>\nr\n</think>\n\nc<tool_call>\n{\"name\": \"run\", \"arguments\": ") + arguments;
+    show_both(chatml, {}, call, random);
+    show_both(chatml, {}, call + "}\n</tool_call>\n<tool_call>\n{\"name\": \"f\", \"arguments\": {\"n\": 1}}\n</tool_call>", random);
+  }
+  for (const auto& family : families) {
+    for (const auto& one : family.cases) show_both(family.format, one.options, one.reply, random);
+  }
+  for (long count = std::strtol(argv[1], nullptr, 10); count > 0; --count) {
+    const auto& family = families[random() % families.size()];
+    const auto& one = family.cases[random() % family.cases.size()];
+    std::string reply = one.reply;
+    switch (random() % 3) {
+      case 0: reply.resize(random() % (reply.size() + 1)); break;
+      case 1: reply = parlance::testing::mutated(std::move(reply), random); break;
+      default: reply = parlance::testing::random_reply(family.format, random); break;
+    }
+    show_both(family.format, one.options, reply, random);
+  }
+}

@@ -1,0 +1,277 @@
+"""Holds replies as answers of APIs against the APIs' own clients, the packages `openai` and `anthropic`.
+
+    reply_api_oracle.py path/to/reply_api_dump [--count N] [--seed N]
+
+Laws, for each reply of tests/replies, parts of them and random ones, and for each way to cut them:
+* the whole answer and each event are of the client's own pydantic types, strictly;
+* what the client makes of the events is the whole answer;
+* every byte of content, reasoning and arguments is there, and a call that is not complete is marked.
+
+Left to the client where it cannot do otherwise, and counted: surrogates alone are no text for it, and two calls of a response with one
+call_id are one to it. Begin reading at main.
+"""
+import argparse
+import collections
+import json
+import subprocess
+import sys
+
+try:
+    import jiter
+    from anthropic.lib.streaming._messages import accumulate_event
+    from anthropic.types import Message, RawMessageStreamEvent
+    from openai import omit
+    from openai.lib.streaming.chat import ChatCompletionStreamState
+    from openai.lib.streaming.responses._responses import ResponseStreamState
+    from openai.types.chat import ChatCompletion, ChatCompletionChunk
+    from openai.types.responses import Response, ResponseStreamEvent
+    from pydantic import TypeAdapter
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+
+MESSAGE_EVENT = TypeAdapter(RawMessageStreamEvent)
+RESPONSE_EVENT = TypeAdapter(ResponseStreamEvent)
+counted = collections.Counter()
+
+
+class Broken(Exception):
+    """A law that does not hold."""
+
+
+def same(what, found, wanted):
+    if found != wanted:
+        raise Broken(f"{what}: {found!r}, not {wanted!r}")
+
+
+def strictly(type_, value):
+    validate = type_.validate_python if isinstance(type_, TypeAdapter) else type_.model_validate
+    return validate(value, strict=True)
+
+
+def is_text(value):
+    """Whether no surrogate stands alone in it, written out or as an escape in a call's arguments."""
+    if isinstance(value, str):
+        return not any("\ud800" <= c <= "\udfff" for c in value)
+    if isinstance(value, dict):
+        return all(is_text(key) and is_text(one) for key, one in value.items())
+    return all(is_text(one) for one in value) if isinstance(value, list) else True
+
+
+def shown_reasoning(line):
+    """Reasoning that is nothing but white space is none."""
+    return line["reasoning"] if line["reasoning"].strip(" \t\r\n") else ""
+
+
+def calls_of(line):
+    return line["message"]["message"].get("tool_calls", [])
+
+
+def arguments_of(call):
+    """What the model wrote, and for a custom tool's call its input."""
+    return call["function"]["arguments"] if call["type"] == "function" else call.get("arguments"), call.get("custom", {}).get("input")
+
+
+# ---- chat completions
+
+
+def openai_whole(line):
+    whole = line["whole"]
+    strictly(ChatCompletion, whole)
+    choice = whole["choices"][0]
+    unnumbered = lambda message: {**message, "tool_calls": [{**call, "id": ""} for call in message.get("tool_calls", [])]}
+    same("message", unnumbered(choice["message"]), unnumbered(line["message"]["message"]))
+    same("finish_reason", choice["finish_reason"], line["message"]["finish_reason"])
+    same("diagnostics", whole.get("reply_diagnostics", []), line["message"]["diagnostics"])
+
+
+def openai_stream(line, events):
+    state = ChatCompletionStreamState()
+    for event in events:
+        state.handle_chunk(strictly(ChatCompletionChunk, event))
+    made, whole = state.get_final_completion().to_dict(), line["whole"]
+    same("role", events[0]["choices"][0]["delta"], {"role": "assistant"})
+    same("reasons", [e["choices"][0]["finish_reason"] for e in events], [None] * (len(events) - 1) + [whole["choices"][0]["finish_reason"]])
+    same("diagnostics", events[-1].get("reply_diagnostics"), whole.get("reply_diagnostics"))
+    for member in ("id", "model", "created"):
+        same(member, made[member], whole[member])
+    said, wanted = made["choices"][0]["message"], whole["choices"][0]["message"]
+    for member in ("content", "reasoning_content"):
+        same(member, said.get(member) or "", wanted.get(member) or "")
+    calls, wanted_calls = said.get("tool_calls") or [], wanted.get("tool_calls", [])
+    same("calls", len(calls), len(wanted_calls))
+    for call, one in zip(calls, wanted_calls):
+        same("complete", call.get("complete", True), one["complete"])
+        same("an id", call["id"] == one["id"] or counted.update(["ids that came late"]) is None, True)
+        name = one["function"]["name"] if one["type"] == "function" else one["custom"]["name"]
+        same("name", call["function"]["name"], name)
+        written, text = arguments_of(one)
+        if written is not None:
+            same("arguments", call["function"]["arguments"], written)
+        else:
+            same("input", json.loads(call["function"]["arguments"]), {"input": text})
+
+
+# ---- messages
+
+
+def anthropic_whole(line):
+    whole = line["whole"]
+    strictly(Message, whole)
+    blocks = lambda kind: [block for block in whole["content"] if block["type"] == kind]
+    same("content", "".join(block["text"] for block in blocks("text")), line["content"])
+    same("reasoning", "".join(block["thinking"] for block in blocks("thinking")), shown_reasoning(line))
+    same("calls", len(blocks("tool_use")), len(calls_of(line)))
+    for block, call in zip(blocks("tool_use"), calls_of(line)):
+        written, text = arguments_of(call)
+        same("complete", block.get("complete", True), call["complete"])
+        if not call["complete"]:
+            same("input", block["input"], {"INVALID_JSON": written})
+        else:
+            same("input", block["input"], json.loads(written) if written is not None else {"input": text})
+    reason = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}[line["message"]["finish_reason"]]
+    same("stop_reason", whole["stop_reason"], reason if all(call["complete"] for call in calls_of(line)) else "max_tokens")
+    same("diagnostics", whole.get("reply_diagnostics", []), line["message"]["diagnostics"])
+
+
+def can_read(pieces):
+    """Whether the client's reader of JSON reads them; else it gives up on the whole stream."""
+    try:
+        jiter.from_json("".join(pieces).encode(), partial_mode=True)
+    except (ValueError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def anthropic_stream(line, events):
+    types = [event["type"] for event in events]
+    same("order", (types[0], types[-2], types[-1]), ("message_start", "message_delta", "message_stop"))
+    whole, pieces, made, buffers = line["whole"], collections.defaultdict(list), None, {}
+    for event in events:
+        if event["type"] == "content_block_delta" and event["delta"]["type"] == "input_json_delta":
+            pieces[event["index"]].append(event["delta"]["partial_json"])
+    readable = all(can_read(said) for said in pieces.values())
+    if not readable:  # only where a surrogate alone is escaped in a call's arguments
+        same("no JSON", any("\\ud" in "".join(said).lower() for said in pieces.values()), True)
+        counted["surrogates alone"] += 1
+    for event in events:
+        made = accumulate_event(event=strictly(MESSAGE_EVENT, event), current_snapshot=made, json_bufs=buffers) if readable else made
+    if not readable:
+        return
+    said = made.to_dict()
+    for event in events:
+        if event["type"] == "content_block_stop" and "content_block" in event:  # a call that is not complete
+            block, one = event["content_block"], said["content"][event["index"]]
+            written, known = block["input"]["INVALID_JSON"], "".join(pieces[event["index"]])
+            same("a true beginning", written.startswith(known), True)
+            same("the client's input", one["input"], jiter.from_json(known.encode(), partial_mode=True) if known else {})
+            said["content"][event["index"]] = block
+    for block, wanted in zip(said["content"], whole["content"]):
+        if block["type"] == "tool_use" and block["id"] != wanted["id"]:
+            counted["ids that came late"] += 1
+            block["id"] = wanted["id"]
+    same("the message", {key: said[key] for key in whole if key != "reply_diagnostics"},
+         {key: whole[key] for key in whole if key != "reply_diagnostics"})
+    same("diagnostics", events[-2].get("reply_diagnostics"), whole.get("reply_diagnostics"))
+
+
+# ---- responses
+
+
+def responses_whole(line):
+    whole = line["whole"]
+    answer = strictly(Response, whole)
+    same("content", answer.output_text, line["content"])
+    items = lambda *kinds: [item for item in whole["output"] if item["type"] in kinds]
+    same("reasoning", "".join(part["text"] for item in items("reasoning") for part in item["content"]), shown_reasoning(line))
+    calls = items("function_call", "custom_tool_call")
+    same("calls", [item["name"] for item in calls], [call[call["type"]]["name"] for call in calls_of(line)])
+    for item, call in zip(calls, calls_of(line)):
+        same("kind", item["type"], {"function": "function_call", "custom": "custom_tool_call"}[call["type"]])
+        same("arguments", (item.get("arguments"), item.get("input")), arguments_of(call))
+        same("status", item["status"], "completed" if call["complete"] else "incomplete")
+    same("status", whole["status"], "incomplete" if line["message"]["finish_reason"] == "length" else "completed")
+    same("diagnostics", whole.get("reply_diagnostics", []), line["message"]["diagnostics"])
+
+
+def responses_stream(line, events):
+    whole = line["whole"]
+    same("sequence numbers", [event["sequence_number"] for event in events], list(range(len(events))))
+    same("order", (events[0]["type"], events[1]["type"], events[-1]["type"]), ("response.created", "response.in_progress", f"response.{whole['status']}"))
+    ids = [item["call_id"] for item in events[-1]["response"]["output"] if "call_id" in item]
+    state = ResponseStreamState(input_tools=omit, text_format=omit)
+    if len(ids) != len(set(ids)):
+        counted["two calls with one id"] += 1
+        state = None
+    deltas, done = collections.defaultdict(str), {}
+    for event in events:
+        made = strictly(RESPONSE_EVENT, event)
+        if state is not None:
+            last = state.handle_event(made)
+        if event["type"].endswith(".delta"):
+            deltas[event["output_index"]] += event["delta"]
+        elif event["type"] == "response.output_item.done":
+            done[event["output_index"]] = event["item"]
+    final = events[-1]["response"]
+    same("items", [done[i] for i in range(len(done))], final["output"])
+    for i, item in enumerate(final["output"]):
+        text = item["content"][0]["text"] if "content" in item else item["input"] if item["type"] == "custom_tool_call" else item["arguments"]
+        same("deltas", deltas[i], text)
+    if state is not None:
+        same("the client's response", last[-1].response.to_dict()["output"] if whole["status"] == "incomplete" else
+             unparsed(last[-1].response.to_dict()["output"]), final["output"])
+    for item, wanted in zip(final["output"], whole["output"]):
+        if item.get("call_id") != wanted.get("call_id"):
+            counted["ids that came late"] += 1
+            item["call_id"] = wanted["call_id"]
+    same("the response", final, whole)
+
+
+def unparsed(value):
+    """Without what the client adds for who gives it a type to read into."""
+    if isinstance(value, dict):
+        return {key: unparsed(one) for key, one in value.items() if key not in ("parsed", "parsed_arguments")}
+    return [unparsed(one) for one in value] if isinstance(value, list) else value
+
+
+LAWS = {"openai": (openai_whole, openai_stream), "anthropic": (anthropic_whole, anthropic_stream), "responses": (responses_whole, responses_stream)}
+
+
+def check(line):
+    if not is_text([line["whole"], line["streams"]]):
+        counted["surrogates alone"] += 1
+        return
+    whole, stream = LAWS[line["api"]]
+    whole(line)
+    for events in line["streams"]:
+        stream(line, events)
+        counted["streams"] += 1
+        counted["events"] += len(events)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("dump")
+    parser.add_argument("--count", default="200")
+    parser.add_argument("--seed", default="1")
+    arguments = parser.parse_args()
+    broken = 0
+    with subprocess.Popen([arguments.dump, arguments.count, arguments.seed], stdout=subprocess.PIPE) as dump:
+        for text in dump.stdout:
+            line = json.loads(text)
+            counted[line["api"]] += 1
+            try:
+                check(line)
+            except Exception as error:  # a client's complaint is a fault, too
+                broken += 1
+                if broken <= 10:
+                    print(f"{line['api']}: {line['reply']!r}: {type(error).__name__}: {str(error)[:600]}")
+    if dump.returncode != 0 or any(counted[api] < 300 for api in LAWS) or counted["surrogates alone"] * 10 > counted["streams"]:
+        print(f"too little was tried, or the dump failed with {dump.returncode}")
+        broken += 1
+    print(", ".join(f"{number} {what}" for what, number in sorted(counted.items())) + f"; {broken} faults")
+    return broken > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
