@@ -44,7 +44,7 @@ void ReplyApiWriter::Form::append_diagnostics(apis::JsonObject& json) const {
 namespace apis {
 
 void BlockForm::open(Block block) {
-  if (open_) close(true);
+  if (open_) close(blocks_.back().kind != Block::Kind::call);
   blocks_.push_back(std::move(block));
   open_ = true;
   opened(blocks_.back());
@@ -82,7 +82,7 @@ void BlockForm::end_call(const ReplyEvent& event) {
   if (!is_open(Block::Kind::call)) return;
   Block& block = blocks_.back();
   if (!event.detail.empty() && event.detail != block.id) block.late_id = event.detail;
-  close(event.complete);
+  if (event.complete) close(true);  // what is broken may go on behind the call's end
 }
 
 void BlockForm::take(const ReplyEvent& event) {

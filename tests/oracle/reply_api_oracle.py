@@ -8,7 +8,8 @@ Laws, for each reply of tests/replies, parts of them and random ones, and for ea
 * every byte of content, reasoning and arguments is there, and a call that is not complete is marked.
 
 Left to the client where it cannot do otherwise, and counted: surrogates alone are no text for it, and two calls of a response with one
-call_id are one to it. Begin reading at main.
+call_id are one to it; and Anthropic's gives up where the arguments of a broken call stop being JSON before the reader says so.
+Begin reading at main.
 """
 import argparse
 import collections
@@ -89,7 +90,7 @@ def openai_stream(line, events):
     state = ChatCompletionStreamState()
     for event in events:
         state.handle_chunk(strictly(ChatCompletionChunk, event))
-    made, whole = state.get_final_completion().to_dict(), line["whole"]
+    made, whole = state.current_completion_snapshot.to_dict(), line["whole"]
     same("role", events[0]["choices"][0]["delta"], {"role": "assistant"})
     same("reasons", [e["choices"][0]["finish_reason"] for e in events], [None] * (len(events) - 1) + [whole["choices"][0]["finish_reason"]])
     same("diagnostics", events[-1].get("reply_diagnostics"), whole.get("reply_diagnostics"))
@@ -151,9 +152,11 @@ def anthropic_stream(line, events):
         if event["type"] == "content_block_delta" and event["delta"]["type"] == "input_json_delta":
             pieces[event["index"]].append(event["delta"]["partial_json"])
     readable = all(can_read(said) for said in pieces.values())
-    if not readable:  # only where a surrogate alone is escaped in a call's arguments
-        same("no JSON", any("\\ud" in "".join(said).lower() for said in pieces.values()), True)
-        counted["surrogates alone"] += 1
+    if not readable:
+        escaped = any("\\ud" in "".join(said).lower() for said in pieces.values())
+        broken = {event["index"] for event in events if event["type"] == "content_block_stop" and "content_block" in event}
+        same("only broken calls are no JSON", escaped or all(can_read(said) for i, said in pieces.items() if i not in broken), True)
+        counted["surrogates alone" if escaped else "streams with a call that is no JSON"] += 1
     for event in events:
         made = accumulate_event(event=strictly(MESSAGE_EVENT, event), current_snapshot=made, json_bufs=buffers) if readable else made
     if not readable:
@@ -266,7 +269,8 @@ def main():
                 broken += 1
                 if broken <= 10:
                     print(f"{line['api']}: {line['reply']!r}: {type(error).__name__}: {str(error)[:600]}")
-    if dump.returncode != 0 or any(counted[api] < 300 for api in LAWS) or counted["surrogates alone"] * 10 > counted["streams"]:
+    if dump.returncode != 0 or any(counted[api] < 300 for api in LAWS) or any(
+            counted[what] * 10 > counted["streams"] for what in ("surrogates alone", "streams with a call that is no JSON")):
         print(f"too little was tried, or the dump failed with {dump.returncode}")
         broken += 1
     print(", ".join(f"{number} {what}" for what, number in sorted(counted.items())) + f"; {broken} faults")
