@@ -114,7 +114,7 @@ parlance_test_program(reply_api_dump oracle/reply_api_dump.cpp reply_material.cp
 target_compile_definitions(reply_api_dump PRIVATE PARLANCE_TESTS="${CMAKE_CURRENT_SOURCE_DIR}")
 set(apis_python ${PROJECT_SOURCE_DIR}/build/oracle/apis/bin/python)
 if(EXISTS ${apis_python})
-  parlance_share(replies 2000)
+  parlance_share(replies 500)
   add_test(NAME oracle.reply_apis COMMAND ${apis_python} -B ${oracle}/reply_api_oracle.py $<TARGET_FILE:reply_api_dump> --count ${replies})
 else()
   add_test(NAME oracle.reply_apis COMMAND ${CMAKE_COMMAND} -E echo "skipped: run tests/oracle/setup.sh first")
