@@ -120,6 +120,11 @@ SHAPES = {
     "a result in parts": lambda w: {"messages": [user(w), calling(w, call(w, place=w())), result(w, 0, [text_part(w), text_part(w)])], "tools": [tool(w)]},
     "an image as result": lambda w: {"messages": [user(w), calling(w, call(w, place=w())), result(w, 0, [text_part(w), image(w)])], "tools": [tool(w)]},
     "calls without tools": lambda w: {"messages": loop(w, {"place": w()})},
+    "results that are no text": lambda w: {"messages": [user(w), calling(w, call(w, place=w())), {"role": "tool", "tool_call_id": "call00000", "content": {"city": w(), "near": [w(), 5]}}], "tools": [tool(w)]},
+    "parts of no type": lambda w: {"messages": [{"role": "user", "content": [{"text": w()}, {"said": w()}, w(), [w()]]}, assistant(w), user(w)]},
+    "content as an object": lambda w: {"messages": [{"role": "user", "content": {"text": w(), "more": {"inner": w()}}}]},
+    "tools as texts": lambda w: {"messages": [user(w)], "tools": [w("tool"), [w("tool")]]},
+    "arguments as a list": lambda w: {"messages": [user(w), calling(w, {"id": "call00000", "type": "function", "function": {"name": "look", "arguments": [w(), {"x": w()}]}}), result(w)], "tools": [tool(w)]},
     "documents": lambda w: {"messages": [user(w)], "documents": [{"title": w(), "text": w()}, {"title": w(), "content": w()}]},
     "a choice of tools": lambda w: {"messages": [user(w)], "tools": [tool(w)], "tool_choice": "none"},
     "one call at a time": lambda w: {"messages": [user(w)], "tools": [tool(w)], "parallel_tool_calls": False},
@@ -207,7 +212,7 @@ def media_of(request):
         for member in ("content", "images"):
             parts = message.get(member)
             for part, one in enumerate(parts if isinstance(parts, list) else []):
-                if member == "images" or one.get("type") != "text":
+                if member == "images" or isinstance(one, dict) and one.get("type") not in (None, "text"):
                     yield number, member, part
 
 

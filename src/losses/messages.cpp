@@ -92,6 +92,7 @@ class MessageSearch {
   }
 
   void content(Value value, const Place& place, Tally& all) {
+    if (value.kind == Kind::dict) return search_.members(value, "message", place, all);
     if (value.kind != Kind::list) return search_.text(value, "message", place, all, is_assistant_);
     Tally parts = search_.tally();
     for (std::uint32_t i = 0; i < value.list->size; ++i) part(value.list->items[i], i, place[i], parts);
@@ -103,13 +104,13 @@ class MessageSearch {
 
   void part(Value value, std::uint32_t number, const Place& place, Tally& parts) {
     if (value.is_string()) return search_.text(value, "part", place, parts, is_assistant_);
-    if (value.kind != Kind::dict) return;
+    if (value.kind != Kind::dict) return value.is_none() ? void() : search_.leaves(false, value, "part", place, parts);
     const Value* type = member(value, "type");
     if (type != nullptr && type->is_string() && search_.is_reached(*type)) return printed_as_data(value, place, parts);
     if (const Value* said = member(value, "text"); said != nullptr && said->is_string()) {
       return search_.text(*said, "part", place["text"], parts, is_assistant_);
     }
-    if (type == nullptr || !type->is_leaf()) return;
+    if (type == nullptr || !type->is_leaf()) return search_.members(value, "part", place, parts);
     if (const Value* thought = member(value, leaf_text(*type)); is_text(type, "thinking") || is_text(type, "reasoning")) {
       if (thought != nullptr) reasoning(*thought, place[leaf_text(*type)]);
       return;
@@ -157,6 +158,7 @@ class MessageSearch {
   }
 
   void arguments(Value value, const Place& place, Tally& one) {
+    if (value.is_sequence()) return search_.leaves(false, value, "argument", place, one);
     if (value.kind != Kind::dict) return search_.text(value, "argument", place, one);
     for (const DictEntry& entry : entries(value)) {
       const Place here = place[leaf_text(entry.key)];

@@ -22,6 +22,7 @@ void parameter(TextSearch& search, Value properties, const DictEntry& entry, con
 
 /// What a model must know to call a tool: its name, what it does, its parameters' names. The rest are details.
 void tool(TextSearch& search, Value value, const Place& place, Tally& each) {
+  if (value.kind != Kind::dict) return value.is_none() ? void() : search.leaves(false, value, "tool", place, each);
   const Value* wrapped = member(value, "function");
   const Value inside = wrapped != nullptr && wrapped->kind == Kind::dict ? *wrapped : value;
   const Place function = place["function"];
