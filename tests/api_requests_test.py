@@ -16,13 +16,13 @@ import argparse
 import collections
 import copy
 import json
-import os
 import pathlib
 import subprocess
 import sys
 
 import api_spellings
 import spellings_test
+from template_files import template_files
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PIXEL = "data:image/png;base64,iVBORw0KGgo="
@@ -159,12 +159,6 @@ def check_types():
     print("taken by the APIs' own types:", dict(checked))
 
 
-def templates():
-    corpus = pathlib.Path(os.environ.get("PARLANCE_CORPUS") or ROOT.parent / "shared" / "corpus")
-    folders = (ROOT / "tests" / "templates" / "families", ROOT / "formats", corpus / "templates", corpus / "go_templates")
-    return [path for folder in folders if folder.exists() for path in sorted([*folder.glob("*.jinja"), *folder.glob("*.gotmpl")])]
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -175,7 +169,7 @@ def main():
     args = parser.parse_args()
     if args.types:
         check_types()
-    chosen = args.templates or templates()[:: args.share]
+    chosen = args.templates or template_files(go=True)[:: args.share]
     count = len(list(pairs()))
     bad = total = 0
     for path in chosen:

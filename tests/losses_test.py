@@ -16,15 +16,14 @@ import collections
 import copy
 import itertools
 import json
-import os
 import pathlib
 import re
 import subprocess
 import sys
 
 import api_spellings
+from template_files import template_files
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 BOS = "wordofbos"
 
 
@@ -321,12 +320,6 @@ def faults_of(template, options, counts):
         yield from ((name, fault) for fault in found)
 
 
-def templates():
-    corpus = pathlib.Path(os.environ.get("PARLANCE_CORPUS") or ROOT.parent / "shared" / "corpus")
-    folders = (ROOT / "tests" / "templates" / "families", ROOT / "formats", corpus / "templates", corpus / "go_templates")
-    return [path for folder in folders if folder.exists() for path in sorted([*folder.glob("*.jinja"), *folder.glob("*.gotmpl")])]
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -334,7 +327,7 @@ def main():
     parser.add_argument("--share", type=int, default=1, help="one template in so many")
     parser.add_argument("templates", nargs="*", type=pathlib.Path)
     args = parser.parse_args()
-    chosen = args.templates or templates()[:: args.share]
+    chosen = args.templates or template_files(go=True)[:: args.share]
     counts = collections.Counter()
     bad = total = 0
     for path in chosen:

@@ -13,13 +13,13 @@ kind of error; and the text of each message is in the prompt or named as lost. B
 import argparse
 import hashlib
 import json
-import os
 import pathlib
 import random
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from template_files import template_files
+
 LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 MIXTURES = 12
 TOOLS = [{"type": "function", "function": {
@@ -223,12 +223,6 @@ def try_template(program, template):
     return faults, count
 
 
-def templates():
-    corpus = pathlib.Path(os.environ.get("PARLANCE_CORPUS") or ROOT.parent / "shared" / "corpus")
-    folders = (ROOT / "tests" / "templates" / "families", ROOT / "formats", corpus / "templates")
-    return [path for folder in folders if folder.exists() for path in sorted(folder.glob("*.jinja"))]
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -236,7 +230,7 @@ def main():
     parser.add_argument("--share", type=int, default=1, help="one template in so many")
     parser.add_argument("templates", nargs="*", type=pathlib.Path)
     args = parser.parse_args()
-    chosen = args.templates or templates()[:: args.share]
+    chosen = args.templates or template_files()[:: args.share]
     bad = total = compared = 0
     for template in chosen:
         faults, count = try_template(args.program, template)
