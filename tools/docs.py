@@ -190,7 +190,7 @@ def fidelity(_):
         ["transformers' AutoTokenizer", "ids of 18,800 conversations with 47 folders of a .model, `--model-as transformers`", "no difference"],
         ["its own full render", "a chat's next turn from the ids so far: 12,978 cuts with each of 18 tokenizers", "the same ids, or a refusal "
          "exactly where the prefix is not stable"],
-        ["words and renders that know nothing of origins", "34,770 requests of 95 shapes on 183 templates: each text, image, setting and special "
+        ["words and renders that know nothing of origins", "36,600 requests of 100 shapes on 183 templates: each text, image, setting and special "
          "token is in the prompt, or named as lost, or the request is refused; and what is named is not there", "no exception"],
         ["anthropic 2.12.0, openai 3.54.0", "860 replies as answers of three APIs, whole and in 10,312 streams of 146,063 events", "all valid, "
          "and put together as the whole; 48 streams of broken calls end Anthropic's client"],

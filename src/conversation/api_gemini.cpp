@@ -83,10 +83,10 @@ class Converter {
     if (const Value system = either(r_.given, "systemInstruction", "system_instruction"); is_given(system)) system_text(system);
     const Value contents = member_value(r_.given, "contents");
     if (contents.kind == Kind::dict) return content(contents);
-    if (contents.is_string()) return plain("user", contents);
+    if (contents.is_string()) return r_.add_text("user", contents);
     for (const Value& one : items(contents)) {
       if (r_.failure) return;
-      if (one.is_string()) plain("user", one);
+      if (one.is_string()) r_.add_text("user", one);
       else if (!r_.dict_at(one, "one of `contents`").is_undefined()) content(one);
     }
     tools(member_value(r_.given, "tools"));
@@ -95,15 +95,8 @@ class Converter {
   }
 
  private:
-  void plain(std::string_view role, Value text) {
-    Draft draft{.role = role};
-    draft.of.push_back(text);
-    draft.parts.push_back(r_.text_part(text, text));
-    r_.add(draft);
-  }
-
   void system_text(Value system) {
-    if (system.is_string()) return plain("system", system);
+    if (system.is_string()) return r_.add_text("system", system);
     if (r_.dict_at(system, "`systemInstruction`").is_undefined()) return;
     r_.leave(system, {"role", "parts"});
     Draft draft{.role = "system"};

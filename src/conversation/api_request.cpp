@@ -119,6 +119,13 @@ void Request::add(const Draft& draft) {
   messages_.append(draft.of.empty() ? message.finish() : made(message.finish(), draft.of.front()));
 }
 
+void Request::add_text(std::string_view role, Value text) {
+  Draft draft{.role = role};
+  draft.of.push_back(text);
+  draft.parts.push_back(text_part(text, text));
+  add(draft);
+}
+
 void Request::add_value(Value message, Value of) {
   own(of);
   messages_.append(message);

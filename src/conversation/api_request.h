@@ -79,6 +79,8 @@ class Request {
   // ---- messages
 
   void add(const Draft& draft);
+  /// A message that is one text of the request.
+  void add_text(std::string_view role, Value text);
   std::int32_t next_message() const { return static_cast<std::int32_t>(messages_.size()); }
   /// Adds a message as it is.
   void add_value(Value message, Value of);

@@ -21,7 +21,7 @@ class Converter {
     if (const Value said = member_value(r_.given, "instructions"); is_given(said)) instructions(said);
     const Value input = member_value(r_.given, "input");
     if (input.is_string()) {
-      plain("user", input);
+      r_.add_text("user", input);
     } else {
       all(input);
     }
@@ -32,16 +32,9 @@ class Converter {
   }
 
  private:
-  void plain(std::string_view role, Value text) {
-    Draft draft{.role = role};
-    draft.of.push_back(text);
-    draft.parts.push_back(r_.text_part(text, text));
-    r_.add(draft);
-  }
-
   void instructions(Value said) {
     if (said.is_string()) {
-      if (said.size != 0) plain("system", said);
+      if (said.size != 0) r_.add_text("system", said);
       return;
     }
     all(said);

@@ -27,13 +27,6 @@ Value part_of(Runtime& rt, std::string_view type, Value text) {
   return part.finish();
 }
 
-/// The members that clients give reasoning in, the most common first.
-constexpr std::string_view kReasoningNames[] = {"reasoning_content", "reasoning", "thinking"};
-
-bool is_reasoning_name(std::string_view name) {
-  return std::find(std::begin(kReasoningNames), std::end(kReasoningNames), name) != std::end(kReasoningNames);
-}
-
 /// The one reasoning that a message has, under whatever names; null where there is none, or there are two.
 const Value* only_reasoning(Value message, std::string_view also) {
   const Value* found = nullptr;
@@ -49,6 +42,10 @@ const Value* only_reasoning(Value message, std::string_view also) {
 }
 
 }  // namespace
+
+bool is_reasoning_name(std::string_view name) {
+  return std::find(std::begin(kReasoningNames), std::end(kReasoningNames), name) != std::end(kReasoningNames);
+}
 
 Value content_parts(Normaliser& n, Value message) {
   const Value* content = member(message, "content");

@@ -3,14 +3,14 @@
 #include <set>
 
 #include "conversation/edit.h"
+#include "conversation/passes_for_templates.h"
 #include "losses/text_search.h"
 #include "value/string.h"
 
 namespace parlance {
 namespace {
 
-/// Members of a message that carry reasoning, and those that only say who speaks or what belongs together.
-constexpr std::string_view kReasoning[] = {"reasoning_content", "reasoning", "thinking"};
+/// Members of a message that only say who speaks or what belongs together.
 constexpr std::string_view kIds[] = {"id", "tool_call_id", "call_id", "name", "tool_name"};
 
 bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
@@ -82,7 +82,7 @@ class MessageSearch {
   void thought(Value value, const Place& place, bool over) {
     if (!has_words(value) || search_.is_reached(value)) return;
     std::string path = search_.path_of(value, place);
-    if (!is_one_of(path.substr(path.rfind('.') + 1), kReasoning) && !search_.is_given_reasoning(value)) return;
+    if (!passes::is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1)) && !search_.is_given_reasoning(value)) return;
     if (!named_.insert(path).second) return;  // given under two names
     if (over) {
       search_.leave_out("reasoning", std::move(path));

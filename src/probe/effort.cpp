@@ -27,8 +27,6 @@ constexpr Row kRows[] = {
 /// Ollama's engine takes `reasoning_effort` itself, for .Think and .ThinkLevel.
 constexpr std::string_view kOllama = "reasoning_effort";
 
-std::string in_quotes(std::string_view word) { return "\"" + std::string(word) + "\""; }
-
 /// What a switch is set to; nothing where it is left alone. One that is called low_effort is on only where that comes nearest,
 /// and a number of tokens says no more than none.
 std::string_view value_of(const ThinkingSwitch& one, const Row& row) {

@@ -9,16 +9,9 @@
 namespace parlance::probe {
 namespace {
 
-constexpr std::string_view kRoles[] = {"user", "assistant", "system", "developer", "tool"};
 constexpr std::string_view kBefore = "zq text before";
 constexpr std::string_view kBehind = "zq text behind";
 constexpr std::string_view kLink = "zq://part";
-
-std::string in_quotes(std::string_view text) {
-  std::string out;
-  append_json_string(out, text);
-  return out;
-}
 
 std::string text_part(std::string_view text) { return "{\"type\": \"text\", \"text\": " + in_quotes(text) + "}"; }
 
@@ -28,12 +21,6 @@ std::string media_part(std::string_view type) {
   const std::string link = is_url ? "{\"url\": " + in_quotes(kLink) + "}"
                            : type == "input_audio" ? "{\"data\": " + in_quotes(kLink) + ", \"format\": \"wav\"}" : in_quotes(kLink);
   return "{\"type\": " + in_quotes(type) + ", " + in_quotes(type) + ": " + link + "}";
-}
-
-std::size_t count_of(std::string_view text, std::string_view word) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + word.size())) ++count;
-  return count;
 }
 
 /// Without white space: that a template parts texts by a blank shows no image.
@@ -80,7 +67,7 @@ Needs media_of_type(std::string_view type) {
 }
 
 void find_media(Prober& prober, TemplateCapabilities& can, Needs needs) {
-  for (const std::string_view role : kRoles) {
+  for (const std::string_view role : kContentRoles) {
     if ((needs & content_of_role(role)) == 0) continue;
     for (const MediaType& type : kMediaTypes) {
       if ((needs & media_of_type(type.name)) != 0) can.media.push_back({std::string(role), std::string(type.name), name_that_shows(prober, role, type)});

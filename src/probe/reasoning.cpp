@@ -297,12 +297,6 @@ bool ends_in_reasoning(std::string_view prompt, const ReplyMarker& open, const R
 
 namespace {
 
-std::size_t count_of(std::string_view text, std::string_view word) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(word); at != kNone; at = text.find(word, at + word.size())) ++count;
-  return count;
-}
-
 /// Whether a prompt under a variable that is true holds it as a text.
 bool prints_value(const Shot& usual, const Shot& set) { return usual && set && count_of(set.text, "True") > count_of(usual.text, "True"); }
 

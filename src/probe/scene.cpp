@@ -42,13 +42,19 @@ std::string undefined_variable(const TemplateFacts& facts, const Error& error) {
   return facts.reads(name) ? name : std::string();
 }
 
+}  // namespace
+
 std::string in_quotes(std::string_view text) {
   std::string out;
   append_json_string(out, text);
   return out;
 }
 
-}  // namespace
+std::size_t count_of(std::string_view text, std::string_view word) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + word.size())) ++count;
+  return count;
+}
 
 namespace {
 

@@ -162,6 +162,11 @@ std::string content_with_reasoning(std::string_view key, std::string_view reason
 
 /// The request of a scene, as JSON.
 std::string request_of(const Scene& scene, const Convention& convention);
+/// As a JSON string.
+std::string in_quotes(std::string_view text);
+/// How often a word occurs.
+std::size_t count_of(std::string_view text, std::string_view word);
+
 /// Where the list of its messages ends in such a request without variables.
 std::size_t end_of_messages(std::string_view request);
 

@@ -10,16 +10,9 @@
 namespace parlance::probe {
 namespace {
 
-constexpr std::string_view kRoles[] = {"user", "assistant", "system", "developer", "tool"};
 constexpr std::string_view kFate[] = {"raises", "dropped", "renders"};
 constexpr std::string_view kUsualName = "reasoning_content";
 constexpr std::string_view kLongId = "call_zq-0000-0001";
-
-std::string in_quotes(std::string_view text) {
-  std::string out;
-  append_json_string(out, text);
-  return out;
-}
 
 bool holds(const Shot& shot, std::string_view word) { return shot && shot.text.find(word) != std::string::npos; }
 
@@ -29,12 +22,6 @@ std::string_view fate(const Shot& shot, std::initializer_list<std::string_view> 
   return kFate[all ? 2 : 1];
 }
 
-std::size_t count_of(std::string_view text, std::string_view word) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + word.size())) ++count;
-  return count;
-}
-
 class Shapes {
  public:
   Shapes(Prober& prober, TemplateCapabilities& can) : prober_(prober), can_(can) {}
@@ -42,7 +29,7 @@ class Shapes {
   const Shot& take_content(std::string_view role, const std::string& content_json) { return take_content(role, content_json, Around::nothing); }
 
   void find(Needs needs) {
-    for (const std::string_view role : kRoles) {
+    for (const std::string_view role : kContentRoles) {
       if ((needs & content_of_role(role)) != 0) find_content(role);
     }
     if ((needs & kNeedsOrders) != 0) find_orders();
@@ -238,8 +225,8 @@ class Shapes {
 
 Needs content_of_role(std::string_view role) {
   constexpr Needs kFirst = 0x10;
-  const auto found = std::find(std::begin(kRoles), std::end(kRoles), role);
-  return found == std::end(kRoles) ? 0 : kFirst << (found - std::begin(kRoles));
+  const auto found = std::find(std::begin(kContentRoles), std::end(kContentRoles), role);
+  return found == std::end(kContentRoles) ? 0 : kFirst << (found - std::begin(kContentRoles));
 }
 
 const Shot& take_content(Prober& prober, std::string_view role, const std::string& content_json) {

@@ -10,6 +10,8 @@ namespace parlance::probe {
 using Needs = std::uint32_t;
 inline constexpr Needs kNeedsEffort = 1, kNeedsOrders = 2, kNeedsCalls = 4, kNeedsReasoning = 8, kNeedsContents = 0x1F0,
                        kFirstMedia = 0x200, kNeedsMedia = 0x3FE00;
+/// The roles whose content experiments are made with.
+inline constexpr std::string_view kContentRoles[] = {"user", "assistant", "system", "developer", "tool"};
 /// The bit of the content of a role's messages; 0 for a role that no experiment knows.
 Needs content_of_role(std::string_view role);
 inline constexpr Needs kNeedsAll = kNeedsEffort | kNeedsOrders | kNeedsCalls | kNeedsReasoning | kNeedsContents;

@@ -27,8 +27,6 @@ constexpr std::string_view kWords[] = {"think", "thought", "reason", "effort"};
 /// How many tokens may be thought: the number itself says nothing of an effort.
 constexpr OnOff kBudget = {"512", "0"};
 
-std::string in_quotes(std::string_view word) { return "\"" + std::string(word) + "\""; }
-
 bool is_budget(std::string_view variable) { return variable.find("budget") != variable.npos; }
 
 bool is_negated(std::string_view variable) {

@@ -15,13 +15,21 @@ namespace parlance {
 namespace {
 
 constexpr std::string_view kGenericTypes[] = {
+#define BLANK_FIRST(name)
 #define GENERIC_TYPE(name) name,
 #include "transformers_types.def"
 #undef GENERIC_TYPE
+#undef BLANK_FIRST
 };
 
 /// Classes that are followed.
-constexpr std::string_view kBlankFirst = "LlamaTokenizer";
+constexpr std::string_view kBlankFirst =
+#define BLANK_FIRST(name) name
+#define GENERIC_TYPE(name)
+#include "transformers_types.def"
+#undef GENERIC_TYPE
+#undef BLANK_FIRST
+    ;
 constexpr std::string_view kGeneric[] = {"TokenizersBackend", "PreTrainedTokenizer"};
 constexpr std::string_view kGenericName = "TokenizersBackend";
 constexpr std::size_t kLongestPiece = 512;

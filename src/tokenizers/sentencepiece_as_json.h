@@ -10,7 +10,7 @@ namespace parlance {
 /// A model as a tokenizer.json.
 struct SpAsJson {
   std::string json;
-  std::string reader;  ///< transformers' class: "LlamaTokenizer"
+  std::string reader;  ///< the name of transformers' class
 };
 
 /// By the class that the configuration beside the model names, as transformers' AutoTokenizer chooses it. Fails with tokenizer
