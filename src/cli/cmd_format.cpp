@@ -2,7 +2,6 @@
 //
 // Begin reading at run_format.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 
 #include "cli/commands.h"
@@ -108,7 +107,7 @@ int print_response_template(const DerivedFormat& derived) {
   if (!key.empty() && key.find('[') == std::string::npos) options.reasoning_key = key;  // else a part of content
   const Result<WrittenResponseTemplate> written = write_response_template(derived.format, options);
   if (!written) return report(written.error());
-  for (const std::string& loss : written->losses) std::fprintf(stderr, "note: %s\n", loss.c_str());
+  for (const std::string& loss : written->losses) say_note(loss);
   return print(written->json + "\n");
 }
 
@@ -125,7 +124,7 @@ int run_format(FormatCommand& command) {
   if (!derived) return report(derived.error());
   if (const std::optional<Error> limit = limit_of(*derived, command.prompt)) return report_render(*limit);
   const bool none = derived->verdict == Verdict::none;
-  if (none && (command.json || command.only_format || command.response_template)) std::fprintf(stderr, "note: %s\n", derived->missing.front().c_str());
+  if (none && (command.json || command.only_format || command.response_template)) say_note(derived->missing.front());
   const int printed = show(command, *derived);
   return printed == 0 && none ? kNone : printed;
 }

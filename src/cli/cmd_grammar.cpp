@@ -91,7 +91,7 @@ Result<void> take_request(Wanted& wanted, const ReplySource& source, const Gramm
   if (command.has_prompt || member(document.root(), "messages") == nullptr) return take_format(wanted, source, document.root());
   const Result<ReplyStart> start = start_of_request(source, command.wish, *text, command.request);
   if (!start) return start.error();
-  for (const std::string& note : start->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  for (const std::string& note : start->notes) say_note(note);
   wanted.format = start->format;
   options.prompt = start->options.prompt;
   return {};
@@ -201,7 +201,7 @@ Result<Grammar> make(GrammarCommand& command, GrammarSyntax syntax) {
 void list_notes(const std::vector<GrammarNote>& notes, const char* whole) {
   for (const GrammarNote& note : notes) {
     const std::string keyword = note.keyword.empty() ? "" : note.keyword + ": ";
-    std::fprintf(stderr, "%s: %s%s\n", note.path.empty() ? whole : note.path.c_str(), keyword.c_str(), note.why.c_str());
+    say(note.path.empty() ? std::string(whole) : note.path, keyword + note.why);
   }
 }
 

@@ -131,8 +131,8 @@ Result<void> prepare(PrefixCommand& command, Setting& setting) {
 
 void report_trust(const Side& before, const Side& after) {
   if (!before.tokens || !after.tokens) return;
-  for (const std::string& note : before.tokens->notes) std::fprintf(stderr, "note: A: %s\n", note.c_str());
-  for (const std::string& note : after.tokens->notes) std::fprintf(stderr, "note: B: %s\n", note.c_str());
+  for (const std::string& note : before.tokens->notes) say_note("A: " + note);
+  for (const std::string& note : after.tokens->notes) say_note("B: " + note);
 }
 
 int run_prefix(PrefixCommand& command) {

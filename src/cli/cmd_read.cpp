@@ -189,7 +189,7 @@ Result<ReplyStart> start_of(const ReplySource& source, const ReadCommand& comman
   if (!text) return text.error();
   Result<ReplyStart> start = start_of_request(source, command.wish, std::move(*text), command.request);
   if (!start) return start.error();
-  for (const std::string& note : start->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  for (const std::string& note : start->notes) say_note(note);
   return start;
 }
 

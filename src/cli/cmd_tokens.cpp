@@ -54,15 +54,14 @@ std::string line_of(const std::vector<TokenId>& ids) {
 }
 
 void report_notes(const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  for (const std::string& note : notes) say_note(note);
 }
 
 void report_marks(const std::vector<std::string>& marks, const Setting& setting) {
   if (marks.empty()) return;
   std::string all;
   for (const std::string& mark : marks) all += (all.empty() ? "'" : ", '") + mark + "'";
-  std::fprintf(stderr, "note: the template writes %s, text for this tokenizer (%s) and no control token\n", all.c_str(),
-               setting.tokenizer->facts().kind.c_str());
+  say_note("the template writes " + all + ", text for this tokenizer (" + setting.tokenizer->facts().kind + ") and no control token");
 }
 
 // ---- what ends a reply

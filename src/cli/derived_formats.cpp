@@ -1,8 +1,7 @@
 // Deriving by request; see derived_formats.h.
 #include "cli/derived_formats.h"
 
-#include <cstdio>
-
+#include "cli/report.h"
 #include "probe/request_variables.h"
 
 namespace parlance::cli {
@@ -33,7 +32,7 @@ void DerivedFormats::say(const DerivedFormat& derived) {
   if (derived.verdict == Verdict::verified) return;
   const std::string why = derived.missing.empty() ? "" : ": " + derived.missing.front();
   const std::string sentence = std::string("how this template's model replies is ") + (derived.verdict == Verdict::none ? "not known" : "not certain") + why;
-  if (said_.size() < kMostKept && said_.insert(sentence).second) std::fprintf(stderr, "note: %s\n", sentence.c_str());
+  if (said_.size() < kMostKept && said_.insert(sentence).second) say_note(sentence);
 }
 
 }  // namespace parlance::cli

@@ -5,17 +5,10 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "base/visible.h"
+#include "cli/report.h"
 
 namespace parlance::cli {
 namespace {
-
-/// What requests and templates say is shown, and not obeyed.
-void say(const char* what, const std::string& text) {
-  std::string shown;
-  append_visible(shown, text);
-  std::fprintf(stderr, "%s: %s\n", what, shown.c_str());
-}
 
 /// What is lost, and with --verbose all else that is known.
 void report(const LossWish& wish, const Conversation& conversation, const std::vector<Loss>& losses) {

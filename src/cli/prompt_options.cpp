@@ -198,7 +198,7 @@ Result<ChatText> read_chat(const PromptOptions& command, const std::string& path
 
 void report_effort(const PromptOptions& options, const Conversation& conversation) {
   if (options.effort.empty()) return;
-  for (const std::string& note : passes::notes_of_effort(conversation)) std::fprintf(stderr, "note: %s\n", note.c_str());
+  for (const std::string& note : passes::notes_of_effort(conversation)) say_note(note);
 }
 
 Result<PromptRequest> open_request(const PromptOptions& options, const PromptSetup& setup, const std::string& path) {

@@ -2,7 +2,6 @@
 #include "cli/reply_choice.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <random>
 
@@ -29,7 +28,7 @@ Result<ReplyFormat> given_format(const std::string& text, const std::string& nam
   if (!read || document.root().kind != Kind::dict || member(document.root(), "fields") == nullptr) return ReplyFormat::from_json(text, name);
   Result<ReadResponseTemplate> found = read_response_template(text, name);
   if (!found) return found.error();
-  for (const std::string& note : found->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  for (const std::string& note : found->notes) say_note(note);
   return std::move(found->format);
 }
 

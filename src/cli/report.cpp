@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/visible.h"
 #include "cli/output.h"
 
 namespace parlance::cli {
@@ -15,6 +16,13 @@ int report(const Error& error) {
   if (text.empty() || text.back() != '\n') text += '\n';
   std::fwrite(text.data(), 1, text.size(), stderr);
   return facts(error.code()).exit_code;
+}
+
+void say(std::string_view what, std::string_view text) {
+  std::string line(what);
+  append_visible(line += ": ", text);
+  line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 int print(std::string_view text) { return print(std::span(&text, 1)); }

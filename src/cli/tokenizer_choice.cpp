@@ -3,10 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
+#include "cli/report.h"
 #include "tokens/trusted_path.h"
 
 namespace parlance::cli {
@@ -83,7 +83,7 @@ Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const 
   options.tiktoken = {wish.split, wish.special_tokens};
   Result<std::unique_ptr<Tokenizer>> tokenizer = open_tokenizer(path, options);
   if (!tokenizer) return tokenizer;
-  for (const std::string& note : (*tokenizer)->facts().notes) std::fprintf(stderr, "note: %s: %s\n", path.c_str(), note.c_str());
+  for (const std::string& note : (*tokenizer)->facts().notes) say_note(path + ": " + note);
   std::vector<SpecialToken>& known = found.source.special_tokens;
   for (const NamedToken& token : (*tokenizer)->facts().named) {
     const bool has = std::any_of(known.begin(), known.end(), [&](const SpecialToken& t) { return t.name == token.name; });

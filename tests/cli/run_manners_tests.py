@@ -209,6 +209,16 @@ def test_errors_do_not_move_the_terminal():
         assert quoted.startswith("\\u001b")
 
 
+def test_notes_do_not_move_the_terminal():
+    evil = "\x1b[31m\x1b]0;title\x07\r\x08"
+    chat = {"messages": [{"role": "user", "content": "Hi"}], "chat_template_kwargs": {evil: 1}}
+    with folder_of(raise_jinja=f"{{{{ raise_exception('{evil}') }}}}", plain_jinja="{{ messages[0].content }}", chat_json=chat) as d:
+        for arguments in (["format", "-t", "raise.jinja", "--json"], ["render", "-t", "plain.jinja", "chat.json"]):
+            done = subprocess.run([BINARY, *arguments], capture_output=True, cwd=d, stdin=subprocess.DEVNULL, timeout=60)
+            assert b"note: " in done.stderr and "␛[31m" in done.stderr.decode(), done
+            assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", done.stderr.decode()), done
+
+
 def test_errors_in_json_keep_the_class():
     line = json.dumps({"source": "{{ nope.x }}", "context": {}}) + "\n"
     error = json.loads(run("render", "--as-is", "--jsonl", stdin=line)[0])["error"]
