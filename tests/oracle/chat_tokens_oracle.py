@@ -116,7 +116,7 @@ def ours(binary, template, tokenizer, contexts):
     done = subprocess.run(command, input=lines, capture_output=True, text=True)
     if done.returncode != 0:
         return [{"error": done.stderr}] * len(contexts)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in done.stdout.split("\n") if line]  # splitlines() ends a line at U+2028 too
 
 
 def strings(value):
@@ -196,7 +196,7 @@ class Score:
             return
         if answer["guarded"]:
             self.guarded += 1
-            kept = {piece["text"] for piece in answer["guarded"]}
+            kept = {piece["text"].removeprefix(" ") for piece in answer["guarded"]}  # a decoder may part its words by blanks
             if not kept <= added:
                 self.fault(where, "guarded without reason:", kept)
             return

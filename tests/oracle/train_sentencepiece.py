@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Trains the small SentencePiece models of the tests: `train_sentencepiece.py FOLDER` writes FOLDER/sp_*/tokenizer.model.
 
-The text is that of this tree's documents and templates. Nothing is done where the folders are there already and were made
-by this file as it is now. Ends with 77 where sentencepiece is not installed (requirements.txt pins it).
+The text is that of training_text.py. Nothing is done where the folders are there already and were made by this file as it is
+now from the same text. Ends with 77 where sentencepiece is not installed (requirements.txt pins it).
 """
 
 import hashlib
@@ -16,7 +16,8 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+from training_text import training_lines
+
 CHAT = ["<|im_start|>", "<|im_end|>", "<table>", "</table>"]
 EXTRA = "Ünïcödé naïve café 中文分词测试 你好世界 こんにちは Привет мир مرحبا 🙂🚀 ﬁne ＡＢＣ ½ ① e\u0301 0123456789 \u00a0\u3000"
 
@@ -32,17 +33,15 @@ MODELS = {
     "sp_unigram_bytes": dict(model_type="unigram", byte_fallback=True, normalization_rule_name="identity",
                              remove_extra_whitespaces=False, user_defined_symbols=CHAT + ["\n"], pad_id=3),
     "sp_chars": dict(model_type="char", user_defined_symbols=CHAT, control_symbols=["<mask>", "#"]),
+    "sp_suffix": dict(model_type="unigram", treat_whitespace_as_suffix=True, user_defined_symbols=CHAT, control_symbols=["<mask>"]),
+    "sp_words": dict(model_type="word", user_defined_symbols=CHAT, control_symbols=["<mask>"]),
     "sp_bpe_control_character": dict(model_type="bpe", byte_fallback=True, control_symbols=["#"],
                                      normalization_rule_name="identity", add_dummy_prefix=False),
 }
 
 
 def lines():
-    paths = sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/*.md")) + sorted(ROOT.glob("formats/*.jinja"))
-    for path in paths:
-        for line in path.read_text("utf-8").split("\n"):
-            if line.strip():
-                yield line[:2000]
+    yield from (line[:2000] for line in training_lines() if line.strip())
     for _ in range(30):
         yield EXTRA
 
@@ -55,7 +54,7 @@ def train(folder, options):
     given.update(options)
     if given["model_type"] == "char":
         given.update(vocab_size=200)
-    if given["model_type"] == "bpe":
+    if given["model_type"] in ("bpe", "word"):
         given.pop("hard_vocab_limit")
     sentencepiece.SentencePieceTrainer.train(sentence_iterator=lines(), model_writer=model, **given)
     (folder / "tokenizer.model").write_bytes(model.getvalue())
@@ -65,7 +64,7 @@ def main():
     if len(sys.argv) != 2:
         raise SystemExit(__doc__)
     folder = pathlib.Path(sys.argv[1])
-    made_by = hashlib.sha256(pathlib.Path(__file__).read_bytes()).hexdigest()
+    made_by = hashlib.sha256(pathlib.Path(__file__).read_bytes() + "\n".join(lines()).encode()).hexdigest()
     stamp = folder / "sp_made_by"
     if stamp.exists() and stamp.read_text() == made_by:
         return

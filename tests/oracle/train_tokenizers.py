@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains the small tokenizers of the tests, with Hugging Face's own library, from text of this tree.
+"""Trains the small tokenizers of the tests, with Hugging Face's own library, from the text of training_text.py.
 
     train_tokenizers.py [FOLDER]      (build/oracle/tokenizers)
 
@@ -19,6 +19,7 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["RAYON_NUM_THREADS"] = "1"
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers  # noqa: E402
 import tokenizers as library  # noqa: E402
+from training_text import training_lines  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CHATML = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
@@ -32,10 +33,7 @@ FOREIGN = ["Grüße aus Köln, ça va? naïve façade", "你好，世界。今�
 
 
 def training_text():
-    paths = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "COMPATIBILITY.md", *sorted((ROOT / "docs").glob("*.md")),
-             *sorted((ROOT / "include").rglob("*.h")), *sorted((ROOT / "src" / "jinja").glob("*.cpp"))]
-    text = "\n".join(path.read_text("utf-8") for path in paths if path.exists())
-    return text.split("\n") + FOREIGN * 20
+    return training_lines() + FOREIGN * 20
 
 
 def special(*texts, **flags):
@@ -224,11 +222,11 @@ def config_of(tokenizer):
 
 def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "oracle" / "tokenizers"
-    made_by = hashlib.sha256(pathlib.Path(__file__).read_bytes() + library.__version__.encode()).hexdigest()
+    text = training_text()
+    made_by = hashlib.sha256(pathlib.Path(__file__).read_bytes() + library.__version__.encode() + "\n".join(text).encode()).hexdigest()
     stamp = folder / "made_by"
     if stamp.exists() and stamp.read_text() == made_by:
         return
-    text = training_text()
     for name, make in TOKENIZERS.items():
         tokenizer = make(text)
         (folder / name).mkdir(parents=True, exist_ok=True)
