@@ -6,7 +6,7 @@
 
 #include "parlance/parlance.h"
 #include "small_limits.h"
-#include "value/json.h"
+#include "json/json.h"
 
 namespace {
 

@@ -2,8 +2,8 @@
 OpenAI's old functions out. Written from the APIs' references, and apart from src/conversation/api_*.cpp, which goes the other way.
 
 Each converter gives (plain, request): `plain` is the OpenAI request less what the other API cannot say (names of tools' results,
-ids, reasoning). None: the chat cannot be said there at all. api_requests_test.py --types checks that what comes out is what the
-APIs' own Python packages take. Begin reading at APIS.
+ids, reasoning). None: the chat cannot be said there at all. tests/oracle/request_api_oracle.py checks that what comes out is
+what the packages anthropic and openai take, api_requests_test.py --types the same with google-genai. Begin reading at APIS.
 """
 
 import copy
@@ -117,7 +117,7 @@ def responses(request):
     elif system:
         made.insert(0, {"role": "system", "content": [responses_part(part, "system") for part in system["content"]]})
     if "tools" in request:
-        out["tools"] = [{"type": "function", **tool["function"]} for tool in request["tools"]]
+        out["tools"] = [{"type": "function", "strict": False, **tool["function"]} for tool in request["tools"]]
     plain = {**request, "messages": [without(message, "name") for message in copy.deepcopy(request["messages"])]}
     for message in plain["messages"]:
         for part in message["content"] if isinstance(message["content"], list) else []:

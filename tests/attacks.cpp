@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "value/json.h"
+#include "json/json.h"
 
 namespace parlance::testing {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "parlance/json.h"
-#include "value/json.h"
+#include "json/json.h"
 
 namespace parlance::testing {
 namespace {

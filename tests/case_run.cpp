@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 #include "value/dict.h"
-#include "value/json.h"
+#include "json/json.h"
 #include "value/string.h"
 
 namespace parlance::testing {

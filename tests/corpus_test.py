@@ -22,6 +22,13 @@ COMPATIBILITY = ROOT / "COMPATIBILITY.md"
 HEADING = "## Known differences on the corpus"
 SKIPPED = 77
 SHOWN = 30
+# The templates that a built-in format must be equal to, on every case of theirs.
+BUILT_IN = {
+    "templates/seed--terminal-agent.jinja": "terminal-agent",
+    "templates/seed--underscore-bot.jinja": "underscore-bot",
+    "templates/seed--rnj-1.jinja": "rnj-1",
+    "templates/axolotl--chatml.jinja": "chatml",
+}
 
 
 def corpus_folder():
@@ -55,6 +62,14 @@ def template_cases(corpus):
         source = (corpus / path).read_bytes().decode("utf-8") if path != before else None
         before = path
         yield driver_line(source, case, answer)
+
+
+def built_in_cases(corpus):
+    """Cases of templates that a built-in format is to be equal to, with the format's text in place of theirs."""
+    for case, answer in zip(rows(corpus / "cases.jsonl.gz"), rows(corpus / "expected.jsonl.gz")):
+        if name := BUILT_IN.get(case["template"]):
+            source = (ROOT / "formats" / f"{name}.jinja").read_text("utf-8")
+            yield driver_line(source, case, {**answer, "id": f"{name} {answer['id']}"})
 
 
 def language_cases(corpus):
@@ -100,7 +115,8 @@ def main(arguments):
         print(f"skipped: no corpus at {corpus}")
         return SKIPPED
     differences = {}
-    for name, lines in (("templates", template_cases(corpus)), ("language", language_cases(corpus))):
+    cases = {"templates": template_cases, "built-in formats": built_in_cases, "language": language_cases}
+    for name, lines in ((name, make(corpus)) for name, make in cases.items()):
         found, count = run(driver, lines)
         differences.update(found)
         print(f"{name}: {count}")

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The example at the top of parlance.h, compiled and run as a user would: installed, and as a subfolder.
+"""The example at the top of parlance.h, compiled and run as a user would: installed, and as a subfolder; and the programs of docs/.
 
     example_test.py --source TREE --build ITS-BUILD --cmake CMAKE --generator G --compiler CXX --flags F --type T --launcher L
 
 L is a list with `|` between its words. The build is installed into a folder below it, a project finds it there with find_package(parlance), another with pkg-config, a third
 takes the tree with add_subdirectory; the programs must print the prompt and its origins. The third compiles the library again, under
 the same flags as the build did, so that ccache knows most of it; it has targets and macros of names that a library might
-want for itself, and a cargo that must not be started. Begin reading at main.
+want for itself, and a cargo that must not be started. A program of docs/ is a `cpp` block that has a main; it must print what the `text` block
+below it says. Begin reading at main.
 """
 
 import argparse
@@ -50,6 +51,7 @@ endif()"""
 # Short names, as macros of a platform or a parent; some are Windows' own.
 MACROS = ["ERROR", "TYPE", "FIELD", "TOKEN", "OPERATOR", "WORD", "OP", "FORMAT", "VOCABULARY", "IN", "OUT", "OPTIONAL", "CONST", "VOID", "BOOL",
           "DELETE", "PASCAL", "NO_ERROR", "STRICT", "CASE", "NEXT", "VERSION", "DEBUG", "CHECK", "LOG"]
+PROGRAM = re.compile(r"^```cpp\n(.*?)^```\n(?:\n*```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 RELEASE = "-O2 -DNDEBUG"
 PROJECT = """cmake_minimum_required(VERSION 3.22)
 project(example LANGUAGES CXX)
@@ -144,18 +146,45 @@ def build_and_run(folder, build, door, options, prefix=None):
     folder.mkdir(parents=True, exist_ok=True)
     write_example(folder, options)
     (folder / "CMakeLists.txt").write_text(PROJECT.format(door=door), "utf-8")
+    configure_and_build(folder, build, options, prefix, "example")
+    return run(build / "example")
+
+
+def configure_and_build(folder, build, options, prefix, target="all"):
     (build / "CMakeCache.txt").unlink(missing_ok=True)  # what an earlier configuration found is not found again
     configure = [options.cmake, "-S", folder, "-B", build, "-G", options.generator,
                  f"-DCMAKE_BUILD_TYPE={options.type}", "-DPARLANCE_WERROR=ON", f"-DCMAKE_CXX_COMPILER={options.compiler}",
                  f"-DCMAKE_CXX_FLAGS={options.flags}", f"-DCMAKE_CXX_FLAGS_RELEASE={RELEASE}", "-DCMAKE_CXX_COMPILER_LAUNCHER=" + options.launcher.replace("|", ";")]
     run(*configure, *([f"-DCMAKE_PREFIX_PATH={prefix}"] if prefix else []), env=no_cargo(folder / "cargo"))
-    run(options.cmake, "--build", build, "--target", "example")
-    return run(build / "example")
+    run(options.cmake, "--build", build, "--target", target)
 
 
-def says(name, printed):
-    print(f"{name}: {'as it should be' if printed == WANTED else 'prints'}\n{printed}")
-    return printed != WANTED
+def says(name, printed, wanted=WANTED):
+    print(f"{name}: {'as it should be' if printed == wanted else 'prints'}\n{printed}")
+    return printed != wanted
+
+
+def programs_of_docs(source):
+    """Page and number, the program, and what it prints."""
+    for page in sorted((source / "docs").glob("*.md")):
+        blocks = [block for block in PROGRAM.findall(page.read_text("utf-8")) if "int main(" in block[0]]
+        for number, (program, wanted) in enumerate(blocks):
+            yield f"{page.stem}-{number}", program, wanted
+
+
+def wrong_programs_of_docs(folder, build, options, prefix):
+    """How many of them print something else; all against the installed library."""
+    folder.mkdir(parents=True, exist_ok=True)
+    programs = list(programs_of_docs(options.source))
+    if not programs:
+        raise SystemExit("no page of docs/ has a program")
+    lines = ["cmake_minimum_required(VERSION 3.22)", "project(pages LANGUAGES CXX)", FIND.format(version=version_of(options.source))]
+    for name, program, _ in programs:
+        (folder / f"{name}.cpp").write_text(program, "utf-8")
+        lines += [f"add_executable({name} {name}.cpp)", f"target_link_libraries({name} PRIVATE parlance::parlance)"]
+    (folder / "CMakeLists.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    configure_and_build(folder, build, options, prefix)
+    return sum(says(name, run(build / name), wanted) for name, _, wanted in programs)
 
 
 def main():
@@ -181,6 +210,7 @@ def main():
         wrong += says(name, printed)
         if not prefix:
             check_nothing_else(here / name, build, options)
+    wrong += wrong_programs_of_docs(here / "docs", options.build.parent / f"{options.build.name}-docs", options, here / "prefix")
     if shutil.which("pkg-config"):
         wrong += says("pkg-config", build_with_pkg_config(here / "pkg-config", here / "prefix", options))
     return 1 if wrong else 0

@@ -58,8 +58,8 @@ def check_package(deb, source):
 def check_commands(root, source):
     command = root / "usr/bin/parlance"
     check("--version", run(command, "--version") == f"parlance {version_of(source)}\n")
-    check("a render", "<|im_start|>" in run(command, "render", "-f", "chatml", "--example"))
-    check("the other program", run(command, "grammar", "--syntax", "gbnf", "-f", "chatml").startswith("root"))
+    check("a render", "<|im_start|>" in run(command, "render", "-f", "terminal-agent", "--example"))
+    check("the other program", run(command, "grammar", "--syntax", "gbnf", "-f", "terminal-agent").startswith("root"))
 
 
 def check_notices(text):

@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "parlance/json.h"
 #include "value/dict.h"
-#include "value/json.h"
+#include "json/json.h"
 #include "value/string.h"
 
 namespace parlance::testing {

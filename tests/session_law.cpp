@@ -14,7 +14,7 @@
 #include "parlance/session.h"
 #include "token_material.h"
 #include "value/dict.h"
-#include "value/json.h"
+#include "json/json.h"
 
 namespace parlance::testing {
 namespace {

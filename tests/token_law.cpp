@@ -1,7 +1,10 @@
 // The law of tokens.h, on every template of the corpus and of the tree, with conversations that try to break it:
 // no control token stands for a byte that is not trusted, and protection changes nothing where nothing was attacked.
 //
-//     token_law --formats FOLDER [--corpus FOLDER] [--tokenizer PATH] [--count N] [--every N] [--seed N]
+//     token_law --formats FOLDER [--corpus FOLDER] [--tokenizer PATH] [--count N] [--every N] [--seed N] [--plain-added yes]
+//
+// With --plain-added the law is held of TokenizeOptions::plain_added: added tokens that are not special are spelling then, for those that
+// remain control tokens nothing changes, and what forges none of them has the tokenizer's own ids.
 //
 // What is trusted is worked out here anew, from the paths and texts of spans alone, so that a mistake of the library is not
 // repeated. Without --tokenizer a tokenizer of single bytes is used, which knows the control tokens of many models. Begin reading at main.
@@ -18,7 +21,7 @@
 #include "parlance/tokens.h"
 #include "token_material.h"
 #include "value/dict.h"
-#include "value/json.h"
+#include "json/json.h"
 
 namespace parlance::testing {
 namespace {
@@ -78,13 +81,18 @@ bool stands_alone(const Tokenizer& tokenizer, TokenId id, std::string_view bytes
   return place->second;
 }
 
-/// The first control token with a byte that is not trusted, or that is none without the bytes beside it, or null.
-const PromptToken* forged(const Rendering& prompt, const Conversation& chat, const Tokenizer& tokenizer,
-                          const PromptTokens& tokens) {
+/// The tokens that nothing untrusted may become. With `plain_added` not all that were added are.
+std::set<TokenId> kept_tokens(const Tokenizer& tokenizer, bool plain_added) {
   std::set<TokenId> control(tokenizer.facts().markers.begin(), tokenizer.facts().markers.end());
   for (const AddedToken& token : tokenizer.facts().added) {
-    if (token.control) control.insert(token.id);
+    if (token.control && (token.special || !plain_added)) control.insert(token.id);
   }
+  return control;
+}
+
+/// The first control token with a byte that is not trusted, or that is none without the bytes beside it, or null.
+const PromptToken* forged(const Rendering& prompt, const Conversation& chat, const Tokenizer& tokenizer, const std::set<TokenId>& control,
+                          const PromptTokens& tokens) {
   std::size_t at = 0;
   const std::span<const Span> spans = prompt.spans();
   for (const PromptToken& token : tokens.tokens) {
@@ -103,14 +111,25 @@ const PromptToken* forged(const Rendering& prompt, const Conversation& chat, con
 // ---- the runs
 
 struct Counts {
-  std::size_t conversations = 0, refused = 0, attacked = 0, guarded = 0, benign = 0, laundered = 0, borders = 0, wrong = 0;
+  std::size_t conversations = 0, refused = 0, attacked = 0, guarded = 0, benign = 0, laundered = 0, borders = 0, spelt = 0, wrong = 0;
 };
 
 struct World {
   const Tokenizer& tokenizer;
   std::vector<std::string> attacks;
   std::mt19937_64 random;
-  Counts counts;
+  bool plain_added;
+  Counts counts{};
+  std::set<TokenId> control = kept_tokens(tokenizer, plain_added);
+  std::set<TokenId> added = kept_tokens(tokenizer, false);
+
+  const PromptToken* forged(const Rendering& prompt, const Conversation& chat, const PromptTokens& tokens) const {
+    return testing::forged(prompt, chat, tokenizer, control, tokens);
+  }
+  /// Does an added token that is spelling stand for bytes that are not trusted?
+  bool is_spelt(const Rendering& prompt, const Conversation& chat, const PromptTokens& tokens) const {
+    return plain_added && testing::forged(prompt, chat, tokenizer, added, tokens) != nullptr;
+  }
 };
 
 constexpr std::size_t kShown = 10;
@@ -127,7 +146,7 @@ bool run(World& world, const Template& chat_template, const std::string& request
   Result<Rendering> rendered = chat_template.render(chat, {.as_is = as_is, .now = kClock});
   if (!rendered) return false;
   prompt = std::move(*rendered);
-  Result<PromptTokens> made = tokenize(prompt, chat, world.tokenizer, {.protect = protect});
+  Result<PromptTokens> made = tokenize(prompt, chat, world.tokenizer, {.protect = protect, .plain_added = protect && world.plain_added});
   if (!made) {
     if (made.error().code() != ErrorCode::value) complain(world, made.error().display().c_str(), chat_template, request);
     return false;
@@ -147,7 +166,8 @@ void check_attacked(World& world, const Template& chat_template, const std::stri
   }
   ++world.counts.attacked;
   world.counts.guarded += !tokens.guarded.empty();
-  if (forged(prompt, chat, world.tokenizer, tokens) != nullptr) complain(world, "forged", chat_template, request);
+  world.counts.spelt += world.is_spelt(prompt, chat, tokens);
+  if (world.forged(prompt, chat, tokens) != nullptr) complain(world, "forged", chat_template, request);
 }
 
 /// Where no control token is forged without protection, protection changes nothing.
@@ -156,7 +176,7 @@ void check_benign(World& world, const Template& chat_template, const std::string
   Rendering prompt;
   PromptTokens open, guarded;
   if (!run(world, chat_template, request, as_is, false, chat, prompt, open)) return;
-  if (forged(prompt, chat, world.tokenizer, open) != nullptr) return;
+  if (world.forged(prompt, chat, open) != nullptr) return;
   if (!run(world, chat_template, request, as_is, true, chat, prompt, guarded)) return;
   ++world.counts.benign;
   if (open.ids != guarded.ids || !guarded.guarded.empty()) complain(world, "protection changes it", chat_template, request);
@@ -170,7 +190,9 @@ void run_material(World& world, const Material& material, std::size_t count, std
     for (const std::string& request : material.requests) check_benign(world, chat_template, request, material.as_is);
     for (std::size_t i = 0; i < count; ++i) {
       const AttackedRequest& request = attacked[world.random() % attacked.size()];
-      check_attacked(world, chat_template, request.attacked(world.attacks, world.random), material.as_is);
+      const std::string attack = request.attacked(world.attacks, world.random);
+      check_attacked(world, chat_template, attack, material.as_is);
+      if (world.plain_added) check_benign(world, chat_template, attack, material.as_is);
     }
   }
 }
@@ -250,7 +272,7 @@ void run_borders(World& world) {
       Rendering prompt;
       PromptTokens tokens;
       done = done && run(world, *compiled, request, true, true, chat, prompt, tokens);
-      if (done && forged(prompt, chat, world.tokenizer, tokens) != nullptr) complain(world, "forged at a border", *compiled, request);
+      if (done && world.forged(prompt, chat, tokens) != nullptr) complain(world, "forged at a border", *compiled, request);
       control[content == &attack.content] = control_ids(tokens);
     }
     if (!done) continue;
@@ -282,7 +304,8 @@ int main(int argc, char** argv) {
   std::map<std::string, std::string> options = {{"--count", "100"}, {"--every", "1"}, {"--seed", "1"}};
   for (int i = 1; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
   const std::unique_ptr<parlance::Tokenizer> tokenizer = chosen_tokenizer(options["--tokenizer"]);
-  World world{*tokenizer, attack_strings(control_texts_of(*tokenizer)), std::mt19937_64(std::stoull(options["--seed"])), {}};
+  World world{*tokenizer, attack_strings(control_texts_of(*tokenizer)), std::mt19937_64(std::stoull(options["--seed"])),
+              options["--plain-added"] == "yes"};
   const std::size_t count = std::stoull(options["--count"]), every = std::stoull(options["--every"]);
   std::printf("%zu attack strings\n", world.attacks.size());
   run_material(world, own_material(options["--formats"]), count, every);
@@ -294,7 +317,8 @@ int main(int argc, char** argv) {
     run_material(world, corpus_material(options["--corpus"], true), count, every);
   }
   const Counts& c = world.counts;
-  std::printf("%zu conversations: %zu refused by the template, %zu tokenized, %zu of them guarded; %zu benign the same; %zu laundered; %zu at borders; %zu wrong\n",
-              c.conversations, c.refused, c.attacked, c.guarded, c.benign, c.laundered, c.borders, c.wrong);
-  return c.wrong == 0 && c.attacked > 0 && c.guarded > 0 && c.benign > 0 ? 0 : 1;
+  std::printf("%zu conversations: %zu refused by the template, %zu tokenized, %zu of them guarded; %zu benign the same; %zu laundered; %zu at borders; %zu spelt with added tokens; %zu wrong\n",
+              c.conversations, c.refused, c.attacked, c.guarded, c.benign, c.laundered, c.borders, c.spelt, c.wrong);
+  const bool has_tried = c.attacked > 0 && c.guarded > 0 && c.benign > 0 && (c.spelt > 0) == world.plain_added;
+  return c.wrong == 0 && has_tried ? 0 : 1;
 }

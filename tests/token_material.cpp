@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "value/dict.h"
-#include "value/json.h"
+#include "json/json.h"
 
 namespace parlance::testing {
 namespace {

@@ -8,4 +8,4 @@ if [ -t 1 ]; then color=--color; fi
   printf '\n==== %s\n' "$format"
   "$parlance" render -f "$format" --example --now 2026-03-14 $color
 done
-printf '\n\nThe requests are in formats/examples. Where every byte came from:\n  %s render -f chatml --example --json\n' "$parlance"
+printf '\n\nThe requests are in formats/examples. Where every byte came from:\n  %s render -f terminal-agent --example --json\n' "$parlance"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the parts of the documents that tables own, and runs the examples of all of them.
 
-    docs.py --write PARLANCE     rewrites the generated parts
+    docs.py --write PARLANCE     rewrites the generated parts, and what the examples print: the change is to be read
     docs.py --check PARLANCE     fails where one is not what the tables say, or where an example does not hold
 
 A generated part stands between `<!-- generated: NAME -->` and `<!-- end -->`; PARTS says where each comes from. Examples
@@ -10,6 +10,7 @@ output` in fenced `jinja` and `go` blocks, where ⏎ stands for a line feed. Blo
 tests/. Begin reading at main.
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -150,58 +151,114 @@ def example(_):
     return "```cpp\n" + "\n".join(lines).strip() + "\n```\n"
 
 
-def fidelity(_):
-    """How exact: counts that tests hold us to (the corpus test fails where COMPATIBILITY.md's list is not the truth)."""
+def compared():
+    """How exact: compared with, what, result, test, and the day of the run that the figures are from.
+
+    "counted": the figures are counted in the tree as this is written. All other tests fail where the result is no longer true.
+    """
     known = re.findall(r"^\| `([^`]+)` \|", (ROOT / "COMPATIBILITY.md").read_text("utf-8").rpartition("\n## ")[2], re.MULTILINE)
     language = [name for name in known if "/" not in name]
     cases = [case for case in case_file.find_cases(ROOT / "tests/cases", ROOT / "tests/cases/jinja") if "oracle" in case.headers]
     differ = sum("differs" in case.headers for case in cases)
     older = sum("transformers" in case.json("settings", {}) for case in cases)
     listed = "; the others are in [COMPATIBILITY.md](COMPATIBILITY.md) by id"
-    rows = [
+    return [
         ["recorded answers of transformers", "9,546 renders of real models' templates: text, error class, generation spans",
-         f"{9546 - len(known) + len(language):,} equal"],
-        ["recorded answers of Jinja2", "3,494 cases of the language", f"{3494 - len(language):,} equal{listed if language else ''}"],
+         f"{9546 - len(known) + len(language):,} equal",
+         "tests/corpus_test.py", "2026-11-20"],
+        ["recorded answers of Jinja2", "3,494 cases of the language", f"{3494 - len(language):,} equal{listed if language else ''}",
+         "tests/corpus_test.py", "2026-11-20"],
         ["Jinja2 3.1.6 in transformers 5.23.0", f"{len(cases):,} cases of the project's own, {older} of them in 5.22.0",
-         f"all as stated, {differ} of them knowingly different"],
+         f"all as stated, {differ} of them knowingly different",
+         "tests/oracle/cases.py", "counted"],
         ["the same", "random templates, 3,000 a run from a fixed seed, or for as long as you like; 500 each in 5.22.0 and 5.22.2",
-         "no difference"],
+         "no difference",
+         "tests/oracle/fuzz_compare.py", "2026-11-20"],
         ["transformers' `apply_chat_template(tokenize=False)`, releases " + ", ".join(RELEASES_TESTED[:-1]) + " and " + RELEASES_TESTED[-1],
          "the real method on the 9,546 requests of the corpus and on 3,500 made at random, with `--as-transformers --transformers VERSION`",
-         "no difference in any of them: " + ", ".join(f"9,546 equal in {name}" for name in RELEASES_TESTED)],
-        ["recorded answers of Go 1.26 with Ollama's data", "4,077 renders and cases of the language", "4,077 equal"],
+         "no difference in any of them: " + ", ".join(f"9,546 equal in {name}" for name in RELEASES_TESTED),
+         "tests/oracle/apply_oracle.py", "2026-11-23"],
+        ["recorded answers of Go 1.26 with Ollama's data", "4,077 renders and cases of the language", "4,077 equal",
+         "tests/corpus_test.py", "2026-11-21"],
         ["Go's text/template", f"{sum('oracle' in c.headers for c in case_file.find_cases(ROOT / 'tests/cases', ROOT / 'tests/cases/go')):,} "
          "cases of the project's own, and random templates and requests, 3,000 a run: texts, failing steps, whole error messages",
-         "no difference"],
-        ["gguf-py 0.19.0", "60 models it writes a run, with random metadata, both byte orders, split and cut off", "no difference"],
-        ["Ollama 0.17.4", "20,000 random Modelfiles and 20,000 names of models, read by its own code", "no difference"],
+         "no difference",
+         "tests/oracle/go_compare.py", "2026-11-21"],
+        ["gguf-py 0.19.0", "60 models it writes a run, with random metadata, both byte orders, split and cut off", "no difference",
+         "tests/oracle/gguf_oracle.py", "2026-11-21"],
+        ["Ollama 0.17.4", "20,000 random Modelfiles and 20,000 names of models, read by its own code", "no difference",
+         "tests/oracle/modelfile_oracle.py", "2026-11-21"],
         ["transformers' `apply_chat_template(tokenize=True)`", "ids of 19,273 conversations, with tokenizers of byte-level BPE, SentencePiece's "
-         "BPE, Unigram, WordPiece and WordLevel trained by the tests", "no difference"],
+         "BPE, Unigram, WordPiece and WordLevel trained by the tests", "no difference",
+         "tests/oracle/chat_tokens_oracle.py", "2026-11-23"],
         ["its `return_assistant_tokens_mask`", "4,489 masks of those, where a template has tags", "each as the rule says, as 4,092 of "
-         "transformers' are; the others are explained one by one"],
-        ["its `continue_final_message`", "708 continued messages of 118 templates", "no difference but white space that two templates cut"],
+         "transformers' are; the others are explained one by one",
+         "tests/oracle/chat_tokens_oracle.py", "2026-11-23"],
+        ["its `continue_final_message`", "708 continued messages of 118 templates", "no difference but white space that two templates cut",
+         "tests/oracle/continue_oracle.py", "2026-11-22"],
         ["tokenizers 0.23.3, sentencepiece 0.2.3", "ids and places of 1,500 texts for each tokenizer, trusted nowhere, everywhere and in places",
-         "no difference"],
-        ["llama.cpp v0.5.0", "ids of 38,400 conversations with 96 GGUF files, each way to split text among them, and of 7,600 with 18 real "
-         "tokenizers and a model's own file", "no difference"],
-        ["tokenizers 0.23.3 with real tokenizers", "ids of 7,200 conversations with 18 models' folders", "no difference"],
+         "no difference",
+         "tests/oracle/tokenizer_oracle.py", "2026-11-22"],
+        ["llama.cpp v0.5.0", "ids of 42,400 conversations with 106 GGUF files, each way to split text among them, and of 7,600 with 18 real "
+         "tokenizers and a model's own file", "no difference",
+         "tests/oracle/gguf_tokens_oracle.py", "2026-11-24"],
+        ["tokenizers 0.23.3 with real tokenizers", "ids of 7,200 conversations with 18 models' folders", "no difference",
+         "tests/oracle/gguf_tokens_oracle.py --real", "2026-11-23"],
         ["mistral-common 1.13.1, tiktoken 0.14.0", "ids of 7,200 conversations with 18 tekken.json and tiktoken files, six of them real ones",
-         "no difference"],
-        ["transformers' AutoTokenizer", "ids of 18,800 conversations with 47 folders of a .model, `--model-as transformers`", "no difference"],
+         "no difference",
+         "tests/oracle/rank_tokens_oracle.py", "2026-11-23"],
+        ["transformers' AutoTokenizer", "ids of 18,800 conversations with 47 folders of a .model, `--model-as transformers`", "no difference",
+         "tests/oracle/model_as_transformers_oracle.py", "2026-11-23"],
         ["its own full render", "a chat's next turn from the ids so far: 12,978 cuts with each of 18 tokenizers", "the same ids, or a refusal "
-         "exactly where the prefix is not stable"],
+         "exactly where the prefix is not stable",
+         "tests/session_law.cpp", "2026-11-22"],
         ["words and renders that know nothing of origins", "36,600 requests of 100 shapes on 183 templates: each text, image, setting and special "
-         "token is in the prompt, or named as lost, or the request is refused; and what is named is not there", "no exception"],
-        ["anthropic 2.12.0, openai 3.54.0", "860 replies as answers of three APIs, whole and in 10,312 streams of 146,063 events", "all valid, "
-         "and put together as the whole; 48 streams of broken calls end Anthropic's client"],
+         "token is in the prompt, or named as lost, or the request is refused; and what is named is not there", "no exception",
+         "tests/losses_test.py", "2026-11-23"],
+        ["anthropic 2.12.0, openai 3.54.0", "1,033 replies as answers of three APIs, whole and in 12,380 streams of 214,063 events",
+         "all valid, and put together as the whole",
+         "tests/oracle/reply_api_oracle.py", "2026-11-24"],
+        ["anthropic 2.12.0, openai 3.54.0", "1,004 requests written for the three APIs", "of the clients' types, and no member that they do not name but a few that "
+         "servers take",
+         "tests/oracle/request_api_oracle.py", "2026-11-24"],
+        ["there and back", "458 requests on 183 templates: chats written for another API, and requests of other APIs as chats", "the same "
+         "prompt, less what notes name",
+         "tests/convert_test.py", "2026-11-24"],
         ["the rule that content forges no control token", "45,600 attacked conversations with each of 16 tokenizers, and 1,018,400 in the "
-         "longest run", "not one forged"],
+         "longest run", "not one forged",
+         "tests/token_law.cpp", "2026-11-22"],
         ["llama.cpp, llguidance 1.9.1, xgrammar 0.2.8", "7,073 replies that 183 templates write, each under the grammars of every setting that allows "
-         "it: GBNF, Lark and structural tags", "all accepted"],
-        ["the same with real tokenizers", "380,414 strings drawn from the engines' own masks, at least 10,000 in each of 30 formats, over several runs", "all read without a fault"],
-        ["CPython 3.11", "Unicode over all code points, 100,000 numbers, 100,000 method calls, JSON, syntax trees", "no difference"],
+         "it: GBNF, Lark and structural tags", "all accepted",
+         "tests/oracle/written_engines.py", "2026-11-23"],
+        ["the same with real tokenizers", "380,414 strings drawn from the engines' own masks, at least 10,000 in each of 30 formats, over several runs", "all read without a fault",
+         "tests/oracle/real_engines.py", "2026-11-23"],
+        ["CPython 3.11", "Unicode over all code points, 100,000 numbers, 100,000 method calls, JSON, syntax trees", "no difference",
+         "tests/oracle", "2026-11-20"],
     ]
-    return table(["compared with", "what", "result"], rows)
+
+
+def fidelity(_):
+    page = table(["compared with", "what", "result", "test", "run of"], [[*row[:3], code(row[3]), row[4]] for row in compared()])
+    return page.replace("](COMPATIBILITY.md)", "](../COMPATIBILITY.md)")  # it stands in docs/
+
+
+def fidelity_first(_):
+    """What the README shows: the engines' own answers, and the rules of which nobody else has a test."""
+    shown = ("recorded answers of transformers", "recorded answers of Jinja2", "recorded answers of Go 1.26 with Ollama's data",
+             "transformers' `apply_chat_template(tokenize=True)`", "the rule that content forges no control token",
+             "llama.cpp, llguidance 1.9.1, xgrammar 0.2.8")
+    rows = [row for row in compared() if row[0] in shown]
+    return table(["compared with", "what", "result", "run of"], [[*row[:3], row[4]] for row in rows])
+
+
+def same_as(*wanted):
+    """The rows of these tests, or of what these are compared with: for who comes from that program."""
+    def part(_):
+        rows = [row for row in compared() if row[3] in wanted or row[0] in wanted]
+        if not set(wanted) <= {cell for row in rows for cell in row}:
+            raise SystemExit(f"compared() has not all of {wanted}")
+        return table(["compared with", "what", "result", "test"], [[*row[:3], code(row[3])] for row in rows])
+    return part
 
 
 def passes(binary):
@@ -248,7 +305,11 @@ def exit_codes(binary):
 
 PARTS = {"go_functions": go_functions, "filters": builtins("filters"), "tests": builtins("tests"), "globals": builtins("globals"), "methods": methods,
          "errors": errors, "releases": releases, "passes": passes, "options": options, "exit_codes": exit_codes, "limits": limits, "differences": differences,
-         "speed": speed, "example": example, "fidelity": fidelity}
+         "speed": speed, "example": example, "fidelity": fidelity, "fidelity_first": fidelity_first,
+         "same_as_transformers": same_as("recorded answers of transformers", "tests/oracle/cases.py", "tests/oracle/apply_oracle.py", "tests/oracle/chat_tokens_oracle.py",
+                                         "tests/oracle/continue_oracle.py", "tests/oracle/model_as_transformers_oracle.py"),
+         "same_as_llama_cpp": same_as("tests/oracle/gguf_tokens_oracle.py", "tests/oracle/gguf_oracle.py", "tests/oracle/written_engines.py"),
+         "same_as_ollama": same_as("recorded answers of Go 1.26 with Ollama's data", "tests/oracle/go_compare.py", "tests/oracle/modelfile_oracle.py", "tests/oracle/gguf_oracle.py")}
 
 
 def with_parts(text, binary):
@@ -261,6 +322,22 @@ def run_shell(command, folder, path):
     done = subprocess.run(["sh", "-ec", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, env={**os.environ, "PATH": path}, text=True)
     return done.returncode, done.stdout
+
+
+def with_outputs(text, binary):
+    """The text with what its `sh` blocks print now, where a `text` block says what that is."""
+    parts, done = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        path = scratch(pathlib.Path(folder), binary)
+        for block in BLOCK.finditer(text):
+            kind, body, wanted = block.groups()
+            if kind != "sh" or needs_more(body, binary):
+                continue
+            _, printed = run_shell(body, folder, path)
+            if wanted is not None and printed.rstrip("\n") != wanted.rstrip("\n"):
+                parts += [text[done:block.start(3)], printed.rstrip("\n") + "\n" if printed.strip("\n") else ""]
+                done = block.end(3)
+    return "".join(parts) + text[done:]
 
 
 def shell_faults(command, wanted, folder, path):
@@ -281,17 +358,22 @@ def template_faults(text, binary, options, context):
             yield f"{line}\n  gives {got}"
 
 
-def reads_tokenizers(binary):
+def needs_more(command, binary):
     """Some builds have no cargo: their examples of tokens are left out, and that is said."""
-    done = subprocess.run([binary, "tokens", "-f", "chatml", "--example", "--tokenizer", ROOT / "tests/tokenizers/chatml"],
+    return "--tokenizer" in command and not reads_tokenizers(binary)
+
+
+@functools.cache
+def reads_tokenizers(binary):
+    done = subprocess.run([binary, "tokens", "-f", "terminal-agent", "--example", "--tokenizer", ROOT / "tests/tokenizers/chatml"],
                           capture_output=True, text=True)
-    return "does not read" not in done.stderr and "which is not at" not in done.stderr
+    return "does not read" not in done.stderr and "which was not found at" not in done.stderr
 
 
 def example_faults(text, binary, folder, path):
     for block in BLOCK.finditer(text):
         kind, body, wanted = block.groups()
-        if kind == "sh" and "--tokenizer" in body and not reads_tokenizers(binary):
+        if kind == "sh" and needs_more(body, binary):
             print("skipped, this build reads no tokenizer.json: " + body.partition("\n")[0])
         elif kind == "sh":
             yield from shell_faults(body, wanted, folder, path)
@@ -327,7 +409,7 @@ def main(arguments):
     for name in DOCUMENTS:
         if arguments[0] == "--write":
             text = (ROOT / name).read_text("utf-8")
-            (ROOT / name).write_text(with_parts(text, binary), "utf-8")
+            (ROOT / name).write_text(with_outputs(with_parts(text, binary), binary), "utf-8")
             continue
         for fault in check(name, binary):
             faults += 1

@@ -4,7 +4,7 @@
 Every template is a seed of jinja_compile (or go_compile), with its context one of jinja_render (go_render), every
 context one of json_read; the formats of the tree and their examples too. Modelfiles of the cases are seeds of modelfile_read, and small GGUF headers
 that are made here of gguf_read and vocabulary, as SentencePiece models are of sentencepiece_model and small tokenizers of each kind of
-tokenizer_json, and the replies of tests/replies of reply_feed. What has the same bytes is one seed, named by its hash.
+tokenizer_json, the replies of tests/replies of reply_feed, and the requests of tests/api_requests_test.py of request_convert. What has the same bytes is one seed, named by its hash.
 """
 
 import base64
@@ -15,7 +15,8 @@ import struct
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "oracle"))
+sys.path[:0] = [str(ROOT / "tests" / "oracle"), str(ROOT / "tests")]
+import api_requests_test  # noqa: E402
 import case_file  # noqa: E402
 LONGEST = 4096
 
@@ -55,7 +56,7 @@ def gguf_seeds():
 
 
 def vocabulary_seeds():
-    """Small vocabularies of each kind that is merged."""
+    """Small vocabularies of each kind that needs no token for every byte."""
     tokens = ["<unk>", "<s>", "</s>", "<|x|>", "##", "<0xC3>", "\u2581", "<", "s", ">", "<s", "a", "b", "ab", "ba", "\u0120a", "x"]
     types = [2, 3, 3, 4, 4, 6] + [1] * (len(tokens) - 6)
     for order in ("little", "big"):
@@ -66,6 +67,8 @@ def vocabulary_seeds():
         listed, merges = ("tokenizer.ggml.tokens", tokens), ("tokenizer.ggml.merges", ["a b", "b a", "< s", "\u0120 a"])
         yield gguf(order, ("tokenizer.ggml.model", "llama"), listed, of_types, scores, ("tokenizer.ggml.add_space_prefix", True))
         yield gguf(order, ("tokenizer.ggml.model", "llama"), listed, of_types, scores, ("general.name", "phi-3"))
+        for model in ("t5", "rwkv"):
+            yield gguf(order, ("tokenizer.ggml.model", model), listed, of_types, scores, ("tokenizer.ggml.remove_extra_whitespaces", model == "t5"))
         for pre in ("gpt-2", "llama-bpe", "gemma4"):
             yield gguf(order, ("tokenizer.ggml.model", "gpt2"), ("tokenizer.ggml.pre", pre), listed, of_types, merges)
     ranks = [base64.b64encode(text.encode()).decode() for text in "abcdefgh<|s>/ "] + ["YWI=", "YmE=", "PHM="]
@@ -166,6 +169,12 @@ def reply_seeds():
             yield line + b"\n" + bytes([16 * (i % 2), i]) + case["reply"].encode()
 
 
+def request_seeds():
+    """The same chats as requests of each API."""
+    for _, *requests in api_requests_test.pairs():
+        yield from (json.dumps(request).encode() for request in requests)
+
+
 def seeds():
     for seed in reply_seeds():
         yield "reply_feed", seed
@@ -177,6 +186,7 @@ def seeds():
         yield language + "_compile", template
         yield language + "_render", template + b"\0" + context
         yield from (("json_read", context), ("json_scan", context))
+    yield from (("request_convert", seed) for seed in request_seeds())
     yield from (("gguf_read", header) for header in gguf_seeds())
     yield from (("vocabulary", seed) for seed in vocabulary_seeds())
     yield from (("tokenizer_json", seed) for seed in tokenizer_seeds())

@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
-"""Holds the includes of src/ against src/LAYERS: a module may include itself, what its line names, and public headers.
+"""Holds the includes of src/ and include/ against src/LAYERS, which says what each room may include.
 
     layers.py [ROOT]
 
-Prints each include that reaches where it may not; ends with 1 if there is one. A public header includes public ones
-only. Also a failure: a module without a line, a line without a module, and lines that are no order from left to right.
+A room is a folder with a line: a file is of the innermost one around it. The room that a line names as the owner of a public header is
+the room of that header, as it includes and as it is included: so nothing reaches up through include/ either. A room may include what
+stands in its own line. A name from another module stands for all of that module's rooms; within a module each room is named by itself.
+`public` stands for all public headers: who names it is a user of the library, and names besides only the rooms whose insides it includes.
+
+Prints each include that reaches where it may not, each allowance that no include needs, a folder or header without a line, a line
+without its folder or header, and lines that are no order from bottom to top; ends with 1 if there is any of these.
 """
 
 import pathlib
@@ -12,46 +17,101 @@ import re
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
-ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
-ROOT = ROOT if ROOT.is_dir() else ROOT.parent.parent
-SOURCES = ("*.h", "*.cpp", "*.inc", "*.def")
+PATTERNS = ("*.h", "*.cpp", "*.inc", "*.def")
+PUBLIC = "parlance/"
+EVERY_PUBLIC = "public"
+EVERYTHING = "parlance.h"  # includes all others, which is held here too, and is owned by none
 
 
-def read_layers(path):
-    layers = {}
-    for line in path.read_text("utf-8").split("\n"):
-        if line.strip() and not line.startswith("#"):
-            module, _, allowed = line.partition(":")
-            layers[module.strip()] = allowed.split()
-    return layers
+class Layers:
+    """src/LAYERS: by room, in its order, what it may include and which public headers it owns."""
+
+    def __init__(self, path):
+        self.allowed, self.owner = {}, {}
+        for line in path.read_text("utf-8").split("\n"):
+            if not line.strip() or line.startswith("#"):
+                continue
+            room, _, rest = line.partition(":")
+            allowed, _, headers = rest.partition("|")
+            self.allowed[room.strip()] = allowed.split()
+            self.owner.update((PUBLIC + header, room.strip()) for header in headers.split())
+        self.needed = set()
+
+    def room_of(self, path):
+        """The room of a file of src/ or of include/, by its path as an include gives it; None: of no room."""
+        if path.startswith(PUBLIC):
+            return self.owner.get(path)
+        folders = path.split("/")[:-1]
+        return next((room for room in ("/".join(folders[:size]) for size in range(len(folders), 0, -1)) if room in self.allowed), None)
+
+    def allows(self, room, include, target):
+        """Its own room, one that is named, or one of a module that is named as a whole from outside."""
+        if include.startswith(PUBLIC) and EVERY_PUBLIC in self.allowed[room]:
+            self.needed.add((room, EVERY_PUBLIC))
+            return True
+        module = target.split("/")[0]
+        names = {target} if room.split("/")[0] == module else {target, module}
+        found = names & set(self.allowed[room])
+        self.needed.update((room, name) for name in found)
+        return room == target or bool(found)
 
 
-def includes(folder):
-    for pattern in SOURCES:
+
+def included(root, folder, prefix):
+    """Of each file below `folder`: its path, its path as an include gives it, and what it includes."""
+    for pattern in PATTERNS:
         for path in sorted(folder.rglob(pattern)):
+            name = prefix + path.relative_to(folder).as_posix()
             for match in INCLUDE.finditer(path.read_text("utf-8")):
-                yield path, match[1]
+                yield path.relative_to(root), name, match[1]
 
 
-def faults(layers):
-    modules = {path.name for path in (ROOT / "src").iterdir() if path.is_dir()}
-    yield from (f"src/LAYERS has no line for {name}" for name in sorted(modules - set(layers)))
-    yield from (f"src/LAYERS names {name}, which is no folder" for name in sorted(set(layers) - modules))
-    for number, (module, allowed) in enumerate(layers.items()):
-        for name in set(allowed) - set(list(layers)[:number]):
-            yield f"src/LAYERS: {module} names {name}, which does not stand before it"
-    for module in sorted(modules & set(layers)):
-        for path, included in includes(ROOT / "src" / module):
-            target = included.split("/")[0] if "/" in included else module
-            if target != "parlance" and target != module and target in modules and target not in layers[module]:
-                yield f"{path.relative_to(ROOT)} includes {included}"
-    for path, included in includes(ROOT / "include"):
-        if not included.startswith("parlance/"):
-            yield f"{path.relative_to(ROOT)} includes {included}"
+def wrong_lines(root, layers):
+    modules = {path.name for path in (root / "src").iterdir() if path.is_dir()}
+    headers = {PUBLIC + path.name for path in (root / "include" / "parlance").iterdir()} - {PUBLIC + EVERYTHING}
+    named = {room.split("/")[0] for room in layers.allowed}
+    everything = set(INCLUDE.findall((root / "include" / PUBLIC / EVERYTHING).read_text("utf-8")))
+    yield from (f"include/{PUBLIC}{EVERYTHING} does not include {name}" for name in sorted(headers - everything) if name.endswith(".h"))
+    yield from (f"src/LAYERS has no line for {name}" for name in sorted(modules - named))
+    yield from (f"src/LAYERS names {room}, which is no folder" for room in layers.allowed if not (root / "src" / room).is_dir())
+    yield from (f"src/LAYERS gives {name} to no room" for name in sorted(headers - set(layers.owner)))
+    yield from (f"src/LAYERS names {name}, which is no public header" for name in sorted(set(layers.owner) - headers))
+    for place, (room, allowed) in enumerate(layers.allowed.items()):
+        behind = list(layers.allowed)[place:]
+        own = room.split("/")[0]
+        for name in filter(lambda name: name != EVERY_PUBLIC, allowed):
+            rooms = {name} if name.split("/")[0] == own else {r for r in layers.allowed if r == name or r.startswith(name + "/")}
+            if not rooms or rooms & set(behind):
+                yield f"src/LAYERS: {room} names {name}, which does not stand before it"
 
 
-found = list(faults(read_layers(ROOT / "src" / "LAYERS")))
-for fault in found:
-    print(fault)
-print(f"{len(found)} includes reach too far")
-sys.exit(1 if found else 0)
+def wrong_includes(root, layers):
+    for path, name, include in included(root, root / "src", ""):
+        room, target = layers.room_of(name), layers.room_of(include)
+        if target and not layers.allows(room, include, target):
+            yield f"{path}, of {room}, includes {include}, of {target}"
+        elif include == PUBLIC + EVERYTHING:
+            yield f"{path} includes {include}, which is for users"
+    for path, name, include in included(root, root / "include", ""):
+        room, target = layers.room_of(name), layers.room_of(include)
+        if not include.startswith(PUBLIC):
+            yield f"{path} includes {include}, which is not public"
+        elif room and target and not layers.allows(room, include, target):
+            yield f"{path}, of {room}, includes {include}, of {target}"
+
+
+def unneeded(layers):
+    for room, allowed in layers.allowed.items():
+        yield from (f"src/LAYERS: {room} need not name {name}" for name in allowed if (room, name) not in layers.needed)
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent
+    layers = Layers(root / "src" / "LAYERS")
+    faults = [*wrong_lines(root, layers), *wrong_includes(root, layers), *unneeded(layers)]
+    print("\n".join([*faults, f"{len(faults)} faults of layers"]))
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()

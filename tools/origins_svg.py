@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes docs/origins.svg, the README's picture, of what `parlance render --html` prints.
 
-    parlance render -f chatml docs/origins.json --html | python3 tools/origins_svg.py > docs/origins.svg
+    parlance render -f terminal-agent docs/origins.json --html | python3 tools/origins_svg.py > docs/origins.svg
 
 Each segment of the page is drawn where it stands in the prompt, on its colour; beside each line stand the places it came
 from. The picture brings its own background and needs no font but a monospaced one. Begin reading at main.

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Prints how large files and functions are and how much is comment: the numbers we hold ourselves to.
+"""Prints how large files, functions and classes are and how much is comment: the numbers we hold ourselves to.
 
-    sizes.py [--check]    --check also fails on a function over 100 lines that docs/long_functions.txt does not name
+    sizes.py [--check]    --check also fails on a function over 100 lines that docs/long_functions.txt does not name, and on a class
+                          with more than 60 member functions
 
-A line of docs/long_functions.txt is `path function: why it is long`. Functions are found by their braces, so read the
+A line of docs/long_functions.txt is `path function: why it is long`. Functions and classes are found by their braces, so read the
 figures as a few per cent off. Generated tables (*.inc) do not count. Begin reading at functions_of.
 """
 
@@ -14,11 +15,15 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONG = 100
+HEAVY = 60
 ALLOWED = ROOT / "docs" / "long_functions.txt"
 BLANKED = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 OPENS_SCOPE = re.compile(r"\s*(?:template\s*<.*>\s*|inline\s+|typedef\s+|export\s+)*(?:namespace|class|struct|union|enum|extern)\b[^()=]*$",
                          re.DOTALL)
+CLASS = re.compile(r"\s*(?:template\s*<.*>\s*)?(?:class|struct)\s+([\w:]+)[^()=;]*$", re.DOTALL)
+# A declaration with parameters, which are not an initialiser's or a call's.
+MEMBER = re.compile(r"\s*(?!using\b|friend\b|return\b|static_assert\b|enum\b)[^=]*?[\w~\]>&*=!<+-]\s*\([^=]*", re.DOTALL)
 LABEL = re.compile(r"^\s*(?:(?:public|private|protected)\s*:\s*)+")
 NAME = re.compile(r"([~\w:]+|operator\s*\S+)\s*$")
 
@@ -65,6 +70,27 @@ def functions_of(text):
             begun, start = None, at + 1
 
 
+def classes_of(text):
+    """(name, member functions) of each class and struct with a body: what it declares, whether the body is there or not."""
+    text = blanked(text)
+    scopes = []  # of each open brace: [name of a class or None, member functions]
+    start = 0
+    for match in re.finditer(r"[{};]", text):
+        mark, at = match[0], match.start()
+        head = LABEL.sub("", text[start:at])
+        owner = scopes[-1] if scopes else None
+        opens = CLASS.match(head) if mark == "{" else None
+        if owner is not None and owner[0] and not opens and mark != "}" and MEMBER.match(head):
+            owner[1] += 1
+        if mark == "{":
+            scopes.append([opens[1] if opens else None, 0])
+        elif mark == "}" and scopes:
+            name, members = scopes.pop()
+            if name:
+                yield name, members
+        start = at + 1
+
+
 def share_of_comments(paths):
     lines = [line.strip() for path in paths for line in path.read_text("utf-8").split("\n") if line.strip()]
     return sum(1 for line in lines if line.startswith("//") or "///<" in line) / max(1, len(lines))
@@ -101,6 +127,9 @@ def main():
         ("prose in public headers", f"{100 * share_of_comments(headers):.0f} %", "at least 40 %"),
         ("comments in code", f"{100 * share_of_comments(code):.0f} %", "10 to 20 %"),
     ]
+    classes = [(members, f"{path.relative_to(ROOT)} {name}") for path in code + headers
+               for name, members in classes_of(path.read_text("utf-8"))]
+    rows.append(("member functions of the largest class", f"{max(classes)[0]} {max(classes)[1]}", f"at most {HEAVY}"))
     for what, value, target in rows:
         print(f"{what:38} {value:44} {target}")
     for lines, name in sorted(functions, reverse=True)[:10]:
@@ -109,6 +138,7 @@ def main():
     long_ones = {name for lines, name in functions if lines > LONG}
     faults = [f"{name} is over {LONG} lines" for name in sorted(long_ones - set(allowed))]
     faults += [f"{ALLOWED.name} names {name}, which is no long function" for name in sorted(set(allowed) - long_ones)]
+    faults += [f"{name} has {members} member functions, over {HEAVY}" for members, name in sorted(classes) if members > HEAVY]
     for fault in faults if "--check" in sys.argv else []:
         print(fault)
     return 1 if faults and "--check" in sys.argv else 0

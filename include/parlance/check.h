@@ -1,4 +1,5 @@
-// The laws of a template and its format of replies, tried with generated conversations: pass, or a counter-example each.
+// Tests the laws of a template and its reply format on generated conversations. Each law holds, or has a
+// counter-example.
 //
 //     auto report = parlance::check(*chat_template);
 //     if (!report) return fail(report.error());
@@ -21,13 +22,13 @@ struct LawInfo {
 };
 std::span<const LawInfo> laws();
 
-/// What came of trying a law.
+/// The result of testing one law.
 struct LawResult {
   enum class Outcome : std::uint8_t {
     holds,
     broken,          ///< `example` shows it
-    does_not_apply,  ///< it says nothing about this template, as a law of tags where there are none; `example` says why
-    untried,         ///< it could not be tried, so that nobody knows; `example` says why
+    does_not_apply,  ///< this template has nothing to test, such as no tags for a law of tags; `example` says why
+    untried,         ///< it could not be tested; `example` says why
   };
   std::string_view law;
   Outcome outcome = Outcome::untried;
@@ -39,23 +40,23 @@ std::string_view name_of(LawResult::Outcome outcome);
 struct CheckReport {
   DerivedFormat derived;
   std::vector<LawResult> laws;
-  /// The verdict is verified, and every law holds that applies: none is broken, none is untried.
+  /// True if the verdict is `verified` and no law is broken or untried.
   bool holds() const;
 };
 
 /// Options of check().
 ///
 ///     field     default       effect
-///     derive    see DeriveOptions; its format is tried where it has one
+///     derive    see DeriveOptions; if it has a format, that one is tested
 ///     count     200           conversations generated for each law
-///     seed      1             where the generator begins: the same seed gives the same conversations
+///     seed      1             the generator's seed: the same seed gives the same conversations
 struct CheckOptions {
   DeriveOptions derive{};
   std::size_t count = 200;
   std::uint64_t seed = 1;
 };
 
-/// Tries every law on a template. Fails as derive() does.   Threads: any.
+/// Tests every law on a template. Fails as derive() does.   Threads: any.
 Result<CheckReport> check(const Template& chat_template, const CheckOptions& options = {});
 
 }  // namespace parlance

@@ -1,4 +1,4 @@
-// CivilTime: the moment a render takes for now. The library never reads the clock by itself.
+// CivilTime: the current time, as the caller of a render gives it. The library never reads the clock.
 #pragma once
 
 namespace parlance {

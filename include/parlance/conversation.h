@@ -21,12 +21,16 @@ struct NormalisePass {
   std::string_view name;      ///< e.g. "parse-arguments"
   std::string_view sentence;  ///< what it does and why
   bool by_default = true;     ///< false: run only when asked for, or where adapt() finds it needed
-  std::string_view takes{};   ///< what may follow the name and a colon: "ROLES" (one or more: content-parts:user,tool), or
-                              ///< what must: "NAME", "TYPE", "SETTINGS"; "": nothing
-  bool of_transformers = false;  ///< apply_chat_template does it too: ReadOptions::as_transformers runs these alone
+  std::string_view takes{};   ///< what follows the name and a colon. "ROLES" may: of which messages (content-parts:user,tool). What must:
+                              ///< "NAME" (reasoning-key:thinking), "NAMES" (part-types:user.image_url=image,tool.file=file;
+                              ///< no-place:user.image_url), "TYPE" (reasoning-part:thinking), "SETTINGS"
+                              ///< (reasoning-effort:none=thinking:false;low=thinking:true). "": nothing
+  bool of_transformers = false;  ///< apply_chat_template does it too: ReadOptions::as_transformers runs only these
 };
 /// All passes, in the order they run.
 std::span<const NormalisePass> normalise_passes();
+/// How much a request may ask the model to reason, from "none" to "max".
+std::span<const std::string_view> reasoning_efforts();
 
 struct ReadOptions {
   bool normalise = true;                  ///< false: as is, every member a variable, as transformers does with its keyword arguments
@@ -34,7 +38,8 @@ struct ReadOptions {
   TransformersVersion transformers = kNewestTransformers;  ///< the release whose work that is
   std::vector<std::string> skip_passes{};   ///< names of passes that are not run
   std::vector<std::string> extra_passes{};  ///< passes to run that are off by default: "one-part", "content-parts:user,tool"
-  std::string reasoning_effort{};           ///< none, minimal, low, medium, high, xhigh or max: instead of the request's; "": that
+  bool keep_steering = false;               ///< requests of other APIs keep members that steer the server or the sampler, as variables: for request_as()
+  std::string reasoning_effort{};           ///< one of reasoning_efforts(): instead of the request's; "": that
 };
 
 /// A tool call of an assistant message under construction. `arguments_json` is a JSON object.
@@ -42,6 +47,19 @@ struct ToolCall {
   std::string id;
   std::string name;
   std::string arguments_json = "{}";
+};
+
+/// A member of an object under construction, for whatever has no field of its own.
+struct JsonMember {
+  std::string name;
+  std::string json;  ///< its value: any JSON
+};
+
+/// A part of a message's content under construction: text, or by its type an image, a sound, …
+struct ContentPart {
+  std::string type = "text";
+  std::string text{};                 ///< of the type text
+  std::vector<JsonMember> members{};  ///< all else: {"image_url", R"({"url": "https://…"})"}
 };
 
 /// A message under construction; empty optional parts are left out.
@@ -52,10 +70,19 @@ struct Message {
   std::vector<ToolCall> tool_calls{};  ///< assistant
   std::string tool_call_id{};          ///< tool
   std::string name{};                  ///< tool, or a named speaker
+  std::vector<ContentPart> parts{};    ///< the content as a list, in place of `content`
+  std::vector<JsonMember> members{};   ///< any others, which win over those above: {"content", "null"}
 };
 
-/// The variables a template sees. Movable, not copyable; may be read by many threads once built. One that was moved from
-/// can be assigned to, read() or consume() again, and nothing else.
+/// The variables a template sees. Movable, not copyable; any number of threads may read it once it is built. After a
+/// move it is empty.
+///
+///     Conversation chat;
+///     if (auto set = chat.set_json("tools", tools); !set) return set.error();
+///     ContentPart image{.type = "image_url", .members = {{"image_url", R"({"url": "cat.png"})"}}};
+///     auto added = chat.add({.role = "user", .parts = {{.text = "What is this?"}, image}});
+///     if (!added) return added.error();
+///     for (const Value message : chat.messages().items()) show(message["role"].text(), json_text(message["content"]));
 class Conversation {
  public:
   Conversation();
@@ -72,10 +99,10 @@ class Conversation {
   /// Replaces the contents by this request's, reusing memory (see Document::parse).
   Result<void> read(std::string_view text, const ReadOptions& options = {}, std::string_view name = "<input>");
   /// The same for a text that nobody needs afterwards: it is read where it is, so that a large request takes half the
-  /// memory. Room for 64 bytes more in the string spares a move of it.
+  /// memory. Reserve 64 bytes more in the string to spare a copy of it.
   Result<void> consume(std::string text, const ReadOptions& options = {}, std::string_view name = "<input>");
 
-  /// Appends a message. Fails with json when a call's arguments are not a JSON object.
+  /// Appends a message. Fails with json when a call's arguments are not a JSON object, or a member is no JSON.
   Result<void> add(const Message& message);
   /// Puts messages before those there are, as a Modelfile does. Their paths begin with `model.`; the paths of the
   /// others stay as they are in the request, while the messages' numbers count all. Fails with json as add() does.
@@ -87,19 +114,25 @@ class Conversation {
   /// Sets a variable only where the request does not have it (special tokens of a model).
   void set_default_string(std::string_view variable, std::string_view text);
 
-  /// A dict of all variables.
-  Value variables() const;
+  /// A dict of all variables. Lifetime, here and below: of the conversation's contents.
+  Value variables() const&;
+  Value variables() const&& = delete;
   /// `messages`, or an undefined value.
-  Value messages() const;
+  Value messages() const&;
+  Value messages() const&& = delete;
+  /// `tools`; none or undefined where there are none.
+  Value tools() const&;
+  Value tools() const&& = delete;
   /// What normalisation changed: "messages[3].tool_calls[0].function.arguments: parsed from a JSON string (parse-arguments)".
-  const std::vector<std::string>& notes() const;
+  const std::vector<std::string>& notes() const&;
+  const std::vector<std::string>& notes() const&& = delete;
   /// Where a value of this conversation is in the request as given: "messages[3].content".
   std::string path_of(Value value) const;
 
   struct State;
   /// The inside, for parlance's own modules.
-  const State& state() const { return *state_; }
-  State& state() { return *state_; }
+  const State& state() const;
+  State& state();
 
  private:
   Result<void> take_document(Result<void> parsed, const ReadOptions& options);

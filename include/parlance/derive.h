@@ -1,11 +1,12 @@
-// What a template does to an assistant's turn, found by experiment: how replies are written, and what a template can.
+// Derives, by experiment, how a template's model writes its replies and what the template supports.
 //
 //     auto derived = parlance::derive(*chat_template);
 //     if (!derived) return report(derived.error());
 //     if (derived->verdict != parlance::Verdict::none) parlance::ReplyParser parser(derived->format);
 //
-// Sixty to two hundred small conversations are rendered and looked at, with the origin of each byte; no name of a model and no
-// text of the template is believed. What was found reads the probes' own turns, and what prompts open, before it is called verified.
+// derive() renders sixty to two hundred small conversations and compares the prompts, with the origin of each byte. It
+// never consults a model's name; words of the template's text only suggest what to try. A format is called verified
+// only after it has read back every turn that the experiments rendered, and every reply that the prompts opened.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -21,11 +22,11 @@
 
 namespace parlance {
 
-/// How far what was derived can be relied upon.
+/// How far the derived format can be relied upon.
 enum class Verdict : std::uint8_t {
-  none,      ///< no assistant turn could be rendered: replies are plain text; `missing` says why
+  none,      ///< no assistant turn could be rendered, so replies are read as plain text; `missing` says why
   partial,   ///< something was not found, or contradicts the format; `missing` says what
-  verified,  ///< all that the template shows is read back as it was given, and all that its prompts open is known
+  verified,  ///< the format reads back everything the template shows, and knows everything its prompts open
 };
 std::string_view name_of(Verdict verdict);
 
@@ -33,16 +34,16 @@ std::string_view name_of(Verdict verdict);
 struct DerivedField {
   std::string field;       ///< "calls[0].call"
   std::string experiment;  ///< "two calls beside one"
-  std::string shown;       ///< the bytes that told, shortened
+  std::string shown;       ///< the bytes that showed it, shortened
 };
 
-/// An experiment that was held against the format.
+/// An experiment that the format was checked against.
 struct TriedExperiment {
-  std::string kind;  ///< "answers", "reasoning", "calls", "settings" (turns under one of thinking), "prompt ends", "cuts"
+  std::string kind;  ///< "answers", "reasoning", "calls", "settings" (turns under a setting), "prompt ends", "cuts"
   std::string name;  ///< "a text with quotes", "enable_thinking = true: a call"
 };
 
-/// What a prompt ends with under one setting of a variable that switches thinking.
+/// How the prompt ends when one variable that switches reasoning is set to one value.
 struct ThinkingStart {
   std::string variable;  ///< "enable_thinking"
   std::string value;     ///< as JSON: "true"
@@ -50,7 +51,8 @@ struct ThinkingStart {
   bool in_reasoning = false;
 };
 
-/// The shapes in which content of a role shows: as a string, as a list of one text part; `alike`: with the same bytes.
+/// In which shapes a role's content reaches the prompt: as a string (`text`), as a list of one text part (`parts`).
+/// `alike`: both give the same bytes.
 struct ContentShape {
   std::string role;
   bool text = false;
@@ -58,80 +60,84 @@ struct ContentShape {
   bool alike = false;
 };
 
-/// Under which name a part of content that is no text shows.
+/// The name under which the template shows a content part that is not text.
 struct MediaShape {
   std::string role;
   std::string type;      ///< as requests have it: "image_url"
   std::string shown_as;  ///< as the template knows it: "image"; "" where it shows under no name
 };
 
-/// Which ids of calls a template takes.
+/// Which call ids a template accepts.
 enum class CallIds : std::uint8_t {
-  free,   ///< any, or it does not look at them
-  nine,   ///< nine letters and digits; it raises for others
-  named,  ///< it shows a tool's name only as part of the id: functions.NAME:0
+  free,   ///< any id, or the template ignores ids
+  nine,   ///< nine letters and digits; the template raises for others
+  named,  ///< the template shows a tool's name only as part of the id: functions.NAME:0
 };
 std::string_view name_of(CallIds ids);
 
-/// A variable that an effort of reasoning sets.
+/// A template variable that controls how much the model reasons, and its value.
 struct EffortVariable {
   std::string name;
   std::string value;        ///< as JSON
 };
 
-/// What to set where a request asks for this much reasoning.
+/// The variables to set when a request asks for this reasoning effort.
 struct EffortSetting {
   std::string effort;  ///< "none", "minimal", "low", "medium", "high", "xhigh" or "max"
-  std::vector<EffortVariable> variables;  ///< none: the template has nothing that comes near
+  std::vector<EffortVariable> variables;  ///< empty: the template has no setting close to this effort
 };
 
-/// What a template can do, found by rendering. An unset text means that no experiment rendered.
+/// What a template supports, found by rendering. An empty string means that no experiment rendered.
 struct TemplateCapabilities {
-  /// Role and what becomes of a message with it, as the first message or behind the call that it answers, in whichever shape of
-  /// content shows: "renders"; "dropped" where no shape shows and the template does not mind; else "raises".
+  /// Each role and what the template does with a message of it: "renders", "dropped" (the text is missing from the
+  /// prompt in every shape of content), or "raises". A tool's message is tried behind the call that it answers, any
+  /// other as the first message.
   std::vector<std::pair<std::string, std::string>> roles;
-  /// Order of messages and what becomes of them, in the shape of content that shows: "system", "developer" (as the first
-  /// message), "systems in a row", "developer behind system", "later system",
-  /// "system and later system", "later developer", "users in a row"; "dropped" where one of the two texts is.
+  /// Each order of messages and what the template does with it, in the same words; "dropped" if one of two texts is.
+  /// The orders: "system", "developer" (as the first message), "systems in a row", "developer behind system",
+  /// "later system", "system and later system", "later developer", "users in a row".
   std::vector<std::pair<std::string, std::string>> orders;
-  std::vector<ContentShape> contents; ///< by role, where any shape shows
-  std::vector<MediaShape> media;      ///< images, sounds and films by role
+  std::vector<ContentShape> contents; ///< by role, if any shape shows
+  std::vector<MediaShape> media;      ///< images, audio and video by role
   bool text_content = false;          ///< content as a string shows
   bool parts_content = false;         ///< content as a list of text parts shows
   bool tools = false;                 ///< tools of the request show in the prompt
   bool calls = false;                 ///< calls of the history show
   bool parallel_calls = false;        ///< two in one message show
   bool content_with_calls = false;    ///< content beside calls shows
-  bool calls_behind_content = true;   ///< a call beside content can be told from it
-  bool object_arguments = false;      ///< arguments as an object show as they are
-  bool text_arguments = false;        ///< arguments as a string that holds JSON show as they are
-  bool escapes_text = true;           ///< quotes and line ends in arguments can be told from what ends a text
+  bool calls_behind_content = true;   ///< a reader can tell a call from the content before it
+  bool object_arguments = false;      ///< arguments given as an object show unchanged
+  bool text_arguments = false;        ///< arguments given as a JSON string show unchanged
+  bool escapes_text = true;           ///< quotes and newlines inside string arguments are escaped or unambiguous
   bool text_arguments_needed = false; ///< arguments as an object raise, are dropped, or show as Python prints a dict
   CallIds call_ids = CallIds::free;
   bool call_ids_shown = false;
   bool call_ids_needed = false;       ///< a call without an id raises
-  bool absent_content_needed = false; ///< a call shows only beside no content
-  bool null_content_needed = false;   ///< a call shows only beside content that is null
+  bool absent_content_needed = false; ///< a call shows only if its message has no member `content`
+  bool null_content_needed = false;   ///< a call shows only if its message's content is null
   bool reasoning_with_text = false;   ///< reasoning of the last turn shows beside an answer
   bool reasoning_with_calls = false;
   bool reasoning_with_last_calls = false;  ///< also before the calls' results are there
   bool reasoning_in_history = false;  ///< reasoning of a turn before the last user's shows
-  /// The member that carries it: "reasoning_content"; "content[].type=thinking" for a part of content of that type.
+  /// The member that carries reasoning: "reasoning_content"; "content[].type=thinking" for a content part of that type.
   std::string reasoning_key;
-  std::string reasoning_member;       ///< the same where reasoning shows without any text round it, too
-  bool reasoning_excludes_content = false;  ///< beside calls the template raises for both, and shows either
-  bool reasoning_names_alike = true;  ///< it shows alike as `reasoning_content`, `reasoning` and `thinking`
-  std::vector<EffortSetting> efforts; ///< by effort, from none to max; empty: no variable changes how much the model reasons
+  std::string reasoning_member;       ///< the same, also set if reasoning shows without any markers around it
+  bool reasoning_excludes_content = false;  ///< beside calls the template shows either of the two, and raises for both
+  bool reasoning_names_alike = true;  ///< `reasoning_content`, `reasoning` and `thinking` all show it the same way
+  std::vector<EffortSetting> efforts; ///< by effort, from none to max; empty: the template has no such setting
 };
 
-/// Chooses the normalisation passes with which one template shows what a request says, so that both spellings of the same
-/// history give the same bytes: arguments as an object or as JSON text, content as text or as one text part, empty, null
-/// or missing content beside calls, reasoning under any of its names, a developer's message or the system's, ids that the
-/// template refuses. And an effort of reasoning, in whichever API's words a request asks for it, becomes the variables that
-/// the template reads. Where the template can do with both, nothing is added.
+/// Chooses the normalisation passes that a template needs to show all that a request says. With them, two spellings of
+/// the same history give the same prompt:
 ///
-/// Adds to `options.extra_passes` and changes nothing else: `options.skip_passes` still keeps a pass from running, and a
-/// request that is read as it is stays so. What the passes change is in Conversation::notes().
+/// * arguments as an object or as a JSON string;
+/// * content as a string or as one text part; empty, null or missing content beside calls;
+/// * reasoning under any of its names, and a reasoning effort in the words of any API;
+/// * a developer message or a system message; call ids that the template would refuse.
+///
+/// A pass is added only if the template cannot take both spellings. adapt() changes nothing but `options.extra_passes`:
+/// `options.skip_passes` still disables a pass, and ReadOptions::normalise = false still reads the request untouched.
+/// Conversation::notes() lists what the passes changed.
 ///
 ///     const ReadOptions reading = parlance::adapt(derived->capabilities);
 ///     auto chat = parlance::Conversation::from_json(request, reading);
@@ -141,13 +147,13 @@ ReadOptions adapt(const TemplateCapabilities& can, ReadOptions options = {});
 struct DerivedFormat {
   ReplyFormat format;
   Verdict verdict = Verdict::none;
-  std::vector<std::string> missing;      ///< what keeps it from verified, as sentences
-  /// Where no answer could be rendered: the limit (limit_*) that the first of the experiments met that met one. With higher limits
-  /// there may be a format.
+  std::vector<std::string> missing;      ///< why the verdict is not `verified`, as sentences
+  /// If no answer could be rendered: the first limit (limit_*) that an experiment reached. Higher limits may give a
+  /// format.
   std::optional<Error> limit;
   std::vector<std::string> notes;        ///< what a template loses, as sentences
   std::vector<DerivedField> evidence;
-  std::vector<TriedExperiment> tried;  ///< what was held against the format: verified is what all of it agrees with
+  std::vector<TriedExperiment> tried;  ///< what the format was checked against; `verified` means that all of it agreed
   std::vector<ThinkingStart> starts;
   TemplateCapabilities capabilities;
   std::size_t renders = 0;               ///< experiments made
@@ -158,14 +164,13 @@ struct DerivedFormat {
 /// What derive() may use besides the template.
 ///
 ///     field           default  effect
-///     format          none     the format of replies, where it is known: it is tried instead of one that is derived
-///     response_template  ""  the model's own, as JSON (ModelSource): used in place of what is derived if it is verified, or
-///                            what is derived is not; what it says otherwise becomes notes, also that it is broken
+///     format          none     the reply format, if it is known: it is verified, and none is derived
+///     response_template  ""  the model's own, as JSON (ModelSource). It replaces the derived format if it is verified,
+///                            or if the derived one is not. Where the two differ, or it is broken, notes say so
 ///     special_tokens  none     variables of the model, name and text: bos_token, eos_token, …
 ///     variables       none     what requests say besides messages and tools, name and JSON: chat_template_kwargs
-///     limits          see Limits  bounds of the experiments: all together have the steps, and each at most a 64th of the
-///                                 steps and of the memory, and a prompt of at most 1 MiB; no more are made once
-///                                 what is kept of them has 16 MiB
+///     limits          see Limits  all experiments share the steps. Each gets at most 1/64 of the steps and of the
+///                                 memory, and a prompt of at most 1 MiB. derive() stops once it keeps 16 MiB of prompts
 struct DeriveOptions {
   std::optional<ReplyFormat> format{};
   std::string response_template{};
@@ -174,9 +179,10 @@ struct DeriveOptions {
   Limits limits{};
 };
 
-/// Derives how a template's model writes replies. Takes some milliseconds; keep what it gives.
+/// Derives how a template's model writes replies. Takes some milliseconds; keep the result.
 ///
-/// A template that raises, or reaches a limit, shows nothing: its verdict is none, which is no failure.
+/// A template that raises in every experiment, or always reaches a limit, gets the verdict `none`. That is not a
+/// failure.
 /// Fails with value, json where parlance's own data/quirks are broken.
 /// Threads: any. Source of the method: rendering pairs of conversations that differ in one thing.
 Result<DerivedFormat> derive(const Template& chat_template, const DeriveOptions& options = {});

@@ -1,7 +1,7 @@
 // Errors as values: what went wrong, where in the template or the input, and what may help.
 //
-// Every door of the library returns Result<T> (result.h) whose failure is an Error. An Error is one
-// pointer, free to move; the text with source lines and carets is made only when it is displayed.
+// Every public function that can fail returns Result<T> (result.h), whose failure is an Error. An Error is one
+// pointer, cheap to copy; the text with source lines and carets is made only when it is displayed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -36,18 +36,18 @@ const ErrorFacts& facts(ErrorCode code);
 ///
 /// `line` and `column` count from 1; columns count code points. All zero when there is no place.
 struct Location {
-  std::string name;        ///< file name, or "<template>"
+  std::string name{};      ///< file name, or "<template>"
   std::size_t begin = 0;   ///< byte offset into the text as given
   std::size_t end = 0;     ///< one past the last byte
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   std::uint32_t end_column = 0;      ///< on the same line, for the caret line
-  std::vector<std::string> excerpt;  ///< the line before, the line itself, the line after, as available
+  std::vector<std::string> excerpt{};  ///< the line before, the line itself, the line after, as available
   std::uint32_t excerpt_line = 0;    ///< line number of excerpt[0]
   std::uint32_t excerpt_column = 1;  ///< column of the first character of each excerpt line: not 1 where long lines were cut
 };
 
-/// One failure. Moves for the price of a pointer; copying shares it (it is immutable once made).
+/// One failure. It is immutable once made, and copies share it; what was moved from stays what it was.
 ///
 /// Threads: an Error may be read from any number of threads.
 class Error {
@@ -62,21 +62,35 @@ class Error {
   };
   explicit Error(Parts parts) : parts_(std::make_shared<const Parts>(std::move(parts))) {}
   Error(ErrorCode code, std::string message);
+  Error(const Error&) noexcept = default;
+  Error& operator=(const Error&) noexcept = default;
+  ~Error() = default;
 
   ErrorCode code() const { return parts_->code; }
-  const std::string& message() const { return parts_->message; }
-  const Location& where() const { return parts_->where; }
-  const std::string& input_path() const { return parts_->input_path; }
-  const std::string& hint() const { return parts_->hint; }
-  const std::vector<std::string>& trace() const { return parts_->trace; }
+  const std::string& message() const& { return parts_->message; }
+  std::string message() && { return parts_->message; }
+  const Location& where() const& { return parts_->where; }
+  Location where() && { return parts_->where; }
+  const std::string& input_path() const& { return parts_->input_path; }
+  std::string input_path() && { return parts_->input_path; }
+  const std::string& hint() const& { return parts_->hint; }
+  std::string hint() && { return parts_->hint; }
+  const std::vector<std::string>& trace() const& { return parts_->trace; }
+  std::vector<std::string> trace() && { return parts_->trace; }
   std::string_view python_class() const { return facts(code()).python_class; }
 
-  /// The whole error for a person: place, title, message, three source lines with carets, path, hint, trace. What a terminal
-  /// would obey rather than show (escape sequences in a template, a request or a file's name) is shown as a picture of itself.
+  /// The whole error for a person: place, title, message, three source lines with carets, path, hint, trace. Control
+  /// characters from a template, a request or a file's name are replaced by visible symbols, so a terminal obeys none.
   std::string display() const;
 
-  /// The same failure with some parts replaced.
-  Error with(Parts parts) const { return Error(std::move(parts)); }
+  /// The same failure with one part replaced, so that an error reads as one expression:
+  ///
+  ///     return Error(ErrorCode::tokenizer, path + ": no such piece").at(place).hint("is it another model's?");
+  [[nodiscard]] Error at(Location where) const;
+  [[nodiscard]] Error input(std::string path) const;
+  [[nodiscard]] Error hint(std::string text) const;
+  [[nodiscard]] Error trace(std::vector<std::string> around) const;
+  /// All parts at once, to be changed and made an error of again.
   Parts parts() const { return *parts_; }
 
  private:

@@ -1,4 +1,5 @@
-// Grammars: what a model may write, so that its reply is well formed and its calls fit their tools.
+// Grammars: constrain what a model may write, so that its reply is well formed and its calls match their tools'
+// schemas.
 //
 //     parlance::GrammarOptions options;
 //     options.tools = request_tools;                     // JSON, as in a request
@@ -8,8 +9,8 @@
 //     sampler.use(grammar->to_text(parlance::GrammarSyntax::gbnf));
 //     for (const parlance::GrammarNote& note : grammar->notes()) log(note.path, note.keyword, note.why);
 //
-// The grammar comes from the same ReplyFormat as the reader: what it allows, ReplyParser reads without a malformed event.
-// docs/grammar.md says what each keyword of JSON Schema becomes.
+// Grammar and reader are made from the same ReplyFormat: ReplyParser reads whatever the grammar allows without a
+// malformed event. docs/grammar.md says what becomes of each keyword of JSON Schema.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -29,16 +30,16 @@ enum class ToolChoice : std::uint8_t {
   automatic,  ///< the model decides
   required,   ///< at least one call
   none,       ///< no call
-  named,      ///< GrammarOptions::name is called
+  named,      ///< at least one call, of the tool GrammarOptions::name
 };
 
-/// What an answer that is no call has to be: a request's `response_format`.
+/// The form of an answer without calls: a request's `response_format`.
 struct ResponseFormat {
   enum class Kind : std::uint8_t {
     text,         ///< any text
-    json_object,  ///< some object of JSON
-    json_schema,  ///< JSON by `schema`
-    regex,        ///< all of it matches `pattern`, written as in JSON Schema
+    json_object,  ///< any JSON object
+    json_schema,  ///< JSON that `schema` allows
+    regex,        ///< the whole text matches `pattern`, a regular expression as in JSON Schema
     choice,       ///< one of `choices`
   };
   Kind kind = Kind::text;
@@ -51,36 +52,38 @@ struct ResponseFormat {
 
 /// What a grammar allows.
 struct GrammarOptions {
-  std::string tools{};          ///< `tools` of a request, as JSON: OpenAI's objects, custom tools too, or the inner ones alone; "": none
+  /// `tools` of a request, as JSON: OpenAI's objects, custom tools too, or the inner objects alone; "": no tools.
+  std::string tools{};
   std::string tools_name = "<tools>";  ///< what errors call their text
   ToolChoice choice = ToolChoice::automatic;
   std::string name{};           ///< named: the tool
   bool parallel = true;         ///< false: at most one call. A format that allows one has only one in any case
-  std::uint32_t max_calls = 0;  ///< at most so many calls; 0: any number. Up to 64 are counted, more are not, with a note
-  ResponseFormat response{};    ///< reasoning may stand before it; calls in its place, as `choice` says
-  bool reasoning = true;        ///< false: none, but what the prompt has opened is closed
-  /// What the prompt of the reply ends with, from the assistant's turn on; nothing: ReplyFormat::prompt.
+  std::uint32_t max_calls = 0;  ///< at most this many calls; 0: any number. Above 64: no limit, and a note says so
+  ResponseFormat response{};    ///< reasoning may come before it, and calls in its place if `choice` allows
+  bool reasoning = true;        ///< false: no reasoning; if the prompt has opened it, it is closed at once
+  /// The end of the prompt, from the assistant's turn on; unset: ReplyFormat::prompt.
   std::optional<std::string> prompt{};
-  /// True: all that the schemas allow: members that they do not name, any type where they name none, and any text where
-  /// they name a `format`. False, which suits models better: that only where a schema asks for it.
+  /// True: everything that the schemas allow: members that they do not name, any type where they name none, any string
+  /// where they name a `format`. False, which suits models better: such things only where a schema asks for them.
   bool open = false;
-  /// True: members of objects come in any order. Up to five are each written once; of more, each may come again, and of those
-  /// that are required up to five are sure to come, as notes say. Arguments that are no JSON keep their order past five.
+  /// True: members of objects may come in any order. With up to five members each is written exactly once. With more, a
+  /// member may repeat, and only five of the required ones are enforced; notes say so. Arguments that are not JSON may
+  /// change their order only up to five members.
   bool any_order = false;
-  /// True: where the model decides and calls are marked, text may also stand between calls and behind them; a note says where
-  /// it may not.
+  /// True: with ToolChoice::automatic, and if calls have markers, text may also stand between and after calls; a note
+  /// says where it may not.
   bool text_around_calls = false;
-  /// Control tokens of the model's tokenizer (TokenizerFacts::added, control_tokens()). A marker of the format that is one is
-  /// written as a token where an engine takes it no other way: in Lark. GBNF and structural tags match tokens by their text.
+  /// Control tokens of the model's tokenizer (TokenizerFacts::added, control_tokens()). Lark needs them: there a marker
+  /// of the format that is a control token is written as a token. GBNF and structural tags match tokens by their text.
   std::vector<AddedToken> control{};
 };
 
-/// What a schema says that the grammar does not hold a model to, which allows more; or what it leaves out.
+/// A place where the grammar is looser than a schema, or leaves something out.
 struct GrammarNote {
   std::string path;     ///< of the schema in the tools: "[0].function.parameters.properties.when"; "" for the whole
   std::string keyword;  ///< e.g. "uniqueItems"; "" for the schema as a whole
   std::string why;
-  bool left_out = false;  ///< a tool, a member, a value, an order or text that no reply has; false: the grammar allows more
+  bool left_out = false;  ///< true: the grammar excludes this tool, member, value, order or text; false: it allows more
 };
 
 /// The languages of grammars.
@@ -94,40 +97,51 @@ enum class GrammarSyntax : std::uint8_t {
 std::string_view name_of(GrammarSyntax syntax);
 std::optional<GrammarSyntax> find_grammar_syntax(std::string_view name);
 
-/// Where a lazy grammar sets in: an engine looks for it in all that was written so far.
+/// What activates a lazy grammar: the engine searches the reply so far for it.
 struct GrammarTrigger {
   enum class Kind : std::uint8_t {
     word,     ///< this text, wherever it stands
-    pattern,  ///< ECMAScript's regular expression of all that was written; its first group is where the grammar sets in
+    pattern,  ///< an ECMAScript regular expression over the whole reply so far; the grammar starts at its first group
   };
   Kind kind = Kind::word;
   std::string value;
 };
 
-/// A grammar of calls alone, which sets in where one begins. Until then text is free, and costs nothing.
+/// A grammar of calls only, active once a call begins. Until then text is free and costs nothing.
 struct LazyGrammar {
   std::string grammar;  ///< GBNF, from the trigger's text on
   std::vector<GrammarTrigger> triggers;
+  /// Texts that the engine must print even if they are control tokens, each once: the openings of calls, and the tokens
+  /// of GrammarOptions::control in calls and around reasoning. llama-server refuses a trigger token that is not among
+  /// them.
+  std::vector<std::string> preserved;
 };
 
 /// A grammar of replies or of values.
 ///
-/// A value, cheap to copy; never changed.   Threads: any.
+/// A value, cheap to copy; never changed, also by a move.   Threads: any.
 class Grammar {
  public:
+  Grammar(const Grammar&) noexcept = default;
+  Grammar& operator=(const Grammar&) noexcept = default;
+  ~Grammar() = default;
+
   /// The grammar as text. The same grammar gives the same text.
   std::string to_text(GrammarSyntax syntax) const;
-  /// The grammar for llama.cpp's lazy way (`grammar_lazy`, `grammar_triggers`).
-  /// Fails with: value where text is not free before a call (a call is demanded, or a response has a form), where there is no
-  /// call, or where a call begins with no text of its own.
+  /// The grammar in llama.cpp's lazy form (`grammar_lazy`, `grammar_triggers`).
+  /// Fails with: value if a call is required or the response has a form (text before a call is not free then), if there
+  /// are no calls, or if a call begins with no text of its own.
   Result<LazyGrammar> to_lazy() const;
-  /// Where it allows more than the schemas do, or less, in the order in which that was found.
-  const std::vector<GrammarNote>& notes() const;
-  /// Whether the grammar allows this text, from its first byte to its last. Takes time and memory for the text's size times
-  /// that of the rules in use: for tests and tools.
+  /// Where the grammar allows more than the schemas, or less, in the order in which this was found.
+  const std::vector<GrammarNote>& notes() const&;
+  std::vector<GrammarNote> notes() const&&;
+  /// Whether the grammar accepts this whole text. Time and memory grow with the size of the text times that of the
+  /// rules in use: meant for tests and tools.
   bool accepts(std::string_view text) const;
-  /// Whether it accepts no text at all, since no value fits the schema.
+  /// Whether the grammar accepts no text at all, because no value fits the schema.
   bool is_empty() const;
+  /// The form of an answer that it was made for.
+  ResponseFormat::Kind response() const;
 
   struct Data;
   explicit Grammar(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
@@ -138,24 +152,24 @@ class Grammar {
   std::shared_ptr<const Data> data_;
 };
 
-/// The grammar of a reply in this format: from where the prompt ends to where the model stops.
+/// The grammar of a reply in this format, from the end of the prompt to where the model stops.
 ///
-/// What a grammar cannot say of a schema is allowed, and noted; what no value fits is left out, and so is its tool, with a note.
-/// Time and memory are bounded, whatever the schemas say.
-/// Fails with: json (place) when the tools are no JSON; conversation when they are no list of tools; value when a call is demanded and
-/// there is no tool (or none of that name, or none that a value fits), when the format has no calls, when the response's
-/// schema is no JSON or its pattern is not understood, or when no response fits.
+/// What the grammar cannot express of a schema is allowed, with a note. A part of a schema that no value fits is left
+/// out, and if need be its tool, with a note. Time and memory are bounded for any schema.
+/// Fails with: json (place) if the tools are not JSON; conversation if they are not a list of tools; value if a call is
+/// required but there is no tool (or none of that name, or none whose schema a value fits), if the format has no calls,
+/// if the response's schema is not JSON or its pattern is not understood, or if no response fits.
 Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& options = {});
 
-/// How values are written by a schema.
+/// Options of make_value_grammar().
 struct ValueGrammarOptions {
   bool open = false;                   ///< as GrammarOptions::open
   bool any_order = false;              ///< as GrammarOptions::any_order
   std::string_view name = "<schema>";  ///< what errors call the schema's text
 };
 
-/// The grammar of a JSON text by a schema, as for a request's `response_format`.
-/// Fails with: json (place) when the schema is no JSON. A schema that no value fits gives a grammar that accepts nothing:
+/// The grammar of a JSON text that a schema allows, as for a request's `response_format`.
+/// Fails with: json (place) if the schema is not JSON. If no value fits the schema, the grammar accepts nothing: see
 /// Grammar::is_empty().
 Result<Grammar> make_value_grammar(std::string_view schema, const ValueGrammarOptions& options = {});
 

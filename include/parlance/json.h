@@ -1,4 +1,4 @@
-// Document: JSON text as values, in the memory that holds them.
+// Document: parses JSON text, and owns the values it becomes.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace parlance {
 
-/// A parsed JSON text: the only owner of values that users see.
+/// A parsed JSON text. It owns its values: they are valid as long as it lives, also after a move.
 ///
 /// JSON is read as Python's json module reads it: integers of any size, NaN and Infinity, 1e400 as infinity,
-/// lone surrogates, the last of equal keys wins; it refuses what Python refuses.
-/// A Document may be read by many threads; parse() needs it alone. Moving keeps values valid.
+/// lone surrogates, the last of equal keys wins. What Python refuses is refused. After a move the document is empty.
+/// Threads: any number may read a Document; parse() needs it alone.
 ///
 ///     parlance::Document doc;
 ///     if (auto ok = doc.parse(R"({"messages": []})"); !ok) return ok.error();
@@ -26,21 +26,26 @@ class Document {
   Document& operator=(Document&&) noexcept;
   ~Document();
 
-  /// Replaces the contents by this text's. Memory of the last parse is reused, so a Document that is kept
-  /// costs no allocation for texts of similar size. The text itself is not needed afterwards.
+  /// Replaces the contents by this text's. Reuses the memory of the last parse, so parsing texts of similar size with
+  /// one Document allocates nothing. The text itself is not needed afterwards.
   /// Fails with: json (place, and what was expected); limit_depth past 1000 levels, as CPython does.
   Result<void> parse(std::string_view text, std::string_view name = "<input>");
-  /// none before the first successful parse.
-  Value root() const;
-  /// Where a value of this document is: "messages[3].content"; "" when it is not of this document.
+  /// The outermost value; none before the first successful parse. Lifetime: of the document's contents.
+  Value root() const&;
+  Value root() const&& = delete;
+  /// The path of a value in this document: "messages[3].content"; "" for a value from elsewhere.
   std::string path_of(Value value) const;
 
   struct Storage;
-  Storage& storage() { return *storage_; }
-  const Storage& storage() const { return *storage_; }
+  /// The inside, for parlance's own modules.
+  Storage& storage();
+  const Storage& storage() const;
 
  private:
   std::unique_ptr<Storage> storage_;
 };
+
+/// A value as JSON, UTF-8 kept, without white space; "null" for one that is none of JSON's.
+std::string json_text(Value value);
 
 }  // namespace parlance

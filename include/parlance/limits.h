@@ -1,4 +1,4 @@
-// What a render may use. Templates and conversations come from strangers, so there is always a limit.
+// How much a render may use. Templates and conversations come from strangers, so every render has limits.
 #pragma once
 #include <cstdint>
 

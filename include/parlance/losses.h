@@ -1,12 +1,13 @@
-// Losses: what a request says and its prompt does not.
+// Losses: finds what a request says and its prompt does not.
 //
 //     parlance::LossFinder finder(chat_template);
 //     auto prompt = finder.render(chat, {}, workspace);        // the rendering and its losses
 //     for (const parlance::Loss& loss : prompt->losses) std::puts(loss.display().c_str());
 //
-// A template may drop a message, an image, a tool, an argument without a word, and print nothing for a variable that is misspelt.
-// The origins of the prompt's bytes say what of the request is there; what leaves no bytes of its own (an image, a special token)
-// is left out once more, to see whether the prompt changes.
+// A template may silently drop a message, an image, a tool or an argument, and it prints nothing for a misspelt
+// variable. The origins of the prompt's bytes show which parts of the request are there. A part that leaves no bytes of
+// its own (an image, a special token) is tested by rendering without it: if the prompt stays the same, the part is
+// lost.
 #pragma once
 #include <memory>
 #include <span>
@@ -28,9 +29,10 @@ std::string_view name_of(LossKind kind);  ///< "lost", "left out"
 /// One thing that is not in the prompt.
 struct Loss {
   LossKind kind = LossKind::lost;
-  /// "message", "part", "call", "argument", "tool", "document", "setting" (a member of the request that the template does not
-  /// heed), "variable", "special token", "data" (a value printed as Python prints it, brackets and all); of what is left out
-  /// "reasoning", "text" (the part of an assistant's content before it), "id", "detail"
+  /// What kind of thing it is. Lost: "message", "part", "call", "argument", "tool", "document", "setting" (a member of
+  /// the request that the template ignores), "variable", "special token", "character" (parlance tokens), "data" (a list
+  /// or dict printed as Python prints it). Left out: "reasoning", "text" (an assistant's content before a cut), "id",
+  /// "detail".
   std::string_view subject;
   std::string path;      ///< in the request: "messages[2].content[1]"; a variable's name
   std::string sentence;  ///< "not in the prompt"
@@ -39,8 +41,8 @@ struct Loss {
   std::string display() const;
 };
 
-/// Bytes of the prompt that stand for an image, a sound or a film of the request: those that the template writes for it and no
-/// others like them, which somebody may have typed.
+/// Bytes of the prompt that stand for an image, audio or video of the request. Only what the template itself wrote for
+/// that part counts, not a lookalike that somebody typed.
 struct Placeholder {
   TextRange range;
   std::string path;  ///< of the part: "messages[2].content[1]"
@@ -57,15 +59,16 @@ struct CheckedRendering {
 /// Options of one search.
 ///
 ///     field          default  effect
-///     experiments    32       how many parts without text of their own (images, sounds) are left out one by one to see what
-///                             the prompt has of them; the rest are left out together
-///     left_out       true     also say what is left out by design; half of the search is for that
+///     experiments    32       how many parts without text (images, audio) are tested one by one; the rest are tested
+///                             together
+///     left_out       true     also report what is left out by design; half of the search's time goes there
 struct LossOptions {
   std::size_t experiments = 32;
   bool left_out = true;
 };
 
-/// Renders and says what was lost. Threads: any; one finder serves all requests of a template.
+/// Renders and says what was lost.
+/// Threads: any; one finder serves all requests of a template.
 class LossFinder {
  public:
   explicit LossFinder(Template chat_template, const LossOptions& options = {});
@@ -73,9 +76,10 @@ class LossFinder {
   LossFinder& operator=(LossFinder&&) noexcept;
   ~LossFinder();
 
-  /// Renders as Template::render() does, spans included, and finds what was lost. Fails as that does; an experiment that fails
-  /// shows nothing.
-  Result<CheckedRendering> render(const Conversation& conversation, const RenderOptions& options, Workspace& workspace) const;
+  /// Renders as Template::render() does, spans included, and finds what was lost. Fails as that does; a failed experiment
+  /// is ignored.
+  Result<CheckedRendering> render(const Conversation& conversation, const RenderOptions& options,
+                                  Workspace& workspace) const;
   /// The same into memory that is used again.
   Result<void> render(const Conversation& conversation, const RenderOptions& options, Workspace& workspace,
                       CheckedRendering& into) const;
@@ -86,8 +90,8 @@ class LossFinder {
   std::unique_ptr<const State> state_;
 };
 
-/// The error that a loss is for who wants none: its code is `loss`, its path and hint the first loss's.
-/// `losses` must hold one that is lost.
+/// An error for callers that do not accept losses: code `loss`, with the path and hint of the first thing lost.
+/// `losses` must contain one of the kind `lost`.
 Error error_of(std::span<const Loss> losses);
 /// How many are lost.
 std::size_t count_lost(std::span<const Loss> losses);

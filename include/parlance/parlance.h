@@ -23,7 +23,9 @@
 //
 // This header includes the others; each of them stands alone too.
 #pragma once
+#include "parlance/bulk.h"
 #include "parlance/check.h"
+#include "parlance/civil_time.h"
 #include "parlance/conversation.h"
 #include "parlance/derive.h"
 #include "parlance/error.h"
@@ -37,10 +39,17 @@
 #include "parlance/reply_api.h"
 #include "parlance/reply_format.h"
 #include "parlance/reply_prompt.h"
+#include "parlance/request.h"
+#include "parlance/request_api.h"
+#include "parlance/response_template.h"
 #include "parlance/result.h"
+#include "parlance/session.h"
 #include "parlance/source.h"
+#include "parlance/span.h"
 #include "parlance/syntax.h"
 #include "parlance/template.h"
+#include "parlance/tokenizer.h"
+#include "parlance/tokens.h"
 #include "parlance/transformers.h"
 #include "parlance/value.h"
 #include "parlance/version.h"

@@ -11,42 +11,12 @@
 #include "parlance/civil_time.h"
 #include "parlance/conversation.h"
 #include "parlance/limits.h"
+#include "parlance/span.h"
 
 namespace parlance {
 
 class SourceText;
-
-/// Where bytes came from.
-enum class Origin : std::uint8_t {
-  literal,   ///< text of the template itself
-  input,     ///< bytes of the input, unchanged
-  derived,   ///< made from the input: JSON escapes, changed case, a number printed
-  computed,  ///< made by the template from nothing but itself: loop.index, True
-};
-std::string_view origin_name(Origin origin);
-
-/// Bytes [begin, end) of the prompt that came from one place. The spans of a rendering cover it without gaps, in order.
-/// 32 bytes: `line` and the like are worked out when asked for (place_of_span, path_of_span).
-struct Span {
-  std::uint32_t begin = 0;
-  std::uint32_t end = 0;
-  Origin origin = Origin::computed;
-  bool control = false;             ///< a literal shaped like a control token (<|…|>), or a special-token variable
-  std::int32_t message = -1;        ///< index into messages the bytes belong to; -1 for none
-  std::uint32_t template_begin = 0; ///< literal: byte offset in the template's text
-  /// Derived from a number or container: its origin id. The three highest ids say that the bytes were made of more than
-  /// the place named here (also of a literal's: by a filter while rendering); that a number of the template's was printed;
-  /// that they are a constant of parlance.
-  std::uint32_t input_id = 0;
-  const char* input = nullptr;      ///< input, derived: an address that Conversation knows
-};
-static_assert(sizeof(Span) == 32);
-
-/// Half-open byte range of the prompt.
-struct TextRange {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-};
+struct RenderingFields;
 
 /// Options of one render.
 ///
@@ -74,12 +44,12 @@ struct RenderOptions {
   std::uint64_t random_seed = 0;
 };
 
-/// Something undefined that a Jinja template printed, which prints as nothing: a variable, or a member of a value.
+/// An undefined variable or member that a Jinja template printed. It prints as nothing.
 struct PrintedUndefined {
   std::string name;
   bool is_variable = false;
-  std::string path;     ///< of the value that has no such member, where it is of the input: "messages[0]"
-  std::string nearest;  ///< a variable or member there is that is spelt nearly so; "" for none
+  std::string path;     ///< of the value without that member, if it is from the input: "messages[0]"
+  std::string nearest;  ///< an existing variable or member with a similar name; "" for none
 };
 
 /// What a render gives. Owns its text; spans refer to the conversation for their paths.
@@ -97,18 +67,22 @@ class Rendering {
   ~Rendering() = default;
   void swap(Rendering& other) noexcept;
 
-  std::string_view text() const { return {text_.get(), size_}; }
-  std::span<const Span> spans() const { return {spans_.get(), span_count_}; }
+  std::string_view text() const& { return {text_.get(), size_}; }
+  std::string_view text() const&& = delete;
+  std::span<const Span> spans() const& { return {spans_.get(), span_count_}; }
+  std::span<const Span> spans() const&& = delete;
   /// Spans of {% generation %} blocks, in order of closing, as transformers counts them.
-  const std::vector<TextRange>& generation() const { return generation_; }
+  const std::vector<TextRange>& generation() const& { return generation_; }
   /// What an assistant wrote or is to learn to write: the generation tags' spans, or, for templates without the tag,
-  /// derived from provenance (turn header excluded, end-of-turn token included). Sorted.
-  const std::vector<TextRange>& assistant() const { return assistant_; }
-  const std::vector<std::string>& notes() const { return notes_; }
+  /// derived from the origins of the bytes (turn header excluded, end-of-turn token included). Sorted.
+  const std::vector<TextRange>& assistant() const& { return assistant_; }
+  const std::vector<std::string>& notes() const& { return notes_; }
   /// What the template printed and is undefined, each name once, in the order of the first time.
-  const std::vector<PrintedUndefined>& undefined() const { return undefined_; }
+  const std::vector<PrintedUndefined>& undefined() const& { return undefined_; }
 
-  // Filled by render(); public so that results can be assembled and tested.
+ private:
+  friend struct RenderingFields;
+  friend Location place_of_span(const Rendering& rendering, const Span& span);
   std::unique_ptr<char[]> text_;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;

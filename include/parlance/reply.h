@@ -1,6 +1,6 @@
 // Replies: how a model writes them (ReplyFormat), and reading them while they stream (ReplyParser, ReplyMessage).
 //
-//     auto format = parlance::ReplyFormat::from_json(parlance::find_format("chatml")->reply);
+//     auto format = parlance::ReplyFormat::from_json(parlance::find_format("terminal-agent")->reply);
 //     if (!format) return report(format.error());
 //     parlance::ReplyParser parser(*format);
 //     parlance::ReplyMessage message;
@@ -69,7 +69,7 @@ struct ReplyEvent {
   /// malformed: what came of it.
   enum class Fault : std::uint8_t {
     syntax,  ///< a call that is not complete, text that looked like one, or a marker that is missing or too many
-    mended,  ///< what the arguments say was written otherwise, and is JSON now
+    mended,  ///< the arguments were not valid JSON and have been repaired
     type,    ///< a value in tags is not of the type that the tool or the wire says, and is a string
     cut,     ///< the reply ends inside of a call before its name is known: what there is of it is text
     // Of a call that is read well, and does not fit its tool (ReplyOptions::check_calls); the message is the same:
@@ -97,14 +97,14 @@ std::string_view name_of(ReplyEvent::Fault fault);
 
 using ReplySink = std::function<void(const ReplyEvent&)>;
 
-/// What bounds a reader. Passing one is an event, `malformed`, and never the end of reading.
+/// Limits of a reader. Exceeding one gives a `malformed` event; reading goes on.
 struct ReplyLimits {
   std::uint32_t depth = 256;         ///< nesting inside arguments; at most 256
   std::uint32_t name = 256;          ///< bytes of a name, an id or a header
   std::uint32_t pending = 1 << 20;   ///< bytes of a call held back: its arguments where they stand before its name
 };
 
-/// What else a reader goes by.
+/// Options of a ReplyParser.
 struct ReplyOptions {
   ReplyTools tools{};
   /// What the prompt of this reply ends with, from the assistant's turn on; nothing: ReplyFormat::prompt.
@@ -127,13 +127,17 @@ struct ReplyOptions {
 
 /// Reads a reply while it arrives.
 ///
-/// Each byte is looked at once. Held back is what may still be the beginning of a marker, white space that may belong to
-/// one, and a call until its name is known; everything else leaves with the feed() that brought it. Any bytes are a
-/// reply: what is no call after all is text, and what goes wrong later is an incomplete call.
-/// The format must be one that validate() accepts, as from_json() returns it.
-/// A value: copies go on independently; one that was moved from can only be assigned to.   Threads: one at a time.
+/// Takes time in proportion to the reply: bytes that were held back may be read again, a bounded number of times. The
+/// parser holds back what may be the beginning of a marker, white space that may belong to one, and a call until its
+/// name is known; feed() reports everything else at once. Any bytes are a reply: a false start of a call becomes text,
+/// and a call that goes wrong later becomes an incomplete call. A value: copies go on independently; a moved-from one
+/// gives no events.
+/// Threads: one at a time.
 class ReplyParser {
  public:
+  /// Fails with: value when validate() refuses the format.
+  static Result<ReplyParser> make(const ReplyFormat& format, const ReplyOptions& options = {});
+  /// The same for a format that is valid, as from_json() and derive() return it: by one that is not, replies are text.
   explicit ReplyParser(const ReplyFormat& format, const ReplyOptions& options = {});
   /// Reads turns of all roles, as prompts have them; the format must have turns.
   static ReplyParser of_conversation(const ReplyFormat& format, const ReplyLimits& limits = {});
@@ -147,11 +151,11 @@ class ReplyParser {
   /// feed() for one token, where it is known which are control tokens. From then on a text of ReplyFormat::control is part
   /// of a marker only where it is a whole token fed as control; the same text from other tokens is text.
   void feed_token(std::string_view bytes, bool control, const ReplySink& sink);
-  /// Says what was held back; the parser is then at its end, and takes more bytes as trailing.
+  /// Reports what was held back, and ends the reply; bytes fed after that are reported as trailing.
   void finish(const ReplySink& sink);
   /// How many bytes were fed and are in no event yet.
   std::size_t held() const;
-  /// The bytes of the state itself, without what is held and what all copies share.
+  /// The size of the parser's own state in bytes, without held bytes and data that all copies share.
   std::size_t memory() const;
 
   class State;
@@ -159,6 +163,8 @@ class ReplyParser {
 
  private:
   ReplyParser();
+  void start(const ReplyFormat& format, const ReplyOptions& options);
+
   std::unique_ptr<State> state_;
   std::unique_ptr<CallCheck> check_;  ///< with ReplyOptions::check_calls
 };
@@ -180,7 +186,7 @@ struct ReplyDiagnostic {
   ReplyEvent::Fault fault = ReplyEvent::Fault::syntax;
 };
 
-/// Why a reply ends, as far as its events tell.
+/// Why a reply ended, as far as its events tell.
 class ReplyFinish {
  public:
   void add(const ReplyEvent& event);

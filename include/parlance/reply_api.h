@@ -1,7 +1,11 @@
-// Replies as the answers of three HTTP APIs: whole, and as the events of their streams.
+// Writes replies as the answers of three HTTP APIs: whole, and as the events of their streams.
 //
 //     parlance::ReplyApiWriter writer(parlance::ReplyApi::anthropic, {.id = "msg_7", .model = "mine"});
-//     auto send = [&](const parlance::ReplyApiEvent& event) { std::string text; parlance::append_server_sent_event(text, event); write(text); };
+//     auto send = [&](const parlance::ReplyApiEvent& event) {
+//       std::string text;
+//       parlance::append_server_sent_event(text, event);
+//       write(text);
+//     };
 //     auto take = [&](const parlance::ReplyEvent& event) { writer.add(event, send); };
 //     writer.begin(send);
 //     while (auto bytes = next_piece()) parser.feed(*bytes, take);
@@ -34,25 +38,25 @@ std::optional<ReplyApi> reply_api_named(std::string_view name);
 /// The usual id of an answer with a number: "chatcmpl-7", "msg_7", "resp_7".
 std::string reply_api_id(ReplyApi api, std::uint64_t number);
 
-/// Tokens, which only who runs the model can count.
+/// Counts of tokens. Only the program that runs the model knows them.
 struct ReplyUsage {
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
 };
 
-/// What an answer says besides the reply. Nothing of it is made from a clock or by chance.
+/// What an answer says besides the reply. No default is taken from the clock or at random.
 struct ReplyApiOptions {
   std::string id{};          ///< of the answer; "": reply_api_id(api, 0)
   std::string model{};
   std::int64_t created = 0;  ///< seconds since 1970; Anthropic's has none
-  /// Makes ids for calls that have none on the wire. Without it they count: call_1, toolu_1; call_ID_1 where the answer has an id.
+  /// Makes ids for calls whose reply has none. By default they are numbered: call_1, toolu_1; call_ID_1 if `id` is set.
   std::function<std::string()> make_call_id{};
 };
 
-/// What the end of a reply does not show.
+/// What only the program that runs the model knows about a reply's end.
 struct ReplyOutcome {
-  bool length = false;                ///< the model was stopped by a limit of tokens, wherever the reply stands
-  std::optional<ReplyUsage> usage{};  ///< without: no usage, and in Anthropic's, which needs one, zeros
+  bool length = false;                ///< a limit of tokens stopped the model
+  std::optional<ReplyUsage> usage{};  ///< unset: the answer has no usage; Anthropic's, which needs one, has zeros
 };
 
 /// An event of a stream: `data` is JSON on one line. Views live until the sink returns.
@@ -67,12 +71,11 @@ void append_server_sent_event(std::string& out, const ReplyApiEvent& event);
 /// What follows the last event on the wire: "data: [DONE]" for chat completions, else nothing.
 std::string_view end_of_server_sent_events(ReplyApi api);
 
-/// Writes a reply as one API has it, event by event or whole.
+/// Writes a reply in the form of one API, event by event or whole.
 ///
-/// What the events say, put together as the API's own clients do, is what to_json() says, however the reply was cut.
-/// A call that is not complete is marked `complete: false` (in Responses: `status: incomplete`) and never looks like one that can be
-/// executed. What went wrong stands in `reply_diagnostics`.
-/// Memory: the reply, whole.   Threads: one at a time.
+/// If the API's own client assembles the events, it gets what to_json() returns, however the reply was cut into pieces.
+/// An incomplete call is marked `complete: false` (in Responses: `status: incomplete`), so that nobody executes it.
+/// `reply_diagnostics` lists what was malformed. Memory: the whole reply.   Threads: one at a time.
 class ReplyApiWriter {
  public:
   explicit ReplyApiWriter(ReplyApi api, ReplyApiOptions options = {});
@@ -80,12 +83,12 @@ class ReplyApiWriter {
   ReplyApiWriter& operator=(ReplyApiWriter&&) noexcept;
   ~ReplyApiWriter();
 
-  /// What a stream begins with. For who wants the whole alone: nothing, as with every empty sink.
+  /// Sends the first events of the stream. Without a sink, nothing is sent; to_json() still has the whole answer.
   void begin(const ReplyApiSink& sink = {});
   void add(const ReplyEvent& event, const ReplyApiSink& sink = {});
-  /// Ends what is open, and the stream; once, and last.
+  /// Closes everything that is open, and the stream. Call it once, last.
   void finish(const ReplyApiSink& sink = {}, const ReplyOutcome& outcome = {});
-  /// The whole answer, after finish(). An id that a call has late on the wire is in this alone.
+  /// The whole answer, after finish(). Only this has the id of a call whose reply gives it after its arguments.
   std::string to_json() const;
 
   class Form;

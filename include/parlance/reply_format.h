@@ -1,4 +1,4 @@
-// How a model writes its replies, as plain data: ReplyFormat and what it is made of.
+// ReplyFormat: how a model writes its replies, as plain data.
 //
 //     {"prompt": "<|im_start|>assistant\n",
 //      "reasoning": {"open": "<think>\n", "close": "\n</think>\n\n"},
@@ -6,8 +6,8 @@
 //                 "separator": "\n"}],
 //      "end": ["<|im_end|>"]}
 //
-// One format has three readers: ReplyParser (reply.h), the grammars (grammar.h) and the stop set. derive() (derive.h)
-// makes it of a template. Nothing here knows a template or an engine. docs/reply-format.md explains each field.
+// Three parts read a format: ReplyParser (reply.h), the grammars (grammar.h) and the stop set. derive() (derive.h)
+// makes one from a template. docs/reply-format.md explains each field with examples.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,17 +18,18 @@
 
 namespace parlance {
 
-/// A text that separates the parts of a reply, with the white space the model puts around it.
+/// A text that separates the parts of a reply, with the white space the model writes around it.
 ///
-/// `before` and `after` are framing: they belong to the marker where they are there, and any ending of `before` or
-/// beginning of `after` will do. White space inside a text is soft in the same way: "</a>\n</b>" also reads "</a></b>".
-/// A marker without texts does not exist in the format. In JSON a string is enough: its outer white space is framing.
+/// `before` and `after` are that white space. Where it occurs it belongs to the marker and not to the content; a part
+/// of it (an ending of `before`, a beginning of `after`) is enough. White space inside a text is optional in the same
+/// way: "</a>\n</b>" also matches "</a></b>". A marker without texts means that the format has no such marker. In JSON
+/// a string is enough: its outer white space becomes `before` and `after`.
 struct ReplyMarker {
   std::vector<std::string> texts{};  ///< the first is what the model is taught; the others are read too
   std::string before{};
   std::string after{};
-  /// Further ways that are read and never written, in which `*` is any text of at most 64 bytes without `<` or line ends, so
-  /// that a header may name what it likes: "<|channel|>final*<|message|>". A `<` follows the `*`.
+  /// Further spellings that are read and never written. A `*` in them matches any text of at most 64 bytes without `<`
+  /// and newlines, so that a header may hold any name: "<|channel|>final*<|message|>". A `<` must follow the `*`.
   std::vector<std::string> loose{};
   bool exists() const { return !texts.empty(); }
   bool operator==(const ReplyMarker&) const = default;
@@ -55,7 +56,7 @@ struct CallMember {
   bool operator==(const CallMember&) const = default;
 };
 
-/// How a name or a key that stands in an attribute hides what would end it.
+/// How a name or a key inside a tag's attribute escapes the characters that would end it.
 enum class TextEscape : std::uint8_t {
   none,
   attribute,  ///< &amp; and &quot;
@@ -68,15 +69,15 @@ struct ArgumentTags {
   enum class Style : std::uint8_t { json, python };
   ReplyMarker open{};
   ReplyMarker key_close{};
-  ReplyMarker type_close{};                 ///< exists: the wire says the type, between key and value
+  ReplyMarker type_close{};                 ///< exists: the reply states the value's type, between key and value
   ReplyMarker close{};
-  ReplyMarker whole{};                      ///< exists: in place of all tags, JSON may follow it; the call's end follows that
+  ReplyMarker whole{};                      ///< exists: instead of tags, all arguments may follow it as one JSON object
   std::string close_end{};                  ///< not "": the closing tag repeats the key: close KEY close_end
   std::string item{};                       ///< not "": values nest as tags too, and the items of lists have this key
-  std::vector<std::string> string_types{};  ///< with type_close: the types whose value is a string as it is
-  Escape escape = Escape::none;             ///< how strings hide markup: &lt; or <![CDATA[…]]>
-  TextEscape key_escape = TextEscape::none; ///< how keys hide it
-  Style style = Style::json;                ///< how values that are no strings are written
+  std::vector<std::string> string_types{};  ///< with type_close: the types whose value is a plain string
+  Escape escape = Escape::none;             ///< how strings escape markup: &lt; or <![CDATA[…]]>
+  TextEscape key_escape = TextEscape::none; ///< how keys escape it
+  Style style = Style::json;                ///< how values other than strings are written
   bool operator==(const ArgumentTags&) const = default;
 };
 
@@ -85,15 +86,15 @@ struct CallArguments {
   enum class Codec : std::uint8_t {
     json,      ///< a JSON object, or a JSON string that holds one
     tags,      ///< a tag for each argument
-    keywords,  ///< keyword arguments of a Python call in brackets, whose values are literals
-    bare,      ///< an object whose keys have no quotes and whose strings stand between `quote`, without escapes
-    code,      ///< a program as it is, which becomes the value of one argument
+    keywords,  ///< keyword arguments of a Python call, whose values are literals
+    bare,      ///< an object whose keys have no quotes and whose strings are enclosed in `quote`, without escapes
+    code,      ///< source code, unquoted, which becomes the value of one argument
   };
   Codec codec = Codec::json;
   bool as_text = false;    ///< json: the model writes a string that holds the object
-  std::string callee{};    ///< keywords: what stands before the bracket, e.g. "tool_call"; "" where a name part does
+  std::string callee{};  ///< keywords: the text before the parenthesis, e.g. "tool_call"; "" if a name part comes there
   std::string quote{};     ///< bare
-  std::string argument{};  ///< code: the argument that the program becomes
+  std::string argument{};  ///< code: the argument whose value the source code becomes
   ArgumentTags tags{};
   bool operator==(const CallArguments&) const = default;
 };
@@ -104,25 +105,26 @@ struct CallArguments {
 struct CallPart {
   enum class Kind : std::uint8_t {
     literal,
-    name,       ///< the name of the tool, up to the literal that follows. A second one repeats it
-    id,         ///< the id, up to the literal that follows
-    skip,       ///< text without meaning, up to the literal that follows
-    object,     ///< a JSON object that holds name, arguments and what `members` says
+    name,       ///< the name of the tool, up to the next literal. A second name part repeats the same name
+    id,         ///< the id, up to the next literal
+    skip,       ///< text without meaning, up to the next literal
+    object,     ///< a JSON object with the name, the arguments and other `members`
     arguments,
   };
   Kind kind = Kind::literal;
   ReplyMarker literal{};
-  /// id: what computes it. "" is free; else a text with {0} or {1}, the number of the call counted from there, and {name}.
+  /// id: its pattern. "": any id. Else a text in which {0} or {1} is the number of the call, counted from 0 or 1, and
+  /// {name} the tool's name.
   std::string pattern{};
   TextEscape escape = TextEscape::none;  ///< name
   std::vector<CallMember> members{};     ///< object
   CallArguments arguments{};          ///< arguments, and those inside of an object
-  /// White space that the model writes before the part, where no literal has it. Reading takes any.
+  /// White space that the model writes before this part, if no literal includes it. The reader accepts any.
   std::string before{};
   bool operator==(const CallPart&) const = default;
 };
 
-/// How calls that follow each other stand together.
+/// How several calls are grouped.
 enum class CallLayout : std::uint8_t {
   single,   ///< each stands for itself
   section,  ///< one after the other between `open` and `close`
@@ -135,21 +137,21 @@ struct CallForm {
   CallLayout layout = CallLayout::single;
   ReplyMarker open{};            ///< of a section or list
   ReplyMarker close{};
-  std::string separator{};       ///< what a model writes between two calls; in reading any white space will do
-  bool commas_optional = false;  ///< list: the calls may follow each other without commas
+  std::string separator{};       ///< what the model writes between two calls; the reader accepts any white space
+  bool commas_optional = false;  ///< list: the commas may be missing
   bool open_optional = false;    ///< a call may also come without `open`
-  bool close_optional = false;   ///< what closes may be missing, at the end of the reply or before anything else
-  bool initial = false;          ///< only at the beginning of the answer, and only of a declared tool if tools are known
-  bool declared_only = false;    ///< the opening is no distinctive text: what names no declared tool is text
+  bool close_optional = false;   ///< closing markers may be missing, at the end of the reply or before anything else
+  bool initial = false;          ///< only at the beginning of the answer; if tools are known, only with the name of one
+  bool declared_only = false;    ///< the opening is ordinary text: unless a declared tool's name follows, it is content
   bool headed = false;           ///< the call begins in the header of a turn, and the header is its name
   std::string header{};          ///< headed: the one header that means this form; "": any name
-  std::string name{};            ///< not "": the one tool that this form calls, without saying its name
-  /// Of forms that begin alike: the word at the end of the marker before the arguments that says this one, "json" in
-  /// `<|constrain|>json<|message|>`. "": none does.
+  std::string name{};            ///< not "": the one tool that this form calls; the reply does not say the name
+  /// For forms that begin alike: the content type in the marker before the arguments, "json" in
+  /// `<|constrain|>json<|message|>`. If it matches, this form is chosen. "": the form has none.
   std::string content_type{};
-  std::string result_open{};     ///< what stands before and behind the result of such a call, in its turn
+  std::string result_open{};     ///< the text before and after the result of such a call, in its turn
   std::string result_close{};
-  /// The model was taught arguments in the order of their names, whatever order tools declare. Reading takes any order.
+  /// The model was trained on arguments sorted by name, whatever order tools declare. The reader accepts any order.
   bool sorted = false;
   std::string id_pattern{};      ///< object: as CallPart::pattern, of the member with the id
   bool operator==(const CallForm&) const = default;
@@ -161,38 +163,40 @@ struct ReplyTurn {
   ReplyMarker open{};
   std::string header_close{};  ///< "": no header
   std::string raw_role{};      ///< the role of a message whose text is no result of a call; "": `role`
+  /// A space follows header_close: SentencePiece's dummy prefix. The reader also accepts the text without it.
+  bool dummy_prefix = false;
   bool operator==(const ReplyTurn&) const = default;
 };
 
 /// How a model writes its replies: plain data, compared, copied and cached as such.
 struct ReplyFormat {
-  /// What the prompt ends with, from the assistant's turn on: a reply goes on from there. `<think>` in it begins in
-  /// reasoning, `<think></think>` does not; it may end inside a marker.
+  /// The end of the prompt, from the assistant's turn on; the reply continues it. If it ends with `<think>`, the reply
+  /// begins inside reasoning; with `<think></think>` it does not. It may end inside a marker.
   std::string prompt{};
   ReplyMarker reasoning_open{};
   ReplyMarker reasoning_close{};
-  bool calls_end_reasoning = false;         ///< an opener inside reasoning begins a call; else it is text
-  bool calls_end_opened_reasoning = false;  ///< the same inside reasoning that the prompt has left open, and only there
-  ReplyMarker content_open{};        ///< where the answer stands in markers of its own
+  bool calls_end_reasoning = false;         ///< a call's opening inside reasoning begins a call; false: it is text
+  bool calls_end_opened_reasoning = false;  ///< the same, but only inside reasoning that the prompt has left open
+  ReplyMarker content_open{};        ///< if the answer has markers of its own
   ReplyMarker content_close{};
   std::vector<CallForm> calls{};
-  bool text_behind_calls = false;    ///< the answer stands behind the calls beside it
-  bool parallel = true;              ///< a reply may hold more than one call; reading takes more in any case
+  bool text_behind_calls = false;    ///< the model writes calls first, then the answer
+  bool parallel = true;              ///< a reply may have more than one call; the reader accepts more in any case
   std::vector<ReplyMarker> end{};    ///< each ends the reply
-  /// Each ends the reply where nothing follows it, and is text elsewhere: tokens that may end a sequence, where nothing tells which does.
+  /// Each ends the reply if nothing follows it, and is text elsewhere. For end-of-sequence tokens that are not certain.
   std::vector<std::string> last{};
-  /// Texts that are control tokens. A marker that holds one counts, where pieces are fed as tokens, only if each such
-  /// text in it is exactly one piece that was fed as a control token. Bytes alone are matched without that.
+  /// Texts that are control tokens. When a reply is fed as tokens, a marker that contains one matches only if that text
+  /// is exactly one token, fed as a control token. When it is fed as bytes, the text is enough.
   std::vector<std::string> control{};
-  std::string prefix{};              ///< what may stand before the first turn of a conversation
-  std::vector<ReplyTurn> turns{};    ///< the assistant's goes on with the reply, any other ends it
+  std::string prefix{};              ///< what may come before the first turn of a conversation
+  std::vector<ReplyTurn> turns{};    ///< an assistant's turn continues the reply, any other ends it
 
   /// Reads and validates a format.
   /// Fails with: json (place); value when a member is unknown, of the wrong type or contradicts another (path).
   static Result<ReplyFormat> from_json(std::string_view text, std::string_view name = "<format>");
   /// JSON that from_json reads as an equal format. Members with their default are left out.
   std::string to_json() const;
-  /// Whether a parser can be made of it: markers that can be told apart, forms with all that they need.
+  /// Checks that a parser can use it: markers can be told apart, and each form has all that it needs.
   /// Fails with: value (path of the field).
   Result<void> validate() const;
   bool operator==(const ReplyFormat&) const = default;

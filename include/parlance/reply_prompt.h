@@ -1,4 +1,4 @@
-// Where a reply begins: what a prompt ends with, from the assistant's turn on.
+// Where a reply begins: the end of the prompt, from the assistant's turn on.
 //
 //     auto prompt = parlance::reply_prompt(*chat_template, conversation, {}, format);
 //     if (!prompt) return report(prompt.error());
@@ -14,13 +14,14 @@
 
 namespace parlance {
 
-/// What the prompt of this conversation ends with, from the assistant's turn on: ReplyOptions::prompt of the reply to it.
+/// The end of this conversation's prompt, from the assistant's turn on. Pass it as ReplyOptions::prompt when reading
+/// the reply.
 ///
-/// That is what asking for a generation prompt adds. Where a template adds nothing then, because it always opens the turn, or
-/// goes on with the last message, it begins at the turn's header behind the last byte of all other messages, so that no byte of
-/// a message or of a tool's result is ever taken for it. "" where no turn is opened there: the reply begins with nothing said.
-/// `options` are those of the prompt's own render. Fails as Template::render does.
-Result<std::string> reply_prompt(const Template& chat_template, const Conversation& conversation, const RenderOptions& options,
-                                 const ReplyFormat& format);
+/// This is the text that a generation prompt adds. Some templates add nothing then, because they always open the turn
+/// or continue the last message. For those it is the text from the turn's header on, after the last byte of all other
+/// messages, so no byte of a message or of a tool's result is ever part of it. "" if the prompt opens no turn.
+/// `options` must be those of the prompt's own render. Fails as Template::render does.
+Result<std::string> reply_prompt(const Template& chat_template, const Conversation& conversation,
+                                 const RenderOptions& options, const ReplyFormat& format);
 
 }  // namespace parlance

@@ -16,7 +16,8 @@ namespace parlance {
 ///     if (!compiled) return report(compiled.error());
 ///     use(*compiled);
 ///
-/// Reading the value of a failed Result is a programming error (checked in debug builds by std::get).
+/// Reading the value of a failed Result, or the error of a successful one, is a programming error; nothing checks it.
+/// A temporary Result returns its value and its error by value. It has no `->`, whose result could dangle.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -26,13 +27,15 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return has_value(); }
   T& value() & { return *std::get_if<0>(&state_); }
   const T& value() const& { return *std::get_if<0>(&state_); }
-  T&& value() && { return std::move(*std::get_if<0>(&state_)); }
+  T value() && { return std::move(*std::get_if<0>(&state_)); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
-  T* operator->() { return &value(); }
-  const T* operator->() const { return &value(); }
-  const Error& error() const { return *std::get_if<1>(&state_); }
+  T operator*() && { return std::move(*this).value(); }
+  T* operator->() & { return &value(); }
+  const T* operator->() const& { return &value(); }
+  const T* operator->() const&& = delete;
+  const Error& error() const& { return *std::get_if<1>(&state_); }
+  Error error() && { return std::move(*std::get_if<1>(&state_)); }
 
  private:
   std::variant<T, Error> state_;
@@ -46,7 +49,8 @@ class [[nodiscard]] Result<void> {
   Result(Error error) : error_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
   bool has_value() const { return error_.index() == 0; }
   explicit operator bool() const { return has_value(); }
-  const Error& error() const { return *std::get_if<1>(&error_); }
+  const Error& error() const& { return *std::get_if<1>(&error_); }
+  Error error() && { return std::move(*std::get_if<1>(&error_)); }
 
  private:
   std::variant<std::monostate, Error> error_;

@@ -1,8 +1,9 @@
-// Session: the next turn's tokens without tokenizing the past again, and why two prompts stop sharing a prefix.
+// Session: tokenizes only what is new in the next turn, and explains why two prompts stop sharing a prefix.
 //
 //     auto session = parlance::Session::begin(chat_template, tokenizer, std::move(chat));
 //     session->append_sampled(generate(session->ids()));
-//     const std::vector<parlance::Message> news = {{.role = "assistant", .content = reply}, {.role = "user", .content = "And?"}};
+//     const std::vector<parlance::Message> news = {{.role = "assistant", .content = reply},
+//                                                  {.role = "user", .content = "And?"}};
 //     auto more = session->extend(news);
 //     if (more) go_on_with(more->ids);                       // ids() is what was there, verbatim, then these
 //     else std::puts(more.error().display().c_str());        // the template rewrites the past: where, and which input
@@ -29,15 +30,15 @@ struct PromptSide {
 
 /// Why a prompt does not go on from another.
 enum class PrefixCause : std::uint8_t {
-  rewritten,     ///< the template writes the past in another way, or an input of it changed (changed_input)
-  other_reply,   ///< the message is not what was sampled
-  across_border, ///< the text is the same, but a token of it lies across the end of the ids so far
+  rewritten,     ///< the template now writes the past differently, or an input of the past changed (changed_input)
+  other_reply,   ///< the assistant's message is not the text that was sampled
+  across_border, ///< the text is the same, but a token of the new prompt straddles the end of the ids so far
 };
 
 /// Where two prompts stop being the same.
 struct PrefixDifference {
   PrefixCause cause = PrefixCause::rewritten;
-  std::size_t byte = 0;    ///< the first that differs; where the texts do not, the begin of the first token that does
+  std::size_t byte = 0;    ///< the first byte that differs; if only tokens differ, the begin of the first such token
   std::size_t token = 0;   ///< number of the first token that differs
   PromptSide before;
   PromptSide after;
@@ -48,22 +49,22 @@ struct PrefixDifference {
   std::string sentence() const;
 };
 
-/// A prompt with what it was made of. Lifetime: of all four.
+/// A prompt with its conversation and tokens. A view: all three must outlive it.
 struct PromptView {
   const Rendering& rendering;
   const Conversation& conversation;
   const PromptTokens* tokens = nullptr;  ///< null: compared by bytes alone
 };
 
-/// Why `after` does not begin with `before`; nothing if it does. An `after` that only has more messages than `before` is
-/// expected to: then changed_input is empty. Renderings need their spans.
+/// Says why `after` does not begin with `before`; nothing if it does. If the request of `after` only adds messages,
+/// changed_input is empty: then the template is to blame. Both renderings need their spans.
 std::optional<PrefixDifference> compare_prompts(const PromptView& before, const PromptView& after);
 
 /// What a session's extend() gives.
 struct Extension {
   std::vector<TokenId> ids;  ///< to be appended
-  /// Are all ids so far what a tokenizer makes of the same text? Sampled ones may not be, nor those at the end of a prompt
-  /// that goes on in another way; they are kept all the same.
+  /// Whether the tokenizer would encode the text so far into the same ids. Sampled ids may differ, and so may those at
+  /// the end of a prompt that goes on in another way. The ids are kept all the same.
   bool canonical = true;
 };
 
@@ -72,8 +73,8 @@ struct SessionOptions {
   TokenizeOptions tokenize;
 };
 
-/// A conversation that grows, with its tokens. The template is asked for the whole prompt at each turn, which is cheap and
-/// proves that the past stays as it is; only what is new goes through the tokenizer.
+/// A growing conversation with its tokens. Each turn renders the whole prompt, which is cheap and proves that the past
+/// is unchanged; only the new text goes through the tokenizer.
 ///
 /// Movable. Lifetime: the tokenizer must outlive it. Threads: one at a time.
 class Session {
@@ -81,6 +82,8 @@ class Session {
   /// Renders and tokenizes a conversation. Fails as Template::render and tokenize() do.
   static Result<Session> begin(Template chat_template, const Tokenizer& tokenizer, Conversation conversation,
                                const SessionOptions& options = {});
+  static Result<Session> begin(Template chat_template, const Tokenizer&& tokenizer, Conversation conversation,
+                               const SessionOptions& options = {}) = delete;  ///< it would be gone at once
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
   ~Session();
@@ -92,15 +95,15 @@ class Session {
   /// What the model sampled after ids(), end-of-turn token included if it was sampled. Kept verbatim.
   void append_sampled(std::span<const TokenId> ids);
 
-  /// The conversation goes on: after sampled tokens with the assistant's message that they are, then what is new.
+  /// Adds messages. After append_sampled(), the first must be the assistant's message that was sampled.
   /// Appends to ids() and returns what was appended. After a failure nothing has changed.
-  /// Fails with history_rewritten when the prompt with these messages does not begin with ids(), as text: the error names
-  /// the template's line, the input's path and the first differing token (difference() has the parts), or when a token of
-  /// the new text would reach back into the old; also as Template::render and tokenize() do.
+  /// Fails with history_rewritten if the text of the new prompt does not begin with the text of ids(), or if a token
+  /// would straddle the border between them. The error names the template's line, the input's path and the first
+  /// differing token; difference() has the parts. Also fails as Template::render and tokenize() do.
   Result<Extension> extend(std::span<const Message> messages);
   /// The same with a request that holds the whole conversation, which replaces the session's.
   Result<Extension> extend(Conversation conversation);
-  /// Of the last extend() that failed with history_rewritten.
+  /// The difference of the last extend() that failed with history_rewritten.
   const std::optional<PrefixDifference>& difference() const;
 
  private:
@@ -109,9 +112,9 @@ class Session {
   std::unique_ptr<State> state_;
 };
 
-/// The next turn from nothing but the ids so far and a request that holds the whole conversation: for who keeps ids and
-/// not sessions. Where the prompt does not go on from `ids`, the error says why as Session::extend() does, found by
-/// rendering the conversation up to each assistant's turn.
+/// The next turn, given the ids so far and a request that holds the whole conversation. Use this if you store token ids
+/// rather than a Session. Fails as Session::extend() does; to say where the prompt departs from `ids`, it renders the
+/// conversation up to each assistant turn.
 Result<Extension> extend_ids(std::span<const TokenId> ids, const Template& chat_template, const Tokenizer& tokenizer,
                              Conversation conversation, const SessionOptions& options = {});
 

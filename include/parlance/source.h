@@ -1,4 +1,4 @@
-// Sources: where a template comes from: a file, a model's folder or GGUF file, a Modelfile, a model in a local store, a
+// Sources: opens the template of a file, a model's folder or GGUF file, a Modelfile, a model in a local store, or a
 // built-in format. Begin reading at open_model.
 #pragma once
 #include <cstdint>
@@ -44,29 +44,31 @@ struct SourceParameter {
   std::string value;
 };
 
-/// What a model says about its chat format. `templates` is not empty in what open_model() returns, unless it may be.
+/// What a model says about its chat format. open_model() returns at least one template, unless `may_lack_template`.
 struct ModelSource {
   std::string path;
+  /// For open_tokenizer: the model's folder, or the GGUF file of its weights; "" if there is neither.
+  std::string tokenizer_path;
   std::vector<NamedTemplate> templates;
   std::vector<SpecialToken> special_tokens;
-  std::string system;                       ///< Modelfile's SYSTEM: used where a request does not begin with one of its own
+  std::string system;                       ///< Modelfile's SYSTEM: used if a request does not begin with one
   std::vector<SourceMessage> messages;      ///< Modelfile's MESSAGEs: put before the request's
   std::vector<SourceParameter> parameters;  ///< Modelfile's PARAMETERs
-  std::string response_template;            ///< JSON, of tokenizer_config.json: how its replies are read (response_template.h)
+  std::string response_template;            ///< JSON, from tokenizer_config.json (response_template.h)
   std::optional<bool> add_bos_token;        ///< does the tokenizer add BOS by itself? (GGUF)
   std::optional<bool> add_eos_token;
   std::vector<std::string> notes;           ///< what was met and left out, for people
-  std::string looked_for;                   ///< where a template was looked for: the hint when there is none
+  std::string looked_for;                   ///< where a template was searched for: the hint if there is none
 
-  /// Chooses as transformers does: `name` if given; the only one; `tool_use` when `has_tools` and there is one; `default`.
+  /// Chooses as transformers does: `name` if given; the only one; `tool_use` if `has_tools` and there is one; `default`.
   /// Fails with no_template (the names there are, nearest name).
   Result<const NamedTemplate*> choose(std::optional<std::string_view> name, bool has_tools) const;
   /// The values of the parameter `stop`.
   std::vector<std::string_view> stop() const;
 };
 
-/// Where other programs keep models, for opening them by name. What is empty is not looked at, which is the default:
-/// the library looks nowhere by itself.
+/// The folders in which other programs keep models, for opening models by name. An empty one is not searched; all are
+/// empty by default.
 struct ModelStores {
   std::string ollama;   ///< Ollama's folder of models, with `manifests` and `blobs`
   std::string hf_cache; ///< Hugging Face's folder of `models--org--name`
@@ -80,29 +82,33 @@ ModelStores model_stores(const char* (*variable)(const char* name));
 /// Opens a model: a path, or a name in one of the stores. Tried in this order:
 ///
 ///     a template file        FILE.jinja, FILE.gotmpl
-///     a GGUF file            its header: tokenizer.chat_template and tokenizer.chat_template.NAME, special tokens by id
-///     a Modelfile            FROM, TEMPLATE, SYSTEM, MESSAGE, PARAMETER; FROM is followed for what it does not say itself
-///     a Hugging Face cache   a folder models--org--name (refs/main, else its one snapshot); the name org/name[@revision]
+///     a GGUF file            its header: tokenizer.chat_template, tokenizer.chat_template.NAME, special tokens by id
+///     a Modelfile            FROM, TEMPLATE, SYSTEM, MESSAGE, PARAMETER; what it does not say is taken from FROM
+///     a Hugging Face cache   a folder models--org--name (refs/main, else its one snapshot), or org/name[@revision]
 ///     a Hugging Face folder  chat_template.jinja, additional_chat_templates/*.jinja, chat_template.json,
-///                            tokenizer_config.json, special_tokens_map.json, as transformers has it; else its GGUF file
+///                            tokenizer_config.json, special_tokens_map.json, as in transformers; else its GGUF file
 ///     a model of Ollama      by name: [host/][namespace/]model[:tag]
 ///
-/// Fails with file (unreadable; or nothing of this name, with what there is), json (broken JSON, with place), model_file
-/// (damaged GGUF, Modelfile or manifest, with place; configuration of a wrong shape); unless `may_lack_template`, for who has
-/// one of his own, no_template.
+/// Fails with file (unreadable; or no such name, and the message lists what there is), json (broken JSON, with place),
+/// model_file (damaged GGUF, Modelfile or manifest, with place; configuration of a wrong shape), and no_template unless
+/// `may_lack_template`, for callers that bring a template of their own.
 Result<ModelSource> open_model(const std::string& path, const ModelStores& stores = {}, bool may_lack_template = false);
-/// The control tokens of a model's tokenizer, as far as files tell them without the tokenizer: a tokenizer.json (and the
-/// tokenizer_config.json beside it), a folder that has one, or a GGUF file's vocabulary. Of white space alone none is one.
-/// Fails with file; json (place); model_file; tokenizer where nothing tells them.
+/// The control tokens that a model's files declare, without opening its tokenizer. `path` is a tokenizer.json (the
+/// tokenizer_config.json beside it is read too), a folder that has one, or a GGUF file. Tokens of white space alone are
+/// not counted.
+/// Fails with file; json (place); model_file; tokenizer if no file declares them.
 Result<std::vector<AddedToken>> control_tokens(const std::string& path);
-/// Reads a template file; FILE.gotmpl and FILE.tmpl are Go templates. Fails with file, also when it is not UTF-8.
+/// Reads a template file; FILE.gotmpl and FILE.tmpl are Go templates.
+/// Fails with file, also when it is not UTF-8.
 Result<NamedTemplate> open_template_file(const std::string& path);
-/// Reads a whole file. Fails with file.
+/// Reads a whole file.
+/// Fails with file.
 Result<std::string> read_file(const std::string& path);
 
 /// Puts what a model brings along into a conversation: special tokens where the request has no variable of that name,
 /// and, unless `tokens_only`, messages in Ollama's order: SYSTEM if the request's first message is no system message,
-/// then the MESSAGEs, then the request's own. Fails with limit_memory.
+/// then the MESSAGEs, then the request's own.
+/// Fails with limit_memory.
 Result<void> add_model(Conversation& conversation, const ModelSource& model, bool tokens_only = false);
 
 /// A format that parlance itself brings: its template text and what it is for.

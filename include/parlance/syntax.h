@@ -1,7 +1,6 @@
 // Syntax: the language a template is written in.
 //
-// Whoever opens a template says which it is: a file by its ending, a model by where it keeps its
-// template.
+// A template file's language is told by its ending, a model's by where the model keeps its template.
 #pragma once
 #include <cstdint>
 #include <optional>

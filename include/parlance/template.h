@@ -21,8 +21,8 @@ namespace parlance {
 ///     trim_blocks    true          the newline after a block tag is dropped
 ///     lstrip_blocks  true          white space before a block tag at the start of a line is dropped
 ///     keep_trailing_newline false  a newline at the very end of the template stays
-///     allow_changes  false         lists and dicts that the template makes have append, pop, update and the like, which the
-///                                  sandbox refuses; the conversation's are refused still
+///     allow_changes  false         the template may change lists and dicts that it made (append, pop, update), which
+///                                  the sandbox refuses; the conversation's stay protected
 ///     transformers   the newest    the release whose `dict` and namespace() the template has
 struct CompileOptions {
   std::string name = "<template>";
@@ -35,7 +35,8 @@ struct CompileOptions {
   Limits limits;
 };
 
-/// Memory that renders reuse. Give each thread its own; without one, each render makes a fresh one.
+/// Memory that renders reuse. Give each thread its own. A render without one allocates its memory anew. After a move
+/// it is as new.
 class Workspace {
  public:
   Workspace();
@@ -43,55 +44,64 @@ class Workspace {
   Workspace& operator=(Workspace&&) noexcept;
   ~Workspace();
   struct State;
-  State& state() { return *state_; }
+  /// The inside, for parlance's own modules.
+  State& state();
 
  private:
   std::unique_ptr<State> state_;
 };
 
-/// What a template's text mentions: names to try experiments with, never a reason to believe anything.
+/// The names that a template's text mentions. They only suggest which experiments to try (derive.h); nothing is
+/// concluded from them.
 struct TemplateFacts {
   Syntax syntax = Syntax::jinja;
-  std::vector<std::string> variables;  ///< read, and not built into the language
-  std::vector<std::string> members;    ///< of values, by `.name`
-  std::vector<std::string> texts;      ///< string constants in expressions, and stretches of text, of at most 256 bytes
+  std::vector<std::string> variables;  ///< variables it reads, without those built into the language
+  std::vector<std::string> members;    ///< members it reads by `.name`
+  std::vector<std::string> texts;      ///< string constants and literal text, each at most 256 bytes
   bool reads(std::string_view variable) const;
-  /// As a member or as a text, which is how `message['name']` reads it.
+  /// Whether the name occurs as a member, or as a string, which is how `message['name']` reads it.
   bool mentions(std::string_view name) const;
 };
 
-/// A compiled template. Copies share one immutable program; safe to use from many threads at once.
+/// A compiled template. Copies share one immutable program, and so does a moved-from one; safe to use from many threads
+/// at once.
 class Template {
  public:
+  Template(const Template&) noexcept = default;
+  Template& operator=(const Template&) noexcept = default;
+  ~Template() = default;
+
   /// Compiles Jinja template text.
-  /// Fails with: syntax, unknown_builtin, python_syntax (each with line, column and excerpt); limit_depth; unicode_decode
-  /// for text that is not UTF-8 (lone surrogates as three bytes are let through, as Python's str may hold them).
+  /// Fails with: syntax, unknown_builtin, python_syntax (each with line, column and excerpt); limit_depth;
+  /// unicode_decode for text that is not UTF-8 (lone surrogates as three bytes are allowed, as in Python's str).
   static Result<Template> compile(std::string_view text, const CompileOptions& options = {});
 
   /// Renders a conversation.
-  /// Fails with what the template runs into (place, Python class, path of the offending input), `raised` for
-  /// raise_exception, limit_* when a limit of `options` is reached, conversation when continue_final has nothing to continue.
+  /// Fails with the error that the template runs into (place, Python class, path of the offending input); `raised` for
+  /// raise_exception; limit_* if a limit of `options` is reached; conversation if continue_final has nothing to continue.
   Result<Rendering> render(const Conversation& conversation, const RenderOptions& options = {}) const;
   /// The same with reused memory; `into` keeps its capacity. No heap allocation once warm.
   Result<void> render(const Conversation& conversation, const RenderOptions& options, Workspace& workspace,
                       Rendering& into) const;
 
-  /// The prompt as the pieces it is made of, in order, for who passes it on and need not have it in one row. Fails as
-  /// render() does. Options about spans and the assistant have no effect.
+  /// The prompt as the pieces it is made of, in order, for callers that can stream it and need no contiguous string.
+  /// Fails as render() does. Options about spans and the assistant have no effect.
   /// Lifetime: the views hold while `workspace` is not used again and the template and the conversation are alive.
   Result<std::vector<std::string_view>> render_pieces(const Conversation& conversation, const RenderOptions& options,
                                                       Workspace& workspace) const;
 
-  /// The same template, compiled with CompileOptions::allow_changes. What experiments render with where the sandbox refuses a
-  /// template that other programs run; for prompts, what the sandbox says is what transformers says. Fails as compile() does.
+  /// The same template, compiled with CompileOptions::allow_changes. derive() uses it for a template that the sandbox
+  /// refuses and other programs run. Do not use it for real prompts: transformers' sandbox would refuse them.
+  /// Fails as compile() does.
   Result<Template> with_changes() const;
 
-  const std::string& name() const;
+  const std::string& name() const&;
+  std::string name() const&&;
   /// The language it is written in.
   Syntax syntax() const;
   /// Does a {% generation %} tag stand in it?
   bool has_generation_tag() const;
-  /// What it mentions. Empty but for the syntax where it is written in Go's language, whose data have fixed names.
+  /// What it mentions. For a Go template only the syntax is set, since Go's data have fixed names.
   TemplateFacts facts() const;
   /// The instructions it compiled to, for people.
   std::string list_code() const;
@@ -102,8 +112,9 @@ class Template {
  private:
   friend Result<void> render_with(const Template& chat_template, const Conversation& conversation, Value variables,
                                   const RenderOptions& options, Workspace& workspace, Rendering& into);
-  Result<bool> run(const Conversation& conversation, Value variables, const RenderOptions& options, Workspace& workspace,
-                   bool wants_provenance, Rendering* into, const ListObject* first_messages = nullptr) const;
+  Result<bool> run(const Conversation& conversation, Value variables, const RenderOptions& options,
+                   Workspace& workspace, bool wants_provenance, Rendering* into,
+                   const ListObject* first_messages = nullptr) const;
 
   std::shared_ptr<const Impl> impl_;
 };

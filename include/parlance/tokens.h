@@ -1,13 +1,15 @@
-// Tokens: a rendered prompt as token ids that no content can forge, with masks, and the tokens that end a reply.
+// Tokens: turns a rendered prompt into token ids in which no content can forge a control token; adds training masks,
+// and finds the tokens that end a reply.
 //
 //     auto prompt = chat_template.render(chat, {.want_assistant = true});
 //     auto tokens = parlance::tokenize(*prompt, chat, tokenizer);
 //     send(tokens->ids);
 //
-// The rule: a control token (one that was added to the tokenizer's vocabulary, special or not) is recognised only where
-// all of its bytes are trusted. Trusted are the template's own text; a role that is one of standard_roles(); the special
-// tokens of the model; and numbers that the template computes. All else of a request is text, whatever it looks
-// like: contents, names, ids, tool schemas, arguments, results, documents, keyword arguments.
+// The rule: a control token (one that was added to the tokenizer's vocabulary, special or not) is recognised only if
+// all of its bytes are trusted. Four things are trusted: the template's own text; a role that is one of
+// standard_roles(); the model's special tokens; and numbers that the template computes. Everything else in a request is
+// plain text, whatever it looks like: contents, names, ids, tool schemas, arguments, results, documents, keyword
+// arguments.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -32,31 +34,37 @@ struct PromptToken {
   ByteSpan bytes;                    ///< of the prompt; empty for a token that stands for no byte of it
   Origin origin = Origin::computed;  ///< of the span that most of its bytes are in, the first of equals
   bool control = false;              ///< a control token, recognised as one
-  /// The assistant mask: is it to be learnt? Yes where any of its bytes is in Rendering::assistant(), so a token that
-  /// straddles the begin or the end of what an assistant wrote is in, as in transformers.
+  /// The assistant mask: should training learn this token? True if any of its bytes is in Rendering::assistant(). A
+  /// token that straddles the border of an assistant's text is therefore in the mask, as in transformers.
   bool trained = false;
   std::int32_t message = -1;         ///< index into messages, of the same span as `origin`; -1 for none
 
   TokenId label() const { return trained ? id : kIgnoredLabel; }
 };
 
-/// Text of the input that has the shape of a control token and is text all the same.
+/// Text of the input that is spelt like a control token and was encoded as plain text.
 struct GuardedText {
   ByteSpan bytes;    ///< of the prompt; may begin or end in trusted bytes
   TokenId id = -1;   ///< the control token that it would have been
   std::string path;  ///< of the first input it came from: "messages[3].content"
 };
 
+/// Text that the tokenizer's model has no token for, so that its unknown token stands in its place.
+struct UnknownText {
+  ByteSpan bytes;    ///< of the prompt: characters that stand side by side
+  std::string path;  ///< of the first input it came from; "": the template's own
+};
+
 /// Options of tokenize().
 ///
 ///     field              default  effect
-///     trust              none     inputs whose text may hold control tokens, for few-shot prompts that are written out:
-///                                 "messages[0].content"; "messages" and "tools[2]" mean all that is in there, and
+///     trust              none     inputs whose text may contain control tokens, such as a prompt with examples written
+///                                 out: "messages[0].content". "messages" or "tools[2]" trusts everything inside it,
 ///                                 "messages[*].content" that member of every message
-///     protect            true     false: the tokenizer's own way, everything is trusted
-///     plain_added        false    added tokens that are not special (`special: false`) are spelling and may come from any text: Gemma's
-///                                 <h1>. Of some models they are marks, <tool_call> for one: not for those
-///     add_special_tokens false    adds what the tokenizer by itself puts around a text, apart from what is there already
+///     protect            true     false: everything is trusted, as with the tokenizer alone
+///     plain_added        false    added tokens that are not special (`special: false`, such as Gemma's <h1>) may come
+///                                 from any text. Wrong for models whose markers are such tokens (<tool_call>)
+///     add_special_tokens false    adds what the tokenizer puts around a text by itself, unless it is there already
 struct TokenizeOptions {
   std::vector<std::string> trust;
   bool protect = true;
@@ -68,17 +76,18 @@ struct TokenizeOptions {
 struct PromptTokens {
   std::vector<TokenId> ids;
   std::vector<PromptToken> tokens;   ///< one for each id
-  std::vector<GuardedText> guarded;  ///< what was kept from being a control token, in order
-  /// What the tokenizer by itself would put in front and the prompt does not begin with: add it, or set
-  /// add_special_tokens. Empty where the template wrote it already, so nothing is ever there twice.
+  std::vector<GuardedText> guarded;  ///< text that was kept from becoming a control token, in order
+  std::vector<UnknownText> unknown;  ///< text that became the unknown token, in order
+  /// Tokens that the tokenizer by itself would put in front, and that the prompt does not begin with. Add them, or set
+  /// add_special_tokens. Empty if the template wrote them already, so they are never there twice.
   std::vector<TokenId> missing_before;
-  /// Marks of the template that are written like control tokens (<|im_start|>) and are text for this tokenizer, each once, at most
-  /// eight: is it another model's?
+  /// Text of the template that looks like a control token (<|im_start|>) and is none for this tokenizer, each once, at
+  /// most eight. A hint that the tokenizer belongs to another model.
   std::vector<std::string> plain_marks;
-  /// What trust was given and used, and control tokens that a mark behind them would have taken away; for people.
+  /// Notes for people: what `trust` changed, and control tokens that a combining mark behind them would have hidden.
   std::vector<std::string> notes;
 
-  /// The ids where a token is to be learnt, else kIgnoredLabel.
+  /// The token's id if training should learn it, else kIgnoredLabel; one for each token.
   std::vector<TokenId> labels() const;
 };
 
@@ -87,28 +96,30 @@ std::span<const std::string_view> standard_roles();
 
 /// A rendering as tokens. It needs its spans (RenderOptions::want_spans), and want_assistant for the mask.
 ///
-/// Where no control token's text touches untrusted bytes, the whole prompt goes to the tokenizer as it is, and the ids are
-/// its own. Else it is encoded a second time with control tokens recognised in trusted bytes only; so it is where a combining mark
-/// joins trusted and untrusted text, which a normaliser might compose, and the ids are its own if that makes no difference.
-/// Fails with usage (no spans; a path of `trust` that is none), value (the prompt is not UTF-8), tokenizer (it gives a
-/// control token for untrusted bytes even so), limit_memory.
+/// If no control token's text touches untrusted bytes, the tokenizer encodes the whole prompt, and the ids are its own.
+/// Otherwise the prompt is encoded again, and control tokens are recognised in trusted bytes only. The same is done if
+/// a combining mark joins trusted and untrusted text, since a normaliser might compose them; if that changes nothing,
+/// the tokenizer's own ids are kept.
+/// Fails with usage (no spans; `trust` names a path that does not exist), value (the prompt is not UTF-8), tokenizer
+/// (the tokenizer gives a control token for untrusted bytes all the same), limit_memory.
 Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
                               const TokenizeOptions& options = {});
 
 /// A token that ends a reply.
 struct StopToken {
-  TokenId id = -1;                   ///< -1: no token of the tokenizer, to be stopped at as text
+  TokenId id = -1;                   ///< -1: no token of this tokenizer; stop at its text instead
   std::string text;
   std::vector<std::string> sources;  ///< "template.jinja:12", "generation_config.json: eos_token_id", …
 };
 
-/// What ends a reply: what the template writes after an assistant's turn (found by rendering a few small conversations),
-/// the tokenizer's and the model's own, each with who says so.
+/// Finds the tokens that end a reply, each with its sources: what the template writes after an assistant's turn (found
+/// by rendering a few small conversations), and what the tokenizer and the model declare.
 ///
-/// `variables` are the special tokens that the template sees, beside those the tokenizer names. A conversation that the
-/// template refuses says nothing; a template that refuses all leaves what the tokenizer says.
+/// `variables` are special tokens that the template reads, besides those the tokenizer names. If the template refuses
+/// every conversation, only the tokenizer's and the model's tokens are returned.
 /// Fails with tokenizer.
 Result<std::vector<StopToken>> stop_set(const Template& chat_template, const Tokenizer& tokenizer,
-                                        std::span<const SpecialToken> variables = {}, const RenderOptions& options = {});
+                                        std::span<const SpecialToken> variables = {},
+                                        const RenderOptions& options = {});
 
 }  // namespace parlance

@@ -1,4 +1,4 @@
-// Which release of Hugging Face transformers is followed: what a template sees is not the same in all of them.
+// Which release of Hugging Face transformers to follow: templates do not see the same things in all of them.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -6,7 +6,7 @@
 
 namespace parlance {
 
-/// A release whose `apply_chat_template` is followed, of the list in transformers.def.
+/// A release whose `apply_chat_template` parlance can reproduce; transformers.def lists them.
 enum class TransformersVersion : std::uint8_t {
 #define PARLANCE_TRANSFORMERS(enumerator, release, limits_globals, drops_null_members) enumerator,
 #include "parlance/transformers.def"
@@ -17,7 +17,7 @@ enum class TransformersVersion : std::uint8_t {
 struct TransformersRelease {
   TransformersVersion version;
   std::string_view name;    ///< "5.22.2"
-  bool limits_globals;      ///< `dict` is an object that can only be called, namespace() refuses names that begin with `_`
+  bool limits_globals;      ///< `dict` can only be called, and namespace() refuses names that begin with `_`
   bool drops_null_members;  ///< members of messages that are null are not given to the template
 };
 

@@ -1,17 +1,23 @@
 // Value: one Python-like value in 16 bytes, and its kinds.
 //
-// A Value is a view: it copies for free and must not outlive the arena (Document, Template or
+// A Value is a view: it copies for free and must not outlive the arena (Document, Conversation, Template or
 // Workspace) that made it. Strings, lists and dicts are immutable once made, as in Jinja2's immutable
 // sandbox, so a Document may be read by many renders at the same time.
+//
+//     for (const parlance::Value message : chat.messages().items()) {
+//       if (message["role"].text() == "user") show(message["content"].text());
+//     }
 #pragma once
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace parlance {
 
 struct ListObject;
 struct DictObject;
+struct DictEntry;
 struct Rope;
 struct BigInt;
 struct Object;
@@ -40,7 +46,7 @@ enum class Kind : std::uint8_t {
 struct Value {
   Kind kind = Kind::undefined;
   std::uint8_t flags = 0;   ///< see the constants below
-  std::uint16_t extra = 0;  ///< what the engine that runs notes of it; 0 in what a conversation holds
+  std::uint16_t extra = 0;  ///< free for the engine that runs; 0 in a conversation's values
   union {
     std::uint32_t size = 0;  ///< string: bytes
     std::uint32_t origin;    ///< other kinds: origin id, 0 for none
@@ -80,6 +86,15 @@ struct Value {
     return v;
   }
 
+  /// The text of a string; "" of anything else, and of a string that a template is putting together.
+  std::string_view text() const { return is_leaf() ? std::string_view(data, size) : std::string_view(); }
+  /// The items of a list or tuple; of anything else none.
+  std::span<const Value> items() const;
+  /// The members of a dict in their order; of anything else none.
+  std::span<const DictEntry> members() const;
+  /// The member of a dict by its name; undefined where there is none.
+  Value operator[](std::string_view name) const;
+
   bool is(Kind k) const { return kind == k; }
   bool is_undefined() const { return kind == Kind::undefined; }
   bool is_none() const { return kind == Kind::none; }
@@ -104,5 +119,11 @@ struct Value {
   }
 };
 static_assert(sizeof(Value) == 16);
+
+/// A member of a dict. Its key is a string wherever the dict is of JSON.
+struct DictEntry {
+  Value key;
+  Value value;
+};
 
 }  // namespace parlance

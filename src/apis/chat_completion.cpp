@@ -14,9 +14,9 @@ class ChatCompletion final : public Form {
   void begin() override { say_chunk(R"({"role": "assistant"})", false); }
 
   std::string to_json() const override {
-    JsonObject choice;
+    Json choice('{');
     choice.number("index", 0).raw("message", message_json()).null("logprobs").text("finish_reason", finish_reason());
-    JsonObject json = head("chat.completion");
+    Json json = head("chat.completion");
     json.raw("choices", "[" + choice.take() + "]");
     append_usage(json);
     append_diagnostics(json);
@@ -44,26 +44,26 @@ class ChatCompletion final : public Form {
     return message.message_json();
   }
 
-  JsonObject head(std::string_view object) const {
-    JsonObject json;
+  Json head(std::string_view object) const {
+    Json json('{');
     json.text("id", options().id).text("object", object).number("created", options().created).text("model", options().model);
     return json;
   }
 
-  void append_usage(JsonObject& json) const {
+  void append_usage(Json& json) const {
     if (!outcome().usage) return;
     const ReplyUsage& usage = *outcome().usage;
-    JsonObject made;
+    Json made('{');
     made.number("prompt_tokens", usage.input_tokens).number("completion_tokens", usage.output_tokens);
     json.raw("usage", made.number("total_tokens", usage.input_tokens + usage.output_tokens).take());
   }
 
   void say_chunk(std::string_view delta, bool last) {
     if (!listens()) return;
-    JsonObject choice;
+    Json choice('{');
     choice.number("index", 0).raw("delta", delta).null("logprobs");
     last ? choice.text("finish_reason", finish_reason()) : choice.null("finish_reason");
-    JsonObject json = head("chat.completion.chunk");
+    Json json = head("chat.completion.chunk");
     json.raw("choices", "[" + choice.take() + "]");
     if (last) append_usage(json);
     if (last) append_diagnostics(json);

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "reply/json_scanner.h"
+#include "reply/scan/json_scanner.h"
 
 namespace parlance {
 
@@ -29,16 +29,16 @@ void ReplyApiWriter::Form::finish(const ReplyOutcome& outcome) {
   end();
 }
 
-void ReplyApiWriter::Form::append_diagnostics(apis::JsonObject& json) const {
+void ReplyApiWriter::Form::append_diagnostics(Json& json) const {
   if (diagnostics_.empty()) return;
-  std::string list;
+  Json list('[');
   for (const ReplyDiagnostic& diagnostic : diagnostics_) {
-    apis::JsonObject one;
+    Json one('{');
     one.number("position", static_cast<std::int64_t>(diagnostic.position));
     one.text("kind", name_of(diagnostic.fault)).text("expected", diagnostic.expected);
-    list += (list.empty() ? "" : ", ") + one.take();
+    list.item(one.take());
   }
-  json.raw("reply_diagnostics", "[" + list + "]");
+  json.raw("reply_diagnostics", list.take());
 }
 
 namespace apis {

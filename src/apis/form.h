@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apis/json_object.h"
+#include "json/writer.h"
 #include "parlance/reply_api.h"
 #include "reply/custom_input.h"
 
@@ -40,7 +40,7 @@ class ReplyApiWriter::Form {
   /// "stop", "length", "tool_calls".
   std::string_view finish_reason() const { return outcome_.length ? "length" : finish_.reason(); }
   /// reply_diagnostics, where there are any.
-  void append_diagnostics(apis::JsonObject& json) const;
+  void append_diagnostics(Json& json) const;
 
   const ReplyApiOptions& options() const { return options_; }
   const ReplyOutcome& outcome() const { return outcome_; }

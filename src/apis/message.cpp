@@ -7,13 +7,50 @@
 #include <utility>
 
 #include "apis/form.h"
+#include "reply/scan/json_scanner.h"
 
 namespace parlance::apis {
 namespace {
 
+/// How much of a call's input a stream says: clients read it while it arrives, and give up where it is no object of JSON. What a broken
+/// call has behind that place, the event that ends the block says.
+class SpokenInput {
+ public:
+  /// The beginning of `piece` that may be said now.
+  std::string_view take(std::string_view piece) {
+    const char* at = piece.data();
+    const char* const end = at + piece.size();
+    if (held_.empty()) {
+      if (place_ == Place::before) skip_blanks(at, end);
+      if (place_ == Place::before && at != end && *at == '{') place_ = Place::inside;
+      if (place_ == Place::inside && scanner_.run(at, end) == reply::Scan::done) place_ = Place::behind;
+      if (place_ == Place::behind) skip_blanks(at, end);
+    }
+    held_.append(at, end);
+    return piece.substr(0, static_cast<std::size_t>(at - piece.data()));
+  }
+  /// What was not said.
+  std::string_view held() const { return held_; }
+
+ private:
+  /// Of the object.
+  enum class Place : std::uint8_t {
+    before,
+    inside,
+    behind,
+  };
+  static void skip_blanks(const char*& at, const char* end) {
+    while (at != end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t')) ++at;
+  }
+
+  reply::JsonScanner scanner_;
+  Place place_ = Place::before;
+  std::string held_;
+};
+
 /// A block, with the members that say what it holds so far.
 std::string block_json(const Block& block, std::string_view text, std::string_view id) {
-  JsonObject json;
+  Json json('{');
   if (block.kind == Block::Kind::reasoning) return json.text("type", "thinking").text("thinking", text).text("signature", "").take();
   if (block.kind == Block::Kind::text) return json.text("type", "text").text("text", text).take();
   return json.text("type", "tool_use").text("id", id).text("name", block.name).raw("input", text.empty() ? "{}" : text).take();
@@ -21,7 +58,7 @@ std::string block_json(const Block& block, std::string_view text, std::string_vi
 
 std::string whole_json(const Block& block) {
   if (block.kind != Block::Kind::call || block.complete) return block_json(block, block.text, block.best_id());
-  JsonObject input, json;
+  Json input('{'), json('{');
   input.text("INVALID_JSON", block.text);
   json.text("type", "tool_use").text("id", block.best_id()).text("name", block.name).raw("input", input.take());
   return json.raw("complete", "false").take();
@@ -33,44 +70,53 @@ class Message final : public BlockForm {
 
   void begin() override {
     if (!listens()) return;
-    JsonObject event;
-    event.text("type", "message_start").raw("message", message_json("", false));
+    Json event('{');
+    event.text("type", "message_start").raw("message", message_json("[]", false));
     say("message_start", event.take());
   }
 
   std::string to_json() const override {
-    std::string content;
-    for (const Block& block : blocks()) content += (content.empty() ? "" : ", ") + whole_json(block);
-    return message_json(content, true);
+    Json content('[');
+    for (const Block& block : blocks()) content.item(whole_json(block));
+    return message_json(content.take(), true);
   }
 
  private:
   void opened(const Block& block) override {
-    JsonObject event = event_of("content_block_start");
+    input_ = SpokenInput();
+    Json event = event_of("content_block_start");
     if (listens()) say("content_block_start", event.raw("content_block", block_json(block, "", block.id)).take());
   }
 
   void grown(const Block& block, const Growth& growth) override {
-    if (!listens() || growth.broken) return;  // clients read a call's input while it arrives, and give up where it is no JSON
-    JsonObject delta;
-    switch (block.kind) {
-      case Block::Kind::reasoning: delta.text("type", "thinking_delta").text("thinking", growth.text); break;
-      case Block::Kind::text: delta.text("type", "text_delta").text("text", growth.text); break;
-      case Block::Kind::call: delta.text("type", "input_json_delta").text("partial_json", growth.text); break;
-    }
+    if (!listens() || growth.broken) return;
+    if (block.kind == Block::Kind::call) return say_input(input_.take(growth.text));
+    Json delta('{');
+    if (block.kind == Block::Kind::reasoning)
+      delta.text("type", "thinking_delta").text("thinking", growth.text);
+    else
+      delta.text("type", "text_delta").text("text", growth.text);
+    say("content_block_delta", event_of("content_block_delta").raw("delta", delta.take()).take());
+  }
+
+  void say_input(std::string_view json) {
+    if (json.empty()) return;
+    Json delta('{');
+    delta.text("type", "input_json_delta").text("partial_json", json);
     say("content_block_delta", event_of("content_block_delta").raw("delta", delta.take()).take());
   }
 
   void closed(const Block& block) override {
     if (!listens()) return;
-    JsonObject event = event_of("content_block_stop");
+    if (block.kind == Block::Kind::call && block.complete) say_input(input_.held());
+    Json event = event_of("content_block_stop");
     if (block.kind == Block::Kind::call && !block.complete) event.raw("content_block", whole_json(block));
     say("content_block_stop", event.take());
   }
 
   void ended() override {
     if (!listens()) return;
-    JsonObject delta, event;
+    Json delta('{'), event('{');
     event.text("type", "message_delta").raw("delta", delta.text("stop_reason", stop_reason()).null("stop_sequence").take());
     event.raw("usage", usage_json());
     append_diagnostics(event);
@@ -78,8 +124,8 @@ class Message final : public BlockForm {
     say("message_stop", R"({"type": "message_stop"})");
   }
 
-  JsonObject event_of(std::string_view type) const {
-    JsonObject event;
+  Json event_of(std::string_view type) const {
+    Json event('{');
     event.text("type", type).number("index", static_cast<std::int64_t>(last()));
     return event;
   }
@@ -93,18 +139,20 @@ class Message final : public BlockForm {
 
   std::string usage_json() const {
     const ReplyUsage usage = outcome().usage.value_or(ReplyUsage());
-    return JsonObject().number("input_tokens", usage.input_tokens).number("output_tokens", usage.output_tokens).take();
+    return Json('{').number("input_tokens", usage.input_tokens).number("output_tokens", usage.output_tokens).take();
   }
 
   std::string message_json(std::string_view content, bool whole) const {
-    JsonObject json;
+    Json json('{');
     json.text("id", options().id).text("type", "message").text("role", "assistant").text("model", options().model);
-    json.raw("content", "[" + std::string(content) + "]");
+    json.raw("content", content);
     whole ? json.text("stop_reason", stop_reason()) : json.null("stop_reason");
     json.null("stop_sequence").raw("usage", usage_json());
     if (whole) append_diagnostics(json);
     return json.take();
   }
+
+  SpokenInput input_;  ///< of the call that is open
 };
 
 }  // namespace

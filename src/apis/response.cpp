@@ -25,7 +25,7 @@ const ItemNames& names_of(const Block& block) {
 }
 
 std::string part_json(const Block& block, std::string_view text) {
-  JsonObject json;
+  Json json('{');
   if (block.kind == Block::Kind::reasoning) return json.text("type", "reasoning_text").text("text", text).take();
   return json.text("type", "output_text").text("text", text).raw("annotations", "[]").raw("logprobs", "[]").take();
 }
@@ -36,9 +36,9 @@ class Response final : public BlockForm {
 
   void begin() override {
     if (!listens()) return;
-    const std::string response = response_json("in_progress", "");
-    say_event(JsonObject().text("type", "response.created").raw("response", response));
-    say_event(JsonObject().text("type", "response.in_progress").raw("response", response));
+    const std::string response = response_json("in_progress", "[]");
+    say_event(Json('{').text("type", "response.created").raw("response", response));
+    say_event(Json('{').text("type", "response.in_progress").raw("response", response));
   }
 
   std::string to_json() const override { return response_json(status(), items_json(true)); }
@@ -66,7 +66,7 @@ class Response final : public BlockForm {
   void ended() override {
     if (!listens()) return;
     const std::string type = "response." + std::string(status());
-    say_event(JsonObject().text("type", type).raw("response", response_json(status(), items_json(false))));
+    say_event(Json('{').text("type", type).raw("response", response_json(status(), items_json(false))));
   }
 
   // ---- items
@@ -80,7 +80,7 @@ class Response final : public BlockForm {
   /// `status` "in_progress": as the item is when it begins.
   std::string item_json(const Block& block, std::size_t number, std::string_view status, std::string_view text, std::string_view id) const {
     const bool begins = status == "in_progress";
-    JsonObject json;
+    Json json('{');
     json.text("id", item_id(block, number));
     if (block.kind == Block::Kind::call) {
       json.text("type", block.custom ? "custom_tool_call" : "function_call").text("call_id", id).text("name", block.name);
@@ -100,12 +100,12 @@ class Response final : public BlockForm {
 
   /// `late`: with ids of calls that came late, which is not what a stream has said.
   std::string items_json(bool late) const {
-    std::string items;
+    Json items('[');
     for (std::size_t i = 0; i < blocks().size(); ++i) {
       const Block& block = blocks()[i];
-      items += (items.empty() ? "" : ", ") + done_json(block, i, late ? block.best_id() : std::string_view(block.id));
+      items.item(done_json(block, i, late ? block.best_id() : std::string_view(block.id)));
     }
-    return items;
+    return items.take();
   }
 
   // ---- the response
@@ -113,20 +113,20 @@ class Response final : public BlockForm {
   std::string_view status() const { return finish_reason() == "length" ? "incomplete" : "completed"; }
 
   std::string response_json(std::string_view status, std::string_view items) const {
-    JsonObject json;
+    Json json('{');
     json.text("id", options().id).text("object", "response").number("created_at", options().created).text("status", status).null("error");
     status == "incomplete" ? json.raw("incomplete_details", R"({"reason": "max_output_tokens"})") : json.null("incomplete_details");
-    json.null("instructions").raw("metadata", "{}").text("model", options().model).raw("output", "[" + std::string(items) + "]");
+    json.null("instructions").raw("metadata", "{}").text("model", options().model).raw("output", items);
     json.raw("parallel_tool_calls", "true").null("temperature").text("tool_choice", "auto").raw("tools", "[]").null("top_p");
     append_usage(json);
     if (status != "in_progress") append_diagnostics(json);
     return json.take();
   }
 
-  void append_usage(JsonObject& json) const {
+  void append_usage(Json& json) const {
     if (!outcome().usage) return;
     const ReplyUsage& usage = *outcome().usage;
-    JsonObject made;
+    Json made('{');
     made.number("input_tokens", usage.input_tokens).raw("input_tokens_details", R"({"cached_tokens": 0, "cache_write_tokens": 0})");
     made.number("output_tokens", usage.output_tokens).raw("output_tokens_details", R"({"reasoning_tokens": 0})");
     json.raw("usage", made.number("total_tokens", usage.input_tokens + usage.output_tokens).take());
@@ -134,30 +134,30 @@ class Response final : public BlockForm {
 
   // ---- events
 
-  void say_event(JsonObject& event) {
+  void say_event(Json& event) {
     const std::string data = event.number("sequence_number", sequence_++).take();
     constexpr std::string_view kType = "{\"type\": \"";
     say(std::string_view(data).substr(kType.size(), data.find('"', kType.size()) - kType.size()), data);
   }
 
   void say_item(std::string_view type, const std::string& item) {
-    say_event(JsonObject().text("type", type).number("output_index", static_cast<std::int64_t>(last())).raw("item", item));
+    say_event(Json('{').text("type", type).number("output_index", static_cast<std::int64_t>(last())).raw("item", item));
   }
 
-  JsonObject event_of(std::string_view type, const Block& block) const {
-    JsonObject event;
+  Json event_of(std::string_view type, const Block& block) const {
+    Json event('{');
     event.text("type", type).text("item_id", item_id(block, last())).number("output_index", static_cast<std::int64_t>(last()));
     if (names_of(block).has_parts) event.number("content_index", 0);
     return event;
   }
 
   void say_part(std::string_view type, const Block& block, std::string_view text) {
-    JsonObject event = event_of(type, block);
+    Json event = event_of(type, block);
     say_event(event.raw("part", part_json(block, text)));
   }
 
   void say_text(std::string_view type, const Block& block, std::string_view member, std::string_view text) {
-    JsonObject event = event_of(type, block);
+    Json event = event_of(type, block);
     event.text(member, text);
     if (names_of(block).has_logprobs) event.raw("logprobs", "[]");
     say_event(event);

@@ -101,6 +101,21 @@ void append_note(std::string& out, std::string_view label, std::string_view text
 
 const ErrorFacts& facts(ErrorCode code) { return kFacts[static_cast<std::size_t>(code)]; }
 
+namespace {
+
+template <typename Part>
+Error with(Error::Parts parts, Part Error::Parts::* member, Part part) {
+  parts.*member = std::move(part);
+  return Error(std::move(parts));
+}
+
+}  // namespace
+
+Error Error::at(Location where) const { return with(*parts_, &Parts::where, std::move(where)); }
+Error Error::input(std::string path) const { return with(*parts_, &Parts::input_path, std::move(path)); }
+Error Error::hint(std::string text) const { return with(*parts_, &Parts::hint, std::move(text)); }
+Error Error::trace(std::vector<std::string> around) const { return with(*parts_, &Parts::trace, std::move(around)); }
+
 Error::Error(ErrorCode code, std::string message)
     : Error(Parts{code, std::move(message), {}, {}, {}, {}}) {}
 

@@ -1,7 +1,6 @@
 // Writing results. One member after the other; begin reading at append_rendering.
-#include "bulk/result_json.h"
-
-#include "value/json.h"
+#include "json/json.h"
+#include "parlance/bulk.h"
 
 namespace parlance {
 namespace {
@@ -74,20 +73,6 @@ void append_notes(std::string& out, const Conversation& conversation) {
   out += ']';
 }
 
-void append_losses(std::string& out, std::span<const Loss> losses) {
-  out += ", \"losses\": [";
-  for (const Loss& loss : losses) {
-    out += &loss == losses.data() ? "{\"kind\": " : ", {\"kind\": ";
-    append_json_string(out, name_of(loss.kind));
-    append_text_member(out, "subject", loss.subject);
-    append_text_member(out, "path", loss.path);
-    append_text_member(out, "message", loss.sentence);
-    if (!loss.hint.empty()) append_text_member(out, "hint", loss.hint);
-    out += '}';
-  }
-  out += ']';
-}
-
 void append_placeholders(std::string& out, std::span<const Placeholder> placeholders) {
   out += ", \"placeholders\": [";
   for (const Placeholder& one : placeholders) {
@@ -103,45 +88,49 @@ void append_placeholders(std::string& out, std::span<const Placeholder> placehol
 
 }  // namespace
 
+void append_losses(std::string& out, std::span<const Loss> losses) {
+  append_name(out, "losses");
+  out += '[';
+  for (const Loss& loss : losses) {
+    out += &loss == losses.data() ? "{\"kind\": " : ", {\"kind\": ";
+    append_json_string(out, name_of(loss.kind));
+    append_text_member(out, "subject", loss.subject);
+    append_text_member(out, "path", loss.path);
+    append_text_member(out, "message", loss.sentence);
+    if (!loss.hint.empty()) append_text_member(out, "hint", loss.hint);
+    out += '}';
+  }
+  out += ']';
+}
+
 void append_rendering(std::string& out, const Conversation& conversation,
-                      const CheckedRendering& checked, const ResultParts& parts) {
+                      const CheckedRendering& checked, const RenderingMembers& members) {
   const Rendering& rendering = checked.rendering;
   append_name(out, "text");
   append_json_string(out, rendering.text());
-  if (parts.spans) append_spans(out, conversation, rendering);
+  if (members.spans) append_spans(out, conversation, rendering);
   append_ranges(out, "generation", rendering.generation());
-  if (parts.assistant) append_ranges(out, "assistant", rendering.assistant());
-  if (!parts.spans) return;
+  if (members.assistant) append_ranges(out, "assistant", rendering.assistant());
+  if (!members.spans) return;
   append_notes(out, conversation);
+  out += ", ";
   append_losses(out, checked.losses);
   append_placeholders(out, checked.placeholders);
 }
 
-void append_error(std::string& out, const Error& error, std::uint64_t input_line) {
+void append_error(std::string& out, const Error& error, std::uint64_t line) {
   append_name(out, "error");
   out += "{\"type\": ";
   append_json_string(out, error.python_class());
   append_text_member(out, "message", error.message());
   if (const Location& where = error.where(); where.line != 0) {
-    append_number_member(out, "line", where.line + (input_line == 0 ? 0 : input_line - 1));
+    append_number_member(out, "line", where.line + line - 1);
     append_number_member(out, "column", where.column);
   }
   append_text_member(out, "code", facts(error.code()).name);
   if (!error.input_path().empty()) append_text_member(out, "path", error.input_path());
   if (!error.hint().empty()) append_text_member(out, "hint", error.hint());
   out += '}';
-}
-
-void append_id(std::string& out, Value id) {
-  if (id.is_undefined()) return;
-  append_name(out, "id");
-  Arena arena;
-  Limits limits;
-  limits.depth = 2000;  // whatever the reader lets in
-  Runtime rt(arena, limits);
-  const std::size_t begin = out.size();
-  if (!append_json(rt, out, id)) out.replace(begin, out.npos, "null");
-  out += ", ";
 }
 
 }  // namespace parlance

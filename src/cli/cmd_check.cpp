@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "cli/json_object.h"
+#include "json/writer.h"
 #include "cli/numbers.h"
 #include "cli/prompt_options.h"
 #include "cli/derive_choice.h"
@@ -74,7 +74,7 @@ int run_check(CheckCommand& command) {
 }
 
 constexpr const char* kFooter = R"(Examples:
-  parlance check -f chatml              what holds for a built-in format
+  parlance check -f terminal-agent              what holds for a built-in format
   parlance check -t chat_template.jinja --count 2000 --json    for a pipeline)";
 
 }  // namespace
@@ -87,9 +87,9 @@ Run declare_check(CLI::App& app) {
   declare_limits(app, c.prompt);
   declare_variables(app, c.prompt.variables);
   app.add_option("--count", c.count, "Conversations generated for each law")->type_name("N")->check(whole_number(1, 1'000'000))->capture_default_str();
-  app.add_option("--seed", c.seed, "Where the generator begins")->type_name("N")->check(whole_number(0, ~std::uint64_t{0}))->capture_default_str();
+  app.add_option("--seed", c.seed, "Seed of the generator")->type_name("N")->check(whole_number(0, ~std::uint64_t{0}))->capture_default_str();
   app.add_flag("--json", c.json, "Print the report as a JSON object");
-  app.add_flag("--laws", c.list, "List the laws, and do nothing else");
+  app.add_flag("--laws", c.list, "List the laws and do nothing else");
   return [command] { return run_check(*command); };
 }
 

@@ -9,7 +9,7 @@
 #include "cli/derive_choice.h"
 #include "cli/report.h"
 #include "parlance/response_template.h"
-#include "value/json.h"
+#include "json/json.h"
 
 namespace parlance::cli {
 namespace {
@@ -130,7 +130,7 @@ int run_format(FormatCommand& command) {
 }
 
 constexpr const char* kFooter = R"(Examples:
-  parlance format -f chatml                    how its replies are written, and how that was found
+  parlance format -f terminal-agent                    how its replies are written, and how that was found
   parlance format -t chat_template.jinja --json    the same for a program
   parlance format -m org/name --reply-format > f.json    what parlance read --reply-format takes
   parlance format -m org/name --response-template       what transformers' parse_response takes)";

@@ -6,17 +6,14 @@
 
 #include "cli/commands.h"
 #include "cli/input.h"
-#include "cli/json_object.h"
+#include "json/writer.h"
 #include "cli/numbers.h"
 #include "cli/reply_choice.h"
 #include "cli/report.h"
-#include "cli/response_choice.h"
-#include "cli/tool_choice.h"
-#include "grammar/data.h"
 #include "parlance/grammar.h"
 #include "parlance/json.h"
+#include "parlance/request.h"
 #include "parlance/source.h"
-#include "value/dict.h"
 
 namespace parlance::cli {
 namespace {
@@ -68,10 +65,10 @@ struct Wanted {
   GrammarOptions options;
 };
 
-Result<void> take_format(Wanted& wanted, const ReplySource& source, Value request) {
-  Result<std::shared_ptr<const ReplyFormat>> format = source.format_for(request);
-  if (!format) return format.error();
-  wanted.format = std::move(*format);
+Result<void> take_format(Wanted& wanted, const ReplySource& source, const GrammarCommand& command, Value request) {
+  const Result<ReplyStart> start = usual_start(source, command.wish, request);
+  if (!start) return start.error();
+  wanted.format = start->format;
   return {};
 }
 
@@ -83,12 +80,10 @@ Result<void> take_request(Wanted& wanted, const ReplySource& source, const Gramm
   Document document;
   if (auto parsed = document.parse(*text, command.request); !parsed) return parsed.error();
   if (!document.root().is(Kind::dict)) return no_request(command.request);
-  if (auto taken = take_tool_options(options, document.root()); !taken) return taken.error();
-  Result<ResponseFormat> response = response_of(document.root());
-  if (!response) return response.error();
-  options.response = std::move(*response);
-  options.tools_name = command.request + ": tools";
-  if (command.has_prompt || member(document.root(), "messages") == nullptr) return take_format(wanted, source, document.root());
+  Result<GrammarOptions> asked = grammar_options(*text, command.request);
+  if (!asked) return asked.error();
+  options = std::move(*asked);
+  if (command.has_prompt || document.root()["messages"].is_undefined()) return take_format(wanted, source, command, document.root());
   const Result<ReplyStart> start = start_of_request(source, command.wish, *text, command.request);
   if (!start) return start.error();
   for (const std::string& note : start->notes) say_note(note);
@@ -118,7 +113,7 @@ Result<void> take_response(ResponseFormat& response, const GrammarCommand& comma
 Result<Wanted> wanted_of(const ReplySource& source, const GrammarCommand& command) {
   Wanted wanted;
   GrammarOptions& options = wanted.options;
-  if (auto taken = command.request.empty() ? take_format(wanted, source, {}) : take_request(wanted, source, command); !taken) return taken.error();
+  if (auto taken = command.request.empty() ? take_format(wanted, source, command, {}) : take_request(wanted, source, command); !taken) return taken.error();
   if (!command.wish.tools.empty()) {
     const Result<std::string> text = read_input(command.wish.tools, "the tools");
     if (!text) return text.error();
@@ -156,7 +151,7 @@ Result<std::vector<AddedToken>> tokens_of(const std::string& path) {
 Result<void> take_control(GrammarOptions& options, const ReplySource& source, const GrammarCommand& command) {
   const bool of_model = command.tokenizer.empty();
   if (of_model && command.wish.prompt.wish.model.empty()) return {};
-  Result<std::vector<AddedToken>> tokens = tokens_of(of_model ? source.setup->found.source.path : command.tokenizer);
+  Result<std::vector<AddedToken>> tokens = tokens_of(of_model ? source.setup.model.tokenizer_path : command.tokenizer);
   if (tokens) options.control = std::move(*tokens);
   else if (!of_model) return tokens.error();
   return {};
@@ -224,6 +219,9 @@ std::string as_json(const LazyGrammar& lazy) {
   Json json('{');
   json.text("grammar", lazy.grammar).flag("grammar_lazy", true);
   json.key("grammar_triggers") += list.take();
+  Json shown('[');
+  for (const std::string& text : lazy.preserved) append_json_string(shown.next(), text);
+  json.key("preserved_tokens") += shown.take();
   return json.take() + "\n";
 }
 
@@ -246,7 +244,7 @@ int run_grammar(GrammarCommand& command) {
   if (command.any_order && *syntax == GrammarSyntax::json_schema) {
     std::fputs("note: --any-order has no effect in json-schema: the order is the engine's own\n", stderr);
   }
-  if (*syntax == GrammarSyntax::json_schema && grammar->data().options.response.kind != ResponseFormat::Kind::text) {
+  if (*syntax == GrammarSyntax::json_schema && grammar->response() != ResponseFormat::Kind::text) {
     std::fputs("note: json-schema says the calls alone: the form of an answer is left out\n", stderr);
   }
   return command.lazy ? print_lazy(*grammar) : print(grammar->to_text(*syntax));
@@ -268,7 +266,7 @@ Run declare_grammar(CLI::App& app) {
   GrammarCommand& c = *command;
   app.footer(kFooter);
   app.add_option("--syntax", c.syntax, "gbnf (llama.cpp), lark (llguidance),\nstructural-tag (xgrammar) or json-schema")->type_name("SYNTAX")->required();
-  app.add_option("-t,--template", c.wish.prompt.wish.file, "A template: what its model writes is derived")->type_name("FILE");
+  app.add_option("-t,--template", c.wish.prompt.wish.file, "A template; the reply format is derived from it")->type_name("FILE");
   app.add_option("-m,--model", c.wish.prompt.wish.model, kModelOption)->type_name("MODEL");
   app.add_option("-f,--format", c.wish.prompt.wish.format, "A built-in format")->type_name("FORMAT");
   app.add_option("--name", c.wish.prompt.wish.name, "Which of a model's named templates")->type_name("NAME");
@@ -280,22 +278,22 @@ Run declare_grammar(CLI::App& app) {
   app.add_option("--tool-choice", c.tool_choice, "auto, required, none, or the name of a tool")->type_name("CHOICE");
   app.add_option_function<std::string>(
          "--prompt", [&c](const std::string& text) { c.prompt = text, c.has_prompt = true; },
-         "What the prompt ends with, where it is not as the format says")
+         "The end of the prompt, if it is not what the format says")
       ->type_name("TEXT");
   app.add_option("--tokenizer", c.tokenizer,
-                 "Which marks are control tokens: a tokenizer.json or its folder,\na GGUF file, or SentencePiece's .model; by default what -m names")
+                 "The tokenizer, to know its control tokens: a tokenizer.json or its folder,\na GGUF file, or SentencePiece's .model; by default what -m names")
       ->type_name("PATH");
   app.add_option("--schema", c.schema, "The answer is JSON by this schema; with no format and no tools,\nthat JSON alone, instead of a reply")->type_name("FILE");
-  app.add_flag("--json-object", c.json_object, "The answer is some object of JSON");
-  app.add_option("--regex", c.regex, "The answer matches this pattern, all of it")->type_name("PATTERN");
+  app.add_flag("--json-object", c.json_object, "The answer is any JSON object");
+  app.add_option("--regex", c.regex, "The whole answer matches this regular expression")->type_name("PATTERN");
   app.add_option("--choice", c.choices, "The answer is one of these texts; may be repeated")->type_name("TEXT")->allow_extra_args(false);
-  app.add_option("--max-calls", c.max_calls, "At most so many calls, up to 64")->type_name("N")->check(whole_number(1, 64));
-  app.add_flag("--lazy", c.lazy, "For llama.cpp: a grammar that sets in where a call begins, and\nwhat triggers it, as llama-server takes them");
+  app.add_option("--max-calls", c.max_calls, "At most N calls, up to 64")->type_name("N")->check(whole_number(1, 64));
+  app.add_flag("--lazy", c.lazy, "For llama.cpp: a lazy grammar, active once a call begins, and its\ntriggers, as llama-server takes them");
   app.add_flag("--no-parallel", c.no_parallel, "At most one call");
-  app.add_flag("--no-reasoning", c.no_reasoning, "No reasoning, but what the prompt has opened is closed");
+  app.add_flag("--no-reasoning", c.no_reasoning, "No reasoning; if the prompt has opened it, it is closed at once");
   app.add_flag("--open", c.open, "Allow what schemas do not forbid: members that they do not name, any type");
   app.add_flag("--any-order", c.any_order, "Members of objects in any order, not as the schemas declare them");
-  app.add_flag("--text-around-calls", c.text_around_calls, "Where the model decides: text between calls and behind them, too");
+  app.add_flag("--text-around-calls", c.text_around_calls, "With tool choice auto: also allow text between and after calls");
   app.add_flag("--notes", c.notes, "List on standard error where the grammar allows more than the schemas,\nand what it leaves out");
   return [command] { return run_grammar(*command); };
 }

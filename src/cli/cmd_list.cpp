@@ -14,14 +14,14 @@
 #include "cli/lists.h"
 #include "cli/report.h"
 #include "gotemplate/functions.h"
-#include "jinja/builtins.h"
-#include "jinja/methods.h"
+#include "jinja/objects/builtins.h"
+#include "jinja/objects/methods.h"
 #include "parlance/conversation.h"
 #include "parlance/error.h"
 #include "parlance/source.h"
 #include "sources/openers.h"
 #include "parlance/transformers.h"
-#include "value/json.h"
+#include "json/json.h"
 
 namespace parlance::cli {
 namespace {

@@ -3,12 +3,11 @@
 // Begin reading at run_prefix.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "cli/commands.h"
-#include "cli/json_object.h"
+#include "json/writer.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "cli/tokenizer_choice.h"
@@ -111,19 +110,24 @@ std::string as_json(const Cost& cost, const char* unit, const std::optional<Pref
   return object.take() + "\n";
 }
 
-bool has_tokenizer(const std::filesystem::path& folder) {
-  return std::filesystem::exists(folder / "tokenizer.json") || std::filesystem::exists(folder / "tokenizer.model");
+/// --tokenizer, else the model's own. One that nobody asked for and that cannot be read is no reason to stop: bytes tell as much.
+Result<std::unique_ptr<Tokenizer>> open_tokens(const PrefixCommand& command, PromptSetup& setup) {
+  const TokenizeOptions& how = command.tokenize;
+  const bool is_asked = !command.tokenizer.path.empty() || !how.protect || how.plain_added || !how.trust.empty();
+  if (command.tokenizer.path.empty() && setup.model.tokenizer_path.empty()) {
+    if (is_asked) return usage("--trust and --no-protect are about tokens", "--tokenizer PATH gives some");
+    return std::unique_ptr<Tokenizer>();
+  }
+  Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(command.tokenizer, command.prompt, setup);
+  if (tokenizer || is_asked) return tokenizer;
+  say_note("counted in bytes: " + tokenizer.error().message());
+  return std::unique_ptr<Tokenizer>();
 }
 
 Result<void> prepare(PrefixCommand& command, Setting& setting) {
   if (Result<void> checked = check_protection(command.tokenize); !checked) return checked;
   if (Result<void> done = prepare(command.prompt, true, setting.prompt); !done) return done;
-  FoundTemplates& found = setting.prompt.found;
-  if (command.tokenizer.path.empty() && !has_tokenizer(found.source.path)) {
-    const bool needs_one = !command.tokenize.protect || command.tokenize.plain_added || !command.tokenize.trust.empty();
-    return needs_one ? usage("--trust and --no-protect are about tokens", "--tokenizer PATH gives some") : Result<void>();
-  }
-  Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(command.tokenizer, command.prompt, found);
+  Result<std::unique_ptr<Tokenizer>> tokenizer = open_tokens(command, setting.prompt);
   if (!tokenizer) return tokenizer.error();
   setting.tokenizer = std::move(*tokenizer);
   return {};
@@ -152,7 +156,7 @@ int run_prefix(PrefixCommand& command) {
 
 constexpr const char* kFooter = R"(Examples:
   parlance prefix -m path/to/model --tokenizer path/to/model turn4.json turn5.json
-  parlance prefix -f chatml before.json after.json --check || echo "the cache is lost")";
+  parlance prefix -f terminal-agent before.json after.json --check || echo "the cache is lost")";
 
 }  // namespace
 
@@ -167,7 +171,7 @@ Run declare_prefix(CLI::App& app) {
   declare_request_options(app, c.prompt);
   declare_protection_options(app, c.tokenize);
   app.add_flag("--json", c.json, "Print the same as JSON");
-  app.add_flag("--check", c.check, "End with 1 unless B goes on where A ends");
+  app.add_flag("--check", c.check, "Exit with 1 unless B begins with A");
   declare_limits(app, c.prompt);
   return [command] { return run_prefix(*command); };
 }

@@ -15,7 +15,7 @@
 
 #include "cli/commands.h"
 #include "cli/input.h"
-#include "cli/json_object.h"
+#include "json/writer.h"
 #include "cli/numbers.h"
 #include "cli/reply_choice.h"
 #include "cli/reply_lines.h"
@@ -209,11 +209,11 @@ int run_read(ReadCommand& command) {
 }
 
 constexpr const char* kFooter = R"(Examples:
-  parlance read -f chatml reply.txt            the message, with finish_reason and diagnostics
+  parlance read -f terminal-agent reply.txt            the message, with finish_reason and diagnostics
   ollama run … | parlance read -f rnj-1 --stream   an event a line, as soon as it is certain
-  parlance read -f chatml --request chat.json reply.txt   the request's tools, and where its prompt ends
-  parlance read -f chatml --as anthropic --stream reply.txt   events of Anthropic's API
-  parlance read -f chatml --jsonl replies.jsonl     {"id", "request", "reply"} a line
+  parlance read -f terminal-agent --request chat.json reply.txt   the request's tools, and where its prompt ends
+  parlance read -f terminal-agent --as anthropic --stream reply.txt   events of Anthropic's API
+  parlance read -f terminal-agent --jsonl replies.jsonl     {"id", "request", "reply"} a line
   parlance read -f chatglm3 --conversation prompt.txt   the request that renders to this prompt)";
 
 std::vector<std::string> api_names() { return {reply_api_names().begin(), reply_api_names().end()}; }
@@ -233,7 +233,7 @@ Run declare_read(CLI::App& app) {
   app.add_option("--as", c.wish.as, "Print the reply as an API's answer: openai (chat completions), anthropic (messages) or responses; with --stream, its events")
       ->type_name("API")->check(CLI::IsMember(api_names()));
   app.add_flag("--sse", c.sse, "With --as: its events as a server sends them, lines event: and data:");
-  app.add_option("--id", c.wish.answer.id, "With --as: the answer's id; calls without an id get one of it and a number")->type_name("ID");
+  app.add_option("--id", c.wish.answer.id, "With --as: the answer's id; calls without an id get this id and a number")->type_name("ID");
   app.add_option("--model-name", c.wish.answer.model, "With --as: what the answer calls the model")->type_name("NAME");
   app.add_option("--created", c.wish.answer.created, "With --as: when the answer was made, in seconds since 1970")->type_name("N");
   app.add_flag("--openai-stream", c.openai_stream, "Print chat.completion.chunk objects, one a line: --as openai --stream, with ids of calls as in messages");
@@ -242,9 +242,9 @@ Run declare_read(CLI::App& app) {
   app.add_option("--chunks", c.chunks, "Feed this many bytes at a time; the result is the same")->type_name("N")->check(whole_number(1, 1'000'000'000));
   app.add_flag("--conversation", c.conversation, "Read a whole prompt, and print it as a request");
   app.add_flag("--number-calls", c.wish.number_calls, "Calls without an id get call_1, call_2, … in place of a random one");
-  app.add_flag("--partial", c.wish.partial, "Beside arguments that are not whole, the values that there are so far, as JSON");
+  app.add_flag("--partial", c.wish.partial, "Beside incomplete arguments, also print the values received so far, as JSON");
   app.add_flag("--begin-in-reasoning", c.wish.begin_in_reasoning, "The reply begins inside reasoning, whatever the prompt ends with");
-  app.add_flag("--no-calls-in-reasoning", c.wish.no_calls_in_reasoning, "What begins a call is text inside reasoning, whatever the format says");
+  app.add_flag("--no-calls-in-reasoning", c.wish.no_calls_in_reasoning, "Read calls inside reasoning as text, whatever the format says");
   app.add_flag("--show-format", c.show_format, "Print how the format's replies are written, as JSON");
   declare_variables(app, c.wish.prompt.variables);
   declare_effort(app, c.wish.prompt);

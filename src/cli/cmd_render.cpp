@@ -1,7 +1,6 @@
 // parlance render: options, then one of three ways: a list, one request, or JSONL.
 //
-// Begin reading at run_render. What a request goes through is in bulk/request.h, so that single
-// requests and lines of JSONL are treated alike.
+// Begin reading at run_render. A RequestReader reads single requests and lines of JSONL alike.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -9,7 +8,6 @@
 #include <memory>
 
 #include "base/utf8.h"
-#include "bulk/jsonl.h"
 #include "cli/commands.h"
 #include "cli/lines.h"
 #include "cli/losses.h"
@@ -98,14 +96,13 @@ int show_pieces(const Template& compiled, const Conversation& conversation, cons
 int show_text(std::string_view text) { return utf8::has_surrogates(text) ? report(cannot_be_utf8()) : print(text); }
 
 int show(const RenderCommand& command, const Conversation& conversation, const CheckedRendering& checked,
-         Value id, const std::string& title) {
+         const std::string& id, const std::string& title) {
   switch (command.show()) {
     case Show::text: return show_text(checked.rendering.text());
     case Show::json: {
       std::string out = "{";
-      append_id(out, id);
-      append_rendering(out, conversation, checked,
-                       {.spans = true, .assistant = command.assistant});
+      if (!id.empty()) out.append("\"id\": ").append(id).append(", ");
+      append_rendering(out, conversation, checked, {.spans = true, .assistant = command.assistant});
       return print(out += "}\n");
     }
     case Show::html:
@@ -129,14 +126,17 @@ int render_one(const RenderCommand& command, const PromptSetup& setup) {
 
 // ---- JSONL
 
-int render_lines(const RenderCommand& command, const PromptSetup& setup) {
-  BulkOptions bulk;
-  bulk.request = setup.request;
-  bulk.render = setup.render;
-  bulk.render.want_spans = command.json;
-  bulk.parts = {.spans = command.json, .assistant = command.assistant};
-  bulk.threads = command.threads;
-  return run_lines(command.chat, bulk, setup, command.prompt.wish, command.losses);
+int render_each_line(const RenderCommand& command, const PromptSetup& setup) {
+  BulkRendering rendering;
+  rendering.render = setup.render;
+  rendering.render.want_spans = command.json;
+  rendering.on_loss = command.losses.on_loss();
+  rendering.members = {.spans = command.json, .assistant = command.assistant};
+  rendering.own_templates = !command.prompt.wish.any();
+  return run_lines(command.chat, command.threads, setup, command.losses,
+                   [&](const BulkInput& input, const BulkOutput& output, const BulkOptions& options) {
+                     return render_lines(input, output, *setup.reader, rendering, options);
+                   });
 }
 
 // ---- the command
@@ -160,12 +160,12 @@ int run_render(RenderCommand& command) {
   if (Result<void> done = prepare(command.prompt, !command.jsonl, setup); !done) return report(done.error());
   setup.render.want_spans = command.show() != Show::text;
   setup.render.want_assistant = command.assistant;
-  return command.jsonl ? render_lines(command, setup) : render_one(command, setup);
+  return command.jsonl ? render_each_line(command, setup) : render_one(command, setup);
 }
 
 constexpr const char* kFooter = R"(Examples:
   parlance list formats                               the built-in formats
-  parlance render -f chatml --example --color         one of them at work, coloured by origin
+  parlance render -f terminal-agent --example --color         one of them at work, coloured by origin
   parlance render -m path/to/model chat.json          with a model's own template
   parlance render -t chat_template.jinja chat.json --var 'bos_token=<s>' --no-generation-prompt
   parlance render -m path/to/model --jsonl requests.jsonl.gz -o prompts.jsonl.zst)";
@@ -183,7 +183,7 @@ Run declare_render(CLI::App& app) {
   declare_request_options(app, c.prompt);
   app.add_flag("--json", c.json, "Print text, spans, generation ranges and notes as JSON");
   app.add_flag("--html", c.html, "Print a page that shows where every byte came from");
-  app.add_flag("--color{always}", c.color, "The same in colours, for a terminal; auto: where the output is\none, and NO_COLOR is not set")->type_name("WHEN");
+  app.add_flag("--color{always}", c.color, "Print the prompt coloured by origin, for a terminal; auto: if the\noutput is one and NO_COLOR is not set")->type_name("WHEN");
   app.add_flag("--jsonl", c.jsonl,
                "CHAT has one request a line; one result a line out, in order;\n"
                "without -t, -m, -f a line is {\"source\": template, \"context\": variables}");

@@ -7,10 +7,10 @@
 
 #include "base/sha256.h"
 #include "cli/commands.h"
-#include "cli/json_object.h"
+#include "json/writer.h"
 #include "cli/report.h"
 #include "cli/template_choice.h"
-#include "value/json.h"
+#include "json/json.h"
 
 namespace parlance::cli {
 namespace {
@@ -181,11 +181,12 @@ Result<void> check(const TemplateCommand& command) {
 
 int run_template(const TemplateCommand& command) {
   if (Result<void> checked = check(command); !checked) return report(checked.error());
-  const Result<FoundTemplates> found = find_templates(command.wish);
+  const Result<ModelSource> found = find_templates(command.wish);
   if (!found) return report(found.error());
-  const ModelSource& source = found->source;
+  const ModelSource& source = *found;
   if (command.list) return command.json ? print(list_as_json(source)) : print_list(source);
-  const Result<const NamedTemplate*> chosen = choose_template(*found, command.wish, false);
+  const std::string& name = command.wish.name;
+  const Result<const NamedTemplate*> chosen = source.choose(name.empty() ? std::nullopt : std::optional<std::string_view>(name), false);
   if (!chosen) return report(chosen.error());
   if (command.text) return print((*chosen)->text);
   return print(command.json ? as_json(source, **chosen) : as_text(source, **chosen));

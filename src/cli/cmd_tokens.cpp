@@ -3,23 +3,20 @@
 // Begin reading at run_tokens.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 
-#include "bulk/jsonl.h"
 #include "cli/commands.h"
+#include "cli/extension.h"
 #include "cli/input.h"
-#include "cli/json_object.h"
+#include "json/writer.h"
 #include "cli/lines.h"
 #include "cli/numbers.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "cli/tokenizer_choice.h"
 #include "cli/tokens_json.h"
-#include "conversation/edit.h"
-#include "value/dict.h"
 
 namespace parlance::cli {
 namespace {
@@ -43,7 +40,7 @@ struct Setting {
   std::unique_ptr<Tokenizer> tokenizer;
 
   Result<std::vector<StopToken>> stops(const Template& compiled) const {
-    return stop_set(compiled, *tokenizer, prompt.found.source.special_tokens, prompt.render);
+    return stop_set(compiled, *tokenizer, prompt.model.special_tokens, prompt.render);
   }
 };
 
@@ -64,6 +61,29 @@ void report_marks(const std::vector<std::string>& marks, const Setting& setting)
   say_note("the template writes " + all + ", text for this tokenizer (" + setting.tokenizer->facts().kind + ") and no control token");
 }
 
+/// The first characters, whole ones.
+std::string beginning_of(std::string_view text) {
+  constexpr std::size_t kShown = 40;
+  std::size_t size = std::min(text.size(), kShown);
+  while (size < text.size() && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
+  return std::string(text.substr(0, size)) + (size < text.size() ? "…" : "");
+}
+
+/// What the model cannot see of a text, once for each input.
+void lose_unknown(const PromptTokens& tokens, std::string_view prompt, const Tokenizer& tokenizer, std::vector<Loss>& losses) {
+  std::map<std::string_view, std::size_t> places;
+  for (const UnknownText& text : tokens.unknown) ++places[text.path];
+  for (const UnknownText& text : tokens.unknown) {
+    const auto place = places.find(text.path);
+    if (place == places.end()) continue;
+    std::string sentence = "the tokenizer has no token for '" + beginning_of(prompt.substr(text.bytes.begin, text.bytes.end - text.bytes.begin)) + "'";
+    if (place->second > 1) sentence += " and what stands in " + std::to_string(place->second - 1) + " more places";
+    sentence += ": the model sees its unknown token there, id " + std::to_string(*tokenizer.facts().unk);
+    losses.push_back({LossKind::lost, "character", text.path.empty() ? "the template" : text.path, std::move(sentence), "is it the model's tokenizer?"});
+    places.erase(place);
+  }
+}
+
 // ---- what ends a reply
 
 int show_stops(const TokensCommand& command, const Setting& setting, const std::vector<StopToken>& stops) {
@@ -81,7 +101,7 @@ int show_stops(const TokensCommand& command, const Setting& setting, const std::
 }
 
 int run_stop(const TokensCommand& command, const Setting& setting) {
-  const Result<Template> compiled = compile_chosen(setting.prompt.found, command.prompt.wish, false);
+  const Result<Template>& compiled = setting.prompt.reader->chat_template(false);
   if (!compiled) return report(compiled.error());
   const Result<std::vector<StopToken>> stops = setting.stops(*compiled);
   return stops ? show_stops(command, setting, *stops) : report(stops.error());
@@ -89,76 +109,25 @@ int run_stop(const TokensCommand& command, const Setting& setting) {
 
 // ---- the next turn
 
-Error no_ids(const std::string& path, const std::string& where) {
-  return usage("'" + path + "' holds no list of token ids: " + where,
-               "for example [1, 2, 3] or 1 2 3, or what parlance tokens --json prints");
-}
-
-/// Numbers with blanks or commas between them: `1 2 3`.
-Result<std::vector<TokenId>> read_list(std::string_view text, const std::string& path) {
-  std::vector<TokenId> ids;
-  const char* const end = text.data() + text.size();
-  for (const char* at = text.data(); at < end;) {
-    constexpr std::string_view kBetween = " \t\r\n,";
-    if (kBetween.find(*at) != kBetween.npos) {
-      ++at;
-      continue;
-    }
-    TokenId id = 0;
-    const auto [stopped, failed] = std::from_chars(at, end, id);
-    if (failed != std::errc() || id < 0) return no_ids(path, "byte " + std::to_string(at - text.data()));
-    ids.push_back(id);
-    at = stopped;
-  }
-  return ids;
-}
-
-/// A list, or the member `ids` of what --json printed, with or without --extend.
-Result<std::vector<TokenId>> read_result(std::string_view text, const std::string& path) {
-  Document result;
-  if (Result<void> parsed = result.parse(text, path); !parsed) return parsed.error();
-  const Value root = result.root();
-  const Value* list = root.kind == Kind::dict ? member(root, "ids") : &root;
-  if (list == nullptr || !list->is_sequence()) return no_ids(path, "the object has no list \"ids\"");
-  std::vector<TokenId> ids;
-  for (const Value& id : items(*list)) {
-    const bool fits = id.is_small_int() && id.integer >= 0 && id.integer <= std::numeric_limits<TokenId>::max();
-    if (!fits) return no_ids(path, "ids[" + std::to_string(ids.size()) + "] is none");
-    ids.push_back(static_cast<TokenId>(id.integer));
-  }
-  return ids;
-}
-
-Result<std::vector<TokenId>> read_ids(const std::string& path) {
-  const Result<std::string> text = read_input(path, "the ids of --extend");
-  if (!text) return text.error();
-  const std::size_t first = std::min(text->find_first_not_of(" \t\r\n"), text->size());
-  const bool is_json = text->compare(first, 1, "{") == 0 || text->compare(first, 1, "[") == 0;
-  return is_json ? read_result(*text, path) : read_list(*text, path);
-}
-
-int show_extension(const TokensCommand& command, std::vector<TokenId> ids, const Extension& extension) {
-  if (!command.json) return print(line_of(extension.ids));
-  Json object('{');
-  object.key("append") += ids_as_json(extension.ids);
-  ids.insert(ids.end(), extension.ids.begin(), extension.ids.end());
-  object.key("ids") += ids_as_json(ids);
-  return print(object.flag("canonical", extension.canonical).take() + "\n");
+SessionOptions session_options(const TokensCommand& command, const Setting& setting) {
+  return {setting.prompt.render, command.tokenize};
 }
 
 int extend(const TokensCommand& command, const Setting& setting, PromptRequest request) {
-  const Result<std::vector<TokenId>> ids = read_ids(command.extend);
+  const Result<std::string> text = read_input(command.extend, "the ids of --extend");
+  if (!text) return report(text.error());
+  const Result<std::vector<TokenId>> ids = read_ids(*text, command.extend);
   if (!ids) return report(ids.error());
-  const SessionOptions options{setting.prompt.render, command.tokenize};
   const Result<Extension> extension =
-      extend_ids(*ids, request.compiled, *setting.tokenizer, std::move(request.conversation), options);
-  return extension ? show_extension(command, *ids, *extension) : report_render(extension.error());
+      extend_ids(*ids, request.compiled, *setting.tokenizer, std::move(request.conversation), session_options(command, setting));
+  if (!extension) return report_render(extension.error());
+  return print(command.json ? "{" + extension_members(*ids, *extension) + "}\n" : line_of(extension->ids));
 }
 
 // ---- one request
 
 /// The JSON of a long prompt is many times its size, so it is printed in pieces.
-int show_json(const Setting& setting, const PromptRequest& request, const PromptTokens& tokens) {
+int show_json(const Setting& setting, const PromptRequest& request, const PromptTokens& tokens, const std::vector<Loss>& losses) {
   const Result<std::vector<StopToken>> stops = setting.stops(request.compiled);
   if (!stops) return report(stops.error());
   constexpr std::size_t kPiece = std::size_t{1} << 16;
@@ -169,8 +138,9 @@ int show_json(const Setting& setting, const PromptRequest& request, const Prompt
     text.clear();
   };
   std::string out = "{";
-  append_id(out, request.id);
+  if (!request.id.empty()) out.append("\"id\": ").append(request.id).append(", ");
   write_tokens(out, tokens, request.conversation, *setting.tokenizer, pour);
+  append_losses(out += ", ", losses);
   out += ", \"stop\": " + stops_as_json(*stops) + ", \"tokenizer\": " + tokenizer_as_json(setting.tokenizer->facts()) + "}\n";
   return code == 0 ? print(out) : code;
 }
@@ -180,12 +150,16 @@ int tokenize_one(const TokensCommand& command, const Setting& setting) {
   if (!request) return report(request.error());
   if (!command.extend.empty()) return extend(command, setting, std::move(*request));
   if (command.json || command.losses.quiet) report_effort(command.prompt, request->conversation);
-  const Result<CheckedRendering> checked = render_checked(command.losses, request->compiled, request->conversation, setting.prompt.render, !command.json);
+  Result<CheckedRendering> checked = render_checked(command.losses, request->compiled, request->conversation, setting.prompt.render, !command.json);
   if (!checked) return report_render(checked.error());
   const Result<PromptTokens> tokens = tokenize(checked->rendering, request->conversation, *setting.tokenizer, command.tokenize);
   if (!tokens) return report(tokens.error());
   report_marks(tokens->plain_marks, setting);
-  if (command.json) return show_json(setting, *request, *tokens);
+  std::vector<Loss> unknown;
+  if (command.losses.wanted()) lose_unknown(*tokens, checked->rendering.text(), *setting.tokenizer, unknown);
+  if (const Result<void> whole = check_losses(command.losses, unknown, !command.json); !whole) return report_render(whole.error());
+  checked->losses.insert(checked->losses.end(), unknown.begin(), unknown.end());
+  if (command.json) return show_json(setting, *request, *tokens, checked->losses);
   report_notes(tokens->notes);
   return print(line_of(tokens->ids));
 }
@@ -193,10 +167,9 @@ int tokenize_one(const TokensCommand& command, const Setting& setting) {
 // ---- JSONL
 
 int tokenize_lines(const TokensCommand& command, const Setting& setting) {
-  BulkOptions bulk;
-  bulk.request = setting.prompt.request;
-  bulk.render = setting.prompt.render;
-  bulk.threads = command.threads;
+  BulkRendering rendering;
+  rendering.render = setting.prompt.render;
+  rendering.on_loss = command.losses.on_loss();
   std::mutex mutex;
   bool has_told = false;
   const auto tell = [&](const std::vector<std::string>& marks) {
@@ -204,18 +177,32 @@ int tokenize_lines(const TokensCommand& command, const Setting& setting) {
     if (!has_told) report_marks(marks, setting);
     has_told = has_told || !marks.empty();
   };
-  bulk.write = [&](const Conversation& conversation, const Rendering& rendering, std::string& members) -> Result<void> {
-    const Result<PromptTokens> tokens = tokenize(rendering, conversation, *setting.tokenizer, command.tokenize);
+  rendering.write = [&](const Conversation& conversation, CheckedRendering& checked, std::string& members) -> Result<void> {
+    const Result<PromptTokens> tokens = tokenize(checked.rendering, conversation, *setting.tokenizer, command.tokenize);
     if (!tokens) return tokens.error();
     if (!tokens->plain_marks.empty()) tell(tokens->plain_marks);
+    if (command.losses.wanted()) lose_unknown(*tokens, checked.rendering.text(), *setting.tokenizer, checked.losses);
     if (command.json) {
       write_tokens(members, *tokens, conversation, *setting.tokenizer);
+      append_losses(members += ", ", checked.losses);
     } else {
       write_labels(members, *tokens);
     }
     return {};
   };
-  return run_lines(command.chat, bulk, setting.prompt, command.prompt.wish, command.losses);
+  return run_lines(command.chat, command.threads, setting.prompt, command.losses,
+                   [&](const BulkInput& input, const BulkOutput& output, const BulkOptions& options) {
+                     return render_lines(input, output, *setting.prompt.reader, rendering, options);
+                   });
+}
+
+/// Line N of CHAT goes on from line N of IDS.
+int extend_lines(const TokensCommand& command, const Setting& setting) {
+  const Result<IdLines> ids = IdLines::open(command.extend);
+  if (!ids) return report(ids.error());
+  const LineExtender extender{*ids, *setting.prompt.reader, *setting.tokenizer, session_options(command, setting)};
+  const BulkWorker worker = [&](const BulkLine& line, BulkAnswer& answer) { return extender.answer(line, answer); };
+  return run_lines(command.chat, command.threads, setting.prompt, command.losses, each_line(worker));
 }
 
 // ---- the command
@@ -232,9 +219,8 @@ Result<void> check_stop(const TokensCommand& command) {
 
 Result<void> check(const TokensCommand& command) {
   if (Result<void> checked = check_protection(command.tokenize); !checked) return checked;
-  if (command.jsonl + command.stop + !command.extend.empty() > 1) {
-    return usage("--jsonl, --stop and --extend exclude each other");
-  }
+  if (command.stop && command.jsonl) return usage("--jsonl and --stop exclude each other");
+  if (command.stop && !command.extend.empty()) return usage("--extend and --stop exclude each other");
   if (command.stop) return check_stop(command);
   const bool both_from_input = command.extend == "-" && !command.prompt.example && is_stdin(command.chat);
   if (both_from_input) {
@@ -247,7 +233,7 @@ Result<void> prepare(TokensCommand& command, Setting& setting) {
   if (Result<void> checked = check(command); !checked) return checked;
   if (Result<void> done = prepare(command.prompt, true, setting.prompt); !done) return done;
   setting.prompt.render.want_assistant = command.json || command.jsonl;
-  Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(command.tokenizer, command.prompt, setting.prompt.found);
+  Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(command.tokenizer, command.prompt, setting.prompt);
   if (!tokenizer) return tokenizer.error();
   setting.tokenizer = std::move(*tokenizer);
   return {};
@@ -257,12 +243,13 @@ int run_tokens(TokensCommand& command) {
   Setting setting;
   if (Result<void> done = prepare(command, setting); !done) return report(done.error());
   if (command.stop) return run_stop(command, setting);
-  return command.jsonl ? tokenize_lines(command, setting) : tokenize_one(command, setting);
+  if (!command.jsonl) return tokenize_one(command, setting);
+  return command.extend.empty() ? tokenize_lines(command, setting) : extend_lines(command, setting);
 }
 
 constexpr const char* kFooter = R"(Examples:
   parlance tokens -m path/to/model chat.json                 ids, with the model's own template and tokenizer
-  parlance tokens -f chatml --tokenizer tokenizer.json --example --json
+  parlance tokens -f terminal-agent --tokenizer tokenizer.json --example --json
   parlance tokens -m path/to/model --jsonl chats.jsonl       ids and labels, a line each
   parlance tokens -m path/to/model --stop                    what ends a reply, and who says so
   parlance tokens -m path/to/model --extend ids.json chat.json    the ids that the new messages add
@@ -287,8 +274,8 @@ Run declare_tokens(CLI::App& app) {
   app.add_flag("--jsonl", c.jsonl, "CHAT has one request a line; {\"ids\", \"labels\"} a line out, in order; with --json all");
   app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N")->check(whole_number(0, kMostThreads));
   declare_fail_on_error(app, c.losses);
-  app.add_flag("--stop", c.stop, "Print what ends a reply: id, text, sources");
-  app.add_option("--extend", c.extend, "A file of the ids so far, as a list or as --json prints them;\nprints those that the request adds")->type_name("IDS");
+  app.add_flag("--stop", c.stop, "Print the tokens that end a reply: id, text, sources");
+  app.add_option("--extend", c.extend, "A file of the ids so far, as a list or as --json prints them;\nprints those that the request adds. With --jsonl a line for\neach of CHAT's, as --jsonl prints them")->type_name("IDS");
   declare_losses(app, c.losses);
   declare_limits(app, c.prompt);
   return [command] { return run_tokens(*command); };

@@ -21,31 +21,41 @@ constexpr Program kThis = Program::main;
 #define PARLANCE_TOKENS(declare) nullptr
 #endif
 
-constexpr std::string_view kAnswered = "rendered; with --jsonl: every line was answered, be it by an error";
+constexpr std::string_view kAnswered = "rendered; with --jsonl: every line got an answer, which may be an error";
 constexpr std::string_view kFailed = "the template, or the data it met, failed; with --jsonl: the template does not compile, or with --fail-on-error a line was "
                                       "answered by an error; with --strict: something of the request is not in the prompt";
 
 constexpr Command kCommands[] = {
     {"render", "Render a conversation with a chat template", Program::main, declare_render, kAnswered, kFailed},
-    {"tokens", "The same as token ids that no content can forge, with masks", Program::tokens, PARLANCE_TOKENS(declare_tokens),
-     "done; with --jsonl: every line was answered, be it by an error",
+    {"tokens", "Tokenize a rendered conversation, so that no content can forge a control token", Program::tokens,
+     PARLANCE_TOKENS(declare_tokens),
+     "done; with --jsonl: every line got an answer, which may be an error",
      "the template, or the data it met, failed; the prompt does not go on from the ids of --extend; with --jsonl and --strict as render"},
     {"prefix", "Say where two requests stop sharing a prefix, why, and what it costs", Program::tokens,
      PARLANCE_TOKENS(declare_prefix), "done", "the template, or the data it met, failed; with --check: B does not begin with A"},
-    {"template", "Show a model's template and what comes along with it", Program::main, declare_template, "done"},
+    {"template", "Show a model's template and the settings that come with it", Program::main, declare_template, "done"},
     {"read", "Read a model's reply as a message, or as events while it streams", Program::main, declare_read,
-     "read, whatever went wrong in the reply; with --jsonl: every line was answered, be it by an error",
+     "read, even if the reply is malformed; with --jsonl: every line got an answer, which may be an error",
      "the template does not compile, or fails in each experiment; with --conversation: the prompt is not one of the format"},
-    {"format", "Show how a template's model writes its replies, and what the template can", Program::main, declare_format,
-     "there is a format, be it a partial one", "there is none: the template does not compile, or no answer could be rendered"},
-    {"check", "Try the laws of a template and its replies with generated conversations", Program::main, declare_check,
-     "the format is verified, and all laws hold that apply",
-     "a law is broken or untried, the format is partial, or there is none (as parlance format says)"},
-    {"grammar", "Write a grammar that keeps a model to well-formed replies", Program::tokens, PARLANCE_TOKENS(declare_grammar), "written",
-     "there is no such grammar: nothing fits a schema, or the format cannot do what is asked for"},
-    {"list", "List what there is: filters, tests, functions, errors, formats, passes, models", Program::main, declare_list, "listed"},
-    {"completions", "Print what completes command lines in bash, zsh or fish", Program::tokens, PARLANCE_TOKENS(declare_completions), "printed"},
-    {"help", "Show what a command takes, as its --help does, or all of it for programs", Program::tokens, PARLANCE_TOKENS(declare_help), "shown"},
+    {"convert", "Convert a chat request from one API to another", Program::main, declare_convert,
+     "written; with --jsonl: every line got an answer, which may be an error",
+     "with --strict: something was lost or is missing; with --jsonl and --fail-on-error: a line's answer is an error"},
+    {"format", "Show how a template's model writes its replies, and what the template supports", Program::main,
+     declare_format,
+     "there is a format, possibly a partial one",
+     "there is none: the template does not compile, or no answer could be rendered"},
+    {"check", "Test the laws of a template and its replies on generated conversations", Program::main, declare_check,
+     "the format is verified, and every law that applies holds",
+     "a law is broken or could not be tested, or the format is partial or missing (see parlance format)"},
+    {"grammar", "Write a grammar that constrains a model to well-formed replies", Program::tokens,
+     PARLANCE_TOKENS(declare_grammar), "written",
+     "there is no such grammar: no value fits a schema, or the format has no way to do what was asked"},
+    {"list", "List filters, tests, functions, errors, formats, passes or models", Program::main, declare_list,
+     "listed"},
+    {"completions", "Print a completion script for bash, zsh or fish", Program::tokens,
+     PARLANCE_TOKENS(declare_completions), "printed"},
+    {"help", "Show the help of a command, or with --json the options of all commands", Program::tokens,
+     PARLANCE_TOKENS(declare_help), "shown"},
 };
 
 const char* name_of(Program program) { return program == Program::tokens ? "parlance-tokens" : "parlance"; }
@@ -90,7 +100,7 @@ int become(Program program, char** argv) {
   ::execv(path.c_str(), argv);
   Error::Parts parts;
   parts.code = ErrorCode::file;
-  parts.message = "what does this is in the program " + std::string(name_of(program)) + ", which is not at '" + path + "'";
+  parts.message = "this command needs '" + std::string(name_of(program)) + "', which was not found at '" + path + "'";
   parts.hint = "it is built and installed with the tokenizers: cmake --build BUILD --target parlance_tokens_cli";
   return report(Error(std::move(parts)));
 }

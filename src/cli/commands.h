@@ -40,7 +40,7 @@ struct Failure {
 };
 inline constexpr Failure kFailures[] = {
     {2, "the command line is wrong"},
-    {3, "a file, the request or what else is read is unreadable or no such thing, or the output cannot be written"},
+    {3, "a file or the request cannot be read or is not valid, or the output cannot be written"},
     {4, "a limit was reached"},
 };
 /// The exit codes of a command, as lines below its help.
@@ -57,6 +57,7 @@ Run declare_render(CLI::App& app);
 Run declare_template(CLI::App& app);
 Run declare_list(CLI::App& app);
 Run declare_read(CLI::App& app);
+Run declare_convert(CLI::App& app);
 Run declare_format(CLI::App& app);
 Run declare_check(CLI::App& app);
 Run declare_tokens(CLI::App& app);

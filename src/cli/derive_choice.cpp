@@ -15,13 +15,13 @@ struct Opened {
 Result<Opened> open_for_experiments(PromptOptions& options) {
   PromptSetup setup;
   if (Result<void> prepared = prepare(options, true, setup); !prepared) return prepared.error();
-  Result<Template> compiled = compile_chosen(setup.found, options.wish, true);
+  const Result<Template>& compiled = setup.reader->chat_template(true);
   if (!compiled) return compiled.error();
-  Opened opened{std::move(*compiled), {}};
+  Opened opened{*compiled, {}};
   opened.deriving.limits = setup.render.limits;
   opened.deriving.variables = setup.request.variables;
-  opened.deriving.response_template = setup.found.source.response_template;
-  for (const SpecialToken& token : setup.found.source.special_tokens) opened.deriving.special_tokens.emplace_back(token.name, token.text);
+  opened.deriving.response_template = setup.model.response_template;
+  for (const SpecialToken& token : setup.model.special_tokens) opened.deriving.special_tokens.emplace_back(token.name, token.text);
   return opened;
 }
 
@@ -35,12 +35,6 @@ Result<std::optional<ReplyFormat>> own_format(const std::string& name) {
 }
 
 }  // namespace
-
-Result<std::unique_ptr<DerivedFormats>> open_derived_formats(PromptOptions& options) {
-  Result<Opened> opened = open_for_experiments(options);
-  if (!opened) return opened.error();
-  return std::make_unique<DerivedFormats>(std::move(opened->chat_template), std::move(opened->deriving));
-}
 
 Result<DerivedFormat> derive_reply(PromptOptions& options) {
   Result<Opened> opened = open_for_experiments(options);
@@ -56,7 +50,7 @@ std::optional<Error> limit_of(const DerivedFormat& derived, const PromptOptions&
   Error::Parts parts = derived.limit->parts();
   parts.message = "no answer could be rendered: " + parts.message;
   if (parts.code == ErrorCode::limit_steps && !options.max_steps.empty()) {
-    parts.message = "no answer could be rendered in --max-steps " + options.max_steps + ", of which each experiment has a 64th";
+    parts.message = "no answer could be rendered in --max-steps " + options.max_steps + "; each experiment gets 1/64 of it";
   }
   return Error(std::move(parts));
 }

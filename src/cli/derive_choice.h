@@ -1,13 +1,9 @@
 // Which format of replies a command uses: derived from the template of -t, -m or -f, or a built-in format's own.
 #pragma once
-#include "cli/derived_formats.h"
 #include "cli/prompt_options.h"
 #include "parlance/check.h"
 
 namespace parlance::cli {
-
-/// What derives the formats of replies to requests for the template that the options choose. Fails as compile_chosen() does.
-Result<std::unique_ptr<DerivedFormats>> open_derived_formats(PromptOptions& options);
 
 /// What the template of the options shows by experiment; for a built-in format with its own format of replies.
 /// Fails with what keeps the template from being opened or compiled; usage when none is named.

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "cli/commands.h"
-#include "cli/json_object.h"
+#include "json/writer.h"
 #include "cli/lists.h"
-#include "conversation/passes_for_templates.h"
+#include "parlance/conversation.h"
 #include "parlance/grammar.h"
 #include "parlance/source.h"
 
@@ -58,7 +58,7 @@ constexpr ValuesRow kValues[] = {
     {"LIST", list_names},
     {"LANGUAGE", [] { return Values{"jinja", "go"}; }},
     {"SYNTAX", [] { return Values{"gbnf", "lark", "structural-tag", "json-schema"}; }},
-    {"EFFORT", [] { return Values(std::begin(parlance::passes::kEfforts), std::end(parlance::passes::kEfforts)); }},
+    {"EFFORT", [] { return Values(reasoning_efforts().begin(), reasoning_efforts().end()); }},
     {"CHOICE", [] { return Values{"auto", "required", "none"}; }},
     {"WHEN", [] { return Values{"auto", "always", "never"}; }},
 };

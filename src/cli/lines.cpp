@@ -20,28 +20,31 @@ void show_progress(const BulkProgress& progress) {
 
 }  // namespace
 
-Result<BulkProgress> run_bulk(const std::string& input, const BulkOptions& bulk) {
+LineRun each_line(const BulkWorker& worker) {
+  return [&worker](const BulkInput& input, const BulkOutput& output, const BulkOptions& options) {
+    return answer_lines(input, output, [&worker] { return worker; }, options);
+  };
+}
+
+Result<BulkProgress> run_bulk(const std::string& input, const LineRun& run, const BulkOptions& options) {
   Result<InputStream> stream = InputStream::open(input, "the requests");
   if (!stream) return stream.error();
   if (Result<void> opened = open_output(); !opened) return opened.error();
-  Result<BulkProgress> done = render_jsonl(stream->file(), STDOUT_FILENO, bulk);
+  Result<BulkProgress> done = run(bulk_input(stream->file()), bulk_output(STDOUT_FILENO), options);
   if (Result<void> whole = stream->finish(); done && !whole) return whole.error();
   return done;
 }
 
-int run_lines(const std::string& input, BulkOptions& bulk, const PromptSetup& setup, const TemplateWish& wish,
-              const LossWish& losses) {
-  bulk.compile = wish.compile;
-  bulk.on_loss = losses.on_loss();
+int run_lines(const std::string& input, unsigned threads, const PromptSetup& setup, const LossWish& losses, const LineRun& run) {
   int code = 0;
-  if (wish.any()) {
-    bulk.chat_template = setup.chosen->compiled(false);
-    if (setup.found.is_model) bulk.with_tools = setup.chosen->compiled(true);
-    if (!*bulk.chat_template) code = report(bulk.chat_template->error());
+  if (!setup.model.templates.empty()) {
+    const Result<Template>& compiled = setup.reader->chat_template(false);
+    if (!compiled) code = report(compiled.error());
   }
+  BulkOptions options{.threads = threads, .most_failures = 0};
   const bool on_terminal = ::isatty(STDERR_FILENO) != 0;
-  if (on_terminal) bulk.progress = show_progress;
-  const Result<BulkProgress> done = run_bulk(input, bulk);
+  if (on_terminal) options.progress = show_progress;
+  const Result<BulkProgress> done = run_bulk(input, run, options);
   if (on_terminal && done) {
     show_progress(*done);
     std::fputc('\n', stderr);

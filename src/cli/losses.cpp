@@ -11,12 +11,15 @@ namespace parlance::cli {
 namespace {
 
 /// What is lost, and with --verbose all else that is known.
-void report(const LossWish& wish, const Conversation& conversation, const std::vector<Loss>& losses) {
+void report(const LossWish& wish, const std::vector<Loss>& losses) {
   constexpr std::size_t kMostSaid = 20;
   const std::size_t lost = count_lost(losses);
   const std::size_t said = wish.verbose ? losses.size() : std::min(lost, kMostSaid);
   for (std::size_t i = 0; i < said; ++i) say(losses[i].kind == LossKind::lost ? "note" : "left out", losses[i].display());
   if (said < lost) say("note", std::to_string(lost - said) + " more; --verbose says all, --quiet none");
+}
+
+void report_changes(const LossWish& wish, const Conversation& conversation) {
   if (!wish.verbose) return;
   for (const std::string& note : conversation.notes()) say("changed", note);
 }
@@ -33,13 +36,13 @@ std::string list_of(const LossCounts& lost) {
 }  // namespace
 
 void declare_losses(CLI::App& app, LossWish& c) {
-  app.add_flag("-q,--quiet", c.quiet, "Say nothing of what the prompt lacks of the request");
-  app.add_flag("-v,--verbose", c.verbose, "Also say what templates leave out by design, such as reasoning of\nearlier turns, and what the passes changed");
-  app.add_flag("--strict", c.strict, "Anything of the request that is not in the prompt is an error");
+  app.add_flag("-q,--quiet", c.quiet, "Do not report what of the request is missing from the prompt");
+  app.add_flag("-v,--verbose", c.verbose, "Also report what templates leave out by design, such as reasoning\nof earlier turns, and what the passes changed");
+  app.add_flag("--strict", c.strict, "Fail if anything of the request is missing from the prompt");
 }
 
 void declare_fail_on_error(CLI::App& app, LossWish& c) {
-  app.add_flag("--fail-on-error", c.fail_on_error, "For --jsonl: exit code 1 where a line was answered by an error");
+  app.add_flag("--fail-on-error", c.fail_on_error, "For --jsonl: exit code 1 if a line's answer is an error");
 }
 
 Result<CheckedRendering> render_checked(const LossWish& wish, const Template& compiled, const Conversation& conversation,
@@ -50,9 +53,16 @@ Result<CheckedRendering> render_checked(const LossWish& wish, const Template& co
   const Result<void> done = wish.wanted() ? LossFinder(compiled, looking).render(conversation, options, workspace, checked)
                                           : compiled.render(conversation, options, workspace, checked.rendering);
   if (!done) return done.error();
-  if (says && !wish.quiet) report(wish, conversation, checked.losses);
-  if (wish.strict && count_lost(checked.losses) != 0) return error_of(checked.losses);
+  const Result<void> whole = check_losses(wish, checked.losses, says);
+  if (says && !wish.quiet) report_changes(wish, conversation);
+  if (!whole) return whole.error();
   return checked;
+}
+
+Result<void> check_losses(const LossWish& wish, const std::vector<Loss>& losses, bool says) {
+  if (says && !wish.quiet) report(wish, losses);
+  if (wish.strict && count_lost(losses) != 0) return error_of(losses);
+  return {};
 }
 
 void report_lines(const LossWish& wish, const BulkProgress& done) {

@@ -12,7 +12,6 @@
 #include "cli/civil_time.h"
 #include "cli/input.h"
 #include "cli/report.h"
-#include "conversation/passes_for_templates.h"
 
 namespace parlance::cli {
 namespace {
@@ -146,6 +145,26 @@ Result<TransformersVersion> release_of(const PromptOptions& command) {
   return usage("--transformers takes a release that is known here, not '" + command.transformers + "'", "parlance list releases shows them");
 }
 
+/// apply_chat_template runs Jinja alone.
+Result<void> check_language(const PromptOptions& options, const ModelSource& source) {
+  const auto is_go = [&](const NamedTemplate& t) { return options.wish.syntax.value_or(t.syntax) == Syntax::go; };
+  if (!options.as_transformers || source.templates.empty() || !std::ranges::all_of(source.templates, is_go)) return {};
+  return usage("--as-transformers is for Jinja templates, and " + source.templates.front().origin + " is a Go template");
+}
+
+/// Which of the templates are taken, and how they are compiled.
+void choose_templates(const PromptOptions& options, TransformersVersion release, PromptSetup& setup) {
+  RequestOptions& request = setup.request;
+  request.adapt = !options.no_adapt;
+  if (!options.wish.name.empty()) request.template_name = options.wish.name;
+  request.syntax = options.wish.syntax;
+  request.limits = setup.render.limits;
+  request.compile = options.wish.compile;
+  request.compile.limits = setup.render.limits;
+  request.compile.syntax = options.wish.syntax.value_or(request.compile.syntax);
+  request.read.transformers = request.compile.transformers = release;
+}
+
 }  // namespace
 
 Result<void> prepare(PromptOptions& options, bool needs_template, PromptSetup& setup) {
@@ -157,21 +176,16 @@ Result<void> prepare(PromptOptions& options, bool needs_template, PromptSetup& s
   const Result<TransformersVersion> release = release_of(options);
   if (!release) return release.error();
   setup.request = std::move(*request);
-  setup.request.read.transformers = options.wish.compile.transformers = *release;
   setup.render = *render;
-  options.wish.compile.limits = setup.render.limits;
   options.wish.syntax = syntax_named(options.syntax);
-  if (options.wish.syntax) options.wish.compile.syntax = *options.wish.syntax;
-  if (!options.wish.any()) return {};
-  Result<FoundTemplates> found = find_templates(options.wish);
-  if (!found) return found.error();
-  setup.found = std::move(*found);
-  setup.request.model = &setup.found.source;
-  setup.chosen = std::make_unique<ChosenTemplates>(setup.found, options.wish, setup.render.limits, setup.request.read, setup.request.variables);
-  if (options.no_adapt || options.as_is || options.as_transformers) return {};
-  setup.request.adapt = [chosen = setup.chosen.get()](const Conversation& untouched) -> const ReadOptions& {
-    return chosen->options_for(untouched);
-  };
+  choose_templates(options, *release, setup);
+  if (options.wish.any()) {
+    Result<ModelSource> found = find_templates(options.wish);
+    if (!found) return found.error();
+    if (Result<void> checked = check_language(options, *found); !checked) return checked;
+    setup.model = std::move(*found);
+  }
+  setup.open_reader();
   return {};
 }
 
@@ -189,7 +203,7 @@ Result<ChatText> read_chat(const PromptOptions& command, const std::string& path
   }
   if (path.empty() && ::isatty(STDIN_FILENO) != 0) {
     return usage("no CHAT.json, and standard input is a terminal",
-                 "parlance render -f chatml --example renders an example");
+                 "parlance render -f terminal-agent --example renders an example");
   }
   Result<std::string> text = read_input(path, "a request");
   if (!text) return text.error();
@@ -198,19 +212,17 @@ Result<ChatText> read_chat(const PromptOptions& command, const std::string& path
 
 void report_effort(const PromptOptions& options, const Conversation& conversation) {
   if (options.effort.empty()) return;
-  for (const std::string& note : passes::notes_of_effort(conversation)) say_note(note);
+  for (const std::string& note : effort_notes(conversation)) say_note(note);
 }
 
 Result<PromptRequest> open_request(const PromptOptions& options, const PromptSetup& setup, const std::string& path) {
   Result<ChatText> chat = read_chat(options, path);
   if (!chat) return chat.error();
-  Conversation conversation;
-  Value id;
-  Result<void> read = consume_request(conversation, std::move(chat->text), chat->name, setup.request, id);
-  if (!read) return read.error();
-  const Result<Template>& compiled = setup.chosen->compiled(has_tools(conversation));
+  Result<ChatRequest> request = setup.reader->consume(std::move(chat->text), chat->name);
+  if (!request) return request.error();
+  const Result<Template>& compiled = setup.reader->template_for(request->conversation);
   if (!compiled) return compiled.error();
-  return PromptRequest{std::move(conversation), id, *compiled};
+  return PromptRequest{std::move(request->conversation), std::move(request->id), *compiled};
 }
 
 int report_render(const Error& error) {
@@ -233,7 +245,7 @@ void declare_template_options(CLI::App& app, PromptOptions& c) {
   app.add_option("-t,--template", c.wish.file,
                  "A template: Jinja, or Go's where it ends in .gotmpl or .tmpl;\n- for standard input")
       ->type_name("FILE");
-  app.add_option("-m,--model", c.wish.model, kModelOption + std::string(";\nwith -t its special tokens and tokenizer alone"))->type_name("MODEL");
+  app.add_option("-m,--model", c.wish.model, kModelOption + std::string(";\nwith -t only its special tokens and tokenizer"))->type_name("MODEL");
   app.add_option("-f,--format", c.wish.format, "A built-in format, see parlance list formats")->type_name("FORMAT");
   app.add_option("--name", c.wish.name, "Which of a model's named templates")->type_name("NAME");
   app.add_flag("--allow-changes", c.wish.compile.allow_changes,
@@ -248,12 +260,12 @@ namespace {
 std::string doubt_of_effort(const std::string& given) {
   NearestName nearest(given);
   std::string all;
-  for (const std::string_view effort : passes::kEfforts) {
+  for (const std::string_view effort : reasoning_efforts()) {
     if (effort == given) return {};
     nearest.offer(effort);
     all.append(all.empty() ? "" : ", ").append(effort);
   }
-  return "'" + given + "' is none of " + all + (nearest.best().empty() ? "" : "; " + nearest.hint());
+  return "'" + given + "' is not one of " + all + (nearest.best().empty() ? "" : "; " + nearest.hint());
 }
 
 }  // namespace
@@ -268,7 +280,7 @@ void declare_effort(CLI::App& app, PromptOptions& c) {
 void declare_request_options(CLI::App& app, PromptOptions& c) {
   app.add_flag("--example", c.example, "With -f: render the format's example in place of CHAT");
   app.add_flag("--as-is", c.as_is,
-               "The request's members are the template's variables, untouched (all but id)");
+               "Pass the request's members to the template as its variables, untouched (all but id)");
   app.add_flag("--as-transformers", c.as_transformers,
                "Treat the request exactly as transformers' apply_chat_template does:\nno passes but its own");
   app.add_option("--transformers", c.transformers, "The release of transformers to follow, e.g. 5.22 (the newest known)")
@@ -286,8 +298,7 @@ void declare_request_options(CLI::App& app, PromptOptions& c) {
   app.add_flag("--no-adapt", c.no_adapt, "Do not choose passes by what the template can show");
   app.add_flag("--generation-prompt", c.generation_prompt, "Open an assistant turn at the end");
   app.add_flag("--no-generation-prompt", c.no_generation_prompt,
-               "Do not; by default as the request says, else on\n"
-               "unless the last message is the assistant's");
+               "Do not open one; by default as the request says, else on unless\nthe last message is the assistant's");
   app.add_flag("--continue", c.continue_last,
                "Leave the last assistant message open, cut after its last byte");
   app.add_option("--now", c.now, "What strftime_now prints, e.g. 2026-03-14T15:09:26")

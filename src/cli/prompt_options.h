@@ -2,13 +2,13 @@
 //
 // The options are declared in one place, so that they have the same names and meanings in each command.
 #pragma once
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "bulk/jsonl.h"
-#include "cli/chosen_templates.h"
+#include "cli/template_choice.h"
 #include "cli/variables.h"
+#include "parlance/request.h"
 
 namespace CLI {
 class App;
@@ -47,19 +47,17 @@ Result<RequestOptions> request_of(const PromptOptions& options);
 /// How prompts are rendered: the limits, the time, the generation prompt. Fails with usage.
 Result<RenderOptions> render_options_of(const PromptOptions& options);
 
-/// What a command renders with. It stays where it is: `request` refers to `found`.
+/// What a command renders with.
 struct PromptSetup {
-  PromptSetup() = default;
-  PromptSetup(const PromptSetup&) = delete;
-  PromptSetup& operator=(const PromptSetup&) = delete;
-
   RequestOptions request;
   RenderOptions render;
-  FoundTemplates found;  ///< nothing where the options name no template
-  std::unique_ptr<ChosenTemplates> chosen;  ///< of them; also what `request` is adapted by
+  ModelSource model;  ///< nothing where the options name no template
+  std::optional<RequestReader> reader;
+
+  /// Makes the reader of what stands above; again, once that was changed.
+  void open_reader() { reader.emplace(model, request); }
 };
 /// Checks what excludes what, and opens the templates that the options name. Fails with usage, and as find_templates().
-/// Lifetime: `options` must outlive `setup`.
 Result<void> prepare(PromptOptions& options, bool needs_template, PromptSetup& setup);
 /// Requests a line each come from a file or standard input, not from an example. Fails with usage.
 Result<void> check_lines(const PromptOptions& options, const std::string& command);
@@ -75,12 +73,12 @@ Result<ChatText> read_chat(const PromptOptions& options, const std::string& path
 /// One request, and the template for it.
 struct PromptRequest {
   Conversation conversation;
-  Value id;
+  std::string id;  ///< as JSON; "": none
   Template compiled;
 };
 /// Says on standard error where an effort that an option asks for is not taken so.
 void report_effort(const PromptOptions& options, const Conversation& conversation);
-/// Reads a request as read_chat() does. Fails as consume_request() and compile_chosen() do.
+/// Reads a request as read_chat() does. Fails as RequestReader::consume and chat_template do.
 Result<PromptRequest> open_request(const PromptOptions& options, const PromptSetup& setup, const std::string& path);
 
 /// An error of the command line.

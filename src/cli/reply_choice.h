@@ -2,12 +2,14 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 
-#include "cli/derived_formats.h"
 #include "cli/prompt_options.h"
 #include "parlance/reply.h"
 #include "parlance/reply_api.h"
+#include "parlance/request.h"
 
 namespace parlance::cli {
 
@@ -23,26 +25,26 @@ struct ReplyWish {
   ReplyApiOptions answer;              ///< --id, --model-name, --created
 };
 
+/// Says doubts about a template's format of replies on standard error, each once.   Threads: any.
+class Doubts {
+ public:
+  void say(const std::string& doubt);
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> said_;
+};
+
 /// How replies are written, and a template for their prompts where there is one.
 struct ReplySource {
-  std::shared_ptr<const ReplyFormat> known;  ///< one format for all requests, or
-  std::unique_ptr<DerivedFormats> derived;   ///< one for each set of their variables
-  std::unique_ptr<PromptSetup> setup;
-  ReplyTools tools;
-
-  /// The format of replies to a request, an object with its variables; anything else for no request. Fails as derive() does.
-  Result<std::shared_ptr<const ReplyFormat>> format_for(Value request = {}) const;
+  PromptSetup setup{};
+  ReplyTools tools{};
+  std::unique_ptr<Doubts> doubts = std::make_unique<Doubts>();
 };
 
 /// Fails with usage, file, json, value, no_template.
 Result<ReplySource> open_reply_source(ReplyWish& wish);
-/// How one reply is read, and what is to be said of it.
-struct ReplyStart {
-  std::shared_ptr<const ReplyFormat> format;
-  ReplyOptions options;
-  std::vector<std::string> notes;
-};
-/// How a reply is read where its prompt's end is not known: of `request` its variables count, as for ReplySource::format_for.
+/// How a reply is read where its prompt's end is not known: of `request` its variables count (RequestReader::reply).
 /// Fails with usage where it should begin in reasoning and there is none; as derive() does.
 Result<ReplyStart> usual_start(const ReplySource& source, const ReplyWish& wish, Value request = {});
 /// How the reply to `request`, which is JSON, is read: with its tools, from where its prompt ends. Where the template does not

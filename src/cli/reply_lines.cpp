@@ -4,13 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "bulk/jsonl.h"
-#include "bulk/result_json.h"
 #include "cli/lines.h"
 #include "cli/report.h"
-#include "value/dict.h"
-#include "value/json.h"
-#include "value/string.h"
+#include "json/json.h"
+#include "parlance/json.h"
 
 namespace parlance::cli {
 namespace {
@@ -18,15 +15,9 @@ namespace {
 Error line_error(std::string message) { return Error(ErrorCode::conversation, std::move(message)); }
 
 /// A request is optional: without it the reply begins where the format says.
-Result<ReplyStart> start_of_line(const ReplySource& source, const ReplyWish& wish, const Value* request) {
-  if (request == nullptr || request->is_none()) return usual_start(source, wish);
-  Arena arena;
-  Limits limits;
-  limits.depth = 2000;
-  Runtime rt(arena, limits);
-  std::string text;
-  if (!append_json(rt, text, *request)) return line_error("`request` cannot be written as JSON");
-  return start_of_request(source, wish, std::move(text), "request");
+Result<ReplyStart> start_of_line(const ReplySource& source, const ReplyWish& wish, Value request) {
+  if (request.is_undefined() || request.is_none()) return usual_start(source, wish);
+  return start_of_request(source, wish, json_text(request), "request");
 }
 
 template <typename Message, typename ToJson>
@@ -56,11 +47,11 @@ std::string answer_of(const ReplyStart& start, const ReplyWish& wish, std::strin
 
 Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish, Value line, std::uint64_t number) {
   if (!line.is(Kind::dict)) return line_error("a line is not an object");
-  const Value* reply = member(line, "reply");
-  if (reply == nullptr || !reply->is_string()) return line_error("a line needs `reply`, a text");
-  const Result<ReplyStart> start = start_of_line(source, wish, member(line, "request"));
+  const Value reply = line["reply"];
+  if (!reply.is_string()) return line_error("a line needs `reply`, a text");
+  const Result<ReplyStart> start = start_of_line(source, wish, line["request"]);
   if (!start) return start.error();
-  std::string json = answer_of(*start, wish, leaf_text(*reply), number);
+  std::string json = answer_of(*start, wish, reply.text(), number);
   if (start->notes.empty()) return json;
   json.pop_back();
   char sign = '[';
@@ -69,38 +60,27 @@ Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish,
   return json += "]}";
 }
 
-bool answer(const ReplySource& source, const ReplyWish& wish, std::string_view line, std::uint64_t number, std::string& out) {
+/// The error without a hint that names an option of how requests are read, which the command has not.
+Error without_reading_options(const Error& error) {
+  const bool names_one = error.hint().find("--skip-pass") != std::string::npos || error.hint().find("--as-is") != std::string::npos;
+  return names_one ? error.hint({}) : error;
+}
+
+Result<void> answer(const ReplySource& source, const ReplyWish& wish, const BulkLine& line, BulkAnswer& answer) {
   Document document;
-  Result<std::string> message = line_error("a line of more than " + std::to_string(kMaxLine >> 20) + " MiB");
-  Value id;
-  if (line.size() <= kMaxLine) {
-    if (Result<void> parsed = document.parse(line); !parsed) {
-      message = parsed.error();
-    } else {
-      const Value* named = document.root().is(Kind::dict) ? member(document.root(), "id") : nullptr;
-      if (named != nullptr) id = *named;
-      message = message_of(source, wish, document.root(), number);
-    }
-  }
-  out += '{';
-  append_id(out, id);
-  if (message) {
-    out.append(*message, 1, message->npos);  // members of an object
-  } else {
-    append_error(out, message.error(), message.error().code() == ErrorCode::json ? number : 0);
-    out += '}';
-  }
-  out += '\n';
-  return message.has_value();
+  if (Result<void> parsed = document.parse(line.text); !parsed) return without_reading_options(parsed.error());
+  if (const Value id = document.root()["id"]; !id.is_undefined()) answer.id = json_text(id);
+  const Result<std::string> message = message_of(source, wish, document.root(), line.line);
+  if (!message) return without_reading_options(message.error());
+  answer.members.assign(*message, 1, message->size() - 2);  // of an object
+  return {};
 }
 
 }  // namespace
 
 int run_reply_lines(const std::string& input, const ReplySource& source, const ReplyWish& wish, unsigned threads) {
-  BulkOptions bulk;
-  bulk.threads = threads;
-  bulk.answer = [&](std::string_view line, std::uint64_t number, std::string& out) { return answer(source, wish, line, number, out); };
-  const Result<BulkProgress> done = run_bulk(input, bulk);
+  const BulkWorker worker = [&](const BulkLine& line, BulkAnswer& to) { return answer(source, wish, line, to); };
+  const Result<BulkProgress> done = run_bulk(input, each_line(worker), {.threads = threads, .most_failures = 0});
   return done ? 0 : report(done.error());
 }
 

@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "base/utf8.h"
-#include "value/dict.h"
 
 namespace parlance::cli {
 namespace {
@@ -22,11 +21,8 @@ constexpr RoleHue kRoles[] = {
 };
 
 std::string_view role_of(const Conversation& conversation, std::int32_t message) {
-  const Value list = conversation.messages();
-  if (!list.is_sequence() || static_cast<std::uint32_t>(message) >= list.list->size) return {};
-  const Value item = items(list)[static_cast<std::size_t>(message)];
-  const DictEntry* role = item.kind == Kind::dict ? find_key(*item.dict, "role") : nullptr;
-  return role != nullptr && role->value.is_leaf() ? leaf_text(role->value) : std::string_view();
+  const std::span<const Value> messages = conversation.messages().items();
+  return static_cast<std::size_t>(message) < messages.size() ? messages[static_cast<std::size_t>(message)]["role"].text() : std::string_view();
 }
 
 std::string_view html_escape(char32_t c) {

@@ -1,4 +1,4 @@
-// Finding and compiling the template that the command line asks for.
+// Finding the template that the command line asks for.
 #include "cli/template_choice.h"
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 namespace parlance::cli {
 namespace {
 
-Result<FoundTemplates> from_format(const std::string& name) {
+Result<ModelSource> from_format(const std::string& name) {
   const BuiltinFormat* format = find_format(name);
   if (format == nullptr) return no_format(name);
-  FoundTemplates found;
-  found.source.path = format->name;
-  found.source.templates.push_back(
+  ModelSource found;
+  found.path = format->name;
+  found.templates.push_back(
       {"default", std::string(format->text), "format " + std::string(format->name), format->syntax});
   for (const auto& [token, text] : format->special_tokens) {
-    found.source.special_tokens.push_back({std::string(token), std::string(text)});
+    found.special_tokens.push_back({std::string(token), std::string(text)});
   }
   return found;
 }
@@ -34,22 +34,21 @@ Result<NamedTemplate> read_template() {
   return NamedTemplate{"default", *text, "<stdin>", Syntax::jinja};
 }
 
-Result<FoundTemplates> from_file(const std::string& path) {
+Result<ModelSource> from_file(const std::string& path) {
   Result<NamedTemplate> read = path == "-" ? read_template() : open_template_file(path);
   if (!read) return read.error();
-  FoundTemplates found;
-  found.source.path = path;
-  found.source.templates.push_back(std::move(*read));
+  ModelSource found;
+  found.path = path;
+  found.templates.push_back(std::move(*read));
   return found;
 }
 
 /// A template of the user's own in place of the model's; the model's special tokens and tokenizer stay.
-Result<FoundTemplates> with_template(FoundTemplates found, const std::string& path) {
+Result<ModelSource> with_template(ModelSource found, const std::string& path) {
   Result<NamedTemplate> read = open_template_file(path);
   if (!read) return read.error();
-  found.source.templates = {std::move(*read)};
-  found.source.response_template.clear();  // which says how the model's own template writes replies
-  found.is_model = false;
+  found.templates = {std::move(*read)};
+  found.response_template.clear();  // which says how the model's own template writes replies
   return found;
 }
 
@@ -72,32 +71,14 @@ Error no_format(const std::string& name) {
   return Error(std::move(parts));
 }
 
-Result<FoundTemplates> find_templates(const TemplateWish& wish) {
+Result<ModelSource> find_templates(const TemplateWish& wish) {
   if (!wish.format.empty()) return from_format(wish.format);
   if (wish.model.empty()) return from_file(wish.file);
   const ModelStores stores =
       model_stores([](const char* name) -> const char* { return std::getenv(name); });
   Result<ModelSource> model = open_model(wish.model, stores, !wish.file.empty());
   if (!model) return model.error();
-  FoundTemplates found{std::move(*model), true};
-  return wish.file.empty() ? Result<FoundTemplates>(std::move(found)) : with_template(std::move(found), wish.file);
-}
-
-Result<const NamedTemplate*> choose_template(const FoundTemplates& found, const TemplateWish& wish,
-                                             bool with_tools) {
-  std::optional<std::string_view> name;
-  if (!wish.name.empty()) name = wish.name;
-  return found.source.choose(name, with_tools);
-}
-
-Result<Template> compile_chosen(const FoundTemplates& found, const TemplateWish& wish,
-                                bool with_tools) {
-  const Result<const NamedTemplate*> chosen = choose_template(found, wish, with_tools);
-  if (!chosen) return chosen.error();
-  CompileOptions options = wish.compile;
-  options.name = (*chosen)->origin;
-  options.syntax = wish.syntax.value_or((*chosen)->syntax);
-  return Template::compile((*chosen)->text, options);
+  return wish.file.empty() ? std::move(model) : with_template(std::move(*model), wish.file);
 }
 
 }  // namespace parlance::cli

@@ -1,9 +1,8 @@
-// Which template a command uses: from -t, -m or -f, compiled, with the special tokens that come
-// along.
+// Which template a command uses: from -t, -m or -f, with the special tokens that come along.
 #pragma once
 #include <string>
 
-#include "bulk/jsonl.h"
+#include "parlance/request.h"
 
 namespace parlance::cli {
 
@@ -22,21 +21,9 @@ struct TemplateWish {
   bool any() const { return !file.empty() || !model.empty() || !format.empty(); }
 };
 
-/// Texts and tokens; nothing is compiled yet.
-struct FoundTemplates {
-  ModelSource source;
-  bool is_model = false;  ///< more than one template may be there, so tools matter
-};
-
 /// There is no built-in format of that name; with the nearest one.
 Error no_format(const std::string& name);
-/// Fails with file, json, model_file, no_template, usage.
-Result<FoundTemplates> find_templates(const TemplateWish& wish);
-/// The template for a request with or without tools.
-Result<const NamedTemplate*> choose_template(const FoundTemplates& found, const TemplateWish& wish,
-                                             bool with_tools);
-/// The same, compiled.
-Result<Template> compile_chosen(const FoundTemplates& found, const TemplateWish& wish,
-                                bool with_tools);
+/// Texts and tokens; nothing is compiled yet. Fails with file, json, model_file, no_template, usage.
+Result<ModelSource> find_templates(const TemplateWish& wish);
 
 }  // namespace parlance::cli

@@ -3,8 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 
 #include "cli/report.h"
 #include "tokens/trusted_path.h"
@@ -19,19 +17,13 @@ std::vector<std::string> vocabulary_tokens(const std::string& format_name) {
   return {format->vocabulary_tokens.begin(), format->vocabulary_tokens.end()};
 }
 
-bool is_gguf_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  char magic[4] = {};
-  return file.read(magic, sizeof magic) && std::string_view(magic, sizeof magic) == "GGUF";
-}
-
 }  // namespace
 
 void declare_tokenizer_options(CLI::App& app, TokenizerWish& wish) {
   app.add_option("--tokenizer", wish.path,
                  "A tokenizer: tokenizer.json, SentencePiece's .model, a GGUF\n"
                  "file, a tiktoken file, tekken.json, or a folder that has\n"
-                 "one; by default the folder or GGUF file of -m")
+                 "one; by default the folder of -m, or the GGUF file of its weights")
       ->type_name("PATH");
   app.add_option("--special-token", wish.special_tokens,
                  "A control token that the tokenizer lacks, numbered from\n"
@@ -39,8 +31,7 @@ void declare_tokenizer_options(CLI::App& app, TokenizerWish& wish) {
       ->type_name("TEXT")
       ->allow_extra_args(false);
   app.add_option("--model-as", wish.model_as,
-                 "By whom a .model file is read: sentencepiece, which is the\n"
-                 "default, or transformers, by the class its configuration names")
+                 "How to read a .model file: as sentencepiece does (the default), or\nas transformers does, by the class that its configuration names")
       ->type_name("READER")
       ->check(CLI::IsMember({"sentencepiece", "transformers"}));
   app.add_option("--split", wish.split,
@@ -51,14 +42,13 @@ void declare_tokenizer_options(CLI::App& app, TokenizerWish& wish) {
 
 void declare_protection_options(CLI::App& app, TokenizeOptions& options) {
   app.add_option("--trust", options.trust,
-                 "An input that may hold control tokens, e.g. messages[0].content\n"
+                 "An input whose text may contain control tokens, e.g. messages[0].content\n"
                  "or messages[*].content; may be repeated")
       ->type_name("PATH")
       ->allow_extra_args(false);
   app.add_flag("--plain-added", options.plain_added,
-               "Added tokens that are not special may come from any text: HTML tags\n"
-               "of a vocabulary; not for models whose marks are such (<tool_call>)");
-  app.add_flag("!--no-protect", options.protect, "The tokenizer's own way: control tokens are read from any text");
+               "Let any text contain added tokens that are not special, such as\nHTML tags; not for models whose markers are such tokens\n(<tool_call>)");
+  app.add_flag("!--no-protect", options.protect, "Recognise control tokens in any text, as the tokenizer does by itself");
 }
 
 Result<void> check_protection(const TokenizeOptions& options) {
@@ -68,11 +58,10 @@ Result<void> check_protection(const TokenizeOptions& options) {
   return {};
 }
 
-Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const PromptOptions& prompt,
-                                               FoundTemplates& found) {
-  std::string path = wish.path;
-  if (path.empty() && (std::filesystem::is_directory(found.source.path) || is_gguf_file(found.source.path))) path = found.source.path;
+Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const PromptOptions& prompt, PromptSetup& setup) {
+  const std::string path = wish.path.empty() ? setup.model.tokenizer_path : wish.path;
   if (path.empty()) {
+    for (const std::string& note : setup.model.notes) say_note(setup.model.path + ": " + note);  // why the model has none
     return usage("which tokenizer? give --tokenizer PATH",
                  "a tokenizer.json, SentencePiece's .model, a GGUF file, a tiktoken file, tekken.json, or a folder that has one");
   }
@@ -84,11 +73,12 @@ Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const 
   Result<std::unique_ptr<Tokenizer>> tokenizer = open_tokenizer(path, options);
   if (!tokenizer) return tokenizer;
   for (const std::string& note : (*tokenizer)->facts().notes) say_note(path + ": " + note);
-  std::vector<SpecialToken>& known = found.source.special_tokens;
+  std::vector<SpecialToken>& known = setup.model.special_tokens;
   for (const NamedToken& token : (*tokenizer)->facts().named) {
     const bool has = std::any_of(known.begin(), known.end(), [&](const SpecialToken& t) { return t.name == token.name; });
     if (!has) known.push_back({token.name, token.text});
   }
+  setup.open_reader();
   return tokenizer;
 }
 

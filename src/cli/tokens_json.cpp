@@ -2,7 +2,7 @@
 #include "cli/tokens_json.h"
 
 #include "base/utf8.h"
-#include "cli/json_object.h"
+#include "json/writer.h"
 
 namespace parlance::cli {
 namespace {

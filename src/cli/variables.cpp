@@ -10,8 +10,8 @@
 #include "cli/archive.h"
 #include "cli/input.h"
 #include "cli/prompt_options.h"
-#include "value/document.h"
-#include "value/json.h"
+#include "json/json.h"
+#include "parlance/json.h"
 
 namespace parlance::cli {
 namespace {

@@ -69,9 +69,7 @@ class Converter {
     if (r_.failure) return;
     const std::string_view who = leaf_text(role);
     if (!is_one_of(who, {"user", "assistant", "system"}))
-      return r_.fail(role, quoted(who) + " is no role of this API, which has user and assistant");
-    if (const Value calls = member_value(message, "tool_calls"); is_given(calls))
-      return r_.fail(calls, "`tool_calls` is of OpenAI's chat; this API has blocks of the type tool_use");
+      return r_.fail(role, quoted(who) + " is not a role of this API, which has user and assistant");
     r_.leave(message, {"role", "content"}, {"id", "type", "model", "stop_reason", "stop_sequence", "usage"});
     const Value content = member_value(message, "content");
     Draft draft = fresh(who, message);
@@ -208,8 +206,6 @@ class Converter {
     ListBuilder made(r_.rt, tools.list->size);
     for (const Value& tool : items(tools)) {
       if (r_.dict_at(tool, "a tool").is_undefined()) return;
-      if (member(tool, "function") != nullptr)
-        return r_.fail(tool, "a tool with `function` is of OpenAI's chat; this API has name, description and input_schema");
       const Value schema = member_value(tool, "input_schema");
       const std::string_view type = word(tool, "type");
       if (!is_given(schema) && !type.empty() && type != "custom") {
@@ -238,7 +234,7 @@ class Converter {
       return r_.fail(choice, "`tool_choice` is an object with the type auto, any, tool or none");
     }
     const Value single = member_value(choice, "disable_parallel_tool_use");
-    if (single.kind == Kind::boolean && single.integer != 0) r_.set("parallel_tool_calls", Value::boolean(false));
+    if (single.kind == Kind::boolean) r_.set("parallel_tool_calls", Value::boolean(single.integer == 0));
   }
 
   void output(Value format) {
@@ -259,10 +255,10 @@ class Converter {
 
 }  // namespace
 
+/// Only `system` is less of a mark: it may be a variable beside a chat of OpenAI's, see chat_mark.
 Value anthropic_mark(Value request) {
   const Value* messages = member(request, "messages");
   if (messages == nullptr || messages->kind != Kind::list) return {};
-  if (const Value system = member_value(request, "system"); is_given(system)) return system;
   if (const Value tools = member_value(request, "tools"); tools.kind == Kind::list) {
     for (const Value& tool : items(tools)) {
       if (member(tool, "input_schema") != nullptr || is_dated(word(tool, "type"))) return tool;
@@ -275,7 +271,10 @@ Value anthropic_mark(Value request) {
       if (is_own_block(block)) return block;
     }
   }
-  return {};
+  const Value system = member_value(request, "system");
+  if (is_given(system)) return system;
+  const Value output = member_value(request, "output_config");
+  return output.kind == Kind::dict && chat_mark(request).is_undefined() ? output : Value();
 }
 
 void convert_anthropic(Request& request) {

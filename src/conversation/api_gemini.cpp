@@ -122,7 +122,7 @@ class Converter {
     const Value given = member_value(content, "role");
     const std::string_view role = given.is_leaf() ? leaf_text(given) : std::string_view("user");
     if (!is_one_of(role, {"user", "model", "function", "tool", "system"}))
-      return r_.fail(given, quoted(role) + " is no role of this API, which has user and model");
+      return r_.fail(given, quoted(role) + " is not a role of this API, which has user and model");
     if (const Value text = member_value(content, "content"); is_given(text))
       return r_.fail(text, "`content` is of OpenAI's chat; this API has parts");
     r_.leave(content, {"role", "parts"});
@@ -261,7 +261,7 @@ class Converter {
     const bool some = names.kind == Kind::list && names.list->size != 0;
     if (said == "NONE") return r_.set("tool_choice", Value::view("none"));
     const bool any = said == "ANY";
-    if (!any && !is_one_of(said, {"AUTO", "VALIDATED", "MODE_UNSPECIFIED"})) return r_.fail(mode, quoted(said) + " is no mode of calling functions");
+    if (!any && !is_one_of(said, {"AUTO", "VALIDATED", "MODE_UNSPECIFIED"})) return r_.fail(mode, quoted(said) + " is not a mode of function calling");
     const std::string_view word_of_mode = any ? "required" : "auto";
     if (!some) return r_.set("tool_choice", Value::view(word_of_mode));
     if (any && names.list->size == 1) return r_.set("tool_choice", r_.choice_of(names.list->items[0], calling));
@@ -277,16 +277,21 @@ class Converter {
 
   void generation(Value config) {
     if (!is_given(config) || r_.dict_at(config, "`generationConfig`").is_undefined()) return;
+    const auto steers = [](std::string_view key) {
+      return !is_one_of(key, {"responseSchema", "response_schema", "responseJsonSchema", "response_json_schema", "responseMimeType", "response_mime_type",
+                              "thinkingConfig", "thinking_config"});
+    };
+    if (r_.keeps_steering) r_.set("generationConfig", filtered(r_.rt, config, steers));
     for (const DictEntry& entry : entries(config)) {
-      const std::string_view key = leaf_text(entry.key);
-      if (!is_one_of(key, {"responseSchema", "response_schema", "responseJsonSchema", "response_json_schema", "responseMimeType", "response_mime_type",
-                           "thinkingConfig", "thinking_config"}))
-        r_.note(entry.value, "not a variable", false);
+      if (!r_.keeps_steering && steers(leaf_text(entry.key))) r_.note(entry.value, "not a variable", false);
     }
     response(config);
     const Value thinking = either(config, "thinkingConfig", "thinking_config");
     const Value level = either(thinking, "thinkingLevel", "thinking_level"), budget = either(thinking, "thinkingBudget", "thinking_budget");
-    if (budget.is_small_int() && budget.integer == 0) r_.set("reasoning_effort", Value::view("none"));
+    const bool off = budget.is_small_int() && budget.integer == 0;
+    if (off) r_.set("reasoning_effort", Value::view("none"));
+    if (!off && is_given(budget)) r_.note(budget, "a budget says no effort: left out", r_.keeps_steering);
+    if (const Value shown = either(thinking, "includeThoughts", "include_thoughts"); is_given(shown)) r_.note(shown, "not a variable", r_.keeps_steering);
     for (const TypeName& one : {TypeName{"MINIMAL", "minimal"}, {"LOW", "low"}, {"MEDIUM", "medium"}, {"HIGH", "high"}}) {
       if (is_text(&level, one.gemini) || is_text(&level, one.json)) r_.set("reasoning_effort", make_derived(r_.rt, one.json, level));
     }

@@ -6,7 +6,7 @@
 
 #include "conversation/normalise.h"
 #include "parlance/conversation.h"
-#include "value/json.h"
+#include "json/json.h"
 #include "value/string.h"
 
 namespace parlance {
@@ -25,13 +25,11 @@ bool has(std::initializer_list<std::string_view> names, std::string_view name) {
 
 void Request::fail(Value at, std::string message, std::string hint) {
   if (failure) return;
-  Error::Parts parts;
-  parts.code = ErrorCode::conversation;
-  parts.message = std::string(api) + ": " + std::move(message);
-  parts.input_path = path_of_value(state, at);
-  parts.hint = hint.empty() ? "--skip-pass " + std::string(kApiPasses[pass - kFirstApiPass].name) + " takes the request as one of OpenAI's chat"
-                            : std::move(hint);
-  failure = Error(std::move(parts));
+  failure = Error(ErrorCode::conversation, std::string(api) + ": " + std::move(message))
+      .input(path_of_value(state, at))
+      .hint(hint.empty() ? "--skip-pass " + std::string(kApiPasses[pass - kFirstApiPass].name) +
+                               " takes the request as one of OpenAI's chat"
+                         : std::move(hint));
 }
 
 void Request::note(Value at, std::string_view what, bool loses) {
@@ -191,13 +189,21 @@ Value Request::call(Value id, Value name, Value arguments, Value of) {
 }
 
 Value Request::function_tool(Value of, Value name, Value description, Value parameters, Value strict) {
-  DictBuilder function(rt, 4), tool(rt, 2);
-  function.set("name", name);
-  if (is_given(description)) function.set("description", description);
-  if (is_given(parameters)) function.set("parameters", parameters);
-  if (is_given(strict)) function.set("strict", strict);
-  tool.set("type", Value::view("function"));
-  tool.set("function", made(function.finish(), of));
+  const auto given = [](Value v) { return v.is_none() ? Value() : v; };
+  const Value schema = given(parameters);
+  const Value function = in_order_of(rt, of,
+                                     {{"name", "name", name},
+                                      {"description", "description", given(description)},
+                                      {"parameters", "parameters", schema},
+                                      {"input_schema", "parameters", schema},
+                                      {"parametersJsonSchema", "parameters", schema},
+                                      {"parameters_json_schema", "parameters", schema},
+                                      {"strict", "strict", given(strict)}});
+  DictBuilder tool(rt, 2);
+  const bool type_last = ends_with_member(of, "type");
+  if (!type_last) tool.set("type", Value::view("function"));
+  tool.set("function", made(function, of));
+  if (type_last) tool.set("type", Value::view("function"));
   return made(tool.finish(), of);
 }
 
@@ -211,6 +217,26 @@ Value Request::choice_of(Value name, Value of) {
 
 // ---- the request
 
+Value chat_mark(Value request) {
+  if (const Value tools = member_value(request, "tools"); tools.kind == Kind::list) {
+    for (const Value& tool : items(tools)) {
+      if (member_value(tool, "function").kind == Kind::dict) return member_value(tool, "function");
+    }
+  }
+  const Value messages = member_value(request, "messages");
+  if (messages.kind != Kind::list) return {};
+  for (const Value& message : items(messages)) {
+    const Value calls = member_value(message, "tool_calls"), content = member_value(message, "content");
+    if (calls.kind == Kind::list && calls.list->size != 0) return calls;
+    if (is_one_of(word(message, "role"), {"tool", "developer"})) return member_value(message, "role");
+    if (content.kind != Kind::list) continue;
+    for (const Value& part : items(content)) {
+      if (is_one_of(word(part, "type"), {"image_url", "input_audio", "video_url"})) return part;
+    }
+  }
+  return {};
+}
+
 void Request::set(std::string_view name, Value value) {
   if (!value.is_undefined()) set_.push_back({Value::view(name), value});
 }
@@ -223,7 +249,8 @@ void Request::finish(std::initializer_list<std::string_view> taken, std::initial
   for (const DictEntry& entry : entries(given)) {
     const std::string_view key = leaf_text(entry.key);
     if (has(taken, key)) continue;
-    if (has(steering, key)) note(entry.value, kSteers, false);
+    if (has(steering, key) && !keeps_steering)
+      note(entry.value, kSteers, false);
     else variables.set(entry.key, entry.value);
   }
   for (const DictEntry& entry : set_) variables.set(entry.key, entry.value);
@@ -251,26 +278,66 @@ constexpr Api kApis[] = {
 };
 static_assert(std::size(kApis) == std::size(kApiPasses));
 
+bool is_same_value(Value a, Value b) { return a.kind == b.kind && a.data == b.data && a.size == b.size; }
+
 bool is_skipped(const ReadOptions& options, std::string_view pass) {
   return std::find(options.skip_passes.begin(), options.skip_passes.end(), pass) != options.skip_passes.end();
 }
 
 Error mixed(const Conversation::State& state, std::string_view one, Value one_mark, std::string_view other, Value other_mark) {
   const auto said = [&](std::string_view name, Value mark) { return std::string(name) + " (`" + path_of_value(state, mark) + "`)"; };
-  Error::Parts parts;
-  parts.code = ErrorCode::conversation;
-  parts.message = "the request mixes " + said(one, one_mark) + " with " + said(other, other_mark);
-  parts.input_path = path_of_value(state, other_mark);
-  parts.hint = "a request is one API's; --skip-pass takes a pass by its name and the members that it reads as variables";
-  return Error(std::move(parts));
+  return Error(ErrorCode::conversation, "the request mixes " + said(one, one_mark) + " with " + said(other, other_mark))
+      .input(path_of_value(state, other_mark))
+      .hint("a request is one API's; --skip-pass takes a pass by its name and the members that it reads as variables");
 }
 
-/// A member that only another API has, beside the messages of a chat.
+constexpr std::string_view kChat = "OpenAI's chat";
+
+/// A member that only another API has, beside what only OpenAI's chat has.
 Result<void> check_alone(const Conversation::State& state, std::size_t chosen, Value mark) {
-  const Value* messages = member(state.variables, "messages");
-  const bool of_messages = kApis[chosen].mark == api::anthropic_mark || kApis[chosen].mark == api::old_functions_mark;
-  if (of_messages || messages == nullptr) return {};
-  return mixed(state, kApis[chosen].name, mark, "OpenAI's chat", *messages);
+  if (kApis[chosen].mark == api::old_functions_mark) return {};
+  const bool of_messages = kApis[chosen].mark == api::anthropic_mark;
+  const Value of_chat = of_messages ? api::chat_mark(state.variables) : member_value(state.variables, "messages");
+  if (of_chat.is_undefined()) return {};
+  return mixed(state, kApis[chosen].name, mark, kChat, of_chat);
+}
+
+/// `system` beside messages that are OpenAI's is no mark of Anthropic's: it stays a variable, which losses speak of where the template does
+/// not read it.
+bool is_stray(const Conversation::State& state, std::size_t row, Value mark) {
+  if (kApis[row].mark != api::anthropic_mark || !is_same_value(mark, member_value(state.variables, "system"))) return false;
+  return !api::chat_mark(state.variables).is_undefined();
+}
+
+void note_stray(Conversation::State& state, std::size_t row) {
+  Change change{static_cast<std::uint16_t>(kFirstApiPass + row), -1, -1, "system", -1, {}};
+  change.what = state.arena.copy_text("a variable, since `" + path_of_value(state, api::chat_mark(state.variables)) + "` is of " + std::string(kChat));
+  state.changes.push_back(change);
+}
+
+/// Whose request it is; `row` is behind the last of kApis for OpenAI's chat.
+struct Recognised {
+  std::size_t row = std::size(kApis);
+  Value mark;
+  std::optional<std::size_t> stray;  ///< whose mark was none
+};
+
+Result<Recognised> recognise(const Conversation::State& state, const ReadOptions& options) {
+  Recognised chosen;
+  for (std::size_t i = 0; i < std::size(kApis); ++i) {
+    const Value found = kApis[i].mark(state.variables);
+    if (found.is_undefined() || is_skipped(options, kApiPasses[i].name)) continue;
+    if (is_stray(state, i, found)) {
+      chosen.stray = i;
+      continue;
+    }
+    if (chosen.row != std::size(kApis)) return mixed(state, kApis[chosen.row].name, chosen.mark, kApis[i].name, found);
+    chosen.row = i;
+    chosen.mark = found;
+  }
+  if (chosen.row == std::size(kApis)) return chosen;
+  if (Result<void> alone = check_alone(state, chosen.row, chosen.mark); !alone) return alone.error();
+  return chosen;
 }
 
 }  // namespace
@@ -278,27 +345,27 @@ Result<void> check_alone(const Conversation::State& state, std::size_t chosen, V
 Result<void> convert_request(Conversation::State& state, const ReadOptions& options) {
   if (options.as_transformers || state.recognised || state.variables.kind != Kind::dict) return {};
   state.recognised = true;
-  std::size_t chosen = std::size(kApis);
-  Value mark;
-  for (std::size_t i = 0; i < std::size(kApis); ++i) {
-    const Value found = kApis[i].mark(state.variables);
-    if (found.is_undefined() || is_skipped(options, kApiPasses[i].name)) continue;
-    if (chosen != std::size(kApis)) return mixed(state, kApis[chosen].name, mark, kApis[i].name, found);
-    chosen = i;
-    mark = found;
-  }
+  const Result<Recognised> found = recognise(state, options);
+  if (!found) return found.error();
+  if (found->stray) note_stray(state, *found->stray);
+  const std::size_t chosen = found->row;
   if (chosen == std::size(kApis)) return {};
-  if (Result<void> alone = check_alone(state, chosen, mark); !alone) return alone;
   const Limits limits;
   Runtime rt(state.arena, limits);
   const auto pass = static_cast<std::uint16_t>(kFirstApiPass + chosen);
   state.changes.push_back({pass, -1, -1, "messages", -1, {}});
-  api::Request request(state, rt, kApis[chosen].name, pass);
+  api::Request request(state, rt, kApis[chosen].name, pass, options.keep_steering);
   kApis[chosen].convert(request);
   if (request.failure) return *request.failure;
   if (rt.failed()) return Error(ErrorCode::limit_memory, "a text of 2 GiB or more");
   state.converted = state.variables;
   return {};
+}
+
+Result<std::string_view> request_pass(const Conversation::State& state) {
+  const Result<Recognised> found = recognise(state, {});
+  if (!found) return found.error();
+  return found->row == std::size(kApis) ? std::string_view() : kApiPasses[found->row].name;
 }
 
 }  // namespace parlance

@@ -20,6 +20,8 @@ struct ReadOptions;
 /// Recognises the request of another API by its members and converts it; nothing happens to others, nor a second time. A pass
 /// that `options` skip is not run. Fails with conversation: what cannot be converted, by its path and the API's name.
 Result<void> convert_request(Conversation::State& state, const ReadOptions& options);
+/// The name of the pass that would convert the request, "" for one of OpenAI's chat. Fails with conversation: marks of two APIs.
+Result<std::string_view> request_pass(const Conversation::State& state);
 
 /// The name and sentence of the pass that converts requests of one API.
 struct ApiPass {
@@ -58,8 +60,8 @@ struct Draft {
 /// A request that is being converted.
 class Request {
  public:
-  Request(Conversation::State& state_in, Runtime& rt_in, std::string_view api_in, std::uint16_t pass_in)
-      : state(state_in), rt(rt_in), api(api_in), pass(pass_in), given(state_in.variables), messages_(rt_in) {}
+  Request(Conversation::State& state_in, Runtime& rt_in, std::string_view api_in, std::uint16_t pass_in, bool keeps_steering_in)
+      : state(state_in), rt(rt_in), api(api_in), pass(pass_in), keeps_steering(keeps_steering_in), given(state_in.variables), messages_(rt_in) {}
 
   // ---- what cannot be converted, and what is left out
 
@@ -94,6 +96,7 @@ class Request {
   /// The part for data in base64 of a MIME type: an image_url, input_audio or video_url; undefined after a failure.
   Value data_part(Value mime, Value data, Value of);
   Value call(Value id, Value name, Value arguments, Value of);
+  /// A tool whose members stand in the order of those of `of`, since templates show them in it.
   Value function_tool(Value of, Value name, Value description, Value parameters, Value strict);
   /// The choice of one function by its name.
   Value choice_of(Value name, Value of);
@@ -105,13 +108,14 @@ class Request {
   /// Sets what the converted request says under a name, unless it is undefined.
   void set(std::string_view name, Value value);
   /// The converted request: what was set, and the members of the given one that are none of `taken` nor of `steering`, which
-  /// are noted.
+  /// are noted, or kept where keeps_steering says so.
   void finish(std::initializer_list<std::string_view> taken, std::initializer_list<std::string_view> steering);
 
   Conversation::State& state;
   Runtime& rt;
   const std::string_view api;
   const std::uint16_t pass;
+  const bool keeps_steering;  ///< members that steer the server or the sampler stay (ReadOptions)
   const Value given;
   std::optional<Error> failure;
 
@@ -143,6 +147,9 @@ inline Value either(Value dict, std::string_view camel, std::string_view snake) 
 inline bool is_given(Value v) { return !v.is_undefined() && !v.is_none(); }
 inline std::string quoted(std::string_view text) { return "'" + std::string(text.substr(0, 80)) + "'"; }
 
+/// What only OpenAI's chat has, beside what other requests with `messages` may have: calls, results, tools with `function`, parts; or
+/// undefined.
+Value chat_mark(Value request);
 /// What tells a request of the API from others, or undefined; then the converter.
 Value anthropic_mark(Value request);
 void convert_anthropic(Request& request);

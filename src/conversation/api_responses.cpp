@@ -29,6 +29,7 @@ class Converter {
     tools(member_value(r_.given, "tools"));
     choice(member_value(r_.given, "tool_choice"));
     text_config(member_value(r_.given, "text"));
+    reasoning_config(member_value(r_.given, "reasoning"));
   }
 
  private:
@@ -78,7 +79,7 @@ class Converter {
     if (r_.failure) return;
     const std::string_view who = leaf_text(role);
     if (!is_one_of(who, {"user", "assistant", "system", "developer"}))
-      return r_.fail(role, quoted(who) + " is no role of this API, which has user, assistant, system and developer");
+      return r_.fail(role, quoted(who) + " is not a role of this API, which has user, assistant, system and developer");
     if (const Value calls = member_value(item, "tool_calls"); is_given(calls))
       return r_.fail(calls, "`tool_calls` is of OpenAI's chat; this API has items of the type function_call");
     r_.leave(item, {"type", "role", "content"}, {"id", "status", "phase"});
@@ -185,9 +186,10 @@ class Converter {
   }
 
   void output(Value item) {
-    r_.leave(item, {"type", "call_id", "output"}, {"id", "status"});
+    r_.leave(item, {"type", "call_id", "output", "name"}, {"id", "status"});
     Draft draft{.role = "tool"};
     draft.of.push_back(item);
+    if (const Value name = member_value(item, "name"); is_given(name)) draft.name = name;
     draft.id = member_value(item, "call_id");
     content(member_value(item, "output"), item, draft);
     r_.add(draft);
@@ -209,21 +211,65 @@ class Converter {
         r_.leave(tool, {"type", "name", "description", "parameters", "strict"}, {"defer_loading"});
         const Value name = r_.text_in(tool, "name");
         if (r_.failure) return;
-        made.append(r_.function_tool(tool, name, member_value(tool, "description"), member_value(tool, "parameters"), member_value(tool, "strict")));
+        made.append(r_.function_tool(tool, name, member_value(tool, "description"), member_value(tool, "parameters"), strict(tool)));
       }
     }
     if (made.size() != 0) r_.set("tools", r_.made(made.finish(), tools));
   }
 
+  /// Functions are strict here unless it is said that they are not; in OpenAI's chat it is the other way round, so false is not said.
+  Value strict(Value tool) {
+    const Value strict = member_value(tool, "strict");
+    const bool no = strict.kind == Kind::boolean && strict.integer == 0;
+    if (no) r_.note(strict, "as chats have it where they do not say it: left out", false);
+    return no ? Value() : strict;
+  }
+
   void choice(Value choice) {
     if (!is_given(choice)) return;
+    if (word(choice, "type") == "allowed_tools" && member(choice, "allowed_tools") == nullptr) return r_.set("tool_choice", allowed(choice));
+    r_.set("tool_choice", one_choice(choice));
+  }
+
+  /// {"type": "function", "name"} with the name inside, as OpenAI's chat has it.
+  Value one_choice(Value choice) {
     const Value name = member_value(choice, "name");
-    r_.set("tool_choice", word(choice, "type") == "function" && name.is_string() ? r_.choice_of(name, choice) : choice);
+    if (word(choice, "type") == "function" && name.is_string()) return r_.choice_of(name, choice);
+    if (word(choice, "type") != "custom" || !name.is_string()) return choice;
+    DictBuilder inner(r_.rt, 1), made(r_.rt, 2);
+    inner.set("name", name);
+    made.set("type", Value::view("custom"));
+    made.set("custom", inner.finish());
+    return r_.made(made.finish(), choice);
+  }
+
+  Value allowed(Value choice) {
+    const Value tools = member_value(choice, "tools");
+    ListBuilder list(r_.rt, 4);
+    for (const Value& tool : tools.kind == Kind::list ? items(tools) : std::span<const Value>()) list.append(one_choice(tool));
+    DictBuilder inner(r_.rt, 2), made(r_.rt, 2);
+    inner.set("mode", member_value(choice, "mode"));
+    inner.set("tools", list.finish());
+    made.set("type", Value::view("allowed_tools"));
+    made.set("allowed_tools", inner.finish());
+    return r_.made(made.finish(), choice);
+  }
+
+  void reasoning_config(Value reasoning) {
+    if (reasoning.kind != Kind::dict) return r_.set("reasoning", reasoning);
+    r_.set("reasoning_effort", member_value(reasoning, "effort"));
+    if (r_.keeps_steering)
+      r_.set("reasoning", filtered(r_.rt, reasoning, [](std::string_view key) { return key != "effort"; }));
+    else
+      r_.leave(reasoning, {"effort"}, {"summary", "generate_summary", "context", "mode"});
   }
 
   void text_config(Value text) {
     if (!is_given(text) || r_.dict_at(text, "`text`").is_undefined()) return;
-    r_.leave(text, {"format"}, {"verbosity"});
+    if (r_.keeps_steering)
+      r_.set("text", filtered(r_.rt, text, [](std::string_view key) { return key != "format"; }));
+    else
+      r_.leave(text, {"format"}, {"verbosity"});
     const Value format = member_value(text, "format");
     if (!is_given(format)) return;
     if (word(format, "type") != "json_schema") return r_.set("response_format", format);
@@ -249,7 +295,7 @@ Value responses_mark(Value request) {
 
 void convert_responses(Request& request) {
   Converter(request).run();
-  request.finish({"input", "instructions", "tools", "tool_choice", "text", "previous_response_id", "conversation", "prompt"},
+  request.finish({"input", "instructions", "tools", "tool_choice", "text", "reasoning", "previous_response_id", "conversation", "prompt"},
                  {"background", "context_management", "include", "max_output_tokens", "max_tool_calls", "metadata", "model", "prompt_cache_key",
                   "prompt_cache_retention", "safety_identifier", "service_tier", "store", "stream", "stream_options", "temperature",
                   "top_logprobs", "top_p", "truncation", "user"});

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "conversation/api_request.h"
-#include "value/json_read.h"
+#include "json/read.h"
 #include "value/string.h"
 
 namespace parlance::api {
@@ -48,7 +48,7 @@ class Converter {
     if (r_.failure) return;
     const auto* row = std::find_if(std::begin(kSpeakers), std::end(kSpeakers), [&](const Speaker& one) { return is_text(&from, one.from); });
     if (row == std::end(kSpeakers))
-      return r_.fail(from, quoted(leaf_text(from)) + " is nobody that is known here", "human, gpt, system, tool, observation, function_call and their like are");
+      return r_.fail(from, quoted(leaf_text(from)) + " is not a known speaker", "human, gpt, system, tool, observation, function_call and their like are");
     r_.leave(turn, {"from", "value"}, {"weight", "loss", "id"});
     Draft draft{.role = row->role == kCalls ? "assistant" : row->role};
     draft.of.push_back(turn);

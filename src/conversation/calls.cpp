@@ -10,7 +10,7 @@
 
 #include "base/sha256.h"
 #include "conversation/passes_for_templates.h"
-#include "value/json.h"
+#include "json/json.h"
 #include "value/string.h"
 
 namespace parlance::passes {

@@ -10,7 +10,7 @@
 
 #include "conversation/edit.h"
 #include "conversation/normalise.h"
-#include "value/json_read.h"
+#include "json/read.h"
 
 namespace parlance {
 namespace {
@@ -48,6 +48,12 @@ class Copier {
   char* at_;
 };
 
+std::size_t room_for(const std::vector<JsonMember>& members) {
+  std::size_t room = 0;
+  for (const JsonMember& member : members) room += Copier::room_for(member.name) + Copier::room_for(member.json);
+  return room;
+}
+
 /// Bytes that Copier takes for a message's texts, or somewhat more.
 std::size_t room_for(const Message& message) {
   std::size_t room = 0;
@@ -58,7 +64,10 @@ std::size_t room_for(const Message& message) {
   for (const ToolCall& call : message.tool_calls) {
     for (const std::string* text : {&call.id, &call.name, &call.arguments_json}) room += Copier::room_for(*text);
   }
-  return room;
+  for (const ContentPart& part : message.parts) {
+    room += Copier::room_for(part.type) + Copier::room_for(part.text) + room_for(part.members);
+  }
+  return room + room_for(message.members);
 }
 
 Result<Value> make_call(Runtime& rt, Copier& copier, const ToolCall& call, std::uint32_t origin) {
@@ -87,11 +96,35 @@ Result<Value> make_calls(Runtime& rt, Copier& copier, const std::vector<ToolCall
   return list.finish();
 }
 
+Result<void> set_members(Runtime& rt, Copier& copier, DictBuilder& dict, const std::vector<JsonMember>& members, std::uint32_t origin) {
+  for (const JsonMember& member : members) {
+    const Value name = copier.copy(member.name);
+    const Result<Value> value = read_json_into(rt, copier.copy(member.json), origin);
+    if (!value) return value.error();
+    dict.set(name, *value);
+  }
+  return {};
+}
+
+Result<Value> make_parts(Runtime& rt, Copier& copier, const std::vector<ContentPart>& parts, std::uint32_t origin) {
+  ListBuilder list(rt, static_cast<std::uint32_t>(parts.size()));
+  for (const ContentPart& part : parts) {
+    DictBuilder dict(rt, 2);
+    dict.set("type", copier.copy(part.type));
+    if (part.type == "text") dict.set("text", copier.copy(part.text));
+    if (Result<void> set = set_members(rt, copier, dict, part.members, origin); !set) return set.error();
+    list.append(dict.finish());
+  }
+  return list.finish();
+}
+
 Result<Value> make_message(Runtime& rt, Copier& copier, const Message& message,
                            std::uint32_t origin) {
   DictBuilder dict(rt, 6);
   dict.set("role", copier.copy(message.role));
-  dict.set("content", copier.copy(message.content));
+  const Result<Value> content = message.parts.empty() ? copier.copy(message.content) : make_parts(rt, copier, message.parts, origin);
+  if (!content) return content.error();
+  dict.set("content", *content);
   const auto set_unless_empty = [&](std::string_view key, const std::string& text) {
     if (!text.empty()) dict.set(key, copier.copy(text));
   };
@@ -103,6 +136,7 @@ Result<Value> make_message(Runtime& rt, Copier& copier, const Message& message,
     if (!calls) return calls.error();
     dict.set("tool_calls", *calls);
   }
+  if (Result<void> set = set_members(rt, copier, dict, message.members, origin); !set) return set.error();
   return dict.finish();
 }
 
@@ -219,19 +253,17 @@ Result<Conversation> Conversation::from_json(std::string_view text, const ReadOp
 
 Result<void> Conversation::read(std::string_view text, const ReadOptions& options,
                                 std::string_view name) {
-  if (state_ == nullptr) state_ = std::make_unique<State>();  // it was moved from
-  return take_document(state_->document.parse(text, name), options);
+  return take_document(state().document.parse(text, name), options);
 }
 
 Result<void> Conversation::consume(std::string text, const ReadOptions& options,
                                    std::string_view name) {
-  if (state_ == nullptr) state_ = std::make_unique<State>();
-  return take_document(state_->document.storage().consume(std::move(text), name), options);
+  return take_document(state().document.storage().consume(std::move(text), name), options);
 }
 
 /// What was parsed becomes the contents.
 Result<void> Conversation::take_document(Result<void> parsed, const ReadOptions& options) {
-  State& state = *state_;
+  State& state = this->state();
   if (!parsed) {
     begin_empty(state);
     return parsed.error();
@@ -253,7 +285,7 @@ Result<void> Conversation::take_document(Result<void> parsed, const ReadOptions&
 }
 
 Result<void> Conversation::add(const Message& message) {
-  State& state = *state_;
+  State& state = this->state();
   const auto number =
       state.messages.is_sequence() ? static_cast<std::int32_t>(state.messages.list->size) : 0;
   const Result<Value> made = copy_message(state, message, number);
@@ -264,7 +296,7 @@ Result<void> Conversation::add(const Message& message) {
 }
 
 Result<void> Conversation::put_before(std::span<const Message> messages) {
-  State& state = *state_;
+  State& state = this->state();
   if (messages.empty() || !state.messages.is_sequence()) return {};
   const auto count = static_cast<std::int32_t>(messages.size());
   for (TextRegion& region : state.regions) {
@@ -287,7 +319,7 @@ Result<void> Conversation::put_before(std::span<const Message> messages) {
 }
 
 Result<void> Conversation::set_json(std::string_view variable, std::string_view json) {
-  State& state = *state_;
+  State& state = this->state();
   Runtime rt(state.arena, kNoLimits);
   if (json.size() >= Runtime::kMaxText)
     return Error(ErrorCode::limit_memory, "a value of 2 GiB or more");
@@ -301,7 +333,7 @@ Result<void> Conversation::set_json(std::string_view variable, std::string_view 
 }
 
 void Conversation::set_string(std::string_view variable, std::string_view text) {
-  State& state = *state_;
+  State& state = this->state();
   const std::string_view copy = state.arena.copy_text(text);
   state.add_region(copy, -1, false);
   state.set_variable(Value::view(state.arena.copy_text(variable)), Value::view(copy));
@@ -309,20 +341,30 @@ void Conversation::set_string(std::string_view variable, std::string_view text) 
 }
 
 void Conversation::set_default_string(std::string_view variable, std::string_view text) {
-  if (member(state_->variables, variable) == nullptr) set_string(variable, text);
+  if (member(state().variables, variable) == nullptr) set_string(variable, text);
 }
 
-Value Conversation::variables() const { return state_->variables; }
-Value Conversation::messages() const { return state_->messages; }
-
-const std::vector<std::string>& Conversation::notes() const {
-  const std::lock_guard lock(state_->notes_mutex);
-  for (std::size_t i = state_->notes.size(); i < state_->changes.size(); ++i) {
-    state_->notes.push_back(note_of(*state_, state_->changes[i]));
-  }
-  return state_->notes;
+/// What was moved from is empty: as a whole until it is changed, from then on by itself.
+const Conversation::State& Conversation::state() const {
+  static const Conversation empty;
+  return state_ == nullptr ? *empty.state_ : *state_;
+}
+Conversation::State& Conversation::state() {
+  if (state_ == nullptr) *this = Conversation();
+  return *state_;
 }
 
-std::string Conversation::path_of(Value value) const { return path_of_value(*state_, value); }
+Value Conversation::variables() const& { return state().variables; }
+Value Conversation::messages() const& { return state().messages; }
+Value Conversation::tools() const& { return member_value(state().variables, "tools"); }
+
+const std::vector<std::string>& Conversation::notes() const& {
+  const State& state = this->state();
+  const std::lock_guard lock(state.notes_mutex);
+  for (std::size_t i = state.notes.size(); i < state.changes.size(); ++i) state.notes.push_back(note_of(state, state.changes[i]));
+  return state.notes;
+}
+
+std::string Conversation::path_of(Value value) const { return path_of_value(state(), value); }
 
 }  // namespace parlance

@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/inline_vector.h"
 #include "parlance/conversation.h"
-#include "value/document.h"
+#include "json/document.h"
 
 namespace parlance {
 

@@ -33,4 +33,21 @@ Value ListEditor::finish() {
   return with_origin(make_list(*rt_, copy_, list_.list->size, list_.kind), list_.list->origin);
 }
 
+Value in_order_of(Runtime& rt, Value like, std::initializer_list<Renamed> members) {
+  DictBuilder made(rt, static_cast<std::uint32_t>(members.size()));
+  for (const DictEntry& entry : entries(like)) {
+    for (const Renamed& one : members) {
+      if (one.from == leaf_text(entry.key) && !one.value.is_undefined()) made.set(one.to, one.value);
+    }
+  }
+  for (const Renamed& one : members) {
+    if (!one.value.is_undefined()) made.set(one.to, one.value);
+  }
+  return made.finish();
+}
+
+bool ends_with_member(Value dict, std::string_view name) {
+  return dict.kind == Kind::dict && dict.dict->size > 1 && leaf_text(entries(dict).back().key) == name;
+}
+
 }  // namespace parlance

@@ -2,6 +2,7 @@
 // copy that shares all other parts, keys and strings included, and keeps the origin id of what it
 // replaces.
 #pragma once
+#include <initializer_list>
 #include <span>
 #include <string_view>
 
@@ -31,6 +32,16 @@ Value filtered(Runtime& rt, Value dict, Keep keep) {
   }
   return with_origin(copy.finish(), dict.dict->origin);
 }
+
+/// A member under the name that it has elsewhere.
+struct Renamed {
+  std::string_view from, to;
+  Value value;
+};
+/// These members, those that are given, in the order in which `like` has them; behind them what it has not.
+Value in_order_of(Runtime& rt, Value like, std::initializer_list<Renamed> members);
+/// Whether the last of several members of a dict has that name.
+bool ends_with_member(Value dict, std::string_view name);
 
 /// A list that is copied when its first item changes.
 class ListEditor {

@@ -4,18 +4,19 @@
 #include "base/format.h"
 #include "conversation/normalise.h"
 #include "conversation/passes_for_templates.h"
-#include "value/json.h"
-#include "value/json_read.h"
+#include "json/json.h"
+#include "json/read.h"
 
 namespace parlance::passes {
 namespace {
 
-constexpr std::string_view kNoEffect = "of no effect: the template reads nothing that comes near";
-constexpr std::string_view kUnknown = "no effort that is known: left as it is";
-constexpr std::string_view kNoWord = "an effort is a word: left as it is, and without effect unless the template reads it";
-constexpr std::string_view kElsewhere = "no effort is looked for here: left as it is, and without effect unless the template reads it";
-constexpr std::string_view kStays = "stays as the request sets it, whatever the effort of reasoning";
-constexpr std::string_view kOverruled = "set beside the request, whatever the effort of reasoning";
+constexpr std::string_view kNoEffect = "has no effect: the template has no setting close to it";
+constexpr std::string_view kUnknown = "not a known reasoning effort; passed through unchanged";
+constexpr std::string_view kNoWord = "expected a string such as \"low\"; passed through unchanged";
+constexpr std::string_view kElsewhere = "not where requests set the effort; passed through unchanged";
+constexpr std::string_view kStays = "keeps the value that the request sets; the reasoning effort does not change it";
+constexpr std::string_view kOverruled = "keeps the value set outside the request; the reasoning effort does not change "
+                                        "it";
 
 bool is_effort(std::string_view word) { return std::find(std::begin(kEfforts), std::end(kEfforts), word) != std::end(kEfforts); }
 
@@ -147,3 +148,9 @@ void note_overruled_effort(Conversation::State& state, std::string_view variable
 }
 
 }  // namespace parlance::passes
+
+namespace parlance {
+
+std::span<const std::string_view> reasoning_efforts() { return passes::kEfforts; }
+
+}  // namespace parlance

@@ -130,13 +130,11 @@ Value no_place(Normaliser& n, Value message) {
   return map_media(n, message, [&](Value part, std::string_view type, std::uint32_t number) {
     std::string_view name;
     if (find_row(n.argument, role, type, name) == n.argument.npos) return part;
-    Error::Parts error;
-    error.code = ErrorCode::conversation;
-    error.message = "the template has no place for a part of the type " + std::string(type) + " in a message of the role " + std::string(role);
     const std::string at = "content[" + std::to_string(number) + "]";
-    error.input_path = place_of(n.state, {n.pass, n.given_message(), -1, {}, -1, at});
-    error.hint = "--pass text-only leaves such parts out and says so";
-    n.fail(Error(std::move(error)));
+    n.fail(Error(ErrorCode::conversation, "the template has no place for a part of the type " + std::string(type) +
+                                              " in a message of the role " + std::string(role))
+               .input(place_of(n.state, {n.pass, n.given_message(), -1, {}, -1, at}))
+               .hint("--pass text-only leaves such parts out and says so"));
     return part;
   });
 }

@@ -12,8 +12,8 @@
 #include "conversation/pass.h"
 #include "conversation/passes_for_templates.h"
 #include "conversation/transformers.h"
-#include "value/json.h"
-#include "value/json_read.h"
+#include "json/json.h"
+#include "json/read.h"
 
 namespace parlance {
 namespace {
@@ -75,7 +75,7 @@ void chat_template_kwargs(Normaliser& n) {
     n.note();
     const Value* other = member(before, n.variable);
     const bool differs = other != nullptr && json_text(*other) != json_text(entry.value);
-    if (differs) n.state.changes.back().what = "set by chat_template_kwargs, in place of what is said beside it";
+    if (differs) n.state.changes.back().what = "set by chat_template_kwargs, which overrides the request's own value";
   }
 }
 
@@ -317,78 +317,96 @@ constexpr PassRow kPasses[] = {
     of_api(2),
     of_api(3),
     of_api(4),
-    of_request({"unsaid-effort", "reasoning_effort and its like are not given where they are null; what is no word is noted"},
+    of_request({"unsaid-effort",
+                "reasoning_effort and its like are dropped if they are null; a value that is not a string is noted"},
                "null: not given", passes::unsaid_effort),
     of_request({"chat-template-kwargs", "the members of chat_template_kwargs become variables, as servers have it"},
                "set by chat_template_kwargs", chat_template_kwargs),
-    of_request({"drop-request-members", "members that steer the server or the sampler (model, temperature, ...) are no variables"},
+    of_request({"drop-request-members",
+                "members that steer the server or the sampler (model, temperature, ...) are not passed to the template"},
                "not a variable", drop_request_members),
-    of_request({"custom-tools", "custom tools, which take a text and no JSON, become functions with one string, `input`"},
+    of_request({"custom-tools",
+                "custom tools, which take plain text instead of JSON, become functions with one string, `input`"},
                "a function with the string `input`", custom_tools),
-    of_message({"custom-calls", "the same for calls of custom tools"}, "a call with the string `input`", custom_calls),
+    of_message({"custom-calls", "calls of custom tools become calls of functions with one string, `input`"},
+                "a call with the string `input`", custom_calls),
     of_request({"wrap-tools", "tools given as {\"name\", ...} become {\"type\": \"function\", \"function\": {\"name\", ...}}"},
                "wrapped as a function", wrap_tools),
-    of_message({"wrap-calls", "the same for tool_calls given as {\"name\", \"arguments\"}"}, "wrapped as a function", wrap_calls),
+    of_message({"wrap-calls",
+                "tool_calls given as {\"name\", \"arguments\"} become {\"type\": \"function\", \"function\": "
+                "{\"name\", ...}}"}, "wrapped as a function", wrap_calls),
     of_message({"parse-arguments",
-                "a call's arguments given as a JSON string become the object it holds; templates loop over it"},
+                "a call's arguments given as a JSON string become the object it holds, since templates loop over it"},
                "parsed from a JSON string", parse_arguments),
-    of_message({"empty-arguments", "a call's arguments that are null or blank text become an empty object"}, "an empty object",
+    of_message({"empty-arguments", "a call's arguments that are null or a blank string become an empty object"},
+                "an empty object",
                empty_arguments),
     of_message({"null-content",
-                "content that is null, or missing beside tool_calls, becomes empty text; templates would print None"},
+                "content that is null, or missing beside tool_calls, becomes \"\", since templates would print None"},
                "empty text", null_content),
     of_message({"null-members",
-                "other members of messages that are null are left out, as by transformers since 5.23.0; templates would print None", true,
+                "other members of messages that are null are left out, as transformers does since 5.23.0; templates "
+                "would print None", true,
                 "", kOfTransformers},
                "null: left out", passes::null_members),
-    of_message({"developer-role", "messages of the role developer get the role system", kIfAsked}, "was developer",
+    of_message({"developer-role", "messages with the role developer get the role system", kIfAsked}, "was developer",
                passes::developer_role),
-    of_request({"first-system", "the system's messages at the beginning get the role user", kIfAsked}, "was the system's",
+    of_request({"first-system", "system messages at the beginning get the role user", kIfAsked}, "was the system's",
                passes::first_system),
-    of_request({"late-system", "the system's messages behind the beginning get the role user, and stay where they are", kIfAsked,
+    of_request({"late-system", "system messages after the beginning get the role user and keep their place", kIfAsked,
                 kRoles},
                "was the system's", passes::late_system),
-    of_message({"text-only", "parts of content that are no text (image_url, input_audio, ...) are left out, as losses", kIfAsked, kRoles},
+    of_message({"text-only",
+                "content parts that are not text (image_url, input_audio, ...) are left out, and reported as losses",
+                kIfAsked, kRoles},
                "left out, since it is no text", passes::text_only),
     of_message({"part-types",
-                "parts that are no text get the name that the template knows: image for image_url; NAMES: user.image_url=image,...", kIfAsked,
+                "content parts that are not text get the type that the template knows: image for image_url; NAMES: "
+                "user.image_url=image,...", kIfAsked,
                 "NAMES"},
                "under the name that the template knows", passes::part_types),
-    of_message({"no-place", "a part that the template cannot show is an error; NAMES: user.image_url,...", kIfAsked, "NAMES"}, "refused",
+    of_message({"no-place", "a content part that the template cannot show is an error; NAMES: user.image_url,...",
+                kIfAsked, "NAMES"}, "refused",
                passes::no_place),
-    of_message({"content-parts", "content that is a list of nothing but text parts becomes one text, joined by newlines", kIfAsked,
+    of_message({"content-parts", "content that is a list of text parts only becomes one string, joined by newlines",
+                kIfAsked,
                 kRoles},
                "joined from text parts", passes::content_parts),
-    of_message({"one-part", "content that is a list of one text part becomes that text", kIfAsked, kRoles},
+    of_message({"one-part", "content that is a list of one text part becomes a string", kIfAsked, kRoles},
                "was a list of one text part", passes::one_part),
-    of_request({"join-systems", "the system's messages at the beginning become one, joined by blank lines", kIfAsked},
+    of_request({"join-systems", "system messages at the beginning become one, joined by blank lines", kIfAsked},
                "joined with the message before", passes::join_systems),
-    of_request({"gather-systems", "all of the system's messages become one, where the first of them stands, joined by blank lines",
+    of_request({"gather-systems", "all system messages become one, in the place of the first, joined by blank lines",
                 kIfAsked},
                "joined with the first of the system's", passes::gather_systems),
-    of_request({"join-users", "messages of the user that follow each other become one, joined by blank lines", kIfAsked},
+    of_request({"join-users", "consecutive user messages become one, joined by blank lines", kIfAsked},
                "joined with the message before", passes::join_users),
-    of_message({"text-parts", "content that is text becomes a list of one text part", kIfAsked, kRoles}, "now a list of one text part",
+    of_message({"text-parts", "content that is a string becomes a list of one text part", kIfAsked, kRoles},
+                "now a list of one text part",
                passes::text_parts),
     of_message({"reasoning-names",
                 "an assistant's `reasoning` (or Ollama's `thinking`) is also given as `reasoning_content`, the name templates "
                 "use"},
                "taken from reasoning", passes::reasoning_names),
     of_message({"reasoning-aliases",
-                "reasoning is given as `reasoning_content` and `thinking`, whichever of its three names it has, as by transformers",
+                "reasoning under any of its three names is given as both `reasoning_content` and `thinking`, as "
+                "transformers does",
                 kIfAsked, "", kOfTransformers},
                "the reasoning, under both names", passes::reasoning_aliases),
-    of_message({"reasoning-key", "an assistant's reasoning is given under this name alone, whatever name the request has", kIfAsked,
+    of_message({"reasoning-key",
+                "an assistant's reasoning is given under this name only, whatever name the request uses", kIfAsked,
                 "NAME"},
                "the reasoning, under the name that the template reads", passes::reasoning_key),
-    of_message({"join-reasoning", "beside calls, content is joined to the reasoning of this name by a blank line", kIfAsked, "NAME"},
+    of_message({"join-reasoning", "beside calls, content is appended to the reasoning of this name, after a blank line",
+                kIfAsked, "NAME"},
                "joined to the reasoning", passes::join_reasoning),
-    of_message({"reasoning-part", "an assistant's reasoning becomes a part of its content, {\"type\": TYPE, TYPE: text}", kIfAsked,
+    of_message({"reasoning-part", "an assistant's reasoning becomes a content part, {\"type\": TYPE, TYPE: text}",
+                kIfAsked,
                 "TYPE"},
                "the reasoning is its first part", passes::reasoning_part),
     of_message({"ollama-names", "the `tool_name` of a tool's message is also given as `name`"}, "taken from tool_name", ollama_names),
     of_request({"ollama-think",
-                "Ollama's `think` is also given as `enable_thinking` and, where it is a level, `reasoning_effort`"},
+                "Ollama's `think` is also given as `enable_thinking` and, if it is a level, as `reasoning_effort`"},
                "taken from think", ollama_think),
     of_request({"reasoning-effort",
                 "the effort of reasoning that is asked for, in the words of any API, is also given as the variables that the template "
@@ -397,21 +415,24 @@ constexpr PassRow kPasses[] = {
                "set for the effort of reasoning", passes::reasoning_effort),
     of_message({"calls-null-content", "empty content beside tool_calls becomes null", kIfAsked}, "null",
                passes::calls_null_content),
-    of_message({"calls-no-content", "empty content beside tool_calls is taken away", kIfAsked}, "taken away", passes::calls_no_content),
+    of_message({"calls-no-content", "empty content beside tool_calls is removed", kIfAsked}, "taken away",
+                passes::calls_no_content),
     of_message({"arguments-text", "a call's arguments become the JSON text of the object, as Python's json.dumps writes it", kIfAsked},
                "written as JSON text", passes::arguments_text),
-    of_request({"missing-ids", "calls without an id get one, and their results the same", kIfAsked}, "a new id",
+    of_request({"missing-ids", "calls without an id get one, and so do their results", kIfAsked}, "a new id",
                passes::missing_ids),
-    of_request({"short-ids", "ids of calls and results that are not nine letters or digits become such", kIfAsked},
+    of_request({"short-ids", "ids of calls and results become nine letters and digits", kIfAsked},
                "nine letters and digits in place of the id", passes::short_ids),
-    of_request({"named-ids", "ids of calls that do not hold the tool's name become functions.NAME:NUMBER, and those of their results",
+    of_request({"named-ids",
+                "ids of calls and their results become functions.NAME:NUMBER, unless they hold the tool's name",
                 kIfAsked},
                "functions.NAME:NUMBER in place of the id", passes::named_ids),
     of_request({"method-parameters",
                 "parameters of apply_chat_template that are no variables (tokenize, padding, continue_final_message, ...) are taken away",
                 kIfAsked, "", kOfTransformers},
                "not a variable", passes::method_parameters),
-    of_request({"defaults", "tools and documents are none where the request has none, as transformers passes them", true, "",
+    of_request({"defaults", "tools and documents are set to none if the request has none, as transformers does", true,
+                "",
                 kOfTransformers},
                "none", defaults),
 };
@@ -525,12 +546,15 @@ void run_pass(Normaliser& n, const PassRow& pass) {
 std::span<const NormalisePass> normalise_passes() { return kPassFacts; }
 
 Error not_a_conversation(std::string message, std::string path) {
-  Error::Parts parts;
-  parts.code = ErrorCode::conversation;
-  parts.message = std::move(message);
-  parts.input_path = std::move(path);
-  parts.hint = "with --as-is any JSON object is taken, its members as the template's variables";
-  return Error(std::move(parts));
+  return Error(ErrorCode::conversation, std::move(message))
+      .input(std::move(path))
+      .hint("with --as-is any JSON object is taken, its members as the template's variables");
+}
+
+Error without_reading_options(const Error& error) {
+  const std::string& hint = error.hint();
+  const bool names_one = hint.find("--skip-pass") != std::string::npos || hint.find("--as-is") != std::string::npos;
+  return names_one ? error.hint({}) : error;
 }
 
 namespace {

@@ -1,7 +1,8 @@
 // Normalisation: a chat request as clients send it, into the variables that chat templates expect.
 //
-// An ordered table of named passes, each one function that can be switched off; see kPasses in
-// normalise.cpp.
+// An ordered table of named passes, each one function that can be switched off; see kPasses in normalise.cpp. The order
+// is part of their meaning: requests of other APIs become chats first, calls get their usual form before their
+// arguments are read, and null members go before anything looks at members.
 #pragma once
 #include <string>
 
@@ -16,6 +17,8 @@ Result<void> normalise(Conversation::State& state, const ReadOptions& options);
 
 /// The error of a request that is no conversation.
 Error not_a_conversation(std::string message, std::string path);
+/// The error without a hint that names an option of how a request is read, for what has no such options.
+Error without_reading_options(const Error& error);
 
 /// "messages[3].content: null is now empty text (null-content)".
 std::string note_of(const Conversation::State& state, const Change& change);

@@ -1,5 +1,8 @@
 // What a pass of normalisation works with. Begin reading at Normaliser; the passes are in normalise.cpp and in
 // passes_for_templates.h.
+//
+// A pass changes no value: it puts a copy in its place that shares all other parts (edit.h). So every string keeps its
+// address, which is how spans still name its path in the request as it was given.
 #pragma once
 #include <algorithm>
 #include <optional>

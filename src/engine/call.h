@@ -16,7 +16,7 @@
 #include "value/runtime.h"
 #include "value/string.h"
 #include "value/text_of.h"
-#include "value/text_target.h"
+#include "json/text_target.h"
 
 namespace parlance {
 

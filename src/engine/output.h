@@ -2,7 +2,7 @@
 //
 // Where somebody will ask where bytes came from, an emit is one 16-byte piece that points at its bytes, whose address is
 // their provenance (render/provenance.h); settle() makes text and spans of them. Where nobody will, bytes go to the prompt's
-// text at once. Long results, such as JSON, are written to it in both cases (value/text_target.h). A capture ({% set %}
+// text at once. Long results, such as JSON, are written to it in both cases (json/text_target.h). A capture ({% set %}
 // block, macro, filter block) is always made of pieces: it takes those since its start back off the list as a rope.
 #pragma once
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "value/runtime.h"
 #include "value/string.h"
-#include "value/text_target.h"
+#include "json/text_target.h"
 
 namespace parlance {
 

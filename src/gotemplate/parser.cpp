@@ -362,15 +362,11 @@ class Linker {
 };
 
 Error parse_error(const Program& program, const ParseSession& session) {
-  Error::Parts parts;
-  parts.code = session.too_deep             ? ErrorCode::limit_depth
-               : program.arena.over_limit() ? ErrorCode::limit_memory
-                                            : ErrorCode::go_parse;
-  parts.message = parts.code == ErrorCode::limit_memory ? "the template needs too much memory"
-                                                        : session.message;
-  parts.hint = session.hint;
-  parts.where = program.source.locate(session.begin, session.end);
-  return Error(std::move(parts));
+  const bool too_large = !session.too_deep && program.arena.over_limit();
+  const ErrorCode code = session.too_deep ? ErrorCode::limit_depth : too_large ? ErrorCode::limit_memory : ErrorCode::go_parse;
+  return Error(code, too_large ? "the template needs too much memory" : session.message)
+      .at(program.source.locate(session.begin, session.end))
+      .hint(session.hint);
 }
 
 }  // namespace
@@ -385,11 +381,8 @@ Result<std::unique_ptr<Program>> compile(std::string name, std::string_view text
   TreeParser parser(session, "");
   if (!parser.parse()) return parse_error(*program, session);
   if (!lay_out(*program, session.message)) {
-    Error::Parts parts;
-    parts.code = ErrorCode::go_parse;
-    parts.message = session.message;
-    parts.hint = "Ollama refuses {{ template \"name\" }} without a value: give it the dot as well";
-    return Error(std::move(parts));
+    return Error(ErrorCode::go_parse, session.message)
+        .hint("Ollama refuses {{ template \"name\" }} without a value: give it the dot as well");
   }
   Linker linker(session);
   for (const Tree* tree : program->trees) linker.link(*tree->root);

@@ -1,6 +1,7 @@
 // Go's quoting and unquoting of strings. Begin reading at append_escaped and Unquoter.
 #include "gotemplate/quote.h"
 
+#include "base/ascii.h"
 #include "base/unicode.h"
 
 namespace parlance::gotemplate {
@@ -38,12 +39,7 @@ void append_escaped(std::string& out, char32_t c, char quote, bool ascii_only) {
   }
 }
 
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
+using ascii::hex_value;
 
 /// Reads one character after another of what stands between quotes.
 class Unquoter {

@@ -1,6 +1,7 @@
-// Arguments in each codec. Begin reading at ReplyGrammar::arguments.
+// Arguments in each codec. Begin reading at ArgumentsGrammar::of.
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "grammar/reply_grammar.h"
 
@@ -11,9 +12,7 @@ using Codec = CallArguments::Codec;
 namespace {
 
 bool is_identifier(std::string_view name) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  return !name.empty() && letter(name[0]) &&
-         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+  return !name.empty() && !ascii::is_digit(name[0]) && std::all_of(name.begin(), name.end(), ascii::is_word);
 }
 
 /// Every text that the reader takes for this marker.
@@ -28,28 +27,40 @@ std::vector<std::string> endings(const ReplyMarker* marker) {
 
 }  // namespace
 
-Schema& ReplyGrammar::schema(std::size_t tool) {
+ArgumentsGrammar::ArgumentsGrammar(Grammar::Data& data, const ReplyFormat& format, Notes& notes)
+    : data_(data), ir_(data.ir), format_(format), notes_(notes), schemas_(data.tools.size()), sorted_(data.tools.size()) {}
+
+void ArgumentsGrammar::make_rules() {
+  for (const auto& schema : schemas_) {
+    if (schema) schema->make_rules();
+  }
+}
+
+std::vector<std::string> ArgumentsGrammar::end_texts() const {
+  std::vector<Stop> stops;
+  for (const ReplyMarker& end : format_.end) forbid(stops, end);
+  for (const ReplyTurn& turn : format_.turns) forbid(stops, turn.open);
+  std::vector<std::string> texts;
+  for (Stop& stop : stops) texts.push_back(std::move(stop.literal));
+  return texts;
+}
+
+Schema& ArgumentsGrammar::schema(std::size_t tool) {
   if (!schemas_[tool]) {
-    schemas_[tool] = std::make_unique<Schema>(Schema::Context{ir_, data_.document, notes_, shared_, data_.options.open, data_.options.any_order, {}, sorts(tool)}, data_.tools[tool].parameters);
+    const GrammarOptions& options = data_.options;
+    const Schema::Context context{ir_, data_.document, notes_, shared_, options.open, options.any_order, {}, sorted_[tool]};
+    schemas_[tool] = std::make_unique<Schema>(context, data_.tools[tool].parameters);
   }
   return *schemas_[tool];
 }
 
-/// Whether the form in which the tool is called has arguments in the order of their names.
-bool ReplyGrammar::sorts(std::size_t tool) const {
-  return std::any_of(groups_.begin(), groups_.end(), [tool](const Group& group) {
-    return group.form->sorted && std::find(group.tools.begin(), group.tools.end(), tool) != group.tools.end();
-  });
-}
-
 /// A tool without a schema takes any object.
-Schemas ReplyGrammar::parameters(std::size_t tool) const {
+Schemas ArgumentsGrammar::parameters(std::size_t tool) const {
   const Value schema = data_.tools[tool].parameters;
   return schema.is(Kind::dict) ? Schemas{schema} : Schemas{};
 }
 
-/// Styles live as long as the compilers, which go by their addresses.
-const Style& ReplyGrammar::style(Style::Kind kind, Style::Space space, const std::string& quote, Style::Escape escape,
+const Style& ArgumentsGrammar::style(Style::Kind kind, Style::Space space, const std::string& quote, Style::Escape escape,
                                 const std::vector<std::string>& also_never, const std::string& gap) {
   std::string key{static_cast<char>(kind), static_cast<char>(space), static_cast<char>(escape)};
   const auto add = [&key](const std::string& text) { key.append(std::to_string(text.size())).append(1, ':').append(text); };
@@ -66,28 +77,28 @@ const Style& ReplyGrammar::style(Style::Kind kind, Style::Space space, const std
   return styles_.back().style;
 }
 
-NodeId ReplyGrammar::arguments(const CallArguments& codec, std::size_t tool, const ReplyMarker* closing) {
+NodeId ArgumentsGrammar::of(const CallArguments& codec, std::size_t tool, const ReplyMarker* closing) {
   data_.arguments.resize(data_.tools.size(), kNone);
-  return data_.arguments[tool] = make_arguments(codec, tool, closing);
+  return data_.arguments[tool] = make(codec, tool, closing);
 }
 
-NodeId ReplyGrammar::make_arguments(const CallArguments& codec, std::size_t tool, const ReplyMarker* closing) {
+NodeId ArgumentsGrammar::make(const CallArguments& codec, std::size_t tool, const ReplyMarker* closing) {
   switch (codec.codec) {
-    case Codec::json: return json_arguments(codec, tool);
-    case Codec::keywords: return keyword_arguments(codec, tool);
+    case Codec::json: return in_json(codec, tool);
+    case Codec::keywords: return in_keywords(codec, tool);
     case Codec::tags: return tagged_members({codec.tags, tool, endings(closing), 0}, parameters(tool), data_.tools[tool].name);
     case Codec::bare:
       return schema(tool).value(style(Style::Kind::bare, Style::Space::none, codec.quote), parameters(tool), data_.tools[tool].name, kObject);
-    case Codec::code: return code_argument(closing == nullptr ? "" : closing->texts[0]);
+    case Codec::code: return in_code(closing == nullptr ? "" : closing->texts[0]);
   }
   return ir_.never();
 }
 
-NodeId ReplyGrammar::json_arguments(const CallArguments& codec, std::size_t tool) {
+NodeId ArgumentsGrammar::in_json(const CallArguments& codec, std::size_t tool) {
   const Style& json = style(Style::Kind::json, codec.as_text ? Style::Space::blank : Style::Space::lines);
   const NodeId object = schema(tool).value(json, parameters(tool), data_.tools[tool].name, kObject);
   if (!codec.as_text) {
-    const bool as_declared = !data_.options.any_order && !sorts(tool);  // an engine knows no other order
+    const bool as_declared = !data_.options.any_order && !sorted_[tool];  // an engine knows no other order
     if (as_declared) data_.json.emplace(object, data_.tools[tool].parameters);
     return object;
   }
@@ -95,14 +106,14 @@ NodeId ReplyGrammar::json_arguments(const CallArguments& codec, std::size_t tool
   return ir_.sequence({ir_.literal("\""), escaped(ir_, object), ir_.literal("\"")});
 }
 
-NodeId ReplyGrammar::keyword_arguments(const CallArguments& codec, std::size_t tool) {
+NodeId ArgumentsGrammar::in_keywords(const CallArguments& codec, std::size_t tool) {
   const Style& python = style(Style::Kind::python, Style::Space::blank);
   const Style& json = style(Style::Kind::json, Style::Space::lines, "python");
   const std::string& name = data_.tools[tool].name;
   const MemberWriter writer{
       [&](const Property& property) {
         if (!is_identifier(property.name)) {
-          schema(tool).note(data_.tools[tool].parameters, "properties", "'" + property.name + "' is no name of Python: left out", true);
+          schema(tool).note(data_.tools[tool].parameters, "properties", "'" + property.name + "' is not a Python name: left out", true);
           return ir_.never();
         }
         const std::string rule = name + "-" + property.name;
@@ -124,7 +135,7 @@ NodeId ReplyGrammar::keyword_arguments(const CallArguments& codec, std::size_t t
 // ---- a program
 
 /// What nothing closes begins as no other arguments do.
-NodeId ReplyGrammar::code_argument(const std::string& closing) {
+NodeId ArgumentsGrammar::in_code(const std::string& closing) {
   std::vector<Stop> stops;
   if (!closing.empty()) stops.push_back({closing, ir_.empty()});
   for (std::string& text : end_texts()) stops.push_back({std::move(text), kNone});

@@ -140,7 +140,7 @@ const Borders::Facts& Borders::of(NodeId id) {
   return known_[id];
 }
 
-/// What was made while a rule around it said nothing yet is made again, until nothing changes.
+/// Recomputes the sets of recursive rules to a fixed point.
 void Borders::settle(std::span<const NodeId> made) {
   constexpr int kMostRounds = 16;
   bool changed = std::any_of(made.begin(), made.end(), [this](NodeId id) { return ir_.node(id).op == Op::rule; });

@@ -1,5 +1,8 @@
-// Where one piece of a grammar ends and the next begins, for engines whose lexers take as much as they can: what a node may
-// begin with, and what may go on behind a text of it that could end there. Begin reading at Borders::Facts.
+// Borders: the FIRST and FOLLOW sets of nodes: what a node may begin with, and what may come after a text of it that
+// could end there. Begin reading at Borders::Facts.
+//
+// llguidance's lexer takes the longest match and cannot backtrack. A terminal of Lark that could go on into the text
+// behind it would swallow that text, so the printer has to know where two pieces may run into each other.
 #pragma once
 #include <span>
 #include <unordered_map>

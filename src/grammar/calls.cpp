@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "grammar/reply_grammar.h"
-#include "reply/text_codec.h"
-#include "value/json.h"
+#include "reply/scan/text_codec.h"
+#include "json/writer.h"
 
 namespace parlance::grammar {
 
@@ -15,12 +15,6 @@ namespace {
 constexpr std::uint32_t kMostCounted = 64;  ///< calls
 
 using reply::is_blank;
-
-std::string json_string(std::string_view text) {
-  std::string out;
-  append_json_string(out, text);
-  return out;
-}
 
 }  // namespace
 
@@ -62,7 +56,7 @@ std::string ReplyGrammar::gap(const CallForm& form) {
 /// The same; white space may also be missing. Of a list, a comma in any case.
 NodeId ReplyGrammar::gap_between(const CallForm& form) {
   if (form.layout == CallLayout::list) {
-    const NodeId comma = style(Style::Kind::json, Style::Space::lines).comma();
+    const NodeId comma = arguments_.style(Style::Kind::json, Style::Space::lines).comma();
     const bool shown = form.separator.find(',') != std::string::npos;
     const NodeId gap = shown ? ir_.choice({ir_.literal(form.separator), comma}) : comma;
     return form.commas_optional ? ir_.choice({gap, ir_.literal(form.separator)}) : gap;
@@ -262,7 +256,7 @@ NodeId ReplyGrammar::single_calls(std::size_t first, bool with_opening) {
 NodeId ReplyGrammar::grouped_calls(const Group& group, bool with_opening) {
   const CallForm& form = *group.form;
   const bool list = form.layout == CallLayout::list;
-  const Style& json = style(Style::Kind::json, Style::Space::lines);
+  const Style& json = arguments_.style(Style::Kind::json, Style::Space::lines);
   const NodeId one = call_of_group(group, true);
   const NodeId gap = list ? gap_between(form) : between(form);
   NodeId all = ir_.sequence({one, repeated(ir_.sequence({gap, one}))});
@@ -273,6 +267,9 @@ NodeId ReplyGrammar::grouped_calls(const Group& group, bool with_opening) {
   const std::string open = (with_opening ? opening(form) : "") + form.open.after;
   return ir_.sequence({ir_.literal(open), all, end, before_end()});
 }
+
+/// The blank that a model may write before a header, and before the text behind it.
+NodeId ReplyGrammar::dummy_prefix(const ReplyTurn& turn) { return turn.dummy_prefix ? ir_.optional(ir_.literal(" ")) : ir_.empty(); }
 
 /// Behind a turn's marker: the name, the end of the header, the call; then further turns.
 NodeId ReplyGrammar::headed_calls() {
@@ -285,7 +282,7 @@ NodeId ReplyGrammar::headed_calls() {
     if (!group.form->headed || turn == nullptr) continue;
     for (const std::size_t tool : group.tools) {
       const NodeId head = ir_.literal(data_.tools[tool].name + turn->header_close);
-      ways.push_back(ir_.sequence({head, call(*group.form, tool, true)}));
+      ways.push_back(ir_.sequence({dummy_prefix(*turn), head, dummy_prefix(*turn), call(*group.form, tool, true)}));
     }
   }
   const NodeId one = ir_.choice(ways);
@@ -337,7 +334,7 @@ NodeId ReplyGrammar::call(const CallForm& form, std::size_t tool, bool with_open
       case Part::object: parts.push_back(object(form, part.members, part.arguments, tool)); break;
       case Part::arguments:
         closed = part.arguments.codec == CallArguments::Codec::code && next != nullptr;
-        parts.push_back(with_blank_in_place(part.arguments, arguments(part.arguments, tool, next)));
+        parts.push_back(with_blank_in_place(part.arguments, arguments_.of(part.arguments, tool, next)));
         break;
     }
   }
@@ -361,7 +358,7 @@ NodeId ReplyGrammar::id(const std::string& pattern, std::string_view name) {
 }
 
 NodeId ReplyGrammar::object(const CallForm& form, const std::vector<CallMember>& members, const CallArguments& codec, std::size_t tool) {
-  const Style& json = style(Style::Kind::json, Style::Space::lines);
+  const Style& json = arguments_.style(Style::Kind::json, Style::Space::lines);
   const std::string& name = data_.tools[tool].name;
   std::vector<NodeId> parts{json.open('{')};
   std::vector<Role> written;
@@ -379,7 +376,7 @@ NodeId ReplyGrammar::object(const CallForm& form, const std::vector<CallMember>&
       case Role::constant: parts.push_back(ir_.literal(member.constant)); break;
       case Role::inner: parts.push_back(object(form, member.members, codec, tool)); break;
       case Role::arguments:
-      case Role::any_name: parts.push_back(arguments(codec, tool, nullptr)); break;
+      case Role::any_name: parts.push_back(arguments_.of(codec, tool, nullptr)); break;
     }
   }
   parts.push_back(json.close('}'));

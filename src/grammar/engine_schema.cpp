@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "value/dict.h"
-#include "value/json.h"
+#include "json/writer.h"
 
 namespace parlance::grammar {
 namespace {
@@ -27,26 +27,21 @@ bool is_annotation(std::string_view key) {
   return false;
 }
 
-std::string quoted(std::string_view text) {
-  std::string out;
-  append_json_string(out, text);
-  return out;
-}
-
 class EngineSchema {
  public:
   EngineSchema(Value root, bool open) : root_(root), open_(open) {}
   std::optional<std::string> run() {
     std::string out;
+    Json definitions('{');
     if (!write(out, root_, 0)) return std::nullopt;
     for (std::size_t i = 0; i < referred_.size(); ++i) {  // writing one may refer to more
       std::string text;
       if (!write(text, referred_[i], 1)) return std::nullopt;
-      definitions_ += (i == 0 ? "" : ", ") + quoted(name_of(i)) + ": " + text;
+      definitions.raw(name_of(i), text);
     }
     if (!referred_.empty()) {
       out.pop_back();
-      out += std::string(out.size() == 1 ? "" : ", ") + "\"$defs\": {" + definitions_ + "}}";
+      out += std::string(out.size() == 1 ? "" : ", ") + "\"$defs\": " + definitions.take() + "}";
     }
     return out;
   }
@@ -93,20 +88,21 @@ class EngineSchema {
     const std::vector<Value> one{said};
     if (key == "enum" && (!said.is_sequence() || items(said).empty() || items(said).size() > kMostConstants)) return false;
     const std::span<const Value> values = key == "enum" ? items(said) : std::span<const Value>(one);
-    std::string list;
+    Json list('[');
     bool texts = true;
     for (const Value& value : values) {
       if (!value.is_leaf()) return false;
       const bool is_text = value.is_string();
       if (!is_text && !value.is(Kind::boolean) && !value.is_none()) return false;
       texts = texts && is_text;
-      list += (list.empty() ? "" : ", ") + (is_text ? quoted(leaf_text(value)) : value.is_none() ? "null" : value.integer != 0 ? "true" : "false");
+      const std::string_view word = value.is_none() ? "null" : !is_text && value.integer != 0 ? "true" : "false";
+      is_text ? list.item_text(leaf_text(value)) : list.item(word);
     }
     for (const DictEntry* entry : rest) {
       const bool fits = leaf_text(entry->key) == "type" && entry->value.is_string() && leaf_text(entry->value) == "string" && texts;
       if (!fits) return false;
     }
-    out += R"({"enum": [)" + list + "]}";
+    out += R"({"enum": )" + list.take() + "}";
     return true;
   }
 
@@ -151,14 +147,12 @@ class EngineSchema {
     if (type.is_sequence()) {
       for (const Value one : items(type)) types.push_back(one.is_string() ? leaf_text(one) : "");
     }
-    std::string list;
     bool object = false, array = false;
     for (const std::string_view one : types) {
       constexpr std::string_view kPlain[] = {"string", "integer", "number", "boolean", "null"};
       object = object || one == "object";
       array = array || one == "array";
       if (one != "object" && one != "array" && std::find(std::begin(kPlain), std::end(kPlain), one) == std::end(kPlain)) return false;
-      list += (list.empty() ? "" : ", ") + quoted(one);
     }
     if (types.empty() || (types.size() > 1 && (object || array))) return false;
     for (const DictEntry* entry : keys) {
@@ -167,7 +161,7 @@ class EngineSchema {
       const bool of_array = array && (key == "items" || key == "minItems" || key == "maxItems");
       if (key != "type" && !of_object && !of_array) return false;
     }
-    out += "{\"type\": " + (types.size() == 1 ? list : "[" + list + "]");
+    out += "{\"type\": " + (types.size() == 1 ? json_string(types.front()) : json_list(types));
     if (object && !write_members(out, find("properties"), find("required"), find("additionalProperties"), depth)) return false;
     if (array && !write_items(out, find("items"), find("minItems"), find("maxItems"), depth)) return false;
     out += "}";
@@ -181,19 +175,19 @@ class EngineSchema {
       out += R"(, "properties": {)";
       for (const DictEntry& entry : entries(properties)) {
         if (&entry != entries(properties).data()) out += ", ";
-        out += quoted(leaf_text(entry.key)) + ": ";
+        out += json_string(leaf_text(entry.key)) + ": ";
         if (!write(out, entry.value, depth + 1)) return false;
       }
       out += "}";
     }
     if (!required.is_undefined()) {
       if (!required.is_sequence()) return false;
-      std::string names;
+      Json names('[');
       for (const Value name : items(required)) {
         if (!name.is_string() || !has_some || member_value(properties, leaf_text(name)).is_undefined()) return false;
-        names += (names.empty() ? "" : ", ") + quoted(leaf_text(name));
+        names.item_text(leaf_text(name));
       }
-      if (!names.empty()) out += ", \"required\": [" + names + "]";
+      if (!items(required).empty()) out += ", \"required\": " + names.take();
     }
     const bool closed = additional.is(Kind::boolean) && additional.integer == 0;
     if (closed || (!properties.is_undefined() && !open_ && additional.is_undefined())) return out += R"(, "additionalProperties": false)", true;
@@ -221,7 +215,6 @@ class EngineSchema {
 
   Value root_;
   bool open_;
-  std::string definitions_;
   std::vector<Value> referred_;  ///< what was referred to, in the order of their names
   std::unordered_map<const void*, std::size_t> numbers_;
 };

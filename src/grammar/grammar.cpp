@@ -12,8 +12,8 @@
 #include "grammar/printers.h"
 #include "grammar/reply_grammar.h"
 #include "reply/tools.h"
-#include "value/document.h"
-#include "value/json.h"
+#include "json/document.h"
+#include "json/writer.h"
 
 namespace parlance {
 namespace {
@@ -23,12 +23,7 @@ using grammar::Tool;
 constexpr std::string_view kSyntaxNames[] = {"gbnf", "lark", "structural-tag", "json-schema"};
 
 Error value_error(std::string message, std::string path, std::string hint = {}) {
-  Error::Parts parts;
-  parts.code = ErrorCode::value;
-  parts.message = std::move(message);
-  parts.input_path = std::move(path);
-  parts.hint = std::move(hint);
-  return Error(std::move(parts));
+  return Error(ErrorCode::value, std::move(message)).input(std::move(path)).hint(std::move(hint));
 }
 
 /// What is wrong with a tool of the list, if something is.
@@ -51,7 +46,7 @@ Fault add_tool(std::vector<Tool>& tools, std::unordered_set<std::string>& names,
   if (tool.parameters.is_undefined()) tool.parameters = member_value(value, "input_schema");
   const bool is_schema = tool.parameters.is_undefined() || tool.parameters.is_none() || tool.parameters.is(Kind::dict) || tool.parameters.is(Kind::boolean);
   tools.push_back(std::move(tool));
-  if (loose) return {"its grammar, which is no regular expression, is not held to: any text", false};
+  if (loose) return {"its grammar is not a regular expression and is not enforced: any text", false};
   return {is_schema ? "" : "its parameters are no schema: any object", false};
 }
 
@@ -77,11 +72,8 @@ Result<void> read_tools(Grammar::Data& data, grammar::Notes& notes) {
 std::vector<AddedToken> control_of(const ReplyFormat& format, const std::vector<AddedToken>& tokenizer) {
   std::vector<AddedToken> tokens;
   const std::string json = tokenizer.empty() ? "" : format.to_json();
-  std::string text;
   for (const AddedToken& token : tokenizer) {
-    text.clear();
-    append_json_string(text, token.text);
-    if (token.control && json.find(std::string_view(text).substr(1, text.size() - 2)) != json.npos) tokens.push_back(token);
+    if (token.control && json.find(json_inside(token.text)) != json.npos) tokens.push_back(token);
   }
   for (const std::string& named : format.control) {
     if (std::any_of(tokens.begin(), tokens.end(), [&](const AddedToken& token) { return token.text == named; })) continue;
@@ -187,9 +179,11 @@ Result<Grammar> make_value_grammar(std::string_view schema, const ValueGrammarOp
   return Grammar(std::move(data));
 }
 
-const std::vector<GrammarNote>& Grammar::notes() const { return data_->notes; }
+const std::vector<GrammarNote>& Grammar::notes() const& { return data_->notes; }
+std::vector<GrammarNote> Grammar::notes() const&& { return data_->notes; }
 
 bool Grammar::is_empty() const { return data_->root == data_->ir.never(); }
+ResponseFormat::Kind Grammar::response() const { return data_->options.response.kind; }
 
 bool Grammar::accepts(std::string_view text) const { return grammar::Matcher(data_->ir, data_->root).accepts(text); }
 

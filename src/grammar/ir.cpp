@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 namespace parlance::grammar {
@@ -77,9 +78,9 @@ bool contains(std::span<const Range> ranges, char32_t c) {
 std::string rule_name(std::string_view text) {
   std::string name;
   for (const char c : text.substr(0, 48)) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    const bool plain = ascii::is_alnum(c);
     if (plain) {
-      name += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+      name += ascii::lower(c);
     } else if (!name.empty() && name.back() != '-') {
       name += '-';
     }

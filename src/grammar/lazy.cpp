@@ -8,11 +8,7 @@ namespace parlance {
 namespace {
 
 Error no_lazy_grammar(std::string why, std::string hint) {
-  Error::Parts parts;
-  parts.code = ErrorCode::value;
-  parts.message = std::move(why);
-  parts.hint = std::move(hint);
-  return Error(std::move(parts));
+  return Error(ErrorCode::value, std::move(why)).hint(std::move(hint));
 }
 
 /// The text as a regular expression of ECMAScript.
@@ -41,13 +37,24 @@ GrammarTrigger trigger_at(const grammar::Lazy& lazy, std::string_view opening) {
   return {GrammarTrigger::Kind::pattern, R"(^(?:\s*)" + begun(lazy, lazy.reasoning_open) + R"([\s\S]*?)" + close + ")?(?:(?!" + open + R"()[\s\S])*?)" + call};
 }
 
+/// The openings, and the control tokens that the calls or the marks of reasoning hold. What ends the reply is in neither.
+std::vector<std::string> preserved_of(const grammar::Lazy& lazy, std::string_view calls, const std::vector<AddedToken>& control) {
+  std::vector<std::string> texts = lazy.openings;
+  for (const AddedToken& token : control) {
+    const bool stands = calls.find(token.text) != calls.npos || lazy.reasoning_open.find(token.text) != std::string::npos ||
+                        lazy.reasoning_close.find(token.text) != std::string::npos;
+    if (stands && std::find(texts.begin(), texts.end(), token.text) == texts.end()) texts.push_back(token.text);
+  }
+  return texts;
+}
+
 }  // namespace
 
 Result<LazyGrammar> Grammar::to_lazy() const {
   const grammar::Lazy& lazy = data_->lazy;
   if (data_->options.choice != ToolChoice::automatic) return no_lazy_grammar("a lazy grammar leaves text free; here a call is demanded, or forbidden", "it goes with the choice auto");
   if (data_->options.response.kind != ResponseFormat::Kind::text) return no_lazy_grammar("a lazy grammar leaves text free; here the answer has a form", "take the whole grammar");
-  if (lazy.calls == grammar::kNone) return no_lazy_grammar("there is no call at which a lazy grammar could set in", "it needs tools, and a format that has calls");
+  if (lazy.calls == grammar::kNone) return no_lazy_grammar("there is no call that could activate a lazy grammar", "it needs tools, and a format that has calls");
   const bool marked = std::none_of(lazy.openings.begin(), lazy.openings.end(), [](const std::string& text) { return text.empty(); });
   if (!marked) return no_lazy_grammar("calls of this format begin with no text of their own", "take the whole grammar");
   const bool said = std::find(lazy.openings.begin(), lazy.openings.end(), lazy.inside) != lazy.openings.end();
@@ -60,6 +67,7 @@ Result<LazyGrammar> Grammar::to_lazy() const {
     made.triggers.push_back({GrammarTrigger::Kind::pattern, "^(" + rest + R"()[\s\S]*$)"});
   }
   made.grammar = grammar::print_gbnf(data_->ir, {&lazy.calls, 1});
+  made.preserved = preserved_of(lazy, made.grammar, data_->control);
   return made;
 }
 

@@ -1,4 +1,7 @@
 // Whether a text is in a grammar: Earley's algorithm over the nodes themselves. Begin reading at Matcher::run.
+//
+// The grammars are ambiguous and recursive, since schemas are. Earley's algorithm reads any context-free grammar in
+// bounded time without rewriting it, so what tests accept is the grammar that is printed.
 #pragma once
 #include <string_view>
 #include <unordered_map>

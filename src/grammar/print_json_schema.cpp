@@ -2,7 +2,7 @@
 // schema are turned to where it stands now. Begin reading at print_json_schema.
 #include "base/format.h"
 #include "grammar/printers.h"
-#include "value/json.h"
+#include "json/writer.h"
 
 namespace parlance::grammar {
 namespace {
@@ -92,15 +92,12 @@ std::string print_json_schema(const Grammar::Data& data) {
   if (data.of_value) return (data.root == data.ir.never() ? "false" : json_of(data.document.root())) + "\n";
   std::string calls, definitions;
   for (const Tool& tool : data.tools) {
-    std::string name;
-    append_json_string(name, tool.name);
+    const std::string name = json_string(tool.name);
     const std::string base = "#/$defs/" + pointer_step(tool.name);
-    std::string reference;
-    append_json_string(reference, base);
     if (!calls.empty()) calls += ", ", definitions += ", ";
     calls += format(R"({{"type": "object", "properties": {{"name": {{"const": {}}}, "arguments": {{"$ref": {}}}}}, )"
                          R"("required": ["name", "arguments"], "additionalProperties": false}})",
-                         name, reference);
+                         name, json_string(base));
     definitions += name + ": " + parameters_of(tool, base);
   }
   const bool must = data.options.choice == ToolChoice::required || data.options.choice == ToolChoice::named;

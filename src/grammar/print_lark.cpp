@@ -11,7 +11,7 @@
 #include "grammar/engine_schema.h"
 #include "grammar/printers.h"
 #include "grammar/shared_nodes.h"
-#include "reply/text_codec.h"
+#include "reply/scan/text_codec.h"
 
 namespace parlance::grammar {
 namespace {

@@ -6,28 +6,22 @@
 #include "base/format.h"
 #include "grammar/engine_schema.h"
 #include "grammar/printers.h"
-#include "value/json.h"
+#include "json/writer.h"
 
 namespace parlance::grammar {
 namespace {
 
-std::string quoted(std::string_view text) {
-  std::string out;
-  append_json_string(out, text);
-  return out;
-}
-
-std::string list_of(const std::vector<std::string>& texts) {
-  std::string out;
-  for (const std::string& text : texts) out += (out.empty() ? "" : ", ") + quoted(text);
-  return "[" + out + "]";
-}
-
 std::string grammar_of(const Ir& ir, std::span<const NodeId> sequence) {
-  return format(R"({{"type": "grammar", "grammar": {}}})", quoted(print_gbnf(ir, sequence)));
+  return format(R"({{"type": "grammar", "grammar": {}}})", json_string(print_gbnf(ir, sequence)));
 }
 
-std::string any_text(const std::vector<std::string>& never) { return format(R"({{"type": "any_text", "excludes": {}}})", list_of(never)); }
+std::string any_text(const std::vector<std::string>& never) {
+  return format(R"({{"type": "any_text", "excludes": {}}})", json_list(never));
+}
+
+std::string tag(std::string_view begin, std::string_view content, std::string_view end_json) {
+  return format(R"({{"type": "tag", "begin": {}, "content": {}, "end": {}}})", json_string(begin), content, end_json);
+}
 
 /// What follows each other; what may be white space is a grammar of its own.
 class Sequence {
@@ -43,9 +37,9 @@ class Sequence {
   std::string print() const {
     if (elements_.empty()) return R"({"type": "const_string", "value": ""})";
     if (elements_.size() == 1) return elements_[0];
-    std::string out;
-    for (const std::string& element : elements_) out += (out.empty() ? "" : ", ") + element;
-    return format(R"({{"type": "sequence", "elements": [{}]}})", out);
+    Json list('[');
+    for (const std::string& element : elements_) list.item(element);
+    return format(R"({{"type": "sequence", "elements": {}}})", list.take());
   }
 
  private:
@@ -71,11 +65,13 @@ std::string tag_of(const Ir& ir, const std::unordered_map<NodeId, std::string>& 
     from = i + 1;
   }
   content.add_grammar(parts.subspan(from));
-  return format(R"({{"type": "tag", "begin": {}, "content": {}, "end": {}}})", quoted(begin), content.print(), quoted(end));
+  return tag(begin, content.print(), json_string(end));
 }
 
 std::string flag(bool value) { return value ? "true" : "false"; }
-std::string constant(std::string_view text) { return format(R"({{"type": "const_string", "value": {}}})", quoted(text)); }
+std::string constant(std::string_view text) {
+  return format(R"({{"type": "const_string", "value": {}}})", json_string(text));
+}
 std::string of_kind(std::string_view kind, const std::string& content) { return format(R"({{"type": "{}", "content": {}}})", kind, content); }
 
 class Printer {
@@ -137,15 +133,14 @@ class Printer {
   std::string tags_in_text(std::size_t form) const {
     const Outline::Calls& calls = outline_.calls[form];
     if (calls.all != kNone) {  // xgrammar has no end of several tags but one that is written, so they are a grammar
-      return format(R"({{"type": "tag", "begin": {}, "content": {}, "end": ""}})", quoted(calls.trigger), grammar_of(ir_, {&calls.all, 1}));
+      return tag(calls.trigger, grammar_of(ir_, {&calls.all, 1}), "\"\"");
     }
     if (!calls.grouped) return each_[form];
     Sequence inside(ir_);
     inside.add_grammar({calls.padding});
     inside.add(separated(form));
     inside.add_grammar({calls.padding});
-    return format(R"({{"type": "tag", "begin": {}, "content": {}, "end": {}}})", quoted(calls.open), inside.print(),
-                  calls.closes.size() == 1 ? quoted(calls.closes[0]) : list_of(calls.closes));
+    return tag(calls.open, inside.print(), calls.closes.size() == 1 ? json_string(calls.closes[0]) : json_list(calls.closes));
   }
 
   std::vector<std::string> triggers() const {
@@ -169,7 +164,7 @@ class Printer {
     const bool once = !parallel_ || (begins.size() == 1 && outline_.calls[0].grouped && !outline_.text_behind);
     Sequence all(ir_);
     all.add(format(R"({{"type": "triggered_tags", "triggers": {}, "tags": [{}], "at_least_one": {}, "stop_after_first": {}, "excludes": {}}})",
-                   list_of(begins), all_tags_, flag(must_call), flag(once), list_of(excludes)));
+                   json_list(begins), all_tags_, flag(must_call), flag(once), json_list(excludes)));
     if (once && outline_.text_behind) all.add(any_text(with_triggers(outline_.not_in_text)));
     return all.print();
   }
@@ -182,8 +177,7 @@ class Printer {
   std::string reasoning() const {
     Sequence all(ir_);
     all.add_grammar({outline_.before_reasoning});
-    all.add(format(R"({{"type": "tag", "begin": {}, "content": {}, "end": {}}})", quoted(outline_.reasoning_begin),
-                   any_text(outline_.not_in_reasoning), quoted(outline_.reasoning_end)));
+    all.add(tag(outline_.reasoning_begin, any_text(outline_.not_in_reasoning), json_string(outline_.reasoning_end)));
     const bool optional = !outline_.reasoning_begin.empty();
     return optional ? of_kind("optional", all.print()) : all.print();
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 namespace parlance::grammar {
@@ -250,7 +251,7 @@ char32_t Parser::hex(int digits) {
   char32_t value = 0;
   for (int i = 0; i < digits; ++i) {
     const char c = p_ == end_ ? ' ' : *p_;
-    const int digit = c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
+    const int digit = ascii::hex_value(c);
     if (digit < 0) {
       fail("an escape without its digits");
       return 0;
@@ -278,7 +279,7 @@ char32_t Parser::code_unit() {
 /// What stands behind a backslash, where it is one character.
 char32_t Parser::escaped() {
   const char c = *p_;
-  const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  const bool letter = ascii::is_alnum(c);
   if (!letter) return take_char();
   ++p_;
   switch (c) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
-#include "reply/text_codec.h"
+#include "reply/scan/text_codec.h"
 
 namespace parlance::grammar {
 namespace {
@@ -21,7 +21,7 @@ bool is_initial(const CallForm& form) { return form.initial; }
 }  // namespace
 
 ReplyGrammar::ReplyGrammar(Grammar::Data& data, const ReplyFormat& format, Notes& notes)
-    : data_(data), ir_(data.ir), format_(format), notes_(notes), schemas_(data.tools.size()) {
+    : data_(data), ir_(data.ir), format_(format), notes_(notes), arguments_(data, format, notes) {
   if (data_.options.choice != ToolChoice::none) group_tools();
 }
 
@@ -37,6 +37,7 @@ void ReplyGrammar::group_tools() {
       if (own) break;
     }
     if (chosen == nullptr) continue;
+    if (chosen->sorted) arguments_.sort(tool);
     const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) { return g.form == chosen; });
     if (group == groups_.end()) {
       groups_.push_back({chosen, {tool}});
@@ -48,7 +49,7 @@ void ReplyGrammar::group_tools() {
 
 // ---- what text must not hold
 
-void ReplyGrammar::forbid(std::vector<Stop>& stops, const ReplyMarker& marker) const {
+void forbid(std::vector<Stop>& stops, const ReplyMarker& marker) {
   for (const std::string& text : marker.texts) {
     for (std::string& variant : soft_variants(text)) stops.push_back({std::move(variant), kNone});
   }
@@ -72,15 +73,6 @@ std::vector<Stop> ReplyGrammar::forbidden(bool in_reasoning) const {
     if (begins && form.call[0].kind == CallPart::Kind::literal) forbid(stops, form.call[0].literal);
   }
   return stops;
-}
-
-std::vector<std::string> ReplyGrammar::end_texts() const {
-  std::vector<Stop> stops;
-  for (const ReplyMarker& end : format_.end) forbid(stops, end);
-  for (const ReplyTurn& turn : format_.turns) forbid(stops, turn.open);
-  std::vector<std::string> texts;
-  for (Stop& stop : stops) texts.push_back(std::move(stop.literal));
-  return texts;
 }
 
 // ---- regions
@@ -129,8 +121,9 @@ NodeId ReplyGrammar::answer(Region region) {
   const bool must = data_.options.choice == ToolChoice::required || data_.options.choice == ToolChoice::named;
   if (region == Region::header) {
     const ReplyTurn& turn = *assistant(format_);
-    const NodeId said = has_response() ? whole_response() : free_text(openings(most_calls()), true);
-    const NodeId text = ir_.sequence({ir_.literal(turn.header_close), said});
+    // Text that is free may begin with the blank anyway.
+    const NodeId said = has_response() ? ir_.sequence({dummy_prefix(turn), whole_response()}) : free_text(openings(most_calls()), true);
+    const NodeId text = ir_.sequence({dummy_prefix(turn), ir_.literal(turn.header_close), said});
     return must ? headed_calls() : calls_allowed() ? ir_.choice({headed_calls(), text}) : text;
   }
   const NodeId called = calls_allowed() ? calls(true) : ir_.never();
@@ -154,10 +147,11 @@ NodeId ReplyGrammar::answer(Region region) {
   return ir_.parted({ir_.sequence({marked, ir_.choice({ir_.empty(), called})}), unclosed, called});
 }
 
-/// White space and what stands behind it. An answer with a form may begin as that does, so that each alternative has its own.
+/// White space and what stands behind it. A pattern or a choice may begin with white space of its own, so that each alternative has its
+/// own gap. JSON does not, and shares the gap with calls, so that an engine's lexer need not know which of them comes.
 NodeId ReplyGrammar::behind_gap(NodeId gap, NodeId behind) {
   const Node node = ir_.node(behind);
-  if (!has_response() || node.op != Op::choice) return ir_.sequence({gap, behind});
+  if (!has_response() || is_json_response() || node.op != Op::choice) return ir_.sequence({gap, behind});
   std::vector<NodeId> ways;
   for (std::uint32_t i = 0; i < node.size; ++i) ways.push_back(ir_.sequence({gap, ir_.children(node)[i]}));
   return ir_.choice(ways);
@@ -236,7 +230,7 @@ void ReplyGrammar::outline_calls() {
       calls.open = opening(form) + form.open.after + (list ? "[" : "");
       calls.closes = closings(form);
     }
-    if (list) calls.padding = style(Style::Kind::json, Style::Space::lines).space();
+    if (list) calls.padding = arguments_.style(Style::Kind::json, Style::Space::lines).space();
     for (const std::size_t tool : group.tools) calls.each.push_back(ir_.sequence({call(form, tool, true), closing_apart(form)}));
     if (calls.grouped && calls.closes.empty()) calls.all = grouped_calls(group, false);
     leads.push_back(lead(form));
@@ -283,9 +277,7 @@ NodeId ReplyGrammar::make() {
     const NodeId rest = after_prefix(ir_, whole, from.inside);
     if (rest != ir_.never()) whole = ir_.parted({rest});
   }
-  for (const auto& schema : schemas_) {
-    if (schema) schema->make_rules();
-  }
+  arguments_.make_rules();
   if (response_schema_) response_schema_->make_rules();
   return whole;
 }

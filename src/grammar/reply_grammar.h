@@ -1,12 +1,16 @@
 // A reply as nodes: where the prompt leaves off, reasoning, text that begins nothing else, calls. Begin reading at
 // ReplyGrammar::make.
+//
+// The reader decides what a reply means, so a grammar must be narrower than the reader: it allows a text only if the
+// reader takes it in the same way. It must also be as wide as the template, since models write what they were trained
+// on.
 #pragma once
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "grammar/arguments_grammar.h"
 #include "grammar/data.h"
 #include "grammar/schema.h"
 
@@ -61,7 +65,6 @@ class ReplyGrammar {
   std::vector<std::string> closings(const CallForm& form) const;
   void outline_calls();
   std::vector<Stop> forbidden(bool in_reasoning) const;
-  void forbid(std::vector<Stop>& stops, const ReplyMarker& marker) const;
   bool calls_allowed() const { return !groups_.empty(); }
   // calls.cpp
   NodeId calls(bool with_opening);
@@ -85,6 +88,7 @@ class ReplyGrammar {
   bool closes_apart(const CallForm& form) const;
   NodeId closing_apart(const CallForm& form);
   NodeId lead_of_singles();
+  NodeId dummy_prefix(const ReplyTurn& turn);
   NodeId headed_calls();
   NodeId call_of_group(const Group& group, bool with_opening);
   NodeId call(const CallForm& form, std::size_t tool, bool with_opening);
@@ -94,53 +98,21 @@ class ReplyGrammar {
   NodeId with_blank_in_place(const CallArguments& codec, NodeId node);
   NodeId id(const std::string& pattern, std::string_view name);
   NodeId object(const CallForm& form, const std::vector<CallMember>& members, const CallArguments& arguments, std::size_t tool);
-  // arguments.cpp
-  /// `closing`: the marker behind them, or none.
-  NodeId arguments(const CallArguments& arguments, std::size_t tool, const ReplyMarker* closing);
-  NodeId make_arguments(const CallArguments& arguments, std::size_t tool, const ReplyMarker* closing);
-  NodeId json_arguments(const CallArguments& arguments, std::size_t tool);
-  NodeId keyword_arguments(const CallArguments& arguments, std::size_t tool);
-  // tagged_arguments.cpp
-  /// What tags are written for.
-  struct Tagged {
-    const ArgumentTags& tags;
-    std::size_t tool;
-    std::vector<std::string> after;  ///< what may end all arguments, which no string may hold
-    int depth;
-  };
-  static std::vector<std::string> ends_of_value(const Tagged& to);
-  NodeId tagged_members(const Tagged& to, const Schemas& schemas, const std::string& name);
-  NodeId tag(const Tagged& to, const Schemas& schemas, NodeId key_node, const std::string& key);
-  NodeId tagged_value(const Tagged& to, const Schemas& schemas, const std::string& name, const std::string& closing);
-  NodeId nested_list(const Tagged& to, const Schemas& schemas);
-  std::string type_word(const ArgumentTags& tags, Types types) const;
-  NodeId code_argument(const std::string& closing);
-  Schema& schema(std::size_t tool);
-  bool sorts(std::size_t tool) const;
-  Schemas parameters(std::size_t tool) const;
-  const Style& style(Style::Kind kind, Style::Space space, const std::string& quote = {},
-                     Style::Escape escape = Style::Escape::none, const std::vector<std::string>& never = {}, const std::string& gap = {});
-  std::vector<std::string> end_texts() const;
 
   Grammar::Data& data_;
   Ir& ir_;
   const ReplyFormat& format_;
   Notes& notes_;
-  Shared shared_;
+  ArgumentsGrammar arguments_;
   std::vector<Group> groups_;
-  std::vector<std::unique_ptr<Schema>> schemas_;
-  struct NamedStyle {
-    std::string key;
-    Style style;
-  };
-  std::deque<NamedStyle> styles_;
-  std::size_t tags_made_ = 0;
   std::map<std::uint32_t, NodeId> text_behind_;  ///< by how many calls may still come
   bool lead_stands_ = false;  ///< white space before calls is written already
   NodeId response_ = kNone;
   std::unique_ptr<Schema> response_schema_;
 };
 
+/// What text must not hold: the texts of a marker.
+void forbid(std::vector<Stop>& stops, const ReplyMarker& marker);
 /// The pattern as one that all of a text matches.
 std::string whole_pattern(std::string_view pattern);
 /// White space at a marker: the whole of it first, or what it ends with (begins with), or none.

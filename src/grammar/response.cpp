@@ -33,10 +33,10 @@ bool ReplyGrammar::has_response() const { return data_.options.response.kind != 
 NodeId ReplyGrammar::json_response() {
   const bool by_schema = data_.options.response.kind == ResponseFormat::Kind::json_schema;
   const std::vector<std::string> never = texts_of(forbidden(false));
-  const Style& json = style(Style::Kind::json, Style::Space::lines, {}, Style::Escape::none, never);
+  const Style& json = arguments_.style(Style::Kind::json, Style::Space::lines, {}, Style::Escape::none, never);
   const Value root = by_schema ? data_.response.root() : Value();
   response_schema_ = std::make_unique<Schema>(
-      Schema::Context{ir_, data_.response, notes_, shared_, data_.options.open, data_.options.any_order, "response_format: "}, root);
+      Schema::Context{ir_, data_.response, notes_, arguments_.shared(), data_.options.open, data_.options.any_order, "response_format: "}, root);
   const NodeId node = response_schema_->value(json, by_schema ? Schemas{root} : Schemas{}, "response", by_schema ? kAnyType : kObject);
   if (never.empty() && !data_.options.any_order) data_.json.emplace(node, root);
   return node;

@@ -19,15 +19,14 @@
 #include "grammar/style.h"
 #include "parlance/grammar.h"
 #include "parlance/json.h"
+#include "schema/references.h"
+#include "schema/types.h"
 #include "value/dict.h"
 
 namespace parlance::grammar {
 
-/// Types of JSON as bits.
-using Types = std::uint32_t;
-inline constexpr Types kNull = 1, kBoolean = 2, kInteger = 4, kFraction = 8, kString = 16, kArray = 32, kObject = 64;
-inline constexpr Types kNumber = kInteger | kFraction;
-inline constexpr Types kAnyType = 127;
+using schema::Types, schema::kNull, schema::kBoolean, schema::kInteger, schema::kFraction, schema::kString, schema::kArray,
+    schema::kObject, schema::kNumber, schema::kAnyType;
 
 /// Notes without repetition, up to a bound.
 class Notes {
@@ -116,7 +115,7 @@ class Schema {
     bool sorted = false;     ///< members come in the order of their names, too: see CallForm
   };
   /// References within it begin at `root`.
-  Schema(const Context& context, Value root) : context_(context), ir_(context.ir), root_(root) {}
+  Schema(const Context& context, Value root) : context_(context), ir_(context.ir), references_(root) {}
 
   /// A value of these types that all schemas allow. make_rules() must follow.
   NodeId value(const Style& style, const Schemas& schemas, std::string_view name, Types types = kAnyType);
@@ -155,10 +154,6 @@ class Schema {
   std::vector<Leaf> leaves(const Schemas& schemas);
   bool may_overlap(Value alternatives);
   bool differ(Value a, Value b);
-  // schema_refs.cpp
-  Value resolve(std::string_view reference);
-  Value follow(Value from, std::string_view pointer);
-  void find_names();
   // schema_value.cpp
   Types types(const Leaf& leaf);
   bool has_constants(const Leaf& leaf) const;
@@ -200,14 +195,12 @@ class Schema {
 
   Context context_;
   Ir& ir_;
-  Value root_;
+  schema::References references_;
   std::deque<Task> tasks_;
   std::unordered_map<const void*, bool> overlapping_;  ///< of alternatives of a oneOf: may_overlap()
   std::unordered_map<std::string, NodeId> asked_;  ///< what value() gave for a style, schemas as they were given, and types
   std::unordered_map<std::string, NodeId> known_;  ///< the same for the leaves of the schemas
   std::map<const Style*, NodeId> any_;
-  std::map<std::string, Value, std::less<>> names_;  ///< of $id and $anchor
-  bool names_found_ = false;
 };
 
 }  // namespace parlance::grammar

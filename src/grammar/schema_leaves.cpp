@@ -58,7 +58,7 @@ void Schema::add_dict(Leaf& leaf, Value schema, std::vector<Value>& pending) {
   for (const std::string_view keyword : {"$ref", "$dynamicRef", "$recursiveRef"}) {
     const Value reference = get(schema, keyword);
     if (!reference.is_string()) continue;
-    const Value target = resolve(leaf_text(reference));
+    const Value target = references_.resolve(leaf_text(reference));
     if (target.is_undefined()) {
       note(schema, keyword, "'" + std::string(leaf_text(reference)) + "' is not in this document");
     } else {

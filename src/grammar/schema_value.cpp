@@ -20,22 +20,12 @@ constexpr std::string_view kBesideConstants[] = {
     "items", "prefixItems", "minItems", "maxItems", "properties", "required", "additionalProperties", "patternProperties",
     "propertyNames", "minProperties", "maxProperties", "not", "format", "uniqueItems", "contains"};
 
-Types type_named(std::string_view name) {
-  if (name == "null") return kNull;
-  if (name == "boolean") return kBoolean;
-  if (name == "integer") return kInteger;
-  if (name == "number") return kNumber;
-  if (name == "string") return kString;
-  if (name == "array") return kArray;
-  return name == "object" ? kObject : 0;
-}
-
 Types types_named(Value names) {
   Types types = 0;
-  if (names.is_string()) types = type_named(leaf_text(names));
+  if (names.is_string()) types = schema::type_named(leaf_text(names));
   if (!names.is_sequence()) return types;
   for (const Value name : items(names)) {
-    if (name.is_string()) types |= type_named(leaf_text(name));
+    if (name.is_string()) types |= schema::type_named(leaf_text(name));
   }
   return types;
 }

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "base/utf8.h"
-#include "reply/text_codec.h"
+#include "reply/scan/text_codec.h"
 
 namespace parlance::grammar {
 

@@ -1,6 +1,9 @@
-// The automaton of a text node: reads code points, and says when the first stop is complete (Aho and Corasick's, with all
-// its edges worked out). White space inside a stop is soft, as in the reader's markers: any, or
-// none; and so it is between two tags. Begin reading at step().
+// StopAutomaton: the Aho-Corasick automaton of a text node, with all its edges worked out. It reads code points, and
+// says when the first stop is complete. Begin reading at step().
+//
+// A grammar has no way to say "any text without these markers". Such a text is the language of a finite automaton,
+// whose states become rules. White space inside a stop is optional, as in the reader's markers: any, or none; and so it
+// is between two tags.
 #pragma once
 #include <map>
 #include <vector>

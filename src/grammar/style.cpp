@@ -5,10 +5,11 @@
 #include <cctype>
 #include <map>
 
+#include "base/ascii.h"
 #include "base/format.h"
 #include "base/utf8.h"
 #include "grammar/borders.h"
-#include "value/json.h"
+#include "json/json.h"
 
 namespace parlance::grammar {
 namespace {
@@ -333,7 +334,7 @@ NodeId Style::after_key() const { return kind_ == Kind::bare ? ir_.literal(":") 
 std::optional<NodeId> Style::key(std::string_view name) const {
   if (kind_ == Kind::bare) {
     const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+      return ascii::is_word(c) || c == '-' || c == '.';
     });
     return plain ? std::optional(ir_.literal(std::string(name) + ":")) : std::nullopt;
   }

@@ -1,6 +1,7 @@
 // How values are written: as JSON, as Python's literals, with bare keys and quotes without escapes, or as they are.
 //
-// The compiler of schemas says what is written, a Style how. Begin reading at Style::unit.
+// A schema says which values are allowed and nothing of their notation; a format has one of four. With a Style between
+// the two, each keyword of JSON Schema is compiled once. Begin reading at Style::unit.
 #pragma once
 #include <functional>
 #include <map>

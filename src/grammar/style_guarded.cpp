@@ -6,8 +6,8 @@
 #include "base/utf8.h"
 #include "grammar/stop_automaton.h"
 #include "grammar/style.h"
-#include "reply/text_codec.h"
-#include "value/json.h"
+#include "reply/scan/text_codec.h"
+#include "json/writer.h"
 
 namespace parlance::grammar {
 
@@ -52,18 +52,16 @@ bool Style::holds_never(std::string_view text) const {
 
 /// The text as a string of JSON in which escapes spell what markers begin with.
 std::string Style::spelled(std::string_view text) const {
-  std::string json;
-  append_json_string(json, text);
+  std::string json = json_string(text);
   if (!holds_never(json)) return json;
   json = '"';
   for (const char* p = text.data(); p != text.data() + text.size();) {
     const utf8::Decoded c = utf8::decode(p, text.data() + text.size());
-    std::string one;
-    append_json_string(one, {p, c.size});
+    const std::string one = json_inside({p, c.size});
     p += c.size;
     const bool begins = c.code_point != '"' && c.code_point != '\\' && contains(begins_, c.code_point);
     const char32_t above = c.code_point - 0x10000;
-    if (!begins) json.append(one, 1, one.size() - 2);
+    if (!begins) json += one;
     else if (c.code_point < 0x10000) json += format("\\u{:04x}", static_cast<std::uint32_t>(c.code_point));
     else json += format("\\u{:04x}\\u{:04x}", 0xD800 + (above >> 10), 0xDC00 + (above & 0x3FF));
   }

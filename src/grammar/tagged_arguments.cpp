@@ -1,9 +1,9 @@
 // Arguments with a tag each: KEY and value, and in some formats the type, or tags inside of tags. Begin reading at
-// ReplyGrammar::tagged_members.
+// ArgumentsGrammar::tagged_members.
 #include <algorithm>
 
 #include "grammar/reply_grammar.h"
-#include "reply/text_codec.h"
+#include "reply/scan/text_codec.h"
 
 namespace parlance::grammar {
 namespace {
@@ -29,7 +29,7 @@ Style::Escape escape_of(const ArgumentTags& tags) {
 }  // namespace
 
 /// What no string of JSON in a tag holds: the first words of what may end the value.
-std::vector<std::string> ReplyGrammar::ends_of_value(const Tagged& to) {
+std::vector<std::string> ArgumentsGrammar::ends_of_value(const Tagged& to) {
   std::vector<std::string> texts = to.after;
   texts.push_back(to.tags.close.texts[0]);
   std::vector<std::string> words;
@@ -40,7 +40,7 @@ std::vector<std::string> ReplyGrammar::ends_of_value(const Tagged& to) {
   return words;
 }
 
-NodeId ReplyGrammar::tagged_members(const Tagged& to, const Schemas& schemas, const std::string& name) {
+NodeId ArgumentsGrammar::tagged_members(const Tagged& to, const Schemas& schemas, const std::string& name) {
   Schema& compiler = schema(to.tool);
   const auto left_out = [&](const std::string& what, std::string_view why) {
     compiler.note(data_.tools[to.tool].parameters, "properties", "'" + what + "' " + std::string(why) + ": left out", true);
@@ -64,7 +64,7 @@ NodeId ReplyGrammar::tagged_members(const Tagged& to, const Schemas& schemas, co
   return ir_.choice(ways);
 }
 
-NodeId ReplyGrammar::tag(const Tagged& to, const Schemas& schemas, NodeId key_node, const std::string& key) {
+NodeId ArgumentsGrammar::tag(const Tagged& to, const Schemas& schemas, NodeId key_node, const std::string& key) {
   ++tags_made_;
   const ArgumentTags& tags = to.tags;
   const std::string closing = tags.close.texts[0] + (tags.close_end.empty() ? "" : in_attribute(key, tags.key_escape) + tags.close_end);
@@ -73,7 +73,7 @@ NodeId ReplyGrammar::tag(const Tagged& to, const Schemas& schemas, NodeId key_no
                        tagged_value(to, schemas, data_.tools[to.tool].name + "-" + key, closing), ir_.literal(tags.close.after)});
 }
 
-std::string ReplyGrammar::type_word(const ArgumentTags& tags, Types types) const {
+std::string ArgumentsGrammar::type_word(const ArgumentTags& tags, Types types) const {
   const bool flag = !tags.string_types.empty() && tags.string_types[0] == "true";
   if ((types & kString) != 0 && !tags.string_types.empty()) return tags.string_types[0];
   if (flag) return "false";
@@ -81,7 +81,7 @@ std::string ReplyGrammar::type_word(const ArgumentTags& tags, Types types) const
   return (types & kBoolean) != 0 ? "boolean" : (types & kObject) != 0 ? "object" : (types & kArray) != 0 ? "array" : "null";
 }
 
-NodeId ReplyGrammar::nested_list(const Tagged& to, const Schemas& schemas) {
+NodeId ArgumentsGrammar::nested_list(const Tagged& to, const Schemas& schemas) {
   if (to.depth >= kDeepest) return ir_.never();
   const Tagged inner{to.tags, to.tool, to.after, to.depth + 1};
   std::vector<NodeId> ways;
@@ -93,7 +93,7 @@ NodeId ReplyGrammar::nested_list(const Tagged& to, const Schemas& schemas) {
 }
 
 /// The value and what closes its tag. A string stands as it is; other values as JSON or Python's literals, or in tags.
-NodeId ReplyGrammar::tagged_value(const Tagged& to, const Schemas& schemas, const std::string& name, const std::string& closing) {
+NodeId ArgumentsGrammar::tagged_value(const Tagged& to, const Schemas& schemas, const std::string& name, const std::string& closing) {
   const ArgumentTags& tags = to.tags;
   Schema& compiler = schema(to.tool);
   const Types types = compiler.types_of(schemas);

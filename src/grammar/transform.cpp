@@ -4,8 +4,8 @@
 #include <unordered_map>
 
 #include "grammar/reply_grammar.h"
-#include "reply/text_codec.h"
-#include "value/json.h"
+#include "reply/scan/text_codec.h"
+#include "json/writer.h"
 
 namespace parlance::grammar {
 namespace {
@@ -68,12 +68,6 @@ struct Derivative {
     return ir.choice(ways);
   }
 };
-
-std::string json_inside(std::string_view text) {
-  std::string out;
-  append_json_string(out, text);
-  return out.substr(1, out.size() - 2);
-}
 
 /// Copies nodes with their literals escaped, children first, from a stack.
 class Escaping {

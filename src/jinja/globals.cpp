@@ -8,13 +8,12 @@
 #include <cstring>
 
 #include "base/unicode.h"
-#include "jinja/builtins.h"
+#include "jinja/objects/builtins.h"
 #include "jinja/filters/common.h"
-#include "jinja/limited_globals.h"
-#include "jinja/lorem.h"
-#include "jinja/objects.h"
-#include "jinja/strftime.h"
-#include "jinja/type_objects.h"
+#include "jinja/objects/limited_globals.h"
+#include "jinja/objects/objects.h"
+#include "jinja/objects/strftime.h"
+#include "jinja/objects/type_objects.h"
 #include "value/markup.h"
 #include "value/number.h"
 #include "value/operators.h"
@@ -313,6 +312,29 @@ Value global_strftime_now(Call& call) {
 
 // ---- lipsum
 
+constexpr std::string_view kLorem =
+    "Lorem ipsum dolor sit amet, consectetuer adipiscing elit, sed diam nonummy nibh euismod tincidunt ut laoreet dolore magna "
+    "aliquam erat volutpat. Ut wisi enim ad minim veniam, quis nostrud exerci tation ullamcorper suscipit lobortis nisl ut "
+    "aliquip ex ea commodo consequat. ";
+
+/// Appends the first `count` words of the text, repeated if need be, and a full stop; false after a failure. Jinja2 draws its
+/// words at random, so a template can rely on their number only.
+bool append_words(Runtime& rt, std::string& out, std::int64_t count) {
+  std::string_view rest;
+  for (; rt.charge(1) && rt.reserve(out.size()); --count) {
+    if (count <= 0) {
+      out.resize(out.find_last_not_of(" ,.") + 1);
+      out += '.';
+      return true;
+    }
+    if (rest.empty()) rest = kLorem;
+    const std::size_t size = rest.find(' ') + 1;
+    out += rest.substr(0, size);
+    rest.remove_prefix(size);
+  }
+  return false;
+}
+
 Value global_lipsum(Call& call) {
   std::int64_t paragraphs, least, most;
   if (!call.integer(0, paragraphs) || !call.integer(2, least) || !call.integer(3, most))
@@ -324,8 +346,15 @@ Value global_lipsum(Call& call) {
                                            ", " + std::to_string(most) + ", " +
                                            std::to_string(most - least) + ")");
   }
+  const std::uint64_t range = paragraphs > 0 ? static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least) : 0;
+  const std::int64_t words = least + static_cast<std::int64_t>(range / 2);
   std::string out;
-  if (!append_lorem(call.rt, out, {paragraphs, html, least, most})) return Value::invalid();
+  for (std::int64_t i = 0; i < paragraphs; ++i) {
+    if (i != 0) out += html ? "\n" : "\n\n";
+    if (html) out += "<p>";
+    if (!append_words(call.rt, out, words)) return Value::invalid();
+    if (html) out += "</p>";
+  }
   return with_markup(make_computed(call.rt, out), html);
 }
 
@@ -400,27 +429,28 @@ constexpr ObjectType function_type() {
 
 constexpr Builtin kGlobals[] = {
     {"range", "", "*args", global_range,
-     "Integers from a start (0) up to, not including, a stop, by a step (1).",
+     "The integers from start (0) up to but not including stop, in steps of step (1).",
      "{{ range(1, 6, 2)|list }} -> [1, 3, 5]"},
     {"dict", "", "*args, **kwargs", global_dict,
-     "A mapping of a mapping's or pairs' members and of keyword arguments.",
+     "A dict made from a mapping or from pairs, and from keyword arguments.",
      "{{ dict({'a': 1}, b=2) }} -> {'a': 1, 'b': 2}"},
     {"namespace", "", "*args, **kwargs", global_namespace,
      "An object with attributes that {% set ns.name = … %} can change, also from inside a loop.",
      "{{ namespace(n=3).n }} -> 3"},
     {"cycler", "", "*items", global_cycler,
-     "Gives its items in turn with next(); current and reset() too.",
+     "An object whose next() returns the items in turn; it also has `current` and reset().",
      "{{ cycler('odd', 'even').next() }} -> odd"},
     {"joiner", "", "sep=', '", global_joiner,
-     "Gives nothing the first time it is called, then the separator.",
+     "A function that returns \"\" the first time and the separator from then on.",
      "{% set j = joiner('|') %}{{ j() ~ 'a' ~ j() ~ 'b' }} -> a|b"},
     {"lipsum", "", "n=5, html=true, min=20, max=100", global_lipsum,
-     "Paragraphs of filler text, random by the render's own seed.", "{{ lipsum(0) }} -> "},
+     "Paragraphs of filler text: always the same one, half way between `min` and `max` words long.",
+     "{{ lipsum(1, false, 3, 5) }} -> Lorem ipsum dolor sit."},
     {"raise_exception", "", "message", global_raise_exception,
-     "Ends the render with the template's own message.",
+     "Aborts the render with an error that carries this message.",
      "{{ raise_exception is callable }} -> True"},
     {"strftime_now", "", "format", global_strftime_now,
-     "The render's moment, written as Python's strftime does.",
+     "The current time, formatted as Python's strftime does. The caller of the render says what time it is.",
      "{{ strftime_now('%%')|length }} -> 1"},
 };
 

@@ -2,8 +2,7 @@
 //
 // Begin reading at kTests, at the end.
 #include "base/unicode.h"
-#include "jinja/builtins.h"
-#include "value/complex.h"
+#include "jinja/objects/builtins.h"
 #include "value/iterate.h"
 #include "value/markup.h"
 #include "value/number.h"
@@ -30,7 +29,7 @@ Value test_false(Call& call) {
 }
 Value test_integer(Call& call) { return Value::boolean(call[0].is(Kind::integer)); }
 Value test_float(Call& call) { return Value::boolean(call[0].is(Kind::real)); }
-Value test_number(Call& call) { return Value::boolean(is_number(call[0]) || is_complex(call[0])); }
+Value test_number(Call& call) { return Value::boolean(is_number(call[0])); }
 Value test_string(Call& call) { return Value::boolean(call[0].is_string()); }
 Value test_escaped(Call& call) { return Value::boolean(call[0].is_markup()); }
 
@@ -158,28 +157,28 @@ Value test_name(Call& call) {
 }
 
 constexpr Builtin kTests[] = {
-    {"defined", "", "value", test_defined, "Is the value anything but undefined?",
+    {"defined", "", "value", test_defined, "Is the value defined?",
      "{{ nothing is defined }} -> False"},
     {"undefined", "", "value", test_undefined, "Is the value undefined?",
      "{{ nothing is undefined }} -> True"},
     {"none", "", "value", test_none, "Is the value none?", "{{ none is none }} -> True"},
-    {"boolean", "", "value", test_boolean, "Is the value true or false?",
+    {"boolean", "", "value", test_boolean, "Is the value a boolean?",
      "{{ 1 is boolean }} -> False"},
-    {"true", "", "value", test_true, "Is the value true itself?", "{{ 1 is true }} -> False"},
-    {"false", "", "value", test_false, "Is the value false itself?",
+    {"true", "", "value", test_true, "Is the value exactly true?", "{{ 1 is true }} -> False"},
+    {"false", "", "value", test_false, "Is the value exactly false?",
      "{{ false is false }} -> True"},
-    {"integer", "", "value", test_integer, "Is the value an integer? true and false are none.",
+    {"integer", "", "value", test_integer, "Is the value an integer? Booleans do not count.",
      "{{ true is integer }} -> False"},
     {"float", "", "value", test_float, "Is the value a float?", "{{ 1.0 is float }} -> True"},
-    {"number", "", "value", test_number, "Is the value a number? true and false are numbers.",
+    {"number", "", "value", test_number, "Is the value a number? Booleans count.",
      "{{ true is number }} -> True"},
-    {"string", "", "value", test_string, "Is the value a text?", "{{ 'a' is string }} -> True"},
+    {"string", "", "value", test_string, "Is it a string?", "{{ 'a' is string }} -> True"},
     {"mapping", "", "value", test_mapping, "Is the value a mapping?",
      "{{ {} is mapping }} -> True"},
     {"sequence", "", "value", test_sequence,
-     "Has the value a length and subscripts? Texts and mappings have, generators have not.",
+     "Does the value have a length and subscripts? Strings and mappings do, generators do not.",
      "{{ {} is sequence }} -> True"},
-    {"iterable", "", "value", test_iterable, "Can the value be iterated? Texts can.",
+    {"iterable", "", "value", test_iterable, "Can the value be iterated? Strings can.",
      "{{ 'a' is iterable }} -> True"},
     {"callable", "", "object, /", test_callable, "Can the value be called?",
      "{{ range is callable }} -> True"},
@@ -187,15 +186,15 @@ constexpr Builtin kTests[] = {
      "{{ 'a'|safe is escaped }} -> True"},
     {"odd", "", "value", test_odd, "Is the number odd?", "{{ 3 is odd }} -> True"},
     {"even", "", "value", test_even, "Is the number even?", "{{ 3 is even }} -> False"},
-    {"divisibleby", "", "value, num", test_divisibleby, "Does the other number divide it?",
+    {"divisibleby", "", "value, num", test_divisibleby, "Is the number divisible by the other?",
      "{{ 9 is divisibleby 3 }} -> True"},
     {"lower", "", "value", test_lower,
-     "Are all letters of the text in lower case, and is there one?", "{{ 'a1' is lower }} -> True"},
+     "Does the string have letters, all in lower case?", "{{ 'a1' is lower }} -> True"},
     {"upper", "", "value", test_upper,
-     "Are all letters of the text in upper case, and is there one?", "{{ '1' is upper }} -> False"},
-    {"sameas", "", "value, other", test_sameas, "Are both the same object, not only equal?",
+     "Does the string have letters, all in upper case?", "{{ '1' is upper }} -> False"},
+    {"sameas", "", "value, other", test_sameas, "Are both the same object, not merely equal?",
      "{{ 1 is sameas true }} -> False"},
-    {"in", "", "value, seq", test_in, "Is it a member, a key or a part of the other?",
+    {"in", "", "value, seq", test_in, "Is it an item, a key or a substring of the other?",
      "{{ 'b' is in 'abc' }} -> True"},
     {"eq", "== equalto", "a, b, /", test_compare<Comparison::equal>, "Are both equal?",
      "{{ 1 is eq 1.0 }} -> True"},

@@ -64,13 +64,9 @@ std::size_t count_lost(std::span<const Loss> losses) {
 
 Error error_of(std::span<const Loss> losses) {
   const std::size_t lost = count_lost(losses);
-  Error::Parts parts;
-  parts.code = ErrorCode::loss;
-  parts.message = losses.front().path + ": " + losses.front().sentence;
-  if (lost > 1) parts.message += ", and " + std::to_string(lost - 1) + " more";
-  parts.input_path = losses.front().path;
-  parts.hint = losses.front().hint;
-  return Error(std::move(parts));
+  const Loss& first = losses.front();
+  const std::string more = lost > 1 ? ", and " + std::to_string(lost - 1) + " more" : "";
+  return Error(ErrorCode::loss, first.path + ": " + first.sentence + more).input(first.path).hint(first.hint);
 }
 
 }  // namespace parlance

@@ -84,6 +84,19 @@ std::size_t begin_of(const Insertion& insertion, std::size_t done, std::span<con
   return span != spans.end() && span->begin <= insertion.last ? span->begin : std::min(least, insertion.last);
 }
 
+/// What came in as the whole that stands for the part: a tag of Ollama's, `[img-0]`, stands in place of a text of the message, `[img]`,
+/// and has bytes in common with it. It was made of that text at once, so it is a span of its own.
+TextRange whole_of(TextRange came_in, const Rendering& rendering) {
+  constexpr std::string_view kPlace = "[img]";
+  for (const Span& span : rendering.spans()) {
+    if (span.origin != Origin::derived || span.begin > came_in.begin || span.end < came_in.end) continue;
+    std::string rest(rendering.text().substr(span.begin, came_in.begin - span.begin));
+    rest += rendering.text().substr(came_in.end, span.end - came_in.end);
+    if (rest == kPlace) return {span.begin, span.end};
+  }
+  return came_in;
+}
+
 class Parts {
  public:
   Parts(const Experiment& experiment, const std::vector<MediaPart>& media, const Rendering& rendering)
@@ -117,7 +130,7 @@ class Parts {
     const std::size_t begin = begin_of(insertion, done_, rendering_.spans());
     const std::size_t end = begin + insertion.size;
     if (rendering_.text().substr(0, end) != more.substr(0, end)) return;
-    placeholders.push_back({{begin, end}, media_[number].path, media_[number].type});
+    placeholders.push_back({whole_of({begin, end}, rendering_), media_[number].path, media_[number].type});
     done_ = end;
   }
 

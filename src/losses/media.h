@@ -1,4 +1,8 @@
-// Images, sounds and films of a request: what the prompt has in their place, told by leaving them out one after the other.
+// Images, sounds and films of a request: what the prompt has in their place, told by leaving them out one after the
+// other.
+//
+// A placeholder such as <|image_pad|> is the text of the template, so origins cannot tell which image it stands for, or
+// whether a user typed it. What the prompt lacks when the image is missing is certain.
 #pragma once
 #include <vector>
 

@@ -130,7 +130,7 @@ class MessageSearch {
   void printed_as_data(Value value, const Place& place, Tally& parts) {
     parts.add(false);
     search_.note({LossKind::lost, "data", search_.path_of(value, place), "printed as data, with braces and the names of members",
-                  "the template knows no content that is a list of such parts"});
+                  "the template does not support content that is a list of such parts"});
   }
 
   void calls(Value value, const Place& place, Tally& all) {

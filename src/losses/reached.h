@@ -1,4 +1,7 @@
 // Reached: which bytes and values of the input a prompt has, asked the other way round than spans tell it.
+//
+// A span says where bytes of the prompt came from. A search for losses asks of each text in the request whether any
+// span came from it; so the inputs of all spans are sorted by address once, and each question is a binary search.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -9,7 +9,7 @@
 #include "conversation/normalise.h"
 #include "conversation/passes_for_templates.h"
 #include "render/render_with.h"
-#include "value/json.h"
+#include "json/json.h"
 
 namespace parlance {
 namespace {
@@ -23,7 +23,7 @@ struct Feature {
 };
 constexpr Feature kFeatures[] = {
     {"tool_choice", "\"auto\"", true, "parlance grammar --tool-choice holds the reply to it; for none, leave tools out"},
-    {"parallel_tool_calls", "true", true, "parlance grammar --one-call holds the reply to it"},
+    {"parallel_tool_calls", "true", true, "parlance grammar --no-parallel holds the reply to it"},
     {"response_format", "{\"type\":\"text\"}", false, "parlance grammar --request holds the reply to it"},
     {"functions", "[]", false, "tools is its newer name"},
     {"function_call", "\"auto\"", false, "tool_choice is its newer name"},
@@ -34,6 +34,9 @@ constexpr Feature kFeatures[] = {
 /// Variables that every render has, or that speak of reasoning, which the passes note.
 constexpr std::string_view kAlways[] = {"messages", "tools", "documents", "add_generation_prompt", "continue_final_message", "think", "thinking",
                                         "reasoning", "reasoning_effort"};
+
+/// Variables that passes make of a member of the request, which is what a note has to name.
+constexpr std::pair<std::string_view, std::string_view> kMadeOf[] = {{"enable_thinking", "think"}};
 
 /// What Go's templates see of a request besides messages and tools.
 constexpr std::string_view kReadByGo[] = {"think", "system", "prompt", "suffix", "images"};
@@ -66,10 +69,18 @@ class Settings {
     for (const std::string& one : facts_.variables) {
       if (member(variables_, one) == nullptr) nearest.offer(one);
     }
-    const bool meant = !nearest.best().empty() || member(conversation_.state().document.root(), name) == nullptr;
+    const bool meant = !nearest.best().empty() || !is_of_request(name);
     if (!meant && !left_out_) return;
-    losses_.push_back({meant ? LossKind::lost : LossKind::left_out, "setting", std::string(name), "no effect: the template does not read it",
+    losses_.push_back({meant ? LossKind::lost : LossKind::left_out, "setting", as_given(name), "no effect: the template does not read it",
                        nearest.hint()});
+  }
+
+  bool is_of_request(std::string_view name) const { return member(conversation_.state().document.root(), name) != nullptr; }
+  std::string as_given(std::string_view name) const {
+    for (const auto& [made, of] : kMadeOf) {
+      if (name == made && !is_of_request(made) && is_of_request(of)) return std::string(of);
+    }
+    return std::string(name);
   }
 
   void unheeded(const Feature& feature, Value value) {
@@ -91,8 +102,8 @@ class Settings {
       if (!entry.value.is_none() && !facts_.reads(leaf_text(entry.key))) nearest.offer(leaf_text(entry.key));
     }
     if (nearest.best().empty()) return;
-    losses_.push_back({LossKind::lost, "variable", name, "read by the template, and nobody gives it",
-                       "'" + nearest.best() + "' is given, and the template does not read that"});
+    losses_.push_back({LossKind::lost, "variable", name, "read by the template, but not given",
+                       "'" + nearest.best() + "' is given, but the template does not read it"});
   }
 
   const Conversation& conversation_;
@@ -141,7 +152,8 @@ void find_lost_tokens(const Experiment& experiment, const std::vector<std::strin
   for (const DictEntry& entry : given) {
     if (made.text().find(leaf_text(entry.value)) == made.text().npos) continue;
     const std::string name(leaf_text(entry.key));
-    losses.push_back({LossKind::lost, "special token", name, "written by the template, and nobody gave it, so the prompt lacks it",
+    losses.push_back({LossKind::lost, "special token", name,
+        "written by the template but not given, so the prompt lacks it",
                       "-m MODEL brings its tokens along; or --var " + name + "=TEXT"});
   }
 }

@@ -1,4 +1,7 @@
 // Settings of a request that its template does not heed, names that are nearly right, special tokens that nobody gave.
+//
+// An undefined name prints as nothing in Jinja, so a misspelt variable changes the prompt without any error. A name
+// that nobody gives is common and harmless; it is reported only if a similar one was given and not read.
 #pragma once
 #include <vector>
 

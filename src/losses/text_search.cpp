@@ -5,7 +5,7 @@
 
 #include "base/nearest.h"
 #include "conversation/conversation.h"
-#include "value/document.h"
+#include "json/document.h"
 #include "value/string.h"
 
 namespace parlance {

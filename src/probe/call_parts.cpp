@@ -1,7 +1,8 @@
 // The parts of one call, from its slots and the texts between them. Begin reading at make_parts.
 #include "probe/call_parts.h"
 
-#include "probe/stretch.h"
+#include "base/ascii.h"
+#include "probe/prompt_diff.h"
 
 namespace parlance::probe {
 namespace {
@@ -15,7 +16,7 @@ CallPart literal(std::string_view text) {
 }
 
 bool is_id_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == ':' || c == '-';
+  return ascii::is_word(c) || c == '.' || c == ':' || c == '-';
 }
 
 std::size_t id_run_begin(std::string_view text, std::size_t end) {

@@ -1,9 +1,12 @@
 // The parts of one call, from its slots and the texts between them. Begin reading at make_parts.
+//
+// What lies between two slots is a literal of the format, unless it is the frame of a JSON object that the template
+// wrote by hand ({"name": "{{ name }}", …): then the reader should expect an object, whose keys may come in any order.
 #pragma once
 #include <string_view>
 #include <vector>
 
-#include "probe/slots.h"
+#include "probe/call_slots.h"
 
 namespace parlance::probe {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "probe/call_parts.h"
-#include "probe/slots.h"
-#include "probe/stretch.h"
+#include "probe/call_slots.h"
+#include "probe/prompt_diff.h"
 
 namespace parlance::probe {
 namespace {

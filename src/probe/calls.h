@@ -1,7 +1,10 @@
 // How calls stand in an assistant's turn: the parts of each, and what stands round and between them.
 //
-// Two calls are rendered and laid beside each other; what is the same byte of the template in both is the call's own, the
-// rest is the section's. Begin reading at find_calls.
+//     <tools>⏎<call>{"name": "zq_first", …}</call>⏎<call>{"name": "zq_second", …}</call>⏎</tools>
+//
+// One call alone cannot tell whether <tools> belongs to it or to the section of all calls. So two calls are rendered:
+// what comes from the same byte of the template in both belongs to each, the rest is the section's. Begin reading at
+// find_calls.
 #pragma once
 #include <optional>
 #include <string>

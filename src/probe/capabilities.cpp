@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "probe/stretch.h"
+#include "probe/prompt_diff.h"
 
 namespace parlance::probe {
 namespace {

@@ -1,4 +1,7 @@
 // What a template can: roles, parts, tools. Begin reading at find_capabilities.
+//
+// A capability is never "supports X" by name: it says what became of a message in a prompt (it shows, it is dropped,
+// the template raises), since that is all that a request can depend on.
 #pragma once
 #include "probe/turn.h"
 

@@ -5,12 +5,12 @@
 #include <array>
 
 #include "probe/calls.h"
-#include "probe/convention.h"
+#include "probe/call_convention.h"
 #include "probe/generate.h"
 #include "probe/grammar_law.h"
 #include "probe/held.h"
 #include "probe/read_back.h"
-#include "probe/stretch.h"
+#include "probe/prompt_diff.h"
 
 namespace parlance {
 namespace probe {

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "probe/stretch.h"
+#include "base/ascii.h"
+#include "probe/prompt_diff.h"
 
 namespace parlance::probe {
 namespace {
@@ -16,9 +17,9 @@ constexpr std::size_t kMostRefused = 16;  ///< experiments that look for texts w
 constexpr std::size_t kMostSuspects = 6;
 
 bool is_foreign(char c) { return static_cast<unsigned char>(c) >= 0x80; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+using ascii::is_digit;
+using ascii::is_letter;
 bool is_one_of(std::string_view characters, char c) { return characters.find(c) != characters.npos; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Letters, and something that words have not.
 bool may_be_marker(std::string_view text) {

@@ -1,9 +1,15 @@
 // The texts at which a template cuts an assistant's turns: what stands before one is not the answer. Begin reading at find_cuts.
+//
+//     {{ message.content.split('</think>')[-1] }}      of "zq reasons so</think>zq answers this" only the answer shows
+//
+// Some templates take reasoning out of earlier answers and have no other place that shows its marker. Such a template
+// writes no `<think>` that could be found in a prompt; what it does with a text that holds its marker is the only
+// trace.
 #pragma once
 #include <string>
 #include <vector>
 
-#include "probe/scene.h"
+#include "probe/probe_request.h"
 
 namespace parlance::probe {
 

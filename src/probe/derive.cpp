@@ -1,23 +1,31 @@
-// From a template to a ReplyFormat, by experiment. Begin reading at derive.
+// From a template to a ReplyFormat, by experiment. Begin reading at derive; docs/tour.md tells the steps.
+//
+// Why by experiment: a template writes past replies into the prompt as the model was trained to write them. So its
+// output shows the format, however its text is written. A model's name, or words searched in the template's text, would
+// break with the next model and with every edit of a template.
+//
+// The order matters. The turn comes first, since all others are looked for inside of it; calls before reasoning, since
+// a template also cuts an answer at the markers of calls, and those cuts are not reasoning's; content last, since only
+// then it is known which markers are not its own. What was found must then read back every turn that was rendered.
 #include "parlance/derive.h"
 
 #include <algorithm>
 
 #include "probe/calls.h"
 #include "probe/capabilities.h"
-#include "probe/convention.h"
+#include "probe/call_convention.h"
 #include "probe/effort.h"
 #include "probe/generate.h"
 #include "probe/held.h"
-#include "probe/hint.h"
+#include "probe/response_template_hint.h"
 #include "probe/media.h"
-#include "probe/prose.h"
+#include "probe/prompt_example.h"
 #include "probe/quirks.h"
 #include "probe/reasoning.h"
-#include "probe/shapes.h"
-#include "probe/stretch.h"
+#include "probe/message_forms.h"
+#include "probe/prompt_diff.h"
 #include "probe/tag_values.h"
-#include "probe/tolerance.h"
+#include "probe/lenient_forms.h"
 #include "probe/turn.h"
 #include "probe/verify.h"
 
@@ -58,7 +66,7 @@ class Derivation {
       take_hint(prober_, {turn_, reasoning_, cuts_, call.next}, out_);
     }
     for (const std::string& name : prober_.stand_ins()) {
-      out_.notes.push_back("the template needs the variable '" + name + "', which nobody gave: a text stood in for it");
+      out_.notes.push_back("the template needs the variable '" + name + "', which was not given: a text stood in for it");
     }
     if (prober_.makes_changes()) {
       out_.notes.push_back("the template changes lists or dicts that it made, which was allowed here: transformers' sandbox refuses it");

@@ -1,39 +1,14 @@
 // DerivedFormat as JSON. Begin reading at DerivedFormat::to_json.
 #include "parlance/derive.h"
-#include "value/json.h"
+#include "json/writer.h"
 
 namespace parlance {
 namespace {
 
-void append_text(std::string& out, std::string_view key, std::string_view text) {
-  append_json_string(out, key);
-  append_json_string(out += ": ", text);
-}
-
-void append_flag(std::string& out, std::string_view key, bool flag) {
-  append_json_string(out += ", ", key);
-  out += flag ? ": true" : ": false";
-}
-
-template <typename List, typename Write>
-void append_list(std::string& out, std::string_view key, const List& list, Write write) {
-  append_json_string(out += ", ", key);
-  out += ": [";
-  bool first = true;
-  for (const auto& item : list) {
-    if (!first) out += ", ";
-    first = false;
-    write(item);
-  }
-  out += "]";
-}
-
-/// "key": {name: text, …}
-void append_pairs(std::string& out, std::string_view key, const std::vector<std::pair<std::string, std::string>>& pairs) {
-  append_json_string(out, key);
-  out += ": {";
-  for (const auto& [name, text] : pairs) append_text(&pairs.front().first == &name ? out : out += ", ", name, text);
-  out += "}";
+std::string object_of(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  Json json('{');
+  for (const auto& [name, text] : pairs) json.text(name, text);
+  return json.take();
 }
 
 /// What a template can or cannot, by name.
@@ -60,72 +35,62 @@ constexpr std::pair<std::string_view, bool TemplateCapabilities::*> kFlags[] = {
     {"reasoning_names_alike", &TemplateCapabilities::reasoning_names_alike},
 };
 
-void append_capabilities(std::string& out, const TemplateCapabilities& can) {
-  out += ", \"capabilities\": {";
-  append_pairs(out, "roles", can.roles);
-  out += ", ";
-  append_pairs(out, "orders", can.orders);
-  append_list(out, "contents", can.contents, [&](const ContentShape& shape) {
-    append_text(out += "{", "role", shape.role);
-    append_flag(out, "text", shape.text);
-    append_flag(out, "parts", shape.parts);
-    append_flag(out, "alike", shape.alike);
-    out += "}";
-  });
-  append_list(out, "media", can.media, [&](const MediaShape& shape) {
-    append_text(out += "{", "role", shape.role);
-    append_text(out += ", ", "type", shape.type);
-    append_text(out += ", ", "shown_as", shape.shown_as);
-    out += "}";
-  });
-  append_list(out, "efforts", can.efforts, [&](const EffortSetting& setting) {
-    append_text(out += "{", "effort", setting.effort);
-    out += ", \"variables\": {";
-    for (const EffortVariable& variable : setting.variables) {
-      if (&variable != &setting.variables.front()) out += ", ";
-      append_json_string(out, variable.name);
-      out += ": " + variable.value;
-    }
-    out += "}}";
-  });
-  for (const auto& [name, flag] : kFlags) append_flag(out, name, can.*flag);
-  append_text(out += ", ", "call_ids", name_of(can.call_ids));
-  if (!can.reasoning_key.empty()) append_text(out += ", ", "reasoning_key", can.reasoning_key);
-  if (!can.reasoning_member.empty()) append_text(out += ", ", "reasoning_member", can.reasoning_member);
-  out += "}";
+std::string json_of(const ContentShape& shape) {
+  Json json('{');
+  json.text("role", shape.role).flag("text", shape.text).flag("parts", shape.parts);
+  return json.flag("alike", shape.alike).take();
+}
+
+std::string json_of(const MediaShape& shape) {
+  return Json('{').text("role", shape.role).text("type", shape.type).text("shown_as", shape.shown_as).take();
+}
+
+std::string json_of(const EffortSetting& setting) {
+  Json variables('{');
+  for (const EffortVariable& variable : setting.variables) variables.raw(variable.name, variable.value);
+  return Json('{').text("effort", setting.effort).raw("variables", variables.take()).take();
+}
+
+std::string json_of(const ThinkingStart& start) {
+  Json json('{');
+  if (!start.variable.empty()) json.text("variable", start.variable).raw("value", start.value);
+  return json.text("prompt", start.prompt).flag("in_reasoning", start.in_reasoning).take();
+}
+
+std::string json_of(const DerivedField& field) {
+  return Json('{').text("field", field.field).text("experiment", field.experiment).text("shown", field.shown).take();
+}
+
+std::string json_of(const TriedExperiment& one) {
+  return Json('{').text("kind", one.kind).text("name", one.name).take();
+}
+
+template <typename List>
+std::string list_of(const List& list) {
+  Json json('[');
+  for (const auto& item : list) json.item(json_of(item));
+  return json.take();
+}
+
+std::string json_of(const TemplateCapabilities& can) {
+  Json json('{');
+  json.raw("roles", object_of(can.roles)).raw("orders", object_of(can.orders)).raw("contents", list_of(can.contents));
+  json.raw("media", list_of(can.media)).raw("efforts", list_of(can.efforts));
+  for (const auto& [name, flag] : kFlags) json.flag(name, can.*flag);
+  json.text("call_ids", name_of(can.call_ids));
+  if (!can.reasoning_key.empty()) json.text("reasoning_key", can.reasoning_key);
+  if (!can.reasoning_member.empty()) json.text("reasoning_member", can.reasoning_member);
+  return json.take();
 }
 
 }  // namespace
 
 std::string DerivedFormat::to_json() const {
-  std::string out = "{";
-  append_text(out, "verdict", name_of(verdict));
-  out += ", \"format\": " + format.to_json();
-  append_list(out, "missing", missing, [&](const std::string& sentence) { append_json_string(out, sentence); });
-  append_list(out, "notes", notes, [&](const std::string& sentence) { append_json_string(out, sentence); });
-  append_list(out, "starts", starts, [&](const ThinkingStart& start) {
-    out += "{";
-    if (!start.variable.empty()) {
-      append_text(out, "variable", start.variable);
-      out += ", \"value\": " + start.value + ", ";
-    }
-    append_text(out, "prompt", start.prompt);
-    append_flag(out, "in_reasoning", start.in_reasoning);
-    out += "}";
-  });
-  append_list(out, "evidence", evidence, [&](const DerivedField& field) {
-    append_text(out += "{", "field", field.field);
-    append_text(out += ", ", "experiment", field.experiment);
-    append_text(out += ", ", "shown", field.shown);
-    out += "}";
-  });
-  append_list(out, "tried", tried, [&](const TriedExperiment& one) {
-    append_text(out += "{", "kind", one.kind);
-    append_text(out += ", ", "name", one.name);
-    out += "}";
-  });
-  append_capabilities(out, capabilities);
-  return out + ", \"renders\": " + std::to_string(renders) + "}";
+  Json json('{');
+  json.text("verdict", name_of(verdict)).raw("format", format.to_json());
+  json.raw("missing", json_list(missing)).raw("notes", json_list(notes)).raw("starts", list_of(starts));
+  json.raw("evidence", list_of(evidence)).raw("tried", list_of(tried)).raw("capabilities", json_of(capabilities));
+  return json.number("renders", static_cast<std::int64_t>(renders)).take();
 }
 
 }  // namespace parlance

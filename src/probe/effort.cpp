@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "json/writer.h"
+
 namespace parlance::probe {
 namespace {
 
@@ -55,7 +57,7 @@ EffortSetting setting(const std::vector<ThinkingSwitch>& switches, const Row& ro
     const std::string_view level = nearest(one, row, switched);
     const std::string_view value = level.empty() && one.values != nullptr ? value_of(one, row) : std::string_view();
     if (!value.empty()) made.variables.push_back({one.variable, std::string(value)});
-    if (!level.empty()) made.variables.push_back({one.variable, in_quotes(level)});
+    if (!level.empty()) made.variables.push_back({one.variable, json_string(level)});
   }
   return made;
 }
@@ -67,7 +69,7 @@ std::vector<EffortSetting> efforts_of(const std::vector<ThinkingSwitch>& switche
   if (switches.empty()) return efforts;
   for (const Row& row : kRows) {
     if (syntax == Syntax::go) {
-      efforts.push_back({std::string(row.effort), {{std::string(kOllama), in_quotes(row.effort)}}});
+      efforts.push_back({std::string(row.effort), {{std::string(kOllama), json_string(row.effort)}}});
     } else {
       efforts.push_back(setting(switches, row));
     }

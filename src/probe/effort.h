@@ -1,4 +1,7 @@
 // What each effort of reasoning sets, by the variables that switch it.
+//
+// APIs have one scale from none to max; templates have switches and levels of their own, which rarely fit it. For each
+// step of the scale the nearest setting is chosen here, once, so that a request need not know the template.
 #pragma once
 #include "probe/switches.h"
 

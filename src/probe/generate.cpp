@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "probe/stretch.h"
-#include "value/json.h"
+#include "probe/prompt_diff.h"
+#include "json/writer.h"
 
 namespace parlance::probe {
 namespace {
@@ -70,24 +70,18 @@ std::string Generator::value() {
   if (markers_.empty() || below(3) != 0) return std::string(kValues[below(std::size(kValues))]);
   const std::string& marker = markers_[below(markers_.size())];
   const std::size_t shape = below(3);
-  std::string json;
-  append_json_string(json, shape == 0 ? "a " + marker + " b" : shape == 1 ? "a\n" + marker + "\nb" : "a " + marker);
-  return json;
+  return json_string(shape == 0 ? "a " + marker + " b" : shape == 1 ? "a\n" + marker + "\nb" : "a " + marker);
 }
 
 /// `typed`: for the first tool, which alone declares more than texts.
 std::string Generator::arguments(bool typed) {
-  std::string out = "{";
-  const auto add = [&](std::string_view key, std::string_view value) {
-    if (out.size() > 1) out += ", ";
-    out.append("\"").append(key).append("\": ").append(value);
-  };
-  if (below(8) != 0) add(kKeyA, value());
-  if (below(3) == 0) add(kKeyB, value());
+  Json json('{');
+  if (below(8) != 0) json.raw(kKeyA, value());
+  if (below(3) == 0) json.raw(kKeyB, value());
   for (const TypedKey& one : kTyped) {
-    if (typed && below(3) == 0) add(one.key, one.values[below(3)]);
+    if (typed && below(3) == 0) json.raw(one.key, one.values[below(3)]);
   }
-  return out + "}";
+  return json.take();
 }
 
 Scene Generator::turn() {

@@ -1,11 +1,14 @@
 // Generated turns of an assistant: contents, reasoning and arguments of awkward pieces, the same for the same seed.
+//
+// Texts are put together from what has broken readers: beginnings of markers, quotes, braces, newlines, wide
+// characters. Random bytes would hardly ever contain a marker.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "probe/scene.h"
+#include "probe/probe_request.h"
 
 namespace parlance::probe {
 

@@ -5,9 +5,9 @@
 
 #include "probe/generate.h"
 #include "probe/reasoning.h"
-#include "probe/stretch.h"
+#include "probe/prompt_diff.h"
 #include "value/dict.h"
-#include "value/json.h"
+#include "json/writer.h"
 
 namespace parlance::probe {
 namespace {
@@ -18,9 +18,7 @@ constexpr std::size_t kLongest = 16 * 1024;
 /// Whether a call is one that its tool's schema allows, and whose texts hold no marker: a grammar keeps those out of values.
 bool is_plain(const SceneCall& call, const std::vector<std::string>& markers) {
   const auto holds = [&](const std::string& marker) {
-    std::string json;
-    append_json_string(json, marker);
-    return call.arguments.find(std::string_view(json).substr(1, json.size() - 2)) != std::string::npos;
+    return call.arguments.find(json_inside(marker)) != std::string::npos;
   };
   return call.arguments.find(kKeyA) != std::string::npos && std::none_of(markers.begin(), markers.end(), holds);
 }

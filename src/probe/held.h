@@ -1,4 +1,8 @@
 // What a verdict has to stand: everything that experiments showed is held against the format. Begin reading at hold.
+//
+// Reading back the probes' turns is not enough, since a prompt may open what no turn of the history shows (`<think>`
+// under a setting), and a template may cut turns at a text of which the format knows nothing. A format that disagrees
+// with any of it may be right for most replies, and is called partial, since nobody can tell which.
 #pragma once
 #include <string>
 #include <vector>

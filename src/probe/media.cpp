@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "conversation/media_parts.h"
-#include "value/json.h"
+#include "json/writer.h"
 
 namespace parlance::probe {
 namespace {
@@ -13,14 +13,13 @@ constexpr std::string_view kBefore = "zq text before";
 constexpr std::string_view kBehind = "zq text behind";
 constexpr std::string_view kLink = "zq://part";
 
-std::string text_part(std::string_view text) { return "{\"type\": \"text\", \"text\": " + in_quotes(text) + "}"; }
-
 /// {"type": "image", "image": LINK}; names that end in _url and the like have it one level down.
 std::string media_part(std::string_view type) {
-  const bool is_url = type.ends_with("_url");
-  const std::string link = is_url ? "{\"url\": " + in_quotes(kLink) + "}"
-                           : type == "input_audio" ? "{\"data\": " + in_quotes(kLink) + ", \"format\": \"wav\"}" : in_quotes(kLink);
-  return "{\"type\": " + in_quotes(type) + ", " + in_quotes(type) + ": " + link + "}";
+  Json json('{');
+  json.text("type", type);
+  if (type.ends_with("_url")) return json.raw(type, Json('{').text("url", kLink).take()).take();
+  if (type == "input_audio") return json.raw(type, Json('{').text("data", kLink).text("format", "wav").take()).take();
+  return json.text(type, kLink).take();
 }
 
 /// Without white space: that a template parts texts by a blank shows no image.
@@ -44,8 +43,11 @@ bool comes_in(const Shot& with, const Shot& bare, std::initializer_list<std::str
 /// Between two texts and behind one: a template that only parts the texts otherwise shows nothing behind the last.
 bool shows(Prober& prober, std::string_view role, std::string_view type) {
   const auto take = [&](std::string_view behind, bool with_part) -> const Shot& {
-    const std::string part = with_part ? ", " + media_part(type) : "";
-    return take_content(prober, role, "[" + text_part(kBefore) + part + (behind.empty() ? "" : ", " + text_part(behind)) + "]");
+    Json parts('[');
+    parts.item(text_part(kBefore));
+    if (with_part) parts.item(media_part(type));
+    if (!behind.empty()) parts.item(text_part(behind));
+    return take_content(prober, role, parts.take());
   };
   return comes_in(take(kBehind, true), take(kBehind, false), {kBefore, kBehind}) && comes_in(take({}, true), take({}, false), {kBefore});
 }

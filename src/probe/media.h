@@ -1,6 +1,9 @@
 // Which parts that are no text a template shows, and under which name of their type.
+//
+// Clients say image_url where most templates know image. Dropping such a part silently would change what the user asks,
+// so a template that shows it under no name must be known as well: the request is refused then.
 #pragma once
-#include "probe/shapes.h"
+#include "probe/message_forms.h"
 
 namespace parlance::probe {
 

@@ -6,7 +6,7 @@
 #include "embedded_quirks.h"
 #include "parlance/json.h"
 #include "value/dict.h"
-#include "value/json.h"
+#include "json/writer.h"
 #include "value/runtime.h"
 
 namespace parlance::probe {
@@ -22,11 +22,7 @@ struct Quirk {
 };
 
 Error malformed(std::string_view path, std::string message) {
-  Error::Parts parts;
-  parts.code = ErrorCode::value;
-  parts.input_path = std::string(path);
-  parts.message = std::move(message);
-  return Error(std::move(parts));
+  return Error(ErrorCode::value, std::move(message)).input(std::string(path));
 }
 
 Result<Quirk> read_quirk(const EmbeddedFile& file) {
@@ -67,9 +63,8 @@ bool fits(const Quirk& quirk, const DerivedFormat& derived, const QuirkFacts& fa
   if (quirk.unless_calls && derived.capabilities.calls) return false;
   if (quirk.unless_end && !facts.end_unknown) return false;
   return std::all_of(quirk.shows.begin(), quirk.shows.end(), [&](const std::string& text) {
-    std::string quoted;
-    append_json_string(quoted, text);
-    return facts.prompt.find(text) != std::string_view::npos || markers.find(quoted.substr(1, quoted.size() - 2)) != std::string_view::npos ||
+    return facts.prompt.find(text) != std::string_view::npos ||
+           markers.find(json_inside(text)) != std::string_view::npos ||
            markers.find(text) != std::string_view::npos;
   });
 }

@@ -1,4 +1,8 @@
 // Quirks: what no experiment shows, as data with reasons (data/quirks). Begin reading at add_quirks.
+//
+// A few facts are only in a model's training, such as a call that it writes without its template ever showing one. They
+// are files and not code, are chosen by what the template wrote and not by a name, and are left out where they would
+// break what was read back before.
 #pragma once
 #include <functional>
 #include <string>

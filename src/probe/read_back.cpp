@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "parlance/json.h"
-#include "probe/stretch.h"
-#include "value/json.h"
+#include "probe/prompt_diff.h"
+#include "json/json.h"
 #include "value/runtime.h"
 
 namespace parlance::probe {

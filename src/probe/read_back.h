@@ -1,4 +1,8 @@
 // Reading a turn back, and saying what is other than it was given. Begin reading at ReadBack.
+//
+// A difference has two causes, which must not be confused. If the prompt does not hold what was given (the template
+// dropped or changed it), the template lost it: a note. If the prompt holds it and the reader does not find it, the
+// format is wrong.
 #pragma once
 #include <optional>
 #include <string>

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "probe/calls.h"
-#include "probe/stretch.h"
+#include "probe/prompt_diff.h"
 
 namespace parlance::probe {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 constexpr std::size_t kNone = std::string_view::npos;
 constexpr std::string_view kKeys[] = {"reasoning_content", "reasoning", "thinking"};
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+using ascii::is_letter;
 
 /// The last chain of tags in `text`, with the white space round it; "" if there is none.
 std::string_view last_tag_with_space(std::string_view text) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "json/writer.h"
+
 namespace parlance::probe {
 namespace {
 
@@ -76,7 +78,7 @@ class Finder {
   /// A template that only asks whether an effort was given takes any word.
   bool only_its_being_there_counts() {
     const Shot& none = shot({});
-    const Shot& any = shot({{std::string(kRequestsOwn), in_quotes(kNoWord)}});
+    const Shot& any = shot({{std::string(kRequestsOwn), json_string(kNoWord)}});
     return none && any && none.text != any.text && !differ("true", "false", std::string(kRequestsOwn)) &&
            levels_of(std::string(kRequestsOwn)).empty();
   }
@@ -88,7 +90,7 @@ class Finder {
       if (differ(values.on, values.off, variable)) found.values = &values;
       return found;
     }
-    found.printed = differ(in_quotes(kNoWord), in_quotes(kOtherWord), variable);  // as it is, or made of it
+    found.printed = differ(json_string(kNoWord), json_string(kOtherWord), variable);  // as it is, or made of it
     if (variable == kRequestsOwn && !found.printed) found.printed = only_its_being_there_counts();
     for (const OnOff& values : kOnOff) {
       if (found.values != nullptr || found.printed) break;
@@ -105,7 +107,7 @@ class Finder {
     if (!std::all_of(one.levels.begin(), one.levels.end(), is_off)) {
       one.values = nullptr;
     } else {
-      std::erase_if(one.levels, [&](std::string_view level) { return in_quotes(level) == one.values->off; });
+      std::erase_if(one.levels, [&](std::string_view level) { return json_string(level) == one.values->off; });
     }
   }
 
@@ -118,7 +120,7 @@ class Finder {
   }
 
   const Shot& beside(const std::string& variable, std::string_view level, const Variables& others) {
-    Variables variables{{variable, in_quotes(level)}};
+    Variables variables{{variable, json_string(level)}};
     for (const auto& other : others) {
       if (other.first != variable) variables.push_back(other);
     }
@@ -162,7 +164,7 @@ bool speaks_of_thinking(std::string_view variable) {
 std::vector<std::string> ThinkingSwitch::settings() const {
   std::vector<std::string> all;
   if (values != nullptr) all = {std::string(values->on), std::string(values->off)};
-  for (const std::string_view level : levels) all.push_back(in_quotes(level));
+  for (const std::string_view level : levels) all.push_back(json_string(level));
   return all;
 }
 

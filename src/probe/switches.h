@@ -1,6 +1,10 @@
 // Variables that switch thinking, and the levels that a template knows, found by experiment. The only place that tells them.
+//
+// A variable's name only says that it is worth a try. Whether it does anything is seen in prompts: it is a switch if
+// two of its values give two prompts, and it knows a level if that word gives another prompt than a word that nobody
+// knows.
 #pragma once
-#include "probe/scene.h"
+#include "probe/probe_request.h"
 
 namespace parlance::probe {
 

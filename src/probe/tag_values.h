@@ -1,5 +1,8 @@
 // How values stand in tags: a type beside them, escapes, literals of Python, tags inside tags. Begin reading at
 // refine_tags.
+//
+// Two plain texts show where a tag begins and ends, and no more. Whether `true` is written True, whether `<` is escaped
+// and whether a list becomes tags of its own depends on the value, so a value of each kind is rendered, one by one.
 #pragma once
 #include "probe/turn.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/nearest.h"
-#include "probe/stretch.h"
+#include "probe/prompt_diff.h"
 
 namespace parlance::probe {
 namespace {

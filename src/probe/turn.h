@@ -1,9 +1,15 @@
 // TurnFacts: how an assistant's turn begins and ends. Begin reading at find_turn.
+//
+//     asks for a reply   <user>zq asks something<end>⏎<assistant>
+//     has an answer      <user>zq asks something<end>⏎<assistant>zq answers this<end>⏎
+//
+// Up to where the two part is the header; behind the answer stands what ends a turn. It is looked at as the last turn
+// and before another one, since some templates close only those that something follows.
 #pragma once
 #include <string>
 #include <vector>
 
-#include "probe/scene.h"
+#include "probe/probe_request.h"
 
 namespace parlance::probe {
 

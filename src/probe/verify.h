@@ -1,4 +1,7 @@
 // Reading the probes' own turns with the format that was made of them. Begin reading at write_turns and read_turns.
+//
+// The format was concluded from plain texts. Whether it holds shows in awkward ones: quotes, newlines, texts that look
+// like numbers, lists, two and three calls. A template that loses one of them is told by the name of that turn.
 #pragma once
 #include <string>
 #include <string_view>

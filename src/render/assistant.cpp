@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "value/dict.h"
+#include "render/rendering.h"
 
 namespace parlance {
 namespace {
@@ -293,12 +294,12 @@ class MessageNumbers {
 }  // namespace
 
 void fill_from_tags(Rendering& into) {
-  into.assistant_ = into.generation_;
+  fields_of(into).assistant = fields_of(into).generation;
   // A block inside captured text is counted from where the capture began, as transformers does, so it may end past the prompt.
-  const std::uint64_t size = into.size_;
-  std::erase_if(into.assistant_, [&](const TextRange& r) { return r.begin >= size; });
-  for (TextRange& range : into.assistant_) range.end = std::min(range.end, size);
-  std::sort(into.assistant_.begin(), into.assistant_.end(),
+  const std::uint64_t size = fields_of(into).size;
+  std::erase_if(fields_of(into).assistant, [&](const TextRange& r) { return r.begin >= size; });
+  for (TextRange& range : fields_of(into).assistant) range.end = std::min(range.end, size);
+  std::sort(fields_of(into).assistant.begin(), fields_of(into).assistant.end(),
             [](const TextRange& a, const TextRange& b) { return a.begin < b.begin; });
 }
 
@@ -311,24 +312,24 @@ Result<void> fill_from_turns(const Conversation& conversation, const BeginningRe
   std::vector<bool> has_turn(messages.size());
   for (jinja::Turn turn : turns) {
     const std::int32_t message = numbers.of(turn.item);
-    turn.end = std::min<std::uint64_t>(turn.end, into.size_);
+    turn.end = std::min<std::uint64_t>(turn.end, fields_of(into).size);
     if (message < 0 || turn.begin >= turn.end) continue;
     has_turn[static_cast<std::size_t>(message)] = true;
     const Speaker speaker = speaker_of(*turn.item);
     if (speaker == Speaker::other) continue;
     const std::uint64_t begin = beginnings.of(turn, message, speaker == Speaker::assistant);
-    if (begin < turn.end) into.assistant_.push_back({begin, turn.end});
+    if (begin < turn.end) fields_of(into).assistant.push_back({begin, turn.end});
   }
   for (std::uint32_t i = 0; i < messages.size(); ++i) {
     if (has_turn[i] || !beginnings.is_assistant_at(i)) continue;
     if (beginnings.is_spent()) {
-      into.notes_.push_back("messages[" + std::to_string(i) + "] and what follows: whether an assistant wrote it is not known, because the "
+      fields_of(into).notes.push_back("messages[" + std::to_string(i) + "] and what follows: whether an assistant wrote it is not known, because the "
                             "template does not write messages in a loop over them");
       break;
     }
-    if (const std::optional<TextRange> range = beginnings.without_turn(i)) into.assistant_.push_back(*range);
+    if (const std::optional<TextRange> range = beginnings.without_turn(i)) fields_of(into).assistant.push_back(*range);
   }
-  std::sort(into.assistant_.begin(), into.assistant_.end(), [](const TextRange& a, const TextRange& b) { return a.begin < b.begin; });
+  std::sort(fields_of(into).assistant.begin(), fields_of(into).assistant.end(), [](const TextRange& a, const TextRange& b) { return a.begin < b.begin; });
   return {};
 }
 

@@ -1,9 +1,13 @@
 // The assistant's ranges of a prompt: what it wrote, or is to learn to write.
+//
+// Most templates have no {% generation %} tags. For those a range begins where a prompt that asks for the turn would
+// end, since everything up to there is given to the model and everything behind it is its own. That prompt is rendered,
+// rather than guessed from the header's text.
 #pragma once
 #include <functional>
 #include <span>
 
-#include "jinja/turns.h"
+#include "jinja/machine/turns.h"
 #include "parlance/template.h"
 
 namespace parlance {

@@ -1,5 +1,6 @@
 // Running Go templates for a render. Begin reading at run_go.
 #include "render/go_run.h"
+#include "render/rendering.h"
 
 #include <algorithm>
 
@@ -18,13 +19,10 @@ namespace {
 
 Error describe(const gotemplate::Program& program, const gotemplate::Node* node, const Runtime& rt,
                const Conversation& conversation) {
-  Error::Parts parts;
-  parts.code = rt.failure.code;
-  parts.message = rt.failure.message;
-  parts.hint = rt.failure.hint;
-  if (node != nullptr) parts.where = program.source.locate(node->begin, node->end);
-  parts.input_path = conversation.path_of(rt.failure.culprit);
-  return Error(std::move(parts));
+  return Error(rt.failure.code, rt.failure.message)
+      .at(node != nullptr ? program.source.locate(node->begin, node->end) : Location())
+      .input(conversation.path_of(rt.failure.culprit))
+      .hint(rt.failure.hint);
 }
 
 const DictObject* variables_of(const Conversation& conversation) {
@@ -119,12 +117,12 @@ Result<void> fill_go_assistant(const gotemplate::Program& program, const Convers
                                const RenderOptions& options, const std::vector<GoTurn>& turns,
                                Rendering& into) {
   constexpr std::size_t kTimes = 8, kAtLeast = std::size_t{1} << 18;  // bytes of prompts for turns
-  std::size_t budget = kTimes * into.size_ + kAtLeast;
+  std::size_t budget = kTimes * fields_of(into).size + kAtLeast;
   PrefixRenderer prefixes(program, conversation, options);
   std::string prefix;
   std::string header;  // of the last turn: most have the same
   for (const GoTurn& turn : turns) {
-    const std::uint64_t end = std::min<std::uint64_t>(turn.end, into.size_);
+    const std::uint64_t end = std::min<std::uint64_t>(turn.end, fields_of(into).size);
     if (!turn.is_assistant || turn.begin >= end) continue;
     const std::uint64_t own = own_text(conversation, into, turn);
     const std::string_view turn_text = into.text().substr(turn.begin, end - turn.begin);
@@ -139,9 +137,9 @@ Result<void> fill_go_assistant(const gotemplate::Program& program, const Convers
       if (is_exact) begin = prefix.size();
     }
     if (!header.empty()) begin = turn.begin + header.size();
-    if (begin < end) into.assistant_.push_back({begin, end});
+    if (begin < end) fields_of(into).assistant.push_back({begin, end});
   }
-  std::sort(into.assistant_.begin(), into.assistant_.end(),
+  std::sort(fields_of(into).assistant.begin(), fields_of(into).assistant.end(),
             [](const TextRange& a, const TextRange& b) { return a.begin < b.begin; });
   return {};
 }

@@ -4,7 +4,7 @@
 #pragma once
 #include <vector>
 
-#include "gotemplate/ollama.h"
+#include "gotemplate/ollama/ollama.h"
 #include "parlance/template.h"
 
 namespace parlance {

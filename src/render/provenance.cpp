@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "render/literal_spans.h"
+#include "render/rendering.h"
 
 namespace parlance {
 
@@ -25,17 +26,17 @@ bool looks_like_control(std::string_view bytes) {
 void Provenance::grow() {
   constexpr std::size_t kLeast = 64;
   const std::size_t used = count();
-  const std::size_t capacity = std::max(kLeast, into_.span_capacity_ * 2);
+  const std::size_t capacity = std::max(kLeast, into_.span_capacity * 2);
   if (!rt_.reserve(capacity * sizeof(Span)) && used != 0) {
-    next_ = into_.spans_.get();
+    next_ = into_.spans.get();
     return;
   }
   auto grown = std::make_unique_for_overwrite<Span[]>(capacity);
-  std::copy_n(into_.spans_.get(), used, grown.get());
-  into_.spans_ = std::move(grown);
-  into_.span_capacity_ = capacity;
-  next_ = into_.spans_.get() + used;
-  end_ = into_.spans_.get() + capacity;
+  std::copy_n(into_.spans.get(), used, grown.get());
+  into_.spans = std::move(grown);
+  into_.span_capacity = capacity;
+  next_ = into_.spans.get() + used;
+  end_ = into_.spans.get() + capacity;
 }
 
 // A span is filled where it stands, ends apart: what is returned by value is copied before it has reached the cache.

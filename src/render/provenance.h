@@ -10,7 +10,8 @@
 #include "parlance/render.h"
 #include "render/literal_spans.h"
 #include "value/object.h"
-#include "value/text_target.h"
+#include "json/text_target.h"
+#include "render/rendering.h"
 
 namespace parlance {
 
@@ -32,20 +33,20 @@ class Provenance final : public SpanMaker {
         rt_(rt),
         arena_(rt.arena),
         special_tokens_(conversation),
-        into_(into) {
+        into_(fields_of(into)) {
     storage_.list_messages(messages_);
-    next_ = into.spans_.get();
-    end_ = next_ + into.span_capacity_;
+    next_ = fields_of(into).spans.get();
+    end_ = next_ + fields_of(into).span_capacity;
   }
 
   char* copy_all(std::span<const Piece> pieces, const char* text, char* at) override;
   /// Appends the spans of one piece of output that starts at byte `at` of the prompt.
   void append_spans(const Piece& piece, std::uint32_t at);
   /// Makes what was appended the rendering's.
-  void finish() { into_.span_count_ = count(); }
+  void finish() { into_.span_count = count(); }
 
  private:
-  std::size_t count() const { return static_cast<std::size_t>(next_ - into_.spans_.get()); }
+  std::size_t count() const { return static_cast<std::size_t>(next_ - into_.spans.get()); }
   Span* add() {
     if (next_ == end_) grow();
     return next_++;
@@ -90,7 +91,7 @@ class Provenance final : public SpanMaker {
   Runtime& rt_;
   const Arena& arena_;
   SpecialTokenTexts special_tokens_;
-  Rendering& into_;
+  RenderingFields into_;
   std::size_t record_ = 0;          // in the log of derived text: where the last piece ended
   const char* last_end_ = nullptr;  // where in memory the last span's bytes ended, if it was input
 };

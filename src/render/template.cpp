@@ -9,9 +9,9 @@
 #include "base/bytes.h"
 #include "base/utf8.h"
 #include "conversation/conversation.h"
-#include "jinja/misspelt.h"
-#include "jinja/program.h"
-#include "jinja/vm.h"
+#include "jinja/machine/misspelt.h"
+#include "jinja/compile/program.h"
+#include "jinja/machine/vm.h"
 #include "render/assistant.h"
 #include "render/go_run.h"
 #include "render/literal_spans.h"
@@ -19,6 +19,7 @@
 #include "render/render_with.h"
 #include "render/steps.h"
 #include "value/dict.h"
+#include "render/rendering.h"
 
 namespace parlance {
 
@@ -69,6 +70,10 @@ Workspace::Workspace() : state_(std::make_unique<State>()) {}
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 Workspace::~Workspace() = default;
+Workspace::State& Workspace::state() {
+  if (state_ == nullptr) state_ = std::make_unique<State>();
+  return *state_;
+}
 
 Result<Template> Template::compile(std::string_view text, const CompileOptions& options) {
   if (!utf8::is_valid(text, true)) {
@@ -92,7 +97,8 @@ Result<Template> Template::with_changes() const {
   return compile(impl_->any().source.text(), options);
 }
 
-const std::string& Template::name() const { return impl_->options.name; }
+const std::string& Template::name() const& { return impl_->options.name; }
+std::string Template::name() const&& { return impl_->options.name; }
 bool Template::has_generation_tag() const { return impl_->any().has_generation; }
 bool TemplateFacts::reads(std::string_view variable) const {
   return std::find(variables.begin(), variables.end(), variable) != variables.end();
@@ -197,20 +203,18 @@ Result<void> read_wishes(const Conversation& conversation, const DictObject* var
 [[gnu::cold, gnu::noinline]] Error describe_failure(const jinja::Program& program, const jinja::Machine& machine,
                                                     const Runtime& rt, const jinja::Variables& variables,
                                                     const Conversation& conversation) {
-  Error::Parts parts;
-  parts.code = rt.failure.code;
-  parts.message = rt.failure.message;
-  parts.hint = rt.failure.hint;
-  jinja::Extent at = machine.failed_at();
-  parts.where = program.source.locate(at.begin, at.end);
-  parts.input_path = conversation.path_of(rt.failure.culprit);
+  const jinja::Extent at = machine.failed_at();
   const Value& culprit = rt.failure.culprit;
+  std::string path = conversation.path_of(culprit), hint = rt.failure.hint;
   if (culprit.is_undefined() && culprit.undefined != nullptr) {
-    if (parts.input_path.empty()) parts.input_path = conversation.path_of(culprit.undefined->object);
-    if (parts.hint.empty()) parts.hint = jinja::misspelt_hint(*culprit.undefined, program, variables);
+    if (path.empty()) path = conversation.path_of(culprit.undefined->object);
+    if (hint.empty()) hint = jinja::misspelt_hint(*culprit.undefined, program, variables);
   }
-  parts.trace = machine.trace();
-  return Error(std::move(parts));
+  return Error(rt.failure.code, rt.failure.message)
+      .at(program.source.locate(at.begin, at.end))
+      .input(std::move(path))
+      .hint(std::move(hint))
+      .trace(machine.trace());
 }
 
 /// About how long a prompt of this conversation will be, since most of it is what was said: so its text seldom has to grow.
@@ -220,14 +224,14 @@ std::size_t expected_size(const Conversation& conversation) {
 }
 
 void cut_at(std::uint32_t end, Rendering& into) {
-  into.size_ = end;
-  while (into.span_count_ != 0 && into.spans_[into.span_count_ - 1].begin >= end) --into.span_count_;
-  if (into.span_count_ != 0) {
-    Span& last = into.spans_[into.span_count_ - 1];
+  fields_of(into).size = end;
+  while (fields_of(into).span_count != 0 && fields_of(into).spans[fields_of(into).span_count - 1].begin >= end) --fields_of(into).span_count;
+  if (fields_of(into).span_count != 0) {
+    Span& last = fields_of(into).spans[fields_of(into).span_count - 1];
     last.end = std::min(last.end, end);
   }
-  std::erase_if(into.generation_, [&](const TextRange& r) { return r.begin >= end; });
-  for (TextRange& range : into.generation_) range.end = std::min<std::uint64_t>(range.end, end);
+  std::erase_if(fields_of(into).generation, [&](const TextRange& r) { return r.begin >= end; });
+  for (TextRange& range : fields_of(into).generation) range.end = std::min<std::uint64_t>(range.end, end);
 }
 
 /// Each name once: a template prints it for every message.
@@ -258,7 +262,7 @@ Result<void> run_jinja(const jinja::Program& program, const Conversation& conver
   memory.turns.clear();
   if (options.want_assistant) machine.record_turns(memory.turns);
   if (!machine.run()) return describe_failure(program, machine, rt, variables, conversation);
-  if (!printed.empty()) list_undefined(printed, program, variables, conversation, into->undefined_);
+  if (!printed.empty()) list_undefined(printed, program, variables, conversation, fields_of(*into).undefined);
   return {};
 }
 
@@ -270,8 +274,8 @@ Result<void> continue_last(const Conversation& conversation, Rendering& into) {
   if (last < 0 || !last_is_assistant(conversation)) {
     return Error(ErrorCode::conversation, "there is no assistant message at the end to continue");
   }
-  for (std::size_t i = into.span_count_; i-- > 0;) {
-    const Span& span = into.spans_[i];
+  for (std::size_t i = fields_of(into).span_count; i-- > 0;) {
+    const Span& span = fields_of(into).spans[i];
     if (span.message != last) continue;
     if (path_of_span(conversation, span).ends_with("].role")) continue;
     cut_at(span.end, into);
@@ -317,7 +321,7 @@ Result<bool> Template::run(const Conversation& conversation, Value all, const Re
   Runtime rt(memory.arena, options.limits);
   if (into != nullptr) {
     if (logs) memory.provenance.emplace(impl_->bytes(), conversation.state(), rt, *into);
-    memory.output.write_into(into->text_, into->capacity_, expected_size(conversation), logs ? &*memory.provenance : nullptr);
+    memory.output.write_into(fields_of(*into).text, fields_of(*into).capacity, expected_size(conversation), logs ? &*memory.provenance : nullptr);
   }
   rt.now = options.now;
   rt.random_state ^= options.random_seed;
@@ -355,23 +359,23 @@ Result<std::vector<std::string_view>> Template::render_pieces(const Conversation
 
 Result<void> Template::render(const Conversation& conversation, const RenderOptions& options, Workspace& workspace,
                               Rendering& into) const {
-  into.span_count_ = 0;
-  into.generation_.clear();
-  into.assistant_.clear();
-  into.notes_.clear();
-  into.undefined_.clear();
-  into.size_ = 0;
+  fields_of(into).span_count = 0;
+  fields_of(into).generation.clear();
+  fields_of(into).assistant.clear();
+  fields_of(into).notes.clear();
+  fields_of(into).undefined.clear();
+  fields_of(into).size = 0;
   const bool wants_provenance = options.want_spans || options.want_assistant;
   const Result<bool> continues = run(conversation, conversation.variables(), options, workspace, wants_provenance, &into);
   if (!continues) return continues.error();
   const EngineProgram& program = impl_->any();
   Workspace::State& memory = workspace.state();
 
-  into.size_ = memory.output.bytes();
-  for (const ByteRange& range : memory.output.generation()) into.generation_.push_back({range.begin, range.end});
+  fields_of(into).size = memory.output.bytes();
+  for (const ByteRange& range : memory.output.generation()) fields_of(into).generation.push_back({range.begin, range.end});
   if (wants_provenance || *continues) {
     const SourceText* source = &program.source;
-    if (into.source_.get() != source) into.source_ = {impl_, source};
+    if (fields_of(into).source.get() != source) fields_of(into).source = {impl_, source};
   }
   if (*continues) {
     if (Result<void> cut = continue_last(conversation, into); !cut) return cut.error();
@@ -392,7 +396,7 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
     const ListObject first{static_cast<std::uint32_t>(messages.size()), conversation.messages().list->origin, messages.data()};
     beginning.add_generation_prompt = generation_prompt;
     if (!run(conversation, conversation.variables(), beginning, other, true, &part, &first)) return false;
-    part.size_ = other.state().output.bytes();
+    fields_of(part).size = other.state().output.bytes();
     return true;
   };
   return fill_from_turns(conversation, render_beginning, memory.turns.turns(), into);
@@ -400,10 +404,10 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
 
 Result<void> render_with(const Template& chat_template, const Conversation& conversation, Value variables,
                          const RenderOptions& options, Workspace& workspace, Rendering& into) {
-  into.span_count_ = 0;
+  fields_of(into).span_count = 0;
   const Result<bool> continues = chat_template.run(conversation, variables, options, workspace, options.want_spans, &into);
   if (!continues) return continues.error();
-  into.size_ = workspace.state().output.bytes();
+  fields_of(into).size = workspace.state().output.bytes();
   return {};
 }
 
@@ -419,11 +423,6 @@ void Rendering::swap(Rendering& other) noexcept {
   std::swap(notes_, other.notes_);
   std::swap(undefined_, other.undefined_);
   std::swap(source_, other.source_);
-}
-
-std::string_view origin_name(Origin origin) {
-  constexpr std::string_view kNames[] = {"literal", "input", "derived", "computed"};
-  return kNames[static_cast<std::size_t>(origin)];
 }
 
 Location place_of_span(const Rendering& rendering, const Span& span) {

@@ -7,10 +7,11 @@
 #include <cmath>
 
 #include "parlance/json.h"
-#include "reply/text_codec.h"
+#include "reply/scan/text_codec.h"
 #include "reply/tools.h"
+#include "schema/references.h"
 #include "value/dict.h"
-#include "value/json.h"
+#include "json/json.h"
 #include "value/string.h"
 
 namespace parlance::reply {
@@ -72,7 +73,7 @@ std::string shown(Value v) {
 
 class ArgumentsCheck {
  public:
-  ArgumentsCheck(Value root, std::uint32_t texts) : root_(root), texts_(texts) {}
+  ArgumentsCheck(Value root, std::uint32_t texts) : root_(root), references_(root), texts_(texts) {}
 
   /// False where the value certainly does not fit; with `say`, found_ says why.
   bool check(Value v, Value schema, bool say) {
@@ -96,8 +97,8 @@ class ArgumentsCheck {
 
   bool check_here(Value v, Value schema, bool say) {
     if (const Value* reference = member(schema, "$ref")) {  // what stands beside it counts for some, and for others not
-      const Value* target = reference->is_string() ? place_in_schema(root_, leaf_text(*reference)) : nullptr;
-      return target == nullptr || check(v, *target, say);
+      const Value target = reference->is_string() ? references_.resolve(leaf_text(*reference)) : Value();
+      return target.is_undefined() || check(v, target, say);
     }
     if (const std::uint8_t types = types_of(schema); !has_type(v, types)) return !refuse(v, names(types), say);
     if (!check_values(v, schema, say)) return false;
@@ -113,16 +114,7 @@ class ArgumentsCheck {
     return good;
   }
 
-  static std::uint8_t types_of(Value schema) {
-    const Value* type = member(schema, "type");
-    if (type == nullptr) return Types::kAny;
-    if (type->is_string()) return type_named(leaf_text(*type));
-    std::uint8_t types = 0;
-    if (type->is_sequence()) {
-      for (const Value one : items(*type)) types |= one.is_string() ? type_named(leaf_text(one)) : Types::kAny;
-    }
-    return types == 0 ? Types::kAny : types;
-  }
+  static std::uint8_t types_of(Value schema) { return types_named(member(schema, "type")); }
 
   bool check_values(Value v, Value schema, bool say) {
     if (const Value* constant = member(schema, "const"); constant != nullptr && !may_equal(v, *constant)) return !refuse(v, shown(*constant), say);
@@ -193,13 +185,13 @@ class ArgumentsCheck {
   }
 
   /// What an alternative says of types, through references.
-  std::uint8_t types_behind(Value schema) const {
+  std::uint8_t types_behind(Value schema) {
     for (std::uint32_t i = 0; i < kDeepest; ++i) {
       const Value* reference = member(schema, "$ref");
       if (reference == nullptr) return types_of(schema);
-      const Value* target = reference->is_string() ? place_in_schema(root_, leaf_text(*reference)) : nullptr;
-      if (target == nullptr) return Types::kAny;
-      schema = *target;
+      const Value target = reference->is_string() ? references_.resolve(leaf_text(*reference)) : Value();
+      if (target.is_undefined()) return Types::kAny;
+      schema = target;
     }
     return Types::kAny;
   }
@@ -226,6 +218,7 @@ class ArgumentsCheck {
   }
 
   const Value root_;
+  schema::References references_;
   std::uint32_t texts_;
   std::uint32_t steps_ = 0, depth_ = 0;
   std::string path_;

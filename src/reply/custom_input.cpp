@@ -4,13 +4,14 @@
 #include <charconv>
 #include <cstdint>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "conversation/custom_tool.h"
 
 namespace parlance::reply {
 namespace {
 
-constexpr bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+using ascii::is_space;
 
 /// What an escape of one letter means.
 char meaning_of(char letter) {

@@ -4,17 +4,11 @@
 #include "parlance/partial_json.h"
 #include "parlance/reply.h"
 #include "reply/custom_input.h"
-#include "reply/json_scanner.h"
-#include "value/json.h"
+#include "reply/scan/json_scanner.h"
+#include "json/writer.h"
 
 namespace parlance {
 namespace {
-
-void append_member(std::string& out, std::string_view key, std::string_view text) {
-  append_json_string(out, key);
-  out += ": ";
-  append_json_string(out, text);
-}
 
 using MakeId = std::function<std::string()>;
 
@@ -23,35 +17,32 @@ std::string id_of(std::string_view id, std::size_t number, const MakeId& make_id
   return make_id ? make_id() : "call_" + std::to_string(number + 1);
 }
 
-void append_function(std::string& out, const ReplyCall& call) {
-  out += ", \"type\": \"function\", \"function\": {";
-  append_member(out, "name", call.name);
-  append_member(out += ", ", "arguments", call.arguments);
-  out += '}';
+void add_function(Json& json, const ReplyCall& call) {
+  json.text("type", "function").raw("function", Json('{').text("name", call.name).text("arguments", call.arguments).take());
 }
 
-void append_custom(std::string& out, const ReplyCall& call) {
+void add_custom(Json& json, const ReplyCall& call) {
   const reply::CustomText text = reply::custom_text(call.arguments);
-  out += ", \"type\": \"custom\", \"custom\": {";
-  append_member(out, "name", call.name);
-  append_member(out += ", ", "input", text.input);
-  out += '}';
-  if (!text.exact || !call.complete) append_member(out += ", ", "arguments", call.arguments);
+  json.text("type", "custom").raw("custom", Json('{').text("name", call.name).text("input", text.input).take());
+  if (!text.exact || !call.complete) json.text("arguments", call.arguments);
 }
 
-void append_calls(std::string& out, const std::vector<ReplyCall>& calls, const MakeId& make_id, bool partial) {
-  out += ", \"tool_calls\": [";
+std::string list_of(const std::vector<ReplyCall>& calls, const MakeId& make_id, bool partial) {
+  Json list('[');
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const ReplyCall& call = calls[i];
-    out += i == 0 ? "{" : ", {";
-    append_member(out, "id", id_of(call.id, i, make_id));
-    call.custom ? append_custom(out, call) : append_function(out, call);
-    out += call.complete ? ", \"complete\": true" : ", \"complete\": false";
-    if (partial && !call.complete) out.append(", \"partial\": ").append(complete_json(call.arguments));
-    out += '}';
+    Json json('{');
+    json.text("id", id_of(call.id, i, make_id));
+    call.custom ? add_custom(json, call) : add_function(json, call);
+    json.flag("complete", call.complete);
+    if (partial && !call.complete) json.raw("partial", complete_json(call.arguments));
+    list.item(json.take());
   }
-  out += "]";
+  return list.take();
 }
+
+/// A delta of one call.
+std::string call_delta(std::string_view call) { return Json('{').raw("tool_calls", Json('[').item(call).take()).take(); }
 
 }  // namespace
 
@@ -106,37 +97,29 @@ void ReplyMessage::add(const ReplyEvent& event) {
 }
 
 std::string ReplyMessage::message_json(const MakeId& make_id, bool partial) const {
-  std::string out = "{\"role\": \"assistant\"";
-  if (!reply::is_blank(reasoning)) append_member(out += ", ", "reasoning_content", reasoning);
-  if (content.empty() && !calls.empty()) {
-    out += ", \"content\": null";
-  } else {
-    append_member(out += ", ", "content", content);
-  }
-  if (!calls.empty()) append_calls(out, calls, make_id, partial);
-  return out += '}';
+  Json json('{');
+  json.text("role", "assistant");
+  if (!reply::is_blank(reasoning)) json.text("reasoning_content", reasoning);
+  content.empty() && !calls.empty() ? json.null("content") : json.text("content", content);
+  if (!calls.empty()) json.raw("tool_calls", list_of(calls, make_id, partial));
+  return json.take();
 }
 
 std::string ReplyMessage::to_json(const MakeId& make_id, bool partial) const {
-  std::string out = "{\"message\": " + message_json(make_id, partial);
-  append_member(out += ", ", "finish_reason", finish_reason());
-  out += ", \"diagnostics\": [";
+  Json all('[');
   for (const ReplyDiagnostic& diagnostic : diagnostics) {
-    out += out.back() == '[' ? "{\"position\": " : ", {\"position\": ";
-    append_member(out.append(std::to_string(diagnostic.position)) += ", ", "kind", name_of(diagnostic.fault));
-    append_member(out += ", ", "expected", diagnostic.expected);
-    out += "}";
+    Json one('{');
+    one.number("position", static_cast<std::int64_t>(diagnostic.position)).text("kind", name_of(diagnostic.fault));
+    all.item(one.text("expected", diagnostic.expected).take());
   }
-  return out += "]}";
+  Json json('{');
+  json.raw("message", message_json(make_id, partial)).text("finish_reason", finish_reason());
+  return json.raw("diagnostics", all.take()).take();
 }
 
 // ---- deltas
 
-std::string ReplyDeltas::text_delta(std::string_view member, std::string_view text) {
-  std::string out = "{";
-  append_member(out, member, text);
-  return out += "}";
-}
+std::string ReplyDeltas::text_delta(std::string_view member, std::string_view text) { return Json('{').text(member, text).take(); }
 
 std::string ReplyDeltas::take(const ReplyEvent& event) {
   using Kinds = ReplyEvent::Kind;
@@ -155,18 +138,17 @@ std::string ReplyDeltas::take(const ReplyEvent& event) {
       return text_delta("content", (parted ? "\n" : "") + std::string(event.text));
     }
     case Kinds::call_begin: {
-      std::string out = "{\"tool_calls\": [{\"index\": " + std::to_string(calls_) + ", ";
-      append_member(out, "id", id_of(event.detail, calls_, make_id_));
-      append_member(out += ", \"type\": \"function\", \"function\": {", "name", event.text);
+      Json json('{');
+      json.number("index", calls_).text("id", id_of(event.detail, calls_, make_id_)).text("type", "function");
       ++calls_;
-      return out += ", \"arguments\": \"\"}}]}";
+      return call_delta(json.raw("function", Json('{').text("name", event.text).text("arguments", "").take()).take());
     }
     case Kinds::arguments:
     case Kinds::broken: {
       if (event.text.empty() || calls_ == 0) return {};
-      std::string out = "{\"tool_calls\": [{\"index\": " + std::to_string(calls_ - 1) + ", \"function\": {";
-      append_member(out, "arguments", event.text);
-      return out += "}}]}";
+      Json json('{');
+      json.number("index", calls_ - 1);
+      return call_delta(json.raw("function", Json('{').text("arguments", event.text).take()).take());
     }
     default: return {};
   }

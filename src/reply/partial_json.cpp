@@ -4,7 +4,7 @@
 // where all of the text may stand, so there is one stack of them.
 #include "parlance/partial_json.h"
 
-#include "reply/json_scanner.h"
+#include "reply/scan/json_scanner.h"
 
 namespace parlance {
 namespace {

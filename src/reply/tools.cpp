@@ -3,11 +3,10 @@
 // A reference is followed to its place in the tool's parameters; what is no schema, or refers to nothing, says nothing.
 #include "reply/tools.h"
 
-#include <cstdlib>
-
 #include "conversation/custom_tool.h"
 #include "parlance/json.h"
-#include "value/document.h"
+#include "schema/references.h"
+#include "json/document.h"
 #include "value/dict.h"
 #include "value/string.h"
 
@@ -21,24 +20,9 @@ using Schema = Types::Schema;
 constexpr std::uint32_t kDeepest = 64;
 constexpr std::size_t kMostMembers = 4096;
 
-const Value* step(const Value& at, const std::string& key) {
-  if (!at.is_sequence()) return parlance::member(at, key);
-  const std::size_t i = std::strtoul(key.c_str(), nullptr, 10);
-  return i < items(at).size() ? &items(at)[i] : nullptr;
-}
-
-std::string unescaped(std::string_view token) {
-  std::string out;
-  for (std::size_t i = 0; i < token.size(); ++i) {
-    const bool escape = token[i] == '~' && i + 1 < token.size();
-    out += escape ? (token[++i] == '1' ? '/' : '~') : token[i];
-  }
-  return out;
-}
-
 class SchemaReader {
  public:
-  SchemaReader(Types& types, Value root) : types_(types), root_(root) {}
+  SchemaReader(Types& types, Value root) : types_(types), references_(root) {}
 
   Node read(Value schema) {
     if (!schema.is(Kind::dict) || depth_ == kDeepest) return Types::kUnknown;
@@ -59,7 +43,7 @@ class SchemaReader {
     read_types(schema, made);
     read_members(schema, made);
     if (const Value* reference = parlance::member(schema, "$ref"); reference != nullptr && reference->is_string()) {
-      if (const Value* target = place_in_schema(root_, leaf_text(*reference))) both(made, types_[read(*target)]);
+      if (const Value target = references_.resolve(leaf_text(*reference)); !target.is_undefined()) both(made, types_[read(target)]);
     }
     if (const Value* all = parlance::member(schema, "allOf"); all != nullptr && all->is_sequence()) {
       for (const Value one : items(*all)) both(made, Schema(types_[read(one)]));
@@ -82,13 +66,7 @@ class SchemaReader {
   }
 
   static void read_types(Value schema, Schema& made) {
-    if (const Value* type = parlance::member(schema, "type")) {
-      std::uint8_t types = type->is_string() ? type_named(leaf_text(*type)) : 0;
-      if (type->is_sequence()) {
-        for (const Value one : items(*type)) types |= one.is_string() ? type_named(leaf_text(one)) : Types::kAny;
-      }
-      if (types != 0) made.types = types;
-    }
+    made.types = types_named(parlance::member(schema, "type"));
     std::uint8_t values = 0;
     if (const Value* constant = parlance::member(schema, "const")) add_value(*constant, values, made.null_text);
     if (const Value* all = parlance::member(schema, "enum"); all != nullptr && all->is_sequence()) {
@@ -129,22 +107,23 @@ class SchemaReader {
   }
 
   Types& types_;
-  const Value root_;
+  schema::References references_;
   std::map<const DictObject*, Node> made_;
   std::uint32_t depth_ = 0;
 };
 
 }  // namespace
 
-std::uint8_t type_named(std::string_view name) {
-  if (name == "string") return Types::kString;
-  if (name == "integer" || name == "int") return Types::kInteger;
-  if (name == "number" || name == "float") return Types::kInteger | Types::kReal;
-  if (name == "boolean" || name == "bool") return Types::kBoolean;
-  if (name == "object" || name == "dict") return Types::kObject;
-  if (name == "array" || name == "list") return Types::kArray;
-  if (name == "null") return Types::kNull;
-  return Types::kAny;
+std::uint8_t types_named(const Value* type) {
+  const auto named = [](Value word) {
+    const std::uint8_t types = word.is_string() ? schema::type_named(leaf_text(word)) : std::uint8_t{0};
+    return types == 0 ? Types::kAny : types;
+  };
+  if (type == nullptr) return Types::kAny;
+  if (!type->is_sequence()) return named(*type);
+  std::uint8_t types = 0;
+  for (const Value one : items(*type)) types |= named(one);
+  return types == 0 ? Types::kAny : types;
 }
 
 std::uint8_t type_of_value(Value v) {
@@ -157,18 +136,6 @@ std::uint8_t type_of_value(Value v) {
     case Kind::none: return Types::kNull;
     default: return Types::kArray;
   }
-}
-
-const Value* place_in_schema(const Value& root, std::string_view reference) {
-  if (!reference.starts_with('#')) return nullptr;
-  reference.remove_prefix(1);
-  const Value* at = &root;
-  while (at != nullptr && reference.starts_with('/')) {
-    const std::size_t end = std::min(reference.find('/', 1), reference.size());
-    at = step(*at, unescaped(reference.substr(1, end - 1)));
-    reference.remove_prefix(end);
-  }
-  return at;
 }
 
 Node Types::member(Node of, std::string_view key) const {
@@ -206,12 +173,9 @@ std::string names_of_types(std::uint8_t types) {
 }
 
 Error no_list_of_tools(std::string_view name) {
-  Error::Parts parts;
-  parts.code = ErrorCode::conversation;
-  parts.message = "tools are a list";
-  parts.input_path = name;
-  parts.hint = "give what stands under `tools` in a request, not the request";
-  return Error(std::move(parts));
+  return Error(ErrorCode::conversation, "tools are a list")
+      .input(std::string(name))
+      .hint("give what stands under `tools` in a request, not the request");
 }
 
 }  // namespace reply

@@ -10,6 +10,7 @@
 
 #include "parlance/json.h"
 #include "parlance/reply.h"
+#include "schema/types.h"
 
 namespace parlance::reply {
 
@@ -18,8 +19,8 @@ class Types {
  public:
   using Node = std::uint32_t;
   static constexpr Node kUnknown = 0;
-  enum Type : std::uint8_t { kString = 1, kInteger = 2, kReal = 4, kBoolean = 8, kObject = 16, kArray = 32, kNull = 64 };
-  static constexpr std::uint8_t kAny = 127;
+  static constexpr std::uint8_t kString = schema::kString, kInteger = schema::kInteger, kReal = schema::kFraction, kBoolean = schema::kBoolean,
+                                kObject = schema::kObject, kArray = schema::kArray, kNull = schema::kNull, kAny = schema::kAnyType;
 
   struct Schema {
     std::uint8_t types = kAny;
@@ -34,13 +35,10 @@ class Types {
   std::vector<Schema> nodes_{Schema{}};
 };
 
-/// The Types that a schema's word means; any for a word that means none.
-std::uint8_t type_named(std::string_view name);
+/// The types that a schema's "type" means: any where it has none, or words that mean none.
+std::uint8_t types_named(const Value* type);
 /// The Type of a value that JSON can say.
 std::uint8_t type_of_value(Value v);
-/// The place in a schema that a reference like "#/a/b" names, or null.
-const Value* place_in_schema(const Value& root, std::string_view reference);
-
 /// The Type of a JSON value that is written as `json`, which has no white space around it.
 std::uint8_t type_of_json(std::string_view json);
 

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <unordered_map>
 
+#include "base/ascii.h"
 #include "parlance/json.h"
 #include "sources/files.h"
 #include "sources/gguf.h"
@@ -19,20 +20,15 @@ constexpr std::string_view kConfig = "tokenizer_config.json";
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // of a tokenizer.json; the largest in use are below 40 MiB
 
 Error nothing_there(const std::string& path) {
-  Error::Parts parts;
-  parts.code = ErrorCode::tokenizer;
-  parts.message = path + ": no control tokens are told here";
-  parts.hint = "a tokenizer.json or its folder, or a GGUF file";
-  return Error(std::move(parts));
+  return Error(ErrorCode::tokenizer, path + ": no control tokens are told here")
+      .hint("a tokenizer.json or its folder, or a GGUF file");
 }
-
-bool is_white(std::string_view text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
 
 /// Tokens as they are told. One that was told before is told better now: configuration is read last, as transformers has it.
 class Told {
  public:
   void add(TokenId id, std::string_view text, bool special) {
-    if (text.empty() || is_white(text)) return;
+    if (text.empty() || ascii::is_blank(text)) return;
     const auto [place, is_new] = places_.try_emplace(std::string(text), tokens.size());
     if (is_new) {
       AddedToken token;
@@ -53,11 +49,9 @@ class Told {
 };
 
 Error no_tokenizer(const std::string& path) {
-  Error::Parts parts;
-  parts.code = ErrorCode::tokenizer;
-  parts.message = path + ": JSON, but no tokenizer: it has no `model`, no `added_tokens` and no `added_tokens_decoder`";
-  parts.hint = "a tokenizer.json or its folder, or a GGUF file";
-  return Error(std::move(parts));
+  return Error(ErrorCode::tokenizer,
+               path + ": JSON, but no tokenizer: it has no `model`, no `added_tokens` and no `added_tokens_decoder`")
+      .hint("a tokenizer.json or its folder, or a GGUF file");
 }
 
 bool is_tokenizer(Value root) {

@@ -50,11 +50,8 @@ std::size_t first_room(const std::string& path) {
 }  // namespace
 
 Error file_error(const std::string& path, int system_error) {
-  Error::Parts parts;
-  parts.code = ErrorCode::file;
-  parts.message = path + ": " + std::strerror(system_error);
-  if (system_error == ENOENT) parts.hint = hint_for(path);
-  return Error(std::move(parts));
+  const Error error(ErrorCode::file, path + ": " + std::strerror(system_error));
+  return system_error == ENOENT ? error.hint(hint_for(path)) : error;
 }
 
 Result<std::string> read_file(const std::string& path, std::size_t limit) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 
 #include "base/utf8.h"
 
@@ -55,6 +56,7 @@ constexpr std::string_view kTemplateKey = "tokenizer.chat_template";
 constexpr std::string_view kTokensKey = "tokenizer.ggml.tokens";
 constexpr std::string_view kTypesKey = "tokenizer.ggml.token_type";
 constexpr std::string_view kScoresKey = "tokenizer.ggml.scores";
+constexpr std::string_view kCharsmapKey = "tokenizer.ggml.precompiled_charsmap";
 constexpr std::string_view kMergesKey = "tokenizer.ggml.merges";
 
 /// Keys that hold a text; of another type they say nothing.
@@ -101,6 +103,7 @@ constexpr FlagKey kFlagKeys[] = {
     {"tokenizer.ggml.add_bos_token", &GgufHeader::add_bos_token},
     {"tokenizer.ggml.add_eos_token", &GgufHeader::add_eos_token},
     {"tokenizer.ggml.add_space_prefix", &GgufHeader::add_space_prefix},
+    {"tokenizer.ggml.remove_extra_whitespaces", &GgufHeader::remove_extra_whitespaces},
 };
 
 struct NumberKey {
@@ -167,18 +170,16 @@ class GgufReader {
 
   Result<GgufHeader> read() {
     if (begin() && pairs()) return std::move(header_);
-    return Error(std::move(failure_));
+    return *failure_;
   }
 
  private:
   // ---- failing
 
   bool fail(std::size_t offset, std::string message, std::string hint = {}) {
-    failure_.code = ErrorCode::model_file;
-    failure_.message = "at byte " + std::to_string(offset) + ": " + std::move(message);
-    failure_.hint = std::move(hint);
-    failure_.where.name = path_;
-    failure_.where.begin = failure_.where.end = offset;
+    failure_ = Error(ErrorCode::model_file, "at byte " + std::to_string(offset) + ": " + std::move(message))
+                   .at({.name = path_, .begin = offset, .end = offset})
+                   .hint(std::move(hint));
     return false;
   }
   std::size_t left() const { return bytes_.size() - at_; }
@@ -234,8 +235,10 @@ class GgufReader {
 
   bool general_type();
   bool numbers(std::string_view& into, std::uint32_t& item);
+  bool numbers_of(std::uint32_t kind, std::uint32_t unsigned_kind, std::string_view& into);
   bool token_types();
   bool token_scores();
+  bool charsmap();
   bool chat_template(std::uint32_t type);
   bool token_id(const TokenKey& row, std::uint32_t type);
   bool flag(std::optional<bool>& into, std::uint32_t type);
@@ -255,7 +258,7 @@ class GgufReader {
   std::size_t value_at_ = 0;   ///< where its value begins
   std::size_t template_bytes_ = 0;
   GgufHeader header_;
-  Error::Parts failure_;
+  std::optional<Error> failure_;
 };
 
 std::optional<std::string_view> GgufTexts::at(std::uint64_t number) const {
@@ -346,6 +349,7 @@ bool GgufReader::value(std::uint32_t met) {
   if (key_ == kMergesKey && met == kArray) return header_.merges.size() != 0 ? twice() : skip_array(1, &header_.merges);
   if (key_ == kTypesKey && met == kArray) return token_types();
   if (key_ == kScoresKey && met == kArray) return token_scores();
+  if (key_ == kCharsmapKey && met == kArray) return charsmap();
   if (key_ == "general.type" && met == kString) return general_type();
   for (const TextKey& row : kTextKeys) {
     if (row.key == key_ && met == kString) return text("a text", header_.*row.text);
@@ -452,14 +456,18 @@ bool GgufReader::numbers(std::string_view& into, std::uint32_t& item) {
   return true;
 }
 
-/// Of another kind of number they say nothing.
-bool GgufReader::token_types() {
+/// Numbers of one of two kinds. Of another kind they say nothing.
+bool GgufReader::numbers_of(std::uint32_t kind, std::uint32_t unsigned_kind, std::string_view& into) {
   std::string_view read;
   std::uint32_t item = 0;
   if (!numbers(read, item)) return false;
-  if (item == kI32 || item == kU32) header_.token_types = read;
+  if (item == kind || item == unsigned_kind) into = read;
   return true;
 }
+
+bool GgufReader::token_types() { return numbers_of(kI32, kU32, header_.token_types); }
+
+bool GgufReader::charsmap() { return numbers_of(kI8, kU8, header_.charsmap); }
 
 bool GgufReader::token_scores() {
   std::string_view read;

@@ -74,7 +74,9 @@ struct GgufHeader {
   std::string_view tokenizer;     ///< tokenizer.ggml.model: which algorithm
   std::string_view splitting;     ///< tokenizer.ggml.pre: how it splits text into words
   std::string_view name;          ///< general.name
+  std::string_view charsmap;      ///< tokenizer.ggml.precompiled_charsmap: what is replaced before text becomes tokens
   std::optional<bool> add_space_prefix;
+  std::optional<bool> remove_extra_whitespaces;
   std::optional<bool> add_bos_token;
   std::optional<bool> add_eos_token;
   std::optional<std::int64_t> split_number;  ///< of this file, from 0, where the model is split

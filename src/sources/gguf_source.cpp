@@ -51,13 +51,11 @@ std::string first_part(std::string_view path) {
 }
 
 Error no_first_part(const std::string& path, const GgufHeader& header, const std::string& first) {
-  Error::Parts parts;
-  parts.code = ErrorCode::no_template;
-  parts.message = path + ": part " + std::to_string(*header.split_number + 1) + " of a split model";
-  if (header.split_count) parts.message += " of " + std::to_string(*header.split_count) + " files";
-  parts.message += "; its templates and tokens are in the first part";
-  parts.hint = first.empty() ? "give the first part" : first + " is not there";
-  return Error(std::move(parts));
+  std::string message = path + ": part " + std::to_string(*header.split_number + 1) + " of a split model";
+  if (header.split_count) message += " of " + std::to_string(*header.split_count) + " files";
+  message += "; its templates and tokens are in the first part";
+  return Error(ErrorCode::no_template, std::move(message))
+      .hint(first.empty() ? "give the first part" : first + " is not there");
 }
 
 void add_tokens(ModelSource& source, const GgufHeader& header) {
@@ -79,7 +77,7 @@ void add_tokens(ModelSource& source, const GgufHeader& header) {
 
 ModelSource source_of(const std::string& path, const GgufHeader& header) {
   ModelSource source;
-  source.path = path;
+  source.path = source.tokenizer_path = path;
   for (const GgufTemplate& found : header.templates) {
     source.templates.push_back({std::string(found.name), std::string(found.text),
                                 path + " (" + std::string(found.key) + ")"});
@@ -90,7 +88,7 @@ ModelSource source_of(const std::string& path, const GgufHeader& header) {
   source.looked_for = kLookedFor;
   if (!header.type.empty() && header.type != "model") {
     source.looked_for =
-        "its general.type is '" + std::string(header.type) + "': it is no model by itself";
+        "its general.type is '" + std::string(header.type) + "': it is not a model by itself";
   }
   return source;
 }

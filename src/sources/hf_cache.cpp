@@ -80,17 +80,14 @@ std::string commit_of(const CachedModel& model, std::string_view name) {
 
 Error no_snapshot(const SourceRequest& request, const CachedModel& model,
                   const std::vector<std::string>& there) {
-  Error::Parts parts;
-  parts.code = ErrorCode::file;
-  parts.message = request.path + ": in the cache " + model.folder + " there is no snapshot ";
-  parts.message += model.revision.empty() ? "of main" : "'" + model.revision + "'";
+  std::string message = request.path + ": in the cache " + model.folder + " there is no snapshot ";
+  message += model.revision.empty() ? "of main" : "'" + model.revision + "'";
   constexpr std::size_t kShown = 10;
   for (std::size_t i = 0; i < there.size() && i < kShown; ++i)
-    parts.message.append(i == 0 ? "; there is '" : ", '").append(there[i]).append("'");
-  parts.hint = there.empty()
-                   ? "the model was not downloaded to its end"
-                   : "give a snapshot's folder, or name the revision: org/name@" + there[0];
-  return Error(std::move(parts));
+    message.append(i == 0 ? "; there is '" : ", '").append(there[i]).append("'");
+  return Error(ErrorCode::file, std::move(message))
+      .hint(there.empty() ? "the model was not downloaded to its end"
+                          : "give a snapshot's folder, or name the revision: org/name@" + there[0]);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "sources/json_file.h"
 #include "sources/openers.h"
 #include "sources/special_tokens.h"
-#include "value/json.h"
+#include "json/json.h"
 #include "value/runtime.h"
 
 namespace parlance {
@@ -108,15 +108,13 @@ Result<ModelSource> open_gguf_in(const SourceRequest& request, const ModelSource
   if (names.empty()) return folder;
   if (names.size() == 1)
     return open_gguf({join_path(folder.path, names[0]), request.stores, request.asker});
-  Error::Parts parts;
-  parts.code = ErrorCode::no_template;
-  parts.message = request.path + ": no chat template of its own, and several GGUF files: ";
+  std::string message = request.path + ": no chat template of its own, and several GGUF files: ";
   constexpr std::size_t kShown = 20;
   for (std::size_t i = 0; i < names.size() && i < kShown; ++i)
-    parts.message.append(i == 0 ? "'" : ", '").append(names[i]).append("'");
-  if (names.size() > kShown) parts.message += ", ...";
-  parts.hint = "give one of them: " + join_path(folder.path, names[0]);
-  return Error(std::move(parts));
+    message.append(i == 0 ? "'" : ", '").append(names[i]).append("'");
+  if (names.size() > kShown) message += ", ...";
+  return Error(ErrorCode::no_template, std::move(message))
+      .hint("give one of them: " + join_path(folder.path, names[0]));
 }
 
 }  // namespace
@@ -128,6 +126,7 @@ bool is_hf_folder(const SourceRequest& request) {
 Result<ModelSource> open_hf_folder(const SourceRequest& request) {
   ModelSource source;
   source.path = is_folder(request.path) ? request.path : folder_of(request.path);
+  source.tokenizer_path = source.path;
   source.looked_for = kLookedFor;
   JsonFile config(join_path(source.path, kTokenizerConfig));
   JsonFile map(join_path(source.path, kSpecialTokensMap));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "base/source_text.h"
 #include "base/unicode.h"
@@ -20,8 +21,8 @@ constexpr std::string_view kRoles[] = {"system", "user", "assistant"};
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 bool is_newline(char c) { return c == '\n' || c == '\r'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; }
+using ascii::is_letter;
+using ascii::is_word;
 
 /// A value while it is read. Whether its quotes are closed is asked at the end of every line, so
 /// where the text without surrounding white space ends is kept, not searched for.
@@ -69,12 +70,8 @@ class ModelfileParser {
 
  private:
   bool fail(std::size_t begin, std::size_t end, std::string message, std::string hint = {}) {
-    Error::Parts parts;
-    parts.code = ErrorCode::model_file;
-    parts.message = std::move(message);
-    parts.where = SourceText(name_, text_, false).locate(begin, end);
-    parts.hint = std::move(hint);
-    failure_.emplace(std::move(parts));
+    const Location where = SourceText(name_, text_, false).locate(begin, end);
+    failure_ = Error(ErrorCode::model_file, std::move(message)).at(where).hint(std::move(hint));
     return false;
   }
   bool at_end() const { return at_ == text_.size(); }

@@ -110,9 +110,9 @@ Result<ModelSource> open_base(const Modelfile& file, const SourceRequest& reques
 }
 
 Error of_from(const Error& error, const std::string& path) {
-  Error::Parts parts = error.parts();
-  parts.trace.push_back("FROM of " + path);
-  return Error(std::move(parts));
+  std::vector<std::string> trace = error.trace();
+  trace.push_back("FROM of " + path);
+  return error.trace(std::move(trace));
 }
 
 }  // namespace

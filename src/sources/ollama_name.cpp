@@ -3,12 +3,14 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace parlance {
 namespace {
 
 constexpr std::string_view kPublicHosts[] = {"registry.ollama.ai", "ollama.com"};
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+using ascii::lower;
 
 bool same(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),

@@ -12,7 +12,7 @@
 #include "sources/json_file.h"
 #include "sources/ollama_name.h"
 #include "sources/openers.h"
-#include "value/json.h"
+#include "json/json.h"
 
 namespace parlance {
 namespace {
@@ -101,9 +101,7 @@ Error bad_manifest(const std::string& path, const std::string& what) {
 }
 
 Error missing_blob(const Error& error, const std::string& manifest) {
-  Error::Parts parts = error.parts();
-  parts.hint = "the manifest " + manifest + " names it; pull the model again";
-  return Error(std::move(parts));
+  return error.hint("the manifest " + manifest + " names it; pull the model again");
 }
 
 class StoreModel {

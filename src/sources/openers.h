@@ -1,4 +1,7 @@
 // One opener for each kind of source; the table of them is in sources.cpp.
+//
+// Each kind has two functions: one says whether a path or name is of this kind, the other opens it. The first that says
+// yes opens, so that an error can be about that kind and need not guess what was meant.
 #pragma once
 #include <string>
 #include <vector>

@@ -41,20 +41,16 @@ const NamedTemplate* named(const ModelSource& source, std::string_view name) {
 }
 
 Error no_template_named(const ModelSource& source, std::string_view name) {
-  Error::Parts parts;
-  parts.code = ErrorCode::no_template;
-  parts.message = source.path;
-  parts.message += name.empty() ? ": several chat templates and none is `default`; there are"
+  std::string message = source.path;
+  message += name.empty() ? ": several chat templates and none is `default`; there are"
                                 : ": no chat template '" + std::string(name) + "'; there is";
   NearestName nearest(name);
   for (const NamedTemplate& candidate : source.templates) {
-    parts.message.append(&candidate == source.templates.data() ? " '" : ", '")
-        .append(candidate.name)
-        .append("'");
+    message.append(&candidate == source.templates.data() ? " '" : ", '").append(candidate.name).append("'");
     nearest.offer(candidate.name);
   }
-  parts.hint = name.empty() ? "choose one with --name" : nearest.hint();
-  return Error(std::move(parts));
+  return Error(ErrorCode::no_template, std::move(message))
+      .hint(name.empty() ? "choose one with --name" : nearest.hint());
 }
 
 /// "Ollama's store /models, which has 'a:latest', 'b:7b'", and the names for a hint.
@@ -78,22 +74,20 @@ std::string shown_store(const Opener& row, const ModelStores& stores, NearestNam
 constexpr const char* kServiceStore = "/usr/share/ollama/.ollama/models";
 
 Error nothing_found(const SourceRequest& request) {
-  Error::Parts parts = file_error(request.path, ENOENT).parts();
-  const bool is_name =
-      !request.path.starts_with('.') && parse_ollama_name(request.path).has_value();
-  if (!is_name) return Error(std::move(parts));
+  const Error error = file_error(request.path, ENOENT);
+  const bool is_name = !request.path.starts_with('.') && parse_ollama_name(request.path).has_value();
+  if (!is_name) return error;
+  std::string message = error.message(), hint = error.hint();
   NearestName nearest(request.path);
   for (const Opener& row : kOpeners) {
     if (row.folder == nullptr || (request.stores.*row.folder).empty()) continue;
-    parts.message += "; not in " + shown_store(row, request.stores, nearest);
+    message += "; not in " + shown_store(row, request.stores, nearest);
   }
-  if (parts.hint.empty()) parts.hint = nearest.hint();
-  if (parts.hint.empty() && !request.stores.ollama.empty() && !is_folder(request.stores.ollama) &&
-      is_folder(kServiceStore)) {
-    parts.hint = std::string("Ollama's service keeps its models in ") + kServiceStore +
-                 ": set OLLAMA_MODELS";
+  if (hint.empty()) hint = nearest.hint();
+  if (hint.empty() && !request.stores.ollama.empty() && !is_folder(request.stores.ollama) && is_folder(kServiceStore)) {
+    hint = std::string("Ollama's service keeps its models in ") + kServiceStore + ": set OLLAMA_MODELS";
   }
-  return Error(std::move(parts));
+  return Error(error.code(), std::move(message)).hint(std::move(hint));
 }
 
 /// A FROM may lead to a Modelfile whose FROM leads on, but not for ever.
@@ -131,11 +125,7 @@ Result<ModelSource> open_source(const SourceRequest& request) {
 Result<ModelSource> open_model(const std::string& path, const ModelStores& stores, bool may_lack_template) {
   Result<ModelSource> source = open_source({path, stores});
   if (!source || may_lack_template || !source->templates.empty()) return source;
-  Error::Parts parts;
-  parts.code = ErrorCode::no_template;
-  parts.message = path + ": no chat template";
-  parts.hint = source->looked_for;
-  return Error(std::move(parts));
+  return Error(ErrorCode::no_template, path + ": no chat template").hint(source->looked_for);
 }
 
 std::vector<std::string_view> ModelSource::stop() const {

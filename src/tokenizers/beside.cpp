@@ -208,9 +208,8 @@ Result<Beside> read_beside(const std::string& folder) {
     add_by_text(beside, files.added.root());
   }
   fill_numbered(files, beside);
-  beside.add_bos = is_true(files.config["add_bos_token"]);
-  beside.add_eos = is_true(files.config["add_eos_token"]);
-  for (const auto& [name, flag] : {std::pair("legacy", &beside.legacy), std::pair("add_prefix_space", &beside.add_prefix_space)}) {
+  for (const auto& [name, flag] : {std::pair("legacy", &beside.legacy), std::pair("add_prefix_space", &beside.add_prefix_space),
+                                   std::pair("add_bos_token", &beside.add_bos), std::pair("add_eos_token", &beside.add_eos)}) {
     const Value* found = files.config[name];
     if (found != nullptr && found->kind == Kind::boolean) *flag = found->integer != 0;
   }

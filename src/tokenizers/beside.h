@@ -19,8 +19,8 @@ struct Beside {
   MoreTokens more;                 ///< the same as a tokenizer.json needs them
   bool lists_special = false;      ///< additional_special_tokens or extra_special_tokens is there, be it empty
   std::vector<std::int64_t> ends;  ///< generation_config.json's eos_token_id
-  bool add_bos = false;
-  bool add_eos = false;
+  std::optional<bool> add_bos;
+  std::optional<bool> add_eos;
   std::optional<bool> legacy;
   std::optional<bool> add_prefix_space;
   std::string tokenizer_class;  ///< tokenizer_config.json's

@@ -4,8 +4,8 @@
 
 #include "tokenizers/adapters.h"
 #include "tokenizers/hf/hf_abi.h"
-#include "tokens/joints.h"
-#include "value/document.h"
+#include "tokens/tokenizer/joints.h"
+#include "json/document.h"
 
 namespace parlance {
 namespace {
@@ -36,17 +36,11 @@ ErrorCode code_of(std::uint32_t kind) {
 /// The error of a file. Our own reader says with a place what is wrong with JSON; where it finds nothing, the crate's
 /// words have to do.
 Error file_error(parlance_hf_error& error, std::string_view json, const std::string& path) {
-  Error::Parts parts;
-  parts.code = code_of(error.kind);
-  parts.message = take(error.message);
-  if (error.kind == PARLANCE_HF_JSON) {
-    Document document;
-    if (const auto read = document.parse(json, path); !read) return read.error();
-    parts.where.line = error.line;
-    parts.where.column = static_cast<std::uint32_t>(error.column);
-  }
-  parts.where.name = path;
-  return Error(std::move(parts));
+  const Error said(code_of(error.kind), take(error.message));
+  if (error.kind != PARLANCE_HF_JSON) return said.at({.name = path});
+  Document document;
+  if (const auto read = document.parse(json, path); !read) return read.error();
+  return said.at({.name = path, .line = error.line, .column = static_cast<std::uint32_t>(error.column)});
 }
 
 AddedToken added_token(const parlance_hf_added& token) {

@@ -4,11 +4,8 @@
 namespace parlance {
 
 Result<std::unique_ptr<Tokenizer>> open_hf_json(std::string_view, const std::string& path, const MoreTokens&) {
-  Error::Parts parts;
-  parts.code = ErrorCode::tokenizer;
-  parts.message = "this build does not read tokenizer.json: '" + path + "'";
-  parts.hint = "build with cargo 1.85 or later and -DPARLANCE_HF_TOKENIZERS=ON";
-  return Error(std::move(parts));
+  return Error(ErrorCode::tokenizer, "this build does not read tokenizer.json: '" + path + "'")
+      .hint("build with cargo 1.85 or later and -DPARLANCE_HF_TOKENIZERS=ON");
 }
 
 }  // namespace parlance

@@ -50,7 +50,8 @@ Merger::Merger(MergerParts parts)
       by_pair_(parts.by_pair),
       from_bytes_(parts.from_bytes),
       whole_words_(parts.whole_words),
-      whole_newlines_(parts.whole_newlines) {
+      whole_newlines_(parts.whole_newlines),
+      takes_longest_(parts.takes_longest) {
   // What merges name and the vocabulary lacks comes behind it. Room is made first: views of short texts must not move.
   texts_.reserve(size_ + 3 * parts.merges.size());
   symbols_.reserve(size_);
@@ -59,6 +60,7 @@ Merger::Merger(MergerParts parts)
     symbols_.emplace(texts_[id], static_cast<std::int32_t>(id));
     longest_ = std::max(longest_, texts_[id].size());
   }
+  if (takes_longest_) trie_ = PieceTrie::of(texts_);
   pairs_.reserve(parts.merges.size());
   for (std::size_t rank = 0; rank < parts.merges.size(); ++rank) {
     const auto& [left, right] = parts.merges[rank];
@@ -132,7 +134,24 @@ void Merger::merge_all(Work& work) const {
   }
 }
 
+/// Where no token fits, a byte is none.
+void Merger::take_longest(std::string_view word, const std::vector<bool>* hidden, std::vector<MergedPiece>& into) const {
+  while (!word.empty()) {
+    MergedPiece best{.id = -1, .size = 1};
+    PieceTrie::Node node = 0;
+    for (std::size_t at = 0; at < word.size(); ++at) {
+      node = trie_.step(node, static_cast<std::uint8_t>(word[at]));
+      if (node == PieceTrie::kNone) break;
+      const std::int32_t id = trie_.value(node);
+      if (id != PieceTrie::kNone && !is_hidden(id, hidden)) best = {id, static_cast<std::uint32_t>(at + 1)};
+    }
+    into.push_back(best);
+    word.remove_prefix(best.size);
+  }
+}
+
 void Merger::merge(std::string_view word, const std::vector<bool>* hidden, std::vector<MergedPiece>& into) const {
+  if (takes_longest_) return take_longest(word, hidden, into);
   if (whole_words_ || (whole_newlines_ && word.find_first_not_of('\n') == word.npos)) {
     if (const TokenId id = find(word); id >= 0 && !is_hidden(id, hidden)) {
       into.push_back({id, static_cast<std::uint32_t>(word.size())});

@@ -1,10 +1,12 @@
-// Merger: byte-pair encoding of a word by a vocabulary, in the three ways that vocabularies are meant.
+// Merger: a word as tokens of a vocabulary, in the four ways that vocabularies are meant: byte-pair encoding, and one way without merges.
 //
 //                      which two neighbours become one first
-//   merges             the pair that stands first in a list of pairs (GGUF's "gpt2")
+//   merges             the pair that stands first in a list of pairs (GgufWay::merges)
 //   ranks              the pair whose text has the lowest rank in the vocabulary (tiktoken, tekken)
-//   scores             the pair whose text has the highest score in the vocabulary (GGUF's "llama")
-// Of equals it is the leftmost pair. Begin reading at Merger::merge.
+//   scores             the pair whose text has the highest score in the vocabulary (GgufWay::scores)
+// Of equals it is the leftmost pair.
+//   longest            none: each time the longest token that fits (GgufWay::longest)
+// Begin reading at Merger::merge.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "parlance/tokenizer.h"
+#include "tokenizers/piece_trie.h"
 
 namespace parlance {
 
@@ -32,6 +35,7 @@ struct MergerParts {
   bool from_bytes = false;   ///< a word begins as single bytes; else as characters
   bool whole_words = false;  ///< a word that is a token by itself is that token, whatever the merges
   bool whole_newlines = false;  ///< the same for words of nothing but newlines
+  bool takes_longest = false;   ///< nothing is merged
 };
 
 /// Threads: any number may merge() at once.
@@ -63,12 +67,14 @@ class Merger {
   bool is_hidden(std::int32_t symbol, const std::vector<bool>* hidden) const;
   void offer(Work& work, std::int32_t left, std::int32_t right) const;
   void merge_all(Work& work) const;
+  void take_longest(std::string_view word, const std::vector<bool>* hidden, std::vector<MergedPiece>& into) const;
 
   std::vector<std::string> texts_;  ///< of tokens by id, then of parts of merges that are no tokens
   std::size_t size_ = 0;            ///< number of tokens
   std::size_t longest_ = 0;
   std::vector<float> priorities_;
-  bool by_pair_ = false, from_bytes_ = false, whole_words_ = false, whole_newlines_ = false;
+  bool by_pair_ = false, from_bytes_ = false, whole_words_ = false, whole_newlines_ = false, takes_longest_ = false;
+  PieceTrie trie_;  ///< of the tokens, to take the longest
   std::unordered_map<std::string_view, std::int32_t> symbols_;    ///< views of texts_
   std::unordered_map<std::uint64_t, Merged> pairs_;               ///< by both symbols
 };

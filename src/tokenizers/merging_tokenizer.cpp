@@ -8,13 +8,14 @@
 #include <algorithm>
 
 #include "base/utf8.h"
-#include "tokens/control_matcher.h"
-#include "tokens/trusted.h"
+#include "tokens/tokenizer/control_matcher.h"
+#include "tokens/tokenizer/trusted.h"
 
 namespace parlance {
 namespace {
 
 constexpr std::string_view kBlank = "\u2581";
+constexpr std::size_t kMaxRun = std::size_t{64} << 20;  ///< of a RunEncoder, which needs some 80 bytes for each byte
 
 /// Places in a run from the sizes of its pieces, in order. Of text in which blanks are written as U+2581, each of them is
 /// three bytes for one.
@@ -98,6 +99,7 @@ class MergingTokenizer final : public Tokenizer {
   std::vector<std::string> texts_;
   Merger merger_;
   std::optional<Splitter> splitter_;
+  std::unique_ptr<RunEncoder> runs_;
   std::array<TokenId, 256> bytes_;
   UnknownBytes unknown_;
   bool writes_blanks_, blank_in_front_, longest_first_;
@@ -110,6 +112,7 @@ MergingTokenizer::MergingTokenizer(MergingParts parts)
     : texts_(std::move(parts.texts)),
       merger_(std::move(parts.merging)),
       splitter_(std::move(parts.splitter)),
+      runs_(std::move(parts.runs)),
       bytes_(parts.bytes),
       unknown_(parts.unknown),
       writes_blanks_(parts.writes_blanks),
@@ -153,8 +156,11 @@ Result<void> MergingTokenizer::encode(std::string_view text, const std::vector<B
 }
 
 bool MergingTokenizer::has_forged(std::span<const EncodedToken> tokens, const std::vector<ByteSpan>& trusted) const {
-  return std::any_of(tokens.begin(), tokens.end(),
-                     [&](const EncodedToken& token) { return is_control(token.id) && !lies_in(token.bytes, trusted); });
+  return std::any_of(tokens.begin(), tokens.end(), [&](const EncodedToken& token) {
+    // What a normaliser put in front of a byte, such as a dummy prefix, is as trusted as that byte.
+    const ByteSpan bytes{token.bytes.begin, std::max(token.bytes.end, token.bytes.begin + 1)};
+    return is_control(token.id) && !lies_in(bytes, trusted);
+  });
 }
 
 Result<void> MergingTokenizer::encode_run(std::string_view text, ByteSpan run, const std::vector<ByteSpan>* trusted,
@@ -190,6 +196,13 @@ Result<void> MergingTokenizer::merge_run(std::string_view text, ByteSpan run, bo
                                          const std::vector<bool>* hidden, std::vector<EncodedToken>& into) const {
   if (run.begin >= run.end) return {};
   std::string_view given = text.substr(run.begin, run.end - run.begin);
+  if (runs_ != nullptr) {
+    if (given.size() > kMaxRun) return Error(ErrorCode::limit_memory, "a run of more than 64 MiB between two control tokens");
+    const std::size_t first = into.size();
+    if (Result<void> done = runs_->encode(given, blank_in_front, hidden, into); !done) return done;
+    for (EncodedToken& token : std::span(into).subspan(first)) token.bytes = {run.begin + token.bytes.begin, run.begin + token.bytes.end};
+    return {};
+  }
   std::string written;
   if (writes_blanks_) given = written = with_written_blanks(given, blank_in_front);
   std::vector<ByteSpan> words;
@@ -219,13 +232,13 @@ Result<void> MergingTokenizer::merge_run(std::string_view text, ByteSpan run, bo
   return {};
 }
 
-/// The tokens of the bytes of a piece that is no token.
+/// The tokens of the bytes of a piece that is no token. The unknown token may come of any text, as it says nothing of it.
 Result<void> MergingTokenizer::push_bytes(std::string_view piece, PieceSpans& spans, const std::vector<bool>* hidden,
                                           std::vector<EncodedToken>& into) const {
   for (const char c : piece) {
     const ByteSpan bytes = spans.next(1);
     const TokenId id = bytes_[static_cast<std::uint8_t>(c)];
-    if (id >= 0 && !(hidden != nullptr && is_control(id))) {
+    if (id >= 0 && (hidden == nullptr || !is_control(id) || id == facts_.unk)) {
       into.push_back({id, bytes, false});
     } else if (unknown_ == UnknownBytes::refused) {
       return Error(ErrorCode::tokenizer, "the vocabulary has no token for the bytes " + in_hex(piece.substr(0, 16)) +

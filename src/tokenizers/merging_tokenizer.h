@@ -18,11 +18,21 @@ namespace parlance {
 /// What becomes of bytes that no token of the vocabulary stands for.
 enum class UnknownBytes : std::uint8_t { refused, dropped };
 
+/// Another way than to split and to merge.
+class RunEncoder {
+ public:
+  virtual ~RunEncoder() = default;
+  /// Appends the tokens of a run between added tokens, with places in the run; those of `hidden` (by id) are none of the vocabulary.
+  /// Fails with limit_memory.
+  virtual Result<void> encode(std::string_view run, bool blank_in_front, const std::vector<bool>* hidden, std::vector<EncodedToken>& into) const = 0;
+};
+
 struct MergingParts {
   TokenizerFacts facts;                ///< `added` ascending by id, with `control` as it is to be; `markers` are found here
   std::vector<std::string> texts;      ///< by id: what a token stands for
   MergerParts merging;
   std::optional<Splitter> splitter;    ///< none: a run is one word
+  std::unique_ptr<RunEncoder> runs;    ///< in place of the splitter and of merging
   std::array<TokenId, 256> bytes;      ///< the token of a byte that is in no token of a word; -1: none
   UnknownBytes unknown = UnknownBytes::refused;
   bool writes_blanks = false;          ///< the vocabulary writes a blank as U+2581, and merges such text

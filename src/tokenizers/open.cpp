@@ -23,11 +23,7 @@ constexpr std::string_view kReads =
     "folder that has one of them; for another tokenizer there is CallbackTokenizer";
 
 Error not_read(std::string message, std::string_view hint = kReads) {
-  Error::Parts parts;
-  parts.code = ErrorCode::tokenizer;
-  parts.message = std::move(message);
-  parts.hint = std::string("parlance reads ") + std::string(hint);
-  return Error(std::move(parts));
+  return Error(ErrorCode::tokenizer, std::move(message)).hint(std::string("parlance reads ") + std::string(hint));
 }
 
 /// A tokenizer with the facts that its neighbours add.
@@ -191,8 +187,44 @@ void set_ends(const Beside& beside, const std::string& file, TokenizerFacts& fac
 
 /// A .model knows nothing of texts that begin with BOS.
 void set_puts(const Beside& beside, TokenizerFacts& facts) {
-  if (beside.add_bos && facts.bos) facts.puts_before = {*facts.bos};
-  if (beside.add_eos && facts.eos) facts.puts_after = {*facts.eos};
+  if (beside.add_bos.value_or(false) && facts.bos) facts.puts_before = {*facts.bos};
+  if (beside.add_eos.value_or(false) && facts.eos) facts.puts_after = {*facts.eos};
+}
+
+/// A class that puts the same around a text, whatever the post-processor of a tokenizer.json says.
+struct FixedPuts {
+  std::string_view class_name;
+  bool bos, eos;
+};
+#define GENERIC_TYPE(name)
+#define BLANK_FIRST(name)
+#define FIXED_PUTS(name, bos, eos) {name, bos, eos},
+constexpr FixedPuts kFixedPuts[] = {
+#include "transformers_types.def"
+};
+#undef GENERIC_TYPE
+#undef BLANK_FIRST
+#undef FIXED_PUTS
+
+void note_setting(std::string_view name, const std::optional<bool>& wanted, const std::optional<TokenId>& token,
+                  const std::vector<TokenId>& puts, TokenizerFacts& facts) {
+  const bool has = token && std::find(puts.begin(), puts.end(), *token) != puts.end();
+  if (!wanted || *wanted == has) return;
+  note(facts, "tokenizer_config.json: " + std::string(name) + (*wanted ? " is true, but" : " is false, and"),
+       std::string("the tokenizer puts ") + (has ? "one" : "none") + " all the same, as in transformers: beside a tokenizer.json it does not count");
+}
+
+/// transformers passes over the settings where there is a tokenizer.json: its post-processor counts, or what a class makes of it.
+void set_json_puts(const Beside& beside, TokenizerFacts& facts) {
+  std::string_view named = beside.tokenizer_class;
+  if (named.ends_with("Fast")) named.remove_suffix(4);
+  for (const FixedPuts& row : kFixedPuts) {
+    if (row.class_name != named) continue;
+    facts.puts_before = row.bos && facts.bos ? std::vector{*facts.bos} : std::vector<TokenId>();
+    facts.puts_after = row.eos && facts.eos ? std::vector{*facts.eos} : std::vector<TokenId>();
+  }
+  note_setting("add_bos_token", beside.add_bos, facts.bos, facts.puts_before, facts);
+  note_setting("add_eos_token", beside.add_eos, facts.eos, facts.puts_after, facts);
 }
 
 TokenizerFacts facts_of(const Tokenizer& tokenizer, const Beside& beside, const std::string& file,
@@ -201,7 +233,11 @@ TokenizerFacts facts_of(const Tokenizer& tokenizer, const Beside& beside, const 
   facts.notes.insert(facts.notes.end(), beside.notes.begin(), beside.notes.end());
   Index index(tokenizer);
   set_named(index, beside, facts);
-  if (!json) set_puts(beside, facts);
+  if (json) {
+    set_json_puts(beside, facts);
+  } else {
+    set_puts(beside, facts);
+  }
   set_ends(beside, file, facts);
   return facts;
 }

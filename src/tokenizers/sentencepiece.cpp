@@ -1,36 +1,33 @@
-// SentencePiece's .model, by libsentencepiece.
+// SentencePiece's .model.
 //
-// A text is split at the added tokens that count in it; each run between them is encoded by the
-// library. What the library recognises by itself in a run (user-defined pieces, ordinary ones that
+// A text is split at the added tokens that count in it; each run between them is encoded by itself
+// (sentencepiece_encoder.h). What the model recognises in a run (user-defined pieces, ordinary ones that
 // a file made added tokens, and ordinary ones written <|…|>) may come of trusted bytes only:
 //   1. The run is encoded as it is. If every control token that came out stands for trusted bytes,
-//      that is the answer: so a harmless text gives exactly what the library gives.
-//   2. Else it is encoded by a second model, in which the control pieces have texts that are no
-//      UTF-8 and so can be met in no text, nor made by normalising one; ids stay. Where a trusted
-//      symbol stands, the anchor is put: a user-defined piece of bytes that are no UTF-8 either,
-//      which the library treats as it treats the symbol, and which is exchanged for the symbol's
+//      that is the answer: so a harmless text gives exactly what SentencePiece gives.
+//   2. Else it is encoded as if the control pieces were not in the model.
+//      Where a trusted symbol stands, the anchor is put: a user-defined piece of bytes that are no
+//      UTF-8, which the model treats as it treats the symbol, and which is exchanged for the symbol's
 //      id afterwards. Taking the symbols out and encoding the parts by themselves would be wrong:
 //      a part would get a dummy prefix, or lose its blanks.
 // Begin reading at SentencePieceTokenizer::encode.
-#include <sentencepiece_processor.h>
-
 #include <algorithm>
-#include <exception>
 
 #include "tokenizers/adapters.h"
+#include "tokenizers/sentencepiece_encoder.h"
 #include "tokenizers/sentencepiece_vocabulary.h"
-#include "tokens/control_matcher.h"
-#include "tokens/trusted.h"
+#include "tokens/tokenizer/control_matcher.h"
+#include "tokens/tokenizer/trusted.h"
 
 namespace parlance {
 namespace {
 
-/// Four bytes, because the library takes what begins with 0xFF for a character of four.
+/// Four bytes, because what begins with 0xFF counts as a character of four.
 constexpr std::string_view kAnchor = "\xFF\xFF\xFF\xFF";
-/// The library needs some 30 bytes for each byte of a run.
+/// A run costs some 30 bytes for each byte of it.
 constexpr std::size_t kMaxRun = std::size_t{128} << 20;
 
-/// A run as it is given to the library, and where its bytes are in the text.
+/// A run as it is given to the encoder, and where its bytes are in the text.
 struct Prepared {
   std::string_view text;
   std::string owned;                  ///< where it has anchors
@@ -76,40 +73,9 @@ bool begins_blank(std::string_view run) {
   return run.starts_with(' ') || run.starts_with("\u2581");
 }
 
-Error library_error(std::string_view what) {
+Error encoding_error(std::string_view what) {
   return Error(ErrorCode::tokenizer, "SentencePiece: " + std::string(what));
 }
-
-/// One loaded model. The library reports by status, and may throw where a model has what it did not
-/// foresee.
-class Processor {
- public:
-  Result<void> load(const SpModel& model, const SpChanges& changes, const std::string& path) {
-    try {
-      const auto status = processor_.LoadFromSerializedProto(write_sp_model(model, changes));
-      if (status.ok()) return {};
-      return Error(ErrorCode::tokenizer,
-                   path + ": SentencePiece cannot read the model: " + status.ToString());
-    } catch (const std::exception& thrown) {
-      return Error(ErrorCode::tokenizer,
-                   path + ": SentencePiece cannot read the model: " + thrown.what());
-    }
-  }
-  Result<void> encode(std::string_view text,
-                      sentencepiece::ImmutableSentencePieceText& into) const {
-    try {
-      const auto status = processor_.Encode(text, into.mutable_proto());
-      return status.ok() ? Result<void>() : library_error(status.ToString());
-    } catch (const std::bad_alloc&) {
-      return Error(ErrorCode::limit_memory, "SentencePiece ran out of memory");
-    } catch (const std::exception& thrown) {
-      return library_error(thrown.what());
-    }
-  }
-
- private:
-  sentencepiece::SentencePieceProcessor processor_;
-};
 
 class SentencePieceTokenizer final : public Tokenizer {
  public:
@@ -120,47 +86,28 @@ class SentencePieceTokenizer final : public Tokenizer {
   std::string token_text(TokenId id) const override { return vocabulary_.text(id); }
 
  private:
-  /// The same model with and without the dummy prefix.
-  struct Pair {
-    Processor with_prefix, without_prefix;
-  };
-  Result<void> load(const SpModel& model, SpChanges changes, const std::string& path,
-                    Pair& pair) const;
   void build_matchers();
-  const Processor& processor(const Pair& pair, std::uint32_t begin) const {
-    return has_prefix(begin) ? pair.with_prefix : pair.without_prefix;
-  }
   bool has_prefix(std::uint32_t begin) const { return prefix_each_run_ || begin == 0; }
   Prepared prepare(std::string_view text, ByteSpan run, const std::vector<ByteSpan>* trusted) const;
   Result<void> encode_run(std::string_view text, ByteSpan run, const std::vector<ByteSpan>* trusted,
                           std::vector<EncodedToken>& into) const;
-  Result<void> encode_with(const Pair& pair, const Prepared& run, std::string_view text,
+  Result<void> encode_with(bool is_guarded, const Prepared& run, std::string_view text,
                            std::vector<EncodedToken>& into) const;
   void spread(std::string_view text, std::span<EncodedToken> tokens) const;
   bool has_forged(std::span<const EncodedToken> tokens, const std::vector<ByteSpan>& trusted) const;
 
   SpVocabulary vocabulary_;
   bool prefix_each_run_ = true;
-  bool keeps_blanks_ = false;  ///< a blank at a run's beginning is not dropped by the library
-  bool guards_ = false;  ///< guarded_ is loaded, because plain_ could make control tokens of a text
-  Pair plain_, guarded_;
+  bool keeps_blanks_ = false;  ///< a blank at a run's beginning is not dropped by the model
+  bool guards_ = false;  ///< the model could make control tokens of a text that is not guarded
+  SpEncoder encoder_;
   ControlMatcher splitters_;  ///< at which a text is split
-  ControlMatcher symbols_;    ///< which the library finds by itself
+  ControlMatcher symbols_;    ///< which the model finds by itself
 };
 
 }  // namespace
 
 // ---- opening
-
-Result<void> SentencePieceTokenizer::load(const SpModel& model, SpChanges changes,
-                                          const std::string& path, Pair& pair) const {
-  changes.anchor = kAnchor;
-  if (Result<void> loaded = pair.with_prefix.load(model, changes, path);
-      !loaded || prefix_each_run_)
-    return loaded;
-  changes.no_dummy_prefix = true;
-  return pair.without_prefix.load(model, changes, path);
-}
 
 void SentencePieceTokenizer::build_matchers() {
   std::vector<const AddedToken*> splitters, symbols;
@@ -184,12 +131,11 @@ Result<void> SentencePieceTokenizer::open(std::string_view bytes, const std::str
       !filled)
     return filled;
   build_matchers();
-  if (Result<void> loaded = load(*model, {}, path, plain_); !loaded) return loaded;
+  SpChanges changes;
+  changes.anchor = kAnchor;
+  changes.hidden = vocabulary_.control();
   guards_ = vocabulary_.may_be_forged(model->algorithm);
-  if (!guards_) return {};
-  SpChanges hidden;
-  hidden.hidden = vocabulary_.control();
-  return load(*model, std::move(hidden), path, guarded_);
+  return encoder_.open(*model, changes, path);
 }
 
 Result<std::unique_ptr<Tokenizer>> open_sentencepiece(std::string_view bytes,
@@ -218,7 +164,7 @@ Result<void> SentencePieceTokenizer::encode(std::string_view text,
   return encode_run(text, {at, static_cast<std::uint32_t>(text.size())}, trusted, into);
 }
 
-/// The run with anchors: for trusted symbols if `trusted` is given, and in front where the library
+/// The run with anchors: for trusted symbols if `trusted` is given, and in front where the model
 /// would drop a blank that is not at the text's beginning.
 Prepared SentencePieceTokenizer::prepare(std::string_view text, ByteSpan run,
                                          const std::vector<ByteSpan>* trusted) const {
@@ -242,7 +188,7 @@ Prepared SentencePieceTokenizer::prepare(std::string_view text, ByteSpan run,
 }
 
 /// Of the tokens that one character becomes (pieces of bytes, or a replacement of several pieces)
-/// the library gives the last one all of its bytes and the others none. Here each has them; a piece
+/// the encoder gives the last one all of its bytes and the others none. Here each has them; a piece
 /// of a byte its own. The dummy blank keeps none.
 void SentencePieceTokenizer::spread(std::string_view text, std::span<EncodedToken> tokens) const {
   const bool has_dummy = !tokens.empty() && tokens[0].bytes.begin == tokens[0].bytes.end &&
@@ -267,20 +213,18 @@ void SentencePieceTokenizer::spread(std::string_view text, std::span<EncodedToke
   }
 }
 
-Result<void> SentencePieceTokenizer::encode_with(const Pair& pair, const Prepared& run,
+Result<void> SentencePieceTokenizer::encode_with(bool is_guarded, const Prepared& run,
                                                  std::string_view text,
                                                  std::vector<EncodedToken>& into) const {
-  sentencepiece::ImmutableSentencePieceText encoded;
+  std::vector<SpToken> encoded;
   const std::string_view given = run.owned.empty() ? run.text : std::string_view(run.owned);
-  if (Result<void> done = processor(pair, run.begin).encode(given, encoded); !done) return done;
+  if (Result<void> done = encoder_.encode(given, {has_prefix(run.begin), is_guarded}, encoded); !done) return done;
   const std::size_t first = into.size();
   const auto anchor = static_cast<TokenId>(vocabulary_.pieces());
   std::size_t anchors = 0;
   Places place(run);
-  for (std::size_t i = 0; i < encoded.pieces_size(); ++i) {
-    const auto piece = encoded.pieces(static_cast<int>(i));
-    auto id = static_cast<TokenId>(piece.id());
-    if (id == anchor) {
+  for (const SpToken& piece : encoded) {
+    if (piece.id == anchor) {
       const std::size_t number = anchors++ - (run.leads ? 1 : 0);
       if (run.leads && anchors == 1) continue;
       if (number >= run.symbols.size()) break;
@@ -291,11 +235,11 @@ Result<void> SentencePieceTokenizer::encode_with(const Pair& pair, const Prepare
                       vocabulary_.is_symbol(symbol_id)});
       continue;
     }
-    const std::uint32_t begin = place(piece.begin());
-    into.push_back({id, {begin, place(piece.end())}, vocabulary_.is_symbol(id)});
+    const std::uint32_t begin = place(piece.begin);
+    into.push_back({piece.id, {begin, place(piece.end)}, vocabulary_.is_symbol(piece.id)});
   }
   if (anchors != run.symbols.size() + (run.leads ? 1 : 0))
-    return library_error("the model's normalisation takes a control token away");
+    return encoding_error("the model's normalisation takes a control token away");
   spread(text, std::span(into).subspan(first));
   return {};
 }
@@ -314,15 +258,15 @@ Result<void> SentencePieceTokenizer::encode_run(std::string_view text, ByteSpan 
   if (run.end - run.begin > kMaxRun)
     return Error(ErrorCode::limit_memory, "a run of more than 128 MiB between two control tokens");
   const std::size_t first = into.size();
-  Result<void> done = encode_with(plain_, prepare(text, run, nullptr), text, into);
-  // A control piece that came of a text makes the library fail where it has one character.
+  Result<void> done = encode_with(false, prepare(text, run, nullptr), text, into);
+  // A control piece that came of a text is an error of the encoder.
   if (trusted == nullptr || !guards_ ||
       (done && !has_forged(std::span(into).subspan(first), *trusted)))
     return done;
   into.resize(first);
-  if (done = encode_with(guarded_, prepare(text, run, trusted), text, into); !done) return done;
+  if (done = encode_with(true, prepare(text, run, trusted), text, into); !done) return done;
   if (!has_forged(std::span(into).subspan(first), *trusted)) return {};
-  return library_error("a control token came of text that is not trusted");
+  return encoding_error("a control token came of text that is not trusted");
 }
 
 }  // namespace parlance

@@ -16,30 +16,31 @@ namespace {
 
 constexpr std::string_view kGenericTypes[] = {
 #define BLANK_FIRST(name)
+#define FIXED_PUTS(name, bos, eos)
 #define GENERIC_TYPE(name) name,
 #include "transformers_types.def"
 #undef GENERIC_TYPE
 #undef BLANK_FIRST
+#undef FIXED_PUTS
 };
 
 /// Classes that are followed.
 constexpr std::string_view kBlankFirst =
 #define BLANK_FIRST(name) name
+#define FIXED_PUTS(name, bos, eos)
 #define GENERIC_TYPE(name)
 #include "transformers_types.def"
 #undef GENERIC_TYPE
 #undef BLANK_FIRST
+#undef FIXED_PUTS
     ;
 constexpr std::string_view kGeneric[] = {"TokenizersBackend", "PreTrainedTokenizer"};
 constexpr std::string_view kGenericName = "TokenizersBackend";
 constexpr std::size_t kLongestPiece = 512;
 
 Error refused(const std::string& path, const std::string& what) {
-  Error::Parts parts;
-  parts.code = ErrorCode::tokenizer;
-  parts.message = path + ": " + what;
-  parts.hint = "--model-as sentencepiece reads it as SentencePiece itself does";
-  return Error(std::move(parts));
+  return Error(ErrorCode::tokenizer, path + ": " + what)
+      .hint("--model-as sentencepiece reads it as SentencePiece itself does");
 }
 
 void append_text(std::string& json, std::string_view text) {

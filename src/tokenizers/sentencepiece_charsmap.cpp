@@ -1,22 +1,28 @@
 // precompiled_charsmap: a double array (Darts) of the texts to replace, and the texts to replace
 // them by.
 //
-// The library follows the array's links without looking whether they lead out of it, has room for
-// 32 rules that begin each other, and takes a replacement as far as the next zero byte. So every
-// state that a text can lead to is visited here once, before. Layout: normalizer.cc and darts.h of
-// SentencePiece. Begin reading at fault_of_charsmap.
+// A text is followed through the array without looking whether its links lead out of it, and a replacement is taken as far as the next
+// zero byte. So every state that a text can lead to is visited once, before. States may be shared: what can follow one is kept with it.
+// Layout: normalizer.cc and darts.h of SentencePiece. Begin reading at fault_of_charsmap; how it is used, CharsmapRules::longest says.
+#include "tokenizers/sentencepiece_charsmap.h"
+
 #include <algorithm>
-#include <vector>
 
 #include "base/utf8.h"
-#include "tokenizers/sentencepiece_proto.h"
 
 namespace parlance {
 namespace {
 
-constexpr unsigned kMaxRules = 32;            // along one text
-constexpr unsigned kMaxKey = 256;             // bytes of a text to replace
+constexpr unsigned kMaxRules = 32;            // along one text: SentencePiece has room for no more, and does not look
+constexpr unsigned kMaxKey = 256;             // bytes of a text to replace: each place of a prompt may be followed as far
 constexpr std::size_t kMaxReplacement = 256;  // else a short text becomes one that fills memory
+
+/// The number of this place among those of four bytes, the lowest first.
+std::uint32_t number_at(std::string_view bytes, std::size_t place) {
+  std::uint32_t number = 0;
+  for (std::size_t i = 4; i-- > 0;) number = number << 8 | static_cast<std::uint8_t>(bytes[place * 4 + i]);
+  return number;
+}
 
 class Charsmap {
  public:
@@ -35,12 +41,7 @@ class Charsmap {
   }
 
  private:
-  std::uint32_t at(std::uint32_t index) const {
-    const char* bytes = array_.data() + std::size_t{index} * 4;
-    std::uint32_t unit = 0;
-    for (int i = 3; i >= 0; --i) unit = unit << 8 | static_cast<std::uint8_t>(bytes[i]);
-    return unit;
-  }
+  std::uint32_t at(std::uint32_t index) const { return number_at(array_, index); }
   bool leads_here(std::uint32_t index, std::uint8_t byte) const {
     return (at(index) & 0x800000FFU) == byte;
   }
@@ -54,6 +55,7 @@ class Charsmap {
   struct State {
     std::uint8_t progress = kNew;
     std::uint8_t rules = 0;
+    std::uint16_t longest = 0;  ///< bytes that can be followed from here
   };
   std::vector<State> states_;  ///< by where their links begin
 };
@@ -79,17 +81,18 @@ unsigned Charsmap::rules_through(std::uint32_t index, unsigned depth) {
 unsigned Charsmap::rules_from(std::uint32_t base, unsigned depth) {
   if (depth > kMaxKey || !has(base | 0xFFU)) return kFault;
   State& state = states_[base];
-  if (state.progress == kDone) return state.rules;
+  if (state.progress == kDone) return depth + state.longest > kMaxKey ? kFault : state.rules;
   if (state.progress == kOpen) return kFault;
   state.progress = kOpen;
-  unsigned most = 0;
+  unsigned most = 0, longest = 0;
   for (unsigned byte = 0; byte < 256; ++byte) {
     const std::uint32_t index = base ^ byte;
-    if (leads_here(index, static_cast<std::uint8_t>(byte)))
-      most = std::max(most, rules_through(index, depth));
+    if (!leads_here(index, static_cast<std::uint8_t>(byte))) continue;
+    most = std::max(most, rules_through(index, depth));
     if (most > kMaxRules) return kFault;
+    longest = std::max(longest, states_[base_of(index)].longest + 1U);
   }
-  state = {kDone, static_cast<std::uint8_t>(most)};
+  state = {kDone, static_cast<std::uint8_t>(most), static_cast<std::uint16_t>(longest)};
   return most;
 }
 
@@ -97,14 +100,39 @@ unsigned Charsmap::rules_from(std::uint32_t base, unsigned depth) {
 
 std::string_view fault_of_charsmap(std::string_view charsmap) {
   if (charsmap.empty()) return {};
-  std::uint32_t size = 0;
-  if (charsmap.size() <= sizeof size) return "is too short";
-  for (int i = 3; i >= 0; --i)
-    size = size << 8 | static_cast<std::uint8_t>(charsmap[static_cast<std::size_t>(i)]);
+  if (charsmap.size() <= sizeof(std::uint32_t)) return "is too short";
+  const std::uint32_t size = number_at(charsmap, 0);
   charsmap.remove_prefix(sizeof size);
   if (size >= charsmap.size() || size % 4 != 0 || size == 0) return "is shorter than it says";
   Charsmap map(charsmap.substr(0, size), charsmap.substr(size));
   return map.rules_from(map.base_of(0), 0) == Charsmap::kFault ? "is damaged" : "";
+}
+
+Error normalized_too_long(std::size_t size) {
+  return Error(ErrorCode::limit_memory, "the vocabulary's normalisation makes more than " + std::to_string(most_normalized(size)) +
+                                            " bytes of a run of " + std::to_string(size));
+}
+
+CharsmapRules::CharsmapRules(std::string_view charsmap) {
+  if (charsmap.empty()) return;
+  const std::size_t count = number_at(charsmap, 0) / 4;
+  for (std::size_t i = 0; i < count; ++i) units_.push_back(number_at(charsmap, i + 1));
+  texts_ = charsmap.substr((count + 1) * 4);
+}
+
+CharsmapRules::Match CharsmapRules::longest(std::string_view text) const {
+  Match found;
+  if (units_.empty()) return found;
+  std::uint32_t index = links_of(0);
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<std::uint8_t>(text[at]);
+    index ^= byte;
+    const std::uint32_t unit = units_[index];
+    if ((unit & 0x800000FFU) != byte) break;
+    index = links_of(index);
+    if ((unit >> 8 & 1) != 0) found = {at + 1, texts_.c_str() + (units_[index] & 0x7FFFFFFFU)};
+  }
+  return found;
 }
 
 }  // namespace parlance

@@ -1,4 +1,4 @@
-// Reading and writing SentencePiece models. Begin reading at read_sp_model.
+// Reading SentencePiece models. Begin reading at read_sp_model.
 #include "tokenizers/sentencepiece_proto.h"
 
 #include <algorithm>
@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "base/utf8.h"
+#include "tokenizers/piece_trie.h"
+#include "tokenizers/sentencepiece_charsmap.h"
 #include "tokenizers/wire.h"
 
 namespace parlance {
@@ -19,15 +21,15 @@ namespace piece_field {
 constexpr unsigned text = 1, score = 2, type = 3;
 }
 namespace trainer_field {
-constexpr unsigned algorithm = 3, byte_fallback = 35, unk_id = 40, unk = 45, bos = 46, eos = 47;
+constexpr unsigned algorithm = 3, whitespace_as_suffix = 24, byte_fallback = 35, unk_id = 40, unk = 45, bos = 46, eos = 47;
 }
 namespace normalizer_field {
-constexpr unsigned charsmap = 2, add_dummy_prefix = 3, remove_extra_whitespaces = 4;
+constexpr unsigned charsmap = 2, add_dummy_prefix = 3, remove_extra_whitespaces = 4, escape_whitespaces = 5;
 }
 
-constexpr std::size_t kMaxPiece = 4096;  // the library goes through an unused one by recursion
-constexpr std::size_t kMaxNested =
-    32;  // … and has room for 64 user-defined ones that begin each other
+// At each place of a text all user-defined pieces that begin there are met; and what is let through SentencePiece should read too, which
+// has room for 64 of them and does not look whether there are more.
+constexpr std::size_t kMaxNested = 32;
 constexpr float kMaxScore = 1e9F;  // sums stay numbers
 constexpr std::size_t kMaxPieces = std::size_t{1} << 24;
 
@@ -39,7 +41,6 @@ Error bad_piece(const std::string& path, std::size_t id, std::string_view what) 
 }
 
 bool read_piece(std::string_view message, SpPiece& piece) {
-  piece.message = message;
   WireReader reader(message);
   for (WireField field; reader.next(field);) {
     if (field.number == piece_field::text && field.type == WireField::bytes)
@@ -56,10 +57,10 @@ bool read_piece(std::string_view message, SpPiece& piece) {
 
 std::string_view fault_of_piece(const SpPiece& piece) {
   if (piece.text.empty()) return "has no text";
-  if (piece.text.size() > kMaxPiece) return "is longer than 4 KiB";
+  if (piece.text.size() > kMaxTrieText) return "is longer than 1 KiB";
   if (piece.text.find('\0') != std::string_view::npos) return "has a zero byte";
   if (!utf8::is_valid(piece.text, false)) return "is not UTF-8";
-  if (!(std::fabs(piece.score) <= kMaxScore)) return "has a score that is no usable number";
+  if (!(std::fabs(piece.score) <= kMaxScore)) return "has an unusable score";
   return {};
 }
 
@@ -87,19 +88,22 @@ bool has(const std::vector<SpPiece>& pieces, SpType type) {
 
 Result<void> check_pieces(const std::vector<SpPiece>& pieces, const std::string& path) {
   if (pieces.empty()) return damaged(path, "not a SentencePiece model: it has no pieces");
+  std::size_t all = 0;
   for (std::size_t id = 0; id < pieces.size(); ++id) {
     if (const std::string_view fault = fault_of_piece(pieces[id]); !fault.empty())
       return bad_piece(path, id, fault);
+    all += pieces[id].text.size();
   }
+  if (all > kMaxTrieBytes) return damaged(path, "its pieces are longer than 16 MiB together");
   if (!has(pieces, SpType::normal)) return damaged(path, "none of its pieces is text");
-  if (!has(pieces, SpType::unknown)) return damaged(path, "it has no piece for what is unknown");
+  if (!has(pieces, SpType::unknown)) return damaged(path, "it has no piece for unknown text");
   if (nested(pieces) > kMaxNested)
     return damaged(path, "too many user-defined pieces that begin each other");
   return {};
 }
 
-Result<void> read_trainer(SpModel& model, const std::string& path) {
-  WireReader reader(model.trainer);
+Result<void> read_trainer(std::string_view trainer, SpModel& model, const std::string& path) {
+  WireReader reader(trainer);
   for (WireField field; reader.next(field);) {
     if (field.number == trainer_field::algorithm && field.type == WireField::varint) {
       if (field.value < 1 || field.value > 4) return damaged(path, "a model of an unknown kind");
@@ -107,6 +111,8 @@ Result<void> read_trainer(SpModel& model, const std::string& path) {
     }
     if (field.number == trainer_field::byte_fallback && field.type == WireField::varint)
       model.byte_fallback = field.value != 0;
+    if (field.number == trainer_field::whitespace_as_suffix && field.type == WireField::varint)
+      model.whitespace_as_suffix = field.value != 0;
     if (field.number == trainer_field::unk_id && field.type == WireField::varint)
       model.unk_id = field.value < model.pieces.size() ? field.value : 0;
     if (field.type != WireField::bytes || field.text.empty()) continue;
@@ -117,14 +123,20 @@ Result<void> read_trainer(SpModel& model, const std::string& path) {
   return reader.good() ? Result<void>() : damaged(path, "damaged where it says how it was trained");
 }
 
-Result<void> read_normalizer(SpModel& model, const std::string& path) {
-  WireReader reader(model.normalizer);
+Result<void> read_normalizer(std::string_view normalizer, SpModel& model, const std::string& path) {
+  struct Flag {
+    unsigned number;
+    bool SpModel::*member;
+  };
+  constexpr Flag kFlags[] = {{normalizer_field::add_dummy_prefix, &SpModel::add_dummy_prefix},
+                             {normalizer_field::remove_extra_whitespaces, &SpModel::remove_extra_whitespaces},
+                             {normalizer_field::escape_whitespaces, &SpModel::escape_whitespaces}};
+  WireReader reader(normalizer);
   for (WireField field; reader.next(field);) {
-    if (field.number == normalizer_field::charsmap && field.type == WireField::bytes)
-      model.charsmap = field.text;
-    if (field.number == normalizer_field::remove_extra_whitespaces &&
-        field.type == WireField::varint)
-      model.remove_extra_whitespaces = field.value != 0;
+    if (field.number == normalizer_field::charsmap && field.type == WireField::bytes) model.charsmap = field.text;
+    for (const Flag& flag : kFlags) {
+      if (field.number == flag.number && field.type == WireField::varint) model.*flag.member = field.value != 0;
+    }
   }
   if (!reader.good()) return damaged(path, "damaged where it says how text is normalised");
   if (const std::string_view fault = fault_of_charsmap(model.charsmap); !fault.empty())
@@ -132,13 +144,18 @@ Result<void> read_normalizer(SpModel& model, const std::string& path) {
   return {};
 }
 
+/// The messages trainer_spec and normalizer_spec.
+struct Specs {
+  std::string trainer, normalizer;
+};
+
 /// The outermost message. A part that comes twice is merged, as protocol buffers are.
-Result<void> read_parts(std::string_view bytes, SpModel& model, const std::string& path) {
+Result<void> read_parts(std::string_view bytes, SpModel& model, Specs& specs, const std::string& path) {
   WireReader reader(bytes);
   for (WireField field; reader.next(field);) {
     if (field.type != WireField::bytes) continue;
-    if (field.number == model_field::trainer) model.trainer += field.text;
-    if (field.number == model_field::normalizer) model.normalizer += field.text;
+    if (field.number == model_field::trainer) specs.trainer += field.text;
+    if (field.number == model_field::normalizer) specs.normalizer += field.text;
     if (field.number != model_field::pieces) continue;
     if (model.pieces.size() == kMaxPieces) return damaged(path, "too many pieces");
     if (!read_piece(field.text, model.pieces.emplace_back()))
@@ -154,35 +171,12 @@ Result<void> read_parts(std::string_view bytes, SpModel& model, const std::strin
 Result<SpModel> read_sp_model(std::string_view bytes, const std::string& path) {
   if (bytes.size() > kMaxSpModel) return damaged(path, "larger than 64 MiB");
   SpModel model;
-  if (Result<void> read = read_parts(bytes, model, path); !read) return read.error();
+  Specs specs;
+  if (Result<void> read = read_parts(bytes, model, specs, path); !read) return read.error();
   if (Result<void> read = check_pieces(model.pieces, path); !read) return read.error();
-  if (Result<void> read = read_trainer(model, path); !read) return read.error();
-  if (Result<void> read = read_normalizer(model, path); !read) return read.error();
+  if (Result<void> read = read_trainer(specs.trainer, model, path); !read) return read.error();
+  if (Result<void> read = read_normalizer(specs.normalizer, model, path); !read) return read.error();
   return model;
-}
-
-std::string write_sp_model(const SpModel& model, const SpChanges& changes) {
-  std::string out;
-  std::string message;
-  for (std::size_t id = 0; id < model.pieces.size(); ++id) {
-    message.assign(model.pieces[id].message);
-    if (id < changes.hidden.size() && changes.hidden[id]) {
-      append_bytes(message, piece_field::text, "\xFF" + std::to_string(id));
-      append_number(message, piece_field::type, static_cast<unsigned>(SpType::control));
-    }
-    append_bytes(out, model_field::pieces, message);
-  }
-  if (!changes.anchor.empty()) {
-    message.clear();
-    append_bytes(message, piece_field::text, changes.anchor);
-    append_number(message, piece_field::type, static_cast<unsigned>(SpType::user_defined));
-    append_bytes(out, model_field::pieces, message);
-  }
-  append_bytes(out, model_field::trainer, model.trainer);
-  message = model.normalizer;
-  if (changes.no_dummy_prefix) append_number(message, normalizer_field::add_dummy_prefix, 0);
-  append_bytes(out, model_field::normalizer, message);
-  return out;
 }
 
 }  // namespace parlance

@@ -1,10 +1,7 @@
-// A SentencePiece model file as far as encoding needs it: read, held against what libsentencepiece
-// takes on trust, and written again with changes.
+// A SentencePiece model file as far as encoding needs it, and how a model may be changed before it encodes.
 //
-// The file is a protocol buffer message (sentencepiece_model.proto). Of a message that is written
-// here the library gets pieces, trainer_spec and normalizer_spec: nothing else decides an encoding.
-// A change is appended to the message it is about, where the last value of a field counts. Begin
-// reading at read_sp_model.
+// The file is a protocol buffer message (sentencepiece_model.proto): pieces, trainer_spec and normalizer_spec decide an
+// encoding. Begin reading at read_sp_model.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -30,13 +27,10 @@ struct SpPiece {
   std::string_view text;
   SpType type = SpType::normal;
   float score = 0;
-  std::string_view message;  ///< as it stands in the file
 };
 
 struct SpModel {
   std::vector<SpPiece> pieces;  ///< a piece's number is its id
-  std::string trainer;          ///< the message trainer_spec
-  std::string normalizer;       ///< the message normalizer_spec
   SpAlgorithm algorithm = SpAlgorithm::unigram;
   std::string bos = "<s>";
   std::string eos = "</s>";
@@ -44,29 +38,23 @@ struct SpModel {
   std::uint64_t unk_id = 0;  ///< always that of a piece
   bool byte_fallback = false;
   std::string charsmap;
+  bool add_dummy_prefix = true;
   bool remove_extra_whitespaces = true;
+  bool escape_whitespaces = true;  ///< a blank is written as U+2581
+  bool whitespace_as_suffix = false;  ///< the dummy blank comes after a text
 };
 
-/// What is different in a model that is written.
+/// What is different in a model that encodes.
 struct SpChanges {
-  bool no_dummy_prefix = false;
-  std::vector<bool>
-      hidden;  ///< by id: becomes a control piece whose text is no UTF-8, so that no text gives it
-  std::string_view anchor;  ///< text of a user-defined piece after the last one; "" for none
+  std::vector<bool> hidden;  ///< by id: of a guarded text none of these comes
+  std::string_view anchor;   ///< text of a user-defined piece after the last one; "" for none
 };
 
 /// The largest file that is read. Those in use are below 10 MiB.
 inline constexpr std::size_t kMaxSpModel = std::size_t{64} << 20;
 
-/// Reads a model. What it lets through, libsentencepiece reads and uses without leaving its bounds,
-/// whatever the text; the library itself still says no to some of it (two pieces of one text, byte
-/// pieces that are missing). `bytes` must outlive the result. Fails with tokenizer.
+/// Reads a model. What it lets through can be used with any text; SpSegmenter still says no to some of it (two pieces of one
+/// text, byte pieces that are missing). `bytes` must outlive the result. Fails with tokenizer.
 Result<SpModel> read_sp_model(std::string_view bytes, const std::string& path);
-
-std::string write_sp_model(const SpModel& model, const SpChanges& changes);
-
-/// Is this a normalisation table (precompiled_charsmap) that can be used with any text? "" if it
-/// is, else what is wrong.
-std::string_view fault_of_charsmap(std::string_view charsmap);
 
 }  // namespace parlance

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
-#include "tokens/control_matcher.h"
+#include "tokens/tokenizer/control_matcher.h"
 
 namespace parlance {
 namespace {
@@ -23,7 +23,7 @@ std::string with_blanks(std::string_view piece) {
   return out;
 }
 
-/// The byte of "<0x0A>", as the library writes them.
+/// The byte of "<0x0A>", as models write them.
 std::string byte_of(std::string_view piece) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   if (piece.size() != 6) return std::string(piece);

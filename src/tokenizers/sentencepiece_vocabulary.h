@@ -24,18 +24,18 @@ class SpVocabulary {
   std::string text(TokenId id) const;
   std::size_t pieces() const { return texts_.size(); }
   bool is_byte(TokenId id) const { return type(id) == SpType::byte; }
-  /// A user-defined piece that no file adds: the library finds it by itself, wherever it stands.
+  /// A user-defined piece that no file adds: the model finds it by itself, wherever it stands.
   bool is_symbol(TokenId id) const {
     return id >= 0 && std::size_t(id) < symbol_.size() && symbol_[std::size_t(id)];
   }
-  /// Ordinary pieces written <|…|>, which the library finds by itself too: a template that writes one means a control
+  /// Ordinary pieces written <|…|>, which the model finds by itself too: a template that writes one means a control
   /// token, though nobody added it.
   const std::vector<AddedToken>& markers() const { return markers_; }
   /// Must it come of trusted bytes only?
   bool is_control(TokenId id) const {
     return id >= 0 && std::size_t(id) < hidden_.size() && hidden_[std::size_t(id)];
   }
-  /// Could the library make a control token of text that it is given?
+  /// Could the model make a control token of text that it is given?
   bool may_be_forged(SpAlgorithm algorithm) const;
   /// is_control by id, for SpChanges.
   const std::vector<bool>& control() const { return hidden_; }

@@ -11,6 +11,7 @@ namespace {
 // What each pass over the file does not ask for is empty.
 #define WORDS(id, ...) constexpr std::string_view kWords_##id[] = {__VA_ARGS__};
 #define GGUF_SPLIT(name, id, flags)
+#define GGUF_MODEL(name, way, split)
 #define TIKTOKEN_SPLIT(name, id)
 #define TIKTOKEN_MARK(name, text, id)
 #define TEKKEN_MARK(text)
@@ -25,7 +26,7 @@ struct Row {
   unsigned flags = 0;
 };
 
-constexpr unsigned kWhole = 1, kBos = 2, kBosAlways = 4, kRaw = 8, kNewlines = 16;
+constexpr unsigned kWhole = 1, kBos = 2, kBosAlways = 4, kRaw = 8, kNewlines = 16, kNoMerges = 32;
 
 #undef WORDS
 #undef GGUF_SPLIT
@@ -36,8 +37,16 @@ constexpr Row kGguf[] = {
 };
 
 #undef GGUF_SPLIT
-#undef TIKTOKEN_SPLIT
+#undef GGUF_MODEL
 #define GGUF_SPLIT(name, id, flags)
+#define GGUF_MODEL(name, way, split) {name, GgufWay::way, split},
+constexpr GgufModel kModels[] = {
+#include "splits.def"
+};
+
+#undef GGUF_MODEL
+#undef TIKTOKEN_SPLIT
+#define GGUF_MODEL(name, way, split)
 #define TIKTOKEN_SPLIT(name, id) {name, kWords_##id, 0},
 constexpr Row kTiktoken[] = {
 #include "splits.def"
@@ -107,7 +116,16 @@ std::optional<GgufSplit> gguf_split(std::string_view name) {
                    .begins_with_bos = has(kBos) || has(kBosAlways),
                    .always_bos = has(kBosAlways),
                    .raw = has(kRaw),
-                   .whole_newlines = has(kNewlines)};
+                   .whole_newlines = has(kNewlines),
+                   .may_lack_merges = has(kNoMerges)};
+}
+
+std::span<const GgufModel> gguf_models() { return kModels; }
+
+std::vector<std::string_view> gguf_split_names() {
+  std::vector<std::string_view> names;
+  for (const Row& row : kGguf) names.push_back(row.name);
+  return names;
 }
 
 std::string gguf_split_hint(std::string_view name) {

@@ -9,6 +9,22 @@
 
 namespace parlance {
 
+/// How tokens come of a text with the vocabulary of a GGUF file.
+enum class GgufWay : std::uint8_t {
+  merges,  ///< pairs are merged by a list of merges, within words
+  scores,  ///< pairs are merged by the scores of what they become, in each run between added tokens
+  sums,    ///< the tokens whose scores have the largest sum, in each run (gguf_unigram.h)
+  costs,   ///< the same with whole numbers, from the end of a run on (gguf_costs.h)
+  longest  ///< nothing is merged: the longest token that fits comes next
+};
+/// A kind of vocabulary: tokenizer.ggml.model.
+struct GgufModel {
+  std::string_view name;
+  GgufWay way;
+  std::string_view split;  ///< in place of the file's own tokenizer.ggml.pre; "" for that
+};
+std::span<const GgufModel> gguf_models();
+
 /// One way to split, and what else a GGUF file means by its name.
 struct GgufSplit {
   std::vector<std::string> patterns;
@@ -17,8 +33,10 @@ struct GgufSplit {
   bool always_bos = false;
   bool raw = false;
   bool whole_newlines = false;
+  bool may_lack_merges = false;
 };
 std::optional<GgufSplit> gguf_split(std::string_view name);
+std::vector<std::string_view> gguf_split_names();
 /// The nearest name to one that there is not, as a hint; "" where none is near.
 std::string gguf_split_hint(std::string_view name);
 

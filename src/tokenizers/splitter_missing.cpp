@@ -11,11 +11,8 @@ Splitter& Splitter::operator=(Splitter&&) noexcept = default;
 Splitter::~Splitter() = default;
 
 Result<Splitter> Splitter::make(std::span<const std::string>, const Options&) {
-  Error::Parts parts;
-  parts.code = ErrorCode::tokenizer;
-  parts.message = "this build does not read tokenizers that split text by regular expressions";
-  parts.hint = "build with cargo 1.85 or later and -DPARLANCE_HF_TOKENIZERS=ON";
-  return Error(std::move(parts));
+  return Error(ErrorCode::tokenizer, "this build does not read tokenizers that split text by regular expressions")
+      .hint("build with cargo 1.85 or later and -DPARLANCE_HF_TOKENIZERS=ON");
 }
 
 Result<void> Splitter::split(std::string_view, std::vector<ByteSpan>&) const { return {}; }

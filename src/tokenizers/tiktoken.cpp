@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "base/base64.h"
+#include "base/nearest.h"
 #include "base/utf8.h"
 #include "sources/files.h"
 #include "tokenizers/adapters.h"
 #include "tokenizers/split_names.h"
-#include "tokens/control_matcher.h"
+#include "tokens/tokenizer/control_matcher.h"
 
 namespace parlance {
 namespace {
@@ -18,11 +20,7 @@ namespace {
 constexpr std::string_view kEnding = ".tiktoken";
 
 Error refused(const std::string& path, const std::string& what, std::string hint = {}) {
-  Error::Parts parts;
-  parts.code = ErrorCode::tokenizer;
-  parts.message = path + ": " + what;
-  parts.hint = std::move(hint);
-  return Error(std::move(parts));
+  return Error(ErrorCode::tokenizer, path + ": " + what).hint(std::move(hint));
 }
 
 std::string_view next_line(std::string_view& text) {
@@ -65,7 +63,7 @@ Result<std::vector<std::string>> read_ranks(std::string_view text, const std::st
 /// Names have no signs but these; a regular expression has others.
 bool is_name(std::string_view split) {
   return std::all_of(split.begin(), split.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+    return ascii::is_word(c) || c == '-' || c == '.';
   });
 }
 
@@ -82,6 +80,12 @@ std::string_view encoding_of(std::string_view path) {
   return is_tiktoken_name(name) ? name : std::string_view();
 }
 
+Result<void> no_split(std::string_view split, const std::string& path) {
+  NearestName nearest(split);
+  for (const std::string_view name : tiktoken_names()) nearest.offer(name);
+  return refused(path, "no way to split text is called '" + std::string(split) + "'", nearest.best().empty() ? gguf_split_hint(split) : nearest.hint());
+}
+
 Result<void> choose_split(std::string_view split, const std::string& path, RankParts& parts) {
   if (split.empty()) {
     return refused(path, "a tiktoken file does not say how text is split into words",
@@ -89,7 +93,7 @@ Result<void> choose_split(std::string_view split, const std::string& path, RankP
   }
   parts.patterns = split_patterns(split);
   parts.drop_rest = parts.patterns.empty() || is_tiktoken_name(split);
-  if (parts.patterns.empty() && is_name(split)) return refused(path, "no way to split text is called '" + std::string(split) + "'", gguf_split_hint(split));
+  if (parts.patterns.empty() && is_name(split)) return no_split(split, path);
   if (parts.patterns.empty()) parts.patterns = {std::string(split)};
   return {};
 }

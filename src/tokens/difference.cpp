@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "conversation/edit.h"
 #include "value/dict.h"
-#include "value/json.h"
+#include "json/writer.h"
 #include "value/string.h"
 
 namespace parlance {
@@ -14,12 +14,6 @@ namespace {
 
 bool is_inside_character(std::string_view text, std::size_t at) {
   return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
-}
-
-std::string quoted(std::string_view text) {
-  std::string out;
-  append_json_string(out, text);
-  return out;
 }
 
 std::string whereabouts(const PromptSide& side) {
@@ -32,7 +26,7 @@ std::string whereabouts(const PromptSide& side) {
 
 std::string shown(const PromptSide& side) {
   const std::string place = whereabouts(side);
-  const std::string what = side.excerpt.empty() ? "its end" : quoted(side.excerpt);
+  const std::string what = side.excerpt.empty() ? "its end" : json_string(side.excerpt);
   return place.empty() ? what : what + " (" + place + ")";
 }
 
@@ -179,15 +173,13 @@ const char* hint_for(const PrefixDifference& difference) {
 }  // namespace
 
 Error rewritten(const PrefixDifference& difference) {
-  Error::Parts parts;
-  parts.code = ErrorCode::history_rewritten;
-  parts.message = "the prompt does not go on where the tokens so far end: " + difference.sentence();
   // What the model said has no place of its own: there it is shown where the template writes the message.
   const bool is_old = difference.cause == PrefixCause::rewritten && difference.before.place.line != 0;
-  parts.where = is_old ? difference.before.place : difference.after.place;
-  parts.input_path = difference.before.path.empty() ? difference.after.path : difference.before.path;
-  parts.hint = hint_for(difference);
-  return Error(std::move(parts));
+  return Error(ErrorCode::history_rewritten,
+               "the prompt does not go on where the tokens so far end: " + difference.sentence())
+      .at(is_old ? difference.before.place : difference.after.place)
+      .input(difference.before.path.empty() ? difference.after.path : difference.before.path)
+      .hint(hint_for(difference));
 }
 
 }  // namespace parlance

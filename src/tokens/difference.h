@@ -1,4 +1,7 @@
 // Where two prompts differ, and what input and what line of the template that is. Begin reading at compare_prompts().
+//
+// A server's cache is lost at the first token that differs, and the reason is rarely visible there: a template drops
+// reasoning from older turns, or a client changed an earlier message. So both sides are traced back to their origins.
 #pragma once
 #include <string>
 #include <string_view>

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "conversation/conversation.h"
-#include "tokens/control_ids.h"
+#include "tokens/tokenizer/control_ids.h"
 #include "tokens/difference.h"
 #include "tokens/tail.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "parlance/tokens.h"
-#include "tokens/control_ids.h"
+#include "tokens/tokenizer/control_ids.h"
 #include "tokens/difference.h"
-#include "tokens/guard.h"
+#include "tokens/tokenizer/guard.h"
 #include "tokens/trust.h"
 
 namespace parlance {

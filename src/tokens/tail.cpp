@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "tokens/control_ids.h"
+#include "tokens/tokenizer/control_ids.h"
 #include "tokens/difference.h"
-#include "tokens/guard.h"
+#include "tokens/tokenizer/guard.h"
 #include "tokens/trust.h"
 
 namespace parlance {
@@ -15,19 +15,16 @@ Result<void> check_ids(const Tokenizer& tokenizer, std::span<const TokenId> ids)
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const bool is_known = ids[i] >= 0 && (size == 0 || static_cast<std::size_t>(ids[i]) < size);
     if (is_known) continue;
-    Error::Parts parts;
-    parts.code = ErrorCode::usage;
-    parts.message = "token " + std::to_string(i) + " has the id " + std::to_string(ids[i]) +
-                    ", which is not of the tokenizer's vocabulary of " + std::to_string(size);
-    parts.hint = "are they the ids of another tokenizer?";
-    return Error(std::move(parts));
+    const std::string which = "token " + std::to_string(i) + " has the id " + std::to_string(ids[i]);
+    const std::string why = ", which is outside the tokenizer's vocabulary (" + std::to_string(size) + " tokens)";
+    return Error(ErrorCode::usage, which + why).hint("are they the ids of another tokenizer?");
   }
   return {};
 }
 
 Result<void> check_extendable(const Tokenizer& tokenizer, const TokenizeOptions& options) {
   if (!options.add_special_tokens || tokenizer.facts().puts_after.empty()) return {};
-  return Error(ErrorCode::usage, "this tokenizer puts tokens behind a text, and a prompt that ends so cannot be extended");
+  return Error(ErrorCode::usage, "this tokenizer adds tokens at the end of a text, so such a prompt cannot be extended");
 }
 
 std::string texts_of(const Tokenizer& tokenizer, std::span<const TokenId> ids) {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "parlance/tokens.h"
-#include "tokens/control_ids.h"
+#include "tokens/tokenizer/control_ids.h"
 
 namespace parlance {
 

@@ -3,8 +3,8 @@
 
 #include "conversation/conversation.h"
 #include "parlance/tokens.h"
-#include "tokens/control_ids.h"
-#include "tokens/guard.h"
+#include "tokens/tokenizer/control_ids.h"
+#include "tokens/tokenizer/guard.h"
 #include "tokens/span_cursor.h"
 #include "tokens/token_origins.h"
 #include "tokens/trust.h"
@@ -55,6 +55,25 @@ void fill_guarded(const Rendering& rendering, const Conversation& conversation, 
       if (!text.path.empty()) break;
     }
     into.guarded.push_back(std::move(text));
+  }
+}
+
+/// Lists what became the unknown token. Where a control token is written like it, that is none.
+void fill_unknown(const Rendering& rendering, const Conversation& conversation, const TokenizerFacts& facts,
+                  const std::vector<EncodedToken>& encoded, PromptTokens& into) {
+  if (!facts.unk) return;
+  SpanCursor cursor(rendering.spans());
+  for (const EncodedToken& token : encoded) {
+    if (token.id != *facts.unk || token.added || token.bytes.begin == token.bytes.end) continue;
+    if (!into.unknown.empty() && into.unknown.back().bytes.end >= token.bytes.begin) {
+      into.unknown.back().bytes.end = std::max(into.unknown.back().bytes.end, token.bytes.end);
+      continue;
+    }
+    UnknownText text{token.bytes, {}};
+    for (const Span& span : cursor.of(token.bytes)) {
+      if (text.path = path_of_span(conversation, span); !text.path.empty()) break;
+    }
+    into.unknown.push_back(std::move(text));
   }
 }
 
@@ -175,6 +194,7 @@ Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& co
   fill_tokens(rendering, ControlIds(tokenizer.facts(), options.plain_added), encoding->tokens, tokens);
   fill_guarded(rendering, conversation, rule, encoding->forged, tokens);
   note_undone(rendering, conversation, rule, tokenizer, encoding->undone, tokens);
+  fill_unknown(rendering, conversation, tokenizer.facts(), encoding->tokens, tokens);
   PlainMarks(rendering, tokens);
   tokens.missing_before = missing_before(tokenizer.facts(), tokens.ids);
   if (options.add_special_tokens) add_special(tokenizer.facts(), tokens);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/ascii.h"
 #include "conversation/conversation.h"
 #include "conversation/edit.h"
 #include "sources/special_tokens.h"
@@ -21,7 +22,7 @@ bool contains(const List& list, std::string_view name) {
   return std::find(std::begin(list), std::end(list), name) != std::end(list);
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+using ascii::lower;
 
 bool same_but_for_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });

@@ -1,4 +1,8 @@
 // TrustRule: which bytes of a prompt may be part of a control token. Begin reading at TrustRule::holds.
+//
+// The rule asks where bytes came from and never what they look like. Searching user text for known control tokens
+// misses those that a template puts together from two pieces, and changes text that was harmless; the origin of each
+// byte is known anyway.
 #pragma once
 #include <optional>
 #include <span>

@@ -14,11 +14,8 @@ namespace {
 constexpr std::string_view kAny = "[*]";
 
 Error no_path(std::string_view path) {
-  Error::Parts parts;
-  parts.code = ErrorCode::usage;
-  parts.message = "'" + std::string(path) + "' is no path into a request";
-  parts.hint = "for example messages[0].content, messages[*].tool_calls, tools";
-  return Error(std::move(parts));
+  return Error(ErrorCode::usage, "'" + std::string(path) + "' is not a path in a request")
+      .hint("for example messages[0].content, messages[*].tool_calls, tools");
 }
 
 /// The end of the brackets that open at `path[0]`; 0 if they do not close.

@@ -10,7 +10,6 @@
 #include <cstdint>
 
 #include "value/bigint.h"
-#include "value/complex.h"
 #include "value/dict.h"
 #include "value/format.h"
 #include "value/markup.h"
@@ -184,12 +183,10 @@ Value binary(Runtime& rt, BinaryOperator op, Value a, Value b) {
 }
 
 Value negate(Runtime& rt, Value a) {
-  if (is_complex(a)) return complex_negate(rt, a);
   return is_number(a) ? number_negate(rt, a) : fail_unary(rt, "-", a);
 }
 
 Value positive(Runtime& rt, Value a) {
-  if (is_complex(a)) return a;
   return is_number(a) ? number_positive(a) : fail_unary(rt, "+", a);
 }
 

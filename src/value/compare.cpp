@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "value/complex.h"
 #include "value/dict.h"
 #include "value/iterate.h"
 #include "value/number.h"
@@ -114,7 +113,6 @@ bool equal_objects(Runtime& rt, Object* a, Object* b) {
 
 bool equal_slow(Runtime& rt, Value a, Value b) {
   if (is_number(a) && is_number(b)) return number_compare(a, b) == 0;
-  if (is_complex(a) || is_complex(b)) return complex_equal(a, b);
   if (a.kind != b.kind) return false;
   switch (a.kind) {
     case Kind::none:

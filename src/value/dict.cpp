@@ -183,4 +183,10 @@ void ListBuilder::grow() {
   capacity_ = capacity;
 }
 
+// ---- Value's own doors
+
+std::span<const Value> Value::items() const { return is_sequence() ? parlance::items(*this) : std::span<const Value>(); }
+std::span<const DictEntry> Value::members() const { return is(Kind::dict) ? entries(*this) : std::span<const DictEntry>(); }
+Value Value::operator[](std::string_view name) const { return member_value(*this, name); }
+
 }  // namespace parlance

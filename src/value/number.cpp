@@ -11,7 +11,6 @@
 
 #include "base/hash.h"
 #include "value/bigint.h"
-#include "value/complex.h"
 
 namespace parlance {
 namespace {
@@ -54,7 +53,9 @@ RealDivision floor_divide(double a, double b) {
 Value power_real(Runtime& rt, double a, double b) {
   if (a == 0 && b < 0 && !std::isinf(b)) return fail_negative_power_of_zero(rt);
   const bool is_finite = std::isfinite(a) && std::isfinite(b);
-  if (is_finite && a < 0 && b != std::floor(b)) return complex_power(rt, {a, 0}, {b, 0});
+  if (is_finite && a < 0 && b != std::floor(b)) {
+    return rt.fail(ErrorCode::value, "negative number cannot be raised to a fractional power: there are no complex numbers");
+  }
   const double result = std::pow(a, b);
   if (is_finite && std::isinf(result)) {
     return rt.fail(ErrorCode::overflow, "(34, 'Numerical result out of range')");

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/ascii.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "value/bigint.h"
@@ -242,7 +243,7 @@ bool append_integer(Runtime& rt, std::string& out, Value v, int base) {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using ascii::is_digit;
 /// C's isspace, which is what int() and float() strip once characters beyond ASCII have been
 /// mapped.
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }

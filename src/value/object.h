@@ -19,12 +19,7 @@ struct ListObject {
   const Value* items;
 };
 
-struct DictEntry {
-  Value key;  ///< strings are always leaves here
-  Value value;
-};
-
-/// dict: entries in insertion order; above kLinearDict entries an open-addressed index finds them.
+/// dict: entries in insertion order, strings as keys always leaves; above kLinearDict entries an open-addressed index finds them.
 struct DictObject {
   std::uint32_t size;
   std::uint32_t origin;
@@ -62,7 +57,7 @@ struct Call;
 struct Iterator;
 enum class BinaryOperator : std::uint8_t;
 
-/// What one kind of object can do. One constant per kind; see jinja/objects.h and value/iterate.h.
+/// What one kind of object can do. One constant per kind; see jinja/objects/objects.h and value/iterate.h.
 struct ObjectType {
   std::string_view name;  ///< Python's type name, e.g. "generator"
   /// str() and repr(); null prints `<name object at 0x…>`.

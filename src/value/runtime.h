@@ -37,7 +37,7 @@ struct Runtime {
   bool allow_changes = false;  ///< lists and dicts that the template made have the methods that change them
   CivilTime now;
   std::vector<const UndefinedInfo*>* printed_undefined = nullptr;  ///< takes what printed as nothing, if somebody asks for it
-  std::uint64_t random_state = 0x9E3779B97F4A7C15u;  ///< for `random` and `lipsum`; seeded by the caller
+  std::uint64_t random_state = 0x9E3779B97F4A7C15u;  ///< for `random`; seeded by the caller
   Failure failure;
 
   /// Records a failure (the first one wins) and returns the invalid value.

@@ -202,6 +202,8 @@ def test_releases_of_transformers():
         contains(failure("-t", d / "t.jinja", "--as-transformers", stdin={"messages": []}, code=3), "empty conversation")
         contains(failure("-t", d / "t.jinja", "--as-transformers", stdin={"messages": [{}], "tools": ["x"]}, code=3), "tools[0]")
         contains(failure("-t", d / "t.jinja", "--as-transformers", "--as-is", stdin=request, code=2), "exclude")
+        contains(failure("-t", d / "t.jinja", "--syntax", "go", "--as-transformers", stdin=request, code=2), "--as-transformers", "Go template")
+        contains(failure("-f", "command-r-plus", "--as-transformers", stdin=request, code=2), "--as-transformers", "Go template")
         contains(failure("-t", d / "t.jinja", "--as-transformers", "--reasoning-effort", "low", stdin=request, code=2), "--as-transformers")
         contains(failure("-t", d / "t.jinja", "--transformers", "5.24", stdin=request, code=2), "5.24", "parlance list releases")
     with template("{{ messages }}") as d:
@@ -253,23 +255,23 @@ def test_an_effort_and_what_is_said_beside_it():
         for got in (notes("--reasoning-effort", "high", "--var", "enable_thinking=false"),
                     notes("--reasoning-effort", "high", chat_template_kwargs={"enable_thinking": False})):
             same(got[0], "Hi<no>")
-            contains(got[1], "enable_thinking", "whatever the effort of reasoning")
+            contains(got[1], "enable_thinking", "the reasoning effort does not change it")
         same(notes("--reasoning-effort", "none", "--var", "enable_thinking=false"),
              ("Hi<no>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"))
         got = notes("--reasoning-effort", "high", chat_template_kwargs={"reasoning_effort": "none"})
         same(got[0], "Hi<no>")
-        contains(got[1], "reasoning_effort: set by chat_template_kwargs, in place of what is said beside it")
+        contains(got[1], "reasoning_effort: set by chat_template_kwargs, which overrides the request's own value")
         same(notes("--var", "enable_thinking=true", reasoning_effort="none", enable_thinking=False),
-             ("Hi", "enable_thinking: set beside the request, whatever the effort of reasoning (reasoning-effort)"))
+             ("Hi", "enable_thinking: keeps the value set outside the request; the reasoning effort does not change it (reasoning-effort)"))
     with template("{{ messages[0].content }}{{ reasoning_effort }}") as d:
         result = json.loads(render("-t", d / "t.jinja", "--json", "--reasoning-effort", "low", "--var", 'reasoning_effort="high"', stdin=HELLO))
         same((result["text"], [n for n in result["notes"] if n.startswith("reason")]),
-             ("Hihigh", ["reasoning_effort: set beside the request, whatever the effort of reasoning (reasoning-effort)"]))
+             ("Hihigh", ["reasoning_effort: keeps the value set outside the request; the reasoning effort does not change it (reasoning-effort)"]))
 
 
 def test_an_option_without_effect_is_no_secret():
     with template("{{ messages[0].content }}") as d:
-        for options, said in (([], ""), (["--reasoning-effort", "low"], "note: reasoning_effort: of no effect: "), (["--reasoning-effort", "low", "--json"], "note: ")):
+        for options, said in (([], ""), (["--reasoning-effort", "low"], "note: reasoning_effort: has no effect: "), (["--reasoning-effort", "low", "--json"], "note: ")):
             err = run("render", "-t", d / "t.jinja", *options, stdin=HELLO)[1]
             assert err.startswith(said) and (said != "" or err == ""), err
 
@@ -277,7 +279,7 @@ def test_an_option_without_effect_is_no_secret():
 def test_an_effort_is_one_of_a_few_words():
     with template("{{ messages[0].content }}") as d:
         got = failure("-t", d / "t.jinja", "--reasoning-effort", "hgh", stdin=HELLO, code=2)
-        contains(got, "'hgh' is none of none, minimal, low, medium, high, xhigh, max")
+        contains(got, "'hgh' is not one of none, minimal, low, medium, high, xhigh, max")
         contains(got, "did you mean 'high'?")
 
 
@@ -322,10 +324,14 @@ def test_formats():
         prompt = render("-f", name, "--example")
         same(prompt, render("-f", name, example))
         messages = json.loads(example.read_text(encoding="utf-8"))["messages"]
-        marks = ("```python\ntool_call(", "<|observation|>", "following tools:") if name == "chatglm3" else (
-            "<tool_call>", "<tool_response>", "<tools>")
-        contains(prompt, messages[-1]["content"], *marks)
-    same(render("-f", "chatml", "--example"), render("-f", "terminal-agent", "--example"))
+        marks = {"chatglm3": ("```python\ntool_call(", "<|observation|>", "following tools:"), "chatml": ("<|im_start|>system\nYou",)}
+        contains(prompt, messages[-1]["content"], *marks.get(name, ("<tool_call>", "<tool_response>", "<tools>")))
+    same(render("-f", "hermes", "--example"), render("-f", "terminal-agent", "--example"))
+    same(render("-f", "chatml", stdin=HELLO).count("system"), 0)
+    asked = {"messages": [{"role": "user", "content": [{"type": "text", "text": "Hel"}, {"type": "text", "text": "lo"}]}], "tools": [{"name": "f"}]}
+    out, err = run("render", "-f", "chatml", stdin=json.dumps(asked))
+    same(out, "<|im_start|>user\nHel\nlo<|im_end|>\n<|im_start|>assistant\n")
+    contains(err, "tools[0]: not in the prompt")
     contains(failure("-f", "terminal-agnet", stdin=HELLO, code=3), "did you mean 'terminal-agent'?")
 
 
@@ -500,10 +506,10 @@ def test_errors_show_the_place():
 
 
 def test_usage_errors():
-    for arguments in (["-t", "a", "-f", "b"], ["-m", "a", "-f", "b"], [], ["--jsn"], ["-f", "chatml", "--json", "--html"], ["-f", "chatml", "--max-steps", "x"],
+    for arguments in (["-t", "a", "-f", "b"], ["-m", "a", "-f", "b"], [], ["--jsn"], ["-f", "terminal-agent", "--json", "--html"], ["-f", "terminal-agent", "--max-steps", "x"],
                       ["-t", "x", "--example", "--jsonl"]):
         failure(*arguments, stdin=HELLO, code=2)
-    contains(failure("-f", "chatml", "--jsn", stdin=HELLO, code=2), "--json")
+    contains(failure("-f", "terminal-agent", "--jsn", stdin=HELLO, code=2), "--json")
     contains(run("rendr", code=2)[1], "no command 'rendr'", "did you mean 'render'?")
     contains(run("bogus", "-x", code=2)[1], "no command 'bogus'", "parlance --help")
     contains(failure("-f", "chatlm", stdin=HELLO, code=3), "did you mean 'chatml'?")

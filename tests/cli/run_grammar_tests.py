@@ -68,6 +68,7 @@ def answers():
         check(f"no form {request}", code == 3 and out == "" and f"input: {path}\n" in err, err)
     lazy = json.loads(run("--syntax", "gbnf", "-f", "rnj-1", "--tools", TOOLS, "--lazy")[1])
     check("--lazy", lazy["grammar_lazy"] and lazy["grammar_triggers"] == [{"type": 1, "value": "<tool_call>"}] and lazy["grammar"].startswith("root ::= "), lazy)
+    check("--lazy preserves its trigger", lazy["preserved_tokens"] == ["<tool_call>"], lazy)
 
 
 def prompts():

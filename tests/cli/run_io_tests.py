@@ -130,7 +130,7 @@ def test_jsonl_from_a_file(folder):
     assert read_answers(render(folder, "--jsonl", "-", stdin=lines_of(300))[0]) == answers(300)
     has(render(folder, "--jsonl", "lines.json", code=3)[1], "lines.json: No such file", "did you mean 'lines.jsonl'?")
     (folder / "replies.jsonl").write_text('{"id": 7, "reply": "Hello"}\n')
-    assert json.loads(run(folder, "read", "-f", "chatml", "--jsonl", "replies.jsonl")[0])["message"]["content"] == "Hello"
+    assert json.loads(run(folder, "read", "-f", "terminal-agent", "--jsonl", "replies.jsonl")[0])["message"]["content"] == "Hello"
 
 
 def test_packed_input(folder):
@@ -147,7 +147,7 @@ def test_packed_input(folder):
     (folder / "chat.json.gz").write_bytes(gzip.compress(json.dumps(chat("packed")).encode()))
     assert render(folder, "chat.json.gz")[0] == b"[packed]"
     (folder / "reply.txt.gz").write_bytes(gzip.compress(b"Hello"))
-    assert json.loads(run(folder, "read", "-f", "chatml", "reply.txt.gz")[0])["message"]["content"] == "Hello"
+    assert json.loads(run(folder, "read", "-f", "terminal-agent", "reply.txt.gz")[0])["message"]["content"] == "Hello"
 
 
 def test_damaged_archives(folder):
@@ -201,8 +201,8 @@ def test_template_from_standard_input(folder):
     has(run(folder, "read", "-t", "-", stdin="x", code=2)[1], "standard input cannot be both the template and the reply")
     has(run(folder, "render", "-t", "-", "chat.json", stdin="a\n{{ nope.x }}", code=1)[1], "<stdin>:2:4:")
     assert run(folder, "render", "-t", "-", "--syntax", "go", "chat.json", stdin="{{ range .Messages }}{{ .Content }}{{ end }}")[0] == b"Hi"
-    has(run(folder, "prefix", "-f", "chatml", "-", "-", stdin=json.dumps(chat("x")), code=2)[1], "standard input cannot be both")
-    assert b"<|im_start|>" in run(folder, "template", "-f", "chatml")[0]
+    has(run(folder, "prefix", "-f", "terminal-agent", "-", "-", stdin=json.dumps(chat("x")), code=2)[1], "standard input cannot be both")
+    assert b"<|im_start|>" in run(folder, "template", "-f", "terminal-agent")[0]
 
 
 # ---- variables

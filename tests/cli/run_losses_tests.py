@@ -37,6 +37,11 @@ def user(content):
     return {"messages": [{"role": "user", "content": content}]}
 
 
+def test_a_note_names_what_the_request_has():
+    done = run(ONLY_TEXT, {**user("Hi"), "bos_token": "", "think": True})
+    assert done.stderr == "note: think: no effect: the template does not read it\n", done.stderr
+
+
 def test_notes_are_on_standard_error_unless_quiet():
     done = run(ONLY_TEXT, LOOP)
     assert done.stderr.startswith("note: messages[1].tool_calls[0]: not in the prompt\n"), done.stderr
@@ -97,6 +102,14 @@ def test_placeholders_are_not_what_somebody_typed():
     assert result["text"] == "<img>" * 4 and result["losses"] == [], result
     assert [(one["begin"], one["end"], one["path"]) for one in result["placeholders"]] == [
         (5, 10, "messages[0].content[1]"), (10, 15, "messages[0].content[2]")], result["placeholders"]
+
+
+def test_a_tag_in_place_of_a_text_is_all_of_it():
+    for content, images, tags in (("x [img] y [img]", 2, ["[img-0]", "[img-1]"]), ("[img][img", 1, ["[img-0]"]), ("x", 2, ["[img-0]", "[img-1]"])):
+        request = {"messages": [{"role": "user", "content": content, "images": ["aGk="] * images}]}
+        result = json.loads(run("{{ range .Messages }}{{ .Content }}{{ end }}", request, "--json", "--syntax", "go").stdout)
+        assert [result["text"][one["begin"]:one["end"]] for one in result["placeholders"]] == tags, result
+        assert result["losses"] == [], result
 
 
 def test_a_list_printed_as_data():

@@ -97,7 +97,7 @@ def test_every_option_is_described_once():
 # ---- lists
 
 def test_lists():
-    has(run("list", "formats")[0], "rnj-1", "terminal-agent  aliases chatml hermes")
+    has(run("list", "formats")[0], "rnj-1", "terminal-agent  aliases hermes")
     names = [row["name"] for row in json.loads(run("list", "passes", "--json")[0])]
     assert len(names) > 20 and "content-parts" in names
     with tempfile.TemporaryDirectory() as home:
@@ -129,8 +129,8 @@ def test_exit_codes():
             (1, ["format", "-t", "bad.jinja"]),
             (1, ["grammar", "--syntax", "gbnf", "--schema", "none.json"]),
             (1, ["prefix", "-t", "bad.jinja", "chat.json", "chat.json"]),
-            (2, ["render", "-t", "t.jinja", "-f", "chatml", "chat.json"]),
-            (2, ["render", "-f", "chatml", "--max-depth", "1001", "chat.json"]),
+            (2, ["render", "-t", "t.jinja", "-f", "terminal-agent", "chat.json"]),
+            (2, ["render", "-f", "terminal-agent", "--max-depth", "1001", "chat.json"]),
             (2, ["list", "nothing"]),
             (2, ["completions", "tcsh"]),
             (2, []),
@@ -140,23 +140,23 @@ def test_exit_codes():
             (3, ["render", "-t", "nowhere.jinja", "chat.json"]),
             (3, ["render", "-t", "latin1.jinja", "chat.json"]),
             (3, ["template", "-m", "latin1.jinja"]),
-            (3, ["read", "-f", "chatml", "--tools", "five.json", "text.txt"]),
-            (3, ["read", "-f", "chatml", "--tools", "object.json", "text.txt"]),
-            (3, ["read", "-f", "chatml", "--request", "five.json", "text.txt"]),
+            (3, ["read", "-f", "terminal-agent", "--tools", "five.json", "text.txt"]),
+            (3, ["read", "-f", "terminal-agent", "--tools", "object.json", "text.txt"]),
+            (3, ["read", "-f", "terminal-agent", "--request", "five.json", "text.txt"]),
             (3, ["read", "--reply-format", "five.json", "text.txt"]),
             (3, ["read", "--reply-format", "object.json", "text.txt"]),
-            (3, ["grammar", "--syntax", "gbnf", "-f", "chatml", "--tools", "five.json"]),
-            (3, ["grammar", "--syntax", "gbnf", "-f", "chatml", "--tools", "list.json"]),
-            (3, ["grammar", "--syntax", "gbnf", "-f", "chatml", "--request", "five.json"]),
-            (3, ["grammar", "--syntax", "lark", "-f", "chatml", "--tokenizer", "text.txt"]),
-            (3, ["grammar", "--syntax", "lark", "-f", "chatml", "--tokenizer", "object.json"]),
-            (3, ["grammar", "--syntax", "lark", "-f", "chatml", "--tokenizer", "five.json"]),
-            (3, ["tokens", "-f", "chatml", "--tokenizer", "text.txt", "chat.json"]),
+            (3, ["grammar", "--syntax", "gbnf", "-f", "terminal-agent", "--tools", "five.json"]),
+            (3, ["grammar", "--syntax", "gbnf", "-f", "terminal-agent", "--tools", "list.json"]),
+            (3, ["grammar", "--syntax", "gbnf", "-f", "terminal-agent", "--request", "five.json"]),
+            (3, ["grammar", "--syntax", "lark", "-f", "terminal-agent", "--tokenizer", "text.txt"]),
+            (3, ["grammar", "--syntax", "lark", "-f", "terminal-agent", "--tokenizer", "object.json"]),
+            (3, ["grammar", "--syntax", "lark", "-f", "terminal-agent", "--tokenizer", "five.json"]),
+            (3, ["tokens", "-f", "terminal-agent", "--tokenizer", "text.txt", "chat.json"]),
             (4, ["render", "-t", "t.jinja", "--max-output", "1", "chat.json"]),
-            (4, ["check", "-f", "chatml", "--max-steps", "0"]),
-            (4, ["check", "-f", "chatml", "--max-steps", "1000"]),
-            (4, ["format", "-f", "chatml", "--max-steps", "10"]),
-            (4, ["format", "-f", "chatml", "--max-output", "10", "--json"]),
+            (4, ["check", "-f", "terminal-agent", "--max-steps", "0"]),
+            (4, ["check", "-f", "terminal-agent", "--max-steps", "1000"]),
+            (4, ["format", "-f", "terminal-agent", "--max-steps", "10"]),
+            (4, ["format", "-f", "terminal-agent", "--max-output", "10", "--json"]),
         ]
         for code, arguments in rows:
             out, err = run(*arguments, code=code, cwd=d)
@@ -165,24 +165,24 @@ def test_exit_codes():
             first = err.split("\n")[0]
             assert not err or first.startswith(("parlance: ", "note: ")) or re.match(r"[\w./ -]+:\d+:\d+: ", first) or out, (arguments, err)
         for command in ("check", "format"):
-            err = run(command, "-f", "chatml", "--max-steps", "1000", code=4, cwd=d)[1]
+            err = run(command, "-f", "terminal-agent", "--max-steps", "1000", code=4, cwd=d)[1]
             has(err, "--max-steps 1000", "--max-steps N raises this limit")
 
 
 def test_numbers_have_their_range():
     rows = [
-        (["check", "-f", "chatml", "--count", "0"], "--count: takes a whole number from 1 to 1000000, not '0'"),
-        (["check", "-f", "chatml", "--count", "99999999999999999999"], "--count: takes a whole number from 1 to"),
-        (["check", "-f", "chatml", "--count", "010"], "not '010'"),
-        (["check", "-f", "chatml", "--count", "0x10"], "not '0x10'"),
-        (["check", "-f", "chatml", "--seed", "-1"], "not '-1'"),
-        (["render", "-f", "chatml", "--jsonl", "--threads", "-1"], "--threads: takes a whole number from 0 to 1024"),
-        (["render", "-f", "chatml", "--jsonl", "--threads", "1.5"], "--threads: takes a whole number from 0 to 1024"),
-        (["read", "-f", "chatml", "--chunks", "0"], "--chunks: takes a whole number from 1 to"),
-        (["tokens", "-f", "chatml", "--threads", "x"], "--threads: takes a whole number from 0 to 1024"),
-        (["grammar", "--syntax", "gbnf", "-f", "chatml", "--max-calls", "65"], "--max-calls: takes a whole number from 1 to 64"),
-        (["render", "-f", "chatml", "--example", "--max-depth", "1001"], "--max-depth takes a whole number from 0 to 1000"),
-        (["render", "-f", "chatml", "--example", "--max-steps", "99999999999999999999"], "--max-steps takes a whole number below 2^64"),
+        (["check", "-f", "terminal-agent", "--count", "0"], "--count: takes a whole number from 1 to 1000000, not '0'"),
+        (["check", "-f", "terminal-agent", "--count", "99999999999999999999"], "--count: takes a whole number from 1 to"),
+        (["check", "-f", "terminal-agent", "--count", "010"], "not '010'"),
+        (["check", "-f", "terminal-agent", "--count", "0x10"], "not '0x10'"),
+        (["check", "-f", "terminal-agent", "--seed", "-1"], "not '-1'"),
+        (["render", "-f", "terminal-agent", "--jsonl", "--threads", "-1"], "--threads: takes a whole number from 0 to 1024"),
+        (["render", "-f", "terminal-agent", "--jsonl", "--threads", "1.5"], "--threads: takes a whole number from 0 to 1024"),
+        (["read", "-f", "terminal-agent", "--chunks", "0"], "--chunks: takes a whole number from 1 to"),
+        (["tokens", "-f", "terminal-agent", "--threads", "x"], "--threads: takes a whole number from 0 to 1024"),
+        (["grammar", "--syntax", "gbnf", "-f", "terminal-agent", "--max-calls", "65"], "--max-calls: takes a whole number from 1 to 64"),
+        (["render", "-f", "terminal-agent", "--example", "--max-depth", "1001"], "--max-depth takes a whole number from 0 to 1000"),
+        (["render", "-f", "terminal-agent", "--example", "--max-steps", "99999999999999999999"], "--max-steps takes a whole number below 2^64"),
     ]
     for arguments, words in rows:
         err = run(*arguments, code=2)[1]

@@ -172,11 +172,11 @@ def test_template_json(world):
 
 def test_template_of_files_and_formats(world):
     same(json.loads(world.run("template", "-t", "template.gotmpl", "--json"))["syntax"], "go")
-    same(json.loads(world.run("template", "-f", "chatml", "--json"))["origin"], "format terminal-agent")
+    same(json.loads(world.run("template", "-f", "terminal-agent", "--json"))["origin"], "format terminal-agent")
 
 
 def test_template_usage(world):
-    for arguments in ([], ["-m", "m.gguf", "-f", "chatml"], ["-m", "m.gguf", "--text", "--json"], ["--jsn"]):
+    for arguments in ([], ["-m", "m.gguf", "-f", "terminal-agent"], ["-m", "m.gguf", "--text", "--json"], ["--jsn"]):
         world.run("template", *arguments, code=2)
 
 

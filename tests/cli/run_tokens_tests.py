@@ -9,7 +9,9 @@ printed, what is said when something is wrong, exit codes. Skipped (77) where th
 
 import base64
 import json
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -61,7 +63,7 @@ def test_prints_ids(folder):
 
 def test_json_has_what_each_token_is(folder):
     result = json.loads(tokens(folder, [*HI, REPLY], "--json").stdout)
-    assert set(result) == {"ids", "tokens", "labels", "missing_before", "guarded", "notes", "stop", "tokenizer"}, set(result)
+    assert set(result) == {"ids", "tokens", "labels", "missing_before", "guarded", "notes", "losses", "stop", "tokenizer"}, set(result)
     assert result["tokenizer"]["kind"] == "tokenizer.json, BPE" and result["tokenizer"]["vocabulary"] > max(ADDED.values()), result["tokenizer"]
     assert [token["id"] for token in result["tokens"]] == result["ids"]
     assert result["tokens"][0] == {"id": START, "text": "<|im_start|>", "begin": 0, "end": 12, "origin": "literal",
@@ -99,8 +101,78 @@ def test_a_gguf_file_alone_is_a_model_with_its_tokenizer(folder):
     write(folder, "chat.json", {"messages": [{"role": "user", "content": "<|user|>"}]})
     result = json.loads(run(folder, "tokens", "-m", "m.gguf", "chat.json", "--json").stdout)
     assert result["ids"][:2] == [1, user] and user not in result["ids"][2:] and len(result["guarded"]) == 1, result
-    gguf_model(folder, **{"tokenizer.ggml.model": "rwkv"})
-    assert "tokenizer.ggml.model 'rwkv' is not read" in refusal(folder, 3, "tokens", "-m", "m.gguf", "chat.json")
+    gguf_model(folder, **{"tokenizer.ggml.model": "bert"})
+    assert "tokenizer.ggml.model 'bert' is not read" in refusal(folder, 3, "tokens", "-m", "m.gguf", "chat.json")
+
+
+def ollama_store(folder, model="m.gguf", template="{{ range .Messages }}<|user|>{{ .Content }}{{ end }}"):
+    """A store with the model `small`: its weights, and a template of its own unless that is None."""
+    digests = {"model": "a" * 64, "template": "b" * 64}
+    store = pathlib.Path(folder, "store")
+    (store / "blobs").mkdir(parents=True, exist_ok=True)
+    (store / "blobs" / ("sha256-" + digests["model"])).write_bytes(pathlib.Path(folder, model).read_bytes())
+    if template is None:
+        del digests["template"]
+    else:
+        (store / "blobs" / ("sha256-" + digests["template"])).write_text(template)
+    layers = [{"mediaType": f"application/vnd.ollama.image.{kind}", "digest": f"sha256:{digest}"} for kind, digest in digests.items()]
+    manifest = store / "manifests" / "registry.ollama.ai" / "library" / "small" / "latest"
+    manifest.parent.mkdir(parents=True, exist_ok=True)
+    manifest.write_text(json.dumps({"layers": layers}))
+    return str(store)
+
+
+def run_with_store(folder, *words):
+    return subprocess.run([BINARY, *words], capture_output=True, text=True, cwd=folder, env={**os.environ, "OLLAMA_MODELS": str(pathlib.Path(folder, "store"))})
+
+
+def test_a_model_by_name_has_the_tokenizer_of_its_weights(folder):
+    gguf_model(folder)
+    hi, user = VOCABULARY.index("Hi"), VOCABULARY.index("<|user|>")
+    for template, ids in ((None, [1, user, hi]), ("{{ range .Messages }}<|user|>{{ .Content }}{{ end }}", [user, hi])):
+        ollama_store(folder, template=template)
+        done = run_with_store(folder, "tokens", "-m", "small", "chat.json")
+        assert (done.returncode, ids_of(done)) == (0, ids), (done.stdout, done.stderr)
+    write(folder, "Modelfile", "FROM ./m.gguf\nTEMPLATE {{ range .Messages }}<|user|>{{ .Content }}{{ end }}\n")
+    assert ids_of(run(folder, "tokens", "-m", "Modelfile", "chat.json")) == [user, hi]
+    write(folder, "Modelfile", "FROM small\nSYSTEM o\n")
+    assert ids_of(run_with_store(folder, "tokens", "-m", "Modelfile", "chat.json")) == [user, VOCABULARY.index("o"), user, hi]
+    assert ids_of(run_with_store(folder, "tokens", "-m", "small", "--tokenizer", TOKENIZER, "chat.json"))[-2:] != [user, hi]
+    prefix = json.loads(run_with_store(folder, "prefix", "-m", "small", "chat.json", "chat.json", "--json").stdout)
+    assert prefix == {"unit": "tokens", "shared": 2, "lost": 0, "new": 0, "difference": None}, prefix
+
+
+def test_a_model_by_name_whose_weights_have_no_tokenizer_says_so(folder):
+    gguf_model(folder, **{"tokenizer.ggml.model": "hypothetical"})
+    ollama_store(folder)
+    done = run_with_store(folder, "tokens", "-m", "small", "chat.json")
+    assert done.returncode == 3 and "tokenizer.ggml.model 'hypothetical' is not read" in done.stderr, done.stderr
+    done = run_with_store(folder, "prefix", "-m", "small", "chat.json", "chat.json")
+    assert done.returncode == 0 and "bytes" in done.stdout and "counted in bytes: " in done.stderr and "hypothetical" in done.stderr, done.stderr
+    done = run_with_store(folder, "prefix", "-m", "small", "chat.json", "chat.json", "--no-protect")
+    assert done.returncode == 3 and "hypothetical" in done.stderr, done.stderr
+    write(folder, "m.gguf", "no weights that are read")
+    ollama_store(folder)
+    done = run_with_store(folder, "tokens", "-m", "small", "chat.json")
+    assert done.returncode == 2 and "which tokenizer?" in done.stderr and "its weights were not read" in done.stderr, done.stderr
+
+
+def test_a_setting_that_does_not_count_beside_a_tokenizer_json_is_said(folder):
+    write(folder, "t.jinja", TEMPLATE)
+    write(folder, "chat.json", {"messages": HI})
+    shutil.copytree(TOKENIZER, pathlib.Path(folder, "model"))
+    path = pathlib.Path(folder, "model", "tokenizer_config.json")
+    config = json.loads(path.read_text())
+    for setting, words in ((None, ""), (False, ""), (True, "add_eos_token is true, but the tokenizer puts none all the same")):
+        path.write_text(json.dumps(config | ({} if setting is None else {"add_eos_token": setting})))
+        done = run(folder, "tokens", "-t", "t.jinja", "--tokenizer", "model", "chat.json", "--add-special-tokens")
+        assert ids_of(done) == ids_of(tokens(folder, HI)) and (words in done.stderr) and bool(words) == bool(done.stderr), (setting, done.stderr)
+
+
+def test_a_format_is_no_folder_of_the_same_name(folder):
+    pathlib.Path(folder, "chatml").mkdir()
+    write(folder, "chat.json", {"messages": HI})
+    assert "which tokenizer?" in refusal(folder, 2, "tokens", "-f", "chatml", "chat.json")
 
 
 def test_a_tiktoken_file_needs_to_be_told_how_to_split(folder):
@@ -115,6 +187,47 @@ def test_a_tiktoken_file_needs_to_be_told_how_to_split(folder):
         assert ids_of(run(folder, *words, "--split", split)) == [257, 256], split
     assert ids_of(run(folder, *words, "--split", "[a-z]")) == [257, ord("i")]  # what a pattern does not match is dropped, as tiktoken does
     assert "the pattern" in refusal(folder, 3, *words, "--split", "(")
+
+
+WORDS = {"version": "1.0", "added_tokens": [], "normalizer": None, "pre_tokenizer": {"type": "WhitespaceSplit"}, "post_processor": None,
+         "decoder": None, "model": {"type": "WordLevel", "vocab": {"<unk>": 0, "good": 1, "day": 2}, "unk_token": "<unk>"}}
+
+
+def test_what_the_tokenizer_has_no_token_for_is_a_loss(folder):
+    write(folder, "t.jinja", "{% for m in messages %}{{ m.content }} {% endfor %}")
+    write(folder, "words.json", WORDS)
+    chats = [{"messages": [{"role": "user", "content": text}]} for text in ("good day", "good 日本 day", "odd day odd")]
+    write(folder, "chat.json", chats[1])
+    words = ("tokens", "-t", "t.jinja", "--tokenizer", "words.json")
+    done = run(folder, *words, "chat.json")
+    assert done.returncode == 0 and done.stdout == "1 0 2\n", done
+    assert "note: messages[0].content: the tokenizer has no token for '日本': the model sees its unknown token there, id 0" in done.stderr, done.stderr
+    assert run(folder, *words, "-q", "chat.json").stderr == ""
+    done = run(folder, *words, "--strict", "chat.json")
+    assert done.returncode == 1 and done.stdout == "" and "日本" in done.stderr, done
+    losses = json.loads(run(folder, *words, "--json", "chat.json").stdout)["losses"]
+    assert [(loss["subject"], loss["path"]) for loss in losses] == [("character", "messages[0].content")], losses
+    lines = "".join(json.dumps(chat) + "\n" for chat in chats)
+    done = run(folder, *words, "--jsonl", stdin=lines)
+    assert "note: 2 of 3 lines have something that is not in the prompt: 2 × character" in done.stderr, done.stderr
+    found = [json.loads(line)["losses"] for line in run(folder, *words, "--jsonl", "--json", stdin=lines).stdout.splitlines()]
+    assert [len(losses) for losses in found] == [0, 1, 1] and "'odd' and what stands in 1 more places" in found[2][0]["message"], found
+    strict = [json.loads(line) for line in run(folder, *words, "--jsonl", "--strict", stdin=lines).stdout.splitlines()]
+    assert [line.get("error", {}).get("code") for line in strict] == [None, "loss", "loss"], strict
+
+
+def test_json_names_what_the_prompt_lacks(folder):
+    write(folder, "t.jinja", "{{ messages[0].content }}")
+    write(folder, "chat.json", {"messages": [{"role": "user", "content": "Hi"}], "tools": [{"type": "function", "function": {"name": "look"}}]})
+    words = ("tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "--json")
+    for more in ((), ("--jsonl",)):
+        found = json.loads(run(folder, *words, *more, "chat.json").stdout)
+        assert [loss["path"] for loss in found["losses"]] == ["tools[0]"], found
+
+
+def test_a_split_that_is_misspelt_is_told_the_nearest(folder):
+    write(folder, "ranks.tiktoken", "".join(f"{base64.b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)))
+    assert "hint: did you mean 'cl100k_base'?" in refusal(folder, 3, "tokens", "-f", "chatml", "--tokenizer", "ranks.tiktoken", "--split", "cl100k_bas", "chat.json")
 
 
 def test_content_forges_nothing(folder):
@@ -191,6 +304,70 @@ def test_stop(folder):
     first = done.stdout.splitlines()[0].split("\t")
     assert first[:2] == [str(END), '"<|im_end|>"'], first
     assert "t.jinja:5" in first[2] and "generation_config.json" in first[2], first
+
+
+def extended(folder, requests, ids, *words):
+    """--jsonl with --extend: (exit code, results, what was said)."""
+    write(folder, "t.jinja", TEMPLATE)
+    write(folder, "chats.jsonl", "".join((r if isinstance(r, str) else json.dumps(r)) + "\n" for r in requests))
+    write(folder, "ids.jsonl", ids)
+    done = run(folder, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "--jsonl", "chats.jsonl", "--extend", "ids.jsonl", *words)
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+
+def lines_of_ids(folder, requests):
+    write(folder, "t.jinja", TEMPLATE)
+    return run(folder, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "--jsonl",
+               stdin="".join(json.dumps(request) + "\n" for request in requests)).stdout
+
+
+def test_extend_answers_a_line_for_each_line(folder):
+    """Line by line what it answers alone; the results are the ids of the next turn."""
+    said = {"role": "assistant", "content": "hello there"}
+    turns = [[*HI], [*HI, said, {"role": "user", "content": "And?"}], [*HI, said, {"role": "user", "content": "And?"}, said, {"role": "user", "content": "Bye"}]]
+    requests = [[{"id": name, "messages": [{"role": "user", "content": name}, *turn[1:]]} for name in "xyz"] for turn in turns]
+    before = lines_of_ids(folder, requests[0])
+    for number in (1, 2):
+        code, results, _ = extended(folder, requests[number], before)
+        assert code == 0 and [r["id"] for r in results] == ["x", "y", "z"], results
+        for result, request, old in zip(results, requests[number], before.splitlines()):
+            write(folder, "one.json", old)
+            alone = json.loads(tokens(folder, request["messages"], "--extend", "one.json", "--json").stdout)
+            assert {k: v for k, v in result.items() if k != "id"} == alone, (result, alone)
+            assert result["ids"] == ids_of(tokens(folder, request["messages"])), result
+        before = "".join(json.dumps(result) + "\n" for result in results)
+    wide = [requests[1][i % 3] for i in range(2000)]
+    code, results, _ = extended(folder, wide, lines_of_ids(folder, [requests[0][i % 3] for i in range(2000)]), "--threads", "2")
+    assert code == 0 and [r["id"] for r in results] == [r["id"] for r in wide] and all(r["canonical"] for r in results)
+
+
+def test_extend_goes_on_past_bad_lines(folder):
+    good = {"id": 1, "messages": [*HI, {"role": "assistant", "content": "hello"}, {"role": "user", "content": "And?"}]}
+    first = lines_of_ids(folder, [{"id": 1, "messages": HI}]).strip()
+    list_alone = " ".join(map(str, json.loads(first)["ids"]))
+    cases = [(good, first, True), ("{", first, False), (good, "[1, 2", False), (good, '{"labels": []}', False),
+             (good, '{"id": 1, "error": {"type": "X"}}', False), (good | {"id": 2}, first, False), (good, "1 2 3", False), (good, "1 x", False),
+             ({"id": 9}, first, False), (good, list_alone, True), (good, "", False)]
+    code, results, said = extended(folder, [request for request, _, _ in cases] + [good], "".join(ids + "\n" for _, ids, _ in cases))
+    assert code == 0 and len(results) == len(cases) + 1, (code, results, said)
+    for (request, ids, is_good), result in zip(cases, results):
+        assert ("error" not in result) == is_good, (request, ids, result)
+    assert results[0] == results[9] and results[1]["error"]["line"] == 2, results
+    for number, words in ((2, "line 3 of 'ids.jsonl'"), (3, "no list"), (4, "no list"), (5, "of another request"), (7, "byte 2"), (10, "is blank"), (11, "it has 11 lines")):
+        assert words in results[number]["error"]["message"], (number, results[number])
+    assert "code" in results[6]["error"] and results[6]["error"]["code"] == "history_rewritten", results[6]
+    assert extended(folder, [good, good], first, "--fail-on-error")[0] == 1
+
+
+def test_extend_counts_no_blank_lines_among_the_requests(folder):
+    later = [{"messages": [*HI, {"role": "assistant", "content": "hello"}, {"role": "user", "content": more}]} for more in ("And?", "So?")]
+    write(folder, "t.jinja", TEMPLATE)
+    write(folder, "ids.jsonl", lines_of_ids(folder, [{"messages": HI}, {"messages": HI}]))
+    spread = "\n \n".join(json.dumps(chat) for chat in later) + "\n\n"
+    done = run(folder, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "--jsonl", "--extend", "ids.jsonl", stdin=spread)
+    assert [json.loads(line)["ids"] for line in done.stdout.splitlines()] == [ids_of(tokens(folder, chat["messages"])) for chat in later], done
+    done = run(folder, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "--jsonl", "--extend", "ids.jsonl", stdin="\n\n{\n")
+    assert json.loads(done.stdout)["error"]["line"] == 3, done
 
 
 def test_extend_reads_what_json_prints(folder):
@@ -326,25 +503,26 @@ def test_refusals(folder):
     write(folder, "bad.json", '{"model": ')
     assert "bad.json" in refusal(folder, 3, "tokens", "-t", "t.jinja", "--tokenizer", "bad.json", "chat.json")
     trust = refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--trust", "messages[")
-    assert "is no path into a request" in trust, trust
+    assert "is not a path in a request" in trust, trust
     refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "--jsonl", "--trust", "messages[", stdin="{}")
     write(folder, "ids", "1, 2,  x")
     ids = refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
     assert "byte 7" in ids, ids
-    assert "exclude each other" in refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "--stop", "--jsonl")
+    for words in (("--stop", "--jsonl"), ("--stop", "--extend", "ids")):
+        assert "exclude each other" in refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, *words)
     with_tokenizer = ("tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER)
     for words in ((), ("-",)):
         both = refusal(folder, 2, *with_tokenizer, *words, "--extend", "-", stdin="[1]")
         assert "cannot both be standard input" in both and "hint: " in both, both
     assert "takes no request" in refusal(folder, 2, *with_tokenizer, "--stop", "chat.json")
-    assert "takes no request" in refusal(folder, 2, "tokens", "-f", "chatml", "--tokenizer", TOKENIZER, "--stop", "--example")
+    assert "takes no request" in refusal(folder, 2, "tokens", "-f", "terminal-agent", "--tokenizer", TOKENIZER, "--stop", "--example")
     for words in (("--trust", "messages"), ("--no-protect",)):
         assert "takes no --trust" in refusal(folder, 2, *with_tokenizer, "--stop", *words)
     assert "hint: did you mean '--tokenizer'?" in refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokeniser", TOKENIZER)
 
 
 def main():
-    if "does not read" in run(".", "tokens", "-f", "chatml", "--example", "--tokenizer", TOKENIZER).stderr:
+    if "does not read" in run(".", "tokens", "-f", "terminal-agent", "--example", "--tokenizer", TOKENIZER).stderr:
         print("skipped: this build reads no tokenizer.json")
         return 77
     return check.run_tests(sys.modules[__name__], "tests of tokens", tempfile.TemporaryDirectory)

@@ -34,6 +34,14 @@ FORMS = {"json_schema": json.dumps(SCHEMA), "json_object": True, "regex": PATTER
 LONGEST = 3000
 
 
+def other_gaps(reply_format, text):
+    """The reply with other white space behind its reasoning, where lexers must not commit themselves to what comes."""
+    close = (json.loads(reply_format).get("reasoning") or {}).get("close", "")
+    marker = (close if isinstance(close, str) else close["texts"][0]).strip()
+    before, found, behind = text.partition(marker or "\0")
+    return [before + found + gap + behind.lstrip() for gap in ("", "\n", "\n\n")] if found and marker else []
+
+
 def has_form(kind, text):
     if kind == "regex":
         return re.fullmatch(PATTERN, text) is not None
@@ -96,7 +104,9 @@ class Run:
                     message = sample["read"]["message"]
                     if not message.get("tool_calls"):
                         self.form(where, kind, sample["text"], message["content"] or "")
-                self.hold(where, base, answer, [sample["text"] for sample in samples])
+                texts = [sample["text"] for sample in samples]
+                others = [other for text in texts for other in other_gaps(reply_format, text)]
+                self.hold(where, base, answer, texts + [other for other, good in zip(others, self.dump.ask(**base, texts=others)["accepts"]) if good])
 
     def form(self, where, kind, reply, content):
         self.counts["answers read"] += 1

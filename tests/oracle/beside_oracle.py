@@ -6,11 +6,13 @@
 A folder has the tokenizer.json of a trained tokenizer, now and then with an added token taken out so that those behind it are numbered
 anew, and beside it tokenizer_config.json, special_tokens_map.json and added_tokens.json, which name tokens that are there, that are
 ordinary pieces, and that nobody has, as texts and as objects with flags, by name, in lists and by number. Compared are the added tokens
-with their ids and flags, and the ids of texts made of them. An object that gives a text other flags than one before it is left out. Where transformers does not open a folder, nothing is compared. Ends with 1 on
+with their ids and flags, and the ids of texts made of them. An object that gives a text other flags than one before it is left out. Where transformers does not open a folder, nothing is compared. Then, for
+each class that a configuration may name, what is put around a text where the post-processor and add_bos_token, add_eos_token agree or do not. Ends with 1 on
 a difference, with 77 where there is nothing to compare with. Begin reading at main.
 """
 
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -23,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / "build" / "oracle" / "tokenizers"
 os.environ.update(TOKENIZERS_PARALLELISM="false", RUST_BACKTRACE="0")
 try:
-    from transformers import PreTrainedTokenizerFast
+    from transformers import AutoTokenizer, PreTrainedTokenizerFast
 except ImportError:
     print("skipped: run tests/oracle/setup.sh first")
     sys.exit(77)
@@ -92,6 +94,48 @@ def ours(program, folder, texts):
     return added, [[int(token.split(":")[0]) for token in answer.split()[1:]] if answer.startswith("ok") else answer for answer in answers[1:]]
 
 
+CLASSES = [None, "PreTrainedTokenizerFast", "TokenizersBackend", "LlamaTokenizerFast", "LlamaTokenizer", "GPT2TokenizerFast", "GPTNeoXTokenizerFast",
+           "GPTNeoXTokenizer", "CodeLlamaTokenizer", "CodeLlamaTokenizerFast", "GemmaTokenizerFast", "CohereTokenizerFast", "Qwen2Tokenizer"]
+
+
+def post_processor(tokenizer, bos, eos):
+    ids = {token["content"]: token["id"] for token in tokenizer["added_tokens"]}
+    text = {"Sequence": {"id": "A", "type_id": 0}}
+    mark = {name: {"SpecialToken": {"id": name, "type_id": 0}} for name in ("<s>", "</s>")}
+    return {"type": "TemplateProcessing", "single": [mark["<s>"]] * bos + [text] + [mark["</s>"]] * eos,
+            "pair": [text, {"Sequence": {"id": "B", "type_id": 1}}],
+            "special_tokens": {name: {"id": name, "ids": [ids[name]], "tokens": [name]} for name in mark}}
+
+
+def around(program, folder):
+    """What parlance puts before and after a text."""
+    words = subprocess.run([program, folder], input="", capture_output=True, text=True, check=True).stdout.split()
+    before, after = words[words.index("before") + 1:words.index("after")], words[words.index("after") + 1:words.index("added")]
+    return [*map(int, before)], [*map(int, after)]
+
+
+def check_around(program):
+    """(compared, wrong)"""
+    tokenizer = json.loads((FOLDER / "llama2" / "tokenizer.json").read_text("utf-8"))
+    compared = wrong = 0
+    for name, post, add_bos, add_eos in itertools.product(CLASSES, [None, (0, 0), (1, 0), (1, 1)], [None, True, False], [None, True, False]):
+        config = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
+        settings = {"tokenizer_class": name, "add_bos_token": add_bos, "add_eos_token": add_eos}
+        config.update((key, value) for key, value in settings.items() if value is not None)
+        with tempfile.TemporaryDirectory() as folder:
+            made = tokenizer | {"post_processor": post and post_processor(tokenizer, *post)}
+            (pathlib.Path(folder) / "tokenizer.json").write_text(json.dumps(made), "utf-8")
+            (pathlib.Path(folder) / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
+            theirs = AutoTokenizer.from_pretrained(folder)
+            plain, whole = (theirs.encode("a", add_special_tokens=flag) for flag in (False, True))
+            before, after = around(program, folder)
+        compared += 1
+        if [*before, *plain, *after] != whole:
+            wrong += 1
+            print(f"{name}, post-processor {post}, {settings}: ours {before} {after}, theirs {whole}")
+    return compared, wrong
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("program")
@@ -130,8 +174,9 @@ def main():
                 differ = added if isinstance(added, str) else {i: (added.get(i), expected.get(i)) for i in added.keys() | expected.keys() if added.get(i) != expected.get(i)}
                 print(f"{names[number % len(names)]}: {json.dumps(shown)}\n  ours, theirs {differ}")
                 print("  ", [(t, a, b) for t, a, b in zip(texts, own, ids) if a != b][:2])
-    print(f"{compared} folders compared, {refused} that transformers does not open; {wrong} wrong")
-    return 1 if wrong or compared < options.count // 3 else 0
+    around, wrong_around = check_around(options.program) if "llama2" in names else (0, 0)
+    print(f"{compared} folders compared, {refused} that transformers does not open; {wrong} wrong; {around} with settings of BOS and EOS, {wrong_around} wrong")
+    return 1 if wrong or wrong_around or compared < options.count // 3 else 0
 
 
 if __name__ == "__main__":

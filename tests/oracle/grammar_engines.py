@@ -117,7 +117,8 @@ def main():
         if options.only not in file.name:
             continue
         counts = {}
-        for choice, parallel, reasoning, loose in settings:
+        has_calls = bool(json.loads(file.read_text()).get("calls"))
+        for choice, parallel, reasoning, loose in (setting for setting in settings if has_calls or setting[0] in ("auto", "none")):
             base = {"format": file.read_text(), "tools": TOOLS, "choice": choice, "parallel": parallel, "reasoning": reasoning, **dict.fromkeys(loose, True)}
             answer = ask(**base, samples=options.samples, seed=source.randrange(1 << 30), syntaxes=["gbnf", "lark", "structural-tag", "json-schema"])
             if "error" in answer:

@@ -61,7 +61,8 @@ def main():
 
     faults, known, replies, calls, values = [], 0, 0, 0, 0
     for file in sorted(f for folder in options.folders for f in pathlib.Path(folder).glob("*.reply.json")):
-        for choice, seed in (("auto", 1), ("required", 2)):
+        has_calls = bool(json.loads(file.read_text()).get("calls"))
+        for choice, seed in (("auto", 1), ("required", 2)) if has_calls else (("auto", 1),):
             answer = ask(format=file.read_text(), tools=json.dumps(TOOLS), choice=choice, samples=options.samples // 2, seed=seed)
             if "error" in answer:
                 faults.append(f"{file.name}: {answer['error']}")

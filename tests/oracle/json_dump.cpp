@@ -11,9 +11,9 @@
 
 #include "oracle/hex.h"
 #include "parlance/json.h"
-#include "value/document.h"
-#include "value/json.h"
-#include "value/json_read.h"
+#include "json/document.h"
+#include "json/json.h"
+#include "json/read.h"
 #include "value/text_of.h"
 
 namespace {

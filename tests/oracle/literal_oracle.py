@@ -34,7 +34,7 @@ def random_string(rng):
     for _ in range(rng.randrange(6)):
         pieces.append(rng.choice([
             random_text(rng), random_text(rng), "\\n", "\\t", "\\\\", "\\'", '\\"', "\\x41", "\\xe9", "\\u00e9", "\\U0001f642", "\\101",
-            "\\7", "\\0", "\\d", "\\ ", "\\N{BULLET}", "\\a\\b\\f\\v\\r", "\\\n", "'" if '"' in quote else '"',
+            "\\7", "\\0", "\\d", "\\ ", "\\a\\b\\f\\v\\r", "\\\n", "'" if '"' in quote else '"',
             "\n" if len(quote) == 3 else " ", "\r\n" if len(quote) == 3 else "", "\\ud83d\\ude42", "\\400",
             rng.choice(["'", '"', "''"]) if len(quote) == 3 else ""]))
     return prefix + quote + "".join(pieces) + quote
@@ -126,6 +126,7 @@ KNOWN = [
     (re.compile(r"(?<![\w.])0[0-9_]*[1-9]"), "numbers with zeros in front"),
     (re.compile(r"['\"][^'\"]*\n"), "a line's end inside a text"),
     (re.compile(r"(['\"]).*\1.*\1", re.DOTALL), "the text's own quotes inside it, if nothing that ends a text stands behind them"),
+    (re.compile(r"\\N"), "a character by its name: names are not known, so it stays as it is written"),
     (re.compile(r"[(\[{,]\s*(and|as|if|in|is|or|not|for|def|del|None|True|False)\s*=", re.DOTALL), "a keyword as the name of an argument"),
 ]
 # What is not read though Python would: brackets where JSON wants a key or behind a sign; a comment behind the call.

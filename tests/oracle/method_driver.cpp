@@ -12,8 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "jinja/builtins.h"
-#include "jinja/methods.h"
+#include "jinja/objects/builtins.h"
+#include "jinja/objects/methods.h"
+#include "jinja/objects/rare/bytes.h"
 #include "oracle/hex.h"
 #include "value/format.h"
 #include "value/number.h"

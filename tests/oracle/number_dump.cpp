@@ -21,7 +21,6 @@
 
 #include "oracle/hex.h"
 #include "value/bigint.h"
-#include "value/complex.h"
 #include "value/dict.h"
 #include "value/number.h"
 #include "value/operators.h"
@@ -152,7 +151,6 @@ std::string write(Runtime& rt, Value v) {
     case Kind::list: return write_members(rt, 'l', v);
     case Kind::tuple: return write_members(rt, 't', v);
     case Kind::dict: return write_dict(rt, v);
-    case Kind::object: return is_complex(v) ? "c" + to_hex(text(rt, to_repr(rt, v))) : "?";
     default: return "?";
   }
 }

@@ -28,6 +28,8 @@ function(parlance_oracle_test name)
   set_tests_properties(oracle.${name} PROPERTIES LABELS oracle SKIP_RETURN_CODE 77 TIMEOUT 900)
 endfunction()
 
+parlance_oracle_test(published_template ${oracle}/published_template_oracle.py $<TARGET_FILE:parlance_cli>)
+
 # tokenizer.json, where this build reads it.
 parlance_test_program(token_dump oracle/token_dump.cpp)
 target_link_libraries(token_dump PRIVATE parlance_tokenizers)
@@ -115,10 +117,17 @@ target_compile_definitions(reply_api_dump PRIVATE PARLANCE_TESTS="${CMAKE_CURREN
 set(apis_python ${PROJECT_SOURCE_DIR}/build/oracle/apis/bin/python)
 if(EXISTS ${apis_python})
   parlance_share(replies 500)
-  add_test(NAME oracle.reply_apis COMMAND ${apis_python} -B ${oracle}/reply_api_oracle.py $<TARGET_FILE:reply_api_dump> --count ${replies})
+  if(TARGET parlance_cli)
+    set(written --written $<TARGET_FILE:parlance_cli> --share ${PARLANCE_TEST_SHARE})
+  endif()
+  add_test(NAME oracle.reply_apis COMMAND ${apis_python} -B ${oracle}/reply_api_oracle.py $<TARGET_FILE:reply_api_dump> --count ${replies} ${written})
 else()
   add_test(NAME oracle.reply_apis COMMAND ${CMAKE_COMMAND} -E echo "skipped: run tests/oracle/setup.sh first")
   set_tests_properties(oracle.reply_apis PROPERTIES SKIP_REGULAR_EXPRESSION "skipped:")
+endif()
+if(TARGET parlance_cli AND EXISTS ${apis_python})
+  add_test(NAME oracle.request_apis COMMAND ${apis_python} -B ${oracle}/request_api_oracle.py $<TARGET_FILE:parlance_cli>)
+  set_tests_properties(oracle.request_apis PROPERTIES LABELS oracle SKIP_RETURN_CODE 77)
 endif()
 set_tests_properties(oracle.reply_apis PROPERTIES LABELS oracle SKIP_RETURN_CODE 77 TIMEOUT 900)
 

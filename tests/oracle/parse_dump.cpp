@@ -1,4 +1,4 @@
-// Parses templates for parse_oracle.py: what src/jinja/parser.h makes of each, as text.
+// Parses templates for parse_oracle.py: what src/jinja/syntax/parser.h makes of each, as text.
 //
 // Reads "<options> <bytes>\n" and that many bytes of template, again and again; options are three
 // digits for trim_blocks, lstrip_blocks, keep_trailing_newline. Answers "tree <bytes>\n" with the
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "jinja/parser.h"
+#include "jinja/syntax/parser.h"
 
 namespace parlance {
 namespace {

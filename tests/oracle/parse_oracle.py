@@ -44,7 +44,7 @@ def environments():
             extensions=[Generation, loopcontrols])
 
 
-# ---- Jinja2's nodes in the notation of src/jinja/printer.cpp
+# ---- Jinja2's nodes in the notation of src/jinja/syntax/printer.cpp
 
 BINARY = {nodes.Add: "+", nodes.Sub: "-", nodes.Mul: "*", nodes.Div: "/", nodes.FloorDiv: "//",
           nodes.Mod: "%", nodes.Pow: "**", nodes.And: "and", nodes.Or: "or"}

@@ -1,6 +1,6 @@
 // What this library makes of replies as answers of APIs, for reply_api_oracle.py: the replies of tests/replies, parts of them, and random ones.
 //
-//     reply_api_dump COUNT SEED    COUNT: of random ones
+//     reply_api_dump COUNT SEED [FOLDER]    COUNT: of random ones; FOLDER: replies in place of those of tests/replies, in files like those
 //
 // Standard output: on each line an object with the API, the reply, what its events say, the whole answer, and the events of its streams,
 // each stream of the reply cut otherwise. Begin reading at show.
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "apis/json_object.h"
+#include "json/writer.h"
 #include "parlance/reply_api.h"
 #include "reply_cases.h"
 #include "reply_material.h"
@@ -19,7 +19,6 @@
 namespace {
 
 using namespace parlance;
-using apis::JsonObject;
 
 ReplyApiOptions answer_options() { return {.id = "", .model = "m", .created = 7}; }
 
@@ -81,14 +80,15 @@ void show(const ReplyFormat& format, const ReplyOptions& options, const std::str
     parser.feed(reply, take);
     parser.finish(take);
     alone.finish();
-    std::string streams, whole;
+    Json streams('[');
+    std::string whole;
     for (const auto& cuts : all_cuts) {
-      streams += (streams.empty() ? "" : ", ") + stream(api, format, options, reply, cuts, whole);
+      streams.item(stream(api, format, options, reply, cuts, whole));
       if (whole != alone.to_json()) std::abort();
     }
-    JsonObject line;
+    Json line('{');
     line.text("api", name).text("reply", reply).text("content", said.content).text("reasoning", said.reasoning);
-    line.raw("message", said.message.to_json()).raw("whole", whole).raw("streams", "[" + streams + "]");
+    line.raw("message", said.message.to_json()).raw("whole", whole).raw("streams", streams.take());
     std::cout << line.take() << '\n';
   }
 }
@@ -101,9 +101,9 @@ void show_both(const ReplyFormat& format, ReplyOptions options, const std::strin
   std::set<std::string> names;
   for (const ReplyCall& call : message.calls) names.insert(call.name);
   if (names.empty()) return;
-  std::string tools;
-  for (const std::string& name : names) tools += (tools.empty() ? "" : ", ") + JsonObject().text("type", "custom").text("name", name).take();
-  options.tools = *ReplyTools::from_json("[" + tools + "]");
+  Json tools('[');
+  for (const std::string& name : names) tools.item(Json('{').text("type", "custom").text("name", name).take());
+  options.tools = *ReplyTools::from_json(tools.take());
   show(format, options, reply, random);
 }
 
@@ -115,14 +115,14 @@ constexpr const char* kCustom[] = {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc != 3 && argc != 4) return 2;
   std::mt19937_64 random(std::strtoull(argv[2], nullptr, 10));
-  const auto& families = parlance::testing::reply_families();
-  const ReplyFormat& chatml = parlance::testing::format_of("chatml");
+  const auto families = argc == 4 ? parlance::testing::load_reply_cases(argv[3]) : parlance::testing::reply_families();
+  const ReplyFormat& hermes = parlance::testing::format_of("terminal-agent");
   for (const char* const arguments : kCustom) {
     const std::string call = std::string("<think>\nr\n</think>\n\nc<tool_call>\n{\"name\": \"run\", \"arguments\": ") + arguments;
-    show_both(chatml, {}, call, random);
-    show_both(chatml, {}, call + "}\n</tool_call>\n<tool_call>\n{\"name\": \"f\", \"arguments\": {\"n\": 1}}\n</tool_call>", random);
+    show_both(hermes, {}, call, random);
+    show_both(hermes, {}, call + "}\n</tool_call>\n<tool_call>\n{\"name\": \"f\", \"arguments\": {\"n\": 1}}\n</tool_call>", random);
   }
   for (const auto& family : families) {
     for (const auto& one : family.cases) show_both(family.format, one.options, one.reply, random);

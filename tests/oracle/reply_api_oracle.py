@@ -1,21 +1,29 @@
 """Holds replies as answers of APIs against the APIs' own clients, the packages `openai` and `anthropic`.
 
-    reply_api_oracle.py path/to/reply_api_dump [--count N] [--seed N]
+    reply_api_oracle.py path/to/reply_api_dump [--count N] [--seed N] [--written path/to/parlance] [--share N]
 
-Laws, for each reply of tests/replies, parts of them and random ones, and for each way to cut them:
+Laws, for each reply of tests/replies, parts of them and random ones, for one of ten that templates write (written_replies.py, of one template
+in --share), and for each way to cut them:
 * the whole answer and each event are of the client's own pydantic types, strictly;
 * what the client makes of the events is the whole answer;
 * every byte of content, reasoning and arguments is there, and a call that is not complete is marked.
 
 Left to the client where it cannot do otherwise, and counted: surrogates alone are no text for it, and two calls of a response with one
-call_id are one to it; and Anthropic's gives up where the arguments of a broken call stop being JSON before the reader says so.
+call_id are one to it.
 Begin reading at main.
 """
 import argparse
 import collections
 import json
+import os
+import pathlib
 import subprocess
 import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+import written_replies  # noqa: E402
 
 try:
     import jiter
@@ -153,10 +161,8 @@ def anthropic_stream(line, events):
             pieces[event["index"]].append(event["delta"]["partial_json"])
     readable = all(can_read(said) for said in pieces.values())
     if not readable:
-        escaped = any("\\ud" in "".join(said).lower() for said in pieces.values())
-        broken = {event["index"] for event in events if event["type"] == "content_block_stop" and "content_block" in event}
-        same("only broken calls are no JSON", escaped or all(can_read(said) for i, said in pieces.items() if i not in broken), True)
-        counted["surrogates alone" if escaped else "streams with a call that is no JSON"] += 1
+        same("only surrogates alone are no JSON", any("\\ud" in "".join(said).lower() for said in pieces.values()), True)
+        counted["surrogates alone"] += 1
     for event in events:
         made = accumulate_event(event=strictly(MESSAGE_EVENT, event), current_snapshot=made, json_bufs=buffers) if readable else made
     if not readable:
@@ -252,14 +258,27 @@ def check(line):
         counted["events"] += len(events)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("dump")
-    parser.add_argument("--count", default="200")
-    parser.add_argument("--seed", default="1")
-    arguments = parser.parse_args()
+def write_material(program, share, folder):
+    """A file like those of tests/replies for one template in `share`; their number."""
+    corpus = pathlib.Path(os.environ.get("PARLANCE_CORPUS") or ROOT.parent / "shared" / "corpus")
+    made = 0
+    for name, template in list(written_replies.templates(ROOT, corpus))[::share]:
+        derived = written_replies.derive(program, template)
+        if derived is None or derived["verdict"] == "none":
+            continue
+        replies = written_replies.replies_of(program, template, derived)[::10]
+        material = {"format": derived["format"], "tools": written_replies.TOOLS,
+                    "replies": [{"prompt": reply.prompt, "reply": reply.text, "message": {}} for reply in replies]}
+        (pathlib.Path(folder) / f"{made}.json").write_text(json.dumps(material), encoding="utf-8")
+        made += 1
+        counted["written replies"] += len(replies)
+    return made
+
+
+def faults_of(command):
+    """How many replies break a law; says the first ones."""
     broken = 0
-    with subprocess.Popen([arguments.dump, arguments.count, arguments.seed], stdout=subprocess.PIPE) as dump:
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as dump:
         for text in dump.stdout:
             line = json.loads(text)
             counted[line["api"]] += 1
@@ -269,12 +288,28 @@ def main():
                 broken += 1
                 if broken <= 10:
                     print(f"{line['api']}: {line['reply']!r}: {type(error).__name__}: {str(error)[:600]}")
-    if dump.returncode != 0 or any(counted[api] < 300 for api in LAWS) or any(
-            counted[what] * 10 > counted["streams"] for what in ("surrogates alone", "streams with a call that is no JSON")):
-        print(f"too little was tried, or the dump failed with {dump.returncode}")
-        broken += 1
-    print(", ".join(f"{number} {what}" for what, number in sorted(counted.items())) + f"; {broken} faults")
-    return broken > 0
+    if dump.returncode != 0:
+        print(f"the dump failed with {dump.returncode}")
+    return broken + (dump.returncode != 0)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("dump")
+    parser.add_argument("--count", default="200")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--written", metavar="PROGRAM")
+    parser.add_argument("--share", type=int, default=1)
+    arguments = parser.parse_args()
+    broken = faults_of([arguments.dump, arguments.count, arguments.seed])
+    if arguments.written:
+        with tempfile.TemporaryDirectory() as folder:
+            made = write_material(arguments.written, arguments.share, folder)
+            broken += faults_of([arguments.dump, "0", arguments.seed, folder]) + (made == 0)
+    few = any(counted[api] < 300 for api in LAWS) or counted["surrogates alone"] * 10 > counted["streams"]
+    few = few or (arguments.written and counted["written replies"] < 20)
+    print(", ".join(f"{number} {what}" for what, number in sorted(counted.items())) + f"; {broken} faults" + ", and too few" * bool(few))
+    return bool(broken or few)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 
 Random conversations, and those of formats/examples, are rendered; what the template writes for the last message of the
 assistant is read back, and must be that message. For the format with turns the whole prompt must become a request that
-renders to the same bytes; so must the examples of the format's description, where that is at hand
+renders to the same bytes; so must the examples of the format's description, with dummy prefixes, where that is at hand
 (../shared/seeds/chatglm3-format.md). Begin reading at main.
 """
 
@@ -23,6 +23,7 @@ VALUES = ["x", "", "a\nb", "say \"hi\"", "back\\slash", "</tool_call>", "```", "
 # What stands before and behind what the model writes in the assistant's last turn.
 FRAME = {
     "terminal-agent": ("<|im_start|>assistant\n", ""),
+    "chatml": ("<|im_start|>assistant\n", ""),
     "rnj-1": ("<|start_header_id|>assistant<|end_header_id|>\n", ""),
     "underscore-bot": ("<_bot>", ""),
     "command-r-plus": ("<|CHATBOT_TOKEN|>", "<|END_OF_TURN_TOKEN|><|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>\n"),
@@ -47,7 +48,8 @@ def random_call(rng, interpreter):
 def random_message(rng, name):
     """What the format can say of an assistant."""
     message = {"role": "assistant", "content": random_text(rng, 1)}
-    calls = [random_call(rng, name == "chatglm3") for _ in range(rng.choice([0, 0, 1, 1, 2, 3]))]
+    count = 0 if name == "chatml" else rng.choice([0, 0, 1, 1, 2, 3])  # plain ChatML has no calls
+    calls = [random_call(rng, name == "chatglm3") for _ in range(count)]
     if calls:
         message["tool_calls"] = calls
         if rng.random() < 0.5 or name == "command-r-plus":  # its calls stand alone
@@ -135,6 +137,11 @@ def described():
     return [text.strip("\n") for text in found]
 
 
+def with_dummy_prefixes(text):
+    """The description is silent on the blank that the tokenizer puts before a text; the template writes it."""
+    return re.sub(r"^(<\|(?:system|user|assistant|observation)\|>.*\n)(?! )", r"\1 ", text, flags=re.MULTILINE)
+
+
 def random_conversation(rng):
     chat = [{"role": "system", "content": random_text(rng)}] if rng.random() < 0.5 else []
     for _ in range(rng.randrange(1, 4)):
@@ -159,7 +166,7 @@ def check_conversations(parlance, dump, count, rng):
     bare = ["--var", 'gmask_token=""', "--var", 'sop_token=""']
     back = render(parlance, "chatglm3", [json.loads(line)["messages"] for line in requests], *bare)
     for text, line, (again, error) in zip(texts, requests, back):
-        if again != text.removeprefix("[gMASK]sop"):
+        if again != with_dummy_prefixes(text.removeprefix("[gMASK]sop")):
             faults += 1
             if faults < 5:
                 print(f"conversation: {text!r}\n  read   {line}\n  again  {again!r} {error}")
@@ -219,7 +226,7 @@ def check_json(dump, count, rng):
         value = value if isinstance(value, dict) else {"x": value}
         texts.append(damaged(rng, json.dumps(value, ensure_ascii=rng.random() < 0.5, indent=rng.choice([None, None, 1])).encode()))
     head, tail = b'<tool_call>\n{"name": "f", "arguments": ', b"}\n</tool_call>"
-    lines = "".join(f"chatml {(head + text + tail).hex()}\n" for text in texts)
+    lines = "".join(f"terminal-agent {(head + text + tail).hex()}\n" for text in texts)
     done = subprocess.run([dump], input=lines, capture_output=True, text=True, check=True).stdout.strip("\n").split("\n")
     faults = good = 0
     for text, line in zip(texts, done):

@@ -7,7 +7,7 @@
 #include "sources/json_file.h"
 #include "sources/modelfile.h"
 #include "sources/ollama_name.h"
-#include "value/json.h"
+#include "json/json.h"
 
 namespace {
 

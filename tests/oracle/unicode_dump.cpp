@@ -2,16 +2,13 @@
 //
 // `unicode_dump characters` prints one line for each code point; `unicode_dump texts` reads texts
 // in hexadecimal, one a line, and prints one line for each. The columns are those of the two rows
-// of tables below; unicode_oracle.py names them in the same order. `unicode_dump names` prints the
-// name of each code point, `unicode_dump named` reads names as it reads texts and prints who bears
-// them. Begin reading at main.
+// of tables below; unicode_oracle.py names them in the same order. Begin reading at main.
 
 #include <cstdio>
 #include <cstring>
 #include <string>
 
 #include "base/unicode.h"
-#include "base/unicode_names.h"
 #include "base/utf8.h"
 #include "oracle/hex.h"
 
@@ -76,16 +73,6 @@ void dump_text(std::string_view text) {
   std::puts(line.c_str());
 }
 
-void dump_name(char32_t c) {
-  std::string name;
-  std::puts(unicode::append_name(name, c) ? name.c_str() : "-");
-}
-
-void dump_named(std::string_view name) {
-  const std::optional<char32_t> found = unicode::find_named(name);
-  found ? std::printf("%x\n", static_cast<unsigned>(*found)) : std::puts("-");
-}
-
 void each_line(void (*dump)(std::string_view)) {
   std::string line;
   for (int c = std::getchar(); c != EOF; c = std::getchar()) {
@@ -110,14 +97,6 @@ int main(int argc, char** argv) {
     parlance::each_line(parlance::dump_text);
     return 0;
   }
-  if (argc == 2 && std::strcmp(argv[1], "named") == 0) {
-    parlance::each_line(parlance::dump_named);
-    return 0;
-  }
-  if (argc == 2 && std::strcmp(argv[1], "names") == 0) {
-    for (char32_t c = 0; c <= parlance::utf8::kMaxCodePoint; ++c) parlance::dump_name(c);
-    return 0;
-  }
-  std::fputs("usage: unicode_dump characters | names | texts < hexadecimal lines | named < hexadecimal lines\n", stderr);
+  std::fputs("usage: unicode_dump characters | texts < hexadecimal lines\n", stderr);
   return 2;
 }

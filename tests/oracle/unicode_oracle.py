@@ -4,8 +4,7 @@
     python3 tests/oracle/unicode_oracle.py path/to/unicode_dump [number of random texts]
 
 All 0x110000 code points for every predicate and mapping, then random texts for what depends on
-context; the name of every code point, and what each name, alias and sequence and names like them
-mean in a literal; and that the tables in src/base are what their generators print. Ends with 0 when all
+context; and that the tables in src/base are what their generator prints. Ends with 0 when all
 agree, 1 when not, 77 (skipped) under a python3 of another Unicode. Begin reading at main().
 """
 
@@ -139,40 +138,6 @@ def is_current(tables):
     return current
 
 
-def expect_named(name):
-    spelled = "\\N{" + name + "}"
-    try:
-        return f"{ord(spelled.encode('ascii', 'backslashreplace').decode('unicode-escape')):x}"
-    except UnicodeDecodeError:
-        return "-"
-
-
-def names_like(rng, name):
-    """The name, and names that are nearly it."""
-    yield name
-    yield name.lower()
-    place = rng.randrange(len(name))
-    yield name[:place] + name[place + 1:] or " "
-    yield name[:place] + rng.choice("ABEOUGNS0123456789F -_\x00é") + name[place:]
-    yield name[:place] + name[place:].lower()
-    if "-" in name:
-        yield name.replace("-", "-0")
-
-
-def names_agree(dumper):
-    run = subprocess.run([dumper, "names"], capture_output=True, text=True, check=True)
-    name_of = generator_of("unicode_names").name_of
-    names = [name_of(c) for c in range(0x110000)]
-    subjects = [f"U+{c:04X}" for c in range(0x110000)]
-    agreed = compare("names", subjects, [name or "-" for name in names], run.stdout)
-    rng = random.Random(14)
-    tried = [like for name in names if name for like in names_like(rng, name) if "}" not in like]
-    tried += ["HANGUL SYLLABLE ", "CJK UNIFIED IDEOGRAPH-", " ", "A" * 88, "A" * 89, "A" * 5000]
-    given = "".join(to_bytes(name).hex() + "\n" for name in tried)
-    run = subprocess.run([dumper, "named"], input=given, capture_output=True, text=True, check=True)
-    return compare("named", tried, list(map(expect_named, tried)), run.stdout) and agreed
-
-
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
@@ -181,8 +146,7 @@ def main():
         return SKIPPED
     number = int(sys.argv[2]) if len(sys.argv) == 3 else 20000
     dumper = str(pathlib.Path(sys.argv[1]).resolve())
-    agreed = [characters_agree(dumper), texts_agree(dumper, number), names_agree(dumper),
-              is_current("unicode_tables"), is_current("unicode_names")]
+    agreed = [characters_agree(dumper), texts_agree(dumper, number), is_current("unicode_tables")]
     return 0 if all(agreed) else 1
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes what the tests train as the other kinds of files: `write_vocabularies.py [FOLDER]` (build/oracle/tokenizers).
 
-FOLDER/gguf_merges, gguf_scores, gguf_blanks: a GGUF file with a vocabulary alone, merged by pairs, by scores, and by pairs in text
-whose blanks are U+2581. FOLDER/tekken: a tekken.json. FOLDER/tiktoken: a tiktoken file named after one of tiktoken's encodings, with
+FOLDER/gguf_merges, gguf_scores, gguf_blanks, gguf_sums, gguf_costs, gguf_longest: a GGUF file with a vocabulary alone, merged by pairs, by scores, and
+by pairs in text whose blanks are U+2581, with the largest sum of scores (from either end), and with the longest token first. FOLDER/tekken: a tekken.json. FOLDER/tiktoken: a tiktoken file named after one of tiktoken's encodings, with
 control tokens in a tokenizer_config.json. The laws of the tests run on them. Ends with 77 where gguf is not installed.
 """
 import base64
@@ -12,16 +12,9 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from gguf_tokens_oracle import TRAINED, of_sentencepiece, of_tokenizer_json  # noqa: E402
+from gguf_tokens_oracle import TRAINED, letters, of_costs, of_longest, of_sentencepiece, of_tokenizer_json, of_unigram  # noqa: E402
 
 CONTROL = ["<s>", "</s>", "<|im_start|>", "<|im_end|>", "<tool_call>", "[INST]", "<|user|>", "assistant"]
-
-
-def letters():
-    """The alphabet of byte-level vocabularies: the byte of each letter."""
-    own = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    rest = [byte for byte in range(256) if byte not in own]
-    return {chr(b): b for b in own} | {chr(256 + i): b for i, b in enumerate(rest)}
 
 
 def load(name):
@@ -49,11 +42,14 @@ def tekken(path, ranks):
 
 def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else TRAINED
-    for name in ("gguf_merges", "gguf_scores", "gguf_blanks", "tekken", "tiktoken"):
+    for name in ("gguf_merges", "gguf_scores", "gguf_blanks", "gguf_sums", "gguf_costs", "gguf_longest", "tekken", "tiktoken"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     of_tokenizer_json(folder / "gguf_merges" / "vocabulary.gguf", *load("chatml"), "qwen2")
     of_sentencepiece(folder / "gguf_scores" / "vocabulary.gguf", TRAINED / "sp_bpe_symbols" / "tokenizer.model")
     of_tokenizer_json(folder / "gguf_blanks" / "vocabulary.gguf", load("gemma")[0], {"bos_token": "<start_of_turn>"}, "gemma4", raw=True)
+    of_unigram(folder / "gguf_sums" / "vocabulary.gguf", TRAINED / "sp_unigram" / "tokenizer.model")
+    of_costs(folder / "gguf_costs" / "vocabulary.gguf", TRAINED / "sp_unigram_bytes" / "tokenizer.model")
+    of_longest(folder / "gguf_longest" / "vocabulary.gguf", load("chatml")[0])
     ranks = ranks_of("llama3")
     tekken(folder / "tekken" / "tekken.json", ranks)
     lines = b"".join(base64.b64encode(token) + b" %d\n" % rank for rank, token in enumerate(ranks))

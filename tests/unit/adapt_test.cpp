@@ -5,10 +5,12 @@
 #include <set>
 
 #include "parlance/derive.h"
-#include "probe/adapter.h"
+#include "request/adapter.h"
 
 namespace parlance {
 namespace {
+
+std::string text_of(const Result<Rendering>& prompt) { return prompt ? std::string(prompt->text()) : prompt.error().display(); }
 
 struct Row {
   const char* need;
@@ -171,7 +173,7 @@ struct EffortRow {
   const char* ends;   ///< what the prompt ends with
   const char* note;   ///< the last one; "": none
 };
-constexpr const char* kStays = "enable_thinking: stays as the request sets it, whatever the effort of reasoning (reasoning-effort)";
+constexpr const char* kStays = "enable_thinking: keeps the value that the request sets; the reasoning effort does not change it (reasoning-effort)";
 #define NEAREST(level, asked) "reasoning_effort: '" level "', the nearest level to '" asked "' that the template knows (reasoning-effort)"
 constexpr EffortRow kEfforts[] = {
     {kBySwitch, R"("reasoning_effort": "none")", "<assistant><think></think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
@@ -192,7 +194,7 @@ constexpr EffortRow kEfforts[] = {
     {kPrinted, R"("think": false)", "Reasoning: low <user>hi</><assistant>", NEAREST("low", "none")},
     {kPrinted, R"("reasoning_effort": "low")", "Reasoning: low <user>hi</><assistant>", ""},
     {kPrinted, R"("reasoning_effort": null)", "Reasoning: medium <user>hi</><assistant>", "reasoning_effort: null: not given (unsaid-effort)"},
-    {kPlain, R"("reasoning_effort": "high")", "<assistant>", "reasoning_effort: of no effect: the template reads nothing that comes near (reasoning-effort)"},
+    {kPlain, R"("reasoning_effort": "high")", "<assistant>", "reasoning_effort: has no effect: the template has no setting close to it (reasoning-effort)"},
     {kPlain, R"("temperature": 0)", "<assistant>", ""},
     {kIfGiven, R"("reasoning_effort": "high")", "<assistant><think>", ""},
     {kMapped, R"("reasoning_effort": "low")", "<assistant>brief", ""},
@@ -232,7 +234,7 @@ TEST(Adapt, AnEffortCanBeGivenBesideTheRequest) {
   const Result<Template> compiled = Template::compile(kBySwitch);
   const Result<Conversation> chat = Conversation::from_json(R"({"messages": [], "reasoning_effort": "high"})", reading);
   ASSERT_TRUE(compiled.has_value() && chat.has_value());
-  EXPECT_EQ(compiled->render(*chat)->text(), "<assistant><think></think>");
+  EXPECT_EQ(text_of(compiled->render(*chat)), "<assistant><think></think>");
 }
 
 TEST(Adapter, FindsTheSameWhateverWasNeededBefore) {
@@ -301,10 +303,10 @@ TEST(Adapter, FindsAnEffortInTheTemplatesOwnMembers) {
       const std::string request = R"({"messages": [{"role": "user", "content": )" + std::string(content) + "}], " + asked + "}";
       ReadOptions untouched;
       untouched.normalise = false;
-      probe::Adapter adapter(compiled, {}, {});
+      Adapter adapter(compiled, {}, {});
       const Result<Conversation> chat = Conversation::from_json(request, adapter.options_for(*Conversation::from_json(request, untouched)));
       ASSERT_TRUE(chat.has_value()) << request;
-      EXPECT_EQ(compiled.render(*chat)->text(), "<user>hi</><assistant><think></think>") << request;
+      EXPECT_EQ(text_of(compiled.render(*chat)), "<user>hi</><assistant><think></think>") << request;
     }
   }
 }
@@ -314,7 +316,7 @@ TEST(Adapt, CallsShowWithIdsOfAnyLength) {
       "{% for m in messages %}{% for c in m.tool_calls %}{% if c.id | length != 9 %}{{ raise_exception('id') }}{% endif %}"
       "({{ c.id }} {{ c.function.name }} {{ c.function.arguments | tojson }}){% endfor %}<{{ m.role }} {{ m.tool_call_id }}>{{ m.content }}"
       "{% endfor %}");
-  const ReadOptions reading = adapt(derive(compiled)->capabilities);
+  const ReadOptions reading = adapt((*derive(compiled)).capabilities);
   const char* request = R"({"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "tool_calls": [
       {"id": "call_abc", "function": {"name": "f", "arguments": "{}"}}, {"id": "abcABC123", "function": {"name": "g", "arguments": {}}}]},
       {"role": "tool", "tool_call_id": "abcABC123", "content": "x"}, {"role": "tool", "tool_call_id": "call_abc", "content": "y"}]})";
@@ -329,7 +331,7 @@ TEST(Adapt, ReasoningAndContentThatExcludeEachOtherAreJoined) {
       "{% for m in messages %}<{{ m.role }}>{% if m.tool_calls %}{% if m.thinking and m.content %}{{ raise_exception('both') }}{% endif %}"
       "{% endif %}{% if m.thinking %}<think>{{ m.thinking }}</think>{% endif %}{{ m.content + '' }}{% for c in m.tool_calls %}"
       "<call>{{ {'name': c.function.name, 'arguments': c.function.arguments} | tojson }}</call>{% endfor %}</>{% endfor %}");
-  const ReadOptions reading = adapt(derive(compiled)->capabilities);
+  const ReadOptions reading = adapt((*derive(compiled)).capabilities);
   const char* request = R"({"messages": [{"role": "assistant", "content": "c", "reasoning": "r", "tool_calls": [
       {"function": {"name": "f", "arguments": {}}}]}]})";
   EXPECT_EQ(rendered(compiled, request, reading),
@@ -366,7 +368,7 @@ TEST(Adapter, DerivesOnlyForRequestsThatMayNeedIt) {
 
 TEST(Adapter, PlainTextIsAdaptedWhereOnlyPartsShow) {
   const Template compiled = *Template::compile("{% for m in messages %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endfor %}");
-  probe::Adapter adapter(compiled, {}, {});
+  Adapter adapter(compiled, {}, {});
   ReadOptions as_is;
   as_is.normalise = false;
   const char* request = R"({"messages": [{"role": "user", "content": "text"}]})";

@@ -1,5 +1,5 @@
 // ControlMatcher against a second, plain implementation on random texts, and the rules by example.
-#include "tokens/control_matcher.h"
+#include "tokens/tokenizer/control_matcher.h"
 
 #include <gtest/gtest.h>
 

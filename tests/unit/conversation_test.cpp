@@ -6,7 +6,7 @@
 #include "conversation/edit.h"
 #include "parlance/render.h"
 #include "parlance/template.h"
-#include "value/json.h"
+#include "json/json.h"
 
 namespace parlance {
 namespace {
@@ -33,7 +33,8 @@ Value at(Value v, std::string_view key) {
 Value at(Value v, std::size_t i) { return items(v)[i]; }
 
 TEST(Conversation, BeginsWithWhatTransformersAlwaysPasses) {
-  EXPECT_EQ(as_json(Conversation().variables()),
+  const Conversation chat;
+  EXPECT_EQ(as_json(chat.variables()),
             R"({"messages":[],"tools":null,"documents":null})");
 }
 
@@ -206,6 +207,72 @@ TEST(Conversation, TakesAVariable) {
   EXPECT_EQ(as_json(take_variable(chat.state(), "id")), "[1]");
   EXPECT_EQ(as_json(chat.variables()), R"({"messages":[]})");
   EXPECT_TRUE(take_variable(chat.state(), "id").is_undefined());
+}
+
+TEST(Conversation, IsBuiltWithPartsAndAnyMember) {
+  Conversation chat;
+  ASSERT_TRUE(chat.set_json("tools", R"([{"name": "f"}])"));
+  ASSERT_TRUE(chat.add({.role = "user",
+                        .name = "Ada",
+                        .parts = {{.text = "What is this?"}, {.type = "image_url", .members = {{"image_url", R"({"url": "cat.png"})"}}}},
+                        .members = {{"cache", "[1, null]"}}}));
+  ASSERT_TRUE(chat.add({.role = "assistant", .content = "A cat.", .members = {{"content", "null"}}}));
+  EXPECT_EQ(as_json(chat.messages()),
+            R"([{"role":"user","content":[{"type":"text","text":"What is this?"},)"
+            R"({"type":"image_url","image_url":{"url":"cat.png"}}],"name":"Ada","cache":[1,null]},)"
+            R"({"role":"assistant","content":null}])");
+  const Value url = chat.messages().items()[0]["content"].items()[1]["image_url"]["url"];
+  EXPECT_EQ(url.text(), "cat.png");
+  EXPECT_EQ(chat.path_of(url), "messages[0].content[1].image_url.url");
+  EXPECT_EQ(json_text(chat.tools()), R"([{"name":"f"}])");
+}
+
+TEST(Conversation, AMemberThatIsNoJsonIsRefused) {
+  Conversation chat;
+  EXPECT_FALSE(chat.add({.role = "user", .members = {{"cache", "[1"}}}));
+  EXPECT_FALSE(chat.add({.role = "user", .parts = {{.type = "image", .members = {{"image", "cat.png"}}}}}));
+  EXPECT_EQ(chat.messages().items().size(), 0u);
+}
+
+TEST(Conversation, TextOfAPartIsTheInputsOwn) {
+  const Result<Template> compiled = Template::compile("{% for part in messages[0].content %}{{ part.text }}{% endfor %}");
+  Conversation chat;
+  ASSERT_TRUE(chat.add({.role = "user", .parts = {{.text = "one"}, {.text = "two"}}}));
+  const Result<Rendering> prompt = compiled->render(chat);
+  ASSERT_TRUE(prompt);
+  EXPECT_EQ(prompt->text(), "onetwo");
+  ASSERT_EQ(prompt->spans().size(), 2u);
+  EXPECT_EQ(path_of_span(chat, prompt->spans()[1]), "messages[0].content[1].text");
+  EXPECT_EQ(prompt->spans()[1].origin, Origin::input);
+}
+
+TEST(Conversation, WhatWasMovedFromIsEmpty) {
+  Conversation chat = read(R"({"messages": [{"role": "user", "content": "Hi"}]})");
+  const Conversation taken = std::move(chat);
+  EXPECT_EQ(taken.messages().items().size(), 1u);
+  const Conversation& empty = chat;  // NOLINT: what is left of it is the test
+  EXPECT_EQ(as_json(empty.variables()), R"({"messages":[],"tools":null,"documents":null})");
+  EXPECT_TRUE(empty.notes().empty());
+  ASSERT_TRUE(chat.add({.role = "user", .content = "Again"}));
+  EXPECT_EQ(chat.messages().items()[0]["content"].text(), "Again");
+}
+
+TEST(Moved, OthersAreNotFatalEither) {
+  Document document;
+  ASSERT_TRUE(document.parse("[1]"));
+  const Document taken = std::move(document);
+  EXPECT_TRUE(document.root().is_none());  // NOLINT
+  Template compiled = *Template::compile("{{ messages|length }}");
+  const Template copy = std::move(compiled);
+  Workspace workspace;
+  Workspace other = std::move(workspace);
+  Rendering prompt;
+  ASSERT_TRUE(compiled.render(Conversation(), {}, workspace, prompt));  // NOLINT
+  EXPECT_EQ(prompt.text(), "0");
+  const Error error(ErrorCode::file, "gone");
+  Error first = error;
+  const Error second = std::move(first);
+  EXPECT_EQ(first.message(), second.message());  // NOLINT
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "parlance/json.h"
 #include "parlance/reply.h"
 #include "value/dict.h"
-#include "value/json.h"
+#include "json/json.h"
 #include "value/string.h"
 
 namespace parlance {

@@ -109,9 +109,7 @@ TEST(Error, LineNumbersAreAligned) {
 
 TEST(Error, CopiesShareAndCanBeChanged) {
   const Error first(parts_at("{{ a }}", "a", "no"));
-  Error::Parts parts = first.parts();
-  parts.hint = "other";
-  const Error second = first.with(std::move(parts));
+  const Error second = first.hint("other");
   EXPECT_EQ(first.hint(), "");
   EXPECT_EQ(second.hint(), "other");
   EXPECT_EQ(second.message(), "no");

@@ -236,6 +236,9 @@ TEST(GrammarTest, ToolsThatCannotBeCalled) {
   const auto grammar = make_grammar(*format, options);
   ASSERT_TRUE(grammar.has_value());
   EXPECT_TRUE(grammar->accepts("good\n```python\ntool_call(x=1)\n```"));
+  EXPECT_TRUE(grammar->accepts(" good\n ```python\ntool_call(x=1)\n```"));  // the tokenizer's dummy prefix
+  EXPECT_TRUE(grammar->accepts(" \n Hello"));
+  EXPECT_FALSE(grammar->accepts("good\n  ```python\ntool_call(x=1)\n```"));
   EXPECT_EQ(grammar->to_text(GrammarSyntax::lark).find("NOTHING"), std::string::npos);
   ASSERT_EQ(grammar->notes().size(), 3u);
   EXPECT_EQ(grammar->notes()[0].why, "no function: it has no name, and is left out");
@@ -244,6 +247,19 @@ TEST(GrammarTest, ToolsThatCannotBeCalled) {
   options.choice = ToolChoice::named;
   options.name = "bad";
   EXPECT_EQ(make_grammar(*format, options).error().code(), ErrorCode::value);
+}
+
+/// The tokenizer's dummy prefix may stand before an answer with a form as before any other.
+TEST(GrammarTest, AnAnswerWithAFormBehindADummyPrefix) {
+  const auto format = ReplyFormat::from_json(find_format("chatglm3")->reply);
+  GrammarOptions choice, json;
+  choice.response = {.kind = ResponseFormat::Kind::choice, .choices = {"Paris", "London"}};
+  json.response = {.kind = ResponseFormat::Kind::json_object};
+  for (const auto& [options, answer] : {std::pair(choice, "Paris"), std::pair(json, "{\"a\": 1}")}) {
+    const auto grammar = make_grammar(*format, options);
+    ASSERT_TRUE(grammar.has_value()) << grammar.error().display();
+    for (const std::string_view before : {"\n", "\n ", " \n "}) EXPECT_TRUE(grammar->accepts(std::string(before) + answer)) << before << answer;
+  }
 }
 
 /// What a hostile schema asks for is bounded: each of these took minutes, gigabytes or the stack.
@@ -302,9 +318,9 @@ TEST(GrammarTest, ControlTokensStandForThemselvesInLark) {
   ReplyFormat format = *ReplyFormat::from_json(find_format("terminal-agent")->reply);
   format.calls[0].call[0].literal.texts[0] = "[TOOL]";
   options.tools = kTools;
-  EXPECT_EQ(make_grammar(format, options)->to_text(GrammarSyntax::lark).find("<[5]>"), std::string::npos);  // llguidance takes it for text
+  EXPECT_EQ((*make_grammar(format, options)).to_text(GrammarSyntax::lark).find("<[5]>"), std::string::npos);  // llguidance takes it for text
   options.control[0].special = true;
-  EXPECT_NE(make_grammar(format, options)->to_text(GrammarSyntax::lark).find("<[5]>"), std::string::npos);
+  EXPECT_NE((*make_grammar(format, options)).to_text(GrammarSyntax::lark).find("<[5]>"), std::string::npos);
 }
 
 TEST(GrammarTest, CustomToolsTakeOneText) {
@@ -325,7 +341,7 @@ TEST(GrammarTest, CustomToolsTakeOneText) {
   EXPECT_FALSE(grammar->accepts(call("day", "x2026")));
   EXPECT_TRUE(grammar->accepts(call("calc", "Y")));
   ASSERT_EQ(grammar->notes().size(), 1u);
-  EXPECT_EQ(grammar->notes()[0].path + ": " + grammar->notes()[0].why, "[3]: its grammar, which is no regular expression, is not held to: any text");
+  EXPECT_EQ(grammar->notes()[0].path + ": " + grammar->notes()[0].why, "[3]: its grammar is not a regular expression and is not enforced: any text");
 }
 
 /// Where a template writes white space before what closes a tag, it does so behind texts of every kind.
@@ -353,7 +369,7 @@ TEST(GrammarTest, ToolsThatNoCallCanNameAreNoted) {
   ASSERT_EQ(grammar->notes().size(), 1u);
   EXPECT_EQ(grammar->notes()[0].why, "the format has no calls: the tools are left out");
   options.choice = ToolChoice::none;
-  EXPECT_TRUE(make_grammar(*ReplyFormat::from_json(R"({"end": ["<e>"]})"), options)->notes().empty());
+  EXPECT_TRUE(make_grammar(*ReplyFormat::from_json(R"({"end": ["<e>"]})"), options).value().notes().empty());
 }
 
 /// A reader ends a value in tags where it closes, in a string of JSON too: escapes spell what looks so.

@@ -1,7 +1,7 @@
 // TokenReader with and without an index of tokens: the same values of the same texts, and the same texts refused.
 //
 // Texts stand at every length of a stretch of characters that is looked at together. Begin reading at kTexts.
-#include "value/json_tokens.h"
+#include "json/tokens.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "value/json.h"
-#include "value/json_index.h"
-#include "value/json_read.h"
+#include "json/json.h"
+#include "json/index.h"
+#include "json/read.h"
 
 namespace parlance {
 namespace {

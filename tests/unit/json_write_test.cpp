@@ -11,8 +11,8 @@
 
 #include "parlance/json.h"
 #include "value/dict.h"
-#include "value/json.h"
-#include "value/json_scan.h"
+#include "json/json.h"
+#include "json/scan.h"
 
 namespace parlance {
 namespace {
@@ -35,6 +35,8 @@ Document parsed(std::string_view text) {
   EXPECT_TRUE(document.parse(text).has_value()) << text;
   return document;
 }
+/// Of a document that lives to the end of the expression.
+Value root_of(const Document& document) { return document.root(); }
 
 JsonStyle with_indent(std::string_view indent, std::string_view item_separator = ",") {
   JsonStyle style;
@@ -77,7 +79,7 @@ const Row kRows[] = {
 TEST(JsonWrite, PrintsAsPython) {
   for (const Row& row : kRows) {
     Bench b;
-    EXPECT_EQ(b.write(parsed(row.input).root(), row.style), row.output) << row.input;
+    EXPECT_EQ(b.write(root_of(parsed(row.input)), row.style), row.output) << row.input;
   }
 }
 
@@ -87,7 +89,7 @@ TEST(JsonWrite, LongSeparatorsAreCopiedWhole) {
   style.item_separator = " , and then there is also ";
   style.key_separator = " , whose value is known to be ";
   EXPECT_EQ(
-      b.write(parsed(R"({"a":1,"b":2})").root(), style),
+      b.write(root_of(parsed(R"({"a":1,"b":2})")), style),
       R"({"a" , whose value is known to be 1 , and then there is also "b" , whose value is known to be 2})");
 }
 
@@ -146,7 +148,7 @@ TEST(JsonWrite, SortsManyKeysWhateverTheyAre) {
   text.back() = '}';
   sorted.replace(sorted.size() - 2, 2, "}");
   Bench b;
-  EXPECT_EQ(b.write(parsed(text).root(), kSorted), sorted);
+  EXPECT_EQ(b.write(root_of(parsed(text)), kSorted), sorted);
   DictBuilder nans(b.rt);
   for (int i = 0; i < 100; ++i) {
     nans.set(Value::of_real(std::numeric_limits<double>::quiet_NaN()), Value::of_int(i));
@@ -173,7 +175,7 @@ TEST(JsonWrite, StopsAtItsLimits) {
   EXPECT_EQ(code_of(limits, "\"" + std::string(1'000'000, 'x') + "\""), ErrorCode::limit_memory);
   Bench b;
   const std::string deep = std::string(200, '[') + std::string(200, ']');
-  EXPECT_EQ(b.write(parsed(deep).root()), deep);
+  EXPECT_EQ(b.write(root_of(parsed(deep))), deep);
 }
 
 // ---- provenance
@@ -236,7 +238,7 @@ TEST(JsonWrite, LongStringsStayExactAcrossRunsOfMemory) {
 TEST(AppendJson, EscapesWhatIsNoUtf8) {
   Bench b;
   std::string out = ">";
-  EXPECT_TRUE(append_json(b.rt, out, parsed(R"({"a":["\ud83d","\ude00x\ud83d\ude00"]})").root()));
+  EXPECT_TRUE(append_json(b.rt, out, root_of(parsed(R"({"a":["\ud83d","\ude00x\ud83d\ude00"]})"))));
   EXPECT_EQ(out, ">{\"a\":[\"\\ud83d\",\"\\ude00x\U0001F600\"]}");
   EXPECT_FALSE(append_json(b.rt, out, Value()));
 }

@@ -1,7 +1,7 @@
-// Tests of jinja/lexer.h: what becomes a token, what white space control takes away, what literals
+// Tests of jinja/syntax/lexer.h: what becomes a token, what white space control takes away, what literals
 // mean. Whole templates are compared with Jinja2 by tests/oracle/parse_oracle.py; here are the
 // cases worth knowing by name. Begin reading at kControlRows.
-#include "jinja/lexer.h"
+#include "jinja/syntax/lexer.h"
 
 #include <gtest/gtest.h>
 
@@ -200,7 +200,7 @@ constexpr ProblemRow kProblemRows[] = {
     {R"({{ '\U0011' }})", R"(truncated \UXXXXXXXX escape)", 3},
     {R"({{ '\U00110000' }})", "illegal Unicode character", 3},
     {R"({{ '\N' }})", R"(malformed \N character escape)", 3},
-    {R"({{ '\N{DASH}' }})", "unknown Unicode character name", 3},
+    {R"({{ '\N{DASH}' }})", R"(unknown Unicode character name (none is known here: write the character itself, or \uXXXX))", 3},
     {"{{ \u0663.5 }}", "invalid character '\u0663' (U+0663)", 3, ErrorCode::python_syntax},
 };
 

@@ -59,7 +59,7 @@ const BinaryRow kBinaryRows[] = {
      "ZeroDivisionError: 0.0 cannot be raised to a negative power"},
     {real(10), Op::power, integer(400), "OverflowError: (34, 'Numerical result out of range')"},
     {integer(-8), Op::power, real(0.5),
-     "(1.7319121124709868e-16+2.8284271247461903j)"},
+     "ValueError: negative number cannot be raised to a fractional power: there are no complex numbers"},
     {integer(1), Op::add, str("a"),
      "TypeError: unsupported operand type(s) for +: 'int' and 'str'"},
     {str("a"), Op::add, integer(1), "TypeError: can only concatenate str (not \"int\") to str"},

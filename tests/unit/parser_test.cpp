@@ -1,7 +1,7 @@
-// Tests of jinja/parser.h: the trees of expressions and statements, and every message of a refusal.
+// Tests of jinja/syntax/parser.h: the trees of expressions and statements, and every message of a refusal.
 // Jinja2 itself is asked by tests/oracle/parse_oracle.py, over templates and random mutants; the
 // expectations here are its answers too. Begin reading at kExpressionRows.
-#include "jinja/parser.h"
+#include "jinja/syntax/parser.h"
 
 #include <gtest/gtest.h>
 

@@ -27,7 +27,7 @@ ReplyTools tools_of(std::string_view parameters) {
 /// What is said of one call, joined by "; ".
 std::string said_of(std::string_view parameters, std::string_view arguments, std::string_view name = "get_weather") {
   const std::string reply = "<tool_call>\n{\"name\": \"" + std::string(name) + "\", \"arguments\": " + std::string(arguments) + "}\n</tool_call>";
-  const ReplyMessage message = message_of(testing::format_of("chatml"), {.tools = tools_of(parameters), .check_calls = true}, reply);
+  const ReplyMessage message = message_of(testing::format_of("terminal-agent"), {.tools = tools_of(parameters), .check_calls = true}, reply);
   std::string said;
   for (const ReplyDiagnostic& diagnostic : message.diagnostics) {
     EXPECT_TRUE(is_of_tool(diagnostic.fault)) << diagnostic.expected;
@@ -113,12 +113,12 @@ TEST(ReplyChecks, SayWhatIsCertain) {
 TEST(ReplyChecks, NameToolsThatThereAreNot) {
   EXPECT_EQ(said_of("{}", "{}", "get_wether"), "unknown_tool: a declared tool, not 'get_wether' (did you mean 'get_weather'?)");
   EXPECT_EQ(said_of("{}", "{}", "sing"), "unknown_tool: a declared tool, not 'sing'");
-  EXPECT_EQ(message_of(testing::format_of("chatml"), {.check_calls = true}, "<tool_call>{\"name\": \"f\"}</tool_call>").diagnostics.size(), 0u);
+  EXPECT_EQ(message_of(testing::format_of("terminal-agent"), {.check_calls = true}, "<tool_call>{\"name\": \"f\"}</tool_call>").diagnostics.size(), 0u);
 }
 
 TEST(ReplyChecks, HavePlaces) {
   const ReplyOptions options{.tools = tools_of(R"({"required": ["a"]})"), .check_calls = true};
-  const ReplyMessage message = message_of(testing::format_of("chatml"), options,
+  const ReplyMessage message = message_of(testing::format_of("terminal-agent"), options,
                                           R"(<tool_call>{"name": "f", "arguments": {}}</tool_call><tool_call>{"name": "get_weather", "arguments": {}}</tool_call>)");
   ASSERT_EQ(message.diagnostics.size(), 2u);
   EXPECT_EQ(message.diagnostics[0].position, 23u);  // behind the name
@@ -136,7 +136,7 @@ TEST(ReplyChecks, KnowTheToolsOfForms) {
 /// A call that is cut off lacks what may still have come; its name is said all the same.
 TEST(ReplyChecks, WaitForACompleteCall) {
   const ReplyOptions options{.tools = tools_of(R"({"required": ["a"]})"), .check_calls = true};
-  const ReplyFormat& format = testing::format_of("chatml");
+  const ReplyFormat& format = testing::format_of("terminal-agent");
   EXPECT_EQ(message_of(format, options, R"(<tool_call>{"name": "get_weather", "arguments": {"b": 1)").diagnostics.size(), 0u);
   const ReplyMessage message = message_of(format, options, R"(<tool_call>{"name": "f", "arguments": {"b": 1)");
   ASSERT_EQ(message.diagnostics.size(), 1u);
@@ -147,7 +147,7 @@ TEST(ReplyChecks, WaitForACompleteCall) {
 TEST(ReplyChecks, SayNothingOfAToolThatIsDeclaredTwice) {
   const auto tools = ReplyTools::from_json(R"([{"name": "f", "parameters": {"required": ["a"]}}, {"name": "f", "parameters": {"required": ["b"]}}])");
   ASSERT_TRUE(tools);
-  EXPECT_EQ(message_of(testing::format_of("chatml"), {.tools = *tools, .check_calls = true}, "<tool_call>{\"name\": \"f\"}</tool_call>").diagnostics.size(), 0u);
+  EXPECT_EQ(message_of(testing::format_of("terminal-agent"), {.tools = *tools, .check_calls = true}, "<tool_call>{\"name\": \"f\"}</tool_call>").diagnostics.size(), 0u);
 }
 
 /// A value in tags that should be no string is one, which the reader says; it is not said twice.
@@ -202,7 +202,7 @@ TEST(ReplyChecks, ACopyGoesOnByItself) {
   const ReplyOptions options{.tools = tools_of(R"({"required": ["a"]})"), .check_calls = true};
   const std::string_view reply = R"(<tool_call>{"name": "get_weather", "arguments": {"b": 1}}</tool_call>)";
   for (std::size_t cut = 0; cut <= reply.size(); ++cut) {
-    ReplyParser parser(testing::format_of("chatml"), options);
+    ReplyParser parser(testing::format_of("terminal-agent"), options);
     ReplyMessage first, second;
     const ReplySink to_first = [&](const ReplyEvent& event) { first.add(event); }, to_second = [&](const ReplyEvent& event) { second.add(event); };
     parser.feed(reply.substr(0, cut), to_first);

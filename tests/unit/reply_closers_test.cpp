@@ -7,7 +7,7 @@
 #include <random>
 
 #include "parlance/reply.h"
-#include "reply/text_codec.h"
+#include "reply/scan/text_codec.h"
 #include "reply_cases.h"
 #include "reply_material.h"
 
@@ -149,7 +149,7 @@ TEST(ReplyClosers, SayWhichWasTooMany) {
 }
 
 TEST(ReplyClosers, OfReasoningOnceMoreAreMarkup) {
-  for (const std::string_view format : {"chatml", "underscore-bot", "terminal-agent"}) {
+  for (const std::string_view format : {"terminal-agent", "underscore-bot"}) {
     for (const std::string_view between : {"", "\n", "\n\n"}) {
       const std::string reply = "<think>\nR\n</think>" + std::string(between) + "</think>\n\nC";
       const ReplyMessage message = message_of(testing::format_of(format), {}, reply);

@@ -95,5 +95,30 @@ TEST(ReplyOptionsTest, BeginningInReasoningIsWhatAnOpenerInThePromptDoes) {
   EXPECT_GE(tried, 200u);
 }
 
+TEST(ReplyParser, OfAFormatThatIsRefusedReadsText) {
+  ReplyFormat format;
+  format.calls.emplace_back();
+  ASSERT_FALSE(format.validate());
+  const Result<ReplyParser> made = ReplyParser::make(format);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code(), ErrorCode::value);
+  ReplyParser parser(format);
+  ReplyMessage message;
+  const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
+  parser.feed("<call>", sink);
+  parser.finish(sink);
+  EXPECT_EQ(message.content, "<call>");
+}
+
+TEST(ReplyParser, WhatWasMovedFromSaysNothing) {
+  ReplyParser parser{ReplyFormat()};
+  const ReplyParser taken = std::move(parser);
+  std::size_t events = 0;
+  parser.feed("text", [&](const ReplyEvent&) { ++events; });  // NOLINT: what is left of it is the test
+  parser.finish([&](const ReplyEvent&) { ++events; });
+  EXPECT_EQ(events, 0u);
+  EXPECT_EQ(ReplyParser(parser).held(), 0u);
+}
+
 }  // namespace
 }  // namespace parlance

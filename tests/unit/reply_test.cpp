@@ -205,18 +205,18 @@ struct Row {
 
 const Row kRows[] = {
     // text and reasoning
-    {"chatml", "Hello", "content: Hello"},
-    {"chatml", "", ""},
-    {"chatml", "  Hi\n<|im_end|>", "content:   Hi\n | end"},
-    {"chatml", "a<|im_end|>b", "content: a | end | trailing: b"},
-    {"chatml", "a < b <|im_en", "content: a < b <|im_en"},
-    {"chatml", "<think>\nR\n</think>\n\nC", "reasoning: R | content: C"},
-    {"chatml", "\n<think>\nR\n</think>\n\n\n\n<tool_call>", "reasoning: R | malformed at 34: the name of a call | content: \n\n<tool_call>"},
-    {"chatml", "<think>R</think>C", "reasoning: R | content: C"},
-    {"chatml", "<think>\n\nR\n\n</think>\n\n\nC", "reasoning: \nR\n | content: \nC"},
-    {"chatml", "C</think>D", "content: C</think>D"},
-    {"chatml", "<think>a<think>b", "reasoning: a<think>b"},
-    {"chatml", "<think>a" CALL(R"({"name": "f"})") "</think>b", "reasoning: a<tool_call>\n{\"name\": \"f\"}\n</tool_call> | content: b"},
+    {"terminal-agent", "Hello", "content: Hello"},
+    {"terminal-agent", "", ""},
+    {"terminal-agent", "  Hi\n<|im_end|>", "content:   Hi\n | end"},
+    {"terminal-agent", "a<|im_end|>b", "content: a | end | trailing: b"},
+    {"terminal-agent", "a < b <|im_en", "content: a < b <|im_en"},
+    {"terminal-agent", "<think>\nR\n</think>\n\nC", "reasoning: R | content: C"},
+    {"terminal-agent", "\n<think>\nR\n</think>\n\n\n\n<tool_call>", "reasoning: R | malformed at 34: the name of a call | content: \n\n<tool_call>"},
+    {"terminal-agent", "<think>R</think>C", "reasoning: R | content: C"},
+    {"terminal-agent", "<think>\n\nR\n\n</think>\n\n\nC", "reasoning: \nR\n | content: \nC"},
+    {"terminal-agent", "C</think>D", "content: C</think>D"},
+    {"terminal-agent", "<think>a<think>b", "reasoning: a<think>b"},
+    {"terminal-agent", "<think>a" CALL(R"({"name": "f"})") "</think>b", "reasoning: a<tool_call>\n{\"name\": \"f\"}\n</tool_call> | content: b"},
     {"underscore-bot", "R\n</think>\n\nC<_end>\n", "reasoning: R | content: C | end | trailing: \n"},
     {"underscore-bot", "<think>\nR</think>C", "reasoning: R | content: C"},
     {"underscore-bot", "R" CALL(R"({"name": "f", "arguments": {}})") "</think>C",
@@ -224,45 +224,45 @@ const Row kRows[] = {
     {"underscore-bot", "a <tool_call> tag</think>", "reasoning: a  | malformed at 14: '{' | reasoning: <tool_call> tag"},
     {"rnj-1", "<think>no</think>", "content: <think>no</think>"},
     // calls as objects
-    {"chatml", "a\n" CALL(R"({"name": "f", "arguments": {"x": [1.0, "\u00e9}"]}})"),
+    {"terminal-agent", "a\n" CALL(R"({"name": "f", "arguments": {"x": [1.0, "\u00e9}"]}})"),
      R"(content: a | call_begin: f | arguments: {"x": [1.0, "\u00e9}"]} | call_end complete)"},
-    {"chatml", CALL(R"({"arguments": {"x": 1}, "name": "f"})"), R"(call_begin: f | arguments: {"x": 1} | call_end complete)"},
-    {"chatml", CALL(R"({"arguments": "{\"x\": \"\u00e9\"}", "name": "f"})"),
+    {"terminal-agent", CALL(R"({"arguments": {"x": 1}, "name": "f"})"), R"(call_begin: f | arguments: {"x": 1} | call_end complete)"},
+    {"terminal-agent", CALL(R"({"arguments": "{\"x\": \"\u00e9\"}", "name": "f"})"),
      R"(call_begin: f | arguments: {"x": "é"} | call_end complete)"},
-    {"chatml", CALL(R"({"name": "f", "arguments": "{\"x\": \"\\u00e9\ud83d\ude00\"}"})"),
+    {"terminal-agent", CALL(R"({"name": "f", "arguments": "{\"x\": \"\\u00e9\ud83d\ude00\"}"})"),
      R"(call_begin: f | arguments: {"x": "\u00e9😀"} | call_end complete)"},
-    {"chatml", CALL(R"({"name": "f\u0067", "extra": [{"name": 1}], "arguments": null})"),
+    {"terminal-agent", CALL(R"({"name": "f\u0067", "extra": [{"name": 1}], "arguments": null})"),
      "call_begin: fg | arguments: {} | call_end complete"},
-    {"chatml", CALL(R"({"name": "f"})"), "call_begin: f | arguments: {} | call_end complete"},
-    {"chatml", CALL(R"({"name": "f", "arguments": ""})"), "call_begin: f | arguments: {} | call_end complete"},
+    {"terminal-agent", CALL(R"({"name": "f"})"), "call_begin: f | arguments: {} | call_end complete"},
+    {"terminal-agent", CALL(R"({"name": "f", "arguments": ""})"), "call_begin: f | arguments: {} | call_end complete"},
     {"rnj-1", "a\n" CALL(R"({"name":"f"})") "\n" CALL(R"({"name":"g"})") "<|eot_id|>",
      "content: a\n | call_begin: f | arguments: {} | call_end complete | call_begin: g | arguments: {} | call_end complete | end"},
     {"rnj-1", CALL(R"({"name":"f"})") "\n\nand", "call_begin: f | arguments: {} | call_end complete | content: \n\nand"},
     // calls that go wrong
-    {"chatml", "<tool_call> is a tag", "malformed at 12: '{' | content: <tool_call> is a tag"},
-    {"chatml", "<tool_call><tool_call>{\"name\": \"f\"}</tool_call>",
+    {"terminal-agent", "<tool_call> is a tag", "malformed at 12: '{' | content: <tool_call> is a tag"},
+    {"terminal-agent", "<tool_call><tool_call>{\"name\": \"f\"}</tool_call>",
      "malformed at 11: '{' | content: <tool_call> | call_begin: f | arguments: {} | call_end complete"},
-    {"chatml", CALL(R"({"name": 3})"), "malformed at 21: a name | content: <tool_call>\n{\"name\": 3}\n</tool_call>"},
-    {"chatml", CALL(R"({"name": ""})"), "malformed at 23: a name | content: <tool_call>\n{\"name\": \"\"}\n</tool_call>"},
-    {"chatml", CALL(R"({"arguments": {}})"), "malformed at 28: a member 'name' | content: <tool_call>\n{\"arguments\": {}}\n</tool_call>"},
-    {"chatml", CALL(R"({"name": "f", "arguments": {"x": oops}})") " b",
+    {"terminal-agent", CALL(R"({"name": 3})"), "malformed at 21: a name | content: <tool_call>\n{\"name\": 3}\n</tool_call>"},
+    {"terminal-agent", CALL(R"({"name": ""})"), "malformed at 23: a name | content: <tool_call>\n{\"name\": \"\"}\n</tool_call>"},
+    {"terminal-agent", CALL(R"({"arguments": {}})"), "malformed at 28: a member 'name' | content: <tool_call>\n{\"arguments\": {}}\n</tool_call>"},
+    {"terminal-agent", CALL(R"({"name": "f", "arguments": {"x": oops}})") " b",
      "call_begin: f | arguments: {\"x\":  | malformed at 45: a value | call_end cut | broken: oops}} | content:  b"},
-    {"chatml", CALL(R"({"name": "f", "arguments": [1]})"), "call_begin: f | malformed at 39: an object of arguments | call_end cut | broken: [1]}"},
-    {"chatml", CALL(R"({"name": "f", "arguments": "[1]"})"), "call_begin: f | arguments: \" | malformed at 40: a value | call_end cut | broken: [1]\"}"},
-    {"chatml", CALL(R"({"name": "f", "arguments": {}, "arguments": {}})"),
+    {"terminal-agent", CALL(R"({"name": "f", "arguments": [1]})"), "call_begin: f | malformed at 39: an object of arguments | call_end cut | broken: [1]}"},
+    {"terminal-agent", CALL(R"({"name": "f", "arguments": "[1]"})"), "call_begin: f | arguments: \" | malformed at 40: a value | call_end cut | broken: [1]\"}"},
+    {"terminal-agent", CALL(R"({"name": "f", "arguments": {}, "arguments": {}})"),
      "call_begin: f | arguments: {} | malformed at 56: the arguments once | call_end cut | broken: {}}"},
-    {"chatml", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a\nb\"}}</tool_call>",
+    {"terminal-agent", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a\nb\"}}</tool_call>",
      "call_begin: f | arguments: {\"x\": \"a\\nb\"} | call_end complete"},
-    {"chatml", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a\vb\"}}</tool_call>",
+    {"terminal-agent", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a\vb\"}}</tool_call>",
      "call_begin: f | arguments: {\"x\": \"a | malformed at 46: text without control characters, and '\"' | call_end cut | broken: \vb\"}}"},
-    {"chatml", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a<|im_end|>\"}}",
+    {"terminal-agent", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a<|im_end|>\"}}",
      "call_begin: f | arguments: {\"x\": \"a<|im_end|>\"} | call_end complete"},
-    {"chatml", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a", "call_begin: f | arguments: {\"x\": \"a | call_end cut"},
-    {"chatml", "<tool_call>{\"name\": \"f", "malformed at 22: text without control characters, and '\"' | content: <tool_call>{\"name\": \"f"},
-    {"chatml", "<tool_call>{\"name\": \"f\"}\n</tool_", "call_begin: f | arguments: {} | call_end complete"},
-    {"chatml", "<tool_call>{\"name\": \"f\"}\nDone<|im_end|>",
+    {"terminal-agent", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a", "call_begin: f | arguments: {\"x\": \"a | call_end cut"},
+    {"terminal-agent", "<tool_call>{\"name\": \"f", "malformed at 22: text without control characters, and '\"' | content: <tool_call>{\"name\": \"f"},
+    {"terminal-agent", "<tool_call>{\"name\": \"f\"}\n</tool_", "call_begin: f | arguments: {} | call_end complete"},
+    {"terminal-agent", "<tool_call>{\"name\": \"f\"}\nDone<|im_end|>",
      "call_begin: f | arguments: {} | call_end complete | malformed at 25: </tool_call> | content: \nDone | end"},
-    {"chatml", "<tool_call>{\"name\": \"f\"}<tool_call>{\"name\": \"g\"}",
+    {"terminal-agent", "<tool_call>{\"name\": \"f\"}<tool_call>{\"name\": \"g\"}",
      "call_begin: f | arguments: {} | call_end complete | malformed at 24: </tool_call> | call_begin: g | arguments: {} | call_end complete"},
     // calls as a list
     {"command-r-plus", "\nAction: " FENCE "json\n[\n{\n\"tool_name\": \"f\",\n\"parameters\": {\"x\":1}\n}\n{\n\"tool_name\": \"g\",\n\"parameters\": {}\n}\n]" FENCE "\n",
@@ -276,6 +276,14 @@ const Row kRows[] = {
     {"command-r-plus", "Action: buy", "content: Action: buy"},
     // headers
     {"chatglm3", "\nHello\n<|user|>", "content: Hello | end: user"},
+    {"chatglm3", "\n Hello\n<|user|>", "content: Hello | end: user"},  // the tokenizer's dummy prefix
+    {"chatglm3", " \n  Hello", "content:  Hello"},
+    {"chatglm3", " Hello, you", "content:  Hello, you"},
+    {"chatglm3", "\n ", ""},
+    {"chatglm3", " f\n " FENCE "python\ntool_call(a=1)\n" FENCE "\n<|assistant|> g\n " FENCE "python\ntool_call()\n" FENCE "\n<|observation|>",
+     "call_begin: f | arguments: {\"a\": 1} | call_end complete | call_begin: g | arguments: {} | call_end complete | end: tool"},
+    {"chatglm3", "f\n  " FENCE "python\ntool_call()\n" FENCE, "content: f\n  " FENCE "python\ntool_call()\n" FENCE},
+    {"chatglm3", "f\n Hello", "content: f\n Hello"},
     {"chatglm3", "\nHello<|user|>x", "content: Hello | end: user | trailing: x"},
     {"chatglm3", "Hello there", "content: Hello there"},
     {"chatglm3", "Hello\nthere\n<|user|>", "content: Hello\nthere | end: user"},
@@ -294,6 +302,15 @@ const Row kRows[] = {
     {"chatglm3", "\na\n<|assistant|>\nb", "content: a | content: b"},
 };
 
+TEST(Replies, ADummyPrefixStandsBehindAHeader) {
+  for (const std::string_view close : {R"("")", R"(" \n")"}) {
+    const std::string text = R"({"turns": [{"role": "assistant", "open": "<a>", "header_close": )" + std::string(close) + R"(, "dummy_prefix": true}]})";
+    const Result<ReplyFormat> format = ReplyFormat::from_json(text);
+    ASSERT_FALSE(format.has_value()) << close;
+    EXPECT_EQ(format.error().input_path(), "turns[0].dummy_prefix");
+  }
+}
+
 TEST(Replies, OfTheBuiltinFormats) {
   for (const Row& row : kRows) EXPECT_EQ(outline(read_whole(format_of(row.format), row.reply)), row.outline) << row.format << ": " << row.reply;
 }
@@ -308,26 +325,26 @@ ReplyMessage message_of(std::string_view format, std::string_view reply) {
 }
 
 TEST(ReplyMessages, SayWhyTheyEnd) {
-  EXPECT_EQ(message_of("chatml", "a<|im_end|>").finish_reason(), "stop");
-  EXPECT_EQ(message_of("chatml", "<think>a").finish_reason(), "length");
-  EXPECT_EQ(message_of("chatml", CALL(R"({"name": "f"})")).finish_reason(), "tool_calls");
-  EXPECT_EQ(message_of("chatml", R"(<tool_call>{"name": "f", "arguments": {)").finish_reason(), "length");
-  EXPECT_EQ(message_of("chatml", CALL(R"({"name": "f", "arguments": {x}})")).finish_reason(), "length");
-  EXPECT_EQ(message_of("chatml", CALL(R"({"name": "f", "arguments": {x}})") CALL(R"({"name": "f"})")).finish_reason(), "tool_calls");
-  EXPECT_EQ(message_of("chatml", R"(<tool_call>{"name": "f", "arguments": {"a": )" + std::string(300, '[')).finish_reason(), "length");
+  EXPECT_EQ(message_of("terminal-agent", "a<|im_end|>").finish_reason(), "stop");
+  EXPECT_EQ(message_of("terminal-agent", "<think>a").finish_reason(), "length");
+  EXPECT_EQ(message_of("terminal-agent", CALL(R"({"name": "f"})")).finish_reason(), "tool_calls");
+  EXPECT_EQ(message_of("terminal-agent", R"(<tool_call>{"name": "f", "arguments": {)").finish_reason(), "length");
+  EXPECT_EQ(message_of("terminal-agent", CALL(R"({"name": "f", "arguments": {x}})")).finish_reason(), "length");
+  EXPECT_EQ(message_of("terminal-agent", CALL(R"({"name": "f", "arguments": {x}})") CALL(R"({"name": "f"})")).finish_reason(), "tool_calls");
+  EXPECT_EQ(message_of("terminal-agent", R"(<tool_call>{"name": "f", "arguments": {"a": )" + std::string(300, '[')).finish_reason(), "length");
 }
 
 TEST(ReplyMessages, SayThatACallWithoutANameWasCutOff) {
-  const ReplyMessage message = message_of("chatml", "<tool_call>\n{\"name\": \"get_wea");
+  const ReplyMessage message = message_of("terminal-agent", "<tool_call>\n{\"name\": \"get_wea");
   EXPECT_EQ(message.content, "<tool_call>\n{\"name\": \"get_wea");
   EXPECT_EQ(message.finish_reason(), "length");
   ASSERT_EQ(message.diagnostics.size(), 1u);
   EXPECT_EQ(message.diagnostics[0].fault, ReplyEvent::Fault::cut);
-  EXPECT_EQ(message_of("chatml", "It begins with <tool_call>").finish_reason(), "stop");
+  EXPECT_EQ(message_of("terminal-agent", "It begins with <tool_call>").finish_reason(), "stop");
 }
 
 TEST(ReplyMessages, KeepWhatWentWrong) {
-  const ReplyMessage message = message_of("chatml", CALL(R"({"name": "f", "arguments": {"a": oops}})"));
+  const ReplyMessage message = message_of("terminal-agent", CALL(R"({"name": "f", "arguments": {"a": oops}})"));
   ASSERT_EQ(message.calls.size(), 1u);
   EXPECT_EQ(message.calls[0].arguments, R"({"a": oops}})");
   EXPECT_FALSE(message.calls[0].complete);
@@ -336,7 +353,7 @@ TEST(ReplyMessages, KeepWhatWentWrong) {
 }
 
 TEST(ReplyMessages, SayWhatWasMended) {
-  const ReplyMessage message = message_of("chatml", CALL(R"({"name": "f", "arguments": {"a": [1, ], 'b': 'c'}})"));
+  const ReplyMessage message = message_of("terminal-agent", CALL(R"({"name": "f", "arguments": {"a": [1, ], 'b': 'c'}})"));
   ASSERT_EQ(message.calls.size(), 1u);
   EXPECT_EQ(message.calls[0].arguments, R"({"a": [1], "b": "c"})");
   EXPECT_TRUE(message.calls[0].complete);
@@ -347,7 +364,7 @@ TEST(ReplyMessages, SayWhatWasMended) {
 }
 
 TEST(ReplyMessages, AreJson) {
-  EXPECT_EQ(message_of("chatml", "<think>\n \n</think>\n\n" CALL(R"({"name": "f", "arguments": {"x": "\""}})")).to_json(),
+  EXPECT_EQ(message_of("terminal-agent", "<think>\n \n</think>\n\n" CALL(R"({"name": "f", "arguments": {"x": "\""}})")).to_json(),
             R"({"message": {"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", "function": )"
             R"({"name": "f", "arguments": "{\"x\": \"\\\"\"}"}, "complete": true}]}, "finish_reason": "tool_calls", "diagnostics": []})");
   EXPECT_EQ(message_of("chatglm3", "\na\n<|assistant|>\nb").content, "a\nb");
@@ -374,7 +391,7 @@ TEST(ReplyLimitsTest, AreEvents) {
   limits.depth = 3;
   limits.name = 8;
   limits.pending = 64;
-  const ReplyFormat format = format_of("chatml");
+  const ReplyFormat format = format_of("terminal-agent");
   EXPECT_EQ(outline(read_whole(format, R"(<tool_call>{"name": "f", "arguments": {"a": [[[1]]]}}</tool_call>)", {.limits = limits})),
             "call_begin: f | arguments: {\"a\": [[ | malformed at 46: nesting no deeper than the limit | call_end cut | broken: [1]]]}}");
   EXPECT_EQ(outline(read_whole(format, R"(<tool_call>{"name": "longer than eight"})", {.limits = limits})),

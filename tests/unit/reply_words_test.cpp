@@ -34,14 +34,14 @@ constexpr std::string_view kList = R"({"calls": [{"layout": "list", "open": "[C]
 constexpr std::string_view kKeywordList = R"({"calls": [{"layout": "list", "open": "[C]", "call": [{"name": true}, {"arguments": {"keywords": ""}}]}]})";
 
 const Place kPlaces[] = {
-    {"chatml", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"x\": @}}\n</tool_call>"},
-    {"chatml", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"y\": 1, \"x\": [true, @]}}\n</tool_call>"},
-    {"chatml", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"y\": {\"x\": [@, 3]}, \"z\": 4}}\n</tool_call>"},
-    {"chatml", "<tool_call>\n{\"name\": \"f\", \"arguments\": {'y': 1, \"x\": @}}\n</tool_call>"},
-    {"chatml", "<tool_call>\n{\"name\": \"f\", \"arguments\": @}\n</tool_call>"},
-    {"chatml", "<tool_call>\n{\"name\": \"f\", \"arguments\": \"{\\\"x\\\": @}\"}\n</tool_call>"},
-    {"chatml", "<tool_call>\n{\"name\": \"f\", \"arguments\": {@: 1}}\n</tool_call>"},
-    {"chatml", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"y\": 1, @: 1}}\n</tool_call>"},
+    {"terminal-agent", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"x\": @}}\n</tool_call>"},
+    {"terminal-agent", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"y\": 1, \"x\": [true, @]}}\n</tool_call>"},
+    {"terminal-agent", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"y\": {\"x\": [@, 3]}, \"z\": 4}}\n</tool_call>"},
+    {"terminal-agent", "<tool_call>\n{\"name\": \"f\", \"arguments\": {'y': 1, \"x\": @}}\n</tool_call>"},
+    {"terminal-agent", "<tool_call>\n{\"name\": \"f\", \"arguments\": @}\n</tool_call>"},
+    {"terminal-agent", "<tool_call>\n{\"name\": \"f\", \"arguments\": \"{\\\"x\\\": @}\"}\n</tool_call>"},
+    {"terminal-agent", "<tool_call>\n{\"name\": \"f\", \"arguments\": {@: 1}}\n</tool_call>"},
+    {"terminal-agent", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"y\": 1, @: 1}}\n</tool_call>"},
     {"chatglm3", "f\n```python\ntool_call(x=@)\n```"},
     {"chatglm3", "f\n```python\ntool_call(y=1, x=[2, @, 3])\n```"},
     {"chatglm3", "f\n```python\ntool_call(x={'y': (@, 1)})\n```"},
@@ -166,7 +166,7 @@ TEST(ReplyWords, KeepTheirSpellingWhateverTheyAre) {
 }
 
 TEST(ReplyWords, OfPythonAreJson) {
-  const ReplyMessage message = message_of(format_of("chatml"), "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": [True, False,None ], \"b\": none}}</tool_call>");
+  const ReplyMessage message = message_of(format_of("terminal-agent"), "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": [True, False,None ], \"b\": none}}</tool_call>");
   ASSERT_EQ(message.calls.size(), 1u);
   EXPECT_EQ(message.calls[0].arguments, R"({"a": [true, false,null ], "b": null})");
   EXPECT_TRUE(message.calls[0].complete);

@@ -151,6 +151,22 @@ TEST(LazyGrammarTest, IsAWordWhereThereIsNoReasoning) {
   EXPECT_EQ(lazy->triggers[0].value, "<tool_call>");
 }
 
+TEST(LazyGrammarTest, PreservesTheMarksThatAreControlTokens) {
+  const Result<LazyGrammar> plain = made("terminal-agent", with({})).to_lazy();
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain->preserved, std::vector<std::string>{"<tool_call>"});
+  GrammarOptions options = with({});
+  for (const char* text : {"<|im_end|>", "<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>"}) {
+    AddedToken token;
+    token.text = text;
+    token.control = true;
+    options.control.push_back(std::move(token));
+  }
+  const Result<LazyGrammar> lazy = made("terminal-agent", options).to_lazy();
+  ASSERT_TRUE(lazy);
+  EXPECT_EQ(lazy->preserved, (std::vector<std::string>{"<tool_call>", "<think>", "</think>", "</tool_call>"}));  // not what ends it
+}
+
 TEST(LazyGrammarTest, IsRefusedWhereTextIsNotFree) {
   EXPECT_FALSE(made("rnj-1", with({.kind = ResponseFormat::Kind::json_object})).to_lazy());
   GrammarOptions options = with({});

@@ -126,7 +126,7 @@ TEST(ResponseTemplate, AnyTextIsReadOrRefused) {
 // ---- as a hint
 
 DerivedFormat derive_with(std::string response_template) {
-  Result<Template> compiled = Template::compile(find_format("chatml")->text);
+  Result<Template> compiled = Template::compile(find_format("terminal-agent")->text);
   EXPECT_TRUE(compiled);
   Result<DerivedFormat> derived = derive(*compiled, {.response_template = std::move(response_template)});
   EXPECT_TRUE(derived);

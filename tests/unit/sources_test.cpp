@@ -139,8 +139,10 @@ TEST(Sources, BuiltinFormatsAreThereWithAliases) {
     EXPECT_FALSE(format.text.empty());
     EXPECT_FALSE(format.example.empty());
   }
-  EXPECT_EQ(find_format("chatml"), find_format("hermes"));
-  EXPECT_NE(find_format("chatml"), nullptr);
+  EXPECT_EQ(find_format("terminal-agent"), find_format("hermes"));
+  EXPECT_NE(find_format("terminal-agent"), nullptr);
+  ASSERT_NE(find_format("chatml"), nullptr);
+  EXPECT_NE(find_format("chatml"), find_format("hermes"));  // plain ChatML adds nothing to the conversation
   EXPECT_EQ(find_format("chatm"), nullptr);
 }
 

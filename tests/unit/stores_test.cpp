@@ -157,9 +157,9 @@ TEST_F(OllamaStore, NamesAndLayouts) {
         "https://ollama.com/library/full", "Full", "bare", "newer", "hf.co/org/repo-gguf:q4_k_m"}) {
     EXPECT_TRUE(open(name).has_value()) << failure(open(name));
   }
-  EXPECT_EQ(open("newer")->system, "be kind");
+  EXPECT_EQ((*open("newer")).system, "be kind");
   EXPECT_EQ(texts(*open("pruned")), (Texts{{"default", "{{ .Prompt }}"}}));
-  EXPECT_NE(open("pruned")->notes[0].find("its weights were not read"), std::string::npos);
+  EXPECT_NE((*open("pruned")).notes[0].find("its weights were not read"), std::string::npos);
 }
 
 TEST_F(OllamaStore, WhatIsDamaged) {

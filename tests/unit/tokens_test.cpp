@@ -104,8 +104,8 @@ TEST(Trust, StandardRolesMayBePartOfOne) {
     CallbackTokenizer tokenizer({{{400, "<|user|>", true}, {401, "<|evil|>", true}}, encode_bytes, Bytes::text});
     Conversation chat;
     EXPECT_TRUE(chat.read(R"({"messages": [{"role": ")" + role + R"(", "content": "x"}]})"));
-    auto rendering = Template::compile(roles)->render(chat);
-    return tokenize(*rendering, chat, tokenizer)->ids;
+    auto rendering = (*Template::compile(roles)).render(chat);
+    return (*tokenize(*rendering, chat, tokenizer)).ids;
   };
   EXPECT_EQ(with_role("user"), std::vector<TokenId>{400});
   EXPECT_EQ(with_role("evil").size(), 8u);
@@ -145,7 +145,7 @@ TEST(Trust, APathThatLeadsNowhereIsSaid) {
 
 TEST(Trust, WhatIsNoPathIsRefused) {
   Conversation chat;
-  const Rendering rendering = *Template::compile("x")->render(chat);
+  const Rendering rendering = *(*Template::compile("x")).render(chat);
   for (const char* path : {"", "[0]", "messages[", "messages[a]", ".content", "messages..content", "messages[0]content"}) {
     auto tokens = tokenize(rendering, chat, Bytes::make(), {.trust = {path}});
     ASSERT_FALSE(tokens) << path;
@@ -256,7 +256,7 @@ TEST(StopSet, CutsNoTextInTheMiddleOfTheNextTurnsRole) {
 
 TEST(Tokenize, NeedsSpans) {
   Conversation chat;
-  const Rendering rendering = *Template::compile("x")->render(chat, {.want_spans = false});
+  const Rendering rendering = *(*Template::compile("x")).render(chat, {.want_spans = false});
   auto tokens = tokenize(rendering, chat, Bytes::make());
   ASSERT_FALSE(tokens);
   EXPECT_EQ(tokens.error().code(), ErrorCode::usage);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "jinja/builtins.h"
+#include "jinja/objects/builtins.h"
 #include "value/markup.h"
 #include "value/number.h"
 #include "value/operators.h"

@@ -10,7 +10,7 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "engine/call.h"
-#include "jinja/methods.h"
+#include "jinja/objects/methods.h"
 #include "value/iterate.h"
 #include "value/runtime.h"
 

@@ -8,8 +8,8 @@
 #include "jinja/filters/common.h"
 #include "jinja/filters/pprint.h"
 #include "jinja/filters/tables.h"
-#include "jinja/objects.h"
-#include "value/json.h"
+#include "jinja/objects/objects.h"
+#include "json/json.h"
 #include "value/markup.h"
 #include "value/operators.h"
 
@@ -179,13 +179,13 @@ Value filter_pprint(Call& call) { return pretty_print(call.rt, call[0]); }
 constexpr Builtin kEncodeFilters[] = {
     {"tojson", "", "value, ensure_ascii=false, indent=none, separators=none, sort_keys=false",
      filter_tojson,
-     "The value as JSON, written as Python's json.dumps does; nothing is escaped for HTML.",
+     "The value as JSON, as Python's json.dumps writes it. Unlike Jinja2's own tojson it escapes nothing for HTML.",
      "{{ {'a': [1, none, 'é']}|tojson }} -> {\"a\": [1, null, \"é\"]}", true},
     {"urlencode", "", "value", filter_urlencode,
-     "The text quoted for the path of a URL, or a mapping or pairs as a query.",
+     "A string percent-encoded for a URL's path; a mapping, or pairs, as a query string.",
      "{{ {'q': 'a b&c', 'n': 1}|urlencode }} -> q=a+b%26c&n=1"},
     {"pprint", "", "value", filter_pprint,
-     "The value as Python's pprint prints it: keys sorted, 80 columns.",
+     "The value as Python's pprint formats it: keys sorted, 80 columns.",
      "{{ {'b': 1, 'a': [2]}|pprint }} -> {'a': [2], 'b': 1}"},
 };
 

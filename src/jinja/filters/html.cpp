@@ -71,19 +71,18 @@ Value filter_xmlattr(Call& call) {
 
 constexpr Builtin kHtmlFilters[] = {
     {"escape", "e", "value, /", filter_escape,
-     "The text with & < > ' and \" as entities, marked as safe HTML.",
+     "The string with & < > ' and \" replaced by entities, marked as safe HTML.",
      "{{ '<a>'|escape }} -> &lt;a&gt;"},
     {"forceescape", "", "value", filter_forceescape,
-     "As escape, but what is marked as safe is escaped again.",
+     "Like escape, but also escapes strings that are marked as safe.",
      "{{ '<'|escape|forceescape }} -> &amp;lt;"},
     {"safe", "", "value", filter_safe,
-     "The text marked as safe HTML, which autoescaping leaves alone.", "{{ '<b>'|safe }} -> <b>"},
+     "The string marked as safe HTML, which autoescaping leaves alone.", "{{ '<b>'|safe }} -> <b>"},
     {"striptags", "", "value", filter_striptags,
-     "The text without comments and tags, with single blanks, and with entities as characters.",
+     "The string without HTML tags and comments, with entities decoded and white space collapsed.",
      "{{ '<p>a  &amp;\n<b>b</b></p>'|striptags }} -> a & b"},
     {"xmlattr", "", "d, autospace=true", filter_xmlattr,
-     "A mapping as attributes of a tag, with a blank in front; none and undefined values are left "
-     "out.",
+     "A mapping as the attributes of an HTML tag, after a space. Values that are none or undefined are left out.",
      "{{ {'class': 'a', 'id': none, 'k': '<'}|xmlattr }} ->  class=\"a\" k=\"&lt;\""},
 };
 

@@ -8,7 +8,8 @@
 
 #include "jinja/filters/common.h"
 #include "jinja/filters/tables.h"
-#include "jinja/methods.h"
+#include "jinja/objects/methods.h"
+#include "jinja/objects/rare/bytes.h"
 #include "value/markup.h"
 #include "value/number.h"
 #include "value/operators.h"
@@ -344,21 +345,19 @@ Value filter_wordwrap(Call& call) {
 
 constexpr Builtin kLayoutFilters[] = {
     {"center", "", "value, width=80", filter_center,
-     "The text in the middle of a field of `width` characters.",
+     "The string centred in a field of `width` characters.",
      "{{ '[' ~ 'ab'|center(6) ~ ']' }} -> [  ab  ]"},
     {"indent", "", "s, width=4, first=false, blank=false", filter_indent,
-     "Each line but the first (or also the first) moved right by blanks or a text; empty lines "
-     "only if `blank`.",
+     "The string with its lines indented by `width` spaces, or by the string `width`. The first line is indented only "
+     "if `first`, blank lines only if `blank`.",
      "{{ 'a b'|indent(2, true) }} ->   a b"},
     {"truncate", "", "s, length=255, killwords=false, end='...', leeway=none", filter_truncate,
-     "The text cut to `length` characters with `end` after it, at a blank unless `killwords`; a "
-     "text longer by no more "
-     "than `leeway` (5) stays whole.",
+     "The string cut to `length` characters, `end` included; at a space unless `killwords`. A string that is at most "
+     "`leeway` (5) characters too long is left whole.",
      "{{ 'foo bar baz qux'|truncate(9, leeway=0) }} -> foo..."},
     {"wordwrap", "", "s, width=79, break_long_words=true, wrapstring=none, break_on_hyphens=true",
      filter_wordwrap,
-     "The text with `wrapstring` (a line feed) where lines would be longer than `width` "
-     "characters.",
+     "The string with `wrapstring` (a newline) inserted where a line would exceed `width` characters.",
      "{{ 'foo bar baz'|wordwrap(7, wrapstring='/') }} -> foo bar/baz"},
 };
 

@@ -1,16 +1,16 @@
 // Filters that give an iterator: map, select, reject, selectattr, rejectattr, slice, batch, unique,
 // items, reverse.
 //
-// Each is a Generator (jinja/objects.h) whose step does what the body of Jinja2's generator
+// Each is a Generator (jinja/objects/objects.h) whose step does what the body of Jinja2's generator
 // function does; arguments are looked at only when the first value is asked for, so errors surface
 // there. Source of the rules: Jinja2 3.1.6 filters.py. Begin reading at RowGenerator.
 #include <algorithm>
 #include <cstring>
 
-#include "jinja/builtins.h"
+#include "jinja/objects/builtins.h"
 #include "jinja/filters/common.h"
 #include "jinja/filters/tables.h"
-#include "jinja/objects.h"
+#include "jinja/objects/objects.h"
 #include "value/operators.h"
 
 namespace parlance::jinja {
@@ -372,34 +372,34 @@ Value filter_reverse(Call& call) {
 
 constexpr Builtin kLazyFilters[] = {
     {"map", "", "value, *args, **kwargs", filter_map,
-     "Each member through a filter, or (with attribute=, default=) an attribute of each. Lazy.",
+     "Applies a filter to each item; with attribute= (and default=), takes an attribute of each. Lazy.",
      "{{ ['a', 'b']|map('upper')|list }} -> ['A', 'B']"},
     {"select", "", "value, *args, **kwargs", filter_select,
-     "The members for which a test holds, or that are true. Lazy.",
+     "The items that pass a test; without a test, those that are true. Lazy.",
      "{{ [1, 2, 3]|select('odd')|list }} -> [1, 3]"},
     {"reject", "", "value, *args, **kwargs", filter_reject,
-     "The members for which a test does not hold, or that are not true. Lazy.",
+     "The items that fail a test; without a test, those that are false. Lazy.",
      "{{ [1, 2, 3]|reject('odd')|list }} -> [2]"},
     {"selectattr", "", "value, *args, **kwargs", filter_selectattr,
-     "The members with an attribute for which a test holds, or that is true. Lazy.",
+     "The items whose attribute passes a test; without a test, those whose attribute is true. Lazy.",
      "{{ [{'n': 1}, {'n': 2}]|selectattr('n', 'gt', 1)|list }} -> [{'n': 2}]"},
     {"rejectattr", "", "value, *args, **kwargs", filter_rejectattr,
-     "The members without those that selectattr would give. Lazy.",
+     "The items whose attribute fails a test; without a test, those whose attribute is false. Lazy.",
      "{{ [{'n': 1}, {'n': 2}]|rejectattr('n', 'gt', 1)|list }} -> [{'n': 1}]"},
     {"slice", "", "value, slices, fill_with=none", filter_slice,
-     "The members in so many columns of nearly equal length, short ones filled up. Lazy.",
+     "The items split into `slices` lists of nearly equal length; `fill_with` pads the short ones. Lazy.",
      "{{ range(5)|slice(2, '-')|list }} -> [[0, 1, 2], [3, 4, '-']]"},
     {"batch", "", "value, linecount, fill_with=none", filter_batch,
-     "The members in lists of so many, the last one filled up. Lazy.",
+     "The items in lists of `linecount` each; `fill_with` pads the last one. Lazy.",
      "{{ range(5)|batch(2, '-')|list }} -> [[0, 1], [2, 3], [4, '-']]"},
     {"unique", "", "value, case_sensitive=false, attribute=none", filter_unique,
-     "Each member once (or one for each value of an attribute), without case unless asked. Lazy.",
+     "The items without duplicates, by value or by an attribute. Case is ignored unless `case_sensitive`. Lazy.",
      "{{ ['b', 'a', 'B']|unique|list }} -> ['b', 'a']"},
     {"items", "", "value", filter_items,
-     "The (key, value) pairs of a mapping; none for an undefined value. Lazy.",
+     "The (key, value) pairs of a mapping; an undefined value has no pairs. Lazy.",
      "{{ {'a': 1}|items|list }} -> [('a', 1)]"},
     {"reverse", "", "value", filter_reverse,
-     "A text backwards, or an iterator over the members from the last.",
+     "A string reversed, or an iterator over the items from last to first.",
      "{{ [1, 2]|reverse|list }} -> [2, 1]"},
 };
 

@@ -1,10 +1,10 @@
 // Filters about lookup and absence: default, attr.
 //
 // Source of the rules: Jinja2 3.1.6 filters.py. Begin reading at kMappingFilters, at the end.
-#include "jinja/builtins.h"
+#include "jinja/objects/builtins.h"
 #include "jinja/filters/common.h"
 #include "jinja/filters/tables.h"
-#include "jinja/objects.h"
+#include "jinja/objects/objects.h"
 #include "value/operators.h"
 
 namespace parlance::jinja {
@@ -35,25 +35,18 @@ Value filter_attr(Call& call) {
     return call.fail(ErrorCode::type, "attribute name must be string, not '" +
                                           std::string(type_name(call[1])) + "'");
   }
-  std::string_view name = text(rt, call[1]);
-  bool dunder =
-      name.size() >= 4 && name.substr(0, 2) == "__" && name.substr(name.size() - 2) == "__";
-  if (call[0].is_undefined() && !dunder) return fail_undefined(rt, call[0]);
-  bool there = has_attribute(rt, call[0], name);
+  if (call[0].is_undefined()) return fail_undefined(rt, call[0]);
+  const bool there = has_attribute(rt, call[0], text(rt, call[1]));
   if (rt.failed()) return Value::invalid();
-  if (there) return get_attribute(rt, call[0], call[1]);
-  Value v;
-  v.undefined =
-      rt.arena.make<UndefinedInfo>(UndefinedInfo{UndefinedInfo::Form::attribute, call[1], call[0]});
-  return v;
+  return there ? get_attribute(rt, call[0], call[1]) : no_attribute(rt, call[0], call[1]);
 }
 
 constexpr Builtin kMappingFilters[] = {
     {"default", "d", "value, default_value='', boolean=false", filter_default,
-     "Another value in place of an undefined one, or of any false one if `boolean`.",
+     "The value, or `default_value` if it is undefined; if `boolean`, also if it is false.",
      "{{ ''|default('none', true) }} -> none"},
     {"attr", "", "obj, name", filter_attr,
-     "An attribute of the value, never one of its items; undefined if it has none.",
+     "An attribute of the value, never an item; undefined if there is no such attribute.",
      "{{ {'k': 1}|attr('k') is defined }} -> False"},
 };
 

@@ -9,8 +9,8 @@
 #include "base/utf8.h"
 #include "jinja/filters/common.h"
 #include "jinja/filters/tables.h"
-#include "jinja/methods.h"
-#include "value/complex.h"
+#include "jinja/objects/methods.h"
+#include "jinja/objects/rare/bytes.h"
 #include "value/operators.h"
 
 namespace parlance::jinja {
@@ -18,7 +18,6 @@ namespace {
 
 Value filter_abs(Call& call) {
   if (is_number(call[0])) return number_abs(call.rt, call[0]);
-  if (is_complex(call[0])) return complex_abs(call.rt, call[0]);
   return call.fail(ErrorCode::type,
                    "bad operand type for abs(): '" + std::string(type_name(call[0])) + "'");
 }
@@ -180,17 +179,17 @@ Value filter_filesizeformat(Call& call) {
 }
 
 constexpr Builtin kNumberFilters[] = {
-    {"abs", "", "x, /", filter_abs, "The number without its sign.", "{{ -2.5|abs }} -> 2.5"},
+    {"abs", "", "x, /", filter_abs, "The absolute value.", "{{ -2.5|abs }} -> 2.5"},
     {"int", "", "value, default=0, base=10", filter_int,
-     "The value as an integer, text in any base from 2 to 36; `default` if it is none.",
+     "The value converted to an integer, strings in the base `base` (2 to 36); `default` if that fails.",
      "{{ '1f'|int(base=16) }} -> 31"},
     {"float", "", "value, default=missing", filter_float,
-     "The value as a float; `default` (0.0) if it is none.", "{{ '1e3'|float }} -> 1000.0"},
+     "The value converted to a float; `default` (0.0) if that fails.", "{{ '1e3'|float }} -> 1000.0"},
     {"round", "", "value, precision=0, method='common'", filter_round,
      "The number rounded to `precision` digits: 'common' (half to even), 'ceil' or 'floor'.",
      "{{ 2.345|round(1, 'ceil') }} -> 2.4"},
     {"filesizeformat", "", "value, binary=false", filter_filesizeformat,
-     "The number of bytes in a unit a person reads, decimal or binary.",
+     "The number of bytes as a readable size such as 13.5 kB; with `binary`, in KiB, MiB, …",
      "{{ 13500|filesizeformat }} -> 13.5 kB"},
 };
 

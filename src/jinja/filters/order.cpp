@@ -7,7 +7,7 @@
 #include "jinja/filters/common.h"
 #include "jinja/filters/sorter.h"
 #include "jinja/filters/tables.h"
-#include "jinja/objects.h"
+#include "jinja/objects/objects.h"
 #include "value/operators.h"
 
 namespace parlance::jinja {
@@ -156,21 +156,20 @@ Value filter_max(Call& call) { return extreme(call, Comparison::greater); }
 
 constexpr Builtin kOrderFilters[] = {
     {"sort", "", "value, reverse=false, case_sensitive=false, attribute=none", filter_sort,
-     "A sorted list of the members; by one or more attributes separated by commas, without case "
-     "unless asked.",
+     "A sorted list of the items. `attribute` may name several attributes, separated by commas. Case is ignored unless "
+     "`case_sensitive`.",
      "{{ ['b', 'A', 'c']|sort(reverse=true) }} -> ['c', 'b', 'A']"},
     {"dictsort", "", "value, case_sensitive=false, by='key', reverse=false", filter_dictsort,
      "A list of a mapping's (key, value) pairs, sorted by 'key' or by 'value'.",
      "{{ {'b': 1, 'A': 2}|dictsort }} -> [('A', 2), ('b', 1)]"},
     {"groupby", "", "value, attribute, default=none, case_sensitive=false", filter_groupby,
-     "The members sorted and grouped by an attribute: a list of (grouper, list) pairs, which also "
-     "have these names.",
+     "The items grouped by an attribute: a sorted list of pairs with the fields `grouper` and `list`.",
      "{{ [{'k': 1, 'v': 'a'}]|groupby('k') }} -> [(1, [{'k': 1, 'v': 'a'}])]"},
     {"min", "", "value, case_sensitive=false, attribute=none", filter_min,
-     "The smallest member, or the one with the smallest attribute; undefined if there is none.",
+     "The smallest item, or the one with the smallest attribute; undefined if there is none.",
      "{{ [3, 1, 2]|min }} -> 1"},
     {"max", "", "value, case_sensitive=false, attribute=none", filter_max,
-     "The largest member, or the one with the largest attribute; undefined if there is none.",
+     "The largest item, or the one with the largest attribute; undefined if there is none.",
      "{{ ['a', 'C', 'b']|max }} -> C"},
 };
 

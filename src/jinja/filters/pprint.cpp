@@ -9,7 +9,7 @@
 
 #include "jinja/filters/common.h"
 #include "jinja/filters/sorter.h"
-#include "jinja/objects.h"
+#include "jinja/objects/objects.h"
 #include "value/operators.h"
 
 namespace parlance::jinja {

@@ -5,9 +5,9 @@
 // Begin reading at kSequenceFilters, at the end.
 #include "jinja/filters/common.h"
 #include "jinja/filters/tables.h"
-#include "jinja/lorem.h"
-#include "jinja/methods.h"
-#include "jinja/objects.h"
+#include "jinja/objects/methods.h"
+#include "jinja/objects/objects.h"
+#include "jinja/objects/rare/bytes.h"
 #include "value/markup.h"
 #include "value/operators.h"
 
@@ -63,6 +63,14 @@ Value filter_length(Call& call) {
 }
 
 Value filter_list(Call& call) { return to_list(call.rt, call[0]); }
+
+/// A number in [0, below), below > 0, from the render's own sequence (splitmix64).
+std::uint64_t random_below(Runtime& rt, std::uint64_t below) {
+  std::uint64_t z = rt.random_state += 0x9E3779B97F4A7C15u;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return (z ^ (z >> 31)) % below;
+}
 
 Value filter_random(Call& call) {
   std::int64_t n = length_of(call.rt, call[0]);
@@ -145,23 +153,22 @@ Value filter_sum(Call& call) {
 }
 
 constexpr Builtin kSequenceFilters[] = {
-    {"length", "count", "value, /", filter_length, "How many members or characters there are.",
+    {"length", "count", "value, /", filter_length, "The number of items or characters.",
      "{{ 'añb'|length }} -> 3"},
-    {"first", "", "seq", filter_first, "The first member or character; undefined if there is none.",
+    {"first", "", "seq", filter_first, "The first item or character; undefined if there is none.",
      "{{ [5, 6]|first }} -> 5"},
-    {"last", "", "seq", filter_last, "The last member or character; undefined if there is none.",
+    {"last", "", "seq", filter_last, "The last item or character; undefined if there is none.",
      "{{ {'a': 1, 'b': 2}|last }} -> b"},
-    {"list", "", "value", filter_list, "A list of the members; of a text, its characters.",
+    {"list", "", "value", filter_list, "A list of the items, or of a string's characters.",
      "{{ 'abc'|list }} -> ['a', 'b', 'c']"},
     {"random", "", "seq", filter_random,
-     "A member picked by the render's own seed (not the one Python would pick); undefined if there "
-     "is none.",
+     "A random item, undefined if there is none. The seed is an option of the render; Python would pick another item.",
      "{{ [7]|random }} -> 7"},
     {"join", "", "value, d='', attribute=none", filter_join,
-     "One text of the members' texts (or of an attribute of each) with `d` between them.",
+     "The items, or an attribute of each, joined into one string with `d` between them.",
      "{{ [1, 'b', none]|join(', ') }} -> 1, b, None"},
     {"sum", "", "iterable, attribute=none, start=0", filter_sum,
-     "The members (or an attribute of each) added to `start`.",
+     "The sum of the items, or of an attribute of each, plus `start`.",
      "{{ [{'n': 2}, {'n': 3}]|sum('n') }} -> 5"},
 };
 

@@ -227,9 +227,9 @@ Value filter_wordcount(Call& call) {
 }
 
 constexpr Builtin kTextFilters[] = {
-    {"upper", "", "value", filter_upper, "The text in upper case.",
+    {"upper", "", "value", filter_upper, "The string in upper case.",
      "{{ 'straße'|upper }} -> STRASSE"},
-    {"lower", "", "value", filter_lower, "The text in lower case.", "{{ 'ÀB'|lower }} -> àb"},
+    {"lower", "", "value", filter_lower, "The string in lower case.", "{{ 'ÀB'|lower }} -> àb"},
     {"capitalize", "", "value", filter_capitalize,
      "The first character in title case, the others in lower case.",
      "{{ 'hELLO wORLD'|capitalize }} -> Hello world"},
@@ -239,18 +239,18 @@ constexpr Builtin kTextFilters[] = {
      "any of - ( { [ <.",
      "{{ \"o'neil-smith (jr)\"|title }} -> O'neil-Smith (Jr)"},
     {"trim", "", "value, chars=none", filter_trim,
-     "The text without white space, or without any of `chars`, at both ends.",
+     "The string stripped of white space, or of any of `chars`, at both ends.",
      "{{ '--a-b--'|trim('-') }} -> a-b"},
     {"replace", "", "value, old, new, count=none", filter_replace,
-     "Every occurrence of a text (or the first `count` of them) replaced by another.",
+     "The string with every `old`, or the first `count` of them, replaced by `new`.",
      "{{ 'aaaargh'|replace('a', 'oh, ', 2) }} -> oh, oh, aargh"},
-    {"string", "", "value", filter_string, "The value as it would be printed; a string is itself.",
+    {"string", "", "value", filter_string, "The value converted to a string, as Python's str() does.",
      "{{ [1, 2.0]|string|length }} -> 8"},
     {"format", "", "value, *args, **kwargs", filter_format,
-     "The text with its % fields filled in as Python does, by position or by name.",
+     "The string with its % fields filled in, as Python's % operator does.",
      "{{ '%s: %05.1f'|format('x', 3.14159) }} -> x: 003.1"},
     {"wordcount", "", "value", filter_wordcount,
-     "How many runs of letters, digits and underscores the text has.",
+     "The number of words: runs of letters, digits and underscores.",
      "{{ \"it's two-fold\"|wordcount }} -> 4"},
 };
 

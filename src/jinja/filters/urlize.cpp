@@ -404,7 +404,7 @@ constexpr Builtin kUrlizeFilters[] = {
     {"urlize", "",
      "value, trim_url_limit=none, nofollow=false, target=none, rel=none, extra_schemes=none",
      filter_urlize,
-     "The text escaped for HTML, its web and mail addresses (and those of extra schemes) as links.",
+     "The string escaped for HTML, with URLs and mail addresses (and those of `extra_schemes`) turned into links.",
      "{{ 'see www.a.org.'|urlize }} -> see <a href=\"https://www.a.org\" "
      "rel=\"noopener\">www.a.org</a>."},
 };

@@ -1,0 +1,224 @@
+// Requests of one API as those of another: the table of writers, and what a request is read with. Begin reading at request_as.
+#include "parlance/request_api.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "apis/request_out.h"
+#include "conversation/edit.h"
+#include "conversation/normalise.h"
+#include "json/json.h"
+
+namespace parlance {
+
+std::string_view name_of(RequestNote::Kind kind) {
+  switch (kind) {
+    case RequestNote::Kind::missing: return "missing";
+    case RequestNote::Kind::changed: return "changed";
+    default: return "lost";
+  }
+}
+
+namespace {
+
+using apis::Words;
+
+/// What writes requests of one API. `passes` are run, or (with a minus) not run, besides those that are for all; `needs`: members that
+/// it does not go without.
+struct Writer {
+  std::string_view api;
+  Words words;
+  void (*write)(apis::RequestOut&);
+  std::initializer_list<std::string_view> passes;
+  std::initializer_list<std::string_view> needs;
+};
+/// A row for each ReplyApi.
+const Writer kWriters[] = {
+    {"OpenAI's chat",
+     Words::chat,
+     apis::write_chat_request,
+     {"missing-ids", "arguments-text", "-parse-arguments", "-null-content", "-custom-tools", "-custom-calls"},
+     {"model"}},
+    {"Anthropic Messages", Words::anthropic, apis::write_messages_request, {"missing-ids"}, {"model", "max_tokens"}},
+    {"OpenAI Responses",
+     Words::responses,
+     apis::write_responses_request,
+     {"missing-ids", "arguments-text", "-parse-arguments", "-custom-tools", "-custom-calls"},
+     {"model"}},
+};
+
+/// Passes that give a template what it reads, which says nothing to an API.
+constexpr std::string_view kForTemplates[] = {"chat-template-kwargs", "drop-request-members", "unsaid-effort", "null-members", "ollama-think", "defaults"};
+
+ReadOptions reading_for(const Writer& writer) {
+  ReadOptions options;
+  options.keep_steering = true;
+  options.skip_passes.assign(std::begin(kForTemplates), std::end(kForTemplates));
+  for (const std::string_view pass : writer.passes) {
+    if (pass.starts_with('-'))
+      options.skip_passes.emplace_back(pass.substr(1));
+    else
+      options.extra_passes.emplace_back(pass);
+  }
+  return options;
+}
+
+std::string_view pass_name(const Change& change) { return normalise_passes()[change.pass].name; }
+
+Words words_of(std::string_view pass) {
+  if (pass == "anthropic-request") return Words::anthropic;
+  if (pass == "responses-request") return Words::responses;
+  if (pass == "gemini-request") return Words::gemini;
+  return Words::chat;
+}
+
+Words words_of(const Conversation::State& state) {
+  if (state.converted.is_undefined()) return Words::chat;
+  for (const Change& change : state.changes) {
+    if (const Words words = words_of(pass_name(change)); words != Words::chat) return words;
+  }
+  return Words::chat;
+}
+
+/// What reading changed, but for what the writers say themselves.
+void note_changes(const Conversation::State& state, std::vector<RequestNote>& notes) {
+  for (const Change& change : state.changes) {
+    const bool stray = state.converted.is_undefined() && change.variable == "system";
+    if (stray || pass_name(change) == "parse-arguments" || pass_name(change) == "reasoning-names") continue;
+    const std::string path = place_of(state, change), whole = note_of(state, change);
+    notes.push_back({change.loses ? RequestNote::Kind::lost : RequestNote::Kind::changed, path, whole.substr(std::min(whole.size(), path.size() + 2))});
+  }
+}
+
+Result<std::string> text_of_request(Value made) {
+  constexpr int kDeepest = 2000;  // deeper than what can be read
+  Limits limits;
+  limits.depth = kDeepest;
+  Arena arena;
+  Runtime rt(arena, limits);
+  std::string json;
+  if (!append_json(rt, json, made, kPythonJson)) return Error(ErrorCode::conversation, "the request cannot be written as JSON");
+  return json;
+}
+
+void note_needs(const Writer& writer, Value made, std::vector<RequestNote>& notes) {
+  for (const std::string_view name : writer.needs) {
+    if (member(made, name) != nullptr) continue;
+    notes.push_back({RequestNote::Kind::missing, std::string(name), std::string(writer.api) + " needs it, and the request has none"});
+  }
+}
+
+// ---- members that are set
+
+/// Where a member is set: before the request is read, in the words of its API; once it is read as OpenAI's chat, in those of a chat; or over
+/// what was written, in the words of the API that it is written for.
+enum class Time : std::uint8_t {
+  before,
+  between,
+  behind,
+};
+
+Time time_of(Words from, Words to, std::string_view name, Value value, bool has_it) {
+  const bool fits = apis::is_in_form_of(to, name, value);
+  if (from == to && from != Words::chat) return Time::behind;
+  if (name == "messages" && has_it) return Time::before;
+  if (apis::is_word_of(to, name) && fits) return Time::behind;
+  if (from == Words::chat || apis::is_word_of(from, name)) return Time::before;
+  // Servers of OpenAI's chat have more members than the API.
+  return to == Words::chat && fits ? Time::behind : Time::between;
+}
+
+/// The members of options, each read as JSON.
+class SetMembers {
+ public:
+  Result<void> read(const RequestApiOptions& options) {
+    values_ = std::make_unique<Conversation>();
+    if (Result<void> begun = values_->read("{}", {.normalise = false}); !begun) return begun;
+    for (const auto& [name, json] : options.members) {
+      if (Result<void> set = values_->set_json(name, json); !set) return set;
+    }
+    return {};
+  }
+  void sort(Words from, Words to, Value request) {
+    for (const DictEntry& entry : entries(values_->variables())) {
+      const std::string_view name = leaf_text(entry.key);
+      times_.push_back(time_of(from, to, name, entry.value, member(request, name) != nullptr));
+    }
+  }
+  /// Sets what belongs to this time.
+  void set(Conversation::State& state, Time time) const {
+    each(time, [&](const DictEntry& entry) { state.set_variable(entry.key, entry.value); });
+    state.settle();
+  }
+  void overrule(apis::RequestOut& out, Words to) const {
+    each(Time::behind, [&](const DictEntry& entry) { out.overrule(apis::paths_set_by(to, leaf_text(entry.key), entry.value)); });
+  }
+  Value over(Runtime& rt, Value made, Words to) const {
+    each(Time::behind, [&](const DictEntry& entry) { made = apis::with_set(rt, made, to, leaf_text(entry.key), entry.value); });
+    return made;
+  }
+
+ private:
+  template <typename Do>
+  void each(Time time, Do act) const {
+    const std::span<const DictEntry> all = entries(values_->variables());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (times_[i] == time) act(all[i]);
+    }
+  }
+
+  std::unique_ptr<Conversation> values_;
+  std::vector<Time> times_;
+};
+
+Result<ApiRequest> finished(const Writer& writer, Value made, std::vector<RequestNote> notes) {
+  note_needs(writer, made, notes);
+  Result<std::string> json = text_of_request(made);
+  if (!json) return json.error();
+  return ApiRequest{std::move(*json), std::move(notes)};
+}
+
+/// A request that is one of the API already, less the id of a line.
+Result<ApiRequest> as_it_is(const Writer& writer, Conversation::State& state, const SetMembers& members) {
+  const Limits limits;
+  Runtime rt(state.arena, limits);
+  const Value request = filtered(rt, state.variables, [](std::string_view key) { return key != "id"; });
+  return finished(writer, members.over(rt, request, writer.words), {});
+}
+
+Result<ApiRequest> written(const Writer& writer, Conversation::State& state, const SetMembers& members) {
+  const Words from = words_of(state);
+  const Limits limits;
+  Runtime rt(state.arena, limits);
+  apis::RequestOut out(state, rt, writer.api, from, writer.words);
+  members.overrule(out, writer.words);
+  note_changes(state, out.notes);
+  writer.write(out);
+  const Value made = out.finish();
+  if (out.failure) return *out.failure;
+  if (rt.failed()) return Error(ErrorCode::limit_memory, "a text of 2 GiB or more");
+  return finished(writer, members.over(rt, made, writer.words), std::move(out.notes));
+}
+
+}  // namespace
+
+Result<ApiRequest> request_as(ReplyApi api, std::string_view request, const RequestApiOptions& options) {
+  const Writer& writer = kWriters[static_cast<std::size_t>(api)];
+  Conversation conversation;
+  if (Result<void> read = conversation.read(request, {.normalise = false}, options.name); !read) return read.error();
+  SetMembers members;
+  if (Result<void> read = members.read(options); !read) return read.error();
+  Conversation::State& state = conversation.state();
+  const Result<std::string_view> pass = request_pass(state);
+  if (!pass) return without_reading_options(pass.error());
+  const Words from = words_of(*pass);
+  members.sort(from, writer.words, state.variables);
+  if (from == writer.words && from != Words::chat) return as_it_is(writer, state, members);
+  members.set(state, Time::before);
+  if (Result<void> done = normalise(state, reading_for(writer)); !done) return without_reading_options(done.error());
+  state.settle();
+  members.set(state, Time::between);
+  return written(writer, state, members);
+}
+
+}  // namespace parlance

@@ -1,0 +1,294 @@
+// A chat as a request of OpenAI's Responses; see request_out.h. Begin reading at write_responses_request.
+//
+// What its items mean: the API's reference of POST /v1/responses. The way back is src/conversation/api_responses.cpp.
+#include <set>
+
+#include "apis/request_out.h"
+#include "value/string.h"
+
+namespace parlance::apis {
+namespace {
+
+using Kinds = RequestNote::Kind;
+
+class Writer {
+ public:
+  explicit Writer(RequestOut& out) : out_(out) {}
+
+  void run() {
+    out_.take("messages");
+    const std::span<const Value> all = out_.messages();
+    for (std::size_t i = 0; i < all.size() && !out_.failed(); ++i) {
+      out_.at_message(i);
+      if (i == 0 && out_.is_overruled("instructions") && word(all[i], "role") == "system") continue;
+      if (i == 0 && is_instructions(all[i]))
+        out_.set("instructions", member_value(all[i], "content"));
+      else
+        message(all[i], i);
+    }
+    out_.set("input", out_.list(items_));
+    tools(out_.take("tools"));
+    choice(out_.take("tool_choice"));
+    out_.set("parallel_tool_calls", out_.take("parallel_tool_calls"));
+    format(out_.take_format());
+    out_.set("reasoning.effort", out_.take_effort());
+    logprobs(out_.take("logprobs"));
+    // Nothing is kept by other APIs unless somebody asks for it, and responses are.
+    if (!is_given(store())) out_.set("store", Value::boolean(false));
+  }
+
+ private:
+  /// The first message of the system, where it is one text.
+  bool is_instructions(Value message) {
+    if (word(message, "role") != "system") return false;
+    const Value content = member_value(message, "content");
+    if (!content.is_string() || content.size == 0 || says_something(member_value(message, "name"))) return false;
+    leave(message);
+    return true;
+  }
+
+  void leave(Value message) {
+    out_.leave(message, {"role", "content", "name", "tool_calls", "tool_call_id", "reasoning_content", "reasoning", "thinking", "refusal", "images"});
+  }
+
+  // ---- items
+
+  void message(Value message, std::size_t number) {
+    const Value role = member_value(message, "role");
+    const std::string_view who = word(message, "role");
+    leave(message);
+    if (who == "tool") return result(message);
+    if (const Value name = member_value(message, "name"); says_something(name)) out_.lose(name, "messages have no name: left out");
+    if (who == "assistant") return turn(message, number);
+    if (!is_one_of(who, {"user", "system", "developer"})) return out_.fail(role, "there is no role " + quoted(who));
+    const Value content = this->content(message, "input_text");
+    if (!out_.failed()) items_.push_back(out_.object({{"type", Value::view("message")}, {"role", role}, {"content", content}}));
+  }
+
+  /// Reasoning, a message and calls, an item each.
+  void turn(Value message, std::size_t number) {
+    const bool goes_on = number > 0 && word(out_.messages()[number - 1], "role") == "assistant";
+    if (goes_on) out_.note(Kinds::changed, message, "items have no turns: one with the message before");
+    if (const Value thought = member_value(message, "reasoning_content"); thought.is_string() && thought.size != 0) reasoning(thought, number);
+    const Value content = member_value(message, "content"), calls = member_value(message, "tool_calls"), refusal = member_value(message, "refusal");
+    const bool calls_something = calls.kind == Kind::list && calls.list->size != 0;
+    if (says_something(content) || says_something(refusal) || !calls_something) said(message, content, refusal, number);
+    if (!calls_something) return;
+    for (const Value& call : items(calls)) this->call(call);
+  }
+
+  void reasoning(Value thought, std::size_t number) {
+    const Value part = out_.object({{"type", Value::view("reasoning_text")}, {"text", thought}});
+    items_.push_back(out_.object({{"type", Value::view("reasoning")},
+                                  {"id", out_.made("rs_" + std::to_string(number))},
+                                  {"summary", out_.list({})},
+                                  {"content", out_.list({part})}}));
+  }
+
+  void said(Value message, Value content, Value refusal, std::size_t number) {
+    if (!says_something(refusal) || says_something(content)) content = this->content(message, "output_text");
+    if (out_.failed()) return;
+    if (content.is_string() && !says_something(refusal)) {
+      return items_.push_back(out_.object({{"type", Value::view("message")}, {"role", member_value(message, "role")}, {"content", content}}));
+    }
+    std::vector<Value> parts;
+    if (content.is_string() && content.size != 0) parts.push_back(text(content, "output_text"));
+    if (content.kind == Kind::list) {
+      for (const Value& part : items(content)) parts.push_back(part);
+    }
+    if (says_something(refusal)) parts.push_back(refused(refusal));
+    items_.push_back(out_.object({{"type", Value::view("message")},
+                                  {"role", member_value(message, "role")},
+                                  {"content", out_.list(parts)},
+                                  {"id", out_.made("msg_" + std::to_string(number))},
+                                  {"status", Value::view("completed")}}));
+  }
+
+  void call(Value call) {
+    out_.leave(call, {"id", "type", "function", "custom", "index"});
+    const Value function = member_value(call, "function"), custom = member_value(call, "custom"), id = member_value(call, "id");
+    if (custom.kind == Kind::dict) {
+      if (id.is_leaf()) custom_ids_.emplace(leaf_text(id));
+      return items_.push_back(out_.object({{"type", Value::view("custom_tool_call")},
+                                           {"call_id", out_.needed(call, "id")},
+                                           {"name", out_.needed(custom, "name")},
+                                           {"input", out_.needed(custom, "input")}}));
+    }
+    if (function.kind != Kind::dict) return out_.fail(call, "a call without `function`");
+    const Value arguments = member_value(function, "arguments");
+    items_.push_back(out_.object({{"type", Value::view("function_call")},
+                                  {"call_id", out_.needed(call, "id")},
+                                  {"name", out_.needed(function, "name")},
+                                  {"arguments", is_given(arguments) ? out_.as_text(arguments) : Value::view("{}")}}));
+  }
+
+  void result(Value message) {
+    const Value id = out_.needed(message, "tool_call_id"), name = member_value(message, "name");
+    const bool custom = id.is_leaf() && custom_ids_.count(std::string(leaf_text(id))) != 0;
+    const Value output = content(message, "input_text");
+    if (out_.failed()) return;
+    if (custom && says_something(name)) out_.lose(name, "results of custom tools have no name: left out");
+    items_.push_back(out_.object({{"type", Value::view(custom ? "custom_tool_call_output" : "function_call_output")},
+                                  {"call_id", id},
+                                  {"output", output},
+                                  {"name", says_something(name) && !custom ? name : Value()}}));
+  }
+
+  // ---- parts
+
+  /// A text, or a list of parts.
+  Value content(Value message, std::string_view type) {
+    const Value content = out_.content_of(message);
+    if (content.kind != Kind::list) return content;
+    std::vector<Value> parts;
+    for (const Value& one : items(content)) {
+      if (out_.failed()) return {};
+      parts.push_back(part(one, type));
+    }
+    return out_.content_from(parts);
+  }
+
+  Value text(Value text, std::string_view type) {
+    return out_.object({{"type", Value::view(type)}, {"text", text}, {"annotations", type == "output_text" ? out_.list({}) : Value()}});
+  }
+
+  Value refused(Value refusal) {
+    if (!refusal.is_string()) out_.fail(refusal, "a refusal is a text");
+    return out_.object({{"type", Value::view("refusal")}, {"refusal", refusal}});
+  }
+
+  Value part(Value part, std::string_view text_type) {
+    const std::string_view type = word(part, "type");
+    const bool output = text_type == "output_text";
+    if (type == "text") {
+      out_.leave(part, {"type", "text"});
+      return text(out_.needed(part, "text"), text_type);
+    }
+    if (type == "refusal" && output) return refused(out_.needed(part, "refusal"));
+    if (type == "image_url" && !output) return image(part);
+    if (type == "file" && !output) {
+      const Value file = member_value(part, "file");
+      return out_.object({{"type", Value::view("input_file")},
+                          {"file_data", member_value(file, "file_data")},
+                          {"file_id", member_value(file, "file_id")},
+                          {"filename", member_value(file, "filename")}});
+    }
+    out_.fail(part, "there is none for a part of the type " + quoted(type) + " here", "give its text as a part of the type text");
+    return {};
+  }
+
+  Value image(Value part) {
+    const Value given = member_value(part, "image_url"), url = given.is_string() ? given : member_value(given, "url");
+    if (!url.is_string()) {
+      out_.fail(part, "an image without `url`");
+      return {};
+    }
+    const Value detail = member_value(given, "detail");
+    return out_.object({{"type", Value::view("input_image")}, {"image_url", url}, {"detail", is_given(detail) ? detail : Value::view("auto")}});
+  }
+
+  // ---- tools
+
+  void tools(Value tools) {
+    if (tools.kind != Kind::list || out_.is_overruled("tools")) return;
+    if (tools.list->size == 0) out_.note(Kinds::changed, tools, "no tools: left out");
+    std::vector<Value> made;
+    for (const Value& tool : items(tools)) {
+      const Value function = member_value(tool, "function"), custom = member_value(tool, "custom");
+      if (custom.kind == Kind::dict || word(tool, "type") == "custom")
+        made.push_back(custom_tool(custom.kind == Kind::dict ? custom : tool));
+      else if (function.kind == Kind::dict)
+        made.push_back(this->function(tool, function));
+      else
+        out_.lose(tool, "no function: left out");
+    }
+    if (!made.empty()) out_.set("tools", out_.list(made));
+  }
+
+  /// Functions are not strict unless a chat says so, and are where Responses are not told otherwise.
+  Value function(Value tool, Value function) {
+    out_.leave(tool, {"type", "function"});
+    out_.leave(function, {"name", "description", "parameters", "strict"});
+    const Value strict = member_value(function, "strict"), about = member_value(function, "description");
+    const Value parameters = member_value(function, "parameters");
+    const bool type_last = ends_with_member(tool, "type");
+    const Value type = Value::view("function");
+    const Value made = in_order_of(out_.rt(), function,
+                                   {{"name", "name", out_.needed(function, "name")},
+                                    {"description", "description", is_given(about) ? about : Value()},
+                                    {"parameters", "parameters", is_given(parameters) ? parameters : Value::none()},
+                                    {"strict", "strict", is_given(strict) ? strict : Value::boolean(false)},
+                                    {"", "type", type_last ? type : Value()}});
+    if (type_last) return made;
+    DictBuilder all(out_.rt(), made.dict->size + 1);
+    all.set("type", type);
+    for (const DictEntry& entry : entries(made)) all.set(entry.key, entry.value);
+    return all.finish();
+  }
+
+  Value custom_tool(Value inner) {
+    const Value format = member_value(inner, "format"), grammar = member_value(format, "grammar");
+    const bool nested = grammar.kind == Kind::dict;
+    const Value flat = nested ? out_.object({{"type", Value::view("grammar")}, {"syntax", member_value(grammar, "syntax")}, {"definition", member_value(grammar, "definition")}})
+                              : format;
+    return out_.object({{"type", Value::view("custom")}, {"name", out_.needed(inner, "name")}, {"description", member_value(inner, "description")}, {"format", flat}});
+  }
+
+  /// {"type": "function", "function": {"name"}} as {"type": "function", "name"}.
+  Value named(Value choice) {
+    for (const std::string_view kind : {"function", "custom"}) {
+      const Value name = member_value(member_value(choice, kind), "name");
+      if (name.is_string()) return out_.object({{"type", Value::view(kind)}, {"name", name}});
+    }
+    return {};
+  }
+
+  void choice(Value choice) {
+    if (choice.is_undefined() || out_.is_overruled("tool_choice")) return;
+    const Value allowed = member_value(choice, "allowed_tools");
+    if (choice.is_string()) return out_.set("tool_choice", choice);
+    if (allowed.kind != Kind::dict) {
+      const Value one = named(choice);
+      return one.is_undefined() ? out_.fail(choice, "there is no such tool choice") : out_.set("tool_choice", one);
+    }
+    std::vector<Value> tools;
+    const Value given = member_value(allowed, "tools");
+    if (given.kind == Kind::list) {
+      for (const Value& tool : items(given)) tools.push_back(named(tool).is_undefined() ? tool : named(tool));
+    }
+    out_.set("tool_choice", out_.object({{"type", Value::view("allowed_tools")}, {"mode", member_value(allowed, "mode")}, {"tools", out_.list(tools)}}));
+  }
+
+  // ---- settings
+
+  void logprobs(Value logprobs) {
+    if (says_something(logprobs)) out_.set("include", out_.list({Value::view("message.output_text.logprobs")}));
+  }
+
+  Value store() {
+    const Value given = out_.take("store");
+    out_.set("store", given);
+    return given;
+  }
+
+  void format(Value format) {
+    const Value inner = member_value(format, "json_schema");
+    if (format.is_undefined() || out_.is_overruled("text.format")) return;
+    if (inner.kind != Kind::dict) return out_.set("text.format", format);
+    out_.set("text.format", out_.object({{"type", Value::view("json_schema")},
+                                         {"name", out_.needed(inner, "name")},
+                                         {"description", member_value(inner, "description")},
+                                         {"schema", member_value(inner, "schema")},
+                                         {"strict", member_value(inner, "strict")}}));
+  }
+
+  RequestOut& out_;
+  std::vector<Value> items_;
+  std::set<std::string, std::less<>> custom_ids_;
+};
+
+}  // namespace
+
+void write_responses_request(RequestOut& out) { Writer(out).run(); }
+
+}  // namespace parlance::apis

@@ -1,0 +1,315 @@
+// The pool: the calling thread reads batches of lines, workers answer them, one thread writes the answers in order.
+//
+// Batches live in a ring of slots; a slot is free, filled, being answered, or done. The reader
+// waits for a free slot, which bounds the memory. Threads are started as batches come, so a short
+// input costs none. Begin at answer_lines.
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <optional>
+#include <thread>
+
+#include "parlance/bulk.h"
+
+namespace parlance {
+namespace {
+
+constexpr std::size_t kBatchBytes = 64 << 10;
+constexpr std::size_t kSlotsPerThread = 4;
+constexpr auto kProgressEvery = std::chrono::milliseconds(200);
+
+/// Whole lines, and what became of them.
+struct Batch {
+  std::string input;
+  BulkLine first{};  ///< without its text
+  std::string output;
+  BulkProgress done;
+};
+
+bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
+
+/// Cuts an input into batches of whole lines.
+class BatchReader {
+ public:
+  explicit BatchReader(const BulkInput& input) : input_(input) {}
+
+  /// The next batch: what the input gives at once, at least one line. False at the end or after a failure.
+  bool next(Batch& batch) {
+    batch.input.clear();
+    batch.input.swap(rest_);
+    batch.first = next_;
+    for (bool whole = false; !ended_ && !whole;) {
+      const std::size_t searched = batch.input.size();
+      read_more(batch.input);
+      whole = batch.input.find('\n', searched) != batch.input.npos;
+    }
+    if (!ended_) {
+      const std::size_t end = batch.input.rfind('\n') + 1;
+      rest_.assign(batch.input, end);
+      batch.input.resize(end);
+    }
+    count(batch.input);
+    return !batch.input.empty();
+  }
+  bool ended() const { return ended_ && rest_.empty(); }
+  const Result<void>& result() const { return result_; }
+
+ private:
+  void count(std::string_view lines) {
+    for (std::size_t newline = 0; !lines.empty(); lines.remove_prefix(std::min(newline + 1, lines.size()))) {
+      newline = std::min(lines.find('\n'), lines.size());
+      ++next_.line;
+      if (!is_blank(lines.substr(0, newline))) ++next_.request;
+    }
+  }
+  /// Once more from the input; of a line that is too long only so much is kept that it can be told.
+  void read_more(std::string& text) {
+    const std::size_t size = text.size();
+    const Result<bool> more = input_(text);
+    if (!more) result_ = more.error();
+    ended_ = !more || !*more;
+    if (size > kMostBytesOfLine) drop_middle(text, size);
+  }
+  /// Of the bytes after `size` keeps what follows the first newline, so that an endless line costs
+  /// no more memory.
+  static void drop_middle(std::string& text, std::size_t size) {
+    const std::size_t newline = text.find('\n', size);
+    text.erase(size, (newline == text.npos ? text.size() : newline) - size);
+  }
+
+  const BulkInput& input_;
+  std::string rest_;
+  BulkLine next_;
+  bool ended_ = false;
+  Result<void> result_;
+};
+
+/// What one thread needs to answer lines.
+class Answerer {
+ public:
+  Answerer(const BulkWorker& worker, std::size_t most_failures) : worker_(worker), most_failures_(most_failures) {}
+
+  void answer(Batch& batch) {
+    batch.output.clear();
+    batch.done = {};
+    batch.done.bytes = batch.input.size();
+    std::string_view rest = batch.input;
+    for (BulkLine line = batch.first; !rest.empty(); ++line.line) {
+      const std::size_t newline = std::min(rest.find('\n'), rest.size());
+      line.text = rest.substr(0, newline);
+      rest.remove_prefix(std::min(newline + 1, rest.size()));
+      if (is_blank(line.text)) continue;
+      answer(line, batch);
+      ++line.request;
+    }
+  }
+
+ private:
+  void answer(const BulkLine& line, Batch& batch) {
+    answer_.id.clear();
+    answer_.members.clear();
+    answer_.lost = {};
+    const Result<void> done = line.text.size() <= kMostBytesOfLine ? worker_(line, answer_) : too_long();
+    std::string& out = batch.output += '{';
+    if (!answer_.id.empty()) out.append("\"id\": ").append(answer_.id).append(", ");
+    if (done) {
+      out += answer_.members;
+    } else {
+      append_error(out, done.error(), done.error().code() == ErrorCode::json ? line.line : 1);
+      ++batch.done.failed;
+      std::vector<BulkFailure>& failures = batch.done.failures;
+      if (failures.size() < most_failures_) failures.push_back({line.line, line.request, answer_.id, done.error()});
+    }
+    out += "}\n";
+    ++batch.done.lines;
+    batch.done.lost.add(answer_.lost);
+  }
+  static Error too_long() {
+    return Error(ErrorCode::conversation, "a line of more than " + std::to_string(kMostBytesOfLine >> 20) + " MiB");
+  }
+
+  const BulkWorker worker_;
+  const std::size_t most_failures_;
+  BulkAnswer answer_;
+};
+
+/// What a run is made of.
+struct Run {
+  const BulkInput& input;
+  const BulkOutput& output;
+  const std::function<BulkWorker()>& make_worker;
+  const BulkOptions& options;
+
+  Answerer answerer() const { return Answerer(make_worker(), options.most_failures); }
+};
+
+/// Hands answers over and counts them.
+class Writer {
+ public:
+  explicit Writer(const Run& run) : run_(run) {}
+
+  void write(Batch& batch) {
+    if (!batch.output.empty() && result_) result_ = run_.output(batch.output);
+    progress_.lines += batch.done.lines;
+    progress_.failed += batch.done.failed;
+    progress_.bytes += batch.done.bytes;
+    progress_.lost.add(batch.done.lost);
+    for (BulkFailure& failure : batch.done.failures) {
+      if (progress_.failures.size() < run_.options.most_failures) progress_.failures.push_back(std::move(failure));
+    }
+    report();
+  }
+  BulkProgress take() { return std::move(progress_); }
+  const Result<void>& result() const { return result_; }
+
+ private:
+  void report() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!run_.options.progress || now - reported_ < kProgressEvery) return;
+    reported_ = now;
+    run_.options.progress(progress_);
+  }
+
+  const Run& run_;
+  BulkProgress progress_;
+  Result<void> result_;
+  std::chrono::steady_clock::time_point reported_ = std::chrono::steady_clock::now();
+};
+
+class Pool {
+ public:
+  Pool(const Run& run, Writer& writer, unsigned threads)
+      : run_(run), writer_(writer), threads_(threads), slots_(threads * kSlotsPerThread) {}
+  ~Pool() { finish(); }
+
+  /// Hands over a batch, waiting for a free slot. False when writing has failed.
+  bool add(Batch& batch) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return filled_ - written_ < slots_.size() || stop_; });
+    if (stop_) return false;
+    Slot& slot = slots_[filled_ % slots_.size()];
+    std::swap(slot.batch, batch);
+    slot.done = false;
+    ++filled_;
+    if (!writing_.joinable()) writing_ = std::thread([this] { write_all(); });
+    if (workers_.size() < threads_) workers_.emplace_back([this] { work(); });
+    changed_.notify_all();
+    return true;
+  }
+
+  /// Waits until everything is written.
+  void finish() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+    workers_.clear();
+    if (writing_.joinable()) writing_.join();
+  }
+
+ private:
+  struct Slot {
+    Batch batch;
+    bool done = false;
+  };
+
+  void work() {
+    Answerer answerer = run_.answerer();
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return taken_ < filled_ || closed_ || stop_; });
+      if (stop_ || taken_ == filled_) return;
+      Slot& slot = slots_[taken_++ % slots_.size()];
+      lock.unlock();
+      answerer.answer(slot.batch);
+      lock.lock();
+      slot.done = true;
+      changed_.notify_all();
+    }
+  }
+
+  void write_all() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      Slot& slot = slots_[written_ % slots_.size()];
+      changed_.wait(lock, [&] {
+        return (written_ < filled_ && slot.done) || (closed_ && written_ == filled_);
+      });
+      if (written_ == filled_) return;
+      lock.unlock();
+      writer_.write(slot.batch);
+      lock.lock();
+      ++written_;
+      if (!writer_.result()) stop_ = true;
+      changed_.notify_all();
+      if (stop_) return;
+    }
+  }
+
+  const Run& run_;
+  Writer& writer_;
+  const unsigned threads_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Slot> slots_;
+  std::uint64_t filled_ = 0;   ///< batches handed over
+  std::uint64_t taken_ = 0;    ///< of these, taken by a worker
+  std::uint64_t written_ = 0;  ///< of these, written
+  bool closed_ = false;
+  bool stop_ = false;
+  std::vector<std::thread> workers_;
+  std::thread writing_;
+};
+
+/// The whole input, when it is over after one batch.
+void answer_alone(const Run& run, Batch& batch, Writer& writer) {
+  run.answerer().answer(batch);
+  writer.write(batch);
+}
+
+}  // namespace
+
+void LossCounts::add(std::span<const Loss> losses) {
+  bool any = false;
+  for (const Loss& loss : losses) {
+    if (loss.kind != LossKind::lost) continue;
+    any = true;
+    ++things[loss.subject];
+  }
+  lines += any ? 1 : 0;
+}
+
+void LossCounts::add(const LossCounts& other) {
+  lines += other.lines;
+  for (const auto& [subject, count] : other.things) things[subject] += count;
+}
+
+Result<BulkProgress> answer_lines(const BulkInput& input, const BulkOutput& output,
+                                  const std::function<BulkWorker()>& make_worker, const BulkOptions& options) {
+  const Run run{input, output, make_worker, options};
+  BatchReader reader(input);
+  Writer writer(run);
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  {
+    Pool pool(run, writer, options.threads != 0 ? options.threads : cores);
+    Batch batch;
+    bool first = true;
+    while (reader.next(batch)) {
+      if (first && batch.input.size() < kBatchBytes && reader.ended()) {
+        answer_alone(run, batch, writer);
+        break;
+      }
+      first = false;
+      if (!pool.add(batch)) break;
+    }
+  }
+  if (!reader.result()) return reader.result().error();
+  if (!writer.result()) return writer.result().error();
+  return writer.take();
+}
+
+}  // namespace parlance

@@ -1,0 +1,126 @@
+// parlance convert: a request of one API as one of another. Begin reading at run_convert.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "json/writer.h"
+#include "cli/lines.h"
+#include "cli/losses.h"
+#include "cli/numbers.h"
+#include "cli/prompt_options.h"
+#include "cli/report.h"
+#include "cli/variables.h"
+#include "parlance/json.h"
+#include "parlance/request_api.h"
+
+namespace parlance::cli {
+namespace {
+
+using Kind = RequestNote::Kind;
+
+struct ConvertCommand {
+  std::string as;
+  std::string request;
+  VariableWish variables;
+  LossWish losses;
+  bool json = false;
+  bool jsonl = false;
+  unsigned threads = 0;
+};
+
+/// What people are told without asking.
+bool matters(const RequestNote& note) { return note.kind != Kind::changed; }
+
+Result<ApiRequest> convert(const ConvertCommand& command, std::string_view request, const RequestApiOptions& options) {
+  Result<ApiRequest> made = request_as(*reply_api_named(command.as), request, options);
+  if (!made || !command.losses.strict) return made;
+  const auto first = std::find_if(made->notes.begin(), made->notes.end(), matters);
+  if (first == made->notes.end()) return made;
+  const auto count = std::count_if(made->notes.begin(), made->notes.end(), matters);
+  Error::Parts parts;
+  parts.code = ErrorCode::loss;
+  parts.message = first->display() + (count > 1 ? ", and " + std::to_string(count - 1) + " more" : "");
+  parts.input_path = first->path;
+  return Error(std::move(parts));
+}
+
+std::string notes_json(const std::vector<RequestNote>& notes) {
+  Json list('[');
+  for (const RequestNote& note : notes) {
+    Json one('{');
+    one.text("kind", name_of(note.kind)).text("path", note.path).text("message", note.sentence);
+    list.next() += one.take();
+  }
+  return list.take();
+}
+
+/// {"id", "request", "notes"}, or {"id", "error"}.
+Result<void> convert_line(const ConvertCommand& command, const RequestApiOptions& options, std::string_view line, BulkAnswer& answer) {
+  Document document;
+  const Value id = document.parse(line) ? document.root()["id"] : Value();
+  if (!id.is_undefined()) answer.id = json_text(id);
+  const Result<ApiRequest> made = convert(command, line, options);
+  if (!made) return made.error();
+  answer.members.append("\"request\": ").append(made->json).append(", \"notes\": ").append(notes_json(made->notes));
+  return {};
+}
+
+int run_convert_lines(const ConvertCommand& command, const RequestApiOptions& options) {
+  const BulkWorker worker = [&](const BulkLine& line, BulkAnswer& answer) { return convert_line(command, options, line.text, answer); };
+  const Result<BulkProgress> done = run_bulk(command.request, each_line(worker), {.threads = command.threads, .most_failures = 0});
+  if (!done) return report(done.error());
+  report_lines(command.losses, *done);
+  return command.losses.fail_on_error && done->failed != 0 ? 1 : 0;
+}
+
+int run_convert(const ConvertCommand& command) {
+  if (command.json && command.jsonl) return report(usage("--json and --jsonl exclude each other", "lines have their notes anyway"));
+  RequestApiOptions options;
+  Result<std::vector<std::pair<std::string, std::string>>> members = variables_of(command.variables);
+  if (!members) return report(members.error());
+  options.members = std::move(*members);
+  if (command.jsonl) return run_convert_lines(command, options);
+  options.name = input_name(command.request);
+  const Result<std::string> text = read_input(command.request, "the request");
+  if (!text) return report(text.error());
+  const Result<ApiRequest> made = convert(command, *text, options);
+  if (!made) return report(made.error());
+  if (command.json) return print("{\"request\": " + made->json + ", \"notes\": " + notes_json(made->notes) + "}\n");
+  for (const RequestNote& note : made->notes) {
+    if (matters(note) && !command.losses.quiet) say_note(note.display());
+    if (!matters(note) && command.losses.verbose) say("changed", note.display());
+  }
+  return print(made->json + "\n");
+}
+
+constexpr const char* kFooter = R"(Examples:
+  parlance convert --as anthropic --var max_tokens=1024 chat.json   a chat as a request of Anthropic's Messages
+  parlance convert --as openai gemini.json                          and a request of any API as a chat
+  parlance convert --as responses --jsonl chats.jsonl               {"request", "notes"} a line)";
+
+}  // namespace
+
+Run declare_convert(CLI::App& app) {
+  auto command = std::make_shared<ConvertCommand>();
+  ConvertCommand& c = *command;
+  app.footer(kFooter);
+  app.add_option("CHAT", c.request, "A request of any API that parlance render takes; - or nothing for standard input")->type_name("FILE");
+  const std::vector<std::string> names(reply_api_names().begin(), reply_api_names().end());
+  app.add_option("--as", c.as, "The API to write for: openai (chat completions), anthropic (messages) or responses")
+      ->type_name("API")
+      ->check(CLI::IsMember(names))
+      ->required();
+  declare_variables(app, c.variables);
+  app.add_flag("--json", c.json, "Print {\"request\", \"notes\"}");
+  app.add_flag("--jsonl", c.jsonl, "CHAT has one request a line; {\"id\", \"request\", \"notes\"} a line out, in order");
+  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N")->check(whole_number(0, kMostThreads));
+  declare_fail_on_error(app, c.losses);
+  app.add_flag("-q,--quiet", c.losses.quiet, "Do not report what is lost or missing");
+  app.add_flag("-v,--verbose", c.losses.verbose, "Also report what is written in another way");
+  app.add_flag("--strict", c.losses.strict, "Fail if anything is lost or missing");
+  return [command] { return run_convert(*command); };
+}
+
+}  // namespace parlance::cli

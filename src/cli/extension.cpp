@@ -1,0 +1,136 @@
+// The ids of --extend. Begin reading at read_ids, of lines at LineExtender::answer.
+#include "cli/extension.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "cli/input.h"
+#include "json/writer.h"
+#include "cli/prompt_options.h"
+#include "cli/tokens_json.h"
+#include "parlance/json.h"
+
+namespace parlance::cli {
+namespace {
+
+Error no_ids(const std::string& name, const std::string& where) {
+  return usage(name + " holds no list of token ids: " + where, "for example [1, 2, 3] or 1 2 3, or what parlance tokens --json prints");
+}
+
+/// Numbers with blanks or commas between them: `1 2 3`.
+Result<std::vector<TokenId>> read_list(std::string_view text, const std::string& name) {
+  std::vector<TokenId> ids;
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at < end;) {
+    constexpr std::string_view kBetween = " \t\r\n,";
+    if (kBetween.find(*at) != kBetween.npos) {
+      ++at;
+      continue;
+    }
+    TokenId id = 0;
+    const auto [stopped, failed] = std::from_chars(at, end, id);
+    if (failed != std::errc() || id < 0) return no_ids(name, "byte " + std::to_string(at - text.data()));
+    ids.push_back(id);
+    at = stopped;
+  }
+  return ids;
+}
+
+/// A list, or the member `ids` of what --json printed, with or without --extend.
+Result<std::vector<TokenId>> ids_of(const Value& root, const std::string& name) {
+  const Value list = root.is(Kind::dict) ? root["ids"] : root;
+  if (!list.is_sequence()) return no_ids(name, "the object has no list \"ids\"");
+  std::vector<TokenId> ids;
+  for (const Value& id : list.items()) {
+    const bool fits = id.is_small_int() && id.integer >= 0 && id.integer <= std::numeric_limits<TokenId>::max();
+    if (!fits) return no_ids(name, "ids[" + std::to_string(ids.size()) + "] is none");
+    ids.push_back(static_cast<TokenId>(id.integer));
+  }
+  return ids;
+}
+
+bool is_json(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != text.npos && (text[first] == '{' || text[first] == '[');
+}
+
+/// The ids of a line. Where it says whose they are (`"id"`), they must be those of `id`, which is JSON.
+Result<std::vector<TokenId>> ids_of_line(std::string_view line, const std::string& name, const std::string& id) {
+  if (!is_json(line)) return read_list(line, name);
+  Document result;
+  if (Result<void> parsed = result.parse(line, name); !parsed) return no_ids(name, parsed.error().message());
+  const Value said = result.root()["id"];
+  const std::string other = said.is_undefined() ? "" : json_text(said);
+  if (!id.empty() && !other.empty() && id != other) {
+    return usage(name + " is of another request: it has \"id\": " + other + ", the request \"id\": " + id);
+  }
+  return ids_of(result.root(), name);
+}
+
+}  // namespace
+
+Result<std::vector<TokenId>> read_ids(std::string_view text, const std::string& path) {
+  const std::string name = "'" + path + "'";
+  if (!is_json(text)) return read_list(text, name);
+  Document result;
+  if (Result<void> parsed = result.parse(text, path); !parsed) return parsed.error();
+  return ids_of(result.root(), name);
+}
+
+std::string extension_members(std::vector<TokenId> ids, const Extension& extension) {
+  std::string out = "\"append\": " + ids_as_json(extension.ids);
+  ids.insert(ids.end(), extension.ids.begin(), extension.ids.end());
+  return out + ", \"ids\": " + ids_as_json(ids) + ", \"canonical\": " + (extension.canonical ? "true" : "false");
+}
+
+// ---- a request a line
+
+Result<IdLines> IdLines::open(const std::string& path) {
+  Result<std::string> text = read_input(path, "the ids of --extend");
+  if (!text) return text.error();
+  IdLines lines;
+  lines.path_ = path;
+  lines.text_ = std::move(*text);
+  for (std::size_t at = 0; at < lines.text_.size();) {
+    lines.begins_.push_back(at);
+    at = std::min(lines.text_.find('\n', at), lines.text_.size() - 1) + 1;
+  }
+  return lines;
+}
+
+std::string_view IdLines::line(std::uint64_t number) const {
+  if (number == 0 || number > begins_.size()) return {};
+  const std::size_t begin = begins_[number - 1];
+  return std::string_view(text_).substr(begin, text_.find('\n', begin) - begin);
+}
+
+std::string IdLines::name(std::uint64_t number) const { return "line " + std::to_string(number) + " of '" + path_ + "'"; }
+
+Result<std::string> LineExtender::members(Conversation&& conversation, const std::string& id, std::uint64_t number) const {
+  const std::string_view line = ids.line(number);
+  if (line.find_first_not_of(" \t\r") == line.npos) {
+    const std::string why = number > ids.size() ? "it has " + std::to_string(ids.size()) + " lines" : "it is blank";
+    return usage(ids.name(number) + " has no ids: " + why, "line N of IDS belongs to request N; blank lines among the requests are not counted");
+  }
+  Result<std::vector<TokenId>> known = ids_of_line(line, ids.name(number), id);
+  if (!known) return known.error();
+  const Result<Template>& chosen = reader.template_for(conversation);
+  if (!chosen) return chosen.error();
+  const Result<Extension> extension = extend_ids(*known, *chosen, tokenizer, std::move(conversation), options);
+  if (!extension) return extension.error();
+  return extension_members(std::move(*known), *extension);
+}
+
+Result<void> LineExtender::answer(const BulkLine& line, BulkAnswer& answer) const {
+  ChatRequest request;
+  const Result<void> read = reader.read_into(request, line.text);
+  answer.id = request.id;
+  if (!read) return read;
+  Result<std::string> made = members(std::move(request.conversation), answer.id, line.request);
+  if (!made) return made.error();
+  answer.members = std::move(*made);
+  return {};
+}
+
+}  // namespace parlance::cli

@@ -1,0 +1,102 @@
+// CodeWriter: instructions with their registers, labels and constants. It knows no syntax tree but for the places of errors.
+//
+// The first of the three layers of the compiler; expression_compiler.h is the next. Begin reading at emit.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/inline_vector.h"
+#include "jinja/compile/program.h"
+#include "jinja/compile/symbols.h"
+
+namespace parlance::jinja {
+
+/// Where a value is: a register or a constant; `temporary` registers go back to the pool when used.
+struct Place {
+  std::uint32_t code = 0;
+  bool temporary = false;
+  bool is_constant() const { return (code & kConstant) != 0; }
+};
+
+// Lists of one expression's parts; most are short.
+using Places = InlineVector<Place, 8>;
+using OperandList = InlineVector<std::uint32_t, 16>;
+using NodeList = InlineVector<const Node*, 8>;
+
+/// A jump target that may not be known yet.
+struct Label {
+  std::uint32_t last = kNone;  ///< the newest of them; the field c of each has the one before
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+};
+
+class CodeWriter {
+ protected:
+  CodeWriter(Program& program, Runtime& rt) : p_(program), rt_(rt) {}
+
+  struct Loop {
+    Ident ident;             // of the variable `loop`, if extended
+    bool extended = false;
+    std::uint32_t number = 0;
+    std::uint32_t captures = 0;  // open where the loop began
+    Label next;
+    Label done;
+  };
+
+  /// One routine being compiled.
+  struct RoutineState {
+    std::uint32_t index = 0;
+    std::uint32_t base_level = 0;
+    RoutineState* outer = nullptr;
+    std::vector<std::pair<Ident, std::uint32_t>> registers;
+    std::vector<bool> used;
+    std::vector<Loop> loops;          // active ones, innermost last
+    std::size_t first_breakable = 0;  // loops below this are cut off by a generation block
+    std::uint32_t loop_depth = 0;
+    std::uint32_t capture_depth = 0;
+    std::uint32_t python_blocks = 0;  // nested `for` statements of the Python function
+  };
+
+  std::uint32_t begin_routine(Routine::Kind kind, std::string_view name);
+  void finish_routine(RoutineState& state);
+  std::uint32_t register_of(RoutineState& routine, Ident ident);
+  std::uint32_t temporary(std::uint32_t count = 1);
+  void release(Place place);
+  void release_run(std::uint32_t first, std::uint32_t count);
+  Place target_or_temporary(const Place* target);
+
+  std::uint32_t emit(Op op, const Node* at, std::uint32_t a = 0, std::uint32_t b = 0, std::uint32_t c = 0,
+                     std::uint32_t n = 0);
+  void emit_jump(Op op, const Node* at, Label& label, std::uint32_t a = 0, std::uint32_t b = 0, std::uint32_t n = 0);
+  void bind(Label& label);
+  void bind_to(Label& label, std::uint32_t target);
+  std::uint32_t constant(Value v);
+  std::uint32_t add_operands(const OperandList& list);
+  std::uint32_t variable_name(NameId name);
+  /// Where an attribute is looked up, which remembers what it found.
+  std::uint32_t site(std::string_view name);
+  static constexpr std::uint32_t kMostSites = 0x7FFF;  // that fit beside the flag of set_attribute
+  /// Literal text of the template, which is emitted with what follows it as one constant.
+  void output_text(Value v, const Node* at);
+  void flush_text();
+  /// The first failure counts.
+  void fail(ErrorCode code, const Node* at, std::string message, std::string hint = {});
+  bool failed() const { return failure_.has_value(); }
+  void follow_jumps();
+  void join_questions();
+
+  Program& p_;
+  Runtime& rt_;
+  NameTable names_;
+  RoutineState* routine_ = nullptr;
+  std::optional<Error> failure_;
+  InlineVector<Value, 8> pending_text_;  // waiting to be emitted as one constant
+
+ private:
+  void log_copy(const char* copy, Value v);
+
+  std::vector<std::uint32_t> variable_names_;  // by NameId: number + 1 in p_.names
+  const Node* pending_at_ = nullptr;
+};
+
+}  // namespace parlance::jinja

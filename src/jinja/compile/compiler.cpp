@@ -1,0 +1,106 @@
+// The whole of a template: its routines and scopes. Start at run().
+#include "jinja/compile/compiler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "jinja/syntax/children.h"
+#include "value/operators.h"
+
+namespace parlance::jinja {
+
+// ---- scopes
+
+Compiler::Scope Compiler::inner(Scope& outer) const {
+  return Scope{Symbols(const_cast<NameTable&>(names_), &outer.symbols, outer.symbols.level() + 1), outer.routine, false,
+               false, outer.escape, outer.is_volatile};
+}
+
+void Compiler::enter(Scope& scope) {
+  entered_ = p_.code.size();
+  for (const Symbols::LoadEntry& entry : scope.symbols.loads()) load_ident(scope, entry);
+}
+
+// ---- the whole template
+
+void Compiler::add_block(const Block& block) {
+  for (const Block* known : blocks_) {
+    if (known->name == block.name) {
+      fail(ErrorCode::unknown_builtin, &block, "block '" + std::string(block.name) + "' defined twice");
+    }
+  }
+  blocks_.push_back(&block);
+  p_.blocks.push_back({block.name, 0});
+}
+
+bool Compiler::run(const Nodes& nodes) {
+  census_ = take_census(nodes, names_);
+  p_.assigned = std::move(census_.assigned);
+  for (const Block* block : census_.blocks) add_block(*block);
+  if (failed()) return false;
+
+  RoutineState root;
+  root.index = begin_routine(Routine::Kind::root, "");
+  routine_ = &root;
+  Scope scope{Symbols(names_, nullptr, 0), &root, true};
+  if (mentions(nodes, "self")) {
+    Ident self = scope.symbols.declare_parameter(names_.intern("self"));
+    emit(Op::make_self, nullptr, register_of(root, self));
+  }
+  scope.symbols.analyze_body(nodes);
+  enter(scope);
+  statements(nodes, scope);
+  finish_routine(root);
+  compile_blocks();
+  follow_jumps();
+  join_questions();
+  rt_.arena.sort_log();  // so that readers need not
+  return !failed();
+}
+
+void Compiler::compile_blocks() {
+  for (std::size_t i = 0; i < blocks_.size() && !failed(); ++i) {
+    const Block& block = *blocks_[i];
+    RoutineState state;
+    state.index = begin_routine(Routine::Kind::block, block.name);
+    p_.blocks[i].routine = state.index;
+    routine_ = &state;
+    Scope scope{Symbols(names_, nullptr, 0), &state};
+    if (mentions(block.body, "self")) {
+      emit(Op::make_self, nullptr, register_of(state, scope.symbols.declare_parameter(names_.intern("self"))));
+    }
+    if (mentions(block.body, "super")) {
+      Ident super = scope.symbols.declare_parameter(names_.intern("super"));
+      Value why = Value::view(rt_.arena.copy_text("there is no parent block called '" + std::string(block.name) + "'."));
+      emit(Op::undefined, nullptr, register_of(state, super), constant(why));
+    }
+    scope.symbols.analyze_body(block.body);
+    enter(scope);
+    statements(block.body, scope);
+    finish_routine(state);
+  }
+}
+
+Result<std::unique_ptr<Program>> compile(std::string name, std::string_view text, const SyntaxOptions& options,
+                                         const Limits& limits) {
+  auto program = std::make_unique<Program>(SourceText(std::move(name), text, true));
+  program->arena.set_limit(limits.memory_bytes);
+  Runtime rt(program->arena, limits);
+  rt.allow_changes = program->allow_changes = options.allow_changes;
+  rt.limits_globals = program->limits_globals = options.limits_globals;
+  constexpr std::size_t kUsual = 64;  // what a usual template has no more of, so that its tables are made once
+  program->code.reserve(text.size() / 16 + kUsual);
+  program->extents.reserve(text.size() / 16 + kUsual);
+  program->constants.reserve(2 * kUsual);
+  program->operands.reserve(2 * kUsual);
+  program->names.reserve(kUsual / 4);
+  program->sites.reserve(kUsual / 2);
+  program->sites.emplace_back();
+  Result<Nodes> nodes = parse(rt, program->source, options);
+  if (!nodes) return nodes.error();
+  Compiler compiler(*program, rt);
+  if (!compiler.run(*nodes)) return compiler.failure();
+  return program;
+}
+
+}  // namespace parlance::jinja

@@ -1,0 +1,136 @@
+// Program: a compiled Jinja template: instructions, constants, routines, and where each instruction came from.
+//
+// Immutable once compiled, so any number of threads may run it. compiler*.cpp makes it, vm.cpp runs it,
+// opcodes.def lists the instructions.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/builtin.h"
+#include "engine/program.h"
+#include "jinja/syntax/ast.h"
+#include "jinja/syntax/parser.h"
+#include "parlance/result.h"
+#include "value/dict.h"
+
+namespace parlance::jinja {
+
+/// How an instruction that prints escapes: as the compiler knows, or as the render finds ({% autoescape variable %}).
+enum class EscapeMode : std::uint16_t { never, always, by_context };
+
+enum class Op : std::uint16_t {
+#define PARLANCE_OP(name, operands, sentence) name,
+#include "jinja/compile/opcodes.def"
+#undef PARLANCE_OP
+};
+
+/// An operand that is a constant has this bit; without it, it is a register.
+inline constexpr std::uint32_t kConstant = 0x80000000u;
+
+struct Instruction {
+  Op op;
+  std::uint16_t n;
+  std::uint32_t a;
+  std::uint32_t b;
+  std::uint32_t c;
+};
+static_assert(sizeof(Instruction) == 16);
+
+/// What a.name means for the kinds whose methods are known when compiling.
+struct AttributeSite {
+  Value name;
+  bool on_dict;                 ///< dict has a method, or the sandbox a veto, of this name: not just a key
+  const Builtin* text_method;   ///< the str method of this name, or null
+  const Builtin* dict_method;
+  ShortName short_name;         ///< the name, if it is one
+  /// The name as the template's namespace(name=…) writes it, and its number there: a member with these very bytes as its
+  /// key needs no comparison. No number where there is none, and for names that begin with _.
+  const char* keyword = nullptr;
+  std::uint32_t place = ~std::uint32_t{0};
+};
+
+/// How a call passes its arguments: by position, by keyword, as * and as **.
+struct CallShape {
+  std::uint32_t first = 0;            ///< in Program::operands: the positional arguments, then the keywords' values
+  std::uint32_t positional = 0;
+  bool in_order = true;               ///< nothing but positional arguments
+  std::vector<Value> keywords;        ///< names
+  bool distinct_keywords = true;
+  std::uint32_t star = kNone;         ///< operand of *args
+  std::uint32_t star_star = kNone;    ///< operand of **kwargs
+  std::uint32_t object = kNone;       ///< call_method: operand of the object; apply: of the subject
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+};
+
+/// A filter or test call whose arguments were placed when compiling.
+struct BoundCall {
+  const Builtin* row;
+  std::uint32_t defaults;   ///< constants: one for each parameter
+  std::uint32_t first;      ///< operands: parameter number, operand; twice `given` entries
+  std::uint32_t given;      ///< arguments beyond the subject
+};
+
+/// One Python function of what Jinja2 would generate: the root, a macro, a caller, a block, a recursive loop.
+struct Routine {
+  enum class Kind : std::uint8_t { root, macro, caller, block, loop };
+  Kind kind = Kind::root;
+  std::string_view name;
+  std::uint32_t entry = 0;
+  std::uint32_t registers = 0;
+  std::uint32_t loops = 0;
+  std::uint32_t captures = 0;
+  bool escapes = false;  ///< closures refer to its frame, so the frame must outlive the call
+  // macros and callers
+  std::vector<std::string_view> parameters;  ///< registers 0…
+  bool takes_caller = false;                 ///< then in this order after the parameters
+  bool takes_kwargs = false;
+  bool takes_varargs = false;
+  bool explicit_caller = false;              ///< a parameter is named caller
+  bool reads_caller = false;                 ///< the body uses it
+};
+
+/// A template variable name: found in the render's variables, or among the globals.
+struct VariableName {
+  std::string_view name;
+  Value missing;   ///< its undefined value
+  Value global;    ///< the global function, or undefined with kMissing
+};
+
+struct BlockInfo {
+  std::string_view name;
+  std::uint32_t routine;
+};
+
+/// Source bytes of an instruction.
+struct Extent {
+  std::uint32_t begin;
+  std::uint32_t end;
+};
+
+struct Program : EngineProgram {
+  explicit Program(SourceText source_in) : EngineProgram(std::move(source_in)) {}
+  std::vector<Instruction> code;
+  std::vector<Extent> extents;  ///< beside code
+  std::vector<Value> constants;
+  std::vector<std::uint32_t> operands;
+  std::vector<Routine> routines;  ///< 0 is the root
+  std::vector<VariableName> names;
+  std::vector<std::string_view> assigned;  ///< names that get values, for misspelt_hint
+  std::vector<AttributeSite> sites;  ///< 0 is no name's
+  std::vector<CallShape> shapes;
+  std::vector<BoundCall> bound;
+  std::vector<BlockInfo> blocks;
+  bool allow_changes = false;  ///< CompileOptions::allow_changes
+  bool limits_globals = false;  ///< TransformersRelease::limits_globals
+};
+
+/// Compiles template text. Fails with syntax, unknown_builtin, python_syntax, limit_depth.
+Result<std::unique_ptr<Program>> compile(std::string name, std::string_view text, const SyntaxOptions& options,
+                                         const Limits& limits);
+
+/// The instructions as text, for tests and `--code`.
+std::string list_code(const Program& program);
+
+}  // namespace parlance::jinja

@@ -1,0 +1,122 @@
+// Symbols: which variable a name means in each scope, worked out as Jinja2's idtracking does.
+//
+// Jinja2 turns names into Python locals `l_<level>_<name>` and lets Python's closures do the rest. The same
+// pairs (level, name) are called idents here; the compiler gives each a register in the routine that owns it.
+// Start at Symbols::analyze_body; the rules (alias, resolve, undefined on entry) decide what a `set` inside an
+// `if` or a loop does to the outer variable.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/inline_vector.h"
+#include "jinja/syntax/ast.h"
+
+namespace parlance::jinja {
+
+using NameId = std::uint32_t;
+
+struct Ident {
+  std::uint32_t level = 0;
+  NameId name = 0;
+  bool operator==(const Ident&) const = default;
+};
+
+/// Gives each distinct name a small number. Names are the same when Python takes them for one identifier (NFKC);
+/// what such a name is looked up by is its first spelling.
+class NameTable {
+ public:
+  NameId intern(std::string_view name);
+  /// intern() of a name in the tree, which remembers its number.
+  NameId id_of(const Name& name) {
+    if (name.id == 0) name.id = intern(name.name) + 1;
+    return name.id - 1;
+  }
+  std::string_view name(NameId id) const { return names_[id]; }
+  std::size_t size() const { return names_.size(); }
+
+ private:
+  NameId intern_normalised(std::string_view normalised, std::string_view spelling);
+
+  std::vector<std::string_view> names_;
+  std::vector<std::string_view> normalised_names_;
+  std::vector<std::uint32_t> slots_;
+  std::deque<std::string> normalised_;  ///< owns names that NFKC changed
+};
+
+/// How an ident gets its value when its scope is entered.
+enum class Load : std::uint8_t { parameter, resolve, alias, undefined };
+
+class Symbols {
+ public:
+  struct LoadEntry {
+    Ident ident;
+    Load how;
+    Ident alias;
+  };
+  Symbols(NameTable& names, const Symbols* parent, std::uint32_t level)
+      : names_(&names), parent_(parent), level_(level) {}
+
+  std::uint32_t level() const { return level_; }
+  std::span<const LoadEntry> loads() const { return loads_; }
+  std::span<const NameId> stores() const { return stores_; }
+  /// May the value that a name has when the scope is entered be read? If not, it need not be loaded.
+  bool is_read_on_entry(NameId name) const { return bit(name) == 0 || (read_early_ & bit(name)) != 0; }
+  bool find(NameId name, Ident& out) const;
+  const LoadEntry* find_load(Ident ident) const;
+  Ident declare_parameter(NameId name);
+  void load(NameId name);
+  void store(NameId name);
+
+  // What a scope-opening node declares; `visit` is for the children of one that is transparent.
+  void analyze_body(const Nodes& nodes);
+  void analyze_for_body(const For& node);
+  void analyze_for_test(const For& node);
+  void analyze_with(const With& node);
+  void analyze_parameters(const ArrayOf<Name*>& parameters, const Nodes& defaults);
+  void visit(const Node* node, bool as_parameter = false);
+
+  /// Stored names of this scope and its parents with the idents they mean, innermost first (for scoped blocks).
+  std::vector<std::pair<NameId, Ident>> all_stores() const;
+
+ private:
+  /// Names beyond the first 64 are not followed: they have no bit, and count as read.
+  static std::uint64_t bit(NameId name) { return name < 64 ? std::uint64_t{1} << name : 0; }
+  void note_read(NameId name) { read_early_ |= bit(name) & ~assigned_; }
+  void note_reads_within(const Node* node);
+  void visit_arguments(const Arguments& arguments);
+  void visit_if(const If& node);
+  void visit_statement(const Node* node);
+  struct Branch;
+  void merge_loads(const Symbols& branch, std::size_t known, bool empty_one_follows);
+  void merge_branches(std::span<const Branch> branches);
+  void set_load(Ident ident, Load how, Ident alias);
+  void define(NameId name, Load how, Ident alias = {});
+
+  NameTable* names_;
+  const Symbols* parent_;
+  std::uint32_t level_;
+  struct Reference {
+    NameId name;
+    Ident ident;
+  };
+  InlineVector<Reference, 8> refs_;
+  InlineVector<LoadEntry, 8> loads_;
+  InlineVector<NameId, 8> stores_;
+  std::uint64_t assigned_ = 0;    ///< names that every way to here has assigned
+  std::uint64_t read_early_ = 0;  ///< names that some way may read before
+};
+
+/// One way through an `if`.
+struct Symbols::Branch {
+  const Symbols* symbols;
+  bool empty_one_follows;
+};
+
+/// Is `name` read in `nodes` before anything there assigns it? Jinja2's find_undeclared, which decides whether a macro
+/// gets caller, varargs and kwargs, and whether a loop needs its loop variable.
+bool is_undeclared(const Nodes& nodes, std::string_view name);
+
+}  // namespace parlance::jinja

@@ -1,0 +1,187 @@
+// The methods that change a list or a dict. The immutable sandbox refuses them (methods.cpp); a template compiled with
+// CompileOptions::allow_changes has them, for what it made itself: the conversation stays as it is.
+//
+// A change makes new items, and puts them into the old object: views and iterators of what was there stay valid. Hence a
+// change costs what copying the object costs. Begin reading at change_list and change_dict.
+#include <algorithm>
+#include <vector>
+
+#include "jinja/objects/methods.h"
+#include "value/iterate.h"
+#include "value/operators.h"
+
+namespace parlance::jinja {
+namespace {
+
+/// Puts `changed` into the list; none, as Python's methods give. What a render made is in its arena, which may be written.
+Value change_list(Call& call, std::span<const Value> changed) {
+  const Value made = copy_list(call.rt, changed);
+  if (made.is_invalid() || !call.rt.charge(changed.size() + 1)) return Value::invalid();
+  auto* list = const_cast<ListObject*>(call[0].list);
+  list->items = made.list->items;
+  list->size = made.list->size;
+  return Value::none();
+}
+
+std::vector<Value> members(const Call& call) { return {items(call[0]).begin(), items(call[0]).end()}; }
+
+/// Whether copying the list stays within the limits; to be asked first.
+bool may_copy(Call& call) { return call.rt.reserve(std::uint64_t{call[0].list->size} * 2 * sizeof(Value)); }
+
+Value list_append(Call& call) {
+  if (!may_copy(call)) return Value::invalid();
+  std::vector<Value> changed = members(call);
+  changed.push_back(call[1]);
+  return change_list(call, changed);
+}
+
+Value list_extend(Call& call) {
+  Iterator it;
+  if (!may_copy(call) || !iterate(call.rt, call[1], it)) return Value::invalid();
+  std::vector<Value> changed = members(call);
+  for (Value item; it.next(call.rt, item);) {
+    if (!call.rt.charge(1) || !call.rt.reserve((changed.size() + 1) * sizeof(Value))) return Value::invalid();
+    changed.push_back(item);
+  }
+  return call.rt.failed() ? Value::invalid() : change_list(call, changed);
+}
+
+/// Argument i as a position in the list, as Python counts from either end; clamped to it.
+bool position(Call& call, std::size_t i, std::int64_t& out) {
+  if (!index_argument(call, i, out)) return false;
+  const std::int64_t size = call[0].list->size;
+  if (out < 0) out = std::max<std::int64_t>(out + size, 0);
+  out = std::min(out, size);
+  return true;
+}
+
+Value list_insert(Call& call) {
+  std::int64_t at = 0;
+  if (!may_copy(call) || !position(call, 1, at)) return Value::invalid();
+  std::vector<Value> changed = members(call);
+  changed.insert(changed.begin() + at, call[2]);
+  return change_list(call, changed);
+}
+
+Value list_pop(Call& call) {
+  std::int64_t at = 0;
+  if (!may_copy(call) || !index_argument(call, 1, at)) return Value::invalid();
+  const std::int64_t size = call[0].list->size;
+  if (size == 0) return call.fail(ErrorCode::index, "pop from empty list");
+  if (at < 0) at += size;
+  if (at < 0 || at >= size) return call.fail(ErrorCode::index, "pop index out of range");
+  std::vector<Value> changed = members(call);
+  const Value taken = changed[static_cast<std::size_t>(at)];
+  changed.erase(changed.begin() + at);
+  return change_list(call, changed).is_invalid() ? Value::invalid() : taken;
+}
+
+Value list_remove(Call& call) {
+  if (!may_copy(call)) return Value::invalid();
+  std::vector<Value> changed = members(call);
+  for (std::size_t i = 0; i < changed.size(); ++i) {
+    const bool same = equal(call.rt, changed[i], call[1]);
+    if (call.rt.failed() || !call.rt.charge(1)) return Value::invalid();
+    if (!same) continue;
+    changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(i));
+    return change_list(call, changed);
+  }
+  return call.fail(ErrorCode::value, "list.remove(x): x not in list");
+}
+
+Value list_reverse(Call& call) {
+  if (!may_copy(call)) return Value::invalid();
+  std::vector<Value> changed = members(call);
+  std::reverse(changed.begin(), changed.end());
+  return change_list(call, changed);
+}
+
+Value list_clear(Call& call) { return change_list(call, {}); }
+
+/// The entries of the dict, but for the one with `without`, and then those of `more`.
+Value change_dict(Call& call, const Value* without, std::span<const DictEntry> more) {
+  const std::span<const DictEntry> kept = entries(call[0]);
+  if (!call.rt.charge(kept.size() + more.size() + 1) || !call.rt.reserve((kept.size() + more.size()) * 2 * sizeof(DictEntry))) {
+    return Value::invalid();
+  }
+  DictBuilder builder(call.rt);
+  for (const DictEntry& entry : kept) {
+    const bool left_out = without != nullptr && equal(call.rt, entry.key, *without);
+    if (!left_out && !builder.set(entry.key, entry.value)) return Value::invalid();
+  }
+  for (const DictEntry& entry : more) {
+    if (!builder.set(entry.key, entry.value)) return Value::invalid();
+  }
+  const Value made = builder.finish();
+  if (call.rt.failed() || made.is_invalid()) return Value::invalid();
+  *const_cast<DictObject*>(call[0].dict) = *made.dict;
+  return Value::none();
+}
+
+Value dict_update(Call& call) {
+  std::vector<DictEntry> more;
+  if (call.given(1)) {
+    if (call[1].kind != Kind::dict) return fail_type(call, 1, "update() takes a dict here, not ");
+    more.assign(entries(call[1]).begin(), entries(call[1]).end());
+  }
+  for (std::uint32_t i = 0; i < call.rest.keyword_count; ++i) more.push_back(call.rest.keywords[i]);
+  return change_dict(call, nullptr, more);
+}
+
+Value dict_setdefault(Call& call) {
+  const DictEntry* there = find(call.rt, *call[0].dict, call[1]);
+  if (call.rt.failed()) return Value::invalid();
+  if (there != nullptr) return there->value;
+  const DictEntry added[] = {{call[1], call[2]}};
+  return change_dict(call, nullptr, added).is_invalid() ? Value::invalid() : call[2];
+}
+
+Value dict_pop(Call& call) {
+  const DictEntry* there = find(call.rt, *call[0].dict, call[1]);
+  if (call.rt.failed()) return Value::invalid();
+  if (there == nullptr) {
+    if (call.given(2)) return call[2];
+    const Value name = to_repr(call.rt, call[1]);
+    return name.is_invalid() ? name : call.fail(ErrorCode::key, std::string(text(call.rt, name)));
+  }
+  const Value taken = there->value;
+  const Value key = call[1];
+  return change_dict(call, &key, {}).is_invalid() ? Value::invalid() : taken;
+}
+
+Value dict_clear(Call& call) {
+  DictBuilder builder(call.rt);
+  *const_cast<DictObject*>(call[0].dict) = *builder.finish().dict;
+  return Value::none();
+}
+
+constexpr Builtin kListRows[] = {
+    {"append", "", "self, value, /", list_append, "Appends an item.", ""},
+    {"clear", "", "self, /", list_clear, "Removes all items.", ""},
+    {"extend", "", "self, iterable, /", list_extend, "Appends the items of an iterable.", ""},
+    {"insert", "", "self, index, value, /", list_insert, "Inserts an item at a position.", ""},
+    {"pop", "", "self, index=-1, /", list_pop, "Removes an item and returns it.", ""},
+    {"remove", "", "self, value, /", list_remove, "Removes the first item that equals the value.", ""},
+    {"reverse", "", "self, /", list_reverse, "Reverses the list in place.", ""},
+};
+
+constexpr Builtin kDictRows[] = {
+    {"clear", "", "self, /", dict_clear, "Removes all keys.", ""},
+    {"pop", "", "self, key, default=missing, /", dict_pop, "Removes a key and returns its value.", ""},
+    {"setdefault", "", "self, key, default=none, /", dict_setdefault,
+         "The value for a key; inserts the default if the key is missing.", ""},
+    {"update", "", "self, other=missing, /, **kwargs", dict_update,
+         "Sets the keys of another dict and of keyword arguments.", ""},
+};
+
+}  // namespace
+
+const Builtin* find_change(Value v, std::string_view name) {
+  std::span<const Builtin> rows;
+  if (v.kind == Kind::list && v.list->origin == 0) rows = kListRows;
+  if (v.kind == Kind::dict && v.dict->origin == 0) rows = kDictRows;
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const Builtin& one) { return one.name == name; });
+  return row == rows.end() ? nullptr : &*row;
+}
+
+}  // namespace parlance::jinja

@@ -1,0 +1,70 @@
+// TokenReader: the fast JSON reader, from tokens to values in one pass.
+//
+// simdjson's first stage (Langdale and Lemire, "Parsing gigabytes of JSON per second", 2019) checks UTF-8 and finds
+// where each bracket, comma, colon, string, number and word begins. Its second stage would copy all of that to a tape;
+// this one makes Values at once, and strings are views of the text itself. Where simdjson is not linked, the text itself
+// is the source of tokens (token_source.h). Begin reading at TokenReader::read.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/arena.h"
+#include "parlance/value.h"
+
+namespace parlance {
+
+/// Reads what is beyond doubt: JSON as RFC 8259 has it, integers of 64 bits, finite doubles. Refuses all else, right or
+/// wrong, and leaves it to LenientReader.
+class TokenReader {
+ public:
+  /// An open container: where its values begin on the stack, and what belongs to the one around it.
+  struct Level {
+    Value* first;
+    std::uint64_t keys;    ///< bits of the keys so far, in the container around
+    std::uint32_t origin;  ///< its own id
+    bool in_dict;          ///< is the container around a dict?
+    bool repeats;          ///< may that have equal keys?
+  };
+  /// What a text holds at most.
+  struct Most {
+    std::size_t values;  ///< and keys
+    std::size_t containers;
+  };
+  struct Input {
+    char* text;  ///< followed by JsonReader::kPadding bytes of zero
+    std::size_t size;
+    Most most;
+    const std::uint32_t* tokens = nullptr;  ///< offsets; one more follows them, the size of the text. Null: not known
+    std::uint32_t count = 0;
+  };
+  /// What a text of so many tokens holds: each value has one of its own, a container two.
+  static Most most_of(std::uint32_t tokens) { return {tokens, tokens / 2}; }
+  /// What a text holds, by the characters that stand before values.
+  static Most most_of(std::string_view text);
+  /// Bytes of memory that reading so much takes.
+  static std::size_t bytes_for(const Most& most);
+
+  /// `memory` has bytes_for(input.most), and `levels` is kJsonDepth long.
+  TokenReader(const Input& input, char* memory, Level* levels, Arena& arena)
+      : input_(input), memory_(memory), levels_(levels), arena_(arena) {}
+
+  /// Whether read() would succeed. Writes nothing to the text.
+  bool accepts() const;
+  /// Reads the text; its escapes are decoded where they stand. False for what is refused, and then the text may be
+  /// spoilt. `origin` is the first id to give and becomes the first not given.
+  bool read(Value& root, std::uint32_t& origin) const;
+
+ private:
+  template <bool kWrite, typename Tokens>
+  class Run;
+  template <bool kWrite>
+  bool run(Value& root, std::uint32_t& origin) const;
+
+  Input input_;
+  char* memory_;
+  Level* levels_;
+  Arena& arena_;
+};
+
+}  // namespace parlance

@@ -1,0 +1,249 @@
+// How a template wants messages handed over. Begin reading at find_shapes.
+#include "probe/message_forms.h"
+
+#include <algorithm>
+
+#include "probe/media.h"
+#include "probe/reasoning.h"
+#include "json/writer.h"
+
+namespace parlance::probe {
+namespace {
+
+constexpr std::string_view kFate[] = {"raises", "dropped", "renders"};
+constexpr std::string_view kUsualName = "reasoning_content";
+constexpr std::string_view kLongId = "call_zq-0000-0001";
+
+bool holds(const Shot& shot, std::string_view word) { return shot && shot.text.find(word) != std::string::npos; }
+
+std::string_view fate(const Shot& shot, std::initializer_list<std::string_view> words) {
+  if (!shot) return kFate[0];
+  const bool all = std::all_of(words.begin(), words.end(), [&](std::string_view word) { return holds(shot, word); });
+  return kFate[all ? 2 : 1];
+}
+
+class Shapes {
+ public:
+  Shapes(Prober& prober, TemplateCapabilities& can) : prober_(prober), can_(can) {}
+
+  const Shot& take_content(std::string_view role, const std::string& content_json) { return take_content(role, content_json, Around::nothing); }
+
+  void find(Needs needs) {
+    for (const std::string_view role : kContentRoles) {
+      if ((needs & content_of_role(role)) != 0) find_content(role);
+    }
+    if ((needs & kNeedsOrders) != 0) find_orders();
+    if ((needs & kNeedsCalls) != 0 && can_.calls) find_calls();
+    if ((needs & kNeedsReasoning) != 0) find_reasoning();
+  }
+
+ private:
+  /// Text that a template may trim: where it does so in one shape and not in the other, they are not alike.
+  static std::string padded(std::string_view text) { return " \n " + std::string(text) + " \n "; }
+  static std::string as_part(std::string_view text) { return Json('[').item(text_part(text)).take(); }
+
+  std::string message(std::string_view role, std::string_view content_json) const {
+    return Json('{').text("role", role).raw("content", content_json).take();
+  }
+  /// Content in the shape that shows.
+  std::string said(std::string_view role, std::string_view text) const {
+    return message(role, prober_.convention.parts ? as_part(text) : json_string(text));
+  }
+  const Shot& take(std::initializer_list<std::string> messages, const std::string& tools = {}) {
+    Json list('['), request('{');
+    for (const std::string& one : messages) list.item(one);
+    request.raw("messages", list.take());
+    if (!tools.empty()) request.raw("tools", tools);
+    return prober_.take_json(request.take(), false);
+  }
+
+  enum class Around : std::uint8_t { nothing, tools, calls, words_and_calls };
+
+  /// A conversation with this content of a message of the role. Templates handle content apart where tools are declared,
+  /// or calls stand beside it.
+  const Shot& take_content(std::string_view role, const std::string& content_json, Around around) {
+    const bool words = around == Around::words_and_calls;
+    if (role == "tool") {
+      return take_behind(request_of({.content = words ? std::optional<std::string>(kContent) : std::nullopt, .calls = plain_calls(1)}, prober_.convention),
+                         Json('{')
+                             .text("role", "tool")
+                             .text("name", kTools[0])
+                             .text("tool_call_id", kIds[0])
+                             .raw("content", content_json)
+                             .take());
+    }
+    if (role == "assistant" && around == Around::calls) {
+      return prober_.take({.content = {}, .content_json = content_json, .calls = plain_calls(1), .next = Next::result});
+    }
+    if (role == "assistant") return take({said("user", kUser), message(role, content_json), said("user", kNextUser)});
+    const std::string tools = around == Around::tools ? tools_json() : "";
+    return role == "user" ? take({message(role, content_json)}, tools) : take({message(role, content_json), said("user", kUser)}, tools);
+  }
+
+  /// The request with one message more.
+  const Shot& take_behind(std::string request, const std::string& one) {
+    return prober_.take_json(request.insert(end_of_messages(request), ", " + one), false);
+  }
+
+  /// What is true of both; where the second does not show in any shape, of the first.
+  static ContentShape both(ContentShape one, const ContentShape& other) {
+    if (!other.text && !other.parts) return one;
+    if (!one.text && !one.parts) return other;
+    one.text = one.text && other.text;
+    one.parts = one.parts && other.parts;
+    one.alike = one.alike && other.alike;
+    return one;
+  }
+
+  ContentShape content_shape(std::string_view role, Around around) {
+    const std::string_view word = role == "user" ? kUser : role == "assistant" ? kContent : role == "tool" ? kResult : kSystem;
+    const std::string text = padded(word);
+    const Shot& plain = take_content(role, json_string(text), around);
+    const Shot& parts = take_content(role, as_part(text), around);
+    ContentShape shape{std::string(role)};
+    shape.text = holds(plain, word);
+    shape.parts = holds(parts, word) && count_of(parts.text, "type") <= (plain ? count_of(plain.text, "type") : 0);
+    shape.alike = shape.text && shape.parts && plain.text == parts.text;
+    return shape;
+  }
+
+  void find_content(std::string_view role) {
+    const Around second = role == "assistant" ? Around::calls : role == "tool" ? Around::words_and_calls : Around::tools;
+    ContentShape shape = both(content_shape(role, Around::nothing), content_shape(role, second));
+    if (shape.text || shape.parts) can_.contents.push_back(std::move(shape));
+  }
+
+  void find_orders() {
+    const auto add = [&](std::string_view order, std::string_view found) { can_.orders.emplace_back(order, found); };
+    const std::string user = said("user", kUser);
+    const std::string next = said("user", kNextUser);
+    const std::string answer = said("assistant", kContent);
+    const auto system = [&](std::string_view role) { return said(role, kSystem); };
+    add("system", fate(take({system("system"), user}), {kSystem}));
+    add("developer", fate(take({system("developer"), user}), {kSystem}));
+    add("systems in a row", fate(take({said("system", kOther), system("system"), user}), {kOther, kSystem}));
+    add("developer behind system", fate(take({said("system", kOther), system("developer"), user}), {kOther, kSystem}));
+    add("system and later system", fate(take({said("system", kOther), user, answer, system("system"), next}), {kOther, kSystem}));
+    add("later system", fate(take({user, answer, system("system"), next}), {kSystem, kNextUser}));
+    add("later developer", fate(take({user, answer, system("developer"), next}), {kSystem, kNextUser}));
+    add("users in a row", fate(take({user, next}), {kUser, kNextUser}));
+  }
+
+  /// A call and its result, with or without ids; the convention decides on the rest.
+  const Shot& take_call(const SceneCall& call) { return prober_.take({.content = {}, .calls = {call}, .next = Next::result}); }
+
+  void find_calls() {
+    using Ids = Convention::Ids;
+    const Convention found = prober_.convention;
+    SceneCall call = plain_calls(1).front();
+    const bool short_shows = holds(take_call(call), kValuesA[0]);
+    call.id = kLongId;
+    const bool long_shows = holds(take_call(call), kValuesA[0]);
+    can_.call_ids = found.ids == Ids::named ? CallIds::named : short_shows && !long_shows ? CallIds::nine : CallIds::free;
+    prober_.convention.ids = Ids::none;
+    can_.call_ids_needed = found.ids != Ids::none && short_shows && !holds(take_call(call), kValuesA[0]);
+    prober_.convention = found;
+    using Content = Convention::Content;
+    can_.absent_content_needed = found.beside_calls == Content::absent;
+    find_arguments();
+  }
+
+  /// Arguments handed over as an object show as Python writes a dict where the template wants text.
+  void find_arguments() {
+    const Convention found = prober_.convention;
+    const auto shows = [&](bool text, std::string_view what) {
+      prober_.convention.text_arguments = text;
+      return holds(prober_.take({.content = {}, .calls = plain_calls(1), .next = Next::result}), what);
+    };
+    const std::string repr = "{'" + std::string(kKeyA) + "': '" + std::string(kValuesA[0]) + "'";
+    can_.text_arguments_needed = can_.text_arguments && (!can_.object_arguments || shows(false, repr));
+    prober_.convention = found;
+  }
+
+  /// An assistant's message with reasoning under a name, and also under the usual one.
+  std::string answer_with(std::string_view name, bool calls, bool also_usual, bool content = false) const {
+    Json json('{');
+    json.text("role", "assistant").text("content", calls && !content ? "" : kContent);
+    if (also_usual && name != kUsualName) json.text(kUsualName, kReasoning);
+    json.text(name, kReasoning);
+    if (calls) json.raw("tool_calls", calls_json(plain_calls(1), prober_.convention));
+    return json.take();
+  }
+
+  const Shot& take_reasoning(std::string_view name, bool calls, bool also_usual, bool content = false) {
+    return take({said("user", kUser), answer_with(name, calls, also_usual, content)});
+  }
+
+  /// The part of content as which reasoning shows, and not as Python prints a list.
+  bool shows_as_part(std::string_view type) {
+    const std::string part = Json('{').text("type", type).text(type, kReasoning).text("text", kReasoning).take();
+    const std::string content = Json('[').item(part).item(text_part(kContent)).take();
+    const Shot& shot = take({said("user", kUser), message("assistant", content)});
+    const Shot& without = take({said("user", kUser), said("assistant", kContent)});
+    return holds(shot, kReasoning) && count_of(shot.text, "type") <= count_of(without.text, "type");
+  }
+
+  /// Under which name reasoning shows; "" for none.
+  std::string shown_reasoning() {
+    const std::string& found = can_.reasoning_key;
+    if (found.starts_with(kBlockKey)) return {};  // no pass makes blocks
+    if (found.starts_with(kPartKey)) {
+      if (shows_as_part(std::string_view(found).substr(kPartKey.size()))) return found;
+    } else if (!found.empty()) {
+      return found;
+    }
+    for (const std::string& name : reasoning_keys(prober_.facts())) {
+      if (holds(take_reasoning(name, false, false), kReasoning) || holds(take_reasoning(name, true, false), kReasoning)) return name;
+    }
+    return {};
+  }
+
+  static bool same(const Shot& one, const Shot& other) { return one.rendered == other.rendered && one.text == other.text; }
+
+  /// Does reasoning show alike under each name that clients use, as the pass reasoning-names hands it over?
+  void find_reasoning() {
+    can_.reasoning_member = shown_reasoning();
+    if (can_.reasoning_member.empty()) return;
+    for (const bool calls : {false, true}) {
+      if (calls && !can_.calls) continue;
+      const Shot& usual = take_reasoning(kUsualName, calls, true);
+      bool alike = same(usual, take_reasoning(can_.reasoning_member, calls, false));
+      for (const std::string_view name : {"reasoning", "thinking"}) alike = alike && same(usual, take_reasoning(name, calls, true));
+      can_.reasoning_names_alike = can_.reasoning_names_alike && alike;
+    }
+    can_.reasoning_excludes_content = can_.content_with_calls && take_reasoning(can_.reasoning_member, true, false) &&
+                                      !take_reasoning(can_.reasoning_member, true, false, true);
+  }
+
+  static constexpr std::string_view kOther = "zq other system text";
+
+  Prober& prober_;
+  TemplateCapabilities& can_;
+};
+
+}  // namespace
+
+Needs content_of_role(std::string_view role) {
+  constexpr Needs kFirst = 0x10;
+  const auto found = std::find(std::begin(kContentRoles), std::end(kContentRoles), role);
+  return found == std::end(kContentRoles) ? 0 : kFirst << (found - std::begin(kContentRoles));
+}
+
+const Shot& take_content(Prober& prober, std::string_view role, const std::string& content_json) {
+  TemplateCapabilities none;
+  return Shapes(prober, none).take_content(role, content_json);
+}
+
+void find_shapes(Prober& prober, TemplateCapabilities& can, Needs needs) {
+  Shapes(prober, can).find(needs);
+  if ((needs & kNeedsMedia) != 0) find_media(prober, can, needs);
+}
+
+bool shows_text(const Template& chat_template, const DeriveOptions& options) {
+  Prober prober(chat_template, options);
+  const std::string message = Json('{').text("role", "user").text("content", kUser).take();
+  const Shot& shot = prober.take_json(R"({"messages": [)" + message + "]}", false);
+  return !shot || holds(shot, kUser);
+}
+
+}  // namespace parlance::probe

@@ -1,0 +1,300 @@
+// Making the tries of a Machine. Begin reading at the constructors of Machine and Form.
+#include "reply/read/machine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "reply/read/marker_ways.h"
+
+namespace parlance::reply {
+namespace {
+
+using Part = CallPart::Kind;
+using Codec = CallArguments::Codec;
+
+/// Where the last of several tags begins, 0 where there is but one.
+std::size_t begin_of_last_tag(std::string_view text) {
+  const std::size_t at = text.rfind('<');
+  if (at == text.npos || at == 0) return 0;
+  const std::size_t before = text.find_last_not_of(" \t\r\n", at - 1);
+  return before != text.npos && text[before] == '>' ? at : 0;
+}
+
+/// Whether a text is markup wherever it stands, as a tag is and a fence is not.
+bool is_tag(std::string_view text) {
+  const std::size_t open = text.find('<');
+  const bool tag = open != text.npos && text.find('>', open) != text.npos;
+  const bool word = text.size() > 2 && text.front() == '[' && text.back() == ']';
+  return tag || word;
+}
+
+/// What closes calls, and its last tag alone.
+void add_closers(MarkerTrie& trie, const ReplyMarker& closer, std::size_t index) {
+  for (const std::string& whole : closer.texts) {
+    const std::string_view text = trimmed(whole);
+    if (!is_tag(text)) continue;
+    const Mark mark = mark_of(closer, Meaning::surplus, index);
+    trie.add({}, text, mark);
+    const std::size_t last = text.front() == '`' ? text.find('<') : begin_of_last_tag(text);
+    if (last != 0) trie.add({}, text.substr(last), mark);
+  }
+}
+
+}  // namespace
+
+// ---- forms
+
+Form::Form(const ReplyFormat& format, std::size_t index) : form(&format.calls[index]) {
+  const CallForm& f = *form;
+  literals.resize(f.call.size());
+  fields.resize(f.call.size());
+  for (std::size_t i = 0; i < f.call.size(); ++i) {
+    if (f.call[i].kind != Part::literal) last_value = i;
+    if (f.call[i].kind == Part::arguments) arguments_part = i;
+    if (f.call[i].kind == Part::object) add_levels(f.call[i].members, 0);
+  }
+  add_parts(format, index);
+  if (f.headed) add(open, f.call.front().literal, Meaning::part, index);
+  add_call(begin, format, index);
+  add_bare(next, f.close, Meaning::call_close, index);
+  if (is_literal(0)) add_bare(next, f.call.front().literal, Meaning::call_item, index);
+  if (f.layout == CallLayout::section) add_closers(next, f.call.back().literal, index);
+  add_bare(close, f.close, Meaning::call_close, index);
+  if (f.layout == CallLayout::list) add_fenced(close, f.close, Meaning::call_close, index);
+  add_broken(format, index);
+  if (!f.close.exists() && f.layout == CallLayout::list) last_bracket = "]";
+  if (!f.close.exists() && f.layout == CallLayout::single && f.call.back().kind == Part::object) last_bracket = "}";
+}
+
+void Form::add_levels(const std::vector<CallMember>& members, std::uint8_t parent) {
+  const auto level = static_cast<std::uint8_t>(levels.size());
+  levels.push_back({&members, std::vector<std::uint8_t>(members.size()), parent, false});
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (members[i].role == CallMember::Role::any_name) levels[level].any_name = true;
+    if (members[i].role != CallMember::Role::inner) continue;
+    levels[level].inner[i] = static_cast<std::uint8_t>(levels.size());
+    add_levels(members[i].members, level);
+  }
+}
+
+void Form::add_parts(const ReplyFormat& format, std::size_t index) {
+  for (std::size_t i = 0; i < form->call.size(); ++i) {
+    const CallPart& part = form->call[i];
+    if (part.kind == Part::literal) add_bare(literals[i], part.literal, Meaning::part, index);
+    if (part.kind == Part::literal && i != 0 && form->call[i - 1].kind == Part::object) add_fenced(literals[i], part.literal, Meaning::part, index);
+    if (part.kind == Part::arguments && part.arguments.codec == Codec::tags) add_tags(format, index, i);
+    if (part.kind == Part::arguments && part.arguments.codec == Codec::code) add_code(format, i);
+    if (part.kind != Part::name && part.kind != Part::id && part.kind != Part::skip) continue;
+    if (is_literal(i + 1)) {
+      add_bare(fields[i], form->call[i + 1].literal, Meaning::part, index);
+      const bool id_follows = part.kind == Part::name && is_literal(i + 3) && form->call[i + 2].kind == Part::id;
+      if (id_follows) add_bare(fields[i], form->call[i + 3].literal, Meaning::part, index, 2);
+    } else if (form->call[i + 1].arguments.codec == Codec::tags) {
+      add_bare(fields[i], form->call[i + 1].arguments.tags.open, Meaning::tag_open, index);
+      add_bare(fields[i], form->call[i + 2].literal, Meaning::part, index);
+    }
+    add_ends(fields[i], format);
+  }
+}
+
+void Form::add_tags(const ReplyFormat& format, std::size_t index, std::size_t part) {
+  const ArgumentTags& t = form->call[part].arguments.tags;
+  const ReplyMarker& end = form->call[part + 1].literal;
+  add_bare(tags.between, t.open, Meaning::tag_open, index);
+  add_bare(tags.between, t.whole, Meaning::tag_whole, index);
+  add_bare(tags.between, end, Meaning::part, index);
+  add_bare(tags.between, t.close, Meaning::tag_close, index);
+  add_ends(tags.between, format);
+  add_behind(format, index, part);
+  add_bare(tags.key, t.key_close, Meaning::part, index);
+  add_bare(tags.key, t.type_close, Meaning::part, index, 1);  // a key without its type
+  add_ends(tags.key, format);
+  add_bare(tags.type, t.type_close, Meaning::part, index);
+  add_ends(tags.type, format);
+  add_with_returns(tags.value, t.close, Meaning::tag_close, index);
+  add_with_returns(tags.value, end, Meaning::part, index);
+  for (const std::string& text : end.texts) tags.value.add(t.close.before, text, mark_of(end, Meaning::part, index));
+  // A tag that opens says that the end is missing: on a line of its own, where tags have one.
+  for (const std::string& text : t.open.texts) {
+    if (t.item.empty()) tags.value.add(t.open.before.empty() ? t.close.before : t.open.before, text, mark_of(t.open, Meaning::tag_open, index));
+  }
+  if (!t.item.empty()) {
+    add_bare(tags.begin, t.open, Meaning::tag_open, index);
+    add_bare(tags.begin, t.close, Meaning::tag_close, index);
+  }
+  if (t.escape == ArgumentTags::Escape::cdata) tags.begin.add({}, "<![CDATA[", {Meaning::part});
+  tags.cdata.add({}, "]]>", {Meaning::part});
+  tags.key_end.add({}, t.close_end, {Meaning::part});
+  add_ends(tags.key_end, format);
+}
+
+/// What may follow a value, whether its own tag is there (behind) or the call's end in its place (over).
+void Form::add_behind(const ReplyFormat& format, std::size_t index, std::size_t part) {
+  const ReplyMarker& end = form->call[part + 1].literal;
+  const bool section = form->layout == CallLayout::section;
+  if (part + 2 == form->call.size()) {
+    if (section) add_bare(tags.between, form->close, Meaning::call_close, index);
+    for (const std::string& text : end.texts) {
+      const std::size_t last = section ? 0 : begin_of_last_tag(text);
+      if (last != 0) tags.between.add({}, std::string_view(text).substr(last), mark_of(end, Meaning::call_close, index));
+    }
+  }
+  tags.behind = tags.between;
+  add_bare(tags.over, form->close, Meaning::call_close, index);
+  for (MarkerTrie* trie : {&tags.behind, &tags.over}) {
+    if (section && is_literal(0)) add_bare(*trie, form->call.front().literal, Meaning::call_item, index);
+    add_calls(*trie, format);
+  }
+  add_ends(tags.over, format);
+}
+
+void Form::add_code(const ReplyFormat& format, std::size_t part) {
+  const ReplyMarker none;  // the reply's end is the program's
+  const ReplyMarker& end = is_literal(part + 1) ? form->call[part + 1].literal : none;
+  for (const std::string& text : end.texts) {
+    for (std::size_t skipped = 0; skipped <= end.before.size(); ++skipped) add_ends(code, format, end.before.substr(skipped) + text);
+    if (form->close_optional) code.add(end.before, text, {Meaning::part});  // no fence: it ends the program by itself
+  }
+  add_ends(code, format);
+  // Control tokens that begin another call or an answer are none of a program.
+  for (std::size_t i = 0; i < format.calls.size(); ++i) {
+    const CallForm& other = format.calls[i];
+    const ReplyMarker& opening = other.open.exists() ? other.open : other.call.front().literal;
+    if (opening.exists() && opening.texts.front().starts_with("<|")) add_call(code, format, i);
+  }
+  const bool framed = format.content_open.exists() && format.content_open.texts.front().starts_with("<|");
+  if (framed) add(code, format.content_open, Meaning::content_open, 0);
+}
+
+/// What ends a program, and what begins another call: behind JSON it says that this was all.
+void Form::add_proof(const ReplyFormat& format, std::size_t index) {
+  if (is_literal(arguments_part + 1)) add_bare(proof, form->call[arguments_part + 1].literal, Meaning::part, index);
+  for (std::size_t i = 0; i < format.turns.size(); ++i) add_bare(proof, format.turns[i].open, Meaning::turn, i);
+  for (std::size_t i = 0; i < format.end.size(); ++i) add_bare(proof, format.end[i], Meaning::end, i);
+  add_bare(proof, format.content_open, Meaning::content_open, 0);
+  add_calls(proof, format);
+}
+
+void Form::add_broken(const ReplyFormat& format, std::size_t index) {
+  add(broken, form->close, Meaning::call_close, index);
+  if (is_literal(form->call.size() - 1)) {
+    const bool single = form->layout == CallLayout::single;
+    add(broken, form->call.back().literal, single ? Meaning::call_close : Meaning::part, index);
+  }
+  if (form->layout == CallLayout::section && is_literal(0)) add(broken, form->call.front().literal, Meaning::call_item, index);
+  add_calls(broken, format);
+  add_ends(broken, format);
+}
+
+// ---- the whole
+
+namespace {
+
+/// What is too long for a marker is none, and of more than a format may have the first count (ReplyFormat::validate).
+void add_end(ReplyFormat& format, const std::string& text) {
+  constexpr std::size_t kLongest = 128;
+  constexpr std::size_t kMost = 16;
+  const auto same = [&](const ReplyMarker& end) { return std::find(end.texts.begin(), end.texts.end(), text) != end.texts.end(); };
+  if (text.empty() || text.size() > kLongest || format.end.size() >= kMost) return;
+  if (std::none_of(format.end.begin(), format.end.end(), same)) format.end.push_back({{text}, {}, {}});
+}
+
+/// Whether the prompt leaves reasoning open. A format without a text that opens it cannot tell.
+bool opens_reasoning(const ReplyFormat& format, std::string_view prompt) {
+  if (!format.reasoning_open.exists()) return true;
+  const auto last = [&](const ReplyMarker& marker) {
+    std::size_t behind = 0;
+    for (const std::string& text : marker.texts) {
+      const std::size_t at = prompt.rfind(text);
+      if (at != prompt.npos) behind = std::max(behind, at + text.size());
+    }
+    return behind;
+  };
+  const std::size_t opened = last(format.reasoning_open);
+  return opened != 0 && opened > last(format.reasoning_close);
+}
+
+/// Line ends next to what begins and ends reasoning are none of its text nor of the answer's, whether a model was taught them or not.
+void loosen(ReplyMarker& marker, std::string_view before, std::string_view after) {
+  if (before.ends_with(marker.before)) marker.before = before;
+  if (after.starts_with(marker.after)) marker.after = after;
+}
+
+/// The text that calls of the form begin with; "" where none does.
+std::string_view opening_of(const CallForm& form) {
+  const ReplyMarker& marker = form.open.exists() ? form.open : form.call.front().literal;
+  return marker.exists() && !form.headed ? std::string_view(marker.texts.front()) : std::string_view();
+}
+
+/// What a call's opening begins has at least its framing before it, or that of the call would be found first.
+void widen(ReplyMarker& marker, const std::vector<CallForm>& calls) {
+  for (const CallForm& form : calls) {
+    const ReplyMarker& opening = form.open.exists() ? form.open : form.call.front().literal;
+    if (form.headed || !opening.exists() || !opening.before.ends_with(marker.before)) continue;
+    const bool begins = std::any_of(marker.texts.begin(), marker.texts.end(), [&](const std::string& text) {
+      return std::any_of(opening.texts.begin(), opening.texts.end(), [&](const std::string& start) { return text.starts_with(start); });
+    });
+    if (begins) marker.before = opening.before;
+  }
+}
+
+/// Whether arguments stand in the call by themselves, written so.
+bool reads(const CallForm& form, Codec codec) {
+  return std::any_of(form.call.begin(), form.call.end(),
+                     [codec](const CallPart& part) { return part.kind == Part::arguments && part.arguments.codec == codec; });
+}
+
+}  // namespace
+
+Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format(given), limits(options.limits), tools(options.tools) {
+  for (const std::string& text : options.ends) add_end(format, text);
+  if (format.reasoning_open.exists()) loosen(format.reasoning_open, format.reasoning_open.before, "\n");
+  if (format.reasoning_close.exists()) loosen(format.reasoning_close, "\n", "\n\n");
+  widen(format.content_open, format.calls);
+  for (std::size_t i = 0; i < format.turns.size() && assistant_turn == kNone; ++i) {
+    if (format.turns[i].role == "assistant") assistant_turn = i;
+  }
+  add(content, format.reasoning_open, Meaning::reasoning_open, 0);
+  add(content, format.content_open, Meaning::content_open, 0);
+  add(content, format.content_close, Meaning::content_close, 0);
+  add(content, format.reasoning_close, Meaning::reasoning_close, 0);
+  add_calls(content, format);
+  add_with_returns(reasoning, format.reasoning_close, Meaning::reasoning_close, 0);
+  add(reasoning, format.content_open, Meaning::content_open, 0);
+  add(reasoning, format.reasoning_open, Meaning::reasoning_open, 0);
+  const std::string_view prompt = options.prompt ? *options.prompt : format.prompt;
+  begins_in_reasoning = options.begin_in_reasoning && (format.reasoning_close.exists() || format.content_open.exists());
+  const bool opened = format.calls_end_opened_reasoning && (begins_in_reasoning || opens_reasoning(format, prompt));
+  if (!options.no_calls_in_reasoning && (format.calls_end_reasoning || opened)) add_calls(reasoning, format);
+  for (MarkerTrie* trie : {&content, &reasoning, &turns}) add_ends(*trie, format);
+  behind_calls = content;
+  forms.reserve(format.calls.size());
+  for (std::size_t i = 0; i < format.calls.size(); ++i) {
+    forms.emplace_back(format, i);
+    for (std::size_t later = i + 1; later < format.calls.size(); ++later) {
+      const std::string_view opening = opening_of(format.calls[later]);
+      if (opening.empty() || opening != opening_of(format.calls[i])) continue;
+      forms[i].has_sibling = true;
+      forms[i].has_program = forms[i].has_program || reads(format.calls[later], Codec::code);
+    }
+    forms[i].may_be_program = forms[i].has_program && reads(format.calls[i], Codec::json);
+    if (forms[i].may_be_program) forms[i].add_proof(format, i);
+    add_closers(behind_calls, format.calls[i].close, i);
+    add_closers(behind_calls, format.calls[i].call.back().literal, i);
+    behind_calls.add({}, forms[i].last_bracket, {Meaning::surplus, static_cast<std::uint16_t>(i)});
+    has_initial = has_initial || format.calls[i].initial || (format.calls[i].open_optional && format.calls[i].layout == CallLayout::list);
+  }
+}
+
+std::size_t Machine::form_of_header(std::string_view header) const {
+  std::size_t any = kNone;
+  for (std::size_t i = 0; i < format.calls.size(); ++i) {
+    const CallForm& form = format.calls[i];
+    if (!form.headed) continue;
+    if (form.header == header) return i;
+    if (form.header.empty() && any == kNone) any = i;
+  }
+  return header.empty() ? kNone : any;
+}
+
+}  // namespace parlance::reply

@@ -1,0 +1,90 @@
+// Building a MarkerTrie; format.cpp keeps it below 2^16 nodes. Begin reading at add().
+#include "reply/read/marker_trie.h"
+
+namespace parlance::reply {
+namespace {
+
+constexpr std::size_t kMost = 0xFFFF;  // what validate() accepts never comes near
+
+}  // namespace
+
+MarkerTrie::Node MarkerTrie::grow(Node from, char c) {
+  for (Node to = nodes_[from].child; to != kRoot; to = nodes_[to].sibling) {
+    if (nodes_[to].byte == c) return to;
+  }
+  const auto made = static_cast<Node>(nodes_.size());
+  nodes_.push_back({c, false, kRoot, nodes_[from].child, 0, c == '<' ? kRoot : nodes_[from].wild});
+  nodes_[from].child = made;
+  return made;
+}
+
+void MarkerTrie::add(std::string_view lead, std::string_view text, const Mark& mark) {
+  if (text.empty() || nodes_.size() + lead.size() + text.size() > kMost) return;
+  first_[static_cast<unsigned char>(lead.empty() ? text.front() : lead.front())] = true;
+  Node node = kRoot;
+  for (const char c : lead) node = grow(node, c);
+  const std::vector<std::string_view> words = soft_words(text);
+  for (const std::string_view word : words) {
+    for (const char c : word) node = grow(node, c);
+    if (&word != &words.back()) nodes_[node].soft = true;
+  }
+  end(node, mark);
+}
+
+void MarkerTrie::end(Node node, const Mark& mark) {
+  if (nodes_[node].mark != 0) return;
+  nodes_[node].mark = static_cast<std::uint16_t>(marks_.size());
+  marks_.push_back(mark);
+  if (nodes_[node].wild != kRoot) clear_wild(node, nodes_[node].wild);
+}
+
+/// What is spelled out already behind such a place may turn out to be any text, too; but a marker is none.
+void MarkerTrie::spread(Node node, Node wild) {
+  nodes_[node].wild = wild;
+  for (Node to = nodes_[node].child; to != kRoot; to = nodes_[to].sibling) {
+    if (nodes_[to].byte != '<' && nodes_[to].mark == 0 && nodes_[to].wild != to) spread(to, wild);
+  }
+}
+
+void MarkerTrie::clear_wild(Node node, Node wild) {
+  if (nodes_[node].wild != wild) return;
+  nodes_[node].wild = kRoot;
+  for (Node to = nodes_[node].child; to != kRoot; to = nodes_[to].sibling) clear_wild(to, wild);
+}
+
+void MarkerTrie::add_loose(std::string_view lead, std::string_view text, const Mark& mark) {
+  if (text.empty() || nodes_.size() + lead.size() + text.size() > kMost) return;
+  first_[static_cast<unsigned char>(lead.empty() ? text.front() : lead.front())] = true;
+  Node node = kRoot;
+  for (const char c : lead) node = grow(node, c);
+  const std::vector<std::string_view> words = soft_words(text);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    for (const char c : words[i]) {
+      if (c == '*') spread(node, node);
+      else node = grow(node, c);
+    }
+    if (i + 1 == words.size()) break;
+    const bool any_text = words[i].back() == '*' || words[i + 1].front() == '*';  // white space is some, too
+    if (!any_text) nodes_[node].soft = true;
+    const char* blank = words[i].data() + words[i].size();
+    for (; any_text && blank != words[i + 1].data(); ++blank) node = grow(node, *blank);
+  }
+  end(node, mark);
+}
+
+bool MarkerTrie::step_wild(Cursor& at, char c) const {
+  const Node wild = nodes_[at.node].wild;
+  if (c != '<') {
+    if (static_cast<unsigned char>(c) < 0x20 || at.blanks == kWild) return false;
+    at = {wild, static_cast<std::uint8_t>(at.blanks + 1)};
+    return true;
+  }
+  for (Node to = nodes_[wild].child; to != kRoot; to = nodes_[to].sibling) {
+    if (nodes_[to].byte != c) continue;
+    at = {to, 0};
+    return true;
+  }
+  return false;
+}
+
+}  // namespace parlance::reply

@@ -1,0 +1,107 @@
+// MarkerTrie: finds markers in a stream, leftmost and then longest, one byte at a time.
+//
+// A place in the reply (text, reasoning, the end of a call, a value in tags) has one with the markers that count there. What
+// is held back is the path to a place in it. White space inside of a text is soft: any of it, or none, is read there.
+// Begin reading at step().
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "reply/scan/text_codec.h"
+
+namespace parlance::reply {
+
+/// What a marker means.
+enum class Meaning : std::uint8_t {
+  none,
+  reasoning_open,
+  reasoning_close,
+  content_open,
+  content_close,
+  call_open,    ///< of a section, of a list, or the first literal of a single call
+  call_item,    ///< the first literal of a call in a section
+  call_close,   ///< of a section or list, or the last literal of a call that went wrong
+  surplus,      ///< what closes calls, once more
+  part,         ///< the literal that is due in a call
+  tag_open,
+  tag_close,
+  tag_whole,    ///< JSON follows in place of tags
+  turn,
+  end,
+};
+
+/// One way to write a marker.
+struct Mark {
+  Meaning meaning = Meaning::none;
+  std::uint16_t index = 0;   ///< the form, turn or end it belongs to
+  std::uint16_t closed = 0;  ///< of its bytes, how many close a program before the marker itself begins
+  std::uint16_t skipped = 0; ///< the parts of a call that are missing before it
+  std::string_view after{};  ///< framing that may follow
+};
+
+class MarkerTrie {
+ public:
+  using Node = std::uint16_t;
+  static constexpr Node kRoot = 0;  ///< nothing leads back to the root
+  static constexpr std::uint8_t kWild = 64;  ///< bytes of any text
+  static constexpr std::uint8_t kSoft = 16;  ///< white space past this is none of a marker's
+
+  /// A place in the trie, and how much white space was read there.
+  struct Cursor {
+    Node node = kRoot;
+    std::uint8_t blanks = 0;
+  };
+
+  MarkerTrie() : nodes_(1) {}
+  /// `lead` as it is, then `text` with soft white space. The first to say what a text means is believed.
+  void add(std::string_view lead, std::string_view text, const Mark& mark);
+  /// The same, where a `*` is any text up to a `<`.
+  void add_loose(std::string_view lead, std::string_view text, const Mark& mark);
+
+  bool empty() const { return nodes_.size() == 1; }
+  bool begins(char c) const { return first_[static_cast<unsigned char>(c)]; }
+  /// The first byte of [p, end) that may begin a marker.
+  const char* skip(const char* p, const char* end) const {
+    while (p != end && !begins(*p)) ++p;
+    return p;
+  }
+  /// Whether `c` goes on from there.
+  bool step(Cursor& at, char c) const {
+    for (Node to = nodes_[at.node].child; to != kRoot; to = nodes_[to].sibling) {
+      if (nodes_[to].byte != c) continue;
+      at = {to, 0};
+      return true;
+    }
+    const bool blank = nodes_[at.node].soft && is_json_space(c) && at.blanks != kSoft;
+    if (!blank) return nodes_[at.node].wild != kRoot && step_wild(at, c);
+    ++at.blanks;
+    return true;
+  }
+  /// Nothing can follow.
+  bool is_leaf(Cursor at) const { return nodes_[at.node].child == kRoot && nodes_[at.node].wild == kRoot; }
+  bool has_mark(Cursor at) const { return nodes_[at.node].mark != 0 && at.blanks == 0; }
+  const Mark& mark(Cursor at) const { return marks_[nodes_[at.node].mark]; }
+
+ private:
+  struct NodeData {
+    char byte = 0;
+    bool soft = false;
+    Node child = kRoot;
+    Node sibling = kRoot;
+    std::uint16_t mark = 0;
+    Node wild = kRoot;  ///< where any text may stand: the place that waits for its end
+  };
+  Node grow(Node from, char c);
+  void spread(Node node, Node wild);
+  void clear_wild(Node node, Node wild);
+  void end(Node node, const Mark& mark);
+  bool step_wild(Cursor& at, char c) const;
+
+  std::vector<NodeData> nodes_;
+  std::vector<Mark> marks_{Mark{}};
+  std::array<bool, 256> first_{};
+};
+
+}  // namespace parlance::reply

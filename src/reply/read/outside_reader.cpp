@@ -1,0 +1,203 @@
+// Text up to markers, and what each of those means. Begin reading at OutsideReader::read_text and meet.
+#include "reply/read/outside_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace parlance::reply {
+namespace {
+
+/// How much of `framing` the white space ends with.
+std::size_t framing_at_end(std::string_view blanks, std::string_view framing) {
+  for (std::size_t size = std::min(blanks.size(), framing.size()); size > 0; --size) {
+    if (blanks.substr(blanks.size() - size) == framing.substr(framing.size() - size)) return size;
+  }
+  return 0;
+}
+
+}  // namespace
+
+const char* OutsideReader::read(const char* p, const char* end) {
+  if (in_.place == Place::header) return read_header(p, end);
+  if (in_.place == Place::opening) return read_opening(p, end);
+  if (in_.gap == Gap::none) return read_text(p, end);
+  end_gap(read_gap(in_, markers(), p, end, [this](char c) { return is_json_space(c) || joins_calls(c); }));
+  return p;
+}
+
+const MarkerTrie& OutsideReader::markers() const {
+  const Machine& machine = *in_.machine;
+  if (in_.gap == Gap::closed) return machine.behind_calls;
+  const Region region = in_.answer.region;
+  return region == Region::content ? machine.content : region == Region::reasoning ? machine.reasoning : machine.turns;
+}
+
+bool OutsideReader::put_plain(std::string_view bytes) {
+  if (in_.place != Place::text || in_.gap != Gap::none || !in_.held.bytes.empty() || !in_.absorb.empty()) return false;
+  const char* const end = bytes.data() + bytes.size();
+  if (markers().skip(bytes.data(), end) != end) return false;
+  in_.put_answer(bytes);
+  return true;
+}
+
+const char* OutsideReader::read_text(const char* p, const char* end) {
+  const Answer& answer = in_.answer;
+  const auto put = [this](std::string_view bytes) { in_.put_answer(bytes); };
+  const auto is_eager = [&] {
+    if (answer.region == Region::reasoning) return bool{answer.blank_reasoning};
+    return !answer.answers || (answer.fresh && in_.machine->has_initial);
+  };
+  Met met = read_to_marker(in_, markers(), p, end, put, is_eager);
+  if (met) meet(met.mark, std::move(met.source));
+  return p;
+}
+
+// ---- markers
+
+void OutsideReader::meet(const Mark& mark, std::string source) {
+  in_.absorb = mark.after;
+  switch (mark.meaning) {
+    case Meaning::reasoning_open:
+      in_.answer.opened = in_.answer.opened || !in_.in_prompt;
+      in_.put_markup(source);
+      in_.place = Place::text;
+      in_.answer.region = Region::reasoning;
+      in_.gap = Gap::none;
+      in_.answer.blank_reasoning = true;
+      return;
+    case Meaning::call_open:
+    case Meaning::call_item: return CallReader(in_).begin(mark, std::move(source));
+    case Meaning::part: return CallReader(in_).end_broken(source);
+    case Meaning::turn: return meet_turn(mark, std::move(source));
+    case Meaning::end: return meet_end(mark, source);
+    case Meaning::surplus: return meet_surplus(mark, source);
+    default: return meet_closing(mark, source);
+  }
+}
+
+/// What closes reasoning, content or calls, or opens content.
+void OutsideReader::meet_closing(const Mark& mark, std::string_view source) {
+  Answer& answer = in_.answer;
+  const bool goes_on = answer.said && !in_.conversation;
+  if (mark.meaning == Meaning::content_open) answer.parted = goes_on;
+  if (mark.meaning == Meaning::reasoning_close) {
+    answer.parted = answer.parted || (answer.unclosed && goes_on);
+    answer.unclosed = false;
+  }
+  if (in_.place == Place::broken && in_.call && in_.call->spoilt) {  // of calls that were none
+    in_.absorb = {};
+    in_.place = Place::text;
+    in_.put_answer(source);
+    return in_.begin_content(Gap::none);
+  }
+  in_.put_markup(source);
+  in_.begin_content(mark.meaning == Meaning::call_close ? Gap::closed : Gap::after);
+}
+
+/// Calls are closed already.
+void OutsideReader::meet_surplus(const Mark& mark, std::string_view source) {
+  const std::string_view closer = trimmed_left(source);
+  in_.out.malformed(source.size() - closer.size(), "'" + std::string(closer) + "' once");
+  in_.put_markup(source);
+  in_.begin_content(Gap::closed);
+  in_.absorb = mark.after;
+}
+
+/// In a reply, a turn of anybody else ends it.
+void OutsideReader::meet_turn(const Mark& mark, std::string source) {
+  in_.absorb = {};
+  const ReplyTurn& turn = in_.machine->format.turns[mark.index];
+  if (!in_.conversation && turn.role != "assistant") return meet_end(mark, source);
+  header_.turn = static_cast<std::uint8_t>(mark.index);
+  in_.gap = Gap::none;
+  in_.call.reset();
+  if (turn.header_close.empty()) return say_turn(source, {});
+  in_.place = Place::header;
+  in_.held.bytes = std::move(source);
+  header_.from = static_cast<std::uint16_t>(in_.held.bytes.size());
+  header_.closed = 0;
+}
+
+/// In a prompt, what ends a reply is the end of an earlier one.
+void OutsideReader::meet_end(const Mark& mark, std::string_view source) {
+  in_.call.reset();
+  in_.absorb = {};
+  if (in_.conversation || in_.in_prompt) {
+    in_.put_markup(source);
+    in_.place = Place::text;
+    in_.answer.region = in_.conversation ? Region::plain : Region::content;
+    in_.gap = Gap::none;
+    return;
+  }
+  const bool turn = mark.meaning == Meaning::turn;
+  say_end(source, turn ? std::string_view(in_.machine->format.turns[mark.index].role) : std::string_view());
+  in_.place = Place::done;
+}
+
+void OutsideReader::say_end(std::string_view source, std::string_view role) {
+  ReplyEvent event;
+  event.kind = ReplyEvent::Kind::end;
+  event.source = source;
+  event.text = role;
+  in_.out.say(event);
+}
+
+// ---- white space before a marker
+
+/// Between calls without markers, a sign may stand that separates them.
+bool OutsideReader::joins_calls(char c) const {
+  if (c != ';' && c != ',') return false;
+  const bool behind = in_.machine->has_initial && (in_.gap == Gap::after || in_.gap == Gap::closed) && in_.answer.fresh;
+  return behind && in_.answer.region == Region::content && in_.held.bytes.find_first_of(";,") == std::string::npos;
+}
+
+void OutsideReader::end_gap(GapEnd gap) {
+  if (gap.what == GapEnd::What::marker) return meet_after_gap(gap);
+  if (gap.what == GapEnd::What::more) return;
+  in_.gap = Gap::none;
+  if (!CallReader(in_).begin_initial(gap.held, gap.blanks, gap.next)) in_.give_back(gap.held);
+}
+
+/// At the start, only framing is not content where the reply ends.
+void OutsideReader::meet_after_gap(const GapEnd& gap) {
+  const ReplyFormat& format = in_.machine->format;
+  std::string_view source = gap.held;
+  if (in_.gap == Gap::start && (gap.mark.meaning == Meaning::turn || gap.mark.meaning == Meaning::end)) {
+    const ReplyMarker& marker = gap.mark.meaning == Meaning::turn ? format.turns[gap.mark.index].open : format.end[gap.mark.index];
+    const std::size_t text = gap.blanks - framing_at_end(source.substr(0, gap.blanks), marker.before);
+    in_.put_answer(source.substr(0, text));
+    source.remove_prefix(text);
+  }
+  in_.gap = Gap::none;
+  meet(gap.mark, std::string(source));
+}
+
+// ---- the end of the reply
+
+bool OutsideReader::finish() {
+  if (in_.place != Place::text) return finish_header();
+  if (in_.held.bytes.empty()) return false;
+  if (in_.held.blanks != 0) return finish_gap();
+  Met met = settle_marker(in_, markers(), [this](std::string_view bytes) { in_.put_answer(bytes); });
+  if (met) meet(met.mark, std::move(met.source));
+  return true;
+}
+
+bool OutsideReader::finish_gap() {
+  const std::size_t blanks = in_.held.blanks;
+  if (in_.gap == Gap::closed) {  // only there a closer is one
+    const Found found = in_.match(markers(), std::string_view(in_.held.bytes).substr(blanks), in_.here() + blanks);
+    if (found.size != 0) return end_gap(end_of_gap(in_, markers(), '\0')), true;
+  }
+  const std::string held = in_.held.take();
+  const std::string_view white = std::string_view(held).substr(0, blanks);
+  in_.give_back(std::string_view(held).substr(blanks));
+  if (std::exchange(in_.gap, Gap::none) == Gap::start) {
+    in_.put_answer(white);
+  } else {
+    in_.put_markup(white);
+  }
+  return true;
+}
+
+}  // namespace parlance::reply

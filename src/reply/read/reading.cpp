@@ -1,0 +1,79 @@
+// What all readers say and decide alike: text of the answer, framing, and when a call is certain. Begin reading at Reading::commit.
+#include "reply/read/reading.h"
+
+namespace parlance::reply {
+
+void Reading::put_frame(std::string_view bytes) {
+  if (call->named || (call->committed && place == Place::literal)) {
+    put_markup(bytes);
+  } else {
+    lead += bytes;
+  }
+}
+
+void Reading::put_answer(std::string_view bytes) {
+  if (bytes.empty()) return;
+  if (answer.region == Region::reasoning) {
+    if (answer.blank_reasoning) answer.blank_reasoning = is_blank(bytes);
+    return out.text(ReplyEvent::Kind::reasoning, bytes);
+  }
+  if (out.place() + bytes.size() <= out.origin()) return out.text(ReplyEvent::Kind::content, bytes);  // of the prompt
+  answer.fresh = false;
+  if (!answer.answers) answer.answers = !is_blank(bytes);
+  if (answer.parted) out.piece(ReplyEvent::Kind::content, {}, "\n");
+  answer.parted = false;
+  answer.said = true;
+  out.text(ReplyEvent::Kind::content, bytes);
+}
+
+void Reading::begin_content(Gap before) {
+  place = Place::text;
+  answer.region = Region::content;
+  gap = before;
+  if (gap != Gap::none) answer.answers = false;
+  call.reset();
+}
+
+/// No tool has the name, or another form begins with the same text; JSON must begin as an object then.
+bool Reading::waits() const {
+  using Codec = CallArguments::Codec;
+  const std::size_t part = form().arguments_part;
+  if (part == Form::kNone || part != form().last_value || call->name.empty()) return false;
+  if (arguments().codec == Codec::tags) return call->silent;
+  if (arguments().codec != Codec::json) return false;
+  return form().has_sibling || (machine->tools.known() && !machine->tools.declares(call->name));
+}
+
+bool Reading::is_wanted() const {
+  const CallForm& f = *form().form;
+  const bool only_declared = f.declared_only || f.initial || call->silent || answer.region == Region::reasoning;
+  return !only_declared || !machine->tools.known() || machine->tools.declares(call->name);
+}
+
+std::optional<std::string> Reading::commit() {
+  if (!is_wanted()) {
+    call->silent = true;
+    return std::nullopt;
+  }
+  std::string source = lead.take();
+  call->named = call->committed = true;
+  call->spoilt = false;
+  answer.fresh = false;
+  if (answer.region == Region::reasoning) {
+    answer.region = Region::content;
+    answer.unclosed = true;
+  }
+  out.flush();
+  out.next_call();
+  ReplyEvent event;
+  event.kind = ReplyEvent::Kind::call_begin;
+  event.form = form_index;
+  event.source = source;
+  event.text = call->name;
+  event.detail = call->id;
+  event.custom = machine->tools.is_custom(event.text);
+  out.say(event);
+  return source;
+}
+
+}  // namespace parlance::reply

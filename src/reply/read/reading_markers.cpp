@@ -1,0 +1,75 @@
+// Whether the bytes of a marker are one: where it stands, and which of its texts were fed as control tokens.
+//
+// Begin reading at Reading::match.
+#include "reply/read/reading.h"
+
+namespace parlance::reply {
+
+bool is_shaped(std::string_view source) {
+  source = trimmed(source);
+  if (source.find("<|") != source.npos || source.find("|>") != source.npos) return true;
+  constexpr std::string_view kWord = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_/";
+  return source.size() > 2 && source.front() == '[' && source.find_first_not_of(kWord, 1) == source.size() - 1 && source.back() == ']';
+}
+
+/// A marker that opens reasoning is text inside it, but for one that repeats what the prompt has opened; and inside of an answer,
+/// which may speak of it, unless it is a control token or the reply has opened reasoning by it before. So is one that closes
+/// reasoning inside of an answer.
+bool Reading::counts(const Mark& mark, std::string_view source, std::uint64_t at) const {
+  if (tokens && !is_fed_so(source, at)) return false;
+  if (mark.meaning == Meaning::end && at + source.size() <= out.origin()) return false;  // the prompt's own
+  const bool opens = mark.meaning == Meaning::call_open || mark.meaning == Meaning::call_item;
+  if (opens && place == Place::text && machine->forms[mark.index].form->initial && !answer.fresh) return false;
+  if (mark.meaning == Meaning::surplus && source.size() == 1) return form().last_bracket == source;
+  const bool closes = mark.meaning == Meaning::reasoning_close;
+  if (mark.meaning != Meaning::reasoning_open && !(closes && answer.region == Region::content && place == Place::text)) return true;
+  if (answer.region == Region::reasoning) return answer.blank_reasoning;
+  return !answer.answers || in_prompt || (closes && answer.unclosed) || (answer.opened && !closes) || is_shaped(source) || is_certain(source);
+}
+
+/// Whether each control token in a marker's bytes was fed as one; the prompt's are taken for such.
+bool Reading::is_fed_so(std::string_view source, std::uint64_t at) const {
+  const auto is_control = [&](std::uint64_t from, std::uint64_t to) {
+    if (from < out.origin()) return true;
+    for (const Control& one : rare->controls) {
+      if (one.from == from && one.to == to) return true;
+    }
+    return false;
+  };
+  for (std::size_t i = 0; i < source.size();) {
+    std::size_t size = 0;
+    for (const std::string& text : machine->format.control) {
+      if (text.size() > size && source.substr(i).starts_with(text)) size = text.size();
+    }
+    if (size != 0 && !is_control(at + i, at + i + size)) return false;
+    i += size == 0 ? 1 : size;
+  }
+  return true;
+}
+
+Found Reading::match(const MarkerTrie& markers, std::string_view bytes, std::uint64_t at) const {
+  Found found;
+  MarkerTrie::Cursor cursor;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (!markers.step(cursor, bytes[i])) return found;
+    if (markers.has_mark(cursor) && counts(markers.mark(cursor), bytes.substr(0, i + 1), at)) {
+      found.size = i + 1;
+      found.mark = markers.mark(cursor);
+    }
+    if (markers.is_leaf(cursor)) return found;
+  }
+  found.more = true;
+  found.at = cursor;
+  return found;
+}
+
+/// A control token that was fed as one is no text.
+bool Reading::is_certain(std::string_view source) const {
+  if (!tokens) return false;
+  for (const std::string& text : machine->format.control) {
+    if (source.find(text) != source.npos) return true;
+  }
+  return false;
+}
+
+}  // namespace parlance::reply

@@ -1,0 +1,200 @@
+#include "reply/read/tag_value.h"
+
+#include <algorithm>
+
+#include "json/json.h"
+#include "reply/scan/python_scanner.h"
+
+namespace parlance::reply {
+namespace {
+
+const ArgumentTags& tags_of(const Reading& in) { return in.arguments().tags; }
+bool has_python(const Reading& in) { return tags_of(in).style == ArgumentTags::Style::python; }
+
+bool is_whole_float(std::string_view json) {
+  const std::size_t point = json.find('.');
+  return point != json.npos && json.find_first_not_of('0', point + 1) == json.npos;
+}
+
+std::uint8_t types_of(const Reading& in, Types::Node node, TagValue::Wire wire) {
+  const ReplyTools::Data* data = in.machine->tools.data();
+  if (data == nullptr || wire != TagValue::Wire::nothing) return Types::kAny;
+  const Types::Schema& schema = data->types[node];
+  return schema.null_text ? static_cast<std::uint8_t>(schema.types & ~Types::kNull) : schema.types;
+}
+
+}  // namespace
+
+void TagValue::begin(Reading& in, Types::Node schema, Wire wire, bool raw) {
+  types_ = types_of(in, schema, wire);
+  raw_ = raw;
+  in.call->word.clear();
+  fresh_ = true;
+  whole_ = false;
+  probe_ = JsonScanner(in.machine->limits.depth);
+  const bool text = raw || wire == Wire::text || types_ == Types::kString;
+  const bool typed = wire == Wire::typed || (types_ & Types::kString) == 0;
+  way_ = text ? Way::text : typed ? Way::typed : Way::candidate;
+  if (text) in.put_meant("\"");
+}
+
+void TagValue::put(Reading& in, std::string_view bytes) {
+  switch (way_) {
+    case Way::text: return put_text(in, bytes);
+    case Way::candidate: return put_candidate(in, bytes);
+    case Way::typed:
+      in.call->word += bytes;
+      if (in.call->word.size() > in.machine->limits.pending) become_untyped(in);
+      return;
+  }
+}
+
+/// Whether a value that is no string may begin so.
+bool TagValue::may_begin(char c, bool python) const {
+  const bool words = python || types_ != Types::kAny;
+  switch (c) {
+    case '{': return (types_ & Types::kObject) != 0;
+    case '[': return (types_ & Types::kArray) != 0;
+    case '(': return python && (types_ & Types::kArray) != 0;
+    case 't':
+    case 'f': return (types_ & Types::kBoolean) != 0;
+    case 'n': return (types_ & Types::kNull) != 0;
+    case 'T':
+    case 'F': return words && (types_ & Types::kBoolean) != 0;
+    case 'N': return words && (types_ & Types::kNull) != 0;
+    default: return (c == '-' || (c >= '0' && c <= '9')) && (types_ & (Types::kInteger | Types::kReal)) != 0;
+  }
+}
+
+/// A string, unless it is JSON from its first byte to its last.
+void TagValue::put_candidate(Reading& in, std::string_view bytes) {
+  const bool python = has_python(in);
+  bool fits = !whole_ && in.call->word.size() + bytes.size() <= in.machine->limits.pending;
+  if (std::exchange(fresh_, false)) fits = fits && may_begin(bytes.front(), python);
+  in.call->word += bytes;
+  if (!fits || !(python || scan_candidate(bytes))) become_text(in);
+}
+
+/// Whether the value may still be JSON with these bytes.
+bool TagValue::scan_candidate(std::string_view bytes) {
+  const char* p = bytes.data();
+  const char* const end = p + bytes.size();
+  Scan scan = probe_.run(p, end);
+  while (scan == Scan::bad && probe_.letter_of_python(*p) != '\0' && types_ != Types::kAny) {
+    scan = probe_.feed(probe_.letter_of_python(*p++));
+    if (scan == Scan::more) scan = probe_.run(p, end);
+  }
+  whole_ = scan == Scan::done;
+  return scan == Scan::more || (whole_ && p == end);
+}
+
+void TagValue::become_text(Reading& in) {
+  way_ = Way::text;
+  in.put_meant("\"");
+  put_text(in, in.call->word.take());
+}
+
+/// It should have been something else.
+void TagValue::become_untyped(Reading& in) {
+  in.out.malformed(0, names_of_types(types_), ReplyEvent::Fault::type);
+  become_text(in);
+}
+
+void TagValue::put_text(Reading& in, std::string_view bytes) {
+  if (tags_of(in).escape == ArgumentTags::Escape::xml && !raw_) return put_entities(in, bytes);
+  in.out.program(bytes);
+}
+
+void TagValue::put_entities(Reading& in, std::string_view bytes) {
+  while (!bytes.empty()) {
+    if (entity_.empty()) {
+      const std::size_t plain = std::min(bytes.find('&'), bytes.size());
+      in.out.program(bytes.substr(0, plain));
+      bytes.remove_prefix(plain);
+      if (bytes.empty()) return;
+      entity_ = std::string(1, '&');
+      bytes.remove_prefix(1);
+      continue;
+    }
+    const char c = bytes.front();
+    const bool goes_on = c == '#' || c == ';' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+    if (!goes_on || entity_.size() == kLongestEntity) {
+      end_entity(in);
+      continue;
+    }
+    entity_ += {&c, 1};
+    bytes.remove_prefix(1);
+    if (c == ';') end_entity(in);
+  }
+}
+
+/// What is no entity is given as it is.
+void TagValue::end_entity(Reading& in) {
+  const std::string entity = entity_.take();
+  const std::string text = entity.ends_with(';') ? text_of_entity(entity) : std::string();
+  if (text.empty()) return in.out.program(entity);
+  std::string json;
+  append_json_string(json, text);
+  in.out.piece(ReplyEvent::Kind::arguments, entity, std::string_view(json).substr(1, json.size() - 2));
+}
+
+// ---- the end
+
+void TagValue::end(Reading& in) {
+  if (way_ != Way::text) {
+    const std::string json = json_of(in, in.call->word);
+    if (!json.empty()) {
+      in.out.piece(ReplyEvent::Kind::arguments, in.call->word, json);
+      in.call->word.clear();
+      return;
+    }
+    if (way_ == Way::typed) {
+      become_untyped(in);
+    } else {
+      become_text(in);
+    }
+  }
+  if (!entity_.empty()) end_entity(in);
+  in.out.flush();
+  in.put_meant("\"");
+}
+
+bool TagValue::is_whole(const Reading& in) const {
+  return way_ == Way::typed && !is_blank(in.call->word) && !json_of(in, in.call->word).empty();
+}
+
+/// What a value is that was held to its end, or "" where it is a string.
+std::string TagValue::json_of(const Reading& in, std::string_view text) const {
+  if (way_ == Way::candidate) return text == trimmed(text) ? json_that_fits(in, text, types_ & ~Types::kString) : std::string();
+  text = trimmed(text);
+  if (!text.empty() || tags_of(in).item.empty()) return json_that_fits(in, text, types_ | Types::kNull);
+  if (types_ == Types::kObject) return "{}";  // tags in which nothing stands
+  if (types_ == Types::kArray) return "[]";
+  return (types_ & Types::kNull) != 0 ? "null" : "";
+}
+
+/// JSON, else a literal of Python, if its type is one of `types`.
+std::string TagValue::json_that_fits(const Reading& in, std::string_view text, std::uint8_t types) const {
+  const auto fits = [types](std::string_view json) {
+    const std::uint8_t type = type_of_json(json);
+    if (type == Types::kInteger) return (types & (Types::kInteger | Types::kReal)) != 0;
+    return (types & type) != 0 || (type == Types::kReal && (types & Types::kInteger) != 0 && is_whole_float(json));
+  };
+  JsonScanner scanner(in.machine->limits.depth);
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  const Scan scan = scanner.run(p, end);
+  if (p == end && scan != Scan::bad && scanner.complete()) {
+    if (fits(text)) return std::string(text);
+    return {};
+  }
+  if (types_ != Types::kAny) {  // a word of Python is a value where the tool says that there may be one
+    const std::string_view word = text == "None" ? "null" : text == "True" ? "true" : text == "False" ? "false" : "";
+    if (!word.empty() && fits(word)) return std::string(word);
+  }
+  if ((way_ != Way::typed && !has_python(in)) || text.empty()) return {};
+  const std::string json = json_of_python(text, in.machine->limits.depth);
+  return !json.empty() && fits(json) ? json : std::string();
+}
+
+}  // namespace parlance::reply

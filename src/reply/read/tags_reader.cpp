@@ -1,0 +1,426 @@
+// TagsReader: arguments in tags, one for each; it writes the JSON itself.
+//
+//     <p=city>⏎Paris⏎</p><p=days>⏎3⏎</p>   ->   {"city": "Paris", "days": 3}
+//
+// Values may nest as tags too, where the format says so. What a value is, tag_value.h tells, and where it ends, value_end.h.
+// Begin reading at TagsReader::read_part and TagsReader::meet.
+#include <algorithm>
+
+#include "json/json.h"
+#include "reply/read/tag_value.h"
+#include "reply/read/text_reading.h"
+#include "reply/read/value_end.h"
+#include "reply/tools.h"
+
+namespace parlance::reply {
+namespace {
+
+class TagsReader final : public PartReaderOf<TagsReader> {
+ public:
+  TagsReader(Types::Node schema, std::uint32_t depth) : value_(depth) { arguments_.schema = schema; }
+
+  std::size_t held(const Call& call) const override { return at_ == At::value ? value_.held(call).size() : 0; }
+  bool takes_framing() const override { return false; }
+
+ private:
+  enum class At : std::uint8_t { between, key, type, begin, value, key_end };
+  /// The arguments, or a value that nests in them.
+  struct Frame {
+    Types::Node schema = Types::kUnknown;
+    bool array = false;
+    bool filled = false;
+  };
+
+  void read_part(const char*& p, const char* end) override;
+  bool finish_part() override;
+  void say_cut_off(std::string&) override { in().out.text(ReplyEvent::Kind::broken, at_ == At::value ? value_.unsaid(*in().call) : std::string_view()); }
+
+  HeldText& word() const { return in().call->word; }  ///< a key or a type as it is written
+  const ArgumentTags& tags() const { return in().arguments().tags; }
+  const TagTries& tries() const { return in().form().tags; }
+  Frame& top() { return nested_ && !nested_->empty() ? nested_->back() : arguments_; }
+  std::size_t depth() const { return nested_ ? nested_->size() : 0; }
+  ValueEnd value_end();
+  void give_back(std::string_view bytes) { in().give_back(bytes); }
+
+  // between tags
+  void end_gap(GapEnd gap);
+  void meet(const Mark& mark, const std::string& source);
+  void meet_between(const Mark& mark, const std::string& source);
+  void open_tag(std::string_view source);
+  void begin_whole(const std::string& source);
+  void end_tags(std::string_view source);
+  void end_tags_early(const std::string& source);
+  void open_nested(const std::string& source);
+  void end_nested(std::string_view source);
+  void refuse(const GapEnd& gap);
+
+  // keys, and the types beside them
+  void read_word(const char*& p, const char* end);
+  const char* put_plain_key(const char* p, const char* end);
+  bool take_key_byte(char c);
+  void end_key(std::string_view source, bool typed);
+  void begin_member(const std::string& key);
+  void end_type(std::string_view source);
+  bool may_be_list(Types::Node node) const;
+
+  // values
+  void begin_value();
+  void begin_value_text();
+  void read_value(const char*& p, const char* end);
+  void go_on_with_end(const char*& p, const char* end);
+  bool settle_value(bool last);
+  void end_value(const Mark& mark, const std::string& source);
+
+  At at_ = At::between;
+  bool opens_ = false;   ///< the next key is the first of its value, and tells whether that is a list
+  bool raw_ = false;     ///< the value begins with a CDATA section
+  TagValue::Wire wire_ = TagValue::Wire::nothing;
+  Frame arguments_;
+  Types::Node schema_ = Types::kUnknown;  ///< of the value
+  Box<std::vector<Frame>> nested_;
+  HeldText key_;         ///< of the value, where its closing tag repeats it
+  TagValue value_;
+  Waiting waiting_;      ///< while a tag is held that may be the value's end
+};
+
+void TagsReader::read_part(const char*& p, const char* end) {
+  switch (at_) {
+    case At::between: return end_gap(read_gap(in(), tries().between, p, end, is_json_space));
+    case At::begin: return end_gap(read_gap(in(), tries().begin, p, end, is_json_space));
+    case At::key:
+    case At::type: return read_word(p, end);
+    case At::value: return read_value(p, end);
+    case At::key_end: break;
+  }
+  const Met met = read_to_marker(in(), tries().key_end, p, end, [this](std::string_view bytes) { in().put_frame(bytes); });
+  if (met) meet(met.mark, met.source);
+}
+
+bool TagsReader::finish_part() {
+  Held& held = in().held;
+  if (at_ == At::value) return !held.bytes.empty() && settle_value(true);
+  const bool waits = (at_ == At::between || at_ == At::begin) && held.bytes.size() > held.blanks;
+  if (!waits) return false;
+  const MarkerTrie& markers = at_ == At::between ? tries().between : tries().begin;
+  if (in().match(markers, std::string_view(held.bytes).substr(held.blanks), in().here() + held.blanks).size == 0) return false;
+  end_gap(end_of_gap(in(), markers, '\0'));
+  return true;
+}
+
+// ---- between tags
+
+void TagsReader::end_gap(GapEnd gap) {
+  if (gap.what == GapEnd::What::marker) meet(gap.mark, gap.held);
+  if (gap.what == GapEnd::What::other) refuse(gap);
+}
+
+void TagsReader::meet(const Mark& mark, const std::string& source) {
+  if (at_ == At::value) return end_value(mark, source);
+  const bool ends = mark.meaning == Meaning::end || mark.meaning == Meaning::turn;
+  if (ends || (!in().call->named && !in().commit())) {
+    fail(ends ? in().literal_behind() : "a declared tool");
+    return give_back(source);
+  }
+  switch (at_) {
+    case At::key: return end_key(source, tags().type_close.exists() && mark.skipped == 0);
+    case At::type: return end_type(source);
+    case At::key_end:
+      in().put_markup(source);
+      at_ = At::between;
+      return;
+    case At::begin:
+      if (mark.meaning == Meaning::tag_open) return open_nested(source);
+      if (mark.meaning == Meaning::tag_close) {
+        begin_value_text();
+        return end_value(mark, source);
+      }
+      raw_ = true;
+      in().put_markup(source);
+      return begin_value_text();
+    default: return meet_between(mark, source);
+  }
+}
+
+void TagsReader::meet_between(const Mark& mark, const std::string& source) {
+  switch (mark.meaning) {
+    case Meaning::tag_open: return open_tag(source);
+    case Meaning::tag_whole: return begin_whole(source);
+    case Meaning::tag_close: return end_nested(source);
+    case Meaning::call_close: return end_tags_early(source);
+    default: return end_tags(source);
+  }
+}
+
+void TagsReader::open_tag(std::string_view source) {
+  in().put_markup(source);
+  word().clear();
+  at_ = At::key;
+}
+
+/// An object in place of all tags.
+void TagsReader::begin_whole(const std::string& source) {
+  if (depth() > 0 || arguments_.filled) {
+    fail(in().literal_behind());
+    return give_back(source);
+  }
+  in().put_frame(source);
+  answer({Step::What::object});
+}
+
+/// All arguments are there. The values that are open lack their tags.
+void TagsReader::end_tags(std::string_view source) {
+  if (depth() > 0) in().out.malformed(0, tags().close.texts.front());
+  while (depth() > 0) {
+    in().put_meant(top().array ? "]" : "}");
+    nested_->pop_back();
+  }
+  in().put_meant(arguments_.filled ? "}" : "{}");
+  in().put_markup(source);
+  answer({Step::What::done, true});
+}
+
+/// What closes the call is there, but for its beginning.
+void TagsReader::end_tags_early(const std::string& source) {
+  in().out.malformed(0, in().literal_behind());
+  if (in().form().form->layout == CallLayout::single) return end_tags(source);
+  end_tags({});
+  give_back(source);
+}
+
+/// The first tag in a value tells what the value is: items make a list.
+void TagsReader::open_nested(const std::string& source) {
+  if (depth() + 1 >= in().machine->limits.depth) {
+    fail("nesting no deeper than the limit");
+    return give_back(source);
+  }
+  if (!nested_) nested_.make();
+  nested_->push_back({schema_, false, false});
+  opens_ = true;
+  open_tag(source);
+}
+
+/// A closing tag where no string is open closes a value of tags.
+void TagsReader::end_nested(std::string_view source) {
+  if (depth() == 0) {
+    in().out.malformed(0, "an argument");
+  } else {
+    in().put_meant(top().array ? "]" : "}");
+    nested_->pop_back();
+  }
+  in().put_markup(source);
+  at_ = tags().close_end.empty() ? At::between : At::key_end;
+}
+
+/// Something else than a tag stands behind the white space.
+void TagsReader::refuse(const GapEnd& gap) {
+  const std::string& held = gap.held;
+  if (at_ == At::begin) {
+    begin_value_text();
+    return give_back(held);
+  }
+  if (gap.next == '{' && held.size() == gap.blanks && !arguments_.filled) {  // an object in place of all tags
+    if (in().call->named) in().out.malformed(gap.blanks, tags().open.texts.front(), ReplyEvent::Fault::mended);
+    return begin_whole(held);
+  }
+  in().put_frame(std::string_view(held).substr(0, gap.blanks));
+  if (gap.blanks > 0 && held.size() == gap.blanks && is_json_space(gap.next)) return;  // a long gap
+  fail(in().literal_behind());
+  give_back(std::string_view(held).substr(gap.blanks));
+}
+
+// ---- keys, and the types beside them
+
+void TagsReader::read_word(const char*& p, const char* end) {
+  if (in().held.bytes.empty()) p = put_plain_key(p, end);
+  const MarkerTrie& markers = at_ == At::key ? tries().key : tries().type;
+  const auto never = [](char) { return false; };
+  const WordEnd end_of_word = reply::read_word(in(), markers, p, end, never, [this](char c) { return take_key_byte(c); });
+  if (end_of_word.refused) {
+    in().put_meant(word());  // so that it is not lost
+    fail((at_ == At::type ? tags().type_close : tags().key_close).texts.front());
+  }
+  if (end_of_word.met) meet(end_of_word.met.mark, end_of_word.met.source);
+}
+
+/// What ends neither a key nor a type, at once.
+const char* TagsReader::put_plain_key(const char* p, const char* end) {
+  const MarkerTrie& markers = at_ == At::key ? tries().key : tries().type;
+  const std::size_t longest = in().machine->limits.name, room = longest - std::min<std::size_t>(longest, word().size());
+  end = p + std::min(room, static_cast<std::size_t>(end - p));
+  const char* const begin = p;
+  while (p != end && may_be_in_text(*p) && !markers.begins(*p)) ++p;
+  if (p == begin) return p;
+  word() += {begin, static_cast<std::size_t>(p - begin)};
+  in().put_frame({begin, p});
+  return p;
+}
+
+bool TagsReader::take_key_byte(char c) {
+  const bool markup = c == '<' && tags().key_escape == TextEscape::attribute;
+  const bool fits = may_be_in_text(c) || is_json_space(c) || markup;
+  if (!fits || word().size() >= in().machine->limits.name) return false;
+  word() += {&c, 1};
+  in().put_frame({&c, 1});
+  return true;
+}
+
+/// Whether items make a list there: an object may have that key too, if the tool says so.
+bool TagsReader::may_be_list(Types::Node node) const {
+  const ReplyTools::Data* data = in().machine->tools.data();
+  if (data == nullptr) return true;
+  const Types::Schema& schema = data->types[node];
+  return (schema.types & Types::kArray) != 0 && !schema.members.contains(tags().item);
+}
+
+/// Where its type is missing, the tool's schema or the value's text says it.
+void TagsReader::end_key(std::string_view source, bool typed) {
+  std::string key(trimmed(word()));
+  word().clear();
+  if (!typed && tags().type_close.exists()) in().out.malformed(0, tags().key_close.texts.front(), ReplyEvent::Fault::mended);
+  in().put_markup(source);
+  if (!tags().close_end.empty()) key_ = key;
+  if (tags().key_escape != TextEscape::none) key = without_entities(key);
+  begin_member(key);
+  raw_ = false;
+  if (typed) {
+    at_ = At::type;
+  } else {
+    in().absorb = tags().type_close.exists() ? tags().type_close.after : tags().key_close.after;
+    begin_value();
+  }
+}
+
+/// Says the key, and finds the value's schema.
+void TagsReader::begin_member(const std::string& key) {
+  Frame& frame = top();
+  if (std::exchange(opens_, false)) {
+    frame.array = key == tags().item && may_be_list(frame.schema);
+    in().put_meant(frame.array ? "[" : "{");
+  }
+  if (frame.filled) {
+    in().put_meant(", ");
+  } else if (depth() == 0) {
+    in().put_meant("{");  // not sooner: what is no argument is none of the object
+  }
+  frame.filled = true;
+  const ReplyTools::Data* data = in().machine->tools.data();
+  schema_ = Types::kUnknown;
+  if (frame.array) {
+    if (data != nullptr) schema_ = data->types[frame.schema].items;
+    return;
+  }
+  std::string json;
+  append_json_string(json, key);
+  in().put_meant(json.append(": "));
+  if (data != nullptr) schema_ = data->types.member(frame.schema, key);
+}
+
+/// The type on the wire: what is a string is one, whatever the schema says.
+void TagsReader::end_type(std::string_view source) {
+  const std::string type(trimmed(word()));
+  word().clear();
+  in().put_markup(source);
+  in().absorb = tags().type_close.after;
+  const bool text = std::find(tags().string_types.begin(), tags().string_types.end(), type) != tags().string_types.end();
+  wire_ = text ? TagValue::Wire::text : TagValue::Wire::typed;
+  begin_value();
+}
+
+// ---- values
+
+void TagsReader::begin_value() {
+  at_ = At::begin;
+  if (tries().begin.empty()) begin_value_text();
+}
+
+void TagsReader::begin_value_text() {
+  at_ = At::value;
+  value_.begin(in(), schema_, wire_, raw_);
+}
+
+ValueEnd TagsReader::value_end() { return {in(), {value_, top().schema, depth(), key_}, waiting_}; }
+
+void TagsReader::read_value(const char*& p, const char* end) {
+  if (!in().held.bytes.empty()) return go_on_with_end(p, end);
+  const MarkerTrie& markers = value_end().own();
+  const char* begin = p;
+  while ((p = markers.skip(p, end)) != end) {
+    const Found any = in().match(markers, {p, end}, in().here() + static_cast<std::size_t>(p - begin));
+    if (any.size == 0 && !any.more) {
+      ++p;
+      continue;
+    }
+    if (begin != p) value_.put(in(), {std::exchange(begin, p), p});  // whether it is an end depends on the value so far
+    const Found found = value_end().match({p, end}, in().here(), false);
+    if (found.more) {
+      in().held.bytes.assign(p, end);
+      p = end;
+      return;
+    }
+    if (found.size != 0) {
+      p += found.size;
+      return meet(found.mark, std::string(p - found.size, found.size));
+    }
+    ++p;
+  }
+  if (begin != end) value_.put(in(), {begin, end});
+}
+
+/// What is held may be an end.
+void TagsReader::go_on_with_end(const char*& p, const char* end) {
+  const char* const begin = p;
+  ValueEnd ending = value_end();
+  while (p != end && ending.waits_on(*p)) ++p;
+  const std::size_t size = std::min<std::size_t>(static_cast<std::size_t>(end - p), kLongestGap);
+  p += size;
+  in().held.bytes.append(begin, p);
+  if (size != 0) settle_value(false);
+}
+
+/// What is held of a value begins with a marker, or its first byte is text, or it depends. False where it depends.
+bool TagsReader::settle_value(bool last) {
+  const Found found = value_end().match(in().held.bytes, in().here(), last);
+  if (found.more) return false;
+  const std::string held = in().held.take();
+  give_back(std::string_view(held).substr(std::max<std::size_t>(found.size, 1)));
+  if (found.size != 0) {
+    meet(found.mark, held.substr(0, found.size));
+  } else {
+    value_.put(in(), std::string_view(held).substr(0, 1));
+  }
+  return true;
+}
+
+void TagsReader::end_value(const Mark& mark, const std::string& source) {
+  if (value_.is_raw()) {  // what follows up to the tag is text too
+    in().out.flush();
+    in().put_markup(source);
+    value_.end_raw();
+    in().absorb = {};
+    return;
+  }
+  value_.end(in());
+  wire_ = TagValue::Wire::nothing;
+  if (mark.meaning == Meaning::tag_close) {
+    in().put_markup(source);
+    at_ = tags().close_end.empty() ? At::between : At::key_end;
+    return;
+  }
+  in().out.malformed(0, tags().close.texts.front());
+  at_ = At::between;
+  meet(mark, source);
+}
+
+}  // namespace
+
+std::unique_ptr<PartReader> tags_reader(const Reading& in) {
+  Types::Node schema = Types::kUnknown;
+  if (const ReplyTools::Data* data = in.machine->tools.data()) {
+    const auto tool = data->tools.find(in.call->name.view());
+    if (tool != data->tools.end()) schema = tool->second;
+  }
+  return std::make_unique<TagsReader>(schema, in.machine->limits.depth);
+}
+
+}  // namespace parlance::reply

@@ -1,0 +1,174 @@
+#include "reply/read/value_end.h"
+
+#include "reply/read/text_reading.h"
+
+namespace parlance::reply {
+namespace {
+
+bool ends_reply(Meaning meaning) { return meaning == Meaning::end || meaning == Meaning::turn; }
+
+/// Whether the marker consists of several tags, so that it hardly stands in a text by itself.
+bool has_two_tags(std::string_view marker) {
+  const std::size_t inside = marker.find('>');
+  return inside != marker.npos && marker.find('<', inside) != marker.npos;
+}
+
+}  // namespace
+
+const MarkerTrie& ValueEnd::markers(Waiting::Among among) const {
+  switch (among) {
+    case Waiting::Among::behind: return in_.form().tags.behind;
+    case Waiting::Among::over: return in_.form().tags.over;
+    case Waiting::Among::key: return in_.form().tags.key;
+    case Waiting::Among::content: break;
+  }
+  return in_.machine->content;
+}
+
+/// Of two that are waited for one may change alone: then anything may.
+void ValueEnd::wait_for(Waiting::For what, std::size_t place, Waiting::Among among, std::uint8_t blanks) {
+  waiting_.what = waiting_.what == Waiting::For::nothing ? what : Waiting::For::anything;
+  waiting_.place = static_cast<std::uint16_t>(place);
+  waiting_.among = among;
+  waiting_.blanks = blanks;
+}
+
+bool ValueEnd::waits_on(char c) {
+  MarkerTrie::Cursor at_own{waiting_.own, waiting_.own_blanks};
+  const bool longer = waiting_.own != MarkerTrie::kRoot && own().step(at_own, c);
+  if (longer && own().has_mark(at_own)) return false;
+  waiting_.own = longer ? at_own.node : MarkerTrie::kRoot;
+  waiting_.own_blanks = at_own.blanks;
+  switch (waiting_.what) {
+    case Waiting::For::nothing: return longer;
+    case Waiting::For::blanks: return is_json_space(c) && waiting_.place-- > 0;
+    case Waiting::For::text: return may_be_in_text(c) && !markers(waiting_.among).begins(c) && waiting_.place-- > 0;
+    case Waiting::For::marker: break;
+    case Waiting::For::anything: return false;
+  }
+  const MarkerTrie& among = markers(waiting_.among);
+  MarkerTrie::Cursor at{waiting_.place, waiting_.blanks};
+  if (!among.step(at, c) || among.has_mark(at)) return false;
+  waiting_.place = at.node;
+  waiting_.blanks = at.blanks;
+  return true;
+}
+
+/// The marker of `markers` behind white space. `no` where none is, `more` where it depends on what follows.
+ValueEnd::Ahead ValueEnd::look_ahead(Waiting::Among among, std::string_view rest, std::uint64_t place) {
+  std::size_t blanks = 0;
+  while (blanks < rest.size() && blanks <= kLongestGap && is_json_space(rest[blanks])) ++blanks;
+  if (blanks > kLongestGap) return {};
+  if (blanks == rest.size()) {
+    wait_for(Waiting::For::blanks, kLongestGap - blanks);
+    return {Verdict::more, blanks, {}};
+  }
+  const Found found = in_.match(markers(among), rest.substr(blanks), place + blanks);
+  if (found.more) {
+    wait_for(Waiting::For::marker, found.at.node, among, found.at.blanks);
+    return {Verdict::more, blanks + found.size, found.mark};
+  }
+  return {found.size == 0 ? Verdict::no : Verdict::yes, blanks + found.size, found.mark};
+}
+
+ValueEnd::Verdict ValueEnd::decide(const Mark& mark, std::string_view bytes, std::size_t size, std::uint64_t place, bool last) {
+  const std::string_view source = bytes.substr(0, size), rest = bytes.substr(size);
+  if (open_.value.is_raw() || in_.is_certain(source) || open_.value.is_whole(in_)) return Verdict::yes;
+  switch (mark.meaning) {
+    case Meaning::tag_open: return decide_open(rest, place + size, true);
+    case Meaning::tag_close: return decide_close(rest, place + size, last);
+    default: return decide_end(source, rest, place + size, last);
+  }
+}
+
+/// The tag of the next argument: its key follows; one that the tool has, where the value's own tag is missing.
+ValueEnd::Verdict ValueEnd::decide_open(std::string_view rest, std::uint64_t place, bool declared) {
+  const MarkerTrie& closers = in_.form().tags.key;
+  for (std::size_t i = 0; i < rest.size() && i < in_.machine->limits.name; ++i) {
+    if (closers.begins(rest[i])) {
+      const Found found = in_.match(closers, rest.substr(i), place + i);
+      if (found.more) {
+        wait_for(Waiting::For::marker, found.at.node, Waiting::Among::key, found.at.blanks);
+        return Verdict::more;
+      }
+      if (found.size != 0) return !ends_reply(found.mark.meaning) && may_be_key(rest.substr(0, i), declared) ? Verdict::yes : Verdict::no;
+    }
+    const bool fits = may_be_in_text(rest[i]) || (rest[i] == '<' && tags_.key_escape == TextEscape::attribute);
+    if (!fits) return Verdict::no;
+  }
+  if (rest.size() >= in_.machine->limits.name) return Verdict::no;
+  wait_for(Waiting::For::text, in_.machine->limits.name - rest.size() - 1, Waiting::Among::key);
+  return Verdict::more;
+}
+
+bool ValueEnd::may_be_key(std::string_view key, bool declared) const {
+  if (key.empty() || trimmed(key) != key) return false;
+  if (!declared) return true;
+  const ReplyTools::Data* data = in_.machine->tools.data();
+  if (data == nullptr) return true;
+  const Types::Schema& schema = data->types[open_.schema];
+  const std::string meant = tags_.key_escape == TextEscape::none ? std::string() : without_entities(key);
+  return schema.members.empty() || schema.others != Types::kUnknown || schema.members.contains(meant.empty() ? key : std::string_view(meant));
+}
+
+/// The value's own tag.
+ValueEnd::Verdict ValueEnd::decide_close(std::string_view rest, std::uint64_t place, bool last) {
+  const Verdict enough = last ? Verdict::yes : Verdict::more;
+  if (!tags_.close_end.empty()) {
+    const std::string key = std::string(open_.key) + tags_.close_end;
+    if (!rest.starts_with(key)) {
+      wait_for(Waiting::For::anything);
+      return key.starts_with(rest) ? enough : Verdict::no;
+    }
+    rest.remove_prefix(key.size());
+    place += key.size();
+  }
+  const Ahead ahead = look_ahead(Waiting::Among::behind, rest, place);
+  if (ahead.verdict == Verdict::more) return enough;
+  if (ahead.mark.meaning == Meaning::tag_close && open_.depth == 0) return Verdict::no;
+  if (ahead.mark.meaning != Meaning::tag_open) return ahead.verdict;
+  const Verdict key = decide_open(rest.substr(ahead.size), place + ahead.size, false);
+  return key == Verdict::more ? enough : key;
+}
+
+/// The end of the call, where the value's own tag is missing. At the end of a reply it may still have been to come, unless
+/// all that closes a call is there.
+ValueEnd::Verdict ValueEnd::decide_end(std::string_view source, std::string_view rest, std::uint64_t place, bool last) {
+  bool several = has_two_tags(source);
+  if (in_.form().form->layout == CallLayout::section && in_.form().form->close.exists()) {
+    const Ahead closing = look_ahead(Waiting::Among::over, rest, place);
+    if (closing.verdict != Verdict::yes || closing.mark.meaning != Meaning::call_close) return closing.verdict;
+    several = true;
+    rest.remove_prefix(closing.size);
+    place += closing.size;
+  }
+  const Ahead ahead = look_ahead(Waiting::Among::content, rest, place);
+  return ahead.verdict == Verdict::more && last && several ? Verdict::yes : ahead.verdict;
+}
+
+Found ValueEnd::match(std::string_view bytes, std::uint64_t place, bool last) {
+  const MarkerTrie& markers = own();
+  Found found;
+  MarkerTrie::Cursor at;
+  bool undecided = false;
+  waiting_ = {};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    found.more = undecided;
+    if (!markers.step(at, bytes[i])) return found;
+    if (markers.has_mark(at) && in_.counts(markers.mark(at), bytes.substr(0, i + 1), place)) {
+      const Verdict verdict = decide(markers.mark(at), bytes, i + 1, place, last);
+      if (verdict == Verdict::yes) found = {i + 1, false, markers.mark(at)};
+      if (verdict != Verdict::no) undecided = verdict == Verdict::more;
+    }
+    if (markers.is_leaf(at)) {
+      found.more = undecided;
+      return found;
+    }
+  }
+  found.more = !last || undecided || found.size == 0;
+  waiting_.own = at.node;
+  waiting_.own_blanks = at.blanks;
+  return found;
+}
+
+}  // namespace parlance::reply

@@ -1,0 +1,243 @@
+// Objects without quotes, byte by byte. Begin reading at BareScanner::feed.
+#include "reply/scan/bare_scanner.h"
+
+#include "reply/scan/text_codec.h"
+#include "json/json.h"
+
+namespace parlance::reply {
+namespace {
+
+constexpr std::size_t kLongestWord = 4300;
+
+/// A number or one of the literals as JSON, or "".
+std::string json_of_word(std::string_view word) {
+  if (word == "true" || word == "True") return "true";
+  if (word == "false" || word == "False") return "false";
+  if (word == "null" || word == "None") return "null";
+  JsonScanner scanner;
+  for (const char c : word) {
+    if (scanner.feed(c) != Scan::more) return {};
+  }
+  return scanner.complete() ? std::string(word) : std::string();
+}
+
+bool ends_word(char c) { return c == ',' || c == '}' || c == ']' || is_json_space(c); }
+
+}  // namespace
+
+Scan BareScanner::push(char bracket) {
+  if (stack_.size() >= limit_) return bad("nesting no deeper than the limit");
+  stack_ += {&bracket, 1};
+  json() += bracket;
+  return go(bracket == '{' ? At::key_or_end : At::value_or_end);
+}
+
+Scan BareScanner::pop() {
+  json() += inside_object() ? '}' : ']';
+  std::string stack = stack_.take();
+  stack.pop_back();
+  stack_ = std::move(stack);
+  at_ = At::after;
+  return stack_.empty() ? Scan::done : Scan::more;
+}
+
+/// Behind a comma, which is said only if something follows it.
+bool BareScanner::drops_comma(char c) {
+  if (c != (inside_object() ? '}' : ']')) {
+    json() += ", ";
+    return false;
+  }
+  mended_ = inside_object() ? "a key" : "a value";
+  return true;
+}
+
+Scan BareScanner::begin_key(char c) {
+  word_.clear();
+  quoted_key_ = c == quote().front();
+  seen_ = 0;
+  at_ = quoted_key_ ? At::quote : At::in_key;
+  return feed(c);
+}
+
+Scan BareScanner::feed_key(char c) {
+  if (c == ':') {
+    const std::string_view key = trimmed(word_);
+    const bool quoted = key.size() > 1 && key.front() == '"' && key.back() == '"';  // as JSON has them
+    append_json_string(json(), quoted ? key.substr(1, key.size() - 2) : key);
+    json() += ": ";
+    return go(At::value);
+  }
+  if (c == ',' || c == '{' || c == '}' || word_.size() == kLongestWord) return bad("a key and ':'");
+  word_ += {&c, 1};
+  return Scan::more;
+}
+
+Scan BareScanner::begin_value(char c) {
+  if (c == '{' || c == '[') return push(c);
+  if (c == quote().front()) {
+    quoted_key_ = false;
+    seen_ = 0;
+    at_ = At::quote;
+    return feed(c);
+  }
+  if (ends_word(c)) return bad("a value");
+  if (c == '"') {
+    quoted_key_ = false;
+    seen_ = 0;
+    json() += c;
+    return go(At::json_text);
+  }
+  word_ = std::string(1, c);
+  return go(At::word);
+}
+
+/// The opening quote.
+Scan BareScanner::feed_quote(char c) {
+  if (c != quote()[seen_]) return bad(quote_->c_str());
+  if (++seen_ < quote().size()) return Scan::more;
+  seen_ = 0;
+  if (!quoted_key_) json() += '"';
+  return go(At::text);
+}
+
+void BareScanner::put(char c) {
+  if (!utf8_.feed(static_cast<unsigned char>(c))) garbled_ = true;
+  if (quoted_key_) {
+    word_ += {&c, 1};
+  } else if (static_cast<unsigned char>(c) >= 0x80) {
+    json() += c;  // take() sees to code points
+  } else {
+    append_json_char(json(), static_cast<unsigned char>(c));
+  }
+}
+
+/// A string, up to the quote: what turns out not to be one is given as it is.
+Scan BareScanner::feed_text(char c) {
+  while (seen_ > 0 && c != quote()[seen_]) {
+    std::uint8_t kept = seen_;  // the longest beginning of the quote that still fits
+    do {
+      put(quote()[seen_ - kept]);
+      --kept;
+    } while (kept > 0 && quote().substr(seen_ - kept, kept) != quote().substr(0, kept));
+    seen_ = kept;
+  }
+  if (c != quote()[seen_]) {
+    put(c);
+    return garbled_ ? bad("UTF-8") : Scan::more;
+  }
+  if (utf8_.inside() || garbled_) return bad("UTF-8");
+  if (++seen_ < quote().size()) return Scan::more;
+  if (!quoted_key_) {
+    json() += '"';
+    return go(At::after);
+  }
+  append_json_string(json(), word_);
+  return go(At::colon);
+}
+
+/// A string as JSON has it, which models write where they forget the quote.
+Scan BareScanner::feed_json_text(char c) {
+  constexpr std::uint8_t kEscape = 1, kHex = 5;
+  if (seen_ == 0) {
+    if (c == '"' && utf8_.inside()) return bad("UTF-8");
+    if (c != '"' && c != '\\') put(c);
+    if (garbled_) return bad("UTF-8");
+    if (c == '"' || c == '\\') json() += c;
+    if (c == '\\') seen_ = kEscape;
+    return c == '"' ? go(At::after) : Scan::more;
+  }
+  const bool hex = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+  const bool fits = seen_ == kEscape ? std::string_view("\"\\/bfnrtu").find(c) != std::string_view::npos : hex;
+  if (!fits) return bad("an escape");
+  json() += c;
+  seen_ = seen_ == kEscape ? (c == 'u' ? kHex : 0) : seen_ == 2 ? 0 : seen_ - 1;
+  return Scan::more;
+}
+
+Scan BareScanner::feed_word(char c) {
+  const bool quoted = word_.view().front() == '\'';
+  const bool open = quoted && (word_.size() == 1 || word_.back() != '\'');
+  if (open || !ends_word(c) || (is_json_space(c) && json_of_word(word_).empty())) {
+    if (word_.size() == kLongestWord) return bad("a shorter value");
+    word_ += {&c, 1};
+    return Scan::more;
+  }
+  const std::string value = json_of_word(word_);
+  if (value.empty()) {
+    mended_ = "a string in quotes";
+    append_json_string(json(), quoted ? word_.view().substr(1, word_.size() - 2) : trimmed(word_));
+  } else {
+    json() += value;
+  }
+  at_ = At::after;
+  return feed(c);
+}
+
+Scan BareScanner::feed_after(char c) {
+  if (c == ',') return go(inside_object() ? At::key : At::item);
+  if (c == (inside_object() ? '}' : ']')) return pop();
+  return bad(inside_object() ? "',' or '}'" : "',' or ']'");
+}
+
+Scan BareScanner::feed(char c) {
+  switch (at_) {
+    case At::in_key: return feed_key(c);
+    case At::word: return feed_word(c);
+    case At::quote: return feed_quote(c);
+    case At::text: return feed_text(c);
+    case At::json_text: return feed_json_text(c);
+    default: break;
+  }
+  if (is_json_space(c)) return Scan::more;
+  switch (at_) {
+    case At::open: return c == '{' ? push(c) : bad("'{'");
+    case At::key_or_end: return c == '}' ? pop() : begin_key(c);
+    case At::key:
+      if (drops_comma(c)) return pop();
+      return begin_key(c);
+    case At::colon:
+      if (c != ':') return bad("':'");
+      json() += ": ";
+      return go(At::value);
+    case At::item:
+      if (drops_comma(c)) return pop();
+      return begin_value(c);
+    case At::value_or_end:
+      if (c == ']') return pop();
+      [[fallthrough]];
+    case At::value: return begin_value(c);
+    default: return feed_after(c);
+  }
+}
+
+std::string BareScanner::unsaid() const {
+  if (at_ == At::quote) return std::string(quote().substr(0, seen_));
+  const bool key = at_ == At::in_key || (at_ == At::text && quoted_key_);
+  return std::string(at_ == At::word || key ? word_.view() : std::string_view());
+}
+
+Scan BareScanner::run(const char*& p, const char* end, std::string& out) {
+  std::string json = pending_.take();
+  json_ = &json;
+  Scan scan = Scan::more;
+  const auto is_plain = [q = quote().front()](char c) {
+    return c != q && c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x80;
+  };
+  while (p != end && scan == Scan::more && mended_ == nullptr) {
+    if (at_ == At::text && seen_ == 0 && !quoted_key_ && !utf8_.inside()) {  // plain stretches at once
+      const char* const from = p;
+      while (p != end && is_plain(*p)) ++p;
+      json.append(from, p);
+      if (p == end) break;
+    }
+    scan = feed(*p);
+    if (scan != Scan::bad) ++p;
+  }
+  const std::size_t certain = json.size() - incomplete_tail(json);
+  out.append(json, 0, certain);
+  pending_ = json.substr(certain);
+  json_ = nullptr;
+  return scan;
+}
+
+}  // namespace parlance::reply

@@ -1,0 +1,73 @@
+// BareScanner: an object whose keys have no quotes and whose strings stand between a marker, without escapes, becomes JSON.
+//
+//     {city:<|"|>Paris<|"|>,days:3,deep:{list:[1,true,None]}}  ->  {"city": "Paris", "days": 3, "deep": {"list": [1, true, null]}}
+//
+// Nothing stands for the marker inside of a string. Begin reading at run().
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "reply/scan/held.h"
+#include "reply/scan/json_scanner.h"
+
+namespace parlance::reply {
+
+class BareScanner {
+ public:
+  /// `quote` must outlive the scanner.
+  BareScanner(const std::string& quote, std::uint32_t depth) : quote_(&quote), limit_(depth) {}
+
+  /// Feeds bytes from `p` on while they are more; `p` is then behind the object's last bracket (done), at the byte that is not
+  /// its own (bad), or at `end`. Appends the JSON to `out`, whole code points only.
+  Scan run(const char*& p, const char* end, std::string& out);
+  std::string_view expected() const { return expected_; }
+  /// Where a byte was bad, or no more come: what was read before and is not in any JSON, as it was written.
+  std::string unsaid() const;
+  /// What should have stood before the byte behind which run() stopped, since it was mended; or null.
+  const char* take_mended() { return std::exchange(mended_, nullptr); }
+
+ private:
+  enum class At : std::uint8_t { open, key_or_end, key, in_key, colon, value, item, value_or_end, text, word, quote, json_text, after };
+  Scan feed(char c);
+  std::string& json() { return *json_; }
+  std::string_view quote() const { return *quote_; }
+  Scan bad(const char* expected) {
+    expected_ = expected;
+    return Scan::bad;
+  }
+  Scan go(At at) {
+    at_ = at;
+    return Scan::more;
+  }
+  Scan push(char bracket);
+  Scan pop();
+  bool drops_comma(char c);
+  Scan begin_key(char c);
+  Scan begin_value(char c);
+  Scan feed_key(char c);
+  Scan feed_word(char c);
+  Scan feed_quote(char c);
+  Scan feed_text(char c);
+  Scan feed_json_text(char c);
+  Scan feed_after(char c);
+  void put(char c);
+  bool inside_object() const { return stack_.back() == '{'; }
+
+  const std::string* quote_;
+  const char* expected_ = "";
+  std::string* json_ = nullptr;  ///< what run() makes
+  HeldText pending_;             ///< the beginning of a code point
+  HeldText stack_;               ///< brackets
+  HeldText word_;                ///< a key, number or literal
+  std::uint32_t limit_;
+  At at_ = At::open;
+  bool quoted_key_ = false;
+  const char* mended_ = nullptr;
+  bool garbled_ = false;   ///< a string is no UTF-8
+  Utf8Scanner utf8_;
+  std::uint8_t seen_ = 0;  ///< bytes of the quote; of an escape in a JSON string: 1 behind the backslash, 2 to 5 hex digits to come
+};
+
+}  // namespace parlance::reply

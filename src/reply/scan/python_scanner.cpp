@@ -1,0 +1,288 @@
+// The structure of a Python call. Begin reading at PythonScanner::feed.
+#include "reply/scan/python_scanner.h"
+
+#include "base/ascii.h"
+#include "reply/scan/text_codec.h"
+
+namespace parlance::reply {
+namespace {
+
+constexpr std::size_t kLongestNumber = 4300;  // CPython's own limit for digits
+constexpr std::size_t kLongestName = 256;
+
+using ascii::is_digit;
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+}
+bool is_blank(char c) { return is_json_space(c) || c == '\f'; }
+
+std::string_view json_of_word(std::string_view word) {
+  if (word == "True" || word == "true") return "true";
+  if (word == "False" || word == "false") return "false";
+  if (word == "None" || word == "null") return "null";
+  return {};
+}
+
+}  // namespace
+
+/// Blanks, comments and continued lines between tokens.
+bool PythonScanner::skip_blank(char c) {
+  if (comment_) {
+    comment_ = c != '\n' && c != '\r';
+    return true;
+  }
+  if (continued_) {
+    continued_ = false;
+    return c == '\n' || c == '\r';
+  }
+  comment_ = c == '#';
+  continued_ = c == '\\';
+  return comment_ || continued_ || is_blank(c);
+}
+
+Scan PythonScanner::feed_callee(char c) {
+  if (seen_ < callee_->size()) {
+    if (c != (*callee_)[seen_]) return bad(callee_->c_str());
+    ++seen_;
+    return Scan::more;
+  }
+  at_ = At::open;
+  return feed(c);
+}
+
+Scan PythonScanner::push(In in) {
+  if (frames().size() >= depth_limit_) return bad("nesting no deeper than the limit");
+  const bool bracket = in == In::bracket, depends = bracket || in == In::dict;
+  frames().push_back({in, false, !depends, static_cast<std::uint32_t>(json().size())});
+  if (depends && undecided_++ == 0) undecided_from_ = static_cast<std::uint32_t>(json().size());
+  json() += bracket ? ' ' : in == In::list ? '[' : '{';
+  return go(in == In::call ? At::name_or_end : in == In::dict ? At::key_or_end : At::value_or_end);
+}
+
+/// A bracket with one element and no comma is no tuple: blanks stand for it.
+Scan PythonScanner::pop() {
+  behind_comma_ = false;
+  const Frame frame = frames().back();
+  frames().pop_back();
+  if (!frame.decided) --undecided_;
+  if (frame.in != In::bracket) {
+    json() += frame.in == In::list || frame.in == In::set ? ']' : '}';
+  } else {
+    if (!frame.filled) json()[frame.place] = '[';
+    json() += frame.decided || !frame.filled ? ']' : ' ';
+  }
+  at_ = At::after;
+  return frames().empty() ? Scan::done : Scan::more;
+}
+
+Scan PythonScanner::comma() {
+  Frame& frame = frames().back();
+  behind_comma_ = true;
+  if (!frame.decided) {
+    frame.decided = true;
+    --undecided_;
+    json()[frame.place] = '[';
+  }
+  return go(frame.in == In::call ? At::name_or_end : frame.in == In::dict ? At::key_or_end : At::value_or_end);
+}
+
+/// The first key was an element: a text, or a number that a key has quotes for.
+void PythonScanner::become_set() {
+  Frame& frame = frames().back();
+  frame.in = In::set;
+  json()[frame.place] = '[';
+  if (!scalar_key_) return;
+  json().pop_back();
+  json().erase(frame.place + std::size_t{1}, 1);
+}
+
+Scan PythonScanner::begin_element() {
+  Frame& frame = frames().back();
+  if (frame.filled) json() += ", ";
+  frame.filled = true;
+  behind_comma_ = false;
+  return Scan::more;
+}
+
+Scan PythonScanner::end_element(char c) {
+  if (c == ',') return comma();
+  const In in = frames().back().in;
+  if (c == close_of(in)) return pop();
+  return bad(in == In::list ? "',' or ']'" : close_of(in) == '}' ? "',' or '}'" : "',' or ')'");
+}
+
+Scan PythonScanner::begin_name(char c) {
+  if (!is_letter(c)) return bad("the name of an argument");
+  word_ = std::string(1, c);
+  return go(At::name);
+}
+
+Scan PythonScanner::feed_name(char c) {
+  if (is_letter(c) || is_digit(c)) {
+    if (word_.size() == kLongestName) return bad("a shorter name");
+    word_ += {&c, 1};
+    return Scan::more;
+  }
+  Utf8Scanner whole;
+  for (const char byte : word_.view()) {
+    if (!whole.feed(static_cast<unsigned char>(byte))) return bad("a name in UTF-8");
+  }
+  if (whole.inside()) return bad("a name in UTF-8");
+  if (c != '=' && c != '#' && c != '\\' && !is_blank(c)) return bad("'='");
+  begin_element();
+  json().append("\"").append(word_.view()).append("\": ");
+  at_ = At::equals;
+  return feed(c);
+}
+
+Scan PythonScanner::begin_word(char c) {
+  word_ = std::string(1, c);
+  return go(At::word);
+}
+
+Scan PythonScanner::begin_value(char c) {
+  const In in = frames().back().in;
+  const bool element = in == In::list || in == In::bracket || in == In::set || is_key_;
+  const bool container = c == '[' || c == '(' || c == '{';
+  const bool scalar = c == '"' || c == '\'' || c == '-' || c == '+' || c == '.' || is_digit(c) || is_letter(c);
+  if (!(scalar || (container && !is_key_))) return bad(is_key_ ? "a key that is a text or a number" : "a literal");
+  if (element) begin_element();
+  if (container) return push(c == '[' ? In::list : c == '(' ? In::bracket : In::dict);
+  joining_ = raw_ = false;
+  sign_ = 0;
+  if (c == '"' || c == '\'') return begin_text(c);
+  if (c == '-' || c == '+') {
+    sign_ = c;
+    return go(At::sign);
+  }
+  if (is_letter(c)) return begin_word(c);
+  word_ = std::string(1, c);
+  return go(At::number);
+}
+
+/// True, None, or what stands before a text's quote.
+Scan PythonScanner::feed_word(char c) {
+  if (is_letter(c) || is_digit(c)) {
+    if (word_.size() == 5) return bad("a literal");
+    word_ += {&c, 1};
+    return Scan::more;
+  }
+  if (c == '"' || c == '\'') {
+    raw_ = word_.view() == "r" || word_.view() == "R";
+    if (!raw_ && word_.view() != "u" && word_.view() != "U") return bad("a text, and not bytes or a format");
+    return begin_text(c);
+  }
+  const std::string_view json = json_of_word(word_);
+  if (json.empty()) return bad("a literal");
+  return end_scalar(json, c);
+}
+
+Scan PythonScanner::feed_number(char c) {
+  const bool hexadecimal = word_.size() > 1 && (word_.view()[1] | 0x20) == 'x';
+  const bool power = !hexadecimal && (word_.back() | 0x20) == 'e' && (c == '+' || c == '-');
+  if (is_digit(c) || is_letter(c) || c == '.' || power) {
+    if (word_.size() == kLongestNumber) return bad("a shorter number");
+    word_ += {&c, 1};
+    return Scan::more;
+  }
+  std::string json = json_of_python_number(word_);
+  if (json.empty()) return bad("a number that JSON can say");
+  if (sign_ == '-') json.insert(0, 1, '-');
+  return end_scalar(json, c);
+}
+
+Scan PythonScanner::end_scalar(std::string_view value, char c) {
+  scalar_key_ = is_key_;
+  if (is_key_) json() += '"';
+  json() += value;
+  if (is_key_) json() += '"';
+  at_ = is_key_ ? At::colon : At::after;
+  return feed(c);
+}
+
+Scan PythonScanner::feed_structure(char c) {
+  if (continued_ && c != '\n' && c != '\r') return bad("the end of the line");
+  if (at_ == At::open && (c == '#' || ((c == '\n' || c == '\r') && !continued_))) return bad("'('");
+  if (skip_blank(c)) return Scan::more;
+  switch (at_) {
+    case At::callee: return feed_callee(c);
+    case At::open: return c == '(' ? push(In::call) : bad("'('");
+    case At::name_or_end: return c == ')' ? pop() : begin_name(c);
+    case At::equals: return c == '=' ? go(At::value) : bad("'='");
+    case At::value_or_end:
+      if (c == close_of(frames().back().in)) return pop();
+      break;
+    case At::key_or_end:
+      if (c == '}') return pop();
+      is_key_ = true;
+      return begin_value(c);
+    case At::colon:
+      if (!frames().back().decided) {
+        if (c != ':') become_set();
+        frames().back().decided = true;
+        --undecided_;
+        if (c != ':') return end_element(c);
+      }
+      if (c != ':') return bad("':'");
+      json() += ": ";
+      return go(At::value);
+    case At::after: return end_element(c);
+    case At::sign:
+      if (!is_digit(c) && c != '.') return bad("a number");
+      word_ = std::string(1, c);
+      return go(At::number);
+    default: break;
+  }
+  is_key_ = false;
+  return begin_value(c);
+}
+
+Scan PythonScanner::feed(char c) {
+  if (c == '\0') return bad("no byte zero");
+  if (undecided_ != 0 && json().size() - undecided_from_ > pending_limit_) return bad("a ',' or ')' sooner");
+  switch (at_) {
+    case At::name: return feed_name(c);
+    case At::word: return feed_word(c);
+    case At::number: return feed_number(c);
+    case At::callee: return seen_ == 0 ? feed_structure(c) : feed_callee(c);
+    case At::prefix:
+    case At::quote:
+    case At::quotes:
+    case At::text:
+    case At::closing:
+    case At::escape:
+    case At::digits:
+    case At::octal:
+    case At::after_text: return feed_text(c);
+    default: return feed_structure(c);
+  }
+}
+
+/// What is certain leaves; the rest waits for the next run.
+void PythonScanner::take(std::string& out) {
+  const std::size_t certain = undecided_ != 0 ? undecided_from_ : json().size() - incomplete_tail(json());
+  out.append(json(), 0, certain);
+  json().erase(0, certain);
+  if (undecided_ == 0) return;
+  undecided_from_ = 0;
+  for (Frame& frame : frames()) {
+    if (frame.place >= certain) frame.place -= static_cast<std::uint32_t>(certain);
+  }
+}
+
+Scan PythonScanner::run(const char*& p, const char* end, std::string& out) {
+  std::string json = pending_.take();
+  json_ = &json;
+  if (!frames_) frames_.make();
+  Scan scan = Scan::more;
+  while (p != end && scan == Scan::more) {
+    scan = feed(*p);
+    if (scan != Scan::bad) ++p;
+  }
+  take(out);
+  pending_ = std::move(json);
+  json_ = nullptr;
+  return scan;
+}
+
+}  // namespace parlance::reply

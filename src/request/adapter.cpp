@@ -1,0 +1,79 @@
+// Adapting late; see adapter.h.
+#include "request/adapter.h"
+
+#include <algorithm>
+
+namespace parlance {
+namespace {
+
+using probe::Needs;
+
+constexpr std::size_t kMostKept = 64;  ///< sets of variables
+
+DeriveOptions with_variables(DeriveOptions deriving, const Variables& variables) {
+  deriving.variables = variables;
+  return deriving;
+}
+
+}  // namespace
+
+Adapter::Adapter(Template chat_template, DeriveOptions deriving, ReadOptions base, const Variables& fixed)
+    : template_(std::move(chat_template)), deriving_(std::move(deriving)), base_(std::move(base)), facts_(template_.facts()), fixed_(fixed) {
+  plain_.deriving = deriving_;
+}
+
+const ReadOptions& Adapter::options_for(const Conversation& untouched) {
+  if (!base_.normalise) return base_;
+  Needs needs = probe::needs_of(untouched);
+  if (!base_.reasoning_effort.empty()) needs |= probe::kNeedsEffort;
+  std::call_once(looked_, [this] { text_shows_ = probe::shows_text(template_, deriving_); });
+  if (!text_shows_) needs |= probe::kNeedsContents;
+  return needs == 0 ? base_ : adapted(needs, merged(variables_of(facts_, untouched.variables()), fixed_));
+}
+
+const ReadOptions* Adapter::known(Needs needs, const std::string& key) {
+  const std::shared_lock lock(mutex_);
+  const auto found = found_.find(key);
+  if (found == found_.end()) return nullptr;
+  const auto made = found->second.adapted.find(needs);
+  return made == found->second.adapted.end() ? nullptr : made->second;
+}
+
+/// What an effort sets is found without the request's variables: it is they that it may change.
+TemplateCapabilities Adapter::find(Found& found, Needs needs) {
+  if (!found.prober) found.prober.emplace(template_, found.deriving);
+  TemplateCapabilities can = probe::find_needed(*found.prober, needs);
+  if (found.deriving.variables.empty() || (needs & (probe::kNeedsEffort | probe::kNeedsReasoning)) == 0) return can;
+  if (!plain_.prober) plain_.prober.emplace(template_, plain_.deriving);
+  can.efforts = probe::find_needed(*plain_.prober, probe::kNeedsEffort).efforts;
+  return can;
+}
+
+Adapter::Found& Adapter::found_with(const Variables& variables, const std::string& key) {
+  const std::unique_lock lock(mutex_);
+  for (auto& [other, found] : found_) {
+    if (other != key) found.prober.reset();  // its experiments are many bytes
+  }
+  if (found_.size() >= kMostKept && !found_.contains(key)) found_.clear();
+  const auto [entry, is_new] = found_.try_emplace(key);
+  if (is_new) entry->second.deriving = with_variables(deriving_, variables);
+  return entry->second;
+}
+
+const ReadOptions& Adapter::keep(ReadOptions made) {
+  const auto same = std::find_if(made_.begin(), made_.end(), [&](const ReadOptions& one) { return one.extra_passes == made.extra_passes; });
+  return same != made_.end() ? *same : made_.emplace_back(std::move(made));
+}
+
+const ReadOptions& Adapter::adapted(Needs needs, const Variables& variables) {
+  const std::string key = key_of(variables);
+  if (const ReadOptions* found = known(needs, key)) return *found;
+  const std::lock_guard probing(probing_);
+  if (const ReadOptions* found = known(needs, key)) return *found;  // by the one that was waited for
+  Found& found = found_with(variables, key);
+  ReadOptions made = adapt(find(found, needs), base_);
+  const std::unique_lock lock(mutex_);
+  return *found.adapted.emplace(needs, &keep(std::move(made))).first->second;
+}
+
+}  // namespace parlance

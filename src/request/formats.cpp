@@ -1,0 +1,38 @@
+// Deriving by request; see formats.h.
+#include "request/formats.h"
+
+#include "request/variables.h"
+
+namespace parlance {
+namespace {
+
+constexpr std::size_t kMostKept = 64;
+
+std::string doubt_of(const DerivedFormat& derived) {
+  if (derived.verdict == Verdict::verified) return {};
+  const std::string why = derived.missing.empty() ? "" : ": " + derived.missing.front();
+  return std::string("how this template's model replies is ") + (derived.verdict == Verdict::none ? "not known" : "not certain") + why;
+}
+
+}  // namespace
+
+DerivedFormats::DerivedFormats(Template chat_template, DeriveOptions deriving)
+    : template_(std::move(chat_template)), deriving_(std::move(deriving)), facts_(template_.facts()) {}
+
+Result<ReplyStart> DerivedFormats::format_for(Value request) {
+  DeriveOptions deriving = deriving_;
+  deriving.variables = merged(variables_of(facts_, request), deriving_.variables);
+  const std::string key = key_of(deriving.variables);
+  const std::lock_guard lock(mutex_);  // also while experiments run: other requests mostly wait for the same
+  const auto found = known_.find(key);
+  if (found != known_.end()) return found->second;
+  Result<DerivedFormat> derived = derive(template_, deriving);
+  if (!derived) return derived.error();
+  ReplyStart start;
+  start.doubt = doubt_of(*derived);
+  start.format = std::make_shared<const ReplyFormat>(std::move(derived->format));
+  if (known_.size() >= kMostKept) known_.clear();
+  return known_.emplace(key, std::move(start)).first->second;
+}
+
+}  // namespace parlance

@@ -1,0 +1,33 @@
+// The formats of replies that a template's requests have: one for each set of variables that the template reads.
+//
+// Which format it is may depend on what a request says beside its messages, chat_template_kwargs above all.
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "parlance/derive.h"
+#include "parlance/request.h"
+
+namespace parlance {
+
+/// Threads: any.
+class DerivedFormats {
+ public:
+  DerivedFormats(Template chat_template, DeriveOptions deriving);
+
+  /// How a reply to a request is written: `request` is an object with its variables, or anything else for none. The rest of the
+  /// start is as it is by default. Fails as derive() does.
+  Result<ReplyStart> format_for(Value request);
+
+ private:
+  const Template template_;
+  const DeriveOptions deriving_;
+  const TemplateFacts facts_;
+  std::mutex mutex_;                         ///< of what follows
+  std::map<std::string, ReplyStart> known_;  ///< by the variables' key; begun anew once there are many
+};
+
+}  // namespace parlance

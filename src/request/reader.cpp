@@ -1,0 +1,76 @@
+// Reading a request: first as it is, so that its id is known whatever happens next. Begin reading at State::complete.
+#include "conversation/api_request.h"
+#include "conversation/conversation.h"
+#include "conversation/edit.h"
+#include "conversation/normalise.h"
+#include "conversation/passes_for_templates.h"
+#include "parlance/json.h"
+#include "request/state.h"
+
+namespace parlance {
+namespace {
+
+ReadOptions as_is() {
+  ReadOptions options;
+  options.normalise = false;
+  return options;
+}
+
+}  // namespace
+
+Result<void> RequestReader::State::complete(ChatRequest& request, const Result<void>& read) {
+  request.id.clear();
+  if (!read) return read;
+  Conversation& conversation = request.conversation;
+  Conversation::State& state = conversation.state();
+  const Value id = take_variable(state, "id");
+  if (!id.is_undefined()) request.id = json_text(id);
+  const bool normalises = options.read.normalise;
+  if (normalises) {
+    if (Result<void> converted = convert_request(state, options.read); !converted) return converted;
+    if (Result<void> done = normalise(state, templates.options_for(conversation)); !done) return done;
+  }
+  state.settle();
+  for (const auto& [variable, json] : options.variables) {
+    if (normalises) passes::note_overruled_effort(state, variable, json);
+    if (Result<void> set = conversation.set_json(variable, json); !set) return set;
+  }
+  return add_model(conversation, model, !normalises || options.read.as_transformers);
+}
+
+RequestReader::RequestReader(ModelSource model, RequestOptions options) : state_(std::make_unique<State>(std::move(model), std::move(options))) {}
+RequestReader::RequestReader(Template chat_template, RequestOptions options)
+    : state_(std::make_unique<State>(std::move(chat_template), std::move(options))) {}
+RequestReader::RequestReader(RequestReader&&) noexcept = default;
+RequestReader& RequestReader::operator=(RequestReader&&) noexcept = default;
+RequestReader::~RequestReader() = default;
+
+Result<ChatRequest> RequestReader::read(std::string_view body, std::string_view name) const {
+  ChatRequest request;
+  if (Result<void> done = read_into(request, body, name); !done) return done.error();
+  return request;
+}
+
+Result<ChatRequest> RequestReader::consume(std::string body, std::string_view name) const {
+  ChatRequest request;
+  if (Result<void> done = state_->complete(request, request.conversation.consume(std::move(body), as_is(), name)); !done) return done.error();
+  return request;
+}
+
+Result<void> RequestReader::read_into(ChatRequest& into, std::string_view body, std::string_view name) const {
+  return state_->complete(into, into.conversation.read(body, as_is(), name));
+}
+
+const Result<Template>& RequestReader::chat_template(bool with_tools) const& { return state_->templates.compiled(with_tools); }
+const Result<Template>& RequestReader::template_for(const Conversation& conversation) const& { return chat_template(has_tools(conversation)); }
+const ModelSource& RequestReader::model() const& { return state_->model; }
+const RequestOptions& RequestReader::options() const& { return state_->options; }
+
+bool has_tools(const Conversation& conversation) {
+  const Value* tools = member(conversation.variables(), "tools");
+  return tools != nullptr && !tools->is_none();
+}
+
+std::vector<std::string> effort_notes(const Conversation& conversation) { return passes::notes_of_effort(conversation); }
+
+}  // namespace parlance

@@ -1,0 +1,155 @@
+// How the reply to a request is read. Begin reading at RequestReader::reply_to.
+#include <algorithm>
+
+#include "conversation/conversation.h"
+#include "conversation/edit.h"
+#include "conversation/passes_for_templates.h"
+#include "json/json.h"
+#include "parlance/reply_prompt.h"
+#include "request/state.h"
+#include "value/dict.h"
+
+namespace parlance {
+namespace {
+
+/// Whether tools are handed over under another name than the usual one.
+bool has_other_tools(const Conversation& conversation) {
+  constexpr std::string_view kNames[] = {"functions", "builtin_tools", "custom_tools", "xml_tools", "python_tools"};
+  return std::any_of(std::begin(kNames), std::end(kNames), [&](std::string_view name) { return member(conversation.variables(), name) != nullptr; });
+}
+
+/// The tools of a request: its custom tools as it declares them, since templates know them as functions.
+Value declared_tools(Runtime& rt, const Conversation& conversation, Value tools) {
+  const Value* given = member(conversation.state().document.root(), "tools");
+  if (given == nullptr || !given->is_sequence() || items(*given).size() != items(tools).size()) return tools;
+  const std::vector<Change>& changes = conversation.state().changes;
+  std::vector<Value> declared(items(tools).begin(), items(tools).end());
+  for (const Change& change : changes) {
+    const bool custom = change.tool >= 0 && normalise_passes()[change.pass].name == "custom-tools";
+    if (custom) declared[static_cast<std::size_t>(change.tool)] = items(*given)[static_cast<std::size_t>(change.tool)];
+  }
+  ListBuilder list(rt, static_cast<std::uint32_t>(declared.size()));
+  for (const Value tool : declared) list.append(tool);
+  return list.finish();
+}
+
+/// A request without tools has none, so that an answer in JSON is no call.
+Result<ReplyTools> tools_of(const Conversation& conversation) {
+  const Value* tools = member(conversation.variables(), "tools");
+  if (tools == nullptr || !tools->is_sequence()) return has_other_tools(conversation) ? ReplyTools() : ReplyTools::from_json("[]", "tools");
+  Arena arena;
+  const Limits limits;
+  Runtime rt(arena, limits);
+  std::string json;
+  if (!append_json(rt, json, declared_tools(rt, conversation, *tools))) {
+    Error::Parts parts;
+    parts.code = ErrorCode::value;
+    parts.message = "the tools cannot be written as JSON";
+    parts.input_path = "tools";
+    parts.hint = "what nests deeper than " + std::to_string(limits.depth) + " levels cannot";
+    return Error(std::move(parts));
+  }
+  return ReplyTools::from_json(json, "tools");
+}
+
+std::string_view text_of(const Value* message, std::string_view key) {
+  const Value* found = message == nullptr ? nullptr : member(*message, key);
+  return found != nullptr && found->is_leaf() && found->is_string() ? leaf_text(*found) : std::string_view();
+}
+
+/// Where the reply begins that goes on with the last message, which its template does not render: in the answer or in reasoning.
+/// Nothing where the format has no reasoning to tell apart.
+std::optional<std::string> continued_prompt(const ReplyFormat& format, const Conversation& conversation) {
+  const Value messages = conversation.messages();
+  if (!messages.is_sequence() || messages.list->size == 0 || !format.reasoning_open.exists() || !format.reasoning_close.exists()) return std::nullopt;
+  const Value* last = &messages.list->items[messages.list->size - 1];
+  const bool answers = text_of(last, "content").find_first_not_of(" \t\r\n") != std::string_view::npos;
+  const std::string& open = format.reasoning_open.texts.front();
+  const std::string& close = format.reasoning_close.texts.front();
+  std::string prompt = format.prompt;
+  const std::size_t opened = prompt.rfind(open), closed = prompt.rfind(close);
+  const bool inside = opened != prompt.npos && (closed == prompt.npos || closed < opened);
+  if (answers) return inside ? prompt + close : prompt;
+  for (const std::string_view key : passes::kReasoningNames) {
+    const std::string_view reasoning = text_of(last, key);
+    if (reasoning.empty()) continue;
+    if (!inside) prompt = prompt.substr(0, opened) + open;
+    return prompt.append(format.reasoning_open.after).append(reasoning);
+  }
+  return std::nullopt;
+}
+
+/// The end-of-sequence token that the request or the model tells.
+std::vector<std::string> ends_of(const Conversation& conversation) {
+  const Value* token = member(conversation.variables(), "eos_token");
+  if (token == nullptr || !token->is_leaf() || leaf_text(*token).empty()) return {};
+  return {std::string(leaf_text(*token))};
+}
+
+constexpr std::string_view kTokens[] = {"bos_token", "eos_token", "unk_token", "pad_token"};
+
+}  // namespace
+
+void RequestReader::State::open_formats() {
+  if (options.reply_format) {
+    known = std::make_shared<const ReplyFormat>(*options.reply_format);
+    return;
+  }
+  const Result<Template>& compiled = templates.compiled(true);
+  if (!compiled) {
+    failed = Result<void>(compiled.error());
+    return;
+  }
+  DeriveOptions deriving = deriving_for(model, options.limits);
+  deriving.variables = options.variables;
+  deriving.response_template = model.response_template;
+  derived.emplace(*compiled, std::move(deriving));
+}
+
+Result<ReplyStart> RequestReader::State::format_for(Value variables) {
+  std::call_once(opened, [this] { open_formats(); });
+  if (failed) return failed->error();
+  Result<ReplyStart> start = derived ? derived->format_for(variables) : ReplyStart{known};
+  if (start) start->options.check_calls = true;
+  return start;
+}
+
+/// Where a reply begins does not depend on special tokens that nobody told, nor on what the sandbox refuses.
+Result<std::string> RequestReader::State::prompt_of(const ReplyFormat& format, Conversation& conversation, const RenderOptions& render) {
+  const Result<Template>& compiled = templates.compiled(has_tools(conversation));
+  if (!compiled) return compiled.error();
+  Result<std::string> prompt = reply_prompt(*compiled, conversation, render, format);
+  if (prompt || (prompt.error().code() != ErrorCode::undefined && prompt.error().code() != ErrorCode::security)) return prompt;
+  for (const std::string_view name : kTokens) conversation.set_default_string(name, "");
+  const Result<Template> changing = compiled->with_changes();
+  Result<std::string> again = changing ? reply_prompt(*changing, conversation, render, format) : prompt;
+  return again ? again : prompt;
+}
+
+Result<ReplyStart> RequestReader::reply(Value variables) const { return state_->format_for(variables); }
+
+Result<ReplyStart> RequestReader::reply_to(ChatRequest& request, const RenderOptions& options) const {
+  Conversation& conversation = request.conversation;
+  Result<ReplyStart> begun = state_->format_for(conversation.variables());
+  if (!begun) return begun;
+  ReplyStart start = std::move(*begun);
+  if (!state_->options.read.reasoning_effort.empty()) start.notes = effort_notes(conversation);
+  Result<ReplyTools> tools = tools_of(conversation);
+  if (!tools) return tools.error();
+  start.options.tools = std::move(*tools);
+  start.options.ends = ends_of(conversation);
+  start.options.check_calls = !has_other_tools(conversation);  // which of them are called how, nobody knows
+  if (!state_->has_template()) return start;
+  Result<std::string> prompt = state_->prompt_of(*start.format, conversation, options);
+  if (prompt) {
+    start.options.prompt = std::move(*prompt);
+    return start;
+  }
+  if (prompt.error().code() == ErrorCode::conversation) start.options.prompt = continued_prompt(*start.format, conversation);
+  const std::string_view from = start.options.prompt ? "as going on with its last message" : "from where its prompts usually end";
+  start.notes.push_back("the template does not render this request (" + std::string(prompt.error().message()) + "), so the reply is read " +
+                        std::string(from));
+  return start;
+}
+
+}  // namespace parlance

@@ -1,0 +1,134 @@
+// The form of an answer in the spellings of the APIs: a row for each place where a request may say it. Begin reading at response_of.
+#include "request/response_form.h"
+
+#include <optional>
+#include <string>
+
+#include "value/dict.h"
+#include "json/json.h"
+
+namespace parlance {
+namespace {
+
+using Form = ResponseFormat::Kind;
+
+Error no_form(std::string_view path, std::string message = "this is not a valid response format") {
+  Error::Parts parts;
+  parts.code = ErrorCode::conversation;
+  parts.message = std::move(message);
+  parts.input_path = std::string(path);
+  parts.hint = R"({"type": "json_schema", "json_schema": {"schema": {…}}}, {"type": "json_object"} or {"type": "text"})";
+  return Error(std::move(parts));
+}
+
+using Found = Result<std::optional<ResponseFormat>>;
+
+/// A schema, as an object or as its text.
+Found schema_in(Value value, std::string_view path) {
+  ResponseFormat format;
+  format.kind = Form::json_schema;
+  format.name = path;
+  const bool is_schema = value.is(Kind::dict) || value.is(Kind::boolean);
+  if (!is_schema && !value.is_string()) return no_form(path);
+  format.schema = is_schema ? json_text(value) : std::string(leaf_text(value));
+  return std::optional(std::move(format));
+}
+
+Found pattern_in(Value value, std::string_view path) {
+  if (!value.is_string()) return no_form(path);
+  ResponseFormat format;
+  format.kind = Form::regex;
+  format.pattern = leaf_text(value);
+  format.name = path;
+  return std::optional(std::move(format));
+}
+
+Found choice_in(Value value, std::string_view path) {
+  if (!value.is_sequence()) return no_form(path);
+  ResponseFormat format;
+  format.kind = Form::choice;
+  format.name = path;
+  for (const Value one : items(value)) {
+    if (!one.is_string()) return no_form(path);
+    format.choices.emplace_back(leaf_text(one));
+  }
+  return std::optional(std::move(format));
+}
+
+Found object_in(Value value, std::string_view path) {
+  if (value.is(Kind::boolean) && value.integer == 0) return std::optional<ResponseFormat>();
+  ResponseFormat format;
+  format.kind = Form::json_object;
+  format.name = path;
+  return std::optional(std::move(format));
+}
+
+/// {"type": "text" | "json_object" | "json_schema" | "regex", …}
+Found typed_in(Value value, std::string_view path) {
+  const Value type = member_value(value, "type");
+  const std::string_view word = type.is_string() ? leaf_text(type) : std::string_view();
+  const Value schema = member_value(value, "schema");
+  if (word == "text") return std::optional<ResponseFormat>();
+  if (word == "json_object") return schema.is_undefined() ? object_in(Value(), path) : schema_in(schema, std::string(path) + ".schema");
+  if (word == "regex") return pattern_in(member_value(value, "pattern"), std::string(path) + ".pattern");
+  if (word != "json_schema") return no_form(path);
+  const Value wrapped = member_value(value, "json_schema");
+  if (!wrapped.is(Kind::dict)) return schema_in(schema, std::string(path) + ".schema");
+  const Value inner = member_value(wrapped, "schema");
+  if (inner.is_undefined()) return object_in(Value(), path);  // any object, as the API has it
+  return schema_in(inner, std::string(path) + ".json_schema.schema");
+}
+
+/// Ollama's: "json", or a schema.
+Found word_or_schema_in(Value value, std::string_view path) {
+  if (!value.is_string()) return schema_in(value, path);
+  if (leaf_text(value) == "json") return object_in(Value(), path);
+  return leaf_text(value).empty() ? Found(std::optional<ResponseFormat>()) : Found(no_form(path));
+}
+
+struct Place {
+  std::string_view path;
+  Found (*read)(Value value, std::string_view path);
+};
+constexpr Place kPlaces[] = {
+    {"response_format", typed_in},               // OpenAI's chat completions, vLLM, llama.cpp
+    {"text.format", typed_in},                   // OpenAI's responses
+    {"output_format", typed_in},                 // Anthropic's messages
+    {"output_config.format", typed_in},
+    {"format", word_or_schema_in},               // Ollama
+    {"structured_outputs.json", schema_in},      // vLLM
+    {"structured_outputs.regex", pattern_in},
+    {"structured_outputs.choice", choice_in},
+    {"structured_outputs.json_object", object_in},
+    {"guided_json", schema_in},                  // vLLM before
+    {"guided_regex", pattern_in},
+    {"guided_choice", choice_in},
+    {"json_schema", schema_in},                  // llama.cpp, SGLang
+    {"regex", pattern_in},                       // SGLang
+};
+
+Value at(Value request, std::string_view path) {
+  const std::size_t dot = path.find('.');
+  const Value outer = member_value(request, path.substr(0, dot));
+  return dot == path.npos ? outer : member_value(outer, path.substr(dot + 1));
+}
+
+}  // namespace
+
+Result<ResponseFormat> response_of(Value request) {
+  ResponseFormat wanted;
+  std::string_view said;
+  for (const Place& place : kPlaces) {
+    const Value value = at(request, place.path);
+    if (value.is_undefined() || value.is_none()) continue;
+    const Found found = place.read(value, place.path);
+    if (!found) return found.error();
+    if (!*found) continue;
+    if (!said.empty()) return no_form(place.path, "the request asks for a form of the answer in `" + std::string(said) + "` already");
+    said = place.path;
+    wanted = **found;
+  }
+  return wanted;
+}
+
+}  // namespace parlance

@@ -1,0 +1,38 @@
+// What a RequestReader keeps. Begin reading at RequestReader::State.
+#pragma once
+#include <mutex>
+#include <optional>
+
+#include "request/formats.h"
+#include "request/templates.h"
+
+namespace parlance {
+
+/// It stays where it is: `templates` refers to what stands before it. Threads: any.
+struct RequestReader::State {
+  State(ModelSource source, RequestOptions wanted)
+      : model(std::move(source)), options(std::move(wanted)), templates(model, options) {}
+  State(Template chat_template, RequestOptions wanted)
+      : options(std::move(wanted)), templates(model, options, std::move(chat_template)) {}
+
+  bool has_template() const { return templates.are_there(); }
+  /// All that follows the reading of a request as it is.
+  Result<void> complete(ChatRequest& request, const Result<void>& read);
+  /// How a reply is written whose request has these variables.
+  Result<ReplyStart> format_for(Value variables);
+  /// What the prompt of a request ends with.
+  Result<std::string> prompt_of(const ReplyFormat& format, Conversation& conversation, const RenderOptions& render);
+
+  const ModelSource model;
+  const RequestOptions options;
+  ModelTemplates templates;
+  std::once_flag opened;
+  std::shared_ptr<const ReplyFormat> known;        ///< options.reply_format, or
+  std::optional<Result<void>> failed;              ///< why there is no template to derive from, or
+  std::optional<DerivedFormats> derived;
+
+ private:
+  void open_formats();
+};
+
+}  // namespace parlance

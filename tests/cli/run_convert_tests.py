@@ -1,0 +1,312 @@
+#!/usr/bin/env python3
+"""Tests of `parlance convert`.
+
+    run_convert_tests.py path/to/parlance [NAME...]
+
+What requests become is checked elsewhere (tests/convert_test.py, tests/oracle/request_api_oracle.py); here it is the command, and what its notes
+say of members that a chat has and another API has not.
+"""
+
+import json
+import subprocess
+import sys
+
+import check
+
+BINARY = sys.argv[1]
+CHAT = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "seed": 1}
+
+
+def run(request, *arguments):
+    """Exit code, output and errors."""
+    given = request if isinstance(request, str) else json.dumps(request)
+    done = subprocess.run([BINARY, "convert", *arguments], input=given, capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def written(request, api, *arguments):
+    """The request and the notes as (kind, path)."""
+    code, out, err = run(request, "--as", api, "--json", *arguments)
+    assert code == 0, err
+    answer = json.loads(out)
+    return answer["request"], {(note["kind"], note["path"]) for note in answer["notes"]}
+
+
+def test_api_is_asked_for():
+    assert run(CHAT)[0] == 2
+    assert run(CHAT, "--as", "gemini")[0] == 2
+
+
+def test_notes():
+    code, out, err = run(CHAT, "--as", "anthropic")
+    assert code == 0 and json.loads(out) == {"messages": CHAT["messages"], "model": "m"}
+    assert err.splitlines() == ["note: seed: Anthropic Messages has no such member: left out",
+                                "note: max_tokens: Anthropic Messages needs it, and the request has none"], err
+    assert run(CHAT, "--as", "anthropic", "--quiet")[2] == ""
+    code, out, err = run(CHAT, "--as", "anthropic", "--strict")
+    assert (code, out) == (1, "") and "seed: Anthropic Messages has no such member: left out, and 1 more" in err, err
+    assert run({**CHAT, "seed": None}, "--as", "anthropic", "--strict", "--var", "max_tokens=1")[::2] == (0, "")
+
+
+def test_verbose_says_what_is_written_otherwise():
+    request = {**CHAT, "messages": [{"role": "user"}]}
+    assert "changed" not in run(request, "--as", "responses")[2]
+    assert "changed: messages[0]: no content: given as an empty text" in run(request, "--as", "responses", "--verbose")[2]
+
+
+def test_members_are_set_over_the_requests_own():
+    request, _ = written({**CHAT, "max_tokens": 5}, "anthropic", "--var", "max_tokens=7", "--var", "model=x")
+    assert (request["max_tokens"], request["model"]) == (7, "x")
+    gemini = {"contents": [{"parts": [{"text": "Hi"}]}], "generationConfig": {"maxOutputTokens": 5, "topK": 3, "seed": 4}}
+    request, notes = written(gemini, "responses", "--var", "max_output_tokens=9", "--var", "model=x")
+    assert request["max_output_tokens"] == 9
+    assert {("lost", f"generationConfig.{name}") for name in ("topK", "seed")} == {note for note in notes if note[0] != "changed"}, notes
+
+
+def test_members_are_set_in_the_words_of_either_api():
+    """The goal's win over what the request maps to them, with no note; others are the request's own."""
+    schema = {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}}
+    chat = {"model": "m", "messages": [{"role": "system", "content": "S"}, *CHAT["messages"]], "reasoning_effort": "minimal", "response_format": schema,
+            "max_tokens": 5, "max_completion_tokens": 6, "tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": []}},
+            "metadata": {"a": "b"}, "temperature": 1.5}
+    sets = {"anthropic": {"system": "T", "output_config": {"effort": "high"}, "max_tokens": 7, "tool_choice": {"type": "any"}, "metadata": {"user_id": "u"},
+                          "temperature": 0.5},
+            "responses": {"instructions": "T", "reasoning": {"effort": "high"}, "text": {"format": {"type": "text"}}, "max_output_tokens": 7, "tool_choice": "none"},
+            "openai": {"reasoning_effort": "high", "max_tokens": 7, "tool_choice": "none"}}
+    for api, members in sets.items():
+        request, notes = written(chat, api, *(word for name, value in members.items() for word in ("--var", f"{name}={json.dumps(value)}")))
+        assert not [note for note in notes if note[0] != "changed"], (api, notes)
+        for name, value in members.items():
+            whole = {**(request[name] if name in ("output_config", "text") else {}), **value} if isinstance(value, dict) else value
+            assert request[name] == whole, (api, name, request)
+        assert "S" not in json.dumps(request.get("input", request["messages"] if api == "anthropic" else "")), request
+        assert sum(name in request for name in ("max_tokens", "max_completion_tokens", "max_output_tokens")) == 1, request
+    assert written(chat, "anthropic", "--var", 'output_config={"effort": "high"}', "--var", "max_tokens=7")[0]["output_config"] == {
+        "effort": "high", "format": {"type": "json_schema", "schema": {"type": "object"}}}
+    gemini = {"contents": [{"parts": [{"text": "Hi"}]}], "generationConfig": {"maxOutputTokens": 5}}
+    request, _ = written(gemini, "anthropic", "--var", 'generationConfig={"maxOutputTokens": 8}', "--var", 'systemInstruction={"parts": [{"text": "T"}]}')
+    assert (request["max_tokens"], request["system"]) == (8, "T"), request
+    own = {"model": "m", "max_tokens": 5, "system": "S", "messages": CHAT["messages"], "output_config": {"effort": "low"}}
+    assert written(own, "anthropic", "--var", "max_tokens=7")[0] == {**own, "max_tokens": 7}
+    assert written(own, "openai", "--var", "max_tokens=7", "--var", "repetition_penalty=1.1")[0] == {
+        "model": "m", "messages": [{"role": "system", "content": "S"}, *CHAT["messages"]], "reasoning_effort": "low", "max_tokens": 7, "repetition_penalty": 1.1}
+
+
+def test_data_urls_in_any_spelling():
+    source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+    for url in ("data:image/png;base64,iVBORw0KGgo=", "DATA:image/PNG;base64,iVBORw0KGgo=", "data:image/png;name=a.png;base64,iVBORw0KGgo=",
+                "data:image/png; BASE64,iVBORw0KGgo="):
+        chat = {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}]}
+        assert written(chat, "anthropic")[0]["messages"][0]["content"] == [{"type": "image", "source": source}], url
+    gemini = {"contents": [{"parts": [{"inlineData": {"mimeType": "image/png", "data": source["data"]}}]}]}
+    assert written(gemini, "anthropic")[0]["messages"][0]["content"] == [{"type": "image", "source": source}]
+    chat["messages"][0]["content"][0]["image_url"]["url"] = "data:image/png,%89PNG"
+    assert run(chat, "--as", "anthropic")[0] == 3
+
+
+OLLAMA = {"model": "m", "messages": [
+    {"role": "user", "content": "Hi", "images": ["iVBORw0KGgo=", "/9j/4AAQ"]},
+    {"role": "assistant", "content": "", "thinking": "why", "tool_calls": [{"function": {"index": 0, "name": "f", "arguments": {"a": 1}}}]},
+    {"role": "tool", "tool_name": "f", "content": "x"}],
+    "format": {"type": "object"}, "think": "low", "keep_alive": 5, "options": {"num_ctx": 3, "temperature": 0.5}}
+
+
+def test_requests_of_ollama():
+    request, notes = written(OLLAMA, "openai")
+    identity = request["messages"][2]["tool_call_id"]
+    image = [{"type": "image_url", "image_url": {"url": f"data:image/{url}"}} for url in ("png;base64,iVBORw0KGgo=", "jpeg;base64,/9j/4AAQ")]
+    assert request == {
+        "model": "m", "messages": [
+            {"role": "user", "content": [*image, {"type": "text", "text": "Hi"}]},
+            {"role": "assistant", "content": "", "reasoning_content": "why",
+             "tool_calls": [{"id": identity, "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}]},
+            {"role": "tool", "name": "f", "content": "x", "tool_call_id": identity}],
+        "response_format": {"type": "json_schema", "json_schema": {"name": "response", "schema": {"type": "object"}}},
+        "reasoning_effort": "low", "temperature": 0.5}, request
+    assert {note for note in notes if note[0] != "changed"} == {("lost", "keep_alive"), ("lost", "options.num_ctx")}, notes
+    assert written(request, "openai") == (request, set())
+    request, _ = written({**OLLAMA, "format": "json", "think": False}, "openai")
+    assert (request["response_format"], request["reasoning_effort"]) == ({"type": "json_object"}, "none"), request
+    assert ("lost", "think") in written({**OLLAMA, "think": True}, "openai")[1]
+    request, notes = written(OLLAMA, "anthropic", "--var", "max_tokens=1")
+    assert request["output_config"] == {"format": {"type": "json_schema", "schema": {"type": "object"}}, "effort": "low"}, request
+    assert [block["type"] for block in request["messages"][0]["content"]] == ["image", "image", "text"], request
+    assert {note for note in notes if note[0] != "changed"} == {
+        ("lost", "keep_alive"), ("lost", "options.num_ctx"), ("lost", "messages[1].thinking"), ("lost", "messages[2].tool_name")}, notes
+    request, notes = written(OLLAMA, "responses")
+    assert request["text"] == {"format": {"type": "json_schema", "name": "response", "schema": {"type": "object"}}}, request
+    assert {note for note in notes if note[0] != "changed"} == {("lost", "keep_alive"), ("lost", "options.num_ctx")}, notes
+
+
+def test_results_are_texts_in_chats():
+    image, said = {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}}, {"type": "text", "text": "a"}
+
+    def of(*parts):
+        return {"model": "m", "system": "S",
+                "messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": list(parts)}]}]}
+
+    request, notes = written(of(image, said), "openai")
+    assert request["messages"][1]["content"] == "a" and ("lost", "messages[0].content[0].content[0]") in notes, (request, notes)
+    assert run(of(image), "--as", "openai")[0] == 3
+
+
+def test_reasoning_without_a_signature_is_lost():
+    chat = {"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "reasoning_content": "why", "content": "x"}, *CHAT["messages"]]}
+    request, notes = written(chat, "anthropic")
+    assert request["messages"][0] == {"role": "assistant", "content": "x"} and notes == {("lost", "messages[0].reasoning_content")}, (request, notes)
+    assert run(chat, "--as", "anthropic", "--strict")[0] == 1
+    own = {"model": "m", "max_tokens": 1, "system": "S", "messages": [{"role": "assistant", "content": [{"type": "thinking", "thinking": "w", "signature": "s"}]}]}
+    assert written(own, "anthropic") == (own, set())
+
+
+def test_a_request_of_that_api_is_not_converted():
+    """What would be an error for another API stays."""
+    pdf = {"type": "document", "source": {"type": "url", "url": "https://example.org/a.pdf"}}
+    own = {"anthropic": {"model": "m", "max_tokens": 1, "system": "S", "messages": [{"role": "user", "content": [pdf, {"type": "server_tool_use", "id": "1"}]}]},
+           "responses": {"model": "m", "previous_response_id": "r", "input": [{"type": "web_search_call", "id": "1"}], "tools": [{"type": "web_search"}]}}
+    for api, request in own.items():
+        assert written(request, api) == (request, set())
+        assert written({key: request[key] for key in request if key != "model"}, api)[1] == {("missing", "model")}
+        answer = json.loads(run({"id": 7, **request}, "--as", api, "--jsonl", "--var", "temperature=0.5")[1])
+        assert answer == {"id": 7, "request": {**request, "temperature": 0.5}, "notes": []}, answer
+
+
+def test_system_beside_a_chat():
+    chat = {"model": "m", "max_tokens": 1, "system": "S", "messages": [*CHAT["messages"], {"role": "assistant", "content": "", "tool_calls": [
+        {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}]}
+    for api in ("openai", "anthropic", "responses"):
+        code, out, err = run(chat, "--as", api)
+        assert code == 0 and '"S"' not in out, out
+        assert err == "note: system: none of the chat's messages: left out; give it as a message of the role system\n", err
+
+
+def test_notes_are_true():
+    """What says nothing is quiet; what says something has one note, which is true."""
+    quiet = {**CHAT, "seed": None, "n": 1, "modalities": ["text"], "top_logprobs": 0, "max_tokens": 1}
+    for api in ("anthropic", "responses"):
+        assert written(quiet, api)[1] == set(), api
+        assert written({**quiet, "seed": 0}, api)[1] == {("lost", "seed")}, api
+        assert ("lost", "web_search_options") in written({**quiet, "web_search_options": {}}, api)[1]
+    gemini = {"model": "m", "contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "generationConfig": {"candidateCount": 1}}
+    assert written(gemini, "responses")[1] == {("changed", "messages")}
+    request, notes = written({**quiet, "logprobs": True, "top_logprobs": 3, "stream_options": {"include_obfuscation": True}}, "responses")
+    assert notes == set() and (request["top_logprobs"], request["include"], request["stream_options"]) == (
+        3, ["message.output_text.logprobs"], {"include_obfuscation": True}), request
+    assert {key: value for key, value in written(request, "openai")[0].items() if "logprobs" in key} == {"logprobs": True, "top_logprobs": 3}
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}, "cache_control": {"type": "ephemeral"}}
+    request, notes = written({**quiet, "service_tier": "auto", "tools": [tool]}, "anthropic")
+    assert notes == set() and (request["service_tier"], request["tools"][0]["cache_control"]) == ("auto", tool["cache_control"]), request
+    code, _, err = run({**quiet, "service_tier": "flex", "metadata": {"a": "b"}}, "--as", "anthropic")
+    assert err.splitlines() == [f"note: {name}: of another meaning in Anthropic Messages: left out" for name in ("service_tier", "metadata")], err
+    gemini["contents"] += [{"role": "model", "parts": [{"functionCall": {"name": name, "args": {}}} for name in "fg"]},
+                           {"role": "user", "parts": [{"functionResponse": {"name": name, "response": {"error": "x"}}} for name in "fg"]}]
+    for api in ("openai", "anthropic", "responses"):
+        assert not [path for _, path in written(gemini, api)[1] if path.startswith("messages[")], (api, written(gemini, api))
+
+
+def test_hints_name_options_that_there_are():
+    for request in ({"x": 1}, {"input": [], "contents": []}, {"input": [{"type": "nothing"}]}):
+        code, _, err = run(request, "--as", "openai")
+        assert code == 3 and "--as-is" not in err and "--skip-pass" not in err, err
+
+
+def test_nothing_is_stored_unasked():
+    for request in ({"system": "S", "messages": CHAT["messages"]}, {"contents": [{"parts": [{"text": "Hi"}]}]}, CHAT):
+        assert written(request, "responses")[0]["store"] is False
+
+
+def test_settings_of_each_api():
+    anthropic = {"system": "S", "messages": CHAT["messages"], "max_tokens": 5, "stop_sequences": ["x"], "metadata": {"user_id": "u"}, "top_k": 3,
+                 "tool_choice": {"type": "any", "disable_parallel_tool_use": True}, "thinking": {"type": "enabled", "budget_tokens": 2000}}
+    request, notes = written(anthropic, "openai")
+    assert {key: request[key] for key in request if key != "messages"} == {
+        "max_completion_tokens": 5, "stop": ["x"], "user": "u", "top_k": 3, "tool_choice": "required", "parallel_tool_calls": False}
+    assert {note for note in notes if note[0] != "changed"} == {("lost", "thinking"), ("missing", "model")}, notes
+    responses = {"model": "m", "input": "Hi", "max_output_tokens": 5, "text": {"verbosity": "low", "format": {"type": "json_object"}},
+                 "reasoning": {"effort": "low", "summary": "auto"}, "truncation": "auto", "include": []}
+    request, notes = written(responses, "openai")
+    assert {key: request[key] for key in request if key != "messages"} == {
+        "model": "m", "max_completion_tokens": 5, "verbosity": "low", "response_format": {"type": "json_object"}, "reasoning_effort": "low"}, request
+    assert {note for note in notes if note[0] != "changed"} == {("lost", "reasoning.summary"), ("lost", "truncation")}, notes
+    ollama = {"model": "m", "messages": CHAT["messages"], "options": {"num_predict": 5, "num_ctx": 9, "temperature": 0.5}, "think": "low"}
+    request, notes = written(ollama, "anthropic")
+    assert (request["max_tokens"], request["temperature"], request["output_config"]) == (5, 0.5, {"effort": "low"}), request
+    assert {note for note in notes if note[0] != "changed"} == {("lost", "options.num_ctx")}, notes
+
+
+def test_custom_tools():
+    chat = {"model": "m", "messages": [
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "custom", "custom": {"name": "run", "input": "x = 1"}}]},
+        {"role": "tool", "tool_call_id": "1", "content": "done"}],
+        "tools": [{"type": "custom", "custom": {"name": "run", "format": {"type": "grammar", "grammar": {"syntax": "regex", "definition": "a+"}}}}],
+        "tool_choice": {"type": "custom", "custom": {"name": "run"}}}
+    request, _ = written(chat, "responses")
+    assert [item["type"] for item in request["input"]] == ["custom_tool_call", "custom_tool_call_output"]
+    assert request["tools"] == [{"type": "custom", "name": "run", "format": {"type": "grammar", "syntax": "regex", "definition": "a+"}}]
+    assert written(request, "openai")[0] == {**chat, "messages": [{**chat["messages"][0], "content": ""}, chat["messages"][1]], "store": False}
+    request, _ = written(chat, "anthropic", "--var", "max_tokens=1")
+    assert request["messages"][0]["content"] == [{"type": "tool_use", "id": "1", "name": "run", "input": {"input": "x = 1"}}]
+    assert request["tool_choice"] == {"type": "tool", "name": "run"}
+
+
+def test_what_cannot_be_said_is_an_error():
+    sound = {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}
+    for api in ("anthropic", "responses"):
+        code, out, err = run({**CHAT, "messages": [{"role": "user", "content": [sound]}]}, "--as", api)
+        assert (code, out) == (3, "") and "messages[0].content[0]" in err and "input_audio" in err, (code, err)
+        code, out, err = run({**CHAT, "messages": [{"role": "user", "content": "Hi", "images": ["AAAA"]}]}, "--as", api)
+        assert (code, out) == (3, "") and "messages[0].images" in err, (code, err)
+    code, _, err = run({**CHAT, "messages": [{"role": "critic", "content": "x"}]}, "--as", "anthropic")
+    assert code == 3 and "messages[0].role" in err and "critic" in err, err
+
+
+def test_a_request_of_that_api_stays():
+    request = {"system": "S", "messages": [{"role": "user", "content": [{"type": "text", "text": "Hi", "cache_control": {"type": "ephemeral"}}]}],
+               "container": "c", "max_tokens": 1, "model": "m"}
+    assert written(request, "anthropic") == (request, set())
+
+
+def test_a_part_that_loses_members_is_its_text():
+    part = {"type": "text", "text": "Hi", "more": 1}
+    for api, where in (("anthropic", "messages"), ("responses", "input")):
+        request, notes = written({**CHAT, "messages": [{"role": "user", "content": [part]}]}, api)
+        assert request[where][0]["content"] == "Hi" and ("lost", "messages[0].content[0].more") in notes, (request, notes)
+
+
+def test_members_of_tools_stay_in_their_order():
+    function = {"description": "D", "strict": True, "parameters": {"type": "object"}, "name": "f"}
+    tools = [{"type": "function", "function": function}, {"function": dict(reversed(function.items())), "type": "function"}]
+    for api in ("anthropic", "responses"):
+        request, notes = written({**CHAT, "seed": None, "max_tokens": 1, "tools": tools}, api)
+        assert notes == set() and json.dumps(written(request, "openai")[0]["tools"]) == json.dumps(tools), (api, request)
+
+
+def test_a_request_with_output_config_is_anthropics():
+    request = {"model": "m", "messages": CHAT["messages"], "output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}}}
+    assert written(request, "openai")[0]["response_format"] == {"type": "json_schema", "json_schema": {"name": "response", "schema": {"type": "object"}}}
+
+
+def test_no_effort_beside_thinking_is_a_loss():
+    thinking = {"type": "enabled", "budget_tokens": 1024}
+    request, notes = written({**CHAT, "seed": None, "max_tokens": 2048, "reasoning_effort": "none", "thinking": thinking}, "anthropic")
+    assert request["thinking"] == thinking and notes == {("lost", "reasoning_effort")}, (request, notes)
+
+
+def test_a_choice_in_anthropics_words_stays():
+    request = {"model": "m", "max_tokens": 1, "messages": CHAT["messages"], "tool_choice": {"type": "none"}}
+    assert written(request, "anthropic") == (request, set())
+
+
+def test_lines():
+    lines = [{"id": 7, **CHAT}, {"id": 8}, {"id": 9, **CHAT, "seed": None}]
+    code, out, err = run("".join(json.dumps(line) + "\n" for line in lines) + "{\n", "--as", "responses", "--jsonl")
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert code == 0 and "2 of 4 lines were answered by an error" in err, err
+    assert [answer.get("id") for answer in answers] == [7, 8, 9, None]
+    assert answers[0]["request"] == answers[2]["request"] == {"input": [{"type": "message", **CHAT["messages"][0]}], "store": False, "model": "m"}
+    assert [note["path"] for note in answers[0]["notes"]] == ["seed"] and answers[2]["notes"] == []
+    assert answers[1]["error"]["code"] == "conversation" and answers[3]["error"]["line"] == 4
+    assert run("{\n", "--as", "responses", "--jsonl", "--fail-on-error")[0] == 1
+
+
+sys.exit(check.run_tests(sys.modules[__name__], "tests of parlance convert"))

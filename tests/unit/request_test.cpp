@@ -1,0 +1,159 @@
+// RequestReader: requests, the template for each, how their replies are read; what they ask of a grammar.
+#include "parlance/request.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace parlance {
+namespace {
+
+constexpr const char* kFormat = "terminal-agent";
+
+/// A built-in format as a model.
+ModelSource model_of(std::string_view name) {
+  const BuiltinFormat* format = find_format(name);
+  ModelSource model;
+  model.templates.push_back({"default", std::string(format->text), std::string(name), format->syntax});
+  for (const auto& [token, text] : format->special_tokens) model.special_tokens.push_back({std::string(token), std::string(text)});
+  return model;
+}
+
+Template compiled(std::string_view text) { return *Template::compile(text); }
+
+constexpr const char* kPlain =
+    "{% for m in messages %}<{{ m.role }}>{{ m.content }}</>{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}";
+constexpr const char* kBody = R"({"id": {"a": 1}, "messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]})";
+
+TEST(RequestReader, ReadsARequestForItsTemplate) {
+  const RequestReader reader(compiled(kPlain));
+  const Result<ChatRequest> request = reader.read(kBody);
+  ASSERT_TRUE(request) << request.error().display();
+  EXPECT_EQ(request->id, R"({"a":1})");
+  EXPECT_TRUE(request->conversation.variables()["id"].is_undefined());
+  const Result<Template>& chosen = reader.template_for(request->conversation);
+  ASSERT_TRUE(chosen);
+  const Result<Rendering> prompt = chosen->render(request->conversation);
+  ASSERT_TRUE(prompt);
+  EXPECT_EQ(prompt->text(), "<user>Hi</><assistant>");
+}
+
+TEST(RequestReader, HasTheIdOfARequestThatFails) {
+  const RequestReader reader(compiled(kPlain));
+  ChatRequest request;
+  EXPECT_FALSE(reader.read_into(request, R"({"id": 7})"));
+  EXPECT_EQ(request.id, "7");
+  EXPECT_FALSE(reader.read_into(request, "{"));
+  EXPECT_EQ(request.id, "");
+}
+
+TEST(RequestReader, PutsVariablesAndWhatTheModelBringsIntoRequests) {
+  ModelSource model;
+  model.templates.push_back({"default", "{{ bos_token }}{{ messages[0].content }} {{ who }}", "x", Syntax::jinja});
+  model.special_tokens.push_back({"bos_token", "<s>"});
+  model.system = "Be brief.";
+  const RequestReader reader(std::move(model), {.variables = {{"who", R"("Ada")"}}});
+  const Result<ChatRequest> request = reader.read(R"({"messages": [{"role": "user", "content": "Hi"}], "who": "Bob"})");
+  ASSERT_TRUE(request);
+  const Result<Rendering> prompt = reader.chat_template(false)->render(request->conversation);
+  ASSERT_TRUE(prompt);
+  EXPECT_EQ(prompt->text(), "<s>Be brief. Ada");
+}
+
+TEST(RequestReader, ChoosesTheTemplateByTheTools) {
+  ModelSource model;
+  model.templates.push_back({"default", "plain", "x", Syntax::jinja});
+  model.templates.push_back({"tool_use", "tools", "x", Syntax::jinja});
+  const RequestReader reader(std::move(model));
+  const auto text_for = [&](std::string_view body) {
+    const Result<ChatRequest> request = reader.read(body);
+    const Result<Rendering> prompt = reader.template_for(request->conversation)->render(request->conversation);
+    return std::string(prompt->text());
+  };
+  EXPECT_EQ(text_for(R"({"messages": []})"), "plain");
+  EXPECT_EQ(text_for(R"({"messages": [], "tools": [{"type": "function", "function": {"name": "f"}}]})"), "tools");
+}
+
+TEST(RequestReader, WithoutATemplateItReadsAndHasNoPrompt) {
+  const RequestReader reader{ModelSource()};
+  EXPECT_TRUE(reader.read(kBody));
+  ASSERT_FALSE(reader.chat_template(false));
+  EXPECT_EQ(reader.chat_template(false).error().code(), ErrorCode::no_template);
+  EXPECT_FALSE(reader.reply());
+}
+
+TEST(RequestReader, SaysHowTheReplyIsRead) {
+  const RequestReader reader(model_of(kFormat));
+  Result<ChatRequest> request = reader.read(R"({"messages": [{"role": "user", "content": "Hi"}],
+    "tools": [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]})");
+  ASSERT_TRUE(request);
+  const Result<ReplyStart> start = reader.reply_to(*request);
+  ASSERT_TRUE(start) << start.error().display();
+  EXPECT_TRUE(start->options.tools.declares("look"));
+  EXPECT_TRUE(start->options.prompt.has_value());
+  EXPECT_TRUE(start->notes.empty());
+  EXPECT_FALSE(start->format->calls.empty());
+  ReplyParser parser(*start->format, start->options);
+  ReplyMessage message;
+  const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
+  parser.feed("Hello", sink);
+  parser.finish(sink);
+  EXPECT_EQ(message.content, "Hello");
+}
+
+TEST(RequestReader, AFormatThatIsGivenIsNotDerived) {
+  Result<ReplyFormat> format = ReplyFormat::from_json(find_format(kFormat)->reply);
+  ASSERT_TRUE(format);
+  const RequestReader reader(ModelSource(), {.reply_format = *format});
+  const Result<ReplyStart> start = reader.reply();
+  ASSERT_TRUE(start);
+  EXPECT_EQ(*start->format, *format);
+  EXPECT_EQ(start->doubt, "");
+}
+
+TEST(RequestReader, ARequestThatIsNotRenderedHasAReplyAllTheSame) {
+  const RequestReader reader(compiled("{{ raise_exception('no') if messages[0].content == 'bad' else messages[0].content }}"),
+                             {.reply_format = ReplyFormat()});
+  Result<ChatRequest> request = reader.read(R"({"messages": [{"role": "user", "content": "bad"}]})");
+  ASSERT_TRUE(request);
+  const Result<ReplyStart> start = reader.reply_to(*request);
+  ASSERT_TRUE(start);
+  ASSERT_EQ(start->notes.size(), 1u);
+  EXPECT_NE(start->notes.front().find("from where its prompts usually end"), std::string::npos);
+}
+
+TEST(RequestReader, ManyThreadsReadAtOnce) {
+  const RequestReader reader(model_of(kFormat));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      Result<ChatRequest> request = reader.read(kBody);
+      EXPECT_TRUE(request && reader.reply_to(*request));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(GrammarOptions, AreWhatARequestAsksOfItsReply) {
+  const Result<GrammarOptions> options = grammar_options(R"({"tools": [{"name": "f"}], "tool_choice": {"type": "tool", "name": "f"},
+    "parallel_tool_calls": false, "response_format": {"type": "json_object"}})");
+  ASSERT_TRUE(options) << options.error().display();
+  EXPECT_EQ(options->choice, ToolChoice::named);
+  EXPECT_EQ(options->name, "f");
+  EXPECT_FALSE(options->parallel);
+  EXPECT_EQ(options->response.kind, ResponseFormat::Kind::json_object);
+  EXPECT_EQ(grammar_options(R"({"tool_choice": 7})").error().input_path(), "tool_choice");
+  EXPECT_EQ(grammar_options("[]").error().code(), ErrorCode::conversation);
+}
+
+TEST(GrammarOptions, OfAConversationHaveItsTools) {
+  Conversation chat;
+  const Result<GrammarOptions> before = grammar_options(chat);
+  EXPECT_EQ(before->tools, "");
+  ASSERT_TRUE(chat.set_json("tools", R"([{"name":"f"}])"));
+  const Result<GrammarOptions> after = grammar_options(chat);
+  EXPECT_EQ(after->tools, R"([{"name":"f"}])");
+}
+
+}  // namespace
+}  // namespace parlance
