@@ -1,5 +1,7 @@
-// How long derive() takes: the processor's time of one derivation, the best of ten, for each template that is named, or for the built-in
-// ones. Prints a table. Begin reading at main.
+// How long derive() takes: the processor's time of one derivation, the best of ten, for each template that is named, or
+// for the built-in ones. Prints a table. Begin reading at main.
+#include "parlance/derive.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -7,7 +9,6 @@
 #include <sstream>
 #include <string>
 
-#include "parlance/derive.h"
 #include "parlance/source.h"
 
 namespace {
@@ -35,8 +36,8 @@ void measure(const std::string& name, std::string_view text, Syntax syntax) {
     renders = derived->renders;
     verdict = name_of(derived->verdict);
   }
-  std::printf("| %s | %.1f KB | %zu | %.2f ms | %s |\n", name.c_str(), static_cast<double>(text.size()) / 1e3, renders, best * 1e3,
-              std::string(verdict).c_str());
+  std::printf("| %s | %.1f KB | %zu | %.2f ms | %s |\n", name.c_str(), static_cast<double>(text.size()) / 1e3, renders,
+              best * 1e3, std::string(verdict).c_str());
 }
 
 }  // namespace
@@ -50,5 +51,6 @@ int main(int argc, char** argv) {
     measure(std::string(argv[i]).substr(std::string(argv[i]).rfind('/') + 1), text.str(), syntax_of_file(argv[i]));
   }
   if (argc > 1) return 0;
-  for (const BuiltinFormat& builtin : builtin_formats()) measure(std::string(builtin.name), builtin.text, builtin.syntax);
+  for (const BuiltinFormat& builtin : builtin_formats())
+    measure(std::string(builtin.name), builtin.text, builtin.syntax);
 }

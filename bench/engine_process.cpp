@@ -172,8 +172,7 @@ int render_once(Engine& engine, const char* template_path, const char* context_p
     std::fprintf(stderr, "the template or the context cannot be read\n");
     return 1;
   }
-  if (!engine.load({template_path, std::move(source.text), std::move(context.text), ""}) ||
-      !engine.render()) {
+  if (!engine.load({template_path, std::move(source.text), std::move(context.text), ""}) || !engine.render()) {
     std::fprintf(stderr, "%s\n", engine.wrong().c_str());
     return 1;
   }

@@ -1,5 +1,8 @@
-// How long grammars take to make, in the formats that are named (built in, or files): requests with 1, 10 and 100 tools of
-// realistic size, to each syntax. Prints a table, the median of some runs in ms of the processor's time. Begin reading at tools_of.
+// How long grammars take to make, in the formats that are named (built in, or files): requests with 1, 10 and 100 tools
+// of realistic size, to each syntax. Prints a table, the median of some runs in ms of the processor's time. Begin
+// reading at tools_of.
+#include "parlance/grammar.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -9,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "parlance/grammar.h"
 #include "parlance/source.h"
 
 namespace {
@@ -22,12 +24,16 @@ std::string tools_of(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::string n = std::to_string(i);
     out += i > 0 ? ", " : "";
-    out += R"({"type": "function", "function": {"name": "service_)" + n + R"(_update_record", "parameters": {"type": "object",
-      "$defs": {"filter_)" + n + R"(": {"type": "object", "properties": {"field": {"type": "string", "minLength": 1, "maxLength": 64},
+    out += R"({"type": "function", "function": {"name": "service_)" + n +
+           R"(_update_record", "parameters": {"type": "object",
+      "$defs": {"filter_)" +
+           n + R"(": {"type": "object", "properties": {"field": {"type": "string", "minLength": 1, "maxLength": 64},
           "op": {"enum": ["eq", "ne", "lt", "gt", "in", "like"]}, "value": {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]},
-          "and": {"type": "array", "items": {"$ref": "#/$defs/filter_)" + n + R"("}}}, "required": ["field", "op"]}},
+          "and": {"type": "array", "items": {"$ref": "#/$defs/filter_)" +
+           n + R"("}}}, "required": ["field", "op"]}},
       "properties": {
-        "id_)" + n + R"(": {"type": "string", "format": "uuid"},
+        "id_)" +
+           n + R"(": {"type": "string", "format": "uuid"},
         "title": {"type": "string", "maxLength": 10000},
         "state": {"type": "string", "enum": ["open", "closed", "merged", "draft", "archived"]},
         "priority": {"type": "integer", "minimum": 0, "maximum": 1000},
@@ -35,9 +41,11 @@ std::string tools_of(std::size_t count) {
         "due": {"type": ["string", "null"], "format": "date-time"},
         "labels": {"type": "array", "items": {"type": "string", "pattern": "^[a-z][a-z0-9_-]{0,30}$"}, "maxItems": 20, "uniqueItems": true},
         "assignee": {"type": "object", "properties": {"login": {"type": "string"}, "email": {"type": "string", "format": "email"}, "notify": {"type": "boolean", "default": true}}, "required": ["login"], "additionalProperties": false},
-        "filters": {"type": "array", "items": {"$ref": "#/$defs/filter_)" + n + R"("}},
+        "filters": {"type": "array", "items": {"$ref": "#/$defs/filter_)" +
+           n + R"("}},
         "metadata": {"type": "object", "additionalProperties": {"type": "string"}}},
-      "required": ["id_)" + n + R"(", "state"]}}})";
+      "required": ["id_)" +
+           n + R"(", "state"]}}})";
   }
   return out + "]";
 }
@@ -76,7 +84,8 @@ std::vector<std::pair<std::string, std::string>> formats_of(int count, char** na
 }
 
 int main(int count, char** names) {
-  std::printf("%-16s %6s %9s %9s %9s %9s %9s %10s   ms\n", "", "tools", "make", "gbnf", "lark", "tag", "schema", "gbnf bytes");
+  std::printf("%-16s %6s %9s %9s %9s %9s %9s %10s   ms\n", "", "tools", "make", "gbnf", "lark", "tag", "schema",
+              "gbnf bytes");
   for (const auto& [name, reply] : formats_of(count, names)) {
     const auto format = ReplyFormat::from_json(reply);
     if (!format) return 1;
@@ -87,7 +96,8 @@ int main(int count, char** names) {
       if (!grammar) return 1;
       const double made = time_of([&] { return make_grammar(*format, options).has_value(); });
       std::printf("%-16s %6zu %9.2f", name.c_str(), tools, made);
-      for (const auto syntax : {GrammarSyntax::gbnf, GrammarSyntax::lark, GrammarSyntax::structural_tag, GrammarSyntax::json_schema}) {
+      for (const auto syntax :
+           {GrammarSyntax::gbnf, GrammarSyntax::lark, GrammarSyntax::structural_tag, GrammarSyntax::json_schema}) {
         std::printf(" %9.2f", time_of([&] { return grammar->to_text(syntax).size(); }));
       }
       std::printf(" %10zu\n", grammar->to_text(GrammarSyntax::gbnf).size());

@@ -217,8 +217,8 @@ void split_reasoning(Message& message) {
   if (last == string_view::npos) return;
   const string_view before = without_trailing_newlines(content.substr(0, content.find(kThinkEnd)));
   const size_t begin = find_last(before, kThinkBegin);
-  message.reasoning = without_leading_newlines(
-      begin == string_view::npos ? before : before.substr(begin + kThinkBegin.size()));
+  message.reasoning =
+      without_leading_newlines(begin == string_view::npos ? before : before.substr(begin + kThinkBegin.size()));
   message.content = without_leading_newlines(content.substr(last + kThinkEnd.size()));
 }
 
@@ -297,13 +297,9 @@ class Prompt {
         out_.text(message.content);
         out_.literal("<|im_end|>\n");
         return nullptr;
-      case Role::kAssistant:
-        return write_assistant(message, after_last_query);
-      case Role::kTool:
-        write_tool_result(index);
-        return nullptr;
-      case Role::kOther:
-        break;
+      case Role::kAssistant: return write_assistant(message, after_last_query);
+      case Role::kTool: write_tool_result(index); return nullptr;
+      case Role::kOther: break;
     }
     return nullptr;
   }
@@ -375,9 +371,7 @@ class Prompt {
   }
 
   void write_tool_result(size_t index) {
-    const auto is_tool = [&](size_t i) {
-      return i < messages_.size() && messages_[i].role == Role::kTool;
-    };
+    const auto is_tool = [&](size_t i) { return i < messages_.size() && messages_[i].role == Role::kTool; };
     if (index == 0 || !is_tool(index - 1)) out_.literal("<|im_start|>user");
     out_.literal("\n<tool_response>\n");
     out_.text(messages_[index].content);
@@ -443,8 +437,7 @@ class TapeEngine : public Engine {
 };
 
 std::string simdjson_version() {
-  return "simdjson " SIMDJSON_STRINGIFY(SIMDJSON_VERSION) " " +
-         simdjson::get_active_implementation()->name();
+  return "simdjson " SIMDJSON_STRINGIFY(SIMDJSON_VERSION) " " + simdjson::get_active_implementation()->name();
 }
 
 class HandWritten final : public TapeEngine {

@@ -53,8 +53,7 @@ struct Block {
     const __m128i quote = _mm_cmpeq_epi8(v, _mm_set1_epi8('"'));
     const __m128i backslash = _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'));
     const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(0x1f)), v);
-    return static_cast<uint32_t>(
-        _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, backslash), control)));
+    return static_cast<uint32_t>(_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, backslash), control)));
   }
 #else
   static constexpr unsigned kSize = 8;
@@ -83,8 +82,7 @@ inline char* write_json_string(std::string_view s, char* out) {
   for (;;) {
     const uint64_t hits = Block::copy(in, out);
     const size_t here = left < Block::kSize ? left : Block::kSize;
-    const size_t clean =
-        hits == 0 ? here : static_cast<size_t>(std::countr_zero(hits)) / Block::kBitsPerByte;
+    const size_t clean = hits == 0 ? here : static_cast<size_t>(std::countr_zero(hits)) / Block::kBitsPerByte;
     if (clean < here) {
       const Escape& escape = kEscapes[static_cast<unsigned char>(in[clean])];
       std::memcpy(out + clean, escape.text, sizeof escape.text);
@@ -106,8 +104,7 @@ inline char* write_json_string(std::string_view s, char* out) {
 /// 1e-4.
 inline char* write_python_float(double value, char* out) {
   char text[32];
-  const char* end =
-      std::to_chars(text, text + sizeof text, value, std::chars_format::scientific).ptr;
+  const char* end = std::to_chars(text, text + sizeof text, value, std::chars_format::scientific).ptr;
   const char* digit = text;
   if (*digit == '-') *out++ = *digit++;
   const char* e = digit + 1;

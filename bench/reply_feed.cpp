@@ -1,6 +1,6 @@
-// How fast replies are read: MB/s of feed() for text, reasoning, and arguments in each codec; at once, in pieces of 64 and of 4
-// bytes, and byte by byte; for 1 KB and for 10 MB. Beside it the bytes of a reader's state in the middle of the reply, without
-// what it holds. Prints a table; with a word, only the rows that begin so. Begin reading at kRows.
+// How fast replies are read: MB/s of feed() for text, reasoning, and arguments in each codec; at once, in pieces of 64
+// and of 4 bytes, and byte by byte; for 1 KB and for 10 MB. Beside it the bytes of a reader's state in the middle of
+// the reply, without what it holds. Prints a table; with a word, only the rows that begin so. Begin reading at kRows.
 #include <cstdio>
 #include <ctime>
 #include <string>
@@ -24,11 +24,14 @@ struct Row {
   std::string_view head, piece, tail;
 };
 
-constexpr const char* kTags = R"({"calls": [{"call": ["<tool_call>\n<function=", {"name": true}, ">\n", {"arguments": {"tags": {"open": "<parameter=",
+constexpr const char* kTags =
+    R"({"calls": [{"call": ["<tool_call>\n<function=", {"name": true}, ">\n", {"arguments": {"tags": {"open": "<parameter=",
   "key_close": ">\n", "close": "\n</parameter>\n"}}}, "</function>\n</tool_call>"]}], "end": ["<|im_end|>"]})";
-constexpr const char* kBare = R"({"calls": [{"call": ["<|tool_call>call:", {"name": true}, {"arguments": {"bare": "<|\"|>"}}, "<tool_call|>"]}]})";
+constexpr const char* kBare =
+    R"({"calls": [{"call": ["<|tool_call>call:", {"name": true}, {"arguments": {"bare": "<|\"|>"}}, "<tool_call|>"]}]})";
 
-constexpr std::string_view kProse = "The tide tables say high water is at half past nine;\nthe café opens at 10, and 3 < 4. ";
+constexpr std::string_view kProse =
+    "The tide tables say high water is at half past nine;\nthe café opens at 10, and 3 < 4. ";
 const Row kRows[] = {
     {"text", "terminal-agent", "", kProse, ""},
     {"reasoning", "underscore-bot", "", kProse, "\n</think>\n\nDone."},
@@ -36,15 +39,21 @@ const Row kRows[] = {
      "for (int i = 0; i < n; ++i) {\\n  print(\\\"é\\\");\\n}\\n", "\"}}\n</tool_call>"},
     {"JSON, small values", "terminal-agent", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"rows\": [0",
      ", {\"id\": 123, \"ok\": true, \"name\": \"x\", \"at\": [1.5, null]}", "]}}\n</tool_call>"},
-    {"Python literals", "chatglm3", "f\n```python\ntool_call(rows=[0", ", {'id': 123, 'ok': True, 'name': \"x y z\", 'at': [1.5, None]}",
-     "])\n```\n<|observation|>"},
-    {"Python, one long text", "chatglm3", "f\n```python\ntool_call(code=\"", "for (int i = 0; i < n; ++i) {\\n  print(\\\"é\\\");\\n}\\n", "\")\n```\n<|observation|>"},
-    {"tags, one long string", kTags, "<tool_call>\n<function=f>\n<parameter=code>\n", "for (int i = 0; i < n; ++i) {\n  print(\"é\");\n}\n",
-     "\n</parameter>\n</function>\n</tool_call>"},
-    {"tags, small values", kTags, "<tool_call>\n<function=f>\n", "<parameter=key>\nsome text\n</parameter>\n<parameter=other>\n[1, 2]\n</parameter>\n", "</function>\n</tool_call>"},
-    {"no quotes, one string", kBare, "<|tool_call>call:f{code:<|\"|>", "for (int i = 0; i < n; ++i) {\n  print(\"é\");\n}\n", "<|\"|>}<tool_call|>"},
-    {"no quotes, small values", kBare, "<|tool_call>call:f{rows:[0", ",{id:123,ok:true,name:<|\"|>x y z<|\"|>,at:[1.5,null]}", "]}<tool_call|>"},
-    {"a program", "chatglm3", "interpreter\n```python\n", "for i in range(10):\n    print(f\"{i} \\\"quoted\\\"\")\n", "\n```\n<|observation|>"},
+    {"Python literals", "chatglm3", "f\n```python\ntool_call(rows=[0",
+     ", {'id': 123, 'ok': True, 'name': \"x y z\", 'at': [1.5, None]}", "])\n```\n<|observation|>"},
+    {"Python, one long text", "chatglm3", "f\n```python\ntool_call(code=\"",
+     "for (int i = 0; i < n; ++i) {\\n  print(\\\"é\\\");\\n}\\n", "\")\n```\n<|observation|>"},
+    {"tags, one long string", kTags, "<tool_call>\n<function=f>\n<parameter=code>\n",
+     "for (int i = 0; i < n; ++i) {\n  print(\"é\");\n}\n", "\n</parameter>\n</function>\n</tool_call>"},
+    {"tags, small values", kTags, "<tool_call>\n<function=f>\n",
+     "<parameter=key>\nsome text\n</parameter>\n<parameter=other>\n[1, 2]\n</parameter>\n",
+     "</function>\n</tool_call>"},
+    {"no quotes, one string", kBare, "<|tool_call>call:f{code:<|\"|>",
+     "for (int i = 0; i < n; ++i) {\n  print(\"é\");\n}\n", "<|\"|>}<tool_call|>"},
+    {"no quotes, small values", kBare, "<|tool_call>call:f{rows:[0",
+     ",{id:123,ok:true,name:<|\"|>x y z<|\"|>,at:[1.5,null]}", "]}<tool_call|>"},
+    {"a program", "chatglm3", "interpreter\n```python\n", "for i in range(10):\n    print(f\"{i} \\\"quoted\\\"\")\n",
+     "\n```\n<|observation|>"},
 };
 
 /// MB/s of the processor's time; each run takes at least a fifth of a second of it.

@@ -61,8 +61,10 @@ class ReplyReader : public bench::Engine {
     const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
     ReplyParser parser(*fresh_);
     for (const Piece& piece : pieces_) {
-      if (way_ == Way::tokens) parser.feed_token(piece.text, piece.control, sink);
-      else parser.feed(piece.text, sink);
+      if (way_ == Way::tokens)
+        parser.feed_token(piece.text, piece.control, sink);
+      else
+        parser.feed(piece.text, sink);
     }
     parser.finish(sink);
     return message;

@@ -29,8 +29,7 @@ inline bool is(std::string_view s, const char (&name)[N]) {
 class Tape {
  public:
   explicit Tape(const simdjson::dom::document& document)
-      : words_(document.tape.get()),
-        strings_(reinterpret_cast<const char*>(document.string_buf.get())) {}
+      : words_(document.tape.get()), strings_(reinterpret_cast<const char*>(document.string_buf.get())) {}
 
   static constexpr size_t kRoot = 1;
 
@@ -57,14 +56,11 @@ class Tape {
   size_t next(size_t at) const {
     switch (type(at)) {
       case '{':
-      case '[':
-        return static_cast<uint32_t>(words_[at]);
+      case '[': return static_cast<uint32_t>(words_[at]);
       case 'l':
       case 'u':
-      case 'd':
-        return at + 2;
-      default:
-        return at + 1;
+      case 'd': return at + 2;
+      default: return at + 1;
     }
   }
 
@@ -72,17 +68,12 @@ class Tape {
   bool truth(size_t at) const {
     switch (type(at)) {
       case '{':
-      case '[':
-        return close(at) != at + 1;
-      case '"':
-        return !string(at).empty();
+      case '[': return close(at) != at + 1;
+      case '"': return !string(at).empty();
       case 'l':
-      case 'u':
-        return integer(at) != 0;
-      case 'd':
-        return real(at) != 0;
-      default:
-        return type(at) == 't';
+      case 'u': return integer(at) != 0;
+      case 'd': return real(at) != 0;
+      default: return type(at) == 't';
     }
   }
 
@@ -137,24 +128,15 @@ char* write_integer(Integer value, char* out) {
 /// Recursion is bounded: simdjson refuses nesting deeper than 1024.
 inline Progress write_json(const Tape& tape, size_t at, char* out) {
   switch (tape.type(at)) {
-    case '"':
-      return {at + 1, write_json_string(tape.string(at), out)};
-    case '{':
-      return write_json_items(tape, at, out, true);
-    case '[':
-      return write_json_items(tape, at, out, false);
-    case 'l':
-      return {at + 2, write_integer(tape.integer(at), out)};
-    case 'u':
-      return {at + 2, write_integer(static_cast<uint64_t>(tape.integer(at)), out)};
-    case 'd':
-      return {at + 2, write_python_float(tape.real(at), out)};
-    case 't':
-      return {at + 1, append(out, "true")};
-    case 'f':
-      return {at + 1, append(out, "false")};
-    default:
-      return {at + 1, append(out, "null")};
+    case '"': return {at + 1, write_json_string(tape.string(at), out)};
+    case '{': return write_json_items(tape, at, out, true);
+    case '[': return write_json_items(tape, at, out, false);
+    case 'l': return {at + 2, write_integer(tape.integer(at), out)};
+    case 'u': return {at + 2, write_integer(static_cast<uint64_t>(tape.integer(at)), out)};
+    case 'd': return {at + 2, write_python_float(tape.real(at), out)};
+    case 't': return {at + 1, append(out, "true")};
+    case 'f': return {at + 1, append(out, "false")};
+    default: return {at + 1, append(out, "null")};
   }
 }
 

@@ -2,10 +2,11 @@
 //
 //     bench_tokens TOKENIZER TEMPLATE REQUEST.json... [--rounds N]
 //
-// Prints a Markdown table. "encode" is Tokenizer::encode of the whole prompt, which is all that the tokenizer does by itself;
-// "tokenize" is all of parlance's tokenize() from the rendering: trust, the check for forged tokens, origins, masks.
-// "session" begins with the first two messages of a chat of 400 turns and is extended by each following one; it stands
-// against one encode of the whole text. Medians over the rounds, one after the other in each. Begin reading at main.
+// Prints a Markdown table. "encode" is Tokenizer::encode of the whole prompt, which is all that the tokenizer does by
+// itself; "tokenize" is all of parlance's tokenize() from the rendering: trust, the check for forged tokens, origins,
+// masks. "session" begins with the first two messages of a chat of 400 turns and is extended by each following one; it
+// stands against one encode of the whole text. Medians over the rounds, one after the other in each. Begin reading at
+// main.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -45,13 +46,14 @@ double timed(Run run) {
   return seconds(begin) / count;
 }
 
-void encode_whole(const parlance::Tokenizer& tokenizer, std::string_view text, std::vector<parlance::EncodedToken>& into) {
+void encode_whole(const parlance::Tokenizer& tokenizer, std::string_view text,
+                  std::vector<parlance::EncodedToken>& into) {
   into.clear();
   if (!tokenizer.encode(text, nullptr, into)) std::exit(1);
 }
 
-void bench_request(const parlance::Tokenizer& tokenizer, const parlance::Template& chat_template, const std::string& path,
-                   int rounds) {
+void bench_request(const parlance::Tokenizer& tokenizer, const parlance::Template& chat_template,
+                   const std::string& path, int rounds) {
   const std::string json = value_or_end(parlance::read_file(path));
   parlance::Conversation chat = value_or_end(parlance::Conversation::from_json(json));
   const parlance::Rendering prompt = value_or_end(chat_template.render(chat, {.want_assistant = true}));
@@ -77,12 +79,15 @@ void bench_request(const parlance::Tokenizer& tokenizer, const parlance::Templat
 
 std::string words(int turn) {
   std::string text;
-  for (int i = 0; i < 60; ++i) text += "word" + std::to_string((turn * 31 + i * 17) % 97) + (i % 12 == 11 ? ".\n" : " ");
+  for (int i = 0; i < 60; ++i)
+    text += "word" + std::to_string((turn * 31 + i * 17) % 97) + (i % 12 == 11 ? ".\n" : " ");
   return text;
 }
 
-void bench_session(const parlance::Tokenizer& tokenizer, const parlance::Template& chat_template, int turns, int rounds) {
-  std::vector<parlance::Message> messages = {{.role = "system", .content = "Be brief."}, {.role = "user", .content = words(0)}};
+void bench_session(const parlance::Tokenizer& tokenizer, const parlance::Template& chat_template, int turns,
+                   int rounds) {
+  std::vector<parlance::Message> messages = {{.role = "system", .content = "Be brief."},
+                                             {.role = "user", .content = words(0)}};
   for (int turn = 1; turn < turns; ++turn) {
     messages.push_back({.role = turn % 2 == 1 ? "assistant" : "user", .content = words(turn)});
   }
@@ -105,8 +110,10 @@ void bench_session(const parlance::Tokenizer& tokenizer, const parlance::Templat
     if (tokens.size() != session.ids().size()) std::exit(1);
     bytes = whole.text().size(), count = tokens.size();
   }
-  std::printf("\n%d messages, %zu bytes, %zu tokens: extended turn by turn %.1f ms, the whole text tokenized once %.1f ms: %.2f ×\n",
-              turns + 1, bytes, count, 1e3 * median(sessions), 1e3 * median(wholes), median(sessions) / median(wholes));
+  std::printf(
+      "\n%d messages, %zu bytes, %zu tokens: extended turn by turn %.1f ms, the whole text tokenized once %.1f ms: "
+      "%.2f ×\n",
+      turns + 1, bytes, count, 1e3 * median(sessions), 1e3 * median(wholes), median(sessions) / median(wholes));
 }
 
 }  // namespace
@@ -116,8 +123,10 @@ int main(int argc, char** argv) {
   constexpr int kRounds = 9;
   const auto tokenizer = value_or_end(parlance::open_tokenizer(argv[1]));
   const auto chat_template = value_or_end(parlance::Template::compile(value_or_end(parlance::read_file(argv[2]))));
-  std::printf("%s\n\n| request | bytes | tokens | encode µs | tokenize µs | added | render µs |\n|---|---:|---:|---:|---:|---:|---:|\n",
-              tokenizer->facts().kind.c_str());
+  std::printf(
+      "%s\n\n| request | bytes | tokens | encode µs | tokenize µs | added | render µs "
+      "|\n|---|---:|---:|---:|---:|---:|---:|\n",
+      tokenizer->facts().kind.c_str());
   for (int i = 3; i < argc; ++i) bench_request(*tokenizer, chat_template, argv[i], kRounds);
   bench_session(*tokenizer, chat_template, 400, kRounds);
 }

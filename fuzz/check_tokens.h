@@ -1,5 +1,5 @@
-// What a fuzz target holds of a tokenizer that opened: what it makes of a text of its own pieces lies within the text; with nothing
-// trusted no control token comes out, with all trusted the same as unguarded. Begin reading at check_law.
+// What a fuzz target holds of a tokenizer that opened: what it makes of a text of its own pieces lies within the text;
+// with nothing trusted no control token comes out, with all trusted the same as unguarded. Begin reading at check_law.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -21,14 +21,13 @@ inline std::string text_of(const Tokenizer& tokenizer) {
   const std::size_t size = std::min<std::size_t>(tokenizer.facts().vocabulary_size, 40);
   for (std::size_t i = 0; i < size; ++i) {
     const std::string piece = tokenizer.token_text(static_cast<TokenId>(i));
-    if (utf8::is_valid(piece, false))
-      text += piece + (i % 3 == 0 ? " " : i % 7 == 0 ? "中\n" : "");
+    if (utf8::is_valid(piece, false)) text += piece + (i % 3 == 0 ? " " : i % 7 == 0 ? "中\n" : "");
   }
   return text;
 }
 
-inline bool encode(const Tokenizer& tokenizer, std::string_view text,
-            const std::vector<ByteSpan>* trusted, Tokens& tokens) {
+inline bool encode(const Tokenizer& tokenizer, std::string_view text, const std::vector<ByteSpan>* trusted,
+                   Tokens& tokens) {
   const auto done = tokenizer.encode(text, trusted, tokens);
   if (!done && done.error().display().empty()) std::abort();
   for (std::size_t i = 0; done && i < tokens.size(); ++i) {
@@ -40,11 +39,9 @@ inline bool encode(const Tokenizer& tokenizer, std::string_view text,
 }
 
 inline bool same(const Tokens& a, const Tokens& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const EncodedToken& x, const EncodedToken& y) {
-                      return x.id == y.id && x.bytes.begin == y.bytes.begin &&
-                             x.bytes.end == y.bytes.end && x.added == y.added;
-                    });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const EncodedToken& x, const EncodedToken& y) {
+    return x.id == y.id && x.bytes.begin == y.bytes.begin && x.bytes.end == y.bytes.end && x.added == y.added;
+  });
 }
 
 inline void check_law(const Tokenizer& tokenizer, const std::string& text) {

@@ -9,8 +9,7 @@ namespace {
 
 void must_lie_in(std::string_view part, std::string_view whole) {
   if (part.empty()) return;
-  if (part.data() < whole.data() || part.data() + part.size() > whole.data() + whole.size())
-    std::abort();
+  if (part.data() < whole.data() || part.data() + part.size() > whole.data() + whole.size()) std::abort();
 }
 
 }  // namespace
@@ -27,11 +26,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     must_lie_in(found.text, bytes);
   }
   const std::uint64_t count = header->tokens.size();
-  for (std::uint64_t i = 0; i < count; i += 1 + count / 16)
-    must_lie_in(*header->tokens.at(i), bytes);
+  for (std::uint64_t i = 0; i < count; i += 1 + count / 16) must_lie_in(*header->tokens.at(i), bytes);
   for (const parlance::GgufTokenId& token : header->token_ids) {
-    if (const auto text = header->tokens.at(static_cast<std::uint64_t>(token.id)))
-      must_lie_in(*text, bytes);
+    if (const auto text = header->tokens.at(static_cast<std::uint64_t>(token.id))) must_lie_in(*text, bytes);
   }
   return 0;
 }

@@ -1,5 +1,5 @@
-// Fuzz target: any JSON as a schema, as tools of each built-in format, and as both printed in each syntax. The first byte
-// chooses the format, the second the options. Nothing fails but what is no JSON, and what comes of it is bounded.
+// Fuzz target: any JSON as a schema, as tools of each built-in format, and as both printed in each syntax. The first
+// byte chooses the format, the second the options. Nothing fails but what is no JSON, and what comes of it is bounded.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -12,7 +12,8 @@ namespace {
 using namespace parlance;
 
 void print(const Grammar& grammar, std::string_view text) {
-  for (const auto syntax : {GrammarSyntax::gbnf, GrammarSyntax::lark, GrammarSyntax::structural_tag, GrammarSyntax::json_schema}) {
+  for (const auto syntax :
+       {GrammarSyntax::gbnf, GrammarSyntax::lark, GrammarSyntax::structural_tag, GrammarSyntax::json_schema}) {
     if (grammar.to_text(syntax).size() > std::size_t{64} << 20) std::abort();
   }
   grammar.accepts(text.substr(0, 200));
@@ -23,7 +24,8 @@ void print(const Grammar& grammar, std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 3) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
-  if (const auto values = make_value_grammar(text, {.open = (data[1] & 1) != 0, .any_order = (data[1] & 16) != 0})) print(*values, text);
+  if (const auto values = make_value_grammar(text, {.open = (data[1] & 1) != 0, .any_order = (data[1] & 16) != 0}))
+    print(*values, text);
   const auto formats = builtin_formats();
   const auto format = ReplyFormat::from_json(formats[data[0] % formats.size()].reply);
   if (!format) std::abort();

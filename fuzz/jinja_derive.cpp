@@ -1,5 +1,5 @@
-// Fuzz target: any bytes as a template (the first byte says in which language), and what is derived from it. Deriving ends within its
-// limits; the format reads itself back from JSON; what is called verified is valid.
+// Fuzz target: any bytes as a template (the first byte says in which language), and what is derived from it. Deriving
+// ends within its limits; the format reads itself back from JSON; what is called verified is valid.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "json/json.h"
 #include "parlance/parlance.h"
 #include "small_limits.h"
-#include "json/json.h"
 
 namespace {
 
@@ -36,7 +36,8 @@ void read_as_json(std::string_view text) {
 
 /// What must follow the name of a pass.
 std::string argument_of(const NormalisePass& pass) {
-  if (pass.takes == "SETTINGS") return ":none=enable_thinking:false;high=enable_thinking:true,reasoning_effort:\"max\",level:\"high\"";
+  if (pass.takes == "SETTINGS")
+    return ":none=enable_thinking:false;high=enable_thinking:true,reasoning_effort:\"max\",level:\"high\"";
   if (pass.takes == "NAMES") return ":user.image_url=image,assistant.image=image_url,tool.video";
   return pass.takes == "NAME" || pass.takes == "TYPE" ? ":thinking" : "";
 }

@@ -19,16 +19,13 @@ std::string written(const ModelfileCommand& command) {
   return command.name + " " + word + "\"\"\"" + command.value + "\"\"\"\n";
 }
 
-bool can_be_written(const ModelfileCommand& command) {
-  return command.value.find('"') == std::string::npos;
-}
+bool can_be_written(const ModelfileCommand& command) { return command.value.find('"') == std::string::npos; }
 
 void check_name(std::string_view text) {
   const auto name = parlance::parse_ollama_name(text);
   if (!name) return;
   const std::string path = name->path();
-  if (path.front() == '/' || path.find("..") == 0 || path.find("/.") != path.npos ||
-      path.find('\0') != path.npos)
+  if (path.front() == '/' || path.find("..") == 0 || path.find("/.") != path.npos || path.find('\0') != path.npos)
     std::abort();
   const auto again = parlance::parse_ollama_name(name->shortest());
   if (!again || !again->is(*name)) std::abort();
@@ -53,8 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto second = parlance::parse_modelfile(again, "Modelfile");
   if (!second || second->size() != read->size()) std::abort();
   for (std::size_t i = 0; i < read->size(); ++i) {
-    if ((*read)[i].value != (*second)[i].value || (*read)[i].name != (*second)[i].name)
-      std::abort();
+    if ((*read)[i].value != (*second)[i].value || (*read)[i].name != (*second)[i].name) std::abort();
   }
   return 0;
 }

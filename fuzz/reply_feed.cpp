@@ -1,6 +1,7 @@
-// Fuzz target: any bytes as a reply, whole and in pieces. The first byte chooses a built-in format, or is '{' and begins a line
-// that is a format itself; the second says where a reply begins and its limits, the third how it is cut. However it is cut, the events are the same once neighbours are joined;
-// their sources are the reply; a call that is complete has arguments that are an object of JSON. A whole prompt is read too.
+// Fuzz target: any bytes as a reply, whole and in pieces. The first byte chooses a built-in format, or is '{' and
+// begins a line that is a format itself; the second says where a reply begins and its limits, the third how it is cut.
+// However it is cut, the events are the same once neighbours are joined; their sources are the reply; a call that is
+// complete has arguments that are an object of JSON. A whole prompt is read too.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -45,7 +46,8 @@ std::vector<Event> read(ReplyParser parser, std::string_view reply, std::size_t 
       events.back().source += e.source;
       events.back().text += e.text;
     } else {
-      events.push_back({e.kind, e.complete, e.call, e.position, std::string(e.source), std::string(e.text), std::string(e.detail)});
+      events.push_back(
+          {e.kind, e.complete, e.call, e.position, std::string(e.source), std::string(e.text), std::string(e.detail)});
     }
   };
   if (size == 0) size = reply.size() + 1;
@@ -96,7 +98,8 @@ std::optional<Input> input_of(std::string_view bytes) {
   input.cut = static_cast<std::uint8_t>(bytes[2]);
   input.reply = bytes.substr(3);
   if ((choice & 4) != 0) input.options.limits = {.depth = 4, .name = 12, .pending = 48};
-  if (input.format.reasoning_open.exists() && (choice & 1) != 0) input.options.prompt = input.format.reasoning_open.texts.front();
+  if (input.format.reasoning_open.exists() && (choice & 1) != 0)
+    input.options.prompt = input.format.reasoning_open.texts.front();
   if ((choice & 8) != 0) input.options.prompt = std::string(input.reply.substr(0, input.cut % 16));
   if ((choice & 16) == 0) return input;
   static const ReplyTools tools = *ReplyTools::from_json(

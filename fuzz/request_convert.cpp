@@ -1,5 +1,5 @@
-// Fuzz target: any bytes as a request, written for each API. What comes out is JSON that can be read and written for the same API again, and
-// then is the same; a failure has a message.
+// Fuzz target: any bytes as a request, written for each API. What comes out is JSON that can be read and written for
+// the same API again, and then is the same; a failure has a message.
 #include <cstdint>
 #include <cstdlib>
 

@@ -15,8 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto opened = parlance::open_sentencepiece(bytes, "fuzz.model", options, {});
   if (opened) {
     parlance::fuzz::check_law(**opened, parlance::fuzz::text_of(**opened));
-  } else if (opened.error().code() != parlance::ErrorCode::tokenizer ||
-             opened.error().display().empty()) {
+  } else if (opened.error().code() != parlance::ErrorCode::tokenizer || opened.error().display().empty()) {
     std::abort();
   }
   return 0;

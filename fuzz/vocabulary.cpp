@@ -1,5 +1,5 @@
-// Fuzz target: any bytes as a vocabulary that is merged: a GGUF file, a tekken.json, or a tiktoken file. Opening ends in an error
-// or in a tokenizer that keeps what check_tokens.h says.
+// Fuzz target: any bytes as a vocabulary that is merged: a GGUF file, a tekken.json, or a tiktoken file. Opening ends
+// in an error or in a tokenizer that keeps what check_tokens.h says.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

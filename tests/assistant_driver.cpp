@@ -62,8 +62,9 @@ int main() {
       chat_template.reset();
       if (compiled && compiled->has_generation_tag()) chat_template = *compiled;
     }
-    std::cout << (chat_template ? parlance::testing::compare(*chat_template, parlance::testing::member(entry, "context"))
-                                : "-")
+    std::cout << (chat_template
+                      ? parlance::testing::compare(*chat_template, parlance::testing::member(entry, "context"))
+                      : "-")
               << '\n';
   }
 }

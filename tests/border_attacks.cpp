@@ -9,9 +9,10 @@ namespace parlance::testing {
 namespace {
 
 constexpr std::size_t kMostTokens = 48;  // a real tokenizer has hundreds that are alike
-/// What joins the letter before it: accents of several classes, the stroke that '<', '=' and '>' take, a final consonant of Hangul, a
-/// mark that only NFKC makes one, a joiner, one that nothing composes with.
-constexpr const char* kMarks[] = {"\u0301", "\u0323", "\u0327", "\u0338", "\u11A8", "\uFF9E", "\u3099", "\u200D", "\u20E0", "\u0323\u0301", "\u0301\u0323"};
+/// What joins the letter before it: accents of several classes, the stroke that '<', '=' and '>' take, a final
+/// consonant of Hangul, a mark that only NFKC makes one, a joiner, one that nothing composes with.
+constexpr const char* kMarks[] = {"\u0301", "\u0323", "\u0327", "\u0338",       "\u11A8",      "\uFF9E",
+                                  "\u3099", "\u200D", "\u20E0", "\u0323\u0301", "\u0301\u0323"};
 
 std::string decomposed(const std::string& text, bool compat) {
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.c_str());

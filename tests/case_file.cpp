@@ -9,17 +9,17 @@
 
 #include "base/unicode.h"
 #include "base/utf8.h"
-#include "parlance/json.h"
 #include "json/json.h"
+#include "parlance/json.h"
 
 namespace parlance::testing {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 12> kSections = {
-    "context", "settings", "template", "template json", "output", "output json",
-    "error",   "spans",    "tree",     "code",          "events", "findings"};
+constexpr std::array<std::string_view, 12> kSections = {"context", "settings",    "template", "template json",
+                                                        "output",  "output json", "error",    "spans",
+                                                        "tree",    "code",        "events",   "findings"};
 constexpr std::array<std::string_view, 3> kHeaders = {"about", "oracle", "differs"};
 constexpr std::array<std::string_view, 2> kInherited = {"context", "settings"};
 constexpr std::array<std::string_view, 4> kExpectations = {"output", "output json", "error", "spans"};

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/utf8.h"
-#include "value/dict.h"
 #include "json/json.h"
+#include "value/dict.h"
 #include "value/string.h"
 
 namespace parlance::testing {
@@ -70,7 +70,8 @@ constexpr SettingRow kSettings[] = {
     {"memory_bytes", [](Settings& s, Value v) { return set_limit(s, &Limits::memory_bytes, v); }},
     {"depth", [](Settings& s, Value v) { return set_limit(s, &Limits::depth, v); }},
     {"normalise", [](Settings& s, Value v) { return set_flag(s.normalise, v); }},
-    {"as_transformers", [](Settings& s, Value v) { return set_flag(s.normalise, v) && set_flag(s.as_transformers, v); }},
+    {"as_transformers",
+     [](Settings& s, Value v) { return set_flag(s.normalise, v) && set_flag(s.as_transformers, v); }},
     {"add_generation_prompt",
      [](Settings& s, Value v) { return set_flag(s.render.add_generation_prompt.emplace(), v); }},
     {"continue_final", [](Settings& s, Value v) { return set_flag(s.render.continue_final.emplace(), v); }},
@@ -187,8 +188,8 @@ std::string read_settings(std::string_view json, Settings& settings) {
   const DictObject& dict = *document.root().dict;
   for (std::uint32_t i = 0; i < dict.size; ++i) {
     const std::string_view name = leaf_text(dict.entries[i].key);
-    const auto* row = std::find_if(std::begin(kSettings), std::end(kSettings),
-                                   [&](const SettingRow& r) { return r.name == name; });
+    const auto* row =
+        std::find_if(std::begin(kSettings), std::end(kSettings), [&](const SettingRow& r) { return r.name == name; });
     if (row == std::end(kSettings)) return "no setting has the name " + std::string(name);
     if (!row->apply(settings, dict.entries[i].value)) return "the setting " + std::string(name) + " has another type";
   }
@@ -211,9 +212,9 @@ Outcome run_template(std::string_view source, std::string_view context, const Se
     of_model = std::move(*text);
     source = of_model;
   }
-  Result<Template> compiled =
-      settings.autoescape ? Template::compile(escaped(source, settings.compile), settings.compile)
-                          : Template::compile(source, settings.compile);
+  Result<Template> compiled = settings.autoescape
+                                  ? Template::compile(escaped(source, settings.compile), settings.compile)
+                                  : Template::compile(source, settings.compile);
   if (!compiled) return failed(compiled.error());
   Result<Rendering> rendering = compiled->render(*conversation, settings.render);
   if (!rendering) return failed(rendering.error());

@@ -1,10 +1,11 @@
-// The law of grammars: what a grammar allows, the reader of the same format reads without a malformed event, to calls that
-// are complete, of declared tools, as many as may be. grammar_law --formats FOLDER [--count N] [--seed N] [--only NAME]
+// The law of grammars: what a grammar allows, the reader of the same format reads without a malformed event, to calls
+// that are complete, of declared tools, as many as may be. grammar_law --formats FOLDER [--count N] [--seed N] [--only
+// NAME]
 //
-// Every format is sampled for each tool choice, with parallel calls and without, with reasoning and without, as declared and with
-// members in any order and text round calls. What was sampled
-// is accepted by the matcher; with a planted fault the matcher refuses it unless the reader takes it for a good reply too.
-// Prints a line for each format. Begin reading at check().
+// Every format is sampled for each tool choice, with parallel calls and without, with reasoning and without, as
+// declared and with members in any order and text round calls. What was sampled is accepted by the matcher; with a
+// planted fault the matcher refuses it unless the reader takes it for a good reply too. Prints a line for each format.
+// Begin reading at check().
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -52,7 +53,8 @@ Read read(const ReplyFormat& format, const ReplyOptions& options, const std::str
   Read result;
   const ReplySink sink = [&](const ReplyEvent& event) {
     result.message.add(event);
-    result.malformed = result.malformed || event.kind == ReplyEvent::Kind::malformed || event.kind == ReplyEvent::Kind::broken;
+    result.malformed =
+        result.malformed || event.kind == ReplyEvent::Kind::malformed || event.kind == ReplyEvent::Kind::broken;
   };
   ReplyParser parser(format, options);
   parser.feed(reply, sink);
@@ -103,8 +105,8 @@ class Law {
         }
       }
     }
-    std::printf("%-28s %8zu samples %8zu calls %7zu planted %7zu refused\n", name_.c_str(), counts_.samples, counts_.calls,
-                counts_.planted, counts_.refused);
+    std::printf("%-28s %8zu samples %8zu calls %7zu planted %7zu refused\n", name_.c_str(), counts_.samples,
+                counts_.calls, counts_.planted, counts_.refused);
     return true;
   }
 

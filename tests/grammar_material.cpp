@@ -17,12 +17,15 @@ constexpr int kDeep = 24;
 constexpr std::size_t kLong = 1500;
 
 /// What texts are made of, beside pieces of their own markers.
-constexpr const char* kPieces[] = {"a", "Hello", " ", "\n", "42", "\"", "\\", "'", "{", "}", "[", "]", "<", ">", "/", "&", "|",
-                                   "null", "true", "é", "日本", "\U0001F600", ": ", ", ", "```", "<tool", "</", "\t", "&lt;", "\r\n"};
+constexpr const char* kPieces[] = {"a",    "Hello",      " ",  "\n", "42",  "\"",    "\\", "'",    "{",    "}",
+                                   "[",    "]",          "<",  ">",  "/",   "&",     "|",  "null", "true", "é",
+                                   "日本", "\U0001F600", ": ", ", ", "```", "<tool", "</", "\t",   "&lt;", "\r\n"};
 
 }  // namespace
 
-GrammarSampler::GrammarSampler(const Ir& ir, NodeId root, std::uint64_t seed) : ir_(ir), root_(root), random_(seed) { find_costs(); }
+GrammarSampler::GrammarSampler(const Ir& ir, NodeId root, std::uint64_t seed) : ir_(ir), root_(root), random_(seed) {
+  find_costs();
+}
 
 /// By rounds, until nothing gets cheaper.
 void GrammarSampler::find_costs() {

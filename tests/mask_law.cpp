@@ -1,13 +1,15 @@
-// The law of masks that are derived, over every template of the tree and of the corpus with every conversation: where an assistant's
-// turn begins and ends does not depend on what follows it, and it begins where the prompt for it ends.
+// The law of masks that are derived, over every template of the tree and of the corpus with every conversation: where
+// an assistant's turn begins and ends does not depend on what follows it, and it begins where the prompt for it ends.
 //
 //     mask_law --formats FOLDER [--corpus FOLDER] [--every N] [--only NAME] [--list yes]
 //
 // For each message of an assistant, of which the template writes anything:
-//   begin    the messages before it are rendered with a generation prompt; where the prompt begins with that, a range begins at its end
-//   cut      the same of the conversation that is cut behind it; and as far as both prompts are the same text, the same bytes are the
-//            assistant's. Left out are turns that the template writes in another way once more messages follow: both prompts part
-//            within them, or one of them begins with what ends in the generation prompt and the other does not.
+//   begin    the messages before it are rendered with a generation prompt; where the prompt begins with that, a range
+//            begins at its end
+//   cut      the same of the conversation that is cut behind it; and as far as both prompts are the same text, the same
+//            bytes are the assistant's. Left out are turns that the template writes in another way once more messages
+//            follow: both prompts part within them, or one of them begins with what ends in the generation prompt and
+//            the other does not.
 //   header   no range begins with what the template writes to make a model speak behind one word of a user
 // kExceptions lists the templates that do not, each with its reason. Begin reading at main.
 #include <algorithm>
@@ -29,13 +31,18 @@ struct Exception {
   std::size_t seen = 0;
 };
 Exception kExceptions[] = {
-    {"ollama--gemma3-instruct.gotmpl", "masked only at the end", "its generation prompt is a part of the last message's turn"},
+    {"ollama--gemma3-instruct.gotmpl", "masked only at the end",
+     "its generation prompt is a part of the last message's turn"},
     {"ollama--gemma3-instruct.gotmpl", "masked only with what follows", "the same"},
-    {"unsloth--gemma4_ollama.gotmpl", "masked only with what follows", "what closes the last turn is written behind the loop"},
-    {"unsloth--llama_31_storm_ollama.gotmpl", "begins later or nowhere", "of an empty reply at the end only a line break behind the loop is left"},
-    {"unsloth--gemma3_270m_ollama.gotmpl", "begins later or nowhere", "the same of a reply of white space, with which its generation prompt ends too"},
+    {"unsloth--gemma4_ollama.gotmpl", "masked only with what follows",
+     "what closes the last turn is written behind the loop"},
+    {"unsloth--llama_31_storm_ollama.gotmpl", "begins later or nowhere",
+     "of an empty reply at the end only a line break behind the loop is left"},
+    {"unsloth--gemma3_270m_ollama.gotmpl", "begins later or nowhere",
+     "the same of a reply of white space, with which its generation prompt ends too"},
     {"unsloth--qwen3_ollama.gotmpl", "begins later or nowhere", "the same"},
-    {"trl--diffusion_gemma_training.jinja", "begins with the header", "it writes no generation prompt behind results, but the header in history"},
+    {"trl--diffusion_gemma_training.jinja", "begins with the header",
+     "it writes no generation prompt behind results, but the header in history"},
 };
 
 struct Counts {
@@ -58,8 +65,11 @@ bool render(const Template& chat_template, const std::string& request, bool as_i
   Conversation chat;
   if (!chat.read(request, {.normalise = !as_is})) return false;
   if (count) keep_messages(chat.state(), *count);
-  Result<Rendering> made = chat_template.render(
-      chat, {.add_generation_prompt = generation_prompt, .as_is = as_is, .now = kClock, .want_assistant = true, .ignore_tags = true});
+  Result<Rendering> made = chat_template.render(chat, {.add_generation_prompt = generation_prompt,
+                                                       .as_is = as_is,
+                                                       .now = kClock,
+                                                       .want_assistant = true,
+                                                       .ignore_tags = true});
   if (!made) return false;
   into = std::move(*made);
   return true;
@@ -75,11 +85,12 @@ std::vector<bool> masked(const Rendering& prompt, std::size_t end) {
 }
 
 std::size_t common(std::string_view a, std::string_view b) {
-  return static_cast<std::size_t>(std::mismatch(a.begin(), a.begin() + std::min(a.size(), b.size()), b.begin()).first - a.begin());
+  return static_cast<std::size_t>(std::mismatch(a.begin(), a.begin() + std::min(a.size(), b.size()), b.begin()).first -
+                                  a.begin());
 }
 
-void complain(World& world, const Template& chat_template, const std::string& what, const std::string& request, std::size_t message,
-              std::string_view text, std::size_t at) {
+void complain(World& world, const Template& chat_template, const std::string& what, const std::string& request,
+              std::size_t message, std::string_view text, std::size_t at) {
   for (Exception& known : kExceptions) {
     if (chat_template.name() != known.of_template || what != known.fault) continue;
     ++known.seen;
@@ -91,20 +102,22 @@ void complain(World& world, const Template& chat_template, const std::string& wh
   if (!world.list || seen >= 2) return;
   const std::size_t from = at > 60 ? at - 60 : 0;
   std::printf("%s: %s, message %zu\n  <<%s>>|<<%s>>\n  %.200s\n", chat_template.name().c_str(), what.c_str(), message,
-              std::string(text.substr(from, at - from)).c_str(), std::string(text.substr(at, 60)).c_str(), request.c_str());
+              std::string(text.substr(from, at - from)).c_str(), std::string(text.substr(at, 60)).c_str(),
+              request.c_str());
 }
 
 bool is_blank(const std::string& header) { return header.find_first_not_of(" \n\t") == header.npos; }
 
 /// Is there a range that begins where the prompt before it ends?
-void check_begin(World& world, const Template& chat_template, const std::string& request, std::size_t i, const Rendering& whole,
-                 std::size_t at, bool adds_none, const std::string& header) {
+void check_begin(World& world, const Template& chat_template, const std::string& request, std::size_t i,
+                 const Rendering& whole, std::size_t at, bool adds_none, const std::string& header) {
   ++world.counts.begins;
   // Behind an assistant a template may write no generation prompt, and the header with the turn.
   if (adds_none && !is_blank(header) && whole.text().substr(at).starts_with(header)) at += header.size();
   const auto& ranges = whole.assistant();
   if (std::any_of(ranges.begin(), ranges.end(), [&](const TextRange& r) { return r.begin == at; })) return;
-  const bool inside = std::any_of(ranges.begin(), ranges.end(), [&](const TextRange& r) { return r.begin < at && at < r.end; });
+  const bool inside =
+      std::any_of(ranges.begin(), ranges.end(), [&](const TextRange& r) { return r.begin < at && at < r.end; });
   complain(world, chat_template, inside ? "begins earlier" : "begins later or nowhere", request, i, whole.text(), at);
 }
 
@@ -122,7 +135,8 @@ void check_turn(World& world, const Template& chat_template, const std::string& 
     ++world.counts.merged;  // Ollama makes one message of both
     return;
   }
-  const bool adds_none = has_before && (i == 0 || follows_assistant) && render(chat_template, request, as_is, i, false, without) && before.text() == without.text();
+  const bool adds_none = has_before && (i == 0 || follows_assistant) &&
+                         render(chat_template, request, as_is, i, false, without) && before.text() == without.text();
   if (!render(chat_template, request, as_is, i + 1, false, cut)) {
     ++world.counts.refused;
     return;
@@ -134,7 +148,8 @@ void check_turn(World& world, const Template& chat_template, const std::string& 
     ++world.counts.empty;
     return;
   }
-  if (is_of_whole && at < whole.text().size()) check_begin(world, chat_template, request, i, whole, at, adds_none, header);
+  if (is_of_whole && at < whole.text().size())
+    check_begin(world, chat_template, request, i, whole, at, adds_none, header);
   if (is_of_cut) check_begin(world, chat_template, request, i, cut, at, adds_none, header);
   if (is_of_whole != is_of_cut) {
     ++world.counts.rewritten;
@@ -149,7 +164,8 @@ void check_turn(World& world, const Template& chat_template, const std::string& 
     ++world.counts.rewritten;
     return;
   }
-  complain(world, chat_template, a[other] ? "masked only with what follows" : "masked only at the end", request, i, whole.text(), other);
+  complain(world, chat_template, a[other] ? "masked only with what follows" : "masked only at the end", request, i,
+           whole.text(), other);
 }
 
 /// What a generation prompt adds to one word of a user, in a request that is else the same.
@@ -160,18 +176,21 @@ std::string generation_prompt(const Template& chat_template, const std::string& 
     if (!chat.read(request, {.normalise = !as_is})) return {};
     keep_messages(chat.state(), 0);
     if (!chat.add({.role = "user", .content = "Hi"})) return {};
-    const Result<Rendering> made = chat_template.render(chat, {.add_generation_prompt = wanted, .as_is = as_is, .now = kClock});
+    const Result<Rendering> made =
+        chat_template.render(chat, {.add_generation_prompt = wanted, .as_is = as_is, .now = kClock});
     if (!made) return {};
     texts[wanted] = made->text();
   }
   return texts[1].starts_with(texts[0]) ? texts[1].substr(texts[0].size()) : "";
 }
 
-void check_header(World& world, const Template& chat_template, const std::string& request, const Rendering& whole, const std::string& header) {
+void check_header(World& world, const Template& chat_template, const std::string& request, const Rendering& whole,
+                  const std::string& header) {
   if (is_blank(header)) return;
   for (const TextRange& range : whole.assistant()) {
     // A reply may begin with the words of the header's end.
-    const bool begins = whole.text().substr(range.begin).starts_with(header) && !whole.text().substr(0, range.begin).ends_with(header);
+    const bool begins =
+        whole.text().substr(range.begin).starts_with(header) && !whole.text().substr(0, range.begin).ends_with(header);
     if (!begins) continue;
     complain(world, chat_template, "begins with the header", request, 0, whole.text(), range.begin);
   }
@@ -211,7 +230,8 @@ int main(int argc, char** argv) {
   for (const Material& material : materials) {
     const bool own = &material == &materials.front();
     for (std::size_t i = 0; i < material.templates.size(); i += own ? 1 : every) {
-      if (!options["--only"].empty() && material.templates[i].name().find(options["--only"]) == std::string::npos) continue;
+      if (!options["--only"].empty() && material.templates[i].name().find(options["--only"]) == std::string::npos)
+        continue;
       for (const std::string& request : material.requests) check(world, material.templates[i], request, material.as_is);
     }
   }
@@ -220,11 +240,14 @@ int main(int argc, char** argv) {
   }
   const bool all = !options["--corpus"].empty() && every == 1 && options["--only"].empty();
   for (const Exception& known : kExceptions) {
-    if (all && known.seen == 0) std::printf("no exception any more: %s, %s\n", known.of_template, known.fault), ++world.counts.wrong;
+    if (all && known.seen == 0)
+      std::printf("no exception any more: %s, %s\n", known.of_template, known.fault), ++world.counts.wrong;
     if (known.seen > 0) std::printf("%5zu %s: %s: %s\n", known.seen, known.of_template, known.fault, known.reason);
   }
   const Counts& c = world.counts;
-  std::printf("%zu turns: %zu cut, %zu times behind their prompt, %zu rewritten once more follow, %zu empty, %zu merged, %zu refused; %zu known exceptions, %zu wrong\n",
-              c.turns, c.cut, c.begins, c.rewritten, c.empty, c.merged, c.refused, c.known, c.wrong);
+  std::printf(
+      "%zu turns: %zu cut, %zu times behind their prompt, %zu rewritten once more follow, %zu empty, %zu merged, %zu "
+      "refused; %zu known exceptions, %zu wrong\n",
+      c.turns, c.cut, c.begins, c.rewritten, c.empty, c.merged, c.refused, c.known, c.wrong);
   return c.wrong == 0 && c.turns > 0 ? 0 : 1;
 }

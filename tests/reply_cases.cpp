@@ -9,9 +9,9 @@
 #include <sstream>
 
 #include "base/arena.h"
+#include "json/json.h"
 #include "parlance/json.h"
 #include "value/dict.h"
-#include "json/json.h"
 #include "value/string.h"
 
 namespace parlance::testing {
@@ -43,7 +43,8 @@ std::string call_outline(std::string_view name, std::string_view arguments, std:
   return complete ? out : out + " cut";
 }
 
-std::string message_outline(std::string_view reasoning, std::string_view content, const std::string& calls, std::int64_t faults) {
+std::string message_outline(std::string_view reasoning, std::string_view content, const std::string& calls,
+                            std::int64_t faults) {
   std::string out = "reasoning: " + std::string(reasoning) + " | content: " + std::string(content) + calls;
   return faults == 0 ? out : out + " | faults: " + std::to_string(faults);
 }
@@ -53,11 +54,13 @@ std::string expected_of(Value message) {
   if (const Value* all = member(message, "calls")) {
     for (const Value call : items(*all)) {
       const Value* complete = member(call, "complete");
-      calls += call_outline(text_of(call, "name"), text_of(call, "arguments"), text_of(call, "id"), complete == nullptr || complete->integer != 0);
+      calls += call_outline(text_of(call, "name"), text_of(call, "arguments"), text_of(call, "id"),
+                            complete == nullptr || complete->integer != 0);
     }
   }
   const Value* faults = member(message, "faults");
-  return message_outline(text_of(message, "reasoning"), text_of(message, "content"), calls, faults == nullptr ? 0 : faults->integer);
+  return message_outline(text_of(message, "reasoning"), text_of(message, "content"), calls,
+                         faults == nullptr ? 0 : faults->integer);
 }
 
 ReplyCases load(const std::filesystem::path& path) {
@@ -97,7 +100,8 @@ std::vector<ReplyCases> load_reply_cases(const std::string& folder) {
 std::string outline_of(const ReplyMessage& message) {
   std::string calls;
   for (const ReplyCall& call : message.calls) calls += call_outline(call.name, call.arguments, call.id, call.complete);
-  return message_outline(message.reasoning, message.content, calls, static_cast<std::int64_t>(message.diagnostics.size()));
+  return message_outline(message.reasoning, message.content, calls,
+                         static_cast<std::int64_t>(message.diagnostics.size()));
 }
 
 const std::vector<ReplyCases>& reply_families() {

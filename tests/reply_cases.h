@@ -2,8 +2,8 @@
 // messages they mean. Begin reading at load_reply_cases.
 //
 //     {"about": …, "format": ReplyFormat, "tools": […],
-//      "replies": [{"prompt": optional, "reply": …, "message": {"reasoning", "content", "calls": [{"name", "arguments", "id",
-//                   "complete"}], "faults": how many diagnostics}}]}
+//      "replies": [{"prompt": optional, "reply": …, "faults": how many diagnostics,
+//                   "message": {"reasoning", "content", "calls": [{"name", "arguments", "id", "complete"}]}}]}
 #pragma once
 #include <string>
 #include <string_view>

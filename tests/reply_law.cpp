@@ -1,5 +1,5 @@
-// Many mutated and random replies in every format of tests/replies: reading never fails to end, loses no byte, and says the
-// same in pieces as at once.
+// Many mutated and random replies in every format of tests/replies: reading never fails to end, loses no byte, and says
+// the same in pieces as at once.
 //
 //     reply_law FOLDER [ROUNDS] [SEED]
 //
@@ -15,7 +15,8 @@ namespace {
 using namespace parlance;
 
 /// The reply at once and in pieces of some size: the same events, whose sources are the reply.
-std::string fault_of(const ReplyFormat& format, const std::string& reply, const ReplyOptions& options, std::size_t size) {
+std::string fault_of(const ReplyFormat& format, const std::string& reply, const ReplyOptions& options,
+                     std::size_t size) {
   const testing::Events whole = testing::read_whole(format, reply, options);
   std::string sources;
   for (const testing::Event& event : whole) sources += event.source;
@@ -40,7 +41,8 @@ int main(int count, char** arguments) {
     std::string reply = made ? testing::random_reply(family.format, random) : testing::mutated(one.reply, random);
     if (random() % 8 == 0) reply.resize(random() % (reply.size() + 1));
     const bool thorough = random() % 64 == 0;
-    const std::string fault = thorough ? testing::broken_law(family.format, reply, random, options) : fault_of(family.format, reply, options, 1 + random() % 16);
+    const std::string fault = thorough ? testing::broken_law(family.format, reply, random, options)
+                                       : fault_of(family.format, reply, options, 1 + random() % 16);
     if (fault.empty()) continue;
     std::printf("%s, round %ld: %s\n%s\n", family.name.c_str(), round, fault.c_str(), reply.c_str());
     return 1;

@@ -12,7 +12,6 @@
 namespace parlance::testing {
 namespace {
 
-
 bool joins(ReplyEvent::Kind kind) { return kind <= ReplyEvent::Kind::trailing; }
 
 /// The calls of `events` are whole where they say so.
@@ -107,34 +106,88 @@ Events read_sized(const ReplyFormat& format, std::string_view reply, std::size_t
 }
 
 std::string random_reply(std::mt19937_64& random) {
-  static constexpr std::string_view kPieces[] = {
-      "<think>", "</think>", "<tool_call>", "</tool_call>", "\n", "\n\n", " ", "{", "}", "[", "]", "\"name\"", "\"tool_name\"",
-      "\"arguments\"", "\"parameters\"", ": ", ", ", "\"f\"", "\"é😀\"", "\\u00e9", "\\", "\"", "'", "\"\"\"", "1", "-2.5e3", "null",
-      "None", "True", "<|im_end|>", "<_end>", "<|eot_id|>", "<|END_OF_TURN_TOKEN|>", "Action: ```json\n", "```", "\n```\n", "```python\n",
-      "tool_call(", "a=", ")", "(", "interpreter", "<|assistant|>", "<|user|>", "<|observation|>", "\xff", "\xe4\xb8", "中", "x", "word ",
-      "{\"name\": \"f\", \"arguments\": {\"a\": \"b\"}}", "#", "\r", std::string_view("\0", 1)};
+  static constexpr std::string_view kPieces[] = {"<think>",
+                                                 "</think>",
+                                                 "<tool_call>",
+                                                 "</tool_call>",
+                                                 "\n",
+                                                 "\n\n",
+                                                 " ",
+                                                 "{",
+                                                 "}",
+                                                 "[",
+                                                 "]",
+                                                 "\"name\"",
+                                                 "\"tool_name\"",
+                                                 "\"arguments\"",
+                                                 "\"parameters\"",
+                                                 ": ",
+                                                 ", ",
+                                                 "\"f\"",
+                                                 "\"é😀\"",
+                                                 "\\u00e9",
+                                                 "\\",
+                                                 "\"",
+                                                 "'",
+                                                 "\"\"\"",
+                                                 "1",
+                                                 "-2.5e3",
+                                                 "null",
+                                                 "None",
+                                                 "True",
+                                                 "<|im_end|>",
+                                                 "<_end>",
+                                                 "<|eot_id|>",
+                                                 "<|END_OF_TURN_TOKEN|>",
+                                                 "Action: ```json\n",
+                                                 "```",
+                                                 "\n```\n",
+                                                 "```python\n",
+                                                 "tool_call(",
+                                                 "a=",
+                                                 ")",
+                                                 "(",
+                                                 "interpreter",
+                                                 "<|assistant|>",
+                                                 "<|user|>",
+                                                 "<|observation|>",
+                                                 "\xff",
+                                                 "\xe4\xb8",
+                                                 "中",
+                                                 "x",
+                                                 "word ",
+                                                 "{\"name\": \"f\", \"arguments\": {\"a\": \"b\"}}",
+                                                 "#",
+                                                 "\r",
+                                                 std::string_view("\0", 1)};
   std::string reply;
   for (std::size_t left = random() % 24; left > 0; --left) reply += kPieces[random() % std::size(kPieces)];
   return reply;
 }
 
 std::string random_reply(const ReplyFormat& format, std::mt19937_64& random) {
-  std::vector<std::string> pieces{"get_weather", "now", "\"name\": ", "city", "days", "3", "true", "{}", "{\"a\": \"b\"}", "(", ")", "k='v'", "functions."};
+  std::vector<std::string> pieces{"get_weather",    "now", "\"name\": ", "city",  "days",      "3", "true", "{}",
+                                  "{\"a\": \"b\"}", "(",   ")",          "k='v'", "functions."};
   const auto add = [&pieces](const ReplyMarker& marker) {
     for (const std::string& text : marker.texts) pieces.push_back(marker.before + text + marker.after);
   };
-  for (const ReplyMarker* marker : {&format.reasoning_open, &format.reasoning_close, &format.content_open, &format.content_close}) add(*marker);
+  for (const ReplyMarker* marker :
+       {&format.reasoning_open, &format.reasoning_close, &format.content_open, &format.content_close})
+    add(*marker);
   for (const ReplyMarker& marker : format.end) add(marker);
   for (const CallForm& form : format.calls) {
     add(form.open);
     add(form.close);
     for (const CallPart& part : form.call) {
       add(part.literal);
-      for (const ReplyMarker* marker : {&part.arguments.tags.open, &part.arguments.tags.key_close, &part.arguments.tags.type_close, &part.arguments.tags.close}) add(*marker);
+      for (const ReplyMarker* marker : {&part.arguments.tags.open, &part.arguments.tags.key_close,
+                                        &part.arguments.tags.type_close, &part.arguments.tags.close})
+        add(*marker);
     }
   }
   std::string reply;
-  for (std::size_t left = random() % 24; left > 0; --left) reply += random() % 4 == 0 ? random_reply(random).substr(0, 20) : pieces[random() % pieces.size()];
+  for (std::size_t left = random() % 24; left > 0; --left)
+    reply += random() % 4 == 0 ? random_reply(random).substr(0, 20) : pieces[random() % pieces.size()];
   return reply;
 }
 
@@ -167,7 +220,8 @@ std::string broken_law(const ReplyFormat& format, const std::string& reply, std:
   for (const Event& event : recorder.events()) sources += event.source;
   if (sources != reply) return "the events are not the reply, but: " + sources;
   if (const std::string fault = broken_call(recorder.events()); !fault.empty()) return fault;
-  if (const Events bytes = read_sized(format, reply, 1, options); bytes != recorder.events()) return "byte by byte it reads otherwise" + first_difference(recorder.events(), bytes);
+  if (const Events bytes = read_sized(format, reply, 1, options); bytes != recorder.events())
+    return "byte by byte it reads otherwise" + first_difference(recorder.events(), bytes);
   for (int round = 0; round < 4; ++round) {
     std::vector<std::size_t> cuts;
     for (std::size_t left = random() % 6; left > 0; --left) cuts.push_back(random() % (reply.size() + 1));

@@ -44,7 +44,8 @@ Events read_whole(const ReplyFormat& format, std::string_view reply, const Reply
 /// In pieces that end at `cuts`, which ascend, and at the end.
 Events read_cut(const ReplyFormat& format, std::string_view reply, const std::vector<std::size_t>& cuts,
                 const ReplyOptions& options = {});
-Events read_sized(const ReplyFormat& format, std::string_view reply, std::size_t size, const ReplyOptions& options = {});
+Events read_sized(const ReplyFormat& format, std::string_view reply, std::size_t size,
+                  const ReplyOptions& options = {});
 
 /// Marker-like pieces in any order, some bytes that are no UTF-8.
 std::string random_reply(std::mt19937_64& random);
@@ -53,8 +54,8 @@ std::string random_reply(const ReplyFormat& format, std::mt19937_64& random);
 /// `reply` with some bytes changed, cut out, repeated or put in.
 std::string mutated(std::string reply, std::mt19937_64& random);
 
-/// Which law `reply` breaks, or "": every byte is in one event and in order; pieces change nothing; a complete call has an
-/// object of JSON; an incomplete one is the last thing of its call; held bytes are all given at the end.
+/// Which law `reply` breaks, or "": every byte is in one event and in order; pieces change nothing; a complete call has
+/// an object of JSON; an incomplete one is the last thing of its call; held bytes are all given at the end.
 std::string broken_law(const ReplyFormat& format, const std::string& reply, std::mt19937_64& random,
                        const ReplyOptions& options = {});
 

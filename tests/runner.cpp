@@ -26,7 +26,7 @@ struct Report {
   std::size_t run = 0;
   std::size_t wrong = 0;
   std::size_t accepted = 0;
-  std::size_t differ = 0;  ///< knowingly
+  std::size_t differ = 0;     ///< knowingly
   std::set<ErrorCode> codes;  ///< that a case ended with, as it wanted
 
   void fault(const std::string& who, const std::string& what) {
@@ -35,7 +35,9 @@ struct Report {
   }
 };
 
-std::string place(const Case& c) { return c.path.lexically_normal().string() + ":" + std::to_string(c.line) + " " + c.id; }
+std::string place(const Case& c) {
+  return c.path.lexically_normal().string() + ":" + std::to_string(c.line) + " " + c.id;
+}
 
 /// True if the case's file was rewritten.
 bool run_one(const Case& c, bool accept, Report& report) {
@@ -45,7 +47,8 @@ bool run_one(const Case& c, bool accept, Report& report) {
   std::string difference = fault.empty() ? compare(c, outcome) : "  " + fault;
   if (c.headers.contains("differs") && fault.empty()) {
     ++report.differ;
-    difference = difference.empty() ? "  is right now: its line `differs` can go, and its row in COMPATIBILITY.md\n" : "";
+    difference =
+        difference.empty() ? "  is right now: its line `differs` can go, and its row in COMPATIBILITY.md\n" : "";
   }
   if (difference.empty()) {
     if (outcome.error && !c.headers.contains("differs")) report.codes.insert(outcome.error->code());
@@ -62,8 +65,8 @@ bool run_one(const Case& c, bool accept, Report& report) {
 }
 
 bool is_wanted(const Case& c, const std::vector<std::string>& prefixes) {
-  return prefixes.empty() || std::any_of(prefixes.begin(), prefixes.end(),
-                                         [&](const std::string& p) { return c.id.starts_with(p); });
+  return prefixes.empty() ||
+         std::any_of(prefixes.begin(), prefixes.end(), [&](const std::string& p) { return c.id.starts_with(p); });
 }
 
 /// Files are read again after one case was rewritten, because lines move.
@@ -159,8 +162,8 @@ void demand_everything(const fs::path& root, Report& report) {
 #include "parlance/errors.def"
 #undef PARLANCE_ERROR
   };
-  // A case has no tokenizer, and renders without a look at losses: tests/unit/tokens_test.cpp, tests/cli/run_losses_tests.py and those
-  // of tests/cli end with these.
+  // A case has no tokenizer, and renders without a look at losses: tests/unit/tokens_test.cpp,
+  // tests/cli/run_losses_tests.py and those of tests/cli end with these.
   const std::set<ErrorCode> of_others = {ErrorCode::tokenizer, ErrorCode::history_rewritten, ErrorCode::loss};
   for (ErrorCode code : kCodes) {
     if (!report.codes.contains(code) && !of_others.contains(code)) {

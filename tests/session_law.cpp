@@ -1,20 +1,20 @@
-// What Session promises, on every template and conversation of the corpus and of the tree: the appended ids are those of a
-// full render wherever the prefix is stable, and it refuses exactly where it is not.
+// What Session promises, on every template and conversation of the corpus and of the tree: the appended ids are those
+// of a full render wherever the prefix is stable, and it refuses exactly where it is not.
 //
 //     session_law --formats FOLDER [--corpus FOLDER] [--tokenizer PATH] [--list yes]
 //
-// Each conversation is cut before each of its assistant's messages: what is before is the prompt, the message is sampled as
-// the template would write it, and the session is extended by the rest. --list prints a line for each template.
-// Begin reading at check_cut.
+// Each conversation is cut before each of its assistant's messages: what is before is the prompt, the message is
+// sampled as the template would write it, and the session is extended by the rest. --list prints a line for each
+// template. Begin reading at check_cut.
 #include <algorithm>
 #include <cstdio>
 #include <map>
 #include <random>
 
+#include "json/json.h"
 #include "parlance/session.h"
 #include "token_material.h"
 #include "value/dict.h"
-#include "json/json.h"
 
 namespace parlance::testing {
 namespace {
@@ -66,7 +66,7 @@ struct Counts {
   std::size_t extended = 0;  ///< the prefix is stable, ids as of a full render
   std::size_t respelt = 0;   ///< the text is stable, its tokens across the border are not
   std::size_t refused = 0;
-  std::size_t unusable = 0;  ///< the template refuses one of the conversations
+  std::size_t unusable = 0;    ///< the template refuses one of the conversations
   std::size_t long_steps = 0;  ///< of long chats that were extended to their end
   std::size_t wrong = 0;
 };
@@ -107,7 +107,8 @@ std::vector<TokenId> ids_between(const Prompt& prompt, std::size_t begin, std::s
 }
 
 /// What the model says: the turn as the template writes it, as far as the assistant's mask goes; or as it stands in the
-/// whole, up to its first control token; some other words if neither begins as the template's own generation prompt does.
+/// whole, up to its first control token; some other words if neither begins as the template's own generation prompt
+/// does.
 std::vector<TokenId> sampled_ids(const Prompt& before, const Result<Prompt>& turn, const Prompt& whole,
                                  const Tokenizer& tokenizer) {
   const std::size_t begin = before.tokens.ids.size();
@@ -150,8 +151,8 @@ void check_extension(const Tokenizer& tokenizer, const Prompt& whole, const std:
   ++(is_stable ? counts.extended : counts.respelt);
 }
 
-void check_cut(const Template& chat_template, const Tokenizer& tokenizer, const Cuttable& chat, std::size_t cut, bool as_is,
-               Counts& counts) {
+void check_cut(const Template& chat_template, const Tokenizer& tokenizer, const Cuttable& chat, std::size_t cut,
+               bool as_is, Counts& counts) {
   const RenderOptions options{.as_is = false, .now = kClock};
   const SessionOptions session_options{.render = options, .tokenize = {}};
   const Result<Prompt> whole = make_prompt(chat_template, tokenizer, chat.first(chat.size(), as_is), options);
@@ -171,10 +172,12 @@ void check_cut(const Template& chat_template, const Tokenizer& tokenizer, const 
   ++counts.cuts;
   check_extension(tokenizer, *whole, known, session->extend(chat.first(chat.size(), as_is)), counts, fault);
   Counts unused;
-  check_extension(tokenizer, *whole, known, extend_ids(known, chat_template, tokenizer, chat.first(chat.size(), as_is), session_options),
-                  unused, fault);
+  check_extension(tokenizer, *whole, known,
+                  extend_ids(known, chat_template, tokenizer, chat.first(chat.size(), as_is), session_options), unused,
+                  fault);
   if (fault.empty()) return;
-  if (counts.wrong++ < 3) std::printf("%s, %zu messages cut at %zu: %s\n", chat_template.name().c_str(), chat.size(), cut, fault.c_str());
+  if (counts.wrong++ < 3)
+    std::printf("%s, %zu messages cut at %zu: %s\n", chat_template.name().c_str(), chat.size(), cut, fault.c_str());
 }
 
 Counts run_template(const Template& chat_template, const Tokenizer& tokenizer, const std::vector<std::string>& requests,
@@ -190,15 +193,17 @@ Counts run_template(const Template& chat_template, const Tokenizer& tokenizer, c
 }
 
 std::string some_text(std::mt19937_64& random) {
-  static const char* const kPieces[] = {"word", " the", "  ", "\n", "\n\n", "Hello", " été", "你好", "🙂", " 42", "3.14", "don't", "\t", "_x", "<", "|",
-                                        "THE END.", " a", "e\u0301", "    ", "{\"k\": [1, 2]}", "ﬁ", "...", "-"};
+  static const char* const kPieces[] = {"word", " the", "  ",       "\n",   "\n\n",    "Hello", " été",
+                                        "你好", "🙂",   " 42",      "3.14", "don't",   "\t",    "_x",
+                                        "<",    "|",    "THE END.", " a",   "e\u0301", "    ",  "{\"k\": [1, 2]}",
+                                        "ﬁ",    "...",  "-"};
   std::string text;
   for (int i = 0; i < 25; ++i) text += kPieces[random() % std::size(kPieces)];
   return text;
 }
 
-/// A long chat, extended message by message: where the template has no control tokens of the tokenizer's, encoding begins
-/// anew in the middle of text.
+/// A long chat, extended message by message: where the template has no control tokens of the tokenizer's, encoding
+/// begins anew in the middle of text.
 void check_long(const Template& chat_template, const Tokenizer& tokenizer, Counts& counts) {
   std::mt19937_64 random(std::hash<std::string>()(chat_template.name()));
   const SessionOptions options{.render = {.add_generation_prompt = false, .now = kClock}, .tokenize = {}};
@@ -218,7 +223,8 @@ void check_long(const Template& chat_template, const Tokenizer& tokenizer, Count
     const std::vector<TokenId> ids(session->ids().begin(), session->ids().end());
     const bool same = ids == tokens->ids;
     const bool as_said = extension->canonical == same && texts(tokenizer, ids) == texts(tokenizer, tokens->ids);
-    if (!as_said && counts.wrong++ < 3) std::printf("%s: a long chat has other ids at turn %d\n", chat_template.name().c_str(), turn);
+    if (!as_said && counts.wrong++ < 3)
+      std::printf("%s: a long chat has other ids at turn %d\n", chat_template.name().c_str(), turn);
   }
   counts.long_steps += steps;
 }
@@ -242,7 +248,8 @@ int main(int argc, char** argv) {
     materials.push_back(corpus_material(options["--corpus"], false));
     materials.push_back(corpus_material(options["--corpus"], true));
   }
-  const std::size_t every = options["--every"].empty() ? 1 : std::stoul(options["--every"]);  // of the corpus, one template in so many
+  // of the corpus, one template in so many
+  const std::size_t every = options["--every"].empty() ? 1 : std::stoul(options["--every"]);
   Counts all;
   std::map<std::string, std::size_t> kinds;
   for (const Material& material : materials) {
@@ -253,15 +260,15 @@ int main(int argc, char** argv) {
       check_long(chat_template, *tokenizer, c);
       ++kinds[kind_of(c)];
       if (!options["--list"].empty()) {
-        std::printf("%-60s %-10s %zu cuts, %zu extended, %zu respelt, %zu refused, %zu unusable\n", chat_template.name().c_str(),
-                    kind_of(c), c.cuts, c.extended, c.respelt, c.refused, c.unusable);
+        std::printf("%-60s %-10s %zu cuts, %zu extended, %zu respelt, %zu refused, %zu unusable\n",
+                    chat_template.name().c_str(), kind_of(c), c.cuts, c.extended, c.respelt, c.refused, c.unusable);
       }
       all.cuts += c.cuts, all.extended += c.extended, all.respelt += c.respelt, all.refused += c.refused;
       all.unusable += c.unusable, all.long_steps += c.long_steps, all.wrong += c.wrong;
     }
   }
-  std::printf("%zu cuts: %zu extended, %zu respelt, %zu refused; %zu unusable; %zu steps of long chats; %zu wrong\n", all.cuts,
-              all.extended, all.respelt, all.refused, all.unusable, all.long_steps, all.wrong);
+  std::printf("%zu cuts: %zu extended, %zu respelt, %zu refused; %zu unusable; %zu steps of long chats; %zu wrong\n",
+              all.cuts, all.extended, all.respelt, all.refused, all.unusable, all.long_steps, all.wrong);
   for (const auto& [kind, count] : kinds) std::printf("  %zu templates extend: %s\n", count, kind.c_str());
   return all.wrong == 0 && all.extended > 0 && all.refused > 0 ? 0 : 1;
 }

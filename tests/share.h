@@ -1,4 +1,5 @@
-// How much of the generated cases a run takes: PARLANCE_TEST_SHARE in the environment, one in so many; all where it is not set.
+// How much of the generated cases a run takes: PARLANCE_TEST_SHARE in the environment, one in so many; all where it is
+// not set.
 #pragma once
 #include <cstdlib>
 

@@ -1,4 +1,5 @@
-// Many threads, one template, one conversation, one tokenizer: renderings and tokens must be the same. For the preset tsan too.
+// Many threads, one template, one conversation, one tokenizer: renderings and tokens must be the same. For the preset
+// tsan too.
 //
 // Begin reading at TEST(Threads, ...).
 #include <gtest/gtest.h>
@@ -157,12 +158,13 @@ std::string tokenize_and_extend(const Template& compiled, const Conversation& ch
   const auto rendering = compiled.render(chat, options());
   const auto tokens = tokenize(*rendering, chat, tokenizer);
   const auto stops = stop_set(compiled, tokenizer);
-  auto session = Session::begin(compiled, tokenizer, *Conversation::from_json(make_attacked_request()), {options(), {}});
+  auto session =
+      Session::begin(compiled, tokenizer, *Conversation::from_json(make_attacked_request()), {options(), {}});
   if (!tokens || !stops || !session) return {};
   const std::vector<Message> more = {{.role = "user", .content = "And?"}};
   const auto extension = session->extend(more);
-  return describe(*tokens) + " stops " + std::to_string(stops->size()) + " session " + std::to_string(session->ids().size()) +
-         (extension ? "" : extension.error().message());
+  return describe(*tokens) + " stops " + std::to_string(stops->size()) + " session " +
+         std::to_string(session->ids().size()) + (extension ? "" : extension.error().message());
 }
 
 void expect_same_tokens(const Tokenizer& tokenizer) {

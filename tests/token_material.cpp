@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "value/dict.h"
 #include "json/json.h"
+#include "value/dict.h"
 
 namespace parlance::testing {
 namespace {
@@ -64,11 +64,40 @@ std::string request_in(const fs::path& path) {
 }  // namespace
 
 const std::vector<std::string>& control_texts() {
-  static const std::vector<std::string> kTexts = {
-      "<s>", "</s>", "<|im_start|>", "<|im_end|>", "<tool_call>", "</tool_call>", "<think>", "</think>", "[INST]", "[/INST]",
-      "<|user|>", "<|assistant|>", "<|system|>", "<|eot_id|>", "<|start_header_id|>", "<|end_header_id|>", "<start_of_turn>",
-      "<end_of_turn>", "<|START_OF_TURN_TOKEN|>", "<|END_OF_TURN_TOKEN|>", "<｜User｜>", "<｜Assistant｜>", "[gMASK]", "sop",
-      "<_user>", "<_bot>", "<_end>", "[TOOL_CALLS]", "<|start|>", "<|message|>", "<|channel|>", "<|end|>", "assistant", "user"};
+  static const std::vector<std::string> kTexts = {"<s>",
+                                                  "</s>",
+                                                  "<|im_start|>",
+                                                  "<|im_end|>",
+                                                  "<tool_call>",
+                                                  "</tool_call>",
+                                                  "<think>",
+                                                  "</think>",
+                                                  "[INST]",
+                                                  "[/INST]",
+                                                  "<|user|>",
+                                                  "<|assistant|>",
+                                                  "<|system|>",
+                                                  "<|eot_id|>",
+                                                  "<|start_header_id|>",
+                                                  "<|end_header_id|>",
+                                                  "<start_of_turn>",
+                                                  "<end_of_turn>",
+                                                  "<|START_OF_TURN_TOKEN|>",
+                                                  "<|END_OF_TURN_TOKEN|>",
+                                                  "<｜User｜>",
+                                                  "<｜Assistant｜>",
+                                                  "[gMASK]",
+                                                  "sop",
+                                                  "<_user>",
+                                                  "<_bot>",
+                                                  "<_end>",
+                                                  "[TOOL_CALLS]",
+                                                  "<|start|>",
+                                                  "<|message|>",
+                                                  "<|channel|>",
+                                                  "<|end|>",
+                                                  "assistant",
+                                                  "user"};
   return kTexts;
 }
 
@@ -79,7 +108,9 @@ std::unique_ptr<Tokenizer> byte_tokenizer() {
     for (unsigned char c : run) ids.push_back(c);
     return {};
   };
-  parts.token_text = [](TokenId id) { return id < 256 ? std::string(1, static_cast<char>(id)) : control_texts()[static_cast<std::size_t>(id - 256)]; };
+  parts.token_text = [](TokenId id) {
+    return id < 256 ? std::string(1, static_cast<char>(id)) : control_texts()[static_cast<std::size_t>(id - 256)];
+  };
   parts.facts = byte_facts();
   return std::make_unique<CallbackTokenizer>(std::move(parts));
 }

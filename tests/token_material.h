@@ -1,4 +1,5 @@
-// What the tests of tokens run on: a tokenizer of single bytes, and templates with requests from the tree and the corpus.
+// What the tests of tokens run on: a tokenizer of single bytes, and templates with requests from the tree and the
+// corpus.
 #pragma once
 #include <memory>
 #include <string>

@@ -6,7 +6,7 @@
 set -eu
 packages="g++ make cmake ninja-build ccache libsimdjson-dev libutf8proc-dev libcli11-dev libfmt-dev libboost-dev
   zlib1g-dev libzstd-dev libgtest-dev dpkg-dev file pkg-config python3 python3-venv"
-if [ "${1:-}" = full ]; then packages="$packages clang-14 libclang-rt-14-dev clang-format-14 zsh fish mandoc groff zstd"; fi
+if [ "${1:-}" = full ]; then packages="$packages clang-14 libclang-rt-14-dev clang-format-16 zsh fish mandoc groff zstd"; fi
 
 # Cargo 1.85 or later, from anywhere; Debian's package `cargo` is older, its cargo-web is not.
 cargo_is_new_enough() {

@@ -5,8 +5,8 @@
 //     if (!done) return fail(done.error());
 //     for (const parlance::BulkFailure& one : done->failures) log(one.line, one.error.message());
 //
-// A line that fails is answered by an error, and the run goes on. Input and output are functions: over a range of texts,
-// over a file, or your own. With answer_lines(), so is the work: it may give tokens and masks, or read replies.
+// A line that fails is answered by an error, and the run goes on. Input and output are functions: over a range of
+// texts, over a file, or your own. With answer_lines(), so is the work: it may give tokens and masks, or read replies.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -30,8 +30,8 @@ namespace parlance {
 /// A line longer than this is answered by an error.
 inline constexpr std::size_t kMostBytesOfLine = std::size_t{256} << 20;
 
-/// Appends the next bytes of the input to `text`, and waits only if there are none yet. Lines may be cut anywhere. Returns
-/// false after the last byte.   Threads: the thread that started the run calls it.
+/// Appends the next bytes of the input to `text`, and waits only if there are none yet. Lines may be cut anywhere.
+/// Returns false after the last byte.   Threads: the thread that started the run calls it.
 using BulkInput = std::function<Result<bool>(std::string& text)>;
 /// Takes answers: whole lines, in the order of the requests.   Threads: one at a time calls it, not always the same.
 using BulkOutput = std::function<Result<void>(std::string_view lines)>;
@@ -81,8 +81,8 @@ struct BulkAnswer {
   std::string members{};  ///< `"text": …, "spans": …`, without braces
   LossCounts lost{};
 };
-/// Answers one line: fills `answer`, which comes empty. A failure is the line's error. A worker serves one thread, so it may
-/// keep memory from line to line.
+/// Answers one line: fills `answer`, which comes empty. A failure is the line's error. A worker serves one thread, so
+/// it may keep memory from line to line.
 using BulkWorker = std::function<Result<void>(const BulkLine& line, BulkAnswer& answer)>;
 
 /// A line that was answered by an error.
@@ -140,15 +140,16 @@ struct RenderingMembers {
 ///     render         see RenderOptions
 ///     on_loss        ignore   what becomes of losses
 ///     members        text and generation   what an answer says
-///     write          none     appends the members of an answer in place of `members`, and may add losses. Several threads
-///                             call it at once. A failure is the line's error
+///     write          none     appends the members of an answer in place of `members`, and may add losses.
+///                             Several threads call it at once. A failure is the line's error
 ///     own_templates  false    each line brings its template: {"source": TEMPLATE, "context": REQUEST}, and optionally
 ///                             "settings" with trim_blocks and lstrip_blocks; otherwise RequestOptions::compile holds
 struct BulkRendering {
   RenderOptions render{};
   OnLoss on_loss = OnLoss::ignore;
   RenderingMembers members{};
-  std::function<Result<void>(const Conversation& conversation, CheckedRendering& checked, std::string& members)> write{};
+  std::function<Result<void>(const Conversation& conversation, CheckedRendering& checked, std::string& members)>
+      write{};
   bool own_templates = false;
 };
 

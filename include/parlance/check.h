@@ -32,8 +32,8 @@ struct LawResult {
   };
   std::string_view law;
   Outcome outcome = Outcome::untried;
-  std::size_t tried = 0;    ///< conversations or replies
-  std::string example{};    ///< broken: the request and the reply, and what was found
+  std::size_t tried = 0;  ///< conversations or replies
+  std::string example{};  ///< broken: the request and the reply, and what was found
 };
 std::string_view name_of(LawResult::Outcome outcome);
 

@@ -21,10 +21,11 @@ struct NormalisePass {
   std::string_view name;      ///< e.g. "parse-arguments"
   std::string_view sentence;  ///< what it does and why
   bool by_default = true;     ///< false: run only when asked for, or where adapt() finds it needed
-  std::string_view takes{};   ///< what follows the name and a colon. "ROLES" may: of which messages (content-parts:user,tool). What must:
-                              ///< "NAME" (reasoning-key:thinking), "NAMES" (part-types:user.image_url=image,tool.file=file;
-                              ///< no-place:user.image_url), "TYPE" (reasoning-part:thinking), "SETTINGS"
-                              ///< (reasoning-effort:none=thinking:false;low=thinking:true). "": nothing
+  /// what follows the name and a colon. "ROLES" may: of which messages (content-parts:user,tool). What must:
+  std::string_view takes{};
+  ///< "NAME" (reasoning-key:thinking), "NAMES" (part-types:user.image_url=image,tool.file=file;
+  ///< no-place:user.image_url), "TYPE" (reasoning-part:thinking), "SETTINGS"
+  ///< (reasoning-effort:none=thinking:false;low=thinking:true). "": nothing
   bool of_transformers = false;  ///< apply_chat_template does it too: ReadOptions::as_transformers runs only these
 };
 /// All passes, in the order they run.
@@ -33,13 +34,17 @@ std::span<const NormalisePass> normalise_passes();
 std::span<const std::string_view> reasoning_efforts();
 
 struct ReadOptions {
-  bool normalise = true;                  ///< false: as is, every member a variable, as transformers does with its keyword arguments
-  bool as_transformers = false;           ///< the passes alone that are apply_chat_template's own work, and its checks: what it renders
+  /// false: as is, every member a variable, as transformers does with its keyword arguments
+  bool normalise = true;
+  /// the passes alone that are apply_chat_template's own work, and its checks: what it renders
+  bool as_transformers = false;
   TransformersVersion transformers = kNewestTransformers;  ///< the release whose work that is
-  std::vector<std::string> skip_passes{};   ///< names of passes that are not run
-  std::vector<std::string> extra_passes{};  ///< passes to run that are off by default: "one-part", "content-parts:user,tool"
-  bool keep_steering = false;               ///< requests of other APIs keep members that steer the server or the sampler, as variables: for request_as()
-  std::string reasoning_effort{};           ///< one of reasoning_efforts(): instead of the request's; "": that
+  std::vector<std::string> skip_passes{};                  ///< names of passes that are not run
+  /// passes to run that are off by default: "one-part", "content-parts:user,tool"
+  std::vector<std::string> extra_passes{};
+  /// requests of other APIs keep members that steer the server or the sampler, as variables: for request_as()
+  bool keep_steering = false;
+  std::string reasoning_effort{};  ///< one of reasoning_efforts(): instead of the request's; "": that
 };
 
 /// A tool call of an assistant message under construction. `arguments_json` is a JSON object.
@@ -64,7 +69,7 @@ struct ContentPart {
 
 /// A message under construction; empty optional parts are left out.
 struct Message {
-  std::string role;                    ///< "system", "user", "assistant", "tool", …
+  std::string role;  ///< "system", "user", "assistant", "tool", …
   std::string content;
   std::string reasoning_content{};     ///< assistant: what came before the answer
   std::vector<ToolCall> tool_calls{};  ///< assistant
@@ -91,8 +96,8 @@ class Conversation {
   ~Conversation();
 
   /// Reads a chat request: `messages` (required unless as is), `tools`, `documents`, `add_generation_prompt`,
-  /// `continue_final_message`, `chat_template_kwargs` (whose members become variables), and any other member as a variable.
-  /// Fails with: json (place); conversation when `messages` is missing or not a list of objects (path).
+  /// `continue_final_message`, `chat_template_kwargs` (whose members become variables), and any other member as a
+  /// variable. Fails with: json (place); conversation when `messages` is missing or not a list of objects (path).
   static Result<Conversation> from_json(std::string_view text, const ReadOptions& options = {},
                                         std::string_view name = "<input>");
 
@@ -107,7 +112,8 @@ class Conversation {
   /// Puts messages before those there are, as a Modelfile does. Their paths begin with `model.`; the paths of the
   /// others stay as they are in the request, while the messages' numbers count all. Fails with json as add() does.
   Result<void> put_before(std::span<const Message> messages);
-  /// Sets a variable (`tools`, `documents`, `enable_thinking`, `bos_token`, …) to a JSON value. Replaces an earlier one.
+  /// Sets a variable (`tools`, `documents`, `enable_thinking`, `bos_token`, …) to a JSON value. Replaces an earlier
+  /// one.
   Result<void> set_json(std::string_view variable, std::string_view json);
   /// Sets a variable to a string.
   void set_string(std::string_view variable, std::string_view text);
@@ -123,7 +129,8 @@ class Conversation {
   /// `tools`; none or undefined where there are none.
   Value tools() const&;
   Value tools() const&& = delete;
-  /// What normalisation changed: "messages[3].tool_calls[0].function.arguments: parsed from a JSON string (parse-arguments)".
+  /// What normalisation changed: "messages[3].tool_calls[0].function.arguments: parsed from a JSON string
+  /// (parse-arguments)".
   const std::vector<std::string>& notes() const&;
   const std::vector<std::string>& notes() const&& = delete;
   /// Where a value of this conversation is in the request as given: "messages[3].content".

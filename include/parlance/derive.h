@@ -78,12 +78,12 @@ std::string_view name_of(CallIds ids);
 /// A template variable that controls how much the model reasons, and its value.
 struct EffortVariable {
   std::string name;
-  std::string value;        ///< as JSON
+  std::string value;  ///< as JSON
 };
 
 /// The variables to set when a request asks for this reasoning effort.
 struct EffortSetting {
-  std::string effort;  ///< "none", "minimal", "low", "medium", "high", "xhigh" or "max"
+  std::string effort;                     ///< "none", "minimal", "low", "medium", "high", "xhigh" or "max"
   std::vector<EffortVariable> variables;  ///< empty: the template has no setting close to this effort
 };
 
@@ -97,34 +97,34 @@ struct TemplateCapabilities {
   /// The orders: "system", "developer" (as the first message), "systems in a row", "developer behind system",
   /// "later system", "system and later system", "later developer", "users in a row".
   std::vector<std::pair<std::string, std::string>> orders;
-  std::vector<ContentShape> contents; ///< by role, if any shape shows
-  std::vector<MediaShape> media;      ///< images, audio and video by role
-  bool text_content = false;          ///< content as a string shows
-  bool parts_content = false;         ///< content as a list of text parts shows
-  bool tools = false;                 ///< tools of the request show in the prompt
-  bool calls = false;                 ///< calls of the history show
-  bool parallel_calls = false;        ///< two in one message show
-  bool content_with_calls = false;    ///< content beside calls shows
-  bool calls_behind_content = true;   ///< a reader can tell a call from the content before it
-  bool object_arguments = false;      ///< arguments given as an object show unchanged
-  bool text_arguments = false;        ///< arguments given as a JSON string show unchanged
-  bool escapes_text = true;           ///< quotes and newlines inside string arguments are escaped or unambiguous
-  bool text_arguments_needed = false; ///< arguments as an object raise, are dropped, or show as Python prints a dict
+  std::vector<ContentShape> contents;  ///< by role, if any shape shows
+  std::vector<MediaShape> media;       ///< images, audio and video by role
+  bool text_content = false;           ///< content as a string shows
+  bool parts_content = false;          ///< content as a list of text parts shows
+  bool tools = false;                  ///< tools of the request show in the prompt
+  bool calls = false;                  ///< calls of the history show
+  bool parallel_calls = false;         ///< two in one message show
+  bool content_with_calls = false;     ///< content beside calls shows
+  bool calls_behind_content = true;    ///< a reader can tell a call from the content before it
+  bool object_arguments = false;       ///< arguments given as an object show unchanged
+  bool text_arguments = false;         ///< arguments given as a JSON string show unchanged
+  bool escapes_text = true;            ///< quotes and newlines inside string arguments are escaped or unambiguous
+  bool text_arguments_needed = false;  ///< arguments as an object raise, are dropped, or show as Python prints a dict
   CallIds call_ids = CallIds::free;
   bool call_ids_shown = false;
-  bool call_ids_needed = false;       ///< a call without an id raises
-  bool absent_content_needed = false; ///< a call shows only if its message has no member `content`
-  bool null_content_needed = false;   ///< a call shows only if its message's content is null
-  bool reasoning_with_text = false;   ///< reasoning of the last turn shows beside an answer
+  bool call_ids_needed = false;        ///< a call without an id raises
+  bool absent_content_needed = false;  ///< a call shows only if its message has no member `content`
+  bool null_content_needed = false;    ///< a call shows only if its message's content is null
+  bool reasoning_with_text = false;    ///< reasoning of the last turn shows beside an answer
   bool reasoning_with_calls = false;
   bool reasoning_with_last_calls = false;  ///< also before the calls' results are there
-  bool reasoning_in_history = false;  ///< reasoning of a turn before the last user's shows
+  bool reasoning_in_history = false;       ///< reasoning of a turn before the last user's shows
   /// The member that carries reasoning: "reasoning_content"; "content[].type=thinking" for a content part of that type.
   std::string reasoning_key;
-  std::string reasoning_member;       ///< the same, also set if reasoning shows without any markers around it
+  std::string reasoning_member;             ///< the same, also set if reasoning shows without any markers around it
   bool reasoning_excludes_content = false;  ///< beside calls the template shows either of the two, and raises for both
-  bool reasoning_names_alike = true;  ///< `reasoning_content`, `reasoning` and `thinking` all show it the same way
-  std::vector<EffortSetting> efforts; ///< by effort, from none to max; empty: the template has no such setting
+  bool reasoning_names_alike = true;   ///< `reasoning_content`, `reasoning` and `thinking` all show it the same way
+  std::vector<EffortSetting> efforts;  ///< by effort, from none to max; empty: the template has no such setting
 };
 
 /// Chooses the normalisation passes that a template needs to show all that a request says. With them, two spellings of
@@ -147,16 +147,16 @@ ReadOptions adapt(const TemplateCapabilities& can, ReadOptions options = {});
 struct DerivedFormat {
   ReplyFormat format;
   Verdict verdict = Verdict::none;
-  std::vector<std::string> missing;      ///< why the verdict is not `verified`, as sentences
+  std::vector<std::string> missing;  ///< why the verdict is not `verified`, as sentences
   /// If no answer could be rendered: the first limit (limit_*) that an experiment reached. Higher limits may give a
   /// format.
   std::optional<Error> limit;
-  std::vector<std::string> notes;        ///< what a template loses, as sentences
+  std::vector<std::string> notes;  ///< what a template loses, as sentences
   std::vector<DerivedField> evidence;
   std::vector<TriedExperiment> tried;  ///< what the format was checked against; `verified` means that all of it agreed
   std::vector<ThinkingStart> starts;
   TemplateCapabilities capabilities;
-  std::size_t renders = 0;               ///< experiments made
+  std::size_t renders = 0;  ///< experiments made
   /// All of it as a JSON object; `format` is what ReplyFormat::from_json reads.
   std::string to_json() const;
 };
@@ -170,7 +170,7 @@ struct DerivedFormat {
 ///     special_tokens  none     variables of the model, name and text: bos_token, eos_token, …
 ///     variables       none     what requests say besides messages and tools, name and JSON: chat_template_kwargs
 ///     limits          see Limits  all experiments share the steps. Each gets at most 1/64 of the steps and of the
-///                                 memory, and a prompt of at most 1 MiB. derive() stops once it keeps 16 MiB of prompts
+///                                 memory, and a prompt of at most 1 MiB. derive() stops once it keeps 16 MiB of them
 struct DeriveOptions {
   std::optional<ReplyFormat> format{};
   std::string response_template{};

@@ -36,15 +36,16 @@ const ErrorFacts& facts(ErrorCode code);
 ///
 /// `line` and `column` count from 1; columns count code points. All zero when there is no place.
 struct Location {
-  std::string name{};      ///< file name, or "<template>"
-  std::size_t begin = 0;   ///< byte offset into the text as given
-  std::size_t end = 0;     ///< one past the last byte
+  std::string name{};     ///< file name, or "<template>"
+  std::size_t begin = 0;  ///< byte offset into the text as given
+  std::size_t end = 0;    ///< one past the last byte
   std::uint32_t line = 0;
   std::uint32_t column = 0;
-  std::uint32_t end_column = 0;      ///< on the same line, for the caret line
+  std::uint32_t end_column = 0;        ///< on the same line, for the caret line
   std::vector<std::string> excerpt{};  ///< the line before, the line itself, the line after, as available
-  std::uint32_t excerpt_line = 0;    ///< line number of excerpt[0]
-  std::uint32_t excerpt_column = 1;  ///< column of the first character of each excerpt line: not 1 where long lines were cut
+  std::uint32_t excerpt_line = 0;      ///< line number of excerpt[0]
+  /// column of the first character of each excerpt line: not 1 where long lines were cut
+  std::uint32_t excerpt_column = 1;
 };
 
 /// One failure. It is immutable once made, and copies share it; what was moved from stays what it was.

@@ -52,7 +52,7 @@ struct Placeholder {
 /// A prompt with what it lost.
 struct CheckedRendering {
   Rendering rendering;
-  std::vector<Loss> losses;  ///< in the order of the request, what is lost first
+  std::vector<Loss> losses;               ///< in the order of the request, what is lost first
   std::vector<Placeholder> placeholders;  ///< in the order of the prompt
 };
 
@@ -76,8 +76,8 @@ class LossFinder {
   LossFinder& operator=(LossFinder&&) noexcept;
   ~LossFinder();
 
-  /// Renders as Template::render() does, spans included, and finds what was lost. Fails as that does; a failed experiment
-  /// is ignored.
+  /// Renders as Template::render() does, spans included, and finds what was lost. Fails as that does; a failed
+  /// experiment is ignored.
   Result<CheckedRendering> render(const Conversation& conversation, const RenderOptions& options,
                                   Workspace& workspace) const;
   /// The same into memory that is used again.

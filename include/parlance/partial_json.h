@@ -22,7 +22,7 @@ namespace parlance {
 ///   end the text; what came before counts. If no value has begun, the result is "{}".
 ///
 /// So while the input grows, members and items are only added and strings only become longer, repeated keys aside. For
-/// a whole JSON text the result is that text, without white space after it. Never fails. Takes one pass over the text. 
+/// a whole JSON text the result is that text, without white space after it. Never fails. Takes one pass over the text.
 ///  Threads: any.
 std::string complete_json(std::string_view beginning);
 

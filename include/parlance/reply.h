@@ -32,9 +32,8 @@ class ReplyTools {
   /// No tools are known: any name will do, and a value's type is told by its text.
   ReplyTools() = default;
   /// Reads `tools` of a request: OpenAI's {"type": "function", "function": {…}} or the inner objects alone; custom
-  /// tools are functions with one string, `input`. Schemas are followed through $ref, anyOf, oneOf, allOf, enum and const.
-  /// What is no tool is left out.
-  /// Fails with: json (place); conversation when it is no array.
+  /// tools are functions with one string, `input`. Schemas are followed through $ref, anyOf, oneOf, allOf, enum and
+  /// const. What is no tool is left out. Fails with: json (place); conversation when it is no array.
   static Result<ReplyTools> from_json(std::string_view tools, std::string_view name = "<tools>");
   bool known() const { return data_ != nullptr; }
   bool declares(std::string_view name) const;
@@ -50,8 +49,8 @@ class ReplyTools {
 /// One step of a reply. Views live until the sink returns.
 ///
 /// The `source` of all events in order is the reply, byte for byte. Cutting the reply otherwise gives the same events
-/// once neighbours of a kind are joined (only the first five kinds, and trailing, have such neighbours). Nothing said is
-/// taken back.
+/// once neighbours of a kind are joined (only the first five kinds, and trailing, have such neighbours). Nothing said
+/// is taken back.
 struct ReplyEvent {
   enum class Kind : std::uint8_t {
     content,     ///< text of the answer
@@ -78,12 +77,12 @@ struct ReplyEvent {
     misfit,        ///< a value is none that the tool's schema allows
   };
   Kind kind = Kind::content;
-  bool complete = false;         ///< call_end: the arguments are whole, and valid JSON
-  bool custom = false;           ///< call_begin: of a custom tool (ReplyTools::is_custom)
+  bool complete = false;  ///< call_end: the arguments are whole, and valid JSON
+  bool custom = false;    ///< call_begin: of a custom tool (ReplyTools::is_custom)
   Fault fault = Fault::syntax;
-  std::uint32_t call = 0;        ///< of a call's events: its number, from 0
-  std::uint32_t form = 0;        ///< call_begin: the number of its CallForm
-  std::uint64_t position = 0;    ///< the first byte of `source` in the reply
+  std::uint32_t call = 0;      ///< of a call's events: its number, from 0
+  std::uint32_t form = 0;      ///< call_begin: the number of its CallForm
+  std::uint64_t position = 0;  ///< the first byte of `source` in the reply
   std::string_view source{};
   std::string_view text{};
   std::string_view detail{};
@@ -99,9 +98,9 @@ using ReplySink = std::function<void(const ReplyEvent&)>;
 
 /// Limits of a reader. Exceeding one gives a `malformed` event; reading goes on.
 struct ReplyLimits {
-  std::uint32_t depth = 256;         ///< nesting inside arguments; at most 256
-  std::uint32_t name = 256;          ///< bytes of a name, an id or a header
-  std::uint32_t pending = 1 << 20;   ///< bytes of a call held back: its arguments where they stand before its name
+  std::uint32_t depth = 256;        ///< nesting inside arguments; at most 256
+  std::uint32_t name = 256;         ///< bytes of a name, an id or a header
+  std::uint32_t pending = 1 << 20;  ///< bytes of a call held back: its arguments where they stand before its name
 };
 
 /// Options of a ReplyParser.
@@ -110,18 +109,20 @@ struct ReplyOptions {
   /// What the prompt of this reply ends with, from the assistant's turn on; nothing: ReplyFormat::prompt.
   std::optional<std::string> prompt{};
   ReplyLimits limits{};
-  /// Texts that end this reply besides the format's: the end-of-sequence token of its request, where only that tells it.
+  /// Texts that end this reply besides the format's: the end-of-sequence token of its request, where only that tells
+  /// it.
   std::vector<std::string> ends{};
-  /// The reply begins inside reasoning, whatever the prompt ends with: for who knows that the template has opened it, or that the
-  /// model leaves its marker out. A marker that opens it at the reply's very beginning is markup then. Where the format has no
-  /// marker that ends reasoning, nothing is changed.
+  /// The reply begins inside reasoning, whatever the prompt ends with: for who knows that the template has opened it,
+  /// or that the model leaves its marker out. A marker that opens it at the reply's very beginning is markup then.
+  /// Where the format has no marker that ends reasoning, nothing is changed.
   bool begin_in_reasoning = false;
   /// What begins a call is text inside reasoning, whatever the format says.
   bool no_calls_in_reasoning = false;
-  /// Says where a call does not fit the tools, if they are known, by events `malformed` whose fault is_of_tool(): behind call_begin
-  /// that no tool has the name, behind call_end of a complete call which required arguments are missing and which values its schema
-  /// does not allow. Only what is certain is said, at most 16 faults a call, of arguments of at most ReplyLimits::pending bytes,
-  /// which are kept until the call ends. All other events are the same.
+  /// Says where a call does not fit the tools, if they are known, by events `malformed` whose fault is_of_tool():
+  /// behind call_begin that no tool has the name, behind call_end of a complete call which required arguments are
+  /// missing and which values its schema does not allow. Only what is certain is said, at most 16 faults a call, of
+  /// arguments of at most ReplyLimits::pending bytes, which are kept until the call ends. All other events are the
+  /// same.
   bool check_calls = false;
 };
 
@@ -148,8 +149,8 @@ class ReplyParser {
   ~ReplyParser();
 
   void feed(std::string_view bytes, const ReplySink& sink);
-  /// feed() for one token, where it is known which are control tokens. From then on a text of ReplyFormat::control is part
-  /// of a marker only where it is a whole token fed as control; the same text from other tokens is text.
+  /// feed() for one token, where it is known which are control tokens. From then on a text of ReplyFormat::control is
+  /// part of a marker only where it is a whole token fed as control; the same text from other tokens is text.
   void feed_token(std::string_view bytes, bool control, const ReplySink& sink);
   /// Reports what was held back, and ends the reply; bytes fed after that are reported as trailing.
   void finish(const ReplySink& sink);
@@ -171,12 +172,13 @@ class ReplyParser {
 
 /// A call of a message.
 struct ReplyCall {
-  std::string id;         ///< as the model wrote it, or ""
+  std::string id;  ///< as the model wrote it, or ""
   std::string name;
-  /// JSON. Where the call is not complete, what there was of it: a true beginning, and what came behind that if it was none.
+  /// JSON. Where the call is not complete, what there was of it: a true beginning, and what came behind that if it was
+  /// none.
   std::string arguments;
   bool complete = false;
-  bool custom = false;    ///< of a custom tool: the arguments are {"input": its text}
+  bool custom = false;  ///< of a custom tool: the arguments are {"input": its text}
 };
 
 /// What went wrong at a byte of the reply.
@@ -190,8 +192,8 @@ struct ReplyDiagnostic {
 class ReplyFinish {
  public:
   void add(const ReplyEvent& event);
-  /// "tool_calls" where a call is complete; "length" where the reply ended inside a call or its reasoning, or no call of it is
-  /// complete; else "stop".
+  /// "tool_calls" where a call is complete; "length" where the reply ended inside a call or its reasoning, or no call
+  /// of it is complete; else "stop".
   std::string_view reason() const;
 
  private:
@@ -211,10 +213,11 @@ class ReplyMessage {
   std::vector<ReplyDiagnostic> diagnostics;
   /// ReplyFinish::reason of the events.
   std::string_view finish_reason() const { return finish_.reason(); }
-  /// {"message": …, "finish_reason": …} as OpenAI's choices have it, with `complete` beside each call and `diagnostics`.
-  /// Calls without an id on the wire get one from `make_id`; without it call_1, call_2, … With `partial`, a call that is not
-  /// complete has a member of that name: the values that there are so far (complete_json). A call of a custom tool is
-  /// {"type": "custom", "custom": {"name", "input"}}, and has its `arguments` besides where they are not {"input": TEXT}, or not complete.
+  /// {"message": …, "finish_reason": …} as OpenAI's choices have it, with `complete` beside each call and
+  /// `diagnostics`. Calls without an id on the wire get one from `make_id`; without it call_1, call_2, … With
+  /// `partial`, a call that is not complete has a member of that name: the values that there are so far
+  /// (complete_json). A call of a custom tool is {"type": "custom", "custom": {"name", "input"}}, and has its
+  /// `arguments` besides where they are not {"input": TEXT}, or not complete.
   std::string to_json(const std::function<std::string()>& make_id = {}, bool partial = false) const;
   /// The message alone: what stands under "message" there.
   std::string message_json(const std::function<std::string()>& make_id = {}, bool partial = false) const;
@@ -244,7 +247,7 @@ class ReplyDeltas {
   std::string text_delta(std::string_view member, std::string_view text);
 
   std::function<std::string()> make_id_;
-  std::string blanks_;       ///< of reasoning that has nothing else yet
+  std::string blanks_;  ///< of reasoning that has nothing else yet
   std::uint32_t calls_ = 0;
   bool reasons_ = false;
   bool has_content_ = false;

@@ -46,7 +46,7 @@ struct ReplyUsage {
 
 /// What an answer says besides the reply. No default is taken from the clock or at random.
 struct ReplyApiOptions {
-  std::string id{};          ///< of the answer; "": reply_api_id(api, 0)
+  std::string id{};  ///< of the answer; "": reply_api_id(api, 0)
   std::string model{};
   std::int64_t created = 0;  ///< seconds since 1970; Anthropic's has none
   /// Makes ids for calls whose reply has none. By default they are numbered: call_1, toolu_1; call_ID_1 if `id` is set.

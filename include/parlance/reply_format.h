@@ -38,16 +38,16 @@ struct ReplyMarker {
 /// A member of the JSON object that is a call.
 ///
 /// In JSON an object's keys give roles, in the order in which the model writes them: {"id": "id", "name": "name",
-/// "parameters": "arguments", "type": {"constant": "function"}, "function": {"name": "name", …}, "{name}": "arguments"}.
-/// A second key with the role of an earlier one is read too, and never written.
+/// "parameters": "arguments", "type": {"constant": "function"}, "function": {"name": "name", …}, "{name}":
+/// "arguments"}. A second key with the role of an earlier one is read too, and never written.
 struct CallMember {
   enum class Role : std::uint8_t {
     name,
     arguments,
     id,
-    constant,   ///< always the same value
-    inner,      ///< an object with members that have roles themselves
-    any_name,   ///< the key itself is the name, its value the arguments; `key` is empty
+    constant,  ///< always the same value
+    inner,     ///< an object with members that have roles themselves
+    any_name,  ///< the key itself is the name, its value the arguments; `key` is empty
   };
   Role role = Role::name;
   std::string key{};
@@ -69,15 +69,15 @@ struct ArgumentTags {
   enum class Style : std::uint8_t { json, python };
   ReplyMarker open{};
   ReplyMarker key_close{};
-  ReplyMarker type_close{};                 ///< exists: the reply states the value's type, between key and value
+  ReplyMarker type_close{};  ///< exists: the reply states the value's type, between key and value
   ReplyMarker close{};
   ReplyMarker whole{};                      ///< exists: instead of tags, all arguments may follow it as one JSON object
   std::string close_end{};                  ///< not "": the closing tag repeats the key: close KEY close_end
   std::string item{};                       ///< not "": values nest as tags too, and the items of lists have this key
   std::vector<std::string> string_types{};  ///< with type_close: the types whose value is a plain string
   Escape escape = Escape::none;             ///< how strings escape markup: &lt; or <![CDATA[…]]>
-  TextEscape key_escape = TextEscape::none; ///< how keys escape it
-  Style style = Style::json;                ///< how values other than strings are written
+  TextEscape key_escape = TextEscape::none;  ///< how keys escape it
+  Style style = Style::json;                 ///< how values other than strings are written
   bool operator==(const ArgumentTags&) const = default;
 };
 
@@ -91,24 +91,24 @@ struct CallArguments {
     code,      ///< source code, unquoted, which becomes the value of one argument
   };
   Codec codec = Codec::json;
-  bool as_text = false;    ///< json: the model writes a string that holds the object
+  bool as_text = false;  ///< json: the model writes a string that holds the object
   std::string callee{};  ///< keywords: the text before the parenthesis, e.g. "tool_call"; "" if a name part comes there
-  std::string quote{};     ///< bare
+  std::string quote{};   ///< bare
   std::string argument{};  ///< code: the argument whose value the source code becomes
   ArgumentTags tags{};
   bool operator==(const CallArguments&) const = default;
 };
 
 /// One element of a call as it stands in the text. In JSON a literal is a marker, the others an object with one member:
-/// {"name": true}, or {"name": ESCAPE}, {"id": PATTERN}, {"skip": true}, {"object": {…}}, {"arguments": CODEC}; a second member
-/// may be {"before": TEXT}.
+/// {"name": true}, or {"name": ESCAPE}, {"id": PATTERN}, {"skip": true}, {"object": {…}}, {"arguments": CODEC}; a
+/// second member may be {"before": TEXT}.
 struct CallPart {
   enum class Kind : std::uint8_t {
     literal,
-    name,       ///< the name of the tool, up to the next literal. A second name part repeats the same name
-    id,         ///< the id, up to the next literal
-    skip,       ///< text without meaning, up to the next literal
-    object,     ///< a JSON object with the name, the arguments and other `members`
+    name,    ///< the name of the tool, up to the next literal. A second name part repeats the same name
+    id,      ///< the id, up to the next literal
+    skip,    ///< text without meaning, up to the next literal
+    object,  ///< a JSON object with the name, the arguments and other `members`
     arguments,
   };
   Kind kind = Kind::literal;
@@ -118,7 +118,7 @@ struct CallPart {
   std::string pattern{};
   TextEscape escape = TextEscape::none;  ///< name
   std::vector<CallMember> members{};     ///< object
-  CallArguments arguments{};          ///< arguments, and those inside of an object
+  CallArguments arguments{};             ///< arguments, and those inside of an object
   /// White space that the model writes before this part, if no literal includes it. The reader accepts any.
   std::string before{};
   bool operator==(const CallPart&) const = default;
@@ -135,7 +135,7 @@ enum class CallLayout : std::uint8_t {
 struct CallForm {
   std::vector<CallPart> call{};  ///< single: begins with a literal, unless it is `initial` or `headed`
   CallLayout layout = CallLayout::single;
-  ReplyMarker open{};            ///< of a section or list
+  ReplyMarker open{};  ///< of a section or list
   ReplyMarker close{};
   std::string separator{};       ///< what the model writes between two calls; the reader accepts any white space
   bool commas_optional = false;  ///< list: the commas may be missing
@@ -149,11 +149,11 @@ struct CallForm {
   /// For forms that begin alike: the content type in the marker before the arguments, "json" in
   /// `<|constrain|>json<|message|>`. If it matches, this form is chosen. "": the form has none.
   std::string content_type{};
-  std::string result_open{};     ///< the text before and after the result of such a call, in its turn
+  std::string result_open{};  ///< the text before and after the result of such a call, in its turn
   std::string result_close{};
   /// The model was trained on arguments sorted by name, whatever order tools declare. The reader accepts any order.
   bool sorted = false;
-  std::string id_pattern{};      ///< object: as CallPart::pattern, of the member with the id
+  std::string id_pattern{};  ///< object: as CallPart::pattern, of the member with the id
   bool operator==(const CallForm&) const = default;
 };
 
@@ -177,19 +177,19 @@ struct ReplyFormat {
   ReplyMarker reasoning_close{};
   bool calls_end_reasoning = false;         ///< a call's opening inside reasoning begins a call; false: it is text
   bool calls_end_opened_reasoning = false;  ///< the same, but only inside reasoning that the prompt has left open
-  ReplyMarker content_open{};        ///< if the answer has markers of its own
+  ReplyMarker content_open{};               ///< if the answer has markers of its own
   ReplyMarker content_close{};
   std::vector<CallForm> calls{};
-  bool text_behind_calls = false;    ///< the model writes calls first, then the answer
-  bool parallel = true;              ///< a reply may have more than one call; the reader accepts more in any case
-  std::vector<ReplyMarker> end{};    ///< each ends the reply
+  bool text_behind_calls = false;  ///< the model writes calls first, then the answer
+  bool parallel = true;            ///< a reply may have more than one call; the reader accepts more in any case
+  std::vector<ReplyMarker> end{};  ///< each ends the reply
   /// Each ends the reply if nothing follows it, and is text elsewhere. For end-of-sequence tokens that are not certain.
   std::vector<std::string> last{};
   /// Texts that are control tokens. When a reply is fed as tokens, a marker that contains one matches only if that text
   /// is exactly one token, fed as a control token. When it is fed as bytes, the text is enough.
   std::vector<std::string> control{};
-  std::string prefix{};              ///< what may come before the first turn of a conversation
-  std::vector<ReplyTurn> turns{};    ///< an assistant's turn continues the reply, any other ends it
+  std::string prefix{};            ///< what may come before the first turn of a conversation
+  std::vector<ReplyTurn> turns{};  ///< an assistant's turn continues the reply, any other ends it
 
   /// Reads and validates a format.
   /// Fails with: json (place); value when a member is unknown, of the wrong type or contradicts another (path).

@@ -14,7 +14,8 @@
 //     if (!reply) return fail(reply.error());
 //     auto constraints = parlance::grammar_options(body);        // tool_choice, response_format
 //
-// Experiments find what a template can show and how its model writes replies. They run when the first request needs them.
+// Experiments find what a template can show and how its model writes replies. They run when the first request needs
+// them.
 #pragma once
 #include <memory>
 #include <optional>
@@ -41,8 +42,8 @@ namespace parlance {
 ///
 ///     field          default             effect
 ///     read           see ReadOptions     how requests are read
-///     adapt          true                adds the passes that the template needs for a request (adapt() in derive.h); has no
-///                                        effect if requests are read as is, or as transformers reads them
+///     adapt          true                adds the passes that the template needs for a request (adapt() in derive.h);
+///                                        has no effect if requests are read as is, or as transformers reads them
 ///     variables      none                name and JSON, in place of the request's
 ///     template_name  unset               which of the model's templates; else as ModelSource::choose has it
 ///     syntax         unset               the language of the templates, whatever the model says
@@ -107,9 +108,9 @@ class RequestReader {
   /// How the reply to a request is read: the reply format under the request's variables, the request's tools, and what
   /// its prompt ends with. `options` are those of the prompt's own render.
   ///
-  /// If the template does not render the request, the reply is read from where prompts usually end, and a note says why.
-  /// If the template needs special tokens that are not known, this sets them to "" in the request.
-  /// Fails with: value if the tools cannot be written as JSON; as derive() does.
+  /// If the template does not render the request, the reply is read from where prompts usually end, and a note says
+  /// why. If the template needs special tokens that are not known, this sets them to "" in the request. Fails with:
+  /// value if the tools cannot be written as JSON; as derive() does.
   Result<ReplyStart> reply_to(ChatRequest& request, const RenderOptions& options = {}) const;
   /// How a reply is read if its prompt is not known. `variables` is an object with the request's; anything else: none.
   Result<ReplyStart> reply(Value variables = {}) const;
@@ -130,9 +131,9 @@ bool has_tools(const Conversation& conversation);
 std::vector<std::string> effort_notes(const Conversation& conversation);
 
 /// What a request asks of its reply, as options of a grammar: `tools`, `tool_choice`, `parallel_tool_calls`,
-/// `max_tool_calls` and `response_format`, each as any of these APIs writes it: OpenAI's chat completions and Responses,
-/// Anthropic's Messages, Ollama, vLLM, SGLang, llama.cpp. Set GrammarOptions::prompt to the ReplyOptions::prompt of
-/// RequestReader::reply_to.
+/// `max_tool_calls` and `response_format`, each as any of these APIs writes it: OpenAI's chat completions and
+/// Responses, Anthropic's Messages, Ollama, vLLM, SGLang, llama.cpp. Set GrammarOptions::prompt to the
+/// ReplyOptions::prompt of RequestReader::reply_to.
 ///
 /// Fails with: json (place); conversation if a member is none of these, with its path and what is allowed.
 Result<GrammarOptions> grammar_options(std::string_view body, std::string_view name = "<input>");

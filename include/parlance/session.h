@@ -22,24 +22,24 @@ namespace parlance {
 
 /// One prompt at the byte where it differs from another.
 struct PromptSide {
-  std::string excerpt;                ///< the text from there on, cut; "" at the end of the prompt
-  Origin origin = Origin::computed;   ///< of that byte
-  std::string path;                   ///< of the input it came from, or of the next input behind it; "" for none
-  Location place;                     ///< of the template's text it came from, or of the last before it
+  std::string excerpt;               ///< the text from there on, cut; "" at the end of the prompt
+  Origin origin = Origin::computed;  ///< of that byte
+  std::string path;                  ///< of the input it came from, or of the next input behind it; "" for none
+  Location place;                    ///< of the template's text it came from, or of the last before it
 };
 
 /// Why a prompt does not go on from another.
 enum class PrefixCause : std::uint8_t {
-  rewritten,     ///< the template now writes the past differently, or an input of the past changed (changed_input)
-  other_reply,   ///< the assistant's message is not the text that was sampled
-  across_border, ///< the text is the same, but a token of the new prompt straddles the end of the ids so far
+  rewritten,      ///< the template now writes the past differently, or an input of the past changed (changed_input)
+  other_reply,    ///< the assistant's message is not the text that was sampled
+  across_border,  ///< the text is the same, but a token of the new prompt straddles the end of the ids so far
 };
 
 /// Where two prompts stop being the same.
 struct PrefixDifference {
   PrefixCause cause = PrefixCause::rewritten;
-  std::size_t byte = 0;    ///< the first byte that differs; if only tokens differ, the begin of the first such token
-  std::size_t token = 0;   ///< number of the first token that differs
+  std::size_t byte = 0;   ///< the first byte that differs; if only tokens differ, the begin of the first such token
+  std::size_t token = 0;  ///< number of the first token that differs
   PromptSide before;
   PromptSide after;
   /// The first input in which the two requests themselves differ, if they do: then the template is not to blame.

@@ -19,7 +19,7 @@ class Conversation;
 
 /// A named template of a model.
 struct NamedTemplate {
-  std::string name;    ///< "default", "tool_use", "rag", …
+  std::string name;  ///< "default", "tool_use", "rag", …
   std::string text;
   std::string origin;  ///< file (and member) it was read from, for errors
   Syntax syntax = Syntax::jinja;
@@ -27,7 +27,7 @@ struct NamedTemplate {
 
 /// A special-token variable of a model.
 struct SpecialToken {
-  std::string name;      ///< "bos_token", "eos_token", …
+  std::string name;  ///< "bos_token", "eos_token", …
   std::string text;
   std::int64_t id = -1;  ///< in the vocabulary, where the source says so (GGUF); else -1
 };
@@ -57,11 +57,11 @@ struct ModelSource {
   std::string response_template;            ///< JSON, from tokenizer_config.json (response_template.h)
   std::optional<bool> add_bos_token;        ///< does the tokenizer add BOS by itself? (GGUF)
   std::optional<bool> add_eos_token;
-  std::vector<std::string> notes;           ///< what was met and left out, for people
-  std::string looked_for;                   ///< where a template was searched for: the hint if there is none
+  std::vector<std::string> notes;  ///< what was met and left out, for people
+  std::string looked_for;          ///< where a template was searched for: the hint if there is none
 
-  /// Chooses as transformers does: `name` if given; the only one; `tool_use` if `has_tools` and there is one; `default`.
-  /// Fails with no_template (the names there are, nearest name).
+  /// Chooses as transformers does: `name` if given; the only one; `tool_use` if `has_tools` and there is one;
+  /// `default`. Fails with no_template (the names there are, nearest name).
   Result<const NamedTemplate*> choose(std::optional<std::string_view> name, bool has_tools) const;
   /// The values of the parameter `stop`.
   std::vector<std::string_view> stop() const;
@@ -70,9 +70,9 @@ struct ModelSource {
 /// The folders in which other programs keep models, for opening models by name. An empty one is not searched; all are
 /// empty by default.
 struct ModelStores {
-  std::string ollama;   ///< Ollama's folder of models, with `manifests` and `blobs`
-  std::string hf_cache; ///< Hugging Face's folder of `models--org--name`
-  std::string home;     ///< what `~` means in a Modelfile's FROM
+  std::string ollama;    ///< Ollama's folder of models, with `manifests` and `blobs`
+  std::string hf_cache;  ///< Hugging Face's folder of `models--org--name`
+  std::string home;      ///< what `~` means in a Modelfile's FROM
 };
 
 /// The folders that the environment names, with the defaults of the programs: OLLAMA_MODELS; HF_HUB_CACHE,
@@ -114,10 +114,10 @@ Result<void> add_model(Conversation& conversation, const ModelSource& model, boo
 /// A format that parlance itself brings: its template text and what it is for.
 struct BuiltinFormat {
   std::string_view name;
-  std::string_view aliases;   ///< separated by blanks
+  std::string_view aliases;  ///< separated by blanks
   std::string_view sentence;
-  std::string_view text;      ///< the template
-  std::string_view example;   ///< a request, JSON
+  std::string_view text;     ///< the template
+  std::string_view example;  ///< a request, JSON
   std::span<const std::pair<std::string_view, std::string_view>> special_tokens;
   Syntax syntax = Syntax::jinja;
   /// Control tokens that the model's own vocabulary file lacks (SentencePieceOptions::special_tokens); mostly none.

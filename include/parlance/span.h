@@ -20,15 +20,15 @@ struct Span {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
   Origin origin = Origin::computed;
-  bool control = false;             ///< a literal shaped like a control token (<|…|>), or a special-token variable
-  std::int32_t message = -1;        ///< index into messages the bytes belong to; -1 for none
-  std::uint32_t template_begin = 0; ///< literal: byte offset in the template's text
+  bool control = false;              ///< a literal shaped like a control token (<|…|>), or a special-token variable
+  std::int32_t message = -1;         ///< index into messages the bytes belong to; -1 for none
+  std::uint32_t template_begin = 0;  ///< literal: byte offset in the template's text
   /// Derived from a number or container: its origin id. The three highest ids have meanings of their own:
   /// * the bytes were made from more than the one place named here, as by a filter while rendering;
   /// * they are a number of the template's, printed;
   /// * they are a constant of parlance.
   std::uint32_t input_id = 0;
-  const char* input = nullptr;      ///< input, derived: an address that Conversation knows
+  const char* input = nullptr;  ///< input, derived: an address that Conversation knows
 };
 static_assert(sizeof(Span) == 32);
 

@@ -14,9 +14,7 @@ enum class Syntax : std::uint8_t {
 };
 
 /// "jinja" or "go".
-constexpr std::string_view syntax_name(Syntax syntax) {
-  return syntax == Syntax::go ? "go" : "jinja";
-}
+constexpr std::string_view syntax_name(Syntax syntax) { return syntax == Syntax::go ? "go" : "jinja"; }
 /// The syntax of this name, if it is one.
 constexpr std::optional<Syntax> syntax_named(std::string_view name) {
   if (name == "jinja") return Syntax::jinja;

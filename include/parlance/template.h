@@ -76,9 +76,9 @@ class Template {
   /// unicode_decode for text that is not UTF-8 (lone surrogates as three bytes are allowed, as in Python's str).
   static Result<Template> compile(std::string_view text, const CompileOptions& options = {});
 
-  /// Renders a conversation.
-  /// Fails with the error that the template runs into (place, Python class, path of the offending input); `raised` for
-  /// raise_exception; limit_* if a limit of `options` is reached; conversation if continue_final has nothing to continue.
+  /// Renders a conversation. Fails with the error that the template runs into (place, Python class, path of the
+  /// offending input); `raised` for raise_exception; limit_* if a limit of `options` is reached; conversation if
+  /// continue_final has nothing to continue.
   Result<Rendering> render(const Conversation& conversation, const RenderOptions& options = {}) const;
   /// The same with reused memory; `into` keeps its capacity. No heap allocation once warm.
   Result<void> render(const Conversation& conversation, const RenderOptions& options, Workspace& workspace,

@@ -62,14 +62,14 @@ struct EndToken {
 
 /// The facts about a tokenizer.
 struct TokenizerFacts {
-  std::string kind;                  ///< for people: "tokenizer.json, BPE"
-  std::size_t vocabulary_size = 0;   ///< ids are below it, added tokens included; 0: not known
+  std::string kind;                 ///< for people: "tokenizer.json, BPE"
+  std::size_t vocabulary_size = 0;  ///< ids are below it, added tokens included; 0: not known
   /// The model scores a run of text as a whole (Unigram), so tokens are certain only if it sees the run from its begin.
   bool weighs_runs = false;
-  std::vector<AddedToken> added;     ///< ascending by id
-  std::vector<TokenId> markers;      ///< control tokens of the model's own vocabulary, written <|…|>; ascending
-  std::vector<TokenId> symbols;      ///< added tokens that do not split a run: the model itself finds them; ascending
-  std::vector<NamedToken> named;     ///< as its configuration names them
+  std::vector<AddedToken> added;  ///< ascending by id
+  std::vector<TokenId> markers;   ///< control tokens of the model's own vocabulary, written <|…|>; ascending
+  std::vector<TokenId> symbols;   ///< added tokens that do not split a run: the model itself finds them; ascending
+  std::vector<NamedToken> named;  ///< as its configuration names them
   std::optional<TokenId> bos;
   std::optional<TokenId> eos;
   std::optional<TokenId> unk;        ///< the token for text that the model does not know

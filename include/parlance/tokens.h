@@ -37,7 +37,7 @@ struct PromptToken {
   /// The assistant mask: should training learn this token? True if any of its bytes is in Rendering::assistant(). A
   /// token that straddles the border of an assistant's text is therefore in the mask, as in transformers.
   bool trained = false;
-  std::int32_t message = -1;         ///< index into messages, of the same span as `origin`; -1 for none
+  std::int32_t message = -1;  ///< index into messages, of the same span as `origin`; -1 for none
 
   TokenId label() const { return trained ? id : kIgnoredLabel; }
 };
@@ -107,7 +107,7 @@ Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& co
 
 /// A token that ends a reply.
 struct StopToken {
-  TokenId id = -1;                   ///< -1: no token of this tokenizer; stop at its text instead
+  TokenId id = -1;  ///< -1: no token of this tokenizer; stop at its text instead
   std::string text;
   std::vector<std::string> sources;  ///< "template.jinja:12", "generation_config.json: eos_token_id", …
 };

@@ -52,15 +52,15 @@ struct Value {
     std::uint32_t origin;    ///< other kinds: origin id, 0 for none
   };
   union {
-    std::int64_t integer = 0;         ///< integer without kBig; boolean as 0 or 1
-    double real;                      ///< real
-    const char* data;                 ///< string without kRope: UTF-8 (lone surrogates as three bytes)
-    const Rope* rope;                 ///< string with kRope: a concatenation of leaves
-    const BigInt* big;                ///< integer with kBig: outside the range of int64
-    const ListObject* list;           ///< list or tuple
-    const DictObject* dict;           ///< dict
-    Object* object;                   ///< object
-    const UndefinedInfo* undefined;   ///< undefined: why, or null
+    std::int64_t integer = 0;        ///< integer without kBig; boolean as 0 or 1
+    double real;                     ///< real
+    const char* data;                ///< string without kRope: UTF-8 (lone surrogates as three bytes)
+    const Rope* rope;                ///< string with kRope: a concatenation of leaves
+    const BigInt* big;               ///< integer with kBig: outside the range of int64
+    const ListObject* list;          ///< list or tuple
+    const DictObject* dict;          ///< dict
+    Object* object;                  ///< object
+    const UndefinedInfo* undefined;  ///< undefined: why, or null
   };
 
   static constexpr std::uint8_t kRope = 1;     ///< string: `rope` is set
@@ -113,8 +113,8 @@ struct Value {
       std::uint64_t payload;
     };
     constexpr bool little = std::endian::native == std::endian::little;
-    std::uint64_t head = little ? static_cast<std::uint64_t>(k) | std::uint64_t{size} << 32
-                                : static_cast<std::uint64_t>(k) << 56 | size;
+    std::uint64_t head =
+        little ? static_cast<std::uint64_t>(k) | std::uint64_t{size} << 32 : static_cast<std::uint64_t>(k) << 56 | size;
     return std::bit_cast<Value>(Words{head, payload});
   }
 };

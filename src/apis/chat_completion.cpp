@@ -9,7 +9,8 @@ namespace {
 class ChatCompletion final : public Form {
  public:
   ChatCompletion(ReplyApiOptions options, std::string default_id)
-      : Form(std::move(options), std::move(default_id), "call_"), deltas_([this] { return ids_.back() = make_call_id(); }) {}
+      : Form(std::move(options), std::move(default_id), "call_"),
+        deltas_([this] { return ids_.back() = make_call_id(); }) {}
 
   void begin() override { say_chunk(R"({"role": "assistant"})", false); }
 
@@ -30,7 +31,9 @@ class ChatCompletion final : public Form {
     const std::string delta = deltas_.take(event);  // its ids count, whoever listens
     if (!delta.empty()) say_chunk(delta, false);
     if (event.kind != ReplyEvent::Kind::call_end || event.complete || message_.calls.empty()) return;
-    say_chunk("{\"tool_calls\": [{\"index\": " + std::to_string(message_.calls.size() - 1) + ", \"function\": {\"arguments\": \"\"}, \"complete\": false}]}", false);
+    say_chunk("{\"tool_calls\": [{\"index\": " + std::to_string(message_.calls.size() - 1) +
+                  ", \"function\": {\"arguments\": \"\"}, \"complete\": false}]}",
+              false);
   }
 
   void end() override { say_chunk("{}", true); }
@@ -46,7 +49,10 @@ class ChatCompletion final : public Form {
 
   Json head(std::string_view object) const {
     Json json('{');
-    json.text("id", options().id).text("object", object).number("created", options().created).text("model", options().model);
+    json.text("id", options().id)
+        .text("object", object)
+        .number("created", options().created)
+        .text("model", options().model);
     return json;
   }
 

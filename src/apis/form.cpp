@@ -20,7 +20,8 @@ std::string ReplyApiWriter::Form::make_call_id() {
 
 void ReplyApiWriter::Form::add(const ReplyEvent& event) {
   finish_.add(event);
-  if (event.kind == ReplyEvent::Kind::malformed) diagnostics_.push_back({event.position, std::string(event.text), event.fault});
+  if (event.kind == ReplyEvent::Kind::malformed)
+    diagnostics_.push_back({event.position, std::string(event.text), event.fault});
   take(event);
 }
 

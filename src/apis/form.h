@@ -63,14 +63,14 @@ using Form = ReplyApiWriter::Form;
 struct Block {
   enum class Kind : std::uint8_t { reasoning, text, call };
   Kind kind = Kind::text;
-  bool custom = false;     ///< a call of a custom tool
-  bool complete = false;   ///< a call's arguments are whole; a text or reasoning is not what the reply's end cut off
-  std::string text{};      ///< or a call's arguments
+  bool custom = false;    ///< a call of a custom tool
+  bool complete = false;  ///< a call's arguments are whole; a text or reasoning is not what the reply's end cut off
+  std::string text{};     ///< or a call's arguments
   std::string name{};
-  std::string id{};        ///< as said when the call began
-  std::string late_id{};   ///< another that the wire had behind it
+  std::string id{};       ///< as said when the call began
+  std::string late_id{};  ///< another that the wire had behind it
   reply::CustomInput reader{};
-  std::string input{};     ///< of a custom tool
+  std::string input{};  ///< of a custom tool
 
   std::string_view best_id() const { return late_id.empty() ? id : late_id; }
 };
@@ -90,8 +90,8 @@ class BlockForm : public Form {
  protected:
   void take(const ReplyEvent& event) final;
   void end() final;
-  /// A block has begun, has become longer by `piece`, or is what it will be. `piece` is of its text, and `input` what a custom tool's
-  /// call is longer by.
+  /// A block has begun, has become longer by `piece`, or is what it will be. `piece` is of its text, and `input` what a
+  /// custom tool's call is longer by.
   virtual void opened(const Block& block) = 0;
   virtual void grown(const Block& block, const Growth& growth) = 0;
   virtual void closed(const Block& block) = 0;
@@ -109,7 +109,7 @@ class BlockForm : public Form {
   void end_call(const ReplyEvent& event);
 
   std::vector<Block> blocks_;
-  std::string blanks_;   ///< of reasoning that has nothing else yet
+  std::string blanks_;  ///< of reasoning that has nothing else yet
   bool reasons_ = false;
   bool open_ = false;
   bool turned_ = false;  ///< a turn has begun: its text is a block of its own

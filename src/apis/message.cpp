@@ -1,8 +1,9 @@
 // Anthropic's Messages: a message of blocks, and message_start … message_stop. Begin reading at Message::opened.
 //
-// An object cannot say that it is not whole, as a text can. So the input of a call that is not complete is {"INVALID_JSON": TEXT},
-// which is how the API is told of such arguments, and no tool that checks its input takes it. A stream has said the beginning by then:
-// the event that ends the block says what the whole has. And the stop reason is max_tokens wherever a call is not complete.
+// An object cannot say that it is not whole, as a text can. So the input of a call that is not complete is
+// {"INVALID_JSON": TEXT}, which is how the API is told of such arguments, and no tool that checks its input takes it. A
+// stream has said the beginning by then: the event that ends the block says what the whole has. And the stop reason is
+// max_tokens wherever a call is not complete.
 #include <algorithm>
 #include <utility>
 
@@ -12,8 +13,8 @@
 namespace parlance::apis {
 namespace {
 
-/// How much of a call's input a stream says: clients read it while it arrives, and give up where it is no object of JSON. What a broken
-/// call has behind that place, the event that ends the block says.
+/// How much of a call's input a stream says: clients read it while it arrives, and give up where it is no object of
+/// JSON. What a broken call has behind that place, the event that ends the block says.
 class SpokenInput {
  public:
   /// The beginning of `piece` that may be said now.
@@ -51,9 +52,14 @@ class SpokenInput {
 /// A block, with the members that say what it holds so far.
 std::string block_json(const Block& block, std::string_view text, std::string_view id) {
   Json json('{');
-  if (block.kind == Block::Kind::reasoning) return json.text("type", "thinking").text("thinking", text).text("signature", "").take();
+  if (block.kind == Block::Kind::reasoning)
+    return json.text("type", "thinking").text("thinking", text).text("signature", "").take();
   if (block.kind == Block::Kind::text) return json.text("type", "text").text("text", text).take();
-  return json.text("type", "tool_use").text("id", id).text("name", block.name).raw("input", text.empty() ? "{}" : text).take();
+  return json.text("type", "tool_use")
+      .text("id", id)
+      .text("name", block.name)
+      .raw("input", text.empty() ? "{}" : text)
+      .take();
 }
 
 std::string whole_json(const Block& block) {
@@ -66,7 +72,8 @@ std::string whole_json(const Block& block) {
 
 class Message final : public BlockForm {
  public:
-  Message(ReplyApiOptions options, std::string default_id) : BlockForm(std::move(options), std::move(default_id), "toolu_") {}
+  Message(ReplyApiOptions options, std::string default_id)
+      : BlockForm(std::move(options), std::move(default_id), "toolu_") {}
 
   void begin() override {
     if (!listens()) return;
@@ -117,7 +124,8 @@ class Message final : public BlockForm {
   void ended() override {
     if (!listens()) return;
     Json delta('{'), event('{');
-    event.text("type", "message_delta").raw("delta", delta.text("stop_reason", stop_reason()).null("stop_sequence").take());
+    event.text("type", "message_delta")
+        .raw("delta", delta.text("stop_reason", stop_reason()).null("stop_sequence").take());
     event.raw("usage", usage_json());
     append_diagnostics(event);
     say("message_delta", event.take());

@@ -18,7 +18,9 @@ struct Api {
 
 constexpr std::string_view kNames[] = {"openai", "anthropic", "responses"};
 /// In the order of ReplyApi.
-constexpr Api kApis[] = {{"chatcmpl-", "data: [DONE]\n\n", apis::make_chat_completion}, {"msg_", "", apis::make_message}, {"resp_", "", apis::make_response}};
+constexpr Api kApis[] = {{"chatcmpl-", "data: [DONE]\n\n", apis::make_chat_completion},
+                         {"msg_", "", apis::make_message},
+                         {"resp_", "", apis::make_response}};
 static_assert(std::size(kApis) == std::size(kNames));
 
 const Api& api_of(ReplyApi api) { return kApis[static_cast<std::size_t>(api)]; }
@@ -33,7 +35,9 @@ std::optional<ReplyApi> reply_api_named(std::string_view name) {
   return static_cast<ReplyApi>(found - std::begin(kNames));
 }
 
-std::string reply_api_id(ReplyApi api, std::uint64_t number) { return std::string(api_of(api).id_prefix) + std::to_string(number); }
+std::string reply_api_id(ReplyApi api, std::uint64_t number) {
+  return std::string(api_of(api).id_prefix) + std::to_string(number);
+}
 
 void append_server_sent_event(std::string& out, const ReplyApiEvent& event) {
   if (!event.name.empty()) out.append("event: ").append(event.name).append("\n");
@@ -42,7 +46,8 @@ void append_server_sent_event(std::string& out, const ReplyApiEvent& event) {
 
 std::string_view end_of_server_sent_events(ReplyApi api) { return api_of(api).end_of_stream; }
 
-ReplyApiWriter::ReplyApiWriter(ReplyApi api, ReplyApiOptions options) : form_(api_of(api).make(std::move(options), reply_api_id(api, 0))) {}
+ReplyApiWriter::ReplyApiWriter(ReplyApi api, ReplyApiOptions options)
+    : form_(api_of(api).make(std::move(options), reply_api_id(api, 0))) {}
 ReplyApiWriter::ReplyApiWriter(ReplyApiWriter&&) noexcept = default;
 ReplyApiWriter& ReplyApiWriter::operator=(ReplyApiWriter&&) noexcept = default;
 ReplyApiWriter::~ReplyApiWriter() = default;

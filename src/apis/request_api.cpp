@@ -1,4 +1,5 @@
-// Requests of one API as those of another: the table of writers, and what a request is read with. Begin reading at request_as.
+// Requests of one API as those of another: the table of writers, and what a request is read with. Begin reading at
+// request_as.
 #include "parlance/request_api.h"
 
 #include <algorithm>
@@ -23,8 +24,8 @@ namespace {
 
 using apis::Words;
 
-/// What writes requests of one API. `passes` are run, or (with a minus) not run, besides those that are for all; `needs`: members that
-/// it does not go without.
+/// What writes requests of one API. `passes` are run, or (with a minus) not run, besides those that are for all;
+/// `needs`: members that it does not go without.
 struct Writer {
   std::string_view api;
   Words words;
@@ -48,7 +49,8 @@ const Writer kWriters[] = {
 };
 
 /// Passes that give a template what it reads, which says nothing to an API.
-constexpr std::string_view kForTemplates[] = {"chat-template-kwargs", "drop-request-members", "unsaid-effort", "null-members", "ollama-think", "defaults"};
+constexpr std::string_view kForTemplates[] = {"chat-template-kwargs", "drop-request-members", "unsaid-effort",
+                                              "null-members",         "ollama-think",         "defaults"};
 
 ReadOptions reading_for(const Writer& writer) {
   ReadOptions options;
@@ -86,7 +88,8 @@ void note_changes(const Conversation::State& state, std::vector<RequestNote>& no
     const bool stray = state.converted.is_undefined() && change.variable == "system";
     if (stray || pass_name(change) == "parse-arguments" || pass_name(change) == "reasoning-names") continue;
     const std::string path = place_of(state, change), whole = note_of(state, change);
-    notes.push_back({change.loses ? RequestNote::Kind::lost : RequestNote::Kind::changed, path, whole.substr(std::min(whole.size(), path.size() + 2))});
+    notes.push_back({change.loses ? RequestNote::Kind::lost : RequestNote::Kind::changed, path,
+                     whole.substr(std::min(whole.size(), path.size() + 2))});
   }
 }
 
@@ -97,21 +100,23 @@ Result<std::string> text_of_request(Value made) {
   Arena arena;
   Runtime rt(arena, limits);
   std::string json;
-  if (!append_json(rt, json, made, kPythonJson)) return Error(ErrorCode::conversation, "the request cannot be written as JSON");
+  if (!append_json(rt, json, made, kPythonJson))
+    return Error(ErrorCode::conversation, "the request cannot be written as JSON");
   return json;
 }
 
 void note_needs(const Writer& writer, Value made, std::vector<RequestNote>& notes) {
   for (const std::string_view name : writer.needs) {
     if (member(made, name) != nullptr) continue;
-    notes.push_back({RequestNote::Kind::missing, std::string(name), std::string(writer.api) + " needs it, and the request has none"});
+    notes.push_back({RequestNote::Kind::missing, std::string(name),
+                     std::string(writer.api) + " needs it, and the request has none"});
   }
 }
 
 // ---- members that are set
 
-/// Where a member is set: before the request is read, in the words of its API; once it is read as OpenAI's chat, in those of a chat; or over
-/// what was written, in the words of the API that it is written for.
+/// Where a member is set: before the request is read, in the words of its API; once it is read as OpenAI's chat, in
+/// those of a chat; or over what was written, in the words of the API that it is written for.
 enum class Time : std::uint8_t {
   before,
   between,
@@ -151,10 +156,12 @@ class SetMembers {
     state.settle();
   }
   void overrule(apis::RequestOut& out, Words to) const {
-    each(Time::behind, [&](const DictEntry& entry) { out.overrule(apis::paths_set_by(to, leaf_text(entry.key), entry.value)); });
+    each(Time::behind,
+         [&](const DictEntry& entry) { out.overrule(apis::paths_set_by(to, leaf_text(entry.key), entry.value)); });
   }
   Value over(Runtime& rt, Value made, Words to) const {
-    each(Time::behind, [&](const DictEntry& entry) { made = apis::with_set(rt, made, to, leaf_text(entry.key), entry.value); });
+    each(Time::behind,
+         [&](const DictEntry& entry) { made = apis::with_set(rt, made, to, leaf_text(entry.key), entry.value); });
     return made;
   }
 

@@ -24,9 +24,11 @@ Value custom_tool(RequestOut& out, Value tool) {
   if (word(tool, "type") != "custom" || member(tool, "custom") != nullptr) return tool;
   const Value format = member_value(tool, "format");
   const bool flat = word(format, "type") == "grammar" && member(format, "grammar") == nullptr;
-  const Value grammar = out.object({{"syntax", member_value(format, "syntax")}, {"definition", member_value(format, "definition")}});
+  const Value grammar =
+      out.object({{"syntax", member_value(format, "syntax")}, {"definition", member_value(format, "definition")}});
   const Value made = flat ? out.object({{"type", Value::view("grammar")}, {"grammar", grammar}}) : format;
-  const Value inner = out.object({{"name", member_value(tool, "name")}, {"description", member_value(tool, "description")}, {"format", made}});
+  const Value inner = out.object(
+      {{"name", member_value(tool, "name")}, {"description", member_value(tool, "description")}, {"format", made}});
   return out.object({{"type", Value::view("custom")}, {"custom", inner}});
 }
 
@@ -46,7 +48,8 @@ Value without_ollama(RequestOut& out, Value message) {
   }
   for (const auto& [word, ours] : {std::pair("tool_name", "name"), {"thinking", "reasoning_content"}}) {
     const Value theirs = member_value(message, word), own = member_value(message, ours);
-    if (theirs.is_string() && own.is_string() && text(out.rt(), theirs) == text(out.rt(), own)) message = without(out, message, word);
+    if (theirs.is_string() && own.is_string() && text(out.rt(), theirs) == text(out.rt(), own))
+      message = without(out, message, word);
   }
   return message;
 }
@@ -60,7 +63,8 @@ Value with_types(RequestOut& out, Value message) {
     const Value function = member_value(made[i], "function");
     if (function.kind != Kind::dict) continue;
     const Value bare = member(function, "index") == nullptr ? function : without(out, function, "index");
-    if (member(made[i], "type") == nullptr) made.set(i, with_member(out.rt(), made[i], "type", Value::view("function")));
+    if (member(made[i], "type") == nullptr)
+      made.set(i, with_member(out.rt(), made[i], "type", Value::view("function")));
     if (bare.dict != function.dict) made.set(i, with_member(out.rt(), made[i], "function", bare));
   }
   return made.changed() ? with_member(out.rt(), message, "tool_calls", made.finish()) : message;
@@ -74,7 +78,8 @@ Value with_text_alone(RequestOut& out, Value message) {
   for (const Value& part : items(content)) {
     if (word(part, "type") == "text") texts.push_back(part);
   }
-  if (texts.empty()) out.fail(content, "a tool's result is a text, and this one has none", "give it as a message of the user");
+  if (texts.empty())
+    out.fail(content, "a tool's result is a text, and this one has none", "give it as a message of the user");
   for (const Value& part : items(content)) {
     if (word(part, "type") != "text") out.lose(part, "a tool's result is a text alone: left out");
   }
@@ -96,7 +101,8 @@ void think(RequestOut& out) {
 /// Where Responses ask for logprobs by other members.
 void logprobs(RequestOut& out) {
   const Value include = member_value(out.variables(), "include"), top = member_value(out.variables(), "top_logprobs");
-  const bool one = include.kind == Kind::list && include.list->size == 1 && is_text(&include.list->items[0], "message.output_text.logprobs");
+  const bool one = include.kind == Kind::list && include.list->size == 1 &&
+                   is_text(&include.list->items[0], "message.output_text.logprobs");
   if (one) out.take("include");
   if (one || says_something(top)) out.set("logprobs", Value::boolean(true));
 }
@@ -120,7 +126,8 @@ void write_chat_request(RequestOut& out) {
   out.set("messages", out.list(messages));
   if (out.from() == Words::chat) return write_chat_members(out);
   out.set("tools", tools(out, out.take("tools")));
-  for (const std::string_view name : {"tool_choice", "parallel_tool_calls", "response_format"}) out.set(name, out.take(name));
+  for (const std::string_view name : {"tool_choice", "parallel_tool_calls", "response_format"})
+    out.set(name, out.take(name));
   out.set("reasoning_effort", out.take_effort());
   if (out.from() == Words::responses) logprobs(out);
 }

@@ -44,7 +44,8 @@ class Writer {
   void system(Value message) {
     Value content = this->content(message);
     if (out_.failed()) return;
-    if (content.is_string() && content.size == 0) return made_.push_back(out_.object({{"role", Value::view("system")}, {"content", content}}));
+    if (content.is_string() && content.size == 0)
+      return made_.push_back(out_.object({{"role", Value::view("system")}, {"content", content}}));
     out_.set("system", content);
   }
 
@@ -78,9 +79,12 @@ class Writer {
   /// A text, or a list of blocks. Notes what else the message has.
   Value content(Value message) {
     const std::string_view who = word(message, "role");
-    if (who == "developer") out_.lose(member_value(message, "role"), "there is no role developer: given as a system message");
-    if (const Value name = member_value(message, "name"); says_something(name)) out_.lose(name, "messages have no name: left out");
-    out_.leave(message, {"role", "content", "name", "tool_calls", "tool_call_id", "reasoning_content", "reasoning", "thinking", "refusal", "is_error", "images"});
+    if (who == "developer")
+      out_.lose(member_value(message, "role"), "there is no role developer: given as a system message");
+    if (const Value name = member_value(message, "name"); says_something(name))
+      out_.lose(name, "messages have no name: left out");
+    out_.leave(message, {"role", "content", "name", "tool_calls", "tool_call_id", "reasoning_content", "reasoning",
+                         "thinking", "refusal", "is_error", "images"});
     const Value content = out_.content_of(message);
     if (content.kind != Kind::list) return content;
     std::vector<Value> blocks;
@@ -133,7 +137,10 @@ class Writer {
       out_.lose(input, "arguments that are no object: given as {\"INVALID_JSON\": TEXT}");
       input = out_.object({{"INVALID_JSON", out_.as_text(input)}});
     }
-    return out_.object({{"type", Value::view("tool_use")}, {"id", out_.needed(call, "id")}, {"name", out_.needed(function, "name")}, {"input", input}});
+    return out_.object({{"type", Value::view("tool_use")},
+                        {"id", out_.needed(call, "id")},
+                        {"name", out_.needed(function, "name")},
+                        {"input", input}});
   }
 
   void result(Value message) {
@@ -153,12 +160,15 @@ class Writer {
     const std::string_view type = word(part, "type");
     if (type == "text") {
       out_.leave(part, {"type", "text", "cache_control"});
-      return out_.object({{"type", Value::view("text")}, {"text", out_.needed(part, "text")}, {"cache_control", given(part, "cache_control")}});
+      return out_.object({{"type", Value::view("text")},
+                          {"text", out_.needed(part, "text")},
+                          {"cache_control", given(part, "cache_control")}});
     }
     if (type == "refusal") return refused(out_.needed(part, "refusal"));
     if (type == "image_url") return image(part);
     if (type == "file") return file(part);
-    out_.fail(part, "there is no block for a part of the type " + quoted(type), "give its text as a part of the type text");
+    out_.fail(part, "there is no block for a part of the type " + quoted(type),
+              "give its text as a part of the type text");
     return {};
   }
 
@@ -168,13 +178,15 @@ class Writer {
       out_.fail(part, "an image without `url`");
       return {};
     }
-    if (const Value detail = member_value(given, "detail"); says_something(detail) && !is_text(&detail, "auto")) out_.lose(detail, out_.no_such());
+    if (const Value detail = member_value(given, "detail"); says_something(detail) && !is_text(&detail, "auto"))
+      out_.lose(detail, out_.no_such());
     const auto [mime, data] = split_data_url(out_.rt(), url);
     if (!mime.is_undefined() && !is_one_of(leaf_text(mime), {"image/jpeg", "image/png", "image/gif", "image/webp"}))
       out_.fail(part, "an image of the type " + quoted(leaf_text(mime)), "JPEG, PNG, GIF and WebP are taken");
     if (mime.is_undefined() && is_data_url(out_.rt(), url)) out_.fail(part, "a data: address that is not in base64");
-    const Value source = mime.is_undefined() ? out_.object({{"type", Value::view("url")}, {"url", url}})
-                                             : out_.object({{"type", Value::view("base64")}, {"media_type", mime}, {"data", data}});
+    const Value source = mime.is_undefined()
+                             ? out_.object({{"type", Value::view("url")}, {"url", url}})
+                             : out_.object({{"type", Value::view("base64")}, {"media_type", mime}, {"data", data}});
     return out_.object({{"type", Value::view("image")}, {"source", source}});
   }
 
@@ -186,7 +198,8 @@ class Writer {
       return {};
     }
     const Value source = out_.object({{"type", Value::view("base64")}, {"media_type", mime}, {"data", data}});
-    return out_.object({{"type", Value::view("document")}, {"source", source}, {"title", member_value(given, "filename")}});
+    return out_.object(
+        {{"type", Value::view("document")}, {"source", source}, {"title", member_value(given, "filename")}});
   }
 
   // ---- tools
@@ -225,7 +238,8 @@ class Writer {
   Value schema(Value function) {
     const Value parameters = member_value(function, "parameters");
     if (word(parameters, "type") == "object") return parameters;
-    out_.note(Kinds::changed, is_given(parameters) ? parameters : function, "the API needs a schema of the type object");
+    out_.note(Kinds::changed, is_given(parameters) ? parameters : function,
+              "the API needs a schema of the type object");
     DictBuilder made(out_.rt(), 4);
     made.set("type", Value::view("object"));
     if (parameters.kind == Kind::dict) {
@@ -247,7 +261,9 @@ class Writer {
     if (said.is_undefined() && one && has_tools_) said = Value::view("auto");
     if (said.is_undefined() || out_.failed()) return;
     const bool says_one = one && !is_text(&said, "none");
-    out_.set("tool_choice", out_.object({{"type", said}, {"name", name}, {"disable_parallel_tool_use", says_one ? Value::boolean(true) : Value()}}));
+    out_.set("tool_choice", out_.object({{"type", said},
+                                         {"name", name},
+                                         {"disable_parallel_tool_use", says_one ? Value::boolean(true) : Value()}}));
   }
 
   /// auto, any or none, or an object with the tool's name.
@@ -273,9 +289,11 @@ class Writer {
     const std::string_view type = word(format, "type");
     const Value inner = member_value(format, "json_schema"), schema = member_value(inner, "schema");
     if (format.is_undefined() || type == "text" || out_.is_overruled("output_config.format")) return;
-    if (type != "json_schema" || schema.kind != Kind::dict) return out_.lose(format, "only a JSON schema can be asked for: left out");
+    if (type != "json_schema" || schema.kind != Kind::dict)
+      return out_.lose(format, "only a JSON schema can be asked for: left out");
     if (const Value about = member_value(inner, "description"); says_something(about)) out_.lose(about, out_.no_such());
-    if (const Value name = member_value(inner, "name"); says_something(name) && !is_text(&name, "response")) out_.note(Kinds::changed, name, out_.no_such());
+    if (const Value name = member_value(inner, "name"); says_something(name) && !is_text(&name, "response"))
+      out_.note(Kinds::changed, name, out_.no_such());
     out_.set("output_config.format", out_.object({{"type", Value::view("json_schema")}, {"schema", schema}}));
   }
 
@@ -285,7 +303,8 @@ class Writer {
     if (thinking.kind == Kind::dict) out_.set("thinking", thinking);
     if (!is_given(given) || out_.is_overruled("output_config.effort")) return;
     const std::string_view effort = given.is_leaf() ? leaf_text(given) : std::string_view();
-    if (effort == "none" && thinking.kind == Kind::dict) return out_.lose(given, "`thinking` stands beside it: left out");
+    if (effort == "none" && thinking.kind == Kind::dict)
+      return out_.lose(given, "`thinking` stands beside it: left out");
     if (effort == "none") return out_.set("thinking", out_.object({{"type", Value::view("disabled")}}));
     const bool known = is_one_of(effort, {"low", "medium", "high", "xhigh", "max"});
     if (!known && effort != "minimal") return out_.lose(given, "no effort that this API knows: left out");

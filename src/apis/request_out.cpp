@@ -11,14 +11,15 @@
 namespace parlance::apis {
 namespace {
 
-/// One thing that steers the server or the sampler, in the words of each API; "" where an API has no word for it. "a.b" is a member
-/// of a member. Ollama's `options` stand beside OpenAI's members.
+/// One thing that steers the server or the sampler, in the words of each API; "" where an API has no word for it. "a.b"
+/// is a member of a member. Ollama's `options` stand beside OpenAI's members.
 struct Setting {
   std::string_view chat, anthropic, responses, gemini{}, ollama{};
 };
 constexpr Setting kSettings[] = {
     {"model", "model", "model", "model"},
-    {"max_completion_tokens", "max_tokens", "max_output_tokens", "generationConfig.maxOutputTokens", "options.num_predict"},
+    {"max_completion_tokens", "max_tokens", "max_output_tokens", "generationConfig.maxOutputTokens",
+     "options.num_predict"},
     {"max_tokens", "max_tokens", "max_output_tokens"},
     {"temperature", "temperature", "temperature", "generationConfig.temperature", "options.temperature"},
     {"top_p", "top_p", "top_p", "generationConfig.topP", "options.top_p"},
@@ -51,7 +52,8 @@ std::string_view word_of(const Setting& row, Words words) {
 }
 
 /// Members whose own members are looked at one by one.
-constexpr std::string_view kContainers[] = {"generationConfig", "generation_config", "options", "text", "reasoning", "stream_options", "output_config"};
+constexpr std::string_view kContainers[] = {"generationConfig", "generation_config", "options",      "text",
+                                            "reasoning",        "stream_options",    "output_config"};
 
 /// Whether the members of a member are looked at one by one; a chat that stays one has Ollama's alone.
 bool has_settings(const DictEntry& entry, bool stays) {
@@ -119,7 +121,9 @@ bool says_something(Value v) {
   }
 }
 
-bool is_data_url(Runtime& rt, Value url) { return url.is_string() && in_small_letters(text(rt, url).substr(0, kScheme.size())) == kScheme; }
+bool is_data_url(Runtime& rt, Value url) {
+  return url.is_string() && in_small_letters(text(rt, url).substr(0, kScheme.size())) == kScheme;
+}
 
 /// Scheme, type and coding may be in capitals, and parameters stand between type and coding (RFC 2397).
 std::pair<Value, Value> split_data_url(Runtime& rt, Value url) {
@@ -159,13 +163,15 @@ Value RequestOut::take_effort() {
 }
 
 Value RequestOut::take_format() {
-  const Value given = take("response_format"), format = from_ == Words::chat ? member_value(state_.variables, "format") : Value();
+  const Value given = take("response_format"),
+              format = from_ == Words::chat ? member_value(state_.variables, "format") : Value();
   const bool json = is_text(&format, "json");
   if (is_given(given) || !(json || format.kind == Kind::dict || is_text(&format, ""))) return given;
   taken_.emplace_back("format");
   if (json) return object({{"type", Value::view("json_object")}});
   if (format.kind != Kind::dict) return {};
-  return object({{"type", Value::view("json_schema")}, {"json_schema", object({{"name", Value::view("response")}, {"schema", format}})}});
+  return object({{"type", Value::view("json_schema")},
+                 {"json_schema", object({{"name", Value::view("response")}, {"schema", format}})}});
 }
 
 void RequestOut::at_message(std::size_t number) {
@@ -213,14 +219,17 @@ Value RequestOut::as_text(Value v) {
 
 /// An image of Ollama's: the data in base64, whose first bytes say of what type they are.
 Value RequestOut::image_part(Value data) {
-  const auto begins = [&](const ImageType& type) { return data.is_string() && text(rt_, data).starts_with(type.begin); };
+  const auto begins = [&](const ImageType& type) {
+    return data.is_string() && text(rt_, data).starts_with(type.begin);
+  };
   const auto* type = std::find_if(std::begin(kImageTypes), std::end(kImageTypes), begins);
   if (type == std::end(kImageTypes)) {
     fail(data, "`images` must hold JPEG, PNG, GIF or WebP in base64", "give it as a part of the type image_url");
     return {};
   }
   StringBuilder url(rt_);
-  for (const Value& piece : {Value::view(kScheme), Value::view(type->mime), Value::view(";base64,"), data}) url.append(piece);
+  for (const Value& piece : {Value::view(kScheme), Value::view(type->mime), Value::view(";base64,"), data})
+    url.append(piece);
   return object({{"type", Value::view("image_url")}, {"image_url", object({{"url", url.finish()}})}});
 }
 
@@ -231,7 +240,8 @@ Value RequestOut::with_images(Value message, Value images) {
   if (failed()) return {};
   std::vector<Value> parts;
   for (const Value& image : items(images)) parts.push_back(image_part(image));
-  if (content.is_string() && content.size != 0) parts.push_back(object({{"type", Value::view("text")}, {"text", content}}));
+  if (content.is_string() && content.size != 0)
+    parts.push_back(object({{"type", Value::view("text")}, {"text", content}}));
   if (content.kind == Kind::list) parts.insert(parts.end(), items(content).begin(), items(content).end());
   if (!failed()) note(RequestNote::Kind::changed, images, "given as parts of the type image_url");
   return failed() ? Value() : list(parts);
@@ -247,14 +257,16 @@ Value RequestOut::content_of(Value message) {
   }
   if (!is_given(content) || content.list->size == 0) {
     const bool calls = says_something(member_value(message, "tool_calls"));
-    if (!calls) note(RequestNote::Kind::changed, is_given(content) ? content : message, "no content: given as an empty text");
+    if (!calls)
+      note(RequestNote::Kind::changed, is_given(content) ? content : message, "no content: given as an empty text");
     return Value::view("");
   }
   return content;
 }
 
 Value RequestOut::content_from(const std::vector<Value>& parts) {
-  const bool one_text = parts.size() == 1 && member_value(parts.front(), "text").is_string() && member(parts.front(), "cache_control") == nullptr;
+  const bool one_text = parts.size() == 1 && member_value(parts.front(), "text").is_string() &&
+                        member(parts.front(), "cache_control") == nullptr;
   return one_text ? member_value(parts.front(), "text") : list(parts);
 }
 
@@ -272,7 +284,8 @@ void RequestOut::set(std::string_view path, Value value) {
   };
   if (inner.empty() && has(members_, outer)) return;
   if (inner.empty()) return members_.push_back({Value::view(outer), value});
-  auto row = std::find_if(nested_.begin(), nested_.end(), [outer = outer](const auto& one) { return one.first == outer; });
+  auto row =
+      std::find_if(nested_.begin(), nested_.end(), [outer = outer](const auto& one) { return one.first == outer; });
   if (row == nested_.end()) row = nested_.insert(row, {outer, {}});
   if (!has(row->second, inner)) row->second.push_back({Value::view(inner), value});
 }
@@ -291,14 +304,18 @@ Value RequestOut::fitted(std::string_view goal, Value value) {
   return Value::of_int(1);
 }
 
-bool RequestOut::is_taken(std::string_view path) const { return std::find(taken_.begin(), taken_.end(), path) != taken_.end(); }
-
-bool RequestOut::is_taken_in_part(std::string_view path) const {
-  return std::any_of(taken_.begin(), taken_.end(), [path](std::string_view one) { return one.starts_with(path) && one.size() > path.size() && one[path.size()] == '.'; });
+bool RequestOut::is_taken(std::string_view path) const {
+  return std::find(taken_.begin(), taken_.end(), path) != taken_.end();
 }
 
-/// Each setting in the words that the request has it in, if it is not already in those of the API. Chats have Ollama's as well, and keep
-/// their own as they are.
+bool RequestOut::is_taken_in_part(std::string_view path) const {
+  return std::any_of(taken_.begin(), taken_.end(), [path](std::string_view one) {
+    return one.starts_with(path) && one.size() > path.size() && one[path.size()] == '.';
+  });
+}
+
+/// Each setting in the words that the request has it in, if it is not already in those of the API. Chats have Ollama's
+/// as well, and keep their own as they are.
 void RequestOut::settings() {
   std::vector<std::string_view> known;
   for (const Setting& row : kSettings) {
@@ -306,8 +323,9 @@ void RequestOut::settings() {
     const bool over = is_overruled(goal);
     if (goal.empty() || (!over && std::find(known.begin(), known.end(), goal) != known.end())) continue;
     const bool stays = from_ == to_;
-    for (const std::string_view path : {stays ? std::string_view() : goal, stays ? std::string_view() : word_of(row, from_),
-                                        from_ == Words::chat ? row.ollama : std::string_view()}) {
+    for (const std::string_view path :
+         {stays ? std::string_view() : goal, stays ? std::string_view() : word_of(row, from_),
+          from_ == Words::chat ? row.ollama : std::string_view()}) {
       std::string found;
       const Value value = find(path, found);
       if (!is_given(value) || is_taken(found) || is_taken_in_part(found)) continue;
@@ -347,7 +365,8 @@ void RequestOut::leftover() {
     const bool container = has_settings(entry, stay);
     if (!container && !is_taken_in_part(name)) {
       at(name);
-      const bool ollama = from_ == Words::chat && std::find(std::begin(kOfOllama), std::end(kOfOllama), name) != std::end(kOfOllama);
+      const bool ollama =
+          from_ == Words::chat && std::find(std::begin(kOfOllama), std::end(kOfOllama), name) != std::end(kOfOllama);
       if (stay && !ollama)
         members_.push_back(entry);
       else if (is_of_goal(name))
@@ -391,16 +410,19 @@ std::string RequestOut::path_of(Value v) const {
 void RequestOut::fail(Value at, std::string message, std::string hint) {
   if (failure) return;
   failure = Error(ErrorCode::conversation, std::string(api_) + ": " + std::move(message))
-      .input(path_of(at))
-      .hint(std::move(hint));
+                .input(path_of(at))
+                .hint(std::move(hint));
 }
 
-void RequestOut::note(RequestNote::Kind kind, Value at, std::string sentence) { note_at(kind, path_of(at), std::move(sentence)); }
+void RequestOut::note(RequestNote::Kind kind, Value at, std::string sentence) {
+  note_at(kind, path_of(at), std::move(sentence));
+}
 
 Value RequestOut::needed(Value dict, std::string_view name) {
   const Value found = member_value(dict, name);
   if (found.is_string()) return found;
-  fail(is_given(found) ? found : dict, "`" + std::string(name) + (is_given(found) ? "` is not a text" : "` is missing"));
+  fail(is_given(found) ? found : dict,
+       "`" + std::string(name) + (is_given(found) ? "` is not a text" : "` is missing"));
   return {};
 }
 

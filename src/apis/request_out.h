@@ -1,5 +1,5 @@
-// A request that is being written for one API: what the writers of all APIs share. Begin reading at RequestOut; the table of writers is
-// in request_api.cpp.
+// A request that is being written for one API: what the writers of all APIs share. Begin reading at RequestOut; the
+// table of writers is in request_api.cpp.
 //
 // A writer reads the request as OpenAI's chat has it, whatever it came as, and says what it cannot say there.
 #pragma once
@@ -28,7 +28,8 @@ class RequestOut {
 
   // ---- what is read
 
-  /// A member of the request as OpenAI's chat has it, which the writer looks after; undefined where it is not there or null.
+  /// A member of the request as OpenAI's chat has it, which the writer looks after; undefined where it is not there or
+  /// null.
   Value take(std::string_view name);
   /// The messages, one after the other; `where` is of the one in hand.
   std::span<const Value> messages() const;
@@ -42,7 +43,9 @@ class RequestOut {
   Value take_format();
 
   /// Paths that are set over what is written: what the request says of them is not written, and no loss.
-  void overrule(const std::vector<std::string>& paths) { overruled_.insert(overruled_.end(), paths.begin(), paths.end()); }
+  void overrule(const std::vector<std::string>& paths) {
+    overruled_.insert(overruled_.end(), paths.begin(), paths.end());
+  }
   /// Whether the path or what it is a member of is set over what is written.
   bool is_overruled(std::string_view path) const;
 
@@ -69,7 +72,9 @@ class RequestOut {
   /// The request cannot be written; the first failure counts. `at` is a value of the request.
   void fail(Value at, std::string message, std::string hint = {});
   void note(RequestNote::Kind kind, Value at, std::string sentence);
-  void note_at(RequestNote::Kind kind, std::string path, std::string sentence) { notes.push_back({kind, std::move(path), std::move(sentence)}); }
+  void note_at(RequestNote::Kind kind, std::string path, std::string sentence) {
+    notes.push_back({kind, std::move(path), std::move(sentence)});
+  }
   void lose(Value at, std::string sentence) { note(RequestNote::Kind::lost, at, std::move(sentence)); }
   /// Notes what stands in a dict besides `taken` and says something.
   void leave(Value dict, std::initializer_list<std::string_view> taken);
@@ -105,7 +110,8 @@ class RequestOut {
   Words from_, to_;
   std::string where_;
   std::vector<std::string> overruled_;
-  std::vector<std::string> taken_;  ///< paths of what is looked after; from the beginning the line's id, and what old-functions gives as tools
+  /// paths of what is looked after; from the beginning the line's id, and what old-functions gives as tools
+  std::vector<std::string> taken_;
   std::vector<DictEntry> members_;
   std::vector<std::pair<std::string_view, std::vector<DictEntry>>> nested_;
 };

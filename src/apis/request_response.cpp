@@ -48,7 +48,8 @@ class Writer {
   }
 
   void leave(Value message) {
-    out_.leave(message, {"role", "content", "name", "tool_calls", "tool_call_id", "reasoning_content", "reasoning", "thinking", "refusal", "images"});
+    out_.leave(message, {"role", "content", "name", "tool_calls", "tool_call_id", "reasoning_content", "reasoning",
+                         "thinking", "refusal", "images"});
   }
 
   // ---- items
@@ -58,19 +59,23 @@ class Writer {
     const std::string_view who = word(message, "role");
     leave(message);
     if (who == "tool") return result(message);
-    if (const Value name = member_value(message, "name"); says_something(name)) out_.lose(name, "messages have no name: left out");
+    if (const Value name = member_value(message, "name"); says_something(name))
+      out_.lose(name, "messages have no name: left out");
     if (who == "assistant") return turn(message, number);
     if (!is_one_of(who, {"user", "system", "developer"})) return out_.fail(role, "there is no role " + quoted(who));
     const Value content = this->content(message, "input_text");
-    if (!out_.failed()) items_.push_back(out_.object({{"type", Value::view("message")}, {"role", role}, {"content", content}}));
+    if (!out_.failed())
+      items_.push_back(out_.object({{"type", Value::view("message")}, {"role", role}, {"content", content}}));
   }
 
   /// Reasoning, a message and calls, an item each.
   void turn(Value message, std::size_t number) {
     const bool goes_on = number > 0 && word(out_.messages()[number - 1], "role") == "assistant";
     if (goes_on) out_.note(Kinds::changed, message, "items have no turns: one with the message before");
-    if (const Value thought = member_value(message, "reasoning_content"); thought.is_string() && thought.size != 0) reasoning(thought, number);
-    const Value content = member_value(message, "content"), calls = member_value(message, "tool_calls"), refusal = member_value(message, "refusal");
+    if (const Value thought = member_value(message, "reasoning_content"); thought.is_string() && thought.size != 0)
+      reasoning(thought, number);
+    const Value content = member_value(message, "content"), calls = member_value(message, "tool_calls"),
+                refusal = member_value(message, "refusal");
     const bool calls_something = calls.kind == Kind::list && calls.list->size != 0;
     if (says_something(content) || says_something(refusal) || !calls_something) said(message, content, refusal, number);
     if (!calls_something) return;
@@ -89,7 +94,8 @@ class Writer {
     if (!says_something(refusal) || says_something(content)) content = this->content(message, "output_text");
     if (out_.failed()) return;
     if (content.is_string() && !says_something(refusal)) {
-      return items_.push_back(out_.object({{"type", Value::view("message")}, {"role", member_value(message, "role")}, {"content", content}}));
+      return items_.push_back(out_.object(
+          {{"type", Value::view("message")}, {"role", member_value(message, "role")}, {"content", content}}));
     }
     std::vector<Value> parts;
     if (content.is_string() && content.size != 0) parts.push_back(text(content, "output_text"));
@@ -106,7 +112,8 @@ class Writer {
 
   void call(Value call) {
     out_.leave(call, {"id", "type", "function", "custom", "index"});
-    const Value function = member_value(call, "function"), custom = member_value(call, "custom"), id = member_value(call, "id");
+    const Value function = member_value(call, "function"), custom = member_value(call, "custom"),
+                id = member_value(call, "id");
     if (custom.kind == Kind::dict) {
       if (id.is_leaf()) custom_ids_.emplace(leaf_text(id));
       return items_.push_back(out_.object({{"type", Value::view("custom_tool_call")},
@@ -149,7 +156,9 @@ class Writer {
   }
 
   Value text(Value text, std::string_view type) {
-    return out_.object({{"type", Value::view(type)}, {"text", text}, {"annotations", type == "output_text" ? out_.list({}) : Value()}});
+    return out_.object({{"type", Value::view(type)},
+                        {"text", text},
+                        {"annotations", type == "output_text" ? out_.list({}) : Value()}});
   }
 
   Value refused(Value refusal) {
@@ -173,7 +182,8 @@ class Writer {
                           {"file_id", member_value(file, "file_id")},
                           {"filename", member_value(file, "filename")}});
     }
-    out_.fail(part, "there is none for a part of the type " + quoted(type) + " here", "give its text as a part of the type text");
+    out_.fail(part, "there is none for a part of the type " + quoted(type) + " here",
+              "give its text as a part of the type text");
     return {};
   }
 
@@ -184,7 +194,9 @@ class Writer {
       return {};
     }
     const Value detail = member_value(given, "detail");
-    return out_.object({{"type", Value::view("input_image")}, {"image_url", url}, {"detail", is_given(detail) ? detail : Value::view("auto")}});
+    return out_.object({{"type", Value::view("input_image")},
+                        {"image_url", url},
+                        {"detail", is_given(detail) ? detail : Value::view("auto")}});
   }
 
   // ---- tools
@@ -229,9 +241,14 @@ class Writer {
   Value custom_tool(Value inner) {
     const Value format = member_value(inner, "format"), grammar = member_value(format, "grammar");
     const bool nested = grammar.kind == Kind::dict;
-    const Value flat = nested ? out_.object({{"type", Value::view("grammar")}, {"syntax", member_value(grammar, "syntax")}, {"definition", member_value(grammar, "definition")}})
+    const Value flat = nested ? out_.object({{"type", Value::view("grammar")},
+                                             {"syntax", member_value(grammar, "syntax")},
+                                             {"definition", member_value(grammar, "definition")}})
                               : format;
-    return out_.object({{"type", Value::view("custom")}, {"name", out_.needed(inner, "name")}, {"description", member_value(inner, "description")}, {"format", flat}});
+    return out_.object({{"type", Value::view("custom")},
+                        {"name", out_.needed(inner, "name")},
+                        {"description", member_value(inner, "description")},
+                        {"format", flat}});
   }
 
   /// {"type": "function", "function": {"name"}} as {"type": "function", "name"}.
@@ -256,7 +273,9 @@ class Writer {
     if (given.kind == Kind::list) {
       for (const Value& tool : items(given)) tools.push_back(named(tool).is_undefined() ? tool : named(tool));
     }
-    out_.set("tool_choice", out_.object({{"type", Value::view("allowed_tools")}, {"mode", member_value(allowed, "mode")}, {"tools", out_.list(tools)}}));
+    out_.set("tool_choice", out_.object({{"type", Value::view("allowed_tools")},
+                                         {"mode", member_value(allowed, "mode")},
+                                         {"tools", out_.list(tools)}}));
   }
 
   // ---- settings

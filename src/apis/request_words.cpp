@@ -15,23 +15,99 @@ namespace {
 using api::is_one_of;
 using api::word;
 
-constexpr std::string_view kChat[] = {
-    "model", "messages", "tools", "tool_choice", "parallel_tool_calls", "response_format", "reasoning_effort", "max_tokens", "max_completion_tokens",
-    "temperature", "top_p", "stop", "seed", "n", "frequency_penalty", "presence_penalty", "logit_bias", "logprobs", "top_logprobs", "stream",
-    "stream_options", "user", "metadata", "store", "service_tier", "verbosity", "prompt_cache_key", "prompt_cache_retention", "safety_identifier",
-    "modalities", "audio", "prediction", "web_search_options", "functions", "function_call"};
-constexpr std::string_view kAnthropic[] = {
-    "model", "messages", "system", "tools", "tool_choice", "thinking", "output_config", "output_format", "metadata", "stop_sequences", "max_tokens",
-    "stream", "temperature", "top_p", "top_k", "service_tier", "cache_control", "container", "context_management", "mcp_servers", "inference_geo",
-    "speed", "betas", "anthropic_version", "anthropic_beta"};
-constexpr std::string_view kResponses[] = {
-    "model", "input", "instructions", "tools", "tool_choice", "parallel_tool_calls", "text", "reasoning", "max_output_tokens", "max_tool_calls",
-    "temperature", "top_p", "top_logprobs", "stream", "stream_options", "user", "metadata", "store", "service_tier", "prompt_cache_key",
-    "prompt_cache_retention", "safety_identifier", "background", "context_management", "conversation", "include", "previous_response_id", "prompt",
-    "truncation"};
+constexpr std::string_view kChat[] = {"model",
+                                      "messages",
+                                      "tools",
+                                      "tool_choice",
+                                      "parallel_tool_calls",
+                                      "response_format",
+                                      "reasoning_effort",
+                                      "max_tokens",
+                                      "max_completion_tokens",
+                                      "temperature",
+                                      "top_p",
+                                      "stop",
+                                      "seed",
+                                      "n",
+                                      "frequency_penalty",
+                                      "presence_penalty",
+                                      "logit_bias",
+                                      "logprobs",
+                                      "top_logprobs",
+                                      "stream",
+                                      "stream_options",
+                                      "user",
+                                      "metadata",
+                                      "store",
+                                      "service_tier",
+                                      "verbosity",
+                                      "prompt_cache_key",
+                                      "prompt_cache_retention",
+                                      "safety_identifier",
+                                      "modalities",
+                                      "audio",
+                                      "prediction",
+                                      "web_search_options",
+                                      "functions",
+                                      "function_call"};
+constexpr std::string_view kAnthropic[] = {"model",
+                                           "messages",
+                                           "system",
+                                           "tools",
+                                           "tool_choice",
+                                           "thinking",
+                                           "output_config",
+                                           "output_format",
+                                           "metadata",
+                                           "stop_sequences",
+                                           "max_tokens",
+                                           "stream",
+                                           "temperature",
+                                           "top_p",
+                                           "top_k",
+                                           "service_tier",
+                                           "cache_control",
+                                           "container",
+                                           "context_management",
+                                           "mcp_servers",
+                                           "inference_geo",
+                                           "speed",
+                                           "betas",
+                                           "anthropic_version",
+                                           "anthropic_beta"};
+constexpr std::string_view kResponses[] = {"model",
+                                           "input",
+                                           "instructions",
+                                           "tools",
+                                           "tool_choice",
+                                           "parallel_tool_calls",
+                                           "text",
+                                           "reasoning",
+                                           "max_output_tokens",
+                                           "max_tool_calls",
+                                           "temperature",
+                                           "top_p",
+                                           "top_logprobs",
+                                           "stream",
+                                           "stream_options",
+                                           "user",
+                                           "metadata",
+                                           "store",
+                                           "service_tier",
+                                           "prompt_cache_key",
+                                           "prompt_cache_retention",
+                                           "safety_identifier",
+                                           "background",
+                                           "context_management",
+                                           "conversation",
+                                           "include",
+                                           "previous_response_id",
+                                           "prompt",
+                                           "truncation"};
 constexpr std::string_view kGemini[] = {
-    "model", "contents", "systemInstruction", "system_instruction", "tools", "toolConfig", "tool_config", "generationConfig", "generation_config",
-    "safetySettings", "safety_settings", "labels", "store", "serviceTier", "service_tier", "cachedContent", "cached_content"};
+    "model",       "contents",         "systemInstruction", "system_instruction", "tools",           "toolConfig",
+    "tool_config", "generationConfig", "generation_config", "safetySettings",     "safety_settings", "labels",
+    "store",       "serviceTier",      "service_tier",      "cachedContent",      "cached_content"};
 
 /// A row for each of Words.
 constexpr std::span<const std::string_view> kWords[] = {kChat, kAnthropic, kResponses, kGemini};
@@ -49,7 +125,8 @@ bool holds(const std::string_view (&names)[N], std::string_view name) {
 /// {"type": "function", "function": {…}}: what only OpenAI's chat has.
 bool is_nested(Value v) {
   constexpr std::string_view kInner[] = {"function", "custom", "allowed_tools"};
-  return std::any_of(std::begin(kInner), std::end(kInner), [v](std::string_view name) { return member_value(v, name).kind == Kind::dict; });
+  return std::any_of(std::begin(kInner), std::end(kInner),
+                     [v](std::string_view name) { return member_value(v, name).kind == Kind::dict; });
 }
 
 }  // namespace
@@ -74,7 +151,8 @@ std::vector<std::string> paths_set_by(Words api, std::string_view name, Value va
   if (api == Words::chat && holds(kLengths, name)) return {std::begin(kLengths), std::end(kLengths)};
   if (!holds(kOfSeveral, name) || value.kind != Kind::dict) return {std::string(name)};
   std::vector<std::string> paths;
-  for (const DictEntry& entry : entries(value)) paths.push_back(std::string(name) + "." + std::string(leaf_text(entry.key)));
+  for (const DictEntry& entry : entries(value))
+    paths.push_back(std::string(name) + "." + std::string(leaf_text(entry.key)));
   return paths;
 }
 
@@ -82,14 +160,16 @@ Value with_set(Runtime& rt, Value request, Words api, std::string_view name, Val
   if (api == Words::chat && holds(kLengths, name))
     request = filtered(rt, request, [name](std::string_view key) { return key == name || !holds(kLengths, key); });
   const Value before = member_value(request, name);
-  if (holds(kOfSeveral, name) && before.kind == Kind::dict && value.kind == Kind::dict) value = with_members(rt, before, entries(value));
+  if (holds(kOfSeveral, name) && before.kind == Kind::dict && value.kind == Kind::dict)
+    value = with_members(rt, before, entries(value));
   return with_member(rt, request, name, value);
 }
 
 namespace {
 
 /// Members of which every value says something: an empty object switches search on, and 0 is a seed.
-constexpr std::string_view kAlwaysSay[] = {"web_search_options", "seed", "generationConfig.seed", "generation_config.seed", "options.seed"};
+constexpr std::string_view kAlwaysSay[] = {"web_search_options", "seed", "generationConfig.seed",
+                                           "generation_config.seed", "options.seed"};
 
 /// Is it what the API takes where nothing is said?
 bool is_default(std::string_view path, Value value) {

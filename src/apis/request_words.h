@@ -1,4 +1,5 @@
-// The words of each API: which members its requests have, and what is set over a request that was written. Begin reading at is_word_of.
+// The words of each API: which members its requests have, and what is set over a request that was written. Begin
+// reading at is_word_of.
 #pragma once
 #include <string>
 #include <string_view>
@@ -18,9 +19,11 @@ enum class Words : std::uint8_t {
 
 /// Whether requests of the API have a member of that name.
 bool is_word_of(Words api, std::string_view name);
-/// Whether the value is what the API has under that name, where others have something else: of `tools` and `tool_choice`.
+/// Whether the value is what the API has under that name, where others have something else: of `tools` and
+/// `tool_choice`.
 bool is_in_form_of(Words api, std::string_view name, Value value);
-/// The paths of what a member sets: those of the members of `output_config`, `text` and `reasoning`, and all words for the same.
+/// The paths of what a member sets: those of the members of `output_config`, `text` and `reasoning`, and all words for
+/// the same.
 std::vector<std::string> paths_set_by(Words api, std::string_view name, Value value);
 /// The request with the member over its own.
 Value with_set(Runtime& rt, Value request, Words api, std::string_view name, Value value);

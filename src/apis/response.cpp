@@ -1,4 +1,5 @@
-// OpenAI's Responses: a response of items, and response.created … response.completed. Begin reading at Response::opened.
+// OpenAI's Responses: a response of items, and response.created … response.completed. Begin reading at
+// Response::opened.
 #include <utility>
 
 #include "apis/form.h"
@@ -14,10 +15,14 @@ struct ItemNames {
   bool has_parts;           ///< its text is in a part
   bool has_logprobs;
 };
-constexpr ItemNames kReasoning{"rs_", "response.reasoning_text.delta", "response.reasoning_text.done", "text", true, false};
+constexpr ItemNames kReasoning{"rs_", "response.reasoning_text.delta", "response.reasoning_text.done", "text", true,
+                               false};
 constexpr ItemNames kText{"msg_", "response.output_text.delta", "response.output_text.done", "text", true, true};
-constexpr ItemNames kFunction{"fc_", "response.function_call_arguments.delta", "response.function_call_arguments.done", "arguments", false, false};
-constexpr ItemNames kCustom{"ctc_", "response.custom_tool_call_input.delta", "response.custom_tool_call_input.done", "input", false, false};
+constexpr ItemNames kFunction{
+    "fc_", "response.function_call_arguments.delta", "response.function_call_arguments.done", "arguments", false,
+    false};
+constexpr ItemNames kCustom{
+    "ctc_", "response.custom_tool_call_input.delta", "response.custom_tool_call_input.done", "input", false, false};
 
 const ItemNames& names_of(const Block& block) {
   if (block.kind == Block::Kind::call) return block.custom ? kCustom : kFunction;
@@ -32,7 +37,8 @@ std::string part_json(const Block& block, std::string_view text) {
 
 class Response final : public BlockForm {
  public:
-  Response(ReplyApiOptions options, std::string default_id) : BlockForm(std::move(options), std::move(default_id), "call_") {}
+  Response(ReplyApiOptions options, std::string default_id)
+      : BlockForm(std::move(options), std::move(default_id), "call_") {}
 
   void begin() override {
     if (!listens()) return;
@@ -71,19 +77,24 @@ class Response final : public BlockForm {
 
   // ---- items
 
-  static std::string_view text_of(const Block& block) { return block.custom ? std::string_view(block.input) : std::string_view(block.text); }
+  static std::string_view text_of(const Block& block) {
+    return block.custom ? std::string_view(block.input) : std::string_view(block.text);
+  }
 
   std::string item_id(const Block& block, std::size_t number) const {
     return std::string(names_of(block).prefix) + options().id + "_" + std::to_string(number);
   }
 
   /// `status` "in_progress": as the item is when it begins.
-  std::string item_json(const Block& block, std::size_t number, std::string_view status, std::string_view text, std::string_view id) const {
+  std::string item_json(const Block& block, std::size_t number, std::string_view status, std::string_view text,
+                        std::string_view id) const {
     const bool begins = status == "in_progress";
     Json json('{');
     json.text("id", item_id(block, number));
     if (block.kind == Block::Kind::call) {
-      json.text("type", block.custom ? "custom_tool_call" : "function_call").text("call_id", id).text("name", block.name);
+      json.text("type", block.custom ? "custom_tool_call" : "function_call")
+          .text("call_id", id)
+          .text("name", block.name);
       json.text(names_of(block).member, text).text("status", status);
       if (block.custom && !begins && (!block.reader.exact() || !block.complete)) json.text("arguments", block.text);
       return json.take();
@@ -114,10 +125,19 @@ class Response final : public BlockForm {
 
   std::string response_json(std::string_view status, std::string_view items) const {
     Json json('{');
-    json.text("id", options().id).text("object", "response").number("created_at", options().created).text("status", status).null("error");
-    status == "incomplete" ? json.raw("incomplete_details", R"({"reason": "max_output_tokens"})") : json.null("incomplete_details");
+    json.text("id", options().id)
+        .text("object", "response")
+        .number("created_at", options().created)
+        .text("status", status)
+        .null("error");
+    status == "incomplete" ? json.raw("incomplete_details", R"({"reason": "max_output_tokens"})")
+                           : json.null("incomplete_details");
     json.null("instructions").raw("metadata", "{}").text("model", options().model).raw("output", items);
-    json.raw("parallel_tool_calls", "true").null("temperature").text("tool_choice", "auto").raw("tools", "[]").null("top_p");
+    json.raw("parallel_tool_calls", "true")
+        .null("temperature")
+        .text("tool_choice", "auto")
+        .raw("tools", "[]")
+        .null("top_p");
     append_usage(json);
     if (status != "in_progress") append_diagnostics(json);
     return json.take();
@@ -127,7 +147,8 @@ class Response final : public BlockForm {
     if (!outcome().usage) return;
     const ReplyUsage& usage = *outcome().usage;
     Json made('{');
-    made.number("input_tokens", usage.input_tokens).raw("input_tokens_details", R"({"cached_tokens": 0, "cache_write_tokens": 0})");
+    made.number("input_tokens", usage.input_tokens)
+        .raw("input_tokens_details", R"({"cached_tokens": 0, "cache_write_tokens": 0})");
     made.number("output_tokens", usage.output_tokens).raw("output_tokens_details", R"({"reasoning_tokens": 0})");
     json.raw("usage", made.number("total_tokens", usage.input_tokens + usage.output_tokens).take());
   }
@@ -146,7 +167,9 @@ class Response final : public BlockForm {
 
   Json event_of(std::string_view type, const Block& block) const {
     Json event('{');
-    event.text("type", type).text("item_id", item_id(block, last())).number("output_index", static_cast<std::int64_t>(last()));
+    event.text("type", type)
+        .text("item_id", item_id(block, last()))
+        .number("output_index", static_cast<std::int64_t>(last()));
     if (names_of(block).has_parts) event.number("content_index", 0);
     return event;
   }

@@ -80,8 +80,8 @@ class Arena {
     newest_ = begin;
     log_in_run(begin, size, source);
   }
-  /// The same for much text in address order, while nothing else is logged: begin_run(), log_in_run() for what has bytes,
-  /// end_run(). Only if logging().
+  /// The same for much text in address order, while nothing else is logged: begin_run(), log_in_run() for what has
+  /// bytes, end_run(). Only if logging().
   void begin_run(const char* begin) {
     if (std::less<>()(begin, newest_)) sorted_ = false;
   }
@@ -99,7 +99,8 @@ class Arena {
   void end_run() {
     if (log_next_ != log_.get()) newest_ = log_next_[-1].begin;
   }
-  /// Whether derived text is logged (it is, unless switched off): a render that nobody asks for provenance saves the work.
+  /// Whether derived text is logged (it is, unless switched off): a render that nobody asks for provenance saves the
+  /// work.
   bool logging() const { return logging_; }
   void set_logging(bool on) { logging_ = on; }
   std::string_view copy_text(std::string_view text) {

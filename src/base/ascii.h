@@ -1,7 +1,7 @@
 // What a byte of text is, where only ASCII counts; unicode.h asks the same of all characters.
 //
-// White space is JSON's: blank, tab, line feed, carriage return. Who means other white space (Python's, a form feed) says so
-// where it is asked.
+// White space is JSON's: blank, tab, line feed, carriage return. Who means other white space (Python's, a form feed)
+// says so where it is asked.
 #pragma once
 #include <string_view>
 

@@ -1,4 +1,5 @@
-// Comparing short byte strings without a call: names and roles are a few bytes long, and memcmp costs more than they do.
+// Comparing short byte strings without a call: names and roles are a few bytes long, and memcmp costs more than they
+// do.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +19,8 @@ inline bool same_word(const char* a, const char* b) {
 struct Bytes16 {
   char bytes[16];
 };
-/// Copies n bytes as two words that may overlap: sizeof(Word) <= n <= 2 * sizeof(Word). Both are loaded before either is stored.
+/// Copies n bytes as two words that may overlap: sizeof(Word) <= n <= 2 * sizeof(Word). Both are loaded before either
+/// is stored.
 template <typename Word>
 inline void copy_ends(char* to, const char* from, std::size_t n) {
   Word head, tail;
@@ -55,7 +57,8 @@ inline void copy_bytes(char* to, const char* from, std::size_t n) {
 inline bool equal_bytes(const char* a, const char* b, std::size_t n) {
   if (n - 4 <= 4) return detail::same_ends<std::uint32_t>(a, b, n);  // 4 to 8: most names
   if (n > 32) return std::memcmp(a, b, n) == 0;
-  if (n > 16) return detail::same_ends<std::uint64_t>(a, b, 16) && detail::same_ends<std::uint64_t>(a + n - 16, b + n - 16, 16);
+  if (n > 16)
+    return detail::same_ends<std::uint64_t>(a, b, 16) && detail::same_ends<std::uint64_t>(a + n - 16, b + n - 16, 16);
   if (n >= 8) return detail::same_ends<std::uint64_t>(a, b, n);
   if (n >= 2) return detail::same_ends<std::uint16_t>(a, b, n);
   return n == 0 || *a == *b;

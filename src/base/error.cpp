@@ -13,7 +13,8 @@ namespace parlance {
 namespace {
 
 constexpr ErrorFacts kFacts[] = {
-#define PARLANCE_ERROR(code, python_class, title, http, exit, sentence) {#code, python_class, title, http, exit, sentence},
+#define PARLANCE_ERROR(code, python_class, title, http, exit, sentence) \
+  {#code, python_class, title, http, exit, sentence},
 #include "parlance/errors.def"
 #undef PARLANCE_ERROR
 };
@@ -23,10 +24,9 @@ struct Range {
 };
 /// What terminals show two columns wide: the blocks of East Asian Width W and F, and emoji.
 constexpr Range kWideCharacters[] = {
-    {0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0xA4CF},   {0xA960, 0xA97F},
-    {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF01, 0xFF60},
-    {0xFFE0, 0xFFE6},   {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1FAFF},
-    {0x20000, 0x3FFFD},
+    {0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0xA4CF},   {0xA960, 0xA97F}, {0xAC00, 0xD7A3},
+    {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF01, 0xFF60},   {0xFFE0, 0xFFE6}, {0x1F300, 0x1F64F},
+    {0x1F680, 0x1F6FF}, {0x1F900, 0x1FAFF}, {0x20000, 0x3FFFD},
 };
 
 std::size_t width_of(char32_t c) {
@@ -54,8 +54,7 @@ void for_each_code_point(std::string_view text, Visit visit) {
 }
 
 /// The line with ^~~~ below columns [first, last) of `line`, counted from 0. Tabs stand below tabs.
-void append_carets(std::string& out, std::size_t margin, std::string_view line, std::size_t first,
-                   std::size_t last) {
+void append_carets(std::string& out, std::size_t margin, std::string_view line, std::size_t first, std::size_t last) {
   out.append(margin, ' ').append(" | ");
   std::size_t column = 0;
   std::string marks;
@@ -85,8 +84,7 @@ void append_excerpt(std::string& out, const Location& where) {
     append_source_line(out, label, where.excerpt[i]);
     if (number != where.line) continue;
     const std::size_t hidden = where.excerpt_column;
-    append_carets(out, margin, where.excerpt[i],
-                  where.column - std::min<std::size_t>(where.column, hidden),
+    append_carets(out, margin, where.excerpt[i], where.column - std::min<std::size_t>(where.column, hidden),
                   where.end_column - std::min<std::size_t>(where.end_column, hidden));
   }
 }
@@ -104,7 +102,7 @@ const ErrorFacts& facts(ErrorCode code) { return kFacts[static_cast<std::size_t>
 namespace {
 
 template <typename Part>
-Error with(Error::Parts parts, Part Error::Parts::* member, Part part) {
+Error with(Error::Parts parts, Part Error::Parts::*member, Part part) {
   parts.*member = std::move(part);
   return Error(std::move(parts));
 }
@@ -116,8 +114,7 @@ Error Error::input(std::string path) const { return with(*parts_, &Parts::input_
 Error Error::hint(std::string text) const { return with(*parts_, &Parts::hint, std::move(text)); }
 Error Error::trace(std::vector<std::string> around) const { return with(*parts_, &Parts::trace, std::move(around)); }
 
-Error::Error(ErrorCode code, std::string message)
-    : Error(Parts{code, std::move(message), {}, {}, {}, {}}) {}
+Error::Error(ErrorCode code, std::string message) : Error(Parts{code, std::move(message), {}, {}, {}, {}}) {}
 
 std::string Error::display() const {
   const Location& at = where();

@@ -6,6 +6,8 @@
 
 namespace parlance {
 
-std::string format_arguments(fmt::string_view pattern, fmt::format_args arguments) { return fmt::vformat(pattern, arguments); }
+std::string format_arguments(fmt::string_view pattern, fmt::format_args arguments) {
+  return fmt::vformat(pattern, arguments);
+}
 
 }  // namespace parlance

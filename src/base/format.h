@@ -1,5 +1,5 @@
-// format(): a text from a pattern in fmt's language. fmt is compiled in one place (format.cpp): whole, it costs every file that
-// formats something seconds of the compiler's time.
+// format(): a text from a pattern in fmt's language. fmt is compiled in one place (format.cpp): whole, it costs every
+// file that formats something seconds of the compiler's time.
 #pragma once
 #include <fmt/core.h>
 

@@ -50,7 +50,9 @@ class InlineVector {
 
  private:
   T* data() { return more_ != nullptr ? reinterpret_cast<T*>(more_.get()) : reinterpret_cast<T*>(few_); }
-  const T* data() const { return more_ != nullptr ? reinterpret_cast<const T*>(more_.get()) : reinterpret_cast<const T*>(few_); }
+  const T* data() const {
+    return more_ != nullptr ? reinterpret_cast<const T*>(more_.get()) : reinterpret_cast<const T*>(few_);
+  }
   void grow(std::size_t least) {
     const std::size_t capacity = std::max(least, capacity_ * 2);
     auto grown = std::make_unique_for_overwrite<std::byte[]>(capacity * sizeof(T));

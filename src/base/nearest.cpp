@@ -33,8 +33,6 @@ void NearestName::offer(std::string_view name) {
   best_ = name;
 }
 
-std::string NearestName::hint() const {
-  return best_.empty() ? std::string() : "did you mean '" + best_ + "'?";
-}
+std::string NearestName::hint() const { return best_.empty() ? std::string() : "did you mean '" + best_ + "'?"; }
 
 }  // namespace parlance

@@ -29,8 +29,7 @@ constexpr std::uint32_t kRounds[64] = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
 std::uint32_t word_at(const unsigned char* bytes) {
-  return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 |
-         std::uint32_t{bytes[2]} << 8 | bytes[3];
+  return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 | std::uint32_t{bytes[2]} << 8 | bytes[3];
 }
 
 void add_block(Words& state, const unsigned char* block) {
@@ -43,10 +42,9 @@ void add_block(Words& state, const unsigned char* block) {
   }
   auto [a, b, c, d, e, f, g, h] = state;
   for (std::size_t i = 0; i < 64; ++i) {
-    const std::uint32_t one = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) +
-                              ((e & f) ^ (~e & g)) + kRounds[i] + w[i];
-    const std::uint32_t two =
-        (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+    const std::uint32_t one =
+        h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + ((e & f) ^ (~e & g)) + kRounds[i] + w[i];
+    const std::uint32_t two = (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
     h = g, g = f, f = e, e = d + one;
     d = c, c = b, b = a, a = one + two;
   }
@@ -60,8 +58,7 @@ void add_end(Words& state, std::string_view rest, std::uint64_t all_bytes) {
   if (!rest.empty()) std::memcpy(last, rest.data(), rest.size());
   last[rest.size()] = 0x80;
   const std::size_t size = rest.size() + 9 <= kBlock ? kBlock : 2 * kBlock;
-  for (std::size_t i = 0; i < 8; ++i)
-    last[size - 1 - i] = static_cast<unsigned char>(all_bytes * 8 >> (8 * i));
+  for (std::size_t i = 0; i < 8; ++i) last[size - 1 - i] = static_cast<unsigned char>(all_bytes * 8 >> (8 * i));
   for (std::size_t at = 0; at < size; at += kBlock) add_block(state, last + at);
 }
 

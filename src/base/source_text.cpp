@@ -35,8 +35,7 @@ std::string cut(std::string_view line, std::size_t first) {
 
 }  // namespace
 
-SourceText::SourceText(std::string name, std::string_view text, bool normalise_newlines)
-    : name_(std::move(name)) {
+SourceText::SourceText(std::string name, std::string_view text, bool normalise_newlines) : name_(std::move(name)) {
   text_.reserve(std::max(text.size(), kAlwaysOnHeap));
   while (normalise_newlines) {
     const std::size_t cr = text.find('\r');
@@ -76,8 +75,7 @@ Location SourceText::locate(std::size_t begin, std::size_t end) const {
   where.column = static_cast<std::uint32_t>(column + 1);
   where.end_column = static_cast<std::uint32_t>(column + width + 1);
 
-  const std::size_t hidden =
-      column + width > kExcerptColumns && column > kColumnsBefore ? column - kColumnsBefore : 0;
+  const std::size_t hidden = column + width > kExcerptColumns && column > kColumnsBefore ? column - kColumnsBefore : 0;
   where.excerpt_column = static_cast<std::uint32_t>(hidden + 1);
   where.excerpt_line = where.line;
   const auto show = [&](std::size_t from) {

@@ -28,7 +28,9 @@ static_assert(newest_plain() == kPlainTransformers);
 
 std::span<const TransformersRelease> transformers_releases() { return kReleases; }
 
-const TransformersRelease& transformers_release(TransformersVersion version) { return kReleases[static_cast<std::size_t>(version)]; }
+const TransformersRelease& transformers_release(TransformersVersion version) {
+  return kReleases[static_cast<std::size_t>(version)];
+}
 
 const TransformersRelease* find_transformers(std::string_view name) {
   for (const TransformersRelease& row : kReleases) {

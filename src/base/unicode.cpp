@@ -10,9 +10,8 @@
 
 #include <utf8proc.h>
 
-#include <cstdlib>
-
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <span>
 
@@ -45,9 +44,7 @@ class PageSet {
     }
   }
   /// False beyond U+10FFFF.
-  constexpr bool has(char32_t c) const {
-    return c <= utf8::kMaxCodePoint && (words_[c >> 14] >> (c >> 8) % 64 & 1);
-  }
+  constexpr bool has(char32_t c) const { return c <= utf8::kMaxCodePoint && (words_[c >> 14] >> (c >> 8) % 64 & 1); }
 
  private:
   std::array<uint64_t, 0x1100 / 64> words_{};
@@ -91,8 +88,7 @@ class MappingTable {
   uint32_t write(char32_t c, char32_t* out) const {
     if (!pages_.has(c)) return 0;
     const auto row =
-        std::lower_bound(rows_.begin(), rows_.end(), c,
-                         [](const SpecialMapping& a, char32_t b) { return a.from < b; });
+        std::lower_bound(rows_.begin(), rows_.end(), c, [](const SpecialMapping& a, char32_t b) { return a.from < b; });
     if (row == rows_.end() || row->from != c) return 0;
     uint32_t size = 0;
     for (; size < kMaxMapping && row->to[size] != 0; ++size) out[size] = row->to[size];
@@ -120,21 +116,17 @@ constexpr uint32_t any_of(Categories... categories) {
   return ((uint32_t{1} << categories) | ...);
 }
 
-constexpr uint32_t kCasedLetters =
-    any_of(UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LL, UTF8PROC_CATEGORY_LT);
+constexpr uint32_t kCasedLetters = any_of(UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LL, UTF8PROC_CATEGORY_LT);
 constexpr uint32_t kLetters = kCasedLetters | any_of(UTF8PROC_CATEGORY_LM, UTF8PROC_CATEGORY_LO);
-constexpr uint32_t kNumbers =
-    any_of(UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NL, UTF8PROC_CATEGORY_NO);
+constexpr uint32_t kNumbers = any_of(UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NL, UTF8PROC_CATEGORY_NO);
 constexpr uint32_t kUnprintable =
-    any_of(UTF8PROC_CATEGORY_CC, UTF8PROC_CATEGORY_CF, UTF8PROC_CATEGORY_CS, UTF8PROC_CATEGORY_CO,
-           UTF8PROC_CATEGORY_CN, UTF8PROC_CATEGORY_ZL, UTF8PROC_CATEGORY_ZP, UTF8PROC_CATEGORY_ZS);
-constexpr uint32_t kIgnorable =
-    any_of(UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME, UTF8PROC_CATEGORY_CF, UTF8PROC_CATEGORY_LM,
-           UTF8PROC_CATEGORY_SK);
+    any_of(UTF8PROC_CATEGORY_CC, UTF8PROC_CATEGORY_CF, UTF8PROC_CATEGORY_CS, UTF8PROC_CATEGORY_CO, UTF8PROC_CATEGORY_CN,
+           UTF8PROC_CATEGORY_ZL, UTF8PROC_CATEGORY_ZP, UTF8PROC_CATEGORY_ZS);
+constexpr uint32_t kIgnorable = any_of(UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME, UTF8PROC_CATEGORY_CF,
+                                       UTF8PROC_CATEGORY_LM, UTF8PROC_CATEGORY_SK);
 constexpr uint32_t kIdentifierStart = kLetters | any_of(UTF8PROC_CATEGORY_NL);
 constexpr uint32_t kIdentifierContinue =
-    kIdentifierStart |
-    any_of(UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_MC, UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_PC);
+    kIdentifierStart | any_of(UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_MC, UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_PC);
 
 bool in_categories(char32_t c, uint32_t set) { return any_of(category(c)) & set; }
 
@@ -146,8 +138,7 @@ uint32_t write_one(char32_t c, char32_t* out) {
 using SimpleMapping = utf8proc_int32_t (*)(utf8proc_int32_t);
 
 /// The special mapping of `c`, else utf8proc's, unless that is of a later Unicode than 14.
-uint32_t write_mapping(const MappingTable& special, SimpleMapping simple, char32_t c,
-                       char32_t* out) {
+uint32_t write_mapping(const MappingTable& special, SimpleMapping simple, char32_t c, char32_t* out) {
   if (c > utf8::kMaxCodePoint) return write_one(c, out);
   if (const uint32_t size = special.write(c, out)) return size;
   const auto mapped = static_cast<char32_t>(simple(static_cast<utf8proc_int32_t>(c)));
@@ -161,48 +152,36 @@ namespace detail {
 
 bool wide_is_alpha(char32_t c) { return in_categories(c, kLetters); }
 
-bool wide_is_numeric(char32_t c) {
-  return in_categories(c, kNumbers) || kNumericLetterSet.contains(c);
-}
+bool wide_is_numeric(char32_t c) { return in_categories(c, kNumbers) || kNumericLetterSet.contains(c); }
 
-bool wide_is_lower(char32_t c) {
-  return category(c) == UTF8PROC_CATEGORY_LL || kOtherLowercaseSet.contains(c);
-}
+bool wide_is_lower(char32_t c) { return category(c) == UTF8PROC_CATEGORY_LL || kOtherLowercaseSet.contains(c); }
 
-bool wide_is_upper(char32_t c) {
-  return category(c) == UTF8PROC_CATEGORY_LU || kOtherUppercaseSet.contains(c);
-}
+bool wide_is_upper(char32_t c) { return category(c) == UTF8PROC_CATEGORY_LU || kOtherUppercaseSet.contains(c); }
 
 bool wide_is_cased(char32_t c) {
-  return in_categories(c, kCasedLetters) || kOtherLowercaseSet.contains(c) ||
-         kOtherUppercaseSet.contains(c);
+  return in_categories(c, kCasedLetters) || kOtherLowercaseSet.contains(c) || kOtherUppercaseSet.contains(c);
 }
 
 bool wide_is_title(char32_t c) { return category(c) == UTF8PROC_CATEGORY_LT; }
 
 // Category Zs, or bidirectional class WS, B or S: a list that has not grown since Unicode 4.
 bool wide_is_space(char32_t c) {
-  return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 ||
-         c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+  return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 ||
+         c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
 bool wide_is_printable(char32_t c) { return !in_categories(c, kUnprintable); }
 
-bool wide_is_case_ignorable(char32_t c) {
-  return in_categories(c, kIgnorable) || kOtherCaseIgnorableSet.contains(c);
-}
+bool wide_is_case_ignorable(char32_t c) { return in_categories(c, kIgnorable) || kOtherCaseIgnorableSet.contains(c); }
 
-bool wide_is_xid_start(char32_t c) {
-  return in_categories(c, kIdentifierStart) != kXidStartFlipSet.contains(c);
-}
+bool wide_is_xid_start(char32_t c) { return in_categories(c, kIdentifierStart) != kXidStartFlipSet.contains(c); }
 
 bool wide_is_xid_continue(char32_t c) {
   return in_categories(c, kIdentifierContinue) != kXidContinueFlipSet.contains(c);
 }
 
 int wide_decimal_value(char32_t c) {
-  const auto next = std::upper_bound(std::begin(kDecimalZeros), std::end(kDecimalZeros),
-                                     static_cast<uint32_t>(c));
+  const auto next = std::upper_bound(std::begin(kDecimalZeros), std::end(kDecimalZeros), static_cast<uint32_t>(c));
   // The first zero is the ASCII one, so a wide `c` has one before it.
   const uint32_t value = c - *std::prev(next);
   return value < 10 ? static_cast<int>(value) : -1;
@@ -237,8 +216,8 @@ uint32_t to_fold(char32_t c, char32_t out[kMaxMapping]) {
   if (is_unassigned(c)) return write_one(c, out);
   utf8proc_int32_t folded[kMaxMapping];
   int boundary_state = 0;
-  const auto size = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c), folded, kMaxMapping,
-                                            UTF8PROC_CASEFOLD, &boundary_state);
+  const auto size = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c), folded, kMaxMapping, UTF8PROC_CASEFOLD,
+                                            &boundary_state);
   if (size < 1 || size > static_cast<utf8proc_ssize_t>(kMaxMapping)) return write_one(c, out);
   if (is_unassigned(static_cast<char32_t>(folded[0]))) return write_one(c, out);
   std::copy_n(folded, size, out);

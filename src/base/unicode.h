@@ -76,9 +76,7 @@ inline int decimal_value(char32_t c) {
 }
 
 /// The value of a digit, decimal or not (superscripts, circled digits); -1 if `c` is none.
-inline int digit_value(char32_t c) {
-  return detail::is_ascii(c) ? decimal_value(c) : detail::wide_digit_value(c);
-}
+inline int digit_value(char32_t c) { return detail::is_ascii(c) ? decimal_value(c) : detail::wide_digit_value(c); }
 
 // The rules that the str methods of the same name apply to each character. A value beyond U+10FFFF
 // answers as an unassigned code point does.
@@ -109,8 +107,7 @@ inline bool is_space(char32_t c) {
 }
 /// What repr() leaves unescaped.
 inline bool is_printable(char32_t c) {
-  return detail::is_ascii(c) ? detail::ascii_is(c, detail::kPrintable)
-                             : detail::wide_is_printable(c);
+  return detail::is_ascii(c) ? detail::ascii_is(c, detail::kPrintable) : detail::wide_is_printable(c);
 }
 /// The property Cased: what makes str.title continue in lower case.
 inline bool is_cased(char32_t c) {
@@ -118,8 +115,7 @@ inline bool is_cased(char32_t c) {
 }
 /// The property Case_Ignorable: what a final sigma looks past.
 inline bool is_case_ignorable(char32_t c) {
-  return detail::is_ascii(c) ? detail::ascii_is(c, detail::kCaseIgnorable)
-                             : detail::wide_is_case_ignorable(c);
+  return detail::is_ascii(c) ? detail::ascii_is(c, detail::kCaseIgnorable) : detail::wide_is_case_ignorable(c);
 }
 /// What may begin an identifier, apart from the underscore.
 inline bool is_xid_start(char32_t c) {

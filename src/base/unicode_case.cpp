@@ -21,12 +21,8 @@ constexpr bool is_between(char c, char first, char last) { return c >= first && 
 
 // Without branches, so that compilers turn a loop over them into vector code; and objects rather
 // than functions, so that they are inlined where they are passed.
-constexpr auto ascii_lower = [](char c) {
-  return static_cast<char>(c + (is_between(c, 'A', 'Z') << 5));
-};
-constexpr auto ascii_upper = [](char c) {
-  return static_cast<char>(c - (is_between(c, 'a', 'z') << 5));
-};
+constexpr auto ascii_lower = [](char c) { return static_cast<char>(c + (is_between(c, 'A', 'Z') << 5)); };
+constexpr auto ascii_upper = [](char c) { return static_cast<char>(c - (is_between(c, 'a', 'z') << 5)); };
 constexpr auto ascii_swapcase = [](char c) {
   return static_cast<char>(c ^ (is_between(static_cast<char>(c | 0x20), 'a', 'z') << 5));
 };
@@ -88,8 +84,7 @@ bool precedes_cased(const char* p, const char* end) {
 /// so looking around each of them passes over any character twice at most.
 uint32_t to_lower_at(std::string_view text, const char* p, utf8::Decoded c, char32_t* out) {
   if (c.code_point != kCapitalSigma) return to_lower(c.code_point, out);
-  const bool ends_word =
-      follows_cased(text.data(), p) && !precedes_cased(p + c.size, text.data() + text.size());
+  const bool ends_word = follows_cased(text.data(), p) && !precedes_cased(p + c.size, text.data() + text.size());
   *out = ends_word ? kFinalSigma : kSmallSigma;
   return 1;
 }
@@ -97,9 +92,7 @@ uint32_t to_lower_at(std::string_view text, const char* p, utf8::Decoded c, char
 /// Appends what follows `start` in lower case; what stands before it is context.
 void append_lower_from(std::string& out, std::string_view text, size_t start) {
   append_mapped(out, text.substr(start), ascii_lower,
-                [text](const char* p, utf8::Decoded c, char32_t* mapped) {
-                  return to_lower_at(text, p, c, mapped);
-                });
+                [text](const char* p, utf8::Decoded c, char32_t* mapped) { return to_lower_at(text, p, c, mapped); });
 }
 
 /// Whether `text` is not empty and every character of it answers yes.
@@ -136,15 +129,13 @@ bool is_in_case(std::string_view text) {
 void append_lower(std::string& out, std::string_view text) { append_lower_from(out, text, 0); }
 
 void append_upper(std::string& out, std::string_view text) {
-  append_mapped(out, text, ascii_upper, [](const char*, utf8::Decoded c, char32_t* mapped) {
-    return to_upper(c.code_point, mapped);
-  });
+  append_mapped(out, text, ascii_upper,
+                [](const char*, utf8::Decoded c, char32_t* mapped) { return to_upper(c.code_point, mapped); });
 }
 
 void append_casefold(std::string& out, std::string_view text) {
-  append_mapped(out, text, ascii_lower, [](const char*, utf8::Decoded c, char32_t* mapped) {
-    return to_fold(c.code_point, mapped);
-  });
+  append_mapped(out, text, ascii_lower,
+                [](const char*, utf8::Decoded c, char32_t* mapped) { return to_fold(c.code_point, mapped); });
 }
 
 void append_capitalize(std::string& out, std::string_view text) {
@@ -171,13 +162,12 @@ void append_title(std::string& out, std::string_view text) {
 }
 
 void append_swapcase(std::string& out, std::string_view text) {
-  append_mapped(out, text, ascii_swapcase,
-                [text](const char* p, utf8::Decoded c, char32_t* mapped) -> uint32_t {
-                  if (is_upper(c.code_point)) return to_lower_at(text, p, c, mapped);
-                  if (is_lower(c.code_point)) return to_upper(c.code_point, mapped);
-                  *mapped = c.code_point;
-                  return 1;
-                });
+  append_mapped(out, text, ascii_swapcase, [text](const char* p, utf8::Decoded c, char32_t* mapped) -> uint32_t {
+    if (is_upper(c.code_point)) return to_lower_at(text, p, c, mapped);
+    if (is_lower(c.code_point)) return to_upper(c.code_point, mapped);
+    *mapped = c.code_point;
+    return 1;
+  });
 }
 
 bool str_is_alpha(std::string_view text) { return all_are<is_alpha>(text); }

@@ -79,8 +79,8 @@ size_t ascii_prefix(std::string_view text) {
   const char* const p = text.data();
   size_t i = 0;
   for (; text.size() - i >= kStep; i += kStep) {
-    const uint64_t any = load_word(p + i) | load_word(p + i + kWordSize) |
-                         load_word(p + i + 2 * kWordSize) | load_word(p + i + 3 * kWordSize);
+    const uint64_t any = load_word(p + i) | load_word(p + i + kWordSize) | load_word(p + i + 2 * kWordSize) |
+                         load_word(p + i + 3 * kWordSize);
     if (any & kLaneHighBits) break;
   }
   while (text.size() - i >= kWordSize && !(load_word(p + i) & kLaneHighBits)) i += kWordSize;

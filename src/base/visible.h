@@ -5,8 +5,8 @@
 
 namespace parlance {
 
-/// U+2400 … for control characters, U+FFFD for whatever else has no shape (controls of direction, halves of surrogate pairs, bytes that are
-/// no text).
+/// U+2400 … for control characters, U+FFFD for whatever else has no shape (controls of direction, halves of surrogate
+/// pairs, bytes that are no text).
 char32_t visible(char32_t c);
 /// Appends `text` as it is shown; the characters of `kept`, ASCII, stay as they are.
 void append_visible(std::string& out, std::string_view text, std::string_view kept = "\t\n");

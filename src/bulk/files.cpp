@@ -31,7 +31,9 @@ ssize_t read_some(int file, std::string& text, std::size_t room) {
   return got;
 }
 
-Error io_error(std::string_view what) { return Error(ErrorCode::file, std::string(what) + ": " + std::strerror(errno)); }
+Error io_error(std::string_view what) {
+  return Error(ErrorCode::file, std::string(what) + ": " + std::strerror(errno));
+}
 
 }  // namespace
 

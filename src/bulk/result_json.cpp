@@ -5,9 +5,7 @@
 namespace parlance {
 namespace {
 
-void append_name(std::string& out, std::string_view name) {
-  out.append("\"").append(name).append("\": ");
-}
+void append_name(std::string& out, std::string_view name) { out.append("\"").append(name).append("\": "); }
 
 void append_text_member(std::string& out, std::string_view name, std::string_view text) {
   out += ", ";
@@ -27,17 +25,12 @@ void append_ranges(std::string& out, std::string_view name, const std::vector<Te
   out += '[';
   for (const TextRange& range : ranges) {
     if (&range != ranges.data()) out += ", ";
-    out.append("[")
-        .append(std::to_string(range.begin))
-        .append(", ")
-        .append(std::to_string(range.end))
-        .append("]");
+    out.append("[").append(std::to_string(range.begin)).append(", ").append(std::to_string(range.end)).append("]");
   }
   out += ']';
 }
 
-void append_span(std::string& out, const Conversation& conversation, const Rendering& rendering,
-                 const Span& span) {
+void append_span(std::string& out, const Conversation& conversation, const Rendering& rendering, const Span& span) {
   out.append("{\"begin\": ").append(std::to_string(span.begin));
   append_number_member(out, "end", span.end);
   append_text_member(out, "origin", origin_name(span.origin));
@@ -48,8 +41,7 @@ void append_span(std::string& out, const Conversation& conversation, const Rende
     append_number_member(out, "line", place.line);
     append_number_member(out, "column", place.column);
   }
-  if (span.message >= 0)
-    append_number_member(out, "message", static_cast<std::uint64_t>(span.message));
+  if (span.message >= 0) append_number_member(out, "message", static_cast<std::uint64_t>(span.message));
   if (span.control) out += ", \"control\": true";
   out += '}';
 }
@@ -103,8 +95,8 @@ void append_losses(std::string& out, std::span<const Loss> losses) {
   out += ']';
 }
 
-void append_rendering(std::string& out, const Conversation& conversation,
-                      const CheckedRendering& checked, const RenderingMembers& members) {
+void append_rendering(std::string& out, const Conversation& conversation, const CheckedRendering& checked,
+                      const RenderingMembers& members) {
   const Rendering& rendering = checked.rendering;
   append_name(out, "text");
   append_json_string(out, rendering.text());

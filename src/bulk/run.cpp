@@ -7,8 +7,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <string>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "parlance/bulk.h"
@@ -236,9 +236,7 @@ class Pool {
     std::unique_lock lock(mutex_);
     for (;;) {
       Slot& slot = slots_[written_ % slots_.size()];
-      changed_.wait(lock, [&] {
-        return (written_ < filled_ && slot.done) || (closed_ && written_ == filled_);
-      });
+      changed_.wait(lock, [&] { return (written_ < filled_ && slot.done) || (closed_ && written_ == filled_); });
       if (written_ == filled_) return;
       lock.unlock();
       writer_.write(slot.batch);

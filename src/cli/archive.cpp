@@ -72,7 +72,8 @@ class Gunzip final : public Filter {
     return true;
   }
   Error wrong() const {
-    const std::string why = stream_.msg == nullptr ? "the gzip data is damaged" : std::string("no gzip data: ") + stream_.msg;
+    const std::string why =
+        stream_.msg == nullptr ? "the gzip data is damaged" : std::string("no gzip data: ") + stream_.msg;
     return damaged(name_, taken_, why, begun_ ? "" : kNot);
   }
 
@@ -126,7 +127,8 @@ class Unzstd final : public Filter {
       const std::size_t before = in.pos;
       const std::size_t wanted = ZSTD_decompressStream(context_, &out, &in);
       taken_ += in.pos - before;
-      if (ZSTD_isError(wanted)) return damaged(name_, taken_, std::string("no zstd data: ") + ZSTD_getErrorName(wanted), begun_ ? "" : kNot);
+      if (ZSTD_isError(wanted))
+        return damaged(name_, taken_, std::string("no zstd data: ") + ZSTD_getErrorName(wanted), begun_ ? "" : kNot);
       begun_ = true;
       ended_ = wanted == 0;
       if (!pour({piece_.data(), out.pos})) return {};
@@ -189,7 +191,8 @@ Result<std::unique_ptr<Filter>> make_filter(Packing packing, [[maybe_unused]] Di
   Error::Parts parts;
   parts.code = ErrorCode::file;
   parts.message = name + ": this build reads and writes no " + (packing == Packing::gzip ? ".gz" : ".zst");
-  parts.hint = packing == Packing::gzip ? "it was built without zlib: zcat FILE | parlance …" : "it was built without libzstd: zstdcat FILE | parlance …";
+  parts.hint = packing == Packing::gzip ? "it was built without zlib: zcat FILE | parlance …"
+                                        : "it was built without libzstd: zstdcat FILE | parlance …";
   return Error(std::move(parts));
 }
 

@@ -1,6 +1,8 @@
-// Compressed bytes, .gz and .zst, packed and unpacked piece by piece, so that no more than a piece of either side is in memory.
+// Compressed bytes, .gz and .zst, packed and unpacked piece by piece, so that no more than a piece of either side is in
+// memory.
 //
-// Only parlance-tokens has it: `parlance` becomes that program where a file is named so (main.cpp). Begin reading at make_filter.
+// Only parlance-tokens has it: `parlance` becomes that program where a file is named so (main.cpp). Begin reading at
+// make_filter.
 #pragma once
 #include <functional>
 #include <memory>
@@ -22,7 +24,8 @@ using Pour = std::function<bool(std::string_view)>;
 class Filter {
  public:
   virtual ~Filter() = default;
-  /// Fails with file, and the number of the byte: data that is damaged, or asks for more memory than an archive may (128 MiB).
+  /// Fails with file, and the number of the byte: data that is damaged, or asks for more memory than an archive may
+  /// (128 MiB).
   virtual Result<void> feed(std::string_view bytes, const Pour& pour) = 0;
   /// There is no more. Fails with file where packed data ends in the middle.
   virtual Result<void> finish(const Pour& pour) = 0;

@@ -16,8 +16,7 @@ class Fields {
   bool number(std::size_t digits, int least, int most, int& value) {
     if (rest_.size() < digits) return false;
     const auto [end, failed] = std::from_chars(rest_.data(), rest_.data() + digits, value);
-    if (failed != std::errc() || end != rest_.data() + digits || value < least || value > most)
-      return false;
+    if (failed != std::errc() || end != rest_.data() + digits || value < least || value > most) return false;
     rest_.remove_prefix(digits);
     return true;
   }
@@ -43,9 +42,7 @@ class Fields {
 };
 
 bool parse_clock(Fields& fields, CivilTime& time) {
-  if (!fields.number(2, 0, 23, time.hour) || !fields.mark(":") ||
-      !fields.number(2, 0, 59, time.minute))
-    return false;
+  if (!fields.number(2, 0, 23, time.hour) || !fields.mark(":") || !fields.number(2, 0, 59, time.minute)) return false;
   if (fields.done()) return true;
   if (!fields.mark(":") || !fields.number(2, 0, 59, time.second)) return false;
   return fields.done() || (fields.mark(".") && fields.fraction(time.microsecond));
@@ -53,8 +50,7 @@ bool parse_clock(Fields& fields, CivilTime& time) {
 
 int days_in(int year, int month) {
   const auto last = std::chrono::year_month_day_last(
-      std::chrono::year(year) / std::chrono::month(static_cast<unsigned>(month)) /
-      std::chrono::last);
+      std::chrono::year(year) / std::chrono::month(static_cast<unsigned>(month)) / std::chrono::last);
   return static_cast<int>(static_cast<unsigned>(last.day()));
 }
 
@@ -63,9 +59,8 @@ int days_in(int year, int month) {
 std::optional<CivilTime> parse_time(std::string_view text) {
   Fields fields(text);
   CivilTime time;
-  const bool date = fields.number(4, 1, 9999, time.year) && fields.mark("-") &&
-                    fields.number(2, 1, 12, time.month) && fields.mark("-") &&
-                    fields.number(2, 1, 31, time.day);
+  const bool date = fields.number(4, 1, 9999, time.year) && fields.mark("-") && fields.number(2, 1, 12, time.month) &&
+                    fields.mark("-") && fields.number(2, 1, 31, time.day);
   if (!date || time.day > days_in(time.year, time.month)) return std::nullopt;
   if (!fields.done() && (!fields.mark("T ") || !parse_clock(fields, time))) return std::nullopt;
   if (!fields.done()) return std::nullopt;

@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "json/writer.h"
+#include "cli/derive_choice.h"
 #include "cli/numbers.h"
 #include "cli/prompt_options.h"
-#include "cli/derive_choice.h"
 #include "cli/report.h"
+#include "json/writer.h"
 #include "parlance/check.h"
 
 namespace parlance::cli {
@@ -27,7 +27,8 @@ constexpr int kBroken = 1;
 
 int list_laws() {
   std::string out;
-  for (const LawInfo& law : laws()) out.append(law.name).append(14 - law.name.size(), ' ').append(law.sentence).append("\n");
+  for (const LawInfo& law : laws())
+    out.append(law.name).append(14 - law.name.size(), ' ').append(law.sentence).append("\n");
   return print(out);
 }
 
@@ -40,7 +41,9 @@ std::string as_json(const CheckReport& report) {
   Json list('[');
   for (const LawResult& law : report.laws) {
     Json row('{');
-    row.text("law", law.law).text("outcome", name_of(law.outcome)).number("tried", static_cast<std::int64_t>(law.tried));
+    row.text("law", law.law)
+        .text("outcome", name_of(law.outcome))
+        .number("tried", static_cast<std::int64_t>(law.tried));
     if (!law.example.empty()) row.text("example", law.example);
     list.next() += row.take();
   }
@@ -86,8 +89,14 @@ Run declare_check(CLI::App& app) {
   declare_template_options(app, c.prompt);
   declare_limits(app, c.prompt);
   declare_variables(app, c.prompt.variables);
-  app.add_option("--count", c.count, "Conversations generated for each law")->type_name("N")->check(whole_number(1, 1'000'000))->capture_default_str();
-  app.add_option("--seed", c.seed, "Seed of the generator")->type_name("N")->check(whole_number(0, ~std::uint64_t{0}))->capture_default_str();
+  app.add_option("--count", c.count, "Conversations generated for each law")
+      ->type_name("N")
+      ->check(whole_number(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--seed", c.seed, "Seed of the generator")
+      ->type_name("N")
+      ->check(whole_number(0, ~std::uint64_t{0}))
+      ->capture_default_str();
   app.add_flag("--json", c.json, "Print the report as a JSON object");
   app.add_flag("--laws", c.list, "List the laws and do nothing else");
   return [command] { return run_check(*command); };

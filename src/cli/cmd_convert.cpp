@@ -5,13 +5,13 @@
 
 #include "cli/commands.h"
 #include "cli/input.h"
-#include "json/writer.h"
 #include "cli/lines.h"
 #include "cli/losses.h"
 #include "cli/numbers.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "cli/variables.h"
+#include "json/writer.h"
 #include "parlance/json.h"
 #include "parlance/request_api.h"
 
@@ -57,7 +57,8 @@ std::string notes_json(const std::vector<RequestNote>& notes) {
 }
 
 /// {"id", "request", "notes"}, or {"id", "error"}.
-Result<void> convert_line(const ConvertCommand& command, const RequestApiOptions& options, std::string_view line, BulkAnswer& answer) {
+Result<void> convert_line(const ConvertCommand& command, const RequestApiOptions& options, std::string_view line,
+                          BulkAnswer& answer) {
   Document document;
   const Value id = document.parse(line) ? document.root()["id"] : Value();
   if (!id.is_undefined()) answer.id = json_text(id);
@@ -68,15 +69,19 @@ Result<void> convert_line(const ConvertCommand& command, const RequestApiOptions
 }
 
 int run_convert_lines(const ConvertCommand& command, const RequestApiOptions& options) {
-  const BulkWorker worker = [&](const BulkLine& line, BulkAnswer& answer) { return convert_line(command, options, line.text, answer); };
-  const Result<BulkProgress> done = run_bulk(command.request, each_line(worker), {.threads = command.threads, .most_failures = 0});
+  const BulkWorker worker = [&](const BulkLine& line, BulkAnswer& answer) {
+    return convert_line(command, options, line.text, answer);
+  };
+  const Result<BulkProgress> done =
+      run_bulk(command.request, each_line(worker), {.threads = command.threads, .most_failures = 0});
   if (!done) return report(done.error());
   report_lines(command.losses, *done);
   return command.losses.fail_on_error && done->failed != 0 ? 1 : 0;
 }
 
 int run_convert(const ConvertCommand& command) {
-  if (command.json && command.jsonl) return report(usage("--json and --jsonl exclude each other", "lines have their notes anyway"));
+  if (command.json && command.jsonl)
+    return report(usage("--json and --jsonl exclude each other", "lines have their notes anyway"));
   RequestApiOptions options;
   Result<std::vector<std::pair<std::string, std::string>>> members = variables_of(command.variables);
   if (!members) return report(members.error());
@@ -106,7 +111,8 @@ Run declare_convert(CLI::App& app) {
   auto command = std::make_shared<ConvertCommand>();
   ConvertCommand& c = *command;
   app.footer(kFooter);
-  app.add_option("CHAT", c.request, "A request of any API that parlance render takes; - or nothing for standard input")->type_name("FILE");
+  app.add_option("CHAT", c.request, "A request of any API that parlance render takes; - or nothing for standard input")
+      ->type_name("FILE");
   const std::vector<std::string> names(reply_api_names().begin(), reply_api_names().end());
   app.add_option("--as", c.as, "The API to write for: openai (chat completions), anthropic (messages) or responses")
       ->type_name("API")
@@ -114,8 +120,11 @@ Run declare_convert(CLI::App& app) {
       ->required();
   declare_variables(app, c.variables);
   app.add_flag("--json", c.json, "Print {\"request\", \"notes\"}");
-  app.add_flag("--jsonl", c.jsonl, "CHAT has one request a line; {\"id\", \"request\", \"notes\"} a line out, in order");
-  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N")->check(whole_number(0, kMostThreads));
+  app.add_flag("--jsonl", c.jsonl,
+               "CHAT has one request a line; {\"id\", \"request\", \"notes\"} a line out, in order");
+  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")
+      ->type_name("N")
+      ->check(whole_number(0, kMostThreads));
   declare_fail_on_error(app, c.losses);
   app.add_flag("-q,--quiet", c.losses.quiet, "Do not report what is lost or missing");
   app.add_flag("-v,--verbose", c.losses.verbose, "Also report what is written in another way");

@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "cli/prompt_options.h"
 #include "cli/derive_choice.h"
+#include "cli/prompt_options.h"
 #include "cli/report.h"
-#include "parlance/response_template.h"
 #include "json/json.h"
+#include "parlance/response_template.h"
 
 namespace parlance::cli {
 namespace {
@@ -54,13 +54,21 @@ void append_capabilities(std::string& out, const TemplateCapabilities& can) {
   for (const auto& [order, fate] : can.orders) append_row(out, order, fate);
   for (const ContentShape& shape : can.contents) append_row(out, "content of " + shape.role, shape_of(shape));
   for (const MediaShape& shape : can.media) {
-    append_row(out, shape.type + " of " + shape.role, shape.shown_as.empty() ? "not shown" : shape.shown_as == shape.type ? "shown" : "shown as " + shape.shown_as);
+    append_row(out, shape.type + " of " + shape.role,
+               shape.shown_as.empty()         ? "not shown"
+               : shape.shown_as == shape.type ? "shown"
+                                              : "shown as " + shape.shown_as);
   }
   append_row(out, "tools", can.tools ? "shown" : "not shown");
-  append_row(out, "calls", !can.calls ? "not shown" : can.parallel_calls ? "shown, several in a message" : "shown, one in a message");
+  append_row(out, "calls",
+             !can.calls           ? "not shown"
+             : can.parallel_calls ? "shown, several in a message"
+                                  : "shown, one in a message");
   if (can.calls) {
-    append_row(out, "content beside calls", !can.content_with_calls ? "dropped" : can.calls_behind_content ? "kept"
-                                                                                                           : "kept, and nothing marks where a call begins");
+    append_row(out, "content beside calls",
+               !can.content_with_calls    ? "dropped"
+               : can.calls_behind_content ? "kept"
+                                          : "kept, and nothing marks where a call begins");
     append_row(out, "arguments", can.text_arguments_needed ? "text" : can.text_arguments ? "object or text" : "object");
     append_row(out, "call ids", ids_of(can));
   }
@@ -77,7 +85,8 @@ void append_efforts(std::string& out, const std::vector<EffortSetting>& efforts)
   out += "\nan effort of reasoning sets\n";
   for (const EffortSetting& setting : efforts) {
     std::string row;
-    for (const EffortVariable& variable : setting.variables) row += (row.empty() ? "" : ", ") + variable.name + " = " + variable.value;
+    for (const EffortVariable& variable : setting.variables)
+      row += (row.empty() ? "" : ", ") + variable.name + " = " + variable.value;
     append_row(out, setting.effort, row.empty() ? "nothing: it has no effect" : row);
   }
 }
@@ -87,7 +96,8 @@ std::string as_text(const DerivedFormat& derived) {
   for (const std::string& sentence : derived.missing) out += "  missing: " + sentence + "\n";
   out += "\nreplies\n  " + derived.format.to_json() + "\n";
   out += "\nhow it was found\n";
-  for (const DerivedField& field : derived.evidence) append_row(out, field.field, field.experiment + ": " + in_quotes(field.shown));
+  for (const DerivedField& field : derived.evidence)
+    append_row(out, field.field, field.experiment + ": " + in_quotes(field.shown));
   out += "\nprompts end with\n";
   for (const ThinkingStart& start : derived.starts) {
     const std::string name = start.variable.empty() ? "by default" : start.variable + " = " + start.value;
@@ -146,7 +156,8 @@ Run declare_format(CLI::App& app) {
   declare_variables(app, c.prompt.variables);
   app.add_flag("--json", c.json, "Print all that was found as a JSON object");
   app.add_flag("--reply-format", c.only_format, "Print the format of replies alone, as JSON");
-  app.add_flag("--response-template", c.response_template, "Print it as transformers' response_template, for tokenizer_config.json");
+  app.add_flag("--response-template", c.response_template,
+               "Print it as transformers' response_template, for tokenizer_config.json");
   return [command] { return run_format(*command); };
 }
 

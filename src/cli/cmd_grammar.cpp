@@ -1,4 +1,5 @@
-// parlance grammar: what constrains a model to well-formed replies, in the language of an engine. Begin reading at run_grammar.
+// parlance grammar: what constrains a model to well-formed replies, in the language of an engine. Begin reading at
+// run_grammar.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -6,10 +7,10 @@
 
 #include "cli/commands.h"
 #include "cli/input.h"
-#include "json/writer.h"
 #include "cli/numbers.h"
 #include "cli/reply_choice.h"
 #include "cli/report.h"
+#include "json/writer.h"
 #include "parlance/grammar.h"
 #include "parlance/json.h"
 #include "parlance/request.h"
@@ -50,8 +51,9 @@ Error input_error(ErrorCode code, std::string message, const std::string& path, 
 }
 
 Error no_request(const std::string& path) {
-  return input_error(ErrorCode::conversation, "a request is an object", path,
-                     "with `tools`, and `messages` where the prompt's end matters; a list of tools alone is for --tools");
+  return input_error(
+      ErrorCode::conversation, "a request is an object", path,
+      "with `tools`, and `messages` where the prompt's end matters; a list of tools alone is for --tools");
 }
 
 Error no_value(const std::string& path) {
@@ -83,7 +85,8 @@ Result<void> take_request(Wanted& wanted, const ReplySource& source, const Gramm
   Result<GrammarOptions> asked = grammar_options(*text, command.request);
   if (!asked) return asked.error();
   options = std::move(*asked);
-  if (command.has_prompt || document.root()["messages"].is_undefined()) return take_format(wanted, source, command, document.root());
+  if (command.has_prompt || document.root()["messages"].is_undefined())
+    return take_format(wanted, source, command, document.root());
   const Result<ReplyStart> start = start_of_request(source, command.wish, *text, command.request);
   if (!start) return start.error();
   for (const std::string& note : start->notes) say_note(note);
@@ -101,7 +104,10 @@ Result<void> take_response(ResponseFormat& response, const GrammarCommand& comma
   response = {};
   response.pattern = command.regex;
   response.choices = command.choices;
-  response.kind = !command.regex.empty() ? Form::regex : !command.choices.empty() ? Form::choice : command.json_object ? Form::json_object : Form::json_schema;
+  response.kind = !command.regex.empty()     ? Form::regex
+                  : !command.choices.empty() ? Form::choice
+                  : command.json_object      ? Form::json_object
+                                             : Form::json_schema;
   if (command.schema.empty()) return {};
   Result<std::string> text = read_input(command.schema, "the schema");
   if (!text) return text.error();
@@ -113,7 +119,10 @@ Result<void> take_response(ResponseFormat& response, const GrammarCommand& comma
 Result<Wanted> wanted_of(const ReplySource& source, const GrammarCommand& command) {
   Wanted wanted;
   GrammarOptions& options = wanted.options;
-  if (auto taken = command.request.empty() ? take_format(wanted, source, command, {}) : take_request(wanted, source, command); !taken) return taken.error();
+  if (auto taken =
+          command.request.empty() ? take_format(wanted, source, command, {}) : take_request(wanted, source, command);
+      !taken)
+    return taken.error();
   if (!command.wish.tools.empty()) {
     const Result<std::string> text = read_input(command.wish.tools, "the tools");
     if (!text) return text.error();
@@ -134,9 +143,9 @@ Result<Wanted> wanted_of(const ReplySource& source, const GrammarCommand& comman
 
 /// Whether --schema is of an answer in a format of replies, and not of JSON alone.
 bool is_of_reply(const GrammarCommand& command) {
-  return command.wish.prompt.wish.any() || !command.wish.reply_format.empty() || !command.wish.tools.empty() || !command.request.empty() ||
-         !command.tool_choice.empty() || command.has_prompt || command.no_parallel || command.no_reasoning || command.text_around_calls || command.lazy ||
-         !command.tokenizer.empty();
+  return command.wish.prompt.wish.any() || !command.wish.reply_format.empty() || !command.wish.tools.empty() ||
+         !command.request.empty() || !command.tool_choice.empty() || command.has_prompt || command.no_parallel ||
+         command.no_reasoning || command.text_around_calls || command.lazy || !command.tokenizer.empty();
 }
 
 /// The control tokens of a tokenizer: as its files tell them, else as it says when it is opened.
@@ -152,8 +161,10 @@ Result<void> take_control(GrammarOptions& options, const ReplySource& source, co
   const bool of_model = command.tokenizer.empty();
   if (of_model && command.wish.prompt.wish.model.empty()) return {};
   Result<std::vector<AddedToken>> tokens = tokens_of(of_model ? source.setup.model.tokenizer_path : command.tokenizer);
-  if (tokens) options.control = std::move(*tokens);
-  else if (!of_model) return tokens.error();
+  if (tokens)
+    options.control = std::move(*tokens);
+  else if (!of_model)
+    return tokens.error();
   return {};
 }
 
@@ -161,14 +172,18 @@ Result<void> take_control(GrammarOptions& options, const ReplySource& source, co
 void note_marks(const GrammarOptions& options, const ReplyFormat& format, GrammarSyntax syntax) {
   const bool has_marks = !format.calls.empty() || format.reasoning_open.exists() || format.content_open.exists();
   if (syntax != GrammarSyntax::lark || !options.control.empty() || !format.control.empty() || !has_marks) return;
-  std::fputs("note: no tokenizer is known, so marks are written as text, and llguidance refuses them where they are control tokens: "
-             "--tokenizer PATH, or -m with the model's folder or GGUF file, tells which are\n", stderr);
+  std::fputs(
+      "note: no tokenizer is known, so marks are written as text, and llguidance refuses them where they are control "
+      "tokens: "
+      "--tokenizer PATH, or -m with the model's folder or GGUF file, tells which are\n",
+      stderr);
 }
 
 Result<Grammar> make_of_schema(const GrammarCommand& command) {
   const Result<std::string> text = read_input(command.schema, "the schema");
   if (!text) return text.error();
-  Result<Grammar> made = make_value_grammar(*text, {.open = command.open, .any_order = command.any_order, .name = command.schema});
+  Result<Grammar> made =
+      make_value_grammar(*text, {.open = command.open, .any_order = command.any_order, .name = command.schema});
   return made && made->is_empty() ? Result<Grammar>(no_value(command.schema)) : std::move(made);
 }
 
@@ -178,7 +193,8 @@ Result<Grammar> make(GrammarCommand& command, GrammarSyntax syntax) {
     return usage("--reply-format is the format of replies: it does not go with -t, -m or -f");
   }
   if (!command.wish.prompt.effort.empty() && command.request.empty()) {
-    return usage("--reasoning-effort is for the prompt of a request: give --request", "--prompt tells what a prompt ends with");
+    return usage("--reasoning-effort is for the prompt of a request: give --request",
+                 "--prompt tells what a prompt ends with");
   }
   ReplyWish source_wish = command.wish;
   source_wish.tools.clear();  // read by the grammar itself
@@ -201,10 +217,14 @@ void list_notes(const std::vector<GrammarNote>& notes, const char* whole) {
 }
 
 void count_notes(const std::vector<GrammarNote>& notes) {
-  const auto left_out = std::count_if(notes.begin(), notes.end(), [](const GrammarNote& note) { return note.left_out; });
+  const auto left_out =
+      std::count_if(notes.begin(), notes.end(), [](const GrammarNote& note) { return note.left_out; });
   const auto wider = static_cast<std::ptrdiff_t>(notes.size()) - left_out;
-  if (wider > 0) std::fprintf(stderr, "note: the grammar allows more than the schemas, in places: %td; --notes lists them\n", wider);
-  if (left_out > 0) std::fprintf(stderr, "note: the grammar allows less than was asked for, in places: %td; --notes lists them\n", left_out);
+  if (wider > 0)
+    std::fprintf(stderr, "note: the grammar allows more than the schemas, in places: %td; --notes lists them\n", wider);
+  if (left_out > 0)
+    std::fprintf(stderr, "note: the grammar allows less than was asked for, in places: %td; --notes lists them\n",
+                 left_out);
 }
 
 /// As llama-server's `/completion` takes it, beside the prompt.
@@ -232,8 +252,10 @@ int print_lazy(const Grammar& grammar) {
 
 int run_grammar(GrammarCommand& command) {
   const std::optional<GrammarSyntax> syntax = find_grammar_syntax(command.syntax);
-  if (!syntax) return report(usage("there is no syntax '" + command.syntax + "'", "gbnf, lark, structural-tag or json-schema"));
-  if (command.lazy && *syntax != GrammarSyntax::gbnf) return report(usage("--lazy is llama.cpp's way", "it goes with --syntax gbnf"));
+  if (!syntax)
+    return report(usage("there is no syntax '" + command.syntax + "'", "gbnf, lark, structural-tag or json-schema"));
+  if (command.lazy && *syntax != GrammarSyntax::gbnf)
+    return report(usage("--lazy is llama.cpp's way", "it goes with --syntax gbnf"));
   const Result<Grammar> grammar = make(command, *syntax);
   if (!grammar) return report(grammar.error());
   if (command.notes) {
@@ -265,36 +287,52 @@ Run declare_grammar(CLI::App& app) {
   auto command = std::make_shared<GrammarCommand>();
   GrammarCommand& c = *command;
   app.footer(kFooter);
-  app.add_option("--syntax", c.syntax, "gbnf (llama.cpp), lark (llguidance),\nstructural-tag (xgrammar) or json-schema")->type_name("SYNTAX")->required();
-  app.add_option("-t,--template", c.wish.prompt.wish.file, "A template; the reply format is derived from it")->type_name("FILE");
+  app.add_option("--syntax", c.syntax, "gbnf (llama.cpp), lark (llguidance),\nstructural-tag (xgrammar) or json-schema")
+      ->type_name("SYNTAX")
+      ->required();
+  app.add_option("-t,--template", c.wish.prompt.wish.file, "A template; the reply format is derived from it")
+      ->type_name("FILE");
   app.add_option("-m,--model", c.wish.prompt.wish.model, kModelOption)->type_name("MODEL");
   app.add_option("-f,--format", c.wish.prompt.wish.format, "A built-in format")->type_name("FORMAT");
   app.add_option("--name", c.wish.prompt.wish.name, "Which of a model's named templates")->type_name("NAME");
   declare_variables(app, c.wish.prompt.variables);
   declare_effort(app, c.wish.prompt);
-  app.add_option("--reply-format", c.wish.reply_format, "How replies are written, as parlance read --show-format\nprints it, or a response_template")->type_name("FILE");
+  app.add_option("--reply-format", c.wish.reply_format,
+                 "How replies are written, as parlance read --show-format\nprints it, or a response_template")
+      ->type_name("FILE");
   app.add_option("--tools", c.wish.tools, "A list of tools, as requests have them")->type_name("FILE");
-  app.add_option("--request", c.request, "A request: its tools, tool_choice and parallel_tool_calls,\nand where its prompt ends")->type_name("FILE");
+  app.add_option("--request", c.request,
+                 "A request: its tools, tool_choice and parallel_tool_calls,\nand where its prompt ends")
+      ->type_name("FILE");
   app.add_option("--tool-choice", c.tool_choice, "auto, required, none, or the name of a tool")->type_name("CHOICE");
   app.add_option_function<std::string>(
          "--prompt", [&c](const std::string& text) { c.prompt = text, c.has_prompt = true; },
          "The end of the prompt, if it is not what the format says")
       ->type_name("TEXT");
   app.add_option("--tokenizer", c.tokenizer,
-                 "The tokenizer, to know its control tokens: a tokenizer.json or its folder,\na GGUF file, or SentencePiece's .model; by default what -m names")
+                 "The tokenizer, to know its control tokens: a tokenizer.json or its folder,\na GGUF file, or "
+                 "SentencePiece's .model; by default what -m names")
       ->type_name("PATH");
-  app.add_option("--schema", c.schema, "The answer is JSON by this schema; with no format and no tools,\nthat JSON alone, instead of a reply")->type_name("FILE");
+  app.add_option("--schema", c.schema,
+                 "The answer is JSON by this schema; with no format and no tools,\nthat JSON alone, instead of a reply")
+      ->type_name("FILE");
   app.add_flag("--json-object", c.json_object, "The answer is any JSON object");
   app.add_option("--regex", c.regex, "The whole answer matches this regular expression")->type_name("PATTERN");
-  app.add_option("--choice", c.choices, "The answer is one of these texts; may be repeated")->type_name("TEXT")->allow_extra_args(false);
+  app.add_option("--choice", c.choices, "The answer is one of these texts; may be repeated")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
   app.add_option("--max-calls", c.max_calls, "At most N calls, up to 64")->type_name("N")->check(whole_number(1, 64));
-  app.add_flag("--lazy", c.lazy, "For llama.cpp: a lazy grammar, active once a call begins, and its\ntriggers, as llama-server takes them");
+  app.add_flag(
+      "--lazy", c.lazy,
+      "For llama.cpp: a lazy grammar, active once a call begins, and its\ntriggers, as llama-server takes them");
   app.add_flag("--no-parallel", c.no_parallel, "At most one call");
   app.add_flag("--no-reasoning", c.no_reasoning, "No reasoning; if the prompt has opened it, it is closed at once");
   app.add_flag("--open", c.open, "Allow what schemas do not forbid: members that they do not name, any type");
   app.add_flag("--any-order", c.any_order, "Members of objects in any order, not as the schemas declare them");
-  app.add_flag("--text-around-calls", c.text_around_calls, "With tool choice auto: also allow text between and after calls");
-  app.add_flag("--notes", c.notes, "List on standard error where the grammar allows more than the schemas,\nand what it leaves out");
+  app.add_flag("--text-around-calls", c.text_around_calls,
+               "With tool choice auto: also allow text between and after calls");
+  app.add_flag("--notes", c.notes,
+               "List on standard error where the grammar allows more than the schemas,\nand what it leaves out");
   return [command] { return run_grammar(*command); };
 }
 

@@ -34,7 +34,8 @@ Result<void> write_file(const std::filesystem::path& path, const std::string& te
 int write_shared(const std::vector<CommandText>& commands, const std::filesystem::path& folder) {
   std::vector<std::pair<std::filesystem::path, std::string>> files;
   files.emplace_back("man/man1/parlance.1", write_man_page(commands, nullptr));
-  for (const CommandText& command : commands) files.emplace_back("man/man1/parlance-" + command.name + ".1", write_man_page(commands, &command));
+  for (const CommandText& command : commands)
+    files.emplace_back("man/man1/parlance-" + command.name + ".1", write_man_page(commands, &command));
   for (const CompletedShell& shell : kShells) files.emplace_back(shell.where, shell.write(commands));
   for (const auto& [path, text] : files) {
     if (Result<void> written = write_file(folder / path, text); !written) return report(written.error());
@@ -45,7 +46,8 @@ int write_shared(const std::vector<CommandText>& commands, const std::filesystem
 int run_help(const HelpCommand& command) {
   std::vector<CommandText> commands = describe_commands();
   if (!command.folder.empty()) return write_shared(commands, command.folder);
-  const auto found = std::find_if(commands.begin(), commands.end(), [&](const CommandText& text) { return text.name == command.command; });
+  const auto found = std::find_if(commands.begin(), commands.end(),
+                                  [&](const CommandText& text) { return text.name == command.command; });
   if (found == commands.end() && !command.command.empty()) {
     NearestName nearest(command.command);
     for (const CommandText& text : commands) nearest.offer(text.name);
@@ -81,7 +83,8 @@ Run declare_help(CLI::App& app) {
   app.add_option("COMMAND", command->command, "The command; without, all of them");
   app.add_flag("--json", command->json, "Print the options as JSON; the default of this form");
   app.add_flag("--man", command->man, "Print the manual page");
-  app.add_option("--write", command->folder, "Write manual pages and completions below this folder, as packages have them in share/")
+  app.add_option("--write", command->folder,
+                 "Write manual pages and completions below this folder, as packages have them in share/")
       ->type_name("PATH");
   return [command] { return run_help(*command); };
 }

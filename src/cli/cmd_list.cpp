@@ -1,8 +1,8 @@
 // parlance list: what a template can name, and how it can fail, from the tables that the engine
 // itself reads.
 //
-// docs/language-jinja.md, docs/language-go.md, docs/errors.md and docs/passes.md are made of its --json (tools/docs.py). Begin reading
-// at kLists.
+// docs/language-jinja.md, docs/language-go.md, docs/errors.md and docs/passes.md are made of its --json
+// (tools/docs.py). Begin reading at kLists.
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <deque>
@@ -16,12 +16,12 @@
 #include "gotemplate/functions.h"
 #include "jinja/objects/builtins.h"
 #include "jinja/objects/methods.h"
+#include "json/json.h"
 #include "parlance/conversation.h"
 #include "parlance/error.h"
 #include "parlance/source.h"
-#include "sources/openers.h"
 #include "parlance/transformers.h"
-#include "json/json.h"
+#include "sources/openers.h"
 
 namespace parlance::cli {
 namespace {
@@ -114,7 +114,8 @@ Entries releases() {
   for (const TransformersRelease& row : transformers_releases()) {
     std::string seen(row.limits_globals ? "`dict` can only be called, and namespace() refuses names that begin with `_`"
                                         : "`dict` and namespace() are Jinja2's own");
-    seen += row.drops_null_members ? "; members of messages that are null are left out" : "; members of messages that are null are None";
+    seen += row.drops_null_members ? "; members of messages that are null are left out"
+                                   : "; members of messages that are null are None";
     entries.push_back({row.name, {{"name", std::string(row.name)}, {"sentence", std::move(seen)}}});
   }
   return entries;
@@ -161,9 +162,15 @@ struct List {
   Entries (*entries)();
 };
 constexpr List kLists[] = {
-    {"filters", filters}, {"tests", tests},   {"globals", globals},
-    {"methods", methods}, {"go-functions", go_functions}, {"errors", errors},
-    {"formats", formats}, {"passes", passes}, {"models", models},
+    {"filters", filters},
+    {"tests", tests},
+    {"globals", globals},
+    {"methods", methods},
+    {"go-functions", go_functions},
+    {"errors", errors},
+    {"formats", formats},
+    {"passes", passes},
+    {"models", models},
     {"releases", releases},
 };
 

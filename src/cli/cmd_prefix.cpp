@@ -7,11 +7,11 @@
 #include <optional>
 
 #include "cli/commands.h"
-#include "json/writer.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "cli/tokenizer_choice.h"
 #include "cli/tokens_json.h"
+#include "json/writer.h"
 #include "parlance/session.h"
 
 namespace parlance::cli {
@@ -78,7 +78,11 @@ void append_side(std::string& out, const char* title, const PromptSide& side) {
   out += '\n';
   if (!side.path.empty()) out.append("          input ").append(side.path).append("\n");
   if (side.place.line != 0) {
-    out.append("          template ").append(side.place.name).append(":").append(std::to_string(side.place.line)).append("\n");
+    out.append("          template ")
+        .append(side.place.name)
+        .append(":")
+        .append(std::to_string(side.place.line))
+        .append("\n");
   }
 }
 
@@ -110,7 +114,8 @@ std::string as_json(const Cost& cost, const char* unit, const std::optional<Pref
   return object.take() + "\n";
 }
 
-/// --tokenizer, else the model's own. One that nobody asked for and that cannot be read is no reason to stop: bytes tell as much.
+/// --tokenizer, else the model's own. One that nobody asked for and that cannot be read is no reason to stop: bytes
+/// tell as much.
 Result<std::unique_ptr<Tokenizer>> open_tokens(const PrefixCommand& command, PromptSetup& setup) {
   const TokenizeOptions& how = command.tokenize;
   const bool is_asked = !command.tokenizer.path.empty() || !how.protect || how.plain_added || !how.trust.empty();

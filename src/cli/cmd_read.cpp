@@ -1,9 +1,9 @@
 // parlance read: a model's reply as a message, or as the events it consists of while it arrives.
 //
 // A reply is read in pieces as they come in, so that events of a pipe are printed at once. Begin reading at run_read.
-#include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -15,11 +15,11 @@
 
 #include "cli/commands.h"
 #include "cli/input.h"
-#include "json/writer.h"
 #include "cli/numbers.h"
 #include "cli/reply_choice.h"
 #include "cli/reply_lines.h"
 #include "cli/report.h"
+#include "json/writer.h"
 #include "parlance/partial_json.h"
 #include "parlance/reply.h"
 #include "parlance/reply_api.h"
@@ -58,7 +58,8 @@ Result<void> read_pieces(const std::string& path, const std::function<void(std::
   return input->finish();
 }
 
-/// An event as a line; members without meaning for its kind are left out. `values`: what there is of the call's arguments.
+/// An event as a line; members without meaning for its kind are left out. `values`: what there is of the call's
+/// arguments.
 std::string line_of(const ReplyEvent& event, std::string_view values) {
   using Kind = ReplyEvent::Kind;
   Json json('{');
@@ -82,7 +83,8 @@ std::string line_of(const ReplyEvent& event, std::string_view values) {
   return json.take() + "\n";
 }
 
-Result<void> feed_all(ReplyParser& parser, const ReadCommand& command, const ReplySink& sink, const std::function<void()>& fed) {
+Result<void> feed_all(ReplyParser& parser, const ReadCommand& command, const ReplySink& sink,
+                      const std::function<void()>& fed) {
   Result<void> read = read_pieces(command.reply, [&](std::string_view bytes) {
     const std::size_t size = command.chunks == 0 ? bytes.size() : command.chunks;
     for (; !bytes.empty(); bytes.remove_prefix(std::min(size, bytes.size()))) parser.feed(bytes.substr(0, size), sink);
@@ -122,10 +124,13 @@ int run_api(ReplyApi api, ReplyParser& parser, const ReadCommand& command) {
     if (code == 0 && !lines.empty()) code = print(lines);
     lines.clear();
   };
-  const ReplyApiSink send = [&](const ReplyApiEvent& event) { command.sse ? append_server_sent_event(lines, event) : lines.append(event.data).push_back('\n'); };
+  const ReplyApiSink send = [&](const ReplyApiEvent& event) {
+    command.sse ? append_server_sent_event(lines, event) : lines.append(event.data).push_back('\n');
+  };
   const ReplyApiSink sink = command.streams() ? send : ReplyApiSink();
   writer.begin(sink);
-  const Result<void> read = feed_all(parser, command, [&](const ReplyEvent& event) { writer.add(event, sink); }, flush);
+  const Result<void> read = feed_all(
+      parser, command, [&](const ReplyEvent& event) { writer.add(event, sink); }, flush);
   writer.finish(sink);
   if (command.sse) lines += end_of_server_sent_events(api);
   if (!command.streams() && read) lines = writer.to_json() + "\n";
@@ -135,14 +140,16 @@ int run_api(ReplyApi api, ReplyParser& parser, const ReadCommand& command) {
 
 int run_message(ReplyParser& parser, const ReadCommand& command) {
   ReplyMessage message;
-  const Result<void> read = feed_all(parser, command, [&](const ReplyEvent& event) { message.add(event); }, [] {});
+  const Result<void> read = feed_all(
+      parser, command, [&](const ReplyEvent& event) { message.add(event); }, [] {});
   if (!read) return report(read.error());
   return print(message.to_json(call_ids(command.wish), command.wish.partial) + "\n");
 }
 
 int run_conversation(const ReplyFormat& format, const ReadCommand& command) {
   std::string text;
-  if (auto read = read_pieces(command.reply, [&](std::string_view bytes) { text += bytes; }); !read) return report(read.error());
+  if (auto read = read_pieces(command.reply, [&](std::string_view bytes) { text += bytes; }); !read)
+    return report(read.error());
   const Result<std::string> request = read_conversation(format, text);
   return request ? print(*request + "\n") : report(request.error());
 }
@@ -150,14 +157,21 @@ int run_conversation(const ReplyFormat& format, const ReadCommand& command) {
 Result<void> check_api(const ReadCommand& command) {
   const ReplyApiOptions& answer = command.wish.answer;
   const bool as_api = !command.wish.as.empty();
-  if (as_api && command.openai_stream) return usage("--openai-stream and --as exclude each other", "--openai-stream is --as openai --stream");
-  if (as_api && command.conversation) return usage("--conversation and --as exclude each other", "--conversation reads a whole prompt, and prints a request");
-  if (command.sse && !as_api && !command.openai_stream) return usage("--sse is for the events of an API: give --as", "--as openai, anthropic or responses");
-  if (command.sse && command.jsonl) return usage("--sse and --jsonl exclude each other", "--jsonl prints whole answers");
+  if (as_api && command.openai_stream)
+    return usage("--openai-stream and --as exclude each other", "--openai-stream is --as openai --stream");
+  if (as_api && command.conversation)
+    return usage("--conversation and --as exclude each other",
+                 "--conversation reads a whole prompt, and prints a request");
+  if (command.sse && !as_api && !command.openai_stream)
+    return usage("--sse is for the events of an API: give --as", "--as openai, anthropic or responses");
+  if (command.sse && command.jsonl)
+    return usage("--sse and --jsonl exclude each other", "--jsonl prints whole answers");
   if (!as_api && !command.openai_stream && (!answer.id.empty() || !answer.model.empty() || answer.created != 0)) {
-    return usage("--id, --model-name and --created are of an API's answer: give --as", "--as openai, anthropic or responses");
+    return usage("--id, --model-name and --created are of an API's answer: give --as",
+                 "--as openai, anthropic or responses");
   }
-  if (command.wish.partial && as_api) return usage("--partial is for messages and --stream", "--as prints what the API's answers have, and no more");
+  if (command.wish.partial && as_api)
+    return usage("--partial is for messages and --stream", "--as prints what the API's answers have, and no more");
   return {};
 }
 
@@ -168,17 +182,22 @@ Result<void> check(const ReadCommand& command) {
                  "--conversation reads a whole prompt, and --jsonl brings replies of its own");
   }
   if (!command.wish.prompt.effort.empty() && command.request.empty() && !command.jsonl) {
-    return usage("--reasoning-effort is for the prompt of a request: give --request", "without one, the reply is read from where prompts usually end");
+    return usage("--reasoning-effort is for the prompt of a request: give --request",
+                 "without one, the reply is read from where prompts usually end");
   }
-  if (command.conversation && command.chunks != 0) return usage("--conversation reads a whole prompt: it does not go with --chunks");
+  if (command.conversation && command.chunks != 0)
+    return usage("--conversation reads a whole prompt: it does not go with --chunks");
   if (command.wish.partial && (command.openai_stream || command.conversation)) {
-    return usage("--partial is for messages and --stream", "--openai-stream prints what OpenAI's chunks have, and no more");
+    return usage("--partial is for messages and --stream",
+                 "--openai-stream prints what OpenAI's chunks have, and no more");
   }
   if (command.conversation && (command.wish.begin_in_reasoning || command.wish.no_calls_in_reasoning)) {
-    return usage("--conversation reads a whole prompt: --begin-in-reasoning and --no-calls-in-reasoning are of a reply");
+    return usage(
+        "--conversation reads a whole prompt: --begin-in-reasoning and --no-calls-in-reasoning are of a reply");
   }
   if (command.jsonl && (!command.request.empty() || command.chunks != 0)) {
-    return usage("--jsonl reads replies and their requests from a file or standard input", "parlance read -f FORMAT --jsonl replies.jsonl");
+    return usage("--jsonl reads replies and their requests from a file or standard input",
+                 "parlance read -f FORMAT --jsonl replies.jsonl");
   }
   return {};
 }
@@ -198,7 +217,8 @@ int run_read(ReadCommand& command) {
   if (command.openai_stream) command.wish.as = "openai";
   const Result<ReplySource> source = open_reply_source(command.wish);
   if (!source) return report(source.error());
-  if (command.jsonl && !command.show_format) return run_reply_lines(command.reply, *source, command.wish, command.threads);
+  if (command.jsonl && !command.show_format)
+    return run_reply_lines(command.reply, *source, command.wish, command.threads);
   const Result<ReplyStart> start = start_of(*source, command);
   if (!start) return report_render(start.error());
   if (command.show_format) return print(start->format->to_json() + "\n");
@@ -226,25 +246,44 @@ Run declare_read(CLI::App& app) {
   app.footer(kFooter);
   app.add_option("REPLY", c.reply, "A file of what the model wrote; - or nothing: standard input")->type_name("FILE");
   declare_template_options(app, c.wish.prompt);
-  app.add_option("--reply-format", c.wish.reply_format, "How replies are written, as --show-format prints it, or a response_template")->type_name("FILE");
-  app.add_option("--request", c.request, "The request that this is the reply to: its tools, and where its prompt ends")->type_name("FILE");
+  app.add_option("--reply-format", c.wish.reply_format,
+                 "How replies are written, as --show-format prints it, or a response_template")
+      ->type_name("FILE");
+  app.add_option("--request", c.request, "The request that this is the reply to: its tools, and where its prompt ends")
+      ->type_name("FILE");
   app.add_option("--tools", c.wish.tools, "Tools as JSON, in place of the request's")->type_name("FILE");
   app.add_flag("--stream", c.stream, "Print events, one JSON object a line");
-  app.add_option("--as", c.wish.as, "Print the reply as an API's answer: openai (chat completions), anthropic (messages) or responses; with --stream, its events")
-      ->type_name("API")->check(CLI::IsMember(api_names()));
+  app.add_option("--as", c.wish.as,
+                 "Print the reply as an API's answer: openai (chat completions), anthropic (messages) or responses; "
+                 "with --stream, its events")
+      ->type_name("API")
+      ->check(CLI::IsMember(api_names()));
   app.add_flag("--sse", c.sse, "With --as: its events as a server sends them, lines event: and data:");
-  app.add_option("--id", c.wish.answer.id, "With --as: the answer's id; calls without an id get this id and a number")->type_name("ID");
+  app.add_option("--id", c.wish.answer.id, "With --as: the answer's id; calls without an id get this id and a number")
+      ->type_name("ID");
   app.add_option("--model-name", c.wish.answer.model, "With --as: what the answer calls the model")->type_name("NAME");
-  app.add_option("--created", c.wish.answer.created, "With --as: when the answer was made, in seconds since 1970")->type_name("N");
-  app.add_flag("--openai-stream", c.openai_stream, "Print chat.completion.chunk objects, one a line: --as openai --stream, with ids of calls as in messages");
-  app.add_flag("--jsonl", c.jsonl, "REPLY has one {\"id\", \"request\", \"reply\"} a line; one message a line out, in order");
-  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N")->check(whole_number(0, kMostThreads));
-  app.add_option("--chunks", c.chunks, "Feed this many bytes at a time; the result is the same")->type_name("N")->check(whole_number(1, 1'000'000'000));
+  app.add_option("--created", c.wish.answer.created, "With --as: when the answer was made, in seconds since 1970")
+      ->type_name("N");
+  app.add_flag(
+      "--openai-stream", c.openai_stream,
+      "Print chat.completion.chunk objects, one a line: --as openai --stream, with ids of calls as in messages");
+  app.add_flag("--jsonl", c.jsonl,
+               "REPLY has one {\"id\", \"request\", \"reply\"} a line; one message a line out, in order");
+  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")
+      ->type_name("N")
+      ->check(whole_number(0, kMostThreads));
+  app.add_option("--chunks", c.chunks, "Feed this many bytes at a time; the result is the same")
+      ->type_name("N")
+      ->check(whole_number(1, 1'000'000'000));
   app.add_flag("--conversation", c.conversation, "Read a whole prompt, and print it as a request");
-  app.add_flag("--number-calls", c.wish.number_calls, "Calls without an id get call_1, call_2, … in place of a random one");
-  app.add_flag("--partial", c.wish.partial, "Beside incomplete arguments, also print the values received so far, as JSON");
-  app.add_flag("--begin-in-reasoning", c.wish.begin_in_reasoning, "The reply begins inside reasoning, whatever the prompt ends with");
-  app.add_flag("--no-calls-in-reasoning", c.wish.no_calls_in_reasoning, "Read calls inside reasoning as text, whatever the format says");
+  app.add_flag("--number-calls", c.wish.number_calls,
+               "Calls without an id get call_1, call_2, … in place of a random one");
+  app.add_flag("--partial", c.wish.partial,
+               "Beside incomplete arguments, also print the values received so far, as JSON");
+  app.add_flag("--begin-in-reasoning", c.wish.begin_in_reasoning,
+               "The reply begins inside reasoning, whatever the prompt ends with");
+  app.add_flag("--no-calls-in-reasoning", c.wish.no_calls_in_reasoning,
+               "Read calls inside reasoning as text, whatever the format says");
   app.add_flag("--show-format", c.show_format, "Print how the format's replies are written, as JSON");
   declare_variables(app, c.wish.prompt.variables);
   declare_effort(app, c.wish.prompt);

@@ -11,8 +11,8 @@
 #include "cli/commands.h"
 #include "cli/lines.h"
 #include "cli/losses.h"
-#include "cli/output.h"
 #include "cli/numbers.h"
+#include "cli/output.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "cli/segments.h"
@@ -22,12 +22,14 @@ namespace {
 
 enum class Show { text, json, html, color };
 
-/// Whether origins are shown in colours. `auto` looks at where the output goes and at what the environment asks for (no-color.org).
+/// Whether origins are shown in colours. `auto` looks at where the output goes and at what the environment asks for
+/// (no-color.org).
 bool shows_color(const std::string& when) {
   if (when != "auto") return when == "always";
   const char* const no_color = std::getenv("NO_COLOR");
   const char* const terminal = std::getenv("TERM");
-  const bool is_refused = (no_color != nullptr && *no_color != '\0') || (terminal != nullptr && std::string_view(terminal) == "dumb");
+  const bool is_refused =
+      (no_color != nullptr && *no_color != '\0') || (terminal != nullptr && std::string_view(terminal) == "dumb");
   return output_is_terminal() && !is_refused;
 }
 
@@ -45,9 +47,7 @@ struct RenderCommand {
 
   LossWish losses;
 
-  Show show() const {
-    return json ? Show::json : html ? Show::html : shows_color(color) ? Show::color : Show::text;
-  }
+  Show show() const { return json ? Show::json : html ? Show::html : shows_color(color) ? Show::color : Show::text; }
 };
 
 // ---- lists
@@ -67,9 +67,7 @@ int list_passes() {
   for (const NormalisePass& pass : normalise_passes()) {
     text.append(pass.name);
     if (!pass.takes.empty()) text.append(pass.takes == "ROLES" ? "[:ROLES]" : ":" + std::string(pass.takes));
-    text.append(pass.by_default ? "\n    " : " (off by default)\n    ")
-        .append(pass.sentence)
-        .append("\n");
+    text.append(pass.by_default ? "\n    " : " (off by default)\n    ").append(pass.sentence).append("\n");
   }
   return print(text);
 }
@@ -105,10 +103,8 @@ int show(const RenderCommand& command, const Conversation& conversation, const C
       append_rendering(out, conversation, checked, {.spans = true, .assistant = command.assistant});
       return print(out += "}\n");
     }
-    case Show::html:
-      return print(render_html(conversation, checked.rendering, title));
-    case Show::color:
-      return print(render_color(conversation, checked.rendering));
+    case Show::html: return print(render_html(conversation, checked.rendering, title));
+    case Show::color: return print(render_color(conversation, checked.rendering));
   }
   return 0;
 }
@@ -118,8 +114,10 @@ int render_one(const RenderCommand& command, const PromptSetup& setup) {
   if (!request) return report(request.error());
   const LossWish& wish = command.losses;
   if (command.json || wish.quiet) report_effort(command.prompt, request->conversation);
-  if (command.show() == Show::text && !wish.wanted()) return show_pieces(request->compiled, request->conversation, setup.render);
-  const Result<CheckedRendering> checked = render_checked(wish, request->compiled, request->conversation, setup.render, !command.json);
+  if (command.show() == Show::text && !wish.wanted())
+    return show_pieces(request->compiled, request->conversation, setup.render);
+  const Result<CheckedRendering> checked =
+      render_checked(wish, request->compiled, request->conversation, setup.render, !command.json);
   if (!checked) return report_render(checked.error());
   return show(command, request->conversation, *checked, request->id, request->compiled.name());
 }
@@ -145,10 +143,8 @@ Result<void> check(const RenderCommand& command) {
   if (!command.color.empty() && command.color != "auto" && command.color != "always" && command.color != "never")
     return usage("--color takes auto, always or never, not '" + command.color + "'", "--color alone is --color=always");
   const bool color = command.color == "always";
-  if (command.json + command.html + color > 1)
-    return usage("--json, --html and --color exclude each other");
-  if (command.jsonl && (command.html || color))
-    return usage("--jsonl gives JSON; --html and --color show one prompt");
+  if (command.json + command.html + color > 1) return usage("--json, --html and --color exclude each other");
+  if (command.jsonl && (command.html || color)) return usage("--jsonl gives JSON; --html and --color show one prompt");
   return command.jsonl ? check_lines(command.prompt, "render") : Result<void>();
 }
 
@@ -176,21 +172,24 @@ Run declare_render(CLI::App& app) {
   auto command = std::make_shared<RenderCommand>();
   RenderCommand& c = *command;
   app.footer(kFooter);
-  app.add_option("CHAT", c.chat,
-                 "A chat request as JSON: messages, tools, ...; - or nothing for standard input")
+  app.add_option("CHAT", c.chat, "A chat request as JSON: messages, tools, ...; - or nothing for standard input")
       ->type_name("FILE");
   declare_template_options(app, c.prompt);
   declare_request_options(app, c.prompt);
   app.add_flag("--json", c.json, "Print text, spans, generation ranges and notes as JSON");
   app.add_flag("--html", c.html, "Print a page that shows where every byte came from");
-  app.add_flag("--color{always}", c.color, "Print the prompt coloured by origin, for a terminal; auto: if the\noutput is one and NO_COLOR is not set")->type_name("WHEN");
+  app.add_flag(
+         "--color{always}", c.color,
+         "Print the prompt coloured by origin, for a terminal; auto: if the\noutput is one and NO_COLOR is not set")
+      ->type_name("WHEN");
   app.add_flag("--jsonl", c.jsonl,
                "CHAT has one request a line; one result a line out, in order;\n"
                "without -t, -m, -f a line is {\"source\": template, \"context\": variables}");
-  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N")->check(whole_number(0, kMostThreads));
+  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")
+      ->type_name("N")
+      ->check(whole_number(0, kMostThreads));
   declare_fail_on_error(app, c.losses);
-  app.add_flag("--assistant-mask", c.assistant,
-               "Add `assistant`, the ranges an assistant wrote, to JSON results");
+  app.add_flag("--assistant-mask", c.assistant, "Add `assistant`, the ranges an assistant wrote, to JSON results");
   declare_losses(app, c.losses);
   declare_limits(app, c.prompt);
   app.add_flag("--list", c.list, "The same as parlance list formats, shorter");

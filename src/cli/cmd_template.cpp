@@ -7,10 +7,10 @@
 
 #include "base/sha256.h"
 #include "cli/commands.h"
-#include "json/writer.h"
 #include "cli/report.h"
 #include "cli/template_choice.h"
 #include "json/json.h"
+#include "json/writer.h"
 
 namespace parlance::cli {
 namespace {
@@ -27,8 +27,7 @@ struct TemplateCommand {
 /// One line, whatever stands in the value: as a JSON string where it is no plain word.
 std::string on_one_line(std::string_view value) {
   constexpr std::size_t kMost = 200;
-  const bool is_plain =
-      value.find_first_of(" \t\r\n\"\\") == value.npos && !value.empty() && value.size() <= kMost;
+  const bool is_plain = value.find_first_of(" \t\r\n\"\\") == value.npos && !value.empty() && value.size() <= kMost;
   if (is_plain) return std::string(value);
   std::string text;
   append_json_string(text, value);
@@ -116,8 +115,8 @@ std::string tokens_as_json(const ModelSource& source) {
 }
 
 template <typename Item>
-std::string pairs_as_json(const std::vector<Item>& items, std::string_view first,
-                          std::string Item::*one, std::string_view second, std::string Item::*two) {
+std::string pairs_as_json(const std::vector<Item>& items, std::string_view first, std::string Item::*one,
+                          std::string_view second, std::string Item::*two) {
   Json list('[');
   for (const Item& item : items) {
     Json object('{');
@@ -145,10 +144,10 @@ std::string as_json(const ModelSource& source, const NamedTemplate& chosen) {
   object.key("special_tokens") += tokens_as_json(source);
   object.flag("add_bos_token", source.add_bos_token).flag("add_eos_token", source.add_eos_token);
   object.text("system", source.system);
-  object.key("messages") += pairs_as_json(source.messages, "role", &SourceMessage::role, "content",
-                                          &SourceMessage::content);
-  object.key("parameters") += pairs_as_json(source.parameters, "name", &SourceParameter::name,
-                                            "value", &SourceParameter::value);
+  object.key("messages") +=
+      pairs_as_json(source.messages, "role", &SourceMessage::role, "content", &SourceMessage::content);
+  object.key("parameters") +=
+      pairs_as_json(source.parameters, "name", &SourceParameter::name, "value", &SourceParameter::value);
   object.key("stop") += texts_as_json(source.stop());
   object.key("notes") += texts_as_json(source.notes);
   return object.take() + "\n";
@@ -168,8 +167,8 @@ Result<void> check(const TemplateCommand& command) {
   Error::Parts parts;
   parts.code = ErrorCode::usage;
   if (given != 1) {
-    parts.message = given == 0 ? "which template? give -m MODEL, -t FILE or -f FORMAT"
-                               : "-t, -m and -f exclude each other";
+    parts.message =
+        given == 0 ? "which template? give -m MODEL, -t FILE or -f FORMAT" : "-t, -m and -f exclude each other";
     return Error(std::move(parts));
   }
   if (command.text + command.json + command.list > 1 && !(command.json && command.list)) {
@@ -186,7 +185,8 @@ int run_template(const TemplateCommand& command) {
   const ModelSource& source = *found;
   if (command.list) return command.json ? print(list_as_json(source)) : print_list(source);
   const std::string& name = command.wish.name;
-  const Result<const NamedTemplate*> chosen = source.choose(name.empty() ? std::nullopt : std::optional<std::string_view>(name), false);
+  const Result<const NamedTemplate*> chosen =
+      source.choose(name.empty() ? std::nullopt : std::optional<std::string_view>(name), false);
   if (!chosen) return report(chosen.error());
   if (command.text) return print((*chosen)->text);
   return print(command.json ? as_json(source, **chosen) : as_text(source, **chosen));

@@ -10,13 +10,13 @@
 #include "cli/commands.h"
 #include "cli/extension.h"
 #include "cli/input.h"
-#include "json/writer.h"
 #include "cli/lines.h"
 #include "cli/numbers.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "cli/tokenizer_choice.h"
 #include "cli/tokens_json.h"
+#include "json/writer.h"
 
 namespace parlance::cli {
 namespace {
@@ -58,7 +58,8 @@ void report_marks(const std::vector<std::string>& marks, const Setting& setting)
   if (marks.empty()) return;
   std::string all;
   for (const std::string& mark : marks) all += (all.empty() ? "'" : ", '") + mark + "'";
-  say_note("the template writes " + all + ", text for this tokenizer (" + setting.tokenizer->facts().kind + ") and no control token");
+  say_note("the template writes " + all + ", text for this tokenizer (" + setting.tokenizer->facts().kind +
+           ") and no control token");
 }
 
 /// The first characters, whole ones.
@@ -70,16 +71,19 @@ std::string beginning_of(std::string_view text) {
 }
 
 /// What the model cannot see of a text, once for each input.
-void lose_unknown(const PromptTokens& tokens, std::string_view prompt, const Tokenizer& tokenizer, std::vector<Loss>& losses) {
+void lose_unknown(const PromptTokens& tokens, std::string_view prompt, const Tokenizer& tokenizer,
+                  std::vector<Loss>& losses) {
   std::map<std::string_view, std::size_t> places;
   for (const UnknownText& text : tokens.unknown) ++places[text.path];
   for (const UnknownText& text : tokens.unknown) {
     const auto place = places.find(text.path);
     if (place == places.end()) continue;
-    std::string sentence = "the tokenizer has no token for '" + beginning_of(prompt.substr(text.bytes.begin, text.bytes.end - text.bytes.begin)) + "'";
+    std::string sentence = "the tokenizer has no token for '" +
+                           beginning_of(prompt.substr(text.bytes.begin, text.bytes.end - text.bytes.begin)) + "'";
     if (place->second > 1) sentence += " and what stands in " + std::to_string(place->second - 1) + " more places";
     sentence += ": the model sees its unknown token there, id " + std::to_string(*tokenizer.facts().unk);
-    losses.push_back({LossKind::lost, "character", text.path.empty() ? "the template" : text.path, std::move(sentence), "is it the model's tokenizer?"});
+    losses.push_back({LossKind::lost, "character", text.path.empty() ? "the template" : text.path, std::move(sentence),
+                      "is it the model's tokenizer?"});
     places.erase(place);
   }
 }
@@ -92,11 +96,13 @@ int show_stops(const TokensCommand& command, const Setting& setting, const std::
   for (const StopToken& stop : stops) {
     out += stop.id < 0 ? "text" : std::to_string(stop.id);
     append_json_string(out += '\t', stop.text);
-    for (const std::string& source : stop.sources) out.append(&source == &stop.sources.front() ? "\t" : ", ").append(source);
+    for (const std::string& source : stop.sources)
+      out.append(&source == &stop.sources.front() ? "\t" : ", ").append(source);
     out += '\n';
   }
-  if (out.empty()) std::fprintf(stderr, "note: neither the template nor %s says what ends a reply\n",
-                                setting.tokenizer->facts().kind.c_str());
+  if (out.empty())
+    std::fprintf(stderr, "note: neither the template nor %s says what ends a reply\n",
+                 setting.tokenizer->facts().kind.c_str());
   return print(out);
 }
 
@@ -118,8 +124,8 @@ int extend(const TokensCommand& command, const Setting& setting, PromptRequest r
   if (!text) return report(text.error());
   const Result<std::vector<TokenId>> ids = read_ids(*text, command.extend);
   if (!ids) return report(ids.error());
-  const Result<Extension> extension =
-      extend_ids(*ids, request.compiled, *setting.tokenizer, std::move(request.conversation), session_options(command, setting));
+  const Result<Extension> extension = extend_ids(*ids, request.compiled, *setting.tokenizer,
+                                                 std::move(request.conversation), session_options(command, setting));
   if (!extension) return report_render(extension.error());
   return print(command.json ? "{" + extension_members(*ids, *extension) + "}\n" : line_of(extension->ids));
 }
@@ -127,7 +133,8 @@ int extend(const TokensCommand& command, const Setting& setting, PromptRequest r
 // ---- one request
 
 /// The JSON of a long prompt is many times its size, so it is printed in pieces.
-int show_json(const Setting& setting, const PromptRequest& request, const PromptTokens& tokens, const std::vector<Loss>& losses) {
+int show_json(const Setting& setting, const PromptRequest& request, const PromptTokens& tokens,
+              const std::vector<Loss>& losses) {
   const Result<std::vector<StopToken>> stops = setting.stops(request.compiled);
   if (!stops) return report(stops.error());
   constexpr std::size_t kPiece = std::size_t{1} << 16;
@@ -141,7 +148,8 @@ int show_json(const Setting& setting, const PromptRequest& request, const Prompt
   if (!request.id.empty()) out.append("\"id\": ").append(request.id).append(", ");
   write_tokens(out, tokens, request.conversation, *setting.tokenizer, pour);
   append_losses(out += ", ", losses);
-  out += ", \"stop\": " + stops_as_json(*stops) + ", \"tokenizer\": " + tokenizer_as_json(setting.tokenizer->facts()) + "}\n";
+  out += ", \"stop\": " + stops_as_json(*stops) + ", \"tokenizer\": " + tokenizer_as_json(setting.tokenizer->facts()) +
+         "}\n";
   return code == 0 ? print(out) : code;
 }
 
@@ -150,14 +158,17 @@ int tokenize_one(const TokensCommand& command, const Setting& setting) {
   if (!request) return report(request.error());
   if (!command.extend.empty()) return extend(command, setting, std::move(*request));
   if (command.json || command.losses.quiet) report_effort(command.prompt, request->conversation);
-  Result<CheckedRendering> checked = render_checked(command.losses, request->compiled, request->conversation, setting.prompt.render, !command.json);
+  Result<CheckedRendering> checked =
+      render_checked(command.losses, request->compiled, request->conversation, setting.prompt.render, !command.json);
   if (!checked) return report_render(checked.error());
-  const Result<PromptTokens> tokens = tokenize(checked->rendering, request->conversation, *setting.tokenizer, command.tokenize);
+  const Result<PromptTokens> tokens =
+      tokenize(checked->rendering, request->conversation, *setting.tokenizer, command.tokenize);
   if (!tokens) return report(tokens.error());
   report_marks(tokens->plain_marks, setting);
   std::vector<Loss> unknown;
   if (command.losses.wanted()) lose_unknown(*tokens, checked->rendering.text(), *setting.tokenizer, unknown);
-  if (const Result<void> whole = check_losses(command.losses, unknown, !command.json); !whole) return report_render(whole.error());
+  if (const Result<void> whole = check_losses(command.losses, unknown, !command.json); !whole)
+    return report_render(whole.error());
   checked->losses.insert(checked->losses.end(), unknown.begin(), unknown.end());
   if (command.json) return show_json(setting, *request, *tokens, checked->losses);
   report_notes(tokens->notes);
@@ -177,7 +188,8 @@ int tokenize_lines(const TokensCommand& command, const Setting& setting) {
     if (!has_told) report_marks(marks, setting);
     has_told = has_told || !marks.empty();
   };
-  rendering.write = [&](const Conversation& conversation, CheckedRendering& checked, std::string& members) -> Result<void> {
+  rendering.write = [&](const Conversation& conversation, CheckedRendering& checked,
+                        std::string& members) -> Result<void> {
     const Result<PromptTokens> tokens = tokenize(checked.rendering, conversation, *setting.tokenizer, command.tokenize);
     if (!tokens) return tokens.error();
     if (!tokens->plain_marks.empty()) tell(tokens->plain_marks);
@@ -224,7 +236,8 @@ Result<void> check(const TokensCommand& command) {
   if (command.stop) return check_stop(command);
   const bool both_from_input = command.extend == "-" && !command.prompt.example && is_stdin(command.chat);
   if (both_from_input) {
-    return usage("--extend - and the chat cannot both be standard input", "parlance tokens ... --extend - CHAT.json < ids.json");
+    return usage("--extend - and the chat cannot both be standard input",
+                 "parlance tokens ... --extend - CHAT.json < ids.json");
   }
   return command.jsonl ? check_lines(command.prompt, "tokens") : Result<void>();
 }
@@ -263,19 +276,27 @@ Run declare_tokens(CLI::App& app) {
   auto command = std::make_shared<TokensCommand>();
   TokensCommand& c = *command;
   app.footer(kFooter);
-  app.add_option("CHAT", c.chat, "A chat request as JSON: messages, tools, ...; - or nothing for standard input")->type_name("FILE");
+  app.add_option("CHAT", c.chat, "A chat request as JSON: messages, tools, ...; - or nothing for standard input")
+      ->type_name("FILE");
   declare_template_options(app, c.prompt);
   declare_tokenizer_options(app, c.tokenizer);
   declare_request_options(app, c.prompt);
   declare_protection_options(app, c.tokenize);
   app.add_flag("--add-special-tokens", c.tokenize.add_special_tokens,
                "Add what the tokenizer puts around a text, where the template did not");
-  app.add_flag("--json", c.json, "Print each token with its text, bytes, origin, message and mask, labels, what ends a reply");
-  app.add_flag("--jsonl", c.jsonl, "CHAT has one request a line; {\"ids\", \"labels\"} a line out, in order; with --json all");
-  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")->type_name("N")->check(whole_number(0, kMostThreads));
+  app.add_flag("--json", c.json,
+               "Print each token with its text, bytes, origin, message and mask, labels, what ends a reply");
+  app.add_flag("--jsonl", c.jsonl,
+               "CHAT has one request a line; {\"ids\", \"labels\"} a line out, in order; with --json all");
+  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")
+      ->type_name("N")
+      ->check(whole_number(0, kMostThreads));
   declare_fail_on_error(app, c.losses);
   app.add_flag("--stop", c.stop, "Print the tokens that end a reply: id, text, sources");
-  app.add_option("--extend", c.extend, "A file of the ids so far, as a list or as --json prints them;\nprints those that the request adds. With --jsonl a line for\neach of CHAT's, as --jsonl prints them")->type_name("IDS");
+  app.add_option("--extend", c.extend,
+                 "A file of the ids so far, as a list or as --json prints them;\nprints those that the request adds. "
+                 "With --jsonl a line for\neach of CHAT's, as --jsonl prints them")
+      ->type_name("IDS");
   declare_losses(app, c.losses);
   declare_limits(app, c.prompt);
   return [command] { return run_tokens(*command); };

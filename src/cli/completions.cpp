@@ -48,11 +48,17 @@ std::string bash_command(const CommandText& command) {
     for (const std::string& name : option.names) {
       if (has_value && name.starts_with("--")) patterns.push_back(name + "=");
     }
-    if (has_value) values.append("        ").append(joined(patterns, "|")).append(") ").append(bash_values(option)).append("; return ;;\n");
+    if (has_value)
+      values.append("        ")
+          .append(joined(patterns, "|"))
+          .append(") ")
+          .append(bash_values(option))
+          .append("; return ;;\n");
   }
   const std::string argument = command.arguments.empty() ? ":" : bash_values(command.arguments.front());
-  return "    " + command.name + ")\n      case $before in\n" + values + "      esac\n      if [[ $current == -* ]]; then _parlance_words " + quoted(names) +
-         "; else " + argument + "; fi ;;\n";
+  return "    " + command.name + ")\n      case $before in\n" + values +
+         "      esac\n      if [[ $current == -* ]]; then _parlance_words " + quoted(names) + "; else " + argument +
+         "; fi ;;\n";
 }
 
 std::string write_bash(const Commands& commands) {
@@ -66,7 +72,8 @@ _parlance() {
   if [[ $current == "=" ]]; then before=$before= current=
   elif [[ $before == "=" ]]; then before=${COMP_WORDS[COMP_CWORD-2]}=; fi
   if (( COMP_CWORD == 1 )); then
-    _parlance_words )" + quoted(joined(names_of(commands), " ") + " --help --version") + R"(
+    _parlance_words )" +
+                    quoted(joined(names_of(commands), " ") + " --help --version") + R"(
     return
   fi
   case ${COMP_WORDS[1]} in
@@ -78,7 +85,8 @@ _parlance() {
 // ---- zsh
 
 std::string zsh_escaped(std::string_view text) {
-  return replaced(replaced(replaced(replaced(replaced(text, '\\', "\\\\"), '[', "\\["), ']', "\\]"), ':', "\\:"), '\'', "'\\''");
+  return replaced(replaced(replaced(replaced(replaced(text, '\\', "\\\\"), '[', "\\["), ']', "\\]"), ':', "\\:"), '\'',
+                  "'\\''");
 }
 
 std::string zsh_action(const OptionText& option) {
@@ -90,14 +98,20 @@ std::string zsh_action(const OptionText& option) {
 std::string zsh_option(const OptionText& option) {
   std::vector<std::string> forms;
   for (const std::string& name : option.names) {
-    const std::string_view value = option.value_is_optional ? "=-" : !option.takes_value ? "" : name.starts_with("--") ? "=" : "+";
+    const std::string_view value = option.value_is_optional ? "=-"
+                                   : !option.takes_value    ? ""
+                                   : name.starts_with("--") ? "="
+                                                            : "+";
     forms.push_back(name + std::string(value));
   }
   std::string out = quoted(option.may_repeat ? "*" : "(" + joined(option.names, " ") + ")");
   out += forms.size() == 1 ? forms.front() : "{" + joined(forms, ",") + "}";
   out.append("'[").append(zsh_escaped(option.sentence)).append("]");
   if (!option.placeholder.empty()) {
-    out.append(option.value_is_optional ? "::" : ":").append(zsh_escaped(option.placeholder)).append(":").append(zsh_action(option));
+    out.append(option.value_is_optional ? "::" : ":")
+        .append(zsh_escaped(option.placeholder))
+        .append(":")
+        .append(zsh_action(option));
   }
   return out + "'";
 }
@@ -108,25 +122,37 @@ std::string zsh_command(const CommandText& command) {
   int number = 0;
   for (const OptionText& argument : command.arguments) {
     const std::string_view colon = argument.is_required ? ":" : "::";
-    out.append("        '").append(std::to_string(++number)).append(colon).append(zsh_escaped(argument.placeholder)).append(":");
+    out.append("        '")
+        .append(std::to_string(++number))
+        .append(colon)
+        .append(zsh_escaped(argument.placeholder))
+        .append(":");
     out.append(zsh_action(argument)).append("' \\\n");
   }
   return out + "        && return 0 ;;\n";
 }
 
 std::string write_zsh(const Commands& commands) {
-  std::string out = "#compdef parlance\n# Completions of parlance for zsh, written by `parlance completions zsh`.\n_parlance() {\n  local -a commands=(\n";
-  for (const CommandText& command : commands) out.append("    ").append(quoted(command.name + ":" + command.sentence)).append("\n");
-  out += "  )\n  if (( CURRENT == 2 )); then\n    _describe -t commands command commands\n    return\n  fi\n"
-         "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $command in\n";
+  std::string out =
+      "#compdef parlance\n# Completions of parlance for zsh, written by `parlance completions zsh`.\n_parlance() {\n  "
+      "local -a commands=(\n";
+  for (const CommandText& command : commands)
+    out.append("    ").append(quoted(command.name + ":" + command.sentence)).append("\n");
+  out +=
+      "  )\n  if (( CURRENT == 2 )); then\n    _describe -t commands command commands\n    return\n  fi\n"
+      "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $command in\n";
   for (const CommandText& command : commands) out += zsh_command(command);
-  return out + "  esac\n  return 1\n}\nif [[ $funcstack[1] == _parlance ]]; then _parlance \"$@\"; else compdef _parlance parlance; fi\n";
+  return out +
+         "  esac\n  return 1\n}\nif [[ $funcstack[1] == _parlance ]]; then _parlance \"$@\"; else compdef _parlance "
+         "parlance; fi\n";
 }
 
 // ---- fish
 
 /// In single quotes of fish.
-std::string fish_quoted(std::string_view text) { return "'" + replaced(replaced(text, '\\', "\\\\"), '\'', "\\'") + "'"; }
+std::string fish_quoted(std::string_view text) {
+  return "'" + replaced(replaced(text, '\\', "\\\\"), '\'', "\\'") + "'";
+}
 
 std::string fish_values(const OptionText& option) {
   const std::string words = option.values.empty() ? "" : " -a " + fish_quoted(joined(option.values, " "));
@@ -139,22 +165,31 @@ std::string fish_command(const CommandText& command) {
   std::string out;
   for (const OptionText& option : command.options) {
     out += begin;
-    for (const std::string& name : option.names) out.append(name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1));
+    for (const std::string& name : option.names)
+      out.append(name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1));
     if (!option.placeholder.empty()) out += fish_values(option);
     out.append(" -d ").append(fish_quoted(option.sentence)).append("\n");
   }
-  const bool takes_file = std::any_of(command.arguments.begin(), command.arguments.end(), [](const OptionText& a) { return a.kind == ValueKind::file; });
+  const bool takes_file = std::any_of(command.arguments.begin(), command.arguments.end(),
+                                      [](const OptionText& a) { return a.kind == ValueKind::file; });
   if (!takes_file) out += begin + " -f\n";
   for (const OptionText& argument : command.arguments) {
-    if (argument.kind == ValueKind::listed) out.append(begin).append(" -a ").append(fish_quoted(joined(argument.values, " "))).append("\n");
+    if (argument.kind == ValueKind::listed)
+      out.append(begin).append(" -a ").append(fish_quoted(joined(argument.values, " "))).append("\n");
   }
   return out;
 }
 
 std::string write_fish(const Commands& commands) {
-  std::string out = "# Completions of parlance for fish, written by `parlance completions fish`.\ncomplete -c parlance -n __fish_use_subcommand -f\n";
+  std::string out =
+      "# Completions of parlance for fish, written by `parlance completions fish`.\ncomplete -c parlance -n "
+      "__fish_use_subcommand -f\n";
   for (const CommandText& command : commands) {
-    out.append("complete -c parlance -n __fish_use_subcommand -a ").append(command.name).append(" -d ").append(fish_quoted(command.sentence)).append("\n");
+    out.append("complete -c parlance -n __fish_use_subcommand -a ")
+        .append(command.name)
+        .append(" -d ")
+        .append(fish_quoted(command.sentence))
+        .append("\n");
   }
   for (const CommandText& command : commands) out += fish_command(command);
   return out;

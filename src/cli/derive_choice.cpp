@@ -21,7 +21,8 @@ Result<Opened> open_for_experiments(PromptOptions& options) {
   opened.deriving.limits = setup.render.limits;
   opened.deriving.variables = setup.request.variables;
   opened.deriving.response_template = setup.model.response_template;
-  for (const SpecialToken& token : setup.model.special_tokens) opened.deriving.special_tokens.emplace_back(token.name, token.text);
+  for (const SpecialToken& token : setup.model.special_tokens)
+    opened.deriving.special_tokens.emplace_back(token.name, token.text);
   return opened;
 }
 
@@ -50,7 +51,8 @@ std::optional<Error> limit_of(const DerivedFormat& derived, const PromptOptions&
   Error::Parts parts = derived.limit->parts();
   parts.message = "no answer could be rendered: " + parts.message;
   if (parts.code == ErrorCode::limit_steps && !options.max_steps.empty()) {
-    parts.message = "no answer could be rendered in --max-steps " + options.max_steps + "; each experiment gets 1/64 of it";
+    parts.message =
+        "no answer could be rendered in --max-steps " + options.max_steps + "; each experiment gets 1/64 of it";
   }
   return Error(std::move(parts));
 }

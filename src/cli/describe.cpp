@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "cli/commands.h"
-#include "json/writer.h"
 #include "cli/lists.h"
+#include "json/writer.h"
 #include "parlance/conversation.h"
 #include "parlance/grammar.h"
 #include "parlance/source.h"
@@ -56,11 +56,23 @@ constexpr ValuesRow kValues[] = {
     {"SHELL", shells},
     {"COMMAND", verbs},
     {"LIST", list_names},
-    {"LANGUAGE", [] { return Values{"jinja", "go"}; }},
-    {"SYNTAX", [] { return Values{"gbnf", "lark", "structural-tag", "json-schema"}; }},
+    {"LANGUAGE",
+     [] {
+       return Values{"jinja", "go"};
+     }},
+    {"SYNTAX",
+     [] {
+       return Values{"gbnf", "lark", "structural-tag", "json-schema"};
+     }},
     {"EFFORT", [] { return Values(reasoning_efforts().begin(), reasoning_efforts().end()); }},
-    {"CHOICE", [] { return Values{"auto", "required", "none"}; }},
-    {"WHEN", [] { return Values{"auto", "always", "never"}; }},
+    {"CHOICE",
+     [] {
+       return Values{"auto", "required", "none"};
+     }},
+    {"WHEN",
+     [] {
+       return Values{"auto", "always", "never"};
+     }},
 };
 
 void take_values(OptionText& text) {

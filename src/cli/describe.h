@@ -1,7 +1,7 @@
 // The command line as data: every command with every option, walked out of what the commands declare to CLI11.
 //
-// `parlance help --json`, completions, manual pages and docs/cli.md are all made of it, so none of them can say anything else
-// than `--help`. Only parlance-tokens has all commands. Begin reading at describe_commands.
+// `parlance help --json`, completions, manual pages and docs/cli.md are all made of it, so none of them can say
+// anything else than `--help`. Only parlance-tokens has all commands. Begin reading at describe_commands.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,14 +13,14 @@ namespace parlance::cli {
 enum class ValueKind { any, file, listed };
 
 struct OptionText {
-  std::vector<std::string> names;   ///< "-t", "--template"; none for an argument
-  std::string placeholder;          ///< FILE; of an argument, its name; empty for a flag
+  std::vector<std::string> names;  ///< "-t", "--template"; none for an argument
+  std::string placeholder;         ///< FILE; of an argument, its name; empty for a flag
   std::string sentence;
   std::string by_default;           ///< empty: nothing, or nothing to tell
   std::vector<std::string> values;  ///< those there are, where kind is listed
   ValueKind kind = ValueKind::any;
   bool takes_value = false;
-  bool value_is_optional = false;   ///< --color, --color=auto
+  bool value_is_optional = false;  ///< --color, --color=auto
   bool is_required = false;
   bool may_repeat = false;
 };

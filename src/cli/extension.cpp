@@ -6,16 +6,17 @@
 #include <limits>
 
 #include "cli/input.h"
-#include "json/writer.h"
 #include "cli/prompt_options.h"
 #include "cli/tokens_json.h"
+#include "json/writer.h"
 #include "parlance/json.h"
 
 namespace parlance::cli {
 namespace {
 
 Error no_ids(const std::string& name, const std::string& where) {
-  return usage(name + " holds no list of token ids: " + where, "for example [1, 2, 3] or 1 2 3, or what parlance tokens --json prints");
+  return usage(name + " holds no list of token ids: " + where,
+               "for example [1, 2, 3] or 1 2 3, or what parlance tokens --json prints");
 }
 
 /// Numbers with blanks or commas between them: `1 2 3`.
@@ -105,13 +106,17 @@ std::string_view IdLines::line(std::uint64_t number) const {
   return std::string_view(text_).substr(begin, text_.find('\n', begin) - begin);
 }
 
-std::string IdLines::name(std::uint64_t number) const { return "line " + std::to_string(number) + " of '" + path_ + "'"; }
+std::string IdLines::name(std::uint64_t number) const {
+  return "line " + std::to_string(number) + " of '" + path_ + "'";
+}
 
-Result<std::string> LineExtender::members(Conversation&& conversation, const std::string& id, std::uint64_t number) const {
+Result<std::string> LineExtender::members(Conversation&& conversation, const std::string& id,
+                                          std::uint64_t number) const {
   const std::string_view line = ids.line(number);
   if (line.find_first_not_of(" \t\r") == line.npos) {
     const std::string why = number > ids.size() ? "it has " + std::to_string(ids.size()) + " lines" : "it is blank";
-    return usage(ids.name(number) + " has no ids: " + why, "line N of IDS belongs to request N; blank lines among the requests are not counted");
+    return usage(ids.name(number) + " has no ids: " + why,
+                 "line N of IDS belongs to request N; blank lines among the requests are not counted");
   }
   Result<std::vector<TokenId>> known = ids_of_line(line, ids.name(number), id);
   if (!known) return known.error();

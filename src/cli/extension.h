@@ -9,8 +9,8 @@
 
 namespace parlance::cli {
 
-/// Ids as a list with blanks or commas between them, as JSON, or as what --json prints: its member `ids`. `path` is for errors.
-/// Fails with usage, json.
+/// Ids as a list with blanks or commas between them, as JSON, or as what --json prints: its member `ids`. `path` is for
+/// errors. Fails with usage, json.
 Result<std::vector<TokenId>> read_ids(std::string_view text, const std::string& path);
 /// `"append": …, "ids": …, "canonical": …`: of the ids so far and what comes after them.
 std::string extension_members(std::vector<TokenId> ids, const Extension& extension);

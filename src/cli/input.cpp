@@ -84,7 +84,8 @@ Result<std::string> read_packed(const std::string& path) {
   });
   ::close(*file);
   if (!done) return done.error();
-  if (!fits) return Error(ErrorCode::file, path + ": larger than " + std::to_string(kMostUnpacked >> 20) + " MiB unpacked");
+  if (!fits)
+    return Error(ErrorCode::file, path + ": larger than " + std::to_string(kMostUnpacked >> 20) + " MiB unpacked");
   return text;
 }
 
@@ -106,8 +107,8 @@ Result<std::string> read_input(const std::string& path, const char* what) {
 
 struct InputStream::State {
   std::string path;
-  int file = -1;            ///< what is read from
-  int packed = -1;          ///< the archive
+  int file = -1;    ///< what is read from
+  int packed = -1;  ///< the archive
   std::thread unpacking;
   Result<void> unpacked;
 

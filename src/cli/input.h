@@ -14,7 +14,8 @@ std::string input_name(const std::string& path);
 /// Is it standard input?
 inline bool is_stdin(const std::string& path) { return path.empty() || path == "-"; }
 
-/// All of an input, of an archive at most 256 MiB. `what` it is ("the request"), where two want standard input. Fails with file, usage.
+/// All of an input, of an archive at most 256 MiB. `what` it is ("the request"), where two want standard input. Fails
+/// with file, usage.
 Result<std::string> read_input(const std::string& path, const char* what);
 
 /// The file that is being read piece by piece, as a file descriptor; -1 for none. It is not to be written to.
@@ -31,7 +32,8 @@ class InputStream {
 
   /// Where the bytes come from; belongs to the stream.
   int file() const;
-  /// Call it when no more is to be read. Fails with file where an archive was damaged or cut off, so that its bytes were not all.
+  /// Call it when no more is to be read. Fails with file where an archive was damaged or cut off, so that its bytes
+  /// were not all.
   Result<void> finish();
 
  private:

@@ -22,7 +22,8 @@ void show_progress(const BulkProgress& progress) {
 
 LineRun each_line(const BulkWorker& worker) {
   return [&worker](const BulkInput& input, const BulkOutput& output, const BulkOptions& options) {
-    return answer_lines(input, output, [&worker] { return worker; }, options);
+    return answer_lines(
+        input, output, [&worker] { return worker; }, options);
   };
 }
 
@@ -35,7 +36,8 @@ Result<BulkProgress> run_bulk(const std::string& input, const LineRun& run, cons
   return done;
 }
 
-int run_lines(const std::string& input, unsigned threads, const PromptSetup& setup, const LossWish& losses, const LineRun& run) {
+int run_lines(const std::string& input, unsigned threads, const PromptSetup& setup, const LossWish& losses,
+              const LineRun& run) {
   int code = 0;
   if (!setup.model.templates.empty()) {
     const Result<Template>& compiled = setup.reader->chat_template(false);

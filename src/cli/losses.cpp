@@ -15,7 +15,8 @@ void report(const LossWish& wish, const std::vector<Loss>& losses) {
   constexpr std::size_t kMostSaid = 20;
   const std::size_t lost = count_lost(losses);
   const std::size_t said = wish.verbose ? losses.size() : std::min(lost, kMostSaid);
-  for (std::size_t i = 0; i < said; ++i) say(losses[i].kind == LossKind::lost ? "note" : "left out", losses[i].display());
+  for (std::size_t i = 0; i < said; ++i)
+    say(losses[i].kind == LossKind::lost ? "note" : "left out", losses[i].display());
   if (said < lost) say("note", std::to_string(lost - said) + " more; --verbose says all, --quiet none");
 }
 
@@ -37,7 +38,9 @@ std::string list_of(const LossCounts& lost) {
 
 void declare_losses(CLI::App& app, LossWish& c) {
   app.add_flag("-q,--quiet", c.quiet, "Do not report what of the request is missing from the prompt");
-  app.add_flag("-v,--verbose", c.verbose, "Also report what templates leave out by design, such as reasoning\nof earlier turns, and what the passes changed");
+  app.add_flag("-v,--verbose", c.verbose,
+               "Also report what templates leave out by design, such as reasoning\nof earlier turns, and what the "
+               "passes changed");
   app.add_flag("--strict", c.strict, "Fail if anything of the request is missing from the prompt");
 }
 
@@ -45,13 +48,14 @@ void declare_fail_on_error(CLI::App& app, LossWish& c) {
   app.add_flag("--fail-on-error", c.fail_on_error, "For --jsonl: exit code 1 if a line's answer is an error");
 }
 
-Result<CheckedRendering> render_checked(const LossWish& wish, const Template& compiled, const Conversation& conversation,
-                                        const RenderOptions& options, bool says) {
+Result<CheckedRendering> render_checked(const LossWish& wish, const Template& compiled,
+                                        const Conversation& conversation, const RenderOptions& options, bool says) {
   CheckedRendering checked;
   Workspace workspace;
   const LossOptions looking{.left_out = wish.verbose || !says};
-  const Result<void> done = wish.wanted() ? LossFinder(compiled, looking).render(conversation, options, workspace, checked)
-                                          : compiled.render(conversation, options, workspace, checked.rendering);
+  const Result<void> done = wish.wanted()
+                                ? LossFinder(compiled, looking).render(conversation, options, workspace, checked)
+                                : compiled.render(conversation, options, workspace, checked.rendering);
   if (!done) return done.error();
   const Result<void> whole = check_losses(wish, checked.losses, says);
   if (says && !wish.quiet) report_changes(wish, conversation);
@@ -71,7 +75,8 @@ void report_lines(const LossWish& wish, const BulkProgress& done) {
     std::fprintf(stderr, "note: %" PRIu64 " of %" PRIu64 " lines were answered by an error\n", done.failed, done.lines);
   }
   if (done.lost.lines == 0) return;
-  std::fprintf(stderr, "note: %" PRIu64 " of %" PRIu64 " lines have something that is not in the prompt: %s; --json names it\n",
+  std::fprintf(stderr,
+               "note: %" PRIu64 " of %" PRIu64 " lines have something that is not in the prompt: %s; --json names it\n",
                done.lost.lines, done.lines, list_of(done.lost).c_str());
 }
 

@@ -22,9 +22,10 @@ void declare_losses(CLI::App& app, LossWish& wish);
 /// --jsonl's own: --fail-on-error.
 void declare_fail_on_error(CLI::App& app, LossWish& wish);
 
-/// Renders one request and, where `says`, tells on standard error what it lost. Fails as the render does, and for a loss where --strict says so.
-Result<CheckedRendering> render_checked(const LossWish& wish, const Template& compiled, const Conversation& conversation,
-                                        const RenderOptions& options, bool says);
+/// Renders one request and, where `says`, tells on standard error what it lost. Fails as the render does, and for a
+/// loss where --strict says so.
+Result<CheckedRendering> render_checked(const LossWish& wish, const Template& compiled,
+                                        const Conversation& conversation, const RenderOptions& options, bool says);
 /// Tells what else was lost, and fails for it, as render_checked() does.
 Result<void> check_losses(const LossWish& wish, const std::vector<Loss>& losses, bool says);
 /// Says what lines lost, and how many failed, in one line each.

@@ -66,7 +66,8 @@ bool is_command(std::string_view word) {
   return std::any_of(all.begin(), all.end(), [word](const Command& command) { return command.name == word; });
 }
 
-/// `parlance help VERB` is `parlance VERB --help`, and `parlance help` is `parlance --help`; with options it is a command of its own.
+/// `parlance help VERB` is `parlance VERB --help`, and `parlance help` is `parlance --help`; with options it is a
+/// command of its own.
 std::vector<char*> without_help(int argc, char** argv) {
   static char option[] = "--help";
   std::vector<char*> words(argv, argv + argc);
@@ -88,11 +89,13 @@ void add_exit_codes(const Command& command, CLI::App& app) {
   app.footer([examples, &command] { return examples + (examples.empty() ? "" : "\n\n") + exit_codes_text(command); });
 }
 
-/// CLI11 writes a value that may be left out as `--color{always} WHEN`; others write `--color[=WHEN]`. As wide as before.
+/// CLI11 writes a value that may be left out as `--color{always} WHEN`; others write `--color[=WHEN]`. As wide as
+/// before.
 std::string as_others_write(std::string help) {
   constexpr std::string_view kTheirs = "{always} WHEN", kUsual = "[=WHEN]      ";
   static_assert(kTheirs.size() == kUsual.size());
-  for (std::size_t at = help.find(kTheirs); at != help.npos; at = help.find(kTheirs, at)) help.replace(at, kTheirs.size(), kUsual);
+  for (std::size_t at = help.find(kTheirs); at != help.npos; at = help.find(kTheirs, at))
+    help.replace(at, kTheirs.size(), kUsual);
   return help;
 }
 

@@ -31,11 +31,14 @@ std::string upper(std::string text) {
   return text;
 }
 
-std::string page_name(const CommandText* command) { return command == nullptr ? "parlance" : "parlance-" + command->name; }
+std::string page_name(const CommandText* command) {
+  return command == nullptr ? "parlance" : "parlance-" + command->name;
+}
 
 std::string head(const CommandText* command, std::string_view sentence) {
   const std::string name = page_name(command);
-  return ".TH " + upper(as_is(name)) + " 1 \"\" \"parlance " PARLANCE_VERSION "\" \"parlance\"\n.SH NAME\n" + as_is(name) + " \\- " + as_is(sentence) + "\n";
+  return ".TH " + upper(as_is(name)) + " 1 \"\" \"parlance " PARLANCE_VERSION "\" \"parlance\"\n.SH NAME\n" +
+         as_is(name) + " \\- " + as_is(sentence) + "\n";
 }
 
 std::string term(const OptionText& option) {
@@ -55,12 +58,14 @@ std::string entry(const OptionText& option) {
 
 std::string exit_status(const std::vector<ExitText>& exits) {
   std::string out = ".SH EXIT STATUS\n";
-  for (const ExitText& exit : exits) out.append(".TP\n.B ").append(std::to_string(exit.code)).append("\n").append(as_is(exit.meaning)).append("\n");
+  for (const ExitText& exit : exits)
+    out.append(".TP\n.B ").append(std::to_string(exit.code)).append("\n").append(as_is(exit.meaning)).append("\n");
   return out;
 }
 
 std::string page_of(const CommandText& command) {
-  std::string out = head(&command, command.sentence) + ".SH SYNOPSIS\n.B " + as_is("parlance " + command.name) + "\n[\\fIoptions\\fR]\n";
+  std::string out = head(&command, command.sentence) + ".SH SYNOPSIS\n.B " + as_is("parlance " + command.name) +
+                    "\n[\\fIoptions\\fR]\n";
   for (const OptionText& argument : command.arguments) {
     out += (argument.is_required ? italic(argument.placeholder) : "[" + italic(argument.placeholder) + "]") + "\n";
   }
@@ -78,9 +83,11 @@ std::string page_of(const CommandText& command) {
 
 std::string page_of_program(const std::vector<CommandText>& commands) {
   std::string out = head(nullptr, "chat templates, rendered exactly, and replies read");
-  out += ".SH SYNOPSIS\n.B parlance\n\\fIcommand\\fR [\\fIoptions\\fR]\n.SH DESCRIPTION\n"
-         "A model's own chat template and a conversation go in, the exact prompt comes out; the model's reply becomes a message again.\n"
-         ".SH COMMANDS\n";
+  out +=
+      ".SH SYNOPSIS\n.B parlance\n\\fIcommand\\fR [\\fIoptions\\fR]\n.SH DESCRIPTION\n"
+      "A model's own chat template and a conversation go in, the exact prompt comes out; the model's reply becomes a "
+      "message again.\n"
+      ".SH COMMANDS\n";
   for (const CommandText& command : commands) {
     out += ".TP\n" + bold(command.name) + "\n" + as_is(command.sentence) + "\n";
   }

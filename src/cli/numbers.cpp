@@ -12,7 +12,8 @@ std::function<std::string(const std::string&)> whole_number(std::uint64_t least,
     const auto [stopped, failed] = std::from_chars(text.data(), end, value);
     const bool is_plain = failed == std::errc() && stopped == end && (text.size() == 1 || text.front() != '0');
     if (is_plain && value >= least && value <= most) return {};
-    return "takes a whole number from " + std::to_string(least) + " to " + std::to_string(most) + ", not '" + text + "'";
+    return "takes a whole number from " + std::to_string(least) + " to " + std::to_string(most) + ", not '" + text +
+           "'";
   };
 }
 

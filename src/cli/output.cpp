@@ -80,7 +80,8 @@ Output& output() {
 Error cannot_write(int number) { return Error(ErrorCode::file, output().path + ": " + std::strerror(number)); }
 
 bool is_same_file(int input, const std::string& path) {
-  struct stat read {}, written {};
+  struct stat read {
+  }, written{};
   if (input < 0 || ::fstat(input, &read) != 0 || ::stat(path.c_str(), &written) != 0) return false;
   return S_ISREG(read.st_mode) && read.st_dev == written.st_dev && read.st_ino == written.st_ino;
 }
@@ -94,7 +95,8 @@ bool output_is_terminal() { return output().path.empty() && ::isatty(STDOUT_FILE
 Result<void> open_output() {
   Output& out = output();
   if (out.path.empty() || out.is_open) return {};
-  if (is_same_file(streamed_input(), out.path)) return usage("-o " + out.path + " is the file that is being read", "write to another, and rename it then");
+  if (is_same_file(streamed_input(), out.path))
+    return usage("-o " + out.path + " is the file that is being read", "write to another, and rename it then");
   std::unique_ptr<Filter> filter;
   if (const Packing packing = packing_of(out.path); packing != Packing::none) {
     Result<std::unique_ptr<Filter>> made = make_filter(packing, Direction::pack, out.path);

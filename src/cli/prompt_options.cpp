@@ -46,10 +46,13 @@ Result<Limits> limits_of(const PromptOptions& command) {
   };
   for (const auto& row : rows) {
     if (row.text.empty() || parse_size(row.text, row.value)) continue;
-    return usage(std::string(row.option) + " takes a whole number below 2^64, with K, M or G after it if you like, not '" + row.text + "'");
+    return usage(std::string(row.option) +
+                 " takes a whole number below 2^64, with K, M or G after it if you like, not '" + row.text + "'");
   }
   constexpr std::uint64_t kDeepest = 1000;  // native recursion of builtins over data
-  if (depth > kDeepest) return usage("--max-depth takes a whole number from 0 to " + std::to_string(kDeepest) + ", not '" + command.max_depth + "'");
+  if (depth > kDeepest)
+    return usage("--max-depth takes a whole number from 0 to " + std::to_string(kDeepest) + ", not '" +
+                 command.max_depth + "'");
   limits.depth = static_cast<std::uint32_t>(depth);
   return limits;
 }
@@ -74,7 +77,8 @@ Result<RequestOptions> request_of(const PromptOptions& command) {
   request.read.reasoning_effort = command.effort;
   request.read.as_transformers = command.as_transformers;
   if ((command.as_is || command.as_transformers) && !command.effort.empty()) {
-    return usage(std::string("--reasoning-effort changes the request, which ") + (command.as_is ? "--as-is" : "--as-transformers") + " forbids",
+    return usage(std::string("--reasoning-effort changes the request, which ") +
+                     (command.as_is ? "--as-is" : "--as-transformers") + " forbids",
                  "--var sets the template's own variable");
   }
   for (const auto* names : {&command.skip_passes, &command.extra_passes}) {
@@ -121,7 +125,8 @@ namespace {
 Result<void> check(const PromptOptions& command, bool needs_template) {
   const bool of_file_or_model = !command.wish.file.empty() || !command.wish.model.empty();
   if (of_file_or_model && !command.wish.format.empty()) {
-    return usage("-f excludes -t and -m", "-t FILE with -m MODEL renders your template with the model's special tokens");
+    return usage("-f excludes -t and -m",
+                 "-t FILE with -m MODEL renders your template with the model's special tokens");
   }
   if (!command.wish.any() && needs_template) {
     return usage("which template? give -t FILE, -m MODEL or -f FORMAT",
@@ -142,14 +147,16 @@ Result<TransformersVersion> release_of(const PromptOptions& command) {
   if (command.transformers.empty()) return command.as_is ? kPlainTransformers : kNewestTransformers;
   const TransformersRelease* found = find_transformers(command.transformers);
   if (found != nullptr) return found->version;
-  return usage("--transformers takes a release that is known here, not '" + command.transformers + "'", "parlance list releases shows them");
+  return usage("--transformers takes a release that is known here, not '" + command.transformers + "'",
+               "parlance list releases shows them");
 }
 
 /// apply_chat_template runs Jinja alone.
 Result<void> check_language(const PromptOptions& options, const ModelSource& source) {
   const auto is_go = [&](const NamedTemplate& t) { return options.wish.syntax.value_or(t.syntax) == Syntax::go; };
   if (!options.as_transformers || source.templates.empty() || !std::ranges::all_of(source.templates, is_go)) return {};
-  return usage("--as-transformers is for Jinja templates, and " + source.templates.front().origin + " is a Go template");
+  return usage("--as-transformers is for Jinja templates, and " + source.templates.front().origin +
+               " is a Go template");
 }
 
 /// Which of the templates are taken, and how they are compiled.
@@ -245,7 +252,9 @@ void declare_template_options(CLI::App& app, PromptOptions& c) {
   app.add_option("-t,--template", c.wish.file,
                  "A template: Jinja, or Go's where it ends in .gotmpl or .tmpl;\n- for standard input")
       ->type_name("FILE");
-  app.add_option("-m,--model", c.wish.model, kModelOption + std::string(";\nwith -t only its special tokens and tokenizer"))->type_name("MODEL");
+  app.add_option("-m,--model", c.wish.model,
+                 kModelOption + std::string(";\nwith -t only its special tokens and tokenizer"))
+      ->type_name("MODEL");
   app.add_option("-f,--format", c.wish.format, "A built-in format, see parlance list formats")->type_name("FORMAT");
   app.add_option("--name", c.wish.name, "Which of a model's named templates")->type_name("NAME");
   app.add_flag("--allow-changes", c.wish.compile.allow_changes,
@@ -272,7 +281,8 @@ std::string doubt_of_effort(const std::string& given) {
 
 void declare_effort(CLI::App& app, PromptOptions& c) {
   app.add_option("--reasoning-effort", c.effort,
-                 "How much the model reasons: none, minimal, low, medium, high,\nxhigh or max; parlance format shows what that sets")
+                 "How much the model reasons: none, minimal, low, medium, high,\nxhigh or max; parlance format shows "
+                 "what that sets")
       ->type_name("EFFORT")
       ->check(doubt_of_effort);
 }
@@ -283,7 +293,8 @@ void declare_request_options(CLI::App& app, PromptOptions& c) {
                "Pass the request's members to the template as its variables, untouched (all but id)");
   app.add_flag("--as-transformers", c.as_transformers,
                "Treat the request exactly as transformers' apply_chat_template does:\nno passes but its own");
-  app.add_option("--transformers", c.transformers, "The release of transformers to follow, e.g. 5.22 (the newest known)")
+  app.add_option("--transformers", c.transformers,
+                 "The release of transformers to follow, e.g. 5.22 (the newest known)")
       ->type_name("VERSION");
   declare_variables(app, c.variables);
   declare_effort(app, c);
@@ -299,18 +310,14 @@ void declare_request_options(CLI::App& app, PromptOptions& c) {
   app.add_flag("--generation-prompt", c.generation_prompt, "Open an assistant turn at the end");
   app.add_flag("--no-generation-prompt", c.no_generation_prompt,
                "Do not open one; by default as the request says, else on unless\nthe last message is the assistant's");
-  app.add_flag("--continue", c.continue_last,
-               "Leave the last assistant message open, cut after its last byte");
-  app.add_option("--now", c.now, "What strftime_now prints, e.g. 2026-03-14T15:09:26")
-      ->type_name("TIME");
+  app.add_flag("--continue", c.continue_last, "Leave the last assistant message open, cut after its last byte");
+  app.add_option("--now", c.now, "What strftime_now prints, e.g. 2026-03-14T15:09:26")->type_name("TIME");
 }
 
 void declare_limits(CLI::App& app, PromptOptions& c) {
   app.add_option("--max-steps", c.max_steps, "Limit of the render's steps (50M)")->type_name("N");
-  app.add_option("--max-output", c.max_output, "Limit of the prompt's bytes (256M)")
-      ->type_name("N");
-  app.add_option("--max-memory", c.max_memory, "Limit of the render's memory (512M)")
-      ->type_name("N");
+  app.add_option("--max-output", c.max_output, "Limit of the prompt's bytes (256M)")->type_name("N");
+  app.add_option("--max-memory", c.max_memory, "Limit of the render's memory (512M)")->type_name("N");
   app.add_option("--max-depth", c.max_depth, "Limit of nesting (200)")->type_name("N");
 }
 

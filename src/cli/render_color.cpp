@@ -8,8 +8,7 @@ namespace parlance::cli {
 namespace {
 
 /// SGR codes in the order of Hue; every terminal has these.
-constexpr std::array<std::string_view, 8> kCodes = {"2",  "1;35", "36", "32",
-                                                    "34", "33",   "31", "2;3"};
+constexpr std::array<std::string_view, 8> kCodes = {"2", "1;35", "36", "32", "34", "33", "31", "2;3"};
 constexpr std::string_view kDerived = "4";  // underlined besides its hue
 
 void begin(std::string& out, Hue hue, bool derived) {

@@ -49,8 +49,7 @@ constexpr std::string_view kTail = "</pre>\n</body>\n</html>\n";
 /// What pointing at a segment shows.
 std::string where(const Conversation& conversation, const Rendering& rendering, const Span& span) {
   if (const Location place = place_of_span(rendering, span); place.line != 0)
-    return "template, line " + std::to_string(place.line) + ", column " +
-           std::to_string(place.column);
+    return "template, line " + std::to_string(place.line) + ", column " + std::to_string(place.column);
   const std::string path = path_of_span(conversation, span);
   std::string text(origin_name(span.origin));
   return path.empty() ? text : text + (span.origin == Origin::derived ? " from " : ": ") + path;
@@ -58,8 +57,7 @@ std::string where(const Conversation& conversation, const Rendering& rendering, 
 
 }  // namespace
 
-std::string render_html(const Conversation& conversation, const Rendering& rendering,
-                        std::string_view title) {
+std::string render_html(const Conversation& conversation, const Rendering& rendering, std::string_view title) {
   std::string out(kHead);
   append_visible(out, title, true);
   out += kStyle;

@@ -41,18 +41,21 @@ Result<ReplyFormat> known_format(const ReplyWish& wish) {
     return format ? format : Result<ReplyFormat>(of_input(format.error(), wish.reply_format));
   }
   const TemplateWish& chosen = wish.prompt.wish;
-  if (chosen.format.empty()) return usage("whose reply? give -t TEMPLATE, -m MODEL or -f FORMAT", "parlance list formats shows them");
+  if (chosen.format.empty())
+    return usage("whose reply? give -t TEMPLATE, -m MODEL or -f FORMAT", "parlance list formats shows them");
   const BuiltinFormat* builtin = find_format(chosen.format);
   if (builtin == nullptr) return no_format(chosen.format);
   return ReplyFormat::from_json(builtin->reply, std::string(builtin->name) + ".reply.json");
 }
 
-/// The start with what the command's own options say. What is not certain is said on standard error, each sentence once.
+/// The start with what the command's own options say. What is not certain is said on standard error, each sentence
+/// once.
 Result<ReplyStart> with_wish(const ReplySource& source, const ReplyWish& wish, Result<ReplyStart> start) {
   if (!start) return start;
   source.doubts->say(start->doubt);
   if (wish.begin_in_reasoning && !start->format->reasoning_close.exists() && !start->format->content_open.exists()) {
-    return usage("--begin-in-reasoning: replies of this format have no reasoning", "parlance read --show-format shows how they are written");
+    return usage("--begin-in-reasoning: replies of this format have no reasoning",
+                 "parlance read --show-format shows how they are written");
   }
   start->options.begin_in_reasoning = wish.begin_in_reasoning;
   start->options.no_calls_in_reasoning = wish.no_calls_in_reasoning;
@@ -95,7 +98,8 @@ Result<ReplyStart> usual_start(const ReplySource& source, const ReplyWish& wish,
   return with_wish(source, wish, source.setup.reader->reply(request));
 }
 
-Result<ReplyStart> start_of_request(const ReplySource& source, const ReplyWish& wish, std::string request, const std::string& name) {
+Result<ReplyStart> start_of_request(const ReplySource& source, const ReplyWish& wish, std::string request,
+                                    const std::string& name) {
   Result<ChatRequest> read = source.setup.reader->consume(std::move(request), name);
   if (!read) return read.error();
   return with_wish(source, wish, source.setup.reader->reply_to(*read, source.setup.render));

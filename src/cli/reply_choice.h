@@ -14,10 +14,10 @@
 namespace parlance::cli {
 
 struct ReplyWish {
-  PromptOptions prompt;      ///< -f, and what renders the request
-  std::string reply_format;  ///< --reply-format: a file
-  std::string tools;         ///< --tools: a file
-  bool number_calls = false; ///< --number-calls: ids count, and are the same each time
+  PromptOptions prompt;                ///< -f, and what renders the request
+  std::string reply_format;            ///< --reply-format: a file
+  std::string tools;                   ///< --tools: a file
+  bool number_calls = false;           ///< --number-calls: ids count, and are the same each time
   bool begin_in_reasoning = false;     ///< --begin-in-reasoning
   bool no_calls_in_reasoning = false;  ///< --no-calls-in-reasoning
   bool partial = false;                ///< --partial: values so far of calls that are not complete
@@ -47,10 +47,11 @@ Result<ReplySource> open_reply_source(ReplyWish& wish);
 /// How a reply is read where its prompt's end is not known: of `request` its variables count (RequestReader::reply).
 /// Fails with usage where it should begin in reasoning and there is none; as derive() does.
 Result<ReplyStart> usual_start(const ReplySource& source, const ReplyWish& wish, Value request = {});
-/// How the reply to `request`, which is JSON, is read: with its tools, from where its prompt ends. Where the template does not
-/// render the request, from where its prompts usually end, with a note that says why: a reply is there all the same.
-/// Fails with json and with conversation.
-Result<ReplyStart> start_of_request(const ReplySource& source, const ReplyWish& wish, std::string request, const std::string& name);
+/// How the reply to `request`, which is JSON, is read: with its tools, from where its prompt ends. Where the template
+/// does not render the request, from where its prompts usually end, with a note that says why: a reply is there all the
+/// same. Fails with json and with conversation.
+Result<ReplyStart> start_of_request(const ReplySource& source, const ReplyWish& wish, std::string request,
+                                    const std::string& name);
 /// What makes ids for calls that have none: call_ and 24 hexadecimal digits, never the same twice. Empty with
 /// --number-calls, and the library numbers them. Threads: any.
 std::function<std::string()> call_ids(const ReplyWish& wish);

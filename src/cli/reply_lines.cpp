@@ -62,7 +62,8 @@ Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish,
 
 /// The error without a hint that names an option of how requests are read, which the command has not.
 Error without_reading_options(const Error& error) {
-  const bool names_one = error.hint().find("--skip-pass") != std::string::npos || error.hint().find("--as-is") != std::string::npos;
+  const bool names_one =
+      error.hint().find("--skip-pass") != std::string::npos || error.hint().find("--as-is") != std::string::npos;
   return names_one ? error.hint({}) : error;
 }
 

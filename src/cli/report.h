@@ -10,7 +10,8 @@ namespace parlance::cli {
 
 /// Shows an error on standard error; the exit code.
 int report(const Error& error);
-/// A line on standard error, "WHAT: TEXT", with what a terminal would obey shown as pictures: most texts have data in them.
+/// A line on standard error, "WHAT: TEXT", with what a terminal would obey shown as pictures: most texts have data in
+/// them.
 void say(std::string_view what, std::string_view text);
 inline void say_note(std::string_view text) { say("note", text); }
 /// Writes to standard output; the exit code, 0 or that of a failed write.

@@ -22,21 +22,18 @@ constexpr RoleHue kRoles[] = {
 
 std::string_view role_of(const Conversation& conversation, std::int32_t message) {
   const std::span<const Value> messages = conversation.messages().items();
-  return static_cast<std::size_t>(message) < messages.size() ? messages[static_cast<std::size_t>(message)]["role"].text() : std::string_view();
+  return static_cast<std::size_t>(message) < messages.size()
+             ? messages[static_cast<std::size_t>(message)]["role"].text()
+             : std::string_view();
 }
 
 std::string_view html_escape(char32_t c) {
   switch (c) {
-    case '&':
-      return "&amp;";
-    case '<':
-      return "&lt;";
-    case '>':
-      return "&gt;";
-    case '"':
-      return "&quot;";
-    default:
-      return {};
+    case '&': return "&amp;";
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '"': return "&quot;";
+    default: return {};
   }
 }
 
@@ -69,8 +66,7 @@ void append_visible(std::string& out, std::string_view text, bool escape_html) {
   for (const char* p = text.data(); p < end;) {
     const utf8::Decoded next = utf8::decode(p, end);
     p += next.size;
-    const std::string_view escaped =
-        escape_html ? html_escape(next.code_point) : std::string_view();
+    const std::string_view escaped = escape_html ? html_escape(next.code_point) : std::string_view();
     if (escaped.empty())
       utf8::append(out, picture(next.code_point));
     else

@@ -17,7 +17,6 @@ Hue hue_of(const Conversation& conversation, const Span& span);
 void append_visible(std::string& out, std::string_view text, bool escape_html);
 
 std::string render_color(const Conversation& conversation, const Rendering& rendering);
-std::string render_html(const Conversation& conversation, const Rendering& rendering,
-                        std::string_view title);
+std::string render_html(const Conversation& conversation, const Rendering& rendering, std::string_view title);
 
 }  // namespace parlance::cli

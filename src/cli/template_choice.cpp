@@ -74,8 +74,7 @@ Error no_format(const std::string& name) {
 Result<ModelSource> find_templates(const TemplateWish& wish) {
   if (!wish.format.empty()) return from_format(wish.format);
   if (wish.model.empty()) return from_file(wish.file);
-  const ModelStores stores =
-      model_stores([](const char* name) -> const char* { return std::getenv(name); });
+  const ModelStores stores = model_stores([](const char* name) -> const char* { return std::getenv(name); });
   Result<ModelSource> model = open_model(wish.model, stores, !wish.file.empty());
   if (!model) return model.error();
   return wish.file.empty() ? std::move(model) : with_template(std::move(*model), wish.file);

@@ -12,10 +12,10 @@ inline constexpr const char* kModelOption =
     "Ollama's store";
 
 struct TemplateWish {
-  std::string file;    ///< -t; with -m in place of the model's own
-  std::string model;   ///< -m
-  std::string format;  ///< -f
-  std::string name;    ///< --name
+  std::string file;              ///< -t; with -m in place of the model's own
+  std::string model;             ///< -m
+  std::string format;            ///< -f
+  std::string name;              ///< --name
   std::optional<Syntax> syntax;  ///< --syntax: whatever the file or model says
   CompileOptions compile;
   bool any() const { return !file.empty() || !model.empty() || !format.empty(); }

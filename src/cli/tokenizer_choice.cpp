@@ -31,7 +31,8 @@ void declare_tokenizer_options(CLI::App& app, TokenizerWish& wish) {
       ->type_name("TEXT")
       ->allow_extra_args(false);
   app.add_option("--model-as", wish.model_as,
-                 "How to read a .model file: as sentencepiece does (the default), or\nas transformers does, by the class that its configuration names")
+                 "How to read a .model file: as sentencepiece does (the default), or\nas transformers does, by the "
+                 "class that its configuration names")
       ->type_name("READER")
       ->check(CLI::IsMember({"sentencepiece", "transformers"}));
   app.add_option("--split", wish.split,
@@ -47,8 +48,10 @@ void declare_protection_options(CLI::App& app, TokenizeOptions& options) {
       ->type_name("PATH")
       ->allow_extra_args(false);
   app.add_flag("--plain-added", options.plain_added,
-               "Let any text contain added tokens that are not special, such as\nHTML tags; not for models whose markers are such tokens\n(<tool_call>)");
-  app.add_flag("!--no-protect", options.protect, "Recognise control tokens in any text, as the tokenizer does by itself");
+               "Let any text contain added tokens that are not special, such as\nHTML tags; not for models whose "
+               "markers are such tokens\n(<tool_call>)");
+  app.add_flag("!--no-protect", options.protect,
+               "Recognise control tokens in any text, as the tokenizer does by itself");
 }
 
 Result<void> check_protection(const TokenizeOptions& options) {
@@ -58,12 +61,15 @@ Result<void> check_protection(const TokenizeOptions& options) {
   return {};
 }
 
-Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const PromptOptions& prompt, PromptSetup& setup) {
+Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const PromptOptions& prompt,
+                                               PromptSetup& setup) {
   const std::string path = wish.path.empty() ? setup.model.tokenizer_path : wish.path;
   if (path.empty()) {
-    for (const std::string& note : setup.model.notes) say_note(setup.model.path + ": " + note);  // why the model has none
+    // why the model has none
+    for (const std::string& note : setup.model.notes) say_note(setup.model.path + ": " + note);
     return usage("which tokenizer? give --tokenizer PATH",
-                 "a tokenizer.json, SentencePiece's .model, a GGUF file, a tiktoken file, tekken.json, or a folder that has one");
+                 "a tokenizer.json, SentencePiece's .model, a GGUF file, a tiktoken file, tekken.json, or a folder "
+                 "that has one");
   }
   TokenizerOptions options;
   options.special_tokens = options.sentencepiece.special_tokens = wish.special_tokens;
@@ -75,7 +81,8 @@ Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const 
   for (const std::string& note : (*tokenizer)->facts().notes) say_note(path + ": " + note);
   std::vector<SpecialToken>& known = setup.model.special_tokens;
   for (const NamedToken& token : (*tokenizer)->facts().named) {
-    const bool has = std::any_of(known.begin(), known.end(), [&](const SpecialToken& t) { return t.name == token.name; });
+    const bool has =
+        std::any_of(known.begin(), known.end(), [&](const SpecialToken& t) { return t.name == token.name; });
     if (!has) known.push_back({token.name, token.text});
   }
   setup.open_reader();

@@ -21,9 +21,10 @@ struct TokenizerWish {
 };
 void declare_tokenizer_options(CLI::App& app, TokenizerWish& wish);
 
-/// Opens it, prints its notes on standard error, and gives the templates the special tokens it names where the model has none of that name.
-/// Fails with usage where none is named, and as open_tokenizer() does.
-Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const PromptOptions& prompt, PromptSetup& setup);
+/// Opens it, prints its notes on standard error, and gives the templates the special tokens it names where the model
+/// has none of that name. Fails with usage where none is named, and as open_tokenizer() does.
+Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const PromptOptions& prompt,
+                                               PromptSetup& setup);
 
 /// --trust and --no-protect.
 void declare_protection_options(CLI::App& app, TokenizeOptions& options);

@@ -20,9 +20,7 @@ std::string token_as_json(const PromptToken& token, const Tokenizer& tokenizer) 
   Json object('{');
   object.number("id", token.id);
   add_text(object, tokenizer.token_text(token.id));
-  object.number("begin", token.bytes.begin)
-      .number("end", token.bytes.end)
-      .text("origin", origin_name(token.origin));
+  object.number("begin", token.bytes.begin).number("end", token.bytes.end).text("origin", origin_name(token.origin));
   if (token.message >= 0) object.number("message", token.message);
   if (token.control) object.flag("control", true);
   return object.number("mask", token.trained ? 1 : 0).take();
@@ -81,17 +79,20 @@ std::string ids_as_json(const std::vector<TokenId>& ids) {
   return list.take();
 }
 
-void write_tokens(std::string& out, const PromptTokens& tokens, const Conversation& conversation, const Tokenizer& tokenizer,
-                  const Pour& pour) {
+void write_tokens(std::string& out, const PromptTokens& tokens, const Conversation& conversation,
+                  const Tokenizer& tokenizer, const Pour& pour) {
   write_ids(out, "ids", tokens.ids, pour);
   out += ", ";
-  write_list(out, "tokens", tokens.tokens, pour, [&](const PromptToken& token) { out += token_as_json(token, tokenizer); });
+  write_list(out, "tokens", tokens.tokens, pour,
+             [&](const PromptToken& token) { out += token_as_json(token, tokenizer); });
   out += ", ";
-  write_list(out, "labels", tokens.tokens, pour, [&](const PromptToken& token) { out += std::to_string(token.label()); });
+  write_list(out, "labels", tokens.tokens, pour,
+             [&](const PromptToken& token) { out += std::to_string(token.label()); });
   out += ", ";
   write_ids(out, "missing_before", tokens.missing_before, pour);
   out += ", ";
-  write_list(out, "guarded", tokens.guarded, pour, [&](const GuardedText& text) { out += guarded_as_json(text, tokenizer); });
+  write_list(out, "guarded", tokens.guarded, pour,
+             [&](const GuardedText& text) { out += guarded_as_json(text, tokenizer); });
   out += ", \"notes\": " + texts_as_json({&conversation.notes(), &tokens.notes});
 }
 
@@ -102,7 +103,8 @@ void write_labels(std::string& out, const PromptTokens& tokens) {
 
 std::string tokenizer_as_json(const TokenizerFacts& facts) {
   Json object('{');
-  object.text("kind", facts.kind).number("vocabulary", facts.vocabulary_size).key("notes") += texts_as_json({&facts.notes});
+  object.text("kind", facts.kind).number("vocabulary", facts.vocabulary_size).key("notes") +=
+      texts_as_json({&facts.notes});
   return object.take();
 }
 

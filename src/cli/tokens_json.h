@@ -13,8 +13,9 @@ namespace parlance::cli {
 using Pour = std::function<void(std::string& text)>;
 
 /// `"ids": …, "tokens": …, "labels": …, "missing_before": …, "guarded": …, "notes": …`, without braces.
-void write_tokens(std::string& out, const PromptTokens& tokens, const Conversation& conversation, const Tokenizer& tokenizer,
-                  const Pour& pour = [](std::string&) {});
+void write_tokens(
+    std::string& out, const PromptTokens& tokens, const Conversation& conversation, const Tokenizer& tokenizer,
+    const Pour& pour = [](std::string&) {});
 /// `"ids": …, "labels": …`, and `"notes": …` where trust was given.
 void write_labels(std::string& out, const PromptTokens& tokens);
 /// `[{"id", "text", "sources"}, …]`

@@ -24,7 +24,8 @@ struct Given {
 };
 
 Result<std::string> text_value(const Given& given) {
-  if (!utf8::is_valid(given.value, false)) return usage(std::string(given.option) + " " + std::string(given.key) + ": not UTF-8");
+  if (!utf8::is_valid(given.value, false))
+    return usage(std::string(given.option) + " " + std::string(given.key) + ": not UTF-8");
   std::string json;
   append_json_string(json, given.value);
   return json;
@@ -46,23 +47,27 @@ bool is_json(std::string_view text) {
   return document.parse(text, "").has_value();
 }
 
-/// True, NULL, None: what Python and others call values that JSON has. NaN and Infinity, which Python's JSON has and JSON has not, are
-/// for --var-json.
+/// True, NULL, None: what Python and others call values that JSON has. NaN and Infinity, which Python's JSON has and
+/// JSON has not, are for --var-json.
 bool is_foreign_word(std::string_view text) {
   std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  constexpr std::string_view kWords[] = {"true", "false", "null", "none", "nil", "undefined", "nan", "infinity", "-infinity"};
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  constexpr std::string_view kWords[] = {"true",      "false", "null",     "none",     "nil",
+                                         "undefined", "nan",   "infinity", "-infinity"};
   return std::find(std::begin(kWords), std::end(kWords), lower) != std::end(kWords);
 }
 
 Result<std::string> guessed_value(const Given& given) {
   const std::string as_text = "a text: --var-text '" + std::string(given.key) + "=" + std::string(given.value) + "'";
   const std::size_t first = given.value.find_first_not_of(" \t\r\n");
-  const bool begins_like_json = first != given.value.npos && std::string_view("[{\"").find(given.value[first]) != std::string_view::npos;
+  const bool begins_like_json =
+      first != given.value.npos && std::string_view("[{\"").find(given.value[first]) != std::string_view::npos;
   if (begins_like_json) return json_value(given, "what begins like JSON has to be JSON; as " + as_text);
   if (given.value == "true" || given.value == "false" || given.value == "null") return std::string(given.value);
   if (is_foreign_word(given.value)) {
-    return usage("--var " + std::string(given.key) + "=" + std::string(given.value) + ": JSON has true, false and null, in small letters",
+    return usage("--var " + std::string(given.key) + "=" + std::string(given.value) +
+                     ": JSON has true, false and null, in small letters",
                  "a text counts as true, whatever it says; if it is meant as " + as_text);
   }
   return is_json(given.value) ? std::string(given.value) : text_value(given);
@@ -73,7 +78,8 @@ Result<std::string> file_value(const Given& given) {
   const Result<std::string> text = read_input(path, "a variable");
   if (!text) return text.error();
   const std::size_t packed = path.rfind('.');
-  const std::string_view name = packing_of(path) == Packing::none ? std::string_view(path) : std::string_view(path).substr(0, packed);
+  const std::string_view name =
+      packing_of(path) == Packing::none ? std::string_view(path) : std::string_view(path).substr(0, packed);
   if (!name.ends_with(".json")) {
     if (!utf8::is_valid(*text, false)) return Error(ErrorCode::file, path + ": not UTF-8");
     std::string json;
@@ -93,18 +99,21 @@ struct Way {
   Result<std::string> (*value)(const Given&);
 };
 constexpr Way kWays[] = {
-    {"--var", "KEY=VALUE", "Set a variable, e.g. enable_thinking=false: JSON where it is JSON,\nelse text; may be repeated", &VariableWish::guessed,
-     guessed_value},
+    {"--var", "KEY=VALUE",
+     "Set a variable, e.g. enable_thinking=false: JSON where it is JSON,\nelse text; may be repeated",
+     &VariableWish::guessed, guessed_value},
     {"--var-text", "KEY=TEXT", "The same, always as text", &VariableWish::texts, text_value},
     {"--var-json", "KEY=JSON", "The same, always as JSON", &VariableWish::jsons,
      [](const Given& given) { return json_value(given, "--var-text takes a text as it is"); }},
-    {"--var-file", "KEY=FILE", "The same from a file: JSON if its name ends in .json, else text", &VariableWish::files, file_value},
+    {"--var-file", "KEY=FILE", "The same from a file: JSON if its name ends in .json, else text", &VariableWish::files,
+     file_value},
 };
 
 }  // namespace
 
 void declare_variables(CLI::App& app, VariableWish& wish) {
-  for (const Way& way : kWays) app.add_option(way.option, wish.*way.given, way.sentence)->type_name(way.type)->allow_extra_args(false);
+  for (const Way& way : kWays)
+    app.add_option(way.option, wish.*way.given, way.sentence)->type_name(way.type)->allow_extra_args(false);
 }
 
 Result<Variables> variables_of(const VariableWish& wish) {
@@ -115,10 +124,13 @@ Result<Variables> variables_of(const VariableWish& wish) {
     for (const std::string& text : wish.*way.given) {
       const std::size_t equals = text.find('=');
       if (equals == text.npos || equals == 0) {
-        return usage(std::string(way.option) + " takes " + way.type + ", not '" + text + "'", std::string("for example ") + way.option + " name=Ada");
+        return usage(std::string(way.option) + " takes " + way.type + ", not '" + text + "'",
+                     std::string("for example ") + way.option + " name=Ada");
       }
-      const Given given{way.option, std::string_view(text).substr(0, equals), std::string_view(text).substr(equals + 1)};
-      if (of_other_ways.contains(given.key)) return usage("the variable '" + std::string(given.key) + "' is set in two ways", "which of them is meant?");
+      const Given given{way.option, std::string_view(text).substr(0, equals),
+                        std::string_view(text).substr(equals + 1)};
+      if (of_other_ways.contains(given.key))
+        return usage("the variable '" + std::string(given.key) + "' is set in two ways", "which of them is meant?");
       Result<std::string> value = way.value(given);
       if (!value) return value.error();
       of_this.emplace(given.key);

@@ -1,11 +1,12 @@
 // Variables of a template from the command line: --var, which guesses whether JSON is meant, and what says so.
 //
-//     --var KEY=VALUE        JSON where VALUE is JSON, else text: n=1 is a number, on=true a boolean, name=Ada a text, n=007 too.
-//                            What begins like JSON ([ { ") must be JSON. Words that another language has for JSON's (True,
-//                            None) are refused: as texts they would all be true.
+//     --var KEY=VALUE        JSON where VALUE is JSON, else text: n=1 is a number, on=true a boolean, name=Ada a text,
+//                            n=007 too. What begins like JSON ([ { ") must be JSON. Words that another language has
+//                            for JSON's (True, None) are refused: as texts they would all be true.
 //     --var-text KEY=TEXT    text, whatever it looks like
 //     --var-json KEY=JSON    JSON, or an error
-//     --var-file KEY=FILE    what is in FILE: JSON where its name ends in .json (or .json.gz, .json.zst), else text, byte for byte
+//     --var-file KEY=FILE    what is in FILE: JSON where its name ends in .json (or .json.gz, .json.zst), else text,
+//                            byte for byte
 #pragma once
 #include <string>
 #include <utility>

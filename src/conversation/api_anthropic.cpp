@@ -22,7 +22,8 @@ bool is_own_block(Value block) {
   const std::string_view type = word(block, "type");
   if (type == "image" || type == "document") return member_value(block, "source").kind == Kind::dict;
   if (type == "thinking") return member(block, "signature") != nullptr;
-  return is_one_of(type, {"tool_use", "redacted_thinking", "server_tool_use", "mcp_tool_use", "search_result", "container_upload"}) ||
+  return is_one_of(type, {"tool_use", "redacted_thinking", "server_tool_use", "mcp_tool_use", "search_result",
+                          "container_upload"}) ||
          type.ends_with("tool_result");
 }
 
@@ -34,11 +35,15 @@ class Converter {
     if (const Value system = member_value(r_.given, "system"); is_given(system)) system_text(system);
     for (const Value& message : items(member_value(r_.given, "messages"))) {
       if (r_.failure) return;
-      if (message.kind == Kind::dict) this->message(message);
-      else r_.fail(message, "a message is not an object");
+      if (message.kind == Kind::dict)
+        this->message(message);
+      else
+        r_.fail(message, "a message is not an object");
     }
     tools(member_value(r_.given, "tools"));
-    if (const Value servers = member_value(r_.given, "mcp_servers"); servers.kind == Kind::list && servers.list->size != 0) r_.note(servers, kServerTool, true);
+    if (const Value servers = member_value(r_.given, "mcp_servers");
+        servers.kind == Kind::list && servers.list->size != 0)
+      r_.note(servers, kServerTool, true);
     choice(member_value(r_.given, "tool_choice"));
     output(member_value(r_.given, "output_format"));
     if (const Value config = member_value(r_.given, "output_config"); config.kind == Kind::dict) {
@@ -55,7 +60,8 @@ class Converter {
       if (system.size != 0) draft.parts.push_back(r_.text_part(system, system));
     } else if (system.kind == Kind::list) {
       for (const Value& block : items(system)) {
-        if (word(block, "type") != "text") return r_.fail(block, "`system` is a text or a list of blocks of the type text");
+        if (word(block, "type") != "text")
+          return r_.fail(block, "`system` is a text or a list of blocks of the type text");
         text_block(block, draft);
       }
     } else {
@@ -81,7 +87,8 @@ class Converter {
         this->block(block, draft, message);
       }
     } else {
-      return r_.fail(content.is_undefined() ? message : content, "the content of a message is a text or a list of blocks");
+      return r_.fail(content.is_undefined() ? message : content,
+                     "the content of a message is a text or a list of blocks");
     }
     if (!is_empty(draft) || !split_) r_.add(draft);
   }
@@ -93,7 +100,9 @@ class Converter {
     return draft;
   }
 
-  static bool is_empty(const Draft& draft) { return draft.parts.empty() && draft.calls.empty() && draft.reasoning.empty(); }
+  static bool is_empty(const Draft& draft) {
+    return draft.parts.empty() && draft.calls.empty() && draft.reasoning.empty();
+  }
 
   void block(Value block, Draft& draft, const Value& message) {
     if (r_.dict_at(block, "a block of content").is_undefined()) return;
@@ -107,7 +116,8 @@ class Converter {
       if (thought.is_string() && thought.size != 0) draft.reasoning.push_back(thought);
       return;
     }
-    if (type == "redacted_thinking") return r_.note(block, "encrypted reasoning, which only the API can read: left out", false);
+    if (type == "redacted_thinking")
+      return r_.note(block, "encrypted reasoning, which only the API can read: left out", false);
     content_block(block, draft);
   }
 
@@ -123,7 +133,9 @@ class Converter {
     }
     if (type.empty()) return r_.fail(block, "a block of content without `type`");
     const bool ran = type.starts_with("server_") || type.starts_with("mcp_") || type.ends_with("_tool_result");
-    r_.fail(block, "a block of the type " + quoted(type) + (ran ? ", which is of a tool that the API itself runs," : "") + " cannot be converted",
+    r_.fail(block,
+            "a block of the type " + quoted(type) + (ran ? ", which is of a tool that the API itself runs," : "") +
+                " cannot be converted",
             std::string(kLeaveOut));
   }
 
@@ -154,7 +166,8 @@ class Converter {
       const Value mime = r_.text_in(source, "media_type"), data = r_.text_in(source, "data");
       if (!r_.failure) draft.parts.push_back(r_.data_part(mime, data, block));
     } else {
-      r_.fail(block, "an image whose source is of the type " + quoted(type) + " cannot be converted", "give it as base64 or by its url");
+      r_.fail(block, "an image whose source is of the type " + quoted(type) + " cannot be converted",
+              "give it as base64 or by its url");
     }
   }
 
@@ -212,10 +225,12 @@ class Converter {
         r_.note(tool, kServerTool, true);
         continue;
       }
-      r_.leave(tool, {"type", "name", "description", "input_schema", "strict"}, {"cache_control", "eager_input_streaming", "defer_loading", "allowed_callers"});
+      r_.leave(tool, {"type", "name", "description", "input_schema", "strict"},
+               {"cache_control", "eager_input_streaming", "defer_loading", "allowed_callers"});
       const Value name = r_.text_in(tool, "name");
       if (r_.failure) return;
-      made.append(r_.function_tool(tool, name, member_value(tool, "description"), schema, member_value(tool, "strict")));
+      made.append(
+          r_.function_tool(tool, name, member_value(tool, "description"), schema, member_value(tool, "strict")));
     }
     if (made.size() != 0) r_.set("tools", r_.made(made.finish(), tools));
   }
@@ -240,7 +255,8 @@ class Converter {
   void output(Value format) {
     if (!is_given(format)) return;
     const Value schema = member_value(format, "schema");
-    if (word(format, "type") != "json_schema" || !is_given(schema)) return r_.fail(format, "a form of the output that is no json_schema with `schema`");
+    if (word(format, "type") != "json_schema" || !is_given(schema))
+      return r_.fail(format, "a form of the output that is no json_schema with `schema`");
     DictBuilder inner(r_.rt, 2), outer(r_.rt, 2);
     inner.set("name", Value::view("response"));
     inner.set("schema", schema);
@@ -280,8 +296,9 @@ Value anthropic_mark(Value request) {
 void convert_anthropic(Request& request) {
   Converter(request).run();
   request.finish({"messages", "system", "tools", "tool_choice", "output_format", "output_config", "mcp_servers"},
-                 {"anthropic_version", "anthropic_beta", "betas", "cache_control", "container", "context_management", "inference_geo",
-                  "max_tokens", "metadata", "model", "service_tier", "speed", "stop_sequences", "stream", "temperature", "top_k", "top_p"});
+                 {"anthropic_version", "anthropic_beta", "betas", "cache_control", "container", "context_management",
+                  "inference_geo", "max_tokens", "metadata", "model", "service_tier", "speed", "stop_sequences",
+                  "stream", "temperature", "top_k", "top_p"});
 }
 
 }  // namespace parlance::api

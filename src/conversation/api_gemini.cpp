@@ -1,7 +1,7 @@
 // Requests of Gemini's generateContent; see api_request.h. Begin reading at convert_gemini.
 //
-// What its members mean: the API's reference (Content, Part, Tool, ToolConfig, GenerationConfig, Schema). Each may be spelled in
-// snake case, as protocol buffers' JSON has it.
+// What its members mean: the API's reference (Content, Part, Tool, ToolConfig, GenerationConfig, Schema). Each may be
+// spelled in snake case, as protocol buffers' JSON has it.
 #include <algorithm>
 #include <iterator>
 
@@ -17,8 +17,9 @@ constexpr std::string_view kServerTool = "a tool that the API itself runs, and a
 struct TypeName {
   std::string_view gemini, json;
 };
-constexpr TypeName kTypes[] = {{"STRING", "string"}, {"NUMBER", "number"}, {"INTEGER", "integer"}, {"BOOLEAN", "boolean"},
-                               {"ARRAY", "array"},   {"OBJECT", "object"}, {"NULL", "null"}};
+constexpr TypeName kTypes[] = {{"STRING", "string"},   {"NUMBER", "number"}, {"INTEGER", "integer"},
+                               {"BOOLEAN", "boolean"}, {"ARRAY", "array"},   {"OBJECT", "object"},
+                               {"NULL", "null"}};
 
 /// A schema with its types as JSON Schema spells them.
 class Schema {
@@ -39,7 +40,11 @@ class Schema {
   }
 
  private:
-  static bool is_same(Value a, Value b) { return a.kind == b.kind && (a.kind == Kind::dict ? a.dict == b.dict : a.kind == Kind::list ? a.list == b.list : a.data == b.data); }
+  static bool is_same(Value a, Value b) {
+    return a.kind == b.kind && (a.kind == Kind::dict   ? a.dict == b.dict
+                                : a.kind == Kind::list ? a.list == b.list
+                                                       : a.data == b.data);
+  }
 
   Value member_of(std::string_view key, Value value, int depth) {
     if (key == "type") return type(value);
@@ -50,7 +55,8 @@ class Schema {
   }
 
   Value type(Value value) {
-    const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeName& one) { return is_text(&value, one.gemini); });
+    const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                   [&](const TypeName& one) { return is_text(&value, one.gemini); });
     return row == std::end(kTypes) ? value : make_derived(rt_, row->json, value);
   }
 
@@ -77,17 +83,22 @@ class Converter {
 
   void run() {
     if (const Value config = member_value(r_.given, "config"); config.kind == Kind::dict)
-      return r_.fail(config, "`config` is of the Python library, not of the API", "give its members (systemInstruction, tools, ...) beside contents");
+      return r_.fail(config, "`config` is of the Python library, not of the API",
+                     "give its members (systemInstruction, tools, ...) beside contents");
     if (const Value kept = either(r_.given, "cachedContent", "cached_content"); is_given(kept))
-      return r_.fail(kept, "`cachedContent` is state on a server, which is not in the request", "give all of `contents`");
-    if (const Value system = either(r_.given, "systemInstruction", "system_instruction"); is_given(system)) system_text(system);
+      return r_.fail(kept, "`cachedContent` is state on a server, which is not in the request",
+                     "give all of `contents`");
+    if (const Value system = either(r_.given, "systemInstruction", "system_instruction"); is_given(system))
+      system_text(system);
     const Value contents = member_value(r_.given, "contents");
     if (contents.kind == Kind::dict) return content(contents);
     if (contents.is_string()) return r_.add_text("user", contents);
     for (const Value& one : items(contents)) {
       if (r_.failure) return;
-      if (one.is_string()) r_.add_text("user", one);
-      else if (!r_.dict_at(one, "one of `contents`").is_undefined()) content(one);
+      if (one.is_string())
+        r_.add_text("user", one);
+      else if (!r_.dict_at(one, "one of `contents`").is_undefined())
+        content(one);
     }
     tools(member_value(r_.given, "tools"));
     choice(either(r_.given, "toolConfig", "tool_config"));
@@ -148,19 +159,23 @@ class Converter {
     return draft;
   }
 
-  static bool is_empty(const Draft& draft) { return draft.parts.empty() && draft.calls.empty() && draft.reasoning.empty(); }
+  static bool is_empty(const Draft& draft) {
+    return draft.parts.empty() && draft.calls.empty() && draft.reasoning.empty();
+  }
 
   void part(Value part, Draft& draft) {
     draft.of.push_back(part);
     r_.leave(part,
-             {"text", "thought", "inlineData", "inline_data", "fileData", "file_data", "functionCall", "function_call", "executableCode",
-              "executable_code", "codeExecutionResult", "code_execution_result"},
+             {"text", "thought", "inlineData", "inline_data", "fileData", "file_data", "functionCall", "function_call",
+              "executableCode", "executable_code", "codeExecutionResult", "code_execution_result"},
              {"thoughtSignature", "thought_signature", "partMetadata", "part_metadata"});
     if (const Value text = member_value(part, "text"); is_given(text)) {
       const Value thought = member_value(part, "thought");
       if (r_.text_at(text, "`text`").is_undefined()) return;
-      if (thought.kind == Kind::boolean && thought.integer != 0) draft.reasoning.push_back(text);
-      else draft.parts.push_back(r_.text_part(text, part));
+      if (thought.kind == Kind::boolean && thought.integer != 0)
+        draft.reasoning.push_back(text);
+      else
+        draft.parts.push_back(r_.text_part(text, part));
     } else if (const Value call = either(part, "functionCall", "function_call"); is_given(call)) {
       this->call(call, draft);
     } else if (const Value data = either(part, "inlineData", "inline_data"); is_given(data)) {
@@ -170,7 +185,8 @@ class Converter {
     } else if (const Value run = either(part, "executableCode", "executable_code"); is_given(run)) {
       r_.fail(run, "code that the API itself runs cannot be converted", "leave the part out, or give its text");
     } else if (const Value ran = either(part, "codeExecutionResult", "code_execution_result"); is_given(ran)) {
-      r_.fail(ran, "the result of code that the API itself ran cannot be converted", "leave the part out, or give its text");
+      r_.fail(ran, "the result of code that the API itself ran cannot be converted",
+              "leave the part out, or give its text");
     }
   }
 
@@ -179,7 +195,8 @@ class Converter {
     r_.leave(call, {"id", "name", "args"});
     const Value name = r_.text_in(call, "name"), args = member_value(call, "args");
     if (r_.failure || (is_given(args) && r_.dict_at(args, "`args`").is_undefined())) return;
-    draft.calls.push_back(r_.call(member_value(call, "id"), name, is_given(args) ? args : DictBuilder(r_.rt).finish(), call));
+    draft.calls.push_back(
+        r_.call(member_value(call, "id"), name, is_given(args) ? args : DictBuilder(r_.rt).finish(), call));
   }
 
   /// The only member `output` (or `error`) of a response is the result; else the whole of it is, as JSON.
@@ -193,7 +210,8 @@ class Converter {
     const Value response = member_value(given, "response");
     if (r_.failure || r_.dict_at(is_given(response) ? response : given, "`response`").is_undefined()) return;
     const bool one = response.kind == Kind::dict && response.dict->size == 1;
-    const Value output = one ? member_value(response, "output") : Value(), error = one ? member_value(response, "error") : Value();
+    const Value output = one ? member_value(response, "output") : Value(),
+                error = one ? member_value(response, "error") : Value();
     if (!error.is_undefined()) {
       draft.is_error = Value::boolean(true);
       draft.is_error.origin = origin_of(response);
@@ -216,23 +234,33 @@ class Converter {
   void file_data(Value file, Value part, Draft& draft) {
     const std::string_view mime = word(file, word(file, "mimeType").empty() ? "mime_type" : "mimeType");
     const Value uri = either(file, "fileUri", "file_uri");
-    const std::string_view type = mime.starts_with("image/") ? "image_url" : mime.starts_with("video/") ? "video_url" : mime.starts_with("audio/") ? "audio_url" : "";
-    const bool open = uri.is_leaf() && leaf_text(uri).starts_with("http") && leaf_text(uri).find("generativelanguage") == std::string_view::npos;
-    if (!open || type.empty()) return r_.fail(file, "`fileData` names a file that is kept on a server, or is no image, sound or film", "give the data as inlineData");
+    const std::string_view type = mime.starts_with("image/")   ? "image_url"
+                                  : mime.starts_with("video/") ? "video_url"
+                                  : mime.starts_with("audio/") ? "audio_url"
+                                                               : "";
+    const bool open = uri.is_leaf() && leaf_text(uri).starts_with("http") &&
+                      leaf_text(uri).find("generativelanguage") == std::string_view::npos;
+    if (!open || type.empty())
+      return r_.fail(file, "`fileData` names a file that is kept on a server, or is no image, sound or film",
+                     "give the data as inlineData");
     draft.parts.push_back(r_.media_part(type, "url", uri, part));
   }
 
   void tools(Value tools) {
     if (!is_given(tools)) return;
     ListBuilder made(r_.rt, 4);
-    const std::span<const Value> all = tools.kind == Kind::dict ? std::span<const Value>(&tools, 1)
-                                       : r_.list_at(tools, "`tools`").is_undefined() ? std::span<const Value>() : items(tools);
+    const std::span<const Value> all = tools.kind == Kind::dict                      ? std::span<const Value>(&tools, 1)
+                                       : r_.list_at(tools, "`tools`").is_undefined() ? std::span<const Value>()
+                                                                                     : items(tools);
     for (const Value& tool : all) {
       if (r_.dict_at(tool, "a tool").is_undefined()) return;
       for (const DictEntry& entry : entries(tool)) {
-        if (is_one_of(leaf_text(entry.key), {"function", "type"})) return r_.fail(tool, "a tool of another API; this API has functionDeclarations");
-        if (is_one_of(leaf_text(entry.key), {"functionDeclarations", "function_declarations"})) declarations(entry.value, made);
-        else r_.note(entry.value, kServerTool, true);
+        if (is_one_of(leaf_text(entry.key), {"function", "type"}))
+          return r_.fail(tool, "a tool of another API; this API has functionDeclarations");
+        if (is_one_of(leaf_text(entry.key), {"functionDeclarations", "function_declarations"}))
+          declarations(entry.value, made);
+        else
+          r_.note(entry.value, kServerTool, true);
       }
     }
     if (!r_.failure && made.size() != 0) r_.set("tools", r_.made(made.finish(), tools));
@@ -242,7 +270,8 @@ class Converter {
     if (r_.list_at(list, "`functionDeclarations`").is_undefined()) return;
     for (const Value& one : items(list)) {
       if (r_.dict_at(one, "a function").is_undefined()) return;
-      r_.leave(one, {"name", "description", "parameters", "parametersJsonSchema", "parameters_json_schema"}, {"behavior"});
+      r_.leave(one, {"name", "description", "parameters", "parametersJsonSchema", "parameters_json_schema"},
+               {"behavior"});
       const Value json = either(one, "parametersJsonSchema", "parameters_json_schema");
       const Value parameters = is_given(json) ? json : Schema(r_.rt).of(member_value(one, "parameters"));
       const Value name = r_.text_in(one, "name");
@@ -261,7 +290,8 @@ class Converter {
     const bool some = names.kind == Kind::list && names.list->size != 0;
     if (said == "NONE") return r_.set("tool_choice", Value::view("none"));
     const bool any = said == "ANY";
-    if (!any && !is_one_of(said, {"AUTO", "VALIDATED", "MODE_UNSPECIFIED"})) return r_.fail(mode, quoted(said) + " is not a mode of function calling");
+    if (!any && !is_one_of(said, {"AUTO", "VALIDATED", "MODE_UNSPECIFIED"}))
+      return r_.fail(mode, quoted(said) + " is not a mode of function calling");
     const std::string_view word_of_mode = any ? "required" : "auto";
     if (!some) return r_.set("tool_choice", Value::view(word_of_mode));
     if (any && names.list->size == 1) return r_.set("tool_choice", r_.choice_of(names.list->items[0], calling));
@@ -278,8 +308,8 @@ class Converter {
   void generation(Value config) {
     if (!is_given(config) || r_.dict_at(config, "`generationConfig`").is_undefined()) return;
     const auto steers = [](std::string_view key) {
-      return !is_one_of(key, {"responseSchema", "response_schema", "responseJsonSchema", "response_json_schema", "responseMimeType", "response_mime_type",
-                              "thinkingConfig", "thinking_config"});
+      return !is_one_of(key, {"responseSchema", "response_schema", "responseJsonSchema", "response_json_schema",
+                              "responseMimeType", "response_mime_type", "thinkingConfig", "thinking_config"});
     };
     if (r_.keeps_steering) r_.set("generationConfig", filtered(r_.rt, config, steers));
     for (const DictEntry& entry : entries(config)) {
@@ -287,13 +317,17 @@ class Converter {
     }
     response(config);
     const Value thinking = either(config, "thinkingConfig", "thinking_config");
-    const Value level = either(thinking, "thinkingLevel", "thinking_level"), budget = either(thinking, "thinkingBudget", "thinking_budget");
+    const Value level = either(thinking, "thinkingLevel", "thinking_level"),
+                budget = either(thinking, "thinkingBudget", "thinking_budget");
     const bool off = budget.is_small_int() && budget.integer == 0;
     if (off) r_.set("reasoning_effort", Value::view("none"));
     if (!off && is_given(budget)) r_.note(budget, "a budget says no effort: left out", r_.keeps_steering);
-    if (const Value shown = either(thinking, "includeThoughts", "include_thoughts"); is_given(shown)) r_.note(shown, "not a variable", r_.keeps_steering);
-    for (const TypeName& one : {TypeName{"MINIMAL", "minimal"}, {"LOW", "low"}, {"MEDIUM", "medium"}, {"HIGH", "high"}}) {
-      if (is_text(&level, one.gemini) || is_text(&level, one.json)) r_.set("reasoning_effort", make_derived(r_.rt, one.json, level));
+    if (const Value shown = either(thinking, "includeThoughts", "include_thoughts"); is_given(shown))
+      r_.note(shown, "not a variable", r_.keeps_steering);
+    for (const TypeName& one :
+         {TypeName{"MINIMAL", "minimal"}, {"LOW", "low"}, {"MEDIUM", "medium"}, {"HIGH", "high"}}) {
+      if (is_text(&level, one.gemini) || is_text(&level, one.json))
+        r_.set("reasoning_effort", make_derived(r_.rt, one.json, level));
     }
   }
 
@@ -329,7 +363,8 @@ Value gemini_mark(Value request) {
 
 void convert_gemini(Request& request) {
   Converter(request).run();
-  request.finish({"contents", "systemInstruction", "system_instruction", "tools", "toolConfig", "tool_config", "generationConfig", "generation_config"},
+  request.finish({"contents", "systemInstruction", "system_instruction", "tools", "toolConfig", "tool_config",
+                  "generationConfig", "generation_config"},
                  {"model", "safetySettings", "safety_settings", "labels", "store", "serviceTier", "service_tier"});
 }
 

@@ -5,8 +5,8 @@
 #include <iterator>
 
 #include "conversation/normalise.h"
-#include "parlance/conversation.h"
 #include "json/json.h"
+#include "parlance/conversation.h"
 #include "value/string.h"
 
 namespace parlance {
@@ -17,7 +17,9 @@ constexpr std::string_view kSteers = "not a variable";
 constexpr std::string_view kNoText = "says nothing to a model: left out";
 constexpr std::string_view kNotConverted = "not converted: left out";
 
-bool has(std::initializer_list<std::string_view> names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
+bool has(std::initializer_list<std::string_view> names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 }  // namespace
 
@@ -26,10 +28,10 @@ bool has(std::initializer_list<std::string_view> names, std::string_view name) {
 void Request::fail(Value at, std::string message, std::string hint) {
   if (failure) return;
   failure = Error(ErrorCode::conversation, std::string(api) + ": " + std::move(message))
-      .input(path_of_value(state, at))
-      .hint(hint.empty() ? "--skip-pass " + std::string(kApiPasses[pass - kFirstApiPass].name) +
-                               " takes the request as one of OpenAI's chat"
-                         : std::move(hint));
+                .input(path_of_value(state, at))
+                .hint(hint.empty() ? "--skip-pass " + std::string(kApiPasses[pass - kFirstApiPass].name) +
+                                         " takes the request as one of OpenAI's chat"
+                                   : std::move(hint));
 }
 
 void Request::note(Value at, std::string_view what, bool loses) {
@@ -39,7 +41,8 @@ void Request::note(Value at, std::string_view what, bool loses) {
   state.changes.push_back(change);
 }
 
-void Request::leave(Value dict, std::initializer_list<std::string_view> taken, std::initializer_list<std::string_view> quiet) {
+void Request::leave(Value dict, std::initializer_list<std::string_view> taken,
+                    std::initializer_list<std::string_view> quiet) {
   for (const DictEntry& entry : entries(dict)) {
     const std::string_view key = leaf_text(entry.key);
     if (has(taken, key) || entry.value.is_none()) continue;
@@ -92,7 +95,8 @@ Value Request::reasoning_of(const std::vector<Value>& texts) {
     all.append(one);
   }
   const Value made = all.finish();
-  if (!made.is_invalid()) text(rt, made);  // renders share the string, so it must not be flattened by the first that asks
+  // renders share the string, so it must not be flattened by the first that asks
+  if (!made.is_invalid()) text(rt, made);
   return made;
 }
 
@@ -157,8 +161,10 @@ Value Request::joined(std::initializer_list<Value> pieces) {
 
 Value Request::json_of(Value v) {
   const Value json = write_json(rt, v);
-  if (json.is_string()) text(rt, json);  // see reasoning_of
-  else fail(v, "this cannot be written as JSON text");
+  if (json.is_string())
+    text(rt, json);  // see reasoning_of
+  else
+    fail(v, "this cannot be written as JSON text");
   return json;
 }
 
@@ -171,7 +177,8 @@ Value Request::data_part(Value mime, Value data, Value of) {
   }
   const bool image = type.starts_with("image/");
   if (!image && !type.starts_with("video/")) {
-    fail(of, "data of the type " + quoted(type) + " cannot be converted", "chat templates show images, sounds and films; give the text of a document");
+    fail(of, "data of the type " + quoted(type) + " cannot be converted",
+         "chat templates show images, sounds and films; give the text of a document");
     return {};
   }
   const Value url = joined({Value::view("data:"), mime, Value::view(";base64,"), data});
@@ -251,7 +258,8 @@ void Request::finish(std::initializer_list<std::string_view> taken, std::initial
     if (has(taken, key)) continue;
     if (has(steering, key) && !keeps_steering)
       note(entry.value, kSteers, false);
-    else variables.set(entry.key, entry.value);
+    else
+      variables.set(entry.key, entry.value);
   }
   for (const DictEntry& entry : set_) variables.set(entry.key, entry.value);
   state.variables = variables.finish();
@@ -284,8 +292,11 @@ bool is_skipped(const ReadOptions& options, std::string_view pass) {
   return std::find(options.skip_passes.begin(), options.skip_passes.end(), pass) != options.skip_passes.end();
 }
 
-Error mixed(const Conversation::State& state, std::string_view one, Value one_mark, std::string_view other, Value other_mark) {
-  const auto said = [&](std::string_view name, Value mark) { return std::string(name) + " (`" + path_of_value(state, mark) + "`)"; };
+Error mixed(const Conversation::State& state, std::string_view one, Value one_mark, std::string_view other,
+            Value other_mark) {
+  const auto said = [&](std::string_view name, Value mark) {
+    return std::string(name) + " (`" + path_of_value(state, mark) + "`)";
+  };
   return Error(ErrorCode::conversation, "the request mixes " + said(one, one_mark) + " with " + said(other, other_mark))
       .input(path_of_value(state, other_mark))
       .hint("a request is one API's; --skip-pass takes a pass by its name and the members that it reads as variables");
@@ -302,16 +313,18 @@ Result<void> check_alone(const Conversation::State& state, std::size_t chosen, V
   return mixed(state, kApis[chosen].name, mark, kChat, of_chat);
 }
 
-/// `system` beside messages that are OpenAI's is no mark of Anthropic's: it stays a variable, which losses speak of where the template does
-/// not read it.
+/// `system` beside messages that are OpenAI's is no mark of Anthropic's: it stays a variable, which losses speak of
+/// where the template does not read it.
 bool is_stray(const Conversation::State& state, std::size_t row, Value mark) {
-  if (kApis[row].mark != api::anthropic_mark || !is_same_value(mark, member_value(state.variables, "system"))) return false;
+  if (kApis[row].mark != api::anthropic_mark || !is_same_value(mark, member_value(state.variables, "system")))
+    return false;
   return !api::chat_mark(state.variables).is_undefined();
 }
 
 void note_stray(Conversation::State& state, std::size_t row) {
   Change change{static_cast<std::uint16_t>(kFirstApiPass + row), -1, -1, "system", -1, {}};
-  change.what = state.arena.copy_text("a variable, since `" + path_of_value(state, api::chat_mark(state.variables)) + "` is of " + std::string(kChat));
+  change.what = state.arena.copy_text("a variable, since `" + path_of_value(state, api::chat_mark(state.variables)) +
+                                      "` is of " + std::string(kChat));
   state.changes.push_back(change);
 }
 

@@ -1,8 +1,8 @@
 // Requests of other APIs than OpenAI's chat completions, made into such: what the converters share. Begin reading at
 // convert_request; the table of APIs is in api_request.cpp.
 //
-// A converter makes new dicts and lists that share the strings of the request, so that origins lead to the request as it was
-// given, and says which values became part of which message (Document::Storage::Owners).
+// A converter makes new dicts and lists that share the strings of the request, so that origins lead to the request as
+// it was given, and says which values became part of which message (Document::Storage::Owners).
 #pragma once
 #include <initializer_list>
 #include <optional>
@@ -17,10 +17,12 @@ namespace parlance {
 
 struct ReadOptions;
 
-/// Recognises the request of another API by its members and converts it; nothing happens to others, nor a second time. A pass
-/// that `options` skip is not run. Fails with conversation: what cannot be converted, by its path and the API's name.
+/// Recognises the request of another API by its members and converts it; nothing happens to others, nor a second time.
+/// A pass that `options` skip is not run. Fails with conversation: what cannot be converted, by its path and the API's
+/// name.
 Result<void> convert_request(Conversation::State& state, const ReadOptions& options);
-/// The name of the pass that would convert the request, "" for one of OpenAI's chat. Fails with conversation: marks of two APIs.
+/// The name of the pass that would convert the request, "" for one of OpenAI's chat. Fails with conversation: marks of
+/// two APIs.
 Result<std::string_view> request_pass(const Conversation::State& state);
 
 /// The name and sentence of the pass that converts requests of one API.
@@ -30,15 +32,21 @@ struct ApiPass {
   std::string_view change;
 };
 inline constexpr ApiPass kApiPasses[] = {
-    {"anthropic-request", "a request of Anthropic's Messages (system, blocks such as tool_use, input_schema) becomes one of OpenAI's chat",
+    {"anthropic-request",
+     "a request of Anthropic's Messages (system, blocks such as tool_use, input_schema) becomes one of OpenAI's chat",
      "made of a request of Anthropic Messages"},
     {"responses-request", "a request of OpenAI's Responses (input, instructions) becomes one of OpenAI's chat",
      "made of a request of OpenAI Responses"},
-    {"gemini-request", "a request of Gemini's generateContent (contents, systemInstruction, functionDeclarations) becomes one of OpenAI's chat",
+    {"gemini-request",
+     "a request of Gemini's generateContent (contents, systemInstruction, functionDeclarations) becomes one of "
+     "OpenAI's chat",
      "made of a request of Gemini"},
-    {"sharegpt-request", "a line of ShareGPT's data (conversations of from and value) becomes a request of OpenAI's chat",
+    {"sharegpt-request",
+     "a line of ShareGPT's data (conversations of from and value) becomes a request of OpenAI's chat",
      "made of a line of ShareGPT"},
-    {"old-functions", "OpenAI's functions and function_call, and the role function, are also given as tools, tool_choice, tool_calls and the role tool",
+    {"old-functions",
+     "OpenAI's functions and function_call, and the role function, are also given as tools, tool_choice, tool_calls "
+     "and the role tool",
      "made of functions and function_call"},
 };
 
@@ -50,18 +58,25 @@ struct Draft {
   std::vector<Value> parts;      ///< of content
   std::vector<Value> reasoning;  ///< texts, joined by blank lines
   std::vector<Value> calls;
-  Value id;       ///< of the call that a tool's message answers
+  Value id;  ///< of the call that a tool's message answers
   Value name;
   Value refusal;
-  Value is_error;  ///< true, where the tool failed
+  Value is_error;         ///< true, where the tool failed
   std::vector<Value> of;  ///< values of the request that it is made of; the first stands for all in errors
 };
 
 /// A request that is being converted.
 class Request {
  public:
-  Request(Conversation::State& state_in, Runtime& rt_in, std::string_view api_in, std::uint16_t pass_in, bool keeps_steering_in)
-      : state(state_in), rt(rt_in), api(api_in), pass(pass_in), keeps_steering(keeps_steering_in), given(state_in.variables), messages_(rt_in) {}
+  Request(Conversation::State& state_in, Runtime& rt_in, std::string_view api_in, std::uint16_t pass_in,
+          bool keeps_steering_in)
+      : state(state_in),
+        rt(rt_in),
+        api(api_in),
+        pass(pass_in),
+        keeps_steering(keeps_steering_in),
+        given(state_in.variables),
+        messages_(rt_in) {}
 
   // ---- what cannot be converted, and what is left out
 
@@ -70,7 +85,8 @@ class Request {
   /// Says what became of a value; `loses`: that the model is not told what it says.
   void note(Value at, std::string_view what, bool loses);
   /// Notes members that are none of `taken`: those in `quiet` say nothing to a model, others are losses.
-  void leave(Value dict, std::initializer_list<std::string_view> taken, std::initializer_list<std::string_view> quiet = {});
+  void leave(Value dict, std::initializer_list<std::string_view> taken,
+             std::initializer_list<std::string_view> quiet = {});
   /// The value as a dict, list or text; undefined after a failure where it is something else.
   Value dict_at(Value at, std::string_view what);
   Value list_at(Value at, std::string_view what);
@@ -107,8 +123,8 @@ class Request {
 
   /// Sets what the converted request says under a name, unless it is undefined.
   void set(std::string_view name, Value value);
-  /// The converted request: what was set, and the members of the given one that are none of `taken` nor of `steering`, which
-  /// are noted, or kept where keeps_steering says so.
+  /// The converted request: what was set, and the members of the given one that are none of `taken` nor of `steering`,
+  /// which are noted, or kept where keeps_steering says so.
   void finish(std::initializer_list<std::string_view> taken, std::initializer_list<std::string_view> steering);
 
   Conversation::State& state;
@@ -147,8 +163,8 @@ inline Value either(Value dict, std::string_view camel, std::string_view snake) 
 inline bool is_given(Value v) { return !v.is_undefined() && !v.is_none(); }
 inline std::string quoted(std::string_view text) { return "'" + std::string(text.substr(0, 80)) + "'"; }
 
-/// What only OpenAI's chat has, beside what other requests with `messages` may have: calls, results, tools with `function`, parts; or
-/// undefined.
+/// What only OpenAI's chat has, beside what other requests with `messages` may have: calls, results, tools with
+/// `function`, parts; or undefined.
 Value chat_mark(Value request);
 /// What tells a request of the API from others, or undefined; then the converter.
 Value anthropic_mark(Value request);

@@ -16,7 +16,8 @@ class Converter {
   void run() {
     for (const std::string_view name : {"previous_response_id", "conversation", "prompt"}) {
       if (const Value kept = member_value(r_.given, name); is_given(kept))
-        return r_.fail(kept, "`" + std::string(name) + "` is state on a server, which is not in the request", "give all items in `input`");
+        return r_.fail(kept, "`" + std::string(name) + "` is state on a server, which is not in the request",
+                       "give all items in `input`");
     }
     if (const Value said = member_value(r_.given, "instructions"); is_given(said)) instructions(said);
     const Value input = member_value(r_.given, "input");
@@ -59,7 +60,9 @@ class Converter {
     if (type == "function_call_output" || type == "custom_tool_call_output") return output(item);
     if (type == "item_reference")
       return r_.fail(item, "an item_reference names what is kept on a server", "give the item itself");
-    r_.fail(item, type.empty() ? "an item without `type` and `role`" : "an item of the type " + quoted(type) + " cannot be converted",
+    r_.fail(item,
+            type.empty() ? "an item without `type` and `role`"
+                         : "an item of the type " + quoted(type) + " cannot be converted",
             "leave the item out, or give its text as a message");
   }
 
@@ -97,7 +100,8 @@ class Converter {
       if (content.size != 0 || draft.role != "assistant") draft.parts.push_back(r_.text_part(content, item));
       return;
     }
-    if (content.kind != Kind::list) return r_.fail(content.is_undefined() ? item : content, "content is a text or a list of parts");
+    if (content.kind != Kind::list)
+      return r_.fail(content.is_undefined() ? item : content, "content is a text or a list of parts");
     for (const Value& part : items(content)) {
       if (r_.failure || r_.dict_at(part, "a part of content").is_undefined()) return;
       this->part(part, draft);
@@ -119,7 +123,9 @@ class Converter {
     } else if (type == "input_file") {
       file(part, draft);
     } else {
-      r_.fail(part, type.empty() ? "a part of content without `type`" : "a part of the type " + quoted(type) + " cannot be converted",
+      r_.fail(part,
+              type.empty() ? "a part of content without `type`"
+                           : "a part of the type " + quoted(type) + " cannot be converted",
               "this API's parts are input_text, output_text, input_image, input_file");
     }
   }
@@ -135,14 +141,18 @@ class Converter {
     if (is_kept_on_server(part)) return;
     r_.leave(part, {"type", "image_url", "file_id", "detail"});
     const Value url = r_.text_in(part, "image_url");
-    if (url.is_string()) draft.parts.push_back(r_.media_part("image_url", "url", url, part, {Value::view("detail"), member_value(part, "detail")}));
+    if (url.is_string())
+      draft.parts.push_back(
+          r_.media_part("image_url", "url", url, part, {Value::view("detail"), member_value(part, "detail")}));
   }
 
   void file(Value part, Draft& draft) {
     if (is_kept_on_server(part)) return;
     if (!is_given(member_value(part, "file_data")))
-      return r_.fail(part, "a file without `file_data` cannot be converted", "give the file's text as a part of the type input_text");
-    const Value inner = filtered(r_.rt, part, [](std::string_view key) { return key == "file_data" || key == "filename"; });
+      return r_.fail(part, "a file without `file_data` cannot be converted",
+                     "give the file's text as a part of the type input_text");
+    const Value inner =
+        filtered(r_.rt, part, [](std::string_view key) { return key == "file_data" || key == "filename"; });
     DictBuilder made(r_.rt, 2);
     made.set("type", Value::view("file"));
     made.set("file", inner);
@@ -201,7 +211,9 @@ class Converter {
     ListBuilder made(r_.rt, tools.list->size);
     for (const Value& tool : items(tools)) {
       if (r_.dict_at(tool, "a tool").is_undefined()) return;
-      if (member(tool, "function") != nullptr) return r_.fail(tool, "a tool with `function` is of OpenAI's chat; this API has name and parameters beside type");
+      if (member(tool, "function") != nullptr)
+        return r_.fail(tool,
+                       "a tool with `function` is of OpenAI's chat; this API has name and parameters beside type");
       const std::string_view type = word(tool, "type");
       if (type == "custom") {
         made.append(tool);
@@ -211,13 +223,15 @@ class Converter {
         r_.leave(tool, {"type", "name", "description", "parameters", "strict"}, {"defer_loading"});
         const Value name = r_.text_in(tool, "name");
         if (r_.failure) return;
-        made.append(r_.function_tool(tool, name, member_value(tool, "description"), member_value(tool, "parameters"), strict(tool)));
+        made.append(r_.function_tool(tool, name, member_value(tool, "description"), member_value(tool, "parameters"),
+                                     strict(tool)));
       }
     }
     if (made.size() != 0) r_.set("tools", r_.made(made.finish(), tools));
   }
 
-  /// Functions are strict here unless it is said that they are not; in OpenAI's chat it is the other way round, so false is not said.
+  /// Functions are strict here unless it is said that they are not; in OpenAI's chat it is the other way round, so
+  /// false is not said.
   Value strict(Value tool) {
     const Value strict = member_value(tool, "strict");
     const bool no = strict.kind == Kind::boolean && strict.integer == 0;
@@ -227,7 +241,8 @@ class Converter {
 
   void choice(Value choice) {
     if (!is_given(choice)) return;
-    if (word(choice, "type") == "allowed_tools" && member(choice, "allowed_tools") == nullptr) return r_.set("tool_choice", allowed(choice));
+    if (word(choice, "type") == "allowed_tools" && member(choice, "allowed_tools") == nullptr)
+      return r_.set("tool_choice", allowed(choice));
     r_.set("tool_choice", one_choice(choice));
   }
 
@@ -246,7 +261,8 @@ class Converter {
   Value allowed(Value choice) {
     const Value tools = member_value(choice, "tools");
     ListBuilder list(r_.rt, 4);
-    for (const Value& tool : tools.kind == Kind::list ? items(tools) : std::span<const Value>()) list.append(one_choice(tool));
+    for (const Value& tool : tools.kind == Kind::list ? items(tools) : std::span<const Value>())
+      list.append(one_choice(tool));
     DictBuilder inner(r_.rt, 2), made(r_.rt, 2);
     inner.set("mode", member_value(choice, "mode"));
     inner.set("tools", list.finish());
@@ -289,16 +305,18 @@ class Converter {
 Value responses_mark(Value request) {
   const Value input = member_value(request, "input");
   if (input.kind == Kind::list || (input.is_string() && member(request, "messages") == nullptr)) return input;
-  const bool by_state = is_given(member_value(request, "previous_response_id")) && member(request, "messages") == nullptr;
+  const bool by_state =
+      is_given(member_value(request, "previous_response_id")) && member(request, "messages") == nullptr;
   return by_state ? member_value(request, "previous_response_id") : Value();
 }
 
 void convert_responses(Request& request) {
   Converter(request).run();
-  request.finish({"input", "instructions", "tools", "tool_choice", "text", "reasoning", "previous_response_id", "conversation", "prompt"},
-                 {"background", "context_management", "include", "max_output_tokens", "max_tool_calls", "metadata", "model", "prompt_cache_key",
-                  "prompt_cache_retention", "safety_identifier", "service_tier", "store", "stream", "stream_options", "temperature",
-                  "top_logprobs", "top_p", "truncation", "user"});
+  request.finish({"input", "instructions", "tools", "tool_choice", "text", "reasoning", "previous_response_id",
+                  "conversation", "prompt"},
+                 {"background", "context_management", "include", "max_output_tokens", "max_tool_calls", "metadata",
+                  "model", "prompt_cache_key", "prompt_cache_retention", "safety_identifier", "service_tier", "store",
+                  "stream", "stream_options", "temperature", "top_logprobs", "top_p", "truncation", "user"});
 }
 
 }  // namespace parlance::api

@@ -16,9 +16,13 @@ struct Speaker {
 };
 constexpr std::string_view kCalls = "calls";  ///< no role: the text is calls as JSON
 constexpr Speaker kSpeakers[] = {
-    {"human", "user"},       {"user", "user"},          {"gpt", "assistant"},         {"chatgpt", "assistant"}, {"assistant", "assistant"},
-    {"model", "assistant"},  {"system", "system"},      {"tool", "tool"},             {"observation", "tool"},  {"function_response", "tool"},
-    {"tool_response", "tool"}, {"function_call", kCalls}, {"tool_call", kCalls},
+    {"human", "user"},          {"user", "user"},
+    {"gpt", "assistant"},       {"chatgpt", "assistant"},
+    {"assistant", "assistant"}, {"model", "assistant"},
+    {"system", "system"},       {"tool", "tool"},
+    {"observation", "tool"},    {"function_response", "tool"},
+    {"tool_response", "tool"},  {"function_call", kCalls},
+    {"tool_call", kCalls},
 };
 
 class Converter {
@@ -43,17 +47,22 @@ class Converter {
  private:
   void turn(Value turn) {
     if (member(turn, "from") == nullptr && member(turn, "role") != nullptr)
-      return r_.fail(turn, "a turn with `role` is of OpenAI's chat; ShareGPT has from and value", "messages with role and content belong into `messages`");
+      return r_.fail(turn, "a turn with `role` is of OpenAI's chat; ShareGPT has from and value",
+                     "messages with role and content belong into `messages`");
     const Value from = r_.text_in(turn, "from"), value = r_.text_in(turn, "value");
     if (r_.failure) return;
-    const auto* row = std::find_if(std::begin(kSpeakers), std::end(kSpeakers), [&](const Speaker& one) { return is_text(&from, one.from); });
+    const auto* row = std::find_if(std::begin(kSpeakers), std::end(kSpeakers),
+                                   [&](const Speaker& one) { return is_text(&from, one.from); });
     if (row == std::end(kSpeakers))
-      return r_.fail(from, quoted(leaf_text(from)) + " is not a known speaker", "human, gpt, system, tool, observation, function_call and their like are");
+      return r_.fail(from, quoted(leaf_text(from)) + " is not a known speaker",
+                     "human, gpt, system, tool, observation, function_call and their like are");
     r_.leave(turn, {"from", "value"}, {"weight", "loss", "id"});
     Draft draft{.role = row->role == kCalls ? "assistant" : row->role};
     draft.of.push_back(turn);
-    if (row->role == kCalls) calls(value, draft);
-    else draft.parts.push_back(r_.text_part(value, turn));
+    if (row->role == kCalls)
+      calls(value, draft);
+    else
+      draft.parts.push_back(r_.text_part(value, turn));
     if (!r_.failure) r_.add(draft);
   }
 
@@ -69,11 +78,13 @@ class Converter {
   void calls(Value value, Draft& draft) {
     const Value read_calls = read(value, r_.next_message());
     if (r_.failure) return;
-    const std::span<const Value> all = read_calls.kind == Kind::list ? items(read_calls) : std::span<const Value>(&read_calls, 1);
+    const std::span<const Value> all =
+        read_calls.kind == Kind::list ? items(read_calls) : std::span<const Value>(&read_calls, 1);
     for (const Value& one : all) {
       const Value name = member_value(one, "name"), arguments = member_value(one, "arguments");
       if (!name.is_string()) return r_.fail(value, "a call is an object with `name` and `arguments`");
-      draft.calls.push_back(r_.call(member_value(one, "id"), name, is_given(arguments) ? arguments : DictBuilder(r_.rt).finish(), one));
+      draft.calls.push_back(
+          r_.call(member_value(one, "id"), name, is_given(arguments) ? arguments : DictBuilder(r_.rt).finish(), one));
     }
   }
 
@@ -154,16 +165,19 @@ Value old_functions_mark(Value request) {
   return {};
 }
 
-/// Messages stay as many as they are, so their numbers stay as well. `functions` and `function_call` are kept, since some
-/// templates read them.
+/// Messages stay as many as they are, so their numbers stay as well. `functions` and `function_call` are kept, since
+/// some templates read them.
 void convert_old_functions(Request& request) {
-  const Value functions = member_value(request.given, "functions"), choice = member_value(request.given, "function_call");
+  const Value functions = member_value(request.given, "functions"),
+              choice = member_value(request.given, "function_call");
   if (functions.kind == Kind::list && functions.list->size != 0) {
     if (const Value tools = member_value(request.given, "tools"); is_given(tools))
       return request.fail(tools, "the request has `tools` beside `functions`", "tools is the newer name of the same");
     give_tools(request, functions);
     if (choice.is_string()) request.state.set_variable(Value::view("tool_choice"), choice);
-    if (choice.kind == Kind::dict) request.state.set_variable(Value::view("tool_choice"), request.choice_of(request.text_in(choice, "name"), choice));
+    if (choice.kind == Kind::dict)
+      request.state.set_variable(Value::view("tool_choice"),
+                                 request.choice_of(request.text_in(choice, "name"), choice));
   }
   const Value* messages = member(request.given, "messages");
   if (messages == nullptr || messages->kind != Kind::list) return;

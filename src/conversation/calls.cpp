@@ -1,7 +1,7 @@
 // Passes over calls and their ids; see passes_for_templates.h.
 //
-// An id that is made depends on nothing but the id it replaces, or on where its call stands: a conversation that goes on
-// keeps the ids it had.
+// An id that is made depends on nothing but the id it replaces, or on where its call stands: a conversation that goes
+// on keeps the ids it had.
 #include <algorithm>
 #include <string>
 #include <unordered_map>
@@ -66,7 +66,8 @@ void map_ids(Normaliser& n, OfCall of_call, OfResult of_result) {
   };
   for (std::uint32_t i = 0; i < n.messages.size(); ++i) {
     n.message = static_cast<std::int32_t>(i);
-    Value made = map_calls(n, n.messages[i], [&](Value call) { return with_id(call, "id", of_call(call, id_of(call, "id"))); });
+    Value made =
+        map_calls(n, n.messages[i], [&](Value call) { return with_id(call, "id", of_call(call, id_of(call, "id"))); });
     if (is_result(made)) made = with_id(made, "tool_call_id", of_result(made, id_of(made, "tool_call_id")));
     if (made.dict != n.messages[i].dict) n.messages.set(i, made);
   }
@@ -121,7 +122,9 @@ void missing_ids(Normaliser& n) {
       },
       [&](Value result, std::string_view id) {
         const std::string_view name = id_of(result, "name");
-        const auto answers = [&](const Open& one) { return id.empty() ? name.empty() || one.name == name : one.id == id; };
+        const auto answers = [&](const Open& one) {
+          return id.empty() ? name.empty() || one.name == name : one.id == id;
+        };
         auto call = std::find_if(open.begin(), open.end(), answers);
         if (call == open.end() && id.empty()) call = open.begin();
         if (call == open.end()) return id.empty() ? fresh() : std::string();
@@ -143,7 +146,9 @@ void short_ids(Normaliser& n) {
     }
     return made;
   };
-  map_ids(n, [&](Value, std::string_view id) { return shortened(id); }, [&](Value, std::string_view id) { return shortened(id); });
+  map_ids(
+      n, [&](Value, std::string_view id) { return shortened(id); },
+      [&](Value, std::string_view id) { return shortened(id); });
 }
 
 /// Some templates show no name but the one in the id.

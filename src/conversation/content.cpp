@@ -66,7 +66,8 @@ Value content_parts(Normaliser& n, Value message) {
 
 Value one_part(Normaliser& n, Value message) {
   const Value* content = member(message, "content");
-  if (!n.concerns(message) || content == nullptr || content->kind != Kind::list || content->list->size != 1) return message;
+  if (!n.concerns(message) || content == nullptr || content->kind != Kind::list || content->list->size != 1)
+    return message;
   const Value* text = text_of_part(content->list->items[0]);
   if (text == nullptr) return message;
   n.note("content");
@@ -97,8 +98,7 @@ Value calls_no_content(Normaliser& n, Value message) {
 Value reasoning_names(Normaliser& n, Value message) {
   const Value* reasoning = member(message, "reasoning");
   if (reasoning == nullptr) reasoning = member(message, "thinking");
-  if (reasoning == nullptr || !reasoning->is_string() ||
-      member(message, "reasoning_content") != nullptr)
+  if (reasoning == nullptr || !reasoning->is_string() || member(message, "reasoning_content") != nullptr)
     return message;
   n.note("reasoning_content");
   return with_member(n.rt, message, "reasoning_content", *reasoning);
@@ -108,7 +108,8 @@ Value reasoning_key(Normaliser& n, Value message) {
   const Value* reasoning = is_role(message, "assistant") ? only_reasoning(message, n.argument) : nullptr;
   if (reasoning == nullptr) return message;
   const Value given = *reasoning;
-  const Value rest = filtered(n.rt, message, [&](std::string_view key) { return key != n.argument && !is_reasoning_name(key); });
+  const Value rest =
+      filtered(n.rt, message, [&](std::string_view key) { return key != n.argument && !is_reasoning_name(key); });
   n.note(n.argument);
   return with_member(n.rt, rest, n.argument, given);
 }

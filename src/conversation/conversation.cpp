@@ -75,8 +75,7 @@ Result<Value> make_call(Runtime& rt, Copier& copier, const ToolCall& call, std::
   function.set("name", copier.copy(call.name));
   const Result<Value> arguments = read_json_into(rt, copier.copy(call.arguments_json), origin);
   if (!arguments) return arguments.error();
-  if (arguments->kind != Kind::dict)
-    return Error(ErrorCode::json, "a tool call's arguments are not a JSON object");
+  if (arguments->kind != Kind::dict) return Error(ErrorCode::json, "a tool call's arguments are not a JSON object");
   function.set("arguments", *arguments);
   DictBuilder made(rt, 3);
   if (!call.id.empty()) made.set("id", copier.copy(call.id));
@@ -85,8 +84,7 @@ Result<Value> make_call(Runtime& rt, Copier& copier, const ToolCall& call, std::
   return made.finish();
 }
 
-Result<Value> make_calls(Runtime& rt, Copier& copier, const std::vector<ToolCall>& calls,
-                         std::uint32_t origin) {
+Result<Value> make_calls(Runtime& rt, Copier& copier, const std::vector<ToolCall>& calls, std::uint32_t origin) {
   ListBuilder list(rt, static_cast<std::uint32_t>(calls.size()));
   for (const ToolCall& call : calls) {
     const Result<Value> made = make_call(rt, copier, call, origin);
@@ -96,7 +94,8 @@ Result<Value> make_calls(Runtime& rt, Copier& copier, const std::vector<ToolCall
   return list.finish();
 }
 
-Result<void> set_members(Runtime& rt, Copier& copier, DictBuilder& dict, const std::vector<JsonMember>& members, std::uint32_t origin) {
+Result<void> set_members(Runtime& rt, Copier& copier, DictBuilder& dict, const std::vector<JsonMember>& members,
+                         std::uint32_t origin) {
   for (const JsonMember& member : members) {
     const Value name = copier.copy(member.name);
     const Result<Value> value = read_json_into(rt, copier.copy(member.json), origin);
@@ -118,11 +117,11 @@ Result<Value> make_parts(Runtime& rt, Copier& copier, const std::vector<ContentP
   return list.finish();
 }
 
-Result<Value> make_message(Runtime& rt, Copier& copier, const Message& message,
-                           std::uint32_t origin) {
+Result<Value> make_message(Runtime& rt, Copier& copier, const Message& message, std::uint32_t origin) {
   DictBuilder dict(rt, 6);
   dict.set("role", copier.copy(message.role));
-  const Result<Value> content = message.parts.empty() ? copier.copy(message.content) : make_parts(rt, copier, message.parts, origin);
+  const Result<Value> content =
+      message.parts.empty() ? copier.copy(message.content) : make_parts(rt, copier, message.parts, origin);
   if (!content) return content.error();
   dict.set("content", *content);
   const auto set_unless_empty = [&](std::string_view key, const std::string& text) {
@@ -143,8 +142,7 @@ Result<Value> make_message(Runtime& rt, Copier& copier, const Message& message,
 /// A message as a value, its text in a region of its own.
 Result<Value> copy_message(Conversation::State& state, const Message& message, std::int32_t number) {
   const std::size_t size = room_for(message);
-  if (size >= Runtime::kMaxText)
-    return Error(ErrorCode::limit_memory, "a message of 2 GiB or more");
+  if (size >= Runtime::kMaxText) return Error(ErrorCode::limit_memory, "a message of 2 GiB or more");
   char* bytes = state.arena.allocate_text(size);
   const std::uint32_t origin = state.add_region({bytes, size}, number, false);
   Runtime rt(state.arena, kNoLimits);
@@ -198,15 +196,13 @@ void Conversation::State::append_message(Value message) {
   set_variable(Value::view("messages"), with_origin(list, size == 0 ? 0 : messages.list->origin));
 }
 
-std::uint32_t Conversation::State::add_region(std::string_view text, std::int32_t message,
-                                              bool in_document) {
+std::uint32_t Conversation::State::add_region(std::string_view text, std::int32_t message, bool in_document) {
   const auto number = static_cast<std::uint32_t>(regions.size());
   regions.push_back({text.data(), text.size(), next_origin, message, in_document});
   if (!in_document) {
-    const auto place = std::upper_bound(by_address.begin(), by_address.end(), text.data(),
-                                        [this](const char* a, std::uint32_t other) {
-                                          return std::less<>()(a, regions[other].begin);
-                                        });
+    const auto place =
+        std::upper_bound(by_address.begin(), by_address.end(), text.data(),
+                         [this](const char* a, std::uint32_t other) { return std::less<>()(a, regions[other].begin); });
     by_address.insert(place, number);
   }
   return next_origin++;
@@ -231,8 +227,7 @@ Value take_variable(Conversation::State& state, std::string_view name) {
   if (found == nullptr) return {};
   const Value taken = *found;
   Runtime rt(state.arena, kNoLimits);
-  state.variables =
-      filtered(rt, state.variables, [name](std::string_view key) { return key != name; });
+  state.variables = filtered(rt, state.variables, [name](std::string_view key) { return key != name; });
   if (name == "messages") state.messages = {};
   return taken;
 }
@@ -244,20 +239,17 @@ Conversation::Conversation(Conversation&&) noexcept = default;
 Conversation& Conversation::operator=(Conversation&&) noexcept = default;
 Conversation::~Conversation() = default;
 
-Result<Conversation> Conversation::from_json(std::string_view text, const ReadOptions& options,
-                                             std::string_view name) {
+Result<Conversation> Conversation::from_json(std::string_view text, const ReadOptions& options, std::string_view name) {
   Conversation conversation;
   if (Result<void> read = conversation.read(text, options, name); !read) return read.error();
   return conversation;
 }
 
-Result<void> Conversation::read(std::string_view text, const ReadOptions& options,
-                                std::string_view name) {
+Result<void> Conversation::read(std::string_view text, const ReadOptions& options, std::string_view name) {
   return take_document(state().document.parse(text, name), options);
 }
 
-Result<void> Conversation::consume(std::string text, const ReadOptions& options,
-                                   std::string_view name) {
+Result<void> Conversation::consume(std::string text, const ReadOptions& options, std::string_view name) {
   return take_document(state().document.storage().consume(std::move(text), name), options);
 }
 
@@ -286,8 +278,7 @@ Result<void> Conversation::take_document(Result<void> parsed, const ReadOptions&
 
 Result<void> Conversation::add(const Message& message) {
   State& state = this->state();
-  const auto number =
-      state.messages.is_sequence() ? static_cast<std::int32_t>(state.messages.list->size) : 0;
+  const auto number = state.messages.is_sequence() ? static_cast<std::int32_t>(state.messages.list->size) : 0;
   const Result<Value> made = copy_message(state, message, number);
   if (!made) return made.error();
   state.append_message(*made);
@@ -321,8 +312,7 @@ Result<void> Conversation::put_before(std::span<const Message> messages) {
 Result<void> Conversation::set_json(std::string_view variable, std::string_view json) {
   State& state = this->state();
   Runtime rt(state.arena, kNoLimits);
-  if (json.size() >= Runtime::kMaxText)
-    return Error(ErrorCode::limit_memory, "a value of 2 GiB or more");
+  if (json.size() >= Runtime::kMaxText) return Error(ErrorCode::limit_memory, "a value of 2 GiB or more");
   const std::string_view copy = state.arena.copy_text(json);
   const std::uint32_t origin = state.add_region(copy, -1, false);
   const Result<Value> value = read_json_into(rt, Value::view(copy), origin);
@@ -361,7 +351,8 @@ Value Conversation::tools() const& { return member_value(state().variables, "too
 const std::vector<std::string>& Conversation::notes() const& {
   const State& state = this->state();
   const std::lock_guard lock(state.notes_mutex);
-  for (std::size_t i = state.notes.size(); i < state.changes.size(); ++i) state.notes.push_back(note_of(state, state.changes[i]));
+  for (std::size_t i = state.notes.size(); i < state.changes.size(); ++i)
+    state.notes.push_back(note_of(state, state.changes[i]));
   return state.notes;
 }
 

@@ -12,8 +12,8 @@
 
 #include "base/arena.h"
 #include "base/inline_vector.h"
-#include "parlance/conversation.h"
 #include "json/document.h"
+#include "parlance/conversation.h"
 
 namespace parlance {
 
@@ -56,7 +56,8 @@ struct Conversation::State {
   std::vector<Change> changes;
   bool recognised = false;  ///< it was looked whether the request is another API's (api_request.h)
   Value converted;          ///< the variables as that was converted, before the passes; undefined if it was none
-  std::vector<Change> kept_for_effort;  ///< variables that already were as the effort of reasoning wants them: not noted
+  /// variables that already were as the effort of reasoning wants them: not noted
+  std::vector<Change> kept_for_effort;
   mutable std::mutex notes_mutex;
   mutable std::vector<std::string> notes;  ///< lines of the first changes; made when asked for
 

@@ -23,11 +23,16 @@ bool is_balanced(std::string_view pattern) {
   int depth = 0;
   bool in_class = false;
   for (std::size_t i = 0; i < pattern.size() && depth >= 0; ++i) {
-    if (pattern[i] == '\\') ++i;
-    else if (in_class) in_class = pattern[i] != ']';
-    else if (pattern[i] == '[') in_class = true;
-    else if (pattern[i] == '(') ++depth;
-    else if (pattern[i] == ')') --depth;
+    if (pattern[i] == '\\')
+      ++i;
+    else if (in_class)
+      in_class = pattern[i] != ']';
+    else if (pattern[i] == '[')
+      in_class = true;
+    else if (pattern[i] == '(')
+      ++depth;
+    else if (pattern[i] == ')')
+      --depth;
   }
   return depth == 0 && !in_class;
 }

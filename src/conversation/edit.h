@@ -49,9 +49,7 @@ class ListEditor {
   ListEditor(Runtime& rt, Value list) : rt_(&rt), list_(list) {}
   std::uint32_t size() const { return list_.list->size; }
   std::uint32_t origin() const { return list_.list->origin; }
-  Value operator[](std::uint32_t i) const {
-    return copy_ != nullptr ? copy_[i] : list_.list->items[i];
-  }
+  Value operator[](std::uint32_t i) const { return copy_ != nullptr ? copy_[i] : list_.list->items[i]; }
   void set(std::uint32_t i, Value v);
   bool changed() const { return copy_ != nullptr; }
   /// The list as it is now.

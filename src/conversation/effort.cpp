@@ -15,10 +15,13 @@ constexpr std::string_view kUnknown = "not a known reasoning effort; passed thro
 constexpr std::string_view kNoWord = "expected a string such as \"low\"; passed through unchanged";
 constexpr std::string_view kElsewhere = "not where requests set the effort; passed through unchanged";
 constexpr std::string_view kStays = "keeps the value that the request sets; the reasoning effort does not change it";
-constexpr std::string_view kOverruled = "keeps the value set outside the request; the reasoning effort does not change "
-                                        "it";
+constexpr std::string_view kOverruled =
+    "keeps the value set outside the request; the reasoning effort does not change "
+    "it";
 
-bool is_effort(std::string_view word) { return std::find(std::begin(kEfforts), std::end(kEfforts), word) != std::end(kEfforts); }
+bool is_effort(std::string_view word) {
+  return std::find(std::begin(kEfforts), std::end(kEfforts), word) != std::end(kEfforts);
+}
 
 /// Takes what stands before `end` off `rest`, and the `end`.
 std::string_view take_until(std::string_view& rest, char end) {
@@ -70,11 +73,13 @@ void set(Normaliser& n, std::string_view effort, std::string_view name, std::str
 
 bool is_word(Value given) { return given.is_leaf() && !leaf_text(given).empty(); }
 
-/// What is to be noted of what a request says where an effort may stand; "" for an effort, a switch, and what says nothing.
+/// What is to be noted of what a request says where an effort may stand; "" for an effort, a switch, and what says
+/// nothing.
 std::string_view doubt_of(std::string_view name, Value given) {
   const bool has_members = name == "thinking" || name == "reasoning";
   if (given.kind == Kind::boolean) return has_members || name == "think" ? std::string_view() : kNoWord;
-  if (!has_members || !(given.kind == Kind::dict || is_word(given))) return is_word(given) ? std::string_view() : kNoWord;
+  if (!has_members || !(given.kind == Kind::dict || is_word(given)))
+    return is_word(given) ? std::string_view() : kNoWord;
   if (is_word(given)) return kElsewhere;
   const Value inner = member_value(given, name == "reasoning" ? "effort" : "type");
   if (inner.is_undefined() && member(given, "enabled") != nullptr) return kElsewhere;
@@ -125,7 +130,8 @@ std::vector<std::string> notes_of_effort(const Conversation& conversation) {
   std::vector<std::string> notes;
   const std::vector<Change>& changes = conversation.state().changes;
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    const bool is_one = changes[i].variable == "reasoning_effort" || normalise_passes()[changes[i].pass].name == "reasoning-effort";
+    const bool is_one =
+        changes[i].variable == "reasoning_effort" || normalise_passes()[changes[i].pass].name == "reasoning-effort";
     if (is_one && !changes[i].what.empty()) notes.push_back(conversation.notes()[i]);
   }
   return notes;

@@ -9,7 +9,8 @@
 namespace parlance {
 
 const MediaType* find_media_type(std::string_view name) {
-  const auto* row = std::find_if(std::begin(kMediaTypes), std::end(kMediaTypes), [&](const MediaType& type) { return type.name == name; });
+  const auto* row = std::find_if(std::begin(kMediaTypes), std::end(kMediaTypes),
+                                 [&](const MediaType& type) { return type.name == name; });
   return row == std::end(kMediaTypes) ? nullptr : row;
 }
 
@@ -53,7 +54,8 @@ std::string_view media_type(Value part) {
   return row == nullptr ? std::string_view() : row->name;
 }
 
-/// What stands behind "role.type" in "user.image_url=image,tool.image_url=", the argument of a pass; npos: it is not there.
+/// What stands behind "role.type" in "user.image_url=image,tool.image_url=", the argument of a pass; npos: it is not
+/// there.
 std::size_t find_row(std::string_view argument, std::string_view role, std::string_view type, std::string_view& said) {
   const std::string row = std::string(role) + "." + std::string(type);
   for (std::size_t at = 0; at <= argument.size();) {
@@ -112,7 +114,8 @@ Value text_only(Normaliser& n, Value message) {
   }
   const Value made = kept.finish();
   if (made.list->size == content->list->size) return message;
-  return with_member(n.rt, message, "content", made.list->size == 0 ? Value::view("") : with_origin(made, content->list->origin));
+  return with_member(n.rt, message, "content",
+                     made.list->size == 0 ? Value::view("") : with_origin(made, content->list->origin));
 }
 
 Value part_types(Normaliser& n, Value message) {

@@ -1,5 +1,5 @@
-// Parts of content that are no text, as chat APIs and templates name them. The passes that fit them to a template are in
-// media_parts.cpp; which a template shows is found by experiment (probe/media.h).
+// Parts of content that are no text, as chat APIs and templates name them. The passes that fit them to a template are
+// in media_parts.cpp; which a template shows is found by experiment (probe/media.h).
 #pragma once
 #include <span>
 #include <string_view>
@@ -15,8 +15,9 @@ struct MediaType {
 };
 /// In the order in which other names of the same are tried.
 inline constexpr MediaType kMediaTypes[] = {
-    {"image_url", "image"}, {"image", "image"},     {"input_image", "image"}, {"input_audio", "audio"}, {"audio", "audio"},
-    {"audio_url", "audio"}, {"video_url", "video"}, {"video", "video"},       {"file", "file"},
+    {"image_url", "image"},   {"image", "image"}, {"input_image", "image"},
+    {"input_audio", "audio"}, {"audio", "audio"}, {"audio_url", "audio"},
+    {"video_url", "video"},   {"video", "video"}, {"file", "file"},
 };
 /// The row of a type, or null.
 const MediaType* find_media_type(std::string_view name);

@@ -66,8 +66,7 @@ void ollama_think(Normaliser& n) {
 void chat_template_kwargs(Normaliser& n) {
   const Value kwargs = take_variable(n.state, "chat_template_kwargs");
   if (kwargs.kind != Kind::dict) return;
-  const Value chosen =
-      filtered(n.rt, kwargs, [](std::string_view key) { return key != "messages"; });
+  const Value chosen = filtered(n.rt, kwargs, [](std::string_view key) { return key != "messages"; });
   const Value before = n.state.variables;
   n.state.variables = with_members(n.rt, before, entries(chosen));
   for (const DictEntry& entry : entries(chosen)) {
@@ -129,8 +128,7 @@ void drop_request_members(Normaliser& n) {
     any = true;
   }
   if (!any) return;
-  n.state.variables = filtered(n.rt, n.state.variables,
-                               [](std::string_view key) { return !is_request_member(key); });
+  n.state.variables = filtered(n.rt, n.state.variables, [](std::string_view key) { return !is_request_member(key); });
 }
 
 /// {"name", …} as {"type": "function", "function": {"name", …}}; members in `outside` stay
@@ -139,11 +137,9 @@ Value wrap(Normaliser& n, Value flat, std::span<const std::string_view> outside)
   const auto is_outside = [&](std::string_view key) {
     return std::find(outside.begin(), outside.end(), key) != outside.end();
   };
-  const Value function =
-      filtered(n.rt, flat, [&](std::string_view key) { return key != "type" && !is_outside(key); });
+  const Value function = filtered(n.rt, flat, [&](std::string_view key) { return key != "type" && !is_outside(key); });
   const Value rest = filtered(n.rt, flat, is_outside);
-  const DictEntry added[] = {{Value::view("type"), Value::view("function")},
-                             {Value::view("function"), function}};
+  const DictEntry added[] = {{Value::view("type"), Value::view("function")}, {Value::view("function"), function}};
   return with_members(n.rt, rest, added);
 }
 
@@ -219,8 +215,10 @@ Value custom_calls(Normaliser& n, Value message) {
     arguments.set(kCustomInput, *input);
     function.set("name", *name);
     function.set("arguments", arguments.finish());
-    const DictEntry said[] = {{Value::view("type"), Value::view("function")}, {Value::view("function"), function.finish()}};
-    return with_members(n.rt, filtered(n.rt, call, [](std::string_view key) { return key == "id" || key == "index"; }), said);
+    const DictEntry said[] = {{Value::view("type"), Value::view("function")},
+                              {Value::view("function"), function.finish()}};
+    return with_members(n.rt, filtered(n.rt, call, [](std::string_view key) { return key == "id" || key == "index"; }),
+                        said);
   });
 }
 
@@ -258,8 +256,7 @@ Value parse_arguments(Normaliser& n, Value message) {
 
 Value empty_arguments(Normaliser& n, Value message) {
   return map_arguments(n, message, [&n](Value arguments) {
-    const bool blank = arguments.is_leaf() &&
-                       leaf_text(arguments).find_first_not_of(kBlanks) == std::string_view::npos;
+    const bool blank = arguments.is_leaf() && leaf_text(arguments).find_first_not_of(kBlanks) == std::string_view::npos;
     return blank || arguments.is_none() ? DictBuilder(n.rt).finish() : Value{};
   });
 }
@@ -301,7 +298,9 @@ constexpr PassRow of_message(NormalisePass facts, std::string_view change, Value
 }
 
 /// A pass that runs before all others, by convert_request.
-constexpr PassRow of_api(std::size_t number) { return {{kApiPasses[number].name, kApiPasses[number].sentence}, kApiPasses[number].change}; }
+constexpr PassRow of_api(std::size_t number) {
+  return {{kApiPasses[number].name, kApiPasses[number].sentence}, kApiPasses[number].change};
+}
 
 /// Passes that are off by default are for templates that need them: adapt() chooses.
 constexpr bool kIfAsked = false;
@@ -322,55 +321,56 @@ constexpr PassRow kPasses[] = {
                "null: not given", passes::unsaid_effort),
     of_request({"chat-template-kwargs", "the members of chat_template_kwargs become variables, as servers have it"},
                "set by chat_template_kwargs", chat_template_kwargs),
-    of_request({"drop-request-members",
-                "members that steer the server or the sampler (model, temperature, ...) are not passed to the template"},
-               "not a variable", drop_request_members),
+    of_request(
+        {"drop-request-members",
+         "members that steer the server or the sampler (model, temperature, ...) are not passed to the template"},
+        "not a variable", drop_request_members),
     of_request({"custom-tools",
                 "custom tools, which take plain text instead of JSON, become functions with one string, `input`"},
                "a function with the string `input`", custom_tools),
     of_message({"custom-calls", "calls of custom tools become calls of functions with one string, `input`"},
-                "a call with the string `input`", custom_calls),
-    of_request({"wrap-tools", "tools given as {\"name\", ...} become {\"type\": \"function\", \"function\": {\"name\", ...}}"},
-               "wrapped as a function", wrap_tools),
+               "a call with the string `input`", custom_calls),
+    of_request(
+        {"wrap-tools", "tools given as {\"name\", ...} become {\"type\": \"function\", \"function\": {\"name\", ...}}"},
+        "wrapped as a function", wrap_tools),
     of_message({"wrap-calls",
                 "tool_calls given as {\"name\", \"arguments\"} become {\"type\": \"function\", \"function\": "
-                "{\"name\", ...}}"}, "wrapped as a function", wrap_calls),
+                "{\"name\", ...}}"},
+               "wrapped as a function", wrap_calls),
     of_message({"parse-arguments",
                 "a call's arguments given as a JSON string become the object it holds, since templates loop over it"},
                "parsed from a JSON string", parse_arguments),
     of_message({"empty-arguments", "a call's arguments that are null or a blank string become an empty object"},
-                "an empty object",
-               empty_arguments),
+               "an empty object", empty_arguments),
     of_message({"null-content",
                 "content that is null, or missing beside tool_calls, becomes \"\", since templates would print None"},
                "empty text", null_content),
     of_message({"null-members",
                 "other members of messages that are null are left out, as transformers does since 5.23.0; templates "
-                "would print None", true,
-                "", kOfTransformers},
+                "would print None",
+                true, "", kOfTransformers},
                "null: left out", passes::null_members),
     of_message({"developer-role", "messages with the role developer get the role system", kIfAsked}, "was developer",
                passes::developer_role),
     of_request({"first-system", "system messages at the beginning get the role user", kIfAsked}, "was the system's",
                passes::first_system),
-    of_request({"late-system", "system messages after the beginning get the role user and keep their place", kIfAsked,
-                kRoles},
-               "was the system's", passes::late_system),
+    of_request(
+        {"late-system", "system messages after the beginning get the role user and keep their place", kIfAsked, kRoles},
+        "was the system's", passes::late_system),
     of_message({"text-only",
                 "content parts that are not text (image_url, input_audio, ...) are left out, and reported as losses",
                 kIfAsked, kRoles},
                "left out, since it is no text", passes::text_only),
     of_message({"part-types",
                 "content parts that are not text get the type that the template knows: image for image_url; NAMES: "
-                "user.image_url=image,...", kIfAsked,
-                "NAMES"},
+                "user.image_url=image,...",
+                kIfAsked, "NAMES"},
                "under the name that the template knows", passes::part_types),
     of_message({"no-place", "a content part that the template cannot show is an error; NAMES: user.image_url,...",
-                kIfAsked, "NAMES"}, "refused",
-               passes::no_place),
+                kIfAsked, "NAMES"},
+               "refused", passes::no_place),
     of_message({"content-parts", "content that is a list of text parts only becomes one string, joined by newlines",
-                kIfAsked,
-                kRoles},
+                kIfAsked, kRoles},
                "joined from text parts", passes::content_parts),
     of_message({"one-part", "content that is a list of one text part becomes a string", kIfAsked, kRoles},
                "was a list of one text part", passes::one_part),
@@ -382,58 +382,60 @@ constexpr PassRow kPasses[] = {
     of_request({"join-users", "consecutive user messages become one, joined by blank lines", kIfAsked},
                "joined with the message before", passes::join_users),
     of_message({"text-parts", "content that is a string becomes a list of one text part", kIfAsked, kRoles},
-                "now a list of one text part",
-               passes::text_parts),
-    of_message({"reasoning-names",
-                "an assistant's `reasoning` (or Ollama's `thinking`) is also given as `reasoning_content`, the name templates "
-                "use"},
-               "taken from reasoning", passes::reasoning_names),
+               "now a list of one text part", passes::text_parts),
+    of_message(
+        {"reasoning-names",
+         "an assistant's `reasoning` (or Ollama's `thinking`) is also given as `reasoning_content`, the name templates "
+         "use"},
+        "taken from reasoning", passes::reasoning_names),
     of_message({"reasoning-aliases",
                 "reasoning under any of its three names is given as both `reasoning_content` and `thinking`, as "
                 "transformers does",
                 kIfAsked, "", kOfTransformers},
                "the reasoning, under both names", passes::reasoning_aliases),
-    of_message({"reasoning-key",
-                "an assistant's reasoning is given under this name only, whatever name the request uses", kIfAsked,
-                "NAME"},
-               "the reasoning, under the name that the template reads", passes::reasoning_key),
+    of_message(
+        {"reasoning-key", "an assistant's reasoning is given under this name only, whatever name the request uses",
+         kIfAsked, "NAME"},
+        "the reasoning, under the name that the template reads", passes::reasoning_key),
     of_message({"join-reasoning", "beside calls, content is appended to the reasoning of this name, after a blank line",
                 kIfAsked, "NAME"},
                "joined to the reasoning", passes::join_reasoning),
     of_message({"reasoning-part", "an assistant's reasoning becomes a content part, {\"type\": TYPE, TYPE: text}",
-                kIfAsked,
-                "TYPE"},
+                kIfAsked, "TYPE"},
                "the reasoning is its first part", passes::reasoning_part),
-    of_message({"ollama-names", "the `tool_name` of a tool's message is also given as `name`"}, "taken from tool_name", ollama_names),
+    of_message({"ollama-names", "the `tool_name` of a tool's message is also given as `name`"}, "taken from tool_name",
+               ollama_names),
     of_request({"ollama-think",
                 "Ollama's `think` is also given as `enable_thinking` and, if it is a level, as `reasoning_effort`"},
                "taken from think", ollama_think),
     of_request({"reasoning-effort",
-                "the effort of reasoning that is asked for, in the words of any API, is also given as the variables that the template "
+                "the effort of reasoning that is asked for, in the words of any API, is also given as the variables "
+                "that the template "
                 "reads",
                 kIfAsked, "SETTINGS"},
                "set for the effort of reasoning", passes::reasoning_effort),
     of_message({"calls-null-content", "empty content beside tool_calls becomes null", kIfAsked}, "null",
                passes::calls_null_content),
     of_message({"calls-no-content", "empty content beside tool_calls is removed", kIfAsked}, "taken away",
-                passes::calls_no_content),
-    of_message({"arguments-text", "a call's arguments become the JSON text of the object, as Python's json.dumps writes it", kIfAsked},
+               passes::calls_no_content),
+    of_message({"arguments-text",
+                "a call's arguments become the JSON text of the object, as Python's json.dumps writes it", kIfAsked},
                "written as JSON text", passes::arguments_text),
     of_request({"missing-ids", "calls without an id get one, and so do their results", kIfAsked}, "a new id",
                passes::missing_ids),
     of_request({"short-ids", "ids of calls and results become nine letters and digits", kIfAsked},
                "nine letters and digits in place of the id", passes::short_ids),
-    of_request({"named-ids",
-                "ids of calls and their results become functions.NAME:NUMBER, unless they hold the tool's name",
-                kIfAsked},
-               "functions.NAME:NUMBER in place of the id", passes::named_ids),
+    of_request(
+        {"named-ids", "ids of calls and their results become functions.NAME:NUMBER, unless they hold the tool's name",
+         kIfAsked},
+        "functions.NAME:NUMBER in place of the id", passes::named_ids),
     of_request({"method-parameters",
-                "parameters of apply_chat_template that are no variables (tokenize, padding, continue_final_message, ...) are taken away",
+                "parameters of apply_chat_template that are no variables (tokenize, padding, continue_final_message, "
+                "...) are taken away",
                 kIfAsked, "", kOfTransformers},
                "not a variable", passes::method_parameters),
     of_request({"defaults", "tools and documents are set to none if the request has none, as transformers does", true,
-                "",
-                kOfTransformers},
+                "", kOfTransformers},
                "none", defaults),
 };
 constexpr std::size_t kPassCount = std::size(kPasses);
@@ -459,8 +461,7 @@ Result<void> check_lists(const Value& variables) {
 
 Result<void> check(Value messages) {
   if (messages.is_undefined()) return not_a_conversation("the request has no `messages`", "");
-  if (messages.kind != Kind::list)
-    return not_a_conversation("`messages` is not a list", "messages");
+  if (messages.kind != Kind::list) return not_a_conversation("`messages` is not a list", "messages");
   for (std::uint32_t i = 0; i < messages.list->size; ++i) {
     if (messages.list->items[i].kind == Kind::dict) continue;
     return not_a_conversation("a message is not an object", "messages[" + std::to_string(i) + "]");
@@ -507,7 +508,8 @@ Result<void> choose_one(Arena& arena, Choices& choices, std::string_view name, b
   if (!argument.empty() && (row->facts.takes.empty() || !wanted))
     return Error(ErrorCode::usage, "'" + std::string(name) + "': nothing may follow the name of the pass");
   if (argument.empty() && wanted && !row->facts.takes.empty() && row->facts.takes != kRoles)
-    return Error(ErrorCode::usage, "'" + std::string(name) + "' needs more: " + std::string(name) + ":" + std::string(row->facts.takes));
+    return Error(ErrorCode::usage,
+                 "'" + std::string(name) + "' needs more: " + std::string(name) + ":" + std::string(row->facts.takes));
   Choice& choice = choices[static_cast<std::size_t>(row - kPasses)];
   if (wanted) {
     ask(arena, choice, row->facts, argument);
@@ -573,8 +575,8 @@ Value item_of(Value list, std::int32_t number) {
   return has ? list.list->items[number] : Value();
 }
 
-/// What stands at the place "function.arguments" or "content[2]" below a value, or what it is in, as far as the request as it
-/// was given has it.
+/// What stands at the place "function.arguments" or "content[2]" below a value, or what it is in, as far as the request
+/// as it was given has it.
 std::string place_below(const Conversation::State& state, Value from, std::string_view steps) {
   std::string place = path_of_value(state, from);
   while (!steps.empty() && !from.is_undefined()) {
@@ -605,7 +607,11 @@ std::string place_of(const Conversation::State& state, const Change& change) {
 std::string note_of(const Conversation::State& state, const Change& change) {
   std::string note = place_of(state, change);
   const PassRow& pass = kPasses[change.pass];
-  note.append(": ").append(change.what.empty() ? pass.change : change.what).append(" (").append(pass.facts.name).append(")");
+  note.append(": ")
+      .append(change.what.empty() ? pass.change : change.what)
+      .append(" (")
+      .append(pass.facts.name)
+      .append(")");
   return note;
 }
 
@@ -617,12 +623,12 @@ Result<void> normalise(Conversation::State& state, const ReadOptions& options) {
   if (Result<void> converted = convert_request(state, options); !converted) return converted;
   if ((*chosen)[0].run && generate_request(state, rt)) state.changes.push_back({0, -1, -1, "messages", -1, {}});
   if (!options.reasoning_effort.empty()) {
-    for (const std::string_view name : {"think", "thinking", "reasoning"}) take_variable(state, name);  // other words for it
+    // other words for it
+    for (const std::string_view name : {"think", "thinking", "reasoning"}) take_variable(state, name);
     state.set_variable(Value::view(kEffort), Value::view(state.arena.copy_text(options.reasoning_effort)));
   }
   const Value* messages = member(state.variables, "messages");
-  if (Result<void> checked = check(messages == nullptr ? Value{} : *messages); !checked)
-    return checked.error();
+  if (Result<void> checked = check(messages == nullptr ? Value{} : *messages); !checked) return checked.error();
   if (Result<void> checked = check_lists(state.variables); !checked) return checked.error();
   state.as_transformers = options.as_transformers;
   if (options.as_transformers) {
@@ -638,7 +644,8 @@ Result<void> normalise(Conversation::State& state, const ReadOptions& options) {
     run_pass(n, kPasses[i]);
     if (n.failure) return *n.failure;
   }
-  if (const Value made = n.messages.finish(); made.list != given.list) state.set_variable(Value::view("messages"), made);
+  if (const Value made = n.messages.finish(); made.list != given.list)
+    state.set_variable(Value::view("messages"), made);
   return {};
 }
 

@@ -55,9 +55,7 @@ class Normaliser {
   std::vector<std::int32_t> given_;  ///< empty: as they are
 };
 
-inline bool is_role(Value message, std::string_view role) {
-  return is_text(member(message, "role"), role);
-}
+inline bool is_role(Value message, std::string_view role) { return is_text(member(message, "role"), role); }
 
 inline bool Normaliser::concerns(Value of) const {
   if (argument.empty()) return true;

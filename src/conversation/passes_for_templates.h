@@ -1,7 +1,7 @@
 // Passes that fit a conversation to what one template can show; adapt() (parlance/derive.h) chooses among them.
 //
-// Each takes a message and returns it, changed or not, or works on all messages at once. None loses text: what cannot be
-// handed over otherwise stays as it is, or fails.
+// Each takes a message and returns it, changed or not, or works on all messages at once. None loses text: what cannot
+// be handed over otherwise stays as it is, or fails.
 #pragma once
 #include <string>
 #include <vector>
@@ -30,15 +30,17 @@ Value reasoning_part(Normaliser& n, Value message);
 
 /// What a request may ask for.
 inline constexpr std::string_view kEfforts[] = {"none", "minimal", "low", "medium", "high", "xhigh", "max"};
-/// How much reasoning a request asks for, in OpenAI's words: its `reasoning_effort` or `reasoning.effort`, Ollama's `think`
-/// ("none" where that is false), or "none" for Anthropic's `thinking` of the type disabled; "" where it does not say.
+/// How much reasoning a request asks for, in OpenAI's words: its `reasoning_effort` or `reasoning.effort`, Ollama's
+/// `think` ("none" where that is false), or "none" for Anthropic's `thinking` of the type disabled; "" where it does
+/// not say.
 std::string_view effort_asked_for(Value variables);
 /// What says nothing of an effort is taken away where it is null, and noted where it is no word.
 void unsaid_effort(Normaliser& n);
 void reasoning_effort(Normaliser& n);
 /// Notes that say where an effort is not taken as it was asked for.
 std::vector<std::string> notes_of_effort(const Conversation& conversation);
-/// To be called where a variable gets another value than the passes gave it: notes it if that was for the effort of reasoning.
+/// To be called where a variable gets another value than the passes gave it: notes it if that was for the effort of
+/// reasoning.
 void note_overruled_effort(Conversation::State& state, std::string_view variable, std::string_view json);
 
 // ---- images, sounds, films: media_parts.cpp

@@ -21,18 +21,17 @@ bool covers(std::string_view text, const char* address) {
 /// The region outside the document that holds the address, or null.
 const TextRegion* region_at(const Conversation::State& state, const char* address) {
   if (state.by_address.empty()) return nullptr;
-  auto next = std::upper_bound(
-      state.by_address.begin(), state.by_address.end(), address,
-      [&](const char* a, std::uint32_t number) { return before(a, state.regions[number].begin); });
+  auto next =
+      std::upper_bound(state.by_address.begin(), state.by_address.end(), address,
+                       [&](const char* a, std::uint32_t number) { return before(a, state.regions[number].begin); });
   if (next == state.by_address.begin()) return nullptr;
   const TextRegion& region = state.regions[*(next - 1)];
   return covers({region.begin, region.size}, address) ? &region : nullptr;
 }
 
 const TextRegion* region_of(const Conversation::State& state, std::uint32_t origin) {
-  auto region =
-      std::lower_bound(state.regions.begin(), state.regions.end(), origin,
-                       [](const TextRegion& r, std::uint32_t id) { return r.origin < id; });
+  auto region = std::lower_bound(state.regions.begin(), state.regions.end(), origin,
+                                 [](const TextRegion& r, std::uint32_t id) { return r.origin < id; });
   return region != state.regions.end() && region->origin == origin ? &*region : nullptr;
 }
 
@@ -46,8 +45,7 @@ std::string path_in_region(const Conversation::State& state, const TextRegion& r
   const bool is_models = region.message < state.put_before;
   std::string path = is_models ? "model.messages[" : "messages[";
   path += std::to_string(region.message - (is_models ? 0 : state.put_before)) + "]";
-  if (!find_in_tree(state.messages.list->items[region.message], key, place) || place.path.empty())
-    return path;
+  if (!find_in_tree(state.messages.list->items[region.message], key, place) || place.path.empty()) return path;
   return path + (place.path.front() == '[' ? "" : ".") + place.path;
 }
 
@@ -83,15 +81,13 @@ bool find_place(const Conversation::State& state, std::uint32_t origin, std::int
 std::string path_of_address(const Conversation::State& state, const char* address) {
   PlaceInInput place;
   if (state.document.storage().find(address, place)) return place.path;
-  if (const TextRegion* region = region_at(state, address))
-    return path_in_region(state, *region, address);
+  if (const TextRegion* region = region_at(state, address)) return path_in_region(state, *region, address);
   const Arena::Derived* derived = state.arena.find_sorted_derived(address);
   if (derived == nullptr) return {};
   if (derived->source_data == nullptr) return path_of_id(state, derived->source_id);
   const char* source = derived->source_data;
   const TextRegion* region = region_at(state, source);
-  return region == nullptr ? path_of_address(state, source)
-                           : path_in_region(state, *region, address);
+  return region == nullptr ? path_of_address(state, source) : path_in_region(state, *region, address);
 }
 
 std::string path_of_id(const Conversation::State& state, std::uint32_t origin) {
@@ -99,8 +95,7 @@ std::string path_of_id(const Conversation::State& state, std::uint32_t origin) {
   if (state.document.storage().find(origin, place)) return place.path;
   const TextRegion* region = region_of(state, origin);
   if (region == nullptr) return {};
-  return region->in_document ? path_of_address(state, region->begin)
-                             : path_in_region(state, *region, origin);
+  return region->in_document ? path_of_address(state, region->begin) : path_in_region(state, *region, origin);
 }
 
 std::string path_of_value(const Conversation::State& state, Value value) {
@@ -118,14 +113,16 @@ bool SpecialTokenTexts::cover(const char* address) {
   if (!found_) {
     found_ = true;
     for (const DictEntry& entry : entries(state_.variables)) {
-      const bool is_token = entry.value.is_leaf() && entry.key.size >= kSuffix.size() &&
-                            equal_bytes(entry.key.data + entry.key.size - kSuffix.size(), kSuffix.data(), kSuffix.size());
+      const bool is_token =
+          entry.value.is_leaf() && entry.key.size >= kSuffix.size() &&
+          equal_bytes(entry.key.data + entry.key.size - kSuffix.size(), kSuffix.data(), kSuffix.size());
       if (is_token) by_address_.push_back(leaf_text(entry.value));
     }
     if (by_address_.size() > kFew) std::sort(by_address_.begin(), by_address_.end(), by_begin);
   }
   if (by_address_.size() <= kFew) {
-    return std::any_of(by_address_.begin(), by_address_.end(), [address](std::string_view text) { return covers(text, address); });
+    return std::any_of(by_address_.begin(), by_address_.end(),
+                       [address](std::string_view text) { return covers(text, address); });
   }
   const auto after = std::upper_bound(by_address_.begin(), by_address_.end(), std::string_view(address, 0), by_begin);
   return after != by_address_.begin() && covers(*(after - 1), address);

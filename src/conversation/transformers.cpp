@@ -1,7 +1,8 @@
 // What apply_chat_template of transformers does to a request before the template sees it.
 //
-// Source of the rules: transformers 5.23.0, tokenization_utils_base.py (apply_chat_template) and utils/chat_template_utils.py
-// (_alias_reasoning_fields, render_jinja_template). Begin reading at check_as_transformers.
+// Source of the rules: transformers 5.23.0, tokenization_utils_base.py (apply_chat_template) and
+// utils/chat_template_utils.py (_alias_reasoning_fields, render_jinja_template). Begin reading at
+// check_as_transformers.
 #include "conversation/transformers.h"
 
 #include <algorithm>
@@ -28,7 +29,9 @@ constexpr std::string_view kParameters[] = {
 };
 constexpr std::string_view kContinue = "continue_final_message";
 
-bool is_parameter(std::string_view key) { return std::find(std::begin(kParameters), std::end(kParameters), key) != std::end(kParameters); }
+bool is_parameter(std::string_view key) {
+  return std::find(std::begin(kParameters), std::end(kParameters), key) != std::end(kParameters);
+}
 
 Result<void> check_objects(const Value& variables, std::string_view name) {
   const Value* list = member(variables, name);
@@ -50,7 +53,8 @@ Result<void> check_as_transformers(const Value& variables) {
   }
   const Value* continues = member(variables, kContinue);
   if (continues != nullptr && continues->is_string()) {
-    return not_a_conversation("`continue_final_message` is true or false here, not the name of a member", std::string(kContinue));
+    return not_a_conversation("`continue_final_message` is true or false here, not the name of a member",
+                              std::string(kContinue));
   }
   for (const std::string_view name : {"tools", "documents"}) {
     if (Result<void> checked = check_objects(variables, name); !checked) return checked;

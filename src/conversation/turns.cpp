@@ -7,7 +7,9 @@
 namespace parlance {
 
 void Normaliser::replace_messages(Value list, const std::vector<std::int32_t>& numbers) {
-  const auto moved = [&](std::int32_t number) { return number < 0 ? number : numbers[static_cast<std::size_t>(number)]; };
+  const auto moved = [&](std::int32_t number) {
+    return number < 0 ? number : numbers[static_cast<std::size_t>(number)];
+  };
   std::vector<std::int32_t> given(list.list->size, -1);
   for (std::size_t i = numbers.size(); i-- > 0;) {
     given[static_cast<std::size_t>(numbers[i])] = given_number(static_cast<std::int32_t>(i));
@@ -88,7 +90,9 @@ Value content_of(Value message) {
   const Value* content = member(message, "content");
   if (content == nullptr) return Value::none();
   const bool one = content->kind == Kind::list && content->list->size == 1;
-  const Value* text = one && is_text(member(content->list->items[0], "type"), "text") ? member(content->list->items[0], "text") : nullptr;
+  const Value* text = one && is_text(member(content->list->items[0], "type"), "text")
+                          ? member(content->list->items[0], "text")
+                          : nullptr;
   return text != nullptr && text->is_string() ? *text : *content;
 }
 

@@ -103,25 +103,33 @@ using BuiltinFunction = Value (*)(Call&);
 
 /// One filter, test, method or global.
 struct Builtin {
-  std::string_view name;        ///< canonical name, as templates write it
-  std::string_view aliases;     ///< other names, separated by blanks; may be empty
-  std::string_view parameters;  ///< as written in Python; the first is the value for filters and tests, self for methods
+  std::string_view name;     ///< canonical name, as templates write it
+  std::string_view aliases;  ///< other names, separated by blanks; may be empty
+  /// as written in Python; the first is the value for filters and tests, self for methods
+  std::string_view parameters;
   BuiltinFunction run;
-  std::string_view sentence;    ///< what it gives, one sentence
-  std::string_view example;     ///< a template expression and its result: "{{ 'a'|upper }} -> A"
+  std::string_view sentence;  ///< what it gives, one sentence
+  std::string_view example;   ///< a template expression and its result: "{{ 'a'|upper }} -> A"
   Signature bound{};
-  bool writes_to_target;        ///< it uses Call::target, and its result is text
+  bool writes_to_target;  ///< it uses Call::target, and its result is text
 
   consteval Builtin(std::string_view name_in, std::string_view aliases_in, std::string_view parameters_in,
                     BuiltinFunction run_in, std::string_view sentence_in, std::string_view example_in,
                     bool writes_to_target_in = false)
-      : name(name_in), aliases(aliases_in), parameters(parameters_in), run(run_in), sentence(sentence_in),
-        example(example_in), bound(signature(parameters_in)), writes_to_target(writes_to_target_in) {}
+      : name(name_in),
+        aliases(aliases_in),
+        parameters(parameters_in),
+        run(run_in),
+        sentence(sentence_in),
+        example(example_in),
+        bound(signature(parameters_in)),
+        writes_to_target(writes_to_target_in) {}
 };
 
 /// The row with this name or alias, or null.
 const Builtin* find_builtin(std::span<const Builtin> table, std::string_view name);
-/// The name or alias in the tables nearest to a misspelt one (edit distance at most 2 and a third of its length), or "".
+/// The name or alias in the tables nearest to a misspelt one (edit distance at most 2 and a third of its length), or
+/// "".
 std::string nearest_name(std::span<const Builtin> table, std::string_view name);
 
 }  // namespace parlance

@@ -27,8 +27,8 @@ bool too_many(Binding& b, std::size_t given) {
   std::size_t places = positional_places(s);
   std::string takes = s.required == places ? std::to_string(places)
                                            : "from " + std::to_string(s.required) + " to " + std::to_string(places);
-  return b.fail("takes " + takes + " positional argument" + (places == 1 ? "" : "s") + " but " +
-                std::to_string(given) + (given == 1 ? " was given" : " were given"));
+  return b.fail("takes " + takes + " positional argument" + (places == 1 ? "" : "s") + " but " + std::to_string(given) +
+                (given == 1 ? " was given" : " were given"));
 }
 
 bool bind_positional(Binding& b, const Value* self, const PassedArguments& in, PassedArguments& rest) {
@@ -119,8 +119,7 @@ Value call_builtin(Runtime& rt, const Builtin& row, const Value* self, const Pas
   if (arguments.keyword_count == 0 && binds_in_order(row.bound, given)) return call_in_order(rt, row, self, arguments);
   Binding b{rt, row, {}};
   Call call{rt, &row, b.values, {}};
-  if (!bind_positional(b, self, arguments, call.rest) || !bind_keywords(b, arguments, call.rest) ||
-      !fill_defaults(b)) {
+  if (!bind_positional(b, self, arguments, call.rest) || !bind_keywords(b, arguments, call.rest) || !fill_defaults(b)) {
     return Value::invalid();
   }
   return row.run(call);
@@ -143,8 +142,10 @@ bool Call::string(std::size_t i, Value& out) const {
     fail_undefined(rt, out);
     return false;
   }
-  rt.fail(ErrorCode::type, std::string(builtin->name) + "() argument " + quoted(builtin->bound.parameters[i].name) +
-                               " must be str, not " + std::string(type_name(out)), out);
+  rt.fail(ErrorCode::type,
+          std::string(builtin->name) + "() argument " + quoted(builtin->bound.parameters[i].name) +
+              " must be str, not " + std::string(type_name(out)),
+          out);
   return false;
 }
 

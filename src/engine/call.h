@@ -12,11 +12,11 @@
 #include <string>
 
 #include "engine/builtin.h"
+#include "json/text_target.h"
 #include "value/dict.h"
 #include "value/runtime.h"
 #include "value/string.h"
 #include "value/text_of.h"
-#include "json/text_target.h"
 
 namespace parlance {
 
@@ -34,11 +34,13 @@ struct Call {
   Runtime& rt;
   const Builtin* builtin;  ///< the row being run, for messages
   const Value* arguments;  ///< one for each parameter, defaults filled in
-  PassedArguments rest{};    ///< *args and **kwargs, if the signature has them
-  TextTarget* target = nullptr;  ///< not null: the result is emitted at once, so its beginning may be written there instead
+  PassedArguments rest{};  ///< *args and **kwargs, if the signature has them
+  /// not null: the result is emitted at once, so its beginning may be written there instead
+  TextTarget* target = nullptr;
 
   Value operator[](std::size_t i) const { return arguments[i]; }
-  /// Did the caller give argument i, whose default is `missing`? (A variable that was never set is given: it has a reason.)
+  /// Did the caller give argument i, whose default is `missing`? (A variable that was never set is given: it has a
+  /// reason.)
   bool given(std::size_t i) const { return !is_left_out(arguments[i]); }
   Value fail(ErrorCode code, std::string message) const { return rt.fail(code, std::move(message), arguments[0]); }
   /// str() of argument i as a string value (unchanged if it is one).

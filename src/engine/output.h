@@ -1,18 +1,19 @@
 // Output: the prompt while it is being made, as a list of pieces or as text; captures and generation marks on top.
 //
-// Where somebody will ask where bytes came from, an emit is one 16-byte piece that points at its bytes, whose address is
-// their provenance (render/provenance.h); settle() makes text and spans of them. Where nobody will, bytes go to the prompt's
-// text at once. Long results, such as JSON, are written to it in both cases (json/text_target.h). A capture ({% set %}
-// block, macro, filter block) is always made of pieces: it takes those since its start back off the list as a rope.
+// Where somebody will ask where bytes came from, an emit is one 16-byte piece that points at its bytes, whose address
+// is their provenance (render/provenance.h); settle() makes text and spans of them. Where nobody will, bytes go to the
+// prompt's text at once. Long results, such as JSON, are written to it in both cases (json/text_target.h). A capture
+// ({% set %} block, macro, filter block) is always made of pieces: it takes those since its start back off the list as
+// a rope.
 #pragma once
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "base/bytes.h"
+#include "json/text_target.h"
 #include "value/runtime.h"
 #include "value/string.h"
-#include "json/text_target.h"
 
 namespace parlance {
 
@@ -37,11 +38,11 @@ class Output final : public TextTarget {
     spans_ = nullptr;
     generation_.clear();
   }
-  /// After reset(): what is emitted outside of captures becomes `text`, which only grows and has room for `expected` bytes
-  /// beforehand. If there are `spans`, it is pieces until settle(). The three must live until reset().
+  /// After reset(): what is emitted outside of captures becomes `text`, which only grows and has room for `expected`
+  /// bytes beforehand. If there are `spans`, it is pieces until settle(). The three must live until reset().
   void write_into(std::unique_ptr<char[]>& text, std::size_t& capacity, std::size_t expected, SpanMaker* spans);
-  /// Makes text and spans of the pieces that wait for it; the arena's log must be sorted. In the end the text holds bytes()
-  /// bytes, and there are no pieces. False (recorded) past a limit.
+  /// Makes text and spans of the pieces that wait for it; the arena's log must be sorted. In the end the text holds
+  /// bytes() bytes, and there are no pieces. False (recorded) past a limit.
   bool settle(Runtime& rt);
   /// `literal`: as Piece::literal.
   void emit(Runtime& rt, const char* data, std::uint32_t size, std::uint32_t literal = 0) {
@@ -56,12 +57,14 @@ class Output final : public TextTarget {
       emit_long(rt, data, size);
     }
   }
-  /// How many bytes may be copied to at() instead of being emitted; put() says what was. Otherwise pieces are made, or room.
+  /// How many bytes may be copied to at() instead of being emitted; put() says what was. Otherwise pieces are made, or
+  /// room.
   std::size_t room() const { return static_cast<std::size_t>(room_end_ - at_); }
   void put(char* end) { at_ = end; }
   bool makes_pieces() const { return makes_pieces_; }
 
-  /// Room for so many pieces behind those that are there; take() makes some of them part of the output. Null after a failure.
+  /// Room for so many pieces behind those that are there; take() makes some of them part of the output. Null after a
+  /// failure.
   Piece* room_for(Runtime& rt, std::uint32_t count) {
     while (pieces_.size() - count_ < count) {
       if (rt.failed()) return nullptr;

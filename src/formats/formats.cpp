@@ -50,12 +50,10 @@ constexpr std::span<const std::string_view> vocabulary_of(std::string_view name)
 }
 
 /// The text of <folder><name><suffix>; empty when there is none.
-constexpr std::string_view embedded(std::string_view folder, std::string_view name,
-                                    std::string_view suffix) {
+constexpr std::string_view embedded(std::string_view folder, std::string_view name, std::string_view suffix) {
   for (const EmbeddedFile& file : kEmbeddedFiles) {
-    if (file.path.size() == folder.size() + name.size() + suffix.size() &&
-        file.path.starts_with(folder) && file.path.substr(folder.size()).starts_with(name) &&
-        file.path.ends_with(suffix)) {
+    if (file.path.size() == folder.size() + name.size() + suffix.size() && file.path.starts_with(folder) &&
+        file.path.substr(folder.size()).starts_with(name) && file.path.ends_with(suffix)) {
       return file.text;
     }
   }

@@ -13,20 +13,13 @@ enum class Basic : std::uint8_t { none, boolean, complex, integer, real, string,
 Basic basic_of(Value v) {
   if (v.is_undefined()) return Basic::none;
   switch (facts(type_of(v)).kind) {
-    case GoKind::boolean:
-      return Basic::boolean;
-    case GoKind::complex:
-      return Basic::complex;
-    case GoKind::integer:
-      return Basic::integer;
-    case GoKind::real:
-      return Basic::real;
-    case GoKind::string:
-      return Basic::string;
-    case GoKind::byte:
-      return Basic::byte;
-    default:
-      return Basic::none;
+    case GoKind::boolean: return Basic::boolean;
+    case GoKind::complex: return Basic::complex;
+    case GoKind::integer: return Basic::integer;
+    case GoKind::real: return Basic::real;
+    case GoKind::string: return Basic::string;
+    case GoKind::byte: return Basic::byte;
+    default: return Basic::none;
   }
 }
 
@@ -47,30 +40,22 @@ bool same_scalar(Runtime& rt, Basic kind, Value a, Value b) {
   switch (kind) {
     case Basic::boolean:
     case Basic::integer:
-    case Basic::byte:
-      return a.integer == b.integer;
-    case Basic::real:
-      return real_of(a) == real_of(b);
-    case Basic::string:
-      rt.charge_bytes(length_of(a));
-      return text(rt, a) == text(rt, b);
+    case Basic::byte: return a.integer == b.integer;
+    case Basic::real: return real_of(a) == real_of(b);
+    case Basic::string: rt.charge_bytes(length_of(a)); return text(rt, a) == text(rt, b);
     case Basic::complex:
-      return a.list->items[0].real == b.list->items[0].real &&
-             a.list->items[1].real == b.list->items[1].real;
-    case Basic::none:
-      break;
+      return a.list->items[0].real == b.list->items[0].real && a.list->items[1].real == b.list->items[1].real;
+    case Basic::none: break;
   }
   return false;
 }
 
 /// Two values of no basic kind: nil equals nil, pointers are compared, nothing else can be.
 bool same_object(Runtime& rt, Value a, Value b, bool& result) {
-  const auto kind = [](Value v) {
-    return v.is_undefined() ? GoKind::invalid : facts(type_of(v)).kind;
-  };
+  const auto kind = [](Value v) { return v.is_undefined() ? GoKind::invalid : facts(type_of(v)).kind; };
   if (kind(a) != kind(b) && !a.is_undefined() && !b.is_undefined()) {
-    return fail(rt, "non-comparable types " + display(rt, a, 's') + ": " + type_text(a) + ", " +
-                        type_text(b) + ": " + display(rt, b));
+    return fail(rt, "non-comparable types " + display(rt, a, 's') + ": " + type_text(a) + ", " + type_text(b) + ": " +
+                        display(rt, b));
   }
   const bool a_nil = a.is_undefined() || is_nil(a);
   const bool b_nil = b.is_undefined() || is_nil(b);
@@ -78,8 +63,7 @@ bool same_object(Runtime& rt, Value a, Value b, bool& result) {
     result = a_nil == b_nil;
     return true;
   }
-  if (kind(b) != GoKind::pointer)
-    return fail(rt, "non-comparable type " + display(rt, b, 's') + ": " + type_text(b));
+  if (kind(b) != GoKind::pointer) return fail(rt, "non-comparable type " + display(rt, b, 's') + ": " + type_text(b));
   result = type_of(a) == type_of(b) && a.list == b.list;
   return true;
 }
@@ -121,15 +105,12 @@ bool less_values(Runtime& rt, Value a, Value b, bool& result) {
   }
   if (kind != other) return incompatible(rt, a, b);
   switch (kind) {
-    case Basic::real:
-      result = real_of(a) < real_of(b);
-      return true;
+    case Basic::real: result = real_of(a) < real_of(b); return true;
     case Basic::string:
       rt.charge_bytes(length_of(a));
       result = text(rt, a) < text(rt, b);
       return true;
-    default:
-      return fail(rt, "invalid type for comparison");
+    default: return fail(rt, "invalid type for comparison");
   }
 }
 

@@ -60,20 +60,13 @@ Value escaped(Call& call, Replace replace) {
 
 std::string_view replace_html(const char*& p, const char*, std::string&) {
   switch (*p++) {
-    case '\0':
-      return "\xEF\xBF\xBD";
-    case '"':
-      return "&#34;";
-    case '\'':
-      return "&#39;";
-    case '&':
-      return "&amp;";
-    case '<':
-      return "&lt;";
-    case '>':
-      return "&gt;";
-    default:
-      return {};
+    case '\0': return "\xEF\xBF\xBD";
+    case '"': return "&#34;";
+    case '\'': return "&#39;";
+    case '&': return "&amp;";
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    default: return {};
   }
 }
 
@@ -89,14 +82,10 @@ std::string_view replace_js(const char*& p, const char* end, std::string& buffer
   const char32_t c = next.code_point;
   p += next.size;
   switch (c) {
-    case '\\':
-      return "\\\\";
-    case '\'':
-      return "\\'";
-    case '"':
-      return "\\\"";
-    default:
-      break;
+    case '\\': return "\\\\";
+    case '\'': return "\\'";
+    case '"': return "\\\"";
+    default: break;
   }
   const bool special = c == '<' || c == '>' || c == '&' || c == '=' || c < ' ';
   if (!special && (c < 0x80 || is_print(c))) return {};
@@ -108,8 +97,8 @@ std::string_view replace_js(const char*& p, const char* end, std::string& buffer
 /// Letters, digits and -_.~ stand for themselves.
 std::string_view replace_query(const char*& p, const char*, std::string& buffer) {
   const auto c = static_cast<unsigned char>(*p++);
-  const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                     c == '-' || c == '_' || c == '.' || c == '~';
+  const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                     c == '_' || c == '.' || c == '~';
   if (plain) return {};
   if (c == ' ') return "+";
   constexpr char kDigits[] = "0123456789ABCDEF";

@@ -17,8 +17,7 @@ namespace parlance::gotemplate {
 
 Value Executor::pipeline(Value dot, const PipelineNode& pipe) {
   at(pipe);
-  if (pipe.size == 1 && pipe.declared_count == 0)
-    return unbox(command(dot, *pipe.commands[0], nullptr));
+  if (pipe.size == 1 && pipe.declared_count == 0) return unbox(command(dot, *pipe.commands[0], nullptr));
   Value value;
   const Value* final = nullptr;
   for (std::uint32_t i = 0; i < pipe.size; ++i) {
@@ -45,9 +44,7 @@ Value Executor::command(Value dot, const CommandNode& command, const Value* fina
   const Node& first = *command.arguments[0];
   const Arguments arguments{command.arguments + 1, command.size - 1, final};
   switch (first.kind) {
-    case NodeKind::field:
-      at(first);
-      return fields(dot, first, as<FieldNode>(first).names, dot, arguments);
+    case NodeKind::field: at(first); return fields(dot, first, as<FieldNode>(first).names, dot, arguments);
     case NodeKind::variable: {
       at(first);
       const auto& node = as<VariableNode>(first);
@@ -59,8 +56,7 @@ Value Executor::command(Value dot, const CommandNode& command, const Value* fina
     case NodeKind::chain: {
       at(first);
       const auto& node = as<ChainNode>(first);
-      if (node.of->kind == NodeKind::nil)
-        return fail("indirection through explicit nil in " + node_text(first));
+      if (node.of->kind == NodeKind::nil) return fail("indirection through explicit nil in " + node_text(first));
       const Value value = operand(dot, *node.of);
       return value.is_invalid() ? value : fields(value, first, node.names, dot, arguments);
     }
@@ -72,8 +68,7 @@ Value Executor::command(Value dot, const CommandNode& command, const Value* fina
     case NodeKind::pipeline:
       if (!arguments.none()) return not_a_function(command);
       return pipeline(dot, as<PipelineNode>(first));
-    default:
-      break;
+    default: break;
   }
   return operand_command(dot, command, final);
 }
@@ -84,12 +79,9 @@ Value Executor::operand_command(Value dot, const CommandNode& command, const Val
   at(first);
   if (command.size > 1 || final != nullptr) return not_a_function(command);
   switch (first.kind) {
-    case NodeKind::dot:
-      return dot;
-    case NodeKind::nil:
-      return fail("nil is not a command");
-    default:
-      return constant(as<ConstantNode>(first));
+    case NodeKind::dot: return dot;
+    case NodeKind::nil: return fail("nil is not a command");
+    default: return constant(as<ConstantNode>(first));
   }
 }
 
@@ -105,8 +97,7 @@ Value* Executor::find_variable(const VariableNode& node) {
   constexpr std::size_t kNear = 16;
   for (std::size_t i = variables_.size(); i-- > frame_;) {
     if (variables_[i].name != node.variable) continue;
-    if (const std::size_t passed = variables_.size() - i; passed > kNear)
-      rt_.charge(passed / kNear);
+    if (const std::size_t passed = variables_.size() - i; passed > kNear) rt_.charge(passed / kNear);
     return &variables_[i].value;
   }
   fail("undefined variable: " + std::string(node.name));
@@ -127,8 +118,7 @@ bool Executor::assign(const VariableNode& node, Value value) {
 
 // ---- fields
 
-Value Executor::fields(Value receiver, const Node& node, const Names& names, Value dot,
-                       const Arguments& arguments) {
+Value Executor::fields(Value receiver, const Node& node, const Names& names, Value dot, const Arguments& arguments) {
   for (std::uint32_t i = 0; i + 1 < names.size; ++i) {
     receiver = field_of(receiver, node, names.items[i], dot, {});
     if (receiver.is_invalid()) return receiver;
@@ -137,9 +127,9 @@ Value Executor::fields(Value receiver, const Node& node, const Names& names, Val
 }
 
 Value Executor::no_field(Value receiver, const Name& name) {
-  const Value failed = fail("can't evaluate field " + std::string(name.view()) + " in type " +
-                                std::string(facts(static_type(receiver)).name),
-                            unbox(receiver));
+  const Value failed = fail(
+      "can't evaluate field " + std::string(name.view()) + " in type " + std::string(facts(static_type(receiver)).name),
+      unbox(receiver));
   const Type type = static_type(receiver);
   const Type structure = facts(type).kind == GoKind::pointer ? facts(type).element : type;
   NearestName nearest(name.view());
@@ -149,14 +139,12 @@ Value Executor::no_field(Value receiver, const Name& name) {
 }
 
 Value Executor::map_field(Value receiver, const Name& name, const Arguments& arguments) {
-  if (!arguments.none())
-    return fail(std::string(name.view()) + " is not a method but has arguments");
+  if (!arguments.none()) return fail(std::string(name.view()) + " is not a method but has arguments");
   if (mode_.cut && !is_nil(receiver) && find_key(*receiver.dict, name.view()) == nullptr) return {};
   return map_element(rt_, receiver, name.view());
 }
 
-Value Executor::field_of(Value receiver, const Node& node, const Name& name, Value dot,
-                         const Arguments& arguments) {
+Value Executor::field_of(Value receiver, const Node& node, const Name& name, Value dot, const Arguments& arguments) {
   if (receiver.is_undefined()) return {};
   if (receiver.kind == Kind::list && !name.maybe_method && arguments.none()) {
     // A struct or a pointer to one, as nearly always.
@@ -165,8 +153,7 @@ Value Executor::field_of(Value receiver, const Node& node, const Name& name, Val
     const int index = field_index(structure, name.symbol);
     if (index >= 0) {
       const Value value = field(receiver, static_cast<std::size_t>(index));
-      return fields_of(structure)[static_cast<std::size_t>(index)].type == Type::any ? box(value)
-                                                                                     : value;
+      return fields_of(structure)[static_cast<std::size_t>(index)].type == Type::any ? box(value) : value;
     }
   }
   bool nil = false;
@@ -181,28 +168,22 @@ Value Executor::field_of(Value receiver, const Node& node, const Name& name, Val
     // Methods of the pointer too: what it points to can be taken the address of again.
     const Type owner = type == Type::ordered_body ? Type::ordered : type;
     const Method found = method_of(owner, name.view());
-    if (found != Method::none)
-      return method(with_type(target, owner), found, node, name, dot, arguments);
+    if (found != Method::none) return method(with_type(target, owner), found, node, name, dot, arguments);
   }
   switch (facts(type).kind) {
-    case GoKind::structure:
-      break;
-    case GoKind::map:
-      return map_field(target, name, arguments);
+    case GoKind::structure: break;
+    case GoKind::map: return map_field(target, name, arguments);
     case GoKind::pointer:
       if (nil && type == Type::ordered && name.view() == "om") return nil_pointer();
       return no_field(receiver, name);
-    default:
-      return no_field(receiver, name);
+    default: return no_field(receiver, name);
   }
   if (type == Type::ordered_body && name.view() == "om") {
-    return fail("om is an unexported field of struct type " +
-                std::string(facts(static_type(receiver)).name));
+    return fail("om is an unexported field of struct type " + std::string(facts(static_type(receiver)).name));
   }
   const int index = field_index(type, name.symbol);
   if (index < 0) return no_field(receiver, name);
-  if (!arguments.none())
-    return fail(std::string(name.view()) + " has arguments but cannot be invoked as function");
+  if (!arguments.none()) return fail(std::string(name.view()) + " has arguments but cannot be invoked as function");
   const Value value = field(target, static_cast<std::size_t>(index));
   return fields_of(type)[static_cast<std::size_t>(index)].type == Type::any ? box(value) : value;
 }
@@ -218,13 +199,9 @@ struct MethodShape {
 
 MethodShape shape_of(Method method) {
   switch (method) {
-    case Method::get:
-      return {1,
-              "invalid function signature for Get: second return value should be error; is bool"};
-    case Method::set:
-      return {2, "function Set has 0 return values; should be 1 or 2"};
-    default:
-      return {0, ""};
+    case Method::get: return {1, "invalid function signature for Get: second return value should be error; is bool"};
+    case Method::set: return {2, "function Set has 0 return values; should be 1 or 2"};
+    default: return {0, ""};
   }
 }
 
@@ -236,8 +213,8 @@ Value Executor::method(Value receiver, Method method, const Node& node, const Na
   const MethodShape shape = shape_of(method);
   const std::uint32_t given = arguments.size + (arguments.final != nullptr ? 1 : 0);
   if (given != shape.parameters) {
-    return fail("wrong number of args for " + std::string(name.view()) + ": want " +
-                std::to_string(shape.parameters) + " got " + std::to_string(given));
+    return fail("wrong number of args for " + std::string(name.view()) + ": want " + std::to_string(shape.parameters) +
+                " got " + std::to_string(given));
   }
   if (!shape.refusal.empty()) return fail(std::string(shape.refusal));
   const Value result = method_result(receiver, method);
@@ -246,26 +223,20 @@ Value Executor::method(Value receiver, Method method, const Node& node, const Na
 
 Value Executor::method_result(Value receiver, Method method) {
   switch (method) {
-    case Method::string:
-      return string_method(rt_, receiver);
-    case Method::type_script:
-      return type_script_of(rt_, receiver);
+    case Method::string: return string_method(rt_, receiver);
+    case Method::type_script: return type_script_of(rt_, receiver);
     case Method::marshal_json: {
       const Value text = json_text(rt_, receiver);
       if (text.is_invalid()) return text;
       return with_type(Value::view(parlance::text(rt_, text)), Type::bytes);
     }
-    case Method::to_map:
-      return with_type(receiver, Type::property_map);
-    case Method::length:
-      return go_int(static_cast<std::int64_t>(length_of(receiver)));
+    case Method::to_map: return with_type(receiver, Type::property_map);
+    case Method::length: return go_int(static_cast<std::int64_t>(length_of(receiver)));
     case Method::all:  // a function, which is never nil
-      return with_type(is_nil(receiver) ? DictBuilder(rt_).finish() : receiver,
-                       Type::property_pairs);
+      return with_type(is_nil(receiver) ? DictBuilder(rt_).finish() : receiver, Type::property_pairs);
     case Method::none:
     case Method::get:
-    case Method::set:
-      break;
+    case Method::set: break;
   }
   return {};
 }
@@ -291,40 +262,35 @@ Value Executor::call(const Function& function, const Node& node, std::string_vie
   const std::uint32_t count = arguments.size + (arguments.final != nullptr ? 1 : 0);
   if (signature.varargs ? count < fixed : count != fixed) {
     const bool counts_all = !signature.varargs;
-    return fail("wrong number of args for " + std::string(name) + ": want " +
-                (counts_all ? "" : "at least ") + std::to_string(fixed) + " got " +
-                std::to_string(counts_all ? count : arguments.size));
+    return fail("wrong number of args for " + std::string(name) + ": want " + (counts_all ? "" : "at least ") +
+                std::to_string(fixed) + " got " + std::to_string(counts_all ? count : arguments.size));
   }
   if (function.special == Special::all || function.special == Special::first) {
     return short_circuit(function.special == Special::first, dot, arguments);
   }
   constexpr std::uint32_t kFew = 8;
   alignas(Value) std::byte few[kFew * sizeof(Value)];  // not made before they are known
-  auto* values =
-      count <= kFew ? reinterpret_cast<Value*>(few) : rt_.arena.allocate_array<Value>(count);
+  auto* values = count <= kFew ? reinterpret_cast<Value*>(few) : rt_.arena.allocate_array<Value>(count);
   for (std::uint32_t i = 0; i < arguments.size; ++i) {
-    new (values + i)
-        Value(argument(dot, i < fixed ? function.fixed : function.rest, *arguments.nodes[i]));
+    new (values + i) Value(argument(dot, i < fixed ? function.fixed : function.rest, *arguments.nodes[i]));
     if (values[i].is_invalid()) return values[i];
   }
   if (arguments.final != nullptr) {
-    new (values + count - 1)
-        Value(validate(*arguments.final, count - 1 < fixed ? function.fixed : function.rest));
+    new (values + count - 1) Value(validate(*arguments.final, count - 1 < fixed ? function.fixed : function.rest));
     if (values[count - 1].is_invalid()) return values[count - 1];
   }
   return run_builtin(function, node, name, values, count);
 }
 
-Value Executor::run_builtin(const Function& function, const Node& node, std::string_view name,
-                            const Value* values, std::uint32_t count) {
+Value Executor::run_builtin(const Function& function, const Node& node, std::string_view name, const Value* values,
+                            std::uint32_t count) {
   if (!rt_.charge(1)) return wrap_failure(node, name);
   const std::uint32_t fixed = function.row.bound.count;
   Value result;
   if (function.special == Special::call) {
     const auto& command = as<CommandNode>(node);
     const bool has_word = node.kind == NodeKind::command && command.size > 1;
-    result = call_value(values[0],
-                        has_word ? node_text(*command.arguments[1]) : piped_name(rt_, values[0]));
+    result = call_value(values[0], has_word ? node_text(*command.arguments[1]) : piped_name(rt_, values[0]));
   } else {
     Call call{rt_, &function.row, values, {values + fixed, count - fixed, nullptr, 0}};
     result = function.row.run(call);
@@ -340,8 +306,7 @@ Value Executor::call_value(Value function, const std::string& name) {
   };
   if (function.is_undefined()) return refuse("call of nil");
   const TypeFacts& type = facts(type_of(function));
-  if (type.kind != GoKind::callable)
-    return refuse("non-function " + name + " of type " + std::string(type.name));
+  if (type.kind != GoKind::callable) return refuse("non-function " + name + " of type " + std::string(type.name));
   return refuse("function " + name + " has 0 return values; should be 1 or 2");
 }
 
@@ -360,10 +325,8 @@ Value Executor::short_circuit(bool stop_at, Value dot, const Arguments& argument
 Value Executor::operand(Value dot, const Node& node) {
   at(node);
   switch (node.kind) {
-    case NodeKind::dot:
-      return dot;
-    case NodeKind::field:
-      return fields(dot, node, as<FieldNode>(node).names, dot, {});
+    case NodeKind::dot: return dot;
+    case NodeKind::field: return fields(dot, node, as<FieldNode>(node).names, dot, {});
     case NodeKind::variable: {
       const auto& named = as<VariableNode>(node);
       const Value value = variable(named);
@@ -385,13 +348,11 @@ Value Executor::operand(Value dot, const Node& node) {
     }
     case NodeKind::chain: {
       const auto& chain = as<ChainNode>(node);
-      if (chain.of->kind == NodeKind::nil)
-        return fail("indirection through explicit nil in " + node_text(node));
+      if (chain.of->kind == NodeKind::nil) return fail("indirection through explicit nil in " + node_text(node));
       const Value value = operand(dot, *chain.of);
       return value.is_invalid() ? value : fields(value, node, chain.names, dot, {});
     }
-    default:
-      return constant(as<ConstantNode>(node));
+    default: return constant(as<ConstantNode>(node));
   }
 }
 
@@ -403,18 +364,15 @@ Value Executor::argument(Value dot, Accepts type, const Node& node) {
       return {};
     case NodeKind::boolean:
     case NodeKind::number:
-    case NodeKind::string:
-      return literal_argument(type, node);
-    default:
-      break;
+    case NodeKind::string: return literal_argument(type, node);
+    default: break;
   }
   const Value value = operand(dot, node);
   return value.is_invalid() ? value : validate(value, type);
 }
 
 Value Executor::literal_argument(Accepts type, const Node& node) {
-  if (type == Accepts::text && node.kind != NodeKind::string)
-    return fail("expected string; found " + node_text(node));
+  if (type == Accepts::text && node.kind != NodeKind::string) return fail("expected string; found " + node_text(node));
   return constant(as<ConstantNode>(node));
 }
 
@@ -426,9 +384,7 @@ Value Executor::validate(Value value, Accepts type) {
   const Value inside = unbox(value);
   if (inside.is_undefined()) return fail("wrong type for value; expected string; got interface {}");
   if (is_text(inside)) return inside;
-  return fail(
-      "wrong type for value; expected string; got " + std::string(facts(type_of(inside)).name),
-      inside);
+  return fail("wrong type for value; expected string; got " + std::string(facts(type_of(inside)).name), inside);
 }
 
 }  // namespace parlance::gotemplate

@@ -61,8 +61,7 @@ Executor::Flow Executor::walk(Value dot, const ListNode& list) {
     return Flow::failed;
   }
   Flow flow = Flow::on;
-  for (std::uint32_t i = 0; i < list.size && flow == Flow::on; ++i)
-    flow = step(dot, *list.items[i]);
+  for (std::uint32_t i = 0; i < list.size && flow == Flow::on; ++i) flow = step(dot, *list.items[i]);
   --nesting_;
   return flow;
 }
@@ -74,21 +73,14 @@ Executor::Flow Executor::step(Value dot, const Node& node) {
       output_.emit(rt_, text.data(), static_cast<std::uint32_t>(text.size()));
       return Flow::on;
     }
-    case NodeKind::action:
-      return act(dot, as<ActionNode>(node));
+    case NodeKind::action: return act(dot, as<ActionNode>(node));
     case NodeKind::if_:
-    case NodeKind::with:
-      return branch(dot, as<BranchNode>(node));
-    case NodeKind::range:
-      return range(dot, as<BranchNode>(node));
-    case NodeKind::invoke:
-      return invoke(dot, as<InvokeNode>(node));
-    case NodeKind::break_:
-      return Flow::broke;
-    case NodeKind::continue_:
-      return Flow::continued;
-    default:
-      return Flow::on;
+    case NodeKind::with: return branch(dot, as<BranchNode>(node));
+    case NodeKind::range: return range(dot, as<BranchNode>(node));
+    case NodeKind::invoke: return invoke(dot, as<InvokeNode>(node));
+    case NodeKind::break_: return Flow::broke;
+    case NodeKind::continue_: return Flow::continued;
+    default: return Flow::on;
   }
 }
 
@@ -101,8 +93,7 @@ Executor::Flow Executor::act(Value dot, const ActionNode& node) {
 
 /// printValue and printableValue.
 bool Executor::print(const ActionNode& node, Value value) {
-  if (value.kind == Kind::string &&
-      (value.extra & 0xFF) <= static_cast<std::uint16_t>(Type::text) &&
+  if (value.kind == Kind::string && (value.extra & 0xFF) <= static_cast<std::uint16_t>(Type::text) &&
       type_of(value) == Type::text) {
     output_.emit(rt_, value);
     return true;
@@ -147,8 +138,7 @@ Executor::Flow Executor::invoke(Value dot, const InvokeNode& node) {
     return Flow::failed;
   }
   if (template_depth_ == rt_.limits.depth) {
-    rt_.fail(ErrorCode::limit_depth,
-             "exceeded maximum template depth (" + std::to_string(rt_.limits.depth) + ")");
+    rt_.fail(ErrorCode::limit_depth, "exceeded maximum template depth (" + std::to_string(rt_.limits.depth) + ")");
     failed_at_ = &node;
     return Flow::failed;
   }
@@ -191,36 +181,28 @@ Executor::Flow Executor::range_over(Value, const BranchNode& node, Value value, 
   const Type type = type_of(value);
   switch (kind_of(value)) {
     case GoKind::integer:
-    case GoKind::byte:
-      return range_integer(node, value, ran);
-    case GoKind::slice:
-      return range_slice(node, value, ran);
+    case GoKind::byte: return range_integer(node, value, ran);
+    case GoKind::slice: return range_slice(node, value, ran);
     case GoKind::map:
       if (is_nil(value)) return Flow::on;
-      return range_map(node, sorted_entries(rt_, *value.dict), facts(type).element == Type::any,
-                       false, ran);
+      return range_map(node, sorted_entries(rt_, *value.dict), facts(type).element == Type::any, false, ran);
     case GoKind::callable:
       if (is_nil(value) || value.dict == nullptr) return Flow::on;
-      return range_map(node, {value.dict->entries, value.dict->size}, false,
-                       node.pipeline->declared_count < 2, ran);
-    case GoKind::interface:
-      return Flow::on;  // nil
-    default:
-      break;
+      return range_map(node, {value.dict->entries, value.dict->size}, false, node.pipeline->declared_count < 2, ran);
+    case GoKind::interface: return Flow::on;  // nil
+    default: break;
   }
   fail("range can't iterate over " + display(rt_, value), value);
   return Flow::failed;
 }
 
 /// One turn: variables set, body walked, what the body declared forgotten.
-Executor::Flow Executor::iterate(const BranchNode& node, Value index, Value element,
-                                 std::size_t mark) {
+Executor::Flow Executor::iterate(const BranchNode& node, Value index, Value element, std::size_t mark) {
   const PipelineNode& pipe = *node.pipeline;
   const std::uint8_t declared = pipe.declared_count;
   if (declared > 0 && pipe.assigns) {
-    const bool assigned =
-        declared > 1 ? assign(*pipe.declared[0], index) && assign(*pipe.declared[1], element)
-                     : assign(*pipe.declared[0], element);
+    const bool assigned = declared > 1 ? assign(*pipe.declared[0], index) && assign(*pipe.declared[1], element)
+                                       : assign(*pipe.declared[0], element);
     if (!assigned) return Flow::failed;
   } else if (declared > 0) {
     variables_[mark - 1].value = element;
@@ -234,8 +216,7 @@ Executor::Flow Executor::iterate(const BranchNode& node, Value index, Value elem
 
 Executor::Flow Executor::range_integer(const BranchNode& node, Value value, bool& ran) {
   if (node.pipeline->declared_count > 1) {
-    fail("can't use " + std::to_string(value.integer) + " to iterate over more than one variable",
-         value);
+    fail("can't use " + std::to_string(value.integer) + " to iterate over more than one variable", value);
     return Flow::failed;
   }
   const std::size_t mark = variables_.size();
@@ -250,8 +231,7 @@ Executor::Flow Executor::range_integer(const BranchNode& node, Value value, bool
 Executor::Flow Executor::range_slice(const BranchNode& node, Value value, bool& ran) {
   const std::size_t size = length_of(value);
   const std::size_t mark = variables_.size();
-  const bool watched =
-      observer_ != nullptr && type_of(value) == Type::messages && !output_.is_capturing();
+  const bool watched = observer_ != nullptr && type_of(value) == Type::messages && !output_.is_capturing();
   Flow flow = Flow::on;
   ++loop_depth_;
   for (std::size_t i = 0; i < size && flow == Flow::on; ++i) {
@@ -265,14 +245,13 @@ Executor::Flow Executor::range_slice(const BranchNode& node, Value value, bool& 
   return flow;
 }
 
-Executor::Flow Executor::range_map(const BranchNode& node, std::span<const DictEntry> entries,
-                                   bool boxes, bool keys_only, bool& ran) {
+Executor::Flow Executor::range_map(const BranchNode& node, std::span<const DictEntry> entries, bool boxes,
+                                   bool keys_only, bool& ran) {
   const std::size_t mark = variables_.size();
   for (const DictEntry& entry : entries) {
     ran = true;
     const Value item = boxes ? box(entry.value) : entry.value;
-    const Flow flow =
-        iterate(node, keys_only ? Value{} : entry.key, keys_only ? entry.key : item, mark);
+    const Flow flow = iterate(node, keys_only ? Value{} : entry.key, keys_only ? entry.key : item, mark);
     if (flow != Flow::on) return flow;
   }
   return rt_.failed() ? Flow::failed : Flow::on;

@@ -61,8 +61,7 @@ class Executor {
   Flow range_over(Value dot, const BranchNode& node, Value value, bool& ran);
   Flow range_integer(const BranchNode& node, Value value, bool& ran);
   Flow range_slice(const BranchNode& node, Value value, bool& ran);
-  Flow range_map(const BranchNode& node, std::span<const DictEntry> entries, bool boxes,
-                 bool keys_only, bool& ran);
+  Flow range_map(const BranchNode& node, std::span<const DictEntry> entries, bool boxes, bool keys_only, bool& ran);
   Flow iterate(const BranchNode& node, Value index, Value element, std::size_t mark);
   bool print(const ActionNode& node, Value value);
   bool within_limits();
@@ -84,19 +83,16 @@ class Executor {
     const Value* final = nullptr;  ///< what was piped in; null: nothing
     bool none() const { return size == 0 && final == nullptr; }
   };
-  Value fields(Value receiver, const Node& node, const Names& names, Value dot,
-               const Arguments& arguments);
-  Value field_of(Value receiver, const Node& node, const Name& name, Value dot,
-                 const Arguments& arguments);
+  Value fields(Value receiver, const Node& node, const Names& names, Value dot, const Arguments& arguments);
+  Value field_of(Value receiver, const Node& node, const Name& name, Value dot, const Arguments& arguments);
   Value map_field(Value receiver, const Name& name, const Arguments& arguments);
   Value no_field(Value receiver, const Name& name);
   Value method(Value receiver, Method method, const Node& node, const Name& name, Value dot,
                const Arguments& arguments);
   Value method_result(Value receiver, Method method);
-  Value call(const Function& function, const Node& node, std::string_view name, Value dot,
-             const Arguments& arguments);
-  Value run_builtin(const Function& function, const Node& node, std::string_view name,
-                    const Value* values, std::uint32_t count);
+  Value call(const Function& function, const Node& node, std::string_view name, Value dot, const Arguments& arguments);
+  Value run_builtin(const Function& function, const Node& node, std::string_view name, const Value* values,
+                    std::uint32_t count);
   Value short_circuit(bool stop_at, Value dot, const Arguments& arguments);
   Value call_value(Value function, const std::string& name);
   Value argument(Value dot, Accepts type, const Node& node);

@@ -18,18 +18,13 @@ bool is_true_beyond_text(Value v) {
   switch (facts(type_of(v)).kind) {
     case GoKind::boolean:
     case GoKind::integer:
-    case GoKind::byte:
-      return v.integer != 0;
-    case GoKind::real:
-      return real_of(v) != 0;
-    case GoKind::complex:
-      return v.list->items[0].real != 0 || v.list->items[1].real != 0;
+    case GoKind::byte: return v.integer != 0;
+    case GoKind::real: return real_of(v) != 0;
+    case GoKind::complex: return v.list->items[0].real != 0 || v.list->items[1].real != 0;
     case GoKind::string:
     case GoKind::map:
-    case GoKind::slice:
-      return length_of(v) != 0;
-    default:
-      return true;
+    case GoKind::slice: return length_of(v) != 0;
+    default: return true;
   }
 }
 
@@ -72,8 +67,7 @@ Value index_map(Runtime& rt, Value map, Value key) {
   key = unbox(key);
   if (key.is_undefined()) return fail(rt, "value is nil; should be of type string");
   if (!is_text(key)) {
-    return fail(
-        rt, "value has type " + std::string(facts(type_of(key)).name) + "; should be string", key);
+    return fail(rt, "value has type " + std::string(facts(type_of(key)).name) + "; should be string", key);
   }
   return map_element(rt, map, text(rt, key));
 }
@@ -85,13 +79,10 @@ Value index_value(Runtime& rt, Value item, Value index) {
   item = indirect(item, nil);
   if (nil) return fail(rt, "index of nil pointer", item);
   switch (facts(type_of(item)).kind) {
-    case GoKind::map:
-      return index_map(rt, item, index);
+    case GoKind::map: return index_map(rt, item, index);
     case GoKind::slice:
-    case GoKind::string:
-      break;
-    default:
-      return fail(rt, "can't index item of type " + std::string(type_name_of(item)), item);
+    case GoKind::string: break;
+    default: return fail(rt, "can't index item of type " + std::string(type_name_of(item)), item);
   }
   const std::size_t size = length_of(item);
   std::size_t at = 0;
@@ -99,9 +90,7 @@ Value index_value(Runtime& rt, Value item, Value index) {
   if (at == size) {
     // The check above lets the length itself through; reflect does not.
     const bool is_string = facts(type_of(item)).kind == GoKind::string;
-    return fail(
-        rt, is_string ? "reflect: string index out of range" : "reflect: slice index out of range",
-        item);
+    return fail(rt, is_string ? "reflect: string index out of range" : "reflect: slice index out of range", item);
   }
   if (item.kind == Kind::string && !item.is_leaf()) {
     const std::string_view bytes = text(rt, item);
@@ -162,8 +151,7 @@ Value function_len(Call& call) {
   bool nil = false;
   const Value item = indirect(call[0], nil);
   if (nil) return fail(call.rt, "len of nil pointer");
-  if (item.is_undefined())
-    return fail(call.rt, "reflect: call of reflect.Value.Type on zero Value");
+  if (item.is_undefined()) return fail(call.rt, "reflect: call of reflect.Value.Type on zero Value");
   const GoKind kind = facts(type_of(item)).kind;
   if (kind == GoKind::map || kind == GoKind::slice || kind == GoKind::string) {
     return go_int(static_cast<std::int64_t>(length_of(item)));
@@ -175,9 +163,7 @@ Value function_not(Call& call) { return Value::boolean(!is_true(call[0])); }
 
 // ---- text
 
-std::span<const Value> rest_of(const Call& call) {
-  return {call.rest.positional, call.rest.positional_count};
-}
+std::span<const Value> rest_of(const Call& call) { return {call.rest.positional, call.rest.positional_count}; }
 
 Value function_print(Call& call) {
   Sink sink(call.rt);
@@ -244,8 +230,8 @@ std::string_view type_script_name(std::string_view name) {
       {"null", "null"},
       {"object", "Record<string, any>"},
   };
-  const auto found = std::find_if(std::begin(kNames), std::end(kNames),
-                                  [&](const auto& row) { return row.first == name; });
+  const auto found =
+      std::find_if(std::begin(kNames), std::end(kNames), [&](const auto& row) { return row.first == name; });
   return found == std::end(kNames) ? "any" : found->second;
 }
 
@@ -288,8 +274,7 @@ Value never_called(Call&) { return Value::invalid(); }
 // The parameter that is a function's subject comes first; what is piped in comes last.
 constexpr Function kFunctions[] = {
     {{"and", "", "value, *values", never_called,
-      "The first argument that is false, else the last. Later arguments are not evaluated.",
-      "{{ and 1 0 2 }} -> 0"},
+      "The first argument that is false, else the last. Later arguments are not evaluated.", "{{ and 1 0 2 }} -> 0"},
      Accepts::value,
      Accepts::value,
      Special::all},
@@ -303,15 +288,10 @@ constexpr Function kFunctions[] = {
       "{{ eq \"a\" \"b\" \"a\" }} -> true"},
      Accepts::value,
      Accepts::value},
-    {{"ge", "", "a, b", function_ge, "a >= b", "{{ ge 2 2 }} -> true"},
-     Accepts::value,
-     Accepts::value},
-    {{"gt", "", "a, b", function_gt, "a > b", "{{ gt \"b\" \"a\" }} -> true"},
-     Accepts::value,
-     Accepts::value},
+    {{"ge", "", "a, b", function_ge, "a >= b", "{{ ge 2 2 }} -> true"}, Accepts::value, Accepts::value},
+    {{"gt", "", "a, b", function_gt, "a > b", "{{ gt \"b\" \"a\" }} -> true"}, Accepts::value, Accepts::value},
     {{"html", "", "*values", function_html,
-      "The values as print writes them, with < > & \" ' and NUL escaped for HTML.",
-      "{{ html \"<b>\" }} -> &lt;b&gt;"},
+      "The values as print writes them, with < > & \" ' and NUL escaped for HTML.", "{{ html \"<b>\" }} -> &lt;b&gt;"},
      Accepts::any,
      Accepts::any},
     {{"index", "", "item, *keys", function_index,
@@ -319,31 +299,22 @@ constexpr Function kFunctions[] = {
       "{{ index \"abc\" 1 }} -> 98"},
      Accepts::value,
      Accepts::value},
-    {{"js", "", "*values", function_js,
-      "The values as print writes them, escaped for a string in JavaScript.",
+    {{"js", "", "*values", function_js, "The values as print writes them, escaped for a string in JavaScript.",
       "{{ js \"it's\" }} -> it\\'s"},
      Accepts::any,
      Accepts::any},
-    {{"le", "", "a, b", function_le, "a <= b", "{{ le 1.5 2.5 }} -> true"},
+    {{"le", "", "a, b", function_le, "a <= b", "{{ le 1.5 2.5 }} -> true"}, Accepts::value, Accepts::value},
+    {{"len", "", "item", function_len, "The number of elements of a map or slice, or of bytes of a string.",
+      "{{ len \"é\" }} -> 2"},
      Accepts::value,
      Accepts::value},
-    {{"len", "", "item", function_len,
-      "The number of elements of a map or slice, or of bytes of a string.", "{{ len \"é\" }} -> 2"},
-     Accepts::value,
-     Accepts::value},
-    {{"lt", "", "a, b", function_lt, "a < b", "{{ lt 1 2 }} -> true"},
-     Accepts::value,
-     Accepts::value},
-    {{"ne", "", "a, b", function_ne, "a != b", "{{ ne 1 2 }} -> true"},
-     Accepts::value,
-     Accepts::value},
-    {{"not", "", "value", function_not, "Is the value false, zero, empty or nil?",
-      "{{ not \"\" }} -> true"},
+    {{"lt", "", "a, b", function_lt, "a < b", "{{ lt 1 2 }} -> true"}, Accepts::value, Accepts::value},
+    {{"ne", "", "a, b", function_ne, "a != b", "{{ ne 1 2 }} -> true"}, Accepts::value, Accepts::value},
+    {{"not", "", "value", function_not, "Is the value false, zero, empty or nil?", "{{ not \"\" }} -> true"},
      Accepts::value,
      Accepts::value},
     {{"or", "", "value, *values", never_called,
-      "The first argument that is true, else the last. Later arguments are not evaluated.",
-      "{{ or 0 \"x\" 2 }} -> x"},
+      "The first argument that is true, else the last. Later arguments are not evaluated.", "{{ or 0 \"x\" 2 }} -> x"},
      Accepts::value,
      Accepts::value,
      Special::first},
@@ -357,8 +328,7 @@ constexpr Function kFunctions[] = {
       "{{ printf \"%s=%03d\" \"n\" 7 }} -> n=007"},
      Accepts::text,
      Accepts::any},
-    {{"println", "", "*values", function_println,
-      "The values with spaces between them and a newline at the end.",
+    {{"println", "", "*values", function_println, "The values with spaces between them and a newline at the end.",
       "{{ len (println 1 \"a\") }} -> 4"},
      Accepts::any,
      Accepts::any},
@@ -367,14 +337,12 @@ constexpr Function kFunctions[] = {
       "{{ slice \"abcdef\" 1 3 }} -> bc"},
      Accepts::value,
      Accepts::value},
-    {{"urlquery", "", "*values", function_urlquery,
-      "The values as print writes them, escaped for the query of a URL.",
+    {{"urlquery", "", "*values", function_urlquery, "The values as print writes them, escaped for the query of a URL.",
       "{{ urlquery \"a b&c\" }} -> a+b%26c"},
      Accepts::any,
      Accepts::any},
     {{"currentDate", "", "*ignored", function_current_date,
-        "Today's date. The caller of the render says what day it is.",
-      "{{ currentDate }} -> 2026-03-14"},
+      "Today's date. The caller of the render says what day it is.", "{{ currentDate }} -> 2026-03-14"},
      Accepts::text,
      Accepts::text,
      Special::none,

@@ -19,12 +19,7 @@ enum class Accepts : std::uint8_t {
   text,   ///< string
 };
 
-enum class Special : std::uint8_t {
-  none,
-  all,
-  first,
-  call
-};  ///< `and`, `or` and `call` need the executor
+enum class Special : std::uint8_t { none, all, first, call };  ///< `and`, `or` and `call` need the executor
 
 struct Function {
   Builtin row;

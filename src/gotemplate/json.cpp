@@ -25,20 +25,13 @@ constexpr char kHex[] = "0123456789abcdef";
 char short_escape(char32_t c) {
   switch (c) {
     case '"':
-    case '\\':
-      return static_cast<char>(c);
-    case '\b':
-      return 'b';
-    case '\f':
-      return 'f';
-    case '\n':
-      return 'n';
-    case '\r':
-      return 'r';
-    case '\t':
-      return 't';
-    default:
-      return '\0';
+    case '\\': return static_cast<char>(c);
+    case '\b': return 'b';
+    case '\f': return 'f';
+    case '\n': return 'n';
+    case '\r': return 'r';
+    case '\t': return 't';
+    default: return '\0';
   }
 }
 
@@ -55,8 +48,7 @@ char* put_escape(char* at, char32_t c) {
 
 /// Writes one special byte, or the character it begins; moves `p` past it.
 char* put_special(char* at, const char*& p, const char* end) {
-  if (static_cast<unsigned char>(*p) < 0x80)
-    return put_escape(at, static_cast<unsigned char>(*p++));
+  if (static_cast<unsigned char>(*p) < 0x80) return put_escape(at, static_cast<unsigned char>(*p++));
   const utf8::Decoded next = decode_go(p, end);
   const bool malformed = next.size == 1;
   if (malformed || next.code_point == 0x2028 || next.code_point == 0x2029) {
@@ -145,17 +137,14 @@ bool JsonWriter::real(double d) {
   if (at == nullptr) return false;
   const double magnitude = std::fabs(d);
   const bool scientific = magnitude != 0 && (magnitude < 1e-6 || magnitude >= 1e21);
-  constexpr double kExact =
-      9007199254740992.0;  // from here on to_chars writes every digit, Go the shortest and zeros
+  constexpr double kExact = 9007199254740992.0;  // from here on to_chars writes every digit, Go the shortest and zeros
   if (!scientific && magnitude >= kExact) {
     std::string text = d < 0 ? "-" : "";
     append_plain_float(text, magnitude);
     sink_.put(text);
     return true;
   }
-  char* end = std::to_chars(at, at + 40, d,
-                            scientific ? std::chars_format::scientific : std::chars_format::fixed)
-                  .ptr;
+  char* end = std::to_chars(at, at + 40, d, scientific ? std::chars_format::scientific : std::chars_format::fixed).ptr;
   // e-09 is written e-9
   if (scientific && end - at >= 4 && end[-4] == 'e' && end[-3] == '-' && end[-2] == '0') {
     end[-2] = end[-1];
@@ -189,8 +178,7 @@ bool JsonWriter::base64(Value v) {
     std::uint32_t group = 0;
     for (std::size_t b = 0; b < 3; ++b)
       group = group << 8 | (b < count ? static_cast<unsigned char>(bytes[i + b]) : 0u);
-    for (std::size_t d = 0; d < 4; ++d)
-      sink_.put(d <= count ? kAlphabet[group >> (18 - 6 * d) & 63] : '=');
+    for (std::size_t d = 0; d < 4; ++d) sink_.put(d <= count ? kAlphabet[group >> (18 - 6 * d) & 63] : '=');
   }
   sink_.put('"');
   return !rt_.failed();
@@ -267,29 +255,23 @@ bool JsonWriter::other_value(Value v) {
       return true;
     case GoKind::integer:
     case GoKind::byte:
-    case GoKind::real:
-      return number(v);
+    case GoKind::real: return number(v);
     case GoKind::slice:
       if (v.kind == Kind::string) return base64(v);
       if (type == Type::property_type && v.list->size == 1) return text(v.list->items[0]);
       return list(v);
-    case GoKind::map:
-      return map(v, true);
+    case GoKind::map: return map(v, true);
     case GoKind::pointer:
       if (type == Type::ordered) return map(v, false);
       return structure(with_type(v, facts(type).element));
-    case GoKind::structure:
-      return type == Type::ordered_body ? map(v, false) : structure(v);
-    default:
-      return false;
+    case GoKind::structure: return type == Type::ordered_body ? map(v, false) : structure(v);
+    default: return false;
   }
 }
 
 }  // namespace
 
-bool write_json(Runtime& rt, Sink& sink, Value v) {
-  return JsonWriter(rt, sink).value(v) && !rt.failed();
-}
+bool write_json(Runtime& rt, Sink& sink, Value v) { return JsonWriter(rt, sink).value(v) && !rt.failed(); }
 
 Value json_text(Runtime& rt, Value v) {
   Sink sink(rt);
@@ -300,8 +282,7 @@ Value json_text(Runtime& rt, Value v) {
 /// Source: Ollama's template/template.go and api/types.go.
 Value string_method(Runtime& rt, Value v) {
   const Type type = type_of(v);
-  if (type == Type::arguments || type == Type::properties)
-    return is_nil(v) ? Value::view("{}") : json_text(rt, v);
+  if (type == Type::arguments || type == Type::properties) return is_nil(v) ? Value::view("{}") : json_text(rt, v);
   if (type != Type::property_type) return json_text(rt, v);
   const std::size_t size = length_of(v);
   if (size == 0) return Value::view("");

@@ -123,16 +123,14 @@ std::size_t Lexer::blanks_from(std::size_t at) const {
 
 /// Skips what lies before the place reached; its newlines have not been counted.
 void Lexer::ignore() {
-  line_ += static_cast<std::uint32_t>(
-      std::count(text_.begin() + static_cast<std::ptrdiff_t>(begin_),
-                 text_.begin() + static_cast<std::ptrdiff_t>(at_), '\n'));
+  line_ += static_cast<std::uint32_t>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(begin_),
+                                                 text_.begin() + static_cast<std::ptrdiff_t>(at_), '\n'));
   begin_ = at_;
   begin_line_ = line_;
 }
 
 Lexer::State Lexer::emit(TokenKind kind) {
-  token_ = {kind, static_cast<std::uint32_t>(begin_), begin_line_,
-            text_.substr(begin_, at_ - begin_)};
+  token_ = {kind, static_cast<std::uint32_t>(begin_), begin_line_, text_.substr(begin_, at_ - begin_)};
   begin_ = at_;
   begin_line_ = line_;
   return State::done;
@@ -151,23 +149,12 @@ Token Lexer::next() {
   State state = inside_ ? State::inside : State::text;
   while (state != State::done) {
     switch (state) {
-      case State::text:
-        state = in_text();
-        break;
-      case State::left_delimiter:
-        state = in_left_delimiter();
-        break;
-      case State::right_delimiter:
-        state = in_right_delimiter();
-        break;
-      case State::inside:
-        state = in_action();
-        break;
-      case State::space:
-        state = in_space();
-        break;
-      case State::done:
-        break;
+      case State::text: state = in_text(); break;
+      case State::left_delimiter: state = in_left_delimiter(); break;
+      case State::right_delimiter: state = in_right_delimiter(); break;
+      case State::inside: state = in_action(); break;
+      case State::space: state = in_space(); break;
+      case State::done: break;
     }
   }
   return token_;
@@ -179,8 +166,8 @@ Lexer::State Lexer::in_text() {
     at_ = text_.size();
     if (at_ == begin_) return emit(TokenKind::eof);
     const std::size_t begin = begin_;
-    line_ += static_cast<std::uint32_t>(
-        std::count(text_.begin() + static_cast<std::ptrdiff_t>(begin), text_.end(), '\n'));
+    line_ +=
+        static_cast<std::uint32_t>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(begin), text_.end(), '\n'));
     return emit(TokenKind::text);
   }
   if (found == at_) return State::left_delimiter;
@@ -189,9 +176,8 @@ Lexer::State Lexer::in_text() {
     while (end > begin_ && is_blank(text_[end - 1])) --end;
   }
   at_ = end;
-  line_ += static_cast<std::uint32_t>(
-      std::count(text_.begin() + static_cast<std::ptrdiff_t>(begin_),
-                 text_.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
+  line_ += static_cast<std::uint32_t>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(begin_),
+                                                 text_.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
   emit(TokenKind::text);
   at_ = found;
   ignore();
@@ -259,32 +245,21 @@ Lexer::State Lexer::in_action() {
 
 Lexer::State Lexer::after_first(std::int32_t c) {
   switch (c) {
-    case '=':
-      return emit(TokenKind::assign);
-    case ':':
-      return take() == '=' ? emit(TokenKind::declare) : fail("expected :=");
-    case '|':
-      return emit(TokenKind::pipe);
-    case '"':
-      return in_quoted('"');
-    case '`':
-      return in_raw_quote();
-    case '$':
-      return in_name(TokenKind::variable);
-    case '\'':
-      return in_quoted('\'');
+    case '=': return emit(TokenKind::assign);
+    case ':': return take() == '=' ? emit(TokenKind::declare) : fail("expected :=");
+    case '|': return emit(TokenKind::pipe);
+    case '"': return in_quoted('"');
+    case '`': return in_raw_quote();
+    case '$': return in_name(TokenKind::variable);
+    case '\'': return in_quoted('\'');
     case '.':
-      if (at_ < text_.size() && (text_[at_] < '0' || text_[at_] > '9'))
-        return in_name(TokenKind::field);
+      if (at_ < text_.size() && (text_[at_] < '0' || text_[at_] > '9')) return in_name(TokenKind::field);
       break;
-    case '(':
-      ++parentheses_;
-      return emit(TokenKind::left_parenthesis);
+    case '(': ++parentheses_; return emit(TokenKind::left_parenthesis);
     case ')':
       if (--parentheses_ < 0) return fail("unexpected right paren");
       return emit(TokenKind::right_parenthesis);
-    default:
-      break;
+    default: break;
   }
   if (c == '.' || c == '+' || c == '-' || (c >= '0' && c <= '9')) {
     back();
@@ -314,8 +289,7 @@ Lexer::State Lexer::in_space() {
 
 Lexer::State Lexer::in_identifier() {
   while (is_name_character(peek())) take();
-  if (!at_terminator())
-    return fail("bad character " + code_point_name(static_cast<char32_t>(peek())));
+  if (!at_terminator()) return fail("bad character " + code_point_name(static_cast<char32_t>(peek())));
   return emit(kind_of_word(text_.substr(begin_, at_ - begin_)));
 }
 
@@ -323,15 +297,12 @@ Lexer::State Lexer::in_identifier() {
 Lexer::State Lexer::in_name(TokenKind kind) {
   if (at_terminator()) return emit(kind == TokenKind::variable ? kind : TokenKind::dot);
   while (is_name_character(peek())) take();
-  if (!at_terminator())
-    return fail("bad character " + code_point_name(static_cast<char32_t>(peek())));
+  if (!at_terminator()) return fail("bad character " + code_point_name(static_cast<char32_t>(peek())));
   return emit(kind);
 }
 
 Lexer::State Lexer::in_number() {
-  const auto bad = [this] {
-    return fail("bad number syntax: " + quoted(text_.substr(begin_, at_ - begin_)));
-  };
+  const auto bad = [this] { return fail("bad number syntax: " + quoted(text_.substr(begin_, at_ - begin_))); };
   if (!scan_number()) return bad();
   const std::int32_t sign = peek();
   if (sign != '+' && sign != '-') return emit(TokenKind::number);

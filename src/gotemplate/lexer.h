@@ -51,9 +51,7 @@ struct Token {
   std::uint32_t begin = 0;  ///< byte offset
   std::uint32_t line = 0;   ///< of the beginning, from 1
   std::string_view text;    ///< the bytes; of an error, its sentence (alive until the next token)
-  std::uint32_t end() const {
-    return begin + static_cast<std::uint32_t>(kind == TokenKind::error ? 0 : text.size());
-  }
+  std::uint32_t end() const { return begin + static_cast<std::uint32_t>(kind == TokenKind::error ? 0 : text.size()); }
   /// As complaints show it.
   std::string display() const;
 };

@@ -52,43 +52,25 @@ void write(std::string& out, const Node& node) {
   switch (node.kind) {
     case NodeKind::boolean:
     case NodeKind::number:
-    case NodeKind::string:
-      out += as<ConstantNode>(node).source;
-      return;
-    case NodeKind::nil:
-      out += "nil";
-      return;
-    case NodeKind::dot:
-      out += '.';
-      return;
-    case NodeKind::field:
-      return write_names(out, as<FieldNode>(node).names);
-    case NodeKind::variable:
-      out += as<VariableNode>(node).name;
-      return write_names(out, as<VariableNode>(node).names);
+    case NodeKind::string: out += as<ConstantNode>(node).source; return;
+    case NodeKind::nil: out += "nil"; return;
+    case NodeKind::dot: out += '.'; return;
+    case NodeKind::field: return write_names(out, as<FieldNode>(node).names);
+    case NodeKind::variable: out += as<VariableNode>(node).name; return write_names(out, as<VariableNode>(node).names);
     case NodeKind::chain:
       write_operand(out, *as<ChainNode>(node).of);
       return write_names(out, as<ChainNode>(node).names);
-    case NodeKind::identifier:
-      out += as<IdentifierNode>(node).name;
-      return;
-    case NodeKind::pipeline:
-      return write_pipeline(out, as<PipelineNode>(node));
-    case NodeKind::command:
-      return write_command(out, as<CommandNode>(node));
+    case NodeKind::identifier: out += as<IdentifierNode>(node).name; return;
+    case NodeKind::pipeline: return write_pipeline(out, as<PipelineNode>(node));
+    case NodeKind::command: return write_command(out, as<CommandNode>(node));
     case NodeKind::action:
       out += "{{";
       write_pipeline(out, *as<ActionNode>(node).pipeline);
       out += "}}";
       return;
-    case NodeKind::invoke:
-      return write_invoke(out, as<InvokeNode>(node));
-    case NodeKind::end:
-      out += "{{end}}";
-      return;
-    case NodeKind::else_:
-      out += "{{else}}";
-      return;
+    case NodeKind::invoke: return write_invoke(out, as<InvokeNode>(node));
+    case NodeKind::end: out += "{{end}}"; return;
+    case NodeKind::else_: out += "{{else}}"; return;
     // No message of Go's shows these.
     case NodeKind::text:
     case NodeKind::if_:
@@ -96,8 +78,7 @@ void write(std::string& out, const Node& node) {
     case NodeKind::with:
     case NodeKind::break_:
     case NodeKind::continue_:
-    case NodeKind::list:
-      return;
+    case NodeKind::list: return;
   }
 }
 

@@ -23,8 +23,7 @@ bool underscores_fit(std::string_view text) {
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
   char saw = '^';
   bool hex = false;
-  if (text.size() >= 2 && text[0] == '0' &&
-      std::string_view("box").find(lower(text[1])) != std::string_view::npos) {
+  if (text.size() >= 2 && text[0] == '0' && std::string_view("box").find(lower(text[1])) != std::string_view::npos) {
     hex = lower(text[1]) == 'x';
     saw = '0';
     text.remove_prefix(2);
@@ -67,8 +66,7 @@ Read parse_unsigned(std::string_view text, std::uint64_t& value) {
   const std::string plain = without_underscores(digits);
   if (plain.size() != digits.size() && !underscores_fit(text)) return Read::syntax;
   if (plain.empty()) return Read::fine;  // "0"
-  const auto [end, failed] =
-      std::from_chars(plain.data(), plain.data() + plain.size(), value, base);
+  const auto [end, failed] = std::from_chars(plain.data(), plain.data() + plain.size(), value, base);
   if (end != plain.data() + plain.size()) return Read::syntax;
   return failed == std::errc::result_out_of_range ? Read::range : Read::fine;
 }
@@ -99,16 +97,14 @@ std::optional<double> parse_float(std::string_view text) {
     rest.remove_prefix(2);
     format = std::chars_format::hex;
   }
-  if (rest.empty() || (!is_decimal(rest[0]) && rest[0] != '.' && format != std::chars_format::hex))
-    return std::nullopt;
+  if (rest.empty() || (!is_decimal(rest[0]) && rest[0] != '.' && format != std::chars_format::hex)) return std::nullopt;
   double value = 0;
   const auto [end, failed] = std::from_chars(rest.data(), rest.data() + rest.size(), value, format);
   if (end != rest.data() + rest.size()) return std::nullopt;
   if (failed == std::errc::result_out_of_range) {
     // Too small is zero, too large is an error; from_chars calls both out of range.
     const std::size_t exponent = rest.find_first_of(format == std::chars_format::hex ? "pP" : "eE");
-    if (exponent == rest.npos || exponent + 1 >= rest.size() || rest[exponent + 1] != '-')
-      return std::nullopt;
+    if (exponent == rest.npos || exponent + 1 >= rest.size() || rest[exponent + 1] != '-') return std::nullopt;
     value = 0;
   }
   return negative ? -value : value;
@@ -128,8 +124,7 @@ Value complex_value(Arena& arena, double real, double imaginary) {
 Value read_complex(Arena& arena, std::string_view text, std::string& problem) {
   std::size_t sign = text.size();
   for (std::size_t i = 1; i < text.size(); ++i) {
-    const bool after_exponent =
-        std::string_view("eEpP").find(text[i - 1]) != std::string_view::npos;
+    const bool after_exponent = std::string_view("eEpP").find(text[i - 1]) != std::string_view::npos;
     if ((text[i] == '+' || text[i] == '-') && !after_exponent) sign = i;
   }
   const std::string_view second = text.substr(sign);
@@ -141,8 +136,7 @@ Value read_complex(Arena& arena, std::string_view text, std::string& problem) {
 }
 
 bool is_hex_integer(std::string_view text) {
-  return text.size() > 2 && text[0] == '0' && lower(text[1]) == 'x' &&
-         text.find_first_of("pP") == text.npos;
+  return text.size() > 2 && text[0] == '0' && lower(text[1]) == 'x' && text.find_first_of("pP") == text.npos;
 }
 
 Value read_plain(std::string_view text, std::string& problem) {
@@ -174,12 +168,10 @@ struct Digits {
 Digits scientific_digits(double magnitude, int precision) {
   char buffer[1100];
   const char* const end =
-      precision < 0
-          ? std::to_chars(buffer, buffer + sizeof buffer, magnitude, std::chars_format::scientific)
-                .ptr
-          : std::to_chars(buffer, buffer + sizeof buffer, magnitude, std::chars_format::scientific,
-                          std::min(precision, 1000))
-                .ptr;
+      precision < 0 ? std::to_chars(buffer, buffer + sizeof buffer, magnitude, std::chars_format::scientific).ptr
+                    : std::to_chars(buffer, buffer + sizeof buffer, magnitude, std::chars_format::scientific,
+                                    std::min(precision, 1000))
+                          .ptr;
   Digits out;
   const char* p = buffer;
   for (; p < end && *p != 'e'; ++p) {
@@ -240,12 +232,11 @@ void append_general(std::string& out, double magnitude, char letter, int precisi
 
 void append_fixed(std::string& out, double magnitude, int precision) {
   char buffer[1500];
-  const char* const end =
-      precision < 0
-          ? std::to_chars(buffer, buffer + sizeof buffer, magnitude, std::chars_format::fixed).ptr
-          : std::to_chars(buffer, buffer + sizeof buffer, magnitude, std::chars_format::fixed,
-                          std::min(precision, 1100))
-                .ptr;
+  const char* const end = precision < 0
+                              ? std::to_chars(buffer, buffer + sizeof buffer, magnitude, std::chars_format::fixed).ptr
+                              : std::to_chars(buffer, buffer + sizeof buffer, magnitude, std::chars_format::fixed,
+                                              std::min(precision, 1100))
+                                    .ptr;
   out.append(buffer, static_cast<std::size_t>(end - buffer));
   if (precision > 1100) out.append(static_cast<std::size_t>(precision - 1100), '0');
 }
@@ -278,8 +269,7 @@ void append_hexadecimal(std::string& out, double magnitude, bool upper, int prec
     const char* const end =
         precision < 0
             ? std::to_chars(buffer, buffer + sizeof buffer, mantissa, std::chars_format::hex).ptr
-            : std::to_chars(buffer, buffer + sizeof buffer, mantissa, std::chars_format::hex,
-                            std::min(precision, 1000))
+            : std::to_chars(buffer, buffer + sizeof buffer, mantissa, std::chars_format::hex, std::min(precision, 1000))
                   .ptr;
     std::string_view digits(buffer, static_cast<std::size_t>(end - buffer));
     digits = digits.substr(0, digits.find('p'));
@@ -318,9 +308,7 @@ Value read_number(Arena& arena, const Token& token, std::string& problem) {
   return read_plain(text, problem);
 }
 
-void append_plain_float(std::string& out, double magnitude) {
-  append_plain(out, scientific_digits(magnitude, -1));
-}
+void append_plain_float(std::string& out, double magnitude) { append_plain(out, scientific_digits(magnitude, -1)); }
 
 void append_float(std::string& out, double v, char format, int precision) {
   if (std::isnan(v)) {
@@ -335,19 +323,13 @@ void append_float(std::string& out, double v, char format, int precision) {
   }
   switch (format) {
     case 'e':
-    case 'E':
-      return append_scientific(out, scientific_digits(magnitude, precision), format);
-    case 'g':
-      return append_general(out, magnitude, 'e', precision);
-    case 'G':
-      return append_general(out, magnitude, 'E', precision);
-    case 'b':
-      return append_binary(out, magnitude);
+    case 'E': return append_scientific(out, scientific_digits(magnitude, precision), format);
+    case 'g': return append_general(out, magnitude, 'e', precision);
+    case 'G': return append_general(out, magnitude, 'E', precision);
+    case 'b': return append_binary(out, magnitude);
     case 'x':
-    case 'X':
-      return append_hexadecimal(out, magnitude, format == 'X', precision);
-    default:
-      return append_fixed(out, magnitude, precision);
+    case 'X': return append_hexadecimal(out, magnitude, format == 'X', precision);
+    default: return append_fixed(out, magnitude, precision);
   }
 }
 

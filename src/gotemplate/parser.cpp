@@ -67,8 +67,7 @@ bool TreeParser::fail(std::string message) {
 }
 
 bool TreeParser::unexpected(const Token& token, std::string_view context) {
-  if (token.kind != TokenKind::error)
-    return fail("unexpected " + token.display() + " in " + std::string(context));
+  if (token.kind != TokenKind::error) return fail("unexpected " + token.display() + " in " + std::string(context));
   std::string message(token.text);
   if (action_line_ != 0 && action_line_ != token.line) {
     message += message.ends_with(" action") ? "" : " in action";
@@ -104,8 +103,7 @@ bool TreeParser::parse() {
     }
     const Node* node = text_or_action();
     if (node == nullptr) return false;
-    if (node->kind == NodeKind::end || node->kind == NodeKind::else_)
-      return fail("unexpected " + node_text(*node));
+    if (node->kind == NodeKind::end || node->kind == NodeKind::else_) return fail("unexpected " + node_text(*node));
     nodes.push_back(node);
   }
   return add_tree(list_of(nodes, begin));
@@ -114,15 +112,13 @@ bool TreeParser::parse() {
 bool TreeParser::parse_definition() {
   constexpr std::string_view kContext = "define clause";
   const Token name = next_after_space();
-  if (name.kind != TokenKind::string && name.kind != TokenKind::raw_string)
-    return unexpected(name, kContext);
+  if (name.kind != TokenKind::string && name.kind != TokenKind::raw_string) return unexpected(name, kContext);
   if (!template_name(name, kContext, name_)) return false;
   if (!expect(TokenKind::right_delimiter, kContext)) return false;
   const Node* stop = nullptr;
   const ListNode* root = item_list(stop);
   if (root == nullptr) return false;
-  if (stop->kind != NodeKind::end)
-    return fail("unexpected " + node_text(*stop) + " in " + std::string(kContext));
+  if (stop->kind != NodeKind::end) return fail("unexpected " + node_text(*stop) + " in " + std::string(kContext));
   return add_tree(root);
 }
 
@@ -178,27 +174,18 @@ const Node* TreeParser::text_or_action() {
 const Node* TreeParser::action() {
   const Token token = next_after_space();
   switch (token.kind) {
-    case TokenKind::block:
-      return block_control();
-    case TokenKind::break_:
-      return loop_control(NodeKind::break_, token);
-    case TokenKind::continue_:
-      return loop_control(NodeKind::continue_, token);
-    case TokenKind::else_:
-      return else_control();
+    case TokenKind::block: return block_control();
+    case TokenKind::break_: return loop_control(NodeKind::break_, token);
+    case TokenKind::continue_: return loop_control(NodeKind::continue_, token);
+    case TokenKind::else_: return else_control();
     case TokenKind::end:
       if (!expect(TokenKind::right_delimiter, "end")) return nullptr;
       return make<Node>(NodeKind::end, token.begin, token.end());
-    case TokenKind::if_:
-      return branch(NodeKind::if_, "if", token.begin);
-    case TokenKind::range:
-      return branch(NodeKind::range, "range", token.begin);
-    case TokenKind::template_:
-      return invoke_control();
-    case TokenKind::with:
-      return branch(NodeKind::with, "with", token.begin);
-    default:
-      break;
+    case TokenKind::if_: return branch(NodeKind::if_, "if", token.begin);
+    case TokenKind::range: return branch(NodeKind::range, "range", token.begin);
+    case TokenKind::template_: return invoke_control();
+    case TokenKind::with: return branch(NodeKind::with, "with", token.begin);
+    default: break;
   }
   back();
   const Token first = peek();
@@ -226,8 +213,7 @@ const Node* TreeParser::loop_control(NodeKind kind, const Token& token) {
 /// `else if` and `else with` leave the keyword where it is; branch() goes on from there.
 const Node* TreeParser::else_control() {
   const Token token = peek_after_space();
-  if (token.kind != TokenKind::if_ && token.kind != TokenKind::with &&
-      !expect(TokenKind::right_delimiter, "else")) {
+  if (token.kind != TokenKind::if_ && token.kind != TokenKind::with && !expect(TokenKind::right_delimiter, "else")) {
     return nullptr;
   }
   return make<Node>(NodeKind::else_, token.begin, token.end());
@@ -252,8 +238,8 @@ const Node* TreeParser::branch(NodeKind kind, std::string_view context, std::uin
   if (node->list == nullptr) return nullptr;
   if (stop->kind == NodeKind::else_) {
     const TokenKind follows = peek().kind;
-    const bool chained = (kind == NodeKind::if_ && follows == TokenKind::if_) ||
-                         (kind == NodeKind::with && follows == TokenKind::with);
+    const bool chained =
+        (kind == NodeKind::if_ && follows == TokenKind::if_) || (kind == NodeKind::with && follows == TokenKind::with);
     if (chained) {
       const Token word = next();
       const Node* inner = branch(kind, context, word.begin);
@@ -273,20 +259,16 @@ const Node* TreeParser::branch(NodeKind kind, std::string_view context, std::uin
   return node;
 }
 
-bool TreeParser::template_name(const Token& token, std::string_view context,
-                               std::string_view& name) {
-  if (token.kind != TokenKind::string && token.kind != TokenKind::raw_string)
-    return unexpected(token, context);
+bool TreeParser::template_name(const Token& token, std::string_view context, std::string_view& name) {
+  if (token.kind != TokenKind::string && token.kind != TokenKind::raw_string) return unexpected(token, context);
   const auto text = unquote(token.text);
   if (!text) return fail("invalid syntax");
   name = arena_.copy_text(*text);
   return true;
 }
 
-const Node* TreeParser::invoke(const Token& token, std::string_view name,
-                               const PipelineNode* pipe) {
-  auto* node =
-      make<InvokeNode>(NodeKind::invoke, token.begin, pipe == nullptr ? token.end() : pipe->end);
+const Node* TreeParser::invoke(const Token& token, std::string_view name, const PipelineNode* pipe) {
+  auto* node = make<InvokeNode>(NodeKind::invoke, token.begin, pipe == nullptr ? token.end() : pipe->end);
   node->name = name;
   node->pipeline = pipe;
   return node;
@@ -350,8 +332,7 @@ class Linker {
       auto& invoke = const_cast<InvokeNode&>(as<InvokeNode>(node));
       const auto found = s_.trees.find(invoke.name);
       invoke.tree = found == s_.trees.end() ? nullptr : s_.program.trees[found->second];
-    } else if (node.kind == NodeKind::if_ || node.kind == NodeKind::with ||
-               node.kind == NodeKind::range) {
+    } else if (node.kind == NodeKind::if_ || node.kind == NodeKind::with || node.kind == NodeKind::range) {
       const auto& branch = as<BranchNode>(node);
       link(*branch.list);
       if (branch.else_list != nullptr) link(*branch.else_list);
@@ -363,7 +344,9 @@ class Linker {
 
 Error parse_error(const Program& program, const ParseSession& session) {
   const bool too_large = !session.too_deep && program.arena.over_limit();
-  const ErrorCode code = session.too_deep ? ErrorCode::limit_depth : too_large ? ErrorCode::limit_memory : ErrorCode::go_parse;
+  const ErrorCode code = session.too_deep ? ErrorCode::limit_depth
+                         : too_large      ? ErrorCode::limit_memory
+                                          : ErrorCode::go_parse;
   return Error(code, too_large ? "the template needs too much memory" : session.message)
       .at(program.source.locate(session.begin, session.end))
       .hint(session.hint);
@@ -371,10 +354,8 @@ Error parse_error(const Program& program, const ParseSession& session) {
 
 }  // namespace
 
-Result<std::unique_ptr<Program>> compile(std::string name, std::string_view text,
-                                         const Limits& limits) {
-  if (text.size() >= Runtime::kMaxText)
-    return Error(ErrorCode::limit_memory, "a template of 2 GiB or more");
+Result<std::unique_ptr<Program>> compile(std::string name, std::string_view text, const Limits& limits) {
+  if (text.size() >= Runtime::kMaxText) return Error(ErrorCode::limit_memory, "a template of 2 GiB or more");
   auto program = std::make_unique<Program>(SourceText(std::move(name), text, false));
   program->arena.set_limit(limits.memory_bytes);
   ParseSession session{*program, Lexer(program->source.text()), limits.depth};

@@ -21,7 +21,7 @@ struct ParseSession {
   Program& program;
   Lexer lexer;
   std::uint32_t max_depth;
-  std::uint32_t depth = 0;                    ///< of parentheses and blocks, open right now
+  std::uint32_t depth = 0;      ///< of parentheses and blocks, open right now
   Numbers variables{{"$", 0}};  ///< of their names
   Numbers trees{};              ///< of their names, as places in the program's
   bool failed = false;
@@ -33,8 +33,7 @@ struct ParseSession {
 
 class TreeParser {
  public:
-  TreeParser(ParseSession& session, std::string_view name)
-      : s_(session), arena_(session.program.arena), name_(name) {}
+  TreeParser(ParseSession& session, std::string_view name) : s_(session), arena_(session.program.arena), name_(name) {}
   /// The whole text. False after a failure, which the session knows.
   bool parse();
 

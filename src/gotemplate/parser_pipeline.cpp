@@ -36,8 +36,7 @@ const PipelineNode* TreeParser::pipeline(std::string_view context, TokenKind end
         pipe->end = made->end;
         continue;
       }
-      default:
-        break;
+      default: break;
     }
     if (token.kind != end) {
       unexpected(token, context);
@@ -95,10 +94,8 @@ bool TreeParser::check(const PipelineNode& pipe, std::string_view context) {
       case NodeKind::dot:
       case NodeKind::nil:
       case NodeKind::number:
-      case NodeKind::string:
-        return fail("non executable command in pipeline stage " + std::to_string(i + 1));
-      default:
-        break;
+      case NodeKind::string: return fail("non executable command in pipeline stage " + std::to_string(i + 1));
+      default: break;
     }
   }
   return true;
@@ -179,11 +176,8 @@ const Node* TreeParser::with_fields(const Node* term) {
     case NodeKind::string:
     case NodeKind::number:
     case NodeKind::nil:
-    case NodeKind::dot:
-      fail("unexpected . after term " + quoted(node_text(*term)));
-      return nullptr;
-    default:
-      break;
+    case NodeKind::dot: fail("unexpected . after term " + quoted(node_text(*term))); return nullptr;
+    default: break;
   }
   auto* node = make<ChainNode>(NodeKind::chain, begin, end);
   node->of = term;
@@ -203,14 +197,10 @@ Names TreeParser::names_of(const std::vector<Token>& tokens) {
 const Node* TreeParser::term() {
   const Token token = next_after_space();
   switch (token.kind) {
-    case TokenKind::identifier:
-      return identifier(token);
-    case TokenKind::dot:
-      return make<Node>(NodeKind::dot, token.begin, token.end());
-    case TokenKind::nil:
-      return make<Node>(NodeKind::nil, token.begin, token.end());
-    case TokenKind::variable:
-      return use_variable(token);
+    case TokenKind::identifier: return identifier(token);
+    case TokenKind::dot: return make<Node>(NodeKind::dot, token.begin, token.end());
+    case TokenKind::nil: return make<Node>(NodeKind::nil, token.begin, token.end());
+    case TokenKind::variable: return use_variable(token);
     case TokenKind::field: {
       auto* node = make<FieldNode>(NodeKind::field, token.begin, token.end());
       Token name = token;
@@ -226,16 +216,11 @@ const Node* TreeParser::term() {
     }
     case TokenKind::character_constant:
     case TokenKind::complex:
-    case TokenKind::number:
-      return number(token);
-    case TokenKind::left_parenthesis:
-      return parenthesised();
+    case TokenKind::number: return number(token);
+    case TokenKind::left_parenthesis: return parenthesised();
     case TokenKind::string:
-    case TokenKind::raw_string:
-      return string(token);
-    default:
-      back();
-      return nullptr;
+    case TokenKind::raw_string: return string(token);
+    default: back(); return nullptr;
   }
 }
 

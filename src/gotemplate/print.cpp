@@ -92,30 +92,19 @@ void Printer::value(Value v, char32_t verb, int depth) {
   if (depth > 0 && methods(v, verb)) return;
   const Type type = type_of(v);
   switch (facts(type).kind) {
-    case GoKind::boolean:
-      return boolean(v, verb);
+    case GoKind::boolean: return boolean(v, verb);
     case GoKind::integer:
-    case GoKind::byte:
-      return integer(v, verb);
-    case GoKind::real:
-      return real(real_of(v), verb, v);
-    case GoKind::complex:
-      return complex(v, verb);
-    case GoKind::string:
-      return string(v, verb);
-    case GoKind::map:
-      return map(v, verb, depth);
-    case GoKind::structure:
-      return structure(v, type, verb, depth);
-    case GoKind::slice:
-      return slice(v, verb, depth);
-    case GoKind::pointer:
-      return pointer(v, verb, depth);
-    case GoKind::callable:
-      return address(v, verb);
+    case GoKind::byte: return integer(v, verb);
+    case GoKind::real: return real(real_of(v), verb, v);
+    case GoKind::complex: return complex(v, verb);
+    case GoKind::string: return string(v, verb);
+    case GoKind::map: return map(v, verb, depth);
+    case GoKind::structure: return structure(v, type, verb, depth);
+    case GoKind::slice: return slice(v, verb, depth);
+    case GoKind::pointer: return pointer(v, verb, depth);
+    case GoKind::callable: return address(v, verb);
     case GoKind::invalid:
-    case GoKind::interface:
-      return sink_.put(kNil);
+    case GoKind::interface: return sink_.put(kNil);
   }
 }
 
@@ -196,15 +185,11 @@ void Printer::bytes(Value v, char32_t verb) {
   const std::string_view data = is_nil(v) ? std::string_view() : sink_.flat(v);
   sink_.from(v);
   switch (verb) {
-    case 's':
-      return padded(format_.has_precision ? first_code_points_of(data) : data);
-    case 'q':
-      return quoted_text(data);
+    case 's': return padded(format_.has_precision ? first_code_points_of(data) : data);
+    case 'q': return quoted_text(data);
     case 'x':
-    case 'X':
-      return hex_text(data, verb == 'X');
-    default:
-      break;
+    case 'X': return hex_text(data, verb == 'X');
+    default: break;
   }
   if (format_.sharp_v) {
     sink_.put("[]byte");
@@ -233,9 +218,8 @@ void Printer::pointer(Value v, char32_t verb, int depth) {
 /// Addresses are not Go's, but they look like it, and equal pointers print alike.
 void Printer::address(Value v, char32_t verb) {
   const GoKind kind = facts(type_of(v)).kind;
-  const bool has_address = kind == GoKind::pointer || kind == GoKind::map ||
-                           kind == GoKind::slice || kind == GoKind::callable ||
-                           kind == GoKind::structure;
+  const bool has_address = kind == GoKind::pointer || kind == GoKind::map || kind == GoKind::slice ||
+                           kind == GoKind::callable || kind == GoKind::structure;
   if (!has_address) return bad_verb(v, verb);
   constexpr std::uint64_t kSomewhere = 0x7ec000000000;
   const std::uint64_t where = is_nil(v) ? 0 : kSomewhere;
@@ -255,17 +239,13 @@ void Printer::address(Value v, char32_t verb) {
       }
       if (where == 0) return padded(kNil);
       return hexadecimal(where, !format_.sharp);
-    case 'p':
-      return hexadecimal(where, !format_.sharp);
+    case 'p': return hexadecimal(where, !format_.sharp);
     case 'b':
     case 'o':
-    case 'd':
-      return whole(where, false, verb == 'b' ? 2 : verb == 'o' ? 8 : 10, verb, false);
+    case 'd': return whole(where, false, verb == 'b' ? 2 : verb == 'o' ? 8 : 10, verb, false);
     case 'x':
-    case 'X':
-      return whole(where, false, 16, verb, verb == 'X');
-    default:
-      return bad_verb(v, verb);
+    case 'X': return whole(where, false, 16, verb, verb == 'X');
+    default: return bad_verb(v, verb);
   }
 }
 

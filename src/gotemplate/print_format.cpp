@@ -53,23 +53,12 @@ bool integer_argument(std::span<const Value> arguments, std::size_t& argument, i
 bool Printer::flags(Scan& scan) {
   for (; !scan.ended(); ++scan.at) {
     switch (scan.now()) {
-      case '#':
-        format_.sharp = true;
-        break;
-      case '0':
-        format_.zero = true;
-        break;
-      case '+':
-        format_.plus = true;
-        break;
-      case '-':
-        format_.minus = true;
-        break;
-      case ' ':
-        format_.space = true;
-        break;
-      default:
-        return true;
+      case '#': format_.sharp = true; break;
+      case '0': format_.zero = true; break;
+      case '+': format_.plus = true; break;
+      case '-': format_.minus = true; break;
+      case ' ': format_.space = true; break;
+      default: return true;
     }
   }
   return false;
@@ -178,8 +167,7 @@ void Printer::verb_at(Scan& scan) {
   precision(scan);
   if (!scan.after_index) index(scan);
   if (scan.ended()) return sink_.put("%!(NOVERB)");
-  const utf8::Decoded verb =
-      decode_go(scan.format.data() + scan.at, scan.format.data() + scan.format.size());
+  const utf8::Decoded verb = decode_go(scan.format.data() + scan.at, scan.format.data() + scan.format.size());
   scan.at += verb.size;
   dispatch(scan, verb.code_point);
 }

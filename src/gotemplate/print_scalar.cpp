@@ -43,23 +43,16 @@ void Printer::integer(Value v, char32_t verb) {
     case 'v':
       if (format_.sharp_v && !is_signed) return hexadecimal(bits, true);
       return whole(magnitude, negative, 10, verb, false);
-    case 'd':
-      return whole(magnitude, negative, 10, verb, false);
-    case 'b':
-      return whole(magnitude, negative, 2, verb, false);
+    case 'd': return whole(magnitude, negative, 10, verb, false);
+    case 'b': return whole(magnitude, negative, 2, verb, false);
     case 'o':
-    case 'O':
-      return whole(magnitude, negative, 8, verb, false);
+    case 'O': return whole(magnitude, negative, 8, verb, false);
     case 'x':
-    case 'X':
-      return whole(magnitude, negative, 16, verb, verb == 'X');
-    case 'U':
-      return unicode(bits);
+    case 'X': return whole(magnitude, negative, 16, verb, verb == 'X');
+    case 'U': return unicode(bits);
     case 'c':
-    case 'q':
-      break;
-    default:
-      return bad_verb(v, verb);
+    case 'q': break;
+    default: return bad_verb(v, verb);
   }
   const char32_t c = bits > utf8::kMaxCodePoint || utf8::is_surrogate(static_cast<char32_t>(bits))
                          ? utf8::kReplacement
@@ -74,8 +67,7 @@ void Printer::integer(Value v, char32_t verb) {
 }
 
 /// fmtInteger: digits, zeros up to the precision, prefix, sign, then padding with blanks.
-void Printer::whole(std::uint64_t magnitude, bool negative, unsigned base, char32_t verb,
-                    bool upper) {
+void Printer::whole(std::uint64_t magnitude, bool negative, unsigned base, char32_t verb, bool upper) {
   std::size_t digits = 0;
   if (format_.has_precision) {
     digits = static_cast<std::size_t>(format_.precision);
@@ -126,8 +118,7 @@ void Printer::hexadecimal(std::uint64_t v, bool prefix) {
 void Printer::unicode(std::uint64_t v) {
   constexpr char kDigits[] = "0123456789ABCDEF";
   std::size_t digits = 4;
-  if (format_.has_precision && format_.precision > 4)
-    digits = static_cast<std::size_t>(format_.precision);
+  if (format_.has_precision && format_.precision > 4) digits = static_cast<std::size_t>(format_.precision);
   if (!rt_.reserve(digits)) return;
   std::string text;
   for (std::uint64_t rest = v; rest != 0; rest >>= 4) text += kDigits[rest & 0xF];
@@ -148,22 +139,17 @@ void Printer::unicode(std::uint64_t v) {
 void Printer::real(double v, char32_t verb, Value source) {
   sink_.from(source);
   switch (verb) {
-    case 'v':
-      return real_in(v, 'g', -1, verb);
+    case 'v': return real_in(v, 'g', -1, verb);
     case 'b':
     case 'g':
     case 'G':
     case 'x':
-    case 'X':
-      return real_in(v, static_cast<char>(verb), -1, verb);
+    case 'X': return real_in(v, static_cast<char>(verb), -1, verb);
     case 'e':
-    case 'E':
-      return real_in(v, static_cast<char>(verb), 6, verb);
+    case 'E': return real_in(v, static_cast<char>(verb), 6, verb);
     case 'f':
-    case 'F':
-      return real_in(v, 'f', 6, 'f');
-    default:
-      return bad_verb(source, verb);
+    case 'F': return real_in(v, 'f', 6, 'f');
+    default: return bad_verb(source, verb);
   }
 }
 
@@ -172,8 +158,7 @@ namespace {
 /// '#': a decimal point always, and trailing zeros kept.
 void keep_zeros(std::string& number, char32_t verb, int precision) {
   int digits = 0;
-  if (verb == 'v' || verb == 'g' || verb == 'G' || verb == 'x')
-    digits = precision == -1 ? 6 : precision;
+  if (verb == 'v' || verb == 'g' || verb == 'G' || verb == 'x') digits = precision == -1 ? 6 : precision;
   const bool is_hex = verb == 'x' || verb == 'X';
   std::string tail;
   bool point = false;
@@ -242,18 +227,15 @@ void Printer::string(Value v, char32_t verb) {
     case 'v':
       if (format_.sharp_v) break;
       return text(v);
-    case 's':
-      return text(v);
-    case 'q':
-      break;
+    case 's': return text(v);
+    case 'q': break;
     case 'x':
     case 'X': {
       const std::string_view bytes = sink_.flat(v);
       sink_.from(v);
       return hex_text(bytes, verb == 'X');
     }
-    default:
-      return bad_verb(v, verb);
+    default: return bad_verb(v, verb);
   }
   const std::string_view bytes = sink_.flat(v);
   sink_.from(v);

@@ -19,16 +19,13 @@ namespace parlance::gotemplate {
 struct Program : EngineProgram {
   explicit Program(SourceText source_in) : EngineProgram(std::move(source_in)) {}
   std::vector<const Tree*> trees;  ///< of all names
-  const Tree* root =
-      nullptr;  ///< of the empty name, with the response at its end if it says nowhere else
-  const Tree* cut =
-      nullptr;  ///< the root up to its first response; null: Ollama panics when it makes it
+  const Tree* root = nullptr;      ///< of the empty name, with the response at its end if it says nowhere else
+  const Tree* cut = nullptr;       ///< the root up to its first response; null: Ollama panics when it makes it
   bool mentions_messages = false;
 };
 
 /// Compiles template text. Fails with go_parse (in Go's words), limit_depth, limit_memory.
-Result<std::unique_ptr<Program>> compile(std::string name, std::string_view text,
-                                         const Limits& limits);
+Result<std::unique_ptr<Program>> compile(std::string name, std::string_view text, const Limits& limits);
 
 /// What Ollama does to parsed trees: notes what they mention, appends the response, makes the cut
 /// tree. False with a sentence for what it refuses.

@@ -81,22 +81,15 @@ bool Unquoter::escape(char32_t& c, bool& is_byte) {
     return true;
   }
   switch (letter) {
-    case 'x':
-      return digits(2, 16, c);
+    case 'x': return digits(2, 16, c);
     case 'u':
     case 'U':
       is_byte = false;
-      return digits(letter == 'u' ? 4 : 8, 16, c) && c <= utf8::kMaxCodePoint &&
-             !utf8::is_surrogate(c);
-    case '\\':
-      c = '\\';
-      return true;
+      return digits(letter == 'u' ? 4 : 8, 16, c) && c <= utf8::kMaxCodePoint && !utf8::is_surrogate(c);
+    case '\\': c = '\\'; return true;
     case '\'':
-    case '"':
-      c = static_cast<unsigned char>(letter);
-      return letter == quote_;
-    default:
-      break;
+    case '"': c = static_cast<unsigned char>(letter); return letter == quote_;
+    default: break;
   }
   if (letter < '0' || letter > '7') return false;
   c = static_cast<char32_t>(letter - '0');
@@ -152,8 +145,7 @@ void append_quoted(std::string& out, std::string_view text, bool ascii_only) {
 
 void append_quoted_character(std::string& out, char32_t c, bool ascii_only) {
   out += '\'';
-  append_escaped(out, c > utf8::kMaxCodePoint || utf8::is_surrogate(c) ? utf8::kReplacement : c,
-                 '\'', ascii_only);
+  append_escaped(out, c > utf8::kMaxCodePoint || utf8::is_surrogate(c) ? utf8::kReplacement : c, '\'', ascii_only);
   out += '\'';
 }
 
@@ -164,8 +156,7 @@ bool can_backquote(std::string_view text) {
     p += next.size;
     if (next.code_point == 0xFEFF) return false;
     if (next.size > 1) continue;
-    if (next.code_point == utf8::kReplacement || next.code_point == '`' || next.code_point == 0x7F)
-      return false;
+    if (next.code_point == utf8::kReplacement || next.code_point == '`' || next.code_point == 0x7F) return false;
     if (next.code_point < ' ' && next.code_point != '\t') return false;
   }
   return true;

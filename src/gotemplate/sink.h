@@ -71,18 +71,14 @@ class Sink {
     if (v.kind == Kind::list) return v.list->origin;
     return v.kind == Kind::dict ? v.dict->origin : 0;
   }
-  static const char* first_piece(Value rope) {
-    return rope.rope->count == 0 ? nullptr : rope.rope->pieces[0].data;
-  }
+  static const char* first_piece(Value rope) { return rope.rope->count == 0 ? nullptr : rope.rope->pieces[0].data; }
   void set_source(const char* data, std::uint32_t id) {
     if (!logging_ || (data == source_ && id == id_)) return;
     log();
     source_ = data;
     id_ = id;
   }
-  bool room(std::uint64_t bytes) {
-    return static_cast<std::uint64_t>(end_ - at_) >= bytes || extend(bytes);
-  }
+  bool room(std::uint64_t bytes) { return static_cast<std::uint64_t>(end_ - at_) >= bytes || extend(bytes); }
   bool extend(std::uint64_t bytes);
   void log();
   void close();

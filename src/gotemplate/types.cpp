@@ -40,8 +40,7 @@ constexpr FieldIndexes kIndexes = [] {
   }
   for (std::size_t i = 0; i < kFieldCount; ++i) {
     const auto owner = static_cast<std::size_t>(kFields[i].owner);
-    indexes.of[owner][first_row(kFields[i].name)] =
-        static_cast<std::int8_t>(i - kRanges[owner].begin);
+    indexes.of[owner][first_row(kFields[i].name)] = static_cast<std::int8_t>(i - kRanges[owner].begin);
   }
   return indexes;
 }();
@@ -89,15 +88,13 @@ Method method_of(Type type, std::string_view name) {
 }
 
 bool is_method_name(std::string_view name) {
-  return std::any_of(std::begin(kMethods), std::end(kMethods),
-                     [&](const MethodRow& row) { return row.name == name; });
+  return std::any_of(std::begin(kMethods), std::end(kMethods), [&](const MethodRow& row) { return row.name == name; });
 }
 
 double real_of(Value v) {
   if (v.kind == Kind::real) return v.real;
   if ((v.flags & Value::kBig) == 0) return static_cast<double>(v.integer);
-  return big_to_real(*v.big).value_or(v.big->negative ? -HUGE_VAL
-                                                      : HUGE_VAL);  // the request refuses those
+  return big_to_real(*v.big).value_or(v.big->negative ? -HUGE_VAL : HUGE_VAL);  // the request refuses those
 }
 
 Value element(Value slice, std::size_t i) {
@@ -110,34 +107,23 @@ Value element(Value slice, std::size_t i) {
 
 std::size_t length_of(Value v) {
   switch (v.kind) {
-    case Kind::string:
-      return v.size;
-    case Kind::list:
-      return v.list->size;
-    case Kind::dict:
-      return v.dict->size;
-    default:
-      return 0;
+    case Kind::string: return v.size;
+    case Kind::list: return v.list->size;
+    case Kind::dict: return v.dict->size;
+    default: return 0;
   }
 }
 
 Value zero_of(Runtime& rt, Type type) {
   switch (facts(type).kind) {
-    case GoKind::interface:
-      return box(Value::none());
-    case GoKind::boolean:
-      return Value::boolean(false);
+    case GoKind::interface: return box(Value::none());
+    case GoKind::boolean: return Value::boolean(false);
     case GoKind::integer:
-    case GoKind::byte:
-      return with_type(Value::of_int(0), type);
-    case GoKind::real:
-      return Value::of_real(0);
-    case GoKind::string:
-      return Value::view("");
-    case GoKind::structure:
-      break;
-    default:
-      return nil_of(type);
+    case GoKind::byte: return with_type(Value::of_int(0), type);
+    case GoKind::real: return Value::of_real(0);
+    case GoKind::string: return Value::view("");
+    case GoKind::structure: break;
+    default: return nil_of(type);
   }
   const std::span<const Field> fields = fields_of(type);
   Value* values = rt.arena.allocate_array<Value>(fields.size());
@@ -146,9 +132,7 @@ Value zero_of(Runtime& rt, Type type) {
 }
 
 std::span<const DictEntry> sorted_entries(Runtime& rt, const DictObject& map) {
-  const auto less = [](const DictEntry& a, const DictEntry& b) {
-    return leaf_text(a.key) < leaf_text(b.key);
-  };
+  const auto less = [](const DictEntry& a, const DictEntry& b) { return leaf_text(a.key) < leaf_text(b.key); };
   const std::span<const DictEntry> given{map.entries, map.size};
   if (std::is_sorted(given.begin(), given.end(), less)) return given;
   if (!rt.charge(map.size) || !rt.reserve(std::uint64_t{map.size} * sizeof(DictEntry))) return {};

@@ -67,8 +67,7 @@ struct Field {
   Type type;
 };
 inline constexpr Field kFields[] = {
-#define PARLANCE_FIELD(owner, name, json_name, omit_empty, type) \
-  {Type::owner, name, json_name, omit_empty, Type::type},
+#define PARLANCE_FIELD(owner, name, json_name, omit_empty, type) {Type::owner, name, json_name, omit_empty, Type::type},
 #include "gotemplate/fields.def"
 #undef PARLANCE_FIELD
 };
@@ -83,32 +82,19 @@ struct FieldIndexes {
 };
 extern const FieldIndexes kFieldIndexes;
 inline int field_index(Type structure, std::int16_t symbol) {
-  return symbol < 0
-             ? -1
-             : kFieldIndexes
-                   .of[static_cast<std::size_t>(structure)][static_cast<std::size_t>(symbol)];
+  return symbol < 0 ? -1 : kFieldIndexes.of[static_cast<std::size_t>(structure)][static_cast<std::size_t>(symbol)];
 }
 
 /// The methods that templates can call.
-enum class Method : std::uint8_t {
-  none,
-  string,
-  marshal_json,
-  type_script,
-  to_map,
-  length,
-  get,
-  set,
-  all
-};
+enum class Method : std::uint8_t { none, string, marshal_json, type_script, to_map, length, get, set, all };
 /// The method of a value of this type (or of the pointer that the value can be taken the address
 /// of).
 Method method_of(Type type, std::string_view name);
 /// May the name be that of a method of any type?
 bool is_method_name(std::string_view name);
 inline bool has_string_method(Type type) {
-  return type == Type::tools || type == Type::tool || type == Type::arguments ||
-         type == Type::properties || type == Type::property_type;
+  return type == Type::tools || type == Type::tool || type == Type::arguments || type == Type::properties ||
+         type == Type::property_type;
 }
 
 inline constexpr std::uint16_t kBoxed = 0x100;  ///< in `extra`: the static type is interface {}
@@ -124,21 +110,14 @@ inline Value nil_of(Type type) { return with_type(Value::none(), type); }
 inline Type type_of(Value v) {
   if ((v.extra & 0xFF) != 0) return static_cast<Type>(v.extra & 0xFF);
   switch (v.kind) {
-    case Kind::boolean:
-      return Type::boolean;
+    case Kind::boolean: return Type::boolean;
     case Kind::integer:
-    case Kind::real:
-      return Type::real;
-    case Kind::string:
-      return Type::text;
-    case Kind::list:
-      return Type::slice_of_any;
-    case Kind::dict:
-      return Type::map_of_any;
-    case Kind::none:
-      return Type::any;
-    default:
-      return Type::invalid;
+    case Kind::real: return Type::real;
+    case Kind::string: return Type::text;
+    case Kind::list: return Type::slice_of_any;
+    case Kind::dict: return Type::map_of_any;
+    case Kind::none: return Type::any;
+    default: return Type::invalid;
   }
 }
 inline bool is_boxed(Value v) { return (v.extra & kBoxed) != 0; }

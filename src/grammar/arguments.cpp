@@ -28,7 +28,12 @@ std::vector<std::string> endings(const ReplyMarker* marker) {
 }  // namespace
 
 ArgumentsGrammar::ArgumentsGrammar(Grammar::Data& data, const ReplyFormat& format, Notes& notes)
-    : data_(data), ir_(data.ir), format_(format), notes_(notes), schemas_(data.tools.size()), sorted_(data.tools.size()) {}
+    : data_(data),
+      ir_(data.ir),
+      format_(format),
+      notes_(notes),
+      schemas_(data.tools.size()),
+      sorted_(data.tools.size()) {}
 
 void ArgumentsGrammar::make_rules() {
   for (const auto& schema : schemas_) {
@@ -48,7 +53,8 @@ std::vector<std::string> ArgumentsGrammar::end_texts() const {
 Schema& ArgumentsGrammar::schema(std::size_t tool) {
   if (!schemas_[tool]) {
     const GrammarOptions& options = data_.options;
-    const Schema::Context context{ir_, data_.document, notes_, shared_, options.open, options.any_order, {}, sorted_[tool]};
+    const Schema::Context context{ir_,          data_.document,    notes_, shared_,
+                                  options.open, options.any_order, {},     sorted_[tool]};
     schemas_[tool] = std::make_unique<Schema>(context, data_.tools[tool].parameters);
   }
   return *schemas_[tool];
@@ -60,10 +66,13 @@ Schemas ArgumentsGrammar::parameters(std::size_t tool) const {
   return schema.is(Kind::dict) ? Schemas{schema} : Schemas{};
 }
 
-const Style& ArgumentsGrammar::style(Style::Kind kind, Style::Space space, const std::string& quote, Style::Escape escape,
-                                const std::vector<std::string>& also_never, const std::string& gap) {
+const Style& ArgumentsGrammar::style(Style::Kind kind, Style::Space space, const std::string& quote,
+                                     Style::Escape escape, const std::vector<std::string>& also_never,
+                                     const std::string& gap) {
   std::string key{static_cast<char>(kind), static_cast<char>(space), static_cast<char>(escape)};
-  const auto add = [&key](const std::string& text) { key.append(std::to_string(text.size())).append(1, ':').append(text); };
+  const auto add = [&key](const std::string& text) {
+    key.append(std::to_string(text.size())).append(1, ':').append(text);
+  };
   add(quote);
   add(gap);
   for (const std::string& text : also_never) add(text);
@@ -86,9 +95,11 @@ NodeId ArgumentsGrammar::make(const CallArguments& codec, std::size_t tool, cons
   switch (codec.codec) {
     case Codec::json: return in_json(codec, tool);
     case Codec::keywords: return in_keywords(codec, tool);
-    case Codec::tags: return tagged_members({codec.tags, tool, endings(closing), 0}, parameters(tool), data_.tools[tool].name);
+    case Codec::tags:
+      return tagged_members({codec.tags, tool, endings(closing), 0}, parameters(tool), data_.tools[tool].name);
     case Codec::bare:
-      return schema(tool).value(style(Style::Kind::bare, Style::Space::none, codec.quote), parameters(tool), data_.tools[tool].name, kObject);
+      return schema(tool).value(style(Style::Kind::bare, Style::Space::none, codec.quote), parameters(tool),
+                                data_.tools[tool].name, kObject);
     case Codec::code: return in_code(closing == nullptr ? "" : closing->texts[0]);
   }
   return ir_.never();
@@ -113,22 +124,26 @@ NodeId ArgumentsGrammar::in_keywords(const CallArguments& codec, std::size_t too
   const MemberWriter writer{
       [&](const Property& property) {
         if (!is_identifier(property.name)) {
-          schema(tool).note(data_.tools[tool].parameters, "properties", "'" + property.name + "' is not a Python name: left out", true);
+          schema(tool).note(data_.tools[tool].parameters, "properties",
+                            "'" + property.name + "' is not a Python name: left out", true);
           return ir_.never();
         }
         const std::string rule = name + "-" + property.name;
         const NodeId as_json = schema(tool).value(json, property.schemas, rule);  // as some templates print it
-        return ir_.sequence({ir_.literal(property.name + "="), ir_.choice({schema(tool).value(python, property.schemas, rule), as_json})});
+        return ir_.sequence({ir_.literal(property.name + "="),
+                             ir_.choice({schema(tool).value(python, property.schemas, rule), as_json})});
       },
       [&](const Shape& shape) {
         const NodeId letter = ir_.chars({{'A', 'Z'}, {'_', '_'}, {'a', 'z'}});
-        const NodeId key = ir_.sequence({letter, ir_.repeat(ir_.chars({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}), 0, kUnbounded)});
+        const NodeId key = ir_.sequence(
+            {letter, ir_.repeat(ir_.chars({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}), 0, kUnbounded)});
         if (!shape.properties.empty()) return ir_.never();  // a name twice would be an error
         return ir_.sequence({key, ir_.literal("="), schema(tool).value(python, shape.extra_schemas, name + "-extra")});
       },
       python.comma(), false};
   std::vector<NodeId> ways;
-  for (const Shape& shape : schema(tool).shapes(parameters(tool))) ways.push_back(schema(tool).members(shape, writer, name));
+  for (const Shape& shape : schema(tool).shapes(parameters(tool)))
+    ways.push_back(schema(tool).members(shape, writer, name));
   return ir_.sequence({ir_.literal(codec.callee + "("), ir_.choice(ways), ir_.literal(")")});
 }
 

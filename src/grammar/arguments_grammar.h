@@ -22,7 +22,8 @@ class ArgumentsGrammar {
   void make_rules();
   /// A style that lives as long as this: schemas go by its address.
   const Style& style(Style::Kind kind, Style::Space space, const std::string& quote = {},
-                     Style::Escape escape = Style::Escape::none, const std::vector<std::string>& never = {}, const std::string& gap = {});
+                     Style::Escape escape = Style::Escape::none, const std::vector<std::string>& never = {},
+                     const std::string& gap = {});
   /// What the grammar's other schemas share with those of tools.
   Shared& shared() { return shared_; }
 

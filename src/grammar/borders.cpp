@@ -1,4 +1,5 @@
-// The facts of each kind of node. A rule that is being looked at says nothing yet to what leads back to it. Begin reading at Borders::of.
+// The facts of each kind of node. A rule that is being looked at says nothing yet to what leads back to it. Begin
+// reading at Borders::of.
 #include "grammar/borders.h"
 
 #include <algorithm>
@@ -16,8 +17,10 @@ std::vector<Range> merged(std::vector<Range> a, const std::vector<Range>& b) {
   auto y = b.begin();
   while (x != a.end() || y != b.end()) {
     const Range& next = y == b.end() || (x != a.end() && x->first <= y->first) ? *x++ : *y++;
-    if (!out.empty() && next.first <= out.back().last + 1) out.back().last = std::max(out.back().last, next.last);
-    else out.push_back(next);
+    if (!out.empty() && next.first <= out.back().last + 1)
+      out.back().last = std::max(out.back().last, next.last);
+    else
+      out.push_back(next);
   }
   return out;
 }
@@ -26,9 +29,12 @@ bool overlap(std::span<const Range> a, std::span<const Range> b) {
   auto x = a.begin();
   auto y = b.begin();
   while (x != a.end() && y != b.end()) {
-    if (x->last < y->first) ++x;
-    else if (y->last < x->first) ++y;
-    else return true;
+    if (x->last < y->first)
+      ++x;
+    else if (y->last < x->first)
+      ++y;
+    else
+      return true;
   }
   return false;
 }

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "grammar/reply_grammar.h"
-#include "reply/scan/text_codec.h"
 #include "json/writer.h"
+#include "reply/scan/text_codec.h"
 
 namespace parlance::grammar {
 
@@ -22,10 +22,14 @@ std::string in_attribute(std::string_view text, TextEscape escape) {
   std::string out;
   for (const char c : text) {
     const bool tag = escape == TextEscape::xml && (c == '<' || c == '>');
-    if (escape != TextEscape::none && c == '&') out += "&amp;";
-    else if (escape != TextEscape::none && c == '"') out += "&quot;";
-    else if (tag) out += c == '<' ? "&lt;" : "&gt;";
-    else out += c;
+    if (escape != TextEscape::none && c == '&')
+      out += "&amp;";
+    else if (escape != TextEscape::none && c == '"')
+      out += "&quot;";
+    else if (tag)
+      out += c == '<' ? "&lt;" : "&gt;";
+    else
+      out += c;
   }
   return out;
 }
@@ -76,8 +80,8 @@ bool ReplyGrammar::ends_reply(const ReplyMarker& marker) const {
   const std::string& text = marker.texts[0];
   const bool last = std::find(format_.last.begin(), format_.last.end(), text) != format_.last.end();
   return last || std::any_of(format_.end.begin(), format_.end.end(), [&](const ReplyMarker& end) {
-    return std::find(end.texts.begin(), end.texts.end(), text) != end.texts.end();
-  });
+           return std::find(end.texts.begin(), end.texts.end(), text) != end.texts.end();
+         });
 }
 
 /// Whether what closes a call is written between calls, and behind the last one perhaps: there engines stop at it.
@@ -96,7 +100,8 @@ NodeId ReplyGrammar::closing_apart(const CallForm& form) {
 NodeId ReplyGrammar::behind_call(const CallForm& form) {
   const CallPart& last = form.call.back();
   if (form.layout == CallLayout::list) return ir_.optional(ir_.literal(" "));
-  const NodeId blank = last.kind == Part::literal && form.call.size() > 1 ? beginning_of(ir_, last.literal.after) : ir_.empty();
+  const NodeId blank =
+      last.kind == Part::literal && form.call.size() > 1 ? beginning_of(ir_, last.literal.after) : ir_.empty();
   return closes_apart(form) ? ir_.optional(ir_.sequence({closing_apart(form), blank})) : blank;
 }
 
@@ -122,9 +127,11 @@ std::vector<Stop> ReplyGrammar::openings(std::uint32_t left) {
     if (known) continue;
     const bool single = form.layout == CallLayout::single;
     const std::size_t opens = stops.size();
-    stops.push_back({text, allows_text_behind() ? call_and_text(groups_[i], left) : single ? single_calls(i, false)
-                                                                                     : grouped_calls(groups_[i], false)});
-    if (single && !is_blank(form.separator)) stops.push_back({form.separator + text, stops[opens].target});  // what parts two calls may part text and a call
+    stops.push_back({text, allows_text_behind() ? call_and_text(groups_[i], left)
+                           : single             ? single_calls(i, false)
+                                                : grouped_calls(groups_[i], false)});
+    // what parts two calls may part text and a call
+    if (single && !is_blank(form.separator)) stops.push_back({form.separator + text, stops[opens].target});
   }
   const bool headed = std::any_of(groups_.begin(), groups_.end(), [](const Group& g) { return g.form->headed; });
   for (const ReplyTurn& turn : format_.turns) {
@@ -141,7 +148,8 @@ bool ReplyGrammar::allows_text_behind() const {
   return std::all_of(groups_.begin(), groups_.end(), [&](const Group& group) {
     const CallForm& form = *group.form;
     if (form.headed || form.initial || opening(form).empty()) return false;
-    return form.layout == CallLayout::single ? form.call.size() > 1 && form.call.back().kind == Part::literal : form.close.exists();
+    return form.layout == CallLayout::single ? form.call.size() > 1 && form.call.back().kind == Part::literal
+                                             : form.close.exists();
   });
 }
 
@@ -155,9 +163,10 @@ void ReplyGrammar::note_limits() {
 void ReplyGrammar::note_text_behind() {
   if (!data_.options.text_around_calls || !calls_allowed() || allows_text_behind()) return;
   const bool decides = data_.options.choice == ToolChoice::automatic && !has_response();
-  notes_.add({}, "", decides          ? "no text around calls: in this format it could not be told from them"
-                      : has_response() ? "no text around calls: the answer has a form"
-                                       : "no text around calls: calls are demanded, and stand alone",
+  notes_.add({}, "",
+             decides          ? "no text around calls: in this format it could not be told from them"
+             : has_response() ? "no text around calls: the answer has a form"
+                              : "no text around calls: calls are demanded, and stand alone",
              true);
 }
 
@@ -183,8 +192,8 @@ NodeId ReplyGrammar::text_behind(std::uint32_t left) {
   return node;
 }
 
-/// Behind the opening of a group's calls: one call or one section, then text again. Calls of several sections are not counted
-/// together: where calls are, there is one section.
+/// Behind the opening of a group's calls: one call or one section, then text again. Calls of several sections are not
+/// counted together: where calls are, there is one section.
 NodeId ReplyGrammar::call_and_text(const Group& group, std::uint32_t left) {
   const bool counted = left != kUnbounded;
   if (group.form->layout != CallLayout::single) {
@@ -204,11 +213,13 @@ NodeId ReplyGrammar::calls(bool with_opening) {
   for (const Group& group : groups_) {
     single = single || (!group.form->headed && group.form->layout == CallLayout::single);
     headed = headed || group.form->headed;
-    if (group.form->layout != CallLayout::single) ways.push_back(ir_.sequence({lead(*group.form), grouped_calls(group, with_opening)}));
+    if (group.form->layout != CallLayout::single)
+      ways.push_back(ir_.sequence({lead(*group.form), grouped_calls(group, with_opening)}));
   }
   if (single) ways.push_back(ir_.sequence({lead_of_singles(), single_calls(groups_.size(), with_opening)}));
   for (const ReplyTurn& turn : format_.turns) {
-    if (headed && turn.role == "assistant") ways.push_back(ir_.sequence({ir_.literal(turn.open.texts[0]), headed_calls()}));
+    if (headed && turn.role == "assistant")
+      ways.push_back(ir_.sequence({ir_.literal(turn.open.texts[0]), headed_calls()}));
   }
   return ir_.choice(ways);
 }
@@ -239,13 +250,17 @@ NodeId ReplyGrammar::single_calls(std::size_t first, bool with_opening) {
   } else {
     std::vector<NodeId> ways;  // groups with the same opening
     for (const Group& group : groups_) {
-      const bool same = !group.form->headed && group.form->layout == CallLayout::single && opening(*group.form) == opening(*groups_[first].form);
+      const bool same = !group.form->headed && group.form->layout == CallLayout::single &&
+                        opening(*group.form) == opening(*groups_[first].form);
       if (same) ways.push_back(call_of_group(group, with_opening));
     }
     one = ir_.factored(ways);
   }
-  const auto single = [](const Group& group) { return !group.form->headed && group.form->layout == CallLayout::single; };
-  const auto found = first == groups_.size() ? std::find_if(groups_.begin(), groups_.end(), single) : groups_.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto single = [](const Group& group) {
+    return !group.form->headed && group.form->layout == CallLayout::single;
+  };
+  const auto found = first == groups_.size() ? std::find_if(groups_.begin(), groups_.end(), single)
+                                             : groups_.begin() + static_cast<std::ptrdiff_t>(first);
   if (found == groups_.end()) return one;
   const CallForm& form = *found->form;
   const NodeId behind = ir_.sequence({behind_call(form), before_end()});
@@ -262,14 +277,19 @@ NodeId ReplyGrammar::grouped_calls(const Group& group, bool with_opening) {
   NodeId all = ir_.sequence({one, repeated(ir_.sequence({gap, one}))});
   if (list) all = ir_.sequence({json.open('['), all, json.close(']')});
   const ReplyMarker& close = form.close;
-  const NodeId closing = close.exists() ? ir_.sequence({ending_of(ir_, close.before), ir_.literal(close.texts[0]), beginning_of(ir_, close.after)}) : behind_call(form);
+  const NodeId closing =
+      close.exists()
+          ? ir_.sequence({ending_of(ir_, close.before), ir_.literal(close.texts[0]), beginning_of(ir_, close.after)})
+          : behind_call(form);
   const NodeId end = close.exists() && ends_reply(close) ? ir_.optional(closing) : closing;
   const std::string open = (with_opening ? opening(form) : "") + form.open.after;
   return ir_.sequence({ir_.literal(open), all, end, before_end()});
 }
 
 /// The blank that a model may write before a header, and before the text behind it.
-NodeId ReplyGrammar::dummy_prefix(const ReplyTurn& turn) { return turn.dummy_prefix ? ir_.optional(ir_.literal(" ")) : ir_.empty(); }
+NodeId ReplyGrammar::dummy_prefix(const ReplyTurn& turn) {
+  return turn.dummy_prefix ? ir_.optional(ir_.literal(" ")) : ir_.empty();
+}
 
 /// Behind a turn's marker: the name, the end of the header, the call; then further turns.
 NodeId ReplyGrammar::headed_calls() {
@@ -305,8 +325,10 @@ NodeId ReplyGrammar::call_of_group(const Group& group, bool with_opening) {
 /// Where there are no arguments, templates write the line end that each argument's tag begins with all the same.
 NodeId ReplyGrammar::with_blank_in_place(const CallArguments& codec, NodeId node) {
   const bool tags = codec.codec == CallArguments::Codec::tags;
-  const bool may_lack = node == ir_.empty() || (ir_.node(node).op == Op::choice && std::ranges::count(ir_.children(ir_.node(node)), ir_.empty()) > 0) ||
-                        (ir_.node(node).op == Op::repeat && ir_.node(node).min == 0);
+  const bool may_lack =
+      node == ir_.empty() ||
+      (ir_.node(node).op == Op::choice && std::ranges::count(ir_.children(ir_.node(node)), ir_.empty()) > 0) ||
+      (ir_.node(node).op == Op::repeat && ir_.node(node).min == 0);
   return tags && may_lack ? ir_.choice({node, ir_.literal(codec.tags.open.before)}) : node;
 }
 
@@ -318,13 +340,16 @@ NodeId ReplyGrammar::call(const CallForm& form, std::size_t tool, bool with_open
   for (std::size_t i = 0; i < form.call.size(); ++i) {
     const CallPart& part = form.call[i];
     parts.push_back(beginning_of(ir_, part.before));
-    const ReplyMarker* next = i + 1 < form.call.size() && form.call[i + 1].kind == Part::literal ? &form.call[i + 1].literal : nullptr;
+    const ReplyMarker* next =
+        i + 1 < form.call.size() && form.call[i + 1].kind == Part::literal ? &form.call[i + 1].literal : nullptr;
     switch (part.kind) {
       case Part::literal: {
         const bool opens = i == 0 && form.layout == CallLayout::single;
-        const std::string text = opens ? (with_opening ? part.literal.texts[0] : "") : part.literal.before + part.literal.texts[0];
+        const std::string text =
+            opens ? (with_opening ? part.literal.texts[0] : "") : part.literal.before + part.literal.texts[0];
         const bool last = i + 1 == form.call.size();
-        if (!(last && closes_apart(form))) parts.push_back(ir_.literal((closed ? "" : text) + (last ? "" : part.literal.after)));
+        if (!(last && closes_apart(form)))
+          parts.push_back(ir_.literal((closed ? "" : text) + (last ? "" : part.literal.after)));
         closed = false;
         break;
       }
@@ -357,7 +382,8 @@ NodeId ReplyGrammar::id(const std::string& pattern, std::string_view name) {
   return ir_.sequence(parts);
 }
 
-NodeId ReplyGrammar::object(const CallForm& form, const std::vector<CallMember>& members, const CallArguments& codec, std::size_t tool) {
+NodeId ReplyGrammar::object(const CallForm& form, const std::vector<CallMember>& members, const CallArguments& codec,
+                            std::size_t tool) {
   const Style& json = arguments_.style(Style::Kind::json, Style::Space::lines);
   const std::string& name = data_.tools[tool].name;
   std::vector<NodeId> parts{json.open('{')};
@@ -365,14 +391,17 @@ NodeId ReplyGrammar::object(const CallForm& form, const std::vector<CallMember>&
   for (const CallMember& member : members) {
     const bool again = member.role != Role::constant && member.role != Role::inner &&
                        std::find(written.begin(), written.end(), member.role) != written.end();
-    const bool apart = member.role == Role::inner && std::find(written.begin(), written.end(), Role::name) != written.end();
+    const bool apart =
+        member.role == Role::inner && std::find(written.begin(), written.end(), Role::name) != written.end();
     if (again || apart) continue;  // another key for the same
     if (!written.empty()) parts.push_back(json.comma());
     written.push_back(member.role);
     parts.push_back(*json.key(member.role == Role::any_name ? name : member.key));
     switch (member.role) {
       case Role::name: parts.push_back(ir_.literal(json_string(name))); break;
-      case Role::id: parts.push_back(ir_.sequence({ir_.literal("\""), id(form.id_pattern, name), ir_.literal("\"")})); break;
+      case Role::id:
+        parts.push_back(ir_.sequence({ir_.literal("\""), id(form.id_pattern, name), ir_.literal("\"")}));
+        break;
       case Role::constant: parts.push_back(ir_.literal(member.constant)); break;
       case Role::inner: parts.push_back(object(form, member.members, codec, tool)); break;
       case Role::arguments:

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "value/dict.h"
 #include "json/writer.h"
+#include "value/dict.h"
 
 namespace parlance::grammar {
 namespace {
@@ -20,8 +20,8 @@ constexpr std::size_t kMostConstants = 256;  ///< of an enum
 
 /// Says nothing about values. What is not known may be anything, so it is not here.
 bool is_annotation(std::string_view key) {
-  for (const std::string_view name : {"title", "description", "default", "examples", "example", "$comment", "deprecated", "readOnly", "writeOnly",
-                                      "$defs", "definitions"}) {
+  for (const std::string_view name : {"title", "description", "default", "examples", "example", "$comment",
+                                      "deprecated", "readOnly", "writeOnly", "$defs", "definitions"}) {
     if (key == name) return true;
   }
   return false;
@@ -68,7 +68,8 @@ class EngineSchema {
     if (own == "enum" || own == "const") return write_constants(out, schema, own, rest);
     if (own.empty()) return write_typed(out, rest, depth);
     if (!rest.empty()) return false;
-    return own == "anyOf" ? write_ways(out, member_value(schema, own), depth) : write_reference(out, member_value(schema, own));
+    return own == "anyOf" ? write_ways(out, member_value(schema, own), depth)
+                          : write_reference(out, member_value(schema, own));
   }
 
   bool write_ways(std::string& out, Value ways, int depth) {
@@ -83,10 +84,12 @@ class EngineSchema {
   }
 
   /// Texts and truth values: numbers and containers have several spellings. A type beside them must be theirs.
-  bool write_constants(std::string& out, Value schema, std::string_view key, const std::vector<const DictEntry*>& rest) {
+  bool write_constants(std::string& out, Value schema, std::string_view key,
+                       const std::vector<const DictEntry*>& rest) {
     const Value said = member_value(schema, key);
     const std::vector<Value> one{said};
-    if (key == "enum" && (!said.is_sequence() || items(said).empty() || items(said).size() > kMostConstants)) return false;
+    if (key == "enum" && (!said.is_sequence() || items(said).empty() || items(said).size() > kMostConstants))
+      return false;
     const std::span<const Value> values = key == "enum" ? items(said) : std::span<const Value>(one);
     Json list('[');
     bool texts = true;
@@ -99,7 +102,8 @@ class EngineSchema {
       is_text ? list.item_text(leaf_text(value)) : list.item(word);
     }
     for (const DictEntry* entry : rest) {
-      const bool fits = leaf_text(entry->key) == "type" && entry->value.is_string() && leaf_text(entry->value) == "string" && texts;
+      const bool fits =
+          leaf_text(entry->key) == "type" && entry->value.is_string() && leaf_text(entry->value) == "string" && texts;
       if (!fits) return false;
     }
     out += R"({"enum": )" + list.take() + "}";
@@ -137,7 +141,8 @@ class EngineSchema {
   /// `type` and what belongs to it.
   bool write_typed(std::string& out, const std::vector<const DictEntry*>& keys, int depth) {
     const auto find = [&](std::string_view name) {
-      const auto found = std::find_if(keys.begin(), keys.end(), [&](const DictEntry* e) { return leaf_text(e->key) == name; });
+      const auto found =
+          std::find_if(keys.begin(), keys.end(), [&](const DictEntry* e) { return leaf_text(e->key) == name; });
       return found == keys.end() ? Value() : (*found)->value;
     };
     if (keys.empty()) return out += "{}", true;
@@ -152,7 +157,8 @@ class EngineSchema {
       constexpr std::string_view kPlain[] = {"string", "integer", "number", "boolean", "null"};
       object = object || one == "object";
       array = array || one == "array";
-      if (one != "object" && one != "array" && std::find(std::begin(kPlain), std::end(kPlain), one) == std::end(kPlain)) return false;
+      if (one != "object" && one != "array" && std::find(std::begin(kPlain), std::end(kPlain), one) == std::end(kPlain))
+        return false;
     }
     if (types.empty() || (types.size() > 1 && (object || array))) return false;
     for (const DictEntry* entry : keys) {
@@ -162,7 +168,8 @@ class EngineSchema {
       if (key != "type" && !of_object && !of_array) return false;
     }
     out += "{\"type\": " + (types.size() == 1 ? json_string(types.front()) : json_list(types));
-    if (object && !write_members(out, find("properties"), find("required"), find("additionalProperties"), depth)) return false;
+    if (object && !write_members(out, find("properties"), find("required"), find("additionalProperties"), depth))
+      return false;
     if (array && !write_items(out, find("items"), find("minItems"), find("maxItems"), depth)) return false;
     out += "}";
     return true;
@@ -190,8 +197,10 @@ class EngineSchema {
       if (!items(required).empty()) out += ", \"required\": " + names.take();
     }
     const bool closed = additional.is(Kind::boolean) && additional.integer == 0;
-    if (closed || (!properties.is_undefined() && !open_ && additional.is_undefined())) return out += R"(, "additionalProperties": false)", true;
-    if (additional.is_undefined() || additional.is(Kind::boolean)) return !has_some;  // members of other names are apart from the declared ones
+    if (closed || (!properties.is_undefined() && !open_ && additional.is_undefined()))
+      return out += R"(, "additionalProperties": false)", true;
+    // members of other names are apart from the declared ones
+    if (additional.is_undefined() || additional.is(Kind::boolean)) return !has_some;
     if (has_some) return false;
     out += R"(, "additionalProperties": )";
     return write(out, additional, depth + 1);
@@ -228,7 +237,9 @@ std::unordered_map<NodeId, std::string> engine_schemas(const Grammar::Data& data
     const bool any = !schema.is(Kind::dict);
     std::optional<std::string> text = EngineSchema(schema, data.options.open).run();
     if (!data.of_value && (any || text == "{}")) text = R"({"type": "object"})";
-    const bool fits = text && (data.of_value || text->starts_with(R"({"type": "object")"));  // arguments are an object, whatever the schema says
+    const bool fits =
+        text && (data.of_value ||
+                 text->starts_with(R"({"type": "object")"));  // arguments are an object, whatever the schema says
     if (fits) texts.emplace(node, std::move(*text));
   }
   return texts;

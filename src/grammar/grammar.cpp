@@ -11,9 +11,9 @@
 #include "grammar/matcher.h"
 #include "grammar/printers.h"
 #include "grammar/reply_grammar.h"
-#include "reply/tools.h"
 #include "json/document.h"
 #include "json/writer.h"
+#include "reply/tools.h"
 
 namespace parlance {
 namespace {
@@ -44,7 +44,8 @@ Fault add_tool(std::vector<Tool>& tools, std::unordered_set<std::string>& names,
   if (!names.emplace(leaf_text(name)).second) return {"left out: there is a tool of this name"};
   Tool tool{std::string(leaf_text(name)), member_value(value, "parameters")};
   if (tool.parameters.is_undefined()) tool.parameters = member_value(value, "input_schema");
-  const bool is_schema = tool.parameters.is_undefined() || tool.parameters.is_none() || tool.parameters.is(Kind::dict) || tool.parameters.is(Kind::boolean);
+  const bool is_schema = tool.parameters.is_undefined() || tool.parameters.is_none() ||
+                         tool.parameters.is(Kind::dict) || tool.parameters.is(Kind::boolean);
   tools.push_back(std::move(tool));
   if (loose) return {"its grammar is not a regular expression and is not enforced: any text", false};
   return {is_schema ? "" : "its parameters are no schema: any object", false};
@@ -76,7 +77,8 @@ std::vector<AddedToken> control_of(const ReplyFormat& format, const std::vector<
     if (token.control && json.find(json_inside(token.text)) != json.npos) tokens.push_back(token);
   }
   for (const std::string& named : format.control) {
-    if (std::any_of(tokens.begin(), tokens.end(), [&](const AddedToken& token) { return token.text == named; })) continue;
+    if (std::any_of(tokens.begin(), tokens.end(), [&](const AddedToken& token) { return token.text == named; }))
+      continue;
     AddedToken token;
     token.text = named;
     token.special = true;
@@ -90,7 +92,8 @@ bool prune(Grammar::Data& data, grammar::Notes& notes) {
   const std::vector<bool> has_text = data.ir.prune();
   for (std::size_t i = 0; i < data.arguments.size(); ++i) {
     if (data.arguments[i] == grammar::kNone || has_text[data.arguments[i]]) continue;
-    notes.add(data.document.path_of(data.tools[i].parameters), "", "no value fits: '" + data.tools[i].name + "' cannot be called", true);
+    notes.add(data.document.path_of(data.tools[i].parameters), "",
+              "no value fits: '" + data.tools[i].name + "' cannot be called", true);
   }
   return has_text[data.root];
 }
@@ -100,14 +103,17 @@ Result<void> read_response(Grammar::Data& data) {
   if (wanted.kind == ResponseFormat::Kind::json_schema) {
     if (auto parsed = data.response.parse(wanted.schema, wanted.name); !parsed) return parsed.error();
   }
-  if (wanted.kind == ResponseFormat::Kind::choice && wanted.choices.empty()) return value_error("there is nothing to choose from", "response_format");
+  if (wanted.kind == ResponseFormat::Kind::choice && wanted.choices.empty())
+    return value_error("there is nothing to choose from", "response_format");
   if (wanted.kind != ResponseFormat::Kind::regex) return {};
   grammar::Ir scratch;
   std::string why;
   const grammar::Unit unit = [&](std::vector<grammar::Range> ranges) { return scratch.chars(std::move(ranges)); };
-  const bool alone = grammar::parse_regex(scratch, unit, wanted.pattern, why).has_value();  // )( is none, though brackets round it make it one
+  // )( is none, though brackets round it make it one
+  const bool alone = grammar::parse_regex(scratch, unit, wanted.pattern, why).has_value();
   if (alone && grammar::parse_regex(scratch, unit, grammar::whole_pattern(wanted.pattern), why)) return {};
-  return value_error("this pattern cannot be held to: " + why, "response_format", "classes, groups, alternatives and counted repeats can be");
+  return value_error("this pattern cannot be held to: " + why, "response_format",
+                     "classes, groups, alternatives and counted repeats can be");
 }
 
 /// Keeps the tools that may be called.
@@ -117,7 +123,8 @@ Result<void> choose_tools(Grammar::Data& data, const ReplyFormat& format) {
     NearestName nearest(data.options.name);
     for (const Tool& tool : data.tools) nearest.offer(tool.name);
     std::erase_if(data.tools, [&](const Tool& tool) { return tool.name != data.options.name; });
-    if (data.tools.empty()) return value_error("there is no tool '" + data.options.name + "' to call", "tool_choice", nearest.hint());
+    if (data.tools.empty())
+      return value_error("there is no tool '" + data.options.name + "' to call", "tool_choice", nearest.hint());
   }
   const bool must = choice == ToolChoice::required || choice == ToolChoice::named;
   if (must && data.tools.empty()) return value_error("a call is required, and there is no tool", "tool_choice");
@@ -129,7 +136,8 @@ Result<void> choose_tools(Grammar::Data& data, const ReplyFormat& format) {
 
 Error no_reply(const GrammarOptions& options) {
   const bool must = options.choice == ToolChoice::required || options.choice == ToolChoice::named;
-  if (must || options.response.kind == ResponseFormat::Kind::text) return value_error("no call can be written: the tools' schemas allow nothing", "tools");
+  if (must || options.response.kind == ResponseFormat::Kind::text)
+    return value_error("no call can be written: the tools' schemas allow nothing", "tools");
   return value_error("no answer can be written: nothing fits the response's format", "response_format");
 }
 
@@ -150,7 +158,8 @@ Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& op
   grammar::Notes notes;
   if (auto read = read_tools(*data, notes); !read) return read.error();
   if (auto chosen = choose_tools(*data, format); !chosen) return chosen.error();
-  if (format.calls.empty() && !data->tools.empty()) notes.add("", "", "the format has no calls: the tools are left out", true);
+  if (format.calls.empty() && !data->tools.empty())
+    notes.add("", "", "the format has no calls: the tools are left out", true);
   if (auto response = read_response(*data); !response) return response.error();
   data->root = grammar::ReplyGrammar(*data, format, notes).make();
   if (!prune(*data, notes)) return no_reply(options);
@@ -167,7 +176,8 @@ Result<Grammar> make_value_grammar(std::string_view schema, const ValueGrammarOp
   grammar::Notes notes;
   const grammar::Style json(data->ir, grammar::Style::Kind::json, grammar::Style::Space::lines);
   grammar::Shared shared;
-  grammar::Schema compiler({data->ir, data->document, notes, shared, options.open, options.any_order}, data->document.root());
+  grammar::Schema compiler({data->ir, data->document, notes, shared, options.open, options.any_order},
+                           data->document.root());
   data->root = compiler.value(json, {data->document.root()}, "root-value");
   if (!options.any_order) data->json.emplace(data->root, data->document.root());
   compiler.make_rules();
@@ -190,7 +200,8 @@ bool Grammar::accepts(std::string_view text) const { return grammar::Matcher(dat
 std::string Grammar::to_text(GrammarSyntax syntax) const {
   switch (syntax) {
     case GrammarSyntax::gbnf:
-      return data_->of_value ? grammar::print_gbnf(data_->ir, {&data_->root, 1}) : grammar::print_gbnf_of_reply(data_->ir, data_->root);
+      return data_->of_value ? grammar::print_gbnf(data_->ir, {&data_->root, 1})
+                             : grammar::print_gbnf_of_reply(data_->ir, data_->root);
     case GrammarSyntax::lark: return grammar::print_lark(*data_);
     case GrammarSyntax::structural_tag: return grammar::print_structural_tag(*data_);
     case GrammarSyntax::json_schema: return grammar::print_json_schema(*data_);

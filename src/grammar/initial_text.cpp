@@ -80,8 +80,8 @@ std::vector<std::string> ReplyGrammar::initial_openings() const {
   return all;
 }
 
-/// Content that does not begin as an initial call does. What may begin a marker cannot be its first character either, nor one that
-/// follows the beginning of a call.
+/// Content that does not begin as an initial call does. What may begin a marker cannot be its first character either,
+/// nor one that follows the beginning of a call.
 NodeId ReplyGrammar::text_not_initial() {
   const NodeId text = free_text(openings(most_calls()), true);
   std::vector<Range> marks;

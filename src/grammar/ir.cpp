@@ -71,7 +71,8 @@ std::vector<Range> intersection(const std::vector<Range>& a, const std::vector<R
 }
 
 bool contains(std::span<const Range> ranges, char32_t c) {
-  const auto after = std::upper_bound(ranges.begin(), ranges.end(), c, [](char32_t x, const Range& r) { return x < r.first; });
+  const auto after =
+      std::upper_bound(ranges.begin(), ranges.end(), c, [](char32_t x, const Range& r) { return x < r.first; });
   return after != ranges.begin() && c <= std::prev(after)->last;
 }
 
@@ -145,7 +146,8 @@ NodeId Ir::add_list(Op op, const std::vector<NodeId>& children, std::uint32_t mi
   const std::size_t before = nodes_.size();
   const NodeId id = add(op, std::move(key), {});
   if (id < before) return id;
-  nodes_[id] = {op, static_cast<std::uint32_t>(children_.size()), static_cast<std::uint32_t>(children.size()), min, max};
+  nodes_[id] = {op, static_cast<std::uint32_t>(children_.size()), static_cast<std::uint32_t>(children.size()), min,
+                max};
   children_.insert(children_.end(), children.begin(), children.end());
   return id;
 }
@@ -234,8 +236,10 @@ NodeId Ir::common_beginning(std::vector<std::vector<NodeId>>& ways) {
   if (prefix.empty()) return empty();
   for (auto& way : ways) {
     const std::string rest(bytes(nodes_[way.front()]).substr(prefix.size()));
-    if (rest.empty()) way.erase(way.begin());
-    else way.front() = literal(rest);
+    if (rest.empty())
+      way.erase(way.begin());
+    else
+      way.front() = literal(rest);
   }
   return literal(prefix);
 }
@@ -253,14 +257,18 @@ Ir::Headed Ir::headed(NodeId id) {
 NodeId Ir::parted(std::span<const NodeId> given) {
   std::vector<Headed> ways;
   for (const NodeId id : given) {
-    const std::vector<NodeId> inner = nodes_[id].op == Op::choice ? std::vector<NodeId>(children(nodes_[id]).begin(), children(nodes_[id]).end()) : std::vector<NodeId>{id};
+    const std::vector<NodeId> inner =
+        nodes_[id].op == Op::choice ? std::vector<NodeId>(children(nodes_[id]).begin(), children(nodes_[id]).end())
+                                    : std::vector<NodeId>{id};
     for (const NodeId way : inner) ways.push_back(headed(way));
   }
   if (ways.size() > kMostParted) return choice(given);
   std::vector<NodeId> parted_ways;
   for (std::size_t i = 0; i < ways.size(); ++i) {
     const auto shortest = std::min_element(ways.begin(), ways.end(), [&](const Headed& a, const Headed& b) {
-      const auto rank = [&](const Headed& way) { return !way.begin.empty() && ways[i].begin.starts_with(way.begin) ? way.begin.size() : std::string::npos; };
+      const auto rank = [&](const Headed& way) {
+        return !way.begin.empty() && ways[i].begin.starts_with(way.begin) ? way.begin.size() : std::string::npos;
+      };
       return rank(a) < rank(b);
     });
     const std::string begin = ways[i].begin.empty() ? "" : shortest->begin;
@@ -270,9 +278,12 @@ NodeId Ir::parted(std::span<const NodeId> given) {
       if (j < i) break;  // it stands with an earlier one
       behind.push_back(sequence({literal(ways[j].begin.substr(begin.size())), ways[j].rest}));
     }
-    if (begin.empty()) parted_ways.push_back(ways[i].rest);
-    else if (behind.size() == 1) parted_ways.push_back(sequence({literal(begin), behind[0]}));
-    else if (!behind.empty()) parted_ways.push_back(sequence({literal(begin), parted(behind)}));
+    if (begin.empty())
+      parted_ways.push_back(ways[i].rest);
+    else if (behind.size() == 1)
+      parted_ways.push_back(sequence({literal(begin), behind[0]}));
+    else if (!behind.empty())
+      parted_ways.push_back(sequence({literal(begin), parted(behind)}));
   }
   return choice(parted_ways);
 }
@@ -295,8 +306,8 @@ NodeId Ir::inside_token(NodeId id) const {
   return id;
 }
 
-/// What may not occur, and stops that go on begin with: it goes on with what is left of them. Readers take the longest marker,
-/// and what is none of these is a fault.
+/// What may not occur, and stops that go on begin with: it goes on with what is left of them. Readers take the longest
+/// marker, and what is none of these is a fault.
 void Ir::join_prefixes(std::vector<Stop>& stops) {
   for (std::size_t i = 0; i < stops.size(); ++i) {
     if (stops[i].target != kNone || stops[i].literal.empty()) continue;
@@ -312,8 +323,8 @@ void Ir::join_prefixes(std::vector<Stop>& stops) {
   std::erase_if(stops, [](const Stop& stop) { return stop.literal.empty(); });
 }
 
-/// What may not occur and stands inside of a stop that goes on, neither at its beginning nor at its end, would hide it, and is
-/// left out.
+/// What may not occur and stands inside of a stop that goes on, neither at its beginning nor at its end, would hide it,
+/// and is left out.
 NodeId Ir::text(std::vector<Stop> given, bool may_end) {
   std::vector<Stop> stops;
   join_prefixes(given);

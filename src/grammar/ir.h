@@ -1,7 +1,7 @@
 // The grammar between a reply format and the languages it is printed in: nodes in an arena, by number.
 //
-// Equal nodes are one node, so that what occurs often is stored, and printed, once. Every node describes a set of texts of
-// code points. Recursion goes through rules only, and never without a byte before it. Begin reading at Op.
+// Equal nodes are one node, so that what occurs often is stored, and printed, once. Every node describes a set of texts
+// of code points. Recursion goes through rules only, and never without a byte before it. Begin reading at Op.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -26,7 +26,8 @@ enum class Op : std::uint8_t {
   choice,    ///< any of the children
   repeat,    ///< the child `min` to `max` times
   rule,      ///< what the rule says
-  text,      ///< text up to the first stop in it, which goes on with the stop's target; or, with `may_end`, text without any
+  /// text up to the first stop in it, which goes on with the stop's target; or, with `may_end`, text without any
+  text,
 };
 
 /// Code points from `first` to `last`.
@@ -48,7 +49,7 @@ struct Node {
   Op op = Op::never;
   std::uint32_t begin = 0;  ///< of its bytes, ranges, children or stops in their pool
   std::uint32_t size = 0;
-  std::uint32_t min = 0;    ///< repeat; rule: its number; text: 1 where it may end without a stop
+  std::uint32_t min = 0;  ///< repeat; rule: its number; text: 1 where it may end without a stop
   std::uint32_t max = 0;
 };
 
@@ -74,17 +75,21 @@ class Ir {
   /// The ranges may be in any order and overlap; surrogates are left out.
   NodeId chars(std::vector<Range> ranges);
   NodeId sequence(std::span<const NodeId> children);
-  NodeId sequence(std::initializer_list<NodeId> children) { return sequence(std::span(children.begin(), children.size())); }
+  NodeId sequence(std::initializer_list<NodeId> children) {
+    return sequence(std::span(children.begin(), children.size()));
+  }
   NodeId choice(std::span<const NodeId> children);
   NodeId choice(std::initializer_list<NodeId> children) { return choice(std::span(children.begin(), children.size())); }
   /// A choice whose alternatives' common beginning stands before it once.
   NodeId factored(std::span<const NodeId> children);
-  /// A choice in which no alternative's first literal begins another's: they part behind it. An engine's lexer takes the longest there is.
+  /// A choice in which no alternative's first literal begins another's: they part behind it. An engine's lexer takes
+  /// the longest there is.
   NodeId parted(std::span<const NodeId> children);
   NodeId parted(std::initializer_list<NodeId> children) { return parted(std::span(children.begin(), children.size())); }
   NodeId repeat(NodeId child, std::uint32_t min, std::uint32_t max);
   NodeId optional(NodeId child) { return repeat(child, 0, 1); }
-  /// The same texts as the child's, as one piece to engines that have a lexer: a string, a number, a word. No sequence takes it apart.
+  /// The same texts as the child's, as one piece to engines that have a lexer: a string, a number, a word. No sequence
+  /// takes it apart.
   NodeId token(NodeId child);
   NodeId text(std::vector<Stop> stops, bool may_end);
   NodeId rule(RuleId rule);
@@ -95,15 +100,17 @@ class Ir {
   /// Gives a node a name to be printed under where it is worth a rule of its own.
   void suggest(NodeId node, std::string_view name) { names_.emplace(node, name); }
 
-  /// Takes out alternatives that no text can bring to an end, as where a schema allows nothing or leads back to itself for ever.
-  /// Tells of each node whether it has a text; nothing may be made afterwards.
+  /// Takes out alternatives that no text can bring to an end, as where a schema allows nothing or leads back to itself
+  /// for ever. Tells of each node whether it has a text; nothing may be made afterwards.
   std::vector<bool> prune();
 
   // ---- reading them
   const Node& node(NodeId id) const { return nodes_[id]; }
   std::string_view bytes(const Node& node) const { return std::string_view(bytes_).substr(node.begin, node.size); }
   std::span<const Range> ranges(const Node& node) const { return std::span(ranges_).subspan(node.begin, node.size); }
-  std::span<const NodeId> children(const Node& node) const { return std::span(children_).subspan(node.begin, node.size); }
+  std::span<const NodeId> children(const Node& node) const {
+    return std::span(children_).subspan(node.begin, node.size);
+  }
   std::span<const Stop> stops(const Node& node) const { return std::span(stops_).subspan(node.begin, node.size); }
   const std::vector<Rule>& rules() const { return rules_; }
   std::size_t size() const { return nodes_.size(); }

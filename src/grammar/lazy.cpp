@@ -34,14 +34,18 @@ GrammarTrigger trigger_at(const grammar::Lazy& lazy, std::string_view opening) {
   if (close.empty()) return {GrammarTrigger::Kind::word, std::string(opening)};
   if (lazy.in_reasoning) return {GrammarTrigger::Kind::pattern, R"(^[\s\S]*?)" + close + R"([\s\S]*?)" + call};
   const std::string open = escaped(lazy.reasoning_open);
-  return {GrammarTrigger::Kind::pattern, R"(^(?:\s*)" + begun(lazy, lazy.reasoning_open) + R"([\s\S]*?)" + close + ")?(?:(?!" + open + R"()[\s\S])*?)" + call};
+  return {GrammarTrigger::Kind::pattern, R"(^(?:\s*)" + begun(lazy, lazy.reasoning_open) + R"([\s\S]*?)" + close +
+                                             ")?(?:(?!" + open + R"()[\s\S])*?)" + call};
 }
 
-/// The openings, and the control tokens that the calls or the marks of reasoning hold. What ends the reply is in neither.
-std::vector<std::string> preserved_of(const grammar::Lazy& lazy, std::string_view calls, const std::vector<AddedToken>& control) {
+/// The openings, and the control tokens that the calls or the marks of reasoning hold. What ends the reply is in
+/// neither.
+std::vector<std::string> preserved_of(const grammar::Lazy& lazy, std::string_view calls,
+                                      const std::vector<AddedToken>& control) {
   std::vector<std::string> texts = lazy.openings;
   for (const AddedToken& token : control) {
-    const bool stands = calls.find(token.text) != calls.npos || lazy.reasoning_open.find(token.text) != std::string::npos ||
+    const bool stands = calls.find(token.text) != calls.npos ||
+                        lazy.reasoning_open.find(token.text) != std::string::npos ||
                         lazy.reasoning_close.find(token.text) != std::string::npos;
     if (stands && std::find(texts.begin(), texts.end(), token.text) == texts.end()) texts.push_back(token.text);
   }
@@ -52,13 +56,22 @@ std::vector<std::string> preserved_of(const grammar::Lazy& lazy, std::string_vie
 
 Result<LazyGrammar> Grammar::to_lazy() const {
   const grammar::Lazy& lazy = data_->lazy;
-  if (data_->options.choice != ToolChoice::automatic) return no_lazy_grammar("a lazy grammar leaves text free; here a call is demanded, or forbidden", "it goes with the choice auto");
-  if (data_->options.response.kind != ResponseFormat::Kind::text) return no_lazy_grammar("a lazy grammar leaves text free; here the answer has a form", "take the whole grammar");
-  if (lazy.calls == grammar::kNone) return no_lazy_grammar("there is no call that could activate a lazy grammar", "it needs tools, and a format that has calls");
-  const bool marked = std::none_of(lazy.openings.begin(), lazy.openings.end(), [](const std::string& text) { return text.empty(); });
+  if (data_->options.choice != ToolChoice::automatic)
+    return no_lazy_grammar("a lazy grammar leaves text free; here a call is demanded, or forbidden",
+                           "it goes with the choice auto");
+  if (data_->options.response.kind != ResponseFormat::Kind::text)
+    return no_lazy_grammar("a lazy grammar leaves text free; here the answer has a form", "take the whole grammar");
+  if (lazy.calls == grammar::kNone)
+    return no_lazy_grammar("there is no call that could activate a lazy grammar",
+                           "it needs tools, and a format that has calls");
+  const bool marked =
+      std::none_of(lazy.openings.begin(), lazy.openings.end(), [](const std::string& text) { return text.empty(); });
   if (!marked) return no_lazy_grammar("calls of this format begin with no text of their own", "take the whole grammar");
   const bool said = std::find(lazy.openings.begin(), lazy.openings.end(), lazy.inside) != lazy.openings.end();
-  if (said) return no_lazy_grammar("the prompt ends with what calls begin with, so that nothing in the reply tells where one begins", "take the whole grammar");
+  if (said)
+    return no_lazy_grammar(
+        "the prompt ends with what calls begin with, so that nothing in the reply tells where one begins",
+        "take the whole grammar");
   LazyGrammar made;
   for (const std::string& opening : lazy.openings) {
     made.triggers.push_back(trigger_at(lazy, opening));

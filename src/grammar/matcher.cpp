@@ -1,5 +1,5 @@
-// Earley's algorithm. An item is a node that began at `origin` and is in some state: children done, rounds, a state of its
-// automaton. An item that is done lets those go on that waited for its node there.
+// Earley's algorithm. An item is a node that began at `origin` and is in some state: children done, rounds, a state of
+// its automaton. An item that is done lets those go on that waited for its node there.
 #include "grammar/matcher.h"
 
 #include <algorithm>

@@ -28,7 +28,8 @@ class Matcher {
   };
   struct Hash {
     std::size_t operator()(const Item& item) const {
-      return (std::uint64_t{item.node} << 32 | item.origin) * 0x9E3779B97F4A7C15u ^ std::uint64_t{item.state} * 0xC2B2AE3D27D4EB4Fu;
+      return (std::uint64_t{item.node} << 32 | item.origin) * 0x9E3779B97F4A7C15u ^
+             std::uint64_t{item.state} * 0xC2B2AE3D27D4EB4Fu;
     }
   };
   static constexpr std::uint32_t kDone = 0xFFFFFFFF;

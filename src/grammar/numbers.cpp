@@ -1,5 +1,6 @@
-// Ranges of decimal numbers as nodes. A range falls apart into numbers below zero and others; those into numbers of the same
-// length; those, digit by digit, into what is on the lower edge, between, and on the upper edge. Begin reading at integers.
+// Ranges of decimal numbers as nodes. A range falls apart into numbers below zero and others; those into numbers of the
+// same length; those, digit by digit, into what is on the lower edge, between, and on the upper edge. Begin reading at
+// integers.
 #include "grammar/numbers.h"
 
 #include <algorithm>
@@ -16,7 +17,8 @@ NodeId digit(Ir& ir, char from, char to) {
   return ir.chars({{static_cast<char32_t>(from), static_cast<char32_t>(to)}});
 }
 NodeId digits(Ir& ir, std::uint32_t min, std::uint32_t max) { return ir.repeat(digit(ir, '0', '9'), min, max); }
-/// Between bounds, digits behind the point are counted: a reader of doubles would take more of them for the bound itself.
+/// Between bounds, digits behind the point are counted: a reader of doubles would take more of them for the bound
+/// itself.
 constexpr std::uint32_t kMostDigits = 8;
 
 NodeId any_fraction(Ir& ir) { return ir.optional(ir.sequence({ir.literal("."), digits(ir, 1, kUnbounded)})); }
@@ -87,7 +89,8 @@ NodeId at_most(Ir& ir, std::string_view high) {
   for (std::size_t i = high.size(); i-- > 0;) {
     const auto left = static_cast<std::uint32_t>(high.size() - i - 1);
     const NodeId below = high[i] == '0' ? ir.never() : digit(ir, '0', static_cast<char>(high[i] - 1));
-    rest = ir.choice({ir.sequence({below, digits(ir, left, left)}), ir.sequence({ir.literal(high.substr(i, 1)), rest})});
+    rest =
+        ir.choice({ir.sequence({below, digits(ir, left, left)}), ir.sequence({ir.literal(high.substr(i, 1)), rest})});
   }
   return rest;
 }
@@ -140,7 +143,8 @@ NodeId digits_at_least(Ir& ir, std::string_view f, bool strict) {
   NodeId rest = strict ? not_all_zeros(ir) : digits(ir, 0, kMostDigits);
   for (std::size_t i = f.size(); i-- > 0;) {
     const NodeId above = f[i] == '9' ? ir.never() : digit(ir, static_cast<char>(f[i] + 1), '9');
-    rest = ir.choice({ir.sequence({ir.literal(f.substr(i, 1)), rest}), ir.sequence({above, digits(ir, 0, kMostDigits)})});
+    rest =
+        ir.choice({ir.sequence({ir.literal(f.substr(i, 1)), rest}), ir.sequence({above, digits(ir, 0, kMostDigits)})});
   }
   return rest;
 }
@@ -151,7 +155,8 @@ NodeId digits_at_most(Ir& ir, std::string_view f, bool strict) {
   NodeId rest = strict ? ir.never() : ir.repeat(ir.literal("0"), 0, kMostDigits);
   for (std::size_t i = significant.size(); i-- > 0;) {
     const NodeId below = f[i] == '0' ? ir.never() : digit(ir, '0', static_cast<char>(f[i] - 1));
-    rest = ir.choice({ir.empty(), ir.sequence({below, digits(ir, 0, kMostDigits)}), ir.sequence({ir.literal(f.substr(i, 1)), rest})});
+    rest = ir.choice({ir.empty(), ir.sequence({below, digits(ir, 0, kMostDigits)}),
+                      ir.sequence({ir.literal(f.substr(i, 1)), rest})});
   }
   return rest;
 }
@@ -166,7 +171,8 @@ NodeId fraction_at_most(Ir& ir, std::string_view f, bool strict) {
   if (f.empty()) return ir.optional(ir.sequence({ir.literal("."), ir.repeat(ir.literal("0"), 1, kMostDigits)}));
   const NodeId below = f[0] == '0' ? ir.never() : digit(ir, '0', static_cast<char>(f[0] - 1));
   const NodeId edge = ir.sequence({ir.literal(f.substr(0, 1)), digits_at_most(ir, f.substr(1), strict)});
-  return ir.optional(ir.sequence({ir.literal("."), ir.choice({ir.sequence({below, digits(ir, 0, kMostDigits)}), edge})}));
+  return ir.optional(
+      ir.sequence({ir.literal("."), ir.choice({ir.sequence({below, digits(ir, 0, kMostDigits)}), edge})}));
 }
 
 /// Between two fractions behind the same whole number, low < high.
@@ -180,8 +186,8 @@ NodeId fraction_between(Ir& ir, std::string low, bool low_strict, std::string_vi
   const NodeId middle = digit(ir, static_cast<char>(low[same] + 1), static_cast<char>(upper[same] - 1));
   const std::string_view rest_low = std::string_view(low).substr(same + 1);
   const NodeId on_low = ir.sequence({ir.literal(low.substr(same, 1)), digits_at_least(ir, rest_low, low_strict)});
-  const NodeId on_high =
-      ir.sequence({ir.literal(upper.substr(same, 1)), digits_at_most(ir, std::string_view(upper).substr(same + 1), high_strict)});
+  const NodeId on_high = ir.sequence(
+      {ir.literal(upper.substr(same, 1)), digits_at_most(ir, std::string_view(upper).substr(same + 1), high_strict)});
   const NodeId digits_here = ir.choice({on_low, ir.sequence({middle, digits(ir, 0, kMostDigits)}), on_high});
   const NodeId all = ir.sequence({ir.literal("." + low.substr(0, same)), digits_here});
   return from_whole ? ir.optional(all) : all;
@@ -198,9 +204,10 @@ NodeId numbers_between(Ir& ir, const Bound& low, const std::optional<Bound>& hig
   const int order = compare_sizes(a, b);
   if (order > 0 || (order == 0 && (low.strict || high->strict))) return ir.never();
   if (a.whole == b.whole) {
-    return ir.sequence({ir.literal(a.whole), order == 0 && a.fraction.empty()
-                                                 ? fraction_at_most(ir, "", false)
-                                                 : fraction_between(ir, a.fraction, low.strict, b.fraction, high->strict)});
+    return ir.sequence(
+        {ir.literal(a.whole), order == 0 && a.fraction.empty()
+                                  ? fraction_at_most(ir, "", false)
+                                  : fraction_between(ir, a.fraction, low.strict, b.fraction, high->strict)});
   }
   std::vector<NodeId> parts{ir.sequence({ir.literal(a.whole), fraction_at_least(ir, a.fraction, low.strict)})};
   const std::string first = plus_one(a.whole);
@@ -303,7 +310,8 @@ NodeId fractions(Ir& ir) {
 
 NodeId multiples(Ir& ir, std::uint32_t divisor, bool negative_too) {
   std::vector<RuleId> rules;
-  for (std::uint32_t r = 0; r < divisor; ++r) rules.push_back(ir.add_rule(format("multiple-of-{}-rest-{}", divisor, r)));
+  for (std::uint32_t r = 0; r < divisor; ++r)
+    rules.push_back(ir.add_rule(format("multiple-of-{}-rest-{}", divisor, r)));
   const auto after = [&](std::uint32_t rest, char from) {
     std::vector<NodeId> steps;
     for (char d = from; d <= '9'; ++d) {
@@ -318,7 +326,8 @@ NodeId multiples(Ir& ir, std::uint32_t divisor, bool negative_too) {
     ir.set_body(rules[r], ir.choice(steps));
   }
   const NodeId positive = ir.choice(after(0, '1'));
-  return ir.choice({ir.literal("0"), ir.sequence({negative_too ? ir.optional(ir.literal("-")) : ir.empty(), positive})});
+  return ir.choice(
+      {ir.literal("0"), ir.sequence({negative_too ? ir.optional(ir.literal("-")) : ir.empty(), positive})});
 }
 
 NodeId numbers_with_digits(Ir& ir, std::uint32_t count) {

@@ -1,5 +1,5 @@
-// llama.cpp's GBNF. Text between markers becomes a rule for each state of its automaton; long counted repeats are built of
-// blocks, since engines unroll them. Begin reading at Printer::run.
+// llama.cpp's GBNF. Text between markers becomes a rule for each state of its automaton; long counted repeats are built
+// of blocks, since engines unroll them. Begin reading at Printer::run.
 #include <algorithm>
 #include <deque>
 #include <functional>
@@ -18,27 +18,49 @@ namespace {
 
 constexpr std::uint32_t kBlock = 64;  ///< the longest repeat that is left to the engine
 constexpr int kDepth = 50;            ///< brackets inside each other, before a rule is made of it
-constexpr std::uint32_t kMostMade = 1000;  ///< rules that an engine makes of what is repeated, times how often: llama.cpp refuses 2000
+/// rules that an engine makes of what is repeated, times how often: llama.cpp refuses 2000
+constexpr std::uint32_t kMostMade = 1000;
 
-/// Texts of tokens that end generation in llama.cpp, whatever the model says: there no grammar can ask for one, since the reply is
-/// over with it. Each was asked of the library in node-llama-cpp 3.22.1 (llama_vocab_is_eog).
-constexpr std::string_view kEnds[] = {"<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<|flush|>", "<|calls|>", "<end_of_turn>",
-                                      "<|endoftext|>", "<|eom_id|>", "<|end_of_text|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "</s>", "<eos>",
-                                      "<\uFF5Cend\u2581of\u2581sentence\uFF5C>", "<end_of_utterance>", "<turn|>"};
+/// Texts of tokens that end generation in llama.cpp, whatever the model says: there no grammar can ask for one, since
+/// the reply is over with it. Each was asked of the library in node-llama-cpp 3.22.1 (llama_vocab_is_eog).
+constexpr std::string_view kEnds[] = {"<|eot_id|>",
+                                      "<|im_end|>",
+                                      "<|end|>",
+                                      "<|return|>",
+                                      "<|call|>",
+                                      "<|flush|>",
+                                      "<|calls|>",
+                                      "<end_of_turn>",
+                                      "<|endoftext|>",
+                                      "<|eom_id|>",
+                                      "<|end_of_text|>",
+                                      "<EOT>",
+                                      "_<EOT>",
+                                      "[EOT]",
+                                      "[EOS]",
+                                      "</s>",
+                                      "<eos>",
+                                      "<\uFF5Cend\u2581of\u2581sentence\uFF5C>",
+                                      "<end_of_utterance>",
+                                      "<turn|>"};
 
 std::string gbnf_char(char32_t c) {
-  return c < 0x10000 ? format("\\u{:04X}", static_cast<std::uint32_t>(c)) : format("\\U{:08X}", static_cast<std::uint32_t>(c));
+  return c < 0x10000 ? format("\\u{:04X}", static_cast<std::uint32_t>(c))
+                     : format("\\U{:08X}", static_cast<std::uint32_t>(c));
 }
 
-/// How many rules llama.cpp makes of a text by itself: one for each bracket and repeat, and for each time of a counted one.
+/// How many rules llama.cpp makes of a text by itself: one for each bracket and repeat, and for each time of a counted
+/// one.
 std::uint32_t made_of(std::string_view text) {
   std::uint64_t made = 0;
   char quote = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (quote != 0) {
-      if (c == '\\') ++i;
-      else if (c == quote) quote = 0;
+      if (c == '\\')
+        ++i;
+      else if (c == quote)
+        quote = 0;
     } else if (c == '"' || c == '[') {
       quote = c == '"' ? '"' : ']';
     } else if (c == '(' || c == '*' || c == '+' || c == '?') {
@@ -46,8 +68,10 @@ std::uint32_t made_of(std::string_view text) {
     } else if (c == '{') {
       std::uint64_t count = 0, last = 0;
       for (++i; i < text.size() && text[i] != '}'; ++i) {
-        if (text[i] == ',') count = std::exchange(last, 0);
-        else last = last * 10 + static_cast<std::uint64_t>(text[i] - '0');
+        if (text[i] == ',')
+          count = std::exchange(last, 0);
+        else
+          last = last * 10 + static_cast<std::uint64_t>(text[i] - '0');
       }
       made += std::max(count, last);
     }
@@ -85,10 +109,10 @@ class Printer {
   SharedNodes shared_;
   std::span<const NodeId> sequence_;
   Names names_;
-  std::set<NodeId> ends_;                        ///< what a reply may end with
-  std::map<NodeId, std::string> rules_;          ///< the names of nodes that have one
-  std::map<std::string, std::string> blocks_;    ///< of an atom, the rule of 64 of them
-  std::map<std::string, std::string> parts_;     ///< of a text that is repeated, its rule
+  std::set<NodeId> ends_;                      ///< what a reply may end with
+  std::map<NodeId, std::string> rules_;        ///< the names of nodes that have one
+  std::map<std::string, std::string> blocks_;  ///< of an atom, the rule of 64 of them
+  std::map<std::string, std::string> parts_;   ///< of a text that is repeated, its rule
   std::deque<std::pair<std::string, std::function<std::string()>>> tasks_;
   std::string out_;
 };
@@ -139,7 +163,8 @@ std::string Printer::fresh(NodeId id, Bind bind, int depth) {
     case Op::chars: return class_of(ir_.ranges(node), gbnf_char);
     case Op::sequence:
     case Op::choice: return list(node, bind, depth);
-    case Op::repeat: return Ir::is_token(node) ? expression(ir_.inside_token(id), bind, depth) : repeated(id, bind, depth);
+    case Op::repeat:
+      return Ir::is_token(node) ? expression(ir_.inside_token(id), bind, depth) : repeated(id, bind, depth);
     default: return expression(id, bind, depth);
   }
 }
@@ -147,7 +172,9 @@ std::string Printer::fresh(NodeId id, Bind bind, int depth) {
 /// Whether the node may be empty, as far as that is seen without looking into rules.
 bool Printer::may_lack(NodeId id) const {
   const Node& node = ir_.node(id);
-  if (node.op == Op::choice) return std::any_of(ir_.children(node).begin(), ir_.children(node).end(), [this](NodeId child) { return child == ir_.empty(); });
+  if (node.op == Op::choice)
+    return std::any_of(ir_.children(node).begin(), ir_.children(node).end(),
+                       [this](NodeId child) { return child == ir_.empty(); });
   return id == ir_.empty() || ((node.op == Op::repeat && node.min == 0) || (node.op == Op::text && node.min != 0));
 }
 
@@ -170,7 +197,8 @@ void Printer::find_ends(NodeId first) {
 
 std::string Printer::literal(NodeId id, Bind bind) const {
   const std::string_view bytes = ir_.bytes(ir_.node(id));
-  const auto end = ends_.contains(id) ? std::find_if(std::begin(kEnds), std::end(kEnds), [&](std::string_view text) { return bytes.ends_with(text); })
+  const auto end = ends_.contains(id) ? std::find_if(std::begin(kEnds), std::end(kEnds),
+                                                     [&](std::string_view text) { return bytes.ends_with(text); })
                                       : std::end(kEnds);
   if (end == std::end(kEnds)) return quoted(bytes);
   const std::string_view before = bytes.substr(0, bytes.size() - end->size());
@@ -284,7 +312,8 @@ std::string Printer::text(NodeId id) {
 void Printer::write_text(NodeId id, const std::string& name) {
   const auto shared = std::make_shared<const StopAutomaton>(ir_.stops(ir_.node(id)));
   const StopAutomaton& automaton = *shared;
-  const auto state_names = std::make_shared<std::vector<std::string>>(automaton.size());  // none where a stop is complete
+  // none where a stop is complete
+  const auto state_names = std::make_shared<std::vector<std::string>>(automaton.size());
   std::vector<std::string>& names = *state_names;
   names[0] = name;
   for (StopAutomaton::State s = 0; s < automaton.size(); ++s) {

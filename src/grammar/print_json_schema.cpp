@@ -1,5 +1,5 @@
-// Calls as JSON Schema: a list of {"name": …, "arguments": …}, each tool with its own schema; references inside a tool's
-// schema are turned to where it stands now. Begin reading at print_json_schema.
+// Calls as JSON Schema: a list of {"name": …, "arguments": …}, each tool with its own schema; references inside a
+// tool's schema are turned to where it stands now. Begin reading at print_json_schema.
 #include "base/format.h"
 #include "grammar/printers.h"
 #include "json/writer.h"
@@ -96,8 +96,8 @@ std::string print_json_schema(const Grammar::Data& data) {
     const std::string base = "#/$defs/" + pointer_step(tool.name);
     if (!calls.empty()) calls += ", ", definitions += ", ";
     calls += format(R"({{"type": "object", "properties": {{"name": {{"const": {}}}, "arguments": {{"$ref": {}}}}}, )"
-                         R"("required": ["name", "arguments"], "additionalProperties": false}})",
-                         name, json_string(base));
+                    R"("required": ["name", "arguments"], "additionalProperties": false}})",
+                    name, json_string(base));
     definitions += name + ": " + parameters_of(tool, base);
   }
   const bool must = data.options.choice == ToolChoice::required || data.options.choice == ToolChoice::named;

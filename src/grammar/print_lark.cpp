@@ -1,5 +1,5 @@
-// llguidance's Lark. JSON by a schema is given through as %json; what is regular becomes a terminal, in as large pieces as
-// there are; text between markers is a terminal that holds none of them, with the marker behind it. Begin reading at
+// llguidance's Lark. JSON by a schema is given through as %json; what is regular becomes a terminal, in as large pieces
+// as there are; text between markers is a terminal that holds none of them, with the marker behind it. Begin reading at
 // Printer::run.
 #include <algorithm>
 #include <deque>
@@ -16,8 +16,10 @@
 namespace parlance::grammar {
 namespace {
 
-constexpr int kDepth = 20;  ///< brackets inside each other, before a rule or a terminal is made of it: llguidance refuses many
-constexpr std::size_t kInline = 60;  ///< bytes of a regular expression, before one that is used more than once gets a terminal
+/// brackets inside each other, before a rule or a terminal is made of it: llguidance refuses many
+constexpr int kDepth = 20;
+/// bytes of a regular expression, before one that is used more than once gets a terminal
+constexpr std::size_t kInline = 60;
 
 std::string lark_char(char32_t c) { return format("\\u{{{:X}}}", static_cast<std::uint32_t>(c)); }
 
@@ -35,7 +37,8 @@ std::string lower(std::string_view name) {
 /// A marker in which white space is soft.
 std::string soft(std::string_view marker) {
   std::string out;
-  for (const std::string_view word : reply::soft_words(marker)) out.append(out.empty() ? "" : " /[ \\t\\n\\r]*/ ").append(quoted(word));
+  for (const std::string_view word : reply::soft_words(marker))
+    out.append(out.empty() ? "" : " /[ \\t\\n\\r]*/ ").append(quoted(word));
   return out;
 }
 
@@ -48,7 +51,8 @@ std::string without(const std::vector<std::string>& markers) {
 
 class Printer {
  public:
-  explicit Printer(const Grammar::Data& data) : data_(data), ir_(data.ir), shared_(data.ir, {&data.root, 1}), borders_(data.ir), json_(engine_schemas(data)) {}
+  explicit Printer(const Grammar::Data& data)
+      : data_(data), ir_(data.ir), shared_(data.ir, {&data.root, 1}), borders_(data.ir), json_(engine_schemas(data)) {}
   std::string run();
 
  private:
@@ -96,9 +100,9 @@ class Printer {
   std::map<NodeId, std::string> rules_;
   std::unordered_map<NodeId, std::string> classes_;
   std::unordered_map<NodeId, Written> written_;  ///< regular()
-  std::unordered_map<NodeId, bool> holding_;  ///< holds_token()
-  std::unordered_map<NodeId, bool> in_pieces_;  ///< holds_pieces()
-  std::map<std::string, std::string> runs_;  ///< of a regular expression, its terminal
+  std::unordered_map<NodeId, bool> holding_;     ///< holds_token()
+  std::unordered_map<NodeId, bool> in_pieces_;   ///< holds_pieces()
+  std::map<std::string, std::string> runs_;      ///< of a regular expression, its terminal
   std::deque<std::pair<std::string, std::function<std::string()>>> tasks_;
   std::string definitions_;
 };
@@ -173,7 +177,8 @@ std::string Printer::sequence(const Node& node, bool atom, int depth) {
   for (std::size_t i = 0; i < children.size();) {
     const std::size_t size = size_of_terminal(std::span(children).subspan(i));
     const bool one = size <= 1;
-    const std::string part = !one ? terminal_of({children.begin() + static_cast<std::ptrdiff_t>(i), children.begin() + static_cast<std::ptrdiff_t>(i + size)})
+    const std::string part = !one ? terminal_of({children.begin() + static_cast<std::ptrdiff_t>(i),
+                                                 children.begin() + static_cast<std::ptrdiff_t>(i + size)})
                              : is_terminal(children[i]) && size == 0 ? fresh(children[i], true, depth + 1)
                                                                      : expression(children[i], true, depth + 1);
     out += (count++ > 0 ? " " : "") + part;
@@ -186,8 +191,9 @@ bool Printer::is_terminal(NodeId id) {
   return shared_.is_regular(id) && !json_.contains(id) && id != ir_.empty() && !holds_token(id) && !holds_pieces(id);
 }
 
-/// Whether the regular node is of several pieces, of which one at least is a token of the grammar's. What the lexer takes as one
-/// must be the same in all ways that begin alike: it follows the longer, and cannot go back where that ends otherwise.
+/// Whether the regular node is of several pieces, of which one at least is a token of the grammar's. What the lexer
+/// takes as one must be the same in all ways that begin alike: it follows the longer, and cannot go back where that
+/// ends otherwise.
 bool Printer::holds_pieces(NodeId id) {
   if (const auto known = in_pieces_.find(id); known != in_pieces_.end()) return known->second;
   const Node& node = ir_.node(id);
@@ -205,11 +211,13 @@ bool Printer::holds_pieces(NodeId id) {
 bool Printer::is_piece(NodeId id) const {
   const Node& node = ir_.node(id);
   if (node.op != Op::choice) return Ir::is_token(node);
-  return std::any_of(ir_.children(node).begin(), ir_.children(node).end(), [this](NodeId way) { return is_piece(way); });
+  return std::any_of(ir_.children(node).begin(), ir_.children(node).end(),
+                     [this](NodeId way) { return is_piece(way); });
 }
 
-/// How many of the first children make one terminal: the lexer takes all it can, so what stands behind must not begin as
-/// the terminal may go on. Where nothing is known to stand behind, digits may go on. 0: the first needs to be taken apart.
+/// How many of the first children make one terminal: the lexer takes all it can, so what stands behind must not begin
+/// as the terminal may go on. Where nothing is known to stand behind, digits may go on. 0: the first needs to be taken
+/// apart.
 std::size_t Printer::size_of_terminal(std::span<const NodeId> children) {
   std::size_t most = 0;
   while (most < children.size() && is_terminal(children[most]) && (most == 0 || !is_piece(children[most]))) {
@@ -241,23 +249,28 @@ bool Printer::is_quoted(NodeId id) const {
   const std::span<const NodeId> children = ir_.children(node);
   if (const Guard* guard = ir_.guard_of(id)) return is_quoted(guard->any);
   if (Ir::is_token(node)) return is_between_quotes(ir_.inside_token(id));
-  return node.op == Op::choice && std::all_of(children.begin(), children.end(), [this](NodeId way) { return is_quoted(way); });
+  return node.op == Op::choice &&
+         std::all_of(children.begin(), children.end(), [this](NodeId way) { return is_quoted(way); });
 }
 
 bool Printer::is_between_quotes(NodeId id) const {
   const Node& node = ir_.node(id);
   const std::span<const NodeId> children = ir_.children(node);
-  if (node.op == Op::choice) return std::all_of(children.begin(), children.end(), [this](NodeId way) { return is_between_quotes(way); });
+  if (node.op == Op::choice)
+    return std::all_of(children.begin(), children.end(), [this](NodeId way) { return is_between_quotes(way); });
   const bool whole = node.op == Op::literal;
   if (!whole && (node.op != Op::sequence || node.size == 0)) return false;
   const Node& first = whole ? node : ir_.node(children.front());
   const Node& last = whole ? node : ir_.node(children.back());
   if (first.op != Op::literal || last.op != Op::literal) return false;
-  const auto quotes = [&](std::string_view quote) { return ir_.bytes(first).starts_with(quote) && ir_.bytes(last).ends_with(quote); };
+  const auto quotes = [&](std::string_view quote) {
+    return ir_.bytes(first).starts_with(quote) && ir_.bytes(last).ends_with(quote);
+  };
   return quotes("\"") || quotes("'") || quotes("\\\"");
 }
 
-/// Texts in quotes are one terminal together: of two the lexer would follow the longer, and could not go back where it ends elsewhere.
+/// Texts in quotes are one terminal together: of two the lexer would follow the longer, and could not go back where it
+/// ends elsewhere.
 std::string Printer::choice(const Node& node, int depth) {
   std::string out, texts;
   std::vector<NodeId> quoted_ways;
@@ -265,7 +278,8 @@ std::string Printer::choice(const Node& node, int depth) {
     const NodeId way = ir_.children(node)[i];
     if (is_terminal(way) && is_quoted(way)) quoted_ways.push_back(way);
   }
-  const bool literals = std::all_of(quoted_ways.begin(), quoted_ways.end(), [this](NodeId way) { return ir_.node(ir_.inside_token(way)).op == Op::literal; });
+  const bool literals = std::all_of(quoted_ways.begin(), quoted_ways.end(),
+                                    [this](NodeId way) { return ir_.node(ir_.inside_token(way)).op == Op::literal; });
   if (quoted_ways.size() < 2 || literals) quoted_ways.clear();
   for (const NodeId way : quoted_ways) texts += (texts.empty() ? "" : " | ") + regular(way).text;
   if (!texts.empty()) out = defined("(" + texts + ")", "T");
@@ -319,7 +333,8 @@ const std::string& Printer::class_text(NodeId id) {
   return known;
 }
 
-/// A node inside of a terminal, written once. Where brackets would nest too deep, or are used again, those inside are a terminal of their own.
+/// A node inside of a terminal, written once. Where brackets would nest too deep, or are used again, those inside are a
+/// terminal of their own.
 const Printer::Written& Printer::regular(NodeId id) {
   if (const auto known = written_.find(id); known != written_.end()) return known->second;
   const Node& node = ir_.node(id);
@@ -349,14 +364,15 @@ const Printer::Written& Printer::regular(NodeId id) {
     if (made.height > kDepth) made = {defined(made.text, ""), 0};
     if (may_lack) made.text += '?';
   }
-  if (shared_.is_shared(id) && !Ir::is_token(node) && made.text.size() > kInline) made = {defined(made.text, ir_.name_of(id)), 0};
+  if (shared_.is_shared(id) && !Ir::is_token(node) && made.text.size() > kInline)
+    made = {defined(made.text, ir_.name_of(id)), 0};
   return written_.emplace(id, std::move(made)).first->second;
 }
 
 // ---- tokens
 
-/// How a token is named. llguidance takes as tokens what calls itself special and what stands in <>; the rest is text to it,
-/// and so is what has no name there: a token known by its text alone that does not stand in <>.
+/// How a token is named. llguidance takes as tokens what calls itself special and what stands in <>; the rest is text
+/// to it, and so is what has no name there: a token known by its text alone that does not stand in <>.
 std::string token_name(const AddedToken& token) {
   const std::string& text = token.text;
   const bool angles = text.size() > 2 && text.front() == '<' && text.back() == '>';

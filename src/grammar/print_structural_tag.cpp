@@ -1,5 +1,5 @@
-// xgrammar's structural tags: JSON that says where tags may stand in a text, and what stands in them. Arguments that are JSON
-// keep their schema; what a tag cannot say is a grammar inside of it. Begin reading at print_structural_tag.
+// xgrammar's structural tags: JSON that says where tags may stand in a text, and what stands in them. Arguments that
+// are JSON keep their schema; what a tag cannot say is a grammar inside of it. Begin reading at print_structural_tag.
 #include <algorithm>
 #include <iterator>
 
@@ -30,7 +30,8 @@ class Sequence {
   void add(std::string element) { elements_.push_back(std::move(element)); }
   void add_grammar(std::span<const NodeId> nodes) {
     std::vector<NodeId> written;
-    std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(written), [this](NodeId id) { return id != ir_.empty(); });
+    std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(written),
+                 [this](NodeId id) { return id != ir_.empty(); });
     if (!written.empty()) add(grammar_of(ir_, written));
   }
   void add_grammar(std::initializer_list<NodeId> nodes) { add_grammar(std::span(nodes.begin(), nodes.size())); }
@@ -52,9 +53,12 @@ std::string tag_of(const Ir& ir, const std::unordered_map<NodeId, std::string>& 
   const Node& node = ir.node(call);
   std::span<const NodeId> parts = node.op == Op::sequence ? ir.children(node) : std::span(&call, 1);
   std::string begin, end;
-  const auto literal = [&](NodeId id) { return ir.node(ir.inside_token(id)).op == Op::literal ? ir.bytes(ir.node(ir.inside_token(id))) : std::string_view(); };
+  const auto literal = [&](NodeId id) {
+    return ir.node(ir.inside_token(id)).op == Op::literal ? ir.bytes(ir.node(ir.inside_token(id))) : std::string_view();
+  };
   for (; !parts.empty() && !literal(parts.front()).empty(); parts = parts.subspan(1)) begin += literal(parts.front());
-  for (; !parts.empty() && !literal(parts.back()).empty(); parts = parts.first(parts.size() - 1)) end.insert(0, literal(parts.back()));
+  for (; !parts.empty() && !literal(parts.back()).empty(); parts = parts.first(parts.size() - 1))
+    end.insert(0, literal(parts.back()));
   Sequence content(ir);
   std::size_t from = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -72,11 +76,14 @@ std::string flag(bool value) { return value ? "true" : "false"; }
 std::string constant(std::string_view text) {
   return format(R"({{"type": "const_string", "value": {}}})", json_string(text));
 }
-std::string of_kind(std::string_view kind, const std::string& content) { return format(R"({{"type": "{}", "content": {}}})", kind, content); }
+std::string of_kind(std::string_view kind, const std::string& content) {
+  return format(R"({{"type": "{}", "content": {}}})", kind, content);
+}
 
 class Printer {
  public:
-  explicit Printer(const Grammar::Data& data) : ir_(data.ir), outline_(data.outline), parallel_(data.parallel), root_(data.root), json_(engine_schemas(data)) {
+  explicit Printer(const Grammar::Data& data)
+      : ir_(data.ir), outline_(data.outline), parallel_(data.parallel), root_(data.root), json_(engine_schemas(data)) {
     if (!outline_.is_tagged) return;
     for (const Outline::Calls& calls : outline_.calls) each_.push_back(tags_of(calls));
     for (std::size_t i = 0; i < outline_.calls.size(); ++i) {
@@ -113,7 +120,8 @@ class Printer {
   /// One call of a form or more, with what separates them.
   std::string separated(std::size_t form) const {
     const Outline::Calls& calls = outline_.calls[form];
-    const std::string one = calls.each.size() == 1 ? each_[form] : format(R"({{"type": "or", "elements": [{}]}})", each_[form]);
+    const std::string one =
+        calls.each.size() == 1 ? each_[form] : format(R"({{"type": "or", "elements": [{}]}})", each_[form]);
     if (!parallel_) return one;
     Sequence further(ir_);
     if (calls.gap_is_blank) {  // also behind the last
@@ -140,7 +148,8 @@ class Printer {
     inside.add_grammar({calls.padding});
     inside.add(separated(form));
     inside.add_grammar({calls.padding});
-    return tag(calls.open, inside.print(), calls.closes.size() == 1 ? json_string(calls.closes[0]) : json_list(calls.closes));
+    return tag(calls.open, inside.print(),
+               calls.closes.size() == 1 ? json_string(calls.closes[0]) : json_list(calls.closes));
   }
 
   std::vector<std::string> triggers() const {
@@ -163,8 +172,9 @@ class Printer {
     }
     const bool once = !parallel_ || (begins.size() == 1 && outline_.calls[0].grouped && !outline_.text_behind);
     Sequence all(ir_);
-    all.add(format(R"({{"type": "triggered_tags", "triggers": {}, "tags": [{}], "at_least_one": {}, "stop_after_first": {}, "excludes": {}}})",
-                   json_list(begins), all_tags_, flag(must_call), flag(once), json_list(excludes)));
+    all.add(format(
+        R"({{"type": "triggered_tags", "triggers": {}, "tags": [{}], "at_least_one": {}, "stop_after_first": {}, "excludes": {}}})",
+        json_list(begins), all_tags_, flag(must_call), flag(once), json_list(excludes)));
     if (once && outline_.text_behind) all.add(any_text(with_triggers(outline_.not_in_text)));
     return all.print();
   }

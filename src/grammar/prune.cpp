@@ -59,7 +59,8 @@ std::vector<bool> Ir::prune() {
   for (Node& n : nodes_) {
     if (n.op == Op::choice) {
       const auto children = std::span(children_).subspan(n.begin, n.size);
-      const auto kept = std::stable_partition(children.begin(), children.end(), [&](NodeId child) { return has_text[child]; });
+      const auto kept =
+          std::stable_partition(children.begin(), children.end(), [&](NodeId child) { return has_text[child]; });
       n.size = static_cast<std::uint32_t>(kept - children.begin());
     } else if (n.op == Op::repeat && n.min == 0 && !has_text[children_[n.begin]]) {
       n = {Op::sequence};

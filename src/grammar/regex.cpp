@@ -15,8 +15,9 @@ constexpr std::uint32_t kMostRepeats = 10000;
 
 const std::vector<Range> kDigits{{'0', '9'}};
 const std::vector<Range> kWord{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
-const std::vector<Range> kSpace{{9, 13}, {' ', ' '}, {0xA0, 0xA0}, {0x1680, 0x1680}, {0x2000, 0x200A}, {0x2028, 0x2029},
-                                {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
+const std::vector<Range> kSpace{{9, 13},          {' ', ' '},       {0xA0, 0xA0},     {0x1680, 0x1680},
+                                {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F},
+                                {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
 const std::vector<Range> kLineEnds{{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}};
 
 std::uint32_t sum(std::uint32_t a, std::uint32_t b) {
@@ -29,7 +30,8 @@ std::uint32_t product(std::uint32_t a, std::uint32_t b) {
 
 class Parser {
  public:
-  Parser(Ir& ir, const Unit& unit, std::string_view text) : ir_(ir), unit_(unit), begin_(text.data()), p_(begin_), end_(p_ + text.size()) {}
+  Parser(Ir& ir, const Unit& unit, std::string_view text)
+      : ir_(ir), unit_(unit), begin_(text.data()), p_(begin_), end_(p_ + text.size()) {}
   Regex run();
   const std::string& why() const { return why_; }
 
@@ -298,7 +300,9 @@ char32_t Parser::escaped() {
       break;
     default: break;
   }
-  fail(c == 'p' || c == 'P' ? "a property of Unicode" : c >= '0' && c <= '9' ? "a back reference or an octal escape" : "an escape");
+  fail(c == 'p' || c == 'P'   ? "a property of Unicode"
+       : c >= '0' && c <= '9' ? "a back reference or an octal escape"
+                              : "an escape");
   return 0;
 }
 

@@ -1,7 +1,8 @@
 // Patterns of JSON Schema as nodes: the part of ECMA's regular expressions that describes a regular language.
 //
-// Anchors at the ends of alternatives, classes, groups, alternation, counted repeats. What is beyond (looking around, back
-// references, word borders, properties) is refused with the reason, and its caller widens. Begin reading at parse_regex.
+// Anchors at the ends of alternatives, classes, groups, alternation, counted repeats. What is beyond (looking around,
+// back references, word borders, properties) is refused with the reason, and its caller widens. Begin reading at
+// parse_regex.
 #pragma once
 #include <functional>
 #include <optional>

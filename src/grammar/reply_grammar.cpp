@@ -88,7 +88,8 @@ NodeId ReplyGrammar::free_text(const std::vector<Stop>& openings, bool may_end) 
 
 /// Content in markers of its own.
 NodeId ReplyGrammar::content() {
-  if (has_response()) return format_.content_close.exists() ? ir_.sequence({response(), closing_of_content()}) : whole_response();
+  if (has_response())
+    return format_.content_close.exists() ? ir_.sequence({response(), closing_of_content()}) : whole_response();
   std::vector<Stop> stops;
   if (!format_.content_close.exists()) return free_text(openings(most_calls()), true);
   const NodeId behind = beginning_of(ir_, format_.content_close.after);
@@ -112,8 +113,9 @@ NodeId ReplyGrammar::closing_of_content() {
 NodeId ReplyGrammar::behind_no_content(NodeId called) {
   const ReplyMarker& open = format_.content_open;
   if (!open.exists()) return called;
-  const NodeId nothing = ir_.sequence({ending_of(ir_, open.before), ir_.literal(open.texts[0]), beginning_of(ir_, open.after),
-                                       format_.content_close.exists() ? closing_of_content() : ir_.empty()});
+  const NodeId nothing =
+      ir_.sequence({ending_of(ir_, open.before), ir_.literal(open.texts[0]), beginning_of(ir_, open.after),
+                    format_.content_close.exists() ? closing_of_content() : ir_.empty()});
   return ir_.parted({ir_.sequence({nothing, called}), called});
 }
 
@@ -122,7 +124,8 @@ NodeId ReplyGrammar::answer(Region region) {
   if (region == Region::header) {
     const ReplyTurn& turn = *assistant(format_);
     // Text that is free may begin with the blank anyway.
-    const NodeId said = has_response() ? ir_.sequence({dummy_prefix(turn), whole_response()}) : free_text(openings(most_calls()), true);
+    const NodeId said =
+        has_response() ? ir_.sequence({dummy_prefix(turn), whole_response()}) : free_text(openings(most_calls()), true);
     const NodeId text = ir_.sequence({dummy_prefix(turn), ir_.literal(turn.header_close), said});
     return must ? headed_calls() : calls_allowed() ? ir_.choice({headed_calls(), text}) : text;
   }
@@ -137,7 +140,8 @@ NodeId ReplyGrammar::answer(Region region) {
   if (must) return behind_no_content(called);
   if (!format_.content_open.exists() && has_response()) return calls_or_response();
   if (!format_.content_open.exists()) {
-    const bool initial = std::any_of(format_.calls.begin(), format_.calls.end(), is_initial);  // then no marker begins the text
+    // then no marker begins the text
+    const bool initial = std::any_of(format_.calls.begin(), format_.calls.end(), is_initial);
     return initial ? ir_.choice({called, text_not_initial()}) : text_not_initial();
   }
   const ReplyMarker& open = format_.content_open;
@@ -147,8 +151,9 @@ NodeId ReplyGrammar::answer(Region region) {
   return ir_.parted({ir_.sequence({marked, ir_.choice({ir_.empty(), called})}), unclosed, called});
 }
 
-/// White space and what stands behind it. A pattern or a choice may begin with white space of its own, so that each alternative has its
-/// own gap. JSON does not, and shares the gap with calls, so that an engine's lexer need not know which of them comes.
+/// White space and what stands behind it. A pattern or a choice may begin with white space of its own, so that each
+/// alternative has its own gap. JSON does not, and shares the gap with calls, so that an engine's lexer need not know
+/// which of them comes.
 NodeId ReplyGrammar::behind_gap(NodeId gap, NodeId behind) {
   const Node node = ir_.node(behind);
   if (!has_response() || is_json_response() || node.op != Op::choice) return ir_.sequence({gap, behind});
@@ -166,7 +171,9 @@ NodeId ReplyGrammar::reasoning(NodeId behind, bool opened) {
     std::vector<Stop> stops = forbidden(true);
     stops.insert(stops.begin(), {text, after_prefix(ir_, behind, text)});
     const NodeId rest = ir_.text(std::move(stops), false);
-    return opened ? rest : ir_.sequence({ending_of(ir_, open.before), ir_.literal(open.texts[0]), beginning_of(ir_, open.after), rest});
+    return opened ? rest
+                  : ir_.sequence(
+                        {ending_of(ir_, open.before), ir_.literal(open.texts[0]), beginning_of(ir_, open.after), rest});
   }
   const NodeId end = behind_gap(beginning_of(ir_, close.after), behind);
   if (opened && !data_.options.reasoning) {
@@ -195,8 +202,8 @@ NodeId ReplyGrammar::reasoning(NodeId behind, bool opened) {
   return whole;
 }
 
-/// The texts that close the calls of a section or a list: as it was taught, and with less white space before it; or nothing, where
-/// engines stop at it.
+/// The texts that close the calls of a section or a list: as it was taught, and with less white space before it; or
+/// nothing, where engines stop at it.
 std::vector<std::string> ReplyGrammar::closings(const CallForm& form) const {
   const std::string bracket = form.layout == CallLayout::list ? "]" : "";
   if (!form.close.exists()) return bracket.empty() ? std::vector<std::string>() : std::vector<std::string>{bracket};
@@ -212,7 +219,8 @@ std::vector<std::string> ReplyGrammar::closings(const CallForm& form) const {
 void ReplyGrammar::outline_calls() {
   Outline& outline = data_.outline;
   const bool counted = data_.parallel && data_.options.max_calls > 1;  // tags cannot count
-  outline.is_tagged = !format_.content_open.exists() && !has_response() && !counted && format_.reasoning_close.exists() == format_.reasoning_open.exists();
+  outline.is_tagged = !format_.content_open.exists() && !has_response() && !counted &&
+                      format_.reasoning_close.exists() == format_.reasoning_open.exists();
   outline.must_call = data_.options.choice == ToolChoice::required || data_.options.choice == ToolChoice::named;
   outline.text_behind = allows_text_behind();
   for (const Stop& stop : forbidden(false)) outline.not_in_text.push_back(stop.literal);
@@ -231,7 +239,8 @@ void ReplyGrammar::outline_calls() {
       calls.closes = closings(form);
     }
     if (list) calls.padding = arguments_.style(Style::Kind::json, Style::Space::lines).space();
-    for (const std::size_t tool : group.tools) calls.each.push_back(ir_.sequence({call(form, tool, true), closing_apart(form)}));
+    for (const std::size_t tool : group.tools)
+      calls.each.push_back(ir_.sequence({call(form, tool, true), closing_apart(form)}));
     if (calls.grouped && calls.closes.empty()) calls.all = grouped_calls(group, false);
     leads.push_back(lead(form));
     tails.push_back(form.close.exists() ? beginning_of(ir_, form.close.after) : behind_call(form));
@@ -250,7 +259,8 @@ void ReplyGrammar::make_lazy(const Start& from) {
   lazy.calls = from.inside.empty() ? all : ir_.parted({all, after_prefix(ir_, all, from.inside)});
   for (const Group& group : groups_) {
     std::string text = opening(*group.form);
-    if (std::find(lazy.openings.begin(), lazy.openings.end(), text) == lazy.openings.end()) lazy.openings.push_back(std::move(text));
+    if (std::find(lazy.openings.begin(), lazy.openings.end(), text) == lazy.openings.end())
+      lazy.openings.push_back(std::move(text));
   }
   lazy.in_reasoning = from.region == Region::reasoning;
   const bool may_reason = format_.reasoning_open.exists() && format_.reasoning_close.exists() && !from.reasoned;

@@ -27,8 +27,8 @@ class ReplyGrammar {
   /// Where the prompt leaves off.
   struct Start {
     Region region = Region::answer;
-    bool reasoned = false;     ///< reasoning is over
-    std::string inside{};      ///< the beginning of a marker that the prompt ends with
+    bool reasoned = false;  ///< reasoning is over
+    std::string inside{};   ///< the beginning of a marker that the prompt ends with
   };
   /// Tools that are called in one form.
   struct Group {
@@ -97,7 +97,8 @@ class ReplyGrammar {
   NodeId lead(const CallForm& form);
   NodeId with_blank_in_place(const CallArguments& codec, NodeId node);
   NodeId id(const std::string& pattern, std::string_view name);
-  NodeId object(const CallForm& form, const std::vector<CallMember>& members, const CallArguments& arguments, std::size_t tool);
+  NodeId object(const CallForm& form, const std::vector<CallMember>& members, const CallArguments& arguments,
+                std::size_t tool);
 
   Grammar::Data& data_;
   Ir& ir_;
@@ -106,7 +107,7 @@ class ReplyGrammar {
   ArgumentsGrammar arguments_;
   std::vector<Group> groups_;
   std::map<std::uint32_t, NodeId> text_behind_;  ///< by how many calls may still come
-  bool lead_stands_ = false;  ///< white space before calls is written already
+  bool lead_stands_ = false;                     ///< white space before calls is written already
   NodeId response_ = kNone;
   std::unique_ptr<Schema> response_schema_;
 };

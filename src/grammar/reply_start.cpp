@@ -1,4 +1,5 @@
-// Where a reply begins: what the prompt's end has opened, closed, or begun to write. Begin reading at ReplyGrammar::start.
+// Where a reply begins: what the prompt's end has opened, closed, or begun to write. Begin reading at
+// ReplyGrammar::start.
 #include <algorithm>
 
 #include "grammar/reply_grammar.h"

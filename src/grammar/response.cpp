@@ -35,9 +35,12 @@ NodeId ReplyGrammar::json_response() {
   const std::vector<std::string> never = texts_of(forbidden(false));
   const Style& json = arguments_.style(Style::Kind::json, Style::Space::lines, {}, Style::Escape::none, never);
   const Value root = by_schema ? data_.response.root() : Value();
-  response_schema_ = std::make_unique<Schema>(
-      Schema::Context{ir_, data_.response, notes_, arguments_.shared(), data_.options.open, data_.options.any_order, "response_format: "}, root);
-  const NodeId node = response_schema_->value(json, by_schema ? Schemas{root} : Schemas{}, "response", by_schema ? kAnyType : kObject);
+  response_schema_ =
+      std::make_unique<Schema>(Schema::Context{ir_, data_.response, notes_, arguments_.shared(), data_.options.open,
+                                               data_.options.any_order, "response_format: "},
+                               root);
+  const NodeId node =
+      response_schema_->value(json, by_schema ? Schemas{root} : Schemas{}, "response", by_schema ? kAnyType : kObject);
   if (never.empty() && !data_.options.any_order) data_.json.emplace(node, root);
   return node;
 }
@@ -55,7 +58,8 @@ NodeId ReplyGrammar::pattern_response() {
   };
   std::string why;
   const std::optional<Regex> regex = parse_regex(ir_, unit, whole_pattern(data_.options.response.pattern), why);
-  if (kept_out) notes_.add("response_format", "pattern", "what begins a marker stands only where the pattern names it", true);
+  if (kept_out)
+    notes_.add("response_format", "pattern", "what begins a marker stands only where the pattern names it", true);
   return regex ? regex->node : ir_.never();
 }
 
@@ -63,7 +67,8 @@ NodeId ReplyGrammar::choice_response() {
   const std::vector<std::string> never = texts_of(forbidden(false));
   std::vector<NodeId> ways;
   for (const std::string& text : data_.options.response.choices) {
-    const bool marks = std::any_of(never.begin(), never.end(), [&](const std::string& marker) { return text.find(marker) != text.npos; });
+    const bool marks = std::any_of(never.begin(), never.end(),
+                                   [&](const std::string& marker) { return text.find(marker) != text.npos; });
     if (marks) notes_.add("response_format", "choice", "'" + text + "' holds a marker of the format: left out", true);
     if (!marks) ways.push_back(ir_.literal(text));
   }
@@ -80,8 +85,8 @@ bool ReplyGrammar::is_json_response() const {
   return kind == ResponseFormat::Kind::json_object || kind == ResponseFormat::Kind::json_schema;
 }
 
-/// Calls, or an answer without markers of its own. The white space that may stand before calls may stand before JSON too, so that an
-/// engine's lexer need not know which of them comes.
+/// Calls, or an answer without markers of its own. The white space that may stand before calls may stand before JSON
+/// too, so that an engine's lexer need not know which of them comes.
 NodeId ReplyGrammar::calls_or_response() {
   if (!calls_allowed()) return whole_response();
   if (!is_json_response()) return ir_.choice({calls(true), whole_response()});

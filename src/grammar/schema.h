@@ -1,8 +1,8 @@
 // JSON Schema as nodes: what a schema allows, written in a Style.
 //
-// A set of schemas that all hold is taken apart into leaves without references and alternatives; a leaf says what each type
-// may be. Containers become rules, made one after the other from a list, so that nothing here nests with the schema. What a
-// node cannot express is left out, which widens, and noted. Begin reading at Schema::value.
+// A set of schemas that all hold is taken apart into leaves without references and alternatives; a leaf says what each
+// type may be. Containers become rules, made one after the other from a list, so that nothing here nests with the
+// schema. What a node cannot express is left out, which widens, and noted. Begin reading at Schema::value.
 #pragma once
 #include <algorithm>
 #include <deque>
@@ -25,8 +25,8 @@
 
 namespace parlance::grammar {
 
-using schema::Types, schema::kNull, schema::kBoolean, schema::kInteger, schema::kFraction, schema::kString, schema::kArray,
-    schema::kObject, schema::kNumber, schema::kAnyType;
+using schema::Types, schema::kNull, schema::kBoolean, schema::kInteger, schema::kFraction, schema::kString,
+    schema::kArray, schema::kObject, schema::kNumber, schema::kAnyType;
 
 /// Notes without repetition, up to a bound.
 class Notes {
@@ -70,7 +70,7 @@ struct Shape {
   std::vector<Property> properties{};  ///< as declared, those only required at the end
   bool extra = false;                  ///< whether other members may follow
   Schemas extra_schemas{};
-  bool impossible = false;             ///< no object at all
+  bool impossible = false;  ///< no object at all
   bool not_empty = false;
   Value schema{};  ///< the first of those that say it, for notes
 };
@@ -109,10 +109,10 @@ class Schema {
     const Document& document;
     Notes& notes;
     Shared& shared;
-    bool open = false;       ///< see GrammarOptions
-    bool any_order = false;  ///< see GrammarOptions
+    bool open = false;        ///< see GrammarOptions
+    bool any_order = false;   ///< see GrammarOptions
     std::string_view path{};  ///< what notes put before the path of a schema
-    bool sorted = false;     ///< members come in the order of their names, too: see CallForm
+    bool sorted = false;      ///< members come in the order of their names, too: see CallForm
   };
   /// References within it begin at `root`.
   Schema(const Context& context, Value root) : context_(context), ir_(context.ir), references_(root) {}
@@ -136,7 +136,7 @@ class Schema {
   /// Schemas that hold, and alternatives to choose from.
   struct Leaf {
     Schemas all{};
-    Schemas followed{};  ///< those that only refer to others
+    Schemas followed{};                                         ///< those that only refer to others
     std::vector<std::pair<Value, std::string_view>> choices{};  ///< a schema, and its anyOf or oneOf
     bool impossible = false;
   };
@@ -198,7 +198,8 @@ class Schema {
   schema::References references_;
   std::deque<Task> tasks_;
   std::unordered_map<const void*, bool> overlapping_;  ///< of alternatives of a oneOf: may_overlap()
-  std::unordered_map<std::string, NodeId> asked_;  ///< what value() gave for a style, schemas as they were given, and types
+  /// what value() gave for a style, schemas as they were given, and types
+  std::unordered_map<std::string, NodeId> asked_;
   std::unordered_map<std::string, NodeId> known_;  ///< the same for the leaves of the schemas
   std::map<const Style*, NodeId> any_;
 };

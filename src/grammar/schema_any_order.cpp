@@ -1,5 +1,5 @@
-// Members in any order. What is still to come is the state, a rule each, so that few are counted and many are not. Begin
-// reading at Schema::in_any_order.
+// Members in any order. What is still to come is the state, a rule each, so that few are counted and many are not.
+// Begin reading at Schema::in_any_order.
 #include <algorithm>
 
 #include "grammar/schema.h"
@@ -85,7 +85,8 @@ NodeId Schema::in_any_order(const Shape& shape, const MemberWriter& writer, cons
   }
   order.free = ir_.choice(free);
   if (!counted) {
-    const auto required = static_cast<std::size_t>(std::count_if(all.declared.begin(), all.declared.end(), [](const Members::One& one) { return one.required; }));
+    const auto required = static_cast<std::size_t>(
+        std::count_if(all.declared.begin(), all.declared.end(), [](const Members::One& one) { return one.required; }));
     note(schema, "properties", "in any order more than five are not kept from coming again");
     if (required > kMostCounted) note(schema, "required", "in any order only the first five are sure to come");
   }

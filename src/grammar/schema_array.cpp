@@ -75,7 +75,8 @@ NodeId Schema::array(const Style& style, const Leaf& leaf, std::string_view name
     if (in_front > 0) {
       tail = ir_.repeat(more, least, most);
     } else {
-      tail = ir_.sequence({item, ir_.repeat(more, least > 0 ? least - 1 : 0, most == kUnbounded ? kUnbounded : most - 1)});
+      tail =
+          ir_.sequence({item, ir_.repeat(more, least > 0 ? least - 1 : 0, most == kUnbounded ? kUnbounded : most - 1)});
       if (least == 0) tail = ir_.optional(tail);
     }
   }

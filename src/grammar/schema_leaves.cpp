@@ -12,17 +12,54 @@ constexpr std::size_t kMostSchemas = 256;  ///< that hold at once
 constexpr std::size_t kMostNotes = 1000;
 
 /// Everything else annotates.
-constexpr std::string_view kAsserting[] = {
-    "$dynamicRef", "$recursiveRef", "$ref", "additionalItems", "additionalProperties", "allOf", "anyOf", "const", "contains",
-    "dependencies", "dependentRequired", "dependentSchemas", "enum", "exclusiveMaximum", "exclusiveMinimum", "format", "if",
-    "items", "maxItems", "maxLength", "maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum",
-    "multipleOf", "not", "nullable", "oneOf", "pattern", "patternProperties", "prefixItems", "properties", "propertyNames",
-    "required", "type", "unevaluatedItems", "unevaluatedProperties", "uniqueItems"};
+constexpr std::string_view kAsserting[] = {"$dynamicRef",
+                                           "$recursiveRef",
+                                           "$ref",
+                                           "additionalItems",
+                                           "additionalProperties",
+                                           "allOf",
+                                           "anyOf",
+                                           "const",
+                                           "contains",
+                                           "dependencies",
+                                           "dependentRequired",
+                                           "dependentSchemas",
+                                           "enum",
+                                           "exclusiveMaximum",
+                                           "exclusiveMinimum",
+                                           "format",
+                                           "if",
+                                           "items",
+                                           "maxItems",
+                                           "maxLength",
+                                           "maxProperties",
+                                           "maximum",
+                                           "minItems",
+                                           "minLength",
+                                           "minProperties",
+                                           "minimum",
+                                           "multipleOf",
+                                           "not",
+                                           "nullable",
+                                           "oneOf",
+                                           "pattern",
+                                           "patternProperties",
+                                           "prefixItems",
+                                           "properties",
+                                           "propertyNames",
+                                           "required",
+                                           "type",
+                                           "unevaluatedItems",
+                                           "unevaluatedProperties",
+                                           "uniqueItems"};
 
-bool is_asserting(std::string_view keyword) { return std::binary_search(std::begin(kAsserting), std::end(kAsserting), keyword); }
+bool is_asserting(std::string_view keyword) {
+  return std::binary_search(std::begin(kAsserting), std::end(kAsserting), keyword);
+}
 
 bool asserts(Value schema) {
-  return std::any_of(entries(schema).begin(), entries(schema).end(), [](const DictEntry& entry) { return is_asserting(leaf_text(entry.key)); });
+  return std::any_of(entries(schema).begin(), entries(schema).end(),
+                     [](const DictEntry& entry) { return is_asserting(leaf_text(entry.key)); });
 }
 
 bool only_refers(Value schema) {
@@ -66,7 +103,8 @@ void Schema::add_dict(Leaf& leaf, Value schema, std::vector<Value>& pending) {
       if (keyword != "$ref") note(schema, keyword, "followed as $ref, whatever the scope");
     }
   }
-  if (const Value all = get(schema, "allOf"); all.is_sequence()) pending.insert(pending.end(), items(all).begin(), items(all).end());
+  if (const Value all = get(schema, "allOf"); all.is_sequence())
+    pending.insert(pending.end(), items(all).begin(), items(all).end());
   for (const std::string_view keyword : {"anyOf", "oneOf"}) {
     if (get(schema, keyword).is_sequence()) leaf.choices.emplace_back(schema, keyword);
   }
@@ -79,7 +117,8 @@ void Schema::add(Leaf& leaf, const Schemas& schemas) {
     pending.pop_back();
     if (schema.is(Kind::boolean)) leaf.impossible = schema.integer == 0;
     if (!schema.is(Kind::dict) || holds(leaf.all, schema) || holds(leaf.followed, schema)) continue;
-    if (leaf.all.size() + leaf.followed.size() == kMostSchemas) return note(schema, "allOf", "too many schemas at once");
+    if (leaf.all.size() + leaf.followed.size() == kMostSchemas)
+      return note(schema, "allOf", "too many schemas at once");
     std::vector<Value> more;
     add_dict(leaf, schema, more);
     pending.insert(pending.end(), more.rbegin(), more.rend());

@@ -36,7 +36,8 @@ NodeId Schema::number(const Leaf& leaf, Types types_here) {
   if (has(leaf, "multipleOf")) {
     if (const auto node = multiple(leaf, limits, whole)) return *node;
     for (const Value s : leaf.all) {
-      if (!get(s, "multipleOf").is_undefined()) note(s, "multipleOf", "only small whole numbers and powers of ten, or few values");
+      if (!get(s, "multipleOf").is_undefined())
+        note(s, "multipleOf", "only small whole numbers and powers of ten, or few values");
     }
   }
   if ((types_here & kInteger) != 0) return whole ? integers(ir_, limits) : numbers(ir_, limits);

@@ -153,7 +153,8 @@ NodeId Schema::members(const Shape& shape, const MemberWriter& writer, std::stri
   if (any != kNone) return any;
   const NodeId declared = in_order(shape, writer, all, name);
   if (!context_.sorted) return declared;
-  std::sort(all.declared.begin(), all.declared.end(), [](const Members::One& a, const Members::One& b) { return a.name < b.name; });
+  std::sort(all.declared.begin(), all.declared.end(),
+            [](const Members::One& a, const Members::One& b) { return a.name < b.name; });
   return ir_.choice({in_order(shape, writer, all, name), declared});
 }
 
@@ -208,7 +209,8 @@ NodeId Schema::extra_member(const Style& style, const Leaf& leaf, const Shape& s
     if (!patterns.is(Kind::dict)) continue;
     closed = closed || is_false(get(schema, "additionalProperties")) ||
              (!context_.open && get(schema, "additionalProperties").is_undefined());
-    if (entries(patterns).size() > 1) note(schema, "patternProperties", "a name that several patterns match is held to one");
+    if (entries(patterns).size() > 1)
+      note(schema, "patternProperties", "a name that several patterns match is held to one");
     for (const DictEntry& entry : entries(patterns)) {
       std::string why;
       const NodeId key = style.key_of([&](const Unit& unit) {
@@ -242,7 +244,8 @@ NodeId Schema::object(const Style& style, const Leaf& leaf, std::string_view nam
     if (key.impossible) here.extra = false, here.properties.clear();
     const bool simple = key.choices.empty() && here.properties.empty() && !has(key, "enum") && !has(key, "const");
     if (inside && simple && here.extra) names.push_back(style.key_of(inside));
-    if (!key.impossible && (!simple || !inside || names.size() > 1)) note(schema, "propertyNames", "only lengths, patterns and formats of free names");
+    if (!key.impossible && (!simple || !inside || names.size() > 1))
+      note(schema, "propertyNames", "only lengths, patterns and formats of free names");
   }
   const MemberWriter writer{
       [&](const Property& property) {

@@ -60,8 +60,10 @@ std::function<NodeId(const Unit&)> Schema::content(const Leaf& leaf) {
     if (!regex) return any_text();
     if (regex->unit != kNone) return ir_.repeat(regex->unit, std::max(min, regex->min), std::min(max, regex->max));
     for (const Value schema : leaf.all) {
-      if (regex->min < min && !get(schema, "minLength").is_undefined()) note(schema, "minLength", "not held to beside a pattern");
-      if (regex->max > max && !get(schema, "maxLength").is_undefined()) note(schema, "maxLength", "not held to beside a pattern");
+      if (regex->min < min && !get(schema, "minLength").is_undefined())
+        note(schema, "minLength", "not held to beside a pattern");
+      if (regex->max > max && !get(schema, "maxLength").is_undefined())
+        note(schema, "maxLength", "not held to beside a pattern");
     }
     return regex->node;
   };
@@ -71,7 +73,8 @@ std::function<NodeId(const Unit&)> Schema::content(const Leaf& leaf) {
 NodeId Schema::string(const Style& style, const Leaf& leaf) {
   const auto inside = content(leaf);
   if (!inside) return style.string();
-  std::string key = std::to_string(count(leaf, "minLength", true).value_or(0)) + '-' + std::to_string(count(leaf, "maxLength", false).value_or(kUnbounded));
+  std::string key = std::to_string(count(leaf, "minLength", true).value_or(0)) + '-' +
+                    std::to_string(count(leaf, "maxLength", false).value_or(kUnbounded));
   for (const Value schema : leaf.all) {
     for (const std::string_view keyword : {"pattern", "format"}) {
       const Value value = get(schema, keyword);

@@ -12,13 +12,17 @@ constexpr std::size_t kMostNodes = 400000;
 constexpr std::size_t kMostRules = 20000;
 
 /// What nodes cannot express at all.
-constexpr std::string_view kUnread[] = {"if", "dependentRequired", "dependentSchemas", "dependencies", "contains",
-                                        "unevaluatedProperties", "unevaluatedItems"};
+constexpr std::string_view kUnread[] = {"if",       "dependentRequired",     "dependentSchemas", "dependencies",
+                                        "contains", "unevaluatedProperties", "unevaluatedItems"};
 /// What else a constant has to hold to.
-constexpr std::string_view kBesideConstants[] = {
-    "minLength", "maxLength", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
-    "items", "prefixItems", "minItems", "maxItems", "properties", "required", "additionalProperties", "patternProperties",
-    "propertyNames", "minProperties", "maxProperties", "not", "format", "uniqueItems", "contains"};
+constexpr std::string_view kBesideConstants[] = {"minLength",         "maxLength",     "pattern",
+                                                 "minimum",           "maximum",       "exclusiveMinimum",
+                                                 "exclusiveMaximum",  "multipleOf",    "items",
+                                                 "prefixItems",       "minItems",      "maxItems",
+                                                 "properties",        "required",      "additionalProperties",
+                                                 "patternProperties", "propertyNames", "minProperties",
+                                                 "maxProperties",     "not",           "format",
+                                                 "uniqueItems",       "contains"};
 
 Types types_named(Value names) {
   Types types = 0;
@@ -124,8 +128,9 @@ NodeId Schema::any(const Style& style) {
     return style.bracketed(open, ir_.optional(ir_.sequence({item, more})), close);
   };
   const NodeId member = ir_.sequence({style.key_except({}), node});
-  ir_.set_body(rule, ir_.choice({list('{', member, '}'), list('[', node, ']'), style.string(),
-                                 ir_.token(numbers(ir_, {})), style.boolean(true), style.boolean(false), style.null()}));
+  ir_.set_body(rule,
+               ir_.choice({list('{', member, '}'), list('[', node, ']'), style.string(), ir_.token(numbers(ir_, {})),
+                           style.boolean(true), style.boolean(false), style.null()}));
   return node;
 }
 
@@ -163,10 +168,12 @@ NodeId Schema::make_value(const Style& style, std::vector<Leaf> found, std::stri
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   Types types_here = 0;
   for (const Leaf& leaf : found) types_here |= types(leaf);
-  const bool constants_only = std::all_of(found.begin(), found.end(), [this](const Leaf& leaf) { return has_constants(leaf); });
+  const bool constants_only =
+      std::all_of(found.begin(), found.end(), [this](const Leaf& leaf) { return has_constants(leaf); });
   const bool nests = (types_here & allowed & (kArray | kObject)) != 0 && !constants_only;
   if (!context_.shared.spend(1) || ir_.size() > kMostNodes || ir_.rules().size() > kMostRules) {
-    note(found[0].all.empty() ? context_.document.root() : found[0].all[0], "", "the schemas are too large: any value from here on");
+    note(found[0].all.empty() ? context_.document.root() : found[0].all[0], "",
+         "the schemas are too large: any value from here on");
     return any(style);
   }
   NodeId node = kNone;
@@ -199,7 +206,8 @@ void Schema::note_unread(const Leaf& leaf) {
       if (!get(schema, keyword).is_undefined()) note(schema, keyword, "not held to");
     }
     const Value excluded = get(schema, "not");
-    const bool by_type = excluded.is(Kind::dict) && entries(excluded).size() == 1 && types_named(get(excluded, "type")) != 0;
+    const bool by_type =
+        excluded.is(Kind::dict) && entries(excluded).size() == 1 && types_named(get(excluded, "type")) != 0;
     if (!excluded.is_undefined() && !by_type) note(schema, "not", "not held to");
   }
 }
@@ -267,8 +275,9 @@ std::optional<NodeId> Schema::constant(const Style& style, Value value) {
 }
 
 bool Schema::has_constants(const Leaf& leaf) const {
-  return std::any_of(leaf.all.begin(), leaf.all.end(),
-                     [this](Value schema) { return !get(schema, "const").is_undefined() || get(schema, "enum").is_sequence(); });
+  return std::any_of(leaf.all.begin(), leaf.all.end(), [this](Value schema) {
+    return !get(schema, "const").is_undefined() || get(schema, "enum").is_sequence();
+  });
 }
 
 /// Whether the leaf has constants; the node is then any of those that all of them allow.
@@ -279,7 +288,9 @@ bool Schema::constants(const Style& style, const Leaf& leaf, Types allowed, Node
     if (!values) {
       values.emplace(list.begin(), list.end());
     } else if (context_.shared.spend(values->size() * list.size() / 8)) {
-      std::erase_if(*values, [&](Value v) { return std::none_of(list.begin(), list.end(), [&](Value w) { return equal(v, w); }); });
+      std::erase_if(*values, [&](Value v) {
+        return std::none_of(list.begin(), list.end(), [&](Value w) { return equal(v, w); });
+      });
     } else {
       note(leaf.all[0], "enum", "too many values beside others");
     }
@@ -303,7 +314,8 @@ bool Schema::constants(const Style& style, const Leaf& leaf, Types allowed, Node
   }
   note_unread(leaf);
   const bool tokens = std::all_of(ways.begin(), ways.end(), [this](NodeId way) { return Ir::is_token(ir_.node(way)); });
-  if (tokens) std::transform(ways.begin(), ways.end(), ways.begin(), [this](NodeId way) { return ir_.inside_token(way); });
+  if (tokens)
+    std::transform(ways.begin(), ways.end(), ways.begin(), [this](NodeId way) { return ir_.inside_token(way); });
   node = tokens ? ir_.token(ir_.factored(ways)) : ir_.choice(ways);
   return true;
 }

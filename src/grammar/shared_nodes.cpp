@@ -13,7 +13,8 @@ constexpr std::uint32_t kLargest = 4000;  ///< of what counts as regular
 
 /// Whether the character stands for itself in a class of every language.
 bool is_plain(char32_t c) {
-  return c > 0x20 && c < 0x7F && c != '[' && c != ']' && c != '\\' && c != '^' && c != '-' && c != '/' && c != '"' && c != '&' && c != '~';
+  return c > 0x20 && c < 0x7F && c != '[' && c != ']' && c != '\\' && c != '^' && c != '-' && c != '/' && c != '"' &&
+         c != '&' && c != '~';
 }
 
 bool may_be_regular(Op op) { return op != Op::rule && op != Op::text && op != Op::never; }
@@ -101,8 +102,10 @@ std::string class_of(std::span<const Range> given, std::string (*unicode)(char32
   std::vector<Range> ranges(given.begin(), given.end());
   std::vector<Range> others = complement(ranges);
   std::erase_if(others, [](const Range& r) { return r.first > 0x10FFFF; });
-  // What is left out is named only in ASCII: llama.cpp refuses the first bytes of a character in its parts, where they could be those of one left out.
-  const bool negate = !ranges.empty() && ranges.back().last == 0x10FFFF && (others.empty() || others.back().last < 0x80);
+  // What is left out is named only in ASCII: llama.cpp refuses the first bytes of a character in its parts, where they
+  // could be those of one left out.
+  const bool negate =
+      !ranges.empty() && ranges.back().last == 0x10FFFF && (others.empty() || others.back().last < 0x80);
   if (negate) ranges = std::move(others);
   if (ranges.empty()) return negate ? "[^\\x00]" : "";
   // An escape must not be followed by a digit that could belong to it: what needs one comes last.

@@ -44,7 +44,8 @@ class Names {
   std::unordered_set<std::string> taken_;
 };
 
-/// A text between quotes, as GBNF and Lark spell it: control characters by four digits, which ends them whatever follows.
+/// A text between quotes, as GBNF and Lark spell it: control characters by four digits, which ends them whatever
+/// follows.
 std::string quoted(std::string_view bytes);
 
 /// "[^\"\\]", from ranges. `unicode` writes one code point past ASCII.

@@ -72,11 +72,13 @@ void StopAutomaton::close(std::vector<Trie>& trie, std::span<const Stop> stops) 
       for (const char32_t blank : kBlanks) edges_[state][blank] = {state, kNone};
     }
     for (const auto& [c, child] : trie[state].next) {
-      if (const auto known = edges_[state].find(c); known != edges_[state].end() && trie[state].blank && is_blank(c)) continue;
+      if (const auto known = edges_[state].find(c); known != edges_[state].end() && trie[state].blank && is_blank(c))
+        continue;
       const Step before = state == kStart ? Step{} : step(trie[state].fail, c);
       trie[child].fail = before.state;
       std::uint32_t& stop = trie[child].stop;
-      if (stop == kNone || (stops[stop].target == kNone && before.stop != kNone && stops[before.stop].target != kNone)) {
+      if (stop == kNone ||
+          (stops[stop].target == kNone && before.stop != kNone && stops[before.stop].target != kNone)) {
         stop = before.stop;
       }
       edges_[state][c] = {child, stop};

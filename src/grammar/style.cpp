@@ -45,20 +45,23 @@ NodeId hex(Ir& ir, std::string_view digits) {
   return ir.chars(std::move(ranges));
 }
 
-/// What follows "\u": four digits that are no surrogate, or two surrogates with "\u" between them. No two ways begin alike, so
-/// that engines whose lexers take all they can know where a string ends.
+/// What follows "\u": four digits that are no surrogate, or two surrogates with "\u" between them. No two ways begin
+/// alike, so that engines whose lexers take all they can know where a string ends.
 NodeId unicode_digits(Ir& ir, bool pairs) {
   const NodeId any = hex(ir, "0123456789abcdefABCDEF");
   const NodeId two = ir.repeat(any, 2, 2);
   const NodeId d = hex(ir, "dD");
   NodeId behind_d = ir.sequence({hex(ir, "01234567"), two});
-  if (pairs) behind_d = ir.choice({behind_d, ir.sequence({hex(ir, "89abAB"), two, ir.literal("\\u"), d, hex(ir, "cdefCDEF"), two})});
+  if (pairs)
+    behind_d =
+        ir.choice({behind_d, ir.sequence({hex(ir, "89abAB"), two, ir.literal("\\u"), d, hex(ir, "cdefCDEF"), two})});
   return ir.choice({ir.sequence({hex(ir, "0123456789abcefABCEF"), ir.repeat(any, 3, 3)}), ir.sequence({d, behind_d})});
 }
 
 /// Any escape: what may stand behind a backslash by itself, or digits behind "u".
 NodeId any_escape(Ir& ir, NodeId letters, bool pairs) {
-  return ir.sequence({ir.literal("\\"), ir.choice({letters, ir.sequence({ir.literal("u"), unicode_digits(ir, pairs)})})});
+  return ir.sequence(
+      {ir.literal("\\"), ir.choice({letters, ir.sequence({ir.literal("u"), unicode_digits(ir, pairs)})})});
 }
 
 /// The letter of a character's escape in JSON; 0: it is written in digits.
@@ -79,22 +82,28 @@ char json_letter(char32_t c) {
 std::string as_go_writes(std::string_view json) {
   std::string out;
   for (const char c : json) {
-    if (c == '<' || c == '>' || c == '&') out += format("\\u{:04x}", static_cast<unsigned char>(c));
-    else out += c;
+    if (c == '<' || c == '>' || c == '&')
+      out += format("\\u{:04x}", static_cast<unsigned char>(c));
+    else
+      out += c;
   }
   return out;
 }
 
 /// Whether a reader takes the text between apostrophes for itself: what Style::python_string allows without escapes.
 bool needs_no_escape(std::string_view text) {
-  const auto is_letter = [&](std::size_t at) { return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0; };
+  const auto is_letter = [&](std::size_t at) {
+    return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
+  };
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\0' || text[i] == '\r') return false;
     const bool prefix = i + 1 < text.size() && std::string_view("RUru").find(text[i + 1]) != std::string_view::npos;
     if (text[i] == '\'' && (i == 0 || !is_letter(i + 1) || (prefix && !is_letter(i + 2)))) return false;
     if (text[i] != '\\') continue;
     const char next = i + 1 < text.size() ? text[i + 1] : '\0';
-    if (static_cast<unsigned char>(next) <= '\r' || std::string_view("0123456789NUux\"'\\nrt").find(next) != std::string_view::npos) return false;
+    if (static_cast<unsigned char>(next) <= '\r' ||
+        std::string_view("0123456789NUux\"'\\nrt").find(next) != std::string_view::npos)
+      return false;
     ++i;
   }
   return true;
@@ -102,7 +111,8 @@ bool needs_no_escape(std::string_view text) {
 
 }  // namespace
 
-Style::Style(Ir& ir, Kind kind, Space space, std::string quote, std::vector<std::string> never, Escape escape, std::string gap)
+Style::Style(Ir& ir, Kind kind, Space space, std::string quote, std::vector<std::string> never, Escape escape,
+             std::string gap)
     : ir_(ir),
       kind_(kind),
       quote_(std::move(quote)),
@@ -123,12 +133,14 @@ NodeId Style::escape_of_any() const {
   return any_escape(ir_, hex(ir_, kPythonLetters), false);
 }
 
-/// Some templates escape nothing: what begins no escape of Python's is a backslash and what follows it, which are two characters.
+/// Some templates escape nothing: what begins no escape of Python's is a backslash and what follows it, which are two
+/// characters.
 NodeId Style::stray_backslash() const {
   if (kind_ != Kind::python) return ir_.never();
   std::vector<Range> others = begins_;
   others.insert(others.end(), {{0, '\r'}, {'0', '9'}, {'N', 'N'}, {'U', 'U'}, {'u', 'u'}, {'x', 'x'}});
-  for (const char letter : kPythonLetters) others.push_back({static_cast<char32_t>(letter), static_cast<char32_t>(letter)});
+  for (const char letter : kPythonLetters)
+    others.push_back({static_cast<char32_t>(letter), static_cast<char32_t>(letter)});
   return ir_.sequence({ir_.literal("\\"), ir_.chars(complement(normalized(std::move(others))))});
 }
 
@@ -140,8 +152,10 @@ NodeId Style::json_unit(const std::vector<Range>& ranges) const {
   std::vector<NodeId> digits;
   for (const Range& range : intersection(ranges, special)) {
     for (char32_t c = range.first; c <= range.last; ++c) {
-      if (const char letter = json_letter(c)) letters += letter;
-      else if (c < 0x80) digits.push_back(ir_.literal(format("{:02x}", static_cast<std::uint32_t>(c))));
+      if (const char letter = json_letter(c))
+        letters += letter;
+      else if (c < 0x80)
+        digits.push_back(ir_.literal(format("{:02x}", static_cast<std::uint32_t>(c))));
     }
   }
   std::vector<NodeId> ways;
@@ -152,7 +166,8 @@ NodeId Style::json_unit(const std::vector<Range>& ranges) const {
 
 NodeId Style::python_unit(const std::vector<Range>& ranges, char quote) const {
   const auto q = static_cast<char32_t>(quote);
-  const std::vector<Range> special = merged(normalized({{0, 0}, {'\r', '\r'}, {'\\', '\\'}, {q, q}}), begins_);  // some templates escape no line end
+  // some templates escape no line end
+  const std::vector<Range> special = merged(normalized({{0, 0}, {'\r', '\r'}, {'\\', '\\'}, {q, q}}), begins_);
   std::vector<NodeId> ways{ir_.chars(without(ranges, special))};
   if (ranges == normalized(kAnyChar)) {
     ways.push_back(escape_of_any());
@@ -164,7 +179,8 @@ NodeId Style::python_unit(const std::vector<Range>& ranges, char quote) const {
   }
   if (!letters.empty()) ways.push_back(ir_.sequence({ir_.literal("\\"), hex(ir_, letters)}));
   for (const Range& begin : intersection(ranges, begins_)) {
-    for (char32_t c = begin.first; c <= begin.last && c < 0x80; ++c) ways.push_back(ir_.literal(format("\\u{:04x}", static_cast<std::uint32_t>(c))));
+    for (char32_t c = begin.first; c <= begin.last && c < 0x80; ++c)
+      ways.push_back(ir_.literal(format("\\u{:04x}", static_cast<std::uint32_t>(c))));
   }
   return ir_.choice(ways);
 }
@@ -186,7 +202,8 @@ NodeId Style::plain_unit(const std::vector<Range>& ranges) const {
 NodeId Style::unit(std::vector<Range> given, char quote) const {
   const std::vector<Range> ranges = normalized(std::move(given));
   if (ranges.size() != 1 || ranges[0].first != ranges[0].last) return any_unit(ranges, quote);
-  NodeId& known = units_.try_emplace({ranges[0].first, quote}, kNone).first->second;  // names are written letter by letter
+  // names are written letter by letter
+  NodeId& known = units_.try_emplace({ranges[0].first, quote}, kNone).first->second;
   if (known == kNone) known = any_unit(ranges, quote);
   return known;
 }
@@ -239,8 +256,10 @@ NodeId Style::any_string() const {
 NodeId Style::python_string(char quote) const {
   const NodeId end = ir_.literal({&quote, 1});
   const NodeId one = ir_.choice({unit(kAnyChar, quote), stray_backslash()});
-  const std::vector<Range> letters{{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}, prefixes{{'R', 'R'}, {'U', 'U'}, {'r', 'r'}, {'u', 'u'}};
-  const NodeId letter = ir_.choice({ir_.chars(without(letters, prefixes)), ir_.sequence({ir_.chars(prefixes), ir_.chars(letters)})});
+  const std::vector<Range> letters{{'0', '9'}, {'A', 'Z'}, {'a', 'z'}},
+      prefixes{{'R', 'R'}, {'U', 'U'}, {'r', 'r'}, {'u', 'u'}};
+  const NodeId letter =
+      ir_.choice({ir_.chars(without(letters, prefixes)), ir_.sequence({ir_.chars(prefixes), ir_.chars(letters)})});
   const NodeId further = quote == '\'' ? ir_.choice({one, ir_.sequence({end, letter})}) : one;
   return ir_.sequence({end, ir_.optional(ir_.sequence({one, ir_.repeat(further, 0, kUnbounded)})), end});
 }
@@ -252,7 +271,8 @@ NodeId Style::marked_string() const {
   if (escape_ != Escape::cdata) return plain;
   std::vector<Stop> stops{{"]]>", ir_.empty()}};
   for (const std::string& text : never_) stops.push_back({text, kNone});
-  return ir_.choice({plain, ir_.sequence({ir_.literal("<![CDATA["), ir_.text(std::move(stops), false), ir_.literal(quote_)})});
+  return ir_.choice(
+      {plain, ir_.sequence({ir_.literal("<![CDATA["), ir_.text(std::move(stops), false), ir_.literal(quote_)})});
 }
 
 /// Text that does not begin as a tag does. What all closing tags begin with is one of `never_`: there it ends.
@@ -273,10 +293,12 @@ std::optional<NodeId> Style::plain_constant(std::string_view text) const {
   }
   const bool marks = escape_ == Escape::cdata && text.find_first_of("<&") != std::string_view::npos;
   const bool in_section = escape_ == Escape::cdata && text.find("]]>") == std::string_view::npos;
-  const NodeId section = in_section ? ir_.sequence({ir_.literal("<![CDATA[" + std::string(text) + "]]>"), end()}) : ir_.never();
+  const NodeId section =
+      in_section ? ir_.sequence({ir_.literal("<![CDATA[" + std::string(text) + "]]>"), end()}) : ir_.never();
   if (marks) return in_section ? std::optional(section) : std::nullopt;
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (escape_ == Escape::avoid && begin != text.npos && contains(begins_, first_of(text.substr(begin)))) return std::nullopt;
+  if (escape_ == Escape::avoid && begin != text.npos && contains(begins_, first_of(text.substr(begin))))
+    return std::nullopt;
   // the quote must not occur before its place, across the border neither
   if ((std::string(text) + quote_).find(quote_) != text.size()) return std::nullopt;
   if (kind_ == Kind::bare) return ir_.literal(quote_ + std::string(text) + quote_);
@@ -329,13 +351,14 @@ NodeId Style::bracketed(char begin, NodeId content, char end) const {
 
 // ---- keys
 
-NodeId Style::after_key() const { return kind_ == Kind::bare ? ir_.literal(":") : ir_.sequence({ir_.literal(":"), space_}); }
+NodeId Style::after_key() const {
+  return kind_ == Kind::bare ? ir_.literal(":") : ir_.sequence({ir_.literal(":"), space_});
+}
 
 std::optional<NodeId> Style::key(std::string_view name) const {
   if (kind_ == Kind::bare) {
-    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-      return ascii::is_word(c) || c == '-' || c == '.';
-    });
+    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(),
+                                                    [](char c) { return ascii::is_word(c) || c == '-' || c == '.'; });
     return plain ? std::optional(ir_.literal(std::string(name) + ":")) : std::nullopt;
   }
   const std::optional<NodeId> text = constant(name);
@@ -385,7 +408,8 @@ NodeId Style::letters_except(const std::vector<std::string>& names, const Unit& 
 NodeId Style::key_except(std::vector<std::string> names) const {
   if (kind_ == Kind::bare) {
     const Unit letter = [this](std::vector<Range> ranges) {
-      return ir_.chars(intersection(normalized(std::move(ranges)), normalized({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}})));
+      return ir_.chars(
+          intersection(normalized(std::move(ranges)), normalized({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}})));
     };
     names.push_back("");
     return ir_.sequence({letters_except(names, letter), ir_.literal(":")});

@@ -44,7 +44,8 @@ class Style {
 
   /// Any string, with its quotes.
   NodeId string() const { return string_; }
-  /// A string of a content that is made of units. What begins one of `never` is an escape in JSON and Python, and does not occur elsewhere.
+  /// A string of a content that is made of units. What begins one of `never` is an escape in JSON and Python, and does
+  /// not occur elsewhere.
   NodeId string_of(const std::function<NodeId(const Unit&)>& content) const;
   /// This string. Nothing where it cannot be written.
   std::optional<NodeId> constant(std::string_view text) const;
@@ -70,7 +71,8 @@ class Style {
   NodeId comma() const { return ir_.sequence({ir_.literal(","), space_}); }
   NodeId open(char bracket) const { return ir_.sequence({ir_.literal({&bracket, 1}), space_}); }
   NodeId close(char bracket) const { return ir_.sequence({space_, ir_.literal({&bracket, 1})}); }
-  /// What stands in brackets. Where that may be nothing, white space stands there once, so that it is clear whose it is.
+  /// What stands in brackets. Where that may be nothing, white space stands there once, so that it is clear whose it
+  /// is.
   NodeId bracketed(char begin, NodeId content, char end) const;
 
  private:

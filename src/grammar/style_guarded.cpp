@@ -1,13 +1,13 @@
-// Strings of JSON and Python in which markers do not occur, though escapes may spell them: what a reader takes for the end of a
-// value, and not for a part of it. Begin reading at Style::guarded_string.
+// Strings of JSON and Python in which markers do not occur, though escapes may spell them: what a reader takes for the
+// end of a value, and not for a part of it. Begin reading at Style::guarded_string.
 #include <algorithm>
 
 #include "base/format.h"
 #include "base/utf8.h"
 #include "grammar/stop_automaton.h"
 #include "grammar/style.h"
-#include "reply/scan/text_codec.h"
 #include "json/writer.h"
+#include "reply/scan/text_codec.h"
 
 namespace parlance::grammar {
 
@@ -32,7 +32,8 @@ NodeId Style::guarded_string(char quote) const {
     std::vector<NodeId> ways{end, ir_.sequence({escape, states[0]})};
     for (const auto& [c, step] : automaton.edges(s)) {
       others.push_back({c, c});
-      if (step.stop == kNone && !contains(special, c)) ways.push_back(ir_.sequence({ir_.chars({{c, c}}), states[step.state]}));
+      if (step.stop == kNone && !contains(special, c))
+        ways.push_back(ir_.sequence({ir_.chars({{c, c}}), states[step.state]}));
     }
     ways.push_back(ir_.sequence({ir_.chars(complement(normalized(std::move(others)))), states[0]}));
     ir_.set_body(rules[s], ir_.choice(ways));
@@ -61,9 +62,12 @@ std::string Style::spelled(std::string_view text) const {
     p += c.size;
     const bool begins = c.code_point != '"' && c.code_point != '\\' && contains(begins_, c.code_point);
     const char32_t above = c.code_point - 0x10000;
-    if (!begins) json += one;
-    else if (c.code_point < 0x10000) json += format("\\u{:04x}", static_cast<std::uint32_t>(c.code_point));
-    else json += format("\\u{:04x}\\u{:04x}", 0xD800 + (above >> 10), 0xDC00 + (above & 0x3FF));
+    if (!begins)
+      json += one;
+    else if (c.code_point < 0x10000)
+      json += format("\\u{:04x}", static_cast<std::uint32_t>(c.code_point));
+    else
+      json += format("\\u{:04x}\\u{:04x}", 0xD800 + (above >> 10), 0xDC00 + (above & 0x3FF));
   }
   return json += '"';
 }

@@ -13,7 +13,9 @@ constexpr std::size_t kMostTags = 20000;
 
 /// What is escaped may stand there; what is not may end the key, or is none that a reader takes.
 bool may_be_in_tag(std::string_view key, TextEscape escape) {
-  const std::string_view never = escape == TextEscape::none ? "<>\"'=\n\r\t " : escape == TextEscape::attribute ? "<>\n\r\t" : "\n\r\t";
+  const std::string_view never = escape == TextEscape::none        ? "<>\"'=\n\r\t "
+                                 : escape == TextEscape::attribute ? "<>\n\r\t"
+                                                                   : "\n\r\t";
   return !key.empty() && key.find_first_of(never) == std::string_view::npos && key.front() != ' ' && key.back() != ' ';
 }
 
@@ -43,7 +45,8 @@ std::vector<std::string> ArgumentsGrammar::ends_of_value(const Tagged& to) {
 NodeId ArgumentsGrammar::tagged_members(const Tagged& to, const Schemas& schemas, const std::string& name) {
   Schema& compiler = schema(to.tool);
   const auto left_out = [&](const std::string& what, std::string_view why) {
-    compiler.note(data_.tools[to.tool].parameters, "properties", "'" + what + "' " + std::string(why) + ": left out", true);
+    compiler.note(data_.tools[to.tool].parameters, "properties", "'" + what + "' " + std::string(why) + ": left out",
+                  true);
     return ir_.never();
   };
   const MemberWriter writer{
@@ -55,7 +58,8 @@ NodeId ArgumentsGrammar::tagged_members(const Tagged& to, const Schemas& schemas
       [&](const Shape& shape) {
         if (!shape.properties.empty() || !to.tags.close_end.empty()) return ir_.never();
         const NodeId letter = ir_.chars({{'A', 'Z'}, {'_', '_'}, {'a', 'z'}});
-        const NodeId key = ir_.sequence({letter, ir_.repeat(ir_.chars({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}), 0, kUnbounded)});
+        const NodeId key = ir_.sequence(
+            {letter, ir_.repeat(ir_.chars({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}), 0, kUnbounded)});
         return tag(to, shape.extra_schemas, key, "extra");
       },
       ir_.empty(), false};
@@ -67,10 +71,12 @@ NodeId ArgumentsGrammar::tagged_members(const Tagged& to, const Schemas& schemas
 NodeId ArgumentsGrammar::tag(const Tagged& to, const Schemas& schemas, NodeId key_node, const std::string& key) {
   ++tags_made_;
   const ArgumentTags& tags = to.tags;
-  const std::string closing = tags.close.texts[0] + (tags.close_end.empty() ? "" : in_attribute(key, tags.key_escape) + tags.close_end);
+  const std::string closing =
+      tags.close.texts[0] + (tags.close_end.empty() ? "" : in_attribute(key, tags.key_escape) + tags.close_end);
   return ir_.sequence({ir_.literal(tags.open.before + tags.open.texts[0]), key_node,
                        ir_.literal(tags.key_close.before + tags.key_close.texts[0] + tags.key_close.after),
-                       tagged_value(to, schemas, data_.tools[to.tool].name + "-" + key, closing), ir_.literal(tags.close.after)});
+                       tagged_value(to, schemas, data_.tools[to.tool].name + "-" + key, closing),
+                       ir_.literal(tags.close.after)});
 }
 
 std::string ArgumentsGrammar::type_word(const ArgumentTags& tags, Types types) const {
@@ -78,7 +84,10 @@ std::string ArgumentsGrammar::type_word(const ArgumentTags& tags, Types types) c
   if ((types & kString) != 0 && !tags.string_types.empty()) return tags.string_types[0];
   if (flag) return "false";
   if ((types & kNumber) != 0) return "number";
-  return (types & kBoolean) != 0 ? "boolean" : (types & kObject) != 0 ? "object" : (types & kArray) != 0 ? "array" : "null";
+  return (types & kBoolean) != 0  ? "boolean"
+         : (types & kObject) != 0 ? "object"
+         : (types & kArray) != 0  ? "array"
+                                  : "null";
 }
 
 NodeId ArgumentsGrammar::nested_list(const Tagged& to, const Schemas& schemas) {
@@ -93,7 +102,8 @@ NodeId ArgumentsGrammar::nested_list(const Tagged& to, const Schemas& schemas) {
 }
 
 /// The value and what closes its tag. A string stands as it is; other values as JSON or Python's literals, or in tags.
-NodeId ArgumentsGrammar::tagged_value(const Tagged& to, const Schemas& schemas, const std::string& name, const std::string& closing) {
+NodeId ArgumentsGrammar::tagged_value(const Tagged& to, const Schemas& schemas, const std::string& name,
+                                      const std::string& closing) {
   const ArgumentTags& tags = to.tags;
   Schema& compiler = schema(to.tool);
   const Types types = compiler.types_of(schemas);
@@ -116,7 +126,8 @@ NodeId ArgumentsGrammar::tagged_value(const Tagged& to, const Schemas& schemas, 
   const std::vector<std::string> ends = ends_of_value(to);
   const Style& as_python = style(Style::Kind::python, Style::Space::blank, {}, Style::Escape::none, ends);
   const Style& as_json = style(Style::Kind::json, Style::Space::lines, {}, Style::Escape::none, ends);
-  // A template may print a list as JSON and a truth as Python does: words come in both ways, containers of Python as JSON too.
+  // A template may print a list as JSON and a truth as Python does: words come in both ways, containers of Python as
+  // JSON too.
   const auto written = [&](Types one) {
     const NodeId shown = compiler.value(python ? as_python : as_json, schemas, name, one);
     const bool both = python ? one != kNumber : one == kBoolean || one == kNull;
@@ -126,9 +137,10 @@ NodeId ArgumentsGrammar::tagged_value(const Tagged& to, const Schemas& schemas, 
   const bool nests = !tags.item.empty();
   for (const Types one : {kNumber, kBoolean, kNull, kArray, kObject}) {
     if ((types & one) == 0) continue;
-    const NodeId value = nests && one == kArray    ? nested_list(to, schemas)
-                         : nests && one == kObject ? tagged_members({tags, to.tool, to.after, to.depth + 1}, schemas, name)
-                                                   : written(one);
+    const NodeId value = nests && one == kArray ? nested_list(to, schemas)
+                         : nests && one == kObject
+                             ? tagged_members({tags, to.tool, to.after, to.depth + 1}, schemas, name)
+                             : written(one);
     ways.push_back(ir_.sequence({type(one), value, end}));
   }
   return ir_.choice(ways);

@@ -4,8 +4,8 @@
 #include <unordered_map>
 
 #include "grammar/reply_grammar.h"
-#include "reply/scan/text_codec.h"
 #include "json/writer.h"
+#include "reply/scan/text_codec.h"
 
 namespace parlance::grammar {
 namespace {
@@ -13,9 +13,8 @@ namespace {
 constexpr int kDepth = 64;
 constexpr std::size_t kMostVariants = 16;
 
-
-/// What each way through a node is, once `prefix` stands. Ways that end inside of the prefix are left out: a marker that a
-/// prompt begins goes on.
+/// What each way through a node is, once `prefix` stands. Ways that end inside of the prefix are left out: a marker
+/// that a prompt begins goes on.
 struct Derivative {
   Ir& ir;
 
@@ -25,7 +24,8 @@ struct Derivative {
     if (depth == kDepth) return ir.never();
     switch (node.op) {
       case Op::literal:
-        return ir.bytes(node).starts_with(prefix) ? ir.literal(std::string(ir.bytes(node).substr(prefix.size()))) : ir.never();
+        return ir.bytes(node).starts_with(prefix) ? ir.literal(std::string(ir.bytes(node).substr(prefix.size())))
+                                                  : ir.never();
       case Op::sequence: return of_sequence(node, prefix, depth);
       case Op::choice: {
         std::vector<NodeId> ways;
@@ -148,7 +148,8 @@ NodeId ending_of(Ir& ir, std::string_view blanks) {
 
 NodeId beginning_of(Ir& ir, std::string_view blanks) {
   NodeId node = ir.empty();
-  for (std::size_t i = blanks.size(); i-- > 0;) node = ir.optional(ir.sequence({ir.literal(blanks.substr(i, 1)), node}));
+  for (std::size_t i = blanks.size(); i-- > 0;)
+    node = ir.optional(ir.sequence({ir.literal(blanks.substr(i, 1)), node}));
   return node;
 }
 

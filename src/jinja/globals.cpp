@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "base/unicode.h"
-#include "jinja/objects/builtins.h"
 #include "jinja/filters/common.h"
+#include "jinja/objects/builtins.h"
 #include "jinja/objects/limited_globals.h"
 #include "jinja/objects/objects.h"
 #include "jinja/objects/strftime.h"
@@ -33,16 +33,13 @@ Value global_range(Call& call) {
   const PassedArguments& in = call.rest;
   std::uint32_t n = in.positional_count;
   if (n == 0) return call.rt.fail(ErrorCode::type, "range expected at least 1 argument, got 0");
-  if (n > 3)
-    return call.rt.fail(ErrorCode::type,
-                        "range expected at most 3 arguments, got " + std::to_string(n));
+  if (n > 3) return call.rt.fail(ErrorCode::type, "range expected at most 3 arguments, got " + std::to_string(n));
   Value bounds[3];
   for (std::uint32_t i = 0; i < n; ++i) {
     Value v = in.positional[i];
     if (!is_integral(v)) {
-      return call.rt.fail(
-          ErrorCode::type,
-          "'" + std::string(type_name(v)) + "' object cannot be interpreted as an integer", v);
+      return call.rt.fail(ErrorCode::type,
+                          "'" + std::string(type_name(v)) + "' object cannot be interpreted as an integer", v);
     }
     bounds[i] = v.is(Kind::boolean) ? Value::of_int(v.integer) : v;
   }
@@ -54,10 +51,9 @@ Value global_range(Call& call) {
 
 /// One (key, value) of dict(iterable).
 bool add_pair(Runtime& rt, DictBuilder& dict, Value pair, std::uint64_t number) {
-  bool iterable = pair.is_string() || pair.is_sequence() || pair.is(Kind::dict) ||
-                  pair.is_undefined() ||
-                  (pair.is(Kind::object) &&
-                   (pair.object->type->iterate != nullptr || pair.object->type->next != nullptr));
+  bool iterable =
+      pair.is_string() || pair.is_sequence() || pair.is(Kind::dict) || pair.is_undefined() ||
+      (pair.is(Kind::object) && (pair.object->type->iterate != nullptr || pair.object->type->next != nullptr));
   std::string where = "dictionary update sequence element #" + std::to_string(number);
   if (!iterable) {
     rt.fail(ErrorCode::type, "cannot convert " + where + " to a sequence", pair);
@@ -66,8 +62,7 @@ bool add_pair(Runtime& rt, DictBuilder& dict, Value pair, std::uint64_t number) 
   Value list = to_list(rt, pair);
   if (list.is_invalid()) return false;
   if (list.list->size == 2) return dict.set(list.list->items[0], list.list->items[1]);
-  rt.fail(ErrorCode::value,
-          where + " has length " + std::to_string(list.list->size) + "; 2 is required", pair);
+  rt.fail(ErrorCode::value, where + " has length " + std::to_string(list.list->size) + "; 2 is required", pair);
   return false;
 }
 
@@ -133,8 +128,7 @@ Value global_namespace(Call& call) {
 DictEntry* find_member(Runtime& rt, NamespaceObject& ns, std::string_view name) {
   rt.charge(ns.size / 16);
   for (std::uint32_t i = 0; i < ns.size; ++i) {
-    if (ns.entries[i].key.is_string() && equal_bytes(leaf_text(ns.entries[i].key), name))
-      return &ns.entries[i];
+    if (ns.entries[i].key.is_string() && equal_bytes(leaf_text(ns.entries[i].key), name)) return &ns.entries[i];
   }
   return nullptr;
 }
@@ -144,8 +138,8 @@ Value namespace_attribute(Runtime& rt, Object* self, std::string_view name) {
   if (entry == nullptr) return missing();
   if (!name.starts_with('_')) return entry->value;
   Value unsafe;  // the sandbox does not ask whose attribute it is
-  unsafe.undefined = rt.arena.make<UndefinedInfo>(
-      UndefinedInfo{UndefinedInfo::Form::unsafe, entry->key, object_value(self)});
+  unsafe.undefined =
+      rt.arena.make<UndefinedInfo>(UndefinedInfo{UndefinedInfo::Form::unsafe, entry->key, object_value(self)});
   return unsafe;
 }
 
@@ -213,8 +207,7 @@ Value cycler_reset(Call& call) {
 constexpr Builtin kCyclerMethods[] = {
     {"next", "", "self", cycler_next, "The current item; the next one becomes current.",
      "{% set c = cycler('a', 'b') %}{{ c.next() ~ c.next() ~ c.next() }} -> aba"},
-    {"reset", "", "self", cycler_reset, "Makes the first item current again.",
-     "{{ cycler('a').reset() }} -> None"},
+    {"reset", "", "self", cycler_reset, "Makes the first item current again.", "{{ cycler('a').reset() }} -> None"},
 };
 
 Value cycler_attribute(Runtime& rt, Object* self, std::string_view name) {
@@ -224,8 +217,7 @@ Value cycler_attribute(Runtime& rt, Object* self, std::string_view name) {
   if (name == "pos") return Value::of_int(cycler.position);
   const Builtin* row = find_builtin(kCyclerMethods, name);
   if (row == nullptr) return missing();
-  return object_value(
-      rt.arena.make<BoundMethod>(BoundMethod{{&kBoundMethodType}, object_value(self), row}));
+  return object_value(rt.arena.make<BoundMethod>(BoundMethod{{&kBoundMethodType}, object_value(self), row}));
 }
 
 constexpr ObjectType cycler_type() {
@@ -236,8 +228,7 @@ constexpr ObjectType cycler_type() {
 }
 
 Value global_joiner(Call& call) {
-  return object_value(
-      call.rt.arena.make<JoinerObject>(JoinerObject{{&kJoinerType}, call[0], false}));
+  return object_value(call.rt.arena.make<JoinerObject>(JoinerObject{{&kJoinerType}, call[0], false}));
 }
 
 Value joiner_call(Runtime& rt, Object* self, const PassedArguments& in) {
@@ -298,12 +289,10 @@ Value time_by_parts(Call& call, std::string_view format, std::string_view whole)
 
 Value global_strftime_now(Call& call) {
   if (!call[0].is_string()) {
-    return call.fail(ErrorCode::type,
-                     "strftime() argument 1 must be str, not " + std::string(type_name(call[0])));
+    return call.fail(ErrorCode::type, "strftime() argument 1 must be str, not " + std::string(type_name(call[0])));
   }
   std::string_view format = text(call.rt, call[0]);
-  if (format.find('\0') != std::string_view::npos)
-    return call.fail(ErrorCode::value, "embedded null character");
+  if (format.find('\0') != std::string_view::npos) return call.fail(ErrorCode::value, "embedded null character");
   if (!call.rt.charge_bytes(32 * std::uint64_t{format.size()})) return Value::invalid();
   std::string out;
   append_time(call.rt, out, call.rt.now, format);
@@ -313,12 +302,14 @@ Value global_strftime_now(Call& call) {
 // ---- lipsum
 
 constexpr std::string_view kLorem =
-    "Lorem ipsum dolor sit amet, consectetuer adipiscing elit, sed diam nonummy nibh euismod tincidunt ut laoreet dolore magna "
-    "aliquam erat volutpat. Ut wisi enim ad minim veniam, quis nostrud exerci tation ullamcorper suscipit lobortis nisl ut "
+    "Lorem ipsum dolor sit amet, consectetuer adipiscing elit, sed diam nonummy nibh euismod tincidunt ut laoreet "
+    "dolore magna "
+    "aliquam erat volutpat. Ut wisi enim ad minim veniam, quis nostrud exerci tation ullamcorper suscipit lobortis "
+    "nisl ut "
     "aliquip ex ea commodo consequat. ";
 
-/// Appends the first `count` words of the text, repeated if need be, and a full stop; false after a failure. Jinja2 draws its
-/// words at random, so a template can rely on their number only.
+/// Appends the first `count` words of the text, repeated if need be, and a full stop; false after a failure. Jinja2
+/// draws its words at random, so a template can rely on their number only.
 bool append_words(Runtime& rt, std::string& out, std::int64_t count) {
   std::string_view rest;
   for (; rt.charge(1) && rt.reserve(out.size()); --count) {
@@ -337,14 +328,12 @@ bool append_words(Runtime& rt, std::string& out, std::int64_t count) {
 
 Value global_lipsum(Call& call) {
   std::int64_t paragraphs, least, most;
-  if (!call.integer(0, paragraphs) || !call.integer(2, least) || !call.integer(3, most))
-    return Value::invalid();
+  if (!call.integer(0, paragraphs) || !call.integer(2, least) || !call.integer(3, most)) return Value::invalid();
   bool html = call.truth(1);
   if (call.rt.failed()) return Value::invalid();
   if (paragraphs > 0 && least >= most) {
-    return call.fail(ErrorCode::value, "empty range for randrange() (" + std::to_string(least) +
-                                           ", " + std::to_string(most) + ", " +
-                                           std::to_string(most - least) + ")");
+    return call.fail(ErrorCode::value, "empty range for randrange() (" + std::to_string(least) + ", " +
+                                           std::to_string(most) + ", " + std::to_string(most - least) + ")");
   }
   const std::uint64_t range = paragraphs > 0 ? static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least) : 0;
   const std::int64_t words = least + static_cast<std::int64_t>(range / 2);
@@ -396,9 +385,7 @@ bool functions_equal(Runtime&, Object* a, Object* b) {
   return static_cast<FunctionObject*>(a)->row == static_cast<FunctionObject*>(b)->row;
 }
 
-bool is_dict_type(const Object* self) {
-  return static_cast<const FunctionObject*>(self)->row->name == "dict";
-}
+bool is_dict_type(const Object* self) { return static_cast<const FunctionObject*>(self)->row->name == "dict"; }
 
 Value function_attribute(Runtime& rt, Object* self, std::string_view name) {
   const bool of_limited = rt.limits_globals && name == "_check_name";
@@ -411,9 +398,7 @@ Value function_item(Runtime& rt, Object* self, Value key) {
   return rt.fail(ErrorCode::type, "'function' object is not subscriptable", object_value(self));
 }
 
-std::uint64_t function_hash(Runtime&, Object* self) {
-  return hash_text(static_cast<FunctionObject*>(self)->row->name);
-}
+std::uint64_t function_hash(Runtime&, Object* self) { return hash_text(static_cast<FunctionObject*>(self)->row->name); }
 
 constexpr ObjectType function_type() {
   ObjectType type{.name = "function"};
@@ -447,8 +432,7 @@ constexpr Builtin kGlobals[] = {
      "Paragraphs of filler text: always the same one, half way between `min` and `max` words long.",
      "{{ lipsum(1, false, 3, 5) }} -> Lorem ipsum dolor sit."},
     {"raise_exception", "", "message", global_raise_exception,
-     "Aborts the render with an error that carries this message.",
-     "{{ raise_exception is callable }} -> True"},
+     "Aborts the render with an error that carries this message.", "{{ raise_exception is callable }} -> True"},
     {"strftime_now", "", "format", global_strftime_now,
      "The current time, formatted as Python's strftime does. The caller of the render says what time it is.",
      "{{ strftime_now('%%')|length }} -> 1"},

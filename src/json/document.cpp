@@ -29,9 +29,7 @@ class Walk {
   struct Level {
     Value container;
     std::uint32_t visited;
-    std::uint32_t end() const {
-      return container.kind == Kind::dict ? container.dict->size * 2 : container.list->size;
-    }
+    std::uint32_t end() const { return container.kind == Kind::dict ? container.dict->size * 2 : container.list->size; }
   };
 
   void visit(Value v, bool is_key);
@@ -280,7 +278,8 @@ void set_stretch(Document::Storage::Neighbours& found, std::uint32_t after, std:
   found.end = number(end);
 }
 
-/// The stretch of messages around `key`, within [first, last). False where there are many, or one does not tell its start.
+/// The stretch of messages around `key`, within [first, last). False where there are many, or one does not tell its
+/// start.
 template <typename Key>
 bool stretch_of_few(const MessageList& list, Key key, Key first, Key last, Document::Storage::Neighbours& found) {
   if (list.count == 0 || list.count > kFewMessages) return false;
@@ -300,7 +299,8 @@ bool stretch_of_few(const MessageList& list, Key key, Key first, Key last, Docum
 
 /// The same among `starts`, sorted: where each message begins, and where the last one ends.
 template <typename Key>
-void stretch_around(const std::vector<Key>& starts, Key key, Key first, Key last, Document::Storage::Neighbours& found) {
+void stretch_around(const std::vector<Key>& starts, Key key, Key first, Key last,
+                    Document::Storage::Neighbours& found) {
   const std::less<> less;
   auto after = starts.begin() + found.after;
   // What was asked last is mostly the stretch before.

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "base/arena.h"
-#include "parlance/json.h"
-#include "json/read.h"
 #include "json/path_index.h"
+#include "json/read.h"
+#include "parlance/json.h"
 
 namespace parlance {
 
@@ -63,8 +63,8 @@ struct Document::Storage {
   std::int32_t number_of(const char* address) const;
   std::int32_t number_of(std::uint32_t origin) const;
 
-  /// The messages and what lies behind them: an address, an origin id. Messages stand one after the other in the text, so
-  /// where each begins is where the one before ends.
+  /// The messages and what lies behind them: an address, an origin id. Messages stand one after the other in the text,
+  /// so where each begins is where the one before ends.
   struct MessageList {
     const Value* items = nullptr;
     std::uint32_t count = 0;
@@ -87,8 +87,8 @@ struct Document::Storage {
   bool neighbours(const MessageList& messages, std::uint32_t origin, Neighbours& found) const;
   /// The number that neighbours() gives the first message: not 0 where others were put before them.
   void set_first_message(std::int32_t number) { first_message_ = number; }
-  /// The numbers that neighbours() gives the messages of the document, first_message not counted: for messages that were
-  /// joined. Empty: as they stand.
+  /// The numbers that neighbours() gives the messages of the document, first_message not counted: for messages that
+  /// were joined. Empty: as they stand.
   void set_message_numbers(std::vector<std::int32_t> numbers) { message_numbers_ = std::move(numbers); }
   const std::vector<std::int32_t>& message_numbers() const { return message_numbers_; }
   /// The same for one message; -1 stays.

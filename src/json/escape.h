@@ -14,15 +14,13 @@ constexpr std::array<char, 256> make_meanings() {
   constexpr std::string_view kLetters = "\"\\/bfnrt";
   constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
   std::array<char, 256> table{};
-  for (std::size_t i = 0; i < kLetters.size(); ++i)
-    table[static_cast<unsigned char>(kLetters[i])] = kMeanings[i];
+  for (std::size_t i = 0; i < kLetters.size(); ++i) table[static_cast<unsigned char>(kLetters[i])] = kMeanings[i];
   return table;
 }
 inline constexpr std::array<char, 256> kMeanings = make_meanings();
 
 /// The character that a letter after a backslash stands for; 0 for none.
 inline char unescaped(char letter) { return kMeanings[static_cast<unsigned char>(letter)]; }
-
 
 inline bool is_high_surrogate(std::uint32_t unit) { return unit >= 0xD800 && unit < 0xDC00; }
 inline bool is_low_surrogate(std::uint32_t unit) { return unit >= 0xDC00 && unit < 0xE000; }

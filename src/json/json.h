@@ -16,18 +16,18 @@ class TextTarget;
 struct JsonStyle {
   bool ensure_ascii = false;
   bool sort_keys = false;
-  bool html_safe = false;                ///< Jinja2's own tojson: < > & ' as \u003c …
+  bool html_safe = false;  ///< Jinja2's own tojson: < > & ' as \u003c …
   std::string_view item_separator = ", ";
   std::string_view key_separator = ": ";
-  std::string_view indent = {};          ///< one level; used only when `pretty`
+  std::string_view indent = {};  ///< one level; used only when `pretty`
   bool pretty = false;
 };
 inline constexpr JsonStyle kPythonJson{};
 inline constexpr JsonStyle kCompactJson{.item_separator = ",", .key_separator = ":"};
 
 /// json.dumps(v): the text, as a rope whose pieces name what they were derived from. Fails as CPython does: TypeError
-/// ("Object of type Undefined is not JSON serializable"), ValueError. With a `target` that takes it the text goes there, and
-/// the result is empty.
+/// ("Object of type Undefined is not JSON serializable"), ValueError. With a `target` that takes it the text goes
+/// there, and the result is empty.
 Value write_json(Runtime& rt, Value v, const JsonStyle& style = kPythonJson, TextTarget* target = nullptr);
 /// The same into a std::string, without provenance; for results and tools. Lone surrogates become \udXXX.
 bool append_json(Runtime& rt, std::string& out, Value v, const JsonStyle& style = kCompactJson);

@@ -87,8 +87,7 @@ std::string malformed_message(std::string_view text, std::size_t at) {
     message += "s in position " + std::to_string(at) + "-" + std::to_string(at + size - 1);
   }
   if (lead < 0xC2 || lead > 0xF4) return message + ": invalid start byte";
-  return message +
-         (at + size == text.size() ? ": unexpected end of data" : ": invalid continuation byte");
+  return message + (at + size == text.size() ? ": unexpected end of data" : ": invalid continuation byte");
 }
 
 }  // namespace
@@ -98,9 +97,7 @@ bool LenientReader::fail(std::string_view message, std::size_t offset, ErrorCode
   return false;
 }
 
-bool LenientReader::fail_as_runtime(std::size_t offset) {
-  return fail(rt_.failure.message, offset, rt_.failure.code);
-}
+bool LenientReader::fail_as_runtime(std::size_t offset) { return fail(rt_.failure.message, offset, rt_.failure.code); }
 
 bool LenientReader::fail_memory() {
   rt_.fail(ErrorCode::limit_memory, "the values of the JSON text would pass the memory limit");
@@ -112,8 +109,7 @@ bool LenientReader::check_bytes() {
     const std::size_t at = first_malformed(text_);
     return fail(malformed_message(text_, at), at);
   }
-  if (text_.starts_with("\xEF\xBB\xBF"))
-    return fail("Unexpected UTF-8 BOM (decode using utf-8-sig)", 0);
+  if (text_.starts_with("\xEF\xBB\xBF")) return fail("Unexpected UTF-8 BOM (decode using utf-8-sig)", 0);
   return true;
 }
 
@@ -180,9 +176,8 @@ bool LenientReader::finish_value() {
 bool LenientReader::open(Kind kind) {
   if (open_.size() >= kJsonDepth) {
     const std::string what = kind == Kind::dict ? "object" : "array";
-    return fail(
-        "maximum recursion depth exceeded while decoding a JSON " + what + " from a unicode string",
-        pos_, ErrorCode::limit_depth);
+    return fail("maximum recursion depth exceeded while decoding a JSON " + what + " from a unicode string", pos_,
+                ErrorCode::limit_depth);
   }
   open_.push_back({kind, origin(), values_.size()});
   ++pos_;
@@ -205,13 +200,12 @@ bool LenientReader::close() {
   v.kind = o.kind;
   v.origin = o.origin;
   if (o.kind == Kind::list) {
-    v.list =
-        rt_.arena.make<ListObject>(ListObject{static_cast<std::uint32_t>(count), o.origin, taken});
+    v.list = rt_.arena.make<ListObject>(ListObject{static_cast<std::uint32_t>(count), o.origin, taken});
     return push(v);
   }
   const auto pairs = static_cast<std::uint32_t>(count / 2);
-  auto* dict = rt_.arena.make<DictObject>(
-      DictObject{pairs, o.origin, reinterpret_cast<DictEntry*>(taken), nullptr, 0, pairs});
+  auto* dict =
+      rt_.arena.make<DictObject>(DictObject{pairs, o.origin, reinterpret_cast<DictEntry*>(taken), nullptr, 0, pairs});
   settle_keys(rt_.arena, *dict);
   v.dict = dict;
   return push(v);
@@ -269,15 +263,13 @@ bool LenientReader::read_number() {
     skip_digits();
   }
   if (at('e') || at('E')) {
-    const std::size_t sign =
-        pos_ + 1 < text_.size() && (text_[pos_ + 1] == '+' || text_[pos_ + 1] == '-') ? 1 : 0;
+    const std::size_t sign = pos_ + 1 < text_.size() && (text_[pos_ + 1] == '+' || text_[pos_ + 1] == '-') ? 1 : 0;
     if (digit_at(pos_ + 1 + sign)) {
       pos_ += 1 + sign;
       skip_digits();
     }
   }
-  if (pos_ == integer_end)
-    return read_integer(text_.substr(begin + negative, pos_ - begin - negative), negative);
+  if (pos_ == integer_end) return read_integer(text_.substr(begin + negative, pos_ - begin - negative), negative);
   const std::optional<double> real = parse_real(text_.substr(begin, pos_ - begin));
   return push_scalar(Value::of_real(real.value_or(0)));
 }
@@ -290,8 +282,7 @@ bool LenientReader::read_integer(std::string_view digits, bool negative) {
   }
   if (digits.size() > kMostDigits) {
     return fail("Exceeds the limit (4300 digits) for integer string conversion: value has " +
-                    std::to_string(digits.size()) +
-                    " digits; use sys.set_int_max_str_digits() to increase the limit",
+                    std::to_string(digits.size()) + " digits; use sys.set_int_max_str_digits() to increase the limit",
                 pos_ - digits.size(), ErrorCode::value);
   }
   const Value v = integer_from_digits(rt_, digits, 10, negative);

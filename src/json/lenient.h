@@ -74,9 +74,7 @@ class LenientReader {
   bool fail_memory();
   void skip_space();
   bool at(char c) const { return pos_ < text_.size() && text_[pos_] == c; }
-  bool digit_at(std::size_t i) const {
-    return i < text_.size() && text_[i] >= '0' && text_[i] <= '9';
-  }
+  bool digit_at(std::size_t i) const { return i < text_.size() && text_[i] >= '0' && text_[i] <= '9'; }
   void skip_digits() {
     while (digit_at(pos_)) ++pos_;
   }

@@ -5,9 +5,9 @@
 #include <functional>
 
 #include "base/unicode.h"
-#include "value/dict.h"
 #include "json/document.h"
 #include "json/json.h"
+#include "value/dict.h"
 
 namespace parlance {
 
@@ -80,9 +80,9 @@ void PathIndex::set_place(std::uint32_t node, PlaceInInput& place) const {
 }
 
 bool PathIndex::find(const char* address, PlaceInInput& place) const {
-  const auto after = std::upper_bound(
-      strings_.begin(), strings_.end(), address,
-      [this](const char* a, std::uint32_t node) { return std::less<>()(a, nodes_[node].value.data); });
+  const auto after =
+      std::upper_bound(strings_.begin(), strings_.end(), address,
+                       [this](const char* a, std::uint32_t node) { return std::less<>()(a, nodes_[node].value.data); });
   if (after == strings_.begin()) return false;
   const Value string = nodes_[*(after - 1)].value;
   const bool covers = string.data == address || std::less<>()(address, string.data + string.size);
@@ -91,9 +91,9 @@ bool PathIndex::find(const char* address, PlaceInInput& place) const {
 }
 
 bool PathIndex::find(std::uint32_t origin, PlaceInInput& place) const {
-  const auto found = std::lower_bound(
-      others_.begin(), others_.end(), origin,
-      [this](std::uint32_t node, std::uint32_t id) { return origin_of(nodes_[node].value) < id; });
+  const auto found =
+      std::lower_bound(others_.begin(), others_.end(), origin,
+                       [this](std::uint32_t node, std::uint32_t id) { return origin_of(nodes_[node].value) < id; });
   if (found == others_.end() || origin_of(nodes_[*found].value) != origin) return false;
   set_place(*found, place);
   return true;

@@ -37,7 +37,7 @@ class PathIndex {
  private:
   struct Node {
     Value value;
-    std::uint32_t parent;        ///< number of the container's node; the root is its own
+    std::uint32_t parent;         ///< number of the container's node; the root is its own
     std::uint32_t position : 31;  ///< among the container's items
     std::uint32_t is_key : 1;
   };

@@ -9,10 +9,10 @@
 #include <string>
 
 #include "base/source_text.h"
-#include "value/fresh.h"
 #include "json/index.h"
 #include "json/lenient.h"
 #include "json/tokens.h"
+#include "value/fresh.h"
 #include "value/string.h"
 
 namespace parlance {
@@ -75,8 +75,7 @@ Error too_long(std::string_view name) {
 }
 }  // namespace
 
-Result<Value> JsonReader::read(std::string_view text, Arena& arena, std::uint32_t& next_origin,
-                               std::string_view name) {
+Result<Value> JsonReader::read(std::string_view text, Arena& arena, std::uint32_t& next_origin, std::string_view name) {
   if (text.size() >= Runtime::kMaxText) return too_long(name);
   char* padded = buffers_->copy.at_least(text.size() + kPadding);
   if (!text.empty()) std::memcpy(padded, text.data(), text.size());
@@ -89,8 +88,7 @@ Result<Value> JsonReader::read(std::string_view text, Arena& arena, std::uint32_
   return same;
 }
 
-Result<Value> JsonReader::consume(std::string given, Arena& arena, std::uint32_t& next_origin,
-                                  std::string_view name) {
+Result<Value> JsonReader::consume(std::string given, Arena& arena, std::uint32_t& next_origin, std::string_view name) {
   const std::size_t size = given.size();
   if (size >= Runtime::kMaxText) return too_long(name);
   // To look at the whole text before reading it, as below, takes longer than a copy where there is no index.

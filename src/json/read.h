@@ -37,11 +37,9 @@ class JsonReader {
 
   /// The value of `text`. Every container and every scalar but strings gets the next origin id, in
   /// document order; `next_origin` is the first to give and becomes the first not given.
-  Result<Value> read(std::string_view text, Arena& arena, std::uint32_t& next_origin,
-                     std::string_view name);
+  Result<Value> read(std::string_view text, Arena& arena, std::uint32_t& next_origin, std::string_view name);
   /// read() without copying the text, which is the reader's from now on.
-  Result<Value> consume(std::string text, Arena& arena, std::uint32_t& next_origin,
-                        std::string_view name);
+  Result<Value> consume(std::string text, Arena& arena, std::uint32_t& next_origin, std::string_view name);
   /// The memory that holds all string bytes of the latest text (and more).
   std::string_view strings() const { return strings_; }
 
@@ -49,8 +47,7 @@ class JsonReader {
   struct Buffers;
   bool index();
   TokenReader token_reader(Arena& arena);
-  Result<Value> read_leniently(std::string_view text, Arena& arena, std::uint32_t& next_origin,
-                               std::string_view name);
+  Result<Value> read_leniently(std::string_view text, Arena& arena, std::uint32_t& next_origin, std::string_view name);
 
   std::unique_ptr<Buffers> buffers_;
   std::string_view strings_;

@@ -44,9 +44,7 @@ struct Escape {
 
 constexpr Escape escape_unit(std::uint32_t unit) {
   constexpr char kHex[] = "0123456789abcdef";
-  return {{'\\', 'u', kHex[unit >> 12 & 15], kHex[unit >> 8 & 15], kHex[unit >> 4 & 15],
-           kHex[unit & 15]},
-          6};
+  return {{'\\', 'u', kHex[unit >> 12 & 15], kHex[unit >> 8 & 15], kHex[unit >> 4 & 15], kHex[unit & 15]}, 6};
 }
 
 template <typename Mode>
@@ -59,8 +57,7 @@ constexpr std::array<Escape, 128> make_escapes() {
   }
   if (Mode::kAscii) table[0x7F] = escape_unit(0x7F);
   if (Mode::kHtml) {
-    for (const char c : std::string_view("&<>'"))
-      table[static_cast<std::size_t>(c)] = escape_unit(c);
+    for (const char c : std::string_view("&<>'")) table[static_cast<std::size_t>(c)] = escape_unit(c);
   }
   return table;
 }
@@ -150,9 +147,7 @@ struct Block {
     std::memcpy(out, in, kSize);
     return word_hits<Mode>(load64(in));
   }
-  static bool both_clean(std::uint64_t a, std::uint64_t b) {
-    return (word_hits<Mode>(a) | word_hits<Mode>(b)) == 0;
-  }
+  static bool both_clean(std::uint64_t a, std::uint64_t b) { return (word_hits<Mode>(a) | word_hits<Mode>(b)) == 0; }
 };
 #endif
 
@@ -206,8 +201,8 @@ inline char* copy_gap(const char* in, std::size_t size, char* out) {
   return out + size;
 }
 
-/// The same as escape_blocks() for long text, by 64 bytes: where the escapes are is known for all of them before the first is
-/// written, so that no load waits for where the one before ended.
+/// The same as escape_blocks() for long text, by 64 bytes: where the escapes are is known for all of them before the
+/// first is written, so that no load waits for where the one before ended.
 template <typename Mode>
 const char* escape_chunks(const char* in, const char* end, char*& out) {
   static_assert(!Mode::kAscii, "a character is one hit");

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "json/text_target.h"
 #include "value/runtime.h"
 #include "value/string.h"
-#include "json/text_target.h"
 
 namespace parlance {
 
@@ -26,7 +26,8 @@ class TextRun {
   void from_id(std::uint32_t id) { from(nullptr, id); }
   void from(TextSource source) { from(source.data, source.id); }
   bool logs() const { return logging_; }
-  /// Says that what was put since `begin` comes from `data`, and that what follows comes again from what came before it.
+  /// Says that what was put since `begin` comes from `data`, and that what follows comes again from what came before
+  /// it.
   void was_from(const char* begin, const char* data) {
     if (spans_ != nullptr) {
       if (begin != logged_) spans_->append_derived(begin_, logged_, begin, {source_data_, source_id_});
@@ -39,9 +40,7 @@ class TextRun {
     logged_ = at_;
   }
   /// Room for `bytes` at at(). False (recorded) past a limit.
-  bool make_room(std::size_t bytes) {
-    return static_cast<std::size_t>(end_ - at_) >= bytes || extend(bytes);
-  }
+  bool make_room(std::size_t bytes) { return static_cast<std::size_t>(end_ - at_) >= bytes || extend(bytes); }
   char* at() const { return at_; }
   void advance_to(char* at) { at_ = at; }
   /// Only for text that make_room was asked for.

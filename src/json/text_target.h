@@ -1,5 +1,5 @@
-// TextTarget: the prompt itself, for writers that make much text which is to be emitted at once: they write straight into
-// it, and its spans are made while they do. Nothing is copied, and nothing is looked for afterwards.
+// TextTarget: the prompt itself, for writers that make much text which is to be emitted at once: they write straight
+// into it, and its spans are made while they do. Nothing is copied, and nothing is looked for afterwards.
 //
 // Implemented by Output (engine/output.h) and Provenance (render/provenance.h). Begin reading at TextTarget::open.
 #pragma once
@@ -10,15 +10,15 @@
 #include <span>
 
 #include "base/arena.h"
-#include "parlance/span.h"
 #include "json/document.h"
+#include "parlance/span.h"
 #include "value/runtime.h"
 
 namespace parlance {
 
 /// Writes a span that is no literal, word by word: field by field it would be eight stores, and there are many spans.
-inline void put_span(Span* to, std::uint32_t begin, std::uint32_t end, Origin origin, std::int32_t message, std::uint32_t id,
-                     const char* input) {
+inline void put_span(Span* to, std::uint32_t begin, std::uint32_t end, Origin origin, std::int32_t message,
+                     std::uint32_t id, const char* input) {
   static_assert(sizeof(Span) == 32 && offsetof(Span, origin) == 8 && offsetof(Span, message) == 12 &&
                 offsetof(Span, input_id) == 20 && offsetof(Span, input) == 24);
   if constexpr (std::endian::native != std::endian::little || sizeof input != 8) {
@@ -49,8 +49,8 @@ class SpanMaker {
     put_span(next_++, static_cast<std::uint32_t>(begin - base), static_cast<std::uint32_t>(end - base), Origin::derived,
              near.message, source.id, source.data);
   }
-  /// Copies pieces to the place `at` of the text that begins at `text`, and appends their spans. Returns where they end. Only
-  /// where the arena's log is sorted.
+  /// Copies pieces to the place `at` of the text that begins at `text`, and appends their spans. Returns where they
+  /// end. Only where the arena's log is sorted.
   virtual char* copy_all(std::span<const Piece> pieces, const char* text, char* at) = 0;
 
  protected:
@@ -69,10 +69,11 @@ class SpanMaker {
 class TextTarget {
  public:
   TextTarget(const TextTarget&) = delete;
-  /// Asked before writing: may it be written to now? Until close() nobody else emits, and nobody makes text in the arena.
+  /// Asked before writing: may it be written to now? Until close() nobody else emits, and nobody makes text in the
+  /// arena.
   virtual bool open(Runtime& rt) = 0;
-  /// Makes room for `bytes` behind `at`, which is how far it was written. False (recorded) where that is past the limit; room
-  /// may be asked for past it, to be sure.
+  /// Makes room for `bytes` behind `at`, which is how far it was written. False (recorded) where that is past the
+  /// limit; room may be asked for past it, to be sure.
   virtual bool extend(Runtime& rt, char* at, std::size_t bytes) = 0;
   virtual void close(Runtime& rt, char* at) = 0;
   /// The whole text, where to go on, and where the room ends. Anew after each extend().

@@ -10,12 +10,12 @@
 #include <new>
 
 #include "base/ascii.h"
-#include "value/dict.h"
-#include "value/fresh.h"
 #include "json/keys.h"
 #include "json/read.h"
 #include "json/token_source.h"
 #include "json/unescape.h"
+#include "value/dict.h"
+#include "value/fresh.h"
 
 namespace parlance {
 

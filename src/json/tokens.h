@@ -2,8 +2,8 @@
 //
 // simdjson's first stage (Langdale and Lemire, "Parsing gigabytes of JSON per second", 2019) checks UTF-8 and finds
 // where each bracket, comma, colon, string, number and word begins. Its second stage would copy all of that to a tape;
-// this one makes Values at once, and strings are views of the text itself. Where simdjson is not linked, the text itself
-// is the source of tokens (token_source.h). Begin reading at TokenReader::read.
+// this one makes Values at once, and strings are views of the text itself. Where simdjson is not linked, the text
+// itself is the source of tokens (token_source.h). Begin reading at TokenReader::read.
 #pragma once
 #include <cstddef>
 #include <cstdint>

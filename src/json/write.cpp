@@ -9,12 +9,12 @@
 #include <cmath>
 #include <cstring>
 
-#include "value/dict.h"
 #include "json/json.h"
 #include "json/scan.h"
+#include "json/text_run.h"
+#include "value/dict.h"
 #include "value/number.h"
 #include "value/operators.h"
-#include "json/text_run.h"
 
 namespace parlance {
 namespace {
@@ -228,8 +228,7 @@ bool JsonWriter::other_value(const Value& v) {
 
 bool JsonWriter::fail_type(Value v) {
   if (v.is_invalid()) return false;
-  rt_.fail(ErrorCode::type,
-           "Object of type " + std::string(type_name(v)) + " is not JSON serializable", v);
+  rt_.fail(ErrorCode::type, "Object of type " + std::string(type_name(v)) + " is not JSON serializable", v);
   return false;
 }
 
@@ -284,8 +283,7 @@ bool JsonWriter::careful_lead(Level& level) {
 
 bool JsonWriter::open(Value v) {
   if (rt_.depth + depth_ >= rt_.limits.depth) {
-    rt_.fail(ErrorCode::limit_depth,
-             "maximum recursion depth exceeded while encoding a JSON object", v);
+    rt_.fail(ErrorCode::limit_depth, "maximum recursion depth exceeded while encoding a JSON object", v);
     return false;
   }
   const bool is_dict = v.kind == Kind::dict;
@@ -331,8 +329,7 @@ bool JsonWriter::new_line(std::size_t level) {
 const DictEntry* JsonWriter::contents(const DictObject& dict) {
   if (!style_.sort_keys || dict.size < 2) return dict.entries;
   run_.pause();  // comparing may flatten ropes, in the arena
-  if (!rt_.charge(dict.size) || !rt_.reserve(std::uint64_t{2} * dict.size * sizeof(DictEntry)))
-    return nullptr;
+  if (!rt_.charge(dict.size) || !rt_.reserve(std::uint64_t{2} * dict.size * sizeof(DictEntry))) return nullptr;
   auto* entries = rt_.arena.allocate_array<DictEntry>(dict.size);
   std::copy_n(dict.entries, dict.size, entries);
   sort_entries(rt_, {entries, dict.size});
@@ -348,8 +345,7 @@ bool JsonWriter::other_key(const Value& k, std::uint32_t container) {
     case Kind::real: return put("\"") && value(k) && put("\"") && after_key(container);
     case Kind::invalid: return false;
     default:
-      rt_.fail(ErrorCode::type,
-               "keys must be str, int, float, bool or None, not " + std::string(type_name(k)), k);
+      rt_.fail(ErrorCode::type, "keys must be str, int, float, bool or None, not " + std::string(type_name(k)), k);
       return false;
   }
 }
@@ -363,8 +359,7 @@ bool JsonWriter::number(Value v) {
   }
   run_.from_id(v.origin);
   if (!run_.make_room(kNumberText)) return false;
-  run_.advance_to(v.kind == Kind::integer ? write_int(run_.at(), v.integer)
-                                          : write_real(run_.at(), v.real));
+  run_.advance_to(v.kind == Kind::integer ? write_int(run_.at(), v.integer) : write_real(run_.at(), v.real));
   return true;
 }
 
@@ -437,9 +432,7 @@ void split_odd(std::string_view text, Clean clean, Odd odd) {
   clean(std::string_view(run, static_cast<std::size_t>(end - run)));
 }
 
-void append_unit(std::string& out, char32_t unit) {
-  out.append(json_scan::escape_unit(unit).text, json_scan::kWorst);
-}
+void append_unit(std::string& out, char32_t unit) { out.append(json_scan::escape_unit(unit).text, json_scan::kWorst); }
 
 }  // namespace
 
@@ -453,8 +446,7 @@ bool append_json(Runtime& rt, std::string& out, Value v, const JsonStyle& style)
       return;
     }
     split_odd(
-        piece, [&out](std::string_view run) { out += run; },
-        [&out](char32_t c) { append_unit(out, c); });
+        piece, [&out](std::string_view run) { out += run; }, [&out](char32_t c) { append_unit(out, c); });
   });
   return true;
 }
@@ -474,8 +466,7 @@ void append_json_string(std::string& out, std::string_view text) {
     append_escaped(out, text);
   } else {
     split_odd(
-        text, [&out](std::string_view run) { append_escaped(out, run); },
-        [&out](char32_t c) { append_unit(out, c); });
+        text, [&out](std::string_view run) { append_escaped(out, run); }, [&out](char32_t c) { append_unit(out, c); });
   }
   out += '"';
 }

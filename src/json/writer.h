@@ -23,7 +23,8 @@ inline std::string json_inside(std::string_view text) {
   return whole.substr(1, whole.size() - 2);
 }
 
-/// An object, `Json('{')`, or a list, `Json('[')`, written member by member, with ", " between two and ": " behind a key.
+/// An object, `Json('{')`, or a list, `Json('[')`, written member by member, with ", " between two and ": " behind a
+/// key.
 class Json {
  public:
   explicit Json(char open) : out_(1, open), close_(open == '{' ? '}' : ']') {}

@@ -26,7 +26,8 @@ LossFinder::LossFinder(LossFinder&&) noexcept = default;
 LossFinder& LossFinder::operator=(LossFinder&&) noexcept = default;
 LossFinder::~LossFinder() = default;
 
-Result<CheckedRendering> LossFinder::render(const Conversation& conversation, const RenderOptions& options, Workspace& workspace) const {
+Result<CheckedRendering> LossFinder::render(const Conversation& conversation, const RenderOptions& options,
+                                            Workspace& workspace) const {
   CheckedRendering made;
   if (Result<void> done = render(conversation, options, workspace, made); !done) return done.error();
   return made;
@@ -49,7 +50,8 @@ Result<void> LossFinder::render(const Conversation& conversation, const RenderOp
   find_lost_tools(search, conversation.variables());
   find_lost_documents(search, conversation.variables());
   const Experiment experiment{s.chat_template, conversation, options, workspace};
-  if (!media.empty()) find_placeholders(experiment, media, s.options.experiments, into.rendering, losses, into.placeholders);
+  if (!media.empty())
+    find_placeholders(experiment, media, s.options.experiments, into.rendering, losses, into.placeholders);
   find_lost_settings(conversation, s.facts, s.options.left_out, losses);
   find_misspelt(into.rendering, s.facts, losses);
   find_lost_tokens(experiment, s.tokens, losses);
@@ -59,7 +61,8 @@ Result<void> LossFinder::render(const Conversation& conversation, const RenderOp
 }
 
 std::size_t count_lost(std::span<const Loss> losses) {
-  return static_cast<std::size_t>(std::count_if(losses.begin(), losses.end(), [](const Loss& loss) { return loss.kind == LossKind::lost; }));
+  return static_cast<std::size_t>(
+      std::count_if(losses.begin(), losses.end(), [](const Loss& loss) { return loss.kind == LossKind::lost; }));
 }
 
 Error error_of(std::span<const Loss> losses) {

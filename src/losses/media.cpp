@@ -1,6 +1,6 @@
-// The request is rendered with none of its parts that have no text, then with the first, the first two and so on. A part by which
-// nothing changes is lost; what comes in between two prompts is the part's placeholder. So parts that look alike are told apart, and
-// what a template counts ("Picture 2") stays right. Begin reading at find_placeholders.
+// The request is rendered with none of its parts that have no text, then with the first, the first two and so on. A
+// part by which nothing changes is lost; what comes in between two prompts is the part's placeholder. So parts that
+// look alike are told apart, and what a template counts ("Picture 2") stays right. Begin reading at find_placeholders.
 #include "losses/media.h"
 
 #include <algorithm>
@@ -39,7 +39,8 @@ class Selection {
   /// Behind the last part that stands in the same list as part `i`.
   std::size_t end_of_list(std::size_t i) const {
     std::size_t end = i;
-    while (end < media_.size() && media_[end].message == media_[i].message && media_[end].member == media_[i].member) ++end;
+    while (end < media_.size() && media_[end].message == media_[i].message && media_[end].member == media_[i].member)
+      ++end;
     return end;
   }
 
@@ -60,8 +61,8 @@ class Selection {
   const std::size_t twice_;
 };
 
-/// Where bytes come in that make one text of another: any place from `first` to `last` explains it, since what comes in may begin
-/// as what follows it does.
+/// Where bytes come in that make one text of another: any place from `first` to `last` explains it, since what comes in
+/// may begin as what follows it does.
 struct Insertion {
   std::size_t first = 0;
   std::size_t last = 0;
@@ -70,8 +71,10 @@ struct Insertion {
 
 bool find_insertion(std::string_view less, std::string_view more, Insertion& found) {
   if (more.size() <= less.size()) return false;
-  const auto front = static_cast<std::size_t>(std::mismatch(less.begin(), less.end(), more.begin()).first - less.begin());
-  const auto back = static_cast<std::size_t>(std::mismatch(less.rbegin(), less.rend(), more.rbegin()).first - less.rbegin());
+  const auto front =
+      static_cast<std::size_t>(std::mismatch(less.begin(), less.end(), more.begin()).first - less.begin());
+  const auto back =
+      static_cast<std::size_t>(std::mismatch(less.rbegin(), less.rend(), more.rbegin()).first - less.rbegin());
   if (front + back < less.size()) return false;
   found = {less.size() - back, front, more.size() - less.size()};
   return true;
@@ -80,12 +83,13 @@ bool find_insertion(std::string_view less, std::string_view more, Insertion& fou
 /// The first place of those that is behind `done` and where the template's own text begins.
 std::size_t begin_of(const Insertion& insertion, std::size_t done, std::span<const Span> spans) {
   const std::size_t least = std::max(insertion.first, done);
-  const auto span = std::find_if(spans.begin(), spans.end(), [&](const Span& one) { return one.begin >= least && one.origin == Origin::literal; });
+  const auto span = std::find_if(spans.begin(), spans.end(),
+                                 [&](const Span& one) { return one.begin >= least && one.origin == Origin::literal; });
   return span != spans.end() && span->begin <= insertion.last ? span->begin : std::min(least, insertion.last);
 }
 
-/// What came in as the whole that stands for the part: a tag of Ollama's, `[img-0]`, stands in place of a text of the message, `[img]`,
-/// and has bytes in common with it. It was made of that text at once, so it is a span of its own.
+/// What came in as the whole that stands for the part: a tag of Ollama's, `[img-0]`, stands in place of a text of the
+/// message, `[img]`, and has bytes in common with it. It was made of that text at once, so it is a span of its own.
 TextRange whole_of(TextRange came_in, const Rendering& rendering) {
   constexpr std::string_view kPlace = "[img]";
   for (const Span& span : rendering.spans()) {
@@ -114,13 +118,15 @@ class Parts {
     const Limits limits;
     Runtime rt(arena, limits);
     const Value variables = Selection(experiment_.conversation, media_, count, twice).variables(rt);
-    if (!render_with(experiment_.chat_template, experiment_.conversation, variables, options_, experiment_.workspace, made_)) return false;
+    if (!render_with(experiment_.chat_template, experiment_.conversation, variables, options_, experiment_.workspace,
+                     made_))
+      return false;
     text = made_.text();
     return true;
   }
 
-  /// What one part more than in `less` brought; nothing where that cannot be told. With its first image a template may write more
-  /// than the image: then what the same part brings once more shows what stands for it.
+  /// What one part more than in `less` brought; nothing where that cannot be told. With its first image a template may
+  /// write more than the image: then what the same part brings once more shows what stands for it.
   void place(std::size_t number, std::string_view less, std::string_view more, std::vector<Placeholder>& placeholders) {
     Insertion insertion;
     if (!find_insertion(less, more, insertion)) {
@@ -145,8 +151,8 @@ class Parts {
 
 }  // namespace
 
-void find_placeholders(const Experiment& experiment, const std::vector<MediaPart>& media, std::size_t most, const Rendering& rendering,
-                       std::vector<Loss>& losses, std::vector<Placeholder>& placeholders) {
+void find_placeholders(const Experiment& experiment, const std::vector<MediaPart>& media, std::size_t most,
+                       const Rendering& rendering, std::vector<Loss>& losses, std::vector<Placeholder>& placeholders) {
   Parts parts(experiment, media, rendering);
   std::string less, more;
   bool known = false;  // is `less` the prompt with all parts before?
@@ -156,7 +162,11 @@ void find_placeholders(const Experiment& experiment, const std::vector<MediaPart
     known = (known || parts.take(i, less)) && parts.take(with, more);
     if (known && less == more) {
       for (std::size_t part = i; part < with; ++part) {
-        losses.push_back({LossKind::lost, "part", media[part].path, "not in the prompt: the template has no place for " + media[part].type, {}});
+        losses.push_back({LossKind::lost,
+                          "part",
+                          media[part].path,
+                          "not in the prompt: the template has no place for " + media[part].type,
+                          {}});
       }
     } else if (known && with == i + 1) {
       parts.place(i, less, more, placeholders);

@@ -19,7 +19,7 @@ struct Experiment {
 };
 
 /// Says of each part whether the prompt, `rendering`, changes with it, and where. At most `most` renders are made.
-void find_placeholders(const Experiment& experiment, const std::vector<MediaPart>& media, std::size_t most, const Rendering& rendering,
-                       std::vector<Loss>& losses, std::vector<Placeholder>& placeholders);
+void find_placeholders(const Experiment& experiment, const std::vector<MediaPart>& media, std::size_t most,
+                       const Rendering& rendering, std::vector<Loss>& losses, std::vector<Placeholder>& placeholders);
 
 }  // namespace parlance

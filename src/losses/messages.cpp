@@ -66,12 +66,13 @@ class MessageSearch {
   /// Anthropic's word for a tool that failed: nothing is printed of it, so who mentions it is believed.
   void failed(Value value, const Place& place) {
     if (value.kind != Kind::boolean || value.integer == 0 || search_.mentions("is_error")) return;
-    search_.note({LossKind::lost, "message", search_.path_of(value, place), "the prompt does not say that the tool failed",
+    search_.note({LossKind::lost, "message", search_.path_of(value, place),
+                  "the prompt does not say that the tool failed",
                   "the template reads no is_error; say so in the content"});
   }
 
-  /// Reasoning of a turn that is over is left out by design; in the turn that goes on the model needs it. Passes may give it any
-  /// name; where it is from tells.
+  /// Reasoning of a turn that is over is left out by design; in the turn that goes on the model needs it. Passes may
+  /// give it any name; where it is from tells.
   void reasoning(Value value, const Place& place) {
     const bool over = number_ <= last_user_;
     if ((over && !search_.left_out()) || !value.is_string()) return;
@@ -82,7 +83,9 @@ class MessageSearch {
   void thought(Value value, const Place& place, bool over) {
     if (!has_words(value) || search_.is_reached(value)) return;
     std::string path = search_.path_of(value, place);
-    if (!passes::is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1)) && !search_.is_given_reasoning(value)) return;
+    if (!passes::is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1)) &&
+        !search_.is_given_reasoning(value))
+      return;
     if (!named_.insert(path).second) return;  // given under two names
     if (over) {
       search_.leave_out("reasoning", std::move(path));
@@ -111,7 +114,8 @@ class MessageSearch {
       return search_.text(*said, "part", place["text"], parts, is_assistant_);
     }
     if (type == nullptr || !type->is_leaf()) return search_.members(value, "part", place, parts);
-    if (const Value* thought = member(value, leaf_text(*type)); is_text(type, "thinking") || is_text(type, "reasoning")) {
+    if (const Value* thought = member(value, leaf_text(*type));
+        is_text(type, "thinking") || is_text(type, "reasoning")) {
       if (thought != nullptr) reasoning(*thought, place[leaf_text(*type)]);
       return;
     }
@@ -129,7 +133,8 @@ class MessageSearch {
 
   void printed_as_data(Value value, const Place& place, Tally& parts) {
     parts.add(false);
-    search_.note({LossKind::lost, "data", search_.path_of(value, place), "printed as data, with braces and the names of members",
+    search_.note({LossKind::lost, "data", search_.path_of(value, place),
+                  "printed as data, with braces and the names of members",
                   "the template does not support content that is a list of such parts"});
   }
 
@@ -164,7 +169,8 @@ class MessageSearch {
       const Place here = place[leaf_text(entry.key)];
       Tally argument = search_.tally();
       search_.leaves(search_.is_key_reached(value, entry.key), entry.value, "argument", here, argument);
-      if (argument.all_lost() && search_.lost_since(argument) > 1) search_.lose_whole(argument, "argument", search_.path_of(entry.value, here));
+      if (argument.all_lost() && search_.lost_since(argument) > 1)
+        search_.lose_whole(argument, "argument", search_.path_of(entry.value, here));
       one.add(argument);
     }
   }

@@ -67,6 +67,8 @@ std::size_t Reached::first_gap(std::string_view text) const {
   return gap;
 }
 
-bool Reached::has(std::uint32_t origin) const { return origin != 0 && std::binary_search(ids_.begin(), ids_.end(), origin); }
+bool Reached::has(std::uint32_t origin) const {
+  return origin != 0 && std::binary_search(ids_.begin(), ids_.end(), origin);
+}
 
 }  // namespace parlance

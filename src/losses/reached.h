@@ -19,8 +19,8 @@ class Reached {
 
   /// Does the prompt have any of these bytes, unchanged or as what was made of them?
   bool any_of(std::string_view text) const;
-  /// Where bytes begin, white space aside, that the prompt does not have; npos: nowhere, or that cannot be told since what the
-  /// prompt has was made of the text.
+  /// Where bytes begin, white space aside, that the prompt does not have; npos: nowhere, or that cannot be told since
+  /// what the prompt has was made of the text.
   std::size_t first_gap(std::string_view text) const;
   /// Was the value with this origin id printed?
   bool has(std::uint32_t origin) const;
@@ -31,7 +31,7 @@ class Reached {
     const char* end;
     bool derived;  ///< `begin` was the source of something; how much of what follows is not known
   };
-  std::vector<Range> ranges_;         ///< by address, apart from each other
+  std::vector<Range> ranges_;       ///< by address, apart from each other
   std::vector<std::uint32_t> ids_;  ///< sorted
 };
 

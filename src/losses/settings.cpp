@@ -8,8 +8,8 @@
 #include "conversation/edit.h"
 #include "conversation/normalise.h"
 #include "conversation/passes_for_templates.h"
-#include "render/render_with.h"
 #include "json/json.h"
+#include "render/render_with.h"
 
 namespace parlance {
 namespace {
@@ -22,7 +22,8 @@ struct Feature {
   std::string_view hint;
 };
 constexpr Feature kFeatures[] = {
-    {"tool_choice", "\"auto\"", true, "parlance grammar --tool-choice holds the reply to it; for none, leave tools out"},
+    {"tool_choice", "\"auto\"", true,
+     "parlance grammar --tool-choice holds the reply to it; for none, leave tools out"},
     {"parallel_tool_calls", "true", true, "parlance grammar --no-parallel holds the reply to it"},
     {"response_format", "{\"type\":\"text\"}", false, "parlance grammar --request holds the reply to it"},
     {"functions", "[]", false, "tools is its newer name"},
@@ -32,8 +33,9 @@ constexpr Feature kFeatures[] = {
 };
 
 /// Variables that every render has, or that speak of reasoning, which the passes note.
-constexpr std::string_view kAlways[] = {"messages", "tools", "documents", "add_generation_prompt", "continue_final_message", "think", "thinking",
-                                        "reasoning", "reasoning_effort"};
+constexpr std::string_view kAlways[] = {
+    "messages", "tools",    "documents", "add_generation_prompt", "continue_final_message",
+    "think",    "thinking", "reasoning", "reasoning_effort"};
 
 /// Variables that passes make of a member of the request, which is what a note has to name.
 constexpr std::pair<std::string_view, std::string_view> kMadeOf[] = {{"enable_thinking", "think"}};
@@ -51,7 +53,11 @@ bool has_any(Value list) { return list.is_sequence() && list.list->size != 0; }
 class Settings {
  public:
   Settings(const Conversation& conversation, const TemplateFacts& facts, bool left_out, std::vector<Loss>& losses)
-      : conversation_(conversation), facts_(facts), left_out_(left_out), losses_(losses), variables_(conversation.variables()) {}
+      : conversation_(conversation),
+        facts_(facts),
+        left_out_(left_out),
+        losses_(losses),
+        variables_(conversation.variables()) {}
 
   void run() {
     for (const DictEntry& entry : entries(variables_)) given(leaf_text(entry.key), entry.value);
@@ -63,7 +69,8 @@ class Settings {
   void given(std::string_view name, Value value) {
     const bool always = std::find(std::begin(kAlways), std::end(kAlways), name) != std::end(kAlways);
     if (always || value.is_none() || reads(facts_, name) || names_token(name)) return;
-    const auto feature = std::find_if(std::begin(kFeatures), std::end(kFeatures), [&](const Feature& one) { return one.name == name; });
+    const auto feature =
+        std::find_if(std::begin(kFeatures), std::end(kFeatures), [&](const Feature& one) { return one.name == name; });
     if (feature != std::end(kFeatures)) return unheeded(*feature, value);
     NearestName nearest(name);
     for (const std::string& one : facts_.variables) {
@@ -71,11 +78,13 @@ class Settings {
     }
     const bool meant = !nearest.best().empty() || !is_of_request(name);
     if (!meant && !left_out_) return;
-    losses_.push_back({meant ? LossKind::lost : LossKind::left_out, "setting", as_given(name), "no effect: the template does not read it",
-                       nearest.hint()});
+    losses_.push_back({meant ? LossKind::lost : LossKind::left_out, "setting", as_given(name),
+                       "no effect: the template does not read it", nearest.hint()});
   }
 
-  bool is_of_request(std::string_view name) const { return member(conversation_.state().document.root(), name) != nullptr; }
+  bool is_of_request(std::string_view name) const {
+    return member(conversation_.state().document.root(), name) != nullptr;
+  }
   std::string as_given(std::string_view name) const {
     for (const auto& [made, of] : kMadeOf) {
       if (name == made && !is_of_request(made) && is_of_request(of)) return std::string(of);
@@ -85,13 +94,15 @@ class Settings {
 
   void unheeded(const Feature& feature, Value value) {
     const Value* tools = member(variables_, "tools");
-    if (feature.name.starts_with("function") && conversation_.state().converted.kind == Kind::dict) return;  // given as tools
+    // given as tools
+    if (feature.name.starts_with("function") && conversation_.state().converted.kind == Kind::dict) return;
     if (feature.of_tools && (tools == nullptr || !has_any(*tools))) return;
     if (json_text(value) == feature.usual) return;
     const bool converted = conversation_.state().converted.kind == Kind::dict;
     std::string path = converted ? conversation_.path_of(value) : std::string();
     if (path.empty()) path = feature.name;
-    losses_.push_back({LossKind::lost, "setting", std::move(path), "no effect: the template does not read it", std::string(feature.hint)});
+    losses_.push_back({LossKind::lost, "setting", std::move(path), "no effect: the template does not read it",
+                       std::string(feature.hint)});
   }
 
   /// A variable that the template reads and the request does not have.
@@ -120,7 +131,8 @@ std::string stand_in(std::string_view name) { return "<|parlance stands in for "
 
 bool names_token(std::string_view variable) { return variable.ends_with("_token"); }
 
-void find_lost_settings(const Conversation& conversation, const TemplateFacts& facts, bool left_out, std::vector<Loss>& losses) {
+void find_lost_settings(const Conversation& conversation, const TemplateFacts& facts, bool left_out,
+                        std::vector<Loss>& losses) {
   if (conversation.variables().kind == Kind::dict) Settings(conversation, facts, left_out, losses).run();
 }
 
@@ -148,12 +160,13 @@ void find_lost_tokens(const Experiment& experiment, const std::vector<std::strin
   options.want_spans = options.want_assistant = options.want_undefined = false;
   Rendering made;
   const Value changed = with_members(rt, variables, given);
-  if (!render_with(experiment.chat_template, experiment.conversation, changed, options, experiment.workspace, made)) return;
+  if (!render_with(experiment.chat_template, experiment.conversation, changed, options, experiment.workspace, made))
+    return;
   for (const DictEntry& entry : given) {
     if (made.text().find(leaf_text(entry.value)) == made.text().npos) continue;
     const std::string name(leaf_text(entry.key));
     losses.push_back({LossKind::lost, "special token", name,
-        "written by the template but not given, so the prompt lacks it",
+                      "written by the template but not given, so the prompt lacks it",
                       "-m MODEL brings its tokens along; or --var " + name + "=TEXT"});
   }
 }
@@ -161,7 +174,8 @@ void find_lost_tokens(const Experiment& experiment, const std::vector<std::strin
 void find_lost_by_passes(const Conversation& conversation, std::vector<Loss>& losses) {
   const auto add = [&](std::string_view subject, const std::string& note) {
     const std::size_t colon = std::min(note.find(": "), note.size());
-    losses.push_back({LossKind::lost, subject, note.substr(0, colon), note.substr(std::min(colon + 2, note.size())), {}});
+    losses.push_back(
+        {LossKind::lost, subject, note.substr(0, colon), note.substr(std::min(colon + 2, note.size())), {}});
   };
   for (const Change& change : conversation.state().changes) {
     if (!change.loses) continue;

@@ -43,7 +43,8 @@ void TextSearch::lose_whole(const Tally& tally, std::string_view subject, std::s
   const auto parts = losses_.begin() + static_cast<std::ptrdiff_t>(tally.first_loss);
   const bool of_one = std::all_of(parts, losses_.end(), [&](const Loss& loss) { return loss.path.starts_with(path); });
   if (!of_one) return;  // a pass joined what the request has apart
-  losses_.erase(std::remove_if(parts, losses_.end(), [](const Loss& loss) { return loss.kind == LossKind::lost; }), losses_.end());
+  losses_.erase(std::remove_if(parts, losses_.end(), [](const Loss& loss) { return loss.kind == LossKind::lost; }),
+                losses_.end());
   lose(subject, std::move(path));
 }
 
@@ -75,7 +76,8 @@ std::string TextSearch::misspelt(std::string_view name) const {
   if (facts_.syntax == Syntax::go || facts_.mentions(name)) return {};
   NearestName nearest(name);
   for (const std::string& one : facts_.members) nearest.offer(one);
-  return nearest.best().empty() ? "" : "the template reads '" + nearest.best() + "' and not '" + std::string(name) + "'";
+  return nearest.best().empty() ? ""
+                                : "the template reads '" + nearest.best() + "' and not '" + std::string(name) + "'";
 }
 
 void TextSearch::text(Value value, std::string_view subject, const Place& place, Tally& all, bool cuts) {
@@ -98,7 +100,11 @@ void TextSearch::piece(std::string_view bytes, std::string_view subject, const P
   if (path.empty()) path = place.text();
   if (lost) return lose(subject, std::move(path), misspelt(place.name));
   const LossKind kind = cuts ? LossKind::left_out : LossKind::lost;
-  note({kind, cuts ? "text" : subject, std::move(path), "in the prompt in part: byte " + std::to_string(gap) + " is missing", {}});
+  note({kind,
+        cuts ? "text" : subject,
+        std::move(path),
+        "in the prompt in part: byte " + std::to_string(gap) + " is missing",
+        {}});
 }
 
 void TextSearch::members(Value dict, std::string_view subject, const Place& place, Tally& all) {

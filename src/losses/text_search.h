@@ -1,5 +1,5 @@
-// Looking for texts of a request in its prompt. Each text that should be there is looked for; where all texts of one thing are
-// missing, the thing is named and not its texts.
+// Looking for texts of a request in its prompt. Each text that should be there is looked for; where all texts of one
+// thing are missing, the thing is named and not its texts.
 //
 // What is looked for where stands in messages.cpp and tools.cpp.
 #pragma once
@@ -42,7 +42,8 @@ struct Tally {
 
 class TextSearch {
  public:
-  TextSearch(const Conversation& conversation, const Reached& reached, const TemplateFacts& facts, bool left_out, std::vector<Loss>& losses)
+  TextSearch(const Conversation& conversation, const Reached& reached, const TemplateFacts& facts, bool left_out,
+             std::vector<Loss>& losses)
       : conversation_(conversation), reached_(reached), facts_(facts), left_out_(left_out), losses_(losses) {}
 
   /// Is what is left out by design asked for?
@@ -68,8 +69,8 @@ class TextSearch {
   std::string path_of(Value value, const Place& place) const;
   /// Was any of it printed: text by its bytes, all else by its id?
   bool is_reached(Value value) const;
-  /// A text that belongs into the prompt as it is, or a number. In what an assistant said templates cut the reasoning: then
-  /// `cuts` is true.
+  /// A text that belongs into the prompt as it is, or a number. In what an assistant said templates cut the reasoning:
+  /// then `cuts` is true.
   void text(Value value, std::string_view subject, const Place& place, Tally& all, bool cuts = false);
   /// Is the key of a member of `container` there: its own bytes, or the container as JSON or as Python prints it?
   bool is_key_reached(Value container, Value key) const { return is_reached(container) || is_reached(key); }

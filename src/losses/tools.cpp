@@ -35,7 +35,8 @@ void tool(TextSearch& search, Value value, const Place& place, Tally& each) {
   if (properties == nullptr || properties->kind != Kind::dict) return;
   const Place schema = here["parameters"];
   const Place members = schema["properties"];
-  for (const DictEntry& entry : entries(*properties)) parameter(search, *properties, entry, members[leaf_text(entry.key)], each);
+  for (const DictEntry& entry : entries(*properties))
+    parameter(search, *properties, entry, members[leaf_text(entry.key)], each);
 }
 
 void document(TextSearch& search, Value value, const Place& place, Tally& each) {
@@ -78,7 +79,8 @@ void find_lost_tools(TextSearch& search, Value variables) {
 }
 
 void find_lost_documents(TextSearch& search, Value variables) {
-  if (const Value* documents = member(variables, "documents")) find_in_list(search, *documents, {nullptr, "documents"}, "document", document);
+  if (const Value* documents = member(variables, "documents"))
+    find_in_list(search, *documents, {nullptr, "documents"}, "document", document);
 }
 
 }  // namespace parlance

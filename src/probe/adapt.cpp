@@ -51,7 +51,8 @@ class Adaptation {
 
   void content() {
     use_for("content-parts", roles(can_, [](const ContentShape& shape) { return shape.text && !shape.parts; }));
-    use_for("one-part", roles(can_, [](const ContentShape& shape) { return shape.text && shape.parts && !shape.alike; }));
+    use_for("one-part",
+            roles(can_, [](const ContentShape& shape) { return shape.text && shape.parts && !shape.alike; }));
     use_for("text-parts", roles(can_, [](const ContentShape& shape) { return !shape.text && shape.parts; }));
   }
 

@@ -74,7 +74,8 @@ class CallSearch {
 
 /// The header is what all turns of the assistant begin with.
 void shorten_headers(Prober& prober, TurnFacts& turn, const CallProbe& call) {
-  if (call.shows != Shows::no) shorten_header(turn, prober.take({.content = {}, .calls = plain_calls(1), .next = call.next}));
+  if (call.shows != Shows::no)
+    shorten_header(turn, prober.take({.content = {}, .calls = plain_calls(1), .next = call.next}));
   for (const std::string& key : reasoning_keys(prober.facts())) {
     shorten_header(turn, prober.take({.reasoning = std::string(kReasoning), .reasoning_key = key}));
   }

@@ -1,4 +1,5 @@
-// How a template wants a conversation handed over, and what an assistant's turn then looks like. Begin reading at find_facts.
+// How a template wants a conversation handed over, and what an assistant's turn then looks like. Begin reading at
+// find_facts.
 //
 // Clients hand calls over in several ways, and many a template shows them in one way only: arguments as an object or as
 // a JSON string, content "" or null or missing, ids of a certain form. A template that shows no call in the first way

@@ -15,9 +15,7 @@ CallPart literal(std::string_view text) {
   return part;
 }
 
-bool is_id_char(char c) {
-  return ascii::is_word(c) || c == '.' || c == ':' || c == '-';
-}
+bool is_id_char(char c) { return ascii::is_word(c) || c == '.' || c == ':' || c == '-'; }
 
 std::size_t id_run_begin(std::string_view text, std::size_t end) {
   while (end > 0 && is_id_char(text[end - 1])) --end;
@@ -36,7 +34,8 @@ std::optional<Counter> counter_of(std::string_view first, std::string_view secon
   std::size_t at = 0;
   while (first[at] == second[at]) ++at;
   const char a = first[at];
-  if ((a != '0' && a != '1') || second[at] != a + 1 || first.substr(at + 1) != second.substr(at + 1)) return std::nullopt;
+  if ((a != '0' && a != '1') || second[at] != a + 1 || first.substr(at + 1) != second.substr(at + 1))
+    return std::nullopt;
   return Counter{at, at + 1, a - '0'};
 }
 
@@ -81,7 +80,8 @@ class PartsMaker {
     std::size_t end = counter.end;
     while (end < text.size() && is_id_char(text[end])) ++end;
     const std::size_t begin = id_run_begin(text, counter.begin);
-    std::string pattern = std::string(text.substr(begin, counter.begin - begin)) + "{" + std::to_string(counter.base) + "}";
+    std::string pattern =
+        std::string(text.substr(begin, counter.begin - begin)) + "{" + std::to_string(counter.base) + "}";
     pattern += text.substr(counter.end, end - counter.end);
     if (begin == 0 && !parts_.empty() && parts_.back().kind == Kind::name) {
       parts_.pop_back();
@@ -123,8 +123,9 @@ std::string_view key_of_colon(std::string_view text, char lead, std::size_t& fro
 
 /// A template that writes an object by hand, and perhaps not to its end, still means one: {"name": "N", "arguments": A
 void make_object(std::vector<CallPart>& parts) {
-  if (parts.size() < 4 || parts[0].kind != Kind::literal || parts[1].kind != Kind::name || parts[2].kind != Kind::literal ||
-      parts[3].kind != Kind::arguments || parts[3].arguments.codec != CallArguments::Codec::json) {
+  if (parts.size() < 4 || parts[0].kind != Kind::literal || parts[1].kind != Kind::name ||
+      parts[2].kind != Kind::literal || parts[3].kind != Kind::arguments ||
+      parts[3].arguments.codec != CallArguments::Codec::json) {
     return;
   }
   const std::string before = parts[0].literal.texts.front();
@@ -132,14 +133,16 @@ void make_object(std::vector<CallPart>& parts) {
   if (!before.ends_with('"') || !between.starts_with('"')) return;
   std::size_t begin = 0;
   std::size_t comma = 0;
-  const std::string_view name_key = key_of_colon(trimmed_right(std::string_view(before).substr(0, before.size() - 1)), '{', begin);
+  const std::string_view name_key =
+      key_of_colon(trimmed_right(std::string_view(before).substr(0, before.size() - 1)), '{', begin);
   between.remove_prefix(1);
   const std::string_view arguments_key = key_of_colon(trimmed(between), ',', comma);
   if (name_key.empty() || arguments_key.empty()) return;
   CallPart object;
   object.kind = Kind::object;
   object.arguments = parts[3].arguments;
-  object.members = {{CallMember::Role::name, std::string(name_key)}, {CallMember::Role::arguments, std::string(arguments_key)}};
+  object.members = {{CallMember::Role::name, std::string(name_key)},
+                    {CallMember::Role::arguments, std::string(arguments_key)}};
   std::vector<CallPart> made;
   const std::string lead = parts[0].literal.before + before.substr(0, begin);
   if (!is_blank(lead)) made.push_back(literal(lead));
@@ -158,7 +161,8 @@ void make_object(std::vector<CallPart>& parts) {
 
 }  // namespace
 
-std::vector<CallPart> make_parts(std::string_view turn, const std::vector<Slot>& slots, const std::vector<Slot>& others, CallEnds ends) {
+std::vector<CallPart> make_parts(std::string_view turn, const std::vector<Slot>& slots, const std::vector<Slot>& others,
+                                 CallEnds ends) {
   PartsMaker maker(turn, slots, others);
   std::vector<CallPart> parts = maker.make(ends.begin, ends.end);
   make_object(parts);

@@ -16,8 +16,9 @@ struct CallEnds {
   std::string_view end;
 };
 
-/// The parts of the call with these slots in `turn`; `others` are those of a second call, from which numbers that count are
-/// told (or the same). An object that the template writes by hand becomes one.
-std::vector<CallPart> make_parts(std::string_view turn, const std::vector<Slot>& slots, const std::vector<Slot>& others, CallEnds ends);
+/// The parts of the call with these slots in `turn`; `others` are those of a second call, from which numbers that count
+/// are told (or the same). An object that the template writes by hand becomes one.
+std::vector<CallPart> make_parts(std::string_view turn, const std::vector<Slot>& slots, const std::vector<Slot>& others,
+                                 CallEnds ends);
 
 }  // namespace parlance::probe

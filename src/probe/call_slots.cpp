@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "json/json.h"
 #include "parlance/json.h"
 #include "probe/prompt_diff.h"
 #include "reply/scan/json_scanner.h"
 #include "value/dict.h"
-#include "json/json.h"
 #include "value/runtime.h"
 
 namespace parlance::probe {
@@ -77,9 +77,7 @@ std::optional<Slot> json_slot(std::string_view body, const ArgumentPlaces& at) {
   return arguments_slot(text, brace - 1, *end);
 }
 
-bool is_word(char c) {
-  return ascii::is_word(c) || c == '.';
-}
+bool is_word(char c) { return ascii::is_word(c) || c == '.'; }
 
 /// name(key='value', …)
 std::optional<Slot> keywords_slot(std::string_view body, const ArgumentPlaces& at, std::size_t index) {
@@ -258,7 +256,8 @@ std::optional<Slot> object_slot(std::string_view body, const Slot& arguments, st
   }
   if (!best) return std::nullopt;
   Document document;
-  if (!document.parse(body.substr(best->begin, best->end - best->begin)) || document.root().kind != Kind::dict) return std::nullopt;
+  if (!document.parse(body.substr(best->begin, best->end - best->begin)) || document.root().kind != Kind::dict)
+    return std::nullopt;
   Arena arena;
   const Limits limits;
   Runtime rt(arena, limits);

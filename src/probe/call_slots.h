@@ -1,4 +1,5 @@
-// Slots: where name, id and arguments of one call stand in a text, and how they are written. Begin reading at find_slots.
+// Slots: where name, id and arguments of one call stand in a text, and how they are written. Begin reading at
+// find_slots.
 //
 // The notation of arguments is told from where their values stand: inside of JSON, between the quotes of a Python call,
 // or each with its own tag. It is what a reader needs to know first, since it decides which scanner reads the call.

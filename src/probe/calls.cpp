@@ -14,11 +14,11 @@ using Kind = CallPart::Kind;
 
 /// Stretches of a turn with calls, as positions in its body.
 struct Layout {
-  std::size_t head = 0;         ///< where what belongs to the calls begins
-  std::size_t call_begin = 0;   ///< of the first call
+  std::size_t head = 0;        ///< where what belongs to the calls begins
+  std::size_t call_begin = 0;  ///< of the first call
   std::size_t call_end = 0;
   std::string separator;
-  std::size_t last_end = 0;     ///< of the last call
+  std::size_t last_end = 0;  ///< of the last call
 };
 
 bool same_shape(const std::vector<Slot>& a, const std::vector<Slot>& b) {
@@ -29,8 +29,8 @@ bool same_shape(const std::vector<Slot>& a, const std::vector<Slot>& b) {
   return true;
 }
 
-/// Two calls side by side: what is the same round both is their own. `head` is where the turn's opener ends, which may be
-/// the begin of the first call.
+/// Two calls side by side: what is the same round both is their own. `head` is where the turn's opener ends, which may
+/// be the begin of the first call.
 Layout lay_beside(Stretch turn, std::size_t head, const std::vector<Slot>& first, const std::vector<Slot>& second) {
   const std::size_t begin = first.back().end;
   const std::size_t end = second.front().begin;
@@ -56,7 +56,8 @@ void make_list(CallForm& form, std::string_view open, std::string_view close, st
   form.open = marker_of(open);
   form.close = marker_of(close);
   form.commas_optional = separator.find(',') == std::string_view::npos;
-  form.separator = form.commas_optional ? std::string(separator) : std::string(separator.substr(separator.find(',') + 1));
+  form.separator =
+      form.commas_optional ? std::string(separator) : std::string(separator.substr(separator.find(',') + 1));
 }
 
 /// What stands behind the last call: what closes the calls, and the end of the turn.
@@ -106,13 +107,15 @@ void find_section(FoundCalls& found, std::string_view open, std::string_view res
   found.form.close = marker_of(parts.close);
 }
 
-/// Where the opener of the turn goes on in the call without a gap, as in `<|start|>assistant to=`, it is part of the marker.
+/// Where the opener of the turn goes on in the call without a gap, as in `<|start|>assistant to=`, it is part of the
+/// marker.
 void join_opener(const TurnFacts& turn, CallPart& opening, std::size_t call_begin) {
   if (opening.kind != Kind::literal || call_begin != turn.opener.size() || turn.opener.empty()) return;
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   if (!is_letter(turn.opener.back())) return;
   const std::size_t chain = last_chain_begin(turn.opener);
-  opening.literal = marker_of(turn.opener.substr(chain) + opening.literal.before + opening.literal.texts.front() + opening.literal.after);
+  opening.literal = marker_of(turn.opener.substr(chain) + opening.literal.before + opening.literal.texts.front() +
+                              opening.literal.after);
 }
 
 /// White space behind each call that no literal of its has: before what separates calls, or closes them.
@@ -138,8 +141,10 @@ Stretch turn_of(const TurnFacts& turn, const Shot& shot) {
 }
 
 bool sorts_arguments(Prober& prober, const TurnFacts& turn, Next next) {
-  const std::string last_first = "{\"" + std::string(kKeyB) + "\": \"zqlast\", \"" + std::string(kKeyA) + "\": \"zqfirst\"}";
-  const Shot& shot = prober.take({.content = {}, .calls = {{std::string(kTools[0]), std::string(kIds[0]), last_first}}, .next = next});
+  const std::string last_first =
+      "{\"" + std::string(kKeyB) + "\": \"zqlast\", \"" + std::string(kKeyA) + "\": \"zqfirst\"}";
+  const Shot& shot =
+      prober.take({.content = {}, .calls = {{std::string(kTools[0]), std::string(kIds[0]), last_first}}, .next = next});
   if (!shot) return false;
   const std::string_view text = turn_of(turn, shot).text;
   const std::size_t last = text.find("zqlast"), first = text.find("zqfirst");
@@ -164,7 +169,8 @@ std::optional<FoundCalls> find_calls(const TurnFacts& turn, const Shot& one, con
   }
   std::size_t head = std::min(turn.opener.size(), first.front().begin);
   // what stands between the header and an answer; white space there is the call's own
-  if (!is_blank(turn.before_content) && text.text.substr(head).starts_with(turn.before_content)) head += turn.before_content.size();
+  if (!is_blank(turn.before_content) && text.text.substr(head).starts_with(turn.before_content))
+    head += turn.before_content.size();
   head = std::min(head, first.front().begin);
   Layout layout;
   if (second.empty()) {
@@ -177,8 +183,8 @@ std::optional<FoundCalls> find_calls(const TurnFacts& turn, const Shot& one, con
     if (!same_shape(first, second)) found.problem = "two calls are not written alike";
     layout = lay_beside(text, head, first, second);
     const std::size_t opened = std::min(head, layout.call_begin);
-    find_section(found, text.text.substr(opened, layout.call_begin - opened), text.text.substr(layout.last_end), turn.after_content,
-                 layout.separator);
+    find_section(found, text.text.substr(opened, layout.call_begin - opened), text.text.substr(layout.last_end),
+                 turn.after_content, layout.separator);
   }
   const CallEnds ends{text.text.substr(layout.call_begin, first.front().begin - layout.call_begin),
                       text.text.substr(first.back().end, layout.call_end - first.back().end)};
@@ -186,7 +192,7 @@ std::optional<FoundCalls> find_calls(const TurnFacts& turn, const Shot& one, con
   CallPart& opening = found.form.call.front();
   if (opening.kind == Kind::literal && layout.call_begin < std::min(head, turn.opener.size())) {
     const std::size_t own = head - layout.call_begin;  // white space of the turn's opener is not the call's
-    if (own <= opening.literal.before.size()) {  // before a further call it is what separates them
+    if (own <= opening.literal.before.size()) {        // before a further call it is what separates them
       if (found.calls == 2) found.form.separator += opening.literal.before.substr(0, own);
       opening.literal.before.erase(0, own);
     }

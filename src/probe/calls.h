@@ -16,11 +16,12 @@ namespace parlance::probe {
 
 struct FoundCalls {
   CallForm form;
-  std::string ending;       ///< behind the last call: the end of the turn
-  std::size_t calls = 0;    ///< how many of two showed
+  std::string ending;     ///< behind the last call: the end of the turn
+  std::size_t calls = 0;  ///< how many of two showed
   bool ids_shown = false;
-  std::string problem;      ///< why the form may not hold
-  bool bare = false;        ///< texts stand in keywords without quotes: no call can be read back, nor does a model write so
+  std::string problem;  ///< why the form may not hold
+  /// texts stand in keywords without quotes: no call can be read back, nor does a model write so
+  bool bare = false;
 };
 
 /// Finds the form of the calls in `two`, a turn with two plain calls; or in `one`, where two do not render.

@@ -28,7 +28,8 @@ bool shows_part(const Shot& shot, std::string_view words) {
 
 class Capabilities {
  public:
-  Capabilities(Prober& prober, const TurnFacts& turn, TemplateCapabilities& can) : prober_(prober), turn_(turn), can_(can) {}
+  Capabilities(Prober& prober, const TurnFacts& turn, TemplateCapabilities& can)
+      : prober_(prober), turn_(turn), can_(can) {}
 
   void find_roles() {
     const auto alone = [&](const std::string& content) -> const Shot& { return take(message("user", content)); };
@@ -38,19 +39,25 @@ class Capabilities {
     can_.roles.emplace_back("assistant", turn_.found ? "renders" : "dropped");
     const std::string user = message("user", prober_.convention.parts ? as_part(kUser) : as_text(kUser));
     for (const std::string_view role : {"system", "developer"}) {
-      can_.roles.emplace_back(role, fate(kSystem, [&](const std::string& content) -> const Shot& { return take(message(role, content) + ", " + user); }));
+      can_.roles.emplace_back(role, fate(kSystem, [&](const std::string& content) -> const Shot& {
+                                return take(message(role, content) + ", " + user);
+                              }));
     }
     for (const std::string_view role : {"tool", "function", "ipython"}) {
-      can_.roles.emplace_back(role, fate(kResult, [&](const std::string& content) -> const Shot& { return take_result(role, content); }));
+      can_.roles.emplace_back(
+          role, fate(kResult, [&](const std::string& content) -> const Shot& { return take_result(role, content); }));
     }
   }
 
  private:
-  const Shot& take(const std::string& messages) { return prober_.take_json("{\"messages\": [" + messages + "]}", true); }
+  const Shot& take(const std::string& messages) {
+    return prober_.take_json("{\"messages\": [" + messages + "]}", true);
+  }
 
   const Shot& take_result(std::string_view role, const std::string& content) {
     std::string request = request_of({.content = {}, .calls = plain_calls(1)}, prober_.convention);
-    const std::string result = ", {\"role\": \"" + std::string(role) + R"(", "name": "zq_first", "tool_call_id": "zqcall001", "content": )" + content + "}";
+    const std::string result = ", {\"role\": \"" + std::string(role) +
+                               R"(", "name": "zq_first", "tool_call_id": "zqcall001", "content": )" + content + "}";
     return prober_.take_json(request.insert(end_of_messages(request), result), true);
   }
 

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <array>
 
-#include "probe/calls.h"
 #include "probe/call_convention.h"
+#include "probe/calls.h"
 #include "probe/generate.h"
 #include "probe/grammar_law.h"
 #include "probe/held.h"
-#include "probe/read_back.h"
 #include "probe/prompt_diff.h"
+#include "probe/read_back.h"
 
 namespace parlance {
 namespace probe {
@@ -83,7 +83,8 @@ LawResult try_cuts(const Trials& trials) {
   return try_each(trials, [&](const Trial& trial) -> std::string {
     const std::vector<std::string> whole = trials.reader.events(trial.body, {});
     for (const std::size_t size : kSizes) {
-      if (trials.reader.events(trial.body, {size}) != whole) return "other events in pieces of " + std::to_string(size) + " bytes";
+      if (trials.reader.events(trial.body, {size}) != whole)
+        return "other events in pieces of " + std::to_string(size) + " bytes";
     }
     return {};
   });
@@ -104,7 +105,8 @@ LawResult try_truncation(const Trials& trials) {
       const ReplyMessage part = trials.reader.message(std::string_view(trial.body).substr(0, size));
       for (std::size_t i = 0; i < part.calls.size(); ++i) {
         if (!part.calls[i].complete) continue;
-        if (canonical_json(part.calls[i].arguments).empty()) return "a complete call without valid arguments in the first " + std::to_string(size) + " bytes";
+        if (canonical_json(part.calls[i].arguments).empty())
+          return "a complete call without valid arguments in the first " + std::to_string(size) + " bytes";
         if (i >= whole.calls.size() || part.calls[i].arguments != whole.calls[i].arguments) {
           return "a call is said complete in the first " + std::to_string(size) + " bytes, and goes on";
         }
@@ -120,8 +122,9 @@ std::string mask_fault(const Conversation& chat, const Rendering& prompt) {
   for (const Span& span : prompt.spans()) {
     const bool said = span.origin == Origin::input && span.message >= 0 && !path_of_span(chat, span).ends_with(".role");
     if (!said) continue;
-    const bool inside = std::any_of(prompt.generation().begin(), prompt.generation().end(),
-                                    [&](const TextRange& range) { return range.begin <= span.begin && span.end <= range.end; });
+    const bool inside =
+        std::any_of(prompt.generation().begin(), prompt.generation().end(),
+                    [&](const TextRange& range) { return range.begin <= span.begin && span.end <= range.end; });
     if (inside == (span.message == kAssistant)) continue;
     return path_of_span(chat, span) + (inside ? " is inside" : " is outside") + " of the generation tags";
   }
@@ -129,7 +132,8 @@ std::string mask_fault(const Conversation& chat, const Rendering& prompt) {
 }
 
 LawResult try_masks(const Trials& trials) {
-  if (!trials.chat_template.has_generation_tag()) return not_tried(LawResult::Outcome::does_not_apply, "the template has no generation tag");
+  if (!trials.chat_template.has_generation_tag())
+    return not_tried(LawResult::Outcome::does_not_apply, "the template has no generation tag");
   return try_each(trials, [&](const Trial& trial) -> std::string {
     const Result<Conversation> chat = Conversation::from_json(request_of(trial.scene, trials.prober.convention));
     RenderOptions rendering;
@@ -151,7 +155,8 @@ LawResult try_prompt_ends(const Trials& trials) {
     for (std::size_t i = 0; i < starts.size(); ++i) {
       const ThinkingStart& start = starts[i];
       for (const std::string& reasoning : {std::string(), "zqr " + content}) {
-        const std::vector<std::string> faults = faults_of_reply(readers[i], trials.derived.format, start, reasoning, content);
+        const std::vector<std::string> faults =
+            faults_of_reply(readers[i], trials.derived.format, start, reasoning, content);
         if (!faults.empty()) return "a reply to a prompt (" + name_of_start(start) + "): " + faults.front();
       }
     }
@@ -164,7 +169,9 @@ LawResult try_grammar(const Trials& trials) {
   LawResult result = try_each(trials, [&](const Trial& trial) { return law.fault(trial.scene, trial.body); });
   if (result.outcome != LawResult::Outcome::holds) return result;
   result.tried = law.tried();
-  return result.tried > 0 ? result : not_tried(LawResult::Outcome::does_not_apply, "each turn holds markers in its values, or loses something");
+  return result.tried > 0 ? result
+                          : not_tried(LawResult::Outcome::does_not_apply,
+                                      "each turn holds markers in its values, or loses something");
 }
 
 struct Law {
@@ -175,8 +182,10 @@ constexpr Law kLaws[] = {
     {{"read-back", "reading what the template writes of a message gives the message"}, try_read_back},
     {{"cuts", "the events of a reply are the same however it is cut"}, try_cuts},
     {{"conservation", "every byte of a reply is in exactly one event"}, try_conservation},
-    {{"truncation", "a reply that is cut off has no call that is complete and would not be so in the end"}, try_truncation},
-    {{"prompt-ends", "a reply goes on from whatever prompts leave open, under each setting of thinking"}, try_prompt_ends},
+    {{"truncation", "a reply that is cut off has no call that is complete and would not be so in the end"},
+     try_truncation},
+    {{"prompt-ends", "a reply goes on from whatever prompts leave open, under each setting of thinking"},
+     try_prompt_ends},
     {{"grammar", "the grammar of a reply allows what the template writes"}, try_grammar},
     {{"masks", "generation tags hold what the assistant said, and nothing that somebody else said"}, try_masks},
 };
@@ -187,10 +196,12 @@ constexpr auto kInfos = [] {
   return infos;
 }();
 
-std::vector<Trial> make_trials(Prober& prober, const TurnFacts& turn, const DerivedFormat& derived, const CheckOptions& options) {
+std::vector<Trial> make_trials(Prober& prober, const TurnFacts& turn, const DerivedFormat& derived,
+                               const CheckOptions& options) {
   std::vector<Trial> made;
   if (!turn.found || derived.starts.empty()) return made;
-  Generator generator(options.seed, derived.capabilities, derived.capabilities.parallel_calls, markers_of_calls(derived.format));
+  Generator generator(options.seed, derived.capabilities, derived.capabilities.parallel_calls,
+                      markers_of_calls(derived.format));
   for (std::size_t i = 0; i < options.count; ++i) {
     Trial trial{generator.turn(), {}};
     const ThinkingStart& start = derived.starts[generator.below(derived.starts.size())];
@@ -227,7 +238,8 @@ Result<CheckReport> check(const Template& chat_template, const CheckOptions& opt
   CheckReport report{std::move(*derived), {}};
   probe::Prober prober(chat_template, options.derive);
   const probe::TurnFacts turn = probe::find_facts(prober);
-  probe::Trials trials{chat_template, options, report.derived, prober, turn, probe::ReadBack(turn, report.derived.format), {}};
+  probe::Trials trials{
+      chat_template, options, report.derived, prober, turn, probe::ReadBack(turn, report.derived.format), {}};
   trials.made = probe::make_trials(prober, turn, report.derived, options);
   for (const probe::Law& law : probe::kLaws) {
     LawResult result = law.run(trials);

@@ -1,5 +1,5 @@
-// Many texts are put into one answer, with a word between each two: where the words and the texts come out as they went in, none
-// of the texts is a cut. Those beside a change are tried alone. Begin reading at find_cuts.
+// Many texts are put into one answer, with a word between each two: where the words and the texts come out as they went
+// in, none of the texts is a cut. Those beside a change are tried alone. Begin reading at find_cuts.
 #include "probe/cuts.h"
 
 #include <algorithm>
@@ -30,7 +30,8 @@ bool may_be_marker(std::string_view text) {
 }
 
 void add(std::vector<std::string>& texts, std::string_view text) {
-  if (texts.size() < kMostTexts && may_be_marker(text) && std::find(texts.begin(), texts.end(), text) == texts.end()) texts.emplace_back(text);
+  if (texts.size() < kMostTexts && may_be_marker(text) && std::find(texts.begin(), texts.end(), text) == texts.end())
+    texts.emplace_back(text);
 }
 
 /// Constants as they are, since a template may cut with the white space round a tag, and the tags in them.
@@ -54,7 +55,8 @@ class CutSearch {
     for (std::size_t round = 0; round < kMostRounds && !left_.empty(); ++round) {
       std::vector<std::string> changed = suspects(left_, take_all(left_));
       if (changed.empty()) break;
-      std::stable_sort(changed.begin(), changed.end(), [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
+      std::stable_sort(changed.begin(), changed.end(),
+                       [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
       for (const std::string& text : changed) {
         std::erase(left_, text);
         if (suspects_.size() < kMostSuspects) suspects_.push_back(text);
@@ -84,7 +86,8 @@ class CutSearch {
   void keep_taken(const std::vector<std::string>& texts, std::vector<std::string>& kept, std::size_t& tried) {
     if (texts.size() == 1 || ++tried > kMostRefused) return;
     const auto middle = texts.begin() + static_cast<std::ptrdiff_t>(texts.size() / 2);
-    for (const std::vector<std::string>& half : {std::vector(texts.begin(), middle), std::vector(middle, texts.end())}) {
+    for (const std::vector<std::string>& half :
+         {std::vector(texts.begin(), middle), std::vector(middle, texts.end())}) {
       if (take_all(half)) {
         kept.insert(kept.end(), half.begin(), half.end());
       } else {
@@ -124,10 +127,12 @@ class CutSearch {
   static std::string_view before(const Shot& shot, std::string_view end) {
     const std::size_t user = shot.text.find(kUser);
     const std::size_t at = shot.text.find(end, user == std::string::npos ? 0 : user);
-    return user == std::string::npos || at == std::string::npos ? std::string_view() : std::string_view(shot.text).substr(user, at - user);
+    return user == std::string::npos || at == std::string::npos ? std::string_view()
+                                                                : std::string_view(shot.text).substr(user, at - user);
   }
 
-  /// Whether reasoning before `close` is lost, or stands behind more than answers do, and the answer behind it is there.
+  /// Whether reasoning before `close` is lost, or stands behind more than answers do, and the answer behind it is
+  /// there.
   bool cuts(std::string_view open, std::string_view close) {
     std::string content(open);
     content.append(kReasoning).append(" ").append(close).append(" ").append(kContent);
@@ -147,10 +152,13 @@ class CutSearch {
 /// The name in <name> or [name], or in </name> and [/name]; "" of texts that are no such tag.
 std::string_view tag_name(std::string_view tag, bool closing) {
   const std::size_t open = closing ? 2 : 1;
-  if (tag.size() < open + 2 || (tag.front() != '<' && tag.front() != '[') || tag.back() != (tag.front() == '<' ? '>' : ']')) return {};
+  if (tag.size() < open + 2 || (tag.front() != '<' && tag.front() != '[') ||
+      tag.back() != (tag.front() == '<' ? '>' : ']'))
+    return {};
   if (closing && tag[1] != '/') return {};
   const std::string_view name = tag.substr(open, tag.size() - open - 1);
-  const bool is_name = std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c) || is_one_of("_-:.", c); });
+  const bool is_name =
+      std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c) || is_one_of("_-:.", c); });
   return is_name && is_letter(name.front()) ? name : std::string_view();
 }
 

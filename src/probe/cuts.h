@@ -1,4 +1,5 @@
-// The texts at which a template cuts an assistant's turns: what stands before one is not the answer. Begin reading at find_cuts.
+// The texts at which a template cuts an assistant's turns: what stands before one is not the answer. Begin reading at
+// find_cuts.
 //
 //     {{ message.content.split('</think>')[-1] }}      of "zq reasons so</think>zq answers this" only the answer shows
 //
@@ -19,8 +20,9 @@ struct Cut {
   std::string close;  ///< without white space round it
 };
 
-/// Texts of the template are only what is tried: each is put into an answer, and is a cut if what stands before it is lost, or is
-/// written otherwise than it was given, and what follows it is not. Where none is one, that costs a single experiment.
+/// Texts of the template are only what is tried: each is put into an answer, and is a cut if what stands before it is
+/// lost, or is written otherwise than it was given, and what follows it is not. Where none is one, that costs a single
+/// experiment.
 std::vector<Cut> find_cuts(Prober& prober);
 
 /// The text that closes what `open` opens, by its spelling alone: </a> of <a>, [/a] of [a]; "" of all other texts.

@@ -11,21 +11,21 @@
 
 #include <algorithm>
 
+#include "probe/call_convention.h"
 #include "probe/calls.h"
 #include "probe/capabilities.h"
-#include "probe/call_convention.h"
 #include "probe/effort.h"
 #include "probe/generate.h"
 #include "probe/held.h"
-#include "probe/response_template_hint.h"
+#include "probe/lenient_forms.h"
 #include "probe/media.h"
+#include "probe/message_forms.h"
+#include "probe/prompt_diff.h"
 #include "probe/prompt_example.h"
 #include "probe/quirks.h"
 #include "probe/reasoning.h"
-#include "probe/message_forms.h"
-#include "probe/prompt_diff.h"
+#include "probe/response_template_hint.h"
 #include "probe/tag_values.h"
-#include "probe/lenient_forms.h"
 #include "probe/turn.h"
 #include "probe/verify.h"
 
@@ -66,10 +66,12 @@ class Derivation {
       take_hint(prober_, {turn_, reasoning_, cuts_, call.next}, out_);
     }
     for (const std::string& name : prober_.stand_ins()) {
-      out_.notes.push_back("the template needs the variable '" + name + "', which was not given: a text stood in for it");
+      out_.notes.push_back("the template needs the variable '" + name +
+                           "', which was not given: a text stood in for it");
     }
     if (prober_.makes_changes()) {
-      out_.notes.push_back("the template changes lists or dicts that it made, which was allowed here: transformers' sandbox refuses it");
+      out_.notes.push_back(
+          "the template changes lists or dicts that it made, which was allowed here: transformers' sandbox refuses it");
     }
     out_.renders = prober_.count();
     return std::move(out_);
@@ -96,12 +98,15 @@ class Derivation {
     }
     next_opener_ = is_blank(found->ending) ? next_opener() : "";
     if (!found->problem.empty()) out_.missing.push_back(found->problem);
-    if (found->bare) out_.missing.push_back("calls are a guess: the template prints texts in calls without quotes, and models write literals");
+    if (found->bare)
+      out_.missing.push_back(
+          "calls are a guess: the template prints texts in calls without quotes, and models write literals");
     bare_calls_ = found->bare;
     out_.format.parallel = found->calls > 1;
     out_.capabilities.call_ids_shown = found->ids_shown;
     call_ending_ = found->ending;
-    show("calls[0]", found->calls > 1 ? "two calls beside each other" : "a call", body_of(turn_, found->calls > 1 ? two : one).text);
+    show("calls[0]", found->calls > 1 ? "two calls beside each other" : "a call",
+         body_of(turn_, found->calls > 1 ? two : one).text);
     out_.format.calls.push_back(std::move(found->form));
     mark_distinctive(out_.format.calls.front());
     out_.format.calls.front().sorted = sorts_arguments(prober_, turn_, probe.next);
@@ -113,14 +118,17 @@ class Derivation {
   /// White space between what closes calls and the end of the turn is framing of what closes them.
   void frame_end_of_calls() {
     CallForm& form = out_.format.calls.front();
-    ReplyMarker* close = form.close.exists() ? &form.close : form.call.back().kind == CallPart::Kind::literal ? &form.call.back().literal : nullptr;
+    ReplyMarker* close = form.close.exists()                                ? &form.close
+                         : form.call.back().kind == CallPart::Kind::literal ? &form.call.back().literal
+                                                                            : nullptr;
     if (close == nullptr || &form.call.front().literal == close) return;
-    const std::string_view blank = std::string_view(call_ending_).substr(0, call_ending_.size() - trimmed_left(call_ending_).size());
+    const std::string_view blank =
+        std::string_view(call_ending_).substr(0, call_ending_.size() - trimmed_left(call_ending_).size());
     if (!close->after.starts_with(blank)) close->after = std::string(blank);
   }
 
-  /// What begins with no tag, nor with the beginning of one, may also stand in an answer: only the name of a tool tells, or that
-  /// a list of calls follows.
+  /// What begins with no tag, nor with the beginning of one, may also stand in an answer: only the name of a tool
+  /// tells, or that a list of calls follows.
   static void mark_distinctive(CallForm& form) {
     const ReplyMarker& opener = form.open.exists() ? form.open : form.call.front().literal;
     const bool list = form.layout == CallLayout::list && form.call.front().kind == CallPart::Kind::object;
@@ -135,10 +143,13 @@ class Derivation {
     return std::string(first_tag(std::string_view(answered.text).substr(last.text.size())));
   }
 
-  /// The white space between an answer and a call belongs to the call's opener: a line's end, where the template drops the answer.
+  /// The white space between an answer and a call belongs to the call's opener: a line's end, where the template drops
+  /// the answer.
   void frame_calls(const CallProbe& probe) {
     CallForm& form = out_.format.calls.front();
-    ReplyMarker* opener = form.open.exists() ? &form.open : form.call.front().kind == CallPart::Kind::literal ? &form.call.front().literal : nullptr;
+    ReplyMarker* opener = form.open.exists()                                  ? &form.open
+                          : form.call.front().kind == CallPart::Kind::literal ? &form.call.front().literal
+                                                                              : nullptr;
     if (opener == nullptr) return;
     const Shot& both = prober_.take({.calls = plain_calls(1), .next = probe.next});
     const std::string_view body = both ? body_of(turn_, both).text : std::string_view();
@@ -149,7 +160,8 @@ class Derivation {
     }
     const std::size_t behind = said + kContent.size();
     out_.format.text_behind_calls = body.find(kValuesA[0]) < said;
-    if (frames_content(opener->texts.front(), body.substr(0, said), body.substr(behind)) && form.call.front().kind != CallPart::Kind::literal) {
+    if (frames_content(opener->texts.front(), body.substr(0, said), body.substr(behind)) &&
+        form.call.front().kind != CallPart::Kind::literal) {
       CallForm bare;
       bare.call = form.call;
       bare.initial = true;
@@ -160,13 +172,17 @@ class Derivation {
     while (blank < body.size() && is_space(body[blank])) ++blank;
     if (!body.substr(blank).starts_with(opener->texts.front())) return;
     const std::string_view framing = body.substr(behind, blank - behind);
-    if (!opener->before.ends_with(framing)) opener->before = std::string(framing);  // else more stands there without an answer
+    // else more stands there without an answer
+    if (!opener->before.ends_with(framing)) opener->before = std::string(framing);
   }
 
-  /// Whether what seems to open calls is round the answer beside them, which has no such marks elsewhere: then models open calls with nothing.
+  /// Whether what seems to open calls is round the answer beside them, which has no such marks elsewhere: then models
+  /// open calls with nothing.
   bool frames_content(std::string_view opener, std::string_view before, std::string_view behind) const {
     before = trimmed(before);
-    if (before.empty() || !is_blank(turn_.before_content) || !opener.starts_with(before) || opener.size() == before.size()) return false;
+    if (before.empty() || !is_blank(turn_.before_content) || !opener.starts_with(before) ||
+        opener.size() == before.size())
+      return false;
     return trimmed_left(behind).starts_with(trimmed(opener.substr(before.size())));
   }
 
@@ -174,10 +190,12 @@ class Derivation {
   bool calls_begin_as_reasoning() const {
     const ReplyFormat& format = out_.format;
     if (format.calls.empty() || !format.reasoning_open.exists()) return false;
-    const ReplyMarker& opener = format.calls.front().open.exists() ? format.calls.front().open : format.calls.front().call.front().literal;
+    const ReplyMarker& opener =
+        format.calls.front().open.exists() ? format.calls.front().open : format.calls.front().call.front().literal;
     const std::string_view tag = first_tag(format.reasoning_open.texts.front());
     const std::size_t end = tag.find('>');
-    return opener.exists() && end != tag.npos && end + 1 < tag.size() && opener.texts.front().starts_with(tag.substr(0, end + 1));
+    return opener.exists() && end != tag.npos && end + 1 < tag.size() &&
+           opener.texts.front().starts_with(tag.substr(0, end + 1));
   }
 
   void take_reasoning(bool calls_show) {
@@ -194,16 +212,20 @@ class Derivation {
     out_.capabilities.reasoning_with_last_calls = found.with_last_calls;
     out_.capabilities.reasoning_in_history = found.in_history;
     if (found.close.exists()) show("reasoning", found.experiment, found.shown);
-    for (ThinkingStart& start : out_.starts) start.in_reasoning = ends_in_reasoning(start.prompt, found.open, found.close);
-    const bool opened = std::any_of(out_.starts.begin(), out_.starts.end(), [](const ThinkingStart& s) { return s.in_reasoning; });
-    format.calls_end_reasoning = found.calls_inside || calls_begin_as_reasoning() || (!out_.starts.empty() && out_.starts.front().in_reasoning);
+    for (ThinkingStart& start : out_.starts)
+      start.in_reasoning = ends_in_reasoning(start.prompt, found.open, found.close);
+    const bool opened =
+        std::any_of(out_.starts.begin(), out_.starts.end(), [](const ThinkingStart& s) { return s.in_reasoning; });
+    format.calls_end_reasoning =
+        found.calls_inside || calls_begin_as_reasoning() || (!out_.starts.empty() && out_.starts.front().in_reasoning);
     format.calls_end_opened_reasoning = opened && !format.calls_end_reasoning;
   }
 
   /// A template that takes calls out of an answer's text cuts it at their markers, which are no reasoning's.
   void drop_cuts_at_calls() {
     const std::vector<std::string> markers = markers_of_calls(out_.format);
-    std::erase_if(cuts_, [&](const Cut& cut) { return std::find(markers.begin(), markers.end(), cut.close) != markers.end(); });
+    std::erase_if(
+        cuts_, [&](const Cut& cut) { return std::find(markers.begin(), markers.end(), cut.close) != markers.end(); });
   }
 
   /// What stands round an answer, once the markers of reasoning are known; and the ends.
@@ -223,7 +245,8 @@ class Derivation {
     join_content_and_call();
     for (CallForm& form : format.calls) tolerate(form);
     const std::string_view last = first_tag(rest);
-    if (!format.content_close.exists() && format.reasoning_close.exists() && last == format.reasoning_close.texts.front()) {
+    if (!format.content_close.exists() && format.reasoning_close.exists() &&
+        last == format.reasoning_close.texts.front()) {
       format.content_close = marker_of(last);  // it closes each part of a turn, and more may follow
       rest = rest.substr(static_cast<std::size_t>(last.data() - rest.data()) + last.size());
     }
@@ -231,7 +254,8 @@ class Derivation {
     for (const std::string& end : turn_.ends) add_end(end);
     add_end(call_ending_);
     if (!begins_marker(next_opener_)) add_end(next_opener_);
-    if (!format.end.empty()) show("end", "an answer as the last turn and before another", format.end.front().texts.front());
+    if (!format.end.empty())
+      show("end", "an answer as the last turn and before another", format.end.front().texts.front());
   }
 
   /// Whether a marker of the turn itself begins so: then it does not tell that the turn is over.
@@ -239,7 +263,9 @@ class Derivation {
     const ReplyFormat& format = out_.format;
     std::vector<const ReplyMarker*> markers = {&format.reasoning_open, &format.content_open};
     for (const CallForm& form : format.calls) markers.insert(markers.end(), {&form.open, &form.call.front().literal});
-    return std::any_of(markers.begin(), markers.end(), [&](const ReplyMarker* marker) { return marker->exists() && marker->texts.front().starts_with(text); });
+    return std::any_of(markers.begin(), markers.end(), [&](const ReplyMarker* marker) {
+      return marker->exists() && marker->texts.front().starts_with(text);
+    });
   }
 
   /// Cuts off what stands up to the end of `marker`, if it is there.
@@ -256,8 +282,10 @@ class Derivation {
     const bool is_tag = before.front() == '<' || before.front() == '[';
     const std::size_t space = turn_.opener.find_last_of(" \n\t");
     const std::size_t run = space == std::string::npos ? 0 : space + 1;
-    const std::size_t chain = is_tag ? last_chain_begin(whole) : std::max(run, std::min(last_chain_begin(turn_.opener), turn_.opener.size()));
-    const bool joined = chain < turn_.opener.size() && !is_space(turn_.opener.back()) && (!is_tag || turn_.opener.back() != '>');
+    const std::size_t chain =
+        is_tag ? last_chain_begin(whole) : std::max(run, std::min(last_chain_begin(turn_.opener), turn_.opener.size()));
+    const bool joined =
+        chain < turn_.opener.size() && !is_space(turn_.opener.back()) && (!is_tag || turn_.opener.back() != '>');
     format.content_open = marker_of(joined ? std::string_view(whole).substr(chain) : trimmed_left(before));
     show("content.open", "an answer", before);
     if (!reasoning_.before_content.empty() && reasoning_.before_content != format.content_open.texts.front()) {
@@ -269,7 +297,8 @@ class Derivation {
   void join_content_and_call() {
     ReplyFormat& format = out_.format;
     if (!format.content_open.exists() || format.calls.empty()) return;
-    ReplyMarker& opener = format.calls.front().open.exists() ? format.calls.front().open : format.calls.front().call.front().literal;
+    ReplyMarker& opener =
+        format.calls.front().open.exists() ? format.calls.front().open : format.calls.front().call.front().literal;
     if (!opener.exists()) return;
     const std::string call = opener.texts.front();
     const std::string content = format.content_open.texts.front();
@@ -290,10 +319,12 @@ class Derivation {
     ReplyMarker& opener = form.open.exists() ? form.open : form.call.front().literal;
     if (!opener.exists()) return;
     std::string_view text = opener.texts.front();
-    for (const ReplyMarker* marker : {&format.reasoning_open, &format.reasoning_close, &format.content_open, &format.content_close}) {
+    for (const ReplyMarker* marker :
+         {&format.reasoning_open, &format.reasoning_close, &format.content_open, &format.content_close}) {
       if (!marker->exists()) continue;
       const std::string& first = marker->texts.front();
-      if (trimmed_left(text).starts_with(first) && trimmed_left(text).size() > first.size()) text = trimmed_left(text).substr(first.size());
+      if (trimmed_left(text).starts_with(first) && trimmed_left(text).size() > first.size())
+        text = trimmed_left(text).substr(first.size());
     }
     if (text.size() == opener.texts.front().size()) return;
     const std::string after = opener.after;
@@ -322,7 +353,8 @@ class Derivation {
     }
     if (out_.format.content_close.exists() && tag == out_.format.content_close.texts.front()) return;
     end_unknown_ = end_unknown_ || tag.find(kUnknownToken) != std::string_view::npos;
-    if (tag.empty() || tag.find(kUnknownToken) != std::string_view::npos || tag.find("zq") != std::string_view::npos) return;
+    if (tag.empty() || tag.find(kUnknownToken) != std::string_view::npos || tag.find("zq") != std::string_view::npos)
+      return;
     if (begins_turn(tag)) {  // it ends the turn only where nothing follows
       std::vector<std::string>& last = out_.format.last;
       if (std::find(last.begin(), last.end(), tag) == last.end()) last.emplace_back(tag);
@@ -351,7 +383,8 @@ class Derivation {
       }
     }
     if (!out_.format.reasoning_close.exists()) take_told_reasoning();
-    const QuirkFacts facts{prompt.text, end_unknown_ || out_.format.end.empty(), [&](const ReplyFormat& format) { return first_loss(format); }};
+    const QuirkFacts facts{prompt.text, end_unknown_ || out_.format.end.empty(),
+                           [&](const ReplyFormat& format) { return first_loss(format); }};
     if (Result<void> added = add_quirks(out_, facts); !added) return added;
     hold_all();
     return {};
@@ -360,7 +393,8 @@ class Derivation {
   /// What turns were not written of: once all markers are known, those that quirks add among them.
   void hold_all() {
     if (!turn_.found) return;
-    for (ThinkingStart& start : out_.starts) start.in_reasoning = ends_in_reasoning(start.prompt, out_.format.reasoning_open, out_.format.reasoning_close);
+    for (ThinkingStart& start : out_.starts)
+      start.in_reasoning = ends_in_reasoning(start.prompt, out_.format.reasoning_open, out_.format.reasoning_close);
     hold(turn_, cuts_, out_);
     if (!out_.missing.empty()) out_.verdict = Verdict::partial;
   }
@@ -371,7 +405,8 @@ class Derivation {
       Scene scene{.assistant = false, .generation = true, .tools = false};
       if (!start.variable.empty()) scene.variables = {{start.variable, start.value}};
       const Shot& shot = prober_.take(scene);  // templates that declare tools may say nothing else
-      const std::optional<ToldTags> told = find_told_tags(std::string_view(shot.text).substr(0, shot.text.rfind(kUser)));
+      const std::optional<ToldTags> told =
+          find_told_tags(std::string_view(shot.text).substr(0, shot.text.rfind(kUser)));
       if (!told) continue;
       ReplyFormat format = out_.format;
       format.reasoning_open = told->reasoning_open;
@@ -395,7 +430,9 @@ class Derivation {
     tried.format = format;
     tried.capabilities = out_.capabilities;
     read_turns(written_, turn_, tried);
-    const auto is_new = [&](const std::string& one) { return std::find(out_.missing.begin(), out_.missing.end(), one) == out_.missing.end(); };
+    const auto is_new = [&](const std::string& one) {
+      return std::find(out_.missing.begin(), out_.missing.end(), one) == out_.missing.end();
+    };
     const auto found = std::find_if(tried.missing.begin(), tried.missing.end(), is_new);
     return found == tried.missing.end() ? std::string() : *found;
   }
@@ -424,11 +461,11 @@ class Derivation {
   TurnFacts turn_;
   DerivedFormat out_;
   std::string call_ending_;
-  std::string next_opener_;   ///< of the turn that answers calls, where nothing else ends theirs
+  std::string next_opener_;  ///< of the turn that answers calls, where nothing else ends theirs
   FoundReasoning reasoning_;
   std::vector<Cut> cuts_;
-  bool bare_calls_ = false;   ///< nobody can read back what the template writes of calls
-  bool end_unknown_ = false;  ///< a special token that nobody told ends turns
+  bool bare_calls_ = false;           ///< nobody can read back what the template writes of calls
+  bool end_unknown_ = false;          ///< a special token that nobody told ends turns
   std::vector<WrittenTurn> written_;  ///< what was read back
 };
 

@@ -1,6 +1,6 @@
 // DerivedFormat as JSON. Begin reading at DerivedFormat::to_json.
-#include "parlance/derive.h"
 #include "json/writer.h"
+#include "parlance/derive.h"
 
 namespace parlance {
 namespace {

@@ -17,26 +17,25 @@ struct Row {
   std::array<std::string_view, 6> levels;
 };
 constexpr Row kRows[] = {
-    {"none", {"none", "off", "disabled", "minimal", "low"}},
-    {"minimal", {"minimal", "low", "medium", "high"}},
-    {"low", {"low", "minimal", "medium", "high"}},
-    {"medium", {"medium", "high", "low"}},
-    {"high", {"high", "xhigh", "max", "medium", "low"}},
-    {"xhigh", {"xhigh", "max", "high", "medium", "low"}},
+    {"none", {"none", "off", "disabled", "minimal", "low"}}, {"minimal", {"minimal", "low", "medium", "high"}},
+    {"low", {"low", "minimal", "medium", "high"}},           {"medium", {"medium", "high", "low"}},
+    {"high", {"high", "xhigh", "max", "medium", "low"}},     {"xhigh", {"xhigh", "max", "high", "medium", "low"}},
     {"max", {"max", "xhigh", "high", "medium", "low"}},
 };
 
 /// Ollama's engine takes `reasoning_effort` itself, for .Think and .ThinkLevel.
 constexpr std::string_view kOllama = "reasoning_effort";
 
-/// What a switch is set to; nothing where it is left alone. One that is called low_effort is on only where that comes nearest,
-/// and a number of tokens says no more than none.
+/// What a switch is set to; nothing where it is left alone. One that is called low_effort is on only where that comes
+/// nearest, and a number of tokens says no more than none.
 std::string_view value_of(const ThinkingSwitch& one, const Row& row) {
   if (row.effort == "none") return one.values->off;
   if (one.values->on.front() >= '0' && one.values->on.front() <= '9') return {};
   for (const Row& named : kRows) {
-    const bool is_named = one.variable.starts_with(named.effort) && std::string_view(one.variable).substr(named.effort.size()).starts_with('_');
-    if (is_named) return row.levels[0] == named.effort || row.levels[1] == named.effort ? one.values->on : one.values->off;
+    const bool is_named = one.variable.starts_with(named.effort) &&
+                          std::string_view(one.variable).substr(named.effort.size()).starts_with('_');
+    if (is_named)
+      return row.levels[0] == named.effort || row.levels[1] == named.effort ? one.values->on : one.values->off;
   }
   return one.values->on;
 }
@@ -52,7 +51,8 @@ std::string_view nearest(const ThinkingSwitch& one, const Row& row, bool switche
 
 EffortSetting setting(const std::vector<ThinkingSwitch>& switches, const Row& row) {
   EffortSetting made{std::string(row.effort), {}};
-  const bool switched = std::any_of(switches.begin(), switches.end(), [](const ThinkingSwitch& one) { return one.values != nullptr; });
+  const bool switched =
+      std::any_of(switches.begin(), switches.end(), [](const ThinkingSwitch& one) { return one.values != nullptr; });
   for (const ThinkingSwitch& one : switches) {
     const std::string_view level = nearest(one, row, switched);
     const std::string_view value = level.empty() && one.values != nullptr ? value_of(one, row) : std::string_view();

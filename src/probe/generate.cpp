@@ -3,17 +3,19 @@
 
 #include <algorithm>
 
-#include "probe/prompt_diff.h"
 #include "json/writer.h"
+#include "probe/prompt_diff.h"
 
 namespace parlance::probe {
 namespace {
 
 /// What texts are made of: words, and what readers stumble over. No marker of a format is among them.
-constexpr std::string_view kPieces[] = {"the answer", " is ", "42", "\n", "\n\n", " ", "é", "日本", "😀", "\"quoted\"", "it's", "\\n",
-                                        "{\"a\": 1}", "[1, 2]", "a < b", "x & y", "`code`", "# title", "1.50", "true", "null", "C:\\dir", "\t"};
-constexpr std::string_view kValues[] = {"\"zq_text\"", "\"\"", "\"two\\nlines\"", "\"say \\\"hi\\\"\"", "\"42\"", "\"true\"", "\"é 😀\"", "\"a < b & c\"", "\"it's\"",
-                                        "\"C:\\\\dir\"", "\" lead\"", "\"trail \""};
+constexpr std::string_view kPieces[] = {
+    "the answer", " is ",   "42",    "\n",    "\n\n",   " ",       "é",    "日本", "😀",   "\"quoted\"", "it's", "\\n",
+    "{\"a\": 1}", "[1, 2]", "a < b", "x & y", "`code`", "# title", "1.50", "true", "null", "C:\\dir",    "\t"};
+constexpr std::string_view kValues[] = {"\"zq_text\"", "\"\"",          "\"two\\nlines\"", "\"say \\\"hi\\\"\"",
+                                        "\"42\"",      "\"true\"",      "\"é 😀\"",        "\"a < b & c\"",
+                                        "\"it's\"",    "\"C:\\\\dir\"", "\" lead\"",       "\"trail \""};
 struct TypedKey {
   std::string_view key;
   std::string_view values[3];

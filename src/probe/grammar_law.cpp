@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "probe/generate.h"
-#include "probe/reasoning.h"
-#include "probe/prompt_diff.h"
-#include "value/dict.h"
 #include "json/writer.h"
+#include "probe/generate.h"
+#include "probe/prompt_diff.h"
+#include "probe/reasoning.h"
+#include "value/dict.h"
 
 namespace parlance::probe {
 namespace {
@@ -15,7 +15,8 @@ namespace {
 /// What a grammar is asked takes time for the text's size times its rules.
 constexpr std::size_t kLongest = 16 * 1024;
 
-/// Whether a call is one that its tool's schema allows, and whose texts hold no marker: a grammar keeps those out of values.
+/// Whether a call is one that its tool's schema allows, and whose texts hold no marker: a grammar keeps those out of
+/// values.
 bool is_plain(const SceneCall& call, const std::vector<std::string>& markers) {
   const auto holds = [&](const std::string& marker) {
     return call.arguments.find(json_inside(marker)) != std::string::npos;
@@ -74,7 +75,8 @@ std::string about(const GrammarOptions& options) {
 GrammarLaw::GrammarLaw(const TurnFacts& turn, const DerivedFormat& derived)
     : turn_(turn), derived_(derived), reader_(turn, derived.format), markers_(markers_of_calls(derived.format)) {}
 
-/// Where a turn begins by closing reasoning: how much of that the prompt has said already; npos where it does not begin so.
+/// Where a turn begins by closing reasoning: how much of that the prompt has said already; npos where it does not begin
+/// so.
 std::size_t GrammarLaw::closing_of(std::string_view prompt, std::string_view body) const {
   const ReplyMarker& close = derived_.format.reasoning_close;
   const std::string_view begin = trimmed_left(body);
@@ -82,8 +84,8 @@ std::size_t GrammarLaw::closing_of(std::string_view prompt, std::string_view bod
   return trimmed_right(prompt).ends_with(close.texts[0]) ? body.size() - begin.size() + close.texts[0].size() : 0;
 }
 
-/// A turn begins as the prompt for it ends, or closes at once the reasoning that the prompt opens; else it begins behind the turn's
-/// opener: prompts may open reasoning that a turn without it never shows.
+/// A turn begins as the prompt for it ends, or closes at once the reasoning that the prompt opens; else it begins
+/// behind the turn's opener: prompts may open reasoning that a turn without it never shows.
 GrammarLaw::Reply GrammarLaw::reply_of(const Scene& scene, std::string_view body) const {
   const auto is_set = [&](const ThinkingStart& start) {
     if (start.variable.empty() || scene.variables.empty()) return start.variable.empty() && scene.variables.empty();
@@ -93,12 +95,14 @@ GrammarLaw::Reply GrammarLaw::reply_of(const Scene& scene, std::string_view body
   if (start != derived_.starts.end()) {
     const std::string_view end = behind_opener(turn_, start->prompt);
     if (body.starts_with(end)) return {start->prompt, body.substr(end.size())};
-    if (const std::size_t shared = closing_of(start->prompt, body); shared != std::string_view::npos) return {start->prompt, body.substr(shared)};
+    if (const std::size_t shared = closing_of(start->prompt, body); shared != std::string_view::npos)
+      return {start->prompt, body.substr(shared)};
   }
   return {behind_last_end(turn_, turn_.opener), body};
 }
 
-/// Once more with schemas that allow the texts of these calls and no others, which a grammar writes otherwise than any text.
+/// Once more with schemas that allow the texts of these calls and no others, which a grammar writes otherwise than any
+/// text.
 std::string GrammarLaw::narrow_fault(const Scene& scene, const Reply& reply) const {
   GrammarOptions options;
   options.tools = tools_with_texts(schema_of(scene, kKeyA), schema_of(scene, kKeyB));
@@ -111,7 +115,8 @@ std::string GrammarLaw::narrow_fault(const Scene& scene, const Reply& reply) con
 const Result<Grammar>& GrammarLaw::grammar_of(const GrammarOptions& options) {
   const std::string key = about(options) + '\n' + *options.prompt;
   const auto known = made_.find(key);
-  return known != made_.end() ? known->second : made_.emplace(key, make_grammar(derived_.format, options)).first->second;
+  return known != made_.end() ? known->second
+                              : made_.emplace(key, make_grammar(derived_.format, options)).first->second;
 }
 
 std::string GrammarLaw::fault(const Scene& scene, std::string_view body) {

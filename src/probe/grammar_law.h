@@ -18,8 +18,9 @@ class GrammarLaw {
   /// Lifetimes: both outlive it.
   GrammarLaw(const TurnFacts& turn, const DerivedFormat& derived);
 
-  /// A turn as the template writes it behind the opener, under the scene's variables: what grammar refuses it, as a sentence; ""
-  /// where each that is to allow it does, and where the turn is not read as it was given, which other laws are about.
+  /// A turn as the template writes it behind the opener, under the scene's variables: what grammar refuses it, as a
+  /// sentence; "" where each that is to allow it does, and where the turn is not read as it was given, which other laws
+  /// are about.
   std::string fault(const Scene& scene, std::string_view body);
   /// Of how many turns grammars were asked.
   std::size_t tried() const { return tried_; }

@@ -17,7 +17,8 @@ void add(std::vector<std::string>& list, std::string sentence) {
 
 /// All markers that a reply, or the prompt before it, may hold.
 std::vector<const ReplyMarker*> markers_of(const ReplyFormat& format) {
-  std::vector<const ReplyMarker*> all = {&format.reasoning_open, &format.reasoning_close, &format.content_open, &format.content_close};
+  std::vector<const ReplyMarker*> all = {&format.reasoning_open, &format.reasoning_close, &format.content_open,
+                                         &format.content_close};
   for (const CallForm& form : format.calls) {
     all.push_back(&form.open);
     if (!form.call.empty()) all.push_back(&form.call.front().literal);
@@ -58,10 +59,13 @@ std::string written(std::string_view prompt, const ReplyMarker& marker) {
   return std::string(text.substr(there)) + marker.after;
 }
 
-std::string closing(const ReplyMarker& marker) { return marker.exists() ? marker.before + marker.texts.front() + marker.after : std::string(); }
+std::string closing(const ReplyMarker& marker) {
+  return marker.exists() ? marker.before + marker.texts.front() + marker.after : std::string();
+}
 
 /// A reply of the format's own markers to a prompt that ends so.
-std::string reply_to(const ReplyFormat& format, const ThinkingStart& start, const std::string& reasoning, const std::string& content) {
+std::string reply_to(const ReplyFormat& format, const ThinkingStart& start, const std::string& reasoning,
+                     const std::string& content) {
   if (reasoning.empty()) return written(start.prompt, format.content_open) + content;
   std::string reply = start.in_reasoning ? std::string() : written(start.prompt, format.reasoning_open);
   reply.append(reasoning).append(closing(format.reasoning_close));
@@ -70,7 +74,8 @@ std::string reply_to(const ReplyFormat& format, const ThinkingStart& start, cons
 }
 
 void expect(std::vector<std::string>& faults, std::string_view what, std::string_view found, std::string_view wanted) {
-  if (trimmed(found) != trimmed(wanted)) faults.push_back(std::string(what) + " is '" + shortened(found) + "', not '" + shortened(wanted) + "'");
+  if (trimmed(found) != trimmed(wanted))
+    faults.push_back(std::string(what) + " is '" + shortened(found) + "', not '" + shortened(wanted) + "'");
 }
 
 void hold_start(const TurnFacts& turn, const ThinkingStart& start, DerivedFormat& derived) {
@@ -84,7 +89,8 @@ void hold_start(const TurnFacts& turn, const ThinkingStart& start, DerivedFormat
   }
   const ReadBack reader(format, start.prompt);
   for (const std::string_view reasoning : {std::string_view(), kReasoning}) {
-    for (const std::string& fault : faults_of_reply(reader, format, start, std::string(reasoning), std::string(kContent))) {
+    for (const std::string& fault :
+         faults_of_reply(reader, format, start, std::string(reasoning), std::string(kContent))) {
       add(derived.missing, "a reply to a prompt (" + where + "): " + fault);
     }
   }
@@ -98,7 +104,8 @@ void hold_cut(const Cut& cut, DerivedFormat& derived) {
     const auto knows = [&](const std::string& text) { return text.find(cut.close) != std::string::npos; };
     if (std::any_of(marker->texts.begin(), marker->texts.end(), knows)) return;
   }
-  add(derived.missing, "turns of the history are cut at '" + cut.close + "', and nothing shows what stands before that");
+  add(derived.missing,
+      "turns of the history are cut at '" + cut.close + "', and nothing shows what stands before that");
 }
 
 // ---- turns under settings
@@ -109,7 +116,8 @@ std::vector<Setting> settings_of(const std::vector<ThinkingStart>& starts, const
   std::vector<Setting> settings = reasoning.setting;
   for (const ThinkingStart& start : starts) {
     const Setting one{start.variable, start.value};
-    if (!start.variable.empty() && std::find(settings.begin(), settings.end(), one) == settings.end()) settings.push_back(one);
+    if (!start.variable.empty() && std::find(settings.begin(), settings.end(), one) == settings.end())
+      settings.push_back(one);
   }
   return settings;
 }
@@ -128,8 +136,8 @@ std::string_view body_under(const TurnFacts& turn, const Shot& shot) {
   return text.starts_with(turn.opener) ? text.substr(turn.opener.size()) : std::string_view();
 }
 
-std::vector<std::string> faults_of_reply(const ReadBack& reader, const ReplyFormat& format, const ThinkingStart& start, const std::string& reasoning,
-                                         const std::string& content) {
+std::vector<std::string> faults_of_reply(const ReadBack& reader, const ReplyFormat& format, const ThinkingStart& start,
+                                         const std::string& reasoning, const std::string& content) {
   std::vector<std::string> faults;
   const bool two_ways = format.reasoning_open.exists() && format.reasoning_close.exists();
   if (reasoning.empty() ? start.in_reasoning : !two_ways) return faults;
@@ -139,7 +147,9 @@ std::vector<std::string> faults_of_reply(const ReadBack& reader, const ReplyForm
   return faults;
 }
 
-std::string name_of_start(const ThinkingStart& start) { return start.variable.empty() ? "by default" : start.variable + " = " + start.value; }
+std::string name_of_start(const ThinkingStart& start) {
+  return start.variable.empty() ? "by default" : start.variable + " = " + start.value;
+}
 
 std::vector<WrittenTurn> write_all(Prober& prober, const Seen& seen, const DerivedFormat& derived) {
   std::vector<WrittenTurn> turns = write_turns(prober, seen.turn, derived, seen.next);
@@ -147,14 +157,19 @@ std::vector<WrittenTurn> write_all(Prober& prober, const Seen& seen, const Deriv
   for (const auto& setting : settings_of(derived.starts, seen.reasoning)) {
     for (const bool calls : {false, true}) {
       if (calls && derived.format.calls.empty()) continue;
-      Scene scene{.reasoning = std::string(key.empty() ? "" : kReasoning), .reasoning_key = key, .variables = {setting}};
+      Scene scene{
+          .reasoning = std::string(key.empty() ? "" : kReasoning), .reasoning_key = key, .variables = {setting}};
       if (calls) {
         scene.content.reset();
         scene.calls = plain_calls(1);
         scene.next = seen.next;
       }
       const std::string_view body = body_under(seen.turn, prober.take(scene));
-      if (!body.empty()) turns.push_back({setting.first + " = " + setting.second + (calls ? ": a call" : ": an answer"), scene, {}, std::string(body)});
+      if (!body.empty())
+        turns.push_back({setting.first + " = " + setting.second + (calls ? ": a call" : ": an answer"),
+                         scene,
+                         {},
+                         std::string(body)});
     }
   }
   return turns;

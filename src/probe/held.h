@@ -21,21 +21,23 @@ struct Seen {
   Next next = Next::nothing;  ///< what has to follow calls, so that they show
 };
 
-/// Turns of each kind that the format says to have (write_turns), and an answer and a call under each setting of thinking.
+/// Turns of each kind that the format says to have (write_turns), and an answer and a call under each setting of
+/// thinking.
 std::vector<WrittenTurn> write_all(Prober& prober, const Seen& seen, const DerivedFormat& derived);
 /// read_turns(), with a line in `derived.tried` for each.
 void read_all(const std::vector<WrittenTurn>& turns, const TurnFacts& turn, DerivedFormat& derived);
 
-/// Adds to `derived.missing` what prompts open and the format does not know, replies to such prompts that are not read as they
-/// are meant, and texts that turns are cut at and the format does not know; to `derived.tried`, what was held against it.
+/// Adds to `derived.missing` what prompts open and the format does not know, replies to such prompts that are not read
+/// as they are meant, and texts that turns are cut at and the format does not know; to `derived.tried`, what was held
+/// against it.
 void hold(const TurnFacts& turn, const std::vector<Cut>& cuts, DerivedFormat& derived);
 
 /// What the template writes of a scene under a setting, behind the turn's opener; "" where that does not stand there.
 std::string_view body_under(const TurnFacts& turn, const Shot& shot);
-/// How a reply to the prompt, of the format's own markers, is read otherwise than it is meant; nothing where it is not. `reader` is
-/// for replies to such prompts.
-std::vector<std::string> faults_of_reply(const ReadBack& reader, const ReplyFormat& format, const ThinkingStart& start, const std::string& reasoning,
-                                         const std::string& content);
+/// How a reply to the prompt, of the format's own markers, is read otherwise than it is meant; nothing where it is not.
+/// `reader` is for replies to such prompts.
+std::vector<std::string> faults_of_reply(const ReadBack& reader, const ReplyFormat& format, const ThinkingStart& start,
+                                         const std::string& reasoning, const std::string& content);
 
 /// "by default", or "enable_thinking = true".
 std::string name_of_start(const ThinkingStart& start);

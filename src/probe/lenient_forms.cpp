@@ -19,7 +19,8 @@ void other_keys(std::vector<CallMember>& members) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (members[i].role == CallMember::Role::inner) other_keys(members[i].members);
     if (members[i].role != CallMember::Role::arguments) continue;
-    if (std::find(std::begin(kArgumentKeys), std::end(kArgumentKeys), members[i].key) == std::end(kArgumentKeys)) continue;
+    if (std::find(std::begin(kArgumentKeys), std::end(kArgumentKeys), members[i].key) == std::end(kArgumentKeys))
+      continue;
     for (const std::string_view key : kArgumentKeys) {
       if (!has(key)) members.push_back({CallMember::Role::arguments, std::string(key)});
     }
@@ -42,7 +43,9 @@ void wrapped_too(std::vector<CallMember>& members) {
 void without_outer_tag(CallForm& form) {
   CallPart& first = form.call.front();
   CallPart& last = form.call.back();
-  if (form.layout != CallLayout::single || first.kind != CallPart::Kind::literal || last.kind != CallPart::Kind::literal) return;
+  if (form.layout != CallLayout::single || first.kind != CallPart::Kind::literal ||
+      last.kind != CallPart::Kind::literal)
+    return;
   const std::string open = first.literal.texts.front();
   const std::string close = last.literal.texts.front();
   const std::vector<Tag> opened = tags_of(open);
@@ -55,14 +58,16 @@ void without_outer_tag(CallForm& form) {
 }
 
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) text.replace(at, what.size(), with);
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
 }
 
 /// Whether the arguments tell where they end, so that nothing needs to close the call.
 bool ends_by_itself(const CallForm& form) {
   return std::none_of(form.call.begin(), form.call.end(), [](const CallPart& part) {
     const CallArguments::Codec codec = part.arguments.codec;
-    return part.kind == CallPart::Kind::arguments && (codec == CallArguments::Codec::tags || codec == CallArguments::Codec::code);
+    return part.kind == CallPart::Kind::arguments &&
+           (codec == CallArguments::Codec::tags || codec == CallArguments::Codec::code);
   });
 }
 
@@ -82,7 +87,9 @@ void add_look_alikes(ReplyMarker& marker) {
     std::string text = taught;
     replace_all(text, kBar, bar);
     replace_all(text, kBlank, blank);
-    if (marker.texts.size() < kMostTexts && std::find(marker.texts.begin(), marker.texts.end(), text) == marker.texts.end()) marker.texts.push_back(text);
+    if (marker.texts.size() < kMostTexts &&
+        std::find(marker.texts.begin(), marker.texts.end(), text) == marker.texts.end())
+      marker.texts.push_back(text);
   }
 }
 
@@ -97,7 +104,8 @@ void tolerate(CallForm& form) {
     wrapped_too(part.members);
   }
   without_outer_tag(form);
-  const bool distinctive = form.call.front().kind == CallPart::Kind::literal && is_distinctive(form.call.front().literal.texts.front());
+  const bool distinctive =
+      form.call.front().kind == CallPart::Kind::literal && is_distinctive(form.call.front().literal.texts.front());
   if (form.layout == CallLayout::list) form.open_optional = form.open.exists();
   if (form.layout == CallLayout::section) {
     form.open_optional = distinctive;

@@ -25,13 +25,16 @@ std::string media_part(std::string_view type) {
 /// Without white space: that a template parts texts by a blank shows no image.
 std::string words_of(std::string_view text) {
   std::string out;
-  std::copy_if(text.begin(), text.end(), std::back_inserter(out), [](char c) { return c != ' ' && c != '\n' && c != '\t'; });
+  std::copy_if(text.begin(), text.end(), std::back_inserter(out),
+               [](char c) { return c != ' ' && c != '\n' && c != '\t'; });
   return out;
 }
 
 /// Does something come in with a part, and nothing of its JSON? `texts` are those that stand round it, or before it.
 bool comes_in(const Shot& with, const Shot& bare, std::initializer_list<std::string_view> texts) {
-  if (!with || !bare || words_of(with.text) == words_of(bare.text) || count_of(with.text, "type") != count_of(bare.text, "type")) return false;
+  if (!with || !bare || words_of(with.text) == words_of(bare.text) ||
+      count_of(with.text, "type") != count_of(bare.text, "type"))
+    return false;
   std::size_t at = 0;
   for (const std::string_view text : texts) {
     at = with.text.find(text, at);
@@ -49,14 +52,16 @@ bool shows(Prober& prober, std::string_view role, std::string_view type) {
     if (!behind.empty()) parts.item(text_part(behind));
     return take_content(prober, role, parts.take());
   };
-  return comes_in(take(kBehind, true), take(kBehind, false), {kBefore, kBehind}) && comes_in(take({}, true), take({}, false), {kBefore});
+  return comes_in(take(kBehind, true), take(kBehind, false), {kBefore, kBehind}) &&
+         comes_in(take({}, true), take({}, false), {kBefore});
 }
 
 /// The name under which a part of the type shows: its own, or another for what it carries; "" for none.
 std::string name_that_shows(Prober& prober, std::string_view role, const MediaType& type) {
   if (shows(prober, role, type.name)) return std::string(type.name);
   for (const MediaType& other : kMediaTypes) {
-    if (other.carries == type.carries && other.name != type.name && shows(prober, role, other.name)) return std::string(other.name);
+    if (other.carries == type.carries && other.name != type.name && shows(prober, role, other.name))
+      return std::string(other.name);
   }
   return {};
 }
@@ -72,7 +77,8 @@ void find_media(Prober& prober, TemplateCapabilities& can, Needs needs) {
   for (const std::string_view role : kContentRoles) {
     if ((needs & content_of_role(role)) == 0) continue;
     for (const MediaType& type : kMediaTypes) {
-      if ((needs & media_of_type(type.name)) != 0) can.media.push_back({std::string(role), std::string(type.name), name_that_shows(prober, role, type)});
+      if ((needs & media_of_type(type.name)) != 0)
+        can.media.push_back({std::string(role), std::string(type.name), name_that_shows(prober, role, type)});
     }
   }
 }

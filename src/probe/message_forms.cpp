@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "json/writer.h"
 #include "probe/media.h"
 #include "probe/reasoning.h"
-#include "json/writer.h"
 
 namespace parlance::probe {
 namespace {
@@ -26,7 +26,9 @@ class Shapes {
  public:
   Shapes(Prober& prober, TemplateCapabilities& can) : prober_(prober), can_(can) {}
 
-  const Shot& take_content(std::string_view role, const std::string& content_json) { return take_content(role, content_json, Around::nothing); }
+  const Shot& take_content(std::string_view role, const std::string& content_json) {
+    return take_content(role, content_json, Around::nothing);
+  }
 
   void find(Needs needs) {
     for (const std::string_view role : kContentRoles) {
@@ -59,25 +61,28 @@ class Shapes {
 
   enum class Around : std::uint8_t { nothing, tools, calls, words_and_calls };
 
-  /// A conversation with this content of a message of the role. Templates handle content apart where tools are declared,
-  /// or calls stand beside it.
+  /// A conversation with this content of a message of the role. Templates handle content apart where tools are
+  /// declared, or calls stand beside it.
   const Shot& take_content(std::string_view role, const std::string& content_json, Around around) {
     const bool words = around == Around::words_and_calls;
     if (role == "tool") {
-      return take_behind(request_of({.content = words ? std::optional<std::string>(kContent) : std::nullopt, .calls = plain_calls(1)}, prober_.convention),
-                         Json('{')
-                             .text("role", "tool")
-                             .text("name", kTools[0])
-                             .text("tool_call_id", kIds[0])
-                             .raw("content", content_json)
-                             .take());
+      return take_behind(
+          request_of({.content = words ? std::optional<std::string>(kContent) : std::nullopt, .calls = plain_calls(1)},
+                     prober_.convention),
+          Json('{')
+              .text("role", "tool")
+              .text("name", kTools[0])
+              .text("tool_call_id", kIds[0])
+              .raw("content", content_json)
+              .take());
     }
     if (role == "assistant" && around == Around::calls) {
       return prober_.take({.content = {}, .content_json = content_json, .calls = plain_calls(1), .next = Next::result});
     }
     if (role == "assistant") return take({said("user", kUser), message(role, content_json), said("user", kNextUser)});
     const std::string tools = around == Around::tools ? tools_json() : "";
-    return role == "user" ? take({message(role, content_json)}, tools) : take({message(role, content_json), said("user", kUser)}, tools);
+    return role == "user" ? take({message(role, content_json)}, tools)
+                          : take({message(role, content_json), said("user", kUser)}, tools);
   }
 
   /// The request with one message more.
@@ -96,7 +101,10 @@ class Shapes {
   }
 
   ContentShape content_shape(std::string_view role, Around around) {
-    const std::string_view word = role == "user" ? kUser : role == "assistant" ? kContent : role == "tool" ? kResult : kSystem;
+    const std::string_view word = role == "user"        ? kUser
+                                  : role == "assistant" ? kContent
+                                  : role == "tool"      ? kResult
+                                                        : kSystem;
     const std::string text = padded(word);
     const Shot& plain = take_content(role, json_string(text), around);
     const Shot& parts = take_content(role, as_part(text), around);
@@ -108,7 +116,9 @@ class Shapes {
   }
 
   void find_content(std::string_view role) {
-    const Around second = role == "assistant" ? Around::calls : role == "tool" ? Around::words_and_calls : Around::tools;
+    const Around second = role == "assistant" ? Around::calls
+                          : role == "tool"    ? Around::words_and_calls
+                                              : Around::tools;
     ContentShape shape = both(content_shape(role, Around::nothing), content_shape(role, second));
     if (shape.text || shape.parts) can_.contents.push_back(std::move(shape));
   }
@@ -123,14 +133,17 @@ class Shapes {
     add("developer", fate(take({system("developer"), user}), {kSystem}));
     add("systems in a row", fate(take({said("system", kOther), system("system"), user}), {kOther, kSystem}));
     add("developer behind system", fate(take({said("system", kOther), system("developer"), user}), {kOther, kSystem}));
-    add("system and later system", fate(take({said("system", kOther), user, answer, system("system"), next}), {kOther, kSystem}));
+    add("system and later system",
+        fate(take({said("system", kOther), user, answer, system("system"), next}), {kOther, kSystem}));
     add("later system", fate(take({user, answer, system("system"), next}), {kSystem, kNextUser}));
     add("later developer", fate(take({user, answer, system("developer"), next}), {kSystem, kNextUser}));
     add("users in a row", fate(take({user, next}), {kUser, kNextUser}));
   }
 
   /// A call and its result, with or without ids; the convention decides on the rest.
-  const Shot& take_call(const SceneCall& call) { return prober_.take({.content = {}, .calls = {call}, .next = Next::result}); }
+  const Shot& take_call(const SceneCall& call) {
+    return prober_.take({.content = {}, .calls = {call}, .next = Next::result});
+  }
 
   void find_calls() {
     using Ids = Convention::Ids;
@@ -139,7 +152,9 @@ class Shapes {
     const bool short_shows = holds(take_call(call), kValuesA[0]);
     call.id = kLongId;
     const bool long_shows = holds(take_call(call), kValuesA[0]);
-    can_.call_ids = found.ids == Ids::named ? CallIds::named : short_shows && !long_shows ? CallIds::nine : CallIds::free;
+    can_.call_ids = found.ids == Ids::named      ? CallIds::named
+                    : short_shows && !long_shows ? CallIds::nine
+                                                 : CallIds::free;
     prober_.convention.ids = Ids::none;
     can_.call_ids_needed = found.ids != Ids::none && short_shows && !holds(take_call(call), kValuesA[0]);
     prober_.convention = found;
@@ -193,12 +208,15 @@ class Shapes {
       return found;
     }
     for (const std::string& name : reasoning_keys(prober_.facts())) {
-      if (holds(take_reasoning(name, false, false), kReasoning) || holds(take_reasoning(name, true, false), kReasoning)) return name;
+      if (holds(take_reasoning(name, false, false), kReasoning) || holds(take_reasoning(name, true, false), kReasoning))
+        return name;
     }
     return {};
   }
 
-  static bool same(const Shot& one, const Shot& other) { return one.rendered == other.rendered && one.text == other.text; }
+  static bool same(const Shot& one, const Shot& other) {
+    return one.rendered == other.rendered && one.text == other.text;
+  }
 
   /// Does reasoning show alike under each name that clients use, as the pass reasoning-names hands it over?
   void find_reasoning() {
@@ -208,7 +226,8 @@ class Shapes {
       if (calls && !can_.calls) continue;
       const Shot& usual = take_reasoning(kUsualName, calls, true);
       bool alike = same(usual, take_reasoning(can_.reasoning_member, calls, false));
-      for (const std::string_view name : {"reasoning", "thinking"}) alike = alike && same(usual, take_reasoning(name, calls, true));
+      for (const std::string_view name : {"reasoning", "thinking"})
+        alike = alike && same(usual, take_reasoning(name, calls, true));
       can_.reasoning_names_alike = can_.reasoning_names_alike && alike;
     }
     can_.reasoning_excludes_content = can_.content_with_calls && take_reasoning(can_.reasoning_member, true, false) &&

@@ -18,8 +18,8 @@ inline constexpr std::string_view kContentRoles[] = {"user", "assistant", "syste
 Needs content_of_role(std::string_view role);
 inline constexpr Needs kNeedsAll = kNeedsEffort | kNeedsOrders | kNeedsCalls | kNeedsReasoning | kNeedsContents;
 
-/// Finds it by rendering with the convention of `prober`, which shows all that can be shown; `can` has the capabilities found
-/// so far.
+/// Finds it by rendering with the convention of `prober`, which shows all that can be shown; `can` has the capabilities
+/// found so far.
 void find_shapes(Prober& prober, TemplateCapabilities& can, Needs needs);
 
 /// A small conversation with this content, JSON, of a message of the role.

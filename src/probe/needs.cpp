@@ -5,8 +5,8 @@
 
 #include "conversation/edit.h"
 #include "conversation/passes_for_templates.h"
-#include "probe/capabilities.h"
 #include "probe/call_convention.h"
+#include "probe/capabilities.h"
 #include "probe/effort.h"
 #include "probe/media.h"
 #include "probe/reasoning.h"
@@ -45,7 +45,8 @@ Needs needs_of_message(Value message) {
   Needs needs = 0;
   for (const DictEntry& entry : entries(message)) {
     const std::string_view key = leaf_text(entry.key);
-    if (key == "content" && entry.value.kind == Kind::list) needs |= content_of_role(role_of(message)) | needs_of_parts(entry.value);
+    if (key == "content" && entry.value.kind == Kind::list)
+      needs |= content_of_role(role_of(message)) | needs_of_parts(entry.value);
     if (entry.value.is_none()) continue;
     for (const Member& one : kMembers) {
       if (one.name == key) needs |= one.needs;
@@ -56,13 +57,15 @@ Needs needs_of_message(Value message) {
 
 /// Members of chat_template_kwargs are no variables yet, but will be when the effort is looked for.
 bool asks_for_effort(Value request) {
-  return !passes::effort_asked_for(request).empty() || !passes::effort_asked_for(member_value(request, "chat_template_kwargs")).empty();
+  return !passes::effort_asked_for(request).empty() ||
+         !passes::effort_asked_for(member_value(request, "chat_template_kwargs")).empty();
 }
 
 /// Passes that give a message another role come before those for what roles may say.
 Needs with_other_roles(Needs needs) {
   const bool any_content = (needs & kNeedsContents) != 0 && (needs & kNeedsOrders) != 0;
-  return any_content ? needs | content_of_role("user") | content_of_role("system") | content_of_role("developer") : needs;
+  return any_content ? needs | content_of_role("user") | content_of_role("system") | content_of_role("developer")
+                     : needs;
 }
 
 }  // namespace
@@ -77,7 +80,8 @@ Needs needs_of(const Conversation& untouched) {
     needs |= needs_of_message(message);
     const std::string_view role = role_of(message);
     const bool first = &message == messages->list->items;
-    if (role == "developer" || (role == "user" && before == "user") || (role == "system" && !first)) needs |= kNeedsOrders;
+    if (role == "developer" || (role == "user" && before == "user") || (role == "system" && !first))
+      needs |= kNeedsOrders;
     before = role;
   }
   return with_other_roles(needs);

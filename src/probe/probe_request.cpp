@@ -4,16 +4,18 @@
 #include <algorithm>
 #include <numeric>
 
+#include "json/writer.h"
 #include "render/steps.h"
 #include "value/dict.h"
-#include "json/writer.h"
 
 namespace parlance::probe {
 namespace {
 
 /// Stand in for special tokens that nobody told: many templates raise where they are missing.
-constexpr std::pair<std::string_view, std::string_view> kUnknownTokens[] = {
-    {"bos_token", kUnknownToken}, {"eos_token", kUnknownToken}, {"unk_token", kUnknownToken}, {"pad_token", kUnknownToken}};
+constexpr std::pair<std::string_view, std::string_view> kUnknownTokens[] = {{"bos_token", kUnknownToken},
+                                                                            {"eos_token", kUnknownToken},
+                                                                            {"unk_token", kUnknownToken},
+                                                                            {"pad_token", kUnknownToken}};
 
 /// Bytes of all that is kept: the requests, the prompts, and of each byte its place. A hundred and eleven
 /// real templates have at most two and a half million.
@@ -65,7 +67,8 @@ std::string tools_with_texts(std::string_view of_a, std::string_view of_b) {
     out += R"(", "description": "Does a thing.", "parameters": {"type": "object", "properties": {
       "zqkey_a": )";
     out.append(of_a).append(R"(, "zqkey_b": )").append(of_b);
-    if (name == kTools[0]) out += R"(,
+    if (name == kTools[0])
+      out += R"(,
       "zqkey_i": {"type": "integer", "description": "A number."}, "zqkey_n": {"type": "number", "description": "A number."},
       "zqkey_t": {"type": "boolean", "description": "A truth."}, "zqkey_l": {"type": "array", "items": {"type": "string"}, "description": "A list."},
       "zqkey_o": {"type": "object", "properties": {"k": {"type": "string"}}, "description": "An object."})";
@@ -163,7 +166,8 @@ std::vector<SceneCall> plain_calls(std::size_t count) {
   return calls;
 }
 
-std::string content_with_reasoning(std::string_view key, std::string_view reasoning, const std::optional<std::string>& content) {
+std::string content_with_reasoning(std::string_view key, std::string_view reasoning,
+                                   const std::optional<std::string>& content) {
   const bool blocks = key.starts_with(kBlockKey);
   if (!blocks && !key.starts_with(kPartKey)) return {};
   const std::string_view type = key.substr(blocks ? kBlockKey.size() : kPartKey.size());
@@ -241,7 +245,8 @@ Result<void> Prober::render(Conversation& chat, const RenderOptions& rendering, 
 void Prober::set_variables(Conversation& chat) const {
   for (const auto& [name, json] : options_.variables) {
     const Value all = chat.variables();
-    const bool told = all.kind == Kind::dict && find_key(*all.dict, name) != nullptr;  // by the experiment, or as a message
+    // by the experiment, or as a message
+    const bool told = all.kind == Kind::dict && find_key(*all.dict, name) != nullptr;
     if (!told) (void)chat.set_json(name, json);
   }
   for (const auto& [name, text] : options_.special_tokens) chat.set_default_string(name, text);

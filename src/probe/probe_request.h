@@ -54,8 +54,8 @@ struct Convention {
   bool text_arguments = false;
   Content beside_calls = Content::empty;
   Ids ids = Ids::free;
-  bool parts = false;  ///< content as a list of one text part
-  bool tools = true;   ///< tools may be declared where nobody calls one
+  bool parts = false;        ///< content as a list of one text part
+  bool tools = true;         ///< tools may be declared where nobody calls one
   bool tools_called = true;  ///< and where somebody does
   bool operator==(const Convention&) const = default;
 };
@@ -64,21 +64,21 @@ struct Convention {
 enum class Next : std::uint8_t { nothing, result, user };
 
 struct Scene {
-  bool assistant = true;         ///< there is an assistant's turn
+  bool assistant = true;                                      ///< there is an assistant's turn
   std::optional<std::string> content{std::string(kContent)};  ///< JSON is made of it; none: as the convention says
-  std::string content_json{};    ///< instead of content
+  std::string content_json{};                                 ///< instead of content
   std::string reasoning{};
   std::string reasoning_key{};
   std::vector<SceneCall> calls{};
   Next next = Next::nothing;
   bool generation = false;
   bool tools = true;
-  bool earlier_turn = false;     ///< an exchange with calls stands before
+  bool earlier_turn = false;                                     ///< an exchange with calls stands before
   std::vector<std::pair<std::string, std::string>> variables{};  ///< name, JSON
 };
 
-/// The tools that all probes declare: the first takes arguments of each type, so that what depends on a schema shows, the
-/// others the two texts alone, since most of what a probe costs is writing them.
+/// The tools that all probes declare: the first takes arguments of each type, so that what depends on a schema shows,
+/// the others the two texts alone, since most of what a probe costs is writing them.
 const std::string& tools_json();
 /// The same with these schemas of their two texts, as JSON.
 std::string tools_with_texts(std::string_view of_a, std::string_view of_b);
@@ -97,16 +97,16 @@ struct Stretch {
 
 struct Shot {
   bool rendered = false;
-  std::string problem;                ///< what a template raised
-  std::optional<Error> error;         ///< the same with its place, where a render failed
-  bool refused = false;               ///< by raise_exception, which is an answer; else something went wrong
+  std::string problem;         ///< what a template raised
+  std::optional<Error> error;  ///< the same with its place, where a render failed
+  bool refused = false;        ///< by raise_exception, which is an answer; else something went wrong
   std::string text;
   /// A part of the text that is the template's own from a byte on.
   struct Literal {
     std::uint32_t begin, end, place;
   };
   std::vector<Literal> literals;
-  std::size_t tail_from = 0;          ///< behind the user's text
+  std::size_t tail_from = 0;  ///< behind the user's text
   explicit operator bool() const { return rendered; }
   Stretch whole() const;
   Stretch tail() const { return whole().from(tail_from); }
@@ -118,7 +118,8 @@ struct Shot {
 /// Renders scenes with one template.
 class Prober {
  public:
-  Prober(const Template& chat_template, const DeriveOptions& options) : template_(chat_template), options_(options), facts_(chat_template.facts()) {}
+  Prober(const Template& chat_template, const DeriveOptions& options)
+      : template_(chat_template), options_(options), facts_(chat_template.facts()) {}
   /// What was rendered once is not rendered again. Lifetime: the prober's.
   const Shot& take(const Scene& scene);
   const Shot& take_json(std::string request, bool generation);
@@ -147,7 +148,7 @@ class Prober {
   const DeriveOptions& options_;
   const TemplateFacts facts_;
   std::unordered_map<std::string, Shot> shots_;  ///< by the request, and whether it asks for a reply
-  std::optional<Template> changing_;  ///< the same, allowed to change what it makes, once it tried
+  std::optional<Template> changing_;             ///< the same, allowed to change what it makes, once it tried
   std::vector<std::string> stand_ins_;
   Conversation chat_;  ///< these three are used again and again
   Rendering prompt_;
@@ -163,7 +164,8 @@ class Prober {
 inline constexpr std::string_view kPartKey = "content[].type=";
 inline constexpr std::string_view kBlockKey = "content.blocks[].type=";
 /// Content that holds reasoning so, as JSON; "" for the name of a member. Without content there are no further parts.
-std::string content_with_reasoning(std::string_view key, std::string_view reasoning, const std::optional<std::string>& content);
+std::string content_with_reasoning(std::string_view key, std::string_view reasoning,
+                                   const std::optional<std::string>& content);
 
 /// The request of a scene, as JSON.
 std::string request_of(const Scene& scene, const Convention& convention);

@@ -2,6 +2,7 @@
 #include "probe/prompt_diff.h"
 
 #include <algorithm>
+
 #include "base/ascii.h"
 
 namespace parlance::probe {
@@ -21,7 +22,8 @@ std::size_t tag_end(std::string_view text, std::size_t begin) {
   const char close = open == '<' ? '>' : ']';
   for (std::size_t i = begin + 1; i < text.size() && i - begin < kLongestTag; ++i) {
     if (text[i] == close) return i + 1 > begin + 2 ? i + 1 : begin;
-    if (text[i] == '\n' || text[i] == open || text[i] == '{' || (open == '[' && (text[i] == '"' || text[i] == '\''))) break;
+    if (text[i] == '\n' || text[i] == open || text[i] == '{' || (open == '[' && (text[i] == '"' || text[i] == '\'')))
+      break;
   }
   return begin;
 }
@@ -124,8 +126,8 @@ std::size_t last_chain_begin(std::string_view text) {
 
 namespace {
 
-/// Bytes of the same place in the template are shared for certain; equal texts past them if they are more than white space,
-/// as where the first of several calls is written by a literal of its own.
+/// Bytes of the same place in the template are shared for certain; equal texts past them if they are more than white
+/// space, as where the first of several calls is written by a literal of its own.
 std::size_t more_than_blank(std::size_t same_place, std::size_t same_text, std::string_view extra) {
   return same_place > 0 && is_blank(extra) ? same_place : same_text;
 }

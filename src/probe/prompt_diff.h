@@ -48,8 +48,8 @@ std::size_t chain_end(std::string_view text, std::size_t begin);
 /// The chain with the last tag of `text` begins there; text.size() where there is no tag.
 std::size_t last_chain_begin(std::string_view text);
 
-/// How many bytes before `to` the part [from, to) of `text` shares with the end of `other`: the same bytes of the template,
-/// or whole tags.
+/// How many bytes before `to` the part [from, to) of `text` shares with the end of `other`: the same bytes of the
+/// template, or whole tags.
 std::size_t shared_end(Stretch text, std::size_t from, std::size_t to, Stretch other);
 /// How many bytes from `from` on it shares with the begin of `other`.
 std::size_t shared_begin(Stretch text, std::size_t from, std::size_t to, Stretch other);

@@ -29,7 +29,8 @@ CallPart literal(std::string_view text) {
   return part;
 }
 
-CallForm form_of(std::string_view open, std::string_view example, std::string_view close, std::string_view name, std::string_view arguments) {
+CallForm form_of(std::string_view open, std::string_view example, std::string_view close, std::string_view name,
+                 std::string_view arguments) {
   CallPart object;
   object.kind = CallPart::Kind::object;
   object.members = {{CallMember::Role::name, std::string(name)}, {CallMember::Role::arguments, std::string(arguments)}};
@@ -42,7 +43,8 @@ CallForm form_of(std::string_view open, std::string_view example, std::string_vi
     form.close = marker_of(std::string(lead) + std::string(close));
     form.call = {object};
   } else {
-    form.call = {literal(std::string(open) + std::string(lead)), object, literal(std::string(lead) + std::string(close))};
+    form.call = {literal(std::string(open) + std::string(lead)), object,
+                 literal(std::string(lead) + std::string(close))};
   }
   return form;
 }
@@ -74,7 +76,8 @@ bool sounds_like(std::string_view tag, std::initializer_list<std::string_view> w
 }
 
 /// A tag that is about one of the words, and the one that closes it not far behind.
-bool find_pair(std::string_view text, std::initializer_list<std::string_view> words, ReplyMarker& open, ReplyMarker& close) {
+bool find_pair(std::string_view text, std::initializer_list<std::string_view> words, ReplyMarker& open,
+               ReplyMarker& close) {
   for (const Tag& tag : tags_of(text)) {
     const std::string_view opening = text.substr(tag.begin, tag.end - tag.begin);
     if (opening.size() < 3 || opening[1] == '/' || !sounds_like(opening, words)) continue;

@@ -11,8 +11,8 @@
 
 namespace parlance::probe {
 
-/// A form that a prompt with tools teaches by example: tags round a JSON object with a name and arguments, or round a list of
-/// such. What it gives is a guess: nothing was rendered that could be read back.
+/// A form that a prompt with tools teaches by example: tags round a JSON object with a name and arguments, or round a
+/// list of such. What it gives is a guess: nothing was rendered that could be read back.
 std::optional<CallForm> find_prose(std::string_view prompt);
 
 /// Tags of reasoning and of the answer that a prompt names, as in `<think></think>`; the answer's may be missing.

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "embedded_quirks.h"
+#include "json/writer.h"
 #include "parlance/json.h"
 #include "value/dict.h"
-#include "json/writer.h"
 #include "value/runtime.h"
 
 namespace parlance::probe {
@@ -64,8 +64,7 @@ bool fits(const Quirk& quirk, const DerivedFormat& derived, const QuirkFacts& fa
   if (quirk.unless_end && !facts.end_unknown) return false;
   return std::all_of(quirk.shows.begin(), quirk.shows.end(), [&](const std::string& text) {
     return facts.prompt.find(text) != std::string_view::npos ||
-           markers.find(json_inside(text)) != std::string_view::npos ||
-           markers.find(text) != std::string_view::npos;
+           markers.find(json_inside(text)) != std::string_view::npos || markers.find(text) != std::string_view::npos;
   });
 }
 
@@ -94,8 +93,9 @@ bool same_parts(const CallForm& a, const CallForm& b) {
   const std::size_t shared = std::min(a.call.size(), b.call.size());
   if (a.layout != b.layout || a.name != b.name || longer.size() > shared + 1) return false;
   if (longer.size() > shared && longer.back().kind != CallPart::Kind::literal) return false;
-  return std::equal(a.call.begin(), a.call.begin() + static_cast<std::ptrdiff_t>(shared), b.call.begin(),
-                    [](const CallPart& x, const CallPart& y) { return x.kind == y.kind && x.arguments.codec == y.arguments.codec; });
+  return std::equal(
+      a.call.begin(), a.call.begin() + static_cast<std::ptrdiff_t>(shared), b.call.begin(),
+      [](const CallPart& x, const CallPart& y) { return x.kind == y.kind && x.arguments.codec == y.arguments.codec; });
 }
 
 /// What was derived stays what is written; the texts of the other form are read besides, part by part.
@@ -114,10 +114,12 @@ void join_form(CallForm& form, const CallForm& more) {
   form.commas_optional = form.commas_optional || more.commas_optional;
 }
 
-/// A form that begins as one that was derived reads more of it, if it is made of the same parts; else it is read where that does not fit.
+/// A form that begins as one that was derived reads more of it, if it is made of the same parts; else it is read where
+/// that does not fit.
 void add_form(ReplyFormat& format, const CallForm& form) {
-  const auto known = std::find_if(format.calls.begin(), format.calls.end(),
-                                  [&](const CallForm& one) { return opening_of(one) == opening_of(form) && same_parts(one, form); });
+  const auto known = std::find_if(format.calls.begin(), format.calls.end(), [&](const CallForm& one) {
+    return opening_of(one) == opening_of(form) && same_parts(one, form);
+  });
   if (known != format.calls.end()) return join_form(*known, form);
   format.calls.push_back(form);
   for (CallForm& one : format.calls) {  // with the same framing, so that both are found at the same byte
@@ -136,7 +138,8 @@ void add_format(ReplyFormat& format, const ReplyFormat& add) {
     format.reasoning_open = add.reasoning_open;
     format.reasoning_close = add.reasoning_close;
   }
-  const bool reasons_so = add.reasoning_open.exists() && format.reasoning_open.exists() && format.reasoning_open.texts.front() == add.reasoning_open.texts.front();
+  const bool reasons_so = add.reasoning_open.exists() && format.reasoning_open.exists() &&
+                          format.reasoning_open.texts.front() == add.reasoning_open.texts.front();
   if (reasons_so) add_texts(format.reasoning_open, add.reasoning_open);
   add_texts(format.content_open, add.content_open);
   format.calls_end_reasoning = format.calls_end_reasoning || add.calls_end_reasoning;
@@ -145,8 +148,11 @@ void add_format(ReplyFormat& format, const ReplyFormat& add) {
     if (std::find(format.end.begin(), format.end.end(), end) == format.end.end()) format.end.push_back(end);
   }
   for (const std::string& text : add.last) {
-    const auto ends_so = [&](const ReplyMarker& end) { return std::find(end.texts.begin(), end.texts.end(), text) != end.texts.end(); };
-    const bool known = std::any_of(format.end.begin(), format.end.end(), ends_so) || std::find(format.last.begin(), format.last.end(), text) != format.last.end();
+    const auto ends_so = [&](const ReplyMarker& end) {
+      return std::find(end.texts.begin(), end.texts.end(), text) != end.texts.end();
+    };
+    const bool known = std::any_of(format.end.begin(), format.end.end(), ends_so) ||
+                       std::find(format.last.begin(), format.last.end(), text) != format.last.end();
     if (!known) format.last.push_back(text);
   }
 }

@@ -14,9 +14,10 @@ namespace parlance::probe {
 
 /// What quirks are chosen by, besides the format.
 struct QuirkFacts {
-  std::string_view prompt;    ///< one with tools
-  bool end_unknown = false;   ///< turns end with a token that nobody told, or nothing was found that ends them
-  /// What a format does not read back any more, in a sentence; "" if nothing. A quirk that gives such a format is left out with a note.
+  std::string_view prompt;   ///< one with tools
+  bool end_unknown = false;  ///< turns end with a token that nobody told, or nothing was found that ends them
+  /// What a format does not read back any more, in a sentence; "" if nothing. A quirk that gives such a format is left
+  /// out with a note.
   std::function<std::string(const ReplyFormat&)> breaks;
 };
 

@@ -3,20 +3,22 @@
 
 #include <algorithm>
 
+#include "json/json.h"
 #include "parlance/json.h"
 #include "probe/prompt_diff.h"
-#include "json/json.h"
 #include "value/runtime.h"
 
 namespace parlance::probe {
 namespace {
 
-bool shows(std::string_view body, std::string_view text) { return !text.empty() && body.find(text) != std::string_view::npos; }
+bool shows(std::string_view body, std::string_view text) {
+  return !text.empty() && body.find(text) != std::string_view::npos;
+}
 
 bool may_join(ReplyEvent::Kind kind) {
   using Kind = ReplyEvent::Kind;
-  return kind == Kind::content || kind == Kind::reasoning || kind == Kind::arguments || kind == Kind::broken || kind == Kind::marker ||
-         kind == Kind::trailing;
+  return kind == Kind::content || kind == Kind::reasoning || kind == Kind::arguments || kind == Kind::broken ||
+         kind == Kind::marker || kind == Kind::trailing;
 }
 
 /// What differs between two texts, as a sentence.
@@ -25,7 +27,8 @@ void expect(std::vector<std::string>& wrong, std::string_view what, std::string_
   wrong.push_back(std::string(what) + " is '" + shortened(found) + "', not '" + shortened(wanted) + "'");
 }
 
-void compare_calls(std::vector<std::string>& wrong, const std::vector<SceneCall>& shown, const ReplyMessage& message, bool ids_shown) {
+void compare_calls(std::vector<std::string>& wrong, const std::vector<SceneCall>& shown, const ReplyMessage& message,
+                   bool ids_shown) {
   expect(wrong, "number of calls", std::to_string(message.calls.size()), std::to_string(shown.size()));
   for (std::size_t i = 0; i < std::min(shown.size(), message.calls.size()); ++i) {
     const ReplyCall& call = message.calls[i];
@@ -51,7 +54,8 @@ std::string canonical_json(std::string_view json) {
   return out;
 }
 
-ReadBack::ReadBack(const TurnFacts& turn, const ReplyFormat& format) : ReadBack(format, behind_last_end(turn, turn.opener)) {}
+ReadBack::ReadBack(const TurnFacts& turn, const ReplyFormat& format)
+    : ReadBack(format, behind_last_end(turn, turn.opener)) {}
 
 ReadBack::ReadBack(const ReplyFormat& format, std::string prompt) {
   ReplyFormat whole = format;
@@ -65,7 +69,8 @@ ReadBack::ReadBack(const ReplyFormat& format, std::string prompt) {
   start_.emplace(whole, options);
 }
 
-std::vector<std::string> ReadBack::events(std::string_view body, const std::vector<std::size_t>& sizes, std::string* sources) const {
+std::vector<std::string> ReadBack::events(std::string_view body, const std::vector<std::size_t>& sizes,
+                                          std::string* sources) const {
   std::vector<std::string> found;
   ReplyEvent::Kind last{};
   const ReplySink sink = [&](const ReplyEvent& event) {
@@ -120,10 +125,12 @@ ReadBack::Difference ReadBack::compare(const Scene& scene, std::string_view body
     if (shows(body, call.name)) shown.push_back(call);
   }
   if (shown.size() < scene.calls.size()) {
-    found.lost.push_back("the template shows " + std::to_string(shown.size()) + " of " + std::to_string(scene.calls.size()) + " calls");
+    found.lost.push_back("the template shows " + std::to_string(shown.size()) + " of " +
+                         std::to_string(scene.calls.size()) + " calls");
   }
   compare_calls(found.wrong, shown, message, ids_shown);
-  for (const ReplyDiagnostic& diagnostic : message.diagnostics) found.wrong.push_back(diagnostic.expected + " expected");
+  for (const ReplyDiagnostic& diagnostic : message.diagnostics)
+    found.wrong.push_back(diagnostic.expected + " expected");
   return found;
 }
 

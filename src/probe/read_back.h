@@ -22,7 +22,8 @@ class ReadBack {
   ReadBack(const ReplyFormat& format, std::string prompt);
 
   /// The events of a turn, fed in pieces of `sizes` bytes, over and over; all at once without sizes.
-  std::vector<std::string> events(std::string_view body, const std::vector<std::size_t>& sizes, std::string* sources = nullptr) const;
+  std::vector<std::string> events(std::string_view body, const std::vector<std::size_t>& sizes,
+                                  std::string* sources = nullptr) const;
   /// `end`: where what ends the reply begins, if something does; what stands behind it is another turn's.
   ReplyMessage message(std::string_view body, std::size_t* end = nullptr) const;
 

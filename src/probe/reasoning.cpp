@@ -1,5 +1,5 @@
-// Reasoning is looked for in three places: a turn of the history that carries it, what prompts open under the settings of
-// thinking, and the texts that turns were seen to be cut at. Begin reading at find_reasoning.
+// Reasoning is looked for in three places: a turn of the history that carries it, what prompts open under the settings
+// of thinking, and the texts that turns were seen to be cut at. Begin reading at find_reasoning.
 #include "probe/reasoning.h"
 
 #include <algorithm>
@@ -41,7 +41,8 @@ std::size_t close_end(std::string_view after) {
 }
 
 /// The texts round reasoning in the turn of `shot`, if it shows.
-bool read_turn(FoundReasoning& found, const TurnFacts& turn, const Shot& shot, std::string_view next_word, std::string experiment) {
+bool read_turn(FoundReasoning& found, const TurnFacts& turn, const Shot& shot, std::string_view next_word,
+               std::string experiment) {
   if (!shot) return false;
   const std::string_view text = turn_of(turn, shot).text;
   const std::size_t at = text.find(kReasoning);
@@ -55,7 +56,8 @@ bool read_turn(FoundReasoning& found, const TurnFacts& turn, const Shot& shot, s
   if (!found.close.exists()) {
     std::string_view opener = last_tag_with_space(text.substr(0, at));
     const std::size_t own = static_cast<std::size_t>(opener.data() - text.data());
-    if (own < turn.opener.size() && own + opener.size() > turn.opener.size() && is_blank(text.substr(own, turn.opener.size() - own))) {
+    if (own < turn.opener.size() && own + opener.size() > turn.opener.size() &&
+        is_blank(text.substr(own, turn.opener.size() - own))) {
       opener.remove_prefix(turn.opener.size() - own);  // white space of the turn's opener
     }
     set_markers(found, opener, close, std::move(experiment));
@@ -81,7 +83,8 @@ FoundReasoning from_history(Prober& prober, const TurnFacts& turn, bool calls_sh
       scene.calls = plain_calls(1);
       found.with_last_calls = read_turn(found, turn, prober.take(scene), "", "reasoning beside a call");
       scene.next = Next::result;
-      found.with_calls = read_turn(found, turn, prober.take(scene), "", "reasoning beside a call with its result") || found.with_last_calls;
+      found.with_calls = read_turn(found, turn, prober.take(scene), "", "reasoning beside a call with its result") ||
+                         found.with_last_calls;
     }
     if (found.with_text || found.with_calls || found.in_history) {
       found.key = key;
@@ -91,8 +94,8 @@ FoundReasoning from_history(Prober& prober, const TurnFacts& turn, bool calls_sh
   return found;
 }
 
-/// Settings under which a turn may show what it does not show by itself: those of all switches, and all other variables with
-/// such names, which may act on the history alone.
+/// Settings under which a turn may show what it does not show by itself: those of all switches, and all other variables
+/// with such names, which may act on the history alone.
 std::vector<Variables> settings_to_try(const TemplateFacts& facts, const std::vector<ThinkingStart>& starts) {
   std::vector<Variables> settings;
   for (const ThinkingStart& start : starts) {
@@ -100,7 +103,8 @@ std::vector<Variables> settings_to_try(const TemplateFacts& facts, const std::ve
   }
   if (facts.syntax == Syntax::go && settings.empty()) settings.push_back({{"think", "true"}});
   for (const std::string& variable : facts.variables) {
-    const bool known = std::any_of(settings.begin(), settings.end(), [&](const Variables& one) { return one.front().first == variable; });
+    const bool known = std::any_of(settings.begin(), settings.end(),
+                                   [&](const Variables& one) { return one.front().first == variable; });
     if (!known && speaks_of_thinking(variable)) settings.push_back({{variable, "true"}});
   }
   return settings;
@@ -178,7 +182,8 @@ std::string closing_of(const std::vector<Cut>& cuts, std::string_view open) {
 }
 
 bool closes(const std::vector<Cut>& cuts, std::string_view open, std::string_view close) {
-  return close == plain_closing(open) || std::any_of(cuts.begin(), cuts.end(), [&](const Cut& cut) { return cut.close == close; });
+  return close == plain_closing(open) ||
+         std::any_of(cuts.begin(), cuts.end(), [&](const Cut& cut) { return cut.close == close; });
 }
 
 /// Whether a tag ends turns: then it does not end reasoning.
@@ -200,13 +205,15 @@ bool read_pair(FoundReasoning& found, const std::vector<Cut>& cuts, std::string_
   const std::vector<Tag> tags = tags_of(extra);
   const auto tag = [&](std::size_t i) { return extra.substr(tags[i].begin, tags[i].end - tags[i].begin); };
   for (std::size_t i = 0; i + 1 < tags.size(); ++i) {
-    const std::string_view between = trimmed(extra.substr(tags[i].end, tags[i + 1].begin - tags[i].end));  // a word belongs to the opener
+    // a word belongs to the opener
+    const std::string_view between = trimmed(extra.substr(tags[i].end, tags[i + 1].begin - tags[i].end));
     if (!closes(cuts, tag(i), tag(i + 1)) || std::any_of(between.begin(), between.end(), is_space)) continue;
     std::size_t close = tags[i + 1].begin;
     while (close > tags[i].end && is_space(extra[close - 1])) --close;
     std::size_t end = tags[i + 1].end;
     while (end < extra.size() && is_space(extra[end])) ++end;
-    set_markers(found, extra.substr(tags[i].begin, close - tags[i].begin), extra.substr(close, end - close), experiment);
+    set_markers(found, extra.substr(tags[i].begin, close - tags[i].begin), extra.substr(close, end - close),
+                experiment);
     return true;
   }
   return false;
@@ -228,7 +235,8 @@ bool read_start(FoundReasoning& found, const TurnFacts& turn, const std::vector<
   const std::string close = closing_of(cuts, mark);
   if (mark.empty() || close.empty() || ends_turn(turn, close) || close == mark) return false;
   const bool is_cut = std::any_of(cuts.begin(), cuts.end(), [&](const Cut& cut) { return cut.close == close; });
-  set_markers(found, extra, "\n" + close + "\n\n", is_cut ? "what a prompt opens, and the text that turns are cut at" : "what a prompt leaves open");
+  set_markers(found, extra, "\n" + close + "\n\n",
+              is_cut ? "what a prompt opens, and the text that turns are cut at" : "what a prompt leaves open");
   return true;
 }
 
@@ -254,10 +262,12 @@ FoundReasoning from_prompts(const TurnFacts& turn, const ReasoningFacts& known) 
 /// Variables that may change what prompts end with though their names do not speak of thinking.
 std::vector<std::string> other_variables(const TemplateFacts& facts) {
   constexpr std::size_t kMost = 8;
-  constexpr std::string_view kOfRequests[] = {"messages", "tools", "documents", "functions", "add_generation_prompt", "continue_final_message"};
+  constexpr std::string_view kOfRequests[] = {
+      "messages", "tools", "documents", "functions", "add_generation_prompt", "continue_final_message"};
   std::vector<std::string> others;
   for (const std::string& variable : facts.variables) {
-    const bool usual = std::find(std::begin(kOfRequests), std::end(kOfRequests), variable) != std::end(kOfRequests) || variable.ends_with("_token");
+    const bool usual = std::find(std::begin(kOfRequests), std::end(kOfRequests), variable) != std::end(kOfRequests) ||
+                       variable.ends_with("_token");
     if (!usual && !speaks_of_thinking(variable) && others.size() < kMost) others.push_back(variable);
   }
   return others;
@@ -271,8 +281,10 @@ std::vector<std::string> reasoning_keys(const TemplateFacts& facts) {
   std::erase_if(keys, [&](const std::string& key) { return !facts.mentions(key); });
   for (const std::vector<std::string>* names : {&facts.members, &facts.texts}) {
     for (const std::string& name : *names) {
-      const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || c == '_'; });
-      const bool sounds = name.find("reason") != kNone || name.find("think") != kNone || name.find("thought") != kNone || name.ends_with("_plan");
+      const bool is_name =
+          !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || c == '_'; });
+      const bool sounds = name.find("reason") != kNone || name.find("think") != kNone ||
+                          name.find("thought") != kNone || name.ends_with("_plan");
       if (is_name && sounds && std::find(keys.begin(), keys.end(), name) == keys.end()) keys.push_back(name);
     }
   }
@@ -299,11 +311,14 @@ bool ends_in_reasoning(std::string_view prompt, const ReplyMarker& open, const R
 namespace {
 
 /// Whether a prompt under a variable that is true holds it as a text.
-bool prints_value(const Shot& usual, const Shot& set) { return usual && set && count_of(set.text, "True") > count_of(usual.text, "True"); }
+bool prints_value(const Shot& usual, const Shot& set) {
+  return usual && set && count_of(set.text, "True") > count_of(usual.text, "True");
+}
 
 }  // namespace
 
-std::vector<ThinkingStart> find_starts(Prober& prober, const TurnFacts& turn, const std::vector<ThinkingSwitch>& switches) {
+std::vector<ThinkingStart> find_starts(Prober& prober, const TurnFacts& turn,
+                                       const std::vector<ThinkingSwitch>& switches) {
   std::vector<ThinkingStart> starts;
   const auto add = [&](const std::string& name, const std::string& value, const Scene& scene) {
     const Shot& shot = prober.take(scene);
@@ -317,9 +332,11 @@ std::vector<ThinkingStart> find_starts(Prober& prober, const TurnFacts& turn, co
   }
   for (const std::string& variable : other_variables(prober.facts())) {
     const Scene scene{.assistant = false, .generation = true, .variables = {{variable, "true"}}};
-    if (prints_value(prober.take({.assistant = false, .generation = true}), prober.take(scene))) continue;  // a text of the prompt, no switch
+    // a text of the prompt, no switch
+    if (prints_value(prober.take({.assistant = false, .generation = true}), prober.take(scene))) continue;
     add(variable, "true", scene);
-    if (!starts.empty() && starts.back().variable == variable && starts.back().prompt == starts.front().prompt) starts.pop_back();
+    if (!starts.empty() && starts.back().variable == variable && starts.back().prompt == starts.front().prompt)
+      starts.pop_back();
   }
   return starts;
 }

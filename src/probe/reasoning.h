@@ -12,13 +12,13 @@ namespace parlance::probe {
 struct FoundReasoning {
   ReplyMarker open;
   ReplyMarker close;
-  std::string key;               ///< the member of a message that carries it
+  std::string key;  ///< the member of a message that carries it
   bool with_text = false;
   bool with_calls = false;
   bool with_last_calls = false;
-  bool calls_inside = false;     ///< calls follow reasoning that nothing has closed
+  bool calls_inside = false;  ///< calls follow reasoning that nothing has closed
   bool in_history = false;
-  std::string before_content;    ///< between its close and an answer, white space aside
+  std::string before_content;  ///< between its close and an answer, white space aside
   std::string experiment;
   std::string shown;
   /// Where only a setting shows it: that, and the member that carries it then.
@@ -38,7 +38,8 @@ FoundReasoning find_reasoning(Prober& prober, const TurnFacts& turn, const Reaso
 std::vector<std::string> reasoning_keys(const TemplateFacts& facts);
 
 /// What prompts end with under the settings of each variable that switches thinking; the first is the default.
-std::vector<ThinkingStart> find_starts(Prober& prober, const TurnFacts& turn, const std::vector<ThinkingSwitch>& switches);
+std::vector<ThinkingStart> find_starts(Prober& prober, const TurnFacts& turn,
+                                       const std::vector<ThinkingSwitch>& switches);
 
 /// What a prompt ends with behind the header of the assistant's turn, as the history shows it.
 std::string_view behind_opener(const TurnFacts& turn, std::string_view prompt);

@@ -73,7 +73,8 @@ std::string tail_of(const Conversation& conversation, const Rendering& prompt, c
   const std::string_view text = prompt.text();
   const Stretch stretch = stretch_of(conversation, prompt);
   for (const std::string_view opener : openers(format)) {
-    const std::size_t at = text.substr(0, stretch.header_end + opener.size() - 1).rfind(opener);  // begins in the header
+    // begins in the header
+    const std::size_t at = text.substr(0, stretch.header_end + opener.size() - 1).rfind(opener);
     if (at != text.npos && at >= stretch.begin) return std::string(text.substr(at));
   }
   return std::string(text.substr(std::max(stretch.header_end, stretch.begin)));
@@ -81,8 +82,8 @@ std::string tail_of(const Conversation& conversation, const Rendering& prompt, c
 
 }  // namespace
 
-Result<std::string> reply_prompt(const Template& chat_template, const Conversation& conversation, const RenderOptions& options,
-                                 const ReplyFormat& format) {
+Result<std::string> reply_prompt(const Template& chat_template, const Conversation& conversation,
+                                 const RenderOptions& options, const ReplyFormat& format) {
   RenderOptions open = options;
   open.want_spans = true;
   const Result<Rendering> prompt = chat_template.render(conversation, open);
@@ -92,7 +93,8 @@ Result<std::string> reply_prompt(const Template& chat_template, const Conversati
   closed.add_generation_prompt = false;
   const Result<Rendering> without = chat_template.render(conversation, closed);
   const std::string_view text = prompt->text();
-  if (without && without->text().size() < text.size() && text.starts_with(without->text())) return std::string(text.substr(without->text().size()));
+  if (without && without->text().size() < text.size() && text.starts_with(without->text()))
+    return std::string(text.substr(without->text().size()));
   return tail_of(conversation, *prompt, format);
 }
 

@@ -2,8 +2,8 @@
 #include "probe/response_template_hint.h"
 
 #include "parlance/response_template.h"
-#include "probe/reasoning.h"
 #include "probe/prompt_diff.h"
+#include "probe/reasoning.h"
 #include "probe/verify.h"
 
 namespace parlance::probe {
@@ -11,20 +11,26 @@ namespace {
 
 constexpr std::string_view kSource = "response_template of tokenizer_config.json";
 
-void note(DerivedFormat& derived, std::string text) { derived.notes.push_back(std::string(kSource) + ": " + std::move(text)); }
+void note(DerivedFormat& derived, std::string text) {
+  derived.notes.push_back(std::string(kSource) + ": " + std::move(text));
+}
 
 std::string in_words(const Error& error) {
   const std::string path(error.input_path());
   return (path.empty() ? "" : path + ": ") + std::string(error.message());
 }
 
-std::string first_text(const ReplyMarker& marker) { return marker.exists() ? "'" + shortened(marker.texts.front()) + "'" : "nothing"; }
+std::string first_text(const ReplyMarker& marker) {
+  return marker.exists() ? "'" + shortened(marker.texts.front()) + "'" : "nothing";
+}
 
-/// Markers that differ in their first text: in white space and in what else is read, two sayings of one format may differ.
+/// Markers that differ in their first text: in white space and in what else is read, two sayings of one format may
+/// differ.
 void note_conflicts(DerivedFormat& derived, const ReplyFormat& hint) {
   const ReplyFormat& own = derived.format;
   const auto compare = [&](std::string_view what, const ReplyMarker& says, const ReplyMarker& shows) {
-    if (first_text(says) != first_text(shows)) note(derived, std::string(what) + " is " + first_text(says) + ", where the template shows " + first_text(shows));
+    if (first_text(says) != first_text(shows))
+      note(derived, std::string(what) + " is " + first_text(says) + ", where the template shows " + first_text(shows));
   };
   compare("reasoning.open", hint.reasoning_open, own.reasoning_open);
   compare("reasoning.close", hint.reasoning_close, own.reasoning_close);
@@ -47,7 +53,8 @@ DerivedFormat try_hint(Prober& prober, const Seen& seen, const DerivedFormat& de
   tried.format = hint;
   tried.capabilities = derived.capabilities;
   tried.starts = derived.starts;
-  for (ThinkingStart& start : tried.starts) start.in_reasoning = ends_in_reasoning(start.prompt, hint.reasoning_open, hint.reasoning_close);
+  for (ThinkingStart& start : tried.starts)
+    start.in_reasoning = ends_in_reasoning(start.prompt, hint.reasoning_open, hint.reasoning_close);
   read_all(write_all(prober, seen, tried), seen.turn, tried);
   hold(seen.turn, seen.cuts, tried);
   return tried;
@@ -65,7 +72,8 @@ void take_hint(Prober& prober, const Seen& seen, DerivedFormat& derived) {
   hint->format.parallel = derived.format.parallel;
   DerivedFormat tried = try_hint(prober, seen, derived, hint->format);
   note_conflicts(derived, hint->format);
-  if (!tried.missing.empty() && derived.verdict == Verdict::verified) return note(derived, "not used: " + tried.missing.front());
+  if (!tried.missing.empty() && derived.verdict == Verdict::verified)
+    return note(derived, "not used: " + tried.missing.front());
   derived.format = std::move(tried.format);
   derived.missing = std::move(tried.missing);
   derived.tried = std::move(tried.tried);

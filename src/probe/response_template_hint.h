@@ -7,8 +7,8 @@
 
 namespace parlance::probe {
 
-/// Tries the response_template of the options on the template's own turns, and puts it in the place of what was derived if
-/// it is verified or that is not. What the two say otherwise, and why it is not used, are notes.
+/// Tries the response_template of the options on the template's own turns, and puts it in the place of what was derived
+/// if it is verified or that is not. What the two say otherwise, and why it is not used, are notes.
 void take_hint(Prober& prober, const Seen& seen, DerivedFormat& derived);
 
 }  // namespace parlance::probe

@@ -1,5 +1,6 @@
-// Variables whose names speak of thinking are given all values that are usual; what changes the prompt is a switch, or knows
-// that level. A word that no template has tells what a template does with any word. Begin reading at find_switches.
+// Variables whose names speak of thinking are given all values that are usual; what changes the prompt is a switch, or
+// knows that level. A word that no template has tells what a template does with any word. Begin reading at
+// find_switches.
 #include "probe/switches.h"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ constexpr std::string_view kRequestsOwn = "reasoning_effort";
 /// The levels that a template takes which prints whatever it is given.
 constexpr std::string_view kUsual[] = {"low", "medium", "high"};
 
-constexpr OnOff kOnOff[] = {{"true", "false"}, {"\"thinking\"", "\"chat\""}, {"\"enabled\"", "\"disabled\""}, {"\"on\"", "\"off\""}};
+constexpr OnOff kOnOff[] = {
+    {"true", "false"}, {"\"thinking\"", "\"chat\""}, {"\"enabled\"", "\"disabled\""}, {"\"on\"", "\"off\""}};
 /// Of a variable that says not to think.
 constexpr OnOff kNegated = {"false", "true"};
 constexpr std::string_view kNegations[] = {"no_", "not_", "nothink", "skip", "disable", "without", "hide"};
@@ -32,7 +34,8 @@ constexpr OnOff kBudget = {"512", "0"};
 bool is_budget(std::string_view variable) { return variable.find("budget") != variable.npos; }
 
 bool is_negated(std::string_view variable) {
-  return std::any_of(std::begin(kNegations), std::end(kNegations), [&](std::string_view word) { return variable.starts_with(word); });
+  return std::any_of(std::begin(kNegations), std::end(kNegations),
+                     [&](std::string_view word) { return variable.starts_with(word); });
 }
 
 class Finder {
@@ -67,7 +70,9 @@ class Finder {
     return {think};
   }
 
-  const Shot& shot(const Variables& variables) { return prober_.take({.assistant = false, .generation = true, .variables = variables}); }
+  const Shot& shot(const Variables& variables) {
+    return prober_.take({.assistant = false, .generation = true, .variables = variables});
+  }
 
   bool differ(std::string_view on, std::string_view off, const std::string& variable) {
     const Shot& one = shot({{variable, std::string(on)}});
@@ -103,7 +108,9 @@ class Finder {
   /// True is no level, where there are some; words that only switch off leave it to the pair to switch on.
   static void drop_one_of(ThinkingSwitch& one) {
     if (one.values == nullptr) return;
-    const auto is_off = [](std::string_view level) { return std::find(std::begin(kOffWords), std::end(kOffWords), level) != std::end(kOffWords); };
+    const auto is_off = [](std::string_view level) {
+      return std::find(std::begin(kOffWords), std::end(kOffWords), level) != std::end(kOffWords);
+    };
     if (!std::all_of(one.levels.begin(), one.levels.end(), is_off)) {
       one.values = nullptr;
     } else {
@@ -133,9 +140,9 @@ class Finder {
     return one && (!any || one.text != any.text);
   }
 
-  /// A level is known where it makes a difference, or where it is what the template takes other words for: with the other
-  /// switches on, since some levels count only then, or alone. One that makes none is any word to a template that does not
-  /// mention it.
+  /// A level is known where it makes a difference, or where it is what the template takes other words for: with the
+  /// other switches on, since some levels count only then, or alone. One that makes none is any word to a template that
+  /// does not mention it.
   std::vector<std::string_view> levels_of(const std::string& variable) {
     std::vector<std::string_view> levels;
     bool differs = false;
@@ -158,7 +165,8 @@ class Finder {
 }  // namespace
 
 bool speaks_of_thinking(std::string_view variable) {
-  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) { return variable.find(word) != variable.npos; });
+  return std::any_of(std::begin(kWords), std::end(kWords),
+                     [&](std::string_view word) { return variable.find(word) != variable.npos; });
 }
 
 std::vector<std::string> ThinkingSwitch::settings() const {

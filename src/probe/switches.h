@@ -1,4 +1,5 @@
-// Variables that switch thinking, and the levels that a template knows, found by experiment. The only place that tells them.
+// Variables that switch thinking, and the levels that a template knows, found by experiment. The only place that tells
+// them.
 //
 // A variable's name only says that it is worth a try. Whether it does anything is seen in prompts: it is a switch if
 // two of its values give two prompts, and it knows a level if that word gives another prompt than a word that nobody
@@ -26,7 +27,8 @@ struct ThinkingSwitch {
   std::vector<std::string> settings() const;
 };
 
-/// The variables of a template that change the end or the beginning of its prompts; of Go's templates those that Ollama fills.
+/// The variables of a template that change the end or the beginning of its prompts; of Go's templates those that Ollama
+/// fills.
 std::vector<ThinkingSwitch> find_switches(Prober& prober);
 
 }  // namespace parlance::probe

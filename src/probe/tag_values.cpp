@@ -1,4 +1,5 @@
-// Completing ArgumentTags by values that are written differently, and names and keys by awkward ones. Begin reading at refine_tags.
+// Completing ArgumentTags by values that are written differently, and names and keys by awkward ones. Begin reading at
+// refine_tags.
 #include "probe/tag_values.h"
 
 #include <algorithm>
@@ -29,11 +30,15 @@ void find_types(ArgumentTags& tags, std::string_view with_text, std::string_view
   const std::string_view of_number = after(with_number, "zqkey_i");
   const std::string_view text = of_text.substr(0, of_text.find(kValuesA[0]));
   const std::string_view number = of_number.substr(0, of_number.find("4217"));
-  if (text.empty() || number.empty() || text == number || text.size() == of_text.size() || number.size() == of_number.size()) return;
+  if (text.empty() || number.empty() || text == number || text.size() == of_text.size() ||
+      number.size() == of_number.size())
+    return;
   std::size_t begin = 0;
   while (begin < std::min(text.size(), number.size()) && text[begin] == number[begin]) ++begin;
   std::size_t end = 0;
-  while (end < std::min(text.size(), number.size()) - begin && text[text.size() - 1 - end] == number[number.size() - 1 - end]) ++end;
+  while (end < std::min(text.size(), number.size()) - begin &&
+         text[text.size() - 1 - end] == number[number.size() - 1 - end])
+    ++end;
   // "true" and "false" end alike: a type is a word
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   while (begin > 0 && is_letter(text[begin - 1])) --begin;
@@ -56,7 +61,8 @@ TextEscape escape_of(std::string_view text) {
 
 /// Names in attributes.
 void find_name_escape(Prober& prober, const TurnFacts& turn, CallForm& form, Next next) {
-  const auto name = std::find_if(form.call.begin(), form.call.end(), [](const CallPart& part) { return part.kind == CallPart::Kind::name; });
+  const auto name = std::find_if(form.call.begin(), form.call.end(),
+                                 [](const CallPart& part) { return part.kind == CallPart::Kind::name; });
   if (name == form.call.end()) return;
   const SceneCall call{std::string(kAwkward) + "\"&<", std::string(kIds[0]), R"({"zqkey_a": "zqval_a1"})"};
   const Shot& shot = prober.take({.content = {}, .calls = {call}, .next = next});
@@ -111,7 +117,8 @@ void refine_tags(Prober& prober, const TurnFacts& turn, CallForm& form, Next nex
     if (tag == kNone || list.find("zqitem1") == kNone || after(before_item.substr(tag), "zqkey_l").size() > 0) continue;
     const std::string_view key = before_item.substr(tag + open.size());
     const std::size_t end = key.find(tags.key_close.texts.front());
-    if (end != kNone && key.substr(0, end) != kKeyA && key.substr(0, end) != "zqkey_l" && !key.substr(0, end).empty()) tags.item = std::string(key.substr(0, end));
+    if (end != kNone && key.substr(0, end) != kKeyA && key.substr(0, end) != "zqkey_l" && !key.substr(0, end).empty())
+      tags.item = std::string(key.substr(0, end));
   }
 }
 

@@ -59,7 +59,9 @@ bool choose_content(Prober& prober) {
       prober.convention.parts = parts;
       prober.convention.tools = tools;
       const Shot& middle = prober.take({.next = Next::user});
-      if (middle && middle.text.find(kContent) != std::string::npos && middle.text.find(kUser) < middle.text.find(kContent)) return true;
+      if (middle && middle.text.find(kContent) != std::string::npos &&
+          middle.text.find(kUser) < middle.text.find(kContent))
+        return true;
       const Shot& last = prober.take({});
       if (last && last.tail().text.find(kContent) != std::string_view::npos) return true;
     }
@@ -71,12 +73,14 @@ namespace {
 
 std::size_t word_size(std::string_view text) {
   std::size_t size = 0;
-  while (size < text.size() && ((text[size] >= 'a' && text[size] <= 'z') || (text[size] >= 'A' && text[size] <= 'Z') || text[size] == '_')) ++size;
+  while (size < text.size() &&
+         ((text[size] >= 'a' && text[size] <= 'z') || (text[size] >= 'A' && text[size] <= 'Z') || text[size] == '_'))
+    ++size;
   return size;
 }
 
-/// Whether two headers go on with different names of one role, and behind these alike: `assistant\n` in the history, `model\n` in
-/// the prompt.
+/// Whether two headers go on with different names of one role, and behind these alike: `assistant\n` in the history,
+/// `model\n` in the prompt.
 bool names_role_otherwise(std::string_view history, std::string_view prompt) {
   history = trimmed_left(history);
   prompt = trimmed_left(prompt);
@@ -87,7 +91,8 @@ bool names_role_otherwise(std::string_view history, std::string_view prompt) {
   history.remove_prefix(same);
   prompt.remove_prefix(same);
   const std::size_t here = word_size(history), there = word_size(prompt);
-  if (here == 0 || there == 0 || history.substr(0, here) == prompt.substr(0, there) || here == history.size()) return false;
+  if (here == 0 || there == 0 || history.substr(0, here) == prompt.substr(0, there) || here == history.size())
+    return false;
   return prompt.substr(there).starts_with(history.substr(here));
 }
 
@@ -164,7 +169,8 @@ std::string misspelt_name(const TemplateFacts& facts) {
     for (const std::vector<std::string>* names : {&facts.variables, &facts.members, &facts.texts}) {
       for (const std::string& name : *names) nearest.offer(name);
     }
-    if (!nearest.best().empty()) return "; the template reads '" + nearest.best() + "': did you mean '" + std::string(wanted) + "'?";
+    if (!nearest.best().empty())
+      return "; the template reads '" + nearest.best() + "': did you mean '" + std::string(wanted) + "'?";
   }
   return {};
 }
@@ -185,7 +191,8 @@ std::string why_no_answer(Prober& prober) {
 void shorten_header(TurnFacts& turn, const Shot& calls) {
   const std::size_t user = calls.text.rfind(kUser);
   if (!turn.found || !calls || user == std::string::npos) return;
-  const std::string_view text = std::string_view(calls.text).substr(std::min(calls.text.size(), user + kUser.size() + turn.close));
+  const std::string_view text =
+      std::string_view(calls.text).substr(std::min(calls.text.size(), user + kUser.size() + turn.close));
   std::size_t same = 0;
   while (same < std::min(text.size(), turn.opener.size()) && text[same] == turn.opener[same]) ++same;
   if (same < turn.opener.size()) same = before_cut_tag(turn.opener, same);

@@ -14,13 +14,13 @@
 namespace parlance::probe {
 
 struct TurnFacts {
-  bool found = false;           ///< an answer shows
-  std::size_t close = 0;        ///< bytes behind the user's text that end the user's turn
-  std::size_t header = 0;       ///< and those up to where the turns of the assistant differ
-  std::string opener;           ///< of the assistant's turn: the end of the header
-  std::string prompt;           ///< what a prompt for a reply ends with, from the opener on
-  std::string before_content;   ///< between the header and an answer
-  std::string after_content;    ///< behind the last answer, up to the end of the turn
+  bool found = false;          ///< an answer shows
+  std::size_t close = 0;       ///< bytes behind the user's text that end the user's turn
+  std::size_t header = 0;      ///< and those up to where the turns of the assistant differ
+  std::string opener;          ///< of the assistant's turn: the end of the header
+  std::string prompt;          ///< what a prompt for a reply ends with, from the opener on
+  std::string before_content;  ///< between the header and an answer
+  std::string after_content;   ///< behind the last answer, up to the end of the turn
   std::vector<std::string> ends;
 };
 
@@ -29,7 +29,8 @@ bool choose_content(Prober& prober);
 /// Chooses how content is handed over, and looks at an answer.
 TurnFacts find_turn(Prober& prober);
 
-/// Why no answer shows, as a sentence: what the template ran into, or what its prompt lacks, and the name that it may have meant.
+/// Why no answer shows, as a sentence: what the template ran into, or what its prompt lacks, and the name that it may
+/// have meant.
 std::string why_no_answer(Prober& prober);
 
 /// Where a turn with calls differs from an answer already inside the header, the header ends before.

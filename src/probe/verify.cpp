@@ -16,7 +16,9 @@ void add(std::vector<std::string>& list, const std::string& name, const std::vec
   }
 }
 
-SceneCall call_with(std::string_view arguments) { return {std::string(kTools[0]), std::string(kIds[0]), std::string(arguments)}; }
+SceneCall call_with(std::string_view arguments) {
+  return {std::string(kTools[0]), std::string(kIds[0]), std::string(arguments)};
+}
 
 /// Arguments that are awkward to write, each kind apart, so that a template that loses one is told by name.
 struct ArgumentTrial {
@@ -44,11 +46,16 @@ void add_calls(std::vector<WrittenTurn>& trials, const DerivedFormat& derived, N
   }
   trials.push_back({"an answer and a call", {.calls = plain_calls(1), .next = next}});
   if (derived.capabilities.reasoning_with_calls) {
-    trials.push_back({"reasoning and a call", {.content = {}, .reasoning = std::string(kReasoning), .reasoning_key = derived.capabilities.reasoning_key,
-                                               .calls = plain_calls(1), .next = derived.capabilities.reasoning_with_last_calls ? Next::nothing : Next::result}});
+    trials.push_back({"reasoning and a call",
+                      {.content = {},
+                       .reasoning = std::string(kReasoning),
+                       .reasoning_key = derived.capabilities.reasoning_key,
+                       .calls = plain_calls(1),
+                       .next = derived.capabilities.reasoning_with_last_calls ? Next::nothing : Next::result}});
   }
   for (const ArgumentTrial& one : kArguments) {
-    trials.push_back({std::string(one.name), {.content = {}, .calls = {call_with(one.arguments)}, .next = next}, one.text});
+    trials.push_back(
+        {std::string(one.name), {.content = {}, .calls = {call_with(one.arguments)}, .next = next}, one.text});
   }
 }
 
@@ -66,7 +73,8 @@ bool writes_raw(const ReplyFormat& format, std::string_view body, std::string_vi
 
 /// Whether calls are such only where the answer begins.
 bool only_initial(const std::vector<CallForm>& calls) {
-  return std::any_of(calls.begin(), calls.end(), [](const CallForm& form) { return form.initial && !form.open_optional; });
+  return std::any_of(calls.begin(), calls.end(),
+                     [](const CallForm& form) { return form.initial && !form.open_optional; });
 }
 
 }  // namespace
@@ -74,7 +82,8 @@ bool only_initial(const std::vector<CallForm>& calls) {
 std::vector<WrittenTurn> write_turns(Prober& prober, const TurnFacts& turn, const DerivedFormat& derived, Next next) {
   std::vector<WrittenTurn> trials = {{"an answer", {}}};
   if (derived.capabilities.reasoning_with_text) {
-    trials.push_back({"reasoning and an answer", {.reasoning = std::string(kReasoning), .reasoning_key = derived.capabilities.reasoning_key}});
+    trials.push_back({"reasoning and an answer",
+                      {.reasoning = std::string(kReasoning), .reasoning_key = derived.capabilities.reasoning_key}});
   }
   add_calls(trials, derived, next);
   std::vector<WrittenTurn> written;
@@ -97,7 +106,8 @@ void read_turns(const std::vector<WrittenTurn>& turns, const TurnFacts& turn, De
     const ReadBack::Difference found = reader.compare(one.scene, one.body, derived.capabilities.call_ids_shown);
     if (!found.wrong.empty() && writes_raw(derived.format, one.body, one.text)) {
       derived.capabilities.escapes_text = false;
-      add(derived.notes, one.name, {"the template writes it between quotes without escapes, so that it cannot be read back"});
+      add(derived.notes, one.name,
+          {"the template writes it between quotes without escapes, so that it cannot be read back"});
       continue;
     }
     if (!found.wrong.empty() && one.scene.content && !one.scene.calls.empty() && only_initial(calls)) {
@@ -106,7 +116,8 @@ void read_turns(const std::vector<WrittenTurn>& turns, const TurnFacts& turn, De
       continue;
     }
     add(derived.missing, one.name, found.wrong);
-    if (one.scene.variables.empty()) add(derived.notes, one.name, found.lost);  // a setting may well hide what shows without it
+    // a setting may well hide what shows without it
+    if (one.scene.variables.empty()) add(derived.notes, one.name, found.lost);
   }
 }
 

@@ -7,16 +7,16 @@
 #include <utility>
 #include <vector>
 
-#include "value/dict.h"
 #include "render/rendering.h"
+#include "value/dict.h"
 
 namespace parlance {
 namespace {
 
 std::size_t common_prefix(std::string_view a, std::string_view b) {
   std::size_t n = std::min(a.size(), b.size());
-  return static_cast<std::size_t>(std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(n), b.begin()).first -
-                                  a.begin());
+  return static_cast<std::size_t>(
+      std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(n), b.begin()).first - a.begin());
 }
 
 std::string_view role_of(const DictObject& message) {
@@ -28,10 +28,12 @@ enum class Speaker { assistant, other, unknown };
 
 /// Some call the assistant otherwise (model, bot).
 Speaker speaker_of(const DictObject& message) {
-  static constexpr std::string_view kOthers[] = {"system", "developer", "user", "tool", "function", "ipython", "environment", "observation"};
+  static constexpr std::string_view kOthers[] = {"system",   "developer", "user",        "tool",
+                                                 "function", "ipython",   "environment", "observation"};
   const std::string_view role = role_of(message);
   if (role == "assistant") return Speaker::assistant;
-  return std::find(std::begin(kOthers), std::end(kOthers), role) != std::end(kOthers) ? Speaker::other : Speaker::unknown;
+  return std::find(std::begin(kOthers), std::end(kOthers), role) != std::end(kOthers) ? Speaker::other
+                                                                                      : Speaker::unknown;
 }
 
 /// What the template writes to make the model speak.
@@ -91,8 +93,8 @@ std::size_t header_end(const Header& header, std::string_view prompt, const jinj
   return blank == own && end != turn.begin ? own : end;
 }
 
-/// The same of a template that writes its generation prompt whether it is asked to or not: of what stands behind the last message's
-/// bytes the part that the turn begins with.
+/// The same of a template that writes its generation prompt whether it is asked to or not: of what stands behind the
+/// last message's bytes the part that the turn begins with.
 Header ending(const Rendering& with, std::string_view turn) {
   const std::span<const Span> spans = with.spans();
   std::size_t from = 0, longest = 0;
@@ -121,19 +123,25 @@ struct Lead {
     const std::int64_t end = static_cast<std::int64_t>(turn.begin) + distance;
     if (end < 0 || end > static_cast<std::int64_t>(turn.end)) return {};
     const auto first = static_cast<std::size_t>(std::min(end, static_cast<std::int64_t>(turn.begin)));
-    const bool same = prompt.substr(first).starts_with(between) && prompt.substr(0, static_cast<std::size_t>(end)).ends_with(tail);
+    const bool same =
+        prompt.substr(first).starts_with(between) && prompt.substr(0, static_cast<std::size_t>(end)).ends_with(tail);
     return same ? std::optional(static_cast<std::uint64_t>(end)) : std::nullopt;
   }
 };
 
-/// Where turns begin that the assistant wrote. The template is asked for each turn, with the messages before it and a generation prompt,
-/// until that has cost some times the prompt; what it has said of turns behind a message of the same role has to do for the others.
+/// Where turns begin that the assistant wrote. The template is asked for each turn, with the messages before it and a
+/// generation prompt, until that has cost some times the prompt; what it has said of turns behind a message of the same
+/// role has to do for the others.
 class Beginnings {
  public:
   Beginnings(const Conversation& conversation, const BeginningRenderer& render, const Rendering& prompt)
-      : conversation_(conversation), render_(render), prompt_(prompt), budget_(kTimes * prompt.text().size() + kAtLeast) {}
+      : conversation_(conversation),
+        render_(render),
+        prompt_(prompt),
+        budget_(kTimes * prompt.text().size() + kAtLeast) {}
 
-  /// The first byte that the assistant wrote in the turn of this message. The turn's end if nothing shows that it is an assistant's.
+  /// The first byte that the assistant wrote in the turn of this message. The turn's end if nothing shows that it is an
+  /// assistant's.
   std::uint64_t of(const jinja::Turn& turn, std::int32_t message, bool is_assistant) {
     Situation& situation = situation_before(message);
     std::optional<std::uint64_t> begin;
@@ -158,8 +166,8 @@ class Beginnings {
   /// Is no more asked?
   bool is_spent() const { return budget_ == 0; }
 
-  /// What the assistant wrote of a message that has no turn, because the template does not go through the messages in a loop, or not
-  /// to the last one.
+  /// What the assistant wrote of a message that has no turn, because the template does not go through the messages in a
+  /// loop, or not to the last one.
   std::optional<TextRange> without_turn(std::uint32_t message) {
     Rendering before, behind;
     if (!render(message, true, before) || !render(message + 1, false, behind)) return {};
@@ -181,12 +189,15 @@ class Beginnings {
 
   std::span<const Value> messages() const { return items(conversation_.messages()); }
 
-  std::string_view text_of(const jinja::Turn& turn) const { return prompt_.text().substr(turn.begin, turn.end - turn.begin); }
+  std::string_view text_of(const jinja::Turn& turn) const {
+    return prompt_.text().substr(turn.begin, turn.end - turn.begin);
+  }
 
   Situation& situation_before(std::int32_t message) {
     const Value before = message > 0 ? messages()[static_cast<std::size_t>(message) - 1] : Value{};
     const std::string_view role = before.kind == Kind::dict ? role_of(*before.dict) : std::string_view();
-    const auto found = std::find_if(situations_.begin(), situations_.end(), [&](const Situation& s) { return s.role == role; });
+    const auto found =
+        std::find_if(situations_.begin(), situations_.end(), [&](const Situation& s) { return s.role == role; });
     if (found != situations_.end()) return *found;
     if (situations_.size() < kMostRoles) situations_.push_back({std::string(role)});
     return situations_.back();
@@ -205,7 +216,8 @@ class Beginnings {
     return {};
   }
 
-  /// Behind an assistant many templates write no generation prompt; what the next turn of one begins with is a header all the same.
+  /// Behind an assistant many templates write no generation prompt; what the next turn of one begins with is a header
+  /// all the same.
   std::uint64_t behind_header(std::uint64_t begin, const jinja::Turn& turn, std::int32_t message) {
     const std::string& header = alone().text;
     const bool is_blank = header.find_first_not_of(" \n\t") == header.npos;
@@ -217,7 +229,8 @@ class Beginnings {
     return adds_none ? begin + header.size() : begin;
   }
 
-  /// Where the generation prompt for this turn ends, if the prompt begins with what ends in it. Else what is its header.
+  /// Where the generation prompt for this turn ends, if the prompt begins with what ends in it. Else what is its
+  /// header.
   std::optional<std::uint64_t> ask(Situation& situation, const jinja::Turn& turn, std::int32_t message) {
     Rendering before;
     const auto count = static_cast<std::uint32_t>(message);
@@ -235,8 +248,8 @@ class Beginnings {
     return {};
   }
 
-  /// A template may refuse a conversation that ends there, or write no generation prompt behind an assistant. Then a word of a user's
-  /// shows what it writes.
+  /// A template may refuse a conversation that ends there, or write no generation prompt behind an assistant. Then a
+  /// word of a user's shows what it writes.
   const Header& alone() {
     if (alone_) return *alone_;
     alone_.emplace();
@@ -295,7 +308,8 @@ class MessageNumbers {
 
 void fill_from_tags(Rendering& into) {
   fields_of(into).assistant = fields_of(into).generation;
-  // A block inside captured text is counted from where the capture began, as transformers does, so it may end past the prompt.
+  // A block inside captured text is counted from where the capture began, as transformers does, so it may end past the
+  // prompt.
   const std::uint64_t size = fields_of(into).size;
   std::erase_if(fields_of(into).assistant, [&](const TextRange& r) { return r.begin >= size; });
   for (TextRange& range : fields_of(into).assistant) range.end = std::min(range.end, size);
@@ -323,13 +337,15 @@ Result<void> fill_from_turns(const Conversation& conversation, const BeginningRe
   for (std::uint32_t i = 0; i < messages.size(); ++i) {
     if (has_turn[i] || !beginnings.is_assistant_at(i)) continue;
     if (beginnings.is_spent()) {
-      fields_of(into).notes.push_back("messages[" + std::to_string(i) + "] and what follows: whether an assistant wrote it is not known, because the "
-                            "template does not write messages in a loop over them");
+      fields_of(into).notes.push_back("messages[" + std::to_string(i) +
+                                      "] and what follows: whether an assistant wrote it is not known, because the "
+                                      "template does not write messages in a loop over them");
       break;
     }
     if (const std::optional<TextRange> range = beginnings.without_turn(i)) fields_of(into).assistant.push_back(*range);
   }
-  std::sort(fields_of(into).assistant.begin(), fields_of(into).assistant.end(), [](const TextRange& a, const TextRange& b) { return a.begin < b.begin; });
+  std::sort(fields_of(into).assistant.begin(), fields_of(into).assistant.end(),
+            [](const TextRange& a, const TextRange& b) { return a.begin < b.begin; });
   return {};
 }
 

@@ -15,14 +15,14 @@ namespace parlance {
 /// From the generation tags' ranges.
 void fill_from_tags(Rendering& into);
 
-/// Renders the conversation with these messages in place of its own, with or without a generation prompt, with spans. False where that
-/// fails, as templates may refuse a conversation that ends there.
+/// Renders the conversation with these messages in place of its own, with or without a generation prompt, with spans.
+/// False where that fails, as templates may refuse a conversation that ends there.
 using BeginningRenderer = std::function<bool(std::span<const Value> messages, bool generation_prompt, Rendering& into)>;
 
-/// From provenance: each assistant message's turn, from where the prompt for it ends: what the template writes of the messages before
-/// it with a generation prompt. So it does not depend on the messages behind it. Where history is written otherwise than that, the
-/// header of a turn is what it has in common with the generation prompt.
-/// Renders a few beginnings more.
+/// From provenance: each assistant message's turn, from where the prompt for it ends: what the template writes of the
+/// messages before it with a generation prompt. So it does not depend on the messages behind it. Where history is
+/// written otherwise than that, the header of a turn is what it has in common with the generation prompt. Renders a few
+/// beginnings more.
 Result<void> fill_from_turns(const Conversation& conversation, const BeginningRenderer& render,
                              const std::vector<jinja::Turn>& turns, Rendering& into);
 

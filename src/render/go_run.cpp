@@ -1,8 +1,9 @@
 // Running Go templates for a render. Begin reading at run_go.
 #include "render/go_run.h"
-#include "render/rendering.h"
 
 #include <algorithm>
+
+#include "render/rendering.h"
 
 namespace parlance {
 
@@ -50,8 +51,7 @@ namespace {
 /// Renders the turns before the one that begins with message `first`; the text only.
 class PrefixRenderer {
  public:
-  PrefixRenderer(const gotemplate::Program& program, const Conversation& conversation,
-                 const RenderOptions& options)
+  PrefixRenderer(const gotemplate::Program& program, const Conversation& conversation, const RenderOptions& options)
       : program_(program), conversation_(conversation), options_(options) {}
 
   /// False where that fails, as templates may that never see such a request.
@@ -63,11 +63,9 @@ class PrefixRenderer {
     Runtime rt(arena_, options_.limits);
     rt.now = options_.now;
     gotemplate::ChatRequest request;
-    if (!gotemplate::read_request(rt, variables_of(conversation_), options_.as_is, request))
-      return false;
-    const auto after =
-        std::find_if(request.turns.begin(), request.turns.end(),
-                     [&](const gotemplate::Turn& turn) { return turn.first >= first; });
+    if (!gotemplate::read_request(rt, variables_of(conversation_), options_.as_is, request)) return false;
+    const auto after = std::find_if(request.turns.begin(), request.turns.end(),
+                                    [&](const gotemplate::Turn& turn) { return turn.first >= first; });
     request.turns = request.turns.first(static_cast<std::size_t>(after - request.turns.begin()));
     gotemplate::OllamaRun run(program_, rt, output_, variables_);
     if (!run.run(request)) return false;
@@ -89,8 +87,7 @@ class PrefixRenderer {
 
 /// The first byte of the turn that came from its message, its role apart; the turn's end if there
 /// is none.
-std::uint64_t own_text(const Conversation& conversation, const Rendering& prompt,
-                       const GoTurn& turn) {
+std::uint64_t own_text(const Conversation& conversation, const Rendering& prompt, const GoTurn& turn) {
   const std::span<const Span> spans = prompt.spans();
   auto span = std::partition_point(spans.begin(), spans.end(), [&](const Span& s) { return s.begin < turn.begin; });
   for (; span != spans.end() && span->begin < turn.end; ++span) {
@@ -114,8 +111,7 @@ std::string header_of(std::string_view turn, std::string_view prompt) {
 }  // namespace
 
 Result<void> fill_go_assistant(const gotemplate::Program& program, const Conversation& conversation,
-                               const RenderOptions& options, const std::vector<GoTurn>& turns,
-                               Rendering& into) {
+                               const RenderOptions& options, const std::vector<GoTurn>& turns, Rendering& into) {
   constexpr std::size_t kTimes = 8, kAtLeast = std::size_t{1} << 18;  // bytes of prompts for turns
   std::size_t budget = kTimes * fields_of(into).size + kAtLeast;
   PrefixRenderer prefixes(program, conversation, options);
@@ -130,7 +126,8 @@ Result<void> fill_go_assistant(const gotemplate::Program& program, const Convers
     if (budget > 0 || header.empty() || !turn_text.starts_with(header)) {
       const bool done = prefixes.render(turn.first, prefix);
       budget -= std::min(budget, done ? prefix.size() : kAtLeast / 64);
-      const bool is_exact = done && into.text().starts_with(prefix) && prefix.size() <= end && prefix.size() >= turn.begin;
+      const bool is_exact =
+          done && into.text().starts_with(prefix) && prefix.size() <= end && prefix.size() >= turn.begin;
       header = is_exact ? std::string(turn_text.substr(0, prefix.size() - turn.begin))
                : done   ? header_of(turn_text.substr(0, own - turn.begin), prefix)
                         : "";

@@ -50,7 +50,6 @@ Result<void> run_go(const gotemplate::Program& program, const Conversation& conv
 /// the end of the prompt for it (the messages before it, rendered) is its header and no part of it;
 /// where there is nothing in common, the range begins at the first byte that came from the message.
 Result<void> fill_go_assistant(const gotemplate::Program& program, const Conversation& conversation,
-                               const RenderOptions& options, const std::vector<GoTurn>& turns,
-                               Rendering& into);
+                               const RenderOptions& options, const std::vector<GoTurn>& turns, Rendering& into);
 
 }  // namespace parlance

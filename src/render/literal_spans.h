@@ -1,7 +1,7 @@
 // LiteralSpans: the spans of a template's constants, worked out once for all its renders.
 //
-// A piece of output that is a constant has the same spans in every render, moved to where it stands. Which one it is, one more
-// than its number, stands in Value::extra and Piece::literal, and follows it through concatenations.
+// A piece of output that is a constant has the same spans in every render, moved to where it stands. Which one it is,
+// one more than its number, stands in Value::extra and Piece::literal, and follows it through concatenations.
 #pragma once
 #include <cstdint>
 #include <span>

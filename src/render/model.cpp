@@ -17,8 +17,7 @@ bool begins_with_system(Value messages) {
 }  // namespace
 
 Result<void> add_model(Conversation& conversation, const ModelSource& model, bool tokens_only) {
-  for (const SpecialToken& token : model.special_tokens)
-    conversation.set_default_string(token.name, token.text);
+  for (const SpecialToken& token : model.special_tokens) conversation.set_default_string(token.name, token.text);
   if (tokens_only) return {};
   std::vector<Message> before;
   if (!model.system.empty() && !begins_with_system(conversation.messages()))

@@ -46,8 +46,8 @@ void Provenance::describe_literal(const char* address, Span& span) const {
   span.template_begin = static_cast<std::uint32_t>(address - template_.text.data());
 }
 
-/// What a byte is, seen from where it is now: as it stands in the template or the input, or derived from either. What was
-/// derived twice may be made of more than the place that its first byte leads to.
+/// What a byte is, seen from where it is now: as it stands in the template or the input, or derived from either. What
+/// was derived twice may be made of more than the place that its first byte leads to.
 void Provenance::describe_byte(const char* address, Span& span) {
   constexpr int kMostHops = 64;  // a text derived from a derived text and so on
   for (int hops = 0; hops < kMostHops; ++hops) {
@@ -85,9 +85,10 @@ void Provenance::describe(TextSource source, std::string_view bytes, Span& span)
   if (span.origin == Origin::literal) span.control = looks_like_control(bytes);
 }
 
-/// The number of the first record at or after `address`. Pieces mostly come in the order they were made, so it mostly is
-/// where the last piece stopped.
-std::size_t Provenance::first_record(std::span<const Arena::Derived> log, const char* address, std::size_t guess) const {
+/// The number of the first record at or after `address`. Pieces mostly come in the order they were made, so it mostly
+/// is where the last piece stopped.
+std::size_t Provenance::first_record(std::span<const Arena::Derived> log, const char* address,
+                                     std::size_t guess) const {
   if (guess < log.size() && log[guess].begin == address) return guess;
   auto after = std::upper_bound(log.begin(), log.end(), address,
                                 [](const char* a, const Arena::Derived& d) { return std::less<>()(a, d.begin); });
@@ -106,8 +107,8 @@ struct Provenance::Rest {
   }
 };
 
-/// Appends the spans of records as long as they follow one another and lead to near places in the input: most do, since what
-/// is written as JSON is a message's or a tool's.
+/// Appends the spans of records as long as they follow one another and lead to near places in the input: most do, since
+/// what is written as JSON is a message's or a tool's.
 void Provenance::append_near(std::span<const Arena::Derived> log, Rest& rest) {
   const Rest all = rest;
   const Arena::Derived* record = log.data() + all.record;
@@ -227,7 +228,8 @@ char* Provenance::copy_all(std::span<const Piece> pieces, const char* text, char
     to += piece.size;
     if (const Span& constant = literals.only(piece); constant.end == piece.size) {
       copy_moved(add(), constant, at);
-    } else if (near_.message >= 0 && near_.hold(reinterpret_cast<std::uintptr_t>(piece.data)) && last_end_ != piece.data) {
+    } else if (near_.message >= 0 && near_.hold(reinterpret_cast<std::uintptr_t>(piece.data)) &&
+               last_end_ != piece.data) {
       put_span(add(), at, at + piece.size, Origin::input, near_.message, 0, piece.data);
       last_end_ = piece.data + piece.size;
     } else {

@@ -7,11 +7,11 @@
 
 #include "base/arena.h"
 #include "conversation/conversation.h"
+#include "json/text_target.h"
 #include "parlance/render.h"
 #include "render/literal_spans.h"
-#include "value/object.h"
-#include "json/text_target.h"
 #include "render/rendering.h"
+#include "value/object.h"
 
 namespace parlance {
 
@@ -22,8 +22,9 @@ struct TemplateBytes {
   const LiteralSpans& literals;  ///< of its constants; may be empty
 };
 
-/// Fills the spans of one rendering, from the first byte of the prompt to the last. The arena is the render's, its log sorted
-/// whenever it is asked. Past the memory limit the failure is recorded, and what is appended from there on means nothing.
+/// Fills the spans of one rendering, from the first byte of the prompt to the last. The arena is the render's, its log
+/// sorted whenever it is asked. Past the memory limit the failure is recorded, and what is appended from there on means
+/// nothing.
 class Provenance final : public SpanMaker {
  public:
   Provenance(const TemplateBytes& of_template, const Conversation::State& conversation, Runtime& rt, Rendering& into)
@@ -69,7 +70,8 @@ class Provenance final : public SpanMaker {
   void describe_literal(const char* address, Span& span) const;
   bool in_input(const char* address, std::int32_t& message) {
     auto key = reinterpret_cast<std::uintptr_t>(address);
-    if (!near_.hold(key) && !storage_.neighbours(messages_, address, near_)) return find_place(conversation_, address, message);
+    if (!near_.hold(key) && !storage_.neighbours(messages_, address, near_))
+      return find_place(conversation_, address, message);
     message = near_.message;
     return true;
   }

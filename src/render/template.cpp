@@ -9,22 +9,23 @@
 #include "base/bytes.h"
 #include "base/utf8.h"
 #include "conversation/conversation.h"
-#include "jinja/machine/misspelt.h"
 #include "jinja/compile/program.h"
+#include "jinja/machine/misspelt.h"
 #include "jinja/machine/vm.h"
 #include "render/assistant.h"
 #include "render/go_run.h"
 #include "render/literal_spans.h"
 #include "render/provenance.h"
 #include "render/render_with.h"
+#include "render/rendering.h"
 #include "render/steps.h"
 #include "value/dict.h"
-#include "render/rendering.h"
 
 namespace parlance {
 
 struct Template::Impl {
-  Impl(std::unique_ptr<jinja::Program> program_in, std::unique_ptr<gotemplate::Program> go_in, const CompileOptions& options_in)
+  Impl(std::unique_ptr<jinja::Program> program_in, std::unique_ptr<gotemplate::Program> go_in,
+       const CompileOptions& options_in)
       : program(std::move(program_in)), go(std::move(go_in)), options(options_in) {}
   const EngineProgram& any() const { return go != nullptr ? static_cast<const EngineProgram&>(*go) : *program; }
   /// What Provenance knows the template's bytes by.
@@ -60,8 +61,8 @@ struct Workspace::State {
   jinja::TurnRecorder turns;
   GoMemory go;
   std::optional<Provenance> provenance;  ///< of the render that runs; here since setting aside room for it costs time
-  Rendering cut;  ///< of render_pieces, when the last message is continued
-  std::uint64_t steps = 0;  ///< that the last render took
+  Rendering cut;                         ///< of render_pieces, when the last message is continued
+  std::uint64_t steps = 0;               ///< that the last render took
 };
 
 std::uint64_t steps_of_last(Workspace& workspace) { return workspace.state().steps; }
@@ -84,8 +85,8 @@ Result<Template> Template::compile(std::string_view text, const CompileOptions& 
     if (!program) return program.error();
     return Template(std::make_shared<const Impl>(nullptr, std::move(*program), options));
   }
-  jinja::SyntaxOptions syntax{options.trim_blocks, options.lstrip_blocks, options.keep_trailing_newline, options.allow_changes,
-                              transformers_release(options.transformers).limits_globals};
+  jinja::SyntaxOptions syntax{options.trim_blocks, options.lstrip_blocks, options.keep_trailing_newline,
+                              options.allow_changes, transformers_release(options.transformers).limits_globals};
   auto program = jinja::compile(options.name, text, syntax, options.limits);
   if (!program) return program.error();
   return Template(std::make_shared<const Impl>(std::move(*program), nullptr, options));
@@ -182,8 +183,8 @@ struct Wishes {
 
 Result<void> read_wishes(const Conversation& conversation, const DictObject* variables, const RenderOptions& options,
                          Wishes& wishes) {
-  wishes.continue_final = options.continue_final.value_or(!options.as_is &&
-                                                          (conversation.state().continue_final || is_true(member(variables, "continue_final_message"))));
+  wishes.continue_final = options.continue_final.value_or(
+      !options.as_is && (conversation.state().continue_final || is_true(member(variables, "continue_final_message"))));
   const Value* given = member(variables, "add_generation_prompt");
   bool said = given != nullptr && !given->is_none();
   std::optional<bool> prompt = options.add_generation_prompt;
@@ -217,7 +218,8 @@ Result<void> read_wishes(const Conversation& conversation, const DictObject* var
       .trace(machine.trace());
 }
 
-/// About how long a prompt of this conversation will be, since most of it is what was said: so its text seldom has to grow.
+/// About how long a prompt of this conversation will be, since most of it is what was said: so its text seldom has to
+/// grow.
 std::size_t expected_size(const Conversation& conversation) {
   constexpr std::size_t kFrame = 4096;
   return conversation.state().document.storage().text_bytes() + kFrame;
@@ -225,7 +227,8 @@ std::size_t expected_size(const Conversation& conversation) {
 
 void cut_at(std::uint32_t end, Rendering& into) {
   fields_of(into).size = end;
-  while (fields_of(into).span_count != 0 && fields_of(into).spans[fields_of(into).span_count - 1].begin >= end) --fields_of(into).span_count;
+  while (fields_of(into).span_count != 0 && fields_of(into).spans[fields_of(into).span_count - 1].begin >= end)
+    --fields_of(into).span_count;
   if (fields_of(into).span_count != 0) {
     Span& last = fields_of(into).spans[fields_of(into).span_count - 1];
     last.end = std::min(last.end, end);
@@ -235,8 +238,9 @@ void cut_at(std::uint32_t end, Rendering& into) {
 }
 
 /// Each name once: a template prints it for every message.
-void list_undefined(std::span<const UndefinedInfo* const> printed, const jinja::Program& program, const jinja::Variables& variables,
-                    const Conversation& conversation, std::vector<PrintedUndefined>& into) {
+void list_undefined(std::span<const UndefinedInfo* const> printed, const jinja::Program& program,
+                    const jinja::Variables& variables, const Conversation& conversation,
+                    std::vector<PrintedUndefined>& into) {
   using Form = UndefinedInfo::Form;
   for (const UndefinedInfo* info : printed) {
     const bool is_member = info->form == Form::attribute || info->form == Form::element;
@@ -266,8 +270,8 @@ Result<void> run_jinja(const jinja::Program& program, const Conversation& conver
   return {};
 }
 
-/// Cuts the prompt after the last byte that the last message said. Its role does not count: a template may write it again
-/// when it closes the turn.
+/// Cuts the prompt after the last byte that the last message said. Its role does not count: a template may write it
+/// again when it closes the turn.
 Result<void> continue_last(const Conversation& conversation, Rendering& into) {
   Value messages = conversation.messages();
   auto last = messages.is_sequence() ? static_cast<std::int32_t>(messages.list->size) - 1 : -1;
@@ -294,10 +298,11 @@ Result<Rendering> Template::render(const Conversation& conversation, const Rende
   return rendering;
 }
 
-/// Runs the template; the prompt is then the text of `into`, with its spans where somebody asks where the bytes came from. If
-/// `into` is null, it is the pieces in the memory's output. The result: is the last message to be continued?
-Result<bool> Template::run(const Conversation& conversation, Value all, const RenderOptions& options, Workspace& workspace,
-                           bool wants_provenance, Rendering* into, const ListObject* first_messages) const {
+/// Runs the template; the prompt is then the text of `into`, with its spans where somebody asks where the bytes came
+/// from. If `into` is null, it is the pieces in the memory's output. The result: is the last message to be continued?
+Result<bool> Template::run(const Conversation& conversation, Value all, const RenderOptions& options,
+                           Workspace& workspace, bool wants_provenance, Rendering* into,
+                           const ListObject* first_messages) const {
   Workspace::State& memory = workspace.state();
   memory.arena.reset();
   memory.arena.set_limit(options.limits.memory_bytes);
@@ -321,14 +326,15 @@ Result<bool> Template::run(const Conversation& conversation, Value all, const Re
   Runtime rt(memory.arena, options.limits);
   if (into != nullptr) {
     if (logs) memory.provenance.emplace(impl_->bytes(), conversation.state(), rt, *into);
-    memory.output.write_into(fields_of(*into).text, fields_of(*into).capacity, expected_size(conversation), logs ? &*memory.provenance : nullptr);
+    memory.output.write_into(fields_of(*into).text, fields_of(*into).capacity, expected_size(conversation),
+                             logs ? &*memory.provenance : nullptr);
   }
   rt.now = options.now;
   rt.random_state ^= options.random_seed;
-  Result<void> ran = impl_->go != nullptr
-                         ? run_go(*impl_->go, conversation, variables, options, rt, memory.output, memory.go)
-                         : run_jinja(*impl_->program, conversation, options, rt,
-                                     {variables, wishes.overrides.list()}, memory, into);
+  Result<void> ran =
+      impl_->go != nullptr
+          ? run_go(*impl_->go, conversation, variables, options, rt, memory.output, memory.go)
+          : run_jinja(*impl_->program, conversation, options, rt, {variables, wishes.overrides.list()}, memory, into);
   memory.steps = options.limits.steps - static_cast<std::uint64_t>(std::max(rt.steps_left, std::int64_t{0}));
   if (!ran) return ran.error();
   if (logs && into != nullptr) {
@@ -340,7 +346,8 @@ Result<bool> Template::run(const Conversation& conversation, Value all, const Re
 }
 
 Result<std::vector<std::string_view>> Template::render_pieces(const Conversation& conversation,
-                                                              const RenderOptions& options, Workspace& workspace) const {
+                                                              const RenderOptions& options,
+                                                              Workspace& workspace) const {
   const Result<bool> continues = run(conversation, conversation.variables(), options, workspace, false, nullptr);
   if (!continues) return continues.error();
   Workspace::State& memory = workspace.state();
@@ -366,13 +373,15 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
   fields_of(into).undefined.clear();
   fields_of(into).size = 0;
   const bool wants_provenance = options.want_spans || options.want_assistant;
-  const Result<bool> continues = run(conversation, conversation.variables(), options, workspace, wants_provenance, &into);
+  const Result<bool> continues =
+      run(conversation, conversation.variables(), options, workspace, wants_provenance, &into);
   if (!continues) return continues.error();
   const EngineProgram& program = impl_->any();
   Workspace::State& memory = workspace.state();
 
   fields_of(into).size = memory.output.bytes();
-  for (const ByteRange& range : memory.output.generation()) fields_of(into).generation.push_back({range.begin, range.end});
+  for (const ByteRange& range : memory.output.generation())
+    fields_of(into).generation.push_back({range.begin, range.end});
   if (wants_provenance || *continues) {
     const SourceText* source = &program.source;
     if (fields_of(into).source.get() != source) fields_of(into).source = {impl_, source};
@@ -393,7 +402,8 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
   beginning.continue_final = false;
   Workspace other;
   const auto render_beginning = [&](std::span<const Value> messages, bool generation_prompt, Rendering& part) {
-    const ListObject first{static_cast<std::uint32_t>(messages.size()), conversation.messages().list->origin, messages.data()};
+    const ListObject first{static_cast<std::uint32_t>(messages.size()), conversation.messages().list->origin,
+                           messages.data()};
     beginning.add_generation_prompt = generation_prompt;
     if (!run(conversation, conversation.variables(), beginning, other, true, &part, &first)) return false;
     fields_of(part).size = other.state().output.bytes();
@@ -405,7 +415,8 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
 Result<void> render_with(const Template& chat_template, const Conversation& conversation, Value variables,
                          const RenderOptions& options, Workspace& workspace, Rendering& into) {
   fields_of(into).span_count = 0;
-  const Result<bool> continues = chat_template.run(conversation, variables, options, workspace, options.want_spans, &into);
+  const Result<bool> continues =
+      chat_template.run(conversation, variables, options, workspace, options.want_spans, &into);
   if (!continues) return continues.error();
   fields_of(into).size = workspace.state().output.bytes();
   return {};

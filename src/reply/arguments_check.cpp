@@ -1,17 +1,17 @@
 // Holding a value against a schema. Begin reading at ArgumentsCheck::check.
 //
-// A step answers "may fit" wherever it is not certain, so that an alternative is refused, and a fault is said, only where no reading of the
-// schema allows the value.
+// A step answers "may fit" wherever it is not certain, so that an alternative is refused, and a fault is said, only
+// where no reading of the schema allows the value.
 #include "reply/arguments_check.h"
 
 #include <cmath>
 
+#include "json/json.h"
 #include "parlance/json.h"
 #include "reply/scan/text_codec.h"
 #include "reply/tools.h"
 #include "schema/references.h"
 #include "value/dict.h"
-#include "json/json.h"
 #include "value/string.h"
 
 namespace parlance::reply {
@@ -31,7 +31,9 @@ std::string names(std::uint8_t types) {
 }
 
 std::string name_of_type(Value v) {
-  return v.is(Kind::real) ? "a number" : v.is(Kind::boolean) ? (v.integer != 0 ? "true" : "false") : names(type_of_value(v));
+  return v.is(Kind::real)      ? "a number"
+         : v.is(Kind::boolean) ? (v.integer != 0 ? "true" : "false")
+                               : names(type_of_value(v));
 }
 
 bool is_whole(double number) { return std::floor(number) == number; }
@@ -77,8 +79,10 @@ class ArgumentsCheck {
 
   /// False where the value certainly does not fit; with `say`, found_ says why.
   bool check(Value v, Value schema, bool say) {
-    if (!schema.is(Kind::dict) || ++steps_ > kMostSteps || depth_ == kDeepest || found_.size() >= kMostFound) return true;
-    const bool elsewhere = member(schema, "$id") != nullptr && schema.dict != root_.dict;  // references mean another place there
+    if (!schema.is(Kind::dict) || ++steps_ > kMostSteps || depth_ == kDeepest || found_.size() >= kMostFound)
+      return true;
+    // references mean another place there
+    const bool elsewhere = member(schema, "$id") != nullptr && schema.dict != root_.dict;
     if (elsewhere || (v.is_none() && allows_null(schema))) return true;
     ++depth_;
     const bool good = check_here(v, schema, say);
@@ -92,7 +96,8 @@ class ArgumentsCheck {
   static bool allows_null(Value schema) {
     const Value* nullable = member(schema, "nullable");
     const Value* usual = member(schema, "default");
-    return (nullable != nullptr && nullable->is(Kind::boolean) && nullable->integer != 0) || (usual != nullptr && usual->is_none());
+    return (nullable != nullptr && nullable->is(Kind::boolean) && nullable->integer != 0) ||
+           (usual != nullptr && usual->is_none());
   }
 
   bool check_here(Value v, Value schema, bool say) {
@@ -117,7 +122,8 @@ class ArgumentsCheck {
   static std::uint8_t types_of(Value schema) { return types_named(member(schema, "type")); }
 
   bool check_values(Value v, Value schema, bool say) {
-    if (const Value* constant = member(schema, "const"); constant != nullptr && !may_equal(v, *constant)) return !refuse(v, shown(*constant), say);
+    if (const Value* constant = member(schema, "const"); constant != nullptr && !may_equal(v, *constant))
+      return !refuse(v, shown(*constant), say);
     const Value* all = member(schema, "enum");
     if (all == nullptr || !all->is_sequence() || items(*all).empty()) return true;
     for (const Value one : items(*all)) {
@@ -146,7 +152,8 @@ class ArgumentsCheck {
       }
     }
     const Value* declared = member(schema, "properties");
-    const Value* others = member(schema, "patternProperties") == nullptr ? member(schema, "additionalProperties") : nullptr;
+    const Value* others =
+        member(schema, "patternProperties") == nullptr ? member(schema, "additionalProperties") : nullptr;
     for (const DictEntry& entry : entries(v)) {
       if (++steps_ > kMostSteps) return good;
       const std::string_view key = leaf_text(entry.key);
@@ -163,7 +170,8 @@ class ArgumentsCheck {
 
   bool check_items(Value v, Value schema, bool say) {
     const Value* inner = member(schema, "items");
-    if (!v.is_sequence() || inner == nullptr || !inner->is(Kind::dict) || member(schema, "prefixItems") != nullptr) return true;
+    if (!v.is_sequence() || inner == nullptr || !inner->is(Kind::dict) || member(schema, "prefixItems") != nullptr)
+      return true;
     bool good = true;
     for (std::size_t i = 0; i < items(v).size() && steps_ <= kMostSteps; ++i) {
       const std::size_t size = path_.size();

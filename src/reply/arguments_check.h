@@ -19,9 +19,9 @@ struct Misfit {
 
 /// What of `arguments`, an object of JSON, does not fit `parameters`, the schema of the tool: at most 16 findings.
 ///
-/// Looked at are type, enum, const, required, properties, items, $ref into the schema, allOf, anyOf, oneOf and nullable; what
-/// else a schema says allows everything here, and so does what is no schema or past the bounds: 10,000 steps, 64 levels.
-/// Of values that are texts where none may stand, the first `texts` are left out.
+/// Looked at are type, enum, const, required, properties, items, $ref into the schema, allOf, anyOf, oneOf and
+/// nullable; what else a schema says allows everything here, and so does what is no schema or past the bounds: 10,000
+/// steps, 64 levels. Of values that are texts where none may stand, the first `texts` are left out.
 std::vector<Misfit> check_arguments(Value parameters, std::string_view arguments, std::uint32_t texts);
 
 }  // namespace parlance::reply

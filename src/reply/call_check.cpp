@@ -22,7 +22,8 @@ void say(const ReplyEvent& behind, ReplyEvent::Fault fault, std::string_view exp
 
 }  // namespace
 
-ReplyParser::CallCheck::CallCheck(const ReplyFormat& format, const ReplyOptions& options) : tools_(options.tools), limit_(options.limits.pending) {
+ReplyParser::CallCheck::CallCheck(const ReplyFormat& format, const ReplyOptions& options)
+    : tools_(options.tools), limit_(options.limits.pending) {
   for (const CallForm& form : format.calls) {
     if (!form.name.empty()) own_.push_back(form.name);
   }

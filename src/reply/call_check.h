@@ -22,7 +22,8 @@ class ReplyParser::CallCheck {
   void end(const ReplyEvent& event, const ReplySink& sink);
 
   ReplyTools tools_;
-  std::vector<std::string> own_;  ///< tools that the format's forms name: models have them whether a request declares them or not
+  /// tools that the format's forms name: models have them whether a request declares them or not
+  std::vector<std::string> own_;
   std::string name_;
   std::string arguments_;  ///< of the call that is open, while they are to be checked
   std::uint32_t limit_;

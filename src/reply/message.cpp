@@ -1,11 +1,11 @@
 // From events to one message. Begin reading at ReplyMessage::add.
 #include <utility>
 
+#include "json/writer.h"
 #include "parlance/partial_json.h"
 #include "parlance/reply.h"
 #include "reply/custom_input.h"
 #include "reply/scan/json_scanner.h"
-#include "json/writer.h"
 
 namespace parlance {
 namespace {
@@ -18,7 +18,8 @@ std::string id_of(std::string_view id, std::size_t number, const MakeId& make_id
 }
 
 void add_function(Json& json, const ReplyCall& call) {
-  json.text("type", "function").raw("function", Json('{').text("name", call.name).text("arguments", call.arguments).take());
+  json.text("type", "function")
+      .raw("function", Json('{').text("name", call.name).text("arguments", call.arguments).take());
 }
 
 void add_custom(Json& json, const ReplyCall& call) {
@@ -42,7 +43,9 @@ std::string list_of(const std::vector<ReplyCall>& calls, const MakeId& make_id, 
 }
 
 /// A delta of one call.
-std::string call_delta(std::string_view call) { return Json('{').raw("tool_calls", Json('[').item(call).take()).take(); }
+std::string call_delta(std::string_view call) {
+  return Json('{').raw("tool_calls", Json('[').item(call).take()).take();
+}
 
 }  // namespace
 
@@ -66,7 +69,9 @@ void ReplyFinish::add(const ReplyEvent& event) {
   called_ = called_ || (ends_call && event.complete);
 }
 
-std::string_view ReplyFinish::reason() const { return cut_ || cut_off_ ? "length" : called_ ? "tool_calls" : calls_ ? "length" : "stop"; }
+std::string_view ReplyFinish::reason() const {
+  return cut_ || cut_off_ ? "length" : called_ ? "tool_calls" : calls_ ? "length" : "stop";
+}
 
 void ReplyMessage::add(const ReplyEvent& event) {
   using Kinds = ReplyEvent::Kind;
@@ -83,15 +88,15 @@ void ReplyMessage::add(const ReplyEvent& event) {
       if (!calls.empty()) calls.back().arguments += event.text;
       break;
     case Kinds::turn: turned_ = true; break;
-    case Kinds::call_begin: calls.push_back({std::string(event.detail), std::string(event.text), {}, false, event.custom}); break;
+    case Kinds::call_begin:
+      calls.push_back({std::string(event.detail), std::string(event.text), {}, false, event.custom});
+      break;
     case Kinds::call_end:
       if (calls.empty()) break;
       calls.back().complete = event.complete;
       calls.back().id = event.detail;
       break;
-    case Kinds::malformed:
-      diagnostics.push_back({event.position, std::string(event.text), event.fault});
-      break;
+    case Kinds::malformed: diagnostics.push_back({event.position, std::string(event.text), event.fault}); break;
     default: break;
   }
 }
@@ -119,7 +124,9 @@ std::string ReplyMessage::to_json(const MakeId& make_id, bool partial) const {
 
 // ---- deltas
 
-std::string ReplyDeltas::text_delta(std::string_view member, std::string_view text) { return Json('{').text(member, text).take(); }
+std::string ReplyDeltas::text_delta(std::string_view member, std::string_view text) {
+  return Json('{').text(member, text).take();
+}
 
 std::string ReplyDeltas::take(const ReplyEvent& event) {
   using Kinds = ReplyEvent::Kind;

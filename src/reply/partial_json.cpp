@@ -1,7 +1,7 @@
 // Closing the beginning of a JSON text. Begin reading at Beginning::take.
 //
-// After each byte it is known how much of the text may stand (kept_) and which brackets are open there. Brackets change only
-// where all of the text may stand, so there is one stack of them.
+// After each byte it is known how much of the text may stand (kept_) and which brackets are open there. Brackets change
+// only where all of the text may stand, so there is one stack of them.
 #include "parlance/partial_json.h"
 
 #include "reply/scan/json_scanner.h"
@@ -37,7 +37,8 @@ class Beginning {
   /// False where the text ends: at a byte that cannot stand there, or behind the value.
   bool take(char c) {
     const bool begins = scanner_.at_begin(), key = scanner_.at_key();
-    const bool behind_number = in_ == In::number && std::string_view("0123456789+-.eE").find(c) == std::string_view::npos;
+    const bool behind_number =
+        in_ == In::number && std::string_view("0123456789+-.eE").find(c) == std::string_view::npos;
     const Scan scan = scanner_.feed(c);
     if (scan == Scan::bad) return false;
     if (behind_number) {
@@ -65,13 +66,9 @@ class Beginning {
         if (!key) keep(at_ + 1, true);
         return;
       case '{':
-      case '[':
-        closers_ += c == '{' ? '}' : ']';
-        return keep(at_ + 1);
+      case '[': closers_ += c == '{' ? '}' : ']'; return keep(at_ + 1);
       case '}':
-      case ']':
-        closers_.pop_back();
-        return keep(at_ + 1);
+      case ']': closers_.pop_back(); return keep(at_ + 1);
       case 't':
       case 'f':
       case 'n':

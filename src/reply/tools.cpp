@@ -1,12 +1,13 @@
-// Reading the tools of a request: JSON Schemas become the types that a value may have. Begin reading at SchemaReader::read.
+// Reading the tools of a request: JSON Schemas become the types that a value may have. Begin reading at
+// SchemaReader::read.
 //
 // A reference is followed to its place in the tool's parameters; what is no schema, or refers to nothing, says nothing.
 #include "reply/tools.h"
 
 #include "conversation/custom_tool.h"
+#include "json/document.h"
 #include "parlance/json.h"
 #include "schema/references.h"
-#include "json/document.h"
 #include "value/dict.h"
 #include "value/string.h"
 
@@ -43,7 +44,8 @@ class SchemaReader {
     read_types(schema, made);
     read_members(schema, made);
     if (const Value* reference = parlance::member(schema, "$ref"); reference != nullptr && reference->is_string()) {
-      if (const Value target = references_.resolve(leaf_text(*reference)); !target.is_undefined()) both(made, types_[read(target)]);
+      if (const Value target = references_.resolve(leaf_text(*reference)); !target.is_undefined())
+        both(made, types_[read(target)]);
     }
     if (const Value* all = parlance::member(schema, "allOf"); all != nullptr && all->is_sequence()) {
       for (const Value one : items(*all)) both(made, Schema(types_[read(one)]));
@@ -78,7 +80,8 @@ class SchemaReader {
   void read_members(Value schema, Schema& made) {
     const bool any = made.types == Types::kAny;
     if (const Value* members = parlance::member(schema, "properties"); members != nullptr && members->is(Kind::dict)) {
-      for (const DictEntry& entry : entries(*members)) made.members[std::string(leaf_text(entry.key))] = read(entry.value);
+      for (const DictEntry& entry : entries(*members))
+        made.members[std::string(leaf_text(entry.key))] = read(entry.value);
       if (any) made.types = Types::kObject;
     }
     if (const Value* others = parlance::member(schema, "additionalProperties")) made.others = read(*others);
@@ -158,8 +161,11 @@ std::uint8_t type_of_json(std::string_view json) {
 }
 
 std::string names_of_types(std::uint8_t types) {
-  constexpr std::pair<std::uint8_t, std::string_view> kNames[] = {
-      {Types::kInteger, "an integer"}, {Types::kBoolean, "true or false"}, {Types::kObject, "an object"}, {Types::kArray, "a list"}, {Types::kNull, "null"}};
+  constexpr std::pair<std::uint8_t, std::string_view> kNames[] = {{Types::kInteger, "an integer"},
+                                                                  {Types::kBoolean, "true or false"},
+                                                                  {Types::kObject, "an object"},
+                                                                  {Types::kArray, "a list"},
+                                                                  {Types::kNull, "null"}};
   if ((types | Types::kString) == Types::kAny) return "a value of JSON";
   std::string out;
   if ((types & Types::kReal) != 0) {
@@ -190,12 +196,16 @@ Result<ReplyTools> ReplyTools::from_json(std::string_view tools, std::string_vie
   for (const Value item : items(document.root())) {
     const Value* function = member(item, "function");
     const Value custom = function_of_custom(rt, item);
-    const Value tool = custom.is(Kind::dict) ? custom : function != nullptr && function->is(Kind::dict) ? *function : item;
+    const Value tool = custom.is(Kind::dict)                             ? custom
+                       : function != nullptr && function->is(Kind::dict) ? *function
+                                                                         : item;
     const Value* called = member(tool, "name");
     if (called == nullptr || !called->is_string()) continue;
     const Value* parameters = member(tool, "parameters");
     if (parameters == nullptr) parameters = member(tool, "input_schema");
-    const reply::Types::Node node = parameters == nullptr ? reply::Types::kUnknown : reply::SchemaReader(data->types, *parameters).read(*parameters);
+    const reply::Types::Node node = parameters == nullptr
+                                        ? reply::Types::kUnknown
+                                        : reply::SchemaReader(data->types, *parameters).read(*parameters);
     const std::string text(leaf_text(*called));
     const bool first = data->tools.emplace(text, node).second;
     const bool is_custom = custom.is(Kind::dict);
@@ -214,6 +224,8 @@ bool ReplyTools::is_custom(std::string_view name) const {
   return found != data_->custom.end() && found->second;
 }
 
-bool ReplyTools::declares(std::string_view name) const { return data_ != nullptr && data_->tools.find(name) != data_->tools.end(); }
+bool ReplyTools::declares(std::string_view name) const {
+  return data_ != nullptr && data_->tools.find(name) != data_->tools.end();
+}
 
 }  // namespace parlance

@@ -19,8 +19,9 @@ class Types {
  public:
   using Node = std::uint32_t;
   static constexpr Node kUnknown = 0;
-  static constexpr std::uint8_t kString = schema::kString, kInteger = schema::kInteger, kReal = schema::kFraction, kBoolean = schema::kBoolean,
-                                kObject = schema::kObject, kArray = schema::kArray, kNull = schema::kNull, kAny = schema::kAnyType;
+  static constexpr std::uint8_t kString = schema::kString, kInteger = schema::kInteger, kReal = schema::kFraction,
+                                kBoolean = schema::kBoolean, kObject = schema::kObject, kArray = schema::kArray,
+                                kNull = schema::kNull, kAny = schema::kAnyType;
 
   struct Schema {
     std::uint8_t types = kAny;
@@ -56,7 +57,7 @@ struct ReplyTools::Data {
   std::map<std::string, reply::Types::Node, std::less<>> tools;
   std::map<std::string, bool, std::less<>> custom;  ///< the names of custom tools: whether no function has them besides
   reply::Types types;
-  Document document;  ///< all of them, as they were given
+  Document document;                                     ///< all of them, as they were given
   std::map<std::string, Value, std::less<>> parameters;  ///< of those that are declared once: their schemas in it
 };
 

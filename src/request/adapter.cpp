@@ -18,7 +18,11 @@ DeriveOptions with_variables(DeriveOptions deriving, const Variables& variables)
 }  // namespace
 
 Adapter::Adapter(Template chat_template, DeriveOptions deriving, ReadOptions base, const Variables& fixed)
-    : template_(std::move(chat_template)), deriving_(std::move(deriving)), base_(std::move(base)), facts_(template_.facts()), fixed_(fixed) {
+    : template_(std::move(chat_template)),
+      deriving_(std::move(deriving)),
+      base_(std::move(base)),
+      facts_(template_.facts()),
+      fixed_(fixed) {
   plain_.deriving = deriving_;
 }
 
@@ -61,7 +65,8 @@ Adapter::Found& Adapter::found_with(const Variables& variables, const std::strin
 }
 
 const ReadOptions& Adapter::keep(ReadOptions made) {
-  const auto same = std::find_if(made_.begin(), made_.end(), [&](const ReadOptions& one) { return one.extra_passes == made.extra_passes; });
+  const auto same = std::find_if(made_.begin(), made_.end(),
+                                 [&](const ReadOptions& one) { return one.extra_passes == made.extra_passes; });
   return same != made_.end() ? *same : made_.emplace_back(std::move(made));
 }
 

@@ -1,8 +1,8 @@
 // Adapter: how requests are to be read for one template, found when the first request comes that needs it.
 //
-// A request of plain messages costs one small render of the template's, once; a request that needs more costs the experiments
-// that it depends on, once for all requests that depend on the same and set the same variables. Begin reading at
-// Adapter::options_for.
+// A request of plain messages costs one small render of the template's, once; a request that needs more costs the
+// experiments that it depends on, once for all requests that depend on the same and set the same variables. Begin
+// reading at Adapter::options_for.
 #pragma once
 #include <deque>
 #include <map>
@@ -19,7 +19,8 @@ namespace parlance {
 /// Threads: any; lines of a bulk run share one.
 class Adapter {
  public:
-  /// `base` is what the user asked for: passes that are skipped there stay so; `fixed`: variables in place of the requests'.
+  /// `base` is what the user asked for: passes that are skipped there stay so; `fixed`: variables in place of the
+  /// requests'.
   Adapter(Template chat_template, DeriveOptions deriving, ReadOptions base, const Variables& fixed = {});
 
   /// Lifetime: the adapter's. `base` where the request needs nothing, or no experiment could be made.

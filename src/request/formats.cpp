@@ -11,7 +11,8 @@ constexpr std::size_t kMostKept = 64;
 std::string doubt_of(const DerivedFormat& derived) {
   if (derived.verdict == Verdict::verified) return {};
   const std::string why = derived.missing.empty() ? "" : ": " + derived.missing.front();
-  return std::string("how this template's model replies is ") + (derived.verdict == Verdict::none ? "not known" : "not certain") + why;
+  return std::string("how this template's model replies is ") +
+         (derived.verdict == Verdict::none ? "not known" : "not certain") + why;
 }
 
 }  // namespace

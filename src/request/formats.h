@@ -18,8 +18,8 @@ class DerivedFormats {
  public:
   DerivedFormats(Template chat_template, DeriveOptions deriving);
 
-  /// How a reply to a request is written: `request` is an object with its variables, or anything else for none. The rest of the
-  /// start is as it is by default. Fails as derive() does.
+  /// How a reply to a request is written: `request` is an object with its variables, or anything else for none. The
+  /// rest of the start is as it is by default. Fails as derive() does.
   Result<ReplyStart> format_for(Value request);
 
  private:

@@ -38,7 +38,8 @@ Result<void> RequestReader::State::complete(ChatRequest& request, const Result<v
   return add_model(conversation, model, !normalises || options.read.as_transformers);
 }
 
-RequestReader::RequestReader(ModelSource model, RequestOptions options) : state_(std::make_unique<State>(std::move(model), std::move(options))) {}
+RequestReader::RequestReader(ModelSource model, RequestOptions options)
+    : state_(std::make_unique<State>(std::move(model), std::move(options))) {}
 RequestReader::RequestReader(Template chat_template, RequestOptions options)
     : state_(std::make_unique<State>(std::move(chat_template), std::move(options))) {}
 RequestReader::RequestReader(RequestReader&&) noexcept = default;
@@ -53,7 +54,9 @@ Result<ChatRequest> RequestReader::read(std::string_view body, std::string_view 
 
 Result<ChatRequest> RequestReader::consume(std::string body, std::string_view name) const {
   ChatRequest request;
-  if (Result<void> done = state_->complete(request, request.conversation.consume(std::move(body), as_is(), name)); !done) return done.error();
+  if (Result<void> done = state_->complete(request, request.conversation.consume(std::move(body), as_is(), name));
+      !done)
+    return done.error();
   return request;
 }
 
@@ -61,8 +64,12 @@ Result<void> RequestReader::read_into(ChatRequest& into, std::string_view body, 
   return state_->complete(into, into.conversation.read(body, as_is(), name));
 }
 
-const Result<Template>& RequestReader::chat_template(bool with_tools) const& { return state_->templates.compiled(with_tools); }
-const Result<Template>& RequestReader::template_for(const Conversation& conversation) const& { return chat_template(has_tools(conversation)); }
+const Result<Template>& RequestReader::chat_template(bool with_tools) const& {
+  return state_->templates.compiled(with_tools);
+}
+const Result<Template>& RequestReader::template_for(const Conversation& conversation) const& {
+  return chat_template(has_tools(conversation));
+}
 const ModelSource& RequestReader::model() const& { return state_->model; }
 const RequestOptions& RequestReader::options() const& { return state_->options; }
 
@@ -71,6 +78,8 @@ bool has_tools(const Conversation& conversation) {
   return tools != nullptr && !tools->is_none();
 }
 
-std::vector<std::string> effort_notes(const Conversation& conversation) { return passes::notes_of_effort(conversation); }
+std::vector<std::string> effort_notes(const Conversation& conversation) {
+  return passes::notes_of_effort(conversation);
+}
 
 }  // namespace parlance

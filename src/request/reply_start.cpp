@@ -15,7 +15,8 @@ namespace {
 /// Whether tools are handed over under another name than the usual one.
 bool has_other_tools(const Conversation& conversation) {
   constexpr std::string_view kNames[] = {"functions", "builtin_tools", "custom_tools", "xml_tools", "python_tools"};
-  return std::any_of(std::begin(kNames), std::end(kNames), [&](std::string_view name) { return member(conversation.variables(), name) != nullptr; });
+  return std::any_of(std::begin(kNames), std::end(kNames),
+                     [&](std::string_view name) { return member(conversation.variables(), name) != nullptr; });
 }
 
 /// The tools of a request: its custom tools as it declares them, since templates know them as functions.
@@ -36,7 +37,8 @@ Value declared_tools(Runtime& rt, const Conversation& conversation, Value tools)
 /// A request without tools has none, so that an answer in JSON is no call.
 Result<ReplyTools> tools_of(const Conversation& conversation) {
   const Value* tools = member(conversation.variables(), "tools");
-  if (tools == nullptr || !tools->is_sequence()) return has_other_tools(conversation) ? ReplyTools() : ReplyTools::from_json("[]", "tools");
+  if (tools == nullptr || !tools->is_sequence())
+    return has_other_tools(conversation) ? ReplyTools() : ReplyTools::from_json("[]", "tools");
   Arena arena;
   const Limits limits;
   Runtime rt(arena, limits);
@@ -57,11 +59,13 @@ std::string_view text_of(const Value* message, std::string_view key) {
   return found != nullptr && found->is_leaf() && found->is_string() ? leaf_text(*found) : std::string_view();
 }
 
-/// Where the reply begins that goes on with the last message, which its template does not render: in the answer or in reasoning.
-/// Nothing where the format has no reasoning to tell apart.
+/// Where the reply begins that goes on with the last message, which its template does not render: in the answer or in
+/// reasoning. Nothing where the format has no reasoning to tell apart.
 std::optional<std::string> continued_prompt(const ReplyFormat& format, const Conversation& conversation) {
   const Value messages = conversation.messages();
-  if (!messages.is_sequence() || messages.list->size == 0 || !format.reasoning_open.exists() || !format.reasoning_close.exists()) return std::nullopt;
+  if (!messages.is_sequence() || messages.list->size == 0 || !format.reasoning_open.exists() ||
+      !format.reasoning_close.exists())
+    return std::nullopt;
   const Value* last = &messages.list->items[messages.list->size - 1];
   const bool answers = text_of(last, "content").find_first_not_of(" \t\r\n") != std::string_view::npos;
   const std::string& open = format.reasoning_open.texts.front();
@@ -115,11 +119,13 @@ Result<ReplyStart> RequestReader::State::format_for(Value variables) {
 }
 
 /// Where a reply begins does not depend on special tokens that nobody told, nor on what the sandbox refuses.
-Result<std::string> RequestReader::State::prompt_of(const ReplyFormat& format, Conversation& conversation, const RenderOptions& render) {
+Result<std::string> RequestReader::State::prompt_of(const ReplyFormat& format, Conversation& conversation,
+                                                    const RenderOptions& render) {
   const Result<Template>& compiled = templates.compiled(has_tools(conversation));
   if (!compiled) return compiled.error();
   Result<std::string> prompt = reply_prompt(*compiled, conversation, render, format);
-  if (prompt || (prompt.error().code() != ErrorCode::undefined && prompt.error().code() != ErrorCode::security)) return prompt;
+  if (prompt || (prompt.error().code() != ErrorCode::undefined && prompt.error().code() != ErrorCode::security))
+    return prompt;
   for (const std::string_view name : kTokens) conversation.set_default_string(name, "");
   const Result<Template> changing = compiled->with_changes();
   Result<std::string> again = changing ? reply_prompt(*changing, conversation, render, format) : prompt;
@@ -145,10 +151,12 @@ Result<ReplyStart> RequestReader::reply_to(ChatRequest& request, const RenderOpt
     start.options.prompt = std::move(*prompt);
     return start;
   }
-  if (prompt.error().code() == ErrorCode::conversation) start.options.prompt = continued_prompt(*start.format, conversation);
-  const std::string_view from = start.options.prompt ? "as going on with its last message" : "from where its prompts usually end";
-  start.notes.push_back("the template does not render this request (" + std::string(prompt.error().message()) + "), so the reply is read " +
-                        std::string(from));
+  if (prompt.error().code() == ErrorCode::conversation)
+    start.options.prompt = continued_prompt(*start.format, conversation);
+  const std::string_view from =
+      start.options.prompt ? "as going on with its last message" : "from where its prompts usually end";
+  start.notes.push_back("the template does not render this request (" + std::string(prompt.error().message()) +
+                        "), so the reply is read " + std::string(from));
   return start;
 }
 

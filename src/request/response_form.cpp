@@ -1,11 +1,12 @@
-// The form of an answer in the spellings of the APIs: a row for each place where a request may say it. Begin reading at response_of.
+// The form of an answer in the spellings of the APIs: a row for each place where a request may say it. Begin reading at
+// response_of.
 #include "request/response_form.h"
 
 #include <optional>
 #include <string>
 
-#include "value/dict.h"
 #include "json/json.h"
+#include "value/dict.h"
 
 namespace parlance {
 namespace {
@@ -17,7 +18,8 @@ Error no_form(std::string_view path, std::string message = "this is not a valid 
   parts.code = ErrorCode::conversation;
   parts.message = std::move(message);
   parts.input_path = std::string(path);
-  parts.hint = R"({"type": "json_schema", "json_schema": {"schema": {…}}}, {"type": "json_object"} or {"type": "text"})";
+  parts.hint =
+      R"({"type": "json_schema", "json_schema": {"schema": {…}}}, {"type": "json_object"} or {"type": "text"})";
   return Error(std::move(parts));
 }
 
@@ -69,7 +71,8 @@ Found typed_in(Value value, std::string_view path) {
   const std::string_view word = type.is_string() ? leaf_text(type) : std::string_view();
   const Value schema = member_value(value, "schema");
   if (word == "text") return std::optional<ResponseFormat>();
-  if (word == "json_object") return schema.is_undefined() ? object_in(Value(), path) : schema_in(schema, std::string(path) + ".schema");
+  if (word == "json_object")
+    return schema.is_undefined() ? object_in(Value(), path) : schema_in(schema, std::string(path) + ".schema");
   if (word == "regex") return pattern_in(member_value(value, "pattern"), std::string(path) + ".pattern");
   if (word != "json_schema") return no_form(path);
   const Value wrapped = member_value(value, "json_schema");
@@ -91,20 +94,20 @@ struct Place {
   Found (*read)(Value value, std::string_view path);
 };
 constexpr Place kPlaces[] = {
-    {"response_format", typed_in},               // OpenAI's chat completions, vLLM, llama.cpp
-    {"text.format", typed_in},                   // OpenAI's responses
-    {"output_format", typed_in},                 // Anthropic's messages
+    {"response_format", typed_in},  // OpenAI's chat completions, vLLM, llama.cpp
+    {"text.format", typed_in},      // OpenAI's responses
+    {"output_format", typed_in},    // Anthropic's messages
     {"output_config.format", typed_in},
-    {"format", word_or_schema_in},               // Ollama
-    {"structured_outputs.json", schema_in},      // vLLM
+    {"format", word_or_schema_in},           // Ollama
+    {"structured_outputs.json", schema_in},  // vLLM
     {"structured_outputs.regex", pattern_in},
     {"structured_outputs.choice", choice_in},
     {"structured_outputs.json_object", object_in},
-    {"guided_json", schema_in},                  // vLLM before
+    {"guided_json", schema_in},  // vLLM before
     {"guided_regex", pattern_in},
     {"guided_choice", choice_in},
-    {"json_schema", schema_in},                  // llama.cpp, SGLang
-    {"regex", pattern_in},                       // SGLang
+    {"json_schema", schema_in},  // llama.cpp, SGLang
+    {"regex", pattern_in},       // SGLang
 };
 
 Value at(Value request, std::string_view path) {
@@ -124,7 +127,8 @@ Result<ResponseFormat> response_of(Value request) {
     const Found found = place.read(value, place.path);
     if (!found) return found.error();
     if (!*found) continue;
-    if (!said.empty()) return no_form(place.path, "the request asks for a form of the answer in `" + std::string(said) + "` already");
+    if (!said.empty())
+      return no_form(place.path, "the request asks for a form of the answer in `" + std::string(said) + "` already");
     said = place.path;
     wanted = **found;
   }

@@ -1,4 +1,5 @@
-// What a request says of the form of its answer, as an option of a grammar: `response_format` in the spellings of the APIs.
+// What a request says of the form of its answer, as an option of a grammar: `response_format` in the spellings of the
+// APIs.
 #pragma once
 #include "parlance/grammar.h"
 #include "parlance/value.h"

@@ -11,16 +11,20 @@ DeriveOptions deriving_for(const ModelSource& model, const Limits& limits) {
 }
 
 ModelTemplates::ModelTemplates(const ModelSource& model, const RequestOptions& options)
-    : model_(model), options_(options), adapts_(options.adapt && options.read.normalise && !options.read.as_transformers) {}
+    : model_(model),
+      options_(options),
+      adapts_(options.adapt && options.read.normalise && !options.read.as_transformers) {}
 
-ModelTemplates::ModelTemplates(const ModelSource& model, const RequestOptions& options, Template chat_template) : ModelTemplates(model, options) {
+ModelTemplates::ModelTemplates(const ModelSource& model, const RequestOptions& options, Template chat_template)
+    : ModelTemplates(model, options) {
   given_ = std::move(chat_template);
 }
 
 Result<Template> ModelTemplates::compile(bool with_tools) const {
   if (given_) return *given_;
   const std::optional<std::string>& name = options_.template_name;
-  const Result<const NamedTemplate*> chosen = model_.choose(name ? std::optional<std::string_view>(*name) : std::nullopt, with_tools);
+  const Result<const NamedTemplate*> chosen =
+      model_.choose(name ? std::optional<std::string_view>(*name) : std::nullopt, with_tools);
   if (!chosen) return chosen.error();
   CompileOptions options = options_.compile;
   options.name = (*chosen)->origin;

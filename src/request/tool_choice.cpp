@@ -12,8 +12,8 @@
 #include <optional>
 #include <vector>
 
-#include "value/dict.h"
 #include "json/json.h"
+#include "value/dict.h"
 
 namespace parlance {
 namespace {
@@ -121,7 +121,8 @@ Result<void> take_tool_options(GrammarOptions& options, Value request) {
   const Result<std::optional<bool>> parallel = flag_in(request, "parallel_tool_calls", "");
   if (!parallel) return parallel.error();
   const Value most = member_value(request, "max_tool_calls");
-  if (most.is_small_int() && most.integer > 0 && most.integer < 1'000'000) options.max_calls = static_cast<std::uint32_t>(most.integer);
+  if (most.is_small_int() && most.integer > 0 && most.integer < 1'000'000)
+    options.max_calls = static_cast<std::uint32_t>(most.integer);
   const Result<std::optional<bool>> single = flag_in(choice, "disable_parallel_tool_use", "tool_choice.");
   if (!single) return single.error();
   options.parallel = parallel->value_or(options.parallel) && !single->value_or(false);

@@ -5,8 +5,9 @@
 
 namespace parlance {
 
-/// The members of a request that concern calls, as the APIs write them: OpenAI's chat completions and responses, Anthropic's
-/// messages. Fails with conversation where `tool_choice` is none of these, with its path and what it may be.
+/// The members of a request that concern calls, as the APIs write them: OpenAI's chat completions and responses,
+/// Anthropic's messages. Fails with conversation where `tool_choice` is none of these, with its path and what it may
+/// be.
 Result<void> take_tool_options(GrammarOptions& options, Value request);
 
 }  // namespace parlance

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "value/dict.h"
 #include "json/json.h"
+#include "value/dict.h"
 
 namespace parlance {
 namespace {
@@ -14,7 +14,9 @@ constexpr std::string_view kMade[] = {"messages", "tools", "add_generation_promp
 /// The one variable of Go's templates that requests set besides: what they read is not known by name.
 constexpr std::string_view kOfGo = "think";
 
-bool is_read(const TemplateFacts& facts, std::string_view name) { return facts.syntax == Syntax::go ? name == kOfGo : facts.reads(name); }
+bool is_read(const TemplateFacts& facts, std::string_view name) {
+  return facts.syntax == Syntax::go ? name == kOfGo : facts.reads(name);
+}
 
 Variables read_members(const TemplateFacts& facts, Value members) {
   Variables found;
@@ -31,7 +33,8 @@ Variables read_members(const TemplateFacts& facts, Value members) {
 
 Variables merged(Variables variables, const Variables& over) {
   for (const auto& one : over) {
-    const auto same = std::find_if(variables.begin(), variables.end(), [&](const auto& known) { return known.first == one.first; });
+    const auto same =
+        std::find_if(variables.begin(), variables.end(), [&](const auto& known) { return known.first == one.first; });
     if (same == variables.end()) {
       variables.push_back(one);
     } else {

@@ -14,8 +14,8 @@ namespace parlance {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;  ///< name, JSON
 
-/// Of the members of a request and of its chat_template_kwargs, those that the template reads and experiments do not make
-/// themselves (messages, tools, the generation prompt); sorted by name. `request` is an object, or there are none.
+/// Of the members of a request and of its chat_template_kwargs, those that the template reads and experiments do not
+/// make themselves (messages, tools, the generation prompt); sorted by name. `request` is an object, or there are none.
 Variables variables_of(const TemplateFacts& facts, Value request);
 /// `over` in place of what has the same name in `variables`, and besides.
 Variables merged(Variables variables, const Variables& over);

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/ascii.h"
-#include "response_template/pattern.h"
 #include "json/writer.h"
+#include "response_template/pattern.h"
 
 namespace parlance::response {
 namespace {
@@ -15,9 +15,7 @@ using Part = CallPart::Kind;
 using Role = CallMember::Role;
 
 /// What a transform may look up: letters, digits and underscores.
-bool is_plain_key(std::string_view key) {
-  return !key.empty() && std::all_of(key.begin(), key.end(), ascii::is_word);
-}
+bool is_plain_key(std::string_view key) { return !key.empty() && std::all_of(key.begin(), key.end(), ascii::is_word); }
 
 /// A call as OpenAI has it, of JSON texts.
 std::string call_json(const std::string& id, const std::string& name, const std::string& arguments) {
@@ -33,11 +31,14 @@ struct ObjectPaths {
   std::string problem;
 };
 
-void find_paths(const std::vector<CallMember>& members, const std::string& path, ObjectPaths& found, std::vector<std::string>& losses) {
+void find_paths(const std::vector<CallMember>& members, const std::string& path, ObjectPaths& found,
+                std::vector<std::string>& losses) {
   std::size_t known = 0;
   for (const CallMember& member : members) {
     const std::string place = path.empty() ? member.key : path + "." + member.key;
-    std::string* wanted = member.role == Role::name ? &found.name : member.role == Role::arguments ? &found.arguments : &found.id;
+    std::string* wanted = member.role == Role::name        ? &found.name
+                          : member.role == Role::arguments ? &found.arguments
+                                                           : &found.id;
     if (member.role == Role::any_name) found.problem = "the key of an object is the name: no transform can say that";
     if (member.role == Role::any_name || member.role == Role::constant) continue;
     if (!is_plain_key(member.key)) found.problem = "no transform can look up the key " + json_string(member.key);
@@ -51,11 +52,14 @@ void find_paths(const std::vector<CallMember>& members, const std::string& path,
       known += member.role == Role::id ? 0 : member.key == (member.role == Role::name ? "name" : "arguments") ? 1 : 0;
     }
   }
-  const bool only_these = std::none_of(members.begin(), members.end(), [](const CallMember& m) { return m.role != Role::name && m.role != Role::arguments; });
+  const bool only_these = std::none_of(members.begin(), members.end(), [](const CallMember& m) {
+    return m.role != Role::name && m.role != Role::arguments;
+  });
   if (known == 2 && only_these) found.around = path;
 }
 
-Result<void> take_object(CallShape& shape, const CallPart& part, const std::string& path, std::vector<std::string>& losses) {
+Result<void> take_object(CallShape& shape, const CallPart& part, const std::string& path,
+                         std::vector<std::string>& losses) {
   const std::string root = shape.is_list ? "" : "content";
   ObjectPaths found;
   find_paths(part.members, root, found, losses);
@@ -64,7 +68,8 @@ Result<void> take_object(CallShape& shape, const CallPart& part, const std::stri
   shape.content = "json";
   const auto place = [](const std::string& key) { return key.empty() ? key : json_string("{" + key + "}"); };
   shape.transform = call_json(place(found.id), place(found.name), place(found.arguments));
-  if (found.id.empty() && !found.around.empty()) shape.transform = R"({"type": "function", "function": )" + place(found.around) + "}";
+  if (found.id.empty() && !found.around.empty())
+    shape.transform = R"({"type": "function", "function": )" + place(found.around) + "}";
   if (part.arguments.as_text) losses.emplace_back("arguments that are a text of JSON stay a text");
   return {};
 }
@@ -111,7 +116,8 @@ std::string not_others(const std::vector<std::string>& openers, const std::vecto
   std::vector<std::string> rests;
   for (const std::string& opener : openers) {
     for (const std::string& other : others) {
-      if (other.size() > opener.size() && other.starts_with(opener)) rests.push_back(soft_pattern(std::string_view(other).substr(opener.size())));
+      if (other.size() > opener.size() && other.starts_with(opener))
+        rests.push_back(soft_pattern(std::string_view(other).substr(opener.size())));
     }
   }
   return rests.empty() ? "" : "(?!" + joined_pattern(std::move(rests)) + ")";
@@ -119,18 +125,22 @@ std::string not_others(const std::vector<std::string>& openers, const std::vecto
 
 class PartsWriter {
  public:
-  PartsWriter(const CallForm& form, const std::string& path, const std::string& prompt) : form_(form), path_(path), prompt_(prompt) {}
+  PartsWriter(const CallForm& form, const std::string& path, const std::string& prompt)
+      : form_(form), path_(path), prompt_(prompt) {}
 
   Result<void> write(CallShape& shape, const std::vector<std::string>& others, std::vector<std::string>& losses) {
     std::size_t at = 0;
-    for (; at < form_.call.size() && form_.call[at].kind != Part::arguments && form_.call[at].kind != Part::object; ++at) append(at, others);
+    for (; at < form_.call.size() && form_.call[at].kind != Part::arguments && form_.call[at].kind != Part::object;
+         ++at)
+      append(at, others);
     if (at == form_.call.size()) return cannot_say(path_ + ".call", "a call without arguments");
     body_ = at;
     take_open(shape);
     if (Result<void> closed = take_close(shape); !closed) return closed;
     const std::string place = path_ + ".call[" + std::to_string(at) + "]";
     const CallPart& body = form_.call[at];
-    return body.kind == Part::object ? take_object(shape, body, place, losses) : take_arguments(shape, body.arguments, place, losses);
+    return body.kind == Part::object ? take_object(shape, body, place, losses)
+                                     : take_arguments(shape, body.arguments, place, losses);
   }
 
  private:
@@ -142,7 +152,8 @@ class PartsWriter {
     const std::string free = word_pattern(next != nullptr ? stops_of(*next, part(at + 2)) : "");
     if (one.kind == Part::literal) {
       const std::vector<std::string> texts = at == 0 ? without_prompt(one.literal.texts, prompt_) : one.literal.texts;
-      pattern_ += (at > 0 && !one.literal.before.empty() ? "\\s*" : "") + any_pattern(texts) + (one.literal.after.empty() ? "" : "\\s*");
+      pattern_ += (at > 0 && !one.literal.before.empty() ? "\\s*" : "") + any_pattern(texts) +
+                  (one.literal.after.empty() ? "" : "\\s*");
       if (at == 0) pattern_ += next != nullptr && next->kind == Part::name ? not_others(texts, others) : "";
       return;
     }
@@ -152,7 +163,8 @@ class PartsWriter {
       pattern_ += id_pattern(one.pattern, free, named_);
     } else if (one.kind == Part::name && !named_) {
       named_ = true;
-      pattern_ += "(?P<name>" + free + ")" + (next != nullptr && next->kind == Part::arguments && free.ends_with("{]+") ? "(?=\\s*\\{)" : "");
+      pattern_ += "(?P<name>" + free + ")" +
+                  (next != nullptr && next->kind == Part::arguments && free.ends_with("{]+") ? "(?=\\s*\\{)" : "");
     } else {
       pattern_ += one.kind == Part::name ? free : free.substr(0, free.size() - 1) + "*";
     }
@@ -174,7 +186,9 @@ class PartsWriter {
   static std::vector<std::string> shortest(const std::vector<std::string>& texts, std::vector<std::string>& rests) {
     std::vector<std::string> out;
     for (const std::string& text : texts) {
-      const auto shorter = std::find_if(texts.begin(), texts.end(), [&](const std::string& t) { return t.size() < text.size() && text.starts_with(t); });
+      const auto shorter = std::find_if(texts.begin(), texts.end(), [&](const std::string& t) {
+        return t.size() < text.size() && text.starts_with(t);
+      });
       if (shorter == texts.end()) {
         out.push_back(text);
         continue;
@@ -194,14 +208,18 @@ class PartsWriter {
     for (std::size_t at = body_ + 1; at < form_.call.size(); ++at) {
       const CallPart& one = form_.call[at];
       if (one.kind == Part::id || one.kind == Part::name) {
-        return cannot_say(path_ + ".call[" + std::to_string(at) + "]", "only what stands before the arguments can be looked up");
+        return cannot_say(path_ + ".call[" + std::to_string(at) + "]",
+                          "only what stands before the arguments can be looked up");
       }
-      shape.close += one.kind == Part::skip ? ".*?" : (at > body_ + 1 && !one.literal.before.empty() ? "\\s*" : "") + any_pattern(one.literal.texts);
+      shape.close += one.kind == Part::skip ? ".*?"
+                                            : (at > body_ + 1 && !one.literal.before.empty() ? "\\s*" : "") +
+                                                  any_pattern(one.literal.texts);
     }
     return {};
   }
 
-  Result<void> take_arguments(CallShape& shape, const CallArguments& arguments, const std::string& place, std::vector<std::string>& losses) {
+  Result<void> take_arguments(CallShape& shape, const CallArguments& arguments, const std::string& place,
+                              std::vector<std::string>& losses) {
     if (!named_) return cannot_say(path_ + ".call", "the name does not stand before the arguments");
     std::string content = "\"{content}\"";
     if (arguments.codec == Codec::json) {
@@ -245,27 +263,33 @@ std::string PartsWriter::tag_pattern(const ArgumentTags& tags, std::vector<std::
   out += (tags.key_close.before.empty() ? "" : "\\s*") + any_pattern(tags.key_close.texts);
   if (tags.type_close.exists()) {
     const std::string word = word_pattern(first_bytes(tags.type_close));
-    out += word.substr(0, word.size() - 1) + "*" + any_pattern(tags.type_close.texts) + optional_space(tags.type_close.after);
+    out += word.substr(0, word.size() - 1) + "*" + any_pattern(tags.type_close.texts) +
+           optional_space(tags.type_close.after);
     losses.emplace_back("the type that stands beside an argument is not used: its tool's schema is");
   } else {
     out += optional_space(tags.key_close.after);
   }
-  const std::string close = optional_space(tags.close.before) + any_pattern(tags.close.texts) + (tags.close_end.empty() ? "" : "(?P=key)" + escaped(tags.close_end));
+  const std::string close = optional_space(tags.close.before) + any_pattern(tags.close.texts) +
+                            (tags.close_end.empty() ? "" : "(?P=key)" + escaped(tags.close_end));
   if (tags.escape == ArgumentTags::Escape::cdata) {
     out += "(?:<!\\[CDATA\\[(?P<value>.*?)\\]\\]>|(?P<value>.*?))" + close;
   } else {
     out += "(?P<value>.*?)" + close;
   }
-  if (tags.escape == ArgumentTags::Escape::xml) losses.emplace_back("escapes of markup in arguments (&lt;) stay as they are");
+  if (tags.escape == ArgumentTags::Escape::xml)
+    losses.emplace_back("escapes of markup in arguments (&lt;) stay as they are");
   if (!tags.item.empty()) losses.emplace_back("lists and objects that are written as tags stay text");
-  if (tags.style == ArgumentTags::Style::python) losses.emplace_back("lists and objects that are written as Python's literals stay text where JSON has other ones");
+  if (tags.style == ArgumentTags::Style::python)
+    losses.emplace_back("lists and objects that are written as Python's literals stay text where JSON has other ones");
   losses.emplace_back("arguments are texts unless parse_response is given the tools");
   return out;
 }
 
 /// A list of objects between markers.
-Result<void> take_list(CallShape& shape, const CallForm& form, const std::string& path, const std::string& prompt, std::vector<std::string>& losses) {
-  if (form.call.size() != 1 || form.call.front().kind != Part::object) return cannot_say(path + ".call", "the calls of the list are not JSON");
+Result<void> take_list(CallShape& shape, const CallForm& form, const std::string& path, const std::string& prompt,
+                       std::vector<std::string>& losses) {
+  if (form.call.size() != 1 || form.call.front().kind != Part::object)
+    return cannot_say(path + ".call", "the calls of the list are not JSON");
   shape.is_list = true;
   if (!form.open.exists()) {
     shape.open = "\\A\\s*(?=\\[)";
@@ -288,31 +312,36 @@ Error cannot_say(const std::string& path, std::string message, std::string hint)
 }
 
 bool are_literal(const std::vector<std::string>& texts) {
-  return std::none_of(texts.begin(), texts.end(), [](const std::string& text) { return text.find('\n') != std::string::npos; });
+  return std::none_of(texts.begin(), texts.end(),
+                      [](const std::string& text) { return text.find('\n') != std::string::npos; });
 }
 
 std::vector<std::string> without_prompt(const std::vector<std::string>& texts, const std::string& prompt) {
   std::vector<std::string> out = texts;
   for (const std::string& text : texts) {
-    if (!prompt.empty() && text.size() > prompt.size() && text.starts_with(prompt)) out.push_back(text.substr(prompt.size()));
+    if (!prompt.empty() && text.size() > prompt.size() && text.starts_with(prompt))
+      out.push_back(text.substr(prompt.size()));
   }
   return out;
 }
 
-Result<CallShape> shape_of(const CallForm& form, const std::string& path, const std::string& prompt, const std::vector<std::string>& others,
-                           std::vector<std::string>& losses) {
+Result<CallShape> shape_of(const CallForm& form, const std::string& path, const std::string& prompt,
+                           const std::vector<std::string>& others, std::vector<std::string>& losses) {
   CallShape shape;
   shape.close_optional = form.close_optional;
   if (form.headed) return cannot_say(path + ".headed", "a call that begins in the header of a turn");
   const bool opened = form.layout == CallLayout::list || form.initial || form.call.front().kind == Part::literal;
   if (!opened) return cannot_say(path + ".call", "nothing opens a call but what opens the section");
   PartsWriter parts(form, path, prompt);
-  Result<void> taken = form.layout == CallLayout::list ? take_list(shape, form, path, prompt, losses) : parts.write(shape, others, losses);
+  Result<void> taken = form.layout == CallLayout::list ? take_list(shape, form, path, prompt, losses)
+                                                       : parts.write(shape, others, losses);
   if (!taken) return taken.error();
   const bool closes = !shape.closers.empty() || !shape.close.empty();
   if (form.initial) losses.emplace_back("whatever JSON an answer begins with is taken for calls");
-  if (form.declared_only) losses.emplace_back("an opener of calls in an answer is taken for a call whatever follows it");
-  if (!closes && !shape.is_list && form.call.back().kind == Part::object) losses.emplace_back("several calls that follow each other without a closing marker are an error");
+  if (form.declared_only)
+    losses.emplace_back("an opener of calls in an answer is taken for a call whatever follows it");
+  if (!closes && !shape.is_list && form.call.back().kind == Part::object)
+    losses.emplace_back("several calls that follow each other without a closing marker are an error");
   return shape;
 }
 

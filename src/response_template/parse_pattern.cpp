@@ -1,4 +1,5 @@
-// Reading simple regular expressions: texts, white space, groups, alternatives of texts. Begin reading at parse_pattern.
+// Reading simple regular expressions: texts, white space, groups, alternatives of texts. Begin reading at
+// parse_pattern.
 #include "base/ascii.h"
 #include "response_template/pattern.h"
 
@@ -112,25 +113,35 @@ class Parser {
       if (c == 'n' && times.empty()) return add(out, {.text = "\n"}), true;
       return add(out, {.kind = Element::Kind::space}), true;
     }
-    if (escape && (c == 'A' || c == 'Z')) return add(out, {.kind = c == 'A' ? Element::Kind::begin : Element::Kind::ahead, .text = "\\Z"}), times.empty();
+    if (escape && (c == 'A' || c == 'Z'))
+      return add(out, {.kind = c == 'A' ? Element::Kind::begin : Element::Kind::ahead, .text = "\\Z"}), times.empty();
     if (c == '^' && !escape) return add(out, {.kind = Element::Kind::begin}), true;
     if (c == '$' && !escape) return add(out, {.kind = Element::Kind::ahead, .text = "\\Z"}), true;
-    const bool many = atom.front() == '[' || (!escape && c == '.') || (escape && std::string_view("dDwWS").find(c) != std::string_view::npos);
+    const bool many = atom.front() == '[' || (!escape && c == '.') ||
+                      (escape && std::string_view("dDwWS").find(c) != std::string_view::npos);
     if (many) return add(out, {.kind = Element::Kind::skip}), true;
     const bool letter = ascii::is_alnum(c);
-    if ((escape && letter) || !times.empty() || (!escape && std::string_view("{}*+?").find(c) != std::string_view::npos && c != '{' && c != '}')) return false;
+    if ((escape && letter) || !times.empty() ||
+        (!escape && std::string_view("{}*+?").find(c) != std::string_view::npos && c != '{' && c != '}'))
+      return false;
     return add(out, {.text = std::string(1, c)}), true;
   }
 
   bool group(Some& out, std::string_view atom, std::string_view times, std::size_t depth) {
     const std::string_view inner = atom.substr(1, atom.size() - 2);
-    if (inner.starts_with("?P=")) return add(out, {.kind = Element::Kind::repeat, .text = std::string(inner.substr(3))}), times.empty();
-    if (inner.starts_with("?=")) return add(out, {.kind = Element::Kind::ahead, .text = std::string(inner.substr(2))}), times.empty();
+    if (inner.starts_with("?P="))
+      return add(out, {.kind = Element::Kind::repeat, .text = std::string(inner.substr(3))}), times.empty();
+    if (inner.starts_with("?="))
+      return add(out, {.kind = Element::Kind::ahead, .text = std::string(inner.substr(2))}), times.empty();
     if (inner.starts_with("?!")) return times.empty();  // what must not follow would not be read otherwise either
     for (const std::string_view named : {"?P<", "?<"}) {
       const std::size_t end = inner.find('>');
-      if (!inner.starts_with(named) || inner.starts_with("?<=") || inner.starts_with("?<!") || end == std::string_view::npos) continue;
-      return add(out, {.kind = Element::Kind::group, .text = std::string(inner.substr(named.size(), end - named.size()))}), times.empty();
+      if (!inner.starts_with(named) || inner.starts_with("?<=") || inner.starts_with("?<!") ||
+          end == std::string_view::npos)
+        continue;
+      return add(out,
+                 {.kind = Element::Kind::group, .text = std::string(inner.substr(named.size(), end - named.size()))}),
+             times.empty();
     }
     if (inner.starts_with("?") && !inner.starts_with("?:")) return false;
     auto some = alternatives(inner.starts_with("?:") ? inner.substr(2) : inner, depth + 1);

@@ -46,7 +46,8 @@ std::string soft_pattern(std::string_view text) {
 }
 
 std::string joined_pattern(std::vector<std::string> alternatives) {
-  std::stable_sort(alternatives.begin(), alternatives.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  std::stable_sort(alternatives.begin(), alternatives.end(),
+                   [](const auto& a, const auto& b) { return a.size() > b.size(); });
   std::string out;
   for (auto one = alternatives.begin(); one != alternatives.end(); ++one) {
     if (std::find(alternatives.begin(), one, *one) == one) out.append(out.empty() ? "" : "|").append(*one);
@@ -54,12 +55,14 @@ std::string joined_pattern(std::vector<std::string> alternatives) {
   return out;
 }
 
-/// A text that others go on from is not meant where one of those stands. The order of alternatives does not say so while a
-/// reply comes in pieces: what stands behind the longer one is not there yet, and the shorter one with something else is.
+/// A text that others go on from is not meant where one of those stands. The order of alternatives does not say so
+/// while a reply comes in pieces: what stands behind the longer one is not there yet, and the shorter one with
+/// something else is.
 static std::string unless_longer(const std::string& text, const std::vector<std::string>& texts) {
   std::vector<std::string> rests;
   for (const std::string& other : texts) {
-    if (other.size() > text.size() && other.starts_with(text)) rests.push_back(soft_pattern(std::string_view(other).substr(text.size())));
+    if (other.size() > text.size() && other.starts_with(text))
+      rests.push_back(soft_pattern(std::string_view(other).substr(text.size())));
   }
   return rests.empty() ? "" : "(?!" + joined_pattern(std::move(rests)) + ")";
 }

@@ -23,14 +23,16 @@ class TemplateReader {
 
   Result<ReadResponseTemplate> run(Value root) {
     if (!fields_.anchor.texts.empty()) out_.format.prompt = fields_.anchor.texts.front();
-    if (fields_.anchor.pattern) out_.notes.emplace_back("start_anchor_pattern: where a reply begins is not read from a pattern");
+    if (fields_.anchor.pattern)
+      out_.notes.emplace_back("start_anchor_pattern: where a reply begins is not read from a pattern");
     for (const TemplateField& field : fields_.fields) {
       if (Result<void> taken = take(field, root); !taken) return taken.error();
     }
     for (const std::string& text : content_closers_) add_end(text);
     if (Result<void> valid = out_.format.validate(); !valid) {
       const std::string of(valid.error().input_path());
-      return response::cannot_say(of.starts_with("calls") ? "fields.tool_calls" : "fields", "no ReplyFormat says this: " + of + " " + std::string(valid.error().message()));
+      return response::cannot_say(of.starts_with("calls") ? "fields.tool_calls" : "fields",
+                                  "no ReplyFormat says this: " + of + " " + std::string(valid.error().message()));
     }
     return std::move(out_);
   }
@@ -39,7 +41,8 @@ class TemplateReader {
   Result<void> take(const TemplateField& field, Value root) {
     if (field.name == "content") return take_content(field);
     if (field.name == "tool_calls") return take_calls(field, root);
-    if (std::find(std::begin(kReasoningNames), std::end(kReasoningNames), field.name) != std::end(kReasoningNames)) return take_reasoning(field);
+    if (std::find(std::begin(kReasoningNames), std::end(kReasoningNames), field.name) != std::end(kReasoningNames))
+      return take_reasoning(field);
     out_.notes.push_back(field.path + ": what a ReplyFormat has no field for is content");
     return {};
   }
@@ -76,7 +79,8 @@ class TemplateReader {
   Result<void> take_calls(const TemplateField& field, Value root) {
     const Value fields = find_key(*root.dict, "fields")->value;
     const DictEntry* repeats = find_key(*find_key(*fields.dict, field.name)->value.dict, "repeats");
-    Result<std::vector<CallForm>> forms = response::forms_of(field, repeats != nullptr && repeats->value.is(Kind::boolean) && repeats->value.integer != 0);
+    Result<std::vector<CallForm>> forms = response::forms_of(
+        field, repeats != nullptr && repeats->value.is(Kind::boolean) && repeats->value.integer != 0);
     if (!forms) return forms.error();
     out_.format.calls = std::move(*forms);
     return {};
@@ -84,13 +88,16 @@ class TemplateReader {
 
   /// What closes all that is left ends the reply, unless another field's border says that it does not.
   void add_end(const std::string& text) {
-    const auto has = [&](const ReplyMarker& marker) { return std::find(marker.texts.begin(), marker.texts.end(), text) != marker.texts.end(); };
+    const auto has = [&](const ReplyMarker& marker) {
+      return std::find(marker.texts.begin(), marker.texts.end(), text) != marker.texts.end();
+    };
     ReplyFormat& format = out_.format;
     std::vector<std::string>& closers = format.reasoning_close.texts;
     // Reasoning that a text closes first, and others too: those others are ends.
     if (has(format.reasoning_close) && closers.front() == text) return;
     std::erase(closers, text);
-    for (CallForm& form : format.calls) drop(form.layout == CallLayout::list ? form.close : form.call.back().literal, text, form);
+    for (CallForm& form : format.calls)
+      drop(form.layout == CallLayout::list ? form.close : form.call.back().literal, text, form);
     ReplyMarker marker;
     marker.texts = {text};
     format.end.push_back(std::move(marker));

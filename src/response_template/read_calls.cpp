@@ -25,7 +25,8 @@ std::string source_path(const Value* v) {
 }
 
 bool is_plain(const Sequence& sequence) {
-  return std::all_of(sequence.begin(), sequence.end(), [](const Element& e) { return e.kind == ElementKind::text || e.kind == ElementKind::space; });
+  return std::all_of(sequence.begin(), sequence.end(),
+                     [](const Element& e) { return e.kind == ElementKind::text || e.kind == ElementKind::space; });
 }
 
 /// Text with its outer white space as framing; white space that may be there is a line end.
@@ -76,7 +77,9 @@ void put_member(std::vector<CallMember>& members, std::string_view path, Role ro
   const std::size_t dot = path.find('.');
   const std::string_view key = path.substr(0, dot);
   auto found = std::find_if(members.begin(), members.end(), [&](const CallMember& m) { return m.key == key; });
-  if (found == members.end()) found = members.insert(members.end(), CallMember{.role = dot == path.npos ? role : Role::inner, .key = std::string(key)});
+  if (found == members.end())
+    found = members.insert(members.end(),
+                           CallMember{.role = dot == path.npos ? role : Role::inner, .key = std::string(key)});
   if (dot != path.npos) put_member(found->members, path.substr(dot + 1), role);
 }
 
@@ -106,11 +109,14 @@ std::string_view inside(const TemplateField& field, std::string_view path) {
 Result<CallPart> object_of(const TemplateField& field, const Places& places) {
   CallPart part;
   part.kind = Part::object;
-  for (const auto& [path, role] : {std::pair{places.id, Role::id}, std::pair{places.name, Role::name}, std::pair{places.arguments, Role::arguments}}) {
+  for (const auto& [path, role] : {std::pair{places.id, Role::id}, std::pair{places.name, Role::name},
+                                   std::pair{places.arguments, Role::arguments}}) {
     const std::string_view key = inside(field, path);
-    if (key.empty() && role != Role::id) return cannot_say(field.path + ".transform", "must take the call's name and arguments from the content");
+    if (key.empty() && role != Role::id)
+      return cannot_say(field.path + ".transform", "must take the call's name and arguments from the content");
     constexpr std::ptrdiff_t kDeepest = 8;
-    if (std::count(key.begin(), key.end(), '.') > kDeepest) return cannot_say(field.path + ".transform", "looks up what stands too deep");
+    if (std::count(key.begin(), key.end(), '.') > kDeepest)
+      return cannot_say(field.path + ".transform", "looks up what stands too deep");
     if (!key.empty()) put_member(part.members, key, role);
   }
   return part;
@@ -124,15 +130,18 @@ Result<CallArguments> tags_of(const TemplateField& field) {
   const auto found = parse_pattern(pattern);
   const Sequence all = found && found->size() == 1 ? found->front() : Sequence();
   const auto group = [&](std::string_view name) {
-    return std::find_if(all.begin(), all.end(), [&](const Element& e) { return e.kind == ElementKind::group && e.text == name; });
+    return std::find_if(all.begin(), all.end(),
+                        [&](const Element& e) { return e.kind == ElementKind::group && e.text == name; });
   };
   const auto key = group("key");
   const auto value = group("value");
-  if (key == all.end() || value == all.end() || value < key) return cannot_say(path, "must be texts round the groups key and value");
+  if (key == all.end() || value == all.end() || value < key)
+    return cannot_say(path, "must be texts round the groups key and value");
   const auto repeat = std::find_if(value, all.end(), [](const Element& e) { return e.kind == ElementKind::repeat; });
   CallArguments arguments;
   arguments.codec = CallArguments::Codec::tags;
-  for (const auto& [begin, end] : {std::pair{all.begin(), key}, std::pair{key + 1, value}, std::pair{value + 1, repeat}}) {
+  for (const auto& [begin, end] :
+       {std::pair{all.begin(), key}, std::pair{key + 1, value}, std::pair{value + 1, repeat}}) {
     if (!is_plain(Sequence(begin, end))) return cannot_say(path, "must be texts round the groups key and value");
   }
   arguments.tags.open = marker_of_run({all.begin(), key});
@@ -151,7 +160,8 @@ Result<CallArguments> arguments_of(const TemplateField& field) {
   if (field.content != "json") return cannot_say(field.path + ".content", "arguments that are no JSON and no tags");
   const Value* delimiters = member(field.arguments, "string_delims");
   if (delimiters == nullptr) return arguments;
-  const bool pair = delimiters->is_sequence() && items(*delimiters).size() == 1 && items(*delimiters)[0].is_sequence() && items(items(*delimiters)[0]).size() == 2;
+  const bool pair = delimiters->is_sequence() && items(*delimiters).size() == 1 &&
+                    items(*delimiters)[0].is_sequence() && items(items(*delimiters)[0]).size() == 2;
   const std::span<const Value> texts = pair ? items(items(*delimiters)[0]) : std::span<const Value>();
   if (!pair || !texts[0].is_string() || !texts[1].is_string() || leaf_text(texts[0]) != leaf_text(texts[1])) {
     return cannot_say(field.path + ".content_args.string_delims", "must be one pair of equal texts");
@@ -164,12 +174,14 @@ Result<CallArguments> arguments_of(const TemplateField& field) {
 /// The part that the content is.
 Result<CallPart> body_of(const TemplateField& field, const std::vector<CallPart>& before) {
   const Places places = places_of(field);
-  const bool named = std::any_of(before.begin(), before.end(), [](const CallPart& part) { return part.kind == Part::name; });
+  const bool named =
+      std::any_of(before.begin(), before.end(), [](const CallPart& part) { return part.kind == Part::name; });
   if (!named) {
     if (field.content != "json") return cannot_say(field.path + ".content", "a call whose name stands nowhere");
     return object_of(field, places);
   }
-  if (places.arguments != "content") return cannot_say(field.path + ".transform", "must have the arguments as \"{content}\"");
+  if (places.arguments != "content")
+    return cannot_say(field.path + ".transform", "must have the arguments as \"{content}\"");
   Result<CallArguments> arguments = arguments_of(field);
   if (!arguments) return arguments.error();
   CallPart part;
@@ -204,7 +216,8 @@ Result<std::vector<Sequence>> sequences_of(const Border& border, const std::stri
   for (const std::string& text : border.texts) out.push_back({{.text = text}});
   if (!border.pattern) return out;
   std::optional<std::vector<Sequence>> found = parse_pattern(*border.pattern);
-  if (!found) return cannot_say(path + "_pattern", "a regular expression that is more than texts, white space and groups");
+  if (!found)
+    return cannot_say(path + "_pattern", "a regular expression that is more than texts, white space and groups");
   return std::move(*found);
 }
 
@@ -212,7 +225,8 @@ ReplyMarker marker_of(const std::vector<Sequence>& sequences) {
   ReplyMarker marker;
   for (const Sequence& sequence : sequences) {
     const ReplyMarker one = is_plain(sequence) ? marker_of_run(sequence) : ReplyMarker();
-    if (!one.exists() || std::find(marker.texts.begin(), marker.texts.end(), one.texts.front()) != marker.texts.end()) continue;
+    if (!one.exists() || std::find(marker.texts.begin(), marker.texts.end(), one.texts.front()) != marker.texts.end())
+      continue;
     if (marker.texts.empty()) marker = {.before = one.before, .after = one.after};
     marker.texts.push_back(one.texts.front());
   }
@@ -245,7 +259,8 @@ Result<std::vector<CallForm>> forms_of(const TemplateField& field, bool repeats)
       form.call.push_back(std::move(*body));
       if (close.exists()) form.call.push_back({.literal = close});
     }
-    if (std::none_of(forms.begin(), forms.end(), [&](CallForm& known) { return merge(known, form); })) forms.push_back(std::move(form));
+    if (std::none_of(forms.begin(), forms.end(), [&](CallForm& known) { return merge(known, form); }))
+      forms.push_back(std::move(form));
     return {};
   };
   if (open.exists()) {

@@ -13,11 +13,14 @@ namespace parlance::response {
 namespace {
 
 constexpr std::string_view kMembers[] = {"version", "defaults", "fields", "start_anchor", "start_anchor_pattern"};
-constexpr std::string_view kFieldMembers[] = {"open",    "open_pattern", "close",    "close_pattern", "content",       "content_args",
-                                              "repeats", "join",         "optional", "transform",     "transform_each"};
+constexpr std::string_view kFieldMembers[] = {"open",     "open_pattern", "close",         "close_pattern",
+                                              "content",  "content_args", "repeats",       "join",
+                                              "optional", "transform",    "transform_each"};
 constexpr std::string_view kParsers[] = {"text", "int", "float", "bool", "json", "xml-inline", "kv-lines"};
 
-std::string joined(const std::string& path, std::string_view key) { return path.empty() ? std::string(key) : path + "." + std::string(key); }
+std::string joined(const std::string& path, std::string_view key) {
+  return path.empty() ? std::string(key) : path + "." + std::string(key);
+}
 
 bool flag(Value dict, std::string_view key) {
   const Value* found = member(dict, key);
@@ -54,7 +57,8 @@ Result<Border> border_of(Value dict, const std::string& path, const std::string&
   const Value* texts = member(dict, key);
   const Value* pattern = member(dict, key + "_pattern");
   Border border;
-  if (texts != nullptr && pattern != nullptr) return cannot_say(joined(path, key), "stands beside " + key + "_pattern: only one of them counts");
+  if (texts != nullptr && pattern != nullptr)
+    return cannot_say(joined(path, key), "stands beside " + key + "_pattern: only one of them counts");
   if (texts != nullptr) {
     if (Result<void> taken = take_texts(*texts, joined(path, key), border.texts); !taken) return taken.error();
   }
@@ -79,7 +83,8 @@ Result<void> check_transform(Value v, const std::string& path) {
     const std::string_view text = leaf_text(v);
     const std::size_t open = text.find('{');
     const std::size_t close = open == text.npos ? open : text.find('}', open);
-    if (close != text.npos && close > open + 1 && path_in_braces(text).empty()) return cannot_say(path, "a {path} among other text: it must be the whole text");
+    if (close != text.npos && close > open + 1 && path_in_braces(text).empty())
+      return cannot_say(path, "a {path} among other text: it must be the whole text");
   }
   return {};
 }
@@ -87,7 +92,8 @@ Result<void> check_transform(Value v, const std::string& path) {
 Result<void> check_rules(Value dict, const std::string& path) {
   const Value* join = member(dict, "join");
   if (join != nullptr && !join->is_none() && !join->is_string()) return cannot_say(path + ".join", "must be a text");
-  if (join != nullptr && join->is_string() && !flag(dict, "repeats")) return cannot_say(path + ".join", "needs \"repeats\": true");
+  if (join != nullptr && join->is_string() && !flag(dict, "repeats"))
+    return cannot_say(path + ".join", "needs \"repeats\": true");
   const Value* each = member(dict, "transform_each");
   if (each != nullptr && !each->is(Kind::boolean)) return cannot_say(path + ".transform_each", "must be true or false");
   const Value* transform = member(dict, "transform");
@@ -107,7 +113,8 @@ Result<TemplateField> field_of(std::string_view name, Value dict) {
     NearestName nearest(field.content);
     for (const std::string_view parser : kParsers) nearest.offer(parser);
     if (std::find(std::begin(kParsers), std::end(kParsers), field.content) == std::end(kParsers)) {
-      return cannot_say(field.path + ".content", "must be one of text, int, float, bool, json, xml-inline, kv-lines", nearest.hint());
+      return cannot_say(field.path + ".content", "must be one of text, int, float, bool, json, xml-inline, kv-lines",
+                        nearest.hint());
     }
   }
   for (const auto& [key, border] : {std::pair{"open", &field.open}, std::pair{"close", &field.close}}) {
@@ -128,7 +135,8 @@ Result<TemplateField> field_of(std::string_view name, Value dict) {
 }  // namespace
 
 std::string_view path_in_braces(std::string_view text) {
-  if (text.size() < 3 || text.front() != '{' || text.find_first_of("{}", 1) != text.size() - 1 || text.back() != '}') return {};
+  if (text.size() < 3 || text.front() != '{' || text.find_first_of("{}", 1) != text.size() - 1 || text.back() != '}')
+    return {};
   return text.substr(1, text.size() - 2);
 }
 
@@ -136,23 +144,27 @@ Result<TemplateFields> fields_of(Value root) {
   if (!root.is(Kind::dict)) return cannot_say("", "a response_template must be an object");
   if (Result<void> fine = refuse_others(root, kMembers, ""); !fine) return fine.error();
   const Value* version = member(root, "version");
-  if (version != nullptr && !(version->is(Kind::integer) && version->integer == 1)) return cannot_say("version", "only version 1 is known");
+  if (version != nullptr && !(version->is(Kind::integer) && version->integer == 1))
+    return cannot_say("version", "only version 1 is known");
   const Value* defaults = member(root, "defaults");
   if (defaults != nullptr && !defaults->is(Kind::dict)) return cannot_say("defaults", "must be an object");
   const Value* fields = member(root, "fields");
-  if (fields == nullptr || !fields->is(Kind::dict) || entries(*fields).empty()) return cannot_say("fields", "must be an object with a member for each field");
+  if (fields == nullptr || !fields->is(Kind::dict) || entries(*fields).empty())
+    return cannot_say("fields", "must be an object with a member for each field");
   TemplateFields out;
   std::string implicit;
   for (const DictEntry& entry : entries(*fields)) {
     Result<TemplateField> field = field_of(leaf_text(entry.key), entry.value);
     if (!field) return field.error();
-    if (!field->open.exists() && !implicit.empty()) return cannot_say(field->path, "has no `open`, as " + implicit + " has none: only one field may be what is left");
+    if (!field->open.exists() && !implicit.empty())
+      return cannot_say(field->path, "has no `open`, as " + implicit + " has none: only one field may be what is left");
     if (!field->open.exists()) implicit = field->path;
     out.fields.push_back(std::move(*field));
   }
   Result<Border> anchor = border_of(root, "", "start_anchor");
   if (!anchor) return anchor.error();
-  if (!anchor->exists()) return cannot_say("start_anchor", "is missing: it, or start_anchor_pattern, says where a reply begins");
+  if (!anchor->exists())
+    return cannot_say("start_anchor", "is missing: it, or start_anchor_pattern, says where a reply begins");
   out.anchor = std::move(*anchor);
   return out;
 }

@@ -1,10 +1,10 @@
 // A ReplyFormat as a response_template. Begin reading at write_response_template.
 #include <algorithm>
 
+#include "json/writer.h"
 #include "parlance/response_template.h"
 #include "response_template/call_shape.h"
 #include "response_template/pattern.h"
-#include "json/writer.h"
 
 namespace parlance {
 namespace {
@@ -76,7 +76,9 @@ class Writer {
     std::size_t cut = format_.prompt.size();
     for (std::size_t at = 1; at < cut; ++at) {
       const std::string_view rest = std::string_view(format_.prompt).substr(at);
-      if (std::any_of(texts.begin(), texts.end(), [&](const std::string& t) { return rest.starts_with(t) || t.starts_with(rest); })) cut = at;
+      if (std::any_of(texts.begin(), texts.end(),
+                      [&](const std::string& t) { return rest.starts_with(t) || t.starts_with(rest); }))
+        cut = at;
     }
     anchor_ = format_.prompt.substr(0, cut);
     if (cut == format_.prompt.size()) taken_ = format_.prompt;
@@ -85,8 +87,12 @@ class Writer {
 
   std::vector<std::string> markers() const {
     std::vector<std::string> out;
-    const auto add = [&](const ReplyMarker& marker) { out.insert(out.end(), marker.texts.begin(), marker.texts.end()); };
-    for (const ReplyMarker* marker : {&format_.reasoning_open, &format_.reasoning_close, &format_.content_open, &format_.content_close}) add(*marker);
+    const auto add = [&](const ReplyMarker& marker) {
+      out.insert(out.end(), marker.texts.begin(), marker.texts.end());
+    };
+    for (const ReplyMarker* marker :
+         {&format_.reasoning_open, &format_.reasoning_close, &format_.content_open, &format_.content_close})
+      add(*marker);
     for (const CallForm& form : format_.calls) {
       add(form.open);
       if (!form.call.empty()) add(form.call.front().literal);
@@ -104,7 +110,8 @@ class Writer {
       Result<CallShape> shape = response::shape_of(format_.calls[i], path, taken_, others, losses);
       if (!shape && i == 0) return shape.error();
       if (!shape || (i > 0 && !shape->reads_like(shapes_.front()))) {
-        losses_.push_back("calls as " + path + " has them are text: " + (shape ? "they are read in another way" : std::string(shape.error().message())));
+        losses_.push_back("calls as " + path + " has them are text: " +
+                          (shape ? "they are read in another way" : std::string(shape.error().message())));
         continue;
       }
       shapes_.push_back(std::move(*shape));
@@ -119,7 +126,9 @@ class Writer {
     const std::vector<std::string> others = markers();
     for (const ReplyMarker& marker : format_.end) {
       for (const std::string& text : marker.texts) {
-        if (std::none_of(others.begin(), others.end(), [&](const std::string& m) { return m.starts_with(text) && m != text; })) out.push_back(text);
+        if (std::none_of(others.begin(), others.end(),
+                         [&](const std::string& m) { return m.starts_with(text) && m != text; }))
+          out.push_back(text);
       }
     }
     return out;
@@ -175,8 +184,8 @@ class Writer {
     fields.raw("tool_calls", field.take());
   }
 
-  /// All text outside of other fields. What closes it is dropped, and it goes on: so with markers round content and round
-  /// sections of calls, and with a marker that closes reasoning which nothing opened.
+  /// All text outside of other fields. What closes it is dropped, and it goes on: so with markers round content and
+  /// round sections of calls, and with a marker that closes reasoning which nothing opened.
   void add_content(Json& fields) const {
     Delimiter close;
     close.add_texts(response::without_prompt(format_.content_open.texts, taken_));
@@ -221,7 +230,8 @@ class Writer {
 
 }  // namespace
 
-Result<WrittenResponseTemplate> write_response_template(const ReplyFormat& format, const ResponseTemplateOptions& options) {
+Result<WrittenResponseTemplate> write_response_template(const ReplyFormat& format,
+                                                        const ResponseTemplateOptions& options) {
   if (Result<void> valid = format.validate(); !valid) return valid.error();
   return Writer(format, options).run();
 }

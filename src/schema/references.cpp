@@ -71,7 +71,8 @@ void References::find_names() {
     if (value.is_sequence()) pending.insert(pending.end(), items(value).begin(), items(value).end());
     if (!value.is(Kind::dict)) continue;
     for (const std::string_view keyword : {"$anchor", "$dynamicAnchor"}) {
-      if (const Value name = member_of(value, keyword); name.is_string()) names_.emplace("#" + std::string(leaf_text(name)), value);
+      if (const Value name = member_of(value, keyword); name.is_string())
+        names_.emplace("#" + std::string(leaf_text(name)), value);
     }
     for (const std::string_view keyword : {"$id", "id"}) {
       if (const Value name = member_of(value, keyword); name.is_string()) names_.emplace(leaf_text(name), value);

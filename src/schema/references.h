@@ -1,4 +1,5 @@
-// References: what a $ref in a JSON Schema refers to. One reading for the reader of replies, the check of calls and grammars.
+// References: what a $ref in a JSON Schema refers to. One reading for the reader of replies, the check of calls and
+// grammars.
 #pragma once
 #include <map>
 #include <string>
@@ -13,8 +14,9 @@ class References {
  public:
   /// References within it begin at `root`, which must live as long.
   explicit References(Value root) : root_(root) {}
-  /// The schema that `reference` means: a JSON pointer (#/$defs/x, percent-encoded or not), an $anchor (#x), or an $id, alone or with
-  /// one of these behind it. Undefined where nothing in the document has that name. Source: JSON Schema 2020-12, core 8; RFC 6901.
+  /// The schema that `reference` means: a JSON pointer (#/$defs/x, percent-encoded or not), an $anchor (#x), or an $id,
+  /// alone or with one of these behind it. Undefined where nothing in the document has that name. Source: JSON Schema
+  /// 2020-12, core 8; RFC 6901.
   Value resolve(std::string_view reference);
 
  private:
@@ -22,7 +24,7 @@ class References {
   Value look_up(std::string_view reference);
 
   Value root_;
-  std::map<std::string, Value, std::less<>> names_;  ///< of $id and $anchor
+  std::map<std::string, Value, std::less<>> names_;     ///< of $id and $anchor
   std::map<std::string, Value, std::less<>> resolved_;  ///< but for pointers from the root
   bool found_ = false;
 };

@@ -10,7 +10,8 @@ inline constexpr Types kString = 1, kInteger = 2, kFraction = 4, kBoolean = 8, k
 inline constexpr Types kNumber = kInteger | kFraction;
 inline constexpr Types kAnyType = 127;
 
-/// What the value of "type" means, Python's words for it too, which tools made from Python functions have; 0 for any other word.
+/// What the value of "type" means, Python's words for it too, which tools made from Python functions have; 0 for any
+/// other word.
 Types type_named(std::string_view name);
 
 }  // namespace parlance::schema

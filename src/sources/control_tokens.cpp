@@ -1,5 +1,5 @@
-// The control tokens of a model's tokenizer, without opening the tokenizer: a tokenizer.json and the configuration beside it
-// list what was added, a GGUF file tells the type of each token. Begin reading at control_tokens.
+// The control tokens of a model's tokenizer, without opening the tokenizer: a tokenizer.json and the configuration
+// beside it list what was added, a GGUF file tells the type of each token. Begin reading at control_tokens.
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -24,7 +24,8 @@ Error nothing_there(const std::string& path) {
       .hint("a tokenizer.json or its folder, or a GGUF file");
 }
 
-/// Tokens as they are told. One that was told before is told better now: configuration is read last, as transformers has it.
+/// Tokens as they are told. One that was told before is told better now: configuration is read last, as transformers
+/// has it.
 class Told {
  public:
   void add(TokenId id, std::string_view text, bool special) {

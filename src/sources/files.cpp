@@ -30,8 +30,7 @@ std::string hint_for(const std::string& path) {
   int seen = 0;
   std::error_code failed;
   const fs::path folder = missing.has_parent_path() ? missing.parent_path() : fs::path(".");
-  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end && seen < kEnough;
-       ++seen) {
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end && seen < kEnough; ++seen) {
     nearest.offer(entry->path().filename().string());
     entry.increment(failed);
   }
@@ -64,8 +63,7 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
     text.resize(size + room);
     const std::size_t got = std::fread(text.data() + size, 1, room, file.get());
     size += got;
-    if (size > limit)
-      return Error(ErrorCode::file, path + ": larger than " + std::to_string(limit >> 20) + " MiB");
+    if (size > limit) return Error(ErrorCode::file, path + ": larger than " + std::to_string(limit >> 20) + " MiB");
     if (got < room) break;
   }
   if (std::ferror(file.get()) != 0) return file_error(path, errno);
@@ -73,9 +71,7 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
   return text;
 }
 
-Result<std::string> read_file(const std::string& path) {
-  return read_file(path, Runtime::kMaxText - 1);
-}
+Result<std::string> read_file(const std::string& path) { return read_file(path, Runtime::kMaxText - 1); }
 
 Result<std::string> read_text_file(const std::string& path) {
   Result<std::string> text = read_file(path, kMaxConfiguration);
@@ -106,17 +102,16 @@ std::string canonical(const std::string& path) {
 
 std::vector<std::string> files_in(const std::string& folder, std::string_view suffix) {
   std::vector<std::string> names = names_in(folder);
-  std::erase_if(names, [suffix](const std::string& name) {
-    return name.size() <= suffix.size() || !name.ends_with(suffix);
-  });
+  std::erase_if(names,
+                [suffix](const std::string& name) { return name.size() <= suffix.size() || !name.ends_with(suffix); });
   return names;
 }
 
 std::vector<std::string> names_in(const std::string& folder, std::size_t limit) {
   std::vector<std::string> names;
   std::error_code failed;
-  for (fs::directory_iterator entry(folder, failed), end;
-       !failed && entry != end && names.size() < limit; entry.increment(failed)) {
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end && names.size() < limit;
+       entry.increment(failed)) {
     names.push_back(entry->path().filename().string());
   }
   std::sort(names.begin(), names.end());
@@ -128,9 +123,7 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder.string();
 }
 
-std::string_view file_name_of(std::string_view path) {
-  return path.substr(path.find_last_of('/') + 1);
-}
+std::string_view file_name_of(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
 
 std::string join_path(const std::string& folder, std::string_view name) {
   return (fs::path(folder) / fs::path(name)).string();

@@ -77,22 +77,14 @@ struct TokenKey {
   std::string_view variable;
 };
 constexpr TokenKey kTokenKeys[] = {
-    {"tokenizer.ggml.bos_token_id", "bos_token"},
-    {"tokenizer.ggml.eos_token_id", "eos_token"},
-    {"tokenizer.ggml.eot_token_id", "eot_token"},
-    {"tokenizer.ggml.eom_token_id", "eom_token"},
-    {"tokenizer.ggml.unknown_token_id", "unk_token"},
-    {"tokenizer.ggml.seperator_token_id", "sep_token"},
-    {"tokenizer.ggml.separator_token_id", "sep_token"},
-    {"tokenizer.ggml.padding_token_id", "pad_token"},
-    {"tokenizer.ggml.cls_token_id", "cls_token"},
-    {"tokenizer.ggml.mask_token_id", "mask_token"},
-    {"tokenizer.ggml.fim_pre_token_id", "fim_pre_token"},
-    {"tokenizer.ggml.fim_suf_token_id", "fim_suf_token"},
-    {"tokenizer.ggml.fim_mid_token_id", "fim_mid_token"},
-    {"tokenizer.ggml.fim_pad_token_id", "fim_pad_token"},
-    {"tokenizer.ggml.fim_rep_token_id", "fim_rep_token"},
-    {"tokenizer.ggml.fim_sep_token_id", "fim_sep_token"},
+    {"tokenizer.ggml.bos_token_id", "bos_token"},         {"tokenizer.ggml.eos_token_id", "eos_token"},
+    {"tokenizer.ggml.eot_token_id", "eot_token"},         {"tokenizer.ggml.eom_token_id", "eom_token"},
+    {"tokenizer.ggml.unknown_token_id", "unk_token"},     {"tokenizer.ggml.seperator_token_id", "sep_token"},
+    {"tokenizer.ggml.separator_token_id", "sep_token"},   {"tokenizer.ggml.padding_token_id", "pad_token"},
+    {"tokenizer.ggml.cls_token_id", "cls_token"},         {"tokenizer.ggml.mask_token_id", "mask_token"},
+    {"tokenizer.ggml.fim_pre_token_id", "fim_pre_token"}, {"tokenizer.ggml.fim_suf_token_id", "fim_suf_token"},
+    {"tokenizer.ggml.fim_mid_token_id", "fim_mid_token"}, {"tokenizer.ggml.fim_pad_token_id", "fim_pad_token"},
+    {"tokenizer.ggml.fim_rep_token_id", "fim_rep_token"}, {"tokenizer.ggml.fim_sep_token_id", "fim_sep_token"},
 };
 
 struct FlagKey {
@@ -142,8 +134,7 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size
 inline std::uint64_t length_at(std::string_view bytes, std::size_t at, bool big_endian) {
   std::uint64_t length;
   std::memcpy(&length, bytes.data() + at, sizeof length);
-  return big_endian == (std::endian::native == std::endian::big) ? length
-                                                                 : __builtin_bswap64(length);
+  return big_endian == (std::endian::native == std::endian::big) ? length : __builtin_bswap64(length);
 }
 
 /// Can it be shown as it is? Names end up in errors and on terminals.
@@ -191,8 +182,7 @@ class GgufReader {
   bool cut_off(const std::string& what) {
     std::string message = what + (key_.empty() ? "" : " in " + shown(key_)) + ", but ";
     if (file_ != nullptr && file_->file_size() > bytes_.size()) {
-      return fail(at_, message + "a header may have " + std::to_string(kMaxGgufHeader >> 20) +
-                           " MiB at most");
+      return fail(at_, message + "a header may have " + std::to_string(kMaxGgufHeader >> 20) + " MiB at most");
     }
     return fail(at_, message + std::to_string(left()) + " bytes are left",
                 "the file is damaged or was not downloaded to its end");
@@ -218,8 +208,7 @@ class GgufReader {
     std::uint64_t read = 0;
     const std::size_t offset = at_;
     if (!number(4, "a type", read)) return false;
-    if (read >= kTypeCount)
-      return fail(offset, shown(key_) + " has the unknown type " + std::to_string(read));
+    if (read >= kTypeCount) return fail(offset, shown(key_) + " has the unknown type " + std::to_string(read));
     value = static_cast<std::uint32_t>(read);
     return true;
   }
@@ -244,8 +233,7 @@ class GgufReader {
   bool flag(std::optional<bool>& into, std::uint32_t type);
   bool integer(std::optional<std::int64_t>& into, std::uint32_t type);
   bool wanted(std::uint32_t met, std::string_view want) {
-    return fail(value_at_, shown(key_) + " is of type " + std::string(kTypes[met].name) + ", not " +
-                               std::string(want));
+    return fail(value_at_, shown(key_) + " is of type " + std::string(kTypes[met].name) + ", not " + std::string(want));
   }
   bool twice() { return fail(value_at_, shown(key_) + " stands there twice"); }
 
@@ -306,8 +294,7 @@ bool GgufReader::begin() {
   }
   header_.version = static_cast<std::uint32_t>(version);
   std::uint64_t tensors = 0;
-  return number(8, "the number of tensors", tensors) &&
-         number(8, "the number of pairs", header_.pair_count);
+  return number(8, "the number of tensors", tensors) && number(8, "the number of pairs", header_.pair_count);
 }
 
 bool GgufReader::pairs() {
@@ -385,8 +372,7 @@ bool GgufReader::skip_texts(std::uint64_t count, GgufTexts* keep) {
     }
     if (left() < 8) return cut_off("the length of text " + std::to_string(i));
     const std::uint64_t size = length_at(bytes_, at_, big_endian);
-    if (size > left() - 8)
-      return cut_off("text " + std::to_string(i) + " of " + std::to_string(size) + " bytes");
+    if (size > left() - 8) return cut_off("text " + std::to_string(i) + " of " + std::to_string(size) + " bytes");
     at_ += 8 + static_cast<std::size_t>(size);
   }
   return true;
@@ -395,20 +381,17 @@ bool GgufReader::skip_texts(std::uint64_t count, GgufTexts* keep) {
 /// `keep`: the array must be one of texts, which are remembered there.
 bool GgufReader::skip_array(std::uint32_t depth, GgufTexts* keep) {
   if (depth > kDeepestArray)
-    return fail(at_, shown(key_) + " has arrays in arrays, more than " +
-                         std::to_string(kDeepestArray) + " deep");
+    return fail(at_, shown(key_) + " has arrays in arrays, more than " + std::to_string(kDeepestArray) + " deep");
   const std::size_t offset = at_;
   std::uint32_t item = 0;
   std::uint64_t count = 0;
   if (!type(item)) return false;
   if (keep != nullptr && item != kString)
-    return fail(offset, shown(key_) + " is an array of " + std::string(kTypes[item].name) +
-                            ", not of texts");
+    return fail(offset, shown(key_) + " is an array of " + std::string(kTypes[item].name) + ", not of texts");
   if (!number(8, "the size of an array", count)) return false;
   if (count > left() / kTypes[item].size) {
     at_ -= 8;
-    return cut_off("an array of " + std::to_string(count) + " values of type " +
-                   std::string(kTypes[item].name));
+    return cut_off("an array of " + std::to_string(count) + " values of type " + std::string(kTypes[item].name));
   }
   if (item == kString) {
     if (keep != nullptr) {
@@ -483,8 +466,7 @@ bool GgufReader::chat_template(std::uint32_t met) {
   std::string_view read;
   if (!text("a template", read)) return false;
   if (!utf8::is_valid(read, false)) return fail(value_at_ + 8, shown(key_) + " is not UTF-8");
-  const std::string_view name =
-      key_.size() == kTemplateKey.size() ? "default" : key_.substr(kTemplateKey.size() + 1);
+  const std::string_view name = key_.size() == kTemplateKey.size() ? "default" : key_.substr(kTemplateKey.size() + 1);
   if (!is_clean(name)) return fail(value_at_, "the name of a template is not text");
   for (const GgufTemplate& other : header_.templates) {
     if (other.key == key_ || other.name == name) return twice();
@@ -525,14 +507,12 @@ bool GgufReader::flag(std::optional<bool>& into, std::uint32_t met) {
   if (into) return twice();
   std::uint64_t read = 0;
   if (!number(1, "a truth value", read)) return false;
-  if (read > 1)
-    return fail(value_at_, shown(key_) + " is " + std::to_string(read) + ", neither 0 nor 1");
+  if (read > 1) return fail(value_at_, shown(key_) + " is " + std::to_string(read) + ", neither 0 nor 1");
   into = read == 1;
   return true;
 }
 
-Result<GgufHeader> read_gguf(std::string_view bytes, const std::string& path,
-                             const MappedFile* file) {
+Result<GgufHeader> read_gguf(std::string_view bytes, const std::string& path, const MappedFile* file) {
   return GgufReader(bytes, path, file).read();
 }
 

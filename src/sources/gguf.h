@@ -67,14 +67,14 @@ struct GgufHeader {
   std::vector<GgufTemplate> templates;
   std::vector<GgufTokenId> token_ids;
   GgufTexts tokens;
-  std::string_view token_types;  ///< an array of numbers of four bytes each; "" where there is none
+  std::string_view token_types;   ///< an array of numbers of four bytes each; "" where there is none
   std::string_view token_scores;  ///< the same
   bool scores_are_integers = false;
-  GgufTexts merges;               ///< "left right" each
-  std::string_view tokenizer;     ///< tokenizer.ggml.model: which algorithm
-  std::string_view splitting;     ///< tokenizer.ggml.pre: how it splits text into words
-  std::string_view name;          ///< general.name
-  std::string_view charsmap;      ///< tokenizer.ggml.precompiled_charsmap: what is replaced before text becomes tokens
+  GgufTexts merges;            ///< "left right" each
+  std::string_view tokenizer;  ///< tokenizer.ggml.model: which algorithm
+  std::string_view splitting;  ///< tokenizer.ggml.pre: how it splits text into words
+  std::string_view name;       ///< general.name
+  std::string_view charsmap;   ///< tokenizer.ggml.precompiled_charsmap: what is replaced before text becomes tokens
   std::optional<bool> add_space_prefix;
   std::optional<bool> remove_extra_whitespaces;
   std::optional<bool> add_bos_token;
@@ -96,7 +96,6 @@ struct GgufHeader {
 /// Fails with model_file; message and location have the byte.
 /// `file`, if given, is whose bytes they are: its memory is given back while a long array is
 /// walked.
-Result<GgufHeader> read_gguf(std::string_view bytes, const std::string& path,
-                             const MappedFile* file = nullptr);
+Result<GgufHeader> read_gguf(std::string_view bytes, const std::string& path, const MappedFile* file = nullptr);
 
 }  // namespace parlance

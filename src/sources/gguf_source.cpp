@@ -34,9 +34,8 @@ std::optional<PartName> part_name(std::string_view path) {
   name.rest = path.substr(path.size() - kRest);
   name.number = path.substr(path.size() - kRest - kDigits, kDigits);
   name.prefix = path.substr(0, path.size() - kRest - kDigits);
-  const bool fits = name.prefix.ends_with('-') && is_number(name.number) &&
-                    name.rest.starts_with("-of-") && is_number(name.rest.substr(4, kDigits)) &&
-                    name.rest.ends_with(kSuffix);
+  const bool fits = name.prefix.ends_with('-') && is_number(name.number) && name.rest.starts_with("-of-") &&
+                    is_number(name.rest.substr(4, kDigits)) && name.rest.ends_with(kSuffix);
   return fits ? std::optional(name) : std::nullopt;
 }
 
@@ -69,8 +68,7 @@ void add_tokens(ModelSource& source, const GgufHeader& header) {
     std::string note = std::string(token.key) + " (byte " + std::to_string(token.offset) + ") is ";
     note += token.id < 0 ? "no number of a token" : std::to_string(token.id);
     if (text) note += ", whose text is not UTF-8";
-    if (!text && token.id >= 0)
-      note += ", and the vocabulary has " + std::to_string(header.tokens.size()) + " tokens";
+    if (!text && token.id >= 0) note += ", and the vocabulary has " + std::to_string(header.tokens.size()) + " tokens";
     source.notes.push_back(note + ": left out");
   }
 }
@@ -79,16 +77,15 @@ ModelSource source_of(const std::string& path, const GgufHeader& header) {
   ModelSource source;
   source.path = source.tokenizer_path = path;
   for (const GgufTemplate& found : header.templates) {
-    source.templates.push_back({std::string(found.name), std::string(found.text),
-                                path + " (" + std::string(found.key) + ")"});
+    source.templates.push_back(
+        {std::string(found.name), std::string(found.text), path + " (" + std::string(found.key) + ")"});
   }
   add_tokens(source, header);
   source.add_bos_token = header.add_bos_token;
   source.add_eos_token = header.add_eos_token;
   source.looked_for = kLookedFor;
   if (!header.type.empty() && header.type != "model") {
-    source.looked_for =
-        "its general.type is '" + std::string(header.type) + "': it is not a model by itself";
+    source.looked_for = "its general.type is '" + std::string(header.type) + "': it is not a model by itself";
   }
   return source;
 }
@@ -98,8 +95,7 @@ Result<ModelSource> open_part(const std::string& path, bool lead_to_first) {
   if (!file) return file.error();
   const Result<GgufHeader> header = read_gguf(file->bytes(), path, &*file);
   if (!header) return header.error();
-  if (header->split_number.value_or(0) <= 0 || !header->templates.empty())
-    return source_of(path, *header);
+  if (header->split_number.value_or(0) <= 0 || !header->templates.empty()) return source_of(path, *header);
   const std::string first = lead_to_first ? first_part(path) : std::string();
   if (first.empty() || !is_file(first)) return no_first_part(path, *header, first);
   return open_part(first, false);
@@ -114,9 +110,7 @@ bool is_gguf(const SourceRequest& request) {
   return file && file->bytes() == "GGUF";
 }
 
-Result<ModelSource> open_gguf(const SourceRequest& request) {
-  return open_part(request.path, true);
-}
+Result<ModelSource> open_gguf(const SourceRequest& request) { return open_part(request.path, true); }
 
 std::vector<std::string> gguf_files_in(const std::string& folder) {
   std::vector<std::string> names = files_in(folder, kSuffix);

@@ -24,8 +24,7 @@ struct CachedModel {
 
 bool is_part(std::string_view part) {
   const bool is_name =
-      part.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
-      part.npos;
+      part.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == part.npos;
   return is_name && !part.empty() && part != "." && part != "..";
 }
 
@@ -78,8 +77,7 @@ std::string commit_of(const CachedModel& model, std::string_view name) {
   return is_part(commit) ? commit : std::string();
 }
 
-Error no_snapshot(const SourceRequest& request, const CachedModel& model,
-                  const std::vector<std::string>& there) {
+Error no_snapshot(const SourceRequest& request, const CachedModel& model, const std::vector<std::string>& there) {
   std::string message = request.path + ": in the cache " + model.folder + " there is no snapshot ";
   message += model.revision.empty() ? "of main" : "'" + model.revision + "'";
   constexpr std::size_t kShown = 10;

@@ -7,11 +7,11 @@
 // processing_utils.py; special tokens: special_tokens.h. Begin reading at open_hf_folder.
 #include <algorithm>
 
+#include "json/json.h"
 #include "sources/files.h"
 #include "sources/json_file.h"
 #include "sources/openers.h"
 #include "sources/special_tokens.h"
-#include "json/json.h"
 #include "value/runtime.h"
 
 namespace parlance {
@@ -51,16 +51,13 @@ Error bad_template(const std::string& path, std::string_view what) {
   return Error(ErrorCode::model_file, path + ": " + std::string(what));
 }
 
-Result<void> add_named(ModelSource& source, const Value* name, const Value* text,
-                       const std::string& path) {
+Result<void> add_named(ModelSource& source, const Value* name, const Value* text, const std::string& path) {
   if (name == nullptr || !name->is_leaf() || text == nullptr || !text->is_leaf()) {
-    return bad_template(path,
-                        "chat_template is a list, but not of objects with `name` and `template`");
+    return bad_template(path, "chat_template is a list, but not of objects with `name` and `template`");
   }
   std::string key(leaf_text(*name));
   std::string origin = path + " (chat_template '" + key + "')";
-  std::erase_if(source.templates,
-                [&](const NamedTemplate& t) { return t.name == key; });  // the last one wins
+  std::erase_if(source.templates, [&](const NamedTemplate& t) { return t.name == key; });  // the last one wins
   source.templates.push_back({std::move(key), std::string(leaf_text(*text)), std::move(origin)});
   return {};
 }
@@ -70,22 +67,18 @@ Result<void> add_from_json(ModelSource& source, const JsonFile& file) {
   const Value* found = file["chat_template"];
   if (found == nullptr || found->is_none()) return {};
   if (found->is_leaf()) {
-    source.templates.push_back(
-        {"default", std::string(leaf_text(*found)), file.path() + " (chat_template)"});
+    source.templates.push_back({"default", std::string(leaf_text(*found)), file.path() + " (chat_template)"});
     return {};
   }
   if (found->kind == Kind::dict) {
     for (const DictEntry& entry : entries(*found)) {
-      if (Result<void> added = add_named(source, &entry.key, &entry.value, file.path()); !added)
-        return added;
+      if (Result<void> added = add_named(source, &entry.key, &entry.value, file.path()); !added) return added;
     }
     return {};
   }
-  if (found->kind != Kind::list)
-    return bad_template(file.path(), "chat_template is neither text nor a list");
+  if (found->kind != Kind::list) return bad_template(file.path(), "chat_template is neither text nor a list");
   for (const Value& item : items(*found)) {
-    Result<void> added =
-        add_named(source, json_member(item, "name"), json_member(item, "template"), file.path());
+    Result<void> added = add_named(source, json_member(item, "name"), json_member(item, "template"), file.path());
     if (!added) return added;
   }
   return {};
@@ -106,8 +99,7 @@ std::string response_template_of(const JsonFile& config) {
 Result<ModelSource> open_gguf_in(const SourceRequest& request, const ModelSource& folder) {
   const std::vector<std::string> names = gguf_files_in(folder.path);
   if (names.empty()) return folder;
-  if (names.size() == 1)
-    return open_gguf({join_path(folder.path, names[0]), request.stores, request.asker});
+  if (names.size() == 1) return open_gguf({join_path(folder.path, names[0]), request.stores, request.asker});
   std::string message = request.path + ": no chat template of its own, and several GGUF files: ";
   constexpr std::size_t kShown = 20;
   for (std::size_t i = 0; i < names.size() && i < kShown; ++i)

@@ -10,8 +10,7 @@ Result<void> JsonFile::read(Kind kind) {
   if (!text) return text.error();
   if (Result<void> parsed = document_.parse(*text, path_); !parsed) return parsed.error();
   if (document_.root().kind == kind) return {};
-  return Error(ErrorCode::model_file,
-               path_ + (kind == Kind::dict ? ": not a JSON object" : ": not a JSON list"));
+  return Error(ErrorCode::model_file, path_ + (kind == Kind::dict ? ": not a JSON object" : ": not a JSON list"));
 }
 
 Result<void> JsonFile::read_if_there() { return is_file(path_) ? read() : Result<void>(); }

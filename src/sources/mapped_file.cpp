@@ -19,10 +19,7 @@ Result<MappedFile> MappedFile::open(const std::string& path, std::size_t limit) 
   if (descriptor < 0) return file_error(path, errno);
   struct stat facts = {};
   const bool known = ::fstat(descriptor, &facts) == 0;
-  int problem = !known                    ? errno
-                : S_ISDIR(facts.st_mode)  ? EISDIR
-                : !S_ISREG(facts.st_mode) ? EINVAL
-                                          : 0;
+  int problem = !known ? errno : S_ISDIR(facts.st_mode) ? EISDIR : !S_ISREG(facts.st_mode) ? EINVAL : 0;
   MappedFile file;
   if (problem == 0 && facts.st_size > 0) {
     file.file_size_ = static_cast<std::uint64_t>(facts.st_size);

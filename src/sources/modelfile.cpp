@@ -36,8 +36,7 @@ class ValueText {
   /// Is it whole? If so, `inside` is what stands between the quotes.
   bool is_whole(std::string_view& inside) const {
     constexpr std::string_view kThree = "\"\"\"";
-    const std::string_view text =
-        end_ == 0 ? "" : std::string_view(text_).substr(begin_, end_ - begin_);
+    const std::string_view text = end_ == 0 ? "" : std::string_view(text_).substr(begin_, end_ - begin_);
     const std::size_t quotes = text.starts_with(kThree) ? 3 : text.starts_with('"') ? 1 : 0;
     if (text.size() < 2 * quotes || !text.ends_with(kThree.substr(0, quotes))) return false;
     inside = text.substr(quotes, text.size() - 2 * quotes);
@@ -60,11 +59,10 @@ class ModelfileParser {
     while (find_command()) {
       if (!command()) return *failure_;
     }
-    const bool has_from = std::any_of(commands_.begin(), commands_.end(),
-                                      [](const ModelfileCommand& c) { return c.name == "from"; });
+    const bool has_from =
+        std::any_of(commands_.begin(), commands_.end(), [](const ModelfileCommand& c) { return c.name == "from"; });
     if (has_from) return std::move(commands_);
-    fail(text_.size(), text_.size(), "no FROM line",
-         "every Modelfile names what it is made from: FROM model.gguf");
+    fail(text_.size(), text_.size(), "no FROM line", "every Modelfile names what it is made from: FROM model.gguf");
     return *failure_;
   }
 
@@ -96,8 +94,7 @@ class ModelfileParser {
     const std::size_t begin = at_;
     while (!at_end() && belongs(text_[at_])) into += text_[at_++];
     if (!at_end() && is_blank(text_[at_])) return ++at_, true;
-    return fail(begin, at_, std::string(what) + " without a value",
-                "it needs a blank and a value on the same line");
+    return fail(begin, at_, std::string(what) + " without a value", "it needs a blank and a value on the same line");
   }
 
   bool command() {
@@ -118,23 +115,19 @@ class ModelfileParser {
     if (unicode::is_printable(first.code_point)) name += text_.substr(at_, first.size);
     at_ += first.size;
     while (!at_end() && is_letter(text_[at_])) name += text_[at_++];
-    std::transform(name.begin(), name.end(), name.begin(), [](char c) {
-      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    const bool known =
-        std::find(std::begin(kCommands), std::end(kCommands), name) != std::end(kCommands);
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const bool known = std::find(std::begin(kCommands), std::end(kCommands), name) != std::end(kCommands);
     if (!known) return unknown_command(begin, name);
     if (!at_end() && is_blank(text_[at_])) return ++at_, true;
-    return fail(begin, at_, "a command without a value",
-                "it needs a blank and a value on the same line");
+    return fail(begin, at_, "a command without a value", "it needs a blank and a value on the same line");
   }
 
   bool unknown_command(std::size_t begin, const std::string& name) {
     NearestName nearest(name);
     for (const std::string_view command : kCommands) nearest.offer(command);
     return fail(begin, at_, "there is no such command in a Modelfile",
-                nearest.best().empty() ? "text of several lines stands between \"\"\" and \"\"\""
-                                       : nearest.hint());
+                nearest.best().empty() ? "text of several lines stands between \"\"\" and \"\"\"" : nearest.hint());
   }
 
   bool parameter(std::string& name) {
@@ -158,14 +151,12 @@ class ModelfileParser {
       if (is_newline(c) && value.is_whole(inside)) break;
       const utf8::Decoded next = utf8::decode(text_.data() + at_, text_.data() + text_.size());
       const bool is_space = is_blank(c) || is_newline(c);
-      if (is_space || unicode::is_printable(next.code_point))
-        value.append(text_.substr(at_, next.size), is_space);
+      if (is_space || unicode::is_printable(next.code_point)) value.append(text_.substr(at_, next.size), is_space);
       at_ += next.size;
     }
     if (!value.is_whole(inside)) {
       return fail(command_begin, std::min(text_.size(), command_begin + 1),
-                  "the quotes that open here are never closed",
-                  "the closing quotes have to end a line");
+                  "the quotes that open here are never closed", "the closing quotes have to end a line");
     }
     into = inside;
     return true;
@@ -180,8 +171,7 @@ class ModelfileParser {
 
 }  // namespace
 
-Result<std::vector<ModelfileCommand>> parse_modelfile(std::string_view text,
-                                                      const std::string& name) {
+Result<std::vector<ModelfileCommand>> parse_modelfile(std::string_view text, const std::string& name) {
   return ModelfileParser(text, name).parse();
 }
 

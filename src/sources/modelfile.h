@@ -22,7 +22,6 @@ struct ModelfileCommand {
 /// the same; what stands between is taken as it is, there are no escapes. # begins a comment where
 /// a command could begin. Characters that are not printable are dropped, white space apart.
 /// (Ollama, parser/parser.go: ParseFile, parseRuneForState, unquote.)
-Result<std::vector<ModelfileCommand>> parse_modelfile(std::string_view text,
-                                                      const std::string& name);
+Result<std::vector<ModelfileCommand>> parse_modelfile(std::string_view text, const std::string& name);
 
 }  // namespace parlance

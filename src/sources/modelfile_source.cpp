@@ -50,8 +50,7 @@ std::string path_of_from(const std::string& from, const SourceRequest& request) 
   if (has_prefix(from, "/")) return from;
   const std::string& home = request.stores.home;
   if (!home.empty() && from == "~") return home;
-  if (!home.empty() && has_prefix(from, "~/"))
-    return join_path(home, std::string_view(from).substr(2));
+  if (!home.empty() && has_prefix(from, "~/")) return join_path(home, std::string_view(from).substr(2));
   return join_path(folder_of(request.path), from);
 }
 
@@ -63,8 +62,7 @@ struct Modelfile {
 
 void set_parameter(ModelSource& source, const ModelfileCommand& command) {
   if (command.word != kStop) {
-    std::erase_if(source.parameters,
-                  [&](const SourceParameter& p) { return p.name == command.word; });
+    std::erase_if(source.parameters, [&](const SourceParameter& p) { return p.name == command.word; });
   }
   source.parameters.push_back({command.word, command.value});
 }
@@ -79,13 +77,11 @@ Modelfile collect(const std::vector<ModelfileCommand>& commands, const std::stri
     if (command.name == "message") own.messages.push_back({command.word, command.value});
     if (command.name == "parameter") set_parameter(own, command);
     if (command.name == "renderer" && !command.value.empty()) {
-      own.notes.push_back("Ollama renders this model by its own code, '" + command.value +
-                          "', not by the template");
+      own.notes.push_back("Ollama renders this model by its own code, '" + command.value + "', not by the template");
     }
     if (command.name != "template") continue;
     own.templates.clear();  // the last one counts; an empty one is none
-    if (!command.value.empty())
-      own.templates.push_back({"default", command.value, path + " (TEMPLATE)", Syntax::go});
+    if (!command.value.empty()) own.templates.push_back({"default", command.value, path + " (TEMPLATE)", Syntax::go});
   }
   return file;
 }
@@ -119,11 +115,9 @@ Error of_from(const Error& error, const std::string& path) {
 
 bool is_modelfile(const SourceRequest& request) {
   std::string name(file_name_of(request.path));
-  std::transform(name.begin(), name.end(), name.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  const bool named_so =
-      name == "modelfile" || has_prefix(name, "modelfile.") || name.ends_with(".modelfile");
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const bool named_so = name == "modelfile" || has_prefix(name, "modelfile.") || name.ends_with(".modelfile");
   return named_so && is_file(request.path);
 }
 
@@ -154,8 +148,7 @@ Result<ModelSource> open_modelfile(const SourceRequest& request) {
     return base;
   }
   // A template of its own makes a Modelfile usable also where its model is not at hand.
-  if (file.own.templates.empty() || base.error().code() != ErrorCode::file)
-    return of_from(base.error(), request.path);
+  if (file.own.templates.empty() || base.error().code() != ErrorCode::file) return of_from(base.error(), request.path);
   file.own.notes.push_back("FROM was not followed: " + base.error().message());
   return std::move(file.own);
 }

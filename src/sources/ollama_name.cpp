@@ -13,13 +13,10 @@ constexpr std::string_view kPublicHosts[] = {"registry.ollama.ai", "ollama.com"}
 using ascii::lower;
 
 bool same(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
-bool is_public(std::string_view host) {
-  return same(host, kPublicHosts[0]) || same(host, kPublicHosts[1]);
-}
+bool is_public(std::string_view host) { return same(host, kPublicHosts[0]) || same(host, kPublicHosts[1]); }
 
 /// A letter, a digit or _, then these and - and what `also` has.
 bool is_part(std::string_view text, std::size_t longest, std::string_view also) {
@@ -52,8 +49,7 @@ std::string OllamaName::shortest() const {
 
 bool OllamaName::is(const OllamaName& other) const {
   const bool same_host = same(host, other.host) || (is_public(host) && is_public(other.host));
-  return same_host && same(name_space, other.name_space) && same(model, other.model) &&
-         same(tag, other.tag);
+  return same_host && same(name_space, other.name_space) && same(model, other.model) && same(tag, other.tag);
 }
 
 std::optional<OllamaName> parse_ollama_name(std::string_view text) {

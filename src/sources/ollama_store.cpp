@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "json/json.h"
 #include "sources/files.h"
 #include "sources/json_file.h"
 #include "sources/ollama_name.h"
 #include "sources/openers.h"
-#include "json/json.h"
 
 namespace parlance {
 namespace {
@@ -22,8 +22,7 @@ struct ManifestFolder {
   std::string_view name;
   std::string_view public_host;
 };
-constexpr ManifestFolder kManifestFolders[] = {{"manifests-v2", "ollama.com"},
-                                               {"manifests", "registry.ollama.ai"}};
+constexpr ManifestFolder kManifestFolders[] = {{"manifests-v2", "ollama.com"}, {"manifests", "registry.ollama.ai"}};
 constexpr std::size_t kMostManifests = 10000;
 constexpr std::string_view kListType = "application/vnd.ollama.manifest.list.v2+json";
 
@@ -50,21 +49,19 @@ std::vector<Manifest> manifests_in(const ModelStores& stores) {
   std::size_t budget = kMostManifests;
   for (const ManifestFolder& root : kManifestFolders) {
     OllamaName name;
-    for_each_in(
-        join_path(stores.ollama, root.name), budget,
-        [&](const std::string& host, const std::string& hosts) {
-          name.host = host;
-          for_each_in(hosts, budget, [&](const std::string& space, const std::string& spaces) {
-            name.name_space = space;
-            for_each_in(spaces, budget, [&](const std::string& model, const std::string& models) {
-              name.model = model;
-              for_each_in(models, budget, [&](const std::string& tag, const std::string& path) {
-                name.tag = tag;
-                if (is_file(path)) found.push_back({name, path});
-              });
-            });
+    for_each_in(join_path(stores.ollama, root.name), budget, [&](const std::string& host, const std::string& hosts) {
+      name.host = host;
+      for_each_in(hosts, budget, [&](const std::string& space, const std::string& spaces) {
+        name.name_space = space;
+        for_each_in(spaces, budget, [&](const std::string& model, const std::string& models) {
+          name.model = model;
+          for_each_in(models, budget, [&](const std::string& tag, const std::string& path) {
+            name.tag = tag;
+            if (is_file(path)) found.push_back({name, path});
           });
         });
+      });
+    });
   }
   return found;
 }
@@ -116,8 +113,7 @@ class StoreModel {
     Result<Value> root = choose_from_list(file_.root());
     if (!root) return root.error();
     const Value* layers = json_member(*root, "layers");
-    if (layers == nullptr || layers->kind != Kind::list)
-      return bad_manifest(file_.path(), "no list of `layers`");
+    if (layers == nullptr || layers->kind != Kind::list) return bad_manifest(file_.path(), "no list of `layers`");
     if (Result<void> noted = note_renderer(*root); !noted) return noted.error();
     for (const Value& layer : items(*layers)) {
       if (Result<void> read = read_layer(layer); !read) return read.error();
@@ -154,30 +150,26 @@ class StoreModel {
         if (chosen == nullptr && json_text(candidate, "runner") == runner) chosen = &candidate;
       }
     }
-    if (chosen == nullptr)
-      return bad_manifest(file_.path(), "a list of manifests with none of ollama, llamacpp, mlx");
+    if (chosen == nullptr) return bad_manifest(file_.path(), "a list of manifests with none of ollama, llamacpp, mlx");
     if (json_member(*chosen, "layers") != nullptr) return *chosen;
     const std::string_view digest = json_text(*chosen, "digest");
-    if (!is_digest(digest))
-      return bad_manifest(file_.path(), "a manifest in its list has no digest");
+    if (!is_digest(digest)) return bad_manifest(file_.path(), "a manifest in its list has no digest");
     chosen_.emplace(blob(digest));
-    if (Result<void> read = chosen_->read(); !read)
-      return missing_blob(read.error(), manifest_.path);
+    if (Result<void> read = chosen_->read(); !read) return missing_blob(read.error(), manifest_.path);
     return chosen_->root();
   }
 
   /// Some models are rendered by code inside Ollama; their template is not what Ollama uses.
   Result<void> note_renderer(Value root) {
     const Value* config = json_member(root, "config");
-    const std::string_view digest =
-        config == nullptr ? std::string_view() : json_text(*config, "digest");
+    const std::string_view digest = config == nullptr ? std::string_view() : json_text(*config, "digest");
     if (!is_digest(digest)) return {};
     JsonFile file(blob(digest));
     if (Result<void> read = file.read_if_there(); !read) return read;
     const std::string_view renderer = json_text(file.root(), "renderer");
     if (!renderer.empty()) {
-      source_.notes.push_back("Ollama renders this model by its own code, '" +
-                              std::string(renderer) + "', not by the template");
+      source_.notes.push_back("Ollama renders this model by its own code, '" + std::string(renderer) +
+                              "', not by the template");
     }
     return {};
   }
@@ -192,9 +184,7 @@ class StoreModel {
                                               " is not sha256: and 64 hexadecimal digits");
       }
       const Result<void> read = (this->*kind.read)(blob(digest));
-      return read || read.error().code() != ErrorCode::file
-                 ? read
-                 : missing_blob(read.error(), manifest_.path);
+      return read || read.error().code() != ErrorCode::file ? read : missing_blob(read.error(), manifest_.path);
     }
     return {};  // a license, a projector, an adapter
   }
@@ -207,8 +197,8 @@ class StoreModel {
     Result<std::string> text = read_text_file(path);
     if (!text) return text.error();
     source_.templates.clear();
-    source_.templates.push_back({"default", std::move(*text),
-                                 source_.path + " (template layer, " + path + ")", Syntax::go});
+    source_.templates.push_back(
+        {"default", std::move(*text), source_.path + " (template layer, " + path + ")", Syntax::go});
     return {};
   }
   Result<void> read_system(const std::string& path) {
@@ -243,8 +233,7 @@ class StoreModel {
     JsonFile file(path);
     if (Result<void> read = file.read(Kind::list); !read) return read;
     for (const Value& message : items(file.root())) {
-      source_.messages.push_back(
-          {std::string(json_text(message, "role")), std::string(json_text(message, "content"))});
+      source_.messages.push_back({std::string(json_text(message, "role")), std::string(json_text(message, "content"))});
     }
     return {};
   }

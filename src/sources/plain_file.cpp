@@ -11,8 +11,7 @@ Result<NamedTemplate> open_template_file(const std::string& path) {
 }
 
 bool is_plain_file(const SourceRequest& request) {
-  const bool named_so =
-      request.path.ends_with(".jinja") || syntax_of_file(request.path) != Syntax::jinja;
+  const bool named_so = request.path.ends_with(".jinja") || syntax_of_file(request.path) != Syntax::jinja;
   return named_so && is_file(request.path);
 }
 

@@ -43,7 +43,7 @@ const NamedTemplate* named(const ModelSource& source, std::string_view name) {
 Error no_template_named(const ModelSource& source, std::string_view name) {
   std::string message = source.path;
   message += name.empty() ? ": several chat templates and none is `default`; there are"
-                                : ": no chat template '" + std::string(name) + "'; there is";
+                          : ": no chat template '" + std::string(name) + "'; there is";
   NearestName nearest(name);
   for (const NamedTemplate& candidate : source.templates) {
     message.append(&candidate == source.templates.data() ? " '" : ", '").append(candidate.name).append("'");
@@ -66,8 +66,7 @@ std::string shown_store(const Opener& row, const ModelStores& stores, NearestNam
     nearest.offer(names[i].substr(0, names[i].rfind(':')));
     if (i < kShown) text.append(i == 0 ? ", which has '" : ", '").append(names[i]).append("'");
   }
-  return names.size() > kShown ? text + " and " + std::to_string(names.size() - kShown) + " more"
-                               : text;
+  return names.size() > kShown ? text + " and " + std::to_string(names.size() - kShown) + " more" : text;
 }
 
 /// On Linux Ollama usually runs as a service, under a user of its own.
@@ -98,9 +97,8 @@ Result<void> check_chain(const SourceRequest& request) {
     if (canonical(asker->path) == path && is_there(path))
       return Error(ErrorCode::model_file, request.path + ": its FROM leads back to itself");
     if (++length > kLongestFrom) {
-      return Error(ErrorCode::model_file, request.path + ": more than " +
-                                              std::to_string(kLongestFrom) +
-                                              " FROMs, one after the other");
+      return Error(ErrorCode::model_file,
+                   request.path + ": more than " + std::to_string(kLongestFrom) + " FROMs, one after the other");
     }
   }
   return {};
@@ -114,12 +112,10 @@ Result<ModelSource> open_source(const SourceRequest& request) {
     if (opener.accepts(request)) return opener.open(request);
   }
   if (!is_there(request.path)) return nothing_found(request);
-  if (const Result<std::string> read = read_file(request.path, kMaxConfiguration); !read)
-    return read.error();
-  return Error(ErrorCode::no_template,
-               request.path +
-                   ": neither a template (.jinja, .gotmpl), a GGUF file, a Modelfile nor a "
-                   "model folder; use -t for templates");
+  if (const Result<std::string> read = read_file(request.path, kMaxConfiguration); !read) return read.error();
+  return Error(ErrorCode::no_template, request.path +
+                                           ": neither a template (.jinja, .gotmpl), a GGUF file, a Modelfile nor a "
+                                           "model folder; use -t for templates");
 }
 
 Result<ModelSource> open_model(const std::string& path, const ModelStores& stores, bool may_lack_template) {
@@ -137,8 +133,7 @@ std::vector<std::string_view> ModelSource::stop() const {
 }
 
 /// Source: transformers 4.57 tokenization_utils_base.py, get_chat_template.
-Result<const NamedTemplate*> ModelSource::choose(std::optional<std::string_view> name,
-                                                 bool has_tools) const {
+Result<const NamedTemplate*> ModelSource::choose(std::optional<std::string_view> name, bool has_tools) const {
   const NamedTemplate* chosen = nullptr;
   if (name) {
     chosen = named(*this, *name);

@@ -8,8 +8,7 @@ namespace parlance {
 namespace {
 
 void add_token(std::vector<SpecialToken>& tokens, std::string_view name, Value token) {
-  if (token.is_leaf() && token.size != 0)
-    tokens.push_back({std::string(name), std::string(leaf_text(token))});
+  if (token.is_leaf() && token.size != 0) tokens.push_back({std::string(name), std::string(leaf_text(token))});
 }
 
 /// A model may have special tokens of its own: each other member that is called `…_token` and is a token.
@@ -17,8 +16,9 @@ void add_others(std::vector<SpecialToken>& tokens, Value file) {
   if (file.kind != Kind::dict) return;
   for (const DictEntry& entry : entries(file)) {
     const std::string_view name = leaf_text(entry.key);
-    const bool is_known = std::any_of(tokens.begin(), tokens.end(), [&](const SpecialToken& t) { return t.name == name; }) ||
-                          std::find(std::begin(kSpecialTokenNames), std::end(kSpecialTokenNames), name) != std::end(kSpecialTokenNames);
+    const bool is_known =
+        std::any_of(tokens.begin(), tokens.end(), [&](const SpecialToken& t) { return t.name == name; }) ||
+        std::find(std::begin(kSpecialTokenNames), std::end(kSpecialTokenNames), name) != std::end(kSpecialTokenNames);
     if (name.ends_with("_token") && !is_known) add_token(tokens, name, special_token_text(&entry.value));
   }
 }

@@ -14,8 +14,8 @@ inline constexpr std::string_view kSpecialTokensMap = "special_tokens_map.json";
 
 /// The variables that special tokens become: transformers' SPECIAL_TOKENS_ATTRIBUTES that are
 /// strings.
-inline constexpr std::string_view kSpecialTokenNames[] = {
-    "bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"};
+inline constexpr std::string_view kSpecialTokenNames[] = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                                          "pad_token", "cls_token", "mask_token"};
 
 /// What tokenizer_config.json and special_tokens_map.json say of one name, text or object, or null.
 /// The map overrides the configuration unless that has its tokens decoded (added_tokens_decoder).

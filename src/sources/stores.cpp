@@ -45,8 +45,7 @@ ModelStores model_stores(Lookup lookup) {
   ModelStores stores;
   stores.home = variable_of(lookup, "HOME");
   stores.ollama = cleaned(variable_of(lookup, "OLLAMA_MODELS"));
-  if (stores.ollama.empty() && !stores.home.empty())
-    stores.ollama = join_path(stores.home, ".ollama/models");
+  if (stores.ollama.empty() && !stores.home.empty()) stores.ollama = join_path(stores.home, ".ollama/models");
   stores.hf_cache = hf_cache_of(lookup, stores.home);
   return stores;
 }

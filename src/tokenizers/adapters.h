@@ -1,4 +1,5 @@
-// The adapters: each opens one kind of tokenizer. Begin reading at open_tokenizer (open.cpp), which has the table of them.
+// The adapters: each opens one kind of tokenizer. Begin reading at open_tokenizer (open.cpp), which has the table of
+// them.
 #pragma once
 #include <memory>
 #include <span>
@@ -18,23 +19,24 @@ struct MoreTokens {
   std::vector<AddedToken> others;    ///< of lists: additional_special_tokens
 };
 
-/// Reads a tokenizer.json. Fills facts() as far as the file says: kind, vocabulary_size, added, unk, puts_before, puts_after.
-/// `path` is for errors. `more` is added as transformers adds it; ids are the crate's. Fails with json, tokenizer.
-Result<std::unique_ptr<Tokenizer>> open_hf_json(std::string_view text, const std::string& path, const MoreTokens& more = {});
+/// Reads a tokenizer.json. Fills facts() as far as the file says: kind, vocabulary_size, added, unk, puts_before,
+/// puts_after. `path` is for errors. `more` is added as transformers adds it; ids are the crate's. Fails with json,
+/// tokenizer.
+Result<std::unique_ptr<Tokenizer>> open_hf_json(std::string_view text, const std::string& path,
+                                                const MoreTokens& more = {});
 
-/// Reads a SentencePiece model, the bytes of a .model file, and fills facts() as far as they say. `added`: tokens that files
-/// beside it add, by id; those whose id belongs to another text are left out with a note.
-/// Fails with tokenizer.
+/// Reads a SentencePiece model, the bytes of a .model file, and fills facts() as far as they say. `added`: tokens that
+/// files beside it add, by id; those whose id belongs to another text are left out with a note. Fails with tokenizer.
 Result<std::unique_ptr<Tokenizer>> open_sentencepiece(std::string_view bytes, const std::string& path,
                                                       const SentencePieceOptions& options,
                                                       std::span<const AddedToken> added);
 
 /// Do these bytes begin as a tiktoken file does?
 bool is_tiktoken(std::string_view bytes);
-/// Reads a tiktoken file. `added`: tokens that files beside it add, by id. Fails with tokenizer (damaged; nobody says how text
-/// is split into words).
-Result<std::unique_ptr<Tokenizer>> open_tiktoken(std::string_view text, const std::string& path, const TiktokenOptions& options,
-                                                 std::span<const AddedToken> added);
+/// Reads a tiktoken file. `added`: tokens that files beside it add, by id. Fails with tokenizer (damaged; nobody says
+/// how text is split into words).
+Result<std::unique_ptr<Tokenizer>> open_tiktoken(std::string_view text, const std::string& path,
+                                                 const TiktokenOptions& options, std::span<const AddedToken> added);
 
 /// Is this JSON that of a tekken.json?
 bool is_tekken(std::string_view bytes);

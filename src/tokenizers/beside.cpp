@@ -28,9 +28,7 @@ struct Files {
   JsonFile config, map, added, generation, model;
 };
 
-bool is_true(const Value* value) {
-  return value != nullptr && value->kind == Kind::boolean && value->integer != 0;
-}
+bool is_true(const Value* value) { return value != nullptr && value->kind == Kind::boolean && value->integer != 0; }
 
 AddedToken token_of(std::int64_t id, std::string_view text, bool special) {
   AddedToken token{.id = static_cast<TokenId>(id), .text = std::string(text), .special = special};
@@ -62,8 +60,7 @@ std::optional<std::int64_t> number_of(std::string_view text) {
 }
 
 void note_token(Beside& beside, std::string_view file, std::string_view key) {
-  beside.notes.push_back(std::string(file) + ": the added token '" + std::string(key) +
-                         "' is not understood");
+  beside.notes.push_back(std::string(file) + ": the added token '" + std::string(key) + "' is not understood");
 }
 
 /// tokenizer_config.json's added_tokens_decoder: objects by id.
@@ -100,8 +97,7 @@ void add_by_text(Beside& beside, Value tokens) {
 void add_special(Beside& beside, const Value* token) {
   const Value text = special_token_text(token);
   if (!text.is_leaf() || text.size == 0) return;
-  beside.added.push_back(token->kind == Kind::dict ? token_of(-1, *token, true)
-                                                   : token_of(-1, leaf_text(text), true));
+  beside.added.push_back(token->kind == Kind::dict ? token_of(-1, *token, true) : token_of(-1, leaf_text(text), true));
   beside.added.back().special = true;
 }
 
@@ -126,13 +122,13 @@ void add_named(Beside& beside, const Files& files) {
     const JsonFile* from = nullptr;
     const Value* found = find_special_token(files.config, files.map, name, &from);
     add_special(beside, found);
-    if (name == "eos_token")
-      beside.eos_source = std::string(file_name_of(from->path())) + ": eos_token";
+    if (name == "eos_token") beside.eos_source = std::string(file_name_of(from->path())) + ": eos_token";
   }
   // A model's own names: transformers comes to objects first.
   for (const bool objects : {true, false}) {
     for (const NamedToken& token : beside.named) {
-      const bool is_standard = std::find(std::begin(kSpecialTokenNames), std::end(kSpecialTokenNames), token.name) != std::end(kSpecialTokenNames);
+      const bool is_standard = std::find(std::begin(kSpecialTokenNames), std::end(kSpecialTokenNames), token.name) !=
+                               std::end(kSpecialTokenNames);
       const Value* found = is_standard ? nullptr : find_special_token(files.config, files.map, token.name);
       if (found != nullptr && (found->kind == Kind::dict) == objects) add_special(beside, found);
     }
@@ -148,7 +144,8 @@ void add_named(Beside& beside, const Files& files) {
   }
 }
 
-/// The texts that transformers knows to be special when it reads added_tokens.json: objects of the configuration are none to it yet.
+/// The texts that transformers knows to be special when it reads added_tokens.json: objects of the configuration are
+/// none to it yet.
 std::unordered_set<std::string_view> special_texts(const Files& files) {
   std::unordered_set<std::string_view> texts;
   for (const std::string_view name : kSpecialTokenNames) {
@@ -187,8 +184,7 @@ void add_ends(Beside& beside, const Value* ids) {
     if (id.is_small_int()) {
       beside.ends.push_back(id.integer);
     } else {
-      beside.notes.push_back(
-          "generation_config.json: eos_token_id is neither a number nor a list of numbers");
+      beside.notes.push_back("generation_config.json: eos_token_id is neither a number nor a list of numbers");
     }
   }
 }
@@ -208,8 +204,9 @@ Result<Beside> read_beside(const std::string& folder) {
     add_by_text(beside, files.added.root());
   }
   fill_numbered(files, beside);
-  for (const auto& [name, flag] : {std::pair("legacy", &beside.legacy), std::pair("add_prefix_space", &beside.add_prefix_space),
-                                   std::pair("add_bos_token", &beside.add_bos), std::pair("add_eos_token", &beside.add_eos)}) {
+  for (const auto& [name, flag] :
+       {std::pair("legacy", &beside.legacy), std::pair("add_prefix_space", &beside.add_prefix_space),
+        std::pair("add_bos_token", &beside.add_bos), std::pair("add_eos_token", &beside.add_eos)}) {
     const Value* found = files.config[name];
     if (found != nullptr && found->kind == Kind::boolean) *flag = found->integer != 0;
   }

@@ -1,5 +1,6 @@
-// The alphabet in which byte-level vocabularies write bytes: printable characters of Latin-1 stand for themselves, the other
-// 68 bytes in order are the characters from U+0100 on. Source: GPT-2's bytes_to_unicode; piece.rs has the same for the crate.
+// The alphabet in which byte-level vocabularies write bytes: printable characters of Latin-1 stand for themselves, the
+// other 68 bytes in order are the characters from U+0100 on. Source: GPT-2's bytes_to_unicode; piece.rs has the same
+// for the crate.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,7 +11,8 @@
 namespace parlance {
 
 inline std::optional<char> byte_of_letter(char32_t letter) {
-  const bool own = (letter >= 0x21 && letter <= 0x7E) || (letter >= 0xA1 && letter <= 0xAC) || (letter >= 0xAE && letter <= 0xFF);
+  const bool own =
+      (letter >= 0x21 && letter <= 0x7E) || (letter >= 0xA1 && letter <= 0xAC) || (letter >= 0xAE && letter <= 0xFF);
   if (own) return static_cast<char>(letter);
   if (letter >= 0x100 && letter <= 0x120) return static_cast<char>(letter - 0x100);
   if (letter >= 0x121 && letter <= 0x142) return static_cast<char>(letter - 0x121 + 0x7F);

@@ -1,5 +1,5 @@
-// The tokens whose scores have the largest sum, found from the end of a text on; of equal ways the one with the longer first token.
-// Facts: llama.cpp v0.5.0, llama-vocab.cpp. Begin reading at GgufCosts::encode.
+// The tokens whose scores have the largest sum, found from the end of a text on; of equal ways the one with the longer
+// first token. Facts: llama.cpp v0.5.0, llama-vocab.cpp. Begin reading at GgufCosts::encode.
 #include "tokenizers/gguf_costs.h"
 
 #include "base/utf8.h"
@@ -21,7 +21,8 @@ struct Way {
 class GgufCosts final : public RunEncoder {
  public:
   explicit GgufCosts(GgufCostsParts parts);
-  Result<void> encode(std::string_view run, bool blank_in_front, const std::vector<bool>* hidden, std::vector<EncodedToken>& into) const override;
+  Result<void> encode(std::string_view run, bool blank_in_front, const std::vector<bool>* hidden,
+                      std::vector<EncodedToken>& into) const override;
 
  private:
   std::vector<Way> find_ways(std::string_view text, const std::vector<bool>* hidden) const;
@@ -52,7 +53,8 @@ std::vector<Way> GgufCosts::find_ways(std::string_view text, const std::vector<b
   return ways;
 }
 
-Result<void> GgufCosts::encode(std::string_view run, bool, const std::vector<bool>* hidden, std::vector<EncodedToken>& into) const {
+Result<void> GgufCosts::encode(std::string_view run, bool, const std::vector<bool>* hidden,
+                               std::vector<EncodedToken>& into) const {
   const std::vector<Way> ways = find_ways(run, hidden);
   for (std::size_t at = run.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0; at < run.size();) {
     const Way& way = ways[at];

@@ -1,5 +1,6 @@
-// The tokens whose scores have the largest sum, after normalising. Facts: llama.cpp v0.5.0, llama-vocab.cpp, which sums in double, takes
-// unused tokens too, and lets the bytes alone by which a user-defined token could begin. Begin reading at GgufUnigram::encode.
+// The tokens whose scores have the largest sum, after normalising. Facts: llama.cpp v0.5.0, llama-vocab.cpp, which sums
+// in double, takes unused tokens too, and lets the bytes alone by which a user-defined token could begin. Begin reading
+// at GgufUnigram::encode.
 #include "tokenizers/gguf_unigram.h"
 
 #include <algorithm>
@@ -31,7 +32,8 @@ struct Way {
 class GgufUnigram final : public RunEncoder {
  public:
   explicit GgufUnigram(GgufUnigramParts parts);
-  Result<void> encode(std::string_view run, bool blank_in_front, const std::vector<bool>* hidden, std::vector<EncodedToken>& into) const override;
+  Result<void> encode(std::string_view run, bool blank_in_front, const std::vector<bool>* hidden,
+                      std::vector<EncodedToken>& into) const override;
 
  private:
   struct Part {
@@ -119,7 +121,8 @@ std::vector<Way> GgufUnigram::find_ways(std::string_view text, const std::vector
   return ways;
 }
 
-Result<void> GgufUnigram::encode(std::string_view run, bool blank_in_front, const std::vector<bool>* hidden, std::vector<EncodedToken>& into) const {
+Result<void> GgufUnigram::encode(std::string_view run, bool blank_in_front, const std::vector<bool>* hidden,
+                                 std::vector<EncodedToken>& into) const {
   const Result<Normalized> normalized = normalize(run, blank_in_front);
   if (!normalized) return normalized.error();
   const std::vector<Way> ways = find_ways(normalized->text, hidden);
@@ -139,6 +142,8 @@ Result<void> GgufUnigram::encode(std::string_view run, bool blank_in_front, cons
 
 }  // namespace
 
-std::unique_ptr<RunEncoder> gguf_unigram(GgufUnigramParts parts) { return std::make_unique<GgufUnigram>(std::move(parts)); }
+std::unique_ptr<RunEncoder> gguf_unigram(GgufUnigramParts parts) {
+  return std::make_unique<GgufUnigram>(std::move(parts));
+}
 
 }  // namespace parlance

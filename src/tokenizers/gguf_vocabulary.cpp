@@ -1,4 +1,5 @@
-// The vocabulary in a GGUF file, tokenized as llama.cpp does (llama-vocab.cpp): tokenizer.ggml.model says in which way (GgufWay).
+// The vocabulary in a GGUF file, tokenized as llama.cpp does (llama-vocab.cpp): tokenizer.ggml.model says in which way
+// (GgufWay).
 //
 // Begin reading at read_gguf_vocabulary.
 #include <algorithm>
@@ -55,7 +56,8 @@ std::string with_blanks(std::string_view piece) {
 
 const GgufModel* model_named(std::string_view name) {
   const std::span<const GgufModel> models = gguf_models();
-  const auto found = std::find_if(models.begin(), models.end(), [&](const GgufModel& model) { return model.name == name; });
+  const auto found =
+      std::find_if(models.begin(), models.end(), [&](const GgufModel& model) { return model.name == name; });
   return found == models.end() ? nullptr : &*found;
 }
 
@@ -193,7 +195,8 @@ Result<void> GgufVocabulary::check() {
   splitting_ = model->split.empty() ? header_.splitting : model->split;
   const std::optional<GgufSplit> split = gguf_split(splitting_);
   if (!by_merges() || header_.merges.size() != 0 || (split && split->may_lack_merges)) return {};
-  return refused(path_, "no tokenizer.ggml.merges, which its tokenizer.ggml.model " + shown(header_.tokenizer) + " needs");
+  return refused(path_,
+                 "no tokenizer.ggml.merges, which its tokenizer.ggml.model " + shown(header_.tokenizer) + " needs");
 }
 
 Result<void> GgufVocabulary::read_tokens() {
@@ -221,7 +224,8 @@ Result<void> GgufVocabulary::check_sizes() const {
   for (std::size_t id = 0; id < tokens_.size(); ++id) {
     all += tokens_[id].size();
     if (tokens_[id].size() > kMaxTrieText)
-      return refused(path_, "token " + std::to_string(id) + " is longer than " + std::to_string(kMaxTrieText) + " bytes");
+      return refused(path_,
+                     "token " + std::to_string(id) + " is longer than " + std::to_string(kMaxTrieText) + " bytes");
   }
   if (all <= kMaxTrieBytes) return {};
   return refused(path_, "its tokens are longer than " + std::to_string(kMaxTrieBytes >> 20) + " MiB together");
@@ -283,7 +287,8 @@ void GgufVocabulary::mark_by_text() {
 Result<void> GgufVocabulary::set_splitter() {
   if (!by_merges()) return {};
   const std::optional<GgufSplit> split = gguf_split(splitting_);
-  if (!split) return refused(path_, "tokenizer.ggml.pre " + shown(splitting_) + " is not known", gguf_split_hint(splitting_));
+  if (!split)
+    return refused(path_, "tokenizer.ggml.pre " + shown(splitting_) + " is not known", gguf_split_hint(splitting_));
   split_ = *split;
   Result<Splitter> splitter = Splitter::make(split_.patterns, {});
   if (!splitter) return splitter.error();
@@ -339,7 +344,8 @@ void GgufVocabulary::set_scores() {
   parts_.blank_in_front = header_.add_space_prefix.value_or(true);
 }
 
-/// Control tokens are among those that are looked for. Where the file names an unknown token, it stands for each byte that begins none.
+/// Control tokens are among those that are looked for. Where the file names an unknown token, it stands for each byte
+/// that begins none.
 void GgufVocabulary::set_longest() {
   if (const std::optional<std::int64_t> unknown = id_named("unk_token")) {
     parts_.facts.unk = static_cast<TokenId>(*unknown);
@@ -358,7 +364,8 @@ Result<void> GgufVocabulary::set_sums() {
   for (std::size_t id = 0; id < tokens_.size(); ++id) {
     const float score = id < header_.token_score_count() ? header_.token_score(id) : 0;
     const bool is_user = type(id) == Type::user_defined;
-    if (!(std::abs(score) <= kMaxScore)) return refused(path_, "the score of token " + std::to_string(id) + " is not a usable number");
+    if (!(std::abs(score) <= kMaxScore))
+      return refused(path_, "the score of token " + std::to_string(id) + " is not a usable number");
     if (type(id) == Type::normal) least = std::min(least, score);
     if (is_user) unigram.user_defined.push_back(tokens_[id]);
     unigram.texts.push_back(is_user || type(id) == Type::normal || type(id) == Type::unused ? tokens_[id] : "");
@@ -377,8 +384,8 @@ Result<void> GgufVocabulary::set_sums() {
   return {};
 }
 
-/// Tokens of all types but bytes may come of a text. A score that is no number is a fault of the file here as in set_sums; llama.cpp
-/// reads such a token as one that no text becomes.
+/// Tokens of all types but bytes may come of a text. A score that is no number is a fault of the file here as in
+/// set_sums; llama.cpp reads such a token as one that no text becomes.
 Result<void> GgufVocabulary::set_costs() {
   constexpr double kScale = 1e4, kUnusable = -20'000'000;  // no text becomes a token with this score or a lower one
   GgufCostsParts costs;
@@ -387,7 +394,8 @@ Result<void> GgufVocabulary::set_costs() {
     const std::optional<std::uint8_t> byte = type(id) == Type::byte ? byte_token(tokens_[id]) : std::nullopt;
     const double score = id < header_.token_score_count() ? static_cast<double>(header_.token_score(id)) : 0;
     const double scaled = std::round(score * kScale);
-    if (!(std::abs(scaled) <= INT32_MAX)) return refused(path_, "the score of token " + std::to_string(id) + " is not a usable number");
+    if (!(std::abs(scaled) <= INT32_MAX))
+      return refused(path_, "the score of token " + std::to_string(id) + " is not a usable number");
     if (byte) costs.bytes[*byte] = static_cast<TokenId>(id);
     costs.texts.push_back(type(id) == Type::byte || scaled <= kUnusable ? "" : tokens_[id]);
     costs.scores.push_back(static_cast<std::int32_t>(scaled));
@@ -395,7 +403,8 @@ Result<void> GgufVocabulary::set_costs() {
   for (unsigned byte = 0; byte < 256; ++byte) {
     const std::string name = in_hex(byte);
     if (costs.bytes[byte] < 0) return refused(path_, "no token for the byte " + name);
-    if (costs.bytes[byte] == 0) return refused(path_, "the token of the byte " + name + " is token 0, which llama.cpp takes for none");
+    if (costs.bytes[byte] == 0)
+      return refused(path_, "the token of the byte " + name + " is token 0, which llama.cpp takes for none");
   }
   parts_.facts.unk = static_cast<TokenId>(id_named("unk_token").value_or(0));
   parts_.facts.weighs_runs = true;
@@ -441,8 +450,10 @@ void GgufVocabulary::set_facts() {
     return static_cast<std::uint64_t>(id) < tokens_.size() ? std::optional<std::int64_t>(id) : std::nullopt;
   };
   auto bos = id_named("bos_token"), eos = id_named("eos_token");
-  const bool adds = way_ != GgufWay::longest && way_ != GgufWay::costs;  // else nothing is put around a text, whatever the file says
-  const bool adds_bos = adds && (header_.add_bos_token.value_or(by_scores() || split_.begins_with_bos) || split_.always_bos);
+  // else nothing is put around a text, whatever the file says
+  const bool adds = way_ != GgufWay::longest && way_ != GgufWay::costs;
+  const bool adds_bos =
+      adds && (header_.add_bos_token.value_or(by_scores() || split_.begins_with_bos) || split_.always_bos);
   const bool adds_eos = adds && header_.add_eos_token.value_or(way_ == GgufWay::sums);
   if (!bos && adds_bos && way_ != GgufWay::sums) bos = known(by_scores() ? kScoreBos : kListBos);
   const bool as_scores = by_scores() || way_ == GgufWay::costs;
@@ -453,7 +464,8 @@ void GgufVocabulary::set_facts() {
   if (adds_eos && facts.eos) facts.puts_after = {*facts.eos};
   set_ends();
   if (by_merges() && splitting_.empty())
-    facts.notes.emplace_back("the GGUF file does not say how to split text into words (tokenizer.ggml.pre); llama.cpp's default is taken");
+    facts.notes.emplace_back(
+        "the GGUF file does not say how to split text into words (tokenizer.ggml.pre); llama.cpp's default is taken");
 }
 
 void GgufVocabulary::set_ends() {

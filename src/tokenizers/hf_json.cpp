@@ -2,10 +2,10 @@
 // becomes C++; how a text is encoded stands in hf/src/encode.rs. Begin reading at open_hf_json.
 #include <utility>
 
+#include "json/document.h"
 #include "tokenizers/adapters.h"
 #include "tokenizers/hf/hf_abi.h"
 #include "tokens/tokenizer/joints.h"
-#include "json/document.h"
 
 namespace parlance {
 namespace {
@@ -14,9 +14,7 @@ std::string_view view(const std::uint8_t* data, std::size_t size) {
   return size == 0 ? std::string_view() : std::string_view(reinterpret_cast<const char*>(data), size);
 }
 
-const std::uint8_t* bytes_of(std::string_view text) {
-  return reinterpret_cast<const std::uint8_t*>(text.data());
-}
+const std::uint8_t* bytes_of(std::string_view text) { return reinterpret_cast<const std::uint8_t*>(text.data()); }
 
 std::string take(parlance_hf_bytes bytes) {
   std::string text(view(bytes.data, bytes.size));
@@ -58,9 +56,10 @@ AddedToken added_token(const parlance_hf_added& token) {
 /// Of a token to add.
 std::uint32_t flags_of(const AddedToken& token, bool named, bool legacy) {
   const auto flag = [](bool set, std::uint32_t bit) { return set ? bit : 0u; };
-  return flag(token.special, PARLANCE_HF_SPECIAL) | flag(token.lstrip, PARLANCE_HF_LSTRIP) | flag(token.rstrip, PARLANCE_HF_RSTRIP) |
-         flag(token.normalized, PARLANCE_HF_NORMALIZED) | flag(token.single_word, PARLANCE_HF_SINGLE_WORD) |
-         flag(named, PARLANCE_HF_NAMED) | flag(legacy, PARLANCE_HF_LEGACY);
+  return flag(token.special, PARLANCE_HF_SPECIAL) | flag(token.lstrip, PARLANCE_HF_LSTRIP) |
+         flag(token.rstrip, PARLANCE_HF_RSTRIP) | flag(token.normalized, PARLANCE_HF_NORMALIZED) |
+         flag(token.single_word, PARLANCE_HF_SINGLE_WORD) | flag(named, PARLANCE_HF_NAMED) |
+         flag(legacy, PARLANCE_HF_LEGACY);
 }
 
 /// The lines of `text`, each with its end.
@@ -137,7 +136,8 @@ class HfTokenizer final : public Tokenizer {
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> open_hf_json(std::string_view text, const std::string& path, const MoreTokens& more) {
+Result<std::unique_ptr<Tokenizer>> open_hf_json(std::string_view text, const std::string& path,
+                                                const MoreTokens& more) {
   parlance_hf_error error{};
   std::vector<parlance_hf_added> added;
   const auto add = [&](const AddedToken& token, bool named) {

@@ -1,5 +1,5 @@
-// Merging by a list of neighbours and a heap of the pairs that may become one; a pair whose parts have changed since it was
-// put there is passed over. Begin reading at Merger::merge.
+// Merging by a list of neighbours and a heap of the pairs that may become one; a pair whose parts have changed since it
+// was put there is passed over. Begin reading at Merger::merge.
 #include "tokenizers/merger.h"
 
 #include <algorithm>
@@ -135,7 +135,8 @@ void Merger::merge_all(Work& work) const {
 }
 
 /// Where no token fits, a byte is none.
-void Merger::take_longest(std::string_view word, const std::vector<bool>* hidden, std::vector<MergedPiece>& into) const {
+void Merger::take_longest(std::string_view word, const std::vector<bool>* hidden,
+                          std::vector<MergedPiece>& into) const {
   while (!word.empty()) {
     MergedPiece best{.id = -1, .size = 1};
     PieceTrie::Node node = 0;
@@ -162,8 +163,11 @@ void Merger::merge(std::string_view word, const std::vector<bool>* hidden, std::
   for (std::size_t at = 0; at < word.size();) {
     const std::size_t size = from_bytes_ ? 1 : utf8::decode(word.data() + at, word.data() + word.size()).size;
     const auto number = static_cast<std::int32_t>(work.symbols.size());
-    work.symbols.push_back({.begin = static_cast<std::uint32_t>(at), .size = static_cast<std::uint32_t>(size), .before = number - 1,
-                            .after = number + 1, .number = by_pair_ ? symbol_of(word.substr(at, size)) : -1});
+    work.symbols.push_back({.begin = static_cast<std::uint32_t>(at),
+                            .size = static_cast<std::uint32_t>(size),
+                            .before = number - 1,
+                            .after = number + 1,
+                            .number = by_pair_ ? symbol_of(word.substr(at, size)) : -1});
     at += size;
   }
   if (work.symbols.empty()) return;

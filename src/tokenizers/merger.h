@@ -1,4 +1,5 @@
-// Merger: a word as tokens of a vocabulary, in the four ways that vocabularies are meant: byte-pair encoding, and one way without merges.
+// Merger: a word as tokens of a vocabulary, in the four ways that vocabularies are meant: byte-pair encoding, and one
+// way without merges.
 //
 //                      which two neighbours become one first
 //   merges             the pair that stands first in a list of pairs (GgufWay::merges)
@@ -32,8 +33,8 @@ struct MergerParts {
   /// Where pairs are ordered by themselves; of a pair that stands there twice the first counts.
   std::vector<std::pair<std::string, std::string>> merges;
   bool by_pair = false;
-  bool from_bytes = false;   ///< a word begins as single bytes; else as characters
-  bool whole_words = false;  ///< a word that is a token by itself is that token, whatever the merges
+  bool from_bytes = false;      ///< a word begins as single bytes; else as characters
+  bool whole_words = false;     ///< a word that is a token by itself is that token, whatever the merges
   bool whole_newlines = false;  ///< the same for words of nothing but newlines
   bool takes_longest = false;   ///< nothing is merged
 };
@@ -74,9 +75,9 @@ class Merger {
   std::size_t longest_ = 0;
   std::vector<float> priorities_;
   bool by_pair_ = false, from_bytes_ = false, whole_words_ = false, whole_newlines_ = false, takes_longest_ = false;
-  PieceTrie trie_;  ///< of the tokens, to take the longest
-  std::unordered_map<std::string_view, std::int32_t> symbols_;    ///< views of texts_
-  std::unordered_map<std::uint64_t, Merged> pairs_;               ///< by both symbols
+  PieceTrie trie_;                                              ///< of the tokens, to take the longest
+  std::unordered_map<std::string_view, std::int32_t> symbols_;  ///< views of texts_
+  std::unordered_map<std::uint64_t, Merged> pairs_;             ///< by both symbols
 };
 
 }  // namespace parlance

@@ -1,6 +1,6 @@
-// Encoding by merging. Which bytes a control token may stand for is held here in two passes over a run: first as if all of
-// it were trusted, then, where that made a control token of bytes that are not, by a vocabulary without any. Begin reading
-// at MergingTokenizer::encode.
+// Encoding by merging. Which bytes a control token may stand for is held here in two passes over a run: first as if all
+// of it were trusted, then, where that made a control token of bytes that are not, by a vocabulary without any. Begin
+// reading at MergingTokenizer::encode.
 #include "tokenizers/merging_tokenizer.h"
 
 #include <utf8proc.h>
@@ -17,8 +17,8 @@ namespace {
 constexpr std::string_view kBlank = "\u2581";
 constexpr std::size_t kMaxRun = std::size_t{64} << 20;  ///< of a RunEncoder, which needs some 80 bytes for each byte
 
-/// Places in a run from the sizes of its pieces, in order. Of text in which blanks are written as U+2581, each of them is
-/// three bytes for one.
+/// Places in a run from the sizes of its pieces, in order. Of text in which blanks are written as U+2581, each of them
+/// is three bytes for one.
 class PieceSpans {
  public:
   PieceSpans(std::string_view text, ByteSpan run, bool writes_blanks, bool blank_in_front)
@@ -40,7 +40,7 @@ class PieceSpans {
   std::string_view text_;
   std::uint32_t at_;
   bool blanks_;
-  std::uint32_t front_;  ///< bytes of the blank in front that are still to come
+  std::uint32_t front_;       ///< bytes of the blank in front that are still to come
   std::uint32_t inside_ = 0;  ///< bytes of a blank that have come
 };
 
@@ -103,7 +103,7 @@ class MergingTokenizer final : public Tokenizer {
   std::array<TokenId, 256> bytes_;
   UnknownBytes unknown_;
   bool writes_blanks_, blank_in_front_, longest_first_;
-  std::vector<bool> hidden_;          ///< control tokens by id
+  std::vector<bool> hidden_;  ///< control tokens by id
   std::vector<AddedToken> markers_;
   ControlMatcher added_, marked_;
 };
@@ -145,7 +145,8 @@ Result<void> MergingTokenizer::encode(std::string_view text, const std::vector<B
   const std::size_t first = into.size();
   std::uint32_t at = 0;
   Result<void> done;
-  for (const ControlMatch& match : longest_first_ ? added_.find_longest_first(text, trusted) : added_.find(text, trusted)) {
+  for (const ControlMatch& match :
+       longest_first_ ? added_.find_longest_first(text, trusted) : added_.find(text, trusted)) {
     if (done) done = encode_run(text, {at, match.taken.begin}, trusted, into);
     into.push_back({match.token->id, match.bytes, true});
     at = match.taken.end;
@@ -197,10 +198,12 @@ Result<void> MergingTokenizer::merge_run(std::string_view text, ByteSpan run, bo
   if (run.begin >= run.end) return {};
   std::string_view given = text.substr(run.begin, run.end - run.begin);
   if (runs_ != nullptr) {
-    if (given.size() > kMaxRun) return Error(ErrorCode::limit_memory, "a run of more than 64 MiB between two control tokens");
+    if (given.size() > kMaxRun)
+      return Error(ErrorCode::limit_memory, "a run of more than 64 MiB between two control tokens");
     const std::size_t first = into.size();
     if (Result<void> done = runs_->encode(given, blank_in_front, hidden, into); !done) return done;
-    for (EncodedToken& token : std::span(into).subspan(first)) token.bytes = {run.begin + token.bytes.begin, run.begin + token.bytes.end};
+    for (EncodedToken& token : std::span(into).subspan(first))
+      token.bytes = {run.begin + token.bytes.begin, run.begin + token.bytes.end};
     return {};
   }
   std::string written;
@@ -232,7 +235,8 @@ Result<void> MergingTokenizer::merge_run(std::string_view text, ByteSpan run, bo
   return {};
 }
 
-/// The tokens of the bytes of a piece that is no token. The unknown token may come of any text, as it says nothing of it.
+/// The tokens of the bytes of a piece that is no token. The unknown token may come of any text, as it says nothing of
+/// it.
 Result<void> MergingTokenizer::push_bytes(std::string_view piece, PieceSpans& spans, const std::vector<bool>* hidden,
                                           std::vector<EncodedToken>& into) const {
   for (const char c : piece) {

@@ -1,8 +1,8 @@
 // A tokenizer of a vocabulary and a way to merge: what GGUF files, tiktoken's files and tekken.json have in common.
 //
-// A text is split at the added tokens that count in it; each run between them is split into words, and each word is merged.
-// Begin reading at merging_tokenizer; what a kind of file is, its own reader says: gguf_vocabulary.cpp, tiktoken.cpp,
-// tekken.cpp.
+// A text is split at the added tokens that count in it; each run between them is split into words, and each word is
+// merged. Begin reading at merging_tokenizer; what a kind of file is, its own reader says: gguf_vocabulary.cpp,
+// tiktoken.cpp, tekken.cpp.
 #pragma once
 #include <array>
 #include <memory>
@@ -22,22 +22,24 @@ enum class UnknownBytes : std::uint8_t { refused, dropped };
 class RunEncoder {
  public:
   virtual ~RunEncoder() = default;
-  /// Appends the tokens of a run between added tokens, with places in the run; those of `hidden` (by id) are none of the vocabulary.
-  /// Fails with limit_memory.
-  virtual Result<void> encode(std::string_view run, bool blank_in_front, const std::vector<bool>* hidden, std::vector<EncodedToken>& into) const = 0;
+  /// Appends the tokens of a run between added tokens, with places in the run; those of `hidden` (by id) are none of
+  /// the vocabulary. Fails with limit_memory.
+  virtual Result<void> encode(std::string_view run, bool blank_in_front, const std::vector<bool>* hidden,
+                              std::vector<EncodedToken>& into) const = 0;
 };
 
 struct MergingParts {
-  TokenizerFacts facts;                ///< `added` ascending by id, with `control` as it is to be; `markers` are found here
-  std::vector<std::string> texts;      ///< by id: what a token stands for
+  /// `added` ascending by id, with `control` as it is to be; `markers` are found here
+  TokenizerFacts facts;
+  std::vector<std::string> texts;  ///< by id: what a token stands for
   MergerParts merging;
-  std::optional<Splitter> splitter;    ///< none: a run is one word
-  std::unique_ptr<RunEncoder> runs;    ///< in place of the splitter and of merging
-  std::array<TokenId, 256> bytes;      ///< the token of a byte that is in no token of a word; -1: none
+  std::optional<Splitter> splitter;  ///< none: a run is one word
+  std::unique_ptr<RunEncoder> runs;  ///< in place of the splitter and of merging
+  std::array<TokenId, 256> bytes;    ///< the token of a byte that is in no token of a word; -1: none
   UnknownBytes unknown = UnknownBytes::refused;
-  bool writes_blanks = false;          ///< the vocabulary writes a blank as U+2581, and merges such text
-  bool blank_in_front = false;         ///< of each run
-  bool longest_first = false;          ///< where added tokens overlap, the longest one counts; else the first
+  bool writes_blanks = false;   ///< the vocabulary writes a blank as U+2581, and merges such text
+  bool blank_in_front = false;  ///< of each run
+  bool longest_first = false;   ///< where added tokens overlap, the longest one counts; else the first
   MergingParts() { bytes.fill(-1); }
 };
 

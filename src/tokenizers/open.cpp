@@ -19,7 +19,8 @@ namespace {
 /// The largest tokenizer.json that is read. Those in use are below 40 MiB.
 constexpr std::size_t kMaxJson = std::size_t{256} << 20;
 constexpr std::string_view kReads =
-    "a Hugging Face tokenizer.json, a SentencePiece .model, the vocabulary in a GGUF file, a tiktoken file, a tekken.json, or a "
+    "a Hugging Face tokenizer.json, a SentencePiece .model, the vocabulary in a GGUF file, a tiktoken file, a "
+    "tekken.json, or a "
     "folder that has one of them; for another tokenizer there is CallbackTokenizer";
 
 Error not_read(std::string message, std::string_view hint = kReads) {
@@ -113,8 +114,8 @@ MoreTokens more_tokens(const Beside& beside, const std::vector<std::string>& spe
   return more;
 }
 
-Result<std::unique_ptr<Tokenizer>> open_as(FileKind kind, std::string_view bytes, const std::string& file, const Beside& beside,
-                                           const TokenizerOptions& options) {
+Result<std::unique_ptr<Tokenizer>> open_as(FileKind kind, std::string_view bytes, const std::string& file,
+                                           const Beside& beside, const TokenizerOptions& options) {
   switch (kind) {
     case FileKind::hf_json: return open_hf_json(bytes, file, more_tokens(beside, options.special_tokens));
     case FileKind::tekken: return open_tekken(bytes, file);
@@ -173,14 +174,12 @@ void set_named(Index& index, const Beside& beside, TokenizerFacts& facts) {
 void set_ends(const Beside& beside, const std::string& file, TokenizerFacts& facts) {
   const auto names_eos = [](const NamedToken& token) { return token.name == "eos_token"; };
   const bool named = std::any_of(beside.named.begin(), beside.named.end(), names_eos);
-  if (facts.eos)
-    facts.ends.push_back({*facts.eos, named ? beside.eos_source : file + ": end of a text"});
+  if (facts.eos) facts.ends.push_back({*facts.eos, named ? beside.eos_source : file + ": end of a text"});
   for (const std::int64_t id : beside.ends) {
     if (id >= 0 && static_cast<std::uint64_t>(id) < facts.vocabulary_size) {
       facts.ends.push_back({static_cast<TokenId>(id), "generation_config.json: eos_token_id"});
     } else {
-      note(facts, "generation_config.json: eos_token_id " + std::to_string(id),
-           "is not in the vocabulary");
+      note(facts, "generation_config.json: eos_token_id " + std::to_string(id), "is not in the vocabulary");
     }
   }
 }
@@ -211,10 +210,12 @@ void note_setting(std::string_view name, const std::optional<bool>& wanted, cons
   const bool has = token && std::find(puts.begin(), puts.end(), *token) != puts.end();
   if (!wanted || *wanted == has) return;
   note(facts, "tokenizer_config.json: " + std::string(name) + (*wanted ? " is true, but" : " is false, and"),
-       std::string("the tokenizer puts ") + (has ? "one" : "none") + " all the same, as in transformers: beside a tokenizer.json it does not count");
+       std::string("the tokenizer puts ") + (has ? "one" : "none") +
+           " all the same, as in transformers: beside a tokenizer.json it does not count");
 }
 
-/// transformers passes over the settings where there is a tokenizer.json: its post-processor counts, or what a class makes of it.
+/// transformers passes over the settings where there is a tokenizer.json: its post-processor counts, or what a class
+/// makes of it.
 void set_json_puts(const Beside& beside, TokenizerFacts& facts) {
   std::string_view named = beside.tokenizer_class;
   if (named.ends_with("Fast")) named.remove_suffix(4);
@@ -227,8 +228,7 @@ void set_json_puts(const Beside& beside, TokenizerFacts& facts) {
   note_setting("add_eos_token", beside.add_eos, facts.eos, facts.puts_after, facts);
 }
 
-TokenizerFacts facts_of(const Tokenizer& tokenizer, const Beside& beside, const std::string& file,
-                        bool json) {
+TokenizerFacts facts_of(const Tokenizer& tokenizer, const Beside& beside, const std::string& file, bool json) {
   TokenizerFacts facts = tokenizer.facts();
   facts.notes.insert(facts.notes.end(), beside.notes.begin(), beside.notes.end());
   Index index(tokenizer);
@@ -244,8 +244,7 @@ TokenizerFacts facts_of(const Tokenizer& tokenizer, const Beside& beside, const 
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path,
-                                                  const TokenizerOptions& options) {
+Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path, const TokenizerOptions& options) {
   const Result<std::string> file = tokenizer_file(path);
   if (!file) return file.error();
   if (is_gguf({*file, ModelStores()})) return open_gguf_vocabulary(*file);
@@ -263,8 +262,7 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path,
   if (!opened) return opened;
   TokenizerFacts facts = facts_of(**opened, *beside, std::string(file_name_of(*file)), kind == FileKind::hf_json);
   if (converts) facts.kind = "SentencePiece, as transformers' " + reader + " reads it";
-  return std::unique_ptr<Tokenizer>(
-      std::make_unique<WithFacts>(std::move(*opened), std::move(facts)));
+  return std::unique_ptr<Tokenizer>(std::make_unique<WithFacts>(std::move(*opened), std::move(facts)));
 }
 
 }  // namespace parlance

@@ -14,7 +14,8 @@ struct Range {
 }  // namespace
 
 /// The ranges of one level at a time are kept: there are never more of them than texts.
-PieceTrie::PieceTrie(std::vector<std::pair<std::string_view, std::int32_t>> texts) : bytes_(1), values_(1, kNone), first_(256, kNone) {
+PieceTrie::PieceTrie(std::vector<std::pair<std::string_view, std::int32_t>> texts)
+    : bytes_(1), values_(1, kNone), first_(256, kNone) {
   std::stable_sort(texts.begin(), texts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Range> level = {{0, texts.size()}}, next;
   std::size_t node = 0;

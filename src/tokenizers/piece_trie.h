@@ -8,10 +8,12 @@
 
 namespace parlance {
 
-/// The longest text that a vocabulary may have in a trie. From each place of a prompt a walk may go as far as the longest text does: with
-/// a text of a million a's, a prompt of a's would take a million steps for each of its bytes. Texts in use are below 200 bytes.
+/// The longest text that a vocabulary may have in a trie. From each place of a prompt a walk may go as far as the
+/// longest text does: with a text of a million a's, a prompt of a's would take a million steps for each of its bytes.
+/// Texts in use are below 200 bytes.
 inline constexpr std::size_t kMaxTrieText = 1024;
-/// The most bytes that all of them may have together, each of which may need a node. Those of the largest vocabularies in use are 3 MB.
+/// The most bytes that all of them may have together, each of which may need a node. Those of the largest vocabularies
+/// in use are 3 MB.
 inline constexpr std::size_t kMaxTrieBytes = std::size_t{16} << 20;
 
 /// Nodes are numbers, 0 is the root. Copies nothing of the texts. Threads: any number may read at once.
@@ -51,10 +53,10 @@ class PieceTrie {
 
  private:
   // By node; nodes are numbered level by level, so those that a node leads to follow each other.
-  std::vector<std::uint8_t> bytes_;    ///< the one that leads here; ascending among those that one node leads to
+  std::vector<std::uint8_t> bytes_;  ///< the one that leads here; ascending among those that one node leads to
   std::vector<std::int32_t> values_;
-  std::vector<std::uint32_t> links_;   ///< the first node that it leads to; they end where the next one's begin
-  std::vector<Node> first_;            ///< of the root, by byte
+  std::vector<std::uint32_t> links_;  ///< the first node that it leads to; they end where the next one's begin
+  std::vector<Node> first_;           ///< of the root, by byte
 };
 
 }  // namespace parlance

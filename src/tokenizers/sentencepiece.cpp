@@ -61,17 +61,13 @@ class Places {
 /// The parts of the ranges that lie in `run`, as places in it.
 std::vector<ByteSpan> ranges_in(ByteSpan run, const std::vector<ByteSpan>& ranges) {
   std::vector<ByteSpan> made;
-  auto at = std::partition_point(ranges.begin(), ranges.end(),
-                                 [&](ByteSpan range) { return range.end <= run.begin; });
+  auto at = std::partition_point(ranges.begin(), ranges.end(), [&](ByteSpan range) { return range.end <= run.begin; });
   for (; at != ranges.end() && at->begin < run.end; ++at)
-    made.push_back(
-        {std::max(at->begin, run.begin) - run.begin, std::min(at->end, run.end) - run.begin});
+    made.push_back({std::max(at->begin, run.begin) - run.begin, std::min(at->end, run.end) - run.begin});
   return made;
 }
 
-bool begins_blank(std::string_view run) {
-  return run.starts_with(' ') || run.starts_with("\u2581");
-}
+bool begins_blank(std::string_view run) { return run.starts_with(' ') || run.starts_with("\u2581"); }
 
 Error encoding_error(std::string_view what) {
   return Error(ErrorCode::tokenizer, "SentencePiece: " + std::string(what));
@@ -79,8 +75,8 @@ Error encoding_error(std::string_view what) {
 
 class SentencePieceTokenizer final : public Tokenizer {
  public:
-  Result<void> open(std::string_view bytes, const std::string& path,
-                    const SentencePieceOptions& options, std::span<const AddedToken> added);
+  Result<void> open(std::string_view bytes, const std::string& path, const SentencePieceOptions& options,
+                    std::span<const AddedToken> added);
   Result<void> encode(std::string_view text, const std::vector<ByteSpan>* trusted,
                       std::vector<EncodedToken>& into) const override;
   std::string token_text(TokenId id) const override { return vocabulary_.text(id); }
@@ -99,7 +95,7 @@ class SentencePieceTokenizer final : public Tokenizer {
   SpVocabulary vocabulary_;
   bool prefix_each_run_ = true;
   bool keeps_blanks_ = false;  ///< a blank at a run's beginning is not dropped by the model
-  bool guards_ = false;  ///< the model could make control tokens of a text that is not guarded
+  bool guards_ = false;        ///< the model could make control tokens of a text that is not guarded
   SpEncoder encoder_;
   ControlMatcher splitters_;  ///< at which a text is split
   ControlMatcher symbols_;    ///< which the model finds by itself
@@ -121,15 +117,12 @@ void SentencePieceTokenizer::build_matchers() {
 }
 
 Result<void> SentencePieceTokenizer::open(std::string_view bytes, const std::string& path,
-                                          const SentencePieceOptions& options,
-                                          std::span<const AddedToken> added) {
+                                          const SentencePieceOptions& options, std::span<const AddedToken> added) {
   const Result<SpModel> model = read_sp_model(bytes, path);
   if (!model) return model.error();
   prefix_each_run_ = options.prefix_each_run;
   keeps_blanks_ = !model->remove_extra_whitespaces;
-  if (Result<void> filled = vocabulary_.fill(*model, options.special_tokens, added, facts_);
-      !filled)
-    return filled;
+  if (Result<void> filled = vocabulary_.fill(*model, options.special_tokens, added, facts_); !filled) return filled;
   build_matchers();
   SpChanges changes;
   changes.anchor = kAnchor;
@@ -138,26 +131,22 @@ Result<void> SentencePieceTokenizer::open(std::string_view bytes, const std::str
   return encoder_.open(*model, changes, path);
 }
 
-Result<std::unique_ptr<Tokenizer>> open_sentencepiece(std::string_view bytes,
-                                                      const std::string& path,
+Result<std::unique_ptr<Tokenizer>> open_sentencepiece(std::string_view bytes, const std::string& path,
                                                       const SentencePieceOptions& options,
                                                       std::span<const AddedToken> added) {
   auto tokenizer = std::make_unique<SentencePieceTokenizer>();
-  if (Result<void> opened = tokenizer->open(bytes, path, options, added); !opened)
-    return opened.error();
+  if (Result<void> opened = tokenizer->open(bytes, path, options, added); !opened) return opened.error();
   return std::unique_ptr<Tokenizer>(std::move(tokenizer));
 }
 
 // ---- encoding
 
-Result<void> SentencePieceTokenizer::encode(std::string_view text,
-                                            const std::vector<ByteSpan>* trusted,
+Result<void> SentencePieceTokenizer::encode(std::string_view text, const std::vector<ByteSpan>* trusted,
                                             std::vector<EncodedToken>& into) const {
   if (Result<void> fit = check_text(text); !fit) return fit;
   std::uint32_t at = 0;
   for (const ControlMatch& match : splitters_.find(text, trusted)) {
-    if (Result<void> run = encode_run(text, {at, match.taken.begin}, trusted, into); !run)
-      return run;
+    if (Result<void> run = encode_run(text, {at, match.taken.begin}, trusted, into); !run) return run;
     into.push_back({match.token->id, match.bytes, true});
     at = match.taken.end;
   }
@@ -191,20 +180,17 @@ Prepared SentencePieceTokenizer::prepare(std::string_view text, ByteSpan run,
 /// the encoder gives the last one all of its bytes and the others none. Here each has them; a piece
 /// of a byte its own. The dummy blank keeps none.
 void SentencePieceTokenizer::spread(std::string_view text, std::span<EncodedToken> tokens) const {
-  const bool has_dummy = !tokens.empty() && tokens[0].bytes.begin == tokens[0].bytes.end &&
-                         token_text(tokens[0].id) == " ";
+  const bool has_dummy =
+      !tokens.empty() && tokens[0].bytes.begin == tokens[0].bytes.end && token_text(tokens[0].id) == " ";
   for (std::size_t first = has_dummy ? 1 : 0; first < tokens.size(); ++first) {
     const std::uint32_t begin = tokens[first].bytes.begin;
     std::size_t last = first;
     std::string bytes;
-    while (last + 1 < tokens.size() && tokens[last].bytes.end == begin &&
-           tokens[last + 1].bytes.begin == begin)
-      ++last;
+    while (last + 1 < tokens.size() && tokens[last].bytes.end == begin && tokens[last + 1].bytes.begin == begin) ++last;
     const ByteSpan all = tokens[last].bytes;
     for (std::size_t i = first; i <= last; ++i)
       bytes += vocabulary_.is_byte(tokens[i].id) ? token_text(tokens[i].id) : "";
-    const bool own =
-        bytes.size() == last + 1 - first && text.substr(begin, all.end - begin) == bytes;
+    const bool own = bytes.size() == last + 1 - first && text.substr(begin, all.end - begin) == bytes;
     for (std::size_t i = first; i <= last; ++i) {
       const auto place = static_cast<std::uint32_t>(begin + (i - first));
       tokens[i].bytes = own ? ByteSpan{place, place + 1} : all;
@@ -213,8 +199,7 @@ void SentencePieceTokenizer::spread(std::string_view text, std::span<EncodedToke
   }
 }
 
-Result<void> SentencePieceTokenizer::encode_with(bool is_guarded, const Prepared& run,
-                                                 std::string_view text,
+Result<void> SentencePieceTokenizer::encode_with(bool is_guarded, const Prepared& run, std::string_view text,
                                                  std::vector<EncodedToken>& into) const {
   std::vector<SpToken> encoded;
   const std::string_view given = run.owned.empty() ? run.text : std::string_view(run.owned);
@@ -230,9 +215,7 @@ Result<void> SentencePieceTokenizer::encode_with(bool is_guarded, const Prepared
       if (number >= run.symbols.size()) break;
       const ByteSpan symbol = run.symbols[number].bytes;
       const TokenId symbol_id = run.symbols[number].token->id;
-      into.push_back({symbol_id,
-                      {run.begin + symbol.begin, run.begin + symbol.end},
-                      vocabulary_.is_symbol(symbol_id)});
+      into.push_back({symbol_id, {run.begin + symbol.begin, run.begin + symbol.end}, vocabulary_.is_symbol(symbol_id)});
       continue;
     }
     const std::uint32_t begin = place(piece.begin);
@@ -260,9 +243,7 @@ Result<void> SentencePieceTokenizer::encode_run(std::string_view text, ByteSpan 
   const std::size_t first = into.size();
   Result<void> done = encode_with(false, prepare(text, run, nullptr), text, into);
   // A control piece that came of a text is an error of the encoder.
-  if (trusted == nullptr || !guards_ ||
-      (done && !has_forged(std::span(into).subspan(first), *trusted)))
-    return done;
+  if (trusted == nullptr || !guards_ || (done && !has_forged(std::span(into).subspan(first), *trusted))) return done;
   into.resize(first);
   if (done = encode_with(true, prepare(text, run, trusted), text, into); !done) return done;
   if (!has_forged(std::span(into).subspan(first), *trusted)) return {};

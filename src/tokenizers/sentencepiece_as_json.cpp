@@ -1,6 +1,7 @@
-// What transformers makes of a .model: the pieces by number, merges out of the pieces, and steps that depend on the class.
-// Source: transformers 5.22.0, convert_slow_tokenizer.py (SentencePieceExtractor, SpmConverter.build_tokenizer_from_spm_proto),
-// tokenization_utils_base.py (generate_merges), models/llama/tokenization_llama.py. Begin reading at sentencepiece_as_json.
+// What transformers makes of a .model: the pieces by number, merges out of the pieces, and steps that depend on the
+// class. Source: transformers 5.22.0, convert_slow_tokenizer.py (SentencePieceExtractor,
+// SpmConverter.build_tokenizer_from_spm_proto), tokenization_utils_base.py (generate_merges),
+// models/llama/tokenization_llama.py. Begin reading at sentencepiece_as_json.
 #include "tokenizers/sentencepiece_as_json.h"
 
 #include <algorithm>
@@ -81,8 +82,8 @@ class Maker {
   }
 
  private:
-  /// Where the configuration has another text for a piece's number, the generic class takes that; of pieces of one text the last
-  /// counts.
+  /// Where the configuration has another text for a piece's number, the generic class takes that; of pieces of one text
+  /// the last counts.
   void number_pieces() {
     for (const SpPiece& piece : model_.pieces) texts_.emplace_back(piece.text);
     for (std::size_t id = 0; id < texts_.size(); ++id) ids_[texts_[id]] = id;
@@ -104,7 +105,8 @@ class Maker {
     for (const SpPiece& piece : model_.pieces) {
       if (beside_.lists_special) break;  // then transformers takes the configuration's in their place
       const bool control = piece.type == SpType::control;
-      if (control || piece.type == SpType::user_defined) add_token(json, {.text = std::string(piece.text), .special = control});
+      if (control || piece.type == SpType::user_defined)
+        add_token(json, {.text = std::string(piece.text), .special = control});
     }
     for (const AddedToken& token : beside_.added) {
       AddedToken special = token;
@@ -112,10 +114,12 @@ class Maker {
       if (token.id < 0) add_token(json, special);
     }
     const auto has = [&](std::string_view name) {
-      return std::any_of(beside_.named.begin(), beside_.named.end(), [&](const NamedToken& token) { return token.name == name; });
+      return std::any_of(beside_.named.begin(), beside_.named.end(),
+                         [&](const NamedToken& token) { return token.name == name; });
     };
-    const std::pair<std::string_view, std::string> kDefaults[] = {
-        {"bos_token", generic_ ? model_.bos : "<s>"}, {"eos_token", generic_ ? model_.eos : "</s>"}, {"unk_token", generic_ ? model_.unk : "<unk>"}};
+    const std::pair<std::string_view, std::string> kDefaults[] = {{"bos_token", generic_ ? model_.bos : "<s>"},
+                                                                  {"eos_token", generic_ ? model_.eos : "</s>"},
+                                                                  {"unk_token", generic_ ? model_.unk : "<unk>"}};
     for (const auto& [name, text] : kDefaults) {
       if (!has(name)) add_token(json, {.text = text, .special = true});
     }
@@ -128,8 +132,9 @@ class Maker {
     if (added_.size() > 1) json += ',';
     json += R"({"id":)" + std::to_string(id) + R"(,"content":)";
     append_text(json, token.text);
-    json += std::string(R"(,"single_word":)") + truth(token.single_word) + R"(,"lstrip":)" + truth(token.lstrip) + R"(,"rstrip":)" +
-            truth(token.rstrip) + R"(,"normalized":)" + truth(token.normalized) + R"(,"special":)" + truth(token.special) + "}";
+    json += std::string(R"(,"single_word":)") + truth(token.single_word) + R"(,"lstrip":)" + truth(token.lstrip) +
+            R"(,"rstrip":)" + truth(token.rstrip) + R"(,"normalized":)" + truth(token.normalized) + R"(,"special":)" +
+            truth(token.special) + "}";
   }
 
   // ---- steps around the model
@@ -141,9 +146,11 @@ class Maker {
         json += R"({"type":"Precompiled","precompiled_charsmap":")" + encode_base64(model_.charsmap) + R"("},)";
       json += R"({"type":"Replace","pattern":{"String":" "},"content":"▁"}]},"pre_tokenizer":null,)";
     } else {
-      const char* scheme = !beside_.add_prefix_space.value_or(true) ? "never" : beside_.legacy.value_or(false) ? "always" : "first";
-      json += R"("normalizer":null,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":")" + std::string(scheme) +
-              R"(","split":false},)";
+      const char* scheme = !beside_.add_prefix_space.value_or(true) ? "never"
+                           : beside_.legacy.value_or(false)         ? "always"
+                                                                    : "first";
+      json += R"("normalizer":null,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":")" +
+              std::string(scheme) + R"(","split":false},)";
     }
     json += R"("decoder":{"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"▁"},"content":" "})";
     if (!generic_ || model_.byte_fallback) json += R"(,{"type":"ByteFallback"},{"type":"Fuse"})";
@@ -153,7 +160,8 @@ class Maker {
   // ---- the model
 
   void add_bpe(std::string& json) {
-    json += R"("type":"BPE","dropout":null,"continuing_subword_prefix":null,"end_of_word_suffix":null,"fuse_unk":true,"ignore_merges":false,)";
+    json +=
+        R"("type":"BPE","dropout":null,"continuing_subword_prefix":null,"end_of_word_suffix":null,"fuse_unk":true,"ignore_merges":false,)";
     json += std::string(R"("byte_fallback":)") + truth(!generic_ || model_.byte_fallback) + R"(,"unk_token":)";
     if (generic_) {
       append_text(json, model_.unk);
@@ -173,8 +181,8 @@ class Maker {
     json += ']';
   }
 
-  /// Each piece is a merge of any two pieces that make it: by the piece's number, then the shorter left part first. They are made
-  /// of the pieces as the model has them.
+  /// Each piece is a merge of any two pieces that make it: by the piece's number, then the shorter left part first.
+  /// They are made of the pieces as the model has them.
   void add_merges(std::string& json) {
     std::unordered_set<std::string_view> pieces;
     for (const SpPiece& piece : model_.pieces) pieces.insert(piece.text);
@@ -195,7 +203,8 @@ class Maker {
   }
 
   void add_unigram(std::string& json) {
-    json += R"("type":"Unigram","unk_id":)" + std::to_string(model_.unk_id) + R"(,"byte_fallback":)" + truth(model_.byte_fallback) + R"(,"vocab":[)";
+    json += R"("type":"Unigram","unk_id":)" + std::to_string(model_.unk_id) + R"(,"byte_fallback":)" +
+            truth(model_.byte_fallback) + R"(,"vocab":[)";
     for (std::size_t id = 0; id < model_.pieces.size(); ++id) {
       char score[32];
       std::snprintf(score, sizeof score, "%.17g", static_cast<double>(model_.pieces[id].score));
@@ -224,10 +233,12 @@ bool is_generic_type(std::string_view model_type) {
 Result<SpAsJson> sentencepiece_as_json(const SpModel& model, const Beside& beside, const std::string& path) {
   std::string_view named = beside.tokenizer_class;
   if (named.ends_with("Fast")) named.remove_suffix(4);
-  const bool generic = is_generic_type(beside.model_type) || std::find(std::begin(kGeneric), std::end(kGeneric), named) != std::end(kGeneric);
+  const bool generic = is_generic_type(beside.model_type) ||
+                       std::find(std::begin(kGeneric), std::end(kGeneric), named) != std::end(kGeneric);
   if (!generic && named != kBlankFirst) {
-    return refused(path, named.empty() ? "no tokenizer_config.json names the class by which transformers reads it"
-                                       : "how transformers' class '" + std::string(named) + "' reads it is not known here");
+    return refused(path, named.empty()
+                             ? "no tokenizer_config.json names the class by which transformers reads it"
+                             : "how transformers' class '" + std::string(named) + "' reads it is not known here");
   }
   const bool merges = model.algorithm == SpAlgorithm::bpe, weighs = model.algorithm == SpAlgorithm::unigram;
   if (!merges && !weighs) return refused(path, "a model of words or characters, which transformers does not read so");

@@ -13,8 +13,8 @@ struct SpAsJson {
   std::string reader;  ///< the name of transformers' class
 };
 
-/// By the class that the configuration beside the model names, as transformers' AutoTokenizer chooses it. Fails with tokenizer
-/// (a class that is not followed here, or a model that is neither BPE nor Unigram).
+/// By the class that the configuration beside the model names, as transformers' AutoTokenizer chooses it. Fails with
+/// tokenizer (a class that is not followed here, or a model that is neither BPE nor Unigram).
 Result<SpAsJson> sentencepiece_as_json(const SpModel& model, const Beside& beside, const std::string& path);
 
 }  // namespace parlance

@@ -1,9 +1,10 @@
 // precompiled_charsmap: a double array (Darts) of the texts to replace, and the texts to replace
 // them by.
 //
-// A text is followed through the array without looking whether its links lead out of it, and a replacement is taken as far as the next
-// zero byte. So every state that a text can lead to is visited once, before. States may be shared: what can follow one is kept with it.
-// Layout: normalizer.cc and darts.h of SentencePiece. Begin reading at fault_of_charsmap; how it is used, CharsmapRules::longest says.
+// A text is followed through the array without looking whether its links lead out of it, and a replacement is taken as
+// far as the next zero byte. So every state that a text can lead to is visited once, before. States may be shared: what
+// can follow one is kept with it. Layout: normalizer.cc and darts.h of SentencePiece. Begin reading at
+// fault_of_charsmap; how it is used, CharsmapRules::longest says.
 #include "tokenizers/sentencepiece_charsmap.h"
 
 #include <algorithm>
@@ -13,8 +14,9 @@
 namespace parlance {
 namespace {
 
-constexpr unsigned kMaxRules = 32;            // along one text: SentencePiece has room for no more, and does not look
-constexpr unsigned kMaxKey = 256;             // bytes of a text to replace: each place of a prompt may be followed as far
+constexpr unsigned kMaxRules = 32;  // along one text: SentencePiece has room for no more, and does not look
+// bytes of a text to replace: each place of a prompt may be followed as far
+constexpr unsigned kMaxKey = 256;
 constexpr std::size_t kMaxReplacement = 256;  // else a short text becomes one that fills memory
 
 /// The number of this place among those of four bytes, the lowest first.
@@ -26,8 +28,7 @@ std::uint32_t number_at(std::string_view bytes, std::size_t place) {
 
 class Charsmap {
  public:
-  Charsmap(std::string_view array, std::string_view texts)
-      : array_(array), texts_(texts), states_(array.size() / 4) {}
+  Charsmap(std::string_view array, std::string_view texts) : array_(array), texts_(texts), states_(array.size() / 4) {}
 
   /// The most rules that one text can meet from the state whose links begin at `base`; kFault if
   /// some text leads out.
@@ -42,9 +43,7 @@ class Charsmap {
 
  private:
   std::uint32_t at(std::uint32_t index) const { return number_at(array_, index); }
-  bool leads_here(std::uint32_t index, std::uint8_t byte) const {
-    return (at(index) & 0x800000FFU) == byte;
-  }
+  bool leads_here(std::uint32_t index, std::uint8_t byte) const { return (at(index) & 0x800000FFU) == byte; }
   bool has_rule(std::uint32_t index) const { return (at(index) >> 8 & 1) != 0; }
   bool rule_is_good(std::uint32_t index) const;
   unsigned rules_through(std::uint32_t index, unsigned depth);
@@ -109,8 +108,9 @@ std::string_view fault_of_charsmap(std::string_view charsmap) {
 }
 
 Error normalized_too_long(std::size_t size) {
-  return Error(ErrorCode::limit_memory, "the vocabulary's normalisation makes more than " + std::to_string(most_normalized(size)) +
-                                            " bytes of a run of " + std::to_string(size));
+  return Error(ErrorCode::limit_memory, "the vocabulary's normalisation makes more than " +
+                                            std::to_string(most_normalized(size)) + " bytes of a run of " +
+                                            std::to_string(size));
 }
 
 CharsmapRules::CharsmapRules(std::string_view charsmap) {

@@ -9,8 +9,9 @@
 
 namespace parlance {
 
-/// The most bytes that a run of `size` bytes may become by being normalised. A rule may make 256 bytes of one, and each needs some
-/// 30 more to be cut into tokens; no character of Unicode becomes more than 13 times as long by NFKC with blanks as U+2581.
+/// The most bytes that a run of `size` bytes may become by being normalised. A rule may make 256 bytes of one, and each
+/// needs some 30 more to be cut into tokens; no character of Unicode becomes more than 13 times as long by NFKC with
+/// blanks as U+2581.
 constexpr std::size_t most_normalized(std::size_t size) { return (std::size_t{1} << 20) + 16 * size; }
 /// limit_memory
 Error normalized_too_long(std::size_t size);

@@ -8,7 +8,8 @@ namespace parlance {
 namespace {
 
 /// The tokens of the bytes of a character that no piece stands for.
-void append_bytes_of(const SpSegmenter& segmenter, std::string_view bytes, std::size_t begin, std::size_t end, std::vector<SpToken>& into) {
+void append_bytes_of(const SpSegmenter& segmenter, std::string_view bytes, std::size_t begin, std::size_t end,
+                     std::vector<SpToken>& into) {
   for (const char c : bytes) into.push_back({segmenter.byte(static_cast<std::uint8_t>(c)), begin, begin});
   into.back().end = end;
 }
@@ -35,7 +36,8 @@ Result<void> SpEncoder::open(const SpModel& model, const SpChanges& changes, con
 
 Result<void> SpEncoder::encode(std::string_view text, SpManner manner, std::vector<SpToken>& into) const {
   const SpSegmenter& segmenter = state_->segmenter;
-  const Result<SpNormalized> normalized = state_->normalizer.normalize(text, segmenter.user_defined(manner.is_guarded), manner.has_dummy);
+  const Result<SpNormalized> normalized =
+      state_->normalizer.normalize(text, segmenter.user_defined(manner.is_guarded), manner.has_dummy);
   if (!normalized) return normalized.error();
   std::vector<SpSegment> segments;
   segmenter.segment(normalized->text, manner.is_guarded, segments);
@@ -45,7 +47,8 @@ Result<void> SpEncoder::encode(std::string_view text, SpManner manner, std::vect
   for (const SpSegment& segment : segments) {
     if (segmenter.is_control(segment.id)) {
       into.resize(first);
-      return Error(ErrorCode::tokenizer, "SentencePiece: the control piece " + std::to_string(segment.id) + " came of a text");
+      return Error(ErrorCode::tokenizer,
+                   "SentencePiece: the control piece " + std::to_string(segment.id) + " came of a text");
     }
     const std::size_t begin = normalized->places[at], end = normalized->places[at + segment.size];
     const bool is_unknown = segment.id == segmenter.unknown();

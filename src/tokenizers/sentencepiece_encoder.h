@@ -30,9 +30,9 @@ class SpEncoder {
 
   /// Fails with tokenizer, as SpSegmenter::open does. Lifetime: the model need not live on.
   Result<void> open(const SpModel& model, const SpChanges& changes, const std::string& path);
-  /// Appends the tokens of a text, with the places of the bytes that each came of. Of the tokens of one unknown character's bytes the
-  /// last has its place and the others none. Fails with tokenizer (a control piece comes of the text), limit_memory (normalising makes
-  /// too much of it).
+  /// Appends the tokens of a text, with the places of the bytes that each came of. Of the tokens of one unknown
+  /// character's bytes the last has its place and the others none. Fails with tokenizer (a control piece comes of the
+  /// text), limit_memory (normalising makes too much of it).
   Result<void> encode(std::string_view text, SpManner manner, std::vector<SpToken>& into) const;
 
  private:

@@ -1,5 +1,6 @@
-// A text is replaced part by part: a user-defined piece stays, else the longest rule counts, else the character stays. Blanks at both
-// ends, and all but one of those in a row, are dropped where the model says so. Facts: SentencePiece 0.2.3, normalizer.cc.
+// A text is replaced part by part: a user-defined piece stays, else the longest rule counts, else the character stays.
+// Blanks at both ends, and all but one of those in a row, are dropped where the model says so. Facts: SentencePiece
+// 0.2.3, normalizer.cc.
 #include "tokenizers/sentencepiece_normalizer.h"
 
 #include "base/utf8.h"
@@ -35,7 +36,8 @@ void SpNormalizer::append(std::string_view part, std::uint32_t place, SpNormaliz
   }
 }
 
-Result<SpNormalized> SpNormalizer::normalize(std::string_view text, const PieceTrie& user_defined, bool has_dummy) const {
+Result<SpNormalized> SpNormalizer::normalize(std::string_view text, const PieceTrie& user_defined,
+                                             bool has_dummy) const {
   SpNormalized made;
   std::size_t at = 0;
   if (removes_extra_) {

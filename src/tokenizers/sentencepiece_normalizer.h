@@ -21,8 +21,8 @@ struct SpNormalized {
 class SpNormalizer {
  public:
   explicit SpNormalizer(const SpModel& model);
-  /// User-defined pieces are never normalised. With the blank that the model puts in front of a text or behind it, or without.
-  /// Fails with limit_memory (most_normalized).
+  /// User-defined pieces are never normalised. With the blank that the model puts in front of a text or behind it, or
+  /// without. Fails with limit_memory (most_normalized).
   Result<SpNormalized> normalize(std::string_view text, const PieceTrie& user_defined, bool has_dummy) const;
 
  private:

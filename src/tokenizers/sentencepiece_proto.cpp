@@ -21,14 +21,15 @@ namespace piece_field {
 constexpr unsigned text = 1, score = 2, type = 3;
 }
 namespace trainer_field {
-constexpr unsigned algorithm = 3, whitespace_as_suffix = 24, byte_fallback = 35, unk_id = 40, unk = 45, bos = 46, eos = 47;
+constexpr unsigned algorithm = 3, whitespace_as_suffix = 24, byte_fallback = 35, unk_id = 40, unk = 45, bos = 46,
+                   eos = 47;
 }
 namespace normalizer_field {
 constexpr unsigned charsmap = 2, add_dummy_prefix = 3, remove_extra_whitespaces = 4, escape_whitespaces = 5;
 }
 
-// At each place of a text all user-defined pieces that begin there are met; and what is let through SentencePiece should read too, which
-// has room for 64 of them and does not look whether there are more.
+// At each place of a text all user-defined pieces that begin there are met; and what is let through SentencePiece
+// should read too, which has room for 64 of them and does not look whether there are more.
 constexpr std::size_t kMaxNested = 32;
 constexpr float kMaxScore = 1e9F;  // sums stay numbers
 constexpr std::size_t kMaxPieces = std::size_t{1} << 24;
@@ -43,8 +44,7 @@ Error bad_piece(const std::string& path, std::size_t id, std::string_view what) 
 bool read_piece(std::string_view message, SpPiece& piece) {
   WireReader reader(message);
   for (WireField field; reader.next(field);) {
-    if (field.number == piece_field::text && field.type == WireField::bytes)
-      piece.text = field.text;
+    if (field.number == piece_field::text && field.type == WireField::bytes) piece.text = field.text;
     if (field.number == piece_field::score && field.type == WireField::fixed32)
       piece.score = std::bit_cast<float>(static_cast<std::uint32_t>(field.value));
     if (field.number == piece_field::type && field.type == WireField::varint) {
@@ -82,23 +82,20 @@ std::size_t nested(const std::vector<SpPiece>& pieces) {
 }
 
 bool has(const std::vector<SpPiece>& pieces, SpType type) {
-  return std::any_of(pieces.begin(), pieces.end(),
-                     [type](const SpPiece& piece) { return piece.type == type; });
+  return std::any_of(pieces.begin(), pieces.end(), [type](const SpPiece& piece) { return piece.type == type; });
 }
 
 Result<void> check_pieces(const std::vector<SpPiece>& pieces, const std::string& path) {
   if (pieces.empty()) return damaged(path, "not a SentencePiece model: it has no pieces");
   std::size_t all = 0;
   for (std::size_t id = 0; id < pieces.size(); ++id) {
-    if (const std::string_view fault = fault_of_piece(pieces[id]); !fault.empty())
-      return bad_piece(path, id, fault);
+    if (const std::string_view fault = fault_of_piece(pieces[id]); !fault.empty()) return bad_piece(path, id, fault);
     all += pieces[id].text.size();
   }
   if (all > kMaxTrieBytes) return damaged(path, "its pieces are longer than 16 MiB together");
   if (!has(pieces, SpType::normal)) return damaged(path, "none of its pieces is text");
   if (!has(pieces, SpType::unknown)) return damaged(path, "it has no piece for unknown text");
-  if (nested(pieces) > kMaxNested)
-    return damaged(path, "too many user-defined pieces that begin each other");
+  if (nested(pieces) > kMaxNested) return damaged(path, "too many user-defined pieces that begin each other");
   return {};
 }
 
@@ -162,8 +159,7 @@ Result<void> read_parts(std::string_view bytes, SpModel& model, Specs& specs, co
       return bad_piece(path, model.pieces.size() - 1, "is damaged");
   }
   if (reader.good()) return {};
-  return damaged(
-      path, "not a SentencePiece model, or a damaged one: byte " + std::to_string(reader.offset()));
+  return damaged(path, "not a SentencePiece model, or a damaged one: byte " + std::to_string(reader.offset()));
 }
 
 }  // namespace

@@ -12,14 +12,7 @@
 
 namespace parlance {
 
-enum class SpType : std::uint8_t {
-  normal = 1,
-  unknown = 2,
-  control = 3,
-  user_defined = 4,
-  unused = 5,
-  byte = 6
-};
+enum class SpType : std::uint8_t { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
 enum class SpAlgorithm : std::uint8_t { unigram = 1, bpe = 2, word = 3, chars = 4 };
 
 /// One entry of the vocabulary; its views are into the file's bytes.
@@ -40,7 +33,7 @@ struct SpModel {
   std::string charsmap;
   bool add_dummy_prefix = true;
   bool remove_extra_whitespaces = true;
-  bool escape_whitespaces = true;  ///< a blank is written as U+2581
+  bool escape_whitespaces = true;     ///< a blank is written as U+2581
   bool whitespace_as_suffix = false;  ///< the dummy blank comes after a text
 };
 
@@ -53,8 +46,8 @@ struct SpChanges {
 /// The largest file that is read. Those in use are below 10 MiB.
 inline constexpr std::size_t kMaxSpModel = std::size_t{64} << 20;
 
-/// Reads a model. What it lets through can be used with any text; SpSegmenter still says no to some of it (two pieces of one
-/// text, byte pieces that are missing). `bytes` must outlive the result. Fails with tokenizer.
+/// Reads a model. What it lets through can be used with any text; SpSegmenter still says no to some of it (two pieces
+/// of one text, byte pieces that are missing). `bytes` must outlive the result. Fails with tokenizer.
 Result<SpModel> read_sp_model(std::string_view bytes, const std::string& path);
 
 }  // namespace parlance

@@ -13,9 +13,13 @@ namespace {
 constexpr std::string_view kBlank = "\u2581";
 constexpr float kUnknownPenalty = 10;
 
-bool is_of_text(SpType type) { return type == SpType::normal || type == SpType::user_defined || type == SpType::unused; }
+bool is_of_text(SpType type) {
+  return type == SpType::normal || type == SpType::user_defined || type == SpType::unused;
+}
 
-Error damaged(const std::string& path, const std::string& what) { return Error(ErrorCode::tokenizer, path + ": " + what); }
+Error damaged(const std::string& path, const std::string& what) {
+  return Error(ErrorCode::tokenizer, path + ": " + what);
+}
 
 }  // namespace
 
@@ -27,7 +31,8 @@ Result<void> SpSegmenter::add_byte(const SpModel& model, std::size_t id, const s
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   const std::string_view text = model.pieces[id].text;
   const bool fits = text.size() == 6 && text.starts_with("<0x") && text[5] == '>';
-  const std::size_t high = fits ? kDigits.find(text[3]) : kDigits.npos, low = fits ? kDigits.find(text[4]) : kDigits.npos;
+  const std::size_t high = fits ? kDigits.find(text[3]) : kDigits.npos,
+                    low = fits ? kDigits.find(text[4]) : kDigits.npos;
   if (high == kDigits.npos || low == kDigits.npos) return damaged(path, piece + "is of a byte, and its text is none");
   bytes_[high * 16 + low] = static_cast<std::int32_t>(id);
   return {};
@@ -80,7 +85,8 @@ Result<void> SpSegmenter::open(const SpModel& model, const SpChanges& changes, c
   for (std::size_t i = 0; i < texts_.size(); ++i) {
     const auto id = static_cast<std::int32_t>(i);
     Ids& ids = is_of_text(types_[i]) ? pieces_ : reserved_;
-    if (!ids.emplace(texts_[i], id).second) return damaged(path, "piece " + std::to_string(i) + " has the text of another");
+    if (!ids.emplace(texts_[i], id).second)
+      return damaged(path, "piece " + std::to_string(i) + " has the text of another");
     if (is_of_text(types_[i])) all.emplace_back(texts_[i], id);
     longest_ = std::max(longest_, texts_[i].size());
   }
@@ -111,8 +117,9 @@ void SpSegmenter::segment(std::string_view text, bool is_guarded, std::vector<Sp
 
 // ---- unigram
 
-/// The best way to a place is kept as the last piece of it; of equal ways the first that is found counts, which is the one whose last
-/// piece is longer. Sums are floats, as SentencePiece's are: which of two is larger their rounding may decide.
+/// The best way to a place is kept as the last piece of it; of equal ways the first that is found counts, which is the
+/// one whose last piece is longer. Sums are floats, as SentencePiece's are: which of two is larger their rounding may
+/// decide.
 void SpSegmenter::segment_unigram(std::string_view text, const Use& use, std::vector<SpSegment>& into) const {
   struct Way {
     float sum = 0;
@@ -227,7 +234,8 @@ void SpSegmenter::segment_bpe(std::string_view text, const Use& use, std::vector
     work.parts.push_back({text.substr(0, size), number - 1, text.size() > size ? number + 1 : -1, fixed != 0});
     text.remove_prefix(size);
   }
-  for (std::size_t i = 1; i < work.parts.size(); ++i) offer(work, static_cast<std::int32_t>(i - 1), static_cast<std::int32_t>(i));
+  for (std::size_t i = 1; i < work.parts.size(); ++i)
+    offer(work, static_cast<std::int32_t>(i - 1), static_cast<std::int32_t>(i));
   merge_all(work);
   for (const Merging::Part& part : work.parts) {
     if (!part.text.empty()) append_split(work, part.text, into);
@@ -239,7 +247,8 @@ void SpSegmenter::segment_bpe(std::string_view text, const Use& use, std::vector
 void SpSegmenter::segment_words(std::string_view text, const Use& use, std::vector<SpSegment>& into) const {
   std::size_t begin = 0;
   const auto end_word = [&](std::size_t end) {
-    if (end > begin) into.push_back({static_cast<std::uint32_t>(end - begin), id_of(text.substr(begin, end - begin), use)});
+    if (end > begin)
+      into.push_back({static_cast<std::uint32_t>(end - begin), id_of(text.substr(begin, end - begin), use)});
     begin = end;
   };
   for (std::size_t at = 0; at < text.size();) {

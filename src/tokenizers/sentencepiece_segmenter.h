@@ -4,8 +4,8 @@
 //   bpe       neighbours become one by the score of what they become, from characters on
 //   word      words, each with its blank
 //   chars     characters
-// Facts, ties included: SentencePiece 0.2.3 (model_interface.cc, unigram_model.cc, bpe_model.cc, word_model.cc, char_model.cc).
-// Begin reading at SpSegmenter::segment.
+// Facts, ties included: SentencePiece 0.2.3 (model_interface.cc, unigram_model.cc, bpe_model.cc, word_model.cc,
+// char_model.cc). Begin reading at SpSegmenter::segment.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -34,7 +34,8 @@ class SpSegmenter {
 
   /// Fails with tokenizer: two pieces of one text, two for what is unknown, byte pieces that are too many or too few.
   Result<void> open(const SpModel& model, const SpChanges& changes, const std::string& path);
-  /// Appends the pieces of a text, in order; their sizes are the text's. Of a guarded one no piece is hidden (SpChanges).
+  /// Appends the pieces of a text, in order; their sizes are the text's. Of a guarded one no piece is hidden
+  /// (SpChanges).
   void segment(std::string_view text, bool is_guarded, std::vector<SpSegment>& into) const;
 
   const PieceTrie& user_defined(bool is_guarded) const { return uses_[is_guarded ? 1 : 0].user_defined; }

@@ -34,13 +34,10 @@ std::string byte_of(std::string_view piece) {
 
 std::string text_of(const SpPiece& piece) {
   switch (piece.type) {
-    case SpType::byte:
-      return byte_of(piece.text);
+    case SpType::byte: return byte_of(piece.text);
     case SpType::control:
-    case SpType::unknown:
-      return std::string(piece.text);
-    default:
-      return with_blanks(piece.text);
+    case SpType::unknown: return std::string(piece.text);
+    default: return with_blanks(piece.text);
   }
 }
 
@@ -49,8 +46,7 @@ std::string text_of(const SpPiece& piece) {
 bool is_plain_character(std::string_view text) {
   const utf8::Decoded c = utf8::decode(text.data(), text.data() + text.size());
   if (c.size != text.size()) return false;
-  const utf8proc_category_t category =
-      utf8proc_category(static_cast<utf8proc_int32_t>(c.code_point));
+  const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c.code_point));
   return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_PO;
 }
 
@@ -66,14 +62,10 @@ bool is_added_by_type(SpType type) {
 
 std::string kind_of(SpAlgorithm algorithm) {
   switch (algorithm) {
-    case SpAlgorithm::unigram:
-      return "SentencePiece, Unigram";
-    case SpAlgorithm::bpe:
-      return "SentencePiece, BPE";
-    case SpAlgorithm::word:
-      return "SentencePiece, words";
-    case SpAlgorithm::chars:
-      break;
+    case SpAlgorithm::unigram: return "SentencePiece, Unigram";
+    case SpAlgorithm::bpe: return "SentencePiece, BPE";
+    case SpAlgorithm::word: return "SentencePiece, words";
+    case SpAlgorithm::chars: break;
   }
   return "SentencePiece, characters";
 }
@@ -81,14 +73,13 @@ std::string kind_of(SpAlgorithm algorithm) {
 /// The number of each piece by its text, the first of those that share one.
 std::unordered_map<std::string_view, TokenId> pieces_by_text(const SpModel& model) {
   std::unordered_map<std::string_view, TokenId> ids;
-  for (std::size_t id = 0; id < model.pieces.size(); ++id)
-    ids.emplace(model.pieces[id].text, static_cast<TokenId>(id));
+  for (std::size_t id = 0; id < model.pieces.size(); ++id) ids.emplace(model.pieces[id].text, static_cast<TokenId>(id));
   return ids;
 }
 
 void note_other(const AddedToken& token, std::string_view piece, TokenizerFacts& facts) {
-  facts.notes.push_back("added token '" + token.text + "' left out: its id " +
-                        std::to_string(token.id) + " is that of '" + std::string(piece) + "'");
+  facts.notes.push_back("added token '" + token.text + "' left out: its id " + std::to_string(token.id) +
+                        " is that of '" + std::string(piece) + "'");
 }
 
 }  // namespace
@@ -98,17 +89,15 @@ void SpVocabulary::add_pieces(const SpModel& model, AddedById& all, TokenizerFac
     const auto id = static_cast<TokenId>(texts_.size());
     texts_.push_back(text_of(piece));
     types_.push_back(piece.type);
-    const bool plain = piece.type == SpType::user_defined &&
-                       (is_blank(texts_.back()) || is_plain_character(texts_.back()));
+    const bool plain =
+        piece.type == SpType::user_defined && (is_blank(texts_.back()) || is_plain_character(texts_.back()));
     symbol_.push_back(piece.type == SpType::user_defined);
-    hidden_.push_back(!plain &&
-                      (piece.type == SpType::control || piece.type == SpType::user_defined));
+    hidden_.push_back(!plain && (piece.type == SpType::control || piece.type == SpType::user_defined));
     if (piece.type == SpType::unknown && !facts.unk) facts.unk = id;
     if (piece.type == SpType::control && piece.text == model.bos) facts.bos = id;
     if (piece.type == SpType::control && piece.text == model.eos) facts.eos = id;
     if (!is_added_by_type(piece.type)) continue;
-    AddedToken token{
-        .id = id, .text = texts_.back(), .special = piece.type != SpType::user_defined};
+    AddedToken token{.id = id, .text = texts_.back(), .special = piece.type != SpType::user_defined};
     token.control = !plain;
     all.emplace(id, std::move(token));
   }
@@ -140,8 +129,7 @@ void SpVocabulary::find_markers(const AddedById& all, TokenizerFacts& facts) {
   }
 }
 
-Result<void> SpVocabulary::fill(const SpModel& model,
-                                const std::vector<std::string>& special_tokens,
+Result<void> SpVocabulary::fill(const SpModel& model, const std::vector<std::string>& special_tokens,
                                 std::span<const AddedToken> added, TokenizerFacts& facts) {
   facts.kind = kind_of(model.algorithm);
   facts.weighs_runs = model.algorithm == SpAlgorithm::unigram;
@@ -149,14 +137,12 @@ Result<void> SpVocabulary::fill(const SpModel& model,
   add_pieces(model, all, facts);
   auto next = static_cast<TokenId>(texts_.size());
   for (const std::string& text : special_tokens) {
-    if (text.empty())
-      return Error(ErrorCode::tokenizer, "a special token for a SentencePiece model has no text");
+    if (text.empty()) return Error(ErrorCode::tokenizer, "a special token for a SentencePiece model has no text");
     add({.id = next++, .text = text, .special = true}, all, facts);
   }
   const std::unordered_map<std::string_view, TokenId> ids = pieces_by_text(model);
   for (AddedToken token : added) {
-    if (const auto found = ids.find(token.text); token.id < 0 && found != ids.end())
-      token.id = found->second;
+    if (const auto found = ids.find(token.text); token.id < 0 && found != ids.end()) token.id = found->second;
     if (token.id >= 0 && !token.text.empty()) add(token, all, facts);
   }
   find_markers(all, facts);
@@ -177,10 +163,8 @@ bool SpVocabulary::may_be_forged(SpAlgorithm algorithm) const {
   const bool looks_up_words = algorithm == SpAlgorithm::word || algorithm == SpAlgorithm::chars;
   for (std::size_t id = 0; id < hidden_.size(); ++id) {
     const std::string& text = texts_[id];
-    const bool one_character =
-        utf8::decode(text.data(), text.data() + text.size()).size == text.size();
-    if (hidden_[id] && (types_[id] != SpType::control || looks_up_words || one_character))
-      return true;
+    const bool one_character = utf8::decode(text.data(), text.data() + text.size()).size == text.size();
+    if (hidden_[id] && (types_[id] != SpType::control || looks_up_words || one_character)) return true;
   }
   return false;
 }

@@ -25,16 +25,12 @@ class SpVocabulary {
   std::size_t pieces() const { return texts_.size(); }
   bool is_byte(TokenId id) const { return type(id) == SpType::byte; }
   /// A user-defined piece that no file adds: the model finds it by itself, wherever it stands.
-  bool is_symbol(TokenId id) const {
-    return id >= 0 && std::size_t(id) < symbol_.size() && symbol_[std::size_t(id)];
-  }
+  bool is_symbol(TokenId id) const { return id >= 0 && std::size_t(id) < symbol_.size() && symbol_[std::size_t(id)]; }
   /// Ordinary pieces written <|…|>, which the model finds by itself too: a template that writes one means a control
   /// token, though nobody added it.
   const std::vector<AddedToken>& markers() const { return markers_; }
   /// Must it come of trusted bytes only?
-  bool is_control(TokenId id) const {
-    return id >= 0 && std::size_t(id) < hidden_.size() && hidden_[std::size_t(id)];
-  }
+  bool is_control(TokenId id) const { return id >= 0 && std::size_t(id) < hidden_.size() && hidden_[std::size_t(id)]; }
   /// Could the model make a control token of text that it is given?
   bool may_be_forged(SpAlgorithm algorithm) const;
   /// is_control by id, for SpChanges.

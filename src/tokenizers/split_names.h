@@ -54,7 +54,8 @@ std::span<const TiktokenMark> tiktoken_marks();
 /// Those of a tekken.json that lists none, by id.
 std::span<const std::string_view> tekken_marks();
 
-/// A token that llama.cpp knows by its text, and what as: "end", "user", or the use that it has where the file names none.
+/// A token that llama.cpp knows by its text, and what as: "end", "user", or the use that it has where the file names
+/// none.
 struct GgufMark {
   std::string_view text;
   std::string_view use;

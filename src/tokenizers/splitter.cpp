@@ -16,7 +16,8 @@ Error error_of(const parlance_hf_error& error) {
   std::string message;
   if (error.message.size != 0) message.assign(reinterpret_cast<const char*>(error.message.data), error.message.size);
   parlance_hf_bytes_free(error.message);
-  return Error(error.kind == PARLANCE_HF_TOO_LARGE ? ErrorCode::limit_memory : ErrorCode::tokenizer, std::move(message));
+  return Error(error.kind == PARLANCE_HF_TOO_LARGE ? ErrorCode::limit_memory : ErrorCode::tokenizer,
+               std::move(message));
 }
 
 }  // namespace

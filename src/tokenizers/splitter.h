@@ -23,7 +23,8 @@ class Splitter {
   Splitter& operator=(Splitter&&) noexcept;
   ~Splitter();
 
-  /// Appends the words of `text`, ascending, none of them empty. Fails with tokenizer (a pattern gives up), limit_memory.
+  /// Appends the words of `text`, ascending, none of them empty. Fails with tokenizer (a pattern gives up),
+  /// limit_memory.
   Result<void> split(std::string_view text, std::vector<ByteSpan>& words) const;
 
  private:

@@ -13,7 +13,9 @@
 namespace parlance {
 namespace {
 
-Error refused(const std::string& path, const std::string& what) { return Error(ErrorCode::tokenizer, path + ": " + what); }
+Error refused(const std::string& path, const std::string& what) {
+  return Error(ErrorCode::tokenizer, path + ": " + what);
+}
 
 std::optional<std::size_t> size_in(Value dict, std::string_view key) {
   const Value* found = json_member(dict, key);
@@ -50,7 +52,8 @@ class Tekken {
     const std::string_view pattern = json_text(*config, "pattern");
     if (pattern.empty()) return refused(path_, "config has no text 'pattern'");
     const auto marks = size_in(*config, "default_num_special_tokens"), all = size_in(*config, "default_vocab_size");
-    if (!marks || !all) return refused(path_, "config must have the numbers 'default_vocab_size' and 'default_num_special_tokens'");
+    if (!marks || !all)
+      return refused(path_, "config must have the numbers 'default_vocab_size' and 'default_num_special_tokens'");
     if (*marks > *all || *all > kMostRanks) return refused(path_, "config: a vocabulary of this size there cannot be");
     parts.patterns = {std::string(pattern)};
     parts.first_id = *marks;
@@ -75,7 +78,8 @@ class Tekken {
       for (const std::string_view text : tekken_marks())
         parts.marks.push_back({static_cast<std::int64_t>(parts.marks.size()), std::string(text), true});
     } else {
-      return refused(path_, "no list 'special_tokens', which a file of version '" + std::string(version_) + "' must have");
+      return refused(path_,
+                     "no list 'special_tokens', which a file of version '" + std::string(version_) + "' must have");
     }
     for (const RankMark& mark : parts.marks) {
       for (const auto& [name, text] : kNames) {
@@ -98,14 +102,16 @@ class Tekken {
     if (vocabulary == nullptr || vocabulary->kind != Kind::list) return refused(path_, "no list 'vocab'");
     const auto tokens = items(*vocabulary);
     if (tokens.size() < count_)
-      return refused(path_, "vocab has " + std::to_string(tokens.size()) + " tokens, config means " + std::to_string(count_));
+      return refused(path_,
+                     "vocab has " + std::to_string(tokens.size()) + " tokens, config means " + std::to_string(count_));
     for (std::size_t i = 0; i < count_; ++i) {
       const Value* rank = json_member(tokens[i], "rank");
       std::string bytes;
       std::size_t wrong = 0;
       const bool right = rank != nullptr && rank->is_small_int() && rank->integer == static_cast<std::int64_t>(i) &&
                          decode_base64(json_text(tokens[i], "token_bytes"), bytes, wrong) && !bytes.empty();
-      if (!right) return refused(path_, "vocab: token " + std::to_string(i) + " needs its rank, and token_bytes in base64");
+      if (!right)
+        return refused(path_, "vocab: token " + std::to_string(i) + " needs its rank, and token_bytes in base64");
       parts.ranks.push_back(std::move(bytes));
     }
     return {};

@@ -1,5 +1,6 @@
-// A tiktoken file: a line for each token, its bytes in base64 and its rank. How text is split into words it does not say, nor
-// which special tokens there are: the options do, or what stands beside it, or its name. Begin reading at open_tiktoken.
+// A tiktoken file: a line for each token, its bytes in base64 and its rank. How text is split into words it does not
+// say, nor which special tokens there are: the options do, or what stands beside it, or its name. Begin reading at
+// open_tiktoken.
 #include "tokenizers/tiktoken.h"
 
 #include <algorithm>
@@ -50,7 +51,9 @@ Result<std::vector<std::string>> read_ranks(std::string_view text, const std::st
     const std::string_view line = next_line(text);
     if (line.empty()) continue;
     std::size_t rank = 0;
-    const auto at_line = [&](const std::string& what) { return refused(path, "line " + std::to_string(number) + ": " + what); };
+    const auto at_line = [&](const std::string& what) {
+      return refused(path, "line " + std::to_string(number) + ": " + what);
+    };
     if (!read_line(line, bytes, rank)) return at_line("not a token's bytes in base64, a blank and a rank");
     if (rank >= kMostRanks) return at_line("a rank of " + std::to_string(kMostRanks) + " or more");
     if (ranks.size() <= rank) ranks.resize(rank + 1);
@@ -62,9 +65,7 @@ Result<std::vector<std::string>> read_ranks(std::string_view text, const std::st
 
 /// Names have no signs but these; a regular expression has others.
 bool is_name(std::string_view split) {
-  return std::all_of(split.begin(), split.end(), [](char c) {
-    return ascii::is_word(c) || c == '-' || c == '.';
-  });
+  return std::all_of(split.begin(), split.end(), [](char c) { return ascii::is_word(c) || c == '-' || c == '.'; });
 }
 
 std::string names() {
@@ -83,13 +84,15 @@ std::string_view encoding_of(std::string_view path) {
 Result<void> no_split(std::string_view split, const std::string& path) {
   NearestName nearest(split);
   for (const std::string_view name : tiktoken_names()) nearest.offer(name);
-  return refused(path, "no way to split text is called '" + std::string(split) + "'", nearest.best().empty() ? gguf_split_hint(split) : nearest.hint());
+  return refused(path, "no way to split text is called '" + std::string(split) + "'",
+                 nearest.best().empty() ? gguf_split_hint(split) : nearest.hint());
 }
 
 Result<void> choose_split(std::string_view split, const std::string& path, RankParts& parts) {
   if (split.empty()) {
     return refused(path, "a tiktoken file does not say how text is split into words",
-                   "give --split NAME (" + names() + ", or a value of GGUF's tokenizer.ggml.pre), or --split with a regular expression");
+                   "give --split NAME (" + names() +
+                       ", or a value of GGUF's tokenizer.ggml.pre), or --split with a regular expression");
   }
   parts.patterns = split_patterns(split);
   parts.drop_rest = parts.patterns.empty() || is_tiktoken_name(split);
@@ -99,7 +102,8 @@ Result<void> choose_split(std::string_view split, const std::string& path, RankP
 }
 
 /// Of the options, of the files beside, of the encoding: the first that has any.
-void choose_marks(std::string_view encoding, const TiktokenOptions& options, std::span<const AddedToken> added, RankParts& parts) {
+void choose_marks(std::string_view encoding, const TiktokenOptions& options, std::span<const AddedToken> added,
+                  RankParts& parts) {
   for (const std::string& text : options.special_tokens)
     parts.marks.push_back({static_cast<std::int64_t>(parts.ranks.size() + parts.marks.size()), text, true});
   if (!parts.marks.empty()) return;
@@ -117,10 +121,12 @@ void choose_marks(std::string_view encoding, const TiktokenOptions& options, std
 Result<void> check_marks(const RankParts& parts, std::size_t& size, const std::string& path) {
   std::unordered_map<std::string_view, std::int64_t> texts;
   for (const RankMark& mark : parts.marks) {
-    if (mark.text.empty() || !utf8::is_valid(mark.text, false)) return refused(path, "a special token without text, or not in UTF-8");
+    if (mark.text.empty() || !utf8::is_valid(mark.text, false))
+      return refused(path, "a special token without text, or not in UTF-8");
     if (mark.id < 0 || static_cast<std::uint64_t>(mark.id) >= 2 * kMostRanks)
       return refused(path, "the special token '" + mark.text + "' has the id " + std::to_string(mark.id));
-    if (!texts.emplace(mark.text, mark.id).second) return refused(path, "the special token '" + mark.text + "' stands there twice");
+    if (!texts.emplace(mark.text, mark.id).second)
+      return refused(path, "the special token '" + mark.text + "' stands there twice");
     size = std::max(size, static_cast<std::size_t>(mark.id) + 1);
   }
   return {};
@@ -142,7 +148,8 @@ Result<std::unique_ptr<Tokenizer>> rank_tokenizer(RankParts parts, const std::st
   made.merging.priorities.resize(size);
   for (std::size_t rank = 0; rank < parts.ranks.size(); ++rank) {
     const std::size_t id = parts.first_id + rank;
-    if (parts.ranks[rank].size() == 1) made.bytes[static_cast<std::uint8_t>(parts.ranks[rank][0])] = static_cast<TokenId>(id);
+    if (parts.ranks[rank].size() == 1)
+      made.bytes[static_cast<std::uint8_t>(parts.ranks[rank][0])] = static_cast<TokenId>(id);
     made.merging.priorities[id] = -static_cast<float>(rank);
     made.texts[id] = parts.ranks[rank];
     made.merging.texts[id] = std::move(parts.ranks[rank]);
@@ -152,7 +159,8 @@ Result<std::unique_ptr<Tokenizer>> rank_tokenizer(RankParts parts, const std::st
   for (RankMark& mark : parts.marks) {
     const auto id = static_cast<std::size_t>(mark.id);
     if (!made.texts[id].empty())
-      return refused(path, "the special token '" + mark.text + "' has the id " + std::to_string(id) + " of another token");
+      return refused(path,
+                     "the special token '" + mark.text + "' has the id " + std::to_string(id) + " of another token");
     made.texts[id] = mark.text;
     AddedToken token{.id = static_cast<TokenId>(id), .text = std::move(mark.text), .special = mark.special};
     token.control = !is_blank(token.text) && (token.special || is_control_text(token.text));
@@ -169,8 +177,8 @@ bool is_tiktoken(std::string_view bytes) {
   return start.find('\n') != start.npos && read_line(next_line(start), token, rank);
 }
 
-Result<std::unique_ptr<Tokenizer>> open_tiktoken(std::string_view text, const std::string& path, const TiktokenOptions& options,
-                                                 std::span<const AddedToken> added) {
+Result<std::unique_ptr<Tokenizer>> open_tiktoken(std::string_view text, const std::string& path,
+                                                 const TiktokenOptions& options, std::span<const AddedToken> added) {
   Result<std::vector<std::string>> ranks = read_ranks(text, path);
   if (!ranks) return ranks.error();
   RankParts parts;
@@ -179,7 +187,8 @@ Result<std::unique_ptr<Tokenizer>> open_tiktoken(std::string_view text, const st
   const std::string_view split = options.split.empty() ? encoding : std::string_view(options.split);
   if (Result<void> chosen = choose_split(split, path, parts); !chosen) return chosen.error();
   choose_marks(is_tiktoken_name(split) ? split : encoding, options, added, parts);
-  parts.kind = "tiktoken, split as " + (is_name(split) ? std::string(split) : "by a regular expression of the caller's");
+  parts.kind =
+      "tiktoken, split as " + (is_name(split) ? std::string(split) : "by a regular expression of the caller's");
   return rank_tokenizer(std::move(parts), path);
 }
 

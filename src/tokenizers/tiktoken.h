@@ -1,5 +1,5 @@
-// Vocabularies of ranks: tiktoken's files, and tekken.json, which is one with its own special tokens. A rank is an id, and says
-// which pair of neighbours is merged first.
+// Vocabularies of ranks: tiktoken's files, and tekken.json, which is one with its own special tokens. A rank is an id,
+// and says which pair of neighbours is merged first.
 #pragma once
 #include <memory>
 #include <string>
@@ -21,13 +21,13 @@ struct RankMark {
 };
 
 struct RankParts {
-  std::string kind;                 ///< "tiktoken, cl100k_base"
-  std::vector<std::string> ranks;   ///< bytes by rank; "" where there are none
-  std::size_t first_id = 0;         ///< of rank 0
+  std::string kind;                ///< "tiktoken, cl100k_base"
+  std::vector<std::string> ranks;  ///< bytes by rank; "" where there are none
+  std::size_t first_id = 0;        ///< of rank 0
   std::vector<RankMark> marks;
-  std::vector<NamedToken> named;    ///< those of `marks` that have a name
+  std::vector<NamedToken> named;  ///< those of `marks` that have a name
   std::vector<std::string> patterns;
-  bool drop_rest = true;            ///< text that no pattern matches is dropped, as tiktoken does
+  bool drop_rest = true;  ///< text that no pattern matches is dropped, as tiktoken does
 };
 
 /// Fails with tokenizer: a pattern that is none, a byte that is no rank, marks that share an id or a text.

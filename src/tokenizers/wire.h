@@ -17,8 +17,7 @@ struct WireField {
 
 class WireReader {
  public:
-  explicit WireReader(std::string_view message)
-      : begin_(message.data()), at_(begin_), end_(begin_ + message.size()) {}
+  explicit WireReader(std::string_view message) : begin_(message.data()), at_(begin_), end_(begin_ + message.size()) {}
 
   /// The next field; false at the end, and where the message is broken.
   bool next(WireField& field) {
@@ -36,16 +35,11 @@ class WireReader {
     field.type = static_cast<WireField::Type>(type);
     field.text = {};
     switch (type) {
-      case WireField::varint:
-        return varint(field.value);
-      case WireField::fixed64:
-        return fixed(field.value, 8);
-      case WireField::bytes:
-        return varint(field.value) && take(field.text, field.value);
-      case WireField::fixed32:
-        return fixed(field.value, 4);
-      default:
-        return false;
+      case WireField::varint: return varint(field.value);
+      case WireField::fixed64: return fixed(field.value, 8);
+      case WireField::bytes: return varint(field.value) && take(field.text, field.value);
+      case WireField::fixed32: return fixed(field.value, 4);
+      default: return false;
     }
   }
   bool varint(std::uint64_t& value) {

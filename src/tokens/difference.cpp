@@ -5,8 +5,8 @@
 
 #include "base/utf8.h"
 #include "conversation/edit.h"
-#include "value/dict.h"
 #include "json/writer.h"
+#include "value/dict.h"
 #include "value/string.h"
 
 namespace parlance {
@@ -91,8 +91,8 @@ class InputWalk {
 
 std::size_t common_text(std::string_view a, std::string_view b) {
   const std::size_t size = std::min(a.size(), b.size());
-  auto at = static_cast<std::size_t>(std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(size), b.begin()).first -
-                                     a.begin());
+  auto at = static_cast<std::size_t>(
+      std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(size), b.begin()).first - a.begin());
   while (at > 0 && (is_inside_character(a, at) || is_inside_character(b, at))) --at;
   return at;
 }
@@ -119,7 +119,8 @@ PromptSide side_at(const Rendering& rendering, const Conversation& conversation,
   const std::span<const Span> spans = rendering.spans();
   const auto here = std::partition_point(spans.begin(), spans.end(), [byte](const Span& s) { return s.end <= byte; });
   if (here != spans.end()) side.origin = here->origin;
-  for (auto span = here; span != spans.end() && side.path.empty(); ++span) side.path = path_of_span(conversation, *span);
+  for (auto span = here; span != spans.end() && side.path.empty(); ++span)
+    side.path = path_of_span(conversation, *span);
   for (auto span = here == spans.end() ? here : here + 1; span != spans.begin() && side.place.line == 0;) {
     --span;
     side.place = place_from(rendering, *span, byte);
@@ -164,7 +165,8 @@ const char* hint_for(const PrefixDifference& difference) {
     case PrefixCause::other_reply:
       return "the message is not what was sampled, or the template writes it otherwise: send the whole prompt";
     case PrefixCause::across_border:
-      return "a token of the new text would begin in the old one: send the whole prompt, or sample the end of the turn too";
+      return "a token of the new text would begin in the old one: send the whole prompt, or sample the end of the turn "
+             "too";
     case PrefixCause::rewritten: break;
   }
   return "the template writes this turn in another way once others follow it: send the whole prompt";

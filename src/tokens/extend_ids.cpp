@@ -8,8 +8,8 @@
 namespace parlance {
 namespace {
 
-/// Shortens the conversation until its prompt is one that `said` begins with, and looks at that. `is_reply`: the byte is of
-/// what was said after it.
+/// Shortens the conversation until its prompt is one that `said` begins with, and looks at that. `is_reply`: the byte
+/// is of what was said after it.
 PromptSide find_before(const Template& chat_template, Conversation& chat, const RenderOptions& options,
                        const std::string& said, std::size_t byte, bool& is_reply) {
   constexpr std::uint32_t kMostTries = 16;  // a turn has fewer messages; each is a render

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "conversation/conversation.h"
-#include "tokens/tokenizer/control_ids.h"
 #include "tokens/difference.h"
 #include "tokens/tail.h"
+#include "tokens/tokenizer/control_ids.h"
 
 namespace parlance {
 namespace {
@@ -20,7 +20,8 @@ std::uint32_t message_count(const Conversation& chat) {
 }  // namespace
 
 struct Session::State {
-  State(Template chat_template_in, const Tokenizer& tokenizer_in, Conversation chat_in, const SessionOptions& options_in)
+  State(Template chat_template_in, const Tokenizer& tokenizer_in, Conversation chat_in,
+        const SessionOptions& options_in)
       : chat_template(std::move(chat_template_in)),
         tokenizer(tokenizer_in),
         chat(std::move(chat_in)),
@@ -49,7 +50,7 @@ struct Session::State {
   bool canonical = true;         ///< are the ids what the tokenizer makes of their text?
   std::size_t sampled_from = 0;  ///< number of the first sampled token; ids.size() if there is none
   std::string text;              ///< of the tokens before that one: the prompt last rendered
-  Anchor start;  ///< behind what the tokenizer put in front of the prompt
+  Anchor start;                  ///< behind what the tokenizer put in front of the prompt
   Anchor anchor;
   Landmarks landmarks;  ///< the last tokens of the prompt that was accepted last
   Workspace workspace;
@@ -87,7 +88,8 @@ Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail) {
   if (Result<void> done = check_ids(tokenizer, std::span(ids).subspan(sampled_from)); !done) return done.error();
   if (Result<void> done = chat_template.render(whole, options.render, workspace, rendering); !done) return done.error();
   const std::string_view prompt = rendering.text();
-  if (!prompt.starts_with(text)) return extend_or_refuse(whole, tail, common_text(prompt, text), PrefixCause::rewritten);
+  if (!prompt.starts_with(text))
+    return extend_or_refuse(whole, tail, common_text(prompt, text), PrefixCause::rewritten);
   const Known known{ids, sampled_from, text.size()};
   if (const std::optional<std::size_t> next = encode_from_middle(whole, tail, known)) {
     return Extension{tail.ids_from(*next), canonical};
@@ -97,14 +99,16 @@ Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail) {
   }
   const Tail::Match match = tail.match(known, tokenizer, prompt);
   if (!match.fits) {
-    return extend_or_refuse(whole, tail, match.byte, match.across_border ? PrefixCause::across_border : PrefixCause::other_reply);
+    return extend_or_refuse(whole, tail, match.byte,
+                            match.across_border ? PrefixCause::across_border : PrefixCause::other_reply);
   }
   return Extension{tail.ids_from(match.token), match.canonical && canonical};
 }
 
-/// The number, in the tail, of the first token that is new; nothing where a control token is near, or where the tail does
-/// not fall in with what is known.
-std::optional<std::size_t> Session::State::encode_from_middle(const Conversation& whole, Tail& tail, const Known& known) {
+/// The number, in the tail, of the first token that is new; nothing where a control token is near, or where the tail
+/// does not fall in with what is known.
+std::optional<std::size_t> Session::State::encode_from_middle(const Conversation& whole, Tail& tail,
+                                                              const Known& known) {
   constexpr std::size_t kNear = 300;  // tokens
   if (tokenizer.facts().weighs_runs || landmarks.empty() || landmarks.front().token < anchor.token + kNear) return {};
   const std::string_view rest = rendering.text().substr(landmarks.front().byte);

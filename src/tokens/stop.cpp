@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "parlance/tokens.h"
-#include "tokens/tokenizer/control_ids.h"
 #include "tokens/difference.h"
+#include "tokens/tokenizer/control_ids.h"
 #include "tokens/tokenizer/guard.h"
 #include "tokens/trust.h"
 
@@ -47,9 +47,9 @@ Result<Conversation> make_conversation(const Probe& probe, const TokenizerFacts&
 
 /// Where in a prompt an assistant's turn ends, and what is behind it.
 struct TurnEnd {
-  std::uint32_t said = 0;  ///< one past the last byte of the message
-  std::uint32_t end = 0;   ///< of the turn, end-of-turn token included
-  std::uint32_t next = 0;  ///< where the next message's own bytes begin
+  std::uint32_t said = 0;       ///< one past the last byte of the message
+  std::uint32_t end = 0;        ///< of the turn, end-of-turn token included
+  std::uint32_t next = 0;       ///< where the next message's own bytes begin
   std::uint32_t next_said = 0;  ///< where those begin that are not its role
 };
 
@@ -102,8 +102,9 @@ class StopSet {
     std::vector<StopToken> kept;
     for (const StopToken& stop : stops_) {
       const bool has_begin = stop.id < 0 && find([&](const StopToken& other) {
-                               return other.id < 0 && other.text.size() < stop.text.size() && stop.text.starts_with(other.text);
-                             }) != nullptr;
+                                              return other.id < 0 && other.text.size() < stop.text.size() &&
+                                                     stop.text.starts_with(other.text);
+                                            }) != nullptr;
       if (!has_begin) kept.push_back(stop);
     }
     return kept;
@@ -155,8 +156,8 @@ class Observation {
                        [id](const AddedToken& t) { return t.id == id && t.special; });
   }
 
-  /// The last control token of the turn. What closes a tool call is none that ends a turn, unless other turns end so too
-  /// or it says of itself that it is special.
+  /// The last control token of the turn. What closes a tool call is none that ends a turn, unless other turns end so
+  /// too or it says of itself that it is special.
   const EncodedToken* end_token(const Probe& probe, const StopSet& stops) const {
     const EncodedToken* last = nullptr;
     for (const EncodedToken& token : control_) {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "tokens/tokenizer/control_ids.h"
 #include "tokens/difference.h"
+#include "tokens/tokenizer/control_ids.h"
 #include "tokens/tokenizer/guard.h"
 #include "tokens/trust.h"
 
@@ -24,7 +24,8 @@ Result<void> check_ids(const Tokenizer& tokenizer, std::span<const TokenId> ids)
 
 Result<void> check_extendable(const Tokenizer& tokenizer, const TokenizeOptions& options) {
   if (!options.add_special_tokens || tokenizer.facts().puts_after.empty()) return {};
-  return Error(ErrorCode::usage, "this tokenizer adds tokens at the end of a text, so such a prompt cannot be extended");
+  return Error(ErrorCode::usage,
+               "this tokenizer adds tokens at the end of a text, so such a prompt cannot be extended");
 }
 
 std::string texts_of(const Tokenizer& tokenizer, std::span<const TokenId> ids) {
@@ -38,17 +39,20 @@ Result<void> Tail::encode(const Rendering& rendering, const Conversation& conver
   anchor_ = anchor;
   tokens_.clear();
   const std::string_view text = rendering.text().substr(anchor.byte);
-  Result<void> done = options.protect ? encode_protected(rendering, conversation, tokenizer, trusted, text, options.plain_added)
-                                      : tokenizer.encode(text, nullptr, tokens_);
+  Result<void> done = options.protect
+                          ? encode_protected(rendering, conversation, tokenizer, trusted, text, options.plain_added)
+                          : tokenizer.encode(text, nullptr, tokens_);
   if (!done) return done;
   // A control token within a run has no dummy prefix before it, unless the text begins with it.
-  const auto first = std::find_if(tokens_.begin(), tokens_.end(), [](const EncodedToken& t) { return t.bytes.begin != t.bytes.end; });
+  const auto first =
+      std::find_if(tokens_.begin(), tokens_.end(), [](const EncodedToken& t) { return t.bytes.begin != t.bytes.end; });
   if (anchor.byte != 0) tokens_.erase(tokens_.begin(), first);
   return {};
 }
 
-Result<void> Tail::encode_protected(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
-                                    std::span<const TrustedPath> trusted, std::string_view text, bool plain_added) {
+Result<void> Tail::encode_protected(const Rendering& rendering, const Conversation& conversation,
+                                    const Tokenizer& tokenizer, std::span<const TrustedPath> trusted,
+                                    std::string_view text, bool plain_added) {
   std::span<const Span> spans = rendering.spans();
   const std::uint32_t from = anchor_.byte;
   const auto first = std::partition_point(spans.begin(), spans.end(), [from](const Span& s) { return s.end <= from; });
@@ -62,9 +66,9 @@ Result<void> Tail::encode_protected(const Rendering& rendering, const Conversati
 
 Tail::Match Tail::match(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const {
   const std::span<const TokenId> old = known.ids.subspan(anchor_.token);
-  const bool same = old.size() <= tokens_.size() &&
-                    std::equal(old.begin(), old.end(), tokens_.begin(),
-                               [](TokenId id, const EncodedToken& token) { return id == token.id; });
+  const bool same =
+      old.size() <= tokens_.size() && std::equal(old.begin(), old.end(), tokens_.begin(),
+                                                 [](TokenId id, const EncodedToken& token) { return id == token.id; });
   if (same) return {.fits = true, .token = old.size()};
   return match_spelling(known, tokenizer, prompt);
 }
@@ -126,7 +130,8 @@ std::optional<std::size_t> Tail::spell(std::string_view text, std::size_t token,
 }
 
 std::size_t Tail::dummy_prefix(const Tokenizer& tokenizer, std::string_view prompt) const {
-  const bool has_blank = anchor_.byte == 0 && !tokens_.empty() && tokenizer.token_text(tokens_.front().id).starts_with(' ');
+  const bool has_blank =
+      anchor_.byte == 0 && !tokens_.empty() && tokenizer.token_text(tokens_.front().id).starts_with(' ');
   return has_blank && !prompt.starts_with(' ') ? 1 : 0;
 }
 
@@ -146,7 +151,8 @@ Tail::Match Tail::match_spelling(const Known& known, const Tokenizer& tokenizer,
   std::size_t token = 0;
   for (const Segment& segment : *segments) {
     if (segment.control >= 0) {
-      const bool same = token < tokens_.size() && control.is_control(tokens_[token]) && tokens_[token].id == segment.control;
+      const bool same =
+          token < tokens_.size() && control.is_control(tokens_[token]) && tokens_[token].id == segment.control;
       if (!same) return match;
       ++token;
     } else if (const auto end = spell(segment.text, token, tokenizer, control)) {
@@ -195,7 +201,8 @@ std::vector<TokenId> Tail::ids_from(std::size_t token) const {
 Anchor Tail::last_anchor(const TokenizerFacts& facts, std::size_t total, std::size_t appended, Anchor old) const {
   const std::size_t first = tokens_.size() - appended;
   for (std::size_t i = tokens_.size(); i-- > first;) {
-    const bool is_anchor = tokens_[i].added && tokens_[i].bytes.begin != tokens_[i].bytes.end && begins_run(facts, tokens_[i].id);
+    const bool is_anchor =
+        tokens_[i].added && tokens_[i].bytes.begin != tokens_[i].bytes.end && begins_run(facts, tokens_[i].id);
     if (is_anchor) {
       return {total - (tokens_.size() - i), anchor_.byte + tokens_[i].bytes.begin};
     }

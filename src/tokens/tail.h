@@ -18,8 +18,8 @@ struct Anchor {
   std::uint32_t byte = 0;  ///< where it begins in the prompt
 };
 
-/// Some of the last tokens that are known, with their places: where no control token is near, encoding begins at the first
-/// of them, and is taken where it falls in with the known ones well before they end.
+/// Some of the last tokens that are known, with their places: where no control token is near, encoding begins at the
+/// first of them, and is taken where it falls in with the known ones well before they end.
 using Landmarks = std::vector<Anchor>;
 
 /// What was there before.
@@ -41,9 +41,9 @@ class Tail {
   /// Where what is known ends in the tail.
   struct Match {
     bool fits = false;
-    bool canonical = true;  ///< the known ids are those of the tail
-    std::size_t token = 0;  ///< number, in the tail, of the first token that is new
-    std::size_t byte = 0;   ///< of the prompt: where it does not fit
+    bool canonical = true;       ///< the known ids are those of the tail
+    std::size_t token = 0;       ///< number, in the tail, of the first token that is new
+    std::size_t byte = 0;        ///< of the prompt: where it does not fit
     bool across_border = false;  ///< the texts fit, a token does not
   };
   /// By ids; where sampled ones are another spelling of the same text, by what they spell.
@@ -60,8 +60,9 @@ class Tail {
   Anchor last_anchor(const TokenizerFacts& facts, std::size_t total, std::size_t appended, Anchor old) const;
 
  private:
-  Result<void> encode_protected(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
-                                std::span<const TrustedPath> trusted, std::string_view text, bool plain_added);
+  Result<void> encode_protected(const Rendering& rendering, const Conversation& conversation,
+                                const Tokenizer& tokenizer, std::span<const TrustedPath> trusted, std::string_view text,
+                                bool plain_added);
   std::optional<std::size_t> spell(std::string_view text, std::size_t token, const Tokenizer& tokenizer,
                                    const ControlIds& control) const;
   Match match_spelling(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const;

@@ -3,10 +3,10 @@
 
 #include "conversation/conversation.h"
 #include "parlance/tokens.h"
-#include "tokens/tokenizer/control_ids.h"
-#include "tokens/tokenizer/guard.h"
 #include "tokens/span_cursor.h"
 #include "tokens/token_origins.h"
+#include "tokens/tokenizer/control_ids.h"
+#include "tokens/tokenizer/guard.h"
 #include "tokens/trust.h"
 
 namespace parlance {
@@ -33,10 +33,12 @@ void note_trust(const Rendering& rendering, const Conversation& conversation, co
     if (!token.control) continue;
     std::vector<std::string> origins;
     for (const Span& span : cursor.of(token.bytes)) {
-      if (span.origin == Origin::input || span.origin == Origin::derived) origins.push_back(path_of_span(conversation, span));
+      if (span.origin == Origin::input || span.origin == Origin::derived)
+        origins.push_back(path_of_span(conversation, span));
     }
     for (std::size_t i = 0; i < paths.size(); ++i) {
-      counts[i] += std::any_of(origins.begin(), origins.end(), [&](const std::string& path) { return paths[i].covers(path); });
+      counts[i] +=
+          std::any_of(origins.begin(), origins.end(), [&](const std::string& path) { return paths[i].covers(path); });
     }
   }
   for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -78,8 +80,8 @@ void fill_unknown(const Rendering& rendering, const Conversation& conversation, 
 }
 
 /// Says which control tokens stayed what the template wrote.
-void note_undone(const Rendering& rendering, const Conversation& conversation, const TrustRule& rule, const Tokenizer& tokenizer,
-                 const std::vector<EncodedToken>& undone, PromptTokens& into) {
+void note_undone(const Rendering& rendering, const Conversation& conversation, const TrustRule& rule,
+                 const Tokenizer& tokenizer, const std::vector<EncodedToken>& undone, PromptTokens& into) {
   SpanCursor cursor(rendering.spans());
   for (const EncodedToken& token : undone) {
     std::string path;
@@ -187,8 +189,7 @@ Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& co
   const Result<std::vector<TrustedPath>> paths = parse_trusted_paths(options.trust);
   if (!paths) return paths.error();
   const TrustRule rule(conversation, tokenizer.facts(), *paths);
-  const Result<GuardedEncoding> encoding =
-      encode(tokenizer, rendering.text(), rule, rendering.spans(), options);
+  const Result<GuardedEncoding> encoding = encode(tokenizer, rendering.text(), rule, rendering.spans(), options);
   if (!encoding) return encoding.error();
   PromptTokens tokens;
   fill_tokens(rendering, ControlIds(tokenizer.facts(), options.plain_added), encoding->tokens, tokens);

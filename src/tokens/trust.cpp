@@ -14,8 +14,8 @@
 namespace parlance {
 namespace {
 
-constexpr std::string_view kRoles[] = {"system",   "developer", "user",        "assistant", "model", "tool",
-                                       "function", "ipython",   "environment", "observation"};
+constexpr std::string_view kRoles[] = {"system", "developer", "user",    "assistant",   "model",
+                                       "tool",   "function",  "ipython", "environment", "observation"};
 
 template <typename List>
 bool contains(const List& list, std::string_view name) {
@@ -28,8 +28,8 @@ bool same_but_for_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
-/// Was a number of the template's own printed? Anything else that is computed may be made of user data: the brackets of a
-/// list, text that was bytes on its way, what fills a column.
+/// Was a number of the template's own printed? Anything else that is computed may be made of user data: the brackets of
+/// a list, text that was bytes on its way, what fills a column.
 bool is_number(const Span& span, std::string_view bytes) {
   if (span.input_id != kNumberSource) return false;
   if (bytes == "True" || bytes == "False" || bytes == "inf" || bytes == "nan") return true;
@@ -66,20 +66,20 @@ bool TrustRule::is_role(const Span& span, std::string_view bytes) const {
   return span.input + bytes.size() <= end_of(*role);
 }
 
-/// Does the tokenizer say that the variable's text is this? One that names no tokens is asked for a special token of that
-/// text.
+/// Does the tokenizer say that the variable's text is this? One that names no tokens is asked for a special token of
+/// that text.
 bool TrustRule::is_named(const Span& span, std::string_view variable, std::string_view text) const {
   // Its own member of the request: what stands in chat_template_kwargs has another path.
   if (!contains(kSpecialTokenNames, variable) || path_of_span(conversation_, span) != variable) return false;
   for (const NamedToken& token : facts_.named) {
     if (token.name == variable) return token.text == text;
   }
-  return facts_.named.empty() && std::any_of(facts_.added.begin(), facts_.added.end(), [&](const AddedToken& t) {
-           return t.special && t.text == text;
-         });
+  return facts_.named.empty() && std::any_of(facts_.added.begin(), facts_.added.end(),
+                                             [&](const AddedToken& t) { return t.special && t.text == text; });
 }
 
-/// A special-token variable that the model brought along or the program set; one of the request only if it is the model's.
+/// A special-token variable that the model brought along or the program set; one of the request only if it is the
+/// model's.
 bool TrustRule::is_special_token(const Span& span) const {
   if (span.origin != Origin::input || span.message >= 0) return false;
   const Conversation::State& state = conversation_.state();
@@ -103,7 +103,8 @@ bool TrustRule::is_on_purpose(const Span& span) const {
 bool TrustRule::holds(const Span& span, std::string_view bytes) const {
   switch (span.origin) {
     case Origin::literal: return span.input_id == 0;  // what a filter made of one may hold more than that
-    case Origin::computed: return is_number(span, bytes) || (span.input_id == kProgramSource && contains(kRoles, bytes));
+    case Origin::computed:
+      return is_number(span, bytes) || (span.input_id == kProgramSource && contains(kRoles, bytes));
     case Origin::input:
     case Origin::derived: return is_role(span, bytes) || is_special_token(span) || is_on_purpose(span);
   }

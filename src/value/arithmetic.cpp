@@ -6,8 +6,8 @@
 // Begin reading at binary.
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <cstdint>
+#include <cstring>
 
 #include "value/bigint.h"
 #include "value/dict.h"
@@ -27,18 +27,15 @@ std::string quoted_type(Value v) { return "'" + std::string(type_name(v)) + "'";
 
 Value fail_unsupported(Runtime& rt, BinaryOperator op, Value a, Value b) {
   return rt.fail(ErrorCode::type,
-                 "unsupported operand type(s) for " +
-                     std::string(kSymbols[static_cast<std::size_t>(op)]) + ": " + quoted_type(a) +
-                     " and " + quoted_type(b),
+                 "unsupported operand type(s) for " + std::string(kSymbols[static_cast<std::size_t>(op)]) + ": " +
+                     quoted_type(a) + " and " + quoted_type(b),
                  a);
 }
 
 Value fail_concatenate(Runtime& rt, Value a, Value b) {
   const std::string kind = a.is_string() ? "str" : std::string(type_name(a));
-  return rt.fail(
-      ErrorCode::type,
-      "can only concatenate " + kind + " (not \"" + std::string(type_name(b)) + "\") to " + kind,
-      b);
+  return rt.fail(ErrorCode::type,
+                 "can only concatenate " + kind + " (not \"" + std::string(type_name(b)) + "\") to " + kind, b);
 }
 
 bool is_repeatable(Value v) { return v.is_string() || v.is_sequence(); }
@@ -90,8 +87,7 @@ Value repeat_string(Runtime& rt, Value s, std::uint64_t times) {
     rt.reserve(Runtime::kMaxText);
     return Value::invalid();
   }
-  if (!rt.charge(times * pieces / 8) || !rt.reserve(times * pieces * sizeof(Piece)))
-    return Value::invalid();
+  if (!rt.charge(times * pieces / 8) || !rt.reserve(times * pieces * sizeof(Piece))) return Value::invalid();
   StringBuilder out(rt);
   for (std::uint64_t i = 0; i < times; ++i) out.append(s);
   return out.finish(markup);
@@ -106,8 +102,7 @@ Value repeat_list(Runtime& rt, Value list, std::uint64_t times) {
   const std::uint64_t size = unit.size() * times;
   if (!rt.charge(size / 4) || !rt.reserve(size * sizeof(Value))) return Value::invalid();
   Value* const all = rt.arena.allocate_array<Value>(size);
-  for (std::uint64_t i = 0; i < times; ++i)
-    std::copy(unit.begin(), unit.end(), all + i * unit.size());
+  for (std::uint64_t i = 0; i < times; ++i) std::copy(unit.begin(), unit.end(), all + i * unit.size());
   return make_list(rt, all, size, list.kind);
 }
 
@@ -131,14 +126,11 @@ Value multiply(Runtime& rt, Value a, Value b) {
   // Markup hands its operand straight to str, whose own words come then.
   if (a.is_markup() || b.is_markup()) {
     const Value count = a.is_markup() ? b : a;
-    return rt.fail(ErrorCode::type,
-                   quoted_type(count) + " object cannot be interpreted as an integer", count);
+    return rt.fail(ErrorCode::type, quoted_type(count) + " object cannot be interpreted as an integer", count);
   }
-  if (!is_repeatable(a) && !is_repeatable(b))
-    return fail_unsupported(rt, BinaryOperator::multiply, a, b);
+  if (!is_repeatable(a) && !is_repeatable(b)) return fail_unsupported(rt, BinaryOperator::multiply, a, b);
   const Value count = is_repeatable(a) ? b : a;
-  return rt.fail(ErrorCode::type,
-                 "can't multiply sequence by non-int of type " + quoted_type(count), count);
+  return rt.fail(ErrorCode::type, "can't multiply sequence by non-int of type " + quoted_type(count), count);
 }
 
 // ---- everything that is not two numbers
@@ -171,8 +163,7 @@ Value binary_slow(Runtime& rt, BinaryOperator op, Value a, Value b) {
 Value fail_unary(Runtime& rt, std::string_view symbol, Value a) {
   if (a.is_invalid()) return a;
   if (a.is_undefined()) return fail_undefined(rt, a);
-  return rt.fail(ErrorCode::type,
-                 "bad operand type for unary " + std::string(symbol) + ": " + quoted_type(a), a);
+  return rt.fail(ErrorCode::type, "bad operand type for unary " + std::string(symbol) + ": " + quoted_type(a), a);
 }
 
 }  // namespace
@@ -182,12 +173,8 @@ Value binary(Runtime& rt, BinaryOperator op, Value a, Value b) {
   return binary_slow(rt, op, a, b);
 }
 
-Value negate(Runtime& rt, Value a) {
-  return is_number(a) ? number_negate(rt, a) : fail_unary(rt, "-", a);
-}
+Value negate(Runtime& rt, Value a) { return is_number(a) ? number_negate(rt, a) : fail_unary(rt, "-", a); }
 
-Value positive(Runtime& rt, Value a) {
-  return is_number(a) ? number_positive(a) : fail_unary(rt, "+", a);
-}
+Value positive(Runtime& rt, Value a) { return is_number(a) ? number_positive(a) : fail_unary(rt, "+", a); }
 
 }  // namespace parlance

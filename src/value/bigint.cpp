@@ -19,9 +19,7 @@
 // Boost asks for these in a build without exceptions. No call below can fail: divisors are checked.
 namespace boost {
 [[gnu::weak]] BOOST_NORETURN void throw_exception(const std::exception&) { std::abort(); }
-[[gnu::weak]] BOOST_NORETURN void throw_exception(const std::exception&, const source_location&) {
-  std::abort();
-}
+[[gnu::weak]] BOOST_NORETURN void throw_exception(const std::exception&, const source_location&) { std::abort(); }
 }  // namespace boost
 #endif
 
@@ -37,8 +35,7 @@ constexpr std::int64_t kSmallestExponent = -1074;  // of the smallest positive d
 Integer load(Value v) {
   if (!is_big(v)) return Integer(v.integer);
   Integer n;
-  boost::multiprecision::import_bits(n, v.big->limbs, v.big->limbs + v.big->count, kLimbBits,
-                                     false);
+  boost::multiprecision::import_bits(n, v.big->limbs, v.big->limbs + v.big->count, kLimbBits, false);
   if (v.big->negative) n.backend().negate();
   return n;
 }
@@ -49,16 +46,14 @@ std::uint64_t bits_of(const Integer& n) {
 
 std::uint64_t bits_of(Value v) {
   if (is_big(v)) return bit_length(*v.big);
-  const auto magnitude = v.integer < 0 ? -static_cast<std::uint64_t>(v.integer)
-                                       : static_cast<std::uint64_t>(v.integer);
+  const auto magnitude = v.integer < 0 ? -static_cast<std::uint64_t>(v.integer) : static_cast<std::uint64_t>(v.integer);
   return static_cast<std::uint64_t>(std::bit_width(magnitude));
 }
 
 std::uint64_t limbs_of(Value v) { return bits_of(v) / kLimbBits + 1; }
 
 Value fail_too_large(Runtime& rt) {
-  return rt.fail(ErrorCode::limit_memory,
-                 "the integer would have more than " + std::to_string(kMaxBits) + " bits");
+  return rt.fail(ErrorCode::limit_memory, "the integer would have more than " + std::to_string(kMaxBits) + " bits");
 }
 
 Value store_limbs(Runtime& rt, const std::uint64_t* limbs, std::size_t count, bool negative) {
@@ -72,8 +67,7 @@ Value store_limbs(Runtime& rt, const std::uint64_t* limbs, std::size_t count, bo
 }
 
 Value store(Runtime& rt, const Integer& n) {
-  if (n >= std::numeric_limits<std::int64_t>::min() &&
-      n <= std::numeric_limits<std::int64_t>::max()) {
+  if (n >= std::numeric_limits<std::int64_t>::min() && n <= std::numeric_limits<std::int64_t>::max()) {
     return Value::of_int(static_cast<std::int64_t>(n));
   }
   if (bits_of(n) > kMaxBits) return fail_too_large(rt);
@@ -124,9 +118,7 @@ Value power(Runtime& rt, Value base, Value exponent) {
 
 /// Steps of a division of `a` limbs by `b`: each limb of the quotient costs a pass over the
 /// divisor, and a limb of that about eight times an addition.
-std::uint64_t division_work(std::uint64_t a, std::uint64_t b) {
-  return a < b ? a : 8 * (a - b + 1) * b;
-}
+std::uint64_t division_work(std::uint64_t a, std::uint64_t b) { return a < b ? a : 8 * (a - b + 1) * b; }
 
 Value divide_whole(Runtime& rt, Value a, Value b, bool want_quotient) {
   if (!charge_limbs(rt, division_work(limbs_of(a), limbs_of(b)))) return Value::invalid();
@@ -198,8 +190,7 @@ std::optional<double> big_quotient(Runtime& rt, Value a, Value b) {
   dividend = boost::multiprecision::abs(dividend);
   divisor = boost::multiprecision::abs(divisor);
   // Scaled so that the quotient has 56 or 57 bits: three more than a double keeps.
-  const auto shift = static_cast<std::int64_t>(bits_of(dividend)) -
-                     static_cast<std::int64_t>(bits_of(divisor)) - 56;
+  const auto shift = static_cast<std::int64_t>(bits_of(dividend)) - static_cast<std::int64_t>(bits_of(divisor)) - 56;
   if (shift > 0) divisor <<= shift;
   if (shift < 0) dividend <<= -shift;
   Division d;
@@ -208,9 +199,7 @@ std::optional<double> big_quotient(Runtime& rt, Value a, Value b) {
   return finite(nearest_real(bits, !d.remainder.is_zero(), shift), negative);
 }
 
-Value big_negate(Runtime& rt, Value a) {
-  return is_big(a) ? store(rt, -load(a)) : store(rt, -Integer(a.integer));
-}
+Value big_negate(Runtime& rt, Value a) { return is_big(a) ? store(rt, -load(a)) : store(rt, -Integer(a.integer)); }
 
 std::optional<double> big_to_real(const BigInt& v) {
   const TopBits top = top_bits(v);
@@ -221,8 +210,7 @@ std::optional<double> big_to_real(const BigInt& v) {
 bool is_exact_real(const BigInt& v) {
   constexpr std::uint64_t kBeyondMantissa = (std::uint64_t{1} << (64 - kMantissaBits)) - 1;
   const TopBits top = top_bits(v);
-  return !top.more && (top.bits & kBeyondMantissa) == 0 &&
-         bit_length(v) <= std::numeric_limits<double>::max_exponent;
+  return !top.more && (top.bits & kBeyondMantissa) == 0 && bit_length(v) <= std::numeric_limits<double>::max_exponent;
 }
 
 int big_compare(const BigInt& a, const BigInt& b) {
@@ -289,8 +277,7 @@ Value big_from_digits(Runtime& rt, std::string_view digits, int base, bool negat
   if (!rt.charge_bytes(digits.size())) return Value::invalid();
   const auto unsigned_base = static_cast<unsigned>(base);
   if (std::has_single_bit(unsigned_base)) {
-    return from_bit_digits(rt, digits, static_cast<unsigned>(std::countr_zero(unsigned_base)),
-                           negative);
+    return from_bit_digits(rt, digits, static_cast<unsigned>(std::countr_zero(unsigned_base)), negative);
   }
   if (digits.size() > kMaxBits / 2) return fail_too_large(rt);
   const std::uint64_t words = digits.size() / 11 + 1;
@@ -327,8 +314,7 @@ Value big_round(Runtime& rt, Value v, std::uint64_t places) {
 }
 
 std::uint64_t bit_length(const BigInt& v) {
-  return std::uint64_t{v.count} * kLimbBits -
-         static_cast<std::uint64_t>(std::countl_zero(v.limbs[v.count - 1]));
+  return std::uint64_t{v.count} * kLimbBits - static_cast<std::uint64_t>(std::countl_zero(v.limbs[v.count - 1]));
 }
 
 void append_big(std::string& out, const BigInt& v) {

@@ -76,9 +76,7 @@ int compare_text(Runtime& rt, Value a, Value b) {
   return order < 0 ? -1 : order > 0 ? 1 : 0;
 }
 
-bool equal_text(Runtime& rt, Value a, Value b) {
-  return a.size == b.size && compare_text(rt, a, b) == 0;
-}
+bool equal_text(Runtime& rt, Value a, Value b) { return a.size == b.size && compare_text(rt, a, b) == 0; }
 
 // ---- equality
 
@@ -89,8 +87,7 @@ bool equal_lists(Runtime& rt, Value a, Value b) {
   if (left.data() == right.data()) return true;
   const Nesting nest(rt);
   if (!nest.ok() || !rt.charge(1 + left.size() / 4)) return false;
-  return std::equal(left.begin(), left.end(), right.begin(),
-                    [&](Value x, Value y) { return same_or_equal(rt, x, y); });
+  return std::equal(left.begin(), left.end(), right.begin(), [&](Value x, Value y) { return same_or_equal(rt, x, y); });
 }
 
 bool equal_dicts(Runtime& rt, Value a, Value b) {
@@ -129,8 +126,7 @@ bool equal_slow(Runtime& rt, Value a, Value b) {
 // ---- order
 
 /// In the order of Comparison.
-constexpr std::array<std::string_view, 8> kSymbols = {
-    "==", "!=", "<", "<=", ">", ">=", "in", "not in"};
+constexpr std::array<std::string_view, 8> kSymbols = {"==", "!=", "<", "<=", ">", ">=", "in", "not in"};
 
 /// Whether a three-way result (2: unordered) satisfies `op`.
 bool satisfies(Comparison op, int order) {
@@ -175,16 +171,15 @@ bool order(Runtime& rt, Order how, Value a, Value b) {
   if (is_number(a) && is_number(b)) return satisfies(how.op, number_compare(a, b));
   if (a.is_string() && b.is_string()) return satisfies(how.op, compare_text(rt, a, b));
   if (a.is_sequence() && a.kind == b.kind) return order_lists(rt, how, a, b);
-  if (are_ordered_objects(a, b))
-    return satisfies(how.op, a.object->type->order(rt, a.object, b.object));
+  if (are_ordered_objects(a, b)) return satisfies(how.op, a.object->type->order(rt, a.object, b.object));
   if (a.is_invalid() || b.is_invalid()) return false;
   if (a.is_undefined() || b.is_undefined()) {
     fail_undefined(rt, a.is_undefined() ? a : b);
     return false;
   }
   rt.fail(ErrorCode::type,
-          "'" + std::string(how.symbol) + "' not supported between instances of '" +
-              std::string(type_name(a)) + "' and '" + std::string(type_name(b)) + "'",
+          "'" + std::string(how.symbol) + "' not supported between instances of '" + std::string(type_name(a)) +
+              "' and '" + std::string(type_name(b)) + "'",
           a);
   return false;
 }
@@ -210,9 +205,7 @@ bool contains_text(Runtime& rt, std::string_view haystack, std::string_view need
 
 bool string_contains(Runtime& rt, Value container, Value item) {
   if (item.is_string()) return contains_text(rt, text(rt, container), text(rt, item));
-  rt.fail(ErrorCode::type,
-          "'in <string>' requires string as left operand, not " + std::string(type_name(item)),
-          item);
+  rt.fail(ErrorCode::type, "'in <string>' requires string as left operand, not " + std::string(type_name(item)), item);
   return false;
 }
 
@@ -239,8 +232,7 @@ bool object_contains(Runtime& rt, Value container, Value item) {
 }  // namespace
 
 bool same_or_equal(Runtime& rt, Value a, Value b) {
-  if (a.kind == Kind::real && b.kind == Kind::real && std::isnan(a.real) && std::isnan(b.real))
-    return true;
+  if (a.kind == Kind::real && b.kind == Kind::real && std::isnan(a.real) && std::isnan(b.real)) return true;
   return equal(rt, a, b);
 }
 
@@ -288,15 +280,12 @@ bool contains(Runtime& rt, Value container, Value item) {
     case Kind::object: {
       const ObjectType& type = *container.object->type;
       if (type.contains != nullptr) return type.contains(rt, container.object, item);
-      if (type.iterate != nullptr || type.next != nullptr)
-        return object_contains(rt, container, item);
+      if (type.iterate != nullptr || type.next != nullptr) return object_contains(rt, container, item);
       break;
     }
     default: break;
   }
-  rt.fail(ErrorCode::type,
-          "argument of type '" + std::string(type_name(container)) + "' is not iterable",
-          container);
+  rt.fail(ErrorCode::type, "argument of type '" + std::string(type_name(container)) + "' is not iterable", container);
   return false;
 }
 

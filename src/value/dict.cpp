@@ -98,9 +98,8 @@ std::uint64_t hash_value(Runtime& rt, Value v) {
 }
 
 const DictEntry* find_indexed_key(const DictObject& dict, std::string_view key) {
-  return find_indexed(dict, hash_text(key), [&](const Value& k) {
-    return k.kind == Kind::string && equal_bytes(leaf_text(k), key);
-  });
+  return find_indexed(dict, hash_text(key),
+                      [&](const Value& k) { return k.kind == Kind::string && equal_bytes(leaf_text(k), key); });
 }
 
 const DictEntry* find(Runtime& rt, const DictObject& dict, Value key) {
@@ -185,8 +184,12 @@ void ListBuilder::grow() {
 
 // ---- Value's own doors
 
-std::span<const Value> Value::items() const { return is_sequence() ? parlance::items(*this) : std::span<const Value>(); }
-std::span<const DictEntry> Value::members() const { return is(Kind::dict) ? entries(*this) : std::span<const DictEntry>(); }
+std::span<const Value> Value::items() const {
+  return is_sequence() ? parlance::items(*this) : std::span<const Value>();
+}
+std::span<const DictEntry> Value::members() const {
+  return is(Kind::dict) ? entries(*this) : std::span<const DictEntry>();
+}
 Value Value::operator[](std::string_view name) const { return member_value(*this, name); }
 
 }  // namespace parlance

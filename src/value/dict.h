@@ -44,7 +44,8 @@ inline Value member_value(Value dict, std::string_view key) {
   const Value* found = member(dict, key);
   return found == nullptr ? Value() : *found;
 }
-/// The entry whose key equals `key` as in Python (1 == 1.0 == True); null if absent. Fails with type for unhashable keys.
+/// The entry whose key equals `key` as in Python (1 == 1.0 == True); null if absent. Fails with type for unhashable
+/// keys.
 const DictEntry* find(Runtime& rt, const DictObject& dict, Value key);
 
 /// hash() for dict keys: equal values have equal hashes. Fails with type ("unhashable type: 'list'").

@@ -32,8 +32,7 @@ const BaseRow* base_row(char32_t code) {
   return nullptr;
 }
 
-constexpr std::string_view kSpaces =
-    "                                                                ";
+constexpr std::string_view kSpaces = "                                                                ";
 
 }  // namespace
 

@@ -158,23 +158,12 @@ bool Formatter::read(Conversion& c) {
   if (peek() == '(' && !read_key()) return false;
   for (bool more = true; more;) {
     switch (peek()) {
-      case '-':
-        c.left = true;
-        break;
-      case '+':
-        c.plus = true;
-        break;
-      case ' ':
-        c.blank = true;
-        break;
-      case '#':
-        c.alternate = true;
-        break;
-      case '0':
-        c.zero = true;
-        break;
-      default:
-        more = false;
+      case '-': c.left = true; break;
+      case '+': c.plus = true; break;
+      case ' ': c.blank = true; break;
+      case '#': c.alternate = true; break;
+      case '0': c.zero = true; break;
+      default: more = false;
     }
     if (more) ++at_;
   }
@@ -214,36 +203,28 @@ bool Formatter::convert() {
 
 bool Formatter::print(const Conversion& c, Value argument, Printed& out) {
   switch (c.code) {
-    case 's':
-      out.text = to_text(rt_, argument);
-      break;
+    case 's': out.text = to_text(rt_, argument); break;
     case 'r':
-    case 'a':
-      out.text = to_repr(rt_, argument);
-      break;
+    case 'a': out.text = to_repr(rt_, argument); break;
     case 'd':
     case 'i':
     case 'u':
     case 'o':
     case 'x':
-    case 'X':
-      return print_integer(c, argument, out);
+    case 'X': return print_integer(c, argument, out);
     case 'e':
     case 'E':
     case 'f':
     case 'F':
     case 'g':
-    case 'G':
-      return print_real(c, argument, out);
-    case 'c':
-      return print_character(argument, out);
+    case 'G': return print_real(c, argument, out);
+    case 'c': return print_character(argument, out);
     default: {
       const bool visible = c.code >= 31 && c.code < 127;
       const std::size_t index = utf8::count(text_.substr(0, at_)) - 1;
       return fail(ErrorCode::value, "unsupported format character '" +
-                                        std::string(1, visible ? static_cast<char>(c.code) : '?') +
-                                        "' (0x" + hex_digits(c.code) + ") at index " +
-                                        std::to_string(index));
+                                        std::string(1, visible ? static_cast<char>(c.code) : '?') + "' (0x" +
+                                        hex_digits(c.code) + ") at index " + std::to_string(index));
     }
   }
   if (out.text.is_invalid()) return false;
@@ -259,9 +240,8 @@ bool Formatter::fail_wanted(const Conversion& c, Value argument) {
   const char code = static_cast<char>(c.code);
   const bool integer = code == 'o' || code == 'x' || code == 'X';
   return fail(ErrorCode::type,
-              "%" + std::string(1, code) +
-                  " format: " + (integer ? "an integer" : "a real number") + " is required, not " +
-                  std::string(name_of(argument)),
+              "%" + std::string(1, code) + " format: " + (integer ? "an integer" : "a real number") +
+                  " is required, not " + std::string(name_of(argument)),
               argument);
 }
 
@@ -280,8 +260,8 @@ bool Formatter::to_integer(const Conversion& c, Value argument, Value& out) {
     const auto number = parse_int(rt_, text(rt_, argument), 10);
     if (!number) {
       Value shown = to_repr(rt_, argument);
-      return !rt_.failed() && fail(ErrorCode::value, "invalid literal for int() with base 10: " +
-                                                         std::string(text(rt_, shown)));
+      return !rt_.failed() &&
+             fail(ErrorCode::value, "invalid literal for int() with base 10: " + std::string(text(rt_, shown)));
     }
     out = *number;
   } else {
@@ -317,8 +297,8 @@ bool Formatter::to_double(Value argument, double& out) {
       return true;
     }
     Value shown = to_repr(rt_, argument);
-    return !rt_.failed() && fail(ErrorCode::value, "could not convert string to float: " +
-                                                       std::string(text(rt_, shown)));
+    return !rt_.failed() &&
+           fail(ErrorCode::value, "could not convert string to float: " + std::string(text(rt_, shown)));
   }
   if (!is_number(argument)) {
     const std::string name(type_name(argument));
@@ -351,8 +331,7 @@ bool Formatter::print_character(Value argument, Printed& out) {
   if (escaping_ || !is_integral(argument)) {
     return fail(ErrorCode::type, "%c requires int or char", argument);
   }
-  if ((argument.flags & Value::kBig) != 0 || argument.integer < 0 ||
-      argument.integer > utf8::kMaxCodePoint) {
+  if ((argument.flags & Value::kBig) != 0 || argument.integer < 0 || argument.integer > utf8::kMaxCodePoint) {
     return fail(ErrorCode::overflow, "%c arg not in range(0x110000)");
   }
   std::string character;
@@ -393,8 +372,6 @@ bool Formatter::put_number(const Conversion& c, Value number) {
 
 }  // namespace
 
-Value format_percent(Runtime& rt, Value format, Value arguments) {
-  return Formatter(rt, format, arguments).run();
-}
+Value format_percent(Runtime& rt, Value format, Value arguments) { return Formatter(rt, format, arguments).run(); }
 
 }  // namespace parlance

@@ -37,9 +37,7 @@ struct Spec {
   char32_t type = 0;  ///< what the kind of value has by default: 's', 'd', 0 for floats
 };
 
-Value fail_value(Runtime& rt, std::string message) {
-  return rt.fail(ErrorCode::value, std::move(message));
-}
+Value fail_value(Runtime& rt, std::string message) { return rt.fail(ErrorCode::value, std::move(message)); }
 
 bool is_align(char c) { return c == '<' || c == '>' || c == '=' || c == '^'; }
 
@@ -52,8 +50,8 @@ class SpecReader {
   bool read(Spec& spec) {
     read_fill(spec);
     read_flags(spec);
-    return read_digits(spec.width) && read_separator(spec) && read_precision(spec) &&
-           read_type(spec) && check_separator(spec);
+    return read_digits(spec.width) && read_separator(spec) && read_precision(spec) && read_type(spec) &&
+           check_separator(spec);
   }
 
  private:
@@ -143,8 +141,7 @@ class SpecReader {
     const auto among = [&](std::string_view types) {
       return spec.type < 0x80 && types.find(static_cast<char>(spec.type)) != types.npos;
     };
-    if (spec.type == 0 || among("defgEG%F") || (spec.separator == '_' && among("boxX")))
-      return true;
+    if (spec.type == 0 || among("defgEG%F") || (spec.separator == '_' && among("boxX"))) return true;
     std::string shown = "'" + std::string(1, spec.separator) + "' with ";
     if (spec.type > 32 && spec.type < 128) {
       shown += "'" + std::string(1, static_cast<char>(spec.type)) + "'.";
@@ -167,8 +164,7 @@ Value fail_unknown_code(Runtime& rt, const Spec& spec, std::string_view type) {
   } else {
     code += "\\x" + hex_digits(spec.type);
   }
-  return fail_value(
-      rt, "Unknown format code " + code + "' for object of type '" + std::string(type) + "'");
+  return fail_value(rt, "Unknown format code " + code + "' for object of type '" + std::string(type) + "'");
 }
 
 /// How many fill characters go to the left of `size` characters, and how many to the right.
@@ -182,12 +178,9 @@ Padding padding_for(const Spec& spec, std::uint64_t size) {
   if (width <= size) return {};
   const std::uint64_t total = width - size;
   switch (spec.align) {
-    case '<':
-      return {0, total};
-    case '^':
-      return {total / 2, total - total / 2};
-    default:
-      return {total, 0};
+    case '<': return {0, total};
+    case '^': return {total / 2, total - total / 2};
+    default: return {total, 0};
   }
 }
 
@@ -220,8 +213,8 @@ Value format_text(Runtime& rt, Value value, const Spec& spec) {
 struct NumberParts {
   bool negative = false;
   std::string_view prefix{};
-  std::string_view digits{};  ///< what grouping applies to
-  std::string_view rest{};  ///< point, decimals, exponent, percent sign; or "inf", or one character
+  std::string_view digits{};    ///< what grouping applies to
+  std::string_view rest{};      ///< point, decimals, exponent, percent sign; or "inf", or one character
   std::size_t rest_length = 0;  ///< in code points
 };
 
@@ -234,9 +227,8 @@ std::string_view shown_sign(const Spec& spec, bool negative) {
 /// `digits` with a separator between groups, filled up with zeros until it is `width` long.
 std::string grouped(const NumberParts& number, const Spec& spec, std::int64_t width) {
   if (number.digits.empty()) return {};
-  const bool by_four =
-      spec.separator == '_' && spec.type < 0x80 &&
-      std::string_view("boxX").find(static_cast<char>(spec.type)) != std::string_view::npos;
+  const bool by_four = spec.separator == '_' && spec.type < 0x80 &&
+                       std::string_view("boxX").find(static_cast<char>(spec.type)) != std::string_view::npos;
   const std::int64_t group = by_four ? 4 : 3;
   std::int64_t left = static_cast<std::int64_t>(number.digits.size());
   std::string reversed;
@@ -332,8 +324,7 @@ Value format_real(Runtime& rt, Value value, double real, const Spec& spec) {
   const char type = spec.type == 'n' ? 'g' : static_cast<char>(spec.type);
   std::int64_t precision = spec.precision;
   if (precision < 0 && type != 0) precision = 6;
-  if (precision > 0 && !rt.reserve(static_cast<std::uint64_t>(precision) + 400))
-    return Value::invalid();
+  if (precision > 0 && !rt.reserve(static_cast<std::uint64_t>(precision) + 400)) return Value::invalid();
   std::string digits;
   const double shown = type == '%' ? real * 100 : real;
   append_real(digits, shown, type == '%' ? 'f' : type, static_cast<int>(precision), spec.alternate);
@@ -378,9 +369,7 @@ Value format_value(Runtime& rt, Value value, std::string_view spec_text) {
   }
   const std::string_view type = type_name(value);
   if (!value.is_string() && !is_number(value)) {
-    return rt.fail(ErrorCode::type,
-                   "unsupported format string passed to " + std::string(type) + ".__format__",
-                   value);
+    return rt.fail(ErrorCode::type, "unsupported format string passed to " + std::string(type) + ".__format__", value);
   }
   Spec spec;
   if (is_number(value)) spec.align = '>';

@@ -11,9 +11,9 @@
 
 namespace parlance {
 
-/// to = from, where `from` was written just now. A value that is put together is written in two words of eight bytes, and a
-/// processor that loads more at once waits until they have reached the cache: some four nanoseconds, where a whole render
-/// has a few hundred. So it is loaded by words; and stored at once, for those who will load it.
+/// to = from, where `from` was written just now. A value that is put together is written in two words of eight bytes,
+/// and a processor that loads more at once waits until they have reached the cache: some four nanoseconds, where a
+/// whole render has a few hundred. So it is loaded by words; and stored at once, for those who will load it.
 inline void copy_fresh(Value& to, const Value& from) {
 #if defined(__SSE2__)
   const auto* words = reinterpret_cast<const char*>(&from);

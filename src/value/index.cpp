@@ -37,10 +37,8 @@ bool index_of(Runtime& rt, Value container, Value key, std::int64_t& out) {
     if (container.is_string()) {
       rt.fail(ErrorCode::type, named("string indices must be integers, not '", key, "'"), key);
     } else {
-      rt.fail(
-          ErrorCode::type,
-          named("", container, " indices must be integers or slices, not ").append(type_name(key)),
-          key);
+      rt.fail(ErrorCode::type, named("", container, " indices must be integers or slices, not ").append(type_name(key)),
+              key);
     }
     return false;
   }
@@ -87,12 +85,9 @@ Value string_item(Runtime& rt, Value s, Value key) {
   std::int64_t index = 0;
   if (!index_of(rt, s, key, index)) return Value::invalid();
   const std::string_view bytes = text(rt, s);
-  const std::uint64_t seen =
-      index < 0 ? -static_cast<std::uint64_t>(index) : static_cast<std::uint64_t>(index);
-  if (rt.failed() || !rt.charge_bytes(std::min<std::uint64_t>(seen, bytes.size())))
-    return Value::invalid();
-  const std::size_t begin =
-      index < 0 ? offset_from_back(bytes, seen) : offset_from_front(bytes, index);
+  const std::uint64_t seen = index < 0 ? -static_cast<std::uint64_t>(index) : static_cast<std::uint64_t>(index);
+  if (rt.failed() || !rt.charge_bytes(std::min<std::uint64_t>(seen, bytes.size()))) return Value::invalid();
+  const std::size_t begin = index < 0 ? offset_from_back(bytes, seen) : offset_from_front(bytes, index);
   if (begin >= bytes.size()) return rt.fail(ErrorCode::index, "string index out of range", s);
   const std::size_t size = utf8::decode(bytes.data() + begin, bytes.data() + bytes.size()).size;
   return substring(rt, s, begin, begin + size);
@@ -135,8 +130,7 @@ inline bool read_bound(Runtime& rt, const Value& v, std::int64_t absent, std::in
 [[gnu::noinline]] bool read_unusual_bound(Runtime& rt, Value v, std::int64_t& out) {
   if (v.is_invalid()) return false;
   if (!is_integral(v)) {
-    rt.fail(ErrorCode::type, "slice indices must be integers or None or have an __index__ method",
-            v);
+    rt.fail(ErrorCode::type, "slice indices must be integers or None or have an __index__ method", v);
     return false;
   }
   out = *to_index(rt, v);
@@ -212,14 +206,12 @@ class Picker {
 
 /// Characters that are not neighbours: a piece for each, found in one walk over the string.
 Value pick_characters(Runtime& rt, Value s, const SliceBounds& range, std::int64_t length) {
-  if (!rt.charge(s.size / 4) ||
-      !rt.reserve(static_cast<std::uint64_t>(range.count) * sizeof(Piece))) {
+  if (!rt.charge(s.size / 4) || !rt.reserve(static_cast<std::uint64_t>(range.count) * sizeof(Piece))) {
     return Value::invalid();
   }
   const std::uint32_t pieces = s.is_leaf() ? 1 : s.rope->count;
   const auto run = [&](std::uint32_t i) {
-    return s.is_leaf() ? leaf_text(s)
-                       : std::string_view{s.rope->pieces[i].data, s.rope->pieces[i].size};
+    return s.is_leaf() ? leaf_text(s) : std::string_view{s.rope->pieces[i].data, s.rope->pieces[i].size};
   };
   if (range.step > 0) {
     Picker picker(rt, range.start, range.step, range.count);
@@ -267,7 +259,8 @@ Value slice(Runtime& rt, Value container, Value start, Value stop, Value step) {
   switch (container.kind) {
     case Kind::list:
     case Kind::tuple: {
-      if (start.is_none() && stop.is_none() && step.is_small_int() && step.integer == -1) return backwards(rt, container);
+      if (start.is_none() && stop.is_none() && step.is_small_int() && step.integer == -1)
+        return backwards(rt, container);
       SliceBounds range{};
       if (!read_slice(rt, container.list->size, start, stop, step, range)) return Value::invalid();
       return slice_list(rt, container, range);

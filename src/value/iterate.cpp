@@ -23,8 +23,7 @@ std::string_view piece_of(Value s, std::uint32_t i) {
 
 /// Sets a text iterator to the beginning of piece `i`; `step` counts pieces in this mode.
 void enter_piece(Iterator& it, std::uint32_t i) {
-  const std::string_view piece =
-      i < piece_count(it.text) ? piece_of(it.text, i) : std::string_view();
+  const std::string_view piece = i < piece_count(it.text) ? piece_of(it.text, i) : std::string_view();
   it.at = piece.data();
   it.text_end = piece.data() + piece.size();
   it.step = i;
@@ -79,8 +78,7 @@ bool iterate_object(Runtime& rt, Object* object, Iterator& it) {
 }
 
 bool is_iterable_object(Value v) {
-  return v.kind == Kind::object &&
-         (v.object->type->iterate != nullptr || v.object->type->next != nullptr);
+  return v.kind == Kind::object && (v.object->type->iterate != nullptr || v.object->type->next != nullptr);
 }
 
 }  // namespace
@@ -115,8 +113,7 @@ bool Iterator::next_slow(Runtime& rt, Value& out) {
       if (left == 0) return false;
       out = Value::of_int(value);
       // Past the last item the sum may leave int64; it is not used then.
-      value = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) +
-                                        static_cast<std::uint64_t>(step));
+      value = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) + static_cast<std::uint64_t>(step));
       --left;
       return true;
     case Mode::object: return object->type->next(rt, object, out);

@@ -9,11 +9,11 @@ struct Iterator {
   enum class Mode : std::uint8_t { done, items, items_back, entries_key, text, range, object };
   Mode mode = Mode::done;
   union {
-    const Value* item;        // items, items_back: the next (for items_back: one past the next)
-    const DictEntry* entry;   // entries_key
-    const char* at;           // text
-    std::int64_t value;       // range
-    Object* object;           // object: asked through its type's next()
+    const Value* item;       // items, items_back: the next (for items_back: one past the next)
+    const DictEntry* entry;  // entries_key
+    const char* at;          // text
+    std::int64_t value;      // range
+    Object* object;          // object: asked through its type's next()
   };
   union {
     const Value* item_end;

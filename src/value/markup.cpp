@@ -15,25 +15,18 @@ namespace {
 
 constexpr std::string_view escape_of(char c) {
   switch (c) {
-    case '&':
-      return "&amp;";
-    case '<':
-      return "&lt;";
-    case '>':
-      return "&gt;";
-    case '\'':
-      return "&#39;";
-    case '"':
-      return "&#34;";
-    default:
-      return {};
+    case '&': return "&amp;";
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '\'': return "&#39;";
+    case '"': return "&#34;";
+    default: return {};
   }
 }
 
 constexpr std::array<bool, 256> kEscaped = [] {
   std::array<bool, 256> escaped{};
-  for (std::size_t c = 0; c < escaped.size(); ++c)
-    escaped[c] = !escape_of(static_cast<char>(c)).empty();
+  for (std::size_t c = 0; c < escaped.size(); ++c) escaped[c] = !escape_of(static_cast<char>(c)).empty();
   return escaped;
 }();
 
@@ -58,9 +51,7 @@ bool append_escaped(Runtime& rt, StringBuilder& out, Value piece) {
 
 bool needs_escapes(Value s) {
   bool found = false;
-  for_each_piece(s, [&](std::string_view piece) {
-    found = found || next_escaped(piece, 0) != piece.size();
-  });
+  for_each_piece(s, [&](std::string_view piece) { found = found || next_escaped(piece, 0) != piece.size(); });
   return found;
 }
 
@@ -73,9 +64,7 @@ Value escape_html(Runtime& rt, Value v) {
   if (!needs_escapes(s)) return with_markup(s, true);
   StringBuilder out(rt);
   bool done = true;
-  for_each_piece(s, [&](std::string_view piece) {
-    done = done && append_escaped(rt, out, Value::view(piece));
-  });
+  for_each_piece(s, [&](std::string_view piece) { done = done && append_escaped(rt, out, Value::view(piece)); });
   return done ? out.finish(true) : Value::invalid();
 }
 

@@ -23,9 +23,7 @@ Value fail_zero(Runtime& rt, std::string_view message) {
   return rt.fail(ErrorCode::zero_division, std::string(message));
 }
 
-Value fail_negative_power_of_zero(Runtime& rt) {
-  return fail_zero(rt, "0.0 cannot be raised to a negative power");
-}
+Value fail_negative_power_of_zero(Runtime& rt) { return fail_zero(rt, "0.0 cannot be raised to a negative power"); }
 
 // ---- floats
 
@@ -54,7 +52,8 @@ Value power_real(Runtime& rt, double a, double b) {
   if (a == 0 && b < 0 && !std::isinf(b)) return fail_negative_power_of_zero(rt);
   const bool is_finite = std::isfinite(a) && std::isfinite(b);
   if (is_finite && a < 0 && b != std::floor(b)) {
-    return rt.fail(ErrorCode::value, "negative number cannot be raised to a fractional power: there are no complex numbers");
+    return rt.fail(ErrorCode::value,
+                   "negative number cannot be raised to a fractional power: there are no complex numbers");
   }
   const double result = std::pow(a, b);
   if (is_finite && std::isinf(result)) {
@@ -68,11 +67,9 @@ Value binary_real(Runtime& rt, BinaryOperator op, double a, double b) {
     case BinaryOperator::add: return Value::of_real(a + b);
     case BinaryOperator::subtract: return Value::of_real(a - b);
     case BinaryOperator::multiply: return Value::of_real(a * b);
-    case BinaryOperator::divide:
-      return b == 0 ? fail_zero(rt, "float division by zero") : Value::of_real(a / b);
+    case BinaryOperator::divide: return b == 0 ? fail_zero(rt, "float division by zero") : Value::of_real(a / b);
     case BinaryOperator::floor_divide:
-      return b == 0 ? fail_zero(rt, "float floor division by zero")
-                    : Value::of_real(floor_divide(a, b).quotient);
+      return b == 0 ? fail_zero(rt, "float floor division by zero") : Value::of_real(floor_divide(a, b).quotient);
     case BinaryOperator::modulo:
       return b == 0 ? fail_zero(rt, "float modulo") : Value::of_real(floor_divide(a, b).remainder);
     case BinaryOperator::power: return power_real(rt, a, b);
@@ -91,14 +88,10 @@ Value mixed_real(Runtime& rt, BinaryOperator op, Value a, Value b) {
 // ---- integers
 
 bool is_zero(Value integer) { return !is_big(integer) && integer.integer == 0; }
-bool is_negative(Value integer) {
-  return is_big(integer) ? integer.big->negative : integer.integer < 0;
-}
+bool is_negative(Value integer) { return is_big(integer) ? integer.big->negative : integer.integer < 0; }
 
 Value divide_integers(Runtime& rt, Value a, Value b) {
-  const auto is_exact = [](Value v) {
-    return !is_big(v) && v.integer >= -kExactReal && v.integer <= kExactReal;
-  };
+  const auto is_exact = [](Value v) { return !is_big(v) && v.integer >= -kExactReal && v.integer <= kExactReal; };
   if (is_zero(b)) return fail_zero(rt, "division by zero");
   if (is_exact(a) && is_exact(b)) {
     // Both are exact as doubles, so one division rounds correctly (and 0 / -1 is -0.0, as in
@@ -127,8 +120,8 @@ Value divide_small(Runtime& rt, BinaryOperator op, Value a, Value b) {
 
 Value divide_whole(Runtime& rt, BinaryOperator op, Value a, Value b) {
   if (is_zero(b)) {
-    return fail_zero(rt, op == BinaryOperator::modulo ? "integer modulo by zero"
-                                                      : "integer division or modulo by zero");
+    return fail_zero(rt,
+                     op == BinaryOperator::modulo ? "integer modulo by zero" : "integer division or modulo by zero");
   }
   return is_big(a) || is_big(b) ? big_binary(rt, op, a, b) : divide_small(rt, op, a, b);
 }
@@ -262,8 +255,7 @@ std::uint64_t number_hash(Value v) {
 
 Value integer_from_real(Runtime& rt, double d) {
   if (std::isnan(d)) return rt.fail(ErrorCode::value, "cannot convert float NaN to integer");
-  if (std::isinf(d))
-    return rt.fail(ErrorCode::overflow, "cannot convert float infinity to integer");
+  if (std::isinf(d)) return rt.fail(ErrorCode::overflow, "cannot convert float infinity to integer");
   if (d >= -kTwo63 && d < kTwo63) return Value::of_int(static_cast<std::int64_t>(d));
   return big_from_real(rt, d);
 }

@@ -19,7 +19,8 @@ struct BigInt {
 inline bool is_number(Value v) { return v.kind == Kind::boolean || v.kind == Kind::integer || v.kind == Kind::real; }
 inline bool is_integral(Value v) { return v.kind == Kind::boolean || v.kind == Kind::integer; }
 
-/// Arithmetic on two numbers (bool counts as int). Fails: zero_division, overflow, limit_memory, value (negative shift…).
+/// Arithmetic on two numbers (bool counts as int). Fails: zero_division, overflow, limit_memory, value (negative
+/// shift…).
 Value number_binary(Runtime& rt, BinaryOperator op, Value a, Value b);
 Value number_negate(Runtime& rt, Value a);
 Value number_positive(Value a);  ///< +a: a bool becomes an int
@@ -52,9 +53,9 @@ std::optional<double> to_real(Runtime& rt, Value number);
 /// round(x, digits) of Python: half to even, correctly rounded on the decimal value. digits none: an int.
 Value round_number(Runtime& rt, Value number, Value digits);
 
-/// float.__format__ and % conversions: 'e' 'E' 'f' 'F' 'g' 'G' '%' 'n' or 0 for repr-like with precision; `precision` -1 for
-/// the default; `alternate` is '#'. Appends, without sign handling beyond a leading '-'. '%' multiplies by 100 and
-/// appends the sign too. The caller has reserved about `precision` + 400 bytes.
+/// float.__format__ and % conversions: 'e' 'E' 'f' 'F' 'g' 'G' '%' 'n' or 0 for repr-like with precision; `precision`
+/// -1 for the default; `alternate` is '#'. Appends, without sign handling beyond a leading '-'. '%' multiplies by 100
+/// and appends the sign too. The caller has reserved about `precision` + 400 bytes.
 void append_real(std::string& out, double v, char type, int precision, bool alternate);
 /// Digits of an integer in base 2, 8, 10 or 16, lower case, with '-' if negative, without prefix.
 /// False (recorded) past 4300 decimal digits.

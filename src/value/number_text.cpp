@@ -54,9 +54,7 @@ Decimal read_scientific(char* begin, char* end) {
 }
 
 /// What goes behind digits that end at the point.
-std::string_view bare_tail(bool add_zero, bool alternate) {
-  return add_zero ? ".0" : alternate ? "." : "";
-}
+std::string_view bare_tail(bool add_zero, bool alternate) { return add_zero ? ".0" : alternate ? "." : ""; }
 
 char* put(char* out, std::string_view bytes) {
   std::memcpy(out, bytes.data(), bytes.size());
@@ -101,8 +99,7 @@ constexpr int kSmallestPoint = -4;
 
 char* write_finite(char* out, double magnitude, bool alternate) {
   char buffer[32];
-  const char* const end =
-      std::to_chars(buffer, buffer + sizeof buffer, magnitude, std::chars_format::scientific).ptr;
+  const char* const end = std::to_chars(buffer, buffer + sizeof buffer, magnitude, std::chars_format::scientific).ptr;
   const Decimal d = read_scientific(buffer, buffer + (end - buffer));
   if (d.point <= kSmallestPoint || d.point > kReprPoint) return put_scientific(out, d, alternate);
   return put_fixed(out, d, ".0");
@@ -114,12 +111,10 @@ char* write_special(char* out, double v) {
   return put(out, v < 0 ? "-inf" : "inf");
 }
 
-void append_plain(std::string& out, double magnitude, std::chars_format format, int precision,
-                  bool alternate) {
+void append_plain(std::string& out, double magnitude, std::chars_format format, int precision, bool alternate) {
   const std::size_t before = out.size();
   out.resize(before + kRealOverhead + static_cast<std::size_t>(precision));
-  const char* const end =
-      std::to_chars(out.data() + before, out.data() + out.size(), magnitude, format, precision).ptr;
+  const char* const end = std::to_chars(out.data() + before, out.data() + out.size(), magnitude, format, precision).ptr;
   out.resize(static_cast<std::size_t>(end - out.data()));
   if (!alternate || precision != 0) return;
   const std::size_t exponent = out.find('e', before);
@@ -128,27 +123,23 @@ void append_plain(std::string& out, double magnitude, std::chars_format format, 
 
 /// %g: at most `precision` digits, with an exponent when it is shorter so. `add_zero` is the
 /// variant of float.__format__ without a type, which shows a digit behind the point.
-void append_general(std::string& out, double magnitude, int precision, bool alternate,
-                    bool add_zero) {
+void append_general(std::string& out, double magnitude, int precision, bool alternate, bool add_zero) {
   precision = std::max(precision, 1);
   std::string digits(kRealOverhead + static_cast<std::size_t>(precision), '\0');
   const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), magnitude,
                                         std::chars_format::scientific, precision - 1)
                               .ptr;
   Decimal d = read_scientific(digits.data(), digits.data() + (end - digits.data()));
-  if (!alternate)
-    d.digits = d.digits.substr(0, std::max<std::size_t>(d.digits.find_last_not_of('0') + 1, 1));
+  if (!alternate) d.digits = d.digits.substr(0, std::max<std::size_t>(d.digits.find_last_not_of('0') + 1, 1));
   const std::size_t before = out.size();
   out.resize(before + kRealOverhead + d.digits.size());
   char* const at = out.data() + before;
   const bool exponent = d.point <= kSmallestPoint || d.point > precision - (add_zero ? 1 : 0);
-  char* const last = exponent ? put_scientific(at, d, alternate)
-                              : put_fixed(at, d, bare_tail(add_zero, alternate));
+  char* const last = exponent ? put_scientific(at, d, alternate) : put_fixed(at, d, bare_tail(add_zero, alternate));
   out.resize(static_cast<std::size_t>(last - out.data()));
 }
 
-void append_magnitude(std::string& out, double magnitude, char type, int precision,
-                      bool alternate) {
+void append_magnitude(std::string& out, double magnitude, char type, int precision, bool alternate) {
   constexpr int kDefaultPrecision = 6;
   if (type == 0 && precision < 0) {
     char buffer[kNumberText];
@@ -157,8 +148,7 @@ void append_magnitude(std::string& out, double magnitude, char type, int precisi
   }
   if (precision < 0) precision = kDefaultPrecision;
   switch (type) {
-    case 'e':
-      return append_plain(out, magnitude, std::chars_format::scientific, precision, alternate);
+    case 'e': return append_plain(out, magnitude, std::chars_format::scientific, precision, alternate);
     case 'f':
     case '%': return append_plain(out, magnitude, std::chars_format::fixed, precision, alternate);
     default: return append_general(out, magnitude, precision, alternate, type == 0);
@@ -311,8 +301,7 @@ bool clean_digits(std::string_view text, int base, std::string& buffer, std::str
   digits = text;
   if (text.find('_') == std::string_view::npos) return true;
   buffer.clear();
-  std::copy_if(text.begin(), text.end(), std::back_inserter(buffer),
-               [](char c) { return c != '_'; });
+  std::copy_if(text.begin(), text.end(), std::back_inserter(buffer), [](char c) { return c != '_'; });
   digits = buffer;
   return true;
 }
@@ -405,8 +394,7 @@ bool is_too_large(std::string_view literal) {
     if (negative) exponent = -exponent;
   }
   const auto point = static_cast<std::int64_t>(std::min(mantissa.find('.'), mantissa.size()));
-  const auto first =
-      static_cast<std::int64_t>(std::min(mantissa.find_first_not_of("0."), mantissa.size()));
+  const auto first = static_cast<std::int64_t>(std::min(mantissa.find_first_not_of("0."), mantissa.size()));
   return point - first + exponent > 0;
 }
 
@@ -466,17 +454,15 @@ double round_to_zeros(double magnitude, int zeros) {
   std::array<char, 800> buffer;  // enough for every digit of a double of one digit or more
   char* const begin = buffer.data();
   const auto print = [&](int precision) {
-    const auto end = std::to_chars(begin, begin + buffer.size(), magnitude,
-                                   std::chars_format::scientific, precision)
-                         .ptr;
+    const auto end =
+        std::to_chars(begin, begin + buffer.size(), magnitude, std::chars_format::scientific, precision).ptr;
     return std::string_view(begin, static_cast<std::size_t>(end - begin));
   };
   const Decimal exact = read_scientific(begin, begin + print(770).size());
   const int kept = exact.point - zeros;
   if (kept > 0) return literal_value(print(kept - 1));
-  const bool up =
-      kept == 0 && exact.digits[0] >= '5' &&
-      (exact.digits[0] > '5' || exact.digits.find_first_not_of('0', 1) != std::string_view::npos);
+  const bool up = kept == 0 && exact.digits[0] >= '5' &&
+                  (exact.digits[0] > '5' || exact.digits.find_first_not_of('0', 1) != std::string_view::npos);
   return up ? literal_value("1e" + std::to_string(zeros)) : 0;
 }
 
@@ -508,13 +494,11 @@ Value round_number(Runtime& rt, Value number, Value digits) {
   const std::uint32_t origin = number.origin;
   Value result;
   if (digits.is_none()) {
-    result = number.kind == Kind::real ? integer_from_real(rt, std::nearbyint(number.real))
-                                       : number_positive(number);
+    result = number.kind == Kind::real ? integer_from_real(rt, std::nearbyint(number.real)) : number_positive(number);
   } else {
     const std::optional<std::int64_t> places = to_index(rt, digits);
     if (!places) return Value::invalid();
-    result = number.kind == Kind::real ? round_real(rt, number.real, *places)
-                                       : round_integer(rt, number, *places);
+    result = number.kind == Kind::real ? round_real(rt, number.real, *places) : round_integer(rt, number, *places);
   }
   if (!result.is_invalid()) result.origin = origin;
   return result;

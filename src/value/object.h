@@ -19,7 +19,8 @@ struct ListObject {
   const Value* items;
 };
 
-/// dict: entries in insertion order, strings as keys always leaves; above kLinearDict entries an open-addressed index finds them.
+/// dict: entries in insertion order, strings as keys always leaves; above kLinearDict entries an open-addressed index
+/// finds them.
 struct DictObject {
   std::uint32_t size;
   std::uint32_t origin;
@@ -49,8 +50,8 @@ struct Rope {
 struct UndefinedInfo {
   enum class Form : std::uint8_t { name, attribute, element, hint, unsafe };
   Form form;
-  Value key;      ///< the name, attribute or subscript that was looked up; the hint itself for `hint`
-  Value object;   ///< what it was looked up in
+  Value key;     ///< the name, attribute or subscript that was looked up; the hint itself for `hint`
+  Value object;  ///< what it was looked up in
 };
 
 struct Call;
@@ -106,9 +107,7 @@ inline Value object_value(Object* object) {
   v.object = object;
   return v;
 }
-inline bool is_object(Value v, const ObjectType& type) {
-  return v.kind == Kind::object && v.object->type == &type;
-}
+inline bool is_object(Value v, const ObjectType& type) { return v.kind == Kind::object && v.object->type == &type; }
 
 /// Arguments of a call that have not been bound to parameters yet.
 struct PassedArguments {

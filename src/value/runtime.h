@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/arena.h"
-#include "parlance/error.h"
 #include "parlance/civil_time.h"
+#include "parlance/error.h"
 #include "parlance/limits.h"
 #include "value/object.h"
 
@@ -34,9 +34,10 @@ struct Runtime {
   std::uint32_t depth = 0;  ///< nesting of native walks (repr, tojson, compare, sort keys)
   bool autoescape = false;
   bool limits_globals = false;  ///< `dict` and namespace() are those of newer releases of transformers
-  bool allow_changes = false;  ///< lists and dicts that the template made have the methods that change them
+  bool allow_changes = false;   ///< lists and dicts that the template made have the methods that change them
   CivilTime now;
-  std::vector<const UndefinedInfo*>* printed_undefined = nullptr;  ///< takes what printed as nothing, if somebody asks for it
+  /// takes what printed as nothing, if somebody asks for it
+  std::vector<const UndefinedInfo*>* printed_undefined = nullptr;
   std::uint64_t random_state = 0x9E3779B97F4A7C15u;  ///< for `random`; seeded by the caller
   Failure failure;
 

@@ -33,7 +33,8 @@ Value concat(Runtime& rt, Value a, Value b, bool markup = false);
 template <typename Visit>
 void for_each_piece(Value s, Visit visit) {
   if ((s.flags & Value::kRope) == 0) return visit(std::string_view{s.data, s.size});
-  for (std::uint32_t i = 0; i < s.rope->count; ++i) visit(std::string_view{s.rope->pieces[i].data, s.rope->pieces[i].size});
+  for (std::uint32_t i = 0; i < s.rope->count; ++i)
+    visit(std::string_view{s.rope->pieces[i].data, s.rope->pieces[i].size});
 }
 
 /// Goes through the pieces of a string once, in step with its bytes: for what shares or replaces many
@@ -45,8 +46,7 @@ class PieceCursor {
   Value at(std::size_t offset) {
     if ((whole_.flags & Value::kRope) == 0) return leaf(whole_.data, whole_.size, offset);
     const Rope& rope = *whole_.rope;
-    while (piece_ < rope.count && offset - begin_ >= rope.pieces[piece_].size)
-      begin_ += rope.pieces[piece_++].size;
+    while (piece_ < rope.count && offset - begin_ >= rope.pieces[piece_].size) begin_ += rope.pieces[piece_++].size;
     if (piece_ == rope.count) return Value::view("");
     return leaf(rope.pieces[piece_].data, rope.pieces[piece_].size, offset - begin_);
   }

@@ -23,8 +23,7 @@ constexpr std::string_view kAddress = "0x7f0000000000";
 std::string_view scalar_text(Value v, std::array<char, kNumberText>& buffer) {
   if (v.kind == Kind::none) return "None";
   if (v.kind == Kind::boolean) return v.integer != 0 ? "True" : "False";
-  char* end = v.kind == Kind::integer ? write_int(buffer.data(), v.integer)
-                                      : write_real(buffer.data(), v.real);
+  char* end = v.kind == Kind::integer ? write_int(buffer.data(), v.integer) : write_real(buffer.data(), v.real);
   return {buffer.data(), static_cast<std::size_t>(end - buffer.data())};
 }
 
@@ -36,8 +35,7 @@ std::string_view escape_of(char32_t c, std::array<char, 10>& buffer) {
   constexpr std::string_view kNamed = "\n\r\t\\'";
   constexpr std::string_view kLetters = "nrt\\'";
   buffer[0] = '\\';
-  if (const std::size_t i = c < 0x80 ? kNamed.find(static_cast<char>(c)) : kNamed.npos;
-      i != kNamed.npos) {
+  if (const std::size_t i = c < 0x80 ? kNamed.find(static_cast<char>(c)) : kNamed.npos; i != kNamed.npos) {
     buffer[1] = kLetters[i];
     return {buffer.data(), 2};
   }
@@ -185,8 +183,7 @@ bool Printer::object(Value v) {
     return true;
   }
   for (const std::string_view part :
-       {std::string_view("<"), type.name, std::string_view(" object at "), kAddress,
-        std::string_view(">")})
+       {std::string_view("<"), type.name, std::string_view(" object at "), kAddress, std::string_view(">")})
     out_.append_static(part);
   return true;
 }

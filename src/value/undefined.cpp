@@ -51,13 +51,12 @@ std::string undefined_message(Runtime& rt, Value undefined) {
     case UndefinedInfo::Form::hint: return std::string(text(rt, info.key));
     case UndefinedInfo::Form::name: return repr_of(rt, info.key) + " is undefined";
     case UndefinedInfo::Form::unsafe:
-      return "access to attribute " + repr_of(rt, info.key) + " of '" +
-             std::string(type_name(info.object)) + "' object is unsafe.";
+      return "access to attribute " + repr_of(rt, info.key) + " of '" + std::string(type_name(info.object)) +
+             "' object is unsafe.";
     case UndefinedInfo::Form::attribute:
     case UndefinedInfo::Form::element: break;
   }
-  if (info.key.is_string())
-    return "'" + describe(info.object) + "' has no attribute " + repr_of(rt, info.key);
+  if (info.key.is_string()) return "'" + describe(info.object) + "' has no attribute " + repr_of(rt, info.key);
   return describe(info.object) + " has no element " + repr_of(rt, info.key);
 }
 

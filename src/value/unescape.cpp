@@ -32,17 +32,17 @@ constexpr Entity kEntities[] = {
 };
 
 const Entity* find_entity(std::string_view name) {
-  const auto* const found = std::lower_bound(
-      std::begin(kEntities), std::end(kEntities), name,
-      [](const Entity& row, std::string_view wanted) { return row.name() < wanted; });
+  const auto* const found =
+      std::lower_bound(std::begin(kEntities), std::end(kEntities), name,
+                       [](const Entity& row, std::string_view wanted) { return row.name() < wanted; });
   return found != std::end(kEntities) && found->name() == name ? found : nullptr;
 }
 
 /// What the numbers 128 to 159 mean, as Windows-1252 has them; 0: the control character itself.
-constexpr std::array<char16_t, 32> kWindows = {
-    0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
-    0x2039, 0x0152, 0,      0x017D, 0,      0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
-    0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178};
+constexpr std::array<char16_t, 32> kWindows = {0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+                                               0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0,      0x017D, 0,
+                                               0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+                                               0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178};
 
 /// Characters that no document may hold: a reference to one stands for nothing.
 bool is_forbidden(std::uint32_t c) {
@@ -84,8 +84,7 @@ bool read_number(std::string_view s, Reference& out) {
   for (; at < s.size(); ++at) {
     const int digit = digit_of(s[at], hexadecimal);
     if (digit < 0) break;
-    if (number <= utf8::kMaxCodePoint)
-      number = number * (hexadecimal ? 16 : 10) + static_cast<std::uint32_t>(digit);
+    if (number <= utf8::kMaxCodePoint) number = number * (hexadecimal ? 16 : 10) + static_cast<std::uint32_t>(digit);
   }
   if (at == first) return false;
   out.text = character_numbered(number);
@@ -157,8 +156,7 @@ Value unescape_html(Runtime& rt, Value s) {
     if (!rt.charge(1) || !rt.reserve(64)) return Value::invalid();
     const std::string_view rest = bytes.substr(at + 1);
     Reference reference;
-    if (!(rest.starts_with('#') ? read_number(rest, reference) : read_name(rest, reference)))
-      continue;
+    if (!(rest.starts_with('#') ? read_number(rest, reference) : read_name(rest, reference))) continue;
     out.append(s, from, at);
     out.append_derived(reference.text, s, at);
     at += reference.size;

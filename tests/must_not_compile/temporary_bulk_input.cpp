@@ -6,7 +6,8 @@
 
 std::vector<std::string> requests();
 
-parlance::Result<parlance::BulkProgress> run(const parlance::RequestReader& reader, const parlance::BulkOutput& output) {
+parlance::Result<parlance::BulkProgress> run(const parlance::RequestReader& reader,
+                                             const parlance::BulkOutput& output) {
 #ifdef WRONG
   const parlance::BulkInput input = parlance::bulk_input(requests());
 #else

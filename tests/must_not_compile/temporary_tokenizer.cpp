@@ -3,7 +3,8 @@
 
 #include "parlance/parlance.h"
 
-std::size_t begin(parlance::Template chat_template, parlance::CallbackTokenizer tokenizer, parlance::Conversation chat) {
+std::size_t begin(parlance::Template chat_template, parlance::CallbackTokenizer tokenizer,
+                  parlance::Conversation chat) {
 #ifdef WRONG
   auto session = parlance::Session::begin(chat_template, std::move(tokenizer), std::move(chat));
 #else

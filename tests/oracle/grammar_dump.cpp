@@ -3,20 +3,20 @@
 //     {"schema": TEXT, "open": true, "texts": [TEXT, …]}          accepts, notes: of a grammar of values
 //     {"format": TEXT, "tools": TEXT, "choice": …, …}             the same of a grammar of replies
 //
-// With "samples": N and "seed": N, also random texts of the grammar, each with the message that the reader makes of it; with
-// "syntaxes": [NAME, …], the grammar in those, where "control" has tokens {"id", "text", "special"} of a tokenizer; with
-// "replies": [TEXT, …], what is wrong with each for the reader, "" where nothing is; with "lazy": true, the lazy grammar. "response" is the form
-// of an answer, as response_of has it. Begin reading at answer().
+// With "samples": N and "seed": N, also random texts of the grammar, each with the message that the reader makes of it;
+// with "syntaxes": [NAME, …], the grammar in those, where "control" has tokens {"id", "text", "special"} of a
+// tokenizer; with "replies": [TEXT, …], what is wrong with each for the reader, "" where nothing is; with "lazy": true,
+// the lazy grammar. "response" is the form of an answer, as response_of has it. Begin reading at answer().
 #include <cstdio>
 #include <iostream>
 #include <string>
 
 #include "grammar/data.h"
 #include "grammar_material.h"
+#include "json/json.h"
 #include "parlance/grammar.h"
 #include "parlance/reply.h"
 #include "value/dict.h"
-#include "json/json.h"
 
 namespace {
 
@@ -84,7 +84,8 @@ std::string lazy_of(const Grammar& grammar) {
   std::string out = "{\"grammar\": " + quoted(lazy->grammar) + ", \"triggers\": [";
   for (const GrammarTrigger& trigger : lazy->triggers) {
     if (out.back() != '[') out += ", ";
-    out += std::string("[") + (trigger.kind == GrammarTrigger::Kind::word ? "\"word\", " : "\"pattern\", ") + quoted(trigger.value) + "]";
+    out += std::string("[") + (trigger.kind == GrammarTrigger::Kind::word ? "\"word\", " : "\"pattern\", ") +
+           quoted(trigger.value) + "]";
   }
   return out + "]}";
 }
@@ -97,7 +98,8 @@ struct Made {
 
 Made make(Value request) {
   if (!member_value(request, "schema").is_undefined()) {
-    return {make_value_grammar(text_of(request, "schema"), {.open = flag_of(request, "open", false), .any_order = flag_of(request, "any_order", false)})};
+    return {make_value_grammar(text_of(request, "schema"), {.open = flag_of(request, "open", false),
+                                                            .any_order = flag_of(request, "any_order", false)})};
   }
   Result<ReplyFormat> format = ReplyFormat::from_json(text_of(request, "format"));
   if (!format) return {format.error()};

@@ -9,11 +9,11 @@
 #include <string>
 #include <string_view>
 
-#include "oracle/hex.h"
-#include "parlance/json.h"
 #include "json/document.h"
 #include "json/json.h"
 #include "json/read.h"
+#include "oracle/hex.h"
+#include "parlance/json.h"
 #include "value/text_of.h"
 
 namespace {
@@ -45,10 +45,8 @@ void print_error(std::string_view python_class, long long offset, std::string_vi
 void print_value(parlance::Runtime& rt, Value v, const JsonStyle& style) {
   const Value json = parlance::write_json(rt, v, style);
   const Value repr = json.is_invalid() ? json : parlance::to_repr(rt, v);
-  if (repr.is_invalid())
-    return print_error(parlance::facts(rt.failure.code).python_class, -1, rt.failure.message);
-  std::cout << "ok " << to_hex(parlance::text(rt, json)) << ' ' << to_hex(parlance::text(rt, repr))
-            << '\n';
+  if (repr.is_invalid()) return print_error(parlance::facts(rt.failure.code).python_class, -1, rt.failure.message);
+  std::cout << "ok " << to_hex(parlance::text(rt, json)) << ' ' << to_hex(parlance::text(rt, repr)) << '\n';
 }
 
 void print_error(const parlance::Error& error) {
@@ -79,7 +77,6 @@ int main() {
   std::ios::sync_with_stdio(false);
   parlance::Document document;
   for (std::string line; std::getline(std::cin, line);) {
-    dump(document, from_hex(std::string_view(line).substr(2)),
-         kStyles[static_cast<std::size_t>(line[0] - '0')]);
+    dump(document, from_hex(std::string_view(line).substr(2)), kStyles[static_cast<std::size_t>(line[0] - '0')]);
   }
 }

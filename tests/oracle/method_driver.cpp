@@ -40,46 +40,31 @@ class Reader {
     const std::string token = word();
     const std::string rest = token.substr(1);
     switch (token[0]) {
-      case 'n':
-        return Value::none();
-      case 't':
-        return Value::boolean(true);
-      case 'F':
-        return Value::boolean(false);
-      case 'u':
-        return undefined();
-      case 'i':
-        return integer(rest);
-      case 'f':
-        return Value::of_real(std::strtod(rest.c_str(), nullptr));
-      case 's':
-        return make_computed(rt_, from_hex(rest));
-      case 'm':
-        return with_markup(make_computed(rt_, from_hex(rest)), true);
-      case 'r':
-        return rope(from_hex(rest));
-      case 'b':
-        return jinja::make_bytes(rt_, from_hex(rest));
-      case 'l':
-        return list(std::atoi(rest.c_str()), Kind::list);
-      case 'T':
-        return list(std::atoi(rest.c_str()), Kind::tuple);
-      default:
-        return dict(std::atoi(rest.c_str()));
+      case 'n': return Value::none();
+      case 't': return Value::boolean(true);
+      case 'F': return Value::boolean(false);
+      case 'u': return undefined();
+      case 'i': return integer(rest);
+      case 'f': return Value::of_real(std::strtod(rest.c_str(), nullptr));
+      case 's': return make_computed(rt_, from_hex(rest));
+      case 'm': return with_markup(make_computed(rt_, from_hex(rest)), true);
+      case 'r': return rope(from_hex(rest));
+      case 'b': return jinja::make_bytes(rt_, from_hex(rest));
+      case 'l': return list(std::atoi(rest.c_str()), Kind::list);
+      case 'T': return list(std::atoi(rest.c_str()), Kind::tuple);
+      default: return dict(std::atoi(rest.c_str()));
     }
   }
 
  private:
   Value undefined() {
     Value v;
-    v.undefined = rt_.arena.make<UndefinedInfo>(
-        UndefinedInfo{UndefinedInfo::Form::name, Value::view("x"), Value()});
+    v.undefined = rt_.arena.make<UndefinedInfo>(UndefinedInfo{UndefinedInfo::Form::name, Value::view("x"), Value()});
     return v;
   }
   Value integer(const std::string& digits) {
     const bool negative = digits[0] == '-';
-    return integer_from_digits(rt_, std::string_view(digits).substr(negative ? 1 : 0), 10,
-                               negative);
+    return integer_from_digits(rt_, std::string_view(digits).substr(negative ? 1 : 0), 10, negative);
   }
   Value rope(const std::string& bytes) {
     StringBuilder out(rt_);
@@ -121,17 +106,14 @@ Value call(Runtime& rt, Reader& in) {
   if (row == nullptr) {
     Value out;
     switch (jinja::find_attribute(rt, self, name, out)) {
-      case jinja::AttributeKind::data:
-        return out;
-      case jinja::AttributeKind::unsafe:
-        return rt.fail(ErrorCode::security, name);
-      case jinja::AttributeKind::absent:
-        break;
+      case jinja::AttributeKind::data: return out;
+      case jinja::AttributeKind::unsafe: return rt.fail(ErrorCode::security, name);
+      case jinja::AttributeKind::absent: break;
     }
     return rt.fail(ErrorCode::attribute, name);
   }
-  const PassedArguments arguments{items(positional).data(), positional.list->size,
-                                keywords.dict->entries, keywords.dict->size};
+  const PassedArguments arguments{items(positional).data(), positional.list->size, keywords.dict->entries,
+                                  keywords.dict->size};
   return call_builtin(rt, *row, &self, arguments);
 }
 

@@ -74,8 +74,8 @@ class Reader {
   }
   Value undefined() {
     Value v;
-    v.undefined = rt_.arena.make<UndefinedInfo>(
-        UndefinedInfo{UndefinedInfo::Form::name, Value::view("nope"), Value::none()});
+    v.undefined =
+        rt_.arena.make<UndefinedInfo>(UndefinedInfo{UndefinedInfo::Form::name, Value::view("nope"), Value::none()});
     return v;
   }
   Value markup(std::string_view hex) {
@@ -126,8 +126,7 @@ std::string write_dict(Runtime& rt, Value dict) {
 std::string write_real_bits(double d) {
   if (std::isnan(d)) return "fnan";
   char buffer[24];
-  std::snprintf(buffer, sizeof buffer, "f%016llx",
-                static_cast<unsigned long long>(std::bit_cast<uint64_t>(d)));
+  std::snprintf(buffer, sizeof buffer, "f%016llx", static_cast<unsigned long long>(std::bit_cast<uint64_t>(d)));
   return buffer;
 }
 
@@ -262,8 +261,7 @@ std::string answer(std::string_view line) {
     if (operation.name != name) continue;
     const Value result = operation.run(rt, in);
     if (!rt.failed()) return write(rt, result);
-    return "!" + std::string(facts(rt.failure.code).python_class) + " " +
-           to_hex(rt.failure.message);
+    return "!" + std::string(facts(rt.failure.code).python_class) + " " + to_hex(rt.failure.message);
   }
   return "?";
 }

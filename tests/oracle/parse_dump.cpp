@@ -27,8 +27,8 @@ void answer(const std::string& source_bytes, const char* options) {
   } else {
     const Error& error = parsed.error();
     text = error.message();
-    std::printf("%.*s %u %zu\n", static_cast<int>(error.python_class().size()),
-                error.python_class().data(), error.where().line, text.size());
+    std::printf("%.*s %u %zu\n", static_cast<int>(error.python_class().size()), error.python_class().data(),
+                error.where().line, text.size());
     (void)error.display();
   }
   std::fwrite(text.data(), 1, text.size(), stdout);

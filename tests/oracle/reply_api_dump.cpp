@@ -1,9 +1,10 @@
-// What this library makes of replies as answers of APIs, for reply_api_oracle.py: the replies of tests/replies, parts of them, and random ones.
+// What this library makes of replies as answers of APIs, for reply_api_oracle.py: the replies of tests/replies, parts
+// of them, and random ones.
 //
-//     reply_api_dump COUNT SEED [FOLDER]    COUNT: of random ones; FOLDER: replies in place of those of tests/replies, in files like those
+//     reply_api_dump COUNT SEED [FOLDER]    COUNT: of random ones; FOLDER: files of replies like tests/replies
 //
-// Standard output: on each line an object with the API, the reply, what its events say, the whole answer, and the events of its streams,
-// each stream of the reply cut otherwise. Begin reading at show.
+// Standard output: on each line an object with the API, the reply, what its events say, the whole answer, and the
+// events of its streams, each stream of the reply cut otherwise. Begin reading at show.
 #include <cstdlib>
 #include <iostream>
 #include <random>
@@ -22,8 +23,8 @@ using namespace parlance;
 
 ReplyApiOptions answer_options() { return {.id = "", .model = "m", .created = 7}; }
 
-std::string stream(ReplyApi api, const ReplyFormat& format, const ReplyOptions& options, std::string_view reply, const std::vector<std::size_t>& cuts,
-                   std::string& whole) {
+std::string stream(ReplyApi api, const ReplyFormat& format, const ReplyOptions& options, std::string_view reply,
+                   const std::vector<std::size_t>& cuts, std::string& whole) {
   std::string events;
   const ReplyApiSink say = [&events](const ReplyApiEvent& event) {
     if (!event.name.empty() && event.data.find("{\"type\": \"" + std::string(event.name) + '"') != 0) std::abort();
@@ -108,9 +109,16 @@ void show_both(const ReplyFormat& format, ReplyOptions options, const std::strin
 }
 
 /// Custom calls as models write them, and as they do not: what the replies of tests/replies have little of.
-constexpr const char* kCustom[] = {
-    R"({"input": "a \"b\" \\ \u00e9 \ud83d\ude42\n"})", R"({ "input" : "" })", R"({"input": "a", "more": [1]})", R"({"code": "x"})", "{}",
-    R"({"input": "a\ud83d)", R"({"input": "abc)", R"({"inp)", R"({"input": 1 + 1}})", R"({"input": nope})"};
+constexpr const char* kCustom[] = {R"({"input": "a \"b\" \\ \u00e9 \ud83d\ude42\n"})",
+                                   R"({ "input" : "" })",
+                                   R"({"input": "a", "more": [1]})",
+                                   R"({"code": "x"})",
+                                   "{}",
+                                   R"({"input": "a\ud83d)",
+                                   R"({"input": "abc)",
+                                   R"({"inp)",
+                                   R"({"input": 1 + 1}})",
+                                   R"({"input": nope})"};
 
 }  // namespace
 
@@ -120,9 +128,12 @@ int main(int argc, char** argv) {
   const auto families = argc == 4 ? parlance::testing::load_reply_cases(argv[3]) : parlance::testing::reply_families();
   const ReplyFormat& hermes = parlance::testing::format_of("terminal-agent");
   for (const char* const arguments : kCustom) {
-    const std::string call = std::string("<think>\nr\n</think>\n\nc<tool_call>\n{\"name\": \"run\", \"arguments\": ") + arguments;
+    const std::string call =
+        std::string("<think>\nr\n</think>\n\nc<tool_call>\n{\"name\": \"run\", \"arguments\": ") + arguments;
     show_both(hermes, {}, call, random);
-    show_both(hermes, {}, call + "}\n</tool_call>\n<tool_call>\n{\"name\": \"f\", \"arguments\": {\"n\": 1}}\n</tool_call>", random);
+    show_both(hermes, {},
+              call + "}\n</tool_call>\n<tool_call>\n{\"name\": \"f\", \"arguments\": {\"n\": 1}}\n</tool_call>",
+              random);
   }
   for (const auto& family : families) {
     for (const auto& one : family.cases) show_both(family.format, one.options, one.reply, random);

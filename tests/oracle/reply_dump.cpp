@@ -1,7 +1,8 @@
 // What this library makes of replies, for literal_oracle.py and reply_oracle.py.
 //
-// Standard input: on each line a format's name, a blank, and the reply in hexadecimal; before the name "conversation " for
-// a whole prompt. Standard output: the message, or the request, as JSON on one line; "error: …" where there is none.
+// Standard input: on each line a format's name, a blank, and the reply in hexadecimal; before the name "conversation "
+// for a whole prompt. Standard output: the message, or the request, as JSON on one line; "error: …" where there is
+// none.
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -14,7 +15,8 @@ namespace {
 std::string from_hex(std::string_view hex) {
   const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
   std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) bytes += static_cast<char>(digit(hex[i]) << 4 | digit(hex[i + 1]));
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes += static_cast<char>(digit(hex[i]) << 4 | digit(hex[i + 1]));
   return bytes;
 }
 

@@ -38,13 +38,11 @@ void print_facts(const parlance::Tokenizer& tokenizer) {
   std::cout << ", \"added\": [";
   for (std::size_t i = 0; i < facts.added.size(); ++i) {
     const parlance::AddedToken& token = facts.added[i];
-    std::cout << (i ? "," : "") << "[" << token.id << "," << quoted(token.text) << ","
-              << token.control << "]";
+    std::cout << (i ? "," : "") << "[" << token.id << "," << quoted(token.text) << "," << token.control << "]";
   }
   std::cout << "], \"texts\": [";
   for (std::size_t id = 0; id < facts.vocabulary_size; ++id)
-    std::cout << (id ? "," : "")
-              << quoted(tokenizer.token_text(static_cast<parlance::TokenId>(id)));
+    std::cout << (id ? "," : "") << quoted(tokenizer.token_text(static_cast<parlance::TokenId>(id)));
   std::cout << "], \"notes\": " << facts.notes.size() << "}\n";
 }
 
@@ -52,8 +50,7 @@ std::vector<parlance::ByteSpan> spans_of(Value list) {
   std::vector<parlance::ByteSpan> spans;
   for (const Value& pair : parlance::items(list)) {
     const auto ends = parlance::items(pair);
-    spans.push_back(
-        {static_cast<std::uint32_t>(ends[0].integer), static_cast<std::uint32_t>(ends[1].integer)});
+    spans.push_back({static_cast<std::uint32_t>(ends[0].integer), static_cast<std::uint32_t>(ends[1].integer)});
   }
   return spans;
 }
@@ -64,18 +61,15 @@ void print_tokens(const parlance::Tokenizer& tokenizer, Value request) {
   std::vector<parlance::ByteSpan> spans;
   if (trusted != nullptr) spans = spans_of(trusted->value);
   std::vector<parlance::EncodedToken> tokens;
-  const auto done =
-      tokenizer.encode(parlance::leaf_text(text), trusted != nullptr ? &spans : nullptr, tokens);
+  const auto done = tokenizer.encode(parlance::leaf_text(text), trusted != nullptr ? &spans : nullptr, tokens);
   if (!done) {
-    std::cout << "error " << parlance::facts(done.error().code()).name << " "
-              << done.error().message() << "\n";
+    std::cout << "error " << parlance::facts(done.error().code()).name << " " << done.error().message() << "\n";
     return;
   }
   std::cout << "[";
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const parlance::EncodedToken& t = tokens[i];
-    std::cout << (i ? ",[" : "[") << t.id << "," << t.bytes.begin << "," << t.bytes.end << ","
-              << t.added << "]";
+    std::cout << (i ? ",[" : "[") << t.id << "," << t.bytes.begin << "," << t.bytes.end << "," << t.added << "]";
   }
   std::cout << "]\n";
 }
@@ -88,14 +82,13 @@ int main(int count, char** arguments) {
   for (int i = 2; i < count; ++i) {
     const std::string_view option = arguments[i];
     if (option == "--first-run") options.sentencepiece.prefix_each_run = false;
-    if (option == "--special" && i + 1 < count)
-      options.sentencepiece.special_tokens.emplace_back(arguments[++i]);
+    if (option == "--special" && i + 1 < count) options.sentencepiece.special_tokens.emplace_back(arguments[++i]);
   }
   const auto tokenizer = parlance::open_tokenizer(count > 1 ? arguments[1] : "", options);
   if (!tokenizer) {
     const parlance::Error& error = tokenizer.error();
-    std::cout << "error " << parlance::facts(error.code()).name << " " << error.message() << "; "
-              << error.hint() << "\n";
+    std::cout << "error " << parlance::facts(error.code()).name << " " << error.message() << "; " << error.hint()
+              << "\n";
     return 0;
   }
   print_facts(**tokenizer);

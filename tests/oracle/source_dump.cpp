@@ -3,11 +3,11 @@
 #include <iostream>
 #include <string>
 
+#include "json/json.h"
 #include "parlance/json.h"
 #include "sources/json_file.h"
 #include "sources/modelfile.h"
 #include "sources/ollama_name.h"
-#include "json/json.h"
 
 namespace {
 

@@ -1,11 +1,11 @@
 // What this library makes of texts with a tokenizer.json, for tokenizer_oracle.py to compare with `tokenizers`.
 //
-// token_dump FILE, or a folder with files beside it; or token_dump --open PATH [SPLIT SPECIAL... | --as-transformers] for any kind that
-// open_tokenizer() takes. Standard output: first a line of facts (see print_facts) or "error", code and message. Standard
-// input: "own HEX", "guarded HEX begin end begin end ..." (trusted ranges) or "text ID". For each a line comes back:
-// "ok" and for each token id:begin:end:added; "text" and its bytes; or "error" as above. Texts are in hexadecimal.
-// With --time COUNT instead: nanoseconds for each of COUNT encodings of standard input, own way and guarded (nothing
-// trusted, and all), and how many tokens. Begin reading at main().
+// token_dump FILE, or a folder with files beside it; or token_dump --open PATH [SPLIT SPECIAL... | --as-transformers]
+// for any kind that open_tokenizer() takes. Standard output: first a line of facts (see print_facts) or "error", code
+// and message. Standard input: "own HEX", "guarded HEX begin end begin end ..." (trusted ranges) or "text ID". For each
+// a line comes back: "ok" and for each token id:begin:end:added; "text" and its bytes; or "error" as above. Texts are
+// in hexadecimal. With --time COUNT instead: nanoseconds for each of COUNT encodings of standard input, own way and
+// guarded (nothing trusted, and all), and how many tokens. Begin reading at main().
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -46,8 +46,7 @@ void print_facts(const parlance::TokenizerFacts& facts) {
 
 void print_tokens(const Tokenizer& tokenizer, const std::string& text, const std::vector<ByteSpan>* trusted) {
   std::vector<EncodedToken> tokens;
-  if (const auto encoded = tokenizer.encode(text, trusted, tokens); !encoded)
-    return print_error(encoded.error());
+  if (const auto encoded = tokenizer.encode(text, trusted, tokens); !encoded) return print_error(encoded.error());
   std::cout << "ok";
   for (const EncodedToken& token : tokens) {
     std::cout << ' ' << token.id << ':' << token.bytes.begin << ':' << token.bytes.end << ':' << token.added;
@@ -111,8 +110,9 @@ int main(int argc, char** argv) {
   if (argc < 2) return 2;
   const bool any_kind = argc >= 3 && std::string_view(argv[1]) == "--open";
   const bool is_folder = std::filesystem::is_directory(argv[1]);
-  const auto tokenizer = any_kind ? parlance::open_tokenizer(argv[2], options_of(argc, argv))
-                         : is_folder ? parlance::open_tokenizer(argv[1]) : parlance::open_hf_json(read_file(argv[1]), argv[1]);
+  const auto tokenizer = any_kind    ? parlance::open_tokenizer(argv[2], options_of(argc, argv))
+                         : is_folder ? parlance::open_tokenizer(argv[1])
+                                     : parlance::open_hf_json(read_file(argv[1]), argv[1]);
   if (!tokenizer) {
     print_error(tokenizer.error());
     return 0;

@@ -17,16 +17,15 @@ namespace {
 
 using CharacterTest = bool (*)(char32_t);
 constexpr CharacterTest kCharacterTests[] = {
-    unicode::is_alpha,     unicode::is_decimal,      unicode::is_digit,
-    unicode::is_numeric,   unicode::is_alnum,        unicode::is_lower,
-    unicode::is_upper,     unicode::is_title,        unicode::is_space,
-    unicode::is_printable, unicode::is_cased,        unicode::is_case_ignorable,
+    unicode::is_alpha,     unicode::is_decimal,      unicode::is_digit,      unicode::is_numeric,
+    unicode::is_alnum,     unicode::is_lower,        unicode::is_upper,      unicode::is_title,
+    unicode::is_space,     unicode::is_printable,    unicode::is_cased,      unicode::is_case_ignorable,
     unicode::is_xid_start, unicode::is_xid_continue, unicode::is_line_break,
 };
 
 using CharacterMapping = uint32_t (*)(char32_t, char32_t*);
-constexpr CharacterMapping kCharacterMappings[] = {unicode::to_lower, unicode::to_upper,
-                                                   unicode::to_title, unicode::to_fold};
+constexpr CharacterMapping kCharacterMappings[] = {unicode::to_lower, unicode::to_upper, unicode::to_title,
+                                                   unicode::to_fold};
 
 using TextMapping = void (*)(std::string&, std::string_view);
 constexpr TextMapping kTextMappings[] = {
@@ -36,10 +35,9 @@ constexpr TextMapping kTextMappings[] = {
 
 using TextTest = bool (*)(std::string_view);
 constexpr TextTest kTextTests[] = {
-    unicode::str_is_alpha,     unicode::str_is_decimal,    unicode::str_is_digit,
-    unicode::str_is_numeric,   unicode::str_is_alnum,      unicode::str_is_lower,
-    unicode::str_is_upper,     unicode::str_is_title,      unicode::str_is_space,
-    unicode::str_is_printable, unicode::str_is_identifier, unicode::str_is_ascii,
+    unicode::str_is_alpha, unicode::str_is_decimal,   unicode::str_is_digit,      unicode::str_is_numeric,
+    unicode::str_is_alnum, unicode::str_is_lower,     unicode::str_is_upper,      unicode::str_is_title,
+    unicode::str_is_space, unicode::str_is_printable, unicode::str_is_identifier, unicode::str_is_ascii,
 };
 
 void dump_character(char32_t c) {

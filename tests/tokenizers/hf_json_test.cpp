@@ -36,7 +36,8 @@ std::unique_ptr<Tokenizer> open(const std::string& json) {
 /// "id[begin,end)" for each token, "+" in front of added ones; or the error's name.
 std::string encoded(const Tokenizer& tokenizer, std::string_view text, const std::vector<ByteSpan>* trusted = nullptr) {
   std::vector<EncodedToken> tokens;
-  if (const auto done = tokenizer.encode(text, trusted, tokens); !done) return std::string(facts(done.error().code()).name);
+  if (const auto done = tokenizer.encode(text, trusted, tokens); !done)
+    return std::string(facts(done.error().code()).name);
   std::string line;
   for (const EncodedToken& token : tokens) {
     line += (line.empty() ? "" : " ") + std::string(token.added ? "+" : "") + std::to_string(token.id) + "[" +
@@ -73,7 +74,8 @@ TEST(HfJson, OneLetterThatIsOnlyAControlTokenIsUnknown) {
 }
 
 TEST(HfJson, PiecesWrittenLikeControlTokensAreControlTokens) {
-  const std::string model = R"({"type":"Unigram","unk_id":0,"vocab":[["<unk>",0],["<|u|>",-1],["<",-3],["|",-3],["u",-3],[">",-3],["<|>",-2]]})";
+  const std::string model =
+      R"({"type":"Unigram","unk_id":0,"vocab":[["<unk>",0],["<|u|>",-1],["<",-3],["|",-3],["u",-3],[">",-3],["<|>",-2]]})";
   const auto tokenizer = open(file_of(model, ""));
   EXPECT_EQ(tokenizer->facts().markers, std::vector<TokenId>{1});
   EXPECT_EQ(encoded(*tokenizer, "<|u|>"), "1[0,5)");
@@ -83,7 +85,8 @@ TEST(HfJson, PiecesWrittenLikeControlTokensAreControlTokens) {
 }
 
 TEST(HfJson, ShorterOrLaterTrustedTokensAreFound) {
-  const auto tokenizer = open(file_of(kUnigram, added_token(14, "aa/") + "," + added_token(15, "aa") + "," + added_token(16, "a/s")));
+  const auto tokenizer =
+      open(file_of(kUnigram, added_token(14, "aa/") + "," + added_token(15, "aa") + "," + added_token(16, "a/s")));
   EXPECT_EQ(encoded(*tokenizer, "aa/s"), "+14[0,3) 4[3,4)");
   EXPECT_EQ(guarded(*tokenizer, "aa/s", {{0, 2}}), "+10[0,2) 3[2,3) 4[3,4)");
   EXPECT_EQ(guarded(*tokenizer, "aa/s", {{1, 4}}), "9[0,1) +15[1,4)");

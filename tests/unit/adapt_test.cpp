@@ -10,7 +10,9 @@
 namespace parlance {
 namespace {
 
-std::string text_of(const Result<Rendering>& prompt) { return prompt ? std::string(prompt->text()) : prompt.error().display(); }
+std::string text_of(const Result<Rendering>& prompt) {
+  return prompt ? std::string(prompt->text()) : prompt.error().display();
+}
 
 struct Row {
   const char* need;
@@ -19,8 +21,9 @@ struct Row {
 };
 
 // Shows every role as it is; `calls` writes a message's calls.
-#define TURNS(before, calls)                                                                                       \
-  "{% for m in messages %}" before "<{{ m.role }}>{{ m.content if m.content is string else raise_exception('list') }}" \
+#define TURNS(before, calls)                                                          \
+  "{% for m in messages %}" before                                                    \
+  "<{{ m.role }}>{{ m.content if m.content is string else raise_exception('list') }}" \
   "{% for c in m.tool_calls %}" calls "{% endfor %}</>{% endfor %}"
 #define TEXT_ONLY "content-parts:user,assistant,system,developer,tool"
 #define CALL "[{{ c.function.name }} {{ c.function.arguments | tojson }}]"
@@ -28,54 +31,69 @@ struct Row {
 const Row kRows[] = {
     {"content as text", TURNS("", CALL), {TEXT_ONLY}},
     {"nothing",
-     "{% for m in messages %}<{{ m.role }}>{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}{{ p.text }}"
+     "{% for m in messages %}<{{ m.role }}>{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content "
+     "%}{{ p.text }}"
      "{% endfor %}{% endif %}{% for c in m.tool_calls %}" CALL "{% endfor %}</>{% endfor %}",
      {}},
     {"text that is trimmed, and parts that are not",
-     "{% for m in messages %}<{{ m.role }}>{% if m.content is string %}{{ m.content | trim }}{% else %}{% for p in m.content %}{{ p.text }}"
+     "{% for m in messages %}<{{ m.role }}>{% if m.content is string %}{{ m.content | trim }}{% else %}{% for p in "
+     "m.content %}{{ p.text }}"
      "{% endfor %}{% endif %}{% for c in m.tool_calls %}" CALL "{% endfor %}</>{% endfor %}",
      {"one-part:user,assistant,system,developer,tool"}},
     {"content as parts",
      "{% for m in messages %}<{{ m.role }}>{% for p in m.content %}{{ p.text }}{% endfor %}</>{% endfor %}",
      {"text-parts:user,assistant,system,developer,tool"}},
-    {"arguments as text", TURNS("", "[{{ c.function.name }} {{ c.function.arguments + '' }}]"), {TEXT_ONLY, "arguments-text"}},
-    {"arguments as text, for others print as Python's", TURNS("", "[{{ c.function.name }} {{ c.function.arguments }}]"), {TEXT_ONLY, "arguments-text"}},
+    {"arguments as text",
+     TURNS("", "[{{ c.function.name }} {{ c.function.arguments + '' }}]"),
+     {TEXT_ONLY, "arguments-text"}},
+    {"arguments as text, for others print as Python's",
+     TURNS("", "[{{ c.function.name }} {{ c.function.arguments }}]"),
+     {TEXT_ONLY, "arguments-text"}},
     {"null beside calls",
-     "{% for m in messages %}<{{ m.role }}>{% if m.content is not none %}{{ m.content + '' }}{% else %}{% for c in m.tool_calls %}" CALL
-     "{% endfor %}{% endif %}</>{% endfor %}",
+     "{% for m in messages %}<{{ m.role }}>{% if m.content is not none %}{{ m.content + '' }}{% else %}{% for c in "
+     "m.tool_calls %}" CALL "{% endfor %}{% endif %}</>{% endfor %}",
      {TEXT_ONLY, "calls-null-content"}},
     {"nothing beside calls",
-     "{% for m in messages %}<{{ m.role }}>{% if 'content' in m %}{{ m.content + '' }}{% else %}{% for c in m.tool_calls %}" CALL
-     "{% endfor %}{% endif %}</>{% endfor %}",
+     "{% for m in messages %}<{{ m.role }}>{% if 'content' in m %}{{ m.content + '' }}{% else %}{% for c in "
+     "m.tool_calls %}" CALL "{% endfor %}{% endif %}</>{% endfor %}",
      {TEXT_ONLY, "calls-no-content"}},
     {"short ids",
      TURNS("", "{% if c.id | length != 9 %}{{ raise_exception('id') }}{% endif %}" CALL),
      {TEXT_ONLY, "missing-ids", "short-ids"}},
-    {"some id", TURNS("", "{% if c.id is not defined %}{{ raise_exception('id') }}{% endif %}" CALL), {TEXT_ONLY, "missing-ids"}},
+    {"some id",
+     TURNS("", "{% if c.id is not defined %}{{ raise_exception('id') }}{% endif %}" CALL),
+     {TEXT_ONLY, "missing-ids"}},
     {"ids with the name", TURNS("", "[{{ c.id }} {{ c.function.arguments | tojson }}]"), {TEXT_ONLY, "named-ids"}},
     {"reasoning under a name of its own",
-     TURNS("", CALL) "{% for m in messages if m.thinking_text %}<think>{{ m.thinking_text }}</think>{{ m.content }}{% endfor %}",
+     TURNS("", CALL) "{% for m in messages if m.thinking_text %}<think>{{ m.thinking_text }}</think>{{ m.content }}{% "
+                     "endfor %}",
      {TEXT_ONLY, "reasoning-key:thinking_text"}},
     {"reasoning under a name of its own, with nothing round it",
      "{% for m in messages %}<{{ m.role }}>{{ m.reasoning }}{{ m.content }}</>{% endfor %}",
      {TEXT_ONLY, "reasoning-key:reasoning"}},
     {"reasoning as a part",
-     "{% for m in messages %}<{{ m.role }}>{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}"
-     "{% if p.type == 'thinking' %}<think>{{ p.thinking }}</think>{% else %}{{ p.text }}{% endif %}{% endfor %}{% endif %}</>{% endfor %}",
+     "{% for m in messages %}<{{ m.role }}>{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content "
+     "%}"
+     "{% if p.type == 'thinking' %}<think>{{ p.thinking }}</think>{% else %}{{ p.text }}{% endif %}{% endfor %}{% "
+     "endif %}</>{% endfor %}",
      {"reasoning-part:thinking"}},
     {"no developer",
      TURNS("{% if m.role == 'developer' %}{{ raise_exception('role') }}{% endif %}", CALL),
      {"content-parts:user,assistant,system,tool", "developer-role"}},
     {"the system first",
-     TURNS("{% if m.role in ['system', 'developer'] and not loop.first %}{{ raise_exception('first') }}{% endif %}", CALL),
+     TURNS("{% if m.role in ['system', 'developer'] and not loop.first %}{{ raise_exception('first') }}{% endif %}",
+           CALL),
      {TEXT_ONLY, "join-systems", "late-system:system", "late-system:developer"}},
     {"one system, from anywhere",
-     "{% set ns = namespace(s='') %}{% for m in messages if m.role == 'system' %}{% set ns.s = m.content + '' %}{% endfor %}{{ ns.s }}"
+     "{% set ns = namespace(s='') %}{% for m in messages if m.role == 'system' %}{% set ns.s = m.content + '' %}{% "
+     "endfor %}{{ ns.s }}"
      "{% for m in messages if m.role != 'system' %}<{{ m.role }}>{{ m.content + '' }}{% for c in m.tool_calls %}" CALL
      "{% endfor %}</>{% endfor %}",
      {TEXT_ONLY, "join-systems", "gather-systems"}},
     {"turns that alternate",
-     TURNS("{% if m.role == 'user' and loop.previtem is defined and loop.previtem.role == 'user' %}{{ raise_exception('twice') }}{% endif %}", CALL),
+     TURNS("{% if m.role == 'user' and loop.previtem is defined and loop.previtem.role == 'user' %}{{ "
+           "raise_exception('twice') }}{% endif %}",
+           CALL),
      {TEXT_ONLY, "join-users"}},
 };
 
@@ -149,20 +167,28 @@ std::string rendered(const Template& compiled, std::string_view request, const R
 
 // ---- the effort of reasoning
 
-#define PROMPT "{% for m in messages %}<{{ m.role }}>{{ m.content }}</>{% endfor %}{% if add_generation_prompt %}<assistant>"
-constexpr const char* kBySwitch = PROMPT "{{ '<think>' if enable_thinking is not defined or enable_thinking else '<think></think>' }}{% endif %}";
+#define PROMPT \
+  "{% for m in messages %}<{{ m.role }}>{{ m.content }}</>{% endfor %}{% if add_generation_prompt %}<assistant>"
+constexpr const char* kBySwitch =
+    PROMPT "{{ '<think>' if enable_thinking is not defined or enable_thinking else '<think></think>' }}{% endif %}";
 constexpr const char* kLow = PROMPT "{{ '<short>' if low_effort }}{% endif %}";
-constexpr const char* kByLevel = "{% set e = reasoning_effort if reasoning_effort in ['low', 'max'] else 'low' %}{% if reasoning_effort == 'zq' %}{% endif %}"
-                                 PROMPT "{{ '<hard>' if e == 'max' }}{% endif %}";
-constexpr const char* kStrict = "{% if reasoning_effort is defined and reasoning_effort not in ['none', 'high'] %}{{ raise_exception('effort') }}{% endif %}"
-                                PROMPT "{{ '<think>' if reasoning_effort == 'high' }}{% endif %}";
+constexpr const char* kByLevel =
+    "{% set e = reasoning_effort if reasoning_effort in ['low', 'max'] else 'low' %}{% if reasoning_effort == 'zq' "
+    "%}{% endif %}" PROMPT "{{ '<hard>' if e == 'max' }}{% endif %}";
+constexpr const char* kStrict =
+    "{% if reasoning_effort is defined and reasoning_effort not in ['none', 'high'] %}{{ raise_exception('effort') "
+    "}}{% endif %}" PROMPT "{{ '<think>' if reasoning_effort == 'high' }}{% endif %}";
 constexpr const char* kPrinted = "Reasoning: {{ reasoning_effort or 'medium' }} " PROMPT "{% endif %}";
-constexpr const char* kMapped = "{% set hints = {'low': 'brief', 'high': ['hard']} %}" PROMPT "{{ hints[reasoning_effort] }}{% endif %}";
+constexpr const char* kMapped =
+    "{% set hints = {'low': 'brief', 'high': ['hard']} %}" PROMPT "{{ hints[reasoning_effort] }}{% endif %}";
 constexpr const char* kUpper = PROMPT "<{{ reasoning_effort | upper }}>{% endif %}";
 constexpr const char* kCounted = PROMPT "<{{ reasoning_effort | length }}>{% endif %}";
-constexpr const char* kBeginning = PROMPT "{{ '<hard>' if reasoning_effort and reasoning_effort.startswith('hi') }}{% endif %}";
-constexpr const char* kByPair = PROMPT "{% if thinking == 'enabled' %}<think>{% elif thinking == 'disabled' %}<think></think>{% endif %}{% endif %}";
-constexpr const char* kAnyButNone = PROMPT "{% if reasoning_effort == 'none' %}<off>{% elif reasoning_effort %}<think>{% endif %}{% endif %}";
+constexpr const char* kBeginning =
+    PROMPT "{{ '<hard>' if reasoning_effort and reasoning_effort.startswith('hi') }}{% endif %}";
+constexpr const char* kByPair = PROMPT
+    "{% if thinking == 'enabled' %}<think>{% elif thinking == 'disabled' %}<think></think>{% endif %}{% endif %}";
+constexpr const char* kAnyButNone =
+    PROMPT "{% if reasoning_effort == 'none' %}<off>{% elif reasoning_effort %}<think>{% endif %}{% endif %}";
 constexpr const char* kIfGiven = PROMPT "{{ '<think>' if reasoning_effort is defined }}{% endif %}";
 constexpr const char* kPlain = PROMPT "{% endif %}";
 #undef PROMPT
@@ -173,13 +199,20 @@ struct EffortRow {
   const char* ends;   ///< what the prompt ends with
   const char* note;   ///< the last one; "": none
 };
-constexpr const char* kStays = "enable_thinking: keeps the value that the request sets; the reasoning effort does not change it (reasoning-effort)";
-#define NEAREST(level, asked) "reasoning_effort: '" level "', the nearest level to '" asked "' that the template knows (reasoning-effort)"
+constexpr const char* kStays =
+    "enable_thinking: keeps the value that the request sets; the reasoning effort does not change it "
+    "(reasoning-effort)";
+#define NEAREST(level, asked) \
+  "reasoning_effort: '" level "', the nearest level to '" asked "' that the template knows (reasoning-effort)"
 constexpr EffortRow kEfforts[] = {
-    {kBySwitch, R"("reasoning_effort": "none")", "<assistant><think></think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
-    {kBySwitch, R"("reasoning": {"effort": "none"})", "<assistant><think></think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
-    {kBySwitch, R"("thinking": {"type": "disabled"})", "<assistant><think></think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
-    {kBySwitch, R"("reasoning_effort": "high")", "<assistant><think>", "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
+    {kBySwitch, R"("reasoning_effort": "none")", "<assistant><think></think>",
+     "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
+    {kBySwitch, R"("reasoning": {"effort": "none"})", "<assistant><think></think>",
+     "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
+    {kBySwitch, R"("thinking": {"type": "disabled"})", "<assistant><think></think>",
+     "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
+    {kBySwitch, R"("reasoning_effort": "high")", "<assistant><think>",
+     "enable_thinking: set for the effort of reasoning (reasoning-effort)"},
     {kBySwitch, R"("reasoning_effort": "high", "enable_thinking": false)", "<think></think>", kStays},
     {kBySwitch, R"("reasoning_effort": "none", "enable_thinking": false)", "<think></think>", ""},
     {kByLevel, R"("reasoning_effort": "high")", "<assistant><hard>", NEAREST("max", "high")},
@@ -187,14 +220,18 @@ constexpr EffortRow kEfforts[] = {
     {kByLevel, R"("reasoning_effort": "minimal")", "<assistant>", NEAREST("low", "minimal")},
     {kStrict, R"("reasoning_effort": "medium")", "<assistant><think>", NEAREST("high", "medium")},
     {kStrict, R"("reasoning_effort": "none")", "<assistant>", ""},
-    {kLow, R"("reasoning_effort": "minimal")", "<assistant><short>", "low_effort: set for the effort of reasoning (reasoning-effort)"},
-    {kLow, R"("reasoning_effort": "high")", "<assistant>", "low_effort: set for the effort of reasoning (reasoning-effort)"},
+    {kLow, R"("reasoning_effort": "minimal")", "<assistant><short>",
+     "low_effort: set for the effort of reasoning (reasoning-effort)"},
+    {kLow, R"("reasoning_effort": "high")", "<assistant>",
+     "low_effort: set for the effort of reasoning (reasoning-effort)"},
     {kPrinted, R"("reasoning": {"effort": "max"})", "Reasoning: high <user>hi</><assistant>", NEAREST("high", "max")},
     {kPrinted, R"("reasoning_effort": "minimal")", "Reasoning: low <user>hi</><assistant>", NEAREST("low", "minimal")},
     {kPrinted, R"("think": false)", "Reasoning: low <user>hi</><assistant>", NEAREST("low", "none")},
     {kPrinted, R"("reasoning_effort": "low")", "Reasoning: low <user>hi</><assistant>", ""},
-    {kPrinted, R"("reasoning_effort": null)", "Reasoning: medium <user>hi</><assistant>", "reasoning_effort: null: not given (unsaid-effort)"},
-    {kPlain, R"("reasoning_effort": "high")", "<assistant>", "reasoning_effort: has no effect: the template has no setting close to it (reasoning-effort)"},
+    {kPrinted, R"("reasoning_effort": null)", "Reasoning: medium <user>hi</><assistant>",
+     "reasoning_effort: null: not given (unsaid-effort)"},
+    {kPlain, R"("reasoning_effort": "high")", "<assistant>",
+     "reasoning_effort: has no effect: the template has no setting close to it (reasoning-effort)"},
     {kPlain, R"("temperature": 0)", "<assistant>", ""},
     {kIfGiven, R"("reasoning_effort": "high")", "<assistant><think>", ""},
     {kMapped, R"("reasoning_effort": "low")", "<assistant>brief", ""},
@@ -204,10 +241,13 @@ constexpr EffortRow kEfforts[] = {
     {kCounted, R"("reasoning_effort": "medium")", "<6>", ""},
     {kBeginning, R"("reasoning_effort": "high")", "<hard>", ""},
     {kBeginning, R"("reasoning_effort": "max")", "<hard>", NEAREST("high", "max")},
-    {kByPair, R"("reasoning_effort": "high")", "<assistant><think>", "thinking: set for the effort of reasoning (reasoning-effort)"},
-    {kByPair, R"("reasoning_effort": "none")", "<think></think>", "thinking: set for the effort of reasoning (reasoning-effort)"},
+    {kByPair, R"("reasoning_effort": "high")", "<assistant><think>",
+     "thinking: set for the effort of reasoning (reasoning-effort)"},
+    {kByPair, R"("reasoning_effort": "none")", "<think></think>",
+     "thinking: set for the effort of reasoning (reasoning-effort)"},
     {kAnyButNone, R"("reasoning_effort": "none")", "<off>", ""},
-    {kAnyButNone, R"("reasoning_effort": "low")", "<assistant><think>", "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
+    {kAnyButNone, R"("reasoning_effort": "low")", "<assistant><think>",
+     "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
 };
 
 #undef NEAREST
@@ -256,21 +296,28 @@ TEST(Adapter, FindsTheSameWhateverWasNeededBefore) {
 
 /// Shows the parts of a message as `part` writes them.
 std::string with_parts(const std::string& part) {
-  return "{% for m in messages %}<{{ m.role }}>{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}" + part +
-         "{% endfor %}{% endif %}</>{% endfor %}";
+  return "{% for m in messages %}<{{ m.role }}>{% if m.content is string %}{{ m.content }}{% else %}{% for p in "
+         "m.content %}" +
+         part + "{% endfor %}{% endif %}</>{% endfor %}";
 }
 
 TEST(Adapter, FindsTheNameOfAPart) {
   const std::pair<std::string, std::string> kNames[] = {
       {with_parts("{{ p.text if p.type == 'text' else '<img>' }}"), ""},
-      {with_parts("{% if p.type == 'image' %}<img>{% else %}{{ p.text }}{% endif %}"), "part-types:user.image_url=image"},
-      {with_parts("{% if p.type == 'text' %}{{ p.text }}{% elif 'image' in p %}<img>{% endif %}"), "part-types:user.image_url=image"},
+      {with_parts("{% if p.type == 'image' %}<img>{% else %}{{ p.text }}{% endif %}"),
+       "part-types:user.image_url=image"},
+      {with_parts("{% if p.type == 'text' %}{{ p.text }}{% elif 'image' in p %}<img>{% endif %}"),
+       "part-types:user.image_url=image"},
       {with_parts("{% if p.type == 'text' %}{{ p.text }}{% endif %}"), "no-place:user.image_url"},
-      {with_parts("{% if p.type == 'image_url' %}<img>{% endif %}"), "no-place:user.image_url"},              // and no text
-      {"{% for m in messages %}{{ m.content }}{% endfor %}", "no-place:user.image_url"},                      // as Python's list
-      {with_parts("{% if not loop.first %} {% endif %}{{ p.text }}"), "no-place:user.image_url"},             // only parts the texts
+      // and no text
+      {with_parts("{% if p.type == 'image_url' %}<img>{% endif %}"), "no-place:user.image_url"},
+      // as Python's list
+      {"{% for m in messages %}{{ m.content }}{% endfor %}", "no-place:user.image_url"},
+      // only parts the texts
+      {with_parts("{% if not loop.first %} {% endif %}{{ p.text }}"), "no-place:user.image_url"},
       {"{% for m in messages %}{{ m.content | tojson }}{% endfor %}", "no-place:user.image_url"},
-      {"{% for m in messages %}{{ raise_exception('x') if m.content is not string }}{{ m.content }}{% endfor %}", "no-place:user.image_url"},
+      {"{% for m in messages %}{{ raise_exception('x') if m.content is not string }}{{ m.content }}{% endfor %}",
+       "no-place:user.image_url"},
   };
   const probe::Needs needs = probe::needs_of(*Conversation::from_json(
       R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "u"}}]}]})",
@@ -290,7 +337,8 @@ TEST(Adapter, ExperimentsShareOneBoundOfSteps) {
   options.limits.steps = 64'000;
   probe::Prober prober(compiled, options);
   std::size_t rendered = 0;
-  for (int i = 0; i < 200; ++i) rendered += prober.take_json(R"({"messages": [{"content": ")" + std::to_string(i) + R"("}]})", false) ? 1 : 0;
+  for (int i = 0; i < 200; ++i)
+    rendered += prober.take_json(R"({"messages": [{"content": ")" + std::to_string(i) + R"("}]})", false) ? 1 : 0;
   EXPECT_GT(rendered, 40u);
   EXPECT_LT(rendered, 200u);
 }
@@ -298,13 +346,17 @@ TEST(Adapter, ExperimentsShareOneBoundOfSteps) {
 /// What is said in chat_template_kwargs acts as beside it, whatever the messages need besides.
 TEST(Adapter, FindsAnEffortInTheTemplatesOwnMembers) {
   for (const char* content : {R"("hi")", R"([{"type": "text", "text": "hi"}])"}) {
-    for (const char* asked : {R"("reasoning_effort": "none")", R"("chat_template_kwargs": {"reasoning_effort": "none"})", R"("chat_template_kwargs": {"think": false})"}) {
+    for (const char* asked :
+         {R"("reasoning_effort": "none")", R"("chat_template_kwargs": {"reasoning_effort": "none"})",
+          R"("chat_template_kwargs": {"think": false})"}) {
       const Template compiled = *Template::compile(kBySwitch);
-      const std::string request = R"({"messages": [{"role": "user", "content": )" + std::string(content) + "}], " + asked + "}";
+      const std::string request =
+          R"({"messages": [{"role": "user", "content": )" + std::string(content) + "}], " + asked + "}";
       ReadOptions untouched;
       untouched.normalise = false;
       Adapter adapter(compiled, {}, {});
-      const Result<Conversation> chat = Conversation::from_json(request, adapter.options_for(*Conversation::from_json(request, untouched)));
+      const Result<Conversation> chat =
+          Conversation::from_json(request, adapter.options_for(*Conversation::from_json(request, untouched)));
       ASSERT_TRUE(chat.has_value()) << request;
       EXPECT_EQ(text_of(compiled.render(*chat)), "<user>hi</><assistant><think></think>") << request;
     }
@@ -313,8 +365,10 @@ TEST(Adapter, FindsAnEffortInTheTemplatesOwnMembers) {
 
 TEST(Adapt, CallsShowWithIdsOfAnyLength) {
   const Template compiled = *Template::compile(
-      "{% for m in messages %}{% for c in m.tool_calls %}{% if c.id | length != 9 %}{{ raise_exception('id') }}{% endif %}"
-      "({{ c.id }} {{ c.function.name }} {{ c.function.arguments | tojson }}){% endfor %}<{{ m.role }} {{ m.tool_call_id }}>{{ m.content }}"
+      "{% for m in messages %}{% for c in m.tool_calls %}{% if c.id | length != 9 %}{{ raise_exception('id') }}{% "
+      "endif %}"
+      "({{ c.id }} {{ c.function.name }} {{ c.function.arguments | tojson }}){% endfor %}<{{ m.role }} {{ "
+      "m.tool_call_id }}>{{ m.content }}"
       "{% endfor %}");
   const ReadOptions reading = adapt((*derive(compiled)).capabilities);
   const char* request = R"({"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "tool_calls": [
@@ -328,9 +382,12 @@ TEST(Adapt, CallsShowWithIdsOfAnyLength) {
 
 TEST(Adapt, ReasoningAndContentThatExcludeEachOtherAreJoined) {
   const Template compiled = *Template::compile(
-      "{% for m in messages %}<{{ m.role }}>{% if m.tool_calls %}{% if m.thinking and m.content %}{{ raise_exception('both') }}{% endif %}"
-      "{% endif %}{% if m.thinking %}<think>{{ m.thinking }}</think>{% endif %}{{ m.content + '' }}{% for c in m.tool_calls %}"
-      "<call>{{ {'name': c.function.name, 'arguments': c.function.arguments} | tojson }}</call>{% endfor %}</>{% endfor %}");
+      "{% for m in messages %}<{{ m.role }}>{% if m.tool_calls %}{% if m.thinking and m.content %}{{ "
+      "raise_exception('both') }}{% endif %}"
+      "{% endif %}{% if m.thinking %}<think>{{ m.thinking }}</think>{% endif %}{{ m.content + '' }}{% for c in "
+      "m.tool_calls %}"
+      "<call>{{ {'name': c.function.name, 'arguments': c.function.arguments} | tojson }}</call>{% endfor %}</>{% "
+      "endfor %}");
   const ReadOptions reading = adapt((*derive(compiled)).capabilities);
   const char* request = R"({"messages": [{"role": "assistant", "content": "c", "reasoning": "r", "tool_calls": [
       {"function": {"name": "f", "arguments": {}}}]}]})";
@@ -344,7 +401,8 @@ struct Request {
 };
 const Request kRequests[] = {
     {false, R"([])"},
-    {false, R"([{"role": "system", "content": "s"}, {"role": "user", "content": "u"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "u"}])"},
+    {false,
+     R"([{"role": "system", "content": "s"}, {"role": "user", "content": "u"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "u"}])"},
     {false, R"([{"role": "assistant", "content": "a", "tool_calls": null, "reasoning": null}])"},
     {false, R"({"a": 1})"},
     {false, R"([1])"},
@@ -360,14 +418,16 @@ TEST(Adapter, DerivesOnlyForRequestsThatMayNeedIt) {
   ReadOptions as_is;
   as_is.normalise = false;
   for (const Request& one : kRequests) {
-    const Result<Conversation> chat = Conversation::from_json("{\"messages\": " + std::string(one.messages) + "}", as_is);
+    const Result<Conversation> chat =
+        Conversation::from_json("{\"messages\": " + std::string(one.messages) + "}", as_is);
     ASSERT_TRUE(chat.has_value());
     EXPECT_EQ(probe::needs_of(*chat) != 0, one.may) << one.messages;
   }
 }
 
 TEST(Adapter, PlainTextIsAdaptedWhereOnlyPartsShow) {
-  const Template compiled = *Template::compile("{% for m in messages %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endfor %}");
+  const Template compiled =
+      *Template::compile("{% for m in messages %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endfor %}");
   Adapter adapter(compiled, {}, {});
   ReadOptions as_is;
   as_is.normalise = false;

@@ -1,5 +1,5 @@
-// The assistant's ranges of templates without generation tags: where turns begin, whatever follows them, and however long the
-// conversation is. The law over the corpus is tests/mask_law.cpp.
+// The assistant's ranges of templates without generation tags: where turns begin, whatever follows them, and however
+// long the conversation is. The law over the corpus is tests/mask_law.cpp.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,7 +16,8 @@ struct Said {
 };
 
 /// The texts that are the assistant's.
-std::vector<std::string> learnt(std::string_view source, const std::vector<Said>& messages, RenderOptions options = {}) {
+std::vector<std::string> learnt(std::string_view source, const std::vector<Said>& messages,
+                                RenderOptions options = {}) {
   const Result<Template> compiled = Template::compile(source);
   EXPECT_TRUE(compiled) << compiled.error().display();
   Conversation chat;
@@ -25,7 +26,8 @@ std::vector<std::string> learnt(std::string_view source, const std::vector<Said>
   const Result<Rendering> prompt = compiled->render(chat, options);
   EXPECT_TRUE(prompt) << prompt.error().display();
   std::vector<std::string> texts;
-  for (const TextRange& range : prompt->assistant()) texts.emplace_back(prompt->text().substr(range.begin, range.end - range.begin));
+  for (const TextRange& range : prompt->assistant())
+    texts.emplace_back(prompt->text().substr(range.begin, range.end - range.begin));
   return texts;
 }
 
@@ -33,7 +35,8 @@ using Texts = std::vector<std::string>;
 const std::vector<Said> kChat = {{"user", "Hi"}, {"assistant", "Hello"}, {"user", "Go"}, {"assistant", "Done"}};
 const std::vector<Said> kOpen(kChat.begin(), kChat.end() - 1);
 
-// The generation prompt is written behind a user only, so that a conversation that the assistant ends has none to compare with.
+// The generation prompt is written behind a user only, so that a conversation that the assistant ends has none to
+// compare with.
 constexpr std::string_view kAfterUser =
     "{% for m in messages %}<|start|>{{ m.role }}<|message|>{{ m.content }}<|end|>{% endfor %}"
     "{% if add_generation_prompt and messages[-1].role == 'user' %}<|start|>assistant<|message|>{% endif %}";
@@ -45,7 +48,8 @@ TEST(Assistant, BeginsBehindTheGenerationPromptAlsoAtTheEnd) {
 
 TEST(Assistant, LearnsTheBlankThatTheGenerationPromptLeavesToIt) {
   constexpr std::string_view kBlank =
-      "{% for m in messages %}{{ m.role|upper }}: {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}ASSISTANT:{% endif %}";
+      "{% for m in messages %}{{ m.role|upper }}: {{ m.content }}\n{% endfor %}{% if add_generation_prompt "
+      "%}ASSISTANT:{% endif %}";
   EXPECT_EQ(learnt(kBlank, kOpen), (Texts{" Hello\n"}));
 }
 
@@ -70,9 +74,11 @@ TEST(Assistant, TemplatesThatDoNotGoThroughMessages) {
 }
 
 TEST(Assistant, WhatIsNotKnownIsNoted) {
-  const Result<Template> compiled = Template::compile("{% for i in range(messages|length) %}[{{ messages[i].role }}]{{ messages[i].content }}{% endfor %}");
+  const Result<Template> compiled = Template::compile(
+      "{% for i in range(messages|length) %}[{{ messages[i].role }}]{{ messages[i].content }}{% endfor %}");
   Conversation chat;
-  for (int i = 0; i < 400; ++i) EXPECT_TRUE(chat.add({.role = i % 2 == 0 ? "user" : "assistant", .content = std::string(200, 'x')}));
+  for (int i = 0; i < 400; ++i)
+    EXPECT_TRUE(chat.add({.role = i % 2 == 0 ? "user" : "assistant", .content = std::string(200, 'x')}));
   const Result<Rendering> prompt = compiled->render(chat, {.want_assistant = true});
   ASSERT_TRUE(prompt);
   EXPECT_GT(prompt->assistant().size(), 20u);

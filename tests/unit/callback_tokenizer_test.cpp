@@ -14,7 +14,8 @@ namespace {
 using Spans = std::vector<ByteSpan>;
 
 constexpr TokenId kPair = 256;  ///< "ll"
-const std::vector<AddedToken> kAdded = {{1000, "<s>", true}, {1001, "<|im_end|>", true}, {1002, "<|im", false}, {1003, "   "}};
+const std::vector<AddedToken> kAdded = {
+    {1000, "<s>", true}, {1001, "<|im_end|>", true}, {1002, "<|im", false}, {1003, "   "}};
 
 std::string byte_text(TokenId id) {
   if (id < 256) return std::string(1, static_cast<char>(id));
@@ -150,7 +151,8 @@ TEST(CallbackTokenizer, failures_come_through) {
     ids.push_back(-1);
     return Result<void>();
   };
-  EXPECT_EQ(encoded(CallbackTokenizer({kAdded, negative, {}}), "a"), "tokenizer: the tokenizer's callback made the id -1");
+  EXPECT_EQ(encoded(CallbackTokenizer({kAdded, negative, {}}), "a"),
+            "tokenizer: the tokenizer's callback made the id -1");
 }
 
 TEST(CallbackTokenizer, facts_are_kept_and_completed) {
@@ -171,7 +173,8 @@ TEST(CallbackTokenizer, spans_cover_the_text_and_nothing_is_forged) {
   const CallbackTokenizer tokenizer = byte_level();
   for (int round = 0; round < 5000; ++round) {
     std::string text;
-    for (unsigned n = random() % 20; n > 0; --n) text += std::vector<std::string>{"<s>", "<|im", "_end|>", "ll", "é", "   "}[random() % 6];
+    for (unsigned n = random() % 20; n > 0; --n)
+      text += std::vector<std::string>{"<s>", "<|im", "_end|>", "ll", "é", "   "}[random() % 6];
     std::vector<EncodedToken> none, all, free;
     const Spans nowhere, everywhere = text.empty() ? Spans{} : Spans{{0, std::uint32_t(text.size())}};
     ASSERT_TRUE(tokenizer.encode(text, &nowhere, none));

@@ -6,7 +6,9 @@
 namespace parlance {
 namespace {
 
-std::string text_of(const Result<Rendering>& prompt) { return prompt ? std::string(prompt->text()) : prompt.error().display(); }
+std::string text_of(const Result<Rendering>& prompt) {
+  return prompt ? std::string(prompt->text()) : prompt.error().display();
+}
 
 /// The prompt, or the failure in brackets.
 std::string rendered(std::string_view text, bool allow_changes = true, const Limits& limits = {}) {
@@ -14,8 +16,8 @@ std::string rendered(std::string_view text, bool allow_changes = true, const Lim
   options.allow_changes = allow_changes;
   const Result<Template> compiled = Template::compile(text, options);
   if (!compiled) return "[" + std::string(compiled.error().message()) + "]";
-  const Result<Conversation> chat =
-      Conversation::from_json(R"({"messages": [{"role": "user", "content": "hi"}], "names": ["a", "b"], "ages": {"a": 1}})");
+  const Result<Conversation> chat = Conversation::from_json(
+      R"({"messages": [{"role": "user", "content": "hi"}], "names": ["a", "b"], "ages": {"a": 1}})");
   RenderOptions rendering;
   rendering.limits = limits;
   const Result<Rendering> prompt = compiled->render(*chat, rendering);
@@ -43,7 +45,8 @@ TEST(Changes, AsPythonDoesThem) {
       {"{% set d = {'a': 1} %}{{ d.pop('c') }}", "['c']"},
       {"{% set d = {'a': 1} %}{% set _ = d.clear() %}{{ d }}", "{}"},
       {"{% for i in range(2) %}{% set l = [] %}{% set _ = l.append(i) %}{{ l }}{% endfor %}", "[0][1]"},
-      {"{% set n = namespace(l=[]) %}{% for i in range(3) %}{% set _ = n.l.append(i) %}{% endfor %}{{ n.l }}", "[0, 1, 2]"},
+      {"{% set n = namespace(l=[]) %}{% for i in range(3) %}{% set _ = n.l.append(i) %}{% endfor %}{{ n.l }}",
+       "[0, 1, 2]"},
       {"{% set l = [1, 2] %}{% for x in l %}{% set _ = l.clear() %}{{ x }}{% endfor %}", "12"},
       {"{% set l = ([1],) %}{% set _ = l[0].append(2) %}{{ l }}", "([1, 2],)"},
       {"{% set c = names.copy() %}{% set _ = c.append('c') %}{{ c }}{{ names }}", "['a', 'b', 'c']['a', 'b']"},
@@ -81,10 +84,17 @@ TEST(Changes, HaveLimits) {
   Limits limits;
   limits.memory_bytes = 4 << 20;
   limits.steps = 1'000'000;
-  EXPECT_TRUE(rendered("{% set l = [1] %}{% for i in range(99999) %}{% set _ = l.extend(l) %}{% endfor %}{{ l | length }}", true, limits).starts_with("["));
-  EXPECT_TRUE(rendered("{% set l = [] %}{% for i in range(99999) %}{% set _ = l.append(i) %}{% endfor %}{{ l | length }}", true, limits).starts_with("["));
+  EXPECT_TRUE(
+      rendered("{% set l = [1] %}{% for i in range(99999) %}{% set _ = l.extend(l) %}{% endfor %}{{ l | length }}",
+               true, limits)
+          .starts_with("["));
+  EXPECT_TRUE(
+      rendered("{% set l = [] %}{% for i in range(99999) %}{% set _ = l.append(i) %}{% endfor %}{{ l | length }}", true,
+               limits)
+          .starts_with("["));
   for (const std::string_view use : {"{{ l }}", "{{ l | tojson }}", "{{ l | string | length }}"}) {  // a list in itself
-    EXPECT_TRUE(rendered("{% set l = [] %}{% set _ = l.append(l) %}" + std::string(use), true, limits).starts_with("[")) << use;
+    EXPECT_TRUE(rendered("{% set l = [] %}{% set _ = l.append(l) %}" + std::string(use), true, limits).starts_with("["))
+        << use;
   }
 }
 

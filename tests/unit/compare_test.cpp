@@ -67,8 +67,7 @@ TEST(Order, Numbers) {
 
 TEST(Order, TextByCodePoint) {
   ValueWorld w;
-  const std::string_view sorted[] = {"",       "Z",      "a",   "ab", "é", "\xED\xA0\x80",
-                                     "\uE000", "\uFFFF", "🙂"};
+  const std::string_view sorted[] = {"", "Z", "a", "ab", "é", "\xED\xA0\x80", "\uE000", "\uFFFF", "🙂"};
   for (std::size_t i = 0; i + 1 < std::size(sorted); ++i) {
     EXPECT_TRUE(compare(w.rt, Is::less, str(sorted[i]), str(sorted[i + 1]))) << i;
     EXPECT_TRUE(compare(w.rt, Is::greater_equal, w.rope({sorted[i + 1], ""}), str(sorted[i]))) << i;
@@ -113,8 +112,7 @@ TEST(Contains, Refusals) {
   ValueWorld w;
   EXPECT_EQ(w.shown(compare(w.rt, Is::not_in, integer(1), str("abc"))),
             "TypeError: 'in <string>' requires string as left operand, not int");
-  EXPECT_EQ(w.shown(contains(w.rt, integer(1), integer(1))),
-            "TypeError: argument of type 'int' is not iterable");
+  EXPECT_EQ(w.shown(contains(w.rt, integer(1), integer(1))), "TypeError: argument of type 'int' is not iterable");
   EXPECT_EQ(w.shown(contains(w.rt, w.dict({}), w.list({}))), "TypeError: unhashable type: 'list'");
 }
 
@@ -127,8 +125,7 @@ TEST(CompareLimits, DeepNesting) {
     b = w.list({b});
   }
   EXPECT_EQ(w.shown(equal(w.rt, a, b)), "RecursionError: maximum recursion depth exceeded");
-  EXPECT_EQ(w.shown(compare(w.rt, Is::less, a, b)),
-            "RecursionError: maximum recursion depth exceeded");
+  EXPECT_EQ(w.shown(compare(w.rt, Is::less, a, b)), "RecursionError: maximum recursion depth exceeded");
 }
 
 TEST(CompareLimits, SharedStructureIsPaidFor) {
@@ -146,8 +143,7 @@ TEST(CompareLimits, HostileNeedle) {
   ValueWorld w;
   const std::string haystack(1'000'000, 'a');
   const std::string needle = std::string(100'000, 'a') + "b";
-  EXPECT_EQ(w.shown(contains(w.rt, str(haystack), str(needle))),
-            "TimeoutError: the render used up its 2000000 steps");
+  EXPECT_EQ(w.shown(contains(w.rt, str(haystack), str(needle))), "TimeoutError: the render used up its 2000000 steps");
 }
 
 }  // namespace

@@ -63,7 +63,9 @@ TEST(ControlMatcher, longest_first_keeps_to_trusted_ranges) {
   EXPECT_EQ(found_in({}), "");
 }
 
-TEST(ControlMatcher, of_two_tokens_of_one_text_the_later_counts) { EXPECT_EQ(found({{1, "x"}, {2, "x"}}, "x"), "2@0-1 "); }
+TEST(ControlMatcher, of_two_tokens_of_one_text_the_later_counts) {
+  EXPECT_EQ(found({{1, "x"}, {2, "x"}}, "x"), "2@0-1 ");
+}
 
 TEST(ControlMatcher, a_control_token_needs_all_its_bytes_in_one_trusted_range) {
   const std::vector<AddedToken> tokens = {{1, "<end>"}, {2, "<e"}};

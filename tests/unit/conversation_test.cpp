@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "conversation/edit.h"
+#include "json/json.h"
 #include "parlance/render.h"
 #include "parlance/template.h"
-#include "json/json.h"
 
 namespace parlance {
 namespace {
@@ -34,8 +34,7 @@ Value at(Value v, std::size_t i) { return items(v)[i]; }
 
 TEST(Conversation, BeginsWithWhatTransformersAlwaysPasses) {
   const Conversation chat;
-  EXPECT_EQ(as_json(chat.variables()),
-            R"({"messages":[],"tools":null,"documents":null})");
+  EXPECT_EQ(as_json(chat.variables()), R"({"messages":[],"tools":null,"documents":null})");
 }
 
 TEST(Conversation, RefusesWhatIsNoRequest) {
@@ -90,12 +89,10 @@ TEST(Conversation, KeepsPathsThroughNormalisation) {
 TEST(Conversation, CanBeBuilt) {
   Conversation chat;
   ASSERT_TRUE(chat.add({.role = "user", .content = "2 + 2?"}));
-  ASSERT_TRUE(
-      chat.add({.role = "assistant",
-                .content = "",
-                .reasoning_content = "easy",
-                .tool_calls = {
-                    {.id = "1", .name = "add", .arguments_json = R"({"a": 2, "b": "\u0041"})"}}}));
+  ASSERT_TRUE(chat.add({.role = "assistant",
+                        .content = "",
+                        .reasoning_content = "easy",
+                        .tool_calls = {{.id = "1", .name = "add", .arguments_json = R"({"a": 2, "b": "\u0041"})"}}}));
   ASSERT_TRUE(chat.set_json("tools", R"([{"name": "add"}])"));
   chat.set_string("bos_token", "<s>");
   chat.set_default_string("bos_token", "<other>");
@@ -111,8 +108,7 @@ TEST(Conversation, CanBeBuilt) {
             "messages[1].tool_calls[0].function.arguments.b");
   EXPECT_EQ(chat.path_of(at(at(at(chat.variables(), "tools"), 0), "name")), "tools[0].name");
   std::int32_t message = 7;
-  EXPECT_TRUE(
-      find_place(chat.state(), at(at(at(call, "function"), "arguments"), "b").data, message));
+  EXPECT_TRUE(find_place(chat.state(), at(at(at(call, "function"), "arguments"), "b").data, message));
   EXPECT_EQ(message, 1);
   EXPECT_TRUE(SpecialTokenTexts(chat.state()).cover(at(chat.variables(), "bos_token").data));
   EXPECT_FALSE(SpecialTokenTexts(chat.state()).cover(at(call, "id").data));
@@ -173,9 +169,7 @@ TEST(Conversation, RefusesArgumentsThatAreNoObject) {
   for (const char* arguments : {"[]", "", "{", "5"}) {
     Conversation chat;
     const Result<void> added =
-        chat.add({.role = "assistant",
-                  .content = "",
-                  .tool_calls = {{.name = "f", .arguments_json = arguments}}});
+        chat.add({.role = "assistant", .content = "", .tool_calls = {{.name = "f", .arguments_json = arguments}}});
     ASSERT_FALSE(added) << arguments;
     EXPECT_EQ(added.error().code(), ErrorCode::json);
     EXPECT_EQ(chat.messages().list->size, 0u);
@@ -212,10 +206,11 @@ TEST(Conversation, TakesAVariable) {
 TEST(Conversation, IsBuiltWithPartsAndAnyMember) {
   Conversation chat;
   ASSERT_TRUE(chat.set_json("tools", R"([{"name": "f"}])"));
-  ASSERT_TRUE(chat.add({.role = "user",
-                        .name = "Ada",
-                        .parts = {{.text = "What is this?"}, {.type = "image_url", .members = {{"image_url", R"({"url": "cat.png"})"}}}},
-                        .members = {{"cache", "[1, null]"}}}));
+  ASSERT_TRUE(chat.add(
+      {.role = "user",
+       .name = "Ada",
+       .parts = {{.text = "What is this?"}, {.type = "image_url", .members = {{"image_url", R"({"url": "cat.png"})"}}}},
+       .members = {{"cache", "[1, null]"}}}));
   ASSERT_TRUE(chat.add({.role = "assistant", .content = "A cat.", .members = {{"content", "null"}}}));
   EXPECT_EQ(as_json(chat.messages()),
             R"([{"role":"user","content":[{"type":"text","text":"What is this?"},)"
@@ -235,7 +230,8 @@ TEST(Conversation, AMemberThatIsNoJsonIsRefused) {
 }
 
 TEST(Conversation, TextOfAPartIsTheInputsOwn) {
-  const Result<Template> compiled = Template::compile("{% for part in messages[0].content %}{{ part.text }}{% endfor %}");
+  const Result<Template> compiled =
+      Template::compile("{% for part in messages[0].content %}{{ part.text }}{% endfor %}");
   Conversation chat;
   ASSERT_TRUE(chat.add({.role = "user", .parts = {{.text = "one"}, {.text = "two"}}}));
   const Result<Rendering> prompt = compiled->render(chat);

@@ -5,10 +5,10 @@
 
 #include <random>
 
+#include "json/json.h"
 #include "parlance/json.h"
 #include "parlance/reply.h"
 #include "value/dict.h"
-#include "json/json.h"
 #include "value/string.h"
 
 namespace parlance {
@@ -67,7 +67,8 @@ TEST(CustomInput, PiecesDoNotMatter) {
 /// What the project's own reader of JSON says is the text.
 TEST(CustomInput, IsWhatTheReaderOfJsonSays) {
   std::mt19937_64 random(1);
-  constexpr std::string_view kParts[] = {"a", " ", "\\n", "\\\"", "\\\\", "\\u0041", "\\ud83d", "\\ude42", "é", "🙂", "}", "{", ":", "\\/", "input"};
+  constexpr std::string_view kParts[] = {"a", " ",  "\\n", "\\\"", "\\\\", "\\u0041", "\\ud83d", "\\ude42",
+                                         "é", "🙂", "}",   "{",    ":",    "\\/",     "input"};
   for (int i = 0; i < 20000; ++i) {
     std::string arguments = R"({"input": ")";
     for (std::size_t parts = random() % 8; parts > 0; --parts) arguments += kParts[random() % std::size(kParts)];
@@ -81,7 +82,8 @@ TEST(CustomInput, IsWhatTheReaderOfJsonSays) {
 }
 
 std::string message_of(const ReplyOptions& options, std::string_view reply) {
-  static const auto format = ReplyFormat::from_json(R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "arguments": "arguments"}}, "</c>"]}]})");
+  static const auto format = ReplyFormat::from_json(
+      R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "arguments": "arguments"}}, "</c>"]}]})");
   ReplyMessage message;
   const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
   ReplyParser parser(*format, options);
@@ -91,23 +93,31 @@ std::string message_of(const ReplyOptions& options, std::string_view reply) {
 }
 
 TEST(CustomInput, CallsOfCustomToolsComeBackAsSuch) {
-  const auto tools = ReplyTools::from_json(R"([{"type": "custom", "custom": {"name": "run"}}, {"type": "custom", "name": "say"}, {"type": "custom", "name": "both"},
+  const auto tools = ReplyTools::from_json(
+      R"([{"type": "custom", "custom": {"name": "run"}}, {"type": "custom", "name": "say"}, {"type": "custom", "name": "both"},
       {"type": "function", "function": {"name": "both"}}, {"type": "function", "function": {"name": "f"}}])");
   ASSERT_TRUE(tools);
   for (const std::string_view name : {"run", "say"}) EXPECT_TRUE(tools->is_custom(name)) << name;
   for (const std::string_view name : {"both", "f", "g"}) EXPECT_FALSE(tools->is_custom(name)) << name;
   EXPECT_FALSE(ReplyTools().is_custom("run"));
-  const auto call = [](const std::string& name, const std::string& arguments) { return "<c>{\"name\": \"" + name + "\", \"arguments\": " + arguments; };
+  const auto call = [](const std::string& name, const std::string& arguments) {
+    return "<c>{\"name\": \"" + name + "\", \"arguments\": " + arguments;
+  };
   const std::string head = R"({"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": )";
   EXPECT_EQ(message_of({.tools = *tools}, call("run", R"({"input": "1 < \"2\""}}</c>)")),
             head + R"("custom", "custom": {"name": "run", "input": "1 < \"2\""}, "complete": true}]})");
-  EXPECT_EQ(message_of({.tools = *tools}, call("run", R"({"code": 1}}</c>)")),
-            head + R"("custom", "custom": {"name": "run", "input": "{\"code\": 1}"}, "arguments": "{\"code\": 1}", "complete": true}]})");
-  EXPECT_EQ(message_of({.tools = *tools}, call("run", R"({"input": "1 <)")),
-            head + R"("custom", "custom": {"name": "run", "input": "1 <"}, "arguments": "{\"input\": \"1 <", "complete": false}]})");
+  EXPECT_EQ(
+      message_of({.tools = *tools}, call("run", R"({"code": 1}}</c>)")),
+      head +
+          R"("custom", "custom": {"name": "run", "input": "{\"code\": 1}"}, "arguments": "{\"code\": 1}", "complete": true}]})");
+  EXPECT_EQ(
+      message_of({.tools = *tools}, call("run", R"({"input": "1 <)")),
+      head +
+          R"("custom", "custom": {"name": "run", "input": "1 <"}, "arguments": "{\"input\": \"1 <", "complete": false}]})");
   for (const std::string name : {"both", "f"}) {
     EXPECT_EQ(message_of({.tools = *tools}, call(name, R"({"input": "1"}}</c>)")),
-              head + R"("function", "function": {"name": ")" + name + R"(", "arguments": "{\"input\": \"1\"}"}, "complete": true}]})");
+              head + R"("function", "function": {"name": ")" + name +
+                  R"(", "arguments": "{\"input\": \"1\"}"}, "complete": true}]})");
   }
 }
 

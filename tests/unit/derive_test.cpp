@@ -76,10 +76,11 @@ constexpr std::string_view kRewritten = R"({%- macro one(c) -%}
 TEST(Derive, FindsWhatATemplateWrites) {
   const DerivedFormat found = derived(kPlain);
   EXPECT_EQ(found.verdict, Verdict::verified) << sentences(found);
-  EXPECT_EQ(found.format.to_json(),
-            R"({"prompt": "<s>assistant\n", "reasoning": {"open": "<think>\n", "close": "\n</think>\n\n"}, )"
-            R"("calls": [{"call": ["\n<call>\n", {"object": {"name": "name", "arguments": "arguments", "parameters": "arguments", )"
-            R"("function": {"name": "name", "arguments": "arguments", "parameters": "arguments"}}}, "\n</call>"]}], "end": ["<e>"]})");
+  EXPECT_EQ(
+      found.format.to_json(),
+      R"({"prompt": "<s>assistant\n", "reasoning": {"open": "<think>\n", "close": "\n</think>\n\n"}, )"
+      R"("calls": [{"call": ["\n<call>\n", {"object": {"name": "name", "arguments": "arguments", "parameters": "arguments", )"
+      R"("function": {"name": "name", "arguments": "arguments", "parameters": "arguments"}}}, "\n</call>"]}], "end": ["<e>"]})");
   EXPECT_TRUE(found.capabilities.calls);
   EXPECT_TRUE(found.capabilities.parallel_calls);
   EXPECT_TRUE(found.capabilities.content_with_calls);
@@ -87,10 +88,14 @@ TEST(Derive, FindsWhatATemplateWrites) {
   EXPECT_LT(found.renders, 150u);
 }
 
-TEST(Derive, DoesNotLookAtHowATemplateIsWritten) { EXPECT_EQ(derived(kRewritten).format.to_json(), derived(kPlain).format.to_json()); }
+TEST(Derive, DoesNotLookAtHowATemplateIsWritten) {
+  EXPECT_EQ(derived(kRewritten).format.to_json(), derived(kPlain).format.to_json());
+}
 
 TEST(Derive, ATemplateWithoutCallsHasNone) {
-  const DerivedFormat found = derived("{% for m in messages %}[{{ m.role }}]{{ m.content }}</s>{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}");
+  const DerivedFormat found = derived(
+      "{% for m in messages %}[{{ m.role }}]{{ m.content }}</s>{% endfor %}{% if add_generation_prompt %}[assistant]{% "
+      "endif %}");
   EXPECT_EQ(found.verdict, Verdict::verified) << sentences(found);
   EXPECT_TRUE(found.format.calls.empty());
   ASSERT_EQ(found.format.end.size(), 1u);
@@ -107,7 +112,8 @@ TEST(Derive, CallsThatGoWrongAreNotTakenForNone) {
   const DerivedFormat found = derived_with("{{ [3, 1].sort() }}");
   EXPECT_EQ(found.verdict, Verdict::partial);
   ASSERT_FALSE(found.missing.empty());
-  EXPECT_EQ(found.missing[0], "calls: no conversation with one renders: access to attribute 'sort' of 'list' object is unsafe.");
+  EXPECT_EQ(found.missing[0],
+            "calls: no conversation with one renders: access to attribute 'sort' of 'list' object is unsafe.");
 }
 
 TEST(Derive, ATemplateMayRefuseCalls) {
@@ -123,7 +129,8 @@ TEST(Derive, ATemplateThatOnlyRaisesIsNone) {
 }
 
 TEST(Derive, PromptsAreBoundedTogether) {
-  const DerivedFormat found = derived("{% for m in messages %}[{{ m.role }}]{{ m.content }}</s>{% endfor %}{{ 'x' * 1000000 }}");
+  const DerivedFormat found =
+      derived("{% for m in messages %}[{{ m.role }}]{{ m.content }}</s>{% endfor %}{{ 'x' * 1000000 }}");
   EXPECT_LT(found.renders, 20u);
 }
 
@@ -147,7 +154,8 @@ TEST(Derive, EveryBuiltInTemplateIsVerified) {
 
 /// A template whose prompts end with `end`, and whose history shows an answer as `said`.
 DerivedFormat derived_around(std::string_view end, std::string_view said = "m.content") {
-  return derived("{% for m in messages %}<|{{ m.role }}|>{{ " + std::string(said) + " if m.role == 'assistant' else m.content }}<|end|>{% endfor %}" +
+  return derived("{% for m in messages %}<|{{ m.role }}|>{{ " + std::string(said) +
+                 " if m.role == 'assistant' else m.content }}<|end|>{% endfor %}" +
                  "{% if add_generation_prompt %}<|assistant|>" + std::string(end) + "{% endif %}");
 }
 
@@ -163,7 +171,8 @@ ReplyMessage read(const DerivedFormat& derived, std::string_view prompt, std::st
 }
 
 TEST(Derive, ATagThatPromptsLeaveOpenIsReasoning) {
-  for (const std::string_view name : {"think", "thinking", "reasoning", "thought", "seed:think", "musing", "Deep_Thought", "x.y"}) {
+  for (const std::string_view name :
+       {"think", "thinking", "reasoning", "thought", "seed:think", "musing", "Deep_Thought", "x.y"}) {
     for (const bool square : {false, true}) {
       for (const std::string_view space : {"", "\n", "\n\n"}) {
         const std::string open = (square ? "[" : "<") + std::string(name) + (square ? "]" : ">");
@@ -172,7 +181,8 @@ TEST(Derive, ATagThatPromptsLeaveOpenIsReasoning) {
         EXPECT_EQ(found.verdict, Verdict::verified) << open << sentences(found);
         ASSERT_EQ(found.starts.size(), 1u);
         EXPECT_TRUE(found.starts[0].in_reasoning) << open;
-        const ReplyMessage message = read(found, found.starts[0].prompt, "so it is\n" + close + "\n\nThe answer<|end|>");
+        const ReplyMessage message =
+            read(found, found.starts[0].prompt, "so it is\n" + close + "\n\nThe answer<|end|>");
         EXPECT_EQ(message.reasoning, "so it is") << open;
         EXPECT_EQ(message.content, "The answer") << open;
       }
@@ -181,7 +191,8 @@ TEST(Derive, ATagThatPromptsLeaveOpenIsReasoning) {
 }
 
 TEST(Derive, WhatPromptsOpenAndNothingClosesIsMissing) {
-  for (const std::string_view end : {"<|think|>", "<|aside>", "<|begin_of_thought|>\n", "◁think▷", "<think><deep>", "<|user|>", "</think><|x|>", "<think>Sure"}) {
+  for (const std::string_view end : {"<|think|>", "<|aside>", "<|begin_of_thought|>\n", "◁think▷", "<think><deep>",
+                                     "<|user|>", "</think><|x|>", "<think>Sure"}) {
     const DerivedFormat found = derived_around(end);
     EXPECT_EQ(found.verdict, Verdict::partial) << end << found.format.to_json();
     ASSERT_FALSE(found.missing.empty()) << end;
@@ -198,10 +209,14 @@ TEST(Derive, WordsAtAPromptsEndAreSaid) {
 }
 
 TEST(Derive, CutsAreProvenByRendering) {
-  constexpr std::string_view kCuts[] = {"m.content.split('</x>')[-1]", "m.content.rsplit('</x>', 1)[-1]", "(m.content.split('</x>') | last)",
-                                        "m.content.partition('</x>')[2] or m.content", "m.content.rpartition('</x>')[2]",
-                                        "(m.content[m.content.find('</x>') + 4:] if '</x>' in m.content else m.content)",
-                                        "m.content.split('</x>')[-1].lstrip('\n')"};
+  constexpr std::string_view kCuts[] = {
+      "m.content.split('</x>')[-1]",
+      "m.content.rsplit('</x>', 1)[-1]",
+      "(m.content.split('</x>') | last)",
+      "m.content.partition('</x>')[2] or m.content",
+      "m.content.rpartition('</x>')[2]",
+      "(m.content[m.content.find('</x>') + 4:] if '</x>' in m.content else m.content)",
+      "m.content.split('</x>')[-1].lstrip('\n')"};
   for (const std::string_view cut : kCuts) {
     for (const std::string_view end : {"", "<x>\n"}) {
       const DerivedFormat found = derived_around(end, "(" + std::string(cut) + ")");
@@ -209,7 +224,8 @@ TEST(Derive, CutsAreProvenByRendering) {
       ASSERT_TRUE(found.format.reasoning_close.exists()) << cut;
       EXPECT_EQ(found.format.reasoning_close.texts.front(), "</x>") << cut;
       EXPECT_EQ(found.format.reasoning_open.texts.front(), "<x>") << cut;
-      const ReplyMessage message = read(found, found.starts[0].prompt, std::string(end.empty() ? "<x>" : "") + "so</x>The answer<|end|>");
+      const ReplyMessage message =
+          read(found, found.starts[0].prompt, std::string(end.empty() ? "<x>" : "") + "so</x>The answer<|end|>");
       EXPECT_EQ(message.reasoning, "so") << cut;
       EXPECT_EQ(message.content, "The answer") << cut;
     }
@@ -218,8 +234,10 @@ TEST(Derive, CutsAreProvenByRendering) {
 
 /// A template that names a tag, and does nothing with it that cuts turns, has no reasoning.
 TEST(Derive, TagsThatAreOnlyNamedAreNotBelieved) {
-  for (const std::string_view said : {"m.content.replace('</think>', '')", "('</think>' if false else '') ~ m.content", "m.content.split('</think>') | join('</think>')",
-                                      "(m.content if '</think>' in m.content else m.content)", "m.content.split('</think>')[0]"}) {
+  for (const std::string_view said :
+       {"m.content.replace('</think>', '')", "('</think>' if false else '') ~ m.content",
+        "m.content.split('</think>') | join('</think>')", "(m.content if '</think>' in m.content else m.content)",
+        "m.content.split('</think>')[0]"}) {
     const DerivedFormat found = derived_around("", "(" + std::string(said) + ")");
     EXPECT_FALSE(found.format.reasoning_close.exists()) << said << found.format.to_json();
     EXPECT_EQ(found.verdict, Verdict::verified) << said << sentences(found);
@@ -229,7 +247,8 @@ TEST(Derive, TagsThatAreOnlyNamedAreNotBelieved) {
 TEST(Derive, ACutWithoutAnOpenerIsMissing) {
   const DerivedFormat found = derived_around("", "m.content.split('<|over_now|>')[-1]");
   EXPECT_EQ(found.verdict, Verdict::partial);
-  EXPECT_EQ(sentences(found), "turns of the history are cut at '<|over_now|>', and nothing shows what stands before that\n");
+  EXPECT_EQ(sentences(found),
+            "turns of the history are cut at '<|over_now|>', and nothing shows what stands before that\n");
 }
 
 TEST(Derive, AnyVariableMayOpenReasoning) {
@@ -242,7 +261,10 @@ TEST(Derive, AnyVariableMayOpenReasoning) {
 
 TEST(Derive, WhatWasTriedIsSaid) {
   const DerivedFormat found = derived(kPlain);
-  const auto count = [&](std::string_view kind) { return std::count_if(found.tried.begin(), found.tried.end(), [&](const TriedExperiment& one) { return one.kind == kind; }); };
+  const auto count = [&](std::string_view kind) {
+    return std::count_if(found.tried.begin(), found.tried.end(),
+                         [&](const TriedExperiment& one) { return one.kind == kind; });
+  };
   EXPECT_EQ(count("answers"), 1);
   EXPECT_EQ(count("reasoning"), 1);
   EXPECT_GT(count("calls"), 8);
@@ -253,8 +275,9 @@ TEST(Derive, WhatWasTriedIsSaid) {
 
 /// "deep_thinking=true" of each start but the first, and what efforts set: "none: deep_thinking=false".
 std::string switches_of(std::string_view condition) {
-  const DerivedFormat found = derived("{% for m in messages %}[{{ m.role }}]{{ m.content }}</s>{% endfor %}{% if add_generation_prompt %}[assistant]" +
-                                      std::string(condition) + "{% endif %}");
+  const DerivedFormat found = derived(
+      "{% for m in messages %}[{{ m.role }}]{{ m.content }}</s>{% endfor %}{% if add_generation_prompt %}[assistant]" +
+      std::string(condition) + "{% endif %}");
   std::string out;
   for (const ThinkingStart& start : found.starts) {
     if (!start.variable.empty()) out += start.variable + "=" + start.value + " ";
@@ -275,19 +298,25 @@ TEST(Derive, StartsAndEffortsKnowTheSameSwitches) {
             "skip_thinking=false skip_thinking=true none:skip_thinking=true low:skip_thinking=false ");
   EXPECT_EQ(switches_of("{% if thinking_budget is defined %}<budget>{{ thinking_budget }}</budget>{% endif %}"),
             "thinking_budget=512 thinking_budget=0 none:thinking_budget=0 low: ");
-  EXPECT_EQ(switches_of("{% if effort in ('low', 'high') %}<{{ effort }}>{% endif %}"), "effort=\"low\" effort=\"high\" none:effort=\"low\" low:effort=\"low\" ");
+  EXPECT_EQ(switches_of("{% if effort in ('low', 'high') %}<{{ effort }}>{% endif %}"),
+            "effort=\"low\" effort=\"high\" none:effort=\"low\" low:effort=\"low\" ");
   EXPECT_EQ(switches_of("{% if rethink %}{% endif %}"), "");
-  EXPECT_EQ(switches_of("{% if thinking == 'enabled' %}<think>{% elif thinking == 'disabled' %}<think></think>{% endif %}"),
-            "thinking=\"enabled\" thinking=\"disabled\" none:thinking=\"disabled\" low:thinking=\"enabled\" ");
-  EXPECT_EQ(switches_of("{% if enable_thinking == 'on' %}<think>{% elif enable_thinking == 'off' %}<think></think>{% endif %}"),
+  EXPECT_EQ(
+      switches_of("{% if thinking == 'enabled' %}<think>{% elif thinking == 'disabled' %}<think></think>{% endif %}"),
+      "thinking=\"enabled\" thinking=\"disabled\" none:thinking=\"disabled\" low:thinking=\"enabled\" ");
+  EXPECT_EQ(switches_of(
+                "{% if enable_thinking == 'on' %}<think>{% elif enable_thinking == 'off' %}<think></think>{% endif %}"),
             "enable_thinking=\"on\" enable_thinking=\"off\" none:enable_thinking=\"off\" low:enable_thinking=\"on\" ");
-  EXPECT_EQ(switches_of("{% if thinking == 'enabled' %}<think>{% elif thinking in ['disabled', 'low'] %}<{{ thinking }}>{% endif %}"),
-            "thinking=\"disabled\" thinking=\"low\" none:thinking=\"disabled\" low:thinking=\"low\" ");
+  EXPECT_EQ(
+      switches_of(
+          "{% if thinking == 'enabled' %}<think>{% elif thinking in ['disabled', 'low'] %}<{{ thinking }}>{% endif %}"),
+      "thinking=\"disabled\" thinking=\"low\" none:thinking=\"disabled\" low:thinking=\"low\" ");
 }
 
 std::string roles_of(std::string_view show) {
   std::string out;
-  for (const auto& [role, fate] : derived("{% for m in messages %}[{{ m.role }}]" + std::string(show) + "</s>{% endfor %}").capabilities.roles) {
+  for (const auto& [role, fate] :
+       derived("{% for m in messages %}[{{ m.role }}]" + std::string(show) + "</s>{% endfor %}").capabilities.roles) {
     out += role + " " + fate + " ";
     if (role == "system") break;
   }
@@ -298,9 +327,13 @@ TEST(Derive, RolesAreTriedInWhicheverShapeShows) {
   constexpr const char* kRender = "user renders assistant renders system renders ";
   EXPECT_EQ(roles_of("{{ m.content }}"), kRender);
   EXPECT_EQ(roles_of("{% for p in m.content %}{{ p.text }}{% endfor %}"), kRender);
-  EXPECT_EQ(roles_of("{% if m.content is string %}{{ raise_exception('parts') }}{% endif %}{% for p in m.content %}{{ p.text }}{% endfor %}"), kRender);
-  EXPECT_EQ(roles_of("{% if m.role == 'system' %}{{ raise_exception('none') }}{% endif %}{{ m.content }}"), "user renders assistant renders system raises ");
-  EXPECT_EQ(roles_of("{% if m.role != 'system' %}{{ m.content }}{% endif %}"), "user renders assistant renders system dropped ");
+  EXPECT_EQ(roles_of("{% if m.content is string %}{{ raise_exception('parts') }}{% endif %}{% for p in m.content %}{{ "
+                     "p.text }}{% endfor %}"),
+            kRender);
+  EXPECT_EQ(roles_of("{% if m.role == 'system' %}{{ raise_exception('none') }}{% endif %}{{ m.content }}"),
+            "user renders assistant renders system raises ");
+  EXPECT_EQ(roles_of("{% if m.role != 'system' %}{{ m.content }}{% endif %}"),
+            "user renders assistant renders system dropped ");
 }
 
 TEST(Check, LawsHoldForAPlainTemplate) {
@@ -309,12 +342,15 @@ TEST(Check, LawsHoldForAPlainTemplate) {
   const Result<CheckReport> report = check(compile(kPlain), options);
   ASSERT_TRUE(report);
   EXPECT_EQ(report->laws.size(), laws().size());
-  for (const LawResult& law : report->laws) EXPECT_NE(law.outcome, LawResult::Outcome::broken) << law.law << ": " << law.example;
+  for (const LawResult& law : report->laws)
+    EXPECT_NE(law.outcome, LawResult::Outcome::broken) << law.law << ": " << law.example;
 }
 
 /// Calls without a mark, right behind what was said: no law is broken, since nobody can tell where such a call begins.
 TEST(Check, CallsWithoutMarksAreNotLookedForBehindAnAnswer) {
-  const DerivedFormat found = derived_with("{% for c in m.tool_calls %}{\"name\": \"{{ c.function.name }}\", \"parameters\": {{ c.function.arguments | tojson }}}{% endfor %}");
+  const DerivedFormat found = derived_with(
+      "{% for c in m.tool_calls %}{\"name\": \"{{ c.function.name }}\", \"parameters\": {{ c.function.arguments | "
+      "tojson }}}{% endfor %}");
   EXPECT_EQ(found.verdict, Verdict::verified) << sentences(found);
   EXPECT_TRUE(found.capabilities.content_with_calls);
   EXPECT_FALSE(found.capabilities.calls_behind_content);
@@ -351,23 +387,30 @@ LawResult law_of(const CheckReport& report, std::string_view name) {
 /// A reader forgives what stands between calls, so that only the grammar shows that the format does not know it.
 TEST(Check, AGrammarThatRefusesWhatTheTemplateWritesBreaksALaw) {
   const Template written = compile(
-      "{% for m in messages %}{% if m.role == 'assistant' %}<s>assistant\n{{ m.content }}{% for c in m.tool_calls or [] %}"
-      "{% if not loop.first %}\n\n{% endif %}<call>{{ {'name': c.function.name, 'arguments': c.function.arguments} | tojson }}</call>{% endfor %}<e>"
-      "{% else %}<s>{{ m.role }}\n{{ m.content }}<e>{% endif %}{% endfor %}{% if add_generation_prompt %}<s>assistant\n{% endif %}");
-  constexpr std::string_view kCall = R"("call": ["<call>", {"object": {"name": "name", "arguments": "arguments"}}, "</call>"])";
+      "{% for m in messages %}{% if m.role == 'assistant' %}<s>assistant\n{{ m.content }}{% for c in m.tool_calls or "
+      "[] %}"
+      "{% if not loop.first %}\n\n{% endif %}<call>{{ {'name': c.function.name, 'arguments': c.function.arguments} | "
+      "tojson }}</call>{% endfor %}<e>"
+      "{% else %}<s>{{ m.role }}\n{{ m.content }}<e>{% endif %}{% endfor %}{% if add_generation_prompt "
+      "%}<s>assistant\n{% endif %}");
+  constexpr std::string_view kCall =
+      R"("call": ["<call>", {"object": {"name": "name", "arguments": "arguments"}}, "</call>"])";
   for (const bool right : {true, false}) {
     CheckOptions options;
     options.count = 60;
     const std::string separator = right ? R"(, "separator": "\n\n")" : "";
-    const auto format = ReplyFormat::from_json(R"({"prompt": "<s>assistant\n", "calls": [{)" + std::string(kCall) + separator + R"(}], "end": ["<e>"]})");
+    const auto format = ReplyFormat::from_json(R"({"prompt": "<s>assistant\n", "calls": [{)" + std::string(kCall) +
+                                               separator + R"(}], "end": ["<e>"]})");
     ASSERT_TRUE(format);
     options.derive.format = *format;
     const Result<CheckReport> report = check(written, options);
     ASSERT_TRUE(report);
     EXPECT_EQ(law_of(*report, "read-back").outcome, LawResult::Outcome::holds) << law_of(*report, "read-back").example;
-    EXPECT_EQ(law_of(*report, "grammar").outcome, right ? LawResult::Outcome::holds : LawResult::Outcome::broken) << law_of(*report, "grammar").example;
+    EXPECT_EQ(law_of(*report, "grammar").outcome, right ? LawResult::Outcome::holds : LawResult::Outcome::broken)
+        << law_of(*report, "grammar").example;
     if (!right) {
-      EXPECT_NE(law_of(*report, "grammar").example.find("the grammar of any number of calls refuses it"), std::string::npos);
+      EXPECT_NE(law_of(*report, "grammar").example.find("the grammar of any number of calls refuses it"),
+                std::string::npos);
     }
   }
 }

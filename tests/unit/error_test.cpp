@@ -87,13 +87,15 @@ TEST(Error, TheTerminalIsNotObeyed) {
 }
 
 TEST(Error, TheTerminalIsNotObeyedAnywhere) {
-  const std::string evil = "a\x1b]0;x\x07\r\x08\xc2\x9b\x31\x6d\xe2\x80\xae";  // a title, a return, a backspace, an 8-bit CSI, an override
+  // a title, a return, a backspace, an 8-bit CSI, an override
+  const std::string evil = "a\x1b]0;x\x07\r\x08\xc2\x9b\x31\x6d\xe2\x80\xae";
   Error::Parts parts;
   parts.code = ErrorCode::type;
   parts.message = parts.where.name = parts.input_path = parts.hint = evil;
   parts.trace = {evil};
   const std::string kept = "a\u241B]0;x\u2407\u240D\u2408\uFFFD1m\uFFFD";
-  EXPECT_EQ(Error(parts).display(), kept + ": wrong type: " + kept + "\n  input: " + kept + "\n  hint: " + kept + "\n  in: " + kept + "\n");
+  EXPECT_EQ(Error(parts).display(),
+            kept + ": wrong type: " + kept + "\n  input: " + kept + "\n  hint: " + kept + "\n  in: " + kept + "\n");
 }
 
 TEST(Error, LineNumbersAreAligned) {

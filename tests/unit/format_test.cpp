@@ -25,13 +25,10 @@ struct World {
   Value method(Value self, std::string_view name, std::vector<Value> arguments = {}) {
     const Builtin* row = jinja::find_method(self, name);
     if (row == nullptr) return rt.fail(ErrorCode::attribute, std::string(name));
-    return call_builtin(
-        rt, *row, &self,
-        {arguments.data(), static_cast<std::uint32_t>(arguments.size()), nullptr, 0});
+    return call_builtin(rt, *row, &self, {arguments.data(), static_cast<std::uint32_t>(arguments.size()), nullptr, 0});
   }
   std::string shown(Value v) {
-    if (rt.failed())
-      return std::string(facts(rt.failure.code).python_class) + ": " + rt.failure.message;
+    if (rt.failed()) return std::string(facts(rt.failure.code).python_class) + ": " + rt.failure.message;
     return std::string(text(rt, to_text(rt, v)));
   }
   Value tuple(std::vector<Value> members) { return copy_list(rt, members, Kind::tuple); }
@@ -69,8 +66,7 @@ const Row kPercentRows[] = {
 TEST(Format, Percent) {
   for (const Row& row : kPercentRows) {
     World w;
-    EXPECT_EQ(w.shown(format_percent(w.rt, str(row.format), row.argument)), row.expected)
-        << row.format;
+    EXPECT_EQ(w.shown(format_percent(w.rt, str(row.format), row.argument)), row.expected) << row.format;
   }
 }
 
@@ -103,8 +99,7 @@ TEST(Format, MarkupEscapesItsArguments) {
   EXPECT_TRUE(made.is_markup());
   EXPECT_EQ(w.shown(made), "<b>&lt;&amp;&gt;</b>");
   const Value argument = str("'");
-  const Value braces =
-      jinja::format_braces(w.rt, with_markup(str("{}"), true), {&argument, 1, nullptr, 0});
+  const Value braces = jinja::format_braces(w.rt, with_markup(str("{}"), true), {&argument, 1, nullptr, 0});
   EXPECT_EQ(w.shown(braces), "&#39;");
 }
 
@@ -121,10 +116,8 @@ TEST(Provenance, CutsAreViews) {
   World w;
   const std::string_view source = "  one, two, three  ";
   EXPECT_TRUE(inside(w.method(str(source), "strip"), source));
-  for (Value part : items(w.method(str(source), "split", {str(", ")})))
-    EXPECT_TRUE(inside(part, source));
-  for (Value part : items(w.method(str(source), "partition", {str(",")})))
-    EXPECT_TRUE(inside(part, source));
+  for (Value part : items(w.method(str(source), "split", {str(", ")}))) EXPECT_TRUE(inside(part, source));
+  for (Value part : items(w.method(str(source), "partition", {str(",")}))) EXPECT_TRUE(inside(part, source));
   for (Value part : items(w.method(str("a\nb"), "splitlines"))) EXPECT_EQ(part.size, 1u);
   EXPECT_TRUE(inside(w.method(str(source), "lower"), source));  // nothing to change
 }
@@ -157,14 +150,12 @@ TEST(Limits, WidthsAreRefused) {
     EXPECT_TRUE(w.method(str("a"), name, {huge}).is_invalid());
     EXPECT_EQ(w.rt.failure.code, ErrorCode::limit_memory) << name;
   }
-  for (std::string_view format :
-       {"%999999999999d", "%999999999999s", "%.2000000000f", "%.2000000000d"}) {
+  for (std::string_view format : {"%999999999999d", "%999999999999s", "%.2000000000f", "%.2000000000d"}) {
     World w;
     EXPECT_TRUE(format_percent(w.rt, str(format), Value::of_int(1)).is_invalid()) << format;
     EXPECT_EQ(w.rt.failure.code, ErrorCode::limit_memory) << format;
   }
-  for (std::string_view spec :
-       {"999999999999", "099999999999999,d", ".2000000000f", "9223372036854775807"}) {
+  for (std::string_view spec : {"999999999999", "099999999999999,d", ".2000000000f", "9223372036854775807"}) {
     World w;
     EXPECT_TRUE(format_value(w.rt, Value::of_int(1), spec).is_invalid()) << spec;
     EXPECT_EQ(w.rt.failure.code, ErrorCode::limit_memory) << spec;

@@ -10,38 +10,17 @@ namespace parlance {
 /// Writes a header; every part can be written by itself, so that nonsense can be written too.
 class GgufMaker {
  public:
-  enum Type : std::uint32_t {
-    kU8,
-    kI8,
-    kU16,
-    kI16,
-    kU32,
-    kI32,
-    kF32,
-    kBool,
-    kString,
-    kArray,
-    kU64,
-    kI64,
-    kF64
-  };
+  enum Type : std::uint32_t { kU8, kI8, kU16, kI16, kU32, kI32, kF32, kBool, kString, kArray, kU64, kI64, kF64 };
 
-  explicit GgufMaker(std::uint32_t version = 3, bool big_endian = false)
-      : version_(version), big_endian_(big_endian) {}
+  explicit GgufMaker(std::uint32_t version = 3, bool big_endian = false) : version_(version), big_endian_(big_endian) {}
 
   GgufMaker& pair(std::string_view key, Type type) {
     ++pairs_;
     return text(key).number(type, 4);
   }
-  GgufMaker& string(std::string_view key, std::string_view value) {
-    return pair(key, kString).text(value);
-  }
-  GgufMaker& u32(std::string_view key, std::uint64_t value) {
-    return pair(key, kU32).number(value, 4);
-  }
-  GgufMaker& flag(std::string_view key, std::uint64_t value) {
-    return pair(key, kBool).number(value, 1);
-  }
+  GgufMaker& string(std::string_view key, std::string_view value) { return pair(key, kString).text(value); }
+  GgufMaker& u32(std::string_view key, std::uint64_t value) { return pair(key, kU32).number(value, 4); }
+  GgufMaker& flag(std::string_view key, std::uint64_t value) { return pair(key, kBool).number(value, 1); }
   GgufMaker& strings(std::string_view key, const std::vector<std::string>& values) {
     pair(key, kArray).number(kString, 4).number(values.size(), 8);
     for (const std::string& value : values) text(value);

@@ -39,13 +39,11 @@ TEST(Gguf, BothVersionsAndByteOrders) {
       const Result<ModelSource> source = folder.open("m.gguf");
       ASSERT_TRUE(source.has_value()) << source.error().display();
       EXPECT_EQ(texts(*source), (Texts{{"default", "{{ bos_token }}d"}, {"rag", "r"}}));
-      EXPECT_EQ(tokens(*source),
-                (Texts{{"bos_token", "<s>"}, {"eos_token", "</s>"}, {"unk_token", "<unk>"}}));
+      EXPECT_EQ(tokens(*source), (Texts{{"bos_token", "<s>"}, {"eos_token", "</s>"}, {"unk_token", "<unk>"}}));
       EXPECT_EQ(source->special_tokens[1].id, 2);
       EXPECT_EQ(source->add_bos_token, true);
       EXPECT_EQ(source->add_eos_token, false);
-      EXPECT_EQ(source->templates[0].origin,
-                folder.path("m.gguf") + " (tokenizer.chat_template.rag)");
+      EXPECT_EQ(source->templates[0].origin, folder.path("m.gguf") + " (tokenizer.chat_template.rag)");
       EXPECT_EQ(source->templates[0].syntax, Syntax::jinja);
       EXPECT_TRUE(source->notes.empty());
     }
@@ -114,9 +112,7 @@ TEST(Gguf, NumbersOfTokensMayHaveAnyIntegerType) {
   };
   for (const auto& row : rows) {
     Maker maker;
-    maker.strings(kTokens, {"a", "b"})
-        .pair("tokenizer.ggml.padding_token_id", row.type)
-        .number(row.value, row.size);
+    maker.strings(kTokens, {"a", "b"}).pair("tokenizer.ggml.padding_token_id", row.type).number(row.value, row.size);
     maker.string(kTemplate, "t");
     const ModelFolder folder({{"m.gguf", maker.bytes()}});
     const Result<ModelSource> source = folder.open("m.gguf");
@@ -154,53 +150,35 @@ TEST(Gguf, DamagedHeaders) {
       {Maker().claim_pairs(1).bytes(), "at byte 16: 1 pairs"},
       {Maker().claim_pairs(1).string("x", "y").string("z", "").bytes(),
        "at byte 67: the length of a text of 8 bytes, but 0"},
-      {Maker().number(huge, 8).number(0, 8).claim_pairs(1).bytes(),
-       "at byte 32: a key of 18446744073709551615 bytes"},
-      {Maker().string(std::string(65536, 'k'), "").bytes(),
-       "at byte 24: a key of 65536 bytes; 65535 are allowed"},
-      {Maker().pair("x", static_cast<Maker::Type>(13)).number(0, 8).bytes(),
-       "'x' has the unknown type 13"},
-      {Maker().pair("x", static_cast<Maker::Type>(huge)).number(0, 8).bytes(),
-       "has the unknown type 4294967295"},
-      {Maker().pair("x", Maker::kString).number(huge, 8).bytes(),
-       "text 0 of 18446744073709551615 bytes in 'x'"},
+      {Maker().number(huge, 8).number(0, 8).claim_pairs(1).bytes(), "at byte 32: a key of 18446744073709551615 bytes"},
+      {Maker().string(std::string(65536, 'k'), "").bytes(), "at byte 24: a key of 65536 bytes; 65535 are allowed"},
+      {Maker().pair("x", static_cast<Maker::Type>(13)).number(0, 8).bytes(), "'x' has the unknown type 13"},
+      {Maker().pair("x", static_cast<Maker::Type>(huge)).number(0, 8).bytes(), "has the unknown type 4294967295"},
+      {Maker().pair("x", Maker::kString).number(huge, 8).bytes(), "text 0 of 18446744073709551615 bytes in 'x'"},
       {Maker().pair("x", Maker::kArray).number(Maker::kF64, 4).number(huge / 8 + 1, 8).bytes(),
        "an array of 2305843009213693952"},
       {Maker().pair("x", Maker::kArray).number(Maker::kString, 4).number(huge, 8).bytes(),
        "an array of 18446744073709551615"},
-      {Maker()
-           .pair("x", Maker::kArray)
-           .number(Maker::kString, 4)
-           .number(2, 8)
-           .number(0, 8)
-           .number(9, 8)
-           .bytes(),
+      {Maker().pair("x", Maker::kArray).number(Maker::kString, 4).number(2, 8).number(0, 8).number(9, 8).bytes(),
        "text 1 of 9 bytes"},
-      {Maker().pair("x", Maker::kArray).number(99, 4).number(0, 8).bytes(),
-       "'x' has the unknown type 99"},
+      {Maker().pair("x", Maker::kArray).number(99, 4).number(0, 8).bytes(), "'x' has the unknown type 99"},
       {nested.bytes(), "arrays in arrays, more than 8 deep"},
       {Maker().pair(kTokens, Maker::kArray).number(Maker::kU32, 4).number(0, 8).bytes(),
        "is an array of uint32, not of texts"},
       {Maker().u32(kTokens, 1).bytes(), "is of type uint32, not array"},
       {Maker().strings(kTokens, {"a"}).strings(kTokens, {"a"}).bytes(), "stands there twice"},
-      {Maker().u32(kTemplate, 1).bytes(),
-       "'tokenizer.chat_template' is of type uint32, not string"},
+      {Maker().u32(kTemplate, 1).bytes(), "'tokenizer.chat_template' is of type uint32, not string"},
       {Maker().string(kTemplate, "a\xff").bytes(), "'tokenizer.chat_template' is not UTF-8"},
       {Maker().string(kTemplate, "a").string(kTemplate, "b").bytes(), "stands there twice"},
-      {Maker().string(kTemplate, "a").string("tokenizer.chat_template.default", "b").bytes(),
-       "stands there twice"},
-      {Maker().string("tokenizer.chat_template.\xff", "a").bytes(),
-       "the name of a template is not text"},
-      {Maker().string("tokenizer.chat_template.\x1b[31m", "a").bytes(),
-       "the name of a template is not text"},
-      {Maker().string("tokenizer.ggml.bos_token_id", "1").bytes(),
-       "is of type string, not an integer"},
+      {Maker().string(kTemplate, "a").string("tokenizer.chat_template.default", "b").bytes(), "stands there twice"},
+      {Maker().string("tokenizer.chat_template.\xff", "a").bytes(), "the name of a template is not text"},
+      {Maker().string("tokenizer.chat_template.\x1b[31m", "a").bytes(), "the name of a template is not text"},
+      {Maker().string("tokenizer.ggml.bos_token_id", "1").bytes(), "is of type string, not an integer"},
       {Maker().u32("tokenizer.ggml.bos_token_id", 1).u32("tokenizer.ggml.bos_token_id", 1).bytes(),
        "stands there twice"},
       {Maker().u32("tokenizer.ggml.add_bos_token", 1).bytes(), "is of type uint32, not bool"},
       {Maker().flag("tokenizer.ggml.add_bos_token", 2).bytes(), "is 2, neither 0 nor 1"},
-      {Maker().u32("\x1b[31m\xff", 1).pair("\x1b[31m\xff", Maker::kString).number(5, 8).bytes(),
-       "in '?[31m?'"},
+      {Maker().u32("\x1b[31m\xff", 1).pair("\x1b[31m\xff", Maker::kString).number(5, 8).bytes(), "in '?[31m?'"},
   };
   for (const auto& row : rows) {
     const Result<GgufHeader> header = read_gguf(row.bytes, "m.gguf");
@@ -208,8 +186,7 @@ TEST(Gguf, DamagedHeaders) {
     const Error& error = header.error();
     EXPECT_EQ(error.code(), ErrorCode::model_file);
     EXPECT_NE(error.display().find(row.said), std::string::npos) << error.display() << row.said;
-    EXPECT_NE(error.display().find("m.gguf: damaged model: at byte "), std::string::npos)
-        << error.display();
+    EXPECT_NE(error.display().find("m.gguf: damaged model: at byte "), std::string::npos) << error.display();
     EXPECT_LE(error.where().begin, row.bytes.size());
   }
 }
@@ -229,8 +206,7 @@ TEST(Gguf, CutOffAnywhere) {
 TEST(Gguf, WithoutATemplate) {
   const ModelFolder folder({{"m.gguf", GgufMaker().strings(kTokens, {"a"}).bytes()},
                             {"p.gguf", GgufMaker().string("general.type", "mmproj").bytes()}});
-  EXPECT_NE(failure(folder.open("m.gguf")).find("looked for the keys tokenizer.chat_template"),
-            std::string::npos);
+  EXPECT_NE(failure(folder.open("m.gguf")).find("looked for the keys tokenizer.chat_template"), std::string::npos);
   EXPECT_TRUE(failure(folder.open("m.gguf")).starts_with("no_template "));
   EXPECT_NE(failure(folder.open("p.gguf")).find("general.type is 'mmproj'"), std::string::npos);
 }
@@ -252,17 +228,14 @@ TEST(Gguf, LaterPartsLeadToTheFirst) {
     ASSERT_TRUE(source.has_value()) << source.error().display();
     EXPECT_EQ(source->path, folder.path("m-00001-of-00002.gguf"));
   }
-  EXPECT_NE(failure(folder.open("other.gguf")).find("part 2 of a split model of 2 files"),
-            std::string::npos);
-  EXPECT_NE(failure(folder.open("alone/n-00002-of-00002.gguf"))
-                .find("n-00001-of-00002.gguf is not there"),
+  EXPECT_NE(failure(folder.open("other.gguf")).find("part 2 of a split model of 2 files"), std::string::npos);
+  EXPECT_NE(failure(folder.open("alone/n-00002-of-00002.gguf")).find("n-00001-of-00002.gguf is not there"),
             std::string::npos);
 }
 
 TEST(Gguf, AFolderOfOneModelIsThatModel) {
   const std::string model = some_model().bytes();
-  const ModelFolder one(
-      {{"m-00001-of-00002.gguf", model}, {"m-00002-of-00002.gguf", model}, {"config.json", "{}"}});
+  const ModelFolder one({{"m-00001-of-00002.gguf", model}, {"m-00002-of-00002.gguf", model}, {"config.json", "{}"}});
   EXPECT_TRUE(one.open().has_value());
   const ModelFolder two({{"a.gguf", model}, {"b.gguf", model}});
   EXPECT_NE(failure(two.open()).find("several GGUF files: 'a.gguf', 'b.gguf'"), std::string::npos);
@@ -274,8 +247,7 @@ TEST(Gguf, FilesThatCannotBeRead) {
   const ModelFolder folder({{"empty.gguf", ""}, {"folder.gguf/x", ""}});
   EXPECT_TRUE(failure(folder.open("empty.gguf")).starts_with("model_file "));
   EXPECT_TRUE(failure(folder.open("folder.gguf")).starts_with("no_template "));
-  EXPECT_NE(failure(folder.open("emty.gguf")).find("did you mean 'empty.gguf'?"),
-            std::string::npos);
+  EXPECT_NE(failure(folder.open("emty.gguf")).find("did you mean 'empty.gguf'?"), std::string::npos);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Vocabularies that are merged: GGUF's "llama" by scores, of files small enough to be read here, and the Merger by itself.
-// Against llama.cpp and tiktoken they are held by tests/oracle/gguf_tokens_oracle.py and rank_tokens_oracle.py.
+// Vocabularies that are merged: GGUF's "llama" by scores, of files small enough to be read here, and the Merger by
+// itself. Against llama.cpp and tiktoken they are held by tests/oracle/gguf_tokens_oracle.py and rank_tokens_oracle.py.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,8 @@ struct Token {
   Type type = kNormal;
 };
 
-std::string file_of(const std::vector<Token>& tokens, bool space_prefix = true, std::string_view model = "llama", std::string_view charsmap = "") {
+std::string file_of(const std::vector<Token>& tokens, bool space_prefix = true, std::string_view model = "llama",
+                    std::string_view charsmap = "") {
   GgufMaker maker;
   std::vector<std::string> texts;
   for (const Token& token : tokens) texts.push_back(token.text);
@@ -36,15 +37,29 @@ std::string file_of(const std::vector<Token>& tokens, bool space_prefix = true, 
   for (const Token& token : tokens) maker.number(token.type, 4);
   maker.flag("tokenizer.ggml.add_space_prefix", space_prefix ? 1 : 0);
   if (charsmap.empty()) return maker.bytes();
-  maker.pair("tokenizer.ggml.precompiled_charsmap", GgufMaker::kArray).number(GgufMaker::kU8, 4).number(charsmap.size(), 8);
+  maker.pair("tokenizer.ggml.precompiled_charsmap", GgufMaker::kArray)
+      .number(GgufMaker::kU8, 4)
+      .number(charsmap.size(), 8);
   for (const char c : charsmap) maker.number(static_cast<std::uint8_t>(c), 1);
   return maker.bytes();
 }
 
-const std::vector<Token> kTokens = {{"<unk>", 0, kUnknown}, {"<s>", 0, kControl}, {"</s>", 0, kControl}, {"<0xC3>", 0, kByte},
-                                    {"<0xA9>", 0, kByte},   {"▁", -1},            {"a", -2},             {"b", -3},
-                                    {"ab", -4},             {"▁a", -5},           {"ba", -6},            {"<", -7},
-                                    {"s", -8},              {">", -9},            {"<s", -10},           {"##", 0, kUserDefined},
+const std::vector<Token> kTokens = {{"<unk>", 0, kUnknown},
+                                    {"<s>", 0, kControl},
+                                    {"</s>", 0, kControl},
+                                    {"<0xC3>", 0, kByte},
+                                    {"<0xA9>", 0, kByte},
+                                    {"▁", -1},
+                                    {"a", -2},
+                                    {"b", -3},
+                                    {"ab", -4},
+                                    {"▁a", -5},
+                                    {"ba", -6},
+                                    {"<", -7},
+                                    {"s", -8},
+                                    {">", -9},
+                                    {"<s", -10},
+                                    {"##", 0, kUserDefined},
                                     {"/", -11}};
 
 std::unique_ptr<Tokenizer> open(const std::string& bytes) {
@@ -86,7 +101,8 @@ TEST(GgufVocabulary, NothingUntrustedIsAControlToken) {
 }
 
 TEST(GgufVocabulary, BytesWithoutATokenAreAnError) {
-  EXPECT_EQ(encoded(*open(file_of(kTokens)), "ax"), "the vocabulary has no token for the bytes 0x78, and none for the byte 0x78");
+  EXPECT_EQ(encoded(*open(file_of(kTokens)), "ax"),
+            "the vocabulary has no token for the bytes 0x78, and none for the byte 0x78");
 }
 
 TEST(GgufVocabulary, SaysWhatItPutsAroundATextAndWhatEndsOne) {
@@ -103,9 +119,20 @@ std::string refusal(const std::vector<Token>& tokens, std::string_view model, st
   return opened ? "" : std::string(opened.error().message());
 }
 
-const std::vector<Token> kSums = {{"<pad>", 0, kControl}, {"</s>", 0, kControl}, {"<unk>", 0, kUnknown}, {"▁", -2}, {"a", -3},
-                                  {"b", -3}, {"ab", -4}, {"▁a", -3}, {"<", -9}, {"/", -9}, {"s", -9}, {">", -9},
-                                  {"▁ab", -20, kUnused}, {"#", 0, kUserDefined}};
+const std::vector<Token> kSums = {{"<pad>", 0, kControl},
+                                  {"</s>", 0, kControl},
+                                  {"<unk>", 0, kUnknown},
+                                  {"▁", -2},
+                                  {"a", -3},
+                                  {"b", -3},
+                                  {"ab", -4},
+                                  {"▁a", -3},
+                                  {"<", -9},
+                                  {"/", -9},
+                                  {"s", -9},
+                                  {">", -9},
+                                  {"▁ab", -20, kUnused},
+                                  {"#", 0, kUserDefined}};
 
 /// `front`, and a token for each byte behind it.
 std::vector<Token> with_bytes(std::vector<Token> front) {
@@ -116,12 +143,20 @@ std::vector<Token> with_bytes(std::vector<Token> front) {
   return front;
 }
 
-const std::vector<Token> kCosts = with_bytes({{"<unk>", 0, kUnknown}, {"<s>", 0, kControl}, {"a", -1}, {"aa", -2}, {"b", -9}, {" ", -3},
-                                              {"aab", -3}, {"<", -1}, {"s>", -1}});
+const std::vector<Token> kCosts = with_bytes({{"<unk>", 0, kUnknown},
+                                              {"<s>", 0, kControl},
+                                              {"a", -1},
+                                              {"aa", -2},
+                                              {"b", -9},
+                                              {" ", -3},
+                                              {"aab", -3},
+                                              {"<", -1},
+                                              {"s>", -1}});
 
 /// Time is a prompt's length times the longest token's where the vocabulary is a trie; memory is all of their bytes.
 TEST(GgufVocabulary, LongTokensAreRefusedWhereTheVocabularyIsATrie) {
-  const std::pair<const char*, const std::vector<Token>*> kinds[] = {{"rwkv", &kTokens}, {"t5", &kSums}, {"plamo2", &kCosts}, {"llama", &kTokens}};
+  const std::pair<const char*, const std::vector<Token>*> kinds[] = {
+      {"rwkv", &kTokens}, {"t5", &kSums}, {"plamo2", &kCosts}, {"llama", &kTokens}};
   for (const auto& [model, base] : kinds) {
     const bool is_trie = model != std::string_view("llama");
     std::vector<Token> tokens = *base;
@@ -131,7 +166,8 @@ TEST(GgufVocabulary, LongTokensAreRefusedWhereTheVocabularyIsATrie) {
     tokens.back().text += 'a';
     EXPECT_EQ(refusal(tokens, model), is_trie ? "m.gguf: token " + number + " is longer than 1024 bytes" : "") << model;
     tokens.pop_back();
-    for (std::size_t i = 0; i < std::size_t{16} << 10; ++i) tokens.push_back({std::to_string(100000 + i) + std::string(1018, 'a'), -1});
+    for (std::size_t i = 0; i < std::size_t{16} << 10; ++i)
+      tokens.push_back({std::to_string(100000 + i) + std::string(1018, 'a'), -1});
     EXPECT_EQ(refusal(tokens, model), is_trie ? "m.gguf: its tokens are longer than 16 MiB together" : "") << model;
   }
 }
@@ -151,9 +187,11 @@ TEST(GgufVocabulary, TakesTheLargestSum) {
   EXPECT_EQ(refusal(tokens, "t5", "abc"), "m.gguf: tokenizer.ggml.precompiled_charsmap is too short");
 }
 
-/// The blank in front, which this vocabulary does not know, is the unknown token: a control token that stands for no byte.
+/// The blank in front, which this vocabulary does not know, is the unknown token: a control token that stands for no
+/// byte.
 TEST(GgufVocabulary, WhatNormalisingPutsInFrontIsAsTrustedAsTheByteBehind) {
-  const std::vector<Token> tokens = {{"<pad>", 0, kControl}, {"</s>", 0, kControl}, {"<unk>", 0, kControl}, {"a", -3}, {"<|x|>", -1}};
+  const std::vector<Token> tokens = {
+      {"<pad>", 0, kControl}, {"</s>", 0, kControl}, {"<unk>", 0, kControl}, {"a", -3}, {"<|x|>", -1}};
   const auto tokenizer = open(file_of(tokens, true, "t5"));
   const std::vector<ByteSpan> all = {{0, 6}}, none;
   EXPECT_EQ(encoded(*tokenizer, "<|x|>a"), "2[0,0) 4[0,5) 3[5,6)");
@@ -167,7 +205,8 @@ TEST(GgufVocabulary, NormalisingDoesNotFillMemory) {
   const auto tokenizer = open(file_of(tokens, false, "t5", CharsmapMaker(std::string(256, 'b')).made()));
   EXPECT_EQ(encoded(*tokenizer, "aa"), "14[0,1) 14[1,2)");
   EXPECT_TRUE(encoded(*tokenizer, std::string(4000, 'a')).starts_with("14[0,1) 14[1,2) "));
-  EXPECT_EQ(encoded(*tokenizer, std::string(8000, 'a')), "the vocabulary's normalisation makes more than 1176576 bytes of a run of 8000");
+  EXPECT_EQ(encoded(*tokenizer, std::string(8000, 'a')),
+            "the vocabulary's normalisation makes more than 1176576 bytes of a run of 8000");
 }
 
 TEST(GgufVocabulary, ScoresToSumMustBeNumbers) {
@@ -194,17 +233,20 @@ TEST(GgufVocabulary, TakesTheLargestSumFromTheEnd) {
   EXPECT_TRUE(tokenizer->facts().puts_before.empty() && tokenizer->facts().puts_after.empty());
   for (const float score : {-2000.0F, -1999.0F}) {  // of the first one no text becomes a token
     const std::vector<Token> few = with_bytes({{"<unk>", 0, kUnknown}, {"aaa", score}});
-    EXPECT_EQ(encoded(*open(file_of(few, true, "plamo2")), "aaa"), score == -2000 ? "99[0,1) 99[1,2) 99[2,3)" : "1[0,3)");
+    EXPECT_EQ(encoded(*open(file_of(few, true, "plamo2")), "aaa"),
+              score == -2000 ? "99[0,1) 99[1,2) 99[2,3)" : "1[0,3)");
   }
   tokens.pop_back();
   EXPECT_EQ(refusal(tokens, "plamo2"), "m.gguf: no token for the byte 0xFF");
-  EXPECT_EQ(refusal(with_bytes({}), "plamo2"), "m.gguf: the token of the byte 0x00 is token 0, which llama.cpp takes for none");
+  EXPECT_EQ(refusal(with_bytes({}), "plamo2"),
+            "m.gguf: the token of the byte 0x00 is token 0, which llama.cpp takes for none");
 }
 
 TEST(GgufVocabulary, TakesTheLongestTokenOfThoseWrittenAsPythonWritesBytes) {
   GgufMaker maker;
   maker.string("tokenizer.ggml.model", "rwkv");
-  maker.strings("tokenizer.ggml.tokens", {"<s>", "<", "s", ">", R"(\xe4\xb8)", R"(\xad)", R"(\n)", R"(\n\n)", R"(\'s)", R"(\\)", "s>s"});
+  maker.strings("tokenizer.ggml.tokens",
+                {"<s>", "<", "s", ">", R"(\xe4\xb8)", R"(\xad)", R"(\n)", R"(\n\n)", R"(\'s)", R"(\\)", "s>s"});
   maker.pair("tokenizer.ggml.token_type", GgufMaker::kArray).number(GgufMaker::kI32, 4).number(11, 8);
   for (int i = 0; i < 11; ++i) maker.number(i == 0 ? kControl : kNormal, 4);
   const auto tokenizer = open(maker.bytes());
@@ -232,8 +274,9 @@ TEST(GgufVocabulary, MergesMayBeMissingWhereTheSplitSaysSo) {
     const auto opened = read_gguf_vocabulary(maker.bytes(), "m.gguf");
     EXPECT_EQ(opened.has_value(), gguf_split(name)->may_lack_merges) << name;
     without += opened ? 1 : 0;
-    EXPECT_EQ(opened ? encoded(**opened, "ba") : std::string(opened.error().message()),
-              opened ? "1[0,1) 0[1,2)" : "m.gguf: no tokenizer.ggml.merges, which its tokenizer.ggml.model 'gpt2' needs");
+    EXPECT_EQ(
+        opened ? encoded(**opened, "ba") : std::string(opened.error().message()),
+        opened ? "1[0,1) 0[1,2)" : "m.gguf: no tokenizer.ggml.merges, which its tokenizer.ggml.model 'gpt2' needs");
   }
   EXPECT_EQ(without, 1u);
 }
@@ -258,7 +301,9 @@ TEST(PieceTrie, FindsWhatLookingAtEachTextFinds) {
     std::size_t longest = 0, reach = 0;
     for (const std::string& text : texts) {
       if (asked.starts_with(text)) longest = std::max(longest, text.size());
-      reach = std::max(reach, static_cast<std::size_t>(std::mismatch(text.begin(), text.end(), asked.begin(), asked.end()).first - text.begin()));
+      reach = std::max(
+          reach, static_cast<std::size_t>(std::mismatch(text.begin(), text.end(), asked.begin(), asked.end()).first -
+                                          text.begin()));
     }
     EXPECT_EQ(trie.longest(asked), longest);
     EXPECT_EQ(trie.reach(asked), reach);

@@ -21,10 +21,13 @@ std::vector<std::string> notes_of(std::string_view format, const GrammarOptions&
 using Reasons = std::vector<std::string>;
 
 TEST(GrammarNotesTest, EachReasonOfAKeyword) {
-  const std::string tools = R"([{"name": "f", "parameters": {"properties": {"a": {}, "b": {}, "c-d": {}, "e": {}, "f-g": {}, "h": {}, "i": {}, "j": {}}}}])";
-  EXPECT_EQ(notes_of("chatglm3", {.tools = tools}), (Reasons{"-'c-d' is not a Python name: left out", "-'f-g' is not a Python name: left out"}));
+  const std::string tools =
+      R"([{"name": "f", "parameters": {"properties": {"a": {}, "b": {}, "c-d": {}, "e": {}, "f-g": {}, "h": {}, "i": {}, "j": {}}}}])";
+  EXPECT_EQ(notes_of("chatglm3", {.tools = tools}),
+            (Reasons{"-'c-d' is not a Python name: left out", "-'f-g' is not a Python name: left out"}));
   EXPECT_EQ(notes_of("chatglm3", {.tools = tools, .any_order = true}),
-            (Reasons{"-'c-d' is not a Python name: left out", "-'f-g' is not a Python name: left out", "-too many for any order: they come as declared"}));
+            (Reasons{"-'c-d' is not a Python name: left out", "-'f-g' is not a Python name: left out",
+                     "-too many for any order: they come as declared"}));
 }
 
 /// No silence about text around calls where none is allowed.

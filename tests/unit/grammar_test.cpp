@@ -1,5 +1,5 @@
-// Grammars: what they accept, what they note, what they refuse to be made of; that printing is steady. The laws of replies are
-// in tests/grammar_law.cpp, the engines and the suite of JSON Schema in tests/oracle.
+// Grammars: what they accept, what they note, what they refuse to be made of; that printing is steady. The laws of
+// replies are in tests/grammar_law.cpp, the engines and the suite of JSON Schema in tests/oracle.
 #include "parlance/grammar.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,8 @@ TEST(GrammarTest, MembersInAnyOrder) {
     std::string_view schema, text;
     bool accepted;
   };
-#define TWO R"({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "null"}, "c": {"const": 1}}, "required": ["b"])"
+#define TWO \
+  R"({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "null"}, "c": {"const": 1}}, "required": ["b"])"
 #define MANY \
   R"({"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 2}, "c": {"const": 3}, "d": {"const": 4}, "e": {"const": 5}, "f": {"const": 6}})"
   const Row rows[] = {
@@ -47,17 +48,21 @@ TEST(GrammarTest, MembersInAnyOrder) {
       {TWO R"(, "additionalProperties": true})", R"({"z": 2, "b": null, "y": 1, "a": 2})", true},
       {TWO R"(, "additionalProperties": true})", R"({"z": 2, "y": 1, "a": 2})", false},
       {R"({"type": "object", "properties": {"a": {"type": "integer"}, "c": {"const": 1}}})", "{}", true},
-      {R"({"type": "object", "properties": {"a": {"type": "integer"}, "c": {"const": 1}}, "minProperties": 1})", "{}", false},
+      {R"({"type": "object", "properties": {"a": {"type": "integer"}, "c": {"const": 1}}, "minProperties": 1})", "{}",
+       false},
       {MANY R"(, "required": ["f", "b"]})", R"({"f": 6, "c": 3, "a": 1, "b": 2})", true},
       {MANY R"(, "required": ["f", "b"]})", R"({"f": 6, "c": 3, "a": 1})", false},
       {MANY R"(, "required": ["f", "b"]})", R"({"b": 2, "b": 2, "f": 6})", false},
-      {MANY R"(, "required": ["a", "b", "c", "d", "e", "f"]})", R"({"f": 6, "e": 5, "d": 4, "c": 3, "b": 2, "a": 1})", true},
+      {MANY R"(, "required": ["a", "b", "c", "d", "e", "f"]})", R"({"f": 6, "e": 5, "d": 4, "c": 3, "b": 2, "a": 1})",
+       true},
       {MANY R"(, "required": ["a", "b", "c", "d", "e", "f"]})", R"({"e": 5, "d": 4, "c": 3, "b": 2})", false},
   };
 #undef TWO
 #undef MANY
-  for (const Row& row : rows) EXPECT_EQ(value_grammar(row.schema, false, true).accepts(row.text), row.accepted) << row.schema << row.text;
-  const Grammar many = value_grammar(R"({"properties": {"a": {}, "b": {}, "c": {}, "d": {}, "e": {}, "f": {}}})", false, true);
+  for (const Row& row : rows)
+    EXPECT_EQ(value_grammar(row.schema, false, true).accepts(row.text), row.accepted) << row.schema << row.text;
+  const Grammar many =
+      value_grammar(R"({"properties": {"a": {}, "b": {}, "c": {}, "d": {}, "e": {}, "f": {}}})", false, true);
   ASSERT_EQ(many.notes().size(), 1u);
   EXPECT_EQ(many.notes()[0].keyword, "properties");
 }
@@ -74,11 +79,13 @@ TEST(GrammarTest, ManyMembersInAnyOrderCostLittle) {
 }
 
 TEST(GrammarTest, NothingFitsFalse) {
-  for (const std::string_view schema : {"false", R"({"type": "object", "properties": {"a": false}, "required": ["a"]})"}) {
+  for (const std::string_view schema :
+       {"false", R"({"type": "object", "properties": {"a": false}, "required": ["a"]})"}) {
     const Grammar grammar = value_grammar(schema);
     EXPECT_TRUE(grammar.is_empty());
     EXPECT_FALSE(grammar.accepts(""));
-    EXPECT_EQ(grammar.to_text(GrammarSyntax::lark), "%llguidance {}\n\nstart: NOTHING\n\nNOTHING: /[^\\u{0}-\\u{10FFFF}]/\n");
+    EXPECT_EQ(grammar.to_text(GrammarSyntax::lark),
+              "%llguidance {}\n\nstart: NOTHING\n\nNOTHING: /[^\\u{0}-\\u{10FFFF}]/\n");
     EXPECT_EQ(grammar.to_text(GrammarSyntax::json_schema), "false\n");
   }
   EXPECT_FALSE(value_grammar("true").is_empty());
@@ -88,9 +95,11 @@ TEST(GrammarTest, NothingFitsFalse) {
 TEST(GrammarTest, ValuesAsJsonSchema) {
   constexpr std::string_view kSchema = R"({"type": "object", "properties": {"a": {"type": "integer"}, "b": {}}})";
   for (const bool any_order : {false, true}) {
-    EXPECT_EQ(value_grammar(kSchema, false, any_order).to_text(GrammarSyntax::json_schema), std::string(kSchema) + "\n");
+    EXPECT_EQ(value_grammar(kSchema, false, any_order).to_text(GrammarSyntax::json_schema),
+              std::string(kSchema) + "\n");
   }
-  EXPECT_EQ(reply_grammar("rnj-1", {.choice = ToolChoice::none}).to_text(GrammarSyntax::json_schema), "{\"type\": \"array\", \"maxItems\": 0}\n");
+  EXPECT_EQ(reply_grammar("rnj-1", {.choice = ToolChoice::none}).to_text(GrammarSyntax::json_schema),
+            "{\"type\": \"array\", \"maxItems\": 0}\n");
 }
 
 TEST(GrammarTest, TextMayStandBetweenCallsAndBehindThem) {
@@ -144,14 +153,17 @@ TEST(GrammarTest, ValuesOfSchemas) {
       {R"({"type": ["string", "null"], "enum": ["a", 1, null]})", "1", false},
       {R"({"properties": {"a": {"type": "integer"}, "b": {}}, "required": ["b"]})", R"({"b": 1})", true},
       {R"({"properties": {"a": {"type": "integer"}, "b": {}}, "required": ["b"]})", R"({"a": 1})", false},
-      {R"({"properties": {"a": {"type": "integer"}, "b": {}}, "required": ["b"]})", R"({"a": 1, "b": {"x": []}})", true},
-      {R"({"$defs": {"n": {"type": "array", "items": {"$ref": "#/$defs/n"}}}, "$ref": "#/$defs/n"})", "[[], [[]]]", true},
+      {R"({"properties": {"a": {"type": "integer"}, "b": {}}, "required": ["b"]})", R"({"a": 1, "b": {"x": []}})",
+       true},
+      {R"({"$defs": {"n": {"type": "array", "items": {"$ref": "#/$defs/n"}}}, "$ref": "#/$defs/n"})", "[[], [[]]]",
+       true},
       {R"({"$defs": {"n": {"type": "array", "items": {"$ref": "#/$defs/n"}}}, "$ref": "#/$defs/n"})", "[1]", false},
       {R"({"anyOf": [{"$ref": "#"}, {"type": "integer"}]})", "3", true},
       {R"({"allOf": [{"type": "integer", "minimum": 3}, {"maximum": 4}]})", "5", false},
       {R"({"type": "object", "enum": [], "properties": {"a": {"$ref": "#"}}})", "{}", false},
       {R"({"type": "object", "enum": "x", "properties": {"a": {"$ref": "#"}}})", R"({"a": {}})", true},
-      {R"({"properties": {"a": {"type": "string", "minLength": 3.0}, "b": {"type": "string", "minLength": 5.0}}})", R"({"b": "1234"})", false},
+      {R"({"properties": {"a": {"type": "string", "minLength": 3.0}, "b": {"type": "string", "minLength": 5.0}}})",
+       R"({"b": "1234"})", false},
       {R"({"type": "object", "properties": {"n": {"$ref": "#"}}, "required": ["n"]})", R"({"n": {}})", false},
       {R"({"properties": {"n": {"type": "integer", "minimum": 5, "maximum": 1}, "m": {}}})", R"({"m": 1})", true},
       {R"({"properties": {"n": {"type": "integer", "minimum": 5, "maximum": 1}, "m": {}}})", R"({"n": 3})", false},
@@ -161,11 +173,13 @@ TEST(GrammarTest, ValuesOfSchemas) {
       {"false", "1", false},
       {"true", "[1, {\"a\": null}]", true},
   };
-  for (const Row& row : rows) EXPECT_EQ(value_grammar(row.schema).accepts(row.text), row.accepted) << row.schema << " " << row.text;
+  for (const Row& row : rows)
+    EXPECT_EQ(value_grammar(row.schema).accepts(row.text), row.accepted) << row.schema << " " << row.text;
 }
 
 TEST(GrammarTest, NotesSayWhereAndWhat) {
-  const Grammar grammar = value_grammar(R"({"type": "object", "properties": {"a": {"type": "array", "uniqueItems": true}, "b": {"$ref": "other.json"}}})");
+  const Grammar grammar = value_grammar(
+      R"({"type": "object", "properties": {"a": {"type": "array", "uniqueItems": true}, "b": {"$ref": "other.json"}}})");
   ASSERT_EQ(grammar.notes().size(), 2u);
   EXPECT_EQ(grammar.notes()[0].path, "properties.b");
   EXPECT_EQ(grammar.notes()[0].keyword, "$ref");
@@ -231,7 +245,8 @@ TEST(GrammarTest, Failures) {
 TEST(GrammarTest, ToolsThatCannotBeCalled) {
   const auto format = ReplyFormat::from_json(find_format("chatglm3")->reply);
   GrammarOptions options;
-  options.tools = R"([{"name": "bad", "parameters": {"properties": {"x": {"type": "integer", "minimum": 5, "maximum": 1}}, "required": ["x"]}},
+  options.tools =
+      R"([{"name": "bad", "parameters": {"properties": {"x": {"type": "integer", "minimum": 5, "maximum": 1}}, "required": ["x"]}},
       {"name": "good", "parameters": {"properties": {"x": {"type": "integer"}}}}, {"function": {"nmae": "h"}}, {"name": "good"}])";
   const auto grammar = make_grammar(*format, options);
   ASSERT_TRUE(grammar.has_value());
@@ -258,7 +273,8 @@ TEST(GrammarTest, AnAnswerWithAFormBehindADummyPrefix) {
   for (const auto& [options, answer] : {std::pair(choice, "Paris"), std::pair(json, "{\"a\": 1}")}) {
     const auto grammar = make_grammar(*format, options);
     ASSERT_TRUE(grammar.has_value()) << grammar.error().display();
-    for (const std::string_view before : {"\n", "\n ", " \n "}) EXPECT_TRUE(grammar->accepts(std::string(before) + answer)) << before << answer;
+    for (const std::string_view before : {"\n", "\n ", " \n "})
+      EXPECT_TRUE(grammar->accepts(std::string(before) + answer)) << before << answer;
   }
 }
 
@@ -272,7 +288,8 @@ TEST(GrammarTest, HostileSchemasAreWidened) {
   const std::string schemas[] = {
       R"({"allOf": [)" + list(R"({"anyOf": [{}, {}]})", 60) + "]}",
       R"({"allOf": [)" + list(R"({"anyOf": [{"type": "string"}, {"minLength": 1}]})", 60) + "]}",
-      R"({"anyOf": [)" + list(R"({"properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}, "c": {"$ref": "#"}}})", 60) + "]}",
+      R"({"anyOf": [)" + list(R"({"properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}, "c": {"$ref": "#"}}})", 60) +
+          "]}",
       R"({"items": {"anyOf": [)" + list(R"({"type": "integer", "multipleOf": 97})", 500) + "]}}",
       R"({"type": "string", "pattern": "^)" + std::string(4000, 'a') + "$\"}",
   };
@@ -290,7 +307,8 @@ TEST(GrammarTest, HostileSchemasAreWidened) {
 }
 
 TEST(GrammarTest, PrintingIsSteady) {
-  for (const auto syntax : {GrammarSyntax::gbnf, GrammarSyntax::lark, GrammarSyntax::structural_tag, GrammarSyntax::json_schema}) {
+  for (const auto syntax :
+       {GrammarSyntax::gbnf, GrammarSyntax::lark, GrammarSyntax::structural_tag, GrammarSyntax::json_schema}) {
     EXPECT_EQ(reply_grammar("chatglm3").to_text(syntax), reply_grammar("chatglm3").to_text(syntax));
     EXPECT_EQ(find_grammar_syntax(name_of(syntax)), syntax);
   }
@@ -308,7 +326,8 @@ TEST(GrammarTest, ControlTokensStandForThemselvesInLark) {
   const std::string spelled = reply_grammar("terminal-agent").to_text(GrammarSyntax::lark);
   EXPECT_NE(spelled.find("\\n</tool_call>\""), std::string::npos) << spelled;
   GrammarOptions options;
-  options.control = {token(5, "<tool_call>", false), token(6, "</tool_call>", false), token(7, "<|im_end|>", true), token(8, "nowhere", true)};
+  options.control = {token(5, "<tool_call>", false), token(6, "</tool_call>", false), token(7, "<|im_end|>", true),
+                     token(8, "nowhere", true)};
   const Grammar grammar = reply_grammar("terminal-agent", options);
   const std::string lark = grammar.to_text(GrammarSyntax::lark);
   EXPECT_NE(lark.find(" <tool_call> "), std::string::npos) << lark;
@@ -318,20 +337,23 @@ TEST(GrammarTest, ControlTokensStandForThemselvesInLark) {
   ReplyFormat format = *ReplyFormat::from_json(find_format("terminal-agent")->reply);
   format.calls[0].call[0].literal.texts[0] = "[TOOL]";
   options.tools = kTools;
-  EXPECT_EQ((*make_grammar(format, options)).to_text(GrammarSyntax::lark).find("<[5]>"), std::string::npos);  // llguidance takes it for text
+  // llguidance takes it for text
+  EXPECT_EQ((*make_grammar(format, options)).to_text(GrammarSyntax::lark).find("<[5]>"), std::string::npos);
   options.control[0].special = true;
   EXPECT_NE((*make_grammar(format, options)).to_text(GrammarSyntax::lark).find("<[5]>"), std::string::npos);
 }
 
 TEST(GrammarTest, CustomToolsTakeOneText) {
   GrammarOptions options;
-  options.tools = R"([{"type": "custom", "custom": {"name": "run", "format": {"type": "grammar", "grammar": {"syntax": "regex", "definition": "a|b+"}}}},
+  options.tools =
+      R"([{"type": "custom", "custom": {"name": "run", "format": {"type": "grammar", "grammar": {"syntax": "regex", "definition": "a|b+"}}}},
       {"type": "custom", "name": "say"}, {"type": "custom", "name": "day", "format": {"type": "grammar", "syntax": "regex", "definition": "^(?P<year>[0-9]{4})$"}}, {"type": "custom", "name": "calc", "format": {"type": "grammar", "syntax": "lark", "definition": "start: X"}}])";
   const ReplyFormat format = *ReplyFormat::from_json(find_format("terminal-agent")->reply);
   const Result<Grammar> grammar = make_grammar(format, options);
   ASSERT_TRUE(grammar.has_value()) << grammar.error().message();
   const auto call = [](std::string_view name, std::string_view input) {
-    return "<tool_call>\n{\"name\": \"" + std::string(name) + "\", \"arguments\": {\"input\": \"" + std::string(input) + "\"}}\n</tool_call>";
+    return "<tool_call>\n{\"name\": \"" + std::string(name) + "\", \"arguments\": {\"input\": \"" + std::string(input) +
+           "\"}}\n</tool_call>";
   };
   EXPECT_TRUE(grammar->accepts(call("run", "bbb")));
   EXPECT_TRUE(grammar->accepts(call("run", "a")));
@@ -341,7 +363,8 @@ TEST(GrammarTest, CustomToolsTakeOneText) {
   EXPECT_FALSE(grammar->accepts(call("day", "x2026")));
   EXPECT_TRUE(grammar->accepts(call("calc", "Y")));
   ASSERT_EQ(grammar->notes().size(), 1u);
-  EXPECT_EQ(grammar->notes()[0].path + ": " + grammar->notes()[0].why, "[3]: its grammar is not a regular expression and is not enforced: any text");
+  EXPECT_EQ(grammar->notes()[0].path + ": " + grammar->notes()[0].why,
+            "[3]: its grammar is not a regular expression and is not enforced: any text");
 }
 
 /// Where a template writes white space before what closes a tag, it does so behind texts of every kind.
@@ -349,13 +372,15 @@ TEST(GrammarTest, TextsInTagsMayHaveWhiteSpaceBehindThem) {
   const ReplyFormat format = *ReplyFormat::from_json(R"({"calls": [{"call": ["<call>", {"name": true}, "\n",
       {"arguments": {"tags": {"open": "<arg=", "key_close": ">\n", "close": "\n</arg>"}}}, "</call>"]}]})");
   GrammarOptions options;
-  options.tools = R"([{"name": "f", "parameters": {"properties": {"e": {"enum": ["a", "b"]}, "p": {"type": "string", "pattern": "^a+$"}, "l": {"type": "string", "maxLength": 3},
+  options.tools =
+      R"([{"name": "f", "parameters": {"properties": {"e": {"enum": ["a", "b"]}, "p": {"type": "string", "pattern": "^a+$"}, "l": {"type": "string", "maxLength": 3},
       "s": {"type": "string"}}}}])";
   const Result<Grammar> grammar = make_grammar(format, options);
   ASSERT_TRUE(grammar.has_value());
   for (const std::string_view key : {"e", "p", "l", "s"}) {
     for (const std::string_view gap : {"\n", ""}) {
-      EXPECT_TRUE(grammar->accepts("<call>f\n<arg=" + std::string(key) + ">\na" + std::string(gap) + "</arg></call>")) << key << gap;
+      EXPECT_TRUE(grammar->accepts("<call>f\n<arg=" + std::string(key) + ">\na" + std::string(gap) + "</arg></call>"))
+          << key << gap;
     }
   }
   EXPECT_FALSE(grammar->accepts("<call>f\n<arg=e>\na\n\n</arg></call>"));
@@ -378,7 +403,8 @@ TEST(GrammarTest, JsonInTagsHoldsNoClosers) {
   format = *ReplyFormat::from_json(R"({"calls": [{"call": ["<tool_call>", {"name": true}, "\n",
       {"arguments": {"tags": {"open": "<key>", "key_close": "</key><value>", "close": "</value>"}}}, "</tool_call>"]}]})");
   GrammarOptions options;
-  options.tools = R"([{"name": "f", "parameters": {"properties": {"tags": {"type": "array", "items": {"type": "string", "maxLength": 40}},
+  options.tools =
+      R"([{"name": "f", "parameters": {"properties": {"tags": {"type": "array", "items": {"type": "string", "maxLength": 40}},
       "any": {"type": "object", "additionalProperties": {"type": "string"}}, "one": {"type": "array", "items": {"enum": ["a</value>b", "<i>"]}}}}}])";
   const Result<Grammar> grammar = make_grammar(format, options);
   ASSERT_TRUE(grammar.has_value());
@@ -418,16 +444,21 @@ TEST(GrammarTest, ConstantsThatHoldClosersAreSpelled) {
       {"\u00BBe", "\u00BBe", R"(\u00bbe)", "\u00BBe"},
   };
   for (const Row& row : rows) {
-    const auto format = ReplyFormat::from_json(R"({"calls": [{"call": ["<call>", {"name": true}, "\n", {"arguments": {"tags": {"open": "[arg=", "key_close": "]",
-        "close": ")" + std::string(row.close) + R"("}}}, "</call>"]}]})");
+    const auto format = ReplyFormat::from_json(
+        R"({"calls": [{"call": ["<call>", {"name": true}, "\n", {"arguments": {"tags": {"open": "[arg=", "key_close": "]",
+        "close": ")" +
+        std::string(row.close) + R"("}}}, "</call>"]}]})");
     ASSERT_TRUE(format);
     GrammarOptions options;
     std::string text;
     for (const char c : row.text) text += c == '\n' ? "\\n" : std::string(1, c);
-    options.tools = R"([{"name": "f", "parameters": {"properties": {"l": {"type": "array", "items": {"enum": [")" + text + R"("]}}}}}])";
+    options.tools = R"([{"name": "f", "parameters": {"properties": {"l": {"type": "array", "items": {"enum": [")" +
+                    text + R"("]}}}}}])";
     const Result<Grammar> grammar = make_grammar(*format, options);
     ASSERT_TRUE(grammar);
-    const auto call = [&](std::string_view value) { return "<call>f\n[arg=l][\"" + std::string(value) + "\"]" + std::string(row.close) + "</call>"; };
+    const auto call = [&](std::string_view value) {
+      return "<call>f\n[arg=l][\"" + std::string(value) + "\"]" + std::string(row.close) + "</call>";
+    };
     EXPECT_TRUE(grammar->accepts(call(row.spelled))) << row.spelled << grammar->to_text(GrammarSyntax::gbnf);
     EXPECT_FALSE(grammar->accepts(call(row.not_spelled))) << row.not_spelled;
   }
@@ -473,7 +504,9 @@ TEST(GrammarTest, HostileSchemasAreBounded) {
   for (int i = 0; i < 450; ++i) deep = R"({"properties": {"a": )" + deep + "}}";
   EXPECT_GT(value_grammar(deep).to_text(GrammarSyntax::gbnf).size(), 1000u);
   std::string wide = R"({"allOf": [)";
-  for (int i = 0; i < 20; ++i) wide += std::string(i > 0 ? ", " : "") + R"({"anyOf": [{"minimum": )" + std::to_string(i) + R"(}, {"type": "string"}]})";
+  for (int i = 0; i < 20; ++i)
+    wide += std::string(i > 0 ? ", " : "") + R"({"anyOf": [{"minimum": )" + std::to_string(i) +
+            R"(}, {"type": "string"}]})";
   const Grammar grammar = value_grammar(wide + "]}");
   EXPECT_FALSE(grammar.notes().empty());
 }

@@ -50,18 +50,13 @@ TEST(Subscript, Refusals) {
   const Value list = w.list({integer(10)});
   const Value huge = w.digits("99999999999999999999");
   EXPECT_EQ(w.shown(subscript(w.rt, list, integer(1))), "IndexError: list index out of range");
-  EXPECT_EQ(w.shown(subscript(w.rt, w.tuple({}), integer(0))),
-            "IndexError: tuple index out of range");
-  EXPECT_EQ(w.shown(subscript(w.rt, list, str("a"))),
-            "TypeError: list indices must be integers or slices, not str");
-  EXPECT_EQ(w.shown(subscript(w.rt, str("a"), real(0))),
-            "TypeError: string indices must be integers, not 'float'");
-  EXPECT_EQ(w.shown(subscript(w.rt, list, huge)),
-            "IndexError: cannot fit 'int' into an index-sized integer");
+  EXPECT_EQ(w.shown(subscript(w.rt, w.tuple({}), integer(0))), "IndexError: tuple index out of range");
+  EXPECT_EQ(w.shown(subscript(w.rt, list, str("a"))), "TypeError: list indices must be integers or slices, not str");
+  EXPECT_EQ(w.shown(subscript(w.rt, str("a"), real(0))), "TypeError: string indices must be integers, not 'float'");
+  EXPECT_EQ(w.shown(subscript(w.rt, list, huge)), "IndexError: cannot fit 'int' into an index-sized integer");
   EXPECT_EQ(w.shown(subscript(w.rt, w.dict({}), str("a"))), "KeyError: 'a'");
   EXPECT_EQ(w.shown(subscript(w.rt, w.dict({}), list)), "TypeError: unhashable type: 'list'");
-  EXPECT_EQ(w.shown(subscript(w.rt, kNone, integer(0))),
-            "TypeError: 'NoneType' object is not subscriptable");
+  EXPECT_EQ(w.shown(subscript(w.rt, kNone, integer(0))), "TypeError: 'NoneType' object is not subscriptable");
 }
 
 struct SliceRow {
@@ -84,8 +79,7 @@ const SliceRow kSliceRows[] = {
     {kNone, kNone, integer(kLeast), "'z'"},
     {kNone, Value::boolean(true), kNone, "'a'"},
     {kNone, kNone, integer(0), "ValueError: slice step cannot be zero"},
-    {str("a"), kNone, kNone,
-     "TypeError: slice indices must be integers or None or have an __index__ method"},
+    {str("a"), kNone, kNone, "TypeError: slice indices must be integers or None or have an __index__ method"},
 };
 
 TEST(Slice, Strings) {
@@ -122,19 +116,16 @@ TEST(Slice, ListsShareItems) {
 
 TEST(Slice, Refusals) {
   ValueWorld w;
-  EXPECT_EQ(w.shown(slice(w.rt, w.dict({}), kNone, kNone, kNone)),
-            "TypeError: unhashable type: 'slice'");
-  EXPECT_EQ(w.shown(slice(w.rt, integer(1), kNone, kNone, kNone)),
-            "TypeError: 'int' object is not subscriptable");
+  EXPECT_EQ(w.shown(slice(w.rt, w.dict({}), kNone, kNone, kNone)), "TypeError: unhashable type: 'slice'");
+  EXPECT_EQ(w.shown(slice(w.rt, integer(1), kNone, kNone, kNone)), "TypeError: 'int' object is not subscriptable");
 }
 
 // ---- objects
 
 constexpr ObjectType kOpaque{.name = "generator"};
-constexpr ObjectType kKeyed{
-    .name = "keyed",
-    .get_item = [](Runtime&, Object*, Value) { return Value(); },
-    .get_slice = [](Runtime&, Object*, Value start, Value, Value) { return start; }};
+constexpr ObjectType kKeyed{.name = "keyed",
+                            .get_item = [](Runtime&, Object*, Value) { return Value(); },
+                            .get_slice = [](Runtime&, Object*, Value start, Value, Value) { return start; }};
 
 TEST(Objects, AnswerThroughTheirType) {
   ValueWorld w;
@@ -144,8 +135,7 @@ TEST(Objects, AnswerThroughTheirType) {
             "TypeError: 'generator' object is not subscriptable");
   EXPECT_EQ(w.shown(slice(w.rt, object_value(&opaque), kNone, kNone, kNone)),
             "TypeError: 'generator' object is not subscriptable");
-  EXPECT_EQ(w.shown(subscript(w.rt, object_value(&keyed), integer(0))),
-            "IndexError: keyed object index out of range");
+  EXPECT_EQ(w.shown(subscript(w.rt, object_value(&keyed), integer(0))), "IndexError: keyed object index out of range");
   EXPECT_EQ(w.shown(subscript(w.rt, object_value(&keyed), str("a"))), "KeyError: 'a'");
   EXPECT_EQ(w.shown(slice(w.rt, object_value(&keyed), integer(3), kNone, kNone)), "3");
 }
@@ -157,13 +147,10 @@ TEST(Undefined, SaysWhatWasMissing) {
   ValueWorld w;
   const auto message = [&](Value v) { return undefined_message(w.rt, v); };
   EXPECT_EQ(message(w.undefined(Form::name, str("x"))), "'x' is undefined");
-  EXPECT_EQ(message(w.undefined(Form::attribute, str("a"), w.dict({}))),
-            "'dict object' has no attribute 'a'");
+  EXPECT_EQ(message(w.undefined(Form::attribute, str("a"), w.dict({}))), "'dict object' has no attribute 'a'");
   EXPECT_EQ(message(w.undefined(Form::element, str("a"), kNone)), "'None' has no attribute 'a'");
-  EXPECT_EQ(message(w.undefined(Form::element, integer(3), w.list({}))),
-            "list object has no element 3");
-  EXPECT_EQ(message(w.undefined(Form::element, integer(3), markup("a"))),
-            "markupsafe.Markup object has no element 3");
+  EXPECT_EQ(message(w.undefined(Form::element, integer(3), w.list({}))), "list object has no element 3");
+  EXPECT_EQ(message(w.undefined(Form::element, integer(3), markup("a"))), "markupsafe.Markup object has no element 3");
   EXPECT_EQ(message(w.undefined(Form::hint, str("No first item, sequence was empty."))),
             "No first item, sequence was empty.");
   EXPECT_EQ(message(Value()), "None is undefined");

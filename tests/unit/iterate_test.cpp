@@ -45,14 +45,12 @@ constexpr ObjectType kSized{.name = "sized",
                                   it.step = 2;
                                   it.left = 3;
                                 }};
-constexpr ObjectType kEmpty{.name = "empty",
-                            .length = [](Runtime&, Object*) { return std::int64_t{0}; }};
+constexpr ObjectType kEmpty{.name = "empty", .length = [](Runtime&, Object*) { return std::int64_t{0}; }};
 constexpr ObjectType kPlain{.name = "plain"};
 
 std::string listed(Bench& b, Value v) {
   const Value list = to_list(b.rt, v);
-  return list.is_invalid() ? "failed: " + b.rt.failure.message
-                           : std::string(text(b.rt, to_repr(b.rt, list)));
+  return list.is_invalid() ? "failed: " + b.rt.failure.message : std::string(text(b.rt, to_repr(b.rt, list)));
 }
 
 TEST(Iterate, WalksEveryKind) {
@@ -72,8 +70,7 @@ TEST(Iterate, WalksEveryKind) {
   EXPECT_EQ(listed(b, object_value(&countdown)), "[3, 2, 1]");
   EXPECT_EQ(listed(b, object_value(&countdown)), "[]");
   Object sized{&kSized};
-  EXPECT_EQ(listed(b, object_value(&sized)),
-            "[9223372036854775803, 9223372036854775805, 9223372036854775807]");
+  EXPECT_EQ(listed(b, object_value(&sized)), "[9223372036854775803, 9223372036854775805, 9223372036854775807]");
 }
 
 TEST(Iterate, CharactersAreViewsOfTheOriginal) {

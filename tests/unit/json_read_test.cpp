@@ -2,8 +2,6 @@
 //
 // What json.loads makes of arbitrary texts is compared by tests/oracle/json_oracle.py; here stand
 // the cases worth knowing. Begin reading at kFailures for errors, at TEST(Document, ...) for paths.
-#include "json/read.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,10 +10,11 @@
 #include <thread>
 #include <vector>
 
-#include "parlance/json.h"
-#include "value/dict.h"
 #include "json/document.h"
 #include "json/json.h"
+#include "json/read.h"
+#include "parlance/json.h"
+#include "value/dict.h"
 
 namespace parlance {
 namespace {
@@ -76,8 +75,7 @@ TEST(JsonRead, TakesWhatPythonTakes) {
       {"123456789012345678901234567890", "123456789012345678901234567890"},
       {"[1e400,-1e400,1e-400]", "[Infinity,-Infinity,0.0]"},
       {"[NaN,Infinity,-Infinity,-0,-0.0]", "[NaN,Infinity,-Infinity,0,-0.0]"},
-      {R"(["\ud83d", "\ude00\ud83d", "\ud83d\ude00"])",
-       "[\"\\ud83d\",\"\\ude00\\ud83d\",\"\U0001F600\"]"},
+      {R"(["\ud83d", "\ude00\ud83d", "\ud83d\ude00"])", "[\"\\ud83d\",\"\\ude00\\ud83d\",\"\U0001F600\"]"},
       {R"([NaN, "\ud83d\ude00 \ud83d\u0041"])", "[NaN,\"\U0001F600 \\ud83dA\"]"},
       {"\"\xED\xA0\x80\"", R"("\ud800")"},
       {" \t\r\n1 \t\r\n", "1"},
@@ -94,10 +92,8 @@ TEST(JsonRead, LastOfEqualKeysWinsAtTheFirstPlace) {
 TEST(JsonRead, LargeDictsHaveAnIndex) {
   for (const int repeats : {0, 1, 500}) {
     std::string text = "{";
-    for (int i = 0; i < 1000; ++i)
-      text += "\"key" + std::to_string(i) + "\":" + std::to_string(i) + ",";
-    for (int i = 0; i < repeats; ++i)
-      text += "\"key" + std::to_string(2 * i) + "\":" + std::to_string(-i) + ",";
+    for (int i = 0; i < 1000; ++i) text += "\"key" + std::to_string(i) + "\":" + std::to_string(i) + ",";
+    for (int i = 0; i < repeats; ++i) text += "\"key" + std::to_string(2 * i) + "\":" + std::to_string(-i) + ",";
     text.back() = '}';
     const Document d = parsed(text);
     ASSERT_EQ(d.root().dict->size, 1000u);
@@ -109,8 +105,7 @@ TEST(JsonRead, LargeDictsHaveAnIndex) {
     }
   }
   // Enough keys for an index, but not when equal ones are merged.
-  EXPECT_EQ(root_of(parsed(R"({"a":1,"a":1,"a":1,"a":1,"a":1,"a":1,"a":1,"a":1,"a":2})")).dict->index,
-            nullptr);
+  EXPECT_EQ(root_of(parsed(R"({"a":1,"a":1,"a":1,"a":1,"a":1,"a":1,"a":1,"a":1,"a":2})")).dict->index, nullptr);
 }
 
 struct FailureRow {
@@ -135,10 +130,8 @@ const FailureRow kFailures[] = {
     {"\"\\x\"", "Invalid \\escape", 1, 1, 2},
     {"\"\\u12\"", "Invalid \\uXXXX escape", 2, 1, 3},
     {"\xEF\xBB\xBF{}", "Unexpected UTF-8 BOM (decode using utf-8-sig)", 0, 1, 1},
-    {"[\"\xFF\"]", "'utf-8' codec can't decode byte 0xff in position 2: invalid start byte", 2, 1,
-     3},
-    {"\"\xE4\xBD", "'utf-8' codec can't decode bytes in position 1-2: unexpected end of data", 1, 1,
-     2},
+    {"[\"\xFF\"]", "'utf-8' codec can't decode byte 0xff in position 2: invalid start byte", 2, 1, 3},
+    {"\"\xE4\xBD", "'utf-8' codec can't decode bytes in position 1-2: unexpected end of data", 1, 1, 2},
 };
 
 TEST(JsonRead, SaysWhereAndWhatInPythonsWords) {
@@ -201,8 +194,7 @@ TEST(JsonRead, AConsumedTextNeedsNoCopy) {
 
 TEST(JsonRead, IdsFollowTheText) {
   for (const std::string_view last : {"2"sv, "NaN"sv}) {  // both readers
-    const std::string text =
-        R"({"a": [1, "s", true], "b": {"c": null}, "d": )" + std::string(last) + "}";
+    const std::string text = R"({"a": [1, "s", true], "b": {"c": null}, "d": )" + std::string(last) + "}";
     const Document d = parsed(text);
     EXPECT_EQ(d.root().origin, 1u);
     EXPECT_EQ(d.root().dict->origin, 1u);
@@ -273,14 +265,12 @@ constexpr std::string_view kChat = R"({
 void check_paths(const Document& d, Value v, const std::string& path) {
   EXPECT_EQ(d.path_of(v), path);
   if (v.is(Kind::list)) {
-    for (std::uint32_t i = 0; i < v.list->size; ++i)
-      check_paths(d, at(v, i), path + "[" + std::to_string(i) + "]");
+    for (std::uint32_t i = 0; i < v.list->size; ++i) check_paths(d, at(v, i), path + "[" + std::to_string(i) + "]");
   }
   if (!v.is(Kind::dict)) return;
   for (const DictEntry& entry : entries(v)) {
     const std::string key(leaf_text(entry.key));
-    const std::string inner =
-        key == "odd key" ? path + "[\"odd key\"]" : path + (path.empty() ? "" : ".") + key;
+    const std::string inner = key == "odd key" ? path + "[\"odd key\"]" : path + (path.empty() ? "" : ".") + key;
     check_paths(d, entry.value, inner);
     PlaceInInput place;
     ASSERT_TRUE(d.storage().find(entry.key.data, place));
@@ -321,16 +311,14 @@ void check_message(const Document& d, Value v, std::int32_t message) {
 }
 
 TEST(Document, MessagesOwnWhatLiesInThem) {
-  const std::string both[] = {std::string(kChat),
-                              std::string(kChat.substr(0, kChat.size() - 1)) + ", \"x\": NaN}"};
+  const std::string both[] = {std::string(kChat), std::string(kChat.substr(0, kChat.size() - 1)) + ", \"x\": NaN}"};
   for (const std::string& text : both) {
     const Document d = parsed(text);
     const Value messages = at(d.root(), "messages");
     for (std::uint32_t i = 0; i < messages.list->size; ++i) {
       check_message(d, at(messages, i), static_cast<std::int32_t>(i));
     }
-    for (const std::string_view key : {"tools"sv, "after"sv, "flag"sv})
-      check_message(d, at(d.root(), key), -1);
+    for (const std::string_view key : {"tools"sv, "after"sv, "flag"sv}) check_message(d, at(d.root(), key), -1);
     EXPECT_EQ(d.storage().message_of("elsewhere"), -1);
     EXPECT_EQ(d.storage().message_of(std::uint32_t{0}), -1);
     EXPECT_EQ(d.storage().message_of(std::uint32_t{999}), -1);
@@ -338,8 +326,7 @@ TEST(Document, MessagesOwnWhatLiesInThem) {
 }
 
 TEST(Document, RepeatedKeysDoNotMislead) {
-  const Document d =
-      parsed(R"({"a": "first", "messages": [{"role": "x", "content": "y", "role": "z"}],
+  const Document d = parsed(R"({"a": "first", "messages": [{"role": "x", "content": "y", "role": "z"}],
                                 "b": {"messages": []}, "a": "second"})");
   check_paths(d, d.root(), "");
   check_message(d, at(at(d.root(), "messages"), 0), 0);
@@ -351,8 +338,7 @@ TEST(Document, HasNoMessagesWithoutAList) {
        {"[1, \"a\"]"sv, R"({"messages": "a"})"sv, R"({"messages": [], "b": "a"})"sv, "\"a\""sv}) {
     const Document d = parsed(text);
     EXPECT_EQ(d.storage().message_of(std::uint32_t{1}), -1);
-    EXPECT_EQ(d.storage().message_of(d.storage().holds(d.root().data) ? d.root().data : nullptr),
-              -1);
+    EXPECT_EQ(d.storage().message_of(d.storage().holds(d.root().data) ? d.root().data : nullptr), -1);
   }
 }
 

@@ -1,8 +1,6 @@
 // TokenReader with and without an index of tokens: the same values of the same texts, and the same texts refused.
 //
 // Texts stand at every length of a stretch of characters that is looked at together. Begin reading at kTexts.
-#include "json/tokens.h"
-
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -10,9 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "json/json.h"
 #include "json/index.h"
+#include "json/json.h"
 #include "json/read.h"
+#include "json/tokens.h"
 
 namespace parlance {
 namespace {
@@ -53,13 +52,68 @@ constexpr std::string_view kTexts[] = {
     R"({"a": [1, -2.5e3, true, false, null, "x"], "b": {"c": {}, "d": []}, "a": "again"})",
     " \t\r\n[ 1 ,2\n, {\"k\" : \"v\"} ] \n",
     R"(["\"", "\\", "\\\"", "a\\", "\u00e9\ud83d\ude00", "\n\n\n", "é漢🙂", "\\é"])",
-    "\"text\"", "0", "-0", "1.5", "true ", "\"\"", "{}", "[]", "[[[[]]]]",
+    "\"text\"",
+    "0",
+    "-0",
+    "1.5",
+    "true ",
+    "\"\"",
+    "{}",
+    "[]",
+    "[[[[]]]]",
     // Refused, as this reader leaves them to another or as they are wrong.
-    "", " ", "nul", "truex", "01", "1.", "1e", "-", "+1", "1e400", "18446744073709551616", "NaN", "[1 2]", "[1,]",
-    "[,1]", "{\"a\":1,}", "{\"a\"}", "{1:2}", "[1}", "{\"a\":1]", "[", "]", "{", "\"", "\"a", "\"a\\", "\"a\\\"",
-    "[1]x", "[1]]", "\"a\"b", "[\"a\" \"b\"]", "\"\\x\"", "\"\\u12\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "[1\"a\"]",
-    "1\0"sv, "[1,\0 2]"sv, "\"a\0b\""sv, "\"\x01\"", "\"a\nb\"", "\"\t\"", "\xEF\xBB\xBF[]", "[\xC3\xA9]", "\"\xC3\"",
-    "\"\xED\xA0\x80\"", "\"\xC0\xAF\"", "\"\xF4\x90\x80\x80\"", "\"\xFF\"", "\"\\\xC3\xA9\"", "\"\x7F\"", "\"\xA9\"",
+    "",
+    " ",
+    "nul",
+    "truex",
+    "01",
+    "1.",
+    "1e",
+    "-",
+    "+1",
+    "1e400",
+    "18446744073709551616",
+    "NaN",
+    "[1 2]",
+    "[1,]",
+    "[,1]",
+    "{\"a\":1,}",
+    "{\"a\"}",
+    "{1:2}",
+    "[1}",
+    "{\"a\":1]",
+    "[",
+    "]",
+    "{",
+    "\"",
+    "\"a",
+    "\"a\\",
+    "\"a\\\"",
+    "[1]x",
+    "[1]]",
+    "\"a\"b",
+    "[\"a\" \"b\"]",
+    "\"\\x\"",
+    "\"\\u12\"",
+    "\"\\ud800\"",
+    "\"\\ud800\\u0041\"",
+    "[1\"a\"]",
+    "1\0"sv,
+    "[1,\0 2]"sv,
+    "\"a\0b\""sv,
+    "\"\x01\"",
+    "\"a\nb\"",
+    "\"\t\"",
+    "\xEF\xBB\xBF[]",
+    "[\xC3\xA9]",
+    "\"\xC3\"",
+    "\"\xED\xA0\x80\"",
+    "\"\xC0\xAF\"",
+    "\"\xF4\x90\x80\x80\"",
+    "\"\xFF\"",
+    "\"\\\xC3\xA9\"",
+    "\"\x7F\"",
+    "\"\xA9\"",
 };
 
 TEST(JsonTokens, ScanAndIndexAgree) {

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "parlance/json.h"
-#include "value/dict.h"
 #include "json/json.h"
 #include "json/scan.h"
+#include "parlance/json.h"
+#include "value/dict.h"
 
 namespace parlance {
 namespace {
@@ -57,16 +57,12 @@ struct Row {
 const Row kRows[] = {
     {R"({"b":[1,2.0,null,true,false],"a":"é<&>'\"\\/\u2028"})", kPythonJson,
      "{\"b\": [1, 2.0, null, true, false], \"a\": \"é<&>'\\\"\\\\/\u2028\"}"},
-    {R"(["é\u007f\ud83d\ude00\ud83d\u0007\n"])", kAscii,
-     R"(["\u00e9\u007f\ud83d\ude00\ud83d\u0007\n"])"},
+    {R"(["é\u007f\ud83d\ude00\ud83d\u0007\n"])", kAscii, R"(["\u00e9\u007f\ud83d\ude00\ud83d\u0007\n"])"},
     {R"(["\u007f"])", kPythonJson, "[\"\x7f\"]"},
     {R"({"b":1,"a":{"d":2,"c":3},"B":4})", kSorted, R"({"B": 4, "a": {"c": 3, "d": 2}, "b": 1})"},
-    {R"({"\uffff":1,"\ud83d\ude00":2,"\ud83d":3})", kSorted,
-     "{\"\xED\xA0\xBD\": 3, \"\uffff\": 1, \"\U0001F600\": 2}"},
-    {R"(["<a href='x'>&amp;</a>"])", kHtml,
-     R"(["\u003ca href=\u0027x\u0027\u003e\u0026amp;\u003c/a\u003e"])"},
-    {R"({"e":[],"o":{},"n":[[]]})", with_indent(" "),
-     "{\n \"e\": [],\n \"o\": {},\n \"n\": [\n  []\n ]\n}"},
+    {R"({"\uffff":1,"\ud83d\ude00":2,"\ud83d":3})", kSorted, "{\"\xED\xA0\xBD\": 3, \"\uffff\": 1, \"\U0001F600\": 2}"},
+    {R"(["<a href='x'>&amp;</a>"])", kHtml, R"(["\u003ca href=\u0027x\u0027\u003e\u0026amp;\u003c/a\u003e"])"},
+    {R"({"e":[],"o":{},"n":[[]]})", with_indent(" "), "{\n \"e\": [],\n \"o\": {},\n \"n\": [\n  []\n ]\n}"},
     {"[1,2]", with_indent(""), "[\n1,\n2\n]"},
     {R"({"a":[1,2]})", with_indent("  ", ", "), "{\n  \"a\": [\n    1, \n    2\n  ]\n}"},
     {R"({"a":[1,{"b":2}]})", kCompactJson, R"({"a":[1,{"b":2}]})"},
@@ -88,9 +84,8 @@ TEST(JsonWrite, LongSeparatorsAreCopiedWhole) {
   JsonStyle style;
   style.item_separator = " , and then there is also ";
   style.key_separator = " , whose value is known to be ";
-  EXPECT_EQ(
-      b.write(root_of(parsed(R"({"a":1,"b":2})")), style),
-      R"({"a" , whose value is known to be 1 , and then there is also "b" , whose value is known to be 2})");
+  EXPECT_EQ(b.write(root_of(parsed(R"({"a":1,"b":2})")), style),
+            R"({"a" , whose value is known to be 1 , and then there is also "b" , whose value is known to be 2})");
 }
 
 TEST(JsonWrite, KeysBecomeText) {
@@ -111,8 +106,7 @@ TEST(JsonWrite, RefusesWhatPythonRefuses) {
     EXPECT_EQ(b.rt.failure.code, ErrorCode::type);
     return written;
   };
-  EXPECT_EQ(message([](Runtime&) { return Value(); }),
-            "failed: Object of type Undefined is not JSON serializable");
+  EXPECT_EQ(message([](Runtime&) { return Value(); }), "failed: Object of type Undefined is not JSON serializable");
   EXPECT_EQ(message([](Runtime& rt) {
               DictBuilder dict(rt);
               dict.set(copy_list(rt, {}, Kind::tuple), Value::none());

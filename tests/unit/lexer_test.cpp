@@ -29,16 +29,13 @@ struct Lexed {
     }
   }
 
-  std::string_view text(const Token& token) const {
-    return source.text().substr(token.begin, token.end - token.begin);
-  }
+  std::string_view text(const Token& token) const { return source.text().substr(token.begin, token.end - token.begin); }
   /// Template text as it is kept, everything else as it stands, separated by spaces.
   std::string shown() const {
     std::string all;
     for (const Token& token : tokens) {
       if (!all.empty()) all += ' ';
-      all += token.kind == TokenKind::data ? "'" + std::string(text(token)) + "'"
-                                           : std::string(text(token));
+      all += token.kind == TokenKind::data ? "'" + std::string(text(token)) + "'" : std::string(text(token));
     }
     return all;
   }
@@ -72,8 +69,7 @@ constexpr ControlRow kControlRows[] = {
     {"a\n  {#- c -#}\n  b", "'a' 'b'", "'a' 'b'"},
     {"a\n  {#+ c +#}\nb", "'a\n  ' '\nb'", "'a\n  ' '\nb'"},
     {"x{#-#}y{#--#} z", "'x' 'y' 'z'", "'x' 'y' 'z'"},
-    {"  {% raw %}\n {{ a }}\n  {% endraw %}\nb", "'\n {{ a }}\n' 'b'",
-     "'  ' '\n {{ a }}\n  ' '\nb'"},
+    {"  {% raw %}\n {{ a }}\n  {% endraw %}\nb", "'\n {{ a }}\n' 'b'", "'  ' '\n {{ a }}\n  ' '\nb'"},
     {"a {%- raw -%} \n{{ {%- endraw -%}\n b", "'a' '{{' 'b'", "'a' '{{' 'b'"},
     {"{% raw %}{% endraw x %}{%+ endraw +%}\n", "'{% endraw x %}'", "'{% endraw x %}'"},
     {"{% rawx %}", "{% rawx %}", "{% rawx %}"},
@@ -144,12 +140,11 @@ struct NumberRow {
   std::string_view tokens;
 };
 constexpr NumberRow kNumberRows[] = {
-    {"42", "42"},           {"1_000", "1_000"},      {"1__0", "1 __0"},      {"1_", "1 _"},
-    {"00_0", "00_0"},       {"01", "0 1"},           {"0x_fF", "0x_fF"},     {"0b12", "0b1 2"},
-    {"0b2", "0 b2"},        {"0o17", "0o17"},        {"0x", "0 x"},          {"1.5", "1.5"},
-    {"1.", "1 ."},          {".5", ". 5"},           {"1e5", "1e5"},         {"1E+5", "1E+5"},
-    {"1e", "1 e"},          {"1.5e-x", "1.5 e - x"}, {"1_0.5_0", "1_0.5_0"}, {"01.5", "01.5"},
-    {"a.1.5", "a . 1 . 5"}, {"1..5", "1 . . 5"},     {"1a", "1 a"},          {"1\u0663", "1\u0663"},
+    {"42", "42"},           {"1_000", "1_000"},  {"1__0", "1 __0"},       {"1_", "1 _"},          {"00_0", "00_0"},
+    {"01", "0 1"},          {"0x_fF", "0x_fF"},  {"0b12", "0b1 2"},       {"0b2", "0 b2"},        {"0o17", "0o17"},
+    {"0x", "0 x"},          {"1.5", "1.5"},      {"1.", "1 ."},           {".5", ". 5"},          {"1e5", "1e5"},
+    {"1E+5", "1E+5"},       {"1e", "1 e"},       {"1.5e-x", "1.5 e - x"}, {"1_0.5_0", "1_0.5_0"}, {"01.5", "01.5"},
+    {"a.1.5", "a . 1 . 5"}, {"1..5", "1 . . 5"}, {"1a", "1 a"},           {"1\u0663", "1\u0663"},
 };
 
 TEST(Lexer, Numbers) {
@@ -160,9 +155,7 @@ TEST(Lexer, Numbers) {
 }
 
 TEST(Lexer, ValuesOfNumbers) {
-  const auto value = [](std::string_view text) {
-    return Lexed("{{" + std::string(text)).tokens.at(1).value;
-  };
+  const auto value = [](std::string_view text) { return Lexed("{{" + std::string(text)).tokens.at(1).value; };
   EXPECT_EQ(value("1_000").integer, 1000);
   EXPECT_EQ(value("0x_fF").integer, 255);
   EXPECT_EQ(value("0o17").integer, 15);
@@ -200,7 +193,8 @@ constexpr ProblemRow kProblemRows[] = {
     {R"({{ '\U0011' }})", R"(truncated \UXXXXXXXX escape)", 3},
     {R"({{ '\U00110000' }})", "illegal Unicode character", 3},
     {R"({{ '\N' }})", R"(malformed \N character escape)", 3},
-    {R"({{ '\N{DASH}' }})", R"(unknown Unicode character name (none is known here: write the character itself, or \uXXXX))", 3},
+    {R"({{ '\N{DASH}' }})",
+     R"(unknown Unicode character name (none is known here: write the character itself, or \uXXXX))", 3},
     {"{{ \u0663.5 }}", "invalid character '\u0663' (U+0663)", 3, ErrorCode::python_syntax},
 };
 
@@ -223,12 +217,10 @@ TEST(Lexer, TooManyDigits) {
 }
 
 TEST(Lexer, Words) {
-  for (const std::string_view word :
-       {"and", "endautoescape", "True", "true", "without", "if", "in", "is"}) {
+  for (const std::string_view word : {"and", "endautoescape", "True", "true", "without", "if", "in", "is"}) {
     EXPECT_EQ(text_of(find_word(word)), word);
   }
-  for (const std::string_view name :
-       {"", "a", "i", "iff", "TRUE", "endraw", "raw", "message", "loop"}) {
+  for (const std::string_view name : {"", "a", "i", "iff", "TRUE", "endraw", "raw", "message", "loop"}) {
     EXPECT_EQ(find_word(name), Word::none) << name;
   }
 }

@@ -19,8 +19,7 @@ Strings commands(std::string_view text) {
   const Result<std::vector<ModelfileCommand>> read = parse_modelfile(text, "Modelfile");
   if (!read) return {read.error().display()};
   Strings all;
-  for (const ModelfileCommand& c : *read)
-    all.push_back(c.name + (c.word.empty() ? "" : " " + c.word) + "=" + c.value);
+  for (const ModelfileCommand& c : *read) all.push_back(c.name + (c.word.empty() ? "" : " " + c.word) + "=" + c.value);
   return all;
 }
 
@@ -49,8 +48,7 @@ TEST(Modelfile, QuotingAsOllamaDoesIt) {
       // White space at the ends goes before the quotes do.
       {"FROM x\nSYSTEM   \" a \"  \n", {"from=x", "system= a "}},
       {"FROM x\nSYSTEM \n", {"from=x", "system="}},
-      {"FROM x\nPARAMETER stop <|end|>\nPARAMETER top_k 3",
-       {"from=x", "parameter stop=<|end|>", "parameter top_k=3"}},
+      {"FROM x\nPARAMETER stop <|end|>\nPARAMETER top_k 3", {"from=x", "parameter stop=<|end|>", "parameter top_k=3"}},
       {"FROM x\nMESSAGE user hi: there\nMESSAGE assistant \"\"\"a\nb\"\"\"",
        {"from=x", "message user=hi: there", "message assistant=a\nb"}},
       // What is not printable is dropped: a zero-width space, a no-break space, a bell.
@@ -58,8 +56,7 @@ TEST(Modelfile, QuotingAsOllamaDoesIt) {
        "FROM a\xC2\xA0"
        "b\xE2\x80\x8B\a",
        {"from=ab"}},
-      {"FROM x\nSYSTEM \xE4\xB8\xAD\t\xF0\x9F\x99\x82",
-       {"from=x", "system=\xE4\xB8\xAD\t\xF0\x9F\x99\x82"}},
+      {"FROM x\nSYSTEM \xE4\xB8\xAD\t\xF0\x9F\x99\x82", {"from=x", "system=\xE4\xB8\xAD\t\xF0\x9F\x99\x82"}},
   };
   for (const auto& row : rows) EXPECT_EQ(commands(row.text), row.expected) << row.text;
 }
@@ -110,12 +107,11 @@ std::string base_model() {
 }
 
 TEST(Modelfile, ATemplateOfItsOwnIsGos) {
-  const ModelFolder folder(
-      {{"m.gguf", base_model()},
-       {"Modelfile",
-        "FROM ./m.gguf\nTEMPLATE old\nTEMPLATE \"\"\"{{ .Prompt }}\n\"\"\"\nSYSTEM be kind\n"
-        "MESSAGE user hi\nMESSAGE assistant ho\nPARAMETER stop a\nPARAMETER stop \" b\"\n"
-        "PARAMETER top_k 1\nPARAMETER top_k 2\nRENDERER some-code\n"}});
+  const ModelFolder folder({{"m.gguf", base_model()},
+                            {"Modelfile",
+                             "FROM ./m.gguf\nTEMPLATE old\nTEMPLATE \"\"\"{{ .Prompt }}\n\"\"\"\nSYSTEM be kind\n"
+                             "MESSAGE user hi\nMESSAGE assistant ho\nPARAMETER stop a\nPARAMETER stop \" b\"\n"
+                             "PARAMETER top_k 1\nPARAMETER top_k 2\nRENDERER some-code\n"}});
   const Result<ModelSource> source = folder.open("Modelfile");
   ASSERT_TRUE(source.has_value()) << source.error().display();
   EXPECT_EQ(texts(*source), (Texts{{"default", "{{ .Prompt }}\n"}}));
@@ -134,8 +130,7 @@ TEST(Modelfile, FromIsFollowed) {
   const ModelFolder folder({
       {"m.gguf", base_model()},
       {"hf/chat_template.jinja", "hf"},
-      {"a/Modelfile",
-       "FROM ../m.gguf\nSYSTEM a\nPARAMETER stop 1\nPARAMETER top_k 1\nMESSAGE user a"},
+      {"a/Modelfile", "FROM ../m.gguf\nSYSTEM a\nPARAMETER stop 1\nPARAMETER top_k 1\nMESSAGE user a"},
       {"b.Modelfile", "FROM a/Modelfile\nPARAMETER stop 2\nSYSTEM \"\"\nTEMPLATE \"\""},
       {"Modelfile.c", "FROM hf\nMESSAGE user c"},
       {"Modelfile.d", "FROM missing.gguf\nFROM m.gguf"},
@@ -169,8 +164,7 @@ TEST(Modelfile, FromThatLeadsNowhere) {
       {"Modelfile.none2", "FROM n.gguf\nTEMPLATE t"},
       {"n.gguf", GgufMaker().bytes()},
   };
-  for (int i = 0; i < 20; ++i)
-    files["Modelfile." + std::to_string(i)] = "FROM Modelfile." + std::to_string(i + 1);
+  for (int i = 0; i < 20; ++i) files["Modelfile." + std::to_string(i)] = "FROM Modelfile." + std::to_string(i + 1);
   const ModelFolder folder(files);
   const std::string missing = failure(folder.open("Modelfile"));
   EXPECT_TRUE(missing.starts_with("file ")) << missing;
@@ -178,10 +172,8 @@ TEST(Modelfile, FromThatLeadsNowhere) {
   const Result<ModelSource> own = folder.open("Modelfile.own");
   ASSERT_TRUE(own.has_value()) << own.error().display();
   EXPECT_NE(own->notes[0].find("FROM was not followed: missing"), std::string::npos);
-  EXPECT_NE(failure(folder.open("Modelfile.self")).find("its FROM leads back to itself"),
-            std::string::npos);
-  EXPECT_NE(failure(folder.open("Modelfile.a")).find("its FROM leads back to itself"),
-            std::string::npos);
+  EXPECT_NE(failure(folder.open("Modelfile.self")).find("its FROM leads back to itself"), std::string::npos);
+  EXPECT_NE(failure(folder.open("Modelfile.a")).find("its FROM leads back to itself"), std::string::npos);
   EXPECT_NE(failure(folder.open("Modelfile.0")).find("more than 8 FROMs"), std::string::npos);
   EXPECT_TRUE(failure(folder.open("Modelfile.broken")).starts_with("model_file "));
   EXPECT_TRUE(failure(folder.open("Modelfile.utf8")).starts_with("file "));
@@ -197,8 +189,7 @@ TEST(Modelfile, Utf16WithAByteOrderMark) {
     (little += low) += high;
     (big += high) += low;
   }
-  const ModelFolder folder(
-      {{"m.gguf", base_model()}, {"Modelfile.le", little}, {"Modelfile.be", big}});
+  const ModelFolder folder({{"m.gguf", base_model()}, {"Modelfile.le", little}, {"Modelfile.be", big}});
   for (const char* name : {"Modelfile.le", "Modelfile.be"}) {
     const Result<ModelSource> source = folder.open(name);
     ASSERT_TRUE(source.has_value()) << source.error().display();
@@ -212,8 +203,7 @@ TEST(Modelfile, Utf16WithAByteOrderMark) {
 Strings contents(const Conversation& chat) {
   Strings all;
   for (const Value& m : items(chat.messages()))
-    all.push_back(std::string(leaf_text(*member(m, "role"))) + ":" +
-                  std::string(leaf_text(*member(m, "content"))));
+    all.push_back(std::string(leaf_text(*member(m, "role"))) + ":" + std::string(leaf_text(*member(m, "content"))));
   return all;
 }
 
@@ -230,8 +220,7 @@ TEST(AddModel, SystemAndMessagesInOllamasOrder) {
     const char* request;
     Strings expected;
   } rows[] = {
-      {R"({"messages": [{"role": "user", "content": "hi"}]})",
-       {"system:S", "user:q", "assistant:a", "user:hi"}},
+      {R"({"messages": [{"role": "user", "content": "hi"}]})", {"system:S", "user:q", "assistant:a", "user:hi"}},
       {R"({"messages": [{"role": "system", "content": "own"}, {"role": "user", "content": "hi"}]})",
        {"user:q", "assistant:a", "system:own", "user:hi"}},
       {R"({"messages": [{"role": "user", "content": "hi"}, {"role": "system", "content": "late"}]})",
@@ -273,14 +262,10 @@ TEST(AddModel, SpansKnowWhoseMessageItIs) {
     std::int32_t message;
     std::string_view path;
   } expected[] = {
-      {"S", 0, "model.messages[0].content"},
-      {"q", 1, "model.messages[1].content"},
-      {"a", 2, "model.messages[2].content"},
-      {"hi", 3, "messages[0].content"},
-      {"yo", 4, "messages[1].content"},
-      {"arg", 4, "messages[1].tool_calls[0].function.arguments.x"},
-      {"more", 5, "messages[2].content"},
-      {"last", 6, "messages[3].content"},
+      {"S", 0, "model.messages[0].content"}, {"q", 1, "model.messages[1].content"},
+      {"a", 2, "model.messages[2].content"}, {"hi", 3, "messages[0].content"},
+      {"yo", 4, "messages[1].content"},      {"arg", 4, "messages[1].tool_calls[0].function.arguments.x"},
+      {"more", 5, "messages[2].content"},    {"last", 6, "messages[3].content"},
   };
   std::size_t next = 0;
   for (const Span& span : prompt->spans()) {

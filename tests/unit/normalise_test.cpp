@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "conversation/edit.h"
-#include "parlance/template.h"
 #include "json/json.h"
+#include "parlance/template.h"
 
 namespace parlance {
 namespace {
@@ -40,8 +40,7 @@ const Row kRows[] = {
     {"drop-request-members",
      R"({"model": "m", "messages": [], "temperature": 1, "tool_choice": "auto"})",
      R"({"messages":[],"tool_choice":"auto"})",
-     {"model: not a variable (drop-request-members)",
-      "temperature: not a variable (drop-request-members)"}},
+     {"model: not a variable (drop-request-members)", "temperature: not a variable (drop-request-members)"}},
     {"wrap-tools",
      R"({"messages": [], "tools": [{"type": "function", "name": "f", "parameters": {}}, {"function": {}}, 3]})",
      R"({"messages":[],"tools":[{"type":"function","function":{"name":"f","parameters":{}}},{"function":{}},3]})",
@@ -54,11 +53,14 @@ const Row kRows[] = {
      R"({"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}},)"
      R"({"type":"function","function":{"name":"g","parameters":{"type":"object","properties":{"input":{"type":"string","pattern":"^(?:a|b)$"}},"required":["input"]}}},)"
      R"({"type":"function","function":{"name":"h","parameters":{"type":"object","properties":{"input":{"type":"string","description":"By this grammar:\nstart: X"}},"required":["input"]}}}]})",
-     {"tools[0]: a function with the string `input` (custom-tools)", "tools[1]: a function with the string `input` (custom-tools)",
+     {"tools[0]: a function with the string `input` (custom-tools)",
+      "tools[1]: a function with the string `input` (custom-tools)",
       "tools[2]: a function with the string `input` (custom-tools)"}},
     {"custom-calls",
-     IN_MESSAGE(", \"content\": \"\", \"tool_calls\": [{\"id\": \"1\", \"type\": \"custom\", \"custom\": {\"name\": \"f\", \"input\": \"1 < 2\"}}]"),
-     OUT_MESSAGE(",\"content\":\"\",\"tool_calls\":[{\"id\":\"1\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":{\"input\":\"1 < 2\"}}}]"),
+     IN_MESSAGE(", \"content\": \"\", \"tool_calls\": [{\"id\": \"1\", \"type\": \"custom\", \"custom\": {\"name\": "
+                "\"f\", \"input\": \"1 < 2\"}}]"),
+     OUT_MESSAGE(",\"content\":\"\",\"tool_calls\":[{\"id\":\"1\",\"type\":\"function\",\"function\":{\"name\":\"f\","
+                 "\"arguments\":{\"input\":\"1 < 2\"}}}]"),
      {"messages[0].tool_calls[0]: a call with the string `input` (custom-calls)"}},
     {"wrap-calls",
      IN_MESSAGE(", \"content\": \"\", \"tool_calls\": [{\"id\": \"1\", \"name\": \"f\", "
@@ -80,11 +82,13 @@ const Row kRows[] = {
     {"reasoning-effort:none=enable_thinking:false;high=enable_thinking:true,level:\"high\"",
      R"({"messages": [], "reasoning_effort": "high"})",
      R"({"messages":[],"reasoning_effort":"high","enable_thinking":true,"level":"high"})",
-     {"enable_thinking: set for the effort of reasoning (reasoning-effort)", "level: set for the effort of reasoning (reasoning-effort)"}},
+     {"enable_thinking: set for the effort of reasoning (reasoning-effort)",
+      "level: set for the effort of reasoning (reasoning-effort)"}},
     {"reasoning-effort:low=enable_thinking:true,level:\"high\"",
      R"({"messages": [], "reasoning_effort": "low", "enable_thinking": false})",
      R"({"messages":[],"reasoning_effort":"low","enable_thinking":false,"level":"high"})",
-     {"enable_thinking: keeps the value that the request sets; the reasoning effort does not change it (reasoning-effort)",
+     {"enable_thinking: keeps the value that the request sets; the reasoning effort does not change it "
+      "(reasoning-effort)",
       "level: 'high', the nearest level to 'low' that the template knows (reasoning-effort)"}},
     {"reasoning-effort:low=enable_thinking:true",
      R"({"messages": [], "reasoning_effort": "most"})",
@@ -105,12 +109,10 @@ const Row kRows[] = {
     {"parse-arguments",
      IN_MESSAGE(CALL(R"("arguments": "{no")")),
      OUT_MESSAGE(CALL_OUT(R"("arguments":"{no")")),
-     {"messages[0].tool_calls[0].function.arguments: stays a text, since it is no JSON: Expecting property name enclosed in double "
+     {"messages[0].tool_calls[0].function.arguments: stays a text, since it is no JSON: Expecting property name "
+      "enclosed in double "
       "quotes (parse-arguments)"}},
-    {"parse-arguments",
-     IN_MESSAGE(CALL(R"("name": "f")")),
-     OUT_MESSAGE(CALL_OUT(R"("name":"f")")),
-     {}},
+    {"parse-arguments", IN_MESSAGE(CALL(R"("name": "f")")), OUT_MESSAGE(CALL_OUT(R"("name":"f")")), {}},
     {"empty-arguments",
      IN_MESSAGE(CALL(R"("arguments": " ")")),
      OUT_MESSAGE(CALL_OUT(R"("arguments":{})")),
@@ -136,23 +138,28 @@ const Row kRows[] = {
      IN_MESSAGE(R"(, "content": [{"type": "input_audio", "input_audio": {"data": "u"}}])"),
      OUT_MESSAGE(",\"content\":\"\""),
      {"messages[0].content[0]: left out, since it is no text (text-only)"}},
-    {"text-only", IN_MESSAGE(R"(, "content": [{"type": "thinking", "thinking": "t"}])"),
+    {"text-only",
+     IN_MESSAGE(R"(, "content": [{"type": "thinking", "thinking": "t"}])"),
      OUT_MESSAGE(",\"content\":[{\"type\":\"thinking\",\"thinking\":\"t\"}]"),
      {}},
     {"part-types:assistant.image_url=image",
-     IN_MESSAGE(R"(, "content": [{"type": "image_url", "image_url": {"url": "u", "detail": "low"}, "cache_control": {}}])"),
+     IN_MESSAGE(
+         R"(, "content": [{"type": "image_url", "image_url": {"url": "u", "detail": "low"}, "cache_control": {}}])"),
      OUT_MESSAGE(",\"content\":[{\"cache_control\":{},\"type\":\"image\",\"image\":\"u\"}]"),
      {"messages[0].content[0]: under the name that the template knows (part-types)"}},
     {"part-types:user.image=image_url,assistant.image=image_url",
-     IN_MESSAGE(R"(, "content": [{"type": "image", "image": "u"}, {"type": "image"}, {"type": "audio", "audio": "a"}])"),
-     OUT_MESSAGE(",\"content\":[{\"type\":\"image_url\",\"image_url\":{\"url\":\"u\"}},{\"type\":\"image_url\"},{\"type\":\"audio\",\"audio\":\"a\"}]"),
+     IN_MESSAGE(
+         R"(, "content": [{"type": "image", "image": "u"}, {"type": "image"}, {"type": "audio", "audio": "a"}])"),
+     OUT_MESSAGE(",\"content\":[{\"type\":\"image_url\",\"image_url\":{\"url\":\"u\"}},{\"type\":\"image_url\"},{"
+                 "\"type\":\"audio\",\"audio\":\"a\"}]"),
      {"messages[0].content[0]: under the name that the template knows (part-types)",
       "messages[0].content[1]: under the name that the template knows (part-types)"}},
     {"part-types:user.image_url=image",
      IN_MESSAGE(R"(, "content": [{"type": "image_url", "image_url": {"url": "u"}}])"),
      OUT_MESSAGE(",\"content\":[{\"type\":\"image_url\",\"image_url\":{\"url\":\"u\"}}]"),
      {}},
-    {"no-place:user.image_url,assistant.video", IN_MESSAGE(R"(, "content": [{"type": "image_url", "image_url": {"url": "u"}}])"),
+    {"no-place:user.image_url,assistant.video",
+     IN_MESSAGE(R"(, "content": [{"type": "image_url", "image_url": {"url": "u"}}])"),
      OUT_MESSAGE(",\"content\":[{\"type\":\"image_url\",\"image_url\":{\"url\":\"u\"}}]"),
      {}},
     {"content-parts",
@@ -307,8 +314,10 @@ const Row kRows[] = {
      R"({"messages":[{"thinking":"r","role":"a","reasoning":"r","reasoning_content":"r"},)"
      R"({"thinking":"t","reasoning":"r","reasoning_content":"t"},{"thinking":"","reasoning_content":"","x":1},)"
      R"({"thinking":null,"reasoning_content":[1]},{"reasoning":null}]})",
-     {"messages[0]: the reasoning, under both names (reasoning-aliases)", "messages[1]: the reasoning, under both names (reasoning-aliases)",
-      "messages[2]: the reasoning, under both names (reasoning-aliases)", "messages[3]: the reasoning, under both names (reasoning-aliases)"}},
+     {"messages[0]: the reasoning, under both names (reasoning-aliases)",
+      "messages[1]: the reasoning, under both names (reasoning-aliases)",
+      "messages[2]: the reasoning, under both names (reasoning-aliases)",
+      "messages[3]: the reasoning, under both names (reasoning-aliases)"}},
     {"method-parameters",
      R"({"messages": [], "padding": true, "model": "m", "max_length": 3, "continue_final_message": false, "tokenize": null})",
      R"({"messages":[],"model":"m"})",
@@ -332,16 +341,20 @@ const Row kRows[] = {
       "tools[1]: a tool that the API itself runs or knows, and a template does not: left out (anthropic-request)",
       "model: not a variable (anthropic-request)"}},
     // `system` alone does not make an OpenAI's chat one of Anthropic's.
-    {"anthropic-request", R"({"system": "S", "messages": [{"role": "tool", "tool_call_id": "1", "content": "r"}]})",
+    {"anthropic-request",
+     R"({"system": "S", "messages": [{"role": "tool", "tool_call_id": "1", "content": "r"}]})",
      R"({"system":"S","messages":[{"role":"tool","tool_call_id":"1","content":"r"}]})",
      {"system: a variable, since `messages[0].role` is of OpenAI's chat (anthropic-request)"}},
-    {"anthropic-request", R"({"system": "S", "messages": [], "tools": [{"type": "function", "function": {"name": "f"}}]})",
+    {"anthropic-request",
+     R"({"system": "S", "messages": [], "tools": [{"type": "function", "function": {"name": "f"}}]})",
      R"({"system":"S","messages":[],"tools":[{"type":"function","function":{"name":"f"}}]})",
      {"system: a variable, since `tools[0].function` is of OpenAI's chat (anthropic-request)"}},
-    {"anthropic-request", R"({"system": "S", "messages": [{"role": "assistant", "content": null, "tool_calls": [{"id": "1"}]}]})",
+    {"anthropic-request",
+     R"({"system": "S", "messages": [{"role": "assistant", "content": null, "tool_calls": [{"id": "1"}]}]})",
      R"({"system":"S","messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]}]})",
      {"system: a variable, since `messages[0].tool_calls` is of OpenAI's chat (anthropic-request)"}},
-    {"anthropic-request", R"({"system": "S", "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "u"}}]}]})",
+    {"anthropic-request",
+     R"({"system": "S", "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "u"}}]}]})",
      R"({"system":"S","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"u"}}]}]})",
      {"system: a variable, since `messages[0].content[0]` is of OpenAI's chat (anthropic-request)"}},
     {"responses-request",
@@ -393,7 +406,8 @@ const Row kRows[] = {
      R"({"messages":[{"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"f","arguments":"{}"}}]},)"
      R"({"role":"tool","name":"f","content":"r"}],"functions":[{"name":"f"}],"function_call":{"name":"f"},)"
      R"("tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":{"type":"function","function":{"name":"f"}}})",
-     {"messages: made of functions and function_call (old-functions)", "messages[0].function_call: given as tool_calls (old-functions)",
+     {"messages: made of functions and function_call (old-functions)",
+      "messages[0].function_call: given as tool_calls (old-functions)",
       "messages[1]: its role is tool (old-functions)"}},
     {"defaults",
      R"({"messages": [], "documents": [1]})",
@@ -441,7 +455,8 @@ TEST(Normalise, APartWithoutPlaceIsAnError) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code(), ErrorCode::conversation);
   EXPECT_EQ(refused.error().input_path(), "messages[1].content[1]");
-  EXPECT_EQ(refused.error().message(), "the template has no place for a part of the type image_url in a message of the role user");
+  EXPECT_EQ(refused.error().message(),
+            "the template has no place for a part of the type image_url in a message of the role user");
   const ReadOptions leaving_out{.extra_passes = {"no-place:user.image_url", "text-only"}};
   EXPECT_TRUE(Conversation::from_json(request, leaving_out).has_value());
 }
@@ -457,26 +472,35 @@ TEST(Normalise, WhatOtherApisSayAndAChatCannot) {
        "messages[0].content[0]", "Anthropic Messages: a document (application/pdf) cannot be converted"},
       {R"({"system": "s", "messages": [{"role": "critic", "content": "r"}]})", "messages[0].role",
        "Anthropic Messages: 'critic' is not a role of this API, which has user and assistant"},
-      {R"({"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1"}]}, {"role": "tool", "content": "r"}]})", "messages[1].role",
+      {R"({"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1"}]}, {"role": "tool", "content": "r"}]})",
+       "messages[1].role",
        "the request mixes Anthropic Messages (`messages[0].content[0]`) with OpenAI's chat (`messages[1].role`)"},
       {R"({"system": "s", "messages": [], "tools": [{"name": "g", "input_schema": {}}, {"type": "function", "function": {"name": "f"}}]})",
-       "tools[1].function", "the request mixes Anthropic Messages (`tools[0]`) with OpenAI's chat (`tools[1].function`)"},
+       "tools[1].function",
+       "the request mixes Anthropic Messages (`tools[0]`) with OpenAI's chat (`tools[1].function`)"},
       {R"({"system": "s", "messages": [{"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "f", "input": {}}], "tool_calls": [{}]}]})",
-       "messages[0].tool_calls", "the request mixes Anthropic Messages (`messages[0].content[0]`) with OpenAI's chat (`messages[0].tool_calls`)"},
-      {R"({"messages": [], "system": "s", "contents": []})", "contents", "the request mixes Anthropic Messages (`system`) with Gemini (`contents`)"},
-      {R"({"messages": [], "input": []})", "messages", "the request mixes OpenAI Responses (`input`) with OpenAI's chat (`messages`)"},
+       "messages[0].tool_calls",
+       "the request mixes Anthropic Messages (`messages[0].content[0]`) with OpenAI's chat (`messages[0].tool_calls`)"},
+      {R"({"messages": [], "system": "s", "contents": []})", "contents",
+       "the request mixes Anthropic Messages (`system`) with Gemini (`contents`)"},
+      {R"({"messages": [], "input": []})", "messages",
+       "the request mixes OpenAI Responses (`input`) with OpenAI's chat (`messages`)"},
       {R"({"input": "a", "previous_response_id": "resp_1"})", "previous_response_id",
        "OpenAI Responses: `previous_response_id` is state on a server, which is not in the request"},
-      {R"({"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "file-1"}]}]})", "input[0].content[0].file_id",
-       "OpenAI Responses: a file_id names what is kept on a server"},
-      {R"({"input": [{"type": "web_search_call", "id": "1"}]})", "input[0]", "OpenAI Responses: an item of the type 'web_search_call' cannot be converted"},
-      {R"({"contents": [{"role": "assistant", "parts": []}]})", "contents[0].role", "Gemini: 'assistant' is not a role of this API, which has user and model"},
+      {R"({"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "file-1"}]}]})",
+       "input[0].content[0].file_id", "OpenAI Responses: a file_id names what is kept on a server"},
+      {R"({"input": [{"type": "web_search_call", "id": "1"}]})", "input[0]",
+       "OpenAI Responses: an item of the type 'web_search_call' cannot be converted"},
+      {R"({"contents": [{"role": "assistant", "parts": []}]})", "contents[0].role",
+       "Gemini: 'assistant' is not a role of this API, which has user and model"},
       {R"({"contents": [{"parts": [{"executableCode": {"code": "1"}}]}]})", "contents[0].parts[0].executableCode",
        "Gemini: code that the API itself runs cannot be converted"},
-      {R"({"conversations": [{"from": "narrator", "value": "a"}]})", "conversations[0].from", "ShareGPT: 'narrator' is not a known speaker"},
+      {R"({"conversations": [{"from": "narrator", "value": "a"}]})", "conversations[0].from",
+       "ShareGPT: 'narrator' is not a known speaker"},
       {R"({"conversations": [{"from": "function_call", "value": "{"}]})", "conversations[0].value",
        "ShareGPT: this text is no JSON: Expecting property name enclosed in double quotes"},
-      {R"({"messages": [], "functions": [{"name": "f"}], "tools": []})", "tools", "OpenAI's old functions: the request has `tools` beside `functions`"},
+      {R"({"messages": [], "functions": [{"name": "f"}], "tools": []})", "tools",
+       "OpenAI's old functions: the request has `tools` beside `functions`"},
   };
   for (const Refused& row : rows) {
     const Result<Conversation> refused = Conversation::from_json(row.request);
@@ -495,7 +519,8 @@ TEST(Normalise, MessagesOfOtherApisKnowTheirPlaces) {
           {"type": "text", "text": "b"}]}, {"role": "user", "content": "c"}]})",
       {.extra_passes = {"join-users"}});
   ASSERT_TRUE(chat.has_value());
-  const char* const paths[] = {"system", "messages[0].content", "messages[1].content[0].content[0].text", "messages[1].content[1].content"};
+  const char* const paths[] = {"system", "messages[0].content", "messages[1].content[0].content[0].text",
+                               "messages[1].content[1].content"};
   for (std::int32_t i = 0; i < 4; ++i) {
     const Value content = *member(items(chat->messages())[static_cast<std::size_t>(i)], "content");
     EXPECT_EQ(chat->path_of(content), paths[i]);
@@ -509,18 +534,17 @@ TEST(Normalise, MessagesOfOtherApisKnowTheirPlaces) {
 
 TEST(Normalise, EveryPassHasARow) {
   for (const NormalisePass& pass : normalise_passes()) {
-    const bool found = std::any_of(std::begin(kRows), std::end(kRows),
-                                   [&](const Row& row) {
-                                     const std::string_view name = row.pass;
-                                     return name.substr(0, name.find(':')) == pass.name;
-                                   });
+    const bool found = std::any_of(std::begin(kRows), std::end(kRows), [&](const Row& row) {
+      const std::string_view name = row.pass;
+      return name.substr(0, name.find(':')) == pass.name;
+    });
     EXPECT_TRUE(found) << pass.name;
   }
 }
 
 TEST(Normalise, SharesWhatItDoesNotChange) {
-  const Result<Conversation> chat = Conversation::from_json(
-      R"({"messages": [{"role": "user", "content": "x"}, {"role": "tool", "content": null}]})");
+  const Result<Conversation> chat =
+      Conversation::from_json(R"({"messages": [{"role": "user", "content": "x"}, {"role": "tool", "content": null}]})");
   ASSERT_TRUE(chat.has_value());
   const Value document = chat->state().document.root();
   const Value before = *member(document, "messages");
@@ -529,8 +553,7 @@ TEST(Normalise, SharesWhatItDoesNotChange) {
   EXPECT_EQ(before.list->items[0].dict, after.list->items[0].dict);
   EXPECT_EQ(before.list->origin, after.list->origin);
   EXPECT_EQ(before.list->items[1].dict->origin, after.list->items[1].dict->origin);
-  EXPECT_EQ(member(before.list->items[1], "role")->data,
-            member(after.list->items[1], "role")->data);
+  EXPECT_EQ(member(before.list->items[1], "role")->data, member(after.list->items[1], "role")->data);
 }
 
 TEST(Normalise, FlatCallsWithTextArguments) {
@@ -556,25 +579,30 @@ TEST(Normalise, JoinedMessagesKeepTheirPlaces) {
           {"role": "user", "content": "c"}, {"role": "user", "content": "d"}]})",
       also({"join-users", "arguments-text"}));
   ASSERT_TRUE(chat.has_value());
-  EXPECT_EQ(as_json(chat->messages()),
-            R"([{"role":"user","content":"a\n\nb"},{"role":"assistant","tool_calls":[{"type":"function","function":{"name":"f",)"
-            R"("arguments":"{\"x\": \"y\", \"n\": 1}"}}],"content":""},{"role":"user","content":"c\n\nd"}])");
-  const Template compiled =
-      *Template::compile("{% for m in messages %}{{ m.content }}{% for c in m.tool_calls %}{{ c.function.arguments }}{% endfor %}{% endfor %}");
+  EXPECT_EQ(
+      as_json(chat->messages()),
+      R"([{"role":"user","content":"a\n\nb"},{"role":"assistant","tool_calls":[{"type":"function","function":{"name":"f",)"
+      R"("arguments":"{\"x\": \"y\", \"n\": 1}"}}],"content":""},{"role":"user","content":"c\n\nd"}])");
+  const Template compiled = *Template::compile(
+      "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls %}{{ c.function.arguments }}{% endfor %}{% "
+      "endfor %}");
   const auto places = [&] {
     const Result<Rendering> prompt = compiled.render(*chat);
     EXPECT_TRUE(prompt.has_value());
     std::string places;
     for (const Span& span : prompt->spans()) {
       const std::string path = path_of_span(*chat, span);
-      if (path.ends_with("content") || path.ends_with("arguments.x")) places += path + "=" + std::to_string(span.message) + " ";
+      if (path.ends_with("content") || path.ends_with("arguments.x"))
+        places += path + "=" + std::to_string(span.message) + " ";
     }
     return places;
   };
   EXPECT_EQ(places(), "messages[0].content=0 messages[1].content=0 messages[3].content=2 messages[4].content=2 ");
   const Message before[] = {{.role = "system", .content = "s"}};
   ASSERT_TRUE(chat->put_before(before).has_value());
-  EXPECT_EQ(places(), "model.messages[0].content=0 messages[0].content=1 messages[1].content=1 messages[3].content=3 messages[4].content=3 ");
+  EXPECT_EQ(places(),
+            "model.messages[0].content=0 messages[0].content=1 messages[1].content=1 messages[3].content=3 "
+            "messages[4].content=3 ");
 }
 
 TEST(Normalise, NotesNameMessagesOfTheRequestAfterJoins) {
@@ -590,7 +618,8 @@ TEST(Normalise, NotesNameMessagesOfTheRequestAfterJoins) {
 }
 
 TEST(Normalise, PassesAskedForTwiceAreForTheRolesOfBoth) {
-  const char* request = R"({"messages": [{"role": "user", "content": []}, {"role": "tool", "content": []}, {"role": "x", "content": []}]})";
+  const char* request =
+      R"({"messages": [{"role": "user", "content": []}, {"role": "tool", "content": []}, {"role": "x", "content": []}]})";
   const auto joined = [&](std::vector<std::string> passes) {
     const Result<Conversation> chat = Conversation::from_json(request, also(std::move(passes)));
     std::size_t count = 0;
@@ -611,8 +640,7 @@ TEST(Normalise, RefusesArgumentsOfPassesThatTakeNone) {
 }
 
 TEST(Normalise, RefusesUnknownPasses) {
-  const Result<Conversation> chat =
-      Conversation::from_json(R"({"messages": []})", {.skip_passes = {"defualts"}});
+  const Result<Conversation> chat = Conversation::from_json(R"({"messages": []})", {.skip_passes = {"defualts"}});
   ASSERT_FALSE(chat.has_value());
   EXPECT_EQ(chat.error().code(), ErrorCode::usage);
 }

@@ -49,30 +49,22 @@ const BinaryRow kBinaryRows[] = {
     {integer(2), Op::power, real(0.5), "1.4142135623730951"},
     {integer(0), Op::power, real(-kInfinity), "inf"},
     {integer(1), Op::divide, integer(0), "ZeroDivisionError: division by zero"},
-    {integer(1), Op::floor_divide, integer(0),
-     "ZeroDivisionError: integer division or modulo by zero"},
+    {integer(1), Op::floor_divide, integer(0), "ZeroDivisionError: integer division or modulo by zero"},
     {integer(1), Op::modulo, integer(0), "ZeroDivisionError: integer modulo by zero"},
     {real(1), Op::divide, integer(0), "ZeroDivisionError: float division by zero"},
     {real(1), Op::floor_divide, integer(0), "ZeroDivisionError: float floor division by zero"},
     {real(1), Op::modulo, integer(0), "ZeroDivisionError: float modulo"},
-    {integer(0), Op::power, integer(-1),
-     "ZeroDivisionError: 0.0 cannot be raised to a negative power"},
+    {integer(0), Op::power, integer(-1), "ZeroDivisionError: 0.0 cannot be raised to a negative power"},
     {real(10), Op::power, integer(400), "OverflowError: (34, 'Numerical result out of range')"},
     {integer(-8), Op::power, real(0.5),
      "ValueError: negative number cannot be raised to a fractional power: there are no complex numbers"},
-    {integer(1), Op::add, str("a"),
-     "TypeError: unsupported operand type(s) for +: 'int' and 'str'"},
+    {integer(1), Op::add, str("a"), "TypeError: unsupported operand type(s) for +: 'int' and 'str'"},
     {str("a"), Op::add, integer(1), "TypeError: can only concatenate str (not \"int\") to str"},
-    {markup("a"), Op::add, integer(1),
-     "TypeError: unsupported operand type(s) for +: 'Markup' and 'int'"},
-    {str("a"), Op::multiply, str("b"),
-     "TypeError: can't multiply sequence by non-int of type 'str'"},
-    {markup("a"), Op::multiply, real(2),
-     "TypeError: 'float' object cannot be interpreted as an integer"},
-    {str("a"), Op::power, integer(1),
-     "TypeError: unsupported operand type(s) for ** or pow(): 'str' and 'int'"},
-    {Value::none(), Op::subtract, integer(1),
-     "TypeError: unsupported operand type(s) for -: 'NoneType' and 'int'"},
+    {markup("a"), Op::add, integer(1), "TypeError: unsupported operand type(s) for +: 'Markup' and 'int'"},
+    {str("a"), Op::multiply, str("b"), "TypeError: can't multiply sequence by non-int of type 'str'"},
+    {markup("a"), Op::multiply, real(2), "TypeError: 'float' object cannot be interpreted as an integer"},
+    {str("a"), Op::power, integer(1), "TypeError: unsupported operand type(s) for ** or pow(): 'str' and 'int'"},
+    {Value::none(), Op::subtract, integer(1), "TypeError: unsupported operand type(s) for -: 'NoneType' and 'int'"},
     {str("<"), Op::add, markup("<b>"), "Markup('&lt;<b>')"},
     {str("ab"), Op::multiply, integer(3), "'ababab'"},
     {integer(-1), Op::multiply, str("ab"), "''"},
@@ -83,8 +75,7 @@ const BinaryRow kBinaryRows[] = {
 TEST(Arithmetic, Rows) {
   ValueWorld w;
   for (const BinaryRow& row : kBinaryRows) {
-    EXPECT_EQ(w.shown(binary(w.rt, row.op, row.a, row.b)), row.expected)
-        << w.shown(row.a) << " and " << w.shown(row.b);
+    EXPECT_EQ(w.shown(binary(w.rt, row.op, row.a, row.b)), row.expected) << w.shown(row.a) << " and " << w.shown(row.b);
   }
 }
 
@@ -116,7 +107,8 @@ TEST(Arithmetic, RepeatingStopsWhereTheStepsEnd) {
   ValueWorld w;
   const std::string text(100, 'x');
   w.rt.steps_left = 1;  // counting the characters takes three
-  EXPECT_TRUE(w.shown(binary(w.rt, Op::multiply, str(text), integer(std::int64_t{1} << 60))).starts_with("TimeoutError"));
+  EXPECT_TRUE(
+      w.shown(binary(w.rt, Op::multiply, str(text), integer(std::int64_t{1} << 60))).starts_with("TimeoutError"));
   EXPECT_EQ(w.shown(binary(w.rt, Op::multiply, str(text), integer(std::int64_t{1} << 60))),
             "OverflowError: repeated string is too long");
 }
@@ -155,8 +147,7 @@ TEST(NumberLimits, SizesAreRefusedBeforeTheyAreComputed) {
   ValueWorld w;
   const std::string refused = "MemoryError: the integer would have more than 1048576 bits";
   EXPECT_EQ(w.shown(binary(w.rt, Op::power, integer(2), integer(1'000'000'000))), refused);
-  EXPECT_EQ(w.shown(binary(w.rt, Op::power, integer(10), w.digits("99999999999999999999"))),
-            refused);
+  EXPECT_EQ(w.shown(binary(w.rt, Op::power, integer(10), w.digits("99999999999999999999"))), refused);
   const Value large = integer_from_digits(w.rt, std::string(150'000, 'f'), 16, false);
   ASSERT_FALSE(w.rt.failed());
   EXPECT_EQ(w.shown(binary(w.rt, Op::multiply, large, large)), refused);
@@ -170,8 +161,7 @@ TEST(NumberLimits, WorkIsCharged) {
 
 TEST(NumberLimits, RepetitionIsReservedFirst) {
   ValueWorld w;
-  const std::string refused =
-      "MemoryError: the render would need more than its 33554432 bytes of memory";
+  const std::string refused = "MemoryError: the render would need more than its 33554432 bytes of memory";
   EXPECT_EQ(w.shown(binary(w.rt, Op::multiply, str("ab"), integer(3'000'000))), refused);
   EXPECT_EQ(w.shown(binary(w.rt, Op::multiply, str("ab"), integer(kMost / 2))), refused);
   EXPECT_EQ(w.shown(binary(w.rt, Op::multiply, w.list({integer(1)}), integer(3'000'000))), refused);
@@ -227,9 +217,7 @@ const RealRow kReprRows[] = {
 TEST(NumberText, ReprOfFloats) {
   for (const RealRow& row : kReprRows) {
     char buffer[kNumberText];
-    EXPECT_EQ(
-        std::string_view(buffer, static_cast<std::size_t>(write_real(buffer, row.value) - buffer)),
-        row.expected);
+    EXPECT_EQ(std::string_view(buffer, static_cast<std::size_t>(write_real(buffer, row.value) - buffer)), row.expected);
   }
 }
 

@@ -14,10 +14,7 @@ namespace {
 /// A parsed template, and what it lives in.
 struct Parsed {
   explicit Parsed(std::string_view text, std::uint32_t depth = 200)
-      : limits{.depth = depth},
-        source("chat.jinja", text, true),
-        rt(arena, limits),
-        result(parse(rt, source, {})) {}
+      : limits{.depth = depth}, source("chat.jinja", text, true), rt(arena, limits), result(parse(rt, source, {})) {}
 
   std::string shown() const { return result ? print(*result) : result.error().message(); }
 
@@ -124,25 +121,21 @@ constexpr Row kStatementRows[] = {
     {"{% filter f|g(1) %}x{% endfilter %}", "{% filter f()|g(1) %}\n  \"x\"\n{% endfilter %}\n"},
     {"{% with a = 1, b = 2 %}{% endwith %}", "{% with a = 1, b = 2 %}\n{% endwith %}\n"},
     {"{% with %}{% endwith %}", "{% with %}\n{% endwith %}\n"},
-    {"{% block a scoped required %} {# #}{% endblock a %}",
-     "{% block a scoped required %}\n  \" \"\n{% endblock %}\n"},
+    {"{% block a scoped required %} {# #}{% endblock a %}", "{% block a scoped required %}\n  \" \"\n{% endblock %}\n"},
     {"{% autoescape a %}{% endautoescape %}", "{% autoescape a %}\n{% endautoescape %}\n"},
     {"{% generation %}x{% endgeneration %}", "{% generation %}\n  \"x\"\n{% endgeneration %}\n"},
     {"{% print a, b if c %}", "{{ a }}\n{{ (b if c) }}\n"},
-    {"{% include 'a' ignore missing without context %}",
-     "{% include \"a\" ignore missing without context %}\n"},
+    {"{% include 'a' ignore missing without context %}", "{% include \"a\" ignore missing without context %}\n"},
     {"{% include ['a', b] %}", "{% include [\"a\", b] with context %}\n"},
     {"{% import 'a' as b with context %}", "{% import \"a\" as b with context %}\n"},
-    {"{% from 'a' import b, c as d with context %}",
-     "{% from \"a\" import b, c as d with context %}\n"},
+    {"{% from 'a' import b, c as d with context %}", "{% from \"a\" import b, c as d with context %}\n"},
     {"{% from 'a' import with %}", "{% from \"a\" import with without context %}\n"},
     {"{% from 'a' import b 'with' context %}", "{% from \"a\" import b with context %}\n"},
     {"{% extends 'a' if b %}", "{% extends (\"a\" if b) %}\n"},
 };
 
 TEST(Parser, Statements) {
-  for (const Row& row : kStatementRows)
-    EXPECT_EQ(Parsed(row.source).shown(), row.tree) << row.source;
+  for (const Row& row : kStatementRows) EXPECT_EQ(Parsed(row.source).shown(), row.tree) << row.source;
 }
 
 struct RefusalRow {
@@ -206,8 +199,7 @@ constexpr RefusalRow kRefusalRows[] = {
      "Block names in Jinja have to be valid Python identifiers and may not contain "
      "hyphens, use an underscore instead.",
      1, 11},
-    {"{% block a required %}x{% endblock %}",
-     "Required blocks can only contain comments or whitespace"},
+    {"{% block a required %}x{% endblock %}", "Required blocks can only contain comments or whitespace"},
     {"{% endblock a %}", "Encountered unknown tag 'endblock'."},
     {"{% include 'a' ignore %}", "expected token 'end of statement block', got 'ignore'"},
     {"{% import 'a' %}", "expected token 'as', got 'end of statement block'"},
@@ -233,8 +225,7 @@ TEST(Parser, UnderscoredNamesCannotBeImported) {
   const Parsed parsed("{% from 'a' import _b %}");
   ASSERT_FALSE(parsed.result);
   EXPECT_EQ(parsed.result.error().python_class(), "TemplateAssertionError");
-  EXPECT_EQ(parsed.result.error().message(),
-            "names starting with an underline can not be imported");
+  EXPECT_EQ(parsed.result.error().message(), "names starting with an underline can not be imported");
 }
 
 TEST(Parser, SaysWhereTheOpenBlockBegan) {
@@ -270,9 +261,7 @@ TEST(Parser, DepthIsBounded) {
 }
 
 TEST(Parser, DepthFollowsTheLimit) {
-  const auto parentheses = [](std::size_t n) {
-    return "{{ " + repeated("(", n) + "a" + repeated(")", n) + " }}";
-  };
+  const auto parentheses = [](std::size_t n) { return "{{ " + repeated("(", n) + "a" + repeated(")", n) + " }}"; };
   EXPECT_TRUE(Parsed(parentheses(50), 50).result);
   EXPECT_FALSE(Parsed(parentheses(51), 50).result);
   EXPECT_FALSE(Parsed(parentheses(100000), 1000000).result);
@@ -298,8 +287,7 @@ TEST(Parser, JoinedStringsRememberTheirParts) {
   ASSERT_TRUE(parsed.result);
   const Value joined = as<Constant>(as<Output>((*parsed.result)[0]).parts[0]).value;
   EXPECT_EQ(parsed.arena.find_derived(joined.data)->source_data, parsed.source.text().data() + 4);
-  EXPECT_EQ(parsed.arena.find_derived(joined.data + 2)->source_data,
-            parsed.source.text().data() + 9);
+  EXPECT_EQ(parsed.arena.find_derived(joined.data + 2)->source_data, parsed.source.text().data() + 9);
 }
 
 TEST(Parser, NodesKnowTheirPlaces) {

@@ -112,14 +112,17 @@ bool grows(Value earlier, Value later) {
 }
 
 std::string random_text(std::mt19937_64& random) {
-  static constexpr std::string_view kPieces[] = {"a", "word ", "\\n", "\\\"", "\\\\", "\\u00e9", "\\ud83d\\ude00", "\\ud83d", "\\ude00", "\\/", "é", "中", "😀", "{", "]", ",", ": ", "'"};
+  static constexpr std::string_view kPieces[] = {
+      "a",  "word ", "\\n", "\\\"", "\\\\", "\\u00e9", "\\ud83d\\ude00", "\\ud83d", "\\ude00", "\\/", "é", "中",
+      "😀", "{",     "]",   ",",    ": ",   "'"};
   std::string out = "\"";
   for (std::size_t left = random() % 5; left > 0; --left) out += kPieces[random() % std::size(kPieces)];
   return out += '"';
 }
 
 std::string random_value(std::mt19937_64& random, int depth) {
-  static constexpr std::string_view kScalars[] = {"0", "-1", "12", "1.5", "-2.5e3", "1E+2", "true", "false", "null", "1234567890123"};
+  static constexpr std::string_view kScalars[] = {"0",    "-1",   "12",    "1.5",  "-2.5e3",
+                                                  "1E+2", "true", "false", "null", "1234567890123"};
   const auto space = [&] { return std::string(std::string_view(" \n").substr(0, random() % 3)); };
   const std::size_t kind = random() % (depth == 0 ? 4 : 7);
   if (kind < 2) return std::string(kScalars[random() % std::size(kScalars)]);
@@ -137,7 +140,8 @@ std::string random_value(std::mt19937_64& random, int depth) {
 TEST(PartialJson, OfATextThatGrowsOnlyGrows) {
   std::mt19937_64 random(20261123);
   for (int round = 0; round < testing::share_of(3000); ++round) {
-    const std::string text = "{\"arguments\": " + random_value(random, 4) + ", \"last\": " + random_value(random, 3) + "}";
+    const std::string text =
+        "{\"arguments\": " + random_value(random, 4) + ", \"last\": " + random_value(random, 3) + "}";
     Document earlier;
     ASSERT_TRUE(earlier.parse("{}"));
     for (std::size_t size = 0; size <= text.size(); ++size) {
@@ -158,7 +162,8 @@ TEST(PartialJson, IsJsonWhateverComes) {
   for (int round = 0; round < testing::share_of(20000); ++round) {
     std::string text = random_value(random, 4);
     text.resize(random() % (text.size() + 1));
-    for (std::size_t left = random() % 3; left > 0; --left) text.insert(random() % (text.size() + 1), 1, "\"\\{}[]:,u0dn\xC3 \x01"[random() % 16]);
+    for (std::size_t left = random() % 3; left > 0; --left)
+      text.insert(random() % (text.size() + 1), 1, "\"\\{}[]:,u0dn\xC3 \x01"[random() % 16]);
     const std::string closed = complete_json(text);
     Document document;
     ASSERT_TRUE(document.parse(closed)) << text << " becomes " << closed;

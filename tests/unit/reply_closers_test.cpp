@@ -14,17 +14,18 @@
 namespace parlance {
 namespace {
 
-using testing::ReplyCase;
-using testing::ReplyCases;
 using testing::message_of;
 using testing::reply_families;
+using testing::ReplyCase;
+using testing::ReplyCases;
 
 std::string outline(ReplyMessage message) {
   message.diagnostics.clear();
   return testing::outline_of(message);
 }
 
-/// The texts that close calls of the format, but for those that any text may begin with, and those that mean something else, too.
+/// The texts that close calls of the format, but for those that any text may begin with, and those that mean something
+/// else, too.
 std::vector<std::string> closers_of(const ReplyFormat& format) {
   std::vector<std::string> closers;
   for (const CallForm& form : format.calls) {
@@ -34,17 +35,22 @@ std::vector<std::string> closers_of(const ReplyFormat& format) {
   }
   const auto means_more = [&](const std::string& text) {
     if (text.find('<') == text.npos || text.starts_with('`')) return true;
-    for (const ReplyMarker* marker : {&format.reasoning_open, &format.reasoning_close, &format.content_open, &format.content_close}) {
-      if (std::any_of(marker->texts.begin(), marker->texts.end(), [&](const std::string& other) { return other.starts_with(text); })) return true;
+    for (const ReplyMarker* marker :
+         {&format.reasoning_open, &format.reasoning_close, &format.content_open, &format.content_close}) {
+      if (std::any_of(marker->texts.begin(), marker->texts.end(),
+                      [&](const std::string& other) { return other.starts_with(text); }))
+        return true;
     }
-    return std::any_of(format.end.begin(), format.end.end(), [&](const ReplyMarker& end) { return end.texts.front() == text; });
+    return std::any_of(format.end.begin(), format.end.end(),
+                       [&](const ReplyMarker& end) { return end.texts.front() == text; });
   };
   std::erase_if(closers, means_more);
   return closers;
 }
 
 /// The reply with `extra` behind each closer that closes a call, or the calls; how often.
-std::string doubled(const ReplyFormat& format, const ReplyOptions& options, const std::string& reply, const std::string& blanks, std::size_t& count) {
+std::string doubled(const ReplyFormat& format, const ReplyOptions& options, const std::string& reply,
+                    const std::string& blanks, std::size_t& count) {
   const std::vector<std::string> closers = closers_of(format);
   std::string out;
   bool behind_call = false;
@@ -52,7 +58,9 @@ std::string doubled(const ReplyFormat& format, const ReplyOptions& options, cons
   for (const testing::Event& event : testing::read_whole(format, reply, options)) {
     out += event.source;
     if (event.kind == ReplyEvent::Kind::call_end) behind_call = true;
-    if (event.kind == ReplyEvent::Kind::content || event.kind == ReplyEvent::Kind::reasoning || event.kind == ReplyEvent::Kind::call_begin) behind_call = false;
+    if (event.kind == ReplyEvent::Kind::content || event.kind == ReplyEvent::Kind::reasoning ||
+        event.kind == ReplyEvent::Kind::call_begin)
+      behind_call = false;
     if (event.kind != ReplyEvent::Kind::marker || !behind_call) continue;
     const std::string_view source = reply::trimmed(event.source);
     const std::string* longest = nullptr;
@@ -75,7 +83,8 @@ TEST(ReplyClosers, OnceMoreAreMarkup) {
   for (const ReplyCases& family : reply_families()) {
     for (const ReplyCase& one : family.cases) {
       const ReplyMessage usual = message_of(family.format, one.options, one.reply);
-      const bool whole = std::all_of(usual.calls.begin(), usual.calls.end(), [](const ReplyCall& call) { return call.complete; });
+      const bool whole =
+          std::all_of(usual.calls.begin(), usual.calls.end(), [](const ReplyCall& call) { return call.complete; });
       if (!whole || !usual.diagnostics.empty() || usual.calls.empty()) continue;
       for (const std::string_view blanks : {"", "\n", " \n\n "}) {
         std::size_t count = 0;
@@ -97,12 +106,17 @@ struct Row {
   std::string_view format, reply, outline;
 };
 
-constexpr std::string_view kTagged = R"({"reasoning": {"open": "<think>", "close": "</think>"}, "calls": [{"layout": "section", "open": "<calls>", "close": "</calls>",
+constexpr std::string_view kTagged =
+    R"({"reasoning": {"open": "<think>", "close": "</think>"}, "calls": [{"layout": "section", "open": "<calls>", "close": "</calls>",
   "call": ["<call>", {"object": {"name": "name", "arguments": "arguments"}}, "</call>"]}]})";
-constexpr std::string_view kBracketed = R"({"calls": [{"layout": "list", "open": "[CALLS]", "call": [{"object": {"name": "name", "arguments": "arguments"}}]}]})";
-constexpr std::string_view kFenced = R"({"calls": [{"call": ["<c>\n```json\n", {"object": {"name": "name", "arguments": "arguments"}}, "\n```"]}]})";
-constexpr std::string_view kBraced = R"({"calls": [{"initial": true, "call": [{"object": {"name": "name", "arguments": "arguments"}}]}]})";
-constexpr std::string_view kClosedList = R"({"calls": [{"layout": "list", "open": "<C>", "close": "</C>", "call": [{"object": {"name": "name", "arguments": "arguments"}}]}]})";
+constexpr std::string_view kBracketed =
+    R"({"calls": [{"layout": "list", "open": "[CALLS]", "call": [{"object": {"name": "name", "arguments": "arguments"}}]}]})";
+constexpr std::string_view kFenced =
+    R"({"calls": [{"call": ["<c>\n```json\n", {"object": {"name": "name", "arguments": "arguments"}}, "\n```"]}]})";
+constexpr std::string_view kBraced =
+    R"({"calls": [{"initial": true, "call": [{"object": {"name": "name", "arguments": "arguments"}}]}]})";
+constexpr std::string_view kClosedList =
+    R"({"calls": [{"layout": "list", "open": "<C>", "close": "</C>", "call": [{"object": {"name": "name", "arguments": "arguments"}}]}]})";
 #define CALL R"({"name": "f", "arguments": {}})"
 
 const Row kRows[] = {
@@ -124,7 +138,8 @@ const Row kRows[] = {
     {kBraced, CALL "]", "] | f {}"},
     {kClosedList, "<C>[" CALL "]]</C>", " | f {} | faults: 1"},
     {kClosedList, "<C>[" CALL "]</C></C>", " | f {} | faults: 1"},
-    {kFenced, "<c>\n```json\n" CALL "\n```\n```python\nx\n```", "\n```python\nx\n``` | f {}"},  // a fence may begin an answer
+    // a fence may begin an answer
+    {kFenced, "<c>\n```json\n" CALL "\n```\n```python\nx\n```", "\n```python\nx\n``` | f {}"},
 };
 
 TEST(ReplyClosers, AreToldFromText) {

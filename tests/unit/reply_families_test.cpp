@@ -18,19 +18,24 @@ namespace parlance {
 namespace {
 
 using testing::Events;
+using testing::reply_families;
 using testing::ReplyCase;
 using testing::ReplyCases;
-using testing::reply_families;
 
-ReplyMessage read(const ReplyFormat& format, const ReplyCase& one, std::string_view reply) { return testing::message_of(format, one.options, reply); }
+ReplyMessage read(const ReplyFormat& format, const ReplyCase& one, std::string_view reply) {
+  return testing::message_of(format, one.options, reply);
+}
 
-std::string outline(const ReplyFormat& format, const ReplyCase& one) { return testing::outline_of(read(format, one, one.reply)); }
+std::string outline(const ReplyFormat& format, const ReplyCase& one) {
+  return testing::outline_of(read(format, one, one.reply));
+}
 
 TEST(ReplyFamilies, AreAllThere) { EXPECT_GE(reply_families().size(), 30u); }
 
 TEST(ReplyFamilies, MeanWhatTheirFilesSay) {
   for (const ReplyCases& family : reply_families()) {
-    for (const ReplyCase& one : family.cases) EXPECT_EQ(outline(family.format, one), one.message) << family.name << ": " << one.reply;
+    for (const ReplyCase& one : family.cases)
+      EXPECT_EQ(outline(family.format, one), one.message) << family.name << ": " << one.reply;
   }
 }
 
@@ -41,7 +46,8 @@ TEST(ReplyFamilies, HaveValuesWhileTheyStream) {
       std::string arguments;
       const ReplySink sink = [&](const ReplyEvent& event) {
         if (event.kind == ReplyEvent::Kind::call_begin) arguments.clear();
-        if (event.kind == ReplyEvent::Kind::arguments || event.kind == ReplyEvent::Kind::broken) arguments += event.text;
+        if (event.kind == ReplyEvent::Kind::arguments || event.kind == ReplyEvent::Kind::broken)
+          arguments += event.text;
         const std::string values = complete_json(arguments);
         Document document;
         ASSERT_TRUE(document.parse(values)) << family.name << ": " << arguments << " is " << values;
@@ -69,10 +75,12 @@ TEST(ReplyFamilies, EveryTwoWayCutAndEverySize) {
     for (const ReplyCase& one : family.cases) {
       const Events whole = testing::read_whole(family.format, one.reply, one.options);
       for (std::size_t cut = 0; cut <= one.reply.size(); cut += testing::stride()) {
-        ASSERT_EQ(testing::read_cut(family.format, one.reply, {cut}, one.options), whole) << family.name << ": " << one.reply << " cut at " << cut;
+        ASSERT_EQ(testing::read_cut(family.format, one.reply, {cut}, one.options), whole)
+            << family.name << ": " << one.reply << " cut at " << cut;
       }
       for (std::size_t size = 1; size <= 64; size += testing::stride()) {
-        ASSERT_EQ(testing::read_sized(family.format, one.reply, size, one.options), whole) << family.name << ": " << one.reply << " by " << size;
+        ASSERT_EQ(testing::read_sized(family.format, one.reply, size, one.options), whole)
+            << family.name << ": " << one.reply << " by " << size;
       }
     }
   }
@@ -83,7 +91,8 @@ TEST(ReplyFamilies, KeepTheLawsWhereRepliesAreCutOff) {
   for (const ReplyCases& family : reply_families()) {
     for (const ReplyCase& one : family.cases) {
       for (std::size_t size = 0; size < one.reply.size(); size += testing::share()) {
-        ASSERT_EQ(testing::broken_law(family.format, one.reply.substr(0, size), random, one.options), "") << family.name << ": " << one.reply.substr(0, size);
+        ASSERT_EQ(testing::broken_law(family.format, one.reply.substr(0, size), random, one.options), "")
+            << family.name << ": " << one.reply.substr(0, size);
       }
     }
   }
@@ -110,7 +119,8 @@ TEST(ReplyFamilies, WhatIsCompleteIsSoInTheWholeReply) {
         for (std::size_t i = 0; i < part.calls.size() && part.diagnostics.empty(); ++i) {
           if (!part.calls[i].complete || is_open_ended(family.format, part.calls[i])) continue;
           ASSERT_LT(i, whole.calls.size()) << family.name << ": " << one.reply.substr(0, size);
-          ASSERT_EQ(part.calls[i].arguments, whole.calls[i].arguments) << family.name << ": " << one.reply.substr(0, size);
+          ASSERT_EQ(part.calls[i].arguments, whole.calls[i].arguments)
+              << family.name << ": " << one.reply.substr(0, size);
         }
       }
     }
@@ -125,7 +135,8 @@ TEST(ReplyFamilies, KeepTheLawsForMutatedReplies) {
     ReplyOptions options = one.options;
     if (round % 4 == 1) options.limits = {.depth = 3, .name = 10, .pending = 50};
     if (round % 4 == 2) options.tools = {};
-    const std::string reply = round % 8 == 0 ? testing::random_reply(family.format, random) : testing::mutated(one.reply, random);
+    const std::string reply =
+        round % 8 == 0 ? testing::random_reply(family.format, random) : testing::mutated(one.reply, random);
     ASSERT_EQ(testing::broken_law(family.format, reply, random, options), "") << family.name << ": " << reply;
   }
 }
@@ -173,28 +184,47 @@ const ReplyFormat& family_format(std::string_view name) {
 TEST(ReplyTokens, OnlyControlTokensAreMarkers) {
   const ReplyFormat& hermes = family_format("hermes");
   const std::string call = "\n{\"name\": \"now\", \"arguments\": {}}\n";
-  EXPECT_EQ(message_of_tokens(hermes, {{"<tool_call>", true}, {call, false}, {"</tool_call>", true}, {"<|im_end|>", true}, {"x", false}}), "reasoning:  | content:  | now {}");
-  EXPECT_EQ(message_of_tokens(hermes, {{"Write <tool_call>", false}, {call, false}, {"</tool_", false}, {"call>", false}, {"<|im_end|>", false}}),
-            "reasoning:  | content: Write <tool_call>" + call + "</tool_call><|im_end|>");
-  EXPECT_EQ(message_of_tokens(hermes, {{"<tool", true}, {"_call>", true}, {call, false}}), "reasoning:  | content: <tool_call>" + call);
-  EXPECT_EQ(message_of_tokens(hermes, {{"a <|im_end|>", false}, {"<|im_end|>", true}}), "reasoning:  | content: a <|im_end|>");
+  EXPECT_EQ(
+      message_of_tokens(
+          hermes, {{"<tool_call>", true}, {call, false}, {"</tool_call>", true}, {"<|im_end|>", true}, {"x", false}}),
+      "reasoning:  | content:  | now {}");
+  EXPECT_EQ(
+      message_of_tokens(
+          hermes,
+          {{"Write <tool_call>", false}, {call, false}, {"</tool_", false}, {"call>", false}, {"<|im_end|>", false}}),
+      "reasoning:  | content: Write <tool_call>" + call + "</tool_call><|im_end|>");
+  EXPECT_EQ(message_of_tokens(hermes, {{"<tool", true}, {"_call>", true}, {call, false}}),
+            "reasoning:  | content: <tool_call>" + call);
+  EXPECT_EQ(message_of_tokens(hermes, {{"a <|im_end|>", false}, {"<|im_end|>", true}}),
+            "reasoning:  | content: a <|im_end|>");
   // What is no control token is a marker wherever it stands.
-  EXPECT_EQ(message_of_tokens(hermes, {{"<thi", false}, {"nk>\nR", false}, {"</think>", true}, {"C", false}}), "reasoning: R | content: C");
-  EXPECT_EQ(message_of_tokens(hermes, {{"\n<tool_call>", true}, {call, false}}), "reasoning:  | content: \n<tool_call>" + call);
+  EXPECT_EQ(message_of_tokens(hermes, {{"<thi", false}, {"nk>\nR", false}, {"</think>", true}, {"C", false}}),
+            "reasoning: R | content: C");
+  EXPECT_EQ(message_of_tokens(hermes, {{"\n<tool_call>", true}, {call, false}}),
+            "reasoning:  | content: \n<tool_call>" + call);
 }
 
 TEST(ReplyTokens, MarkersOfSeveralTokens) {
   const ReplyFormat& harmony = family_format("harmony");
-  const Tokens analysis{{"<|channel|>", true}, {"analysis", false}, {"<|message|>", true}, {"R <|end|>", false}, {"<|end|>", true}};
+  const Tokens analysis{
+      {"<|channel|>", true}, {"analysis", false}, {"<|message|>", true}, {"R <|end|>", false}, {"<|end|>", true}};
   Tokens tokens = analysis;
-  for (const auto& token : Tokens{{"<|start|>", true}, {"assistant", false}, {"<|channel|>", true}, {"fi", false}, {"nal", false}, {"<|message|>", true}, {"C", false}, {"<|return|>", true}}) {
+  for (const auto& token : Tokens{{"<|start|>", true},
+                                  {"assistant", false},
+                                  {"<|channel|>", true},
+                                  {"fi", false},
+                                  {"nal", false},
+                                  {"<|message|>", true},
+                                  {"C", false},
+                                  {"<|return|>", true}}) {
     tokens.push_back(token);
   }
   EXPECT_EQ(message_of_tokens(harmony, tokens), "reasoning: R <|end|> | content: C");
   tokens[5].second = false;  // a header may begin at the channel
   EXPECT_EQ(message_of_tokens(harmony, tokens), "reasoning: R <|end|> | content: <|start|>assistant\nC");
   tokens[7].second = false;
-  EXPECT_EQ(message_of_tokens(harmony, tokens), "reasoning: R <|end|> | content: <|start|>assistant<|channel|>final<|message|>C");
+  EXPECT_EQ(message_of_tokens(harmony, tokens),
+            "reasoning: R <|end|> | content: <|start|>assistant<|channel|>final<|message|>C");
 }
 
 /// Where all is fed as a control token that is one, tokens read as bytes do; and whatever is fed, no byte is lost.

@@ -1,4 +1,5 @@
-// Tests of what a reader is told besides the format: that a reply begins inside reasoning, and that no call begins there.
+// Tests of what a reader is told besides the format: that a reply begins inside reasoning, and that no call begins
+// there.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -10,22 +11,25 @@
 namespace parlance {
 namespace {
 
-using testing::ReplyCase;
-using testing::ReplyCases;
 using testing::message_of;
 using testing::reply_families;
+using testing::ReplyCase;
+using testing::ReplyCases;
 
 std::string outline(const ReplyMessage& message) { return testing::outline_of(message); }
 
-constexpr std::string_view kFormat = R"({"prompt": "<bot>", "reasoning": {"open": "<think>\n", "close": "\n</think>\n"}, "end": ["<end>"],
+constexpr std::string_view kFormat =
+    R"({"prompt": "<bot>", "reasoning": {"open": "<think>\n", "close": "\n</think>\n"}, "end": ["<end>"],
     "calls": [{"call": ["<call>", {"object": {"name": "name", "arguments": "arguments"}}, "</call>"]}]})";
 constexpr std::string_view kCall = R"(<call>{"name": "f", "arguments": {}}</call>)";
 
 TEST(ReplyOptionsTest, AReplyMayBeginInReasoningWhateverThePromptSays) {
   const auto format = ReplyFormat::from_json(kFormat);
   ASSERT_TRUE(format);
-  for (const std::string_view prompt : {"<bot>", "<bot><think>\n", "<bot><think>", "<bot><think>\n\n</think>\n\n", "<bot><think>\n</think>\nSo", "<bot><call>{\"name\": \"f\"",
-                                        "<bot><call>{\"name\": \"f\", \"arguments\": {\"a\": ", "<bot><thi", "", "something else"}) {
+  for (const std::string_view prompt :
+       {"<bot>", "<bot><think>\n", "<bot><think>", "<bot><think>\n\n</think>\n\n", "<bot><think>\n</think>\nSo",
+        "<bot><call>{\"name\": \"f\"", "<bot><call>{\"name\": \"f\", \"arguments\": {\"a\": ", "<bot><thi", "",
+        "something else"}) {
     const ReplyOptions options{.prompt = std::string(prompt), .begin_in_reasoning = true};
     for (const std::string_view begin : {"", "\n", "<think>", "<think>\n"}) {
       const ReplyMessage message = message_of(*format, options, std::string(begin) + "I think\n</think>\nSo<end>");
@@ -87,7 +91,8 @@ TEST(ReplyOptionsTest, BeginningInReasoningIsWhatAnOpenerInThePromptDoes) {
       if (random() % 2 == 0) opened.no_calls_in_reasoning = told.no_calls_in_reasoning = true;
       if (random() % 2 == 0) told.prompt = "";
       if (!told.prompt && std::string_view(format.prompt).find(*opened.prompt) != std::string_view::npos) continue;
-      EXPECT_EQ(outline(message_of(format, told, one.reply)), outline(message_of(format, opened, one.reply))) << family.name << ": " << one.reply;
+      EXPECT_EQ(outline(message_of(format, told, one.reply)), outline(message_of(format, opened, one.reply)))
+          << family.name << ": " << one.reply;
       EXPECT_EQ(testing::broken_law(format, one.reply, random, told), "") << family.name << ": " << one.reply;
       ++tried;
     }

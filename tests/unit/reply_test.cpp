@@ -50,8 +50,13 @@ TEST(ReplyFormats, MembersOfEveryKindAreTheSameAfterJson) {
   const CallPart open{.literal = {{"<c>"}, "\n", {}}};
   const CallPart name{.kind = Part::name};
   const CallPart close{.literal = {{"</c>"}, {}, {}}};
-  CallPart object{.kind = Part::object, .members = {{Role::name, "n"}, {Role::name, "m"}, {Role::id, "i"}, {Role::constant, "t", "[1, \"x\"]"}}};
-  object.members.push_back({Role::inner, "o", {}, {{Role::inner, "p", {}, {{Role::arguments, "arguments"}}}, {Role::constant, "j", "null"}}});
+  CallPart object{
+      .kind = Part::object,
+      .members = {{Role::name, "n"}, {Role::name, "m"}, {Role::id, "i"}, {Role::constant, "t", "[1, \"x\"]"}}};
+  object.members.push_back({Role::inner,
+                            "o",
+                            {},
+                            {{Role::inner, "p", {}, {{Role::arguments, "arguments"}}}, {Role::constant, "j", "null"}}});
   object.arguments.as_text = true;
   CallForm form;
   form.layout = CallLayout::list;
@@ -67,9 +72,13 @@ TEST(ReplyFormats, MembersOfEveryKindAreTheSameAfterJson) {
   form.header = "h";
   form.result_open = "(";
   form.result_close = ")";
-  form.call = {open, {.kind = Part::arguments, .arguments = {.codec = CallArguments::Codec::code, .argument = "x"}}, close};
+  form.call = {
+      open, {.kind = Part::arguments, .arguments = {.codec = CallArguments::Codec::code, .argument = "x"}}, close};
   format.calls.push_back(form);
-  ArgumentTags tags{.open = {{"<p>"}, {}, {}}, .key_close = {{":"}, {}, {}}, .type_close = {{">"}, {}, "\n"}, .close = {{"</p>"}, "\n", {}}};
+  ArgumentTags tags{.open = {{"<p>"}, {}, {}},
+                    .key_close = {{":"}, {}, {}},
+                    .type_close = {{">"}, {}, "\n"},
+                    .close = {{"</p>"}, "\n", {}}};
   tags.string_types = {"string", "text"};
   tags.escape = ArgumentTags::Escape::cdata;
   tags.style = ArgumentTags::Style::python;
@@ -77,10 +86,16 @@ TEST(ReplyFormats, MembersOfEveryKindAreTheSameAfterJson) {
   form = {};
   form.layout = CallLayout::section;
   form.open = {{"<s>"}, {}, {}};
-  form.call = {{.kind = Part::id, .pattern = "call.{1}"}, open, {.kind = Part::skip}, close, name,
-               {.kind = Part::arguments, .arguments = {.codec = CallArguments::Codec::tags, .tags = tags}}, close};
+  form.call = {{.kind = Part::id, .pattern = "call.{1}"},
+               open,
+               {.kind = Part::skip},
+               close,
+               name,
+               {.kind = Part::arguments, .arguments = {.codec = CallArguments::Codec::tags, .tags = tags}},
+               close};
   format.calls.push_back(form);
-  for (const CallArguments& arguments : {CallArguments{.as_text = true}, CallArguments{}, CallArguments{.codec = CallArguments::Codec::bare, .quote = "\""},
+  for (const CallArguments& arguments : {CallArguments{.as_text = true}, CallArguments{},
+                                         CallArguments{.codec = CallArguments::Codec::bare, .quote = "\""},
                                          CallArguments{.codec = CallArguments::Codec::keywords}}) {
     form = {};
     form.initial = true;
@@ -93,14 +108,15 @@ TEST(ReplyFormats, MembersOfEveryKindAreTheSameAfterJson) {
 }
 
 TEST(ReplyFormats, AreWrittenInTheShortestWay) {
-  for (const std::string_view json : {
-           R"({"end": ["\n<e>\n", "\n", {"texts": " x ", "after": "\n"}, ["\na", "b"]]})",
-           R"({"calls": [{"call": ["<c>\n", {"object": {"{name}": "arguments"}}, "</c>"]}]})",
-           R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "function": {"inner": {"arguments": "arguments"}}}}]}]})",
-           R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "arguments": {"arguments": "text"}}}]}]})",
-           R"({"end": [{"texts": "<e>", "loose": "<e*<x>"}, {"texts": ["a", "b"], "loose": ["<a*<", "<b*<"]}]})",
-           R"({"calls": [{"call": ["<c>", {"id": "functions.{name}:{0}"}, ">", {"arguments": "json"}]}]})",
-       }) {
+  for (
+      const std::string_view json : {
+          R"({"end": ["\n<e>\n", "\n", {"texts": " x ", "after": "\n"}, ["\na", "b"]]})",
+          R"({"calls": [{"call": ["<c>\n", {"object": {"{name}": "arguments"}}, "</c>"]}]})",
+          R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "function": {"inner": {"arguments": "arguments"}}}}]}]})",
+          R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "arguments": {"arguments": "text"}}}]}]})",
+          R"({"end": [{"texts": "<e>", "loose": "<e*<x>"}, {"texts": ["a", "b"], "loose": ["<a*<", "<b*<"]}]})",
+          R"({"calls": [{"call": ["<c>", {"id": "functions.{name}:{0}"}, ">", {"arguments": "json"}]}]})",
+      }) {
     const Result<ReplyFormat> format = ReplyFormat::from_json(json);
     ASSERT_TRUE(format) << format.error().display();
     EXPECT_EQ(format->to_json(), json);
@@ -134,12 +150,15 @@ const Refused kRefused[] = {
     {R"({"calls": [{"call": ["<c>", {"arguments": "json"}]}]})", "calls[0].call", "a name, once"},
     {R"({"calls": [{"call": ["<c>", {"name": true}, ">"]}]})", "calls[0].call", "arguments, once"},
     {R"({"calls": [{"call": [{"object": {"n": "name", "a": "arguments"}}]}]})", "calls[0].call", "initial"},
-    {R"({"calls": [{"call": ["<c>", {"name": true}, {"arguments": {"code": "x"}}, ">"]}]})", "calls[0].call[1]", "a literal behind it"},
+    {R"({"calls": [{"call": ["<c>", {"name": true}, {"arguments": {"code": "x"}}, ">"]}]})", "calls[0].call[1]",
+     "a literal behind it"},
     {R"({"calls": [{"headed": true, "call": ["<c>", {"arguments": "json"}]}]})", "calls[0].headed", "no turn"},
     {R"({"calls": [{"call": ["<c>", {"name": 1}, ">"]}]})", "calls[0].call[1].name", "must be true"},
     {R"({"calls": [{"call": ["<c>", {"nam": true}, ">"]}]})", "calls[0].call[1]", "a part of a call"},
-    {R"({"calls": [{"call": ["<c>", {"name": true}, ">", {"arguments": "xml"}]}]})", "calls[0].call[3].arguments", "json, text"},
-    {R"({"calls": [{"call": ["<c>", {"object": {"{name}": "name"}}]}]})", "calls[0].call[1].object.{name}", "the role arguments"},
+    {R"({"calls": [{"call": ["<c>", {"name": true}, ">", {"arguments": "xml"}]}]})", "calls[0].call[3].arguments",
+     "json, text"},
+    {R"({"calls": [{"call": ["<c>", {"object": {"{name}": "name"}}]}]})", "calls[0].call[1].object.{name}",
+     "the role arguments"},
     {R"({"calls": [{"call": ["<c>", {"object": {"a": "names"}}]}]})", "calls[0].call[1].object.a", "must be name"},
     {R"({"calls": [{"layout": "lists"}]})", "calls[0].layout", "single, section, list"},
     {R"({"content": {"open": "<a>"}, "reasoning": {"close": "<a>"}})", "content.open", "the same marker"},
@@ -151,7 +170,8 @@ const Refused kRefused[] = {
     {R"({"end": [{"texts": "x", "loose": "<*x"}]})", "end[0]", "a '<' behind"},
     {R"({"end": [{"texts": "x", "loose": "*<x"}]})", "end[0]", "a '<' behind"},
     {R"({"end": [{"loose": "<x"}]})", "end[0]", "without a marker"},
-    {R"({"end": [{"texts": ["1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d"]}]})", "end[0]", "at most 12"},
+    {R"({"end": [{"texts": ["1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d"]}]})", "end[0]",
+     "at most 12"},
 };
 
 TEST(ReplyFormats, ThatCannotBeAreRefusedWithTheirPath) {
@@ -211,22 +231,26 @@ const Row kRows[] = {
     {"terminal-agent", "a<|im_end|>b", "content: a | end | trailing: b"},
     {"terminal-agent", "a < b <|im_en", "content: a < b <|im_en"},
     {"terminal-agent", "<think>\nR\n</think>\n\nC", "reasoning: R | content: C"},
-    {"terminal-agent", "\n<think>\nR\n</think>\n\n\n\n<tool_call>", "reasoning: R | malformed at 34: the name of a call | content: \n\n<tool_call>"},
+    {"terminal-agent", "\n<think>\nR\n</think>\n\n\n\n<tool_call>",
+     "reasoning: R | malformed at 34: the name of a call | content: \n\n<tool_call>"},
     {"terminal-agent", "<think>R</think>C", "reasoning: R | content: C"},
     {"terminal-agent", "<think>\n\nR\n\n</think>\n\n\nC", "reasoning: \nR\n | content: \nC"},
     {"terminal-agent", "C</think>D", "content: C</think>D"},
     {"terminal-agent", "<think>a<think>b", "reasoning: a<think>b"},
-    {"terminal-agent", "<think>a" CALL(R"({"name": "f"})") "</think>b", "reasoning: a<tool_call>\n{\"name\": \"f\"}\n</tool_call> | content: b"},
+    {"terminal-agent", "<think>a" CALL(R"({"name": "f"})") "</think>b",
+     "reasoning: a<tool_call>\n{\"name\": \"f\"}\n</tool_call> | content: b"},
     {"underscore-bot", "R\n</think>\n\nC<_end>\n", "reasoning: R | content: C | end | trailing: \n"},
     {"underscore-bot", "<think>\nR</think>C", "reasoning: R | content: C"},
     {"underscore-bot", "R" CALL(R"({"name": "f", "arguments": {}})") "</think>C",
      "reasoning: R | call_begin: f | arguments: {} | call_end complete | content: C"},
-    {"underscore-bot", "a <tool_call> tag</think>", "reasoning: a  | malformed at 14: '{' | reasoning: <tool_call> tag"},
+    {"underscore-bot", "a <tool_call> tag</think>",
+     "reasoning: a  | malformed at 14: '{' | reasoning: <tool_call> tag"},
     {"rnj-1", "<think>no</think>", "content: <think>no</think>"},
     // calls as objects
     {"terminal-agent", "a\n" CALL(R"({"name": "f", "arguments": {"x": [1.0, "\u00e9}"]}})"),
      R"(content: a | call_begin: f | arguments: {"x": [1.0, "\u00e9}"]} | call_end complete)"},
-    {"terminal-agent", CALL(R"({"arguments": {"x": 1}, "name": "f"})"), R"(call_begin: f | arguments: {"x": 1} | call_end complete)"},
+    {"terminal-agent", CALL(R"({"arguments": {"x": 1}, "name": "f"})"),
+     R"(call_begin: f | arguments: {"x": 1} | call_end complete)"},
     {"terminal-agent", CALL(R"({"arguments": "{\"x\": \"\u00e9\"}", "name": "f"})"),
      R"(call_begin: f | arguments: {"x": "é"} | call_end complete)"},
     {"terminal-agent", CALL(R"({"name": "f", "arguments": "{\"x\": \"\\u00e9\ud83d\ude00\"}"})"),
@@ -236,41 +260,57 @@ const Row kRows[] = {
     {"terminal-agent", CALL(R"({"name": "f"})"), "call_begin: f | arguments: {} | call_end complete"},
     {"terminal-agent", CALL(R"({"name": "f", "arguments": ""})"), "call_begin: f | arguments: {} | call_end complete"},
     {"rnj-1", "a\n" CALL(R"({"name":"f"})") "\n" CALL(R"({"name":"g"})") "<|eot_id|>",
-     "content: a\n | call_begin: f | arguments: {} | call_end complete | call_begin: g | arguments: {} | call_end complete | end"},
-    {"rnj-1", CALL(R"({"name":"f"})") "\n\nand", "call_begin: f | arguments: {} | call_end complete | content: \n\nand"},
+     "content: a\n | call_begin: f | arguments: {} | call_end complete | call_begin: g | arguments: {} | call_end "
+     "complete | end"},
+    {"rnj-1", CALL(R"({"name":"f"})") "\n\nand",
+     "call_begin: f | arguments: {} | call_end complete | content: \n\nand"},
     // calls that go wrong
     {"terminal-agent", "<tool_call> is a tag", "malformed at 12: '{' | content: <tool_call> is a tag"},
     {"terminal-agent", "<tool_call><tool_call>{\"name\": \"f\"}</tool_call>",
      "malformed at 11: '{' | content: <tool_call> | call_begin: f | arguments: {} | call_end complete"},
-    {"terminal-agent", CALL(R"({"name": 3})"), "malformed at 21: a name | content: <tool_call>\n{\"name\": 3}\n</tool_call>"},
-    {"terminal-agent", CALL(R"({"name": ""})"), "malformed at 23: a name | content: <tool_call>\n{\"name\": \"\"}\n</tool_call>"},
-    {"terminal-agent", CALL(R"({"arguments": {}})"), "malformed at 28: a member 'name' | content: <tool_call>\n{\"arguments\": {}}\n</tool_call>"},
+    {"terminal-agent", CALL(R"({"name": 3})"),
+     "malformed at 21: a name | content: <tool_call>\n{\"name\": 3}\n</tool_call>"},
+    {"terminal-agent", CALL(R"({"name": ""})"),
+     "malformed at 23: a name | content: <tool_call>\n{\"name\": \"\"}\n</tool_call>"},
+    {"terminal-agent", CALL(R"({"arguments": {}})"),
+     "malformed at 28: a member 'name' | content: <tool_call>\n{\"arguments\": {}}\n</tool_call>"},
     {"terminal-agent", CALL(R"({"name": "f", "arguments": {"x": oops}})") " b",
      "call_begin: f | arguments: {\"x\":  | malformed at 45: a value | call_end cut | broken: oops}} | content:  b"},
-    {"terminal-agent", CALL(R"({"name": "f", "arguments": [1]})"), "call_begin: f | malformed at 39: an object of arguments | call_end cut | broken: [1]}"},
-    {"terminal-agent", CALL(R"({"name": "f", "arguments": "[1]"})"), "call_begin: f | arguments: \" | malformed at 40: a value | call_end cut | broken: [1]\"}"},
+    {"terminal-agent", CALL(R"({"name": "f", "arguments": [1]})"),
+     "call_begin: f | malformed at 39: an object of arguments | call_end cut | broken: [1]}"},
+    {"terminal-agent", CALL(R"({"name": "f", "arguments": "[1]"})"),
+     "call_begin: f | arguments: \" | malformed at 40: a value | call_end cut | broken: [1]\"}"},
     {"terminal-agent", CALL(R"({"name": "f", "arguments": {}, "arguments": {}})"),
      "call_begin: f | arguments: {} | malformed at 56: the arguments once | call_end cut | broken: {}}"},
     {"terminal-agent", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a\nb\"}}</tool_call>",
      "call_begin: f | arguments: {\"x\": \"a\\nb\"} | call_end complete"},
     {"terminal-agent", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a\vb\"}}</tool_call>",
-     "call_begin: f | arguments: {\"x\": \"a | malformed at 46: text without control characters, and '\"' | call_end cut | broken: \vb\"}}"},
+     "call_begin: f | arguments: {\"x\": \"a | malformed at 46: text without control characters, and '\"' | call_end "
+     "cut | broken: \vb\"}}"},
     {"terminal-agent", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a<|im_end|>\"}}",
      "call_begin: f | arguments: {\"x\": \"a<|im_end|>\"} | call_end complete"},
-    {"terminal-agent", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a", "call_begin: f | arguments: {\"x\": \"a | call_end cut"},
-    {"terminal-agent", "<tool_call>{\"name\": \"f", "malformed at 22: text without control characters, and '\"' | content: <tool_call>{\"name\": \"f"},
+    {"terminal-agent", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a",
+     "call_begin: f | arguments: {\"x\": \"a | call_end cut"},
+    {"terminal-agent", "<tool_call>{\"name\": \"f",
+     "malformed at 22: text without control characters, and '\"' | content: <tool_call>{\"name\": \"f"},
     {"terminal-agent", "<tool_call>{\"name\": \"f\"}\n</tool_", "call_begin: f | arguments: {} | call_end complete"},
     {"terminal-agent", "<tool_call>{\"name\": \"f\"}\nDone<|im_end|>",
      "call_begin: f | arguments: {} | call_end complete | malformed at 25: </tool_call> | content: \nDone | end"},
     {"terminal-agent", "<tool_call>{\"name\": \"f\"}<tool_call>{\"name\": \"g\"}",
-     "call_begin: f | arguments: {} | call_end complete | malformed at 24: </tool_call> | call_begin: g | arguments: {} | call_end complete"},
+     "call_begin: f | arguments: {} | call_end complete | malformed at 24: </tool_call> | call_begin: g | arguments: "
+     "{} | call_end complete"},
     // calls as a list
-    {"command-r-plus", "\nAction: " FENCE "json\n[\n{\n\"tool_name\": \"f\",\n\"parameters\": {\"x\":1}\n}\n{\n\"tool_name\": \"g\",\n\"parameters\": {}\n}\n]" FENCE "\n",
+    {"command-r-plus",
+     "\nAction: " FENCE "json\n[\n{\n\"tool_name\": \"f\",\n\"parameters\": {\"x\":1}\n}\n{\n\"tool_name\": "
+     "\"g\",\n\"parameters\": {}\n}\n]" FENCE "\n",
      "call_begin: f | arguments: {\"x\":1} | call_end complete | call_begin: g | arguments: {} | call_end complete"},
-    {"command-r-plus", "Plan: x\nAction:\n" FENCE "json\n[{\"parameters\": {}, \"tool_name\": \"f\"}, {\"tool_name\": \"g\"}]\n" FENCE,
-     "content: Plan: x | call_begin: f | arguments: {} | call_end complete | call_begin: g | arguments: {} | call_end complete"},
+    {"command-r-plus",
+     "Plan: x\nAction:\n" FENCE "json\n[{\"parameters\": {}, \"tool_name\": \"f\"}, {\"tool_name\": \"g\"}]\n" FENCE,
+     "content: Plan: x | call_begin: f | arguments: {} | call_end complete | call_begin: g | arguments: {} | call_end "
+     "complete"},
     {"command-r-plus", "Action: " FENCE "json\n[]" FENCE "ok", "content: ok"},
-    {"command-r-plus", "Action: " FENCE "json\n{}", "malformed at 17: a member 'tool_name' | content: Action: " FENCE "json\n{}"},
+    {"command-r-plus", "Action: " FENCE "json\n{}",
+     "malformed at 17: a member 'tool_name' | content: Action: " FENCE "json\n{}"},
     {"command-r-plus", "Action: " FENCE "json\n[{\"tool_name\": \"f\"}, 3]" FENCE " b",
      "call_begin: f | arguments: {} | call_end complete | malformed at 37: '{' | content: , 3 | content:  b"},
     {"command-r-plus", "Action: buy", "content: Action: buy"},
@@ -280,23 +320,30 @@ const Row kRows[] = {
     {"chatglm3", " \n  Hello", "content:  Hello"},
     {"chatglm3", " Hello, you", "content:  Hello, you"},
     {"chatglm3", "\n ", ""},
-    {"chatglm3", " f\n " FENCE "python\ntool_call(a=1)\n" FENCE "\n<|assistant|> g\n " FENCE "python\ntool_call()\n" FENCE "\n<|observation|>",
-     "call_begin: f | arguments: {\"a\": 1} | call_end complete | call_begin: g | arguments: {} | call_end complete | end: tool"},
+    {"chatglm3",
+     " f\n " FENCE "python\ntool_call(a=1)\n" FENCE "\n<|assistant|> g\n " FENCE "python\ntool_call()\n" FENCE
+     "\n<|observation|>",
+     "call_begin: f | arguments: {\"a\": 1} | call_end complete | call_begin: g | arguments: {} | call_end complete | "
+     "end: tool"},
     {"chatglm3", "f\n  " FENCE "python\ntool_call()\n" FENCE, "content: f\n  " FENCE "python\ntool_call()\n" FENCE},
     {"chatglm3", "f\n Hello", "content: f\n Hello"},
     {"chatglm3", "\nHello<|user|>x", "content: Hello | end: user | trailing: x"},
     {"chatglm3", "Hello there", "content: Hello there"},
     {"chatglm3", "Hello\nthere\n<|user|>", "content: Hello\nthere | end: user"},
-    {"chatglm3", "\nI look.\n<|assistant|>f\n" FENCE "python\ntool_call(a='x', b=[1, None])\n" FENCE "\n<|observation|>",
+    {"chatglm3",
+     "\nI look.\n<|assistant|>f\n" FENCE "python\ntool_call(a='x', b=[1, None])\n" FENCE "\n<|observation|>",
      "content: I look. | call_begin: f | arguments: {\"a\": \"x\", \"b\": [1, null]} | call_end complete | end: tool"},
     {"chatglm3", "f\n" FENCE "python\ntool_call()\n" FENCE, "call_begin: f | arguments: {} | call_end complete"},
     {"chatglm3", "f\n" FENCE "python\ntool_call(a=os.x)\n" FENCE "\n<|observation|>",
      "call_begin: f | arguments: {\"a\": os | malformed at 26: a literal | call_end cut | broken: .x) | end: tool"},
     {"chatglm3", "f\n" FENCE "python\ntool_call(a=", "call_begin: f | arguments: {\"a\":  | call_end cut"},
     {"chatglm3", "interpreter\n" FENCE "python\nx = \"" FENCE "\"\nprint(x)\n" FENCE "\n<|observation|>",
-     "call_begin: interpreter | arguments: {\"code\": \"x = \\\"" FENCE "\\\"\\nprint(x)\"} | call_end complete | end: tool"},
-    {"chatglm3", "interpreter\n" FENCE "python\nx", "call_begin: interpreter | arguments: {\"code\": \"x | call_end cut"},
-    {"chatglm3", "interpreter\n" FENCE "python\nx\n" FENCE "\n", "call_begin: interpreter | arguments: {\"code\": \"x\"} | call_end complete"},
+     "call_begin: interpreter | arguments: {\"code\": \"x = \\\"" FENCE
+     "\\\"\\nprint(x)\"} | call_end complete | end: tool"},
+    {"chatglm3", "interpreter\n" FENCE "python\nx",
+     "call_begin: interpreter | arguments: {\"code\": \"x | call_end cut"},
+    {"chatglm3", "interpreter\n" FENCE "python\nx\n" FENCE "\n",
+     "call_begin: interpreter | arguments: {\"code\": \"x\"} | call_end complete"},
     {"chatglm3", "interpreter\n" FENCE "python\nx<|observation|>",
      "call_begin: interpreter | arguments: {\"code\": \"x | malformed at 23: " FENCE " | call_end cut | end: tool"},
     {"chatglm3", "\na\n<|assistant|>\nb", "content: a | content: b"},
@@ -304,7 +351,8 @@ const Row kRows[] = {
 
 TEST(Replies, ADummyPrefixStandsBehindAHeader) {
   for (const std::string_view close : {R"("")", R"(" \n")"}) {
-    const std::string text = R"({"turns": [{"role": "assistant", "open": "<a>", "header_close": )" + std::string(close) + R"(, "dummy_prefix": true}]})";
+    const std::string text = R"({"turns": [{"role": "assistant", "open": "<a>", "header_close": )" +
+                             std::string(close) + R"(, "dummy_prefix": true}]})";
     const Result<ReplyFormat> format = ReplyFormat::from_json(text);
     ASSERT_FALSE(format.has_value()) << close;
     EXPECT_EQ(format.error().input_path(), "turns[0].dummy_prefix");
@@ -312,7 +360,8 @@ TEST(Replies, ADummyPrefixStandsBehindAHeader) {
 }
 
 TEST(Replies, OfTheBuiltinFormats) {
-  for (const Row& row : kRows) EXPECT_EQ(outline(read_whole(format_of(row.format), row.reply)), row.outline) << row.format << ": " << row.reply;
+  for (const Row& row : kRows)
+    EXPECT_EQ(outline(read_whole(format_of(row.format), row.reply)), row.outline) << row.format << ": " << row.reply;
 }
 
 ReplyMessage message_of(std::string_view format, std::string_view reply) {
@@ -330,8 +379,12 @@ TEST(ReplyMessages, SayWhyTheyEnd) {
   EXPECT_EQ(message_of("terminal-agent", CALL(R"({"name": "f"})")).finish_reason(), "tool_calls");
   EXPECT_EQ(message_of("terminal-agent", R"(<tool_call>{"name": "f", "arguments": {)").finish_reason(), "length");
   EXPECT_EQ(message_of("terminal-agent", CALL(R"({"name": "f", "arguments": {x}})")).finish_reason(), "length");
-  EXPECT_EQ(message_of("terminal-agent", CALL(R"({"name": "f", "arguments": {x}})") CALL(R"({"name": "f"})")).finish_reason(), "tool_calls");
-  EXPECT_EQ(message_of("terminal-agent", R"(<tool_call>{"name": "f", "arguments": {"a": )" + std::string(300, '[')).finish_reason(), "length");
+  EXPECT_EQ(
+      message_of("terminal-agent", CALL(R"({"name": "f", "arguments": {x}})") CALL(R"({"name": "f"})")).finish_reason(),
+      "tool_calls");
+  EXPECT_EQ(message_of("terminal-agent", R"(<tool_call>{"name": "f", "arguments": {"a": )" + std::string(300, '['))
+                .finish_reason(),
+            "length");
 }
 
 TEST(ReplyMessages, SayThatACallWithoutANameWasCutOff) {
@@ -353,7 +406,8 @@ TEST(ReplyMessages, KeepWhatWentWrong) {
 }
 
 TEST(ReplyMessages, SayWhatWasMended) {
-  const ReplyMessage message = message_of("terminal-agent", CALL(R"({"name": "f", "arguments": {"a": [1, ], 'b': 'c'}})"));
+  const ReplyMessage message =
+      message_of("terminal-agent", CALL(R"({"name": "f", "arguments": {"a": [1, ], 'b': 'c'}})"));
   ASSERT_EQ(message.calls.size(), 1u);
   EXPECT_EQ(message.calls[0].arguments, R"({"a": [1], "b": "c"})");
   EXPECT_TRUE(message.calls[0].complete);
@@ -364,9 +418,11 @@ TEST(ReplyMessages, SayWhatWasMended) {
 }
 
 TEST(ReplyMessages, AreJson) {
-  EXPECT_EQ(message_of("terminal-agent", "<think>\n \n</think>\n\n" CALL(R"({"name": "f", "arguments": {"x": "\""}})")).to_json(),
-            R"({"message": {"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", "function": )"
-            R"({"name": "f", "arguments": "{\"x\": \"\\\"\"}"}, "complete": true}]}, "finish_reason": "tool_calls", "diagnostics": []})");
+  EXPECT_EQ(
+      message_of("terminal-agent", "<think>\n \n</think>\n\n" CALL(R"({"name": "f", "arguments": {"x": "\""}})"))
+          .to_json(),
+      R"({"message": {"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", "function": )"
+      R"({"name": "f", "arguments": "{\"x\": \"\\\"\"}"}, "complete": true}]}, "finish_reason": "tool_calls", "diagnostics": []})");
   EXPECT_EQ(message_of("chatglm3", "\na\n<|assistant|>\nb").content, "a\nb");
 }
 
@@ -392,15 +448,19 @@ TEST(ReplyLimitsTest, AreEvents) {
   limits.name = 8;
   limits.pending = 64;
   const ReplyFormat format = format_of("terminal-agent");
-  EXPECT_EQ(outline(read_whole(format, R"(<tool_call>{"name": "f", "arguments": {"a": [[[1]]]}}</tool_call>)", {.limits = limits})),
-            "call_begin: f | arguments: {\"a\": [[ | malformed at 46: nesting no deeper than the limit | call_end cut | broken: [1]]]}}");
+  EXPECT_EQ(outline(read_whole(format, R"(<tool_call>{"name": "f", "arguments": {"a": [[[1]]]}}</tool_call>)",
+                               {.limits = limits})),
+            "call_begin: f | arguments: {\"a\": [[ | malformed at 46: nesting no deeper than the limit | call_end cut "
+            "| broken: [1]]]}}");
   EXPECT_EQ(outline(read_whole(format, R"(<tool_call>{"name": "longer than eight"})", {.limits = limits})),
             "malformed at 28: less before the arguments | content: <tool_call>{\"name\": \"longer than eight\"}");
   const std::string blanks(100, ' ');
   EXPECT_EQ(outline(read_whole(format, "<tool_call>" + blanks + "{", {.limits = limits})),
             "malformed at 64: the name of the call sooner | content: <tool_call>" + blanks + "{");
-  EXPECT_EQ(outline(read_whole(format_of("chatglm3"), "f\n" FENCE "python\ntool_call(a=(((((1)))))", {.limits = limits})),
-            "call_begin: f | arguments: {\"a\": (( | malformed at 26: nesting no deeper than the limit | call_end cut | broken: (((1)))))");
+  EXPECT_EQ(
+      outline(read_whole(format_of("chatglm3"), "f\n" FENCE "python\ntool_call(a=(((((1)))))", {.limits = limits})),
+      "call_begin: f | arguments: {\"a\": (( | malformed at 26: nesting no deeper than the limit | call_end cut | "
+      "broken: (((1)))))");
 }
 
 TEST(ReplyLimitsTest, HoldBackLittle) {
@@ -408,7 +468,8 @@ TEST(ReplyLimitsTest, HoldBackLittle) {
     ReplyParser parser(format_of(builtin.name));
     std::size_t most = 0;
     for (int i = 0; i < 3000; ++i) {
-      parser.feed(std::string_view("\n \n<x```Ac").substr(static_cast<std::size_t>(i) % 10, 1), [](const ReplyEvent&) {});
+      parser.feed(std::string_view("\n \n<x```Ac").substr(static_cast<std::size_t>(i) % 10, 1),
+                  [](const ReplyEvent&) {});
       most = std::max(most, parser.held());
     }
     EXPECT_LE(most, 64u + 40u) << builtin.name;
@@ -434,10 +495,12 @@ TEST(ReplyLaws, HoldForMutatedAndRandomReplies) {
   std::mt19937_64 random(20261121);
   for (int round = 0; round < testing::share_of(30000); ++round) {
     const Row& row = kRows[random() % std::size(kRows)];
-    const std::string reply = round % 4 == 0 ? testing::random_reply(random) : testing::mutated(std::string(row.reply), random);
+    const std::string reply =
+        round % 4 == 0 ? testing::random_reply(random) : testing::mutated(std::string(row.reply), random);
     const ReplyFormat& format = format_of(row.format);
     const ReplyLimits tight{.depth = 3, .name = 10, .pending = 50};
-    const std::string fault = testing::broken_law(format, reply, random, ReplyOptions{.limits = round % 3 == 0 ? tight : ReplyLimits{}});
+    const std::string fault =
+        testing::broken_law(format, reply, random, ReplyOptions{.limits = round % 3 == 0 ? tight : ReplyLimits{}});
     ASSERT_EQ(fault, "") << row.format << ": " << reply;
   }
 }

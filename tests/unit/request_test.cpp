@@ -15,15 +15,18 @@ ModelSource model_of(std::string_view name) {
   const BuiltinFormat* format = find_format(name);
   ModelSource model;
   model.templates.push_back({"default", std::string(format->text), std::string(name), format->syntax});
-  for (const auto& [token, text] : format->special_tokens) model.special_tokens.push_back({std::string(token), std::string(text)});
+  for (const auto& [token, text] : format->special_tokens)
+    model.special_tokens.push_back({std::string(token), std::string(text)});
   return model;
 }
 
 Template compiled(std::string_view text) { return *Template::compile(text); }
 
 constexpr const char* kPlain =
-    "{% for m in messages %}<{{ m.role }}>{{ m.content }}</>{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}";
-constexpr const char* kBody = R"({"id": {"a": 1}, "messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]})";
+    "{% for m in messages %}<{{ m.role }}>{{ m.content }}</>{% endfor %}{% if add_generation_prompt %}<assistant>{% "
+    "endif %}";
+constexpr const char* kBody =
+    R"({"id": {"a": 1}, "messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]})";
 
 TEST(RequestReader, ReadsARequestForItsTemplate) {
   const RequestReader reader(compiled(kPlain));
@@ -112,8 +115,9 @@ TEST(RequestReader, AFormatThatIsGivenIsNotDerived) {
 }
 
 TEST(RequestReader, ARequestThatIsNotRenderedHasAReplyAllTheSame) {
-  const RequestReader reader(compiled("{{ raise_exception('no') if messages[0].content == 'bad' else messages[0].content }}"),
-                             {.reply_format = ReplyFormat()});
+  const RequestReader reader(
+      compiled("{{ raise_exception('no') if messages[0].content == 'bad' else messages[0].content }}"),
+      {.reply_format = ReplyFormat()});
   Result<ChatRequest> request = reader.read(R"({"messages": [{"role": "user", "content": "bad"}]})");
   ASSERT_TRUE(request);
   const Result<ReplyStart> start = reader.reply_to(*request);
@@ -135,7 +139,8 @@ TEST(RequestReader, ManyThreadsReadAtOnce) {
 }
 
 TEST(GrammarOptions, AreWhatARequestAsksOfItsReply) {
-  const Result<GrammarOptions> options = grammar_options(R"({"tools": [{"name": "f"}], "tool_choice": {"type": "tool", "name": "f"},
+  const Result<GrammarOptions> options =
+      grammar_options(R"({"tools": [{"name": "f"}], "tool_choice": {"type": "tool", "name": "f"},
     "parallel_tool_calls": false, "response_format": {"type": "json_object"}})");
   ASSERT_TRUE(options) << options.error().display();
   EXPECT_EQ(options->choice, ToolChoice::named);

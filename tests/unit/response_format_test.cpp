@@ -32,7 +32,9 @@ Grammar made(const char* format, const GrammarOptions& options) {
 ResponseFormat schema(const char* text) { return {.kind = ResponseFormat::Kind::json_schema, .schema = text}; }
 
 TEST(ResponseFormatTest, ReasoningThenCallsOrTheAnswer) {
-  const Grammar grammar = made("terminal-agent", with(schema(R"({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})")));
+  const Grammar grammar =
+      made("terminal-agent",
+           with(schema(R"({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})")));
   const std::string call = kCall;
   EXPECT_TRUE(grammar.accepts(R"({"n": 7})"));
   EXPECT_TRUE(grammar.accepts("<think>\nIt is seven.\n</think>\n\n{\"n\": 7}"));
@@ -69,7 +71,8 @@ TEST(ResponseFormatTest, ObjectsPatternsAndChoices) {
   EXPECT_TRUE(pattern.accepts("none"));
   EXPECT_FALSE(pattern.accepts("tide-421"));
   EXPECT_FALSE(pattern.accepts("a none"));
-  const Grammar choice = made("rnj-1", with({.kind = ResponseFormat::Kind::choice, .choices = {"yes", "yesterday", "<tool_call>"}}));
+  const Grammar choice =
+      made("rnj-1", with({.kind = ResponseFormat::Kind::choice, .choices = {"yes", "yesterday", "<tool_call>"}}));
   EXPECT_TRUE(choice.accepts("yesterday"));
   EXPECT_TRUE(choice.accepts("yes"));
   EXPECT_FALSE(choice.accepts("<tool_call>"));
@@ -82,7 +85,8 @@ TEST(ResponseFormatTest, WhatCannotBeHeldToIsAnError) {
     const Result<Grammar> grammar = make_grammar(format_of("rnj-1"), with(std::move(response)));
     return grammar ? std::string() : grammar.error().display();
   };
-  EXPECT_NE(error_of({.kind = ResponseFormat::Kind::regex, .pattern = "(?=a)b"}).find("look around"), std::string::npos);
+  EXPECT_NE(error_of({.kind = ResponseFormat::Kind::regex, .pattern = "(?=a)b"}).find("look around"),
+            std::string::npos);
   EXPECT_NE(error_of({.kind = ResponseFormat::Kind::choice}).find("nothing to choose from"), std::string::npos);
   EXPECT_NE(error_of(schema("{\"type\": ")).find("JSON"), std::string::npos);
 }
@@ -128,7 +132,8 @@ std::string triggered(const LazyGrammar& lazy, const std::string& text) {
       continue;
     }
     std::smatch match;
-    if (std::regex_match(text, match, std::regex(trigger.value))) return text.substr(static_cast<std::size_t>(match.position(1)));
+    if (std::regex_match(text, match, std::regex(trigger.value)))
+      return text.substr(static_cast<std::size_t>(match.position(1)));
   }
   return {};
 }
@@ -164,7 +169,8 @@ TEST(LazyGrammarTest, PreservesTheMarksThatAreControlTokens) {
   }
   const Result<LazyGrammar> lazy = made("terminal-agent", options).to_lazy();
   ASSERT_TRUE(lazy);
-  EXPECT_EQ(lazy->preserved, (std::vector<std::string>{"<tool_call>", "<think>", "</think>", "</tool_call>"}));  // not what ends it
+  // not what ends it
+  EXPECT_EQ(lazy->preserved, (std::vector<std::string>{"<tool_call>", "<think>", "</think>", "</tool_call>"}));
 }
 
 TEST(LazyGrammarTest, IsRefusedWhereTextIsNotFree) {

@@ -37,7 +37,8 @@ TEST(ResponseTemplate, IsReadAsItWasWritten) {
     "call": [{"object": {"call_id": "id", "function": {"name": "name", "parameters": "arguments"}}}], "close": "[END]"}], "end": ["<end>"]})");
   expect_round_trip(R"({"prompt": "<a>", "calls": [{"call": ["<call>", {"name": true}, ">", {"arguments": {"tags":
     {"open": "<arg=", "key_close": ">", "close": "</arg>"}}}, "</call>"]}], "end": ["<end>"]})");
-  expect_round_trip(R"({"prompt": "<a>", "calls": [{"call": ["<call>", {"name": true}, {"arguments": {"bare": "<q>"}}, "</call>"]}]})");
+  expect_round_trip(
+      R"({"prompt": "<a>", "calls": [{"call": ["<call>", {"name": true}, {"arguments": {"bare": "<q>"}}, "</call>"]}]})");
 }
 
 std::string path_of_refusal(std::string_view json) {
@@ -66,12 +67,16 @@ TEST(ResponseTemplate, RefusesWithThePathOfTheMember) {
       {R"({"start_anchor": "a", "fields": {"content": {"open": "x", "open_pattern": "x"}}})", "fields.content.open"},
       {R"({"start_anchor": "a", "fields": {"content": {"join": ""}}})", "fields.content.join"},
       {R"({"start_anchor": "a", "fields": {"content": {"transform_each": true}}})", "fields.content.transform_each"},
-      {R"({"start_anchor": "a", "fields": {"content": {"transform": {"x": "a {content}"}}}})", "fields.content.transform.x"},
+      {R"({"start_anchor": "a", "fields": {"content": {"transform": {"x": "a {content}"}}}})",
+       "fields.content.transform.x"},
       {R"({"start_anchor": "a", "fields": {"content": {}, "thinking": {}}})", "fields.thinking"},
-      {R"({"start_anchor": "a", "fields": {"tool_calls": {"open_pattern": "a{2}(b|c)*", "content": "json"}}})", "fields.tool_calls.open_pattern"},
+      {R"({"start_anchor": "a", "fields": {"tool_calls": {"open_pattern": "a{2}(b|c)*", "content": "json"}}})",
+       "fields.tool_calls.open_pattern"},
       {R"({"start_anchor": "a", "fields": {"tool_calls": {"open_pattern": "<c>(?P<name>\\w+).*?>", "close": "e", "repeats": true, "content": "json",
-        "transform": {"function": {"name": "{name}", "arguments": "{content}"}}}}})", "fields.tool_calls"},
-      {R"({"start_anchor": "a", "fields": {"tool_calls": {"open": "x", "content": "kv-lines"}}})", "fields.tool_calls.content"},
+        "transform": {"function": {"name": "{name}", "arguments": "{content}"}}}}})",
+       "fields.tool_calls"},
+      {R"({"start_anchor": "a", "fields": {"tool_calls": {"open": "x", "content": "kv-lines"}}})",
+       "fields.tool_calls.content"},
   };
   for (const auto& one : kCases) EXPECT_EQ(path_of_refusal(one.json), one.path) << one.json;
   EXPECT_EQ(read_response_template("{").error().code(), ErrorCode::json);
@@ -82,8 +87,10 @@ TEST(ResponseTemplate, SaysWhatItCannotWrite) {
     const Result<WrittenResponseTemplate> written = write_response_template(format_of(json));
     return written ? written->json : std::string(written.error().input_path());
   };
-  EXPECT_EQ(path(R"({"calls": [{"layout": "list", "open": "[", "call": [{"object": {"{name}": "arguments"}}]}]})"), "calls[0].call[0]");
-  EXPECT_EQ(path(R"({"calls": [{"call": ["<c>", {"name": true}, {"arguments": {"keywords": ""}}, "</c>"]}]})"), "calls[0].call[2]");
+  EXPECT_EQ(path(R"({"calls": [{"layout": "list", "open": "[", "call": [{"object": {"{name}": "arguments"}}]}]})"),
+            "calls[0].call[0]");
+  EXPECT_EQ(path(R"({"calls": [{"call": ["<c>", {"name": true}, {"arguments": {"keywords": ""}}, "</c>"]}]})"),
+            "calls[0].call[2]");
 }
 
 TEST(ResponseTemplate, ReadsPatternsOfOthers) {
@@ -93,13 +100,15 @@ TEST(ResponseTemplate, ReadsPatternsOfOthers) {
       "repeats": true, "content": "json", "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}},
     "content": {"close": "<end>"}}})");
   ASSERT_TRUE(read) << read.error().display();
-  EXPECT_EQ(read->format.to_json(),
-            R"({"prompt": "<a>\n", "reasoning": {"open": "<think>", "close": "</think>"}, "calls": [{"call": ["<|channel|>commentary to=functions.", )"
-            R"({"name": true}, {"texts": ["json<|message|>", "<|message|>"], "before": " "}, {"arguments": "json"}, "<|call|>"]}], "end": ["<end>"]})");
+  EXPECT_EQ(
+      read->format.to_json(),
+      R"({"prompt": "<a>\n", "reasoning": {"open": "<think>", "close": "</think>"}, "calls": [{"call": ["<|channel|>commentary to=functions.", )"
+      R"({"name": true}, {"texts": ["json<|message|>", "<|message|>"], "before": " "}, {"arguments": "json"}, "<|call|>"]}], "end": ["<end>"]})");
 }
 
 TEST(ResponseTemplate, AnyTextIsReadOrRefused) {
-  const std::string_view good = R"x({"start_anchor": "<a>", "fields": {"thinking": {"open": ["<t>", "<u>"], "close_pattern": "</t>|(?=<c>)"},
+  const std::string_view good =
+      R"x({"start_anchor": "<a>", "fields": {"thinking": {"open": ["<t>", "<u>"], "close_pattern": "</t>|(?=<c>)"},
     "tool_calls": {"open_pattern": "\\A\\s*(?:<c>|<d>)?<e>\\n?(?P<name>[^\\s>]+)>", "close_pattern": "(?:</c>|</d>)", "repeats": true,
       "content": "xml-inline", "content_args": {"tag_pattern": "<p=(?P<key>[^>]+)>(?P<value>.*?)</(?P=key)>"},
       "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}}, "content": {"close": "<z>"}}})x";
@@ -111,8 +120,10 @@ TEST(ResponseTemplate, AnyTextIsReadOrRefused) {
     std::string text(good);
     for (std::size_t edits = 1 + random() % 3; edits > 0; --edits) {
       const std::size_t at = random() % text.size();
-      if (random() % 2 == 0) text.erase(at, 1 + random() % 3);
-      else text.insert(at, 1, kBytes[random() % kBytes.size()]);
+      if (random() % 2 == 0)
+        text.erase(at, 1 + random() % 3);
+      else
+        text.insert(at, 1, kBytes[random() % kBytes.size()]);
     }
     const Result<ReadResponseTemplate> read = read_response_template(text);
     if (!read) continue;
@@ -120,7 +131,9 @@ TEST(ResponseTemplate, AnyTextIsReadOrRefused) {
     EXPECT_TRUE(read->format.validate()) << text;
   }
   EXPECT_GT(accepted, 1000U);
-  EXPECT_EQ(path_of_refusal(R"({"start_anchor": "a", "fields": {"tool_calls": {"open_pattern": "a\\", "content": "json"}}})"), "fields.tool_calls.open_pattern");
+  EXPECT_EQ(
+      path_of_refusal(R"({"start_anchor": "a", "fields": {"tool_calls": {"open_pattern": "a\\", "content": "json"}}})"),
+      "fields.tool_calls.open_pattern");
 }
 
 // ---- as a hint

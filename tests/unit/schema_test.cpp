@@ -1,4 +1,5 @@
-// What references in schemas mean, and that the reader of replies and the check of calls take them so; grammars have cases of their own.
+// What references in schemas mean, and that the reader of replies and the check of calls take them so; grammars have
+// cases of their own.
 #include <gtest/gtest.h>
 
 #include "parlance/json.h"
@@ -29,11 +30,23 @@ std::string title_of(std::string_view reference) {
 }
 
 TEST(SchemaReferences, ArePointersAnchorsAndIds) {
-  const std::pair<std::string_view, std::string_view> kCases[] = {
-      {"#", "root"}, {"#/$defs/with%20blank", "blank"}, {"#/$defs/with blank", "blank"}, {"#/$defs/a~1b", "slash"},
-      {"#/$defs/a~0b", "tilde"}, {"#/$defs/~x", "lone"}, {"#/allOf/1", "second"}, {"#/allOf/2", "none"}, {"#/allOf/x", "none"},
-      {"#/allOf/", "none"}, {"#there", "anchor"}, {"#elsewhere", "none"}, {"https://example.com/schemas/other.json", "id"},
-      {"other.json", "id"}, {"other.json#/$defs/deep", "deep"}, {"missing.json", "none"}, {"", "none"}};
+  const std::pair<std::string_view, std::string_view> kCases[] = {{"#", "root"},
+                                                                  {"#/$defs/with%20blank", "blank"},
+                                                                  {"#/$defs/with blank", "blank"},
+                                                                  {"#/$defs/a~1b", "slash"},
+                                                                  {"#/$defs/a~0b", "tilde"},
+                                                                  {"#/$defs/~x", "lone"},
+                                                                  {"#/allOf/1", "second"},
+                                                                  {"#/allOf/2", "none"},
+                                                                  {"#/allOf/x", "none"},
+                                                                  {"#/allOf/", "none"},
+                                                                  {"#there", "anchor"},
+                                                                  {"#elsewhere", "none"},
+                                                                  {"https://example.com/schemas/other.json", "id"},
+                                                                  {"other.json", "id"},
+                                                                  {"other.json#/$defs/deep", "deep"},
+                                                                  {"missing.json", "none"},
+                                                                  {"", "none"}};
   for (const auto& [reference, title] : kCases) EXPECT_EQ(title_of(reference), title) << reference;
 }
 
@@ -47,7 +60,8 @@ TEST(SchemaTypes, HaveWordsOfPythonToo) {
 /// The arguments of a call in tags, whose argument `n` has the schema that `reference` means.
 std::string arguments_of(std::string_view reference, std::string_view value) {
   const std::string tools = R"([{"type": "function", "function": {"name": "f", "parameters": {"type": "object",
-    "properties": {"n": {"$ref": ")" + std::string(reference) + R"("}}, "required": ["n"],
+    "properties": {"n": {"$ref": ")" +
+                            std::string(reference) + R"("}}, "required": ["n"],
     "$defs": {"whole number": {"type": "integer"}, "text": {"$anchor": "text", "type": "string"}}}}}])";
   const auto known = ReplyTools::from_json(tools, "tools");
   EXPECT_TRUE(known);

@@ -39,16 +39,13 @@ TEST(SpModel, damaged_ones_are_refused) {
   EXPECT_EQ(fault(whole.substr(0, 9)), "m: not a SentencePiece model, or a damaged one: byte 2");
   EXPECT_EQ(fault(small_model().piece("").made()), "m: piece 15 has no text");
   EXPECT_EQ(fault(small_model().piece("\xff").made()), "m: piece 15 is not UTF-8");
-  EXPECT_EQ(fault(small_model().piece(std::string("a\0b", 3)).made()),
-            "m: piece 15 has a zero byte");
+  EXPECT_EQ(fault(small_model().piece(std::string("a\0b", 3)).made()), "m: piece 15 has a zero byte");
   EXPECT_EQ(fault(small_model().piece(std::string(1024, 'a')).made()), "");
   EXPECT_EQ(fault(small_model().piece(std::string(1025, 'a')).made()), "m: piece 15 is longer than 1 KiB");
   EXPECT_EQ(fault(small_model().piece("q", SpType(7)).made()), "m: piece 15 is damaged");
-  const float nan = std::numeric_limits<float>::quiet_NaN(),
-              infinite = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinite = std::numeric_limits<float>::infinity();
   for (const float score : {nan, infinite, -infinite, 1e10F})
-    EXPECT_EQ(fault(small_model().piece("q", SpType::normal, score).made()),
-              "m: piece 15 has an unusable score");
+    EXPECT_EQ(fault(small_model().piece("q", SpType::normal, score).made()), "m: piece 15 has an unusable score");
   EXPECT_EQ(fault(small_model().train(3, 9).made()), "m: a model of an unknown kind");
   EXPECT_EQ(fault(SpMaker().piece("<s>", SpType::control).made()), "m: none of its pieces is text");
   EXPECT_EQ(fault(SpMaker().piece("a").made()), "m: it has no piece for unknown text");
@@ -56,7 +53,8 @@ TEST(SpModel, damaged_ones_are_refused) {
 
 TEST(SpModel, pieces_that_fill_memory_are_refused) {
   SpMaker maker = small_model();
-  for (std::size_t i = 0; i < std::size_t{16} << 10; ++i) maker.piece(std::to_string(100000 + i) + std::string(1018, 'a'));
+  for (std::size_t i = 0; i < std::size_t{16} << 10; ++i)
+    maker.piece(std::to_string(100000 + i) + std::string(1018, 'a'));
   EXPECT_EQ(fault(maker.made()), "m: its pieces are longer than 16 MiB together");
 }
 
@@ -93,14 +91,16 @@ TEST(Charsmap, those_that_lead_out_of_it_are_refused) {
   EXPECT_EQ(fault(loop), "is damaged");
 }
 
-/// The texts "b" and `length` z's, and "a" and the last `tail` of these: the states of the tail are shared, and "a" leads to them first.
+/// The texts "b" and `length` z's, and "a" and the last `tail` of these: the states of the tail are shared, and "a"
+/// leads to them first.
 CharsmapMaker with_shared_tail(std::size_t length, std::size_t tail) {
   CharsmapMaker map("q");
   map.units.resize((length + 3) * 256);
   for (std::uint32_t i = 0; i < map.units.size(); ++i) map.units[i] = (i & 0xFF) ^ 0x55;
   const auto link = [&map](std::size_t from, char byte, std::size_t to, bool is_end) {  // states by their blocks
     const std::size_t index = from * 256 + static_cast<std::uint8_t>(byte);
-    map.units[index] = static_cast<std::uint32_t>((index ^ to * 256) << 10 | (is_end ? 256U : 0U)) | static_cast<std::uint8_t>(byte);
+    map.units[index] =
+        static_cast<std::uint32_t>((index ^ to * 256) << 10 | (is_end ? 256U : 0U)) | static_cast<std::uint8_t>(byte);
   };
   map.units[0] = 256U << 10;
   link(1, 'b', 2, false);
@@ -134,8 +134,7 @@ TEST(Charsmap, replacements_that_fill_memory_or_are_no_text_are_refused) {
 
 class SentencePiece : public testing::Test {
  protected:
-  void open(const SpMaker& maker, const SentencePieceOptions& options = {},
-            const std::vector<AddedToken>& added = {}) {
+  void open(const SpMaker& maker, const SentencePieceOptions& options = {}, const std::vector<AddedToken>& added = {}) {
     bytes_ = maker.made();
     auto opened = open_sentencepiece(bytes_, "m", options, added);
     ASSERT_TRUE(opened) << opened.error().message();
@@ -148,8 +147,7 @@ class SentencePiece : public testing::Test {
       return std::string(facts(done.error().code()).name) + ": " + done.error().message();
     std::string all;
     for (const EncodedToken& t : tokens) {
-      all += tokenizer_->token_text(t.id) + "@" + std::to_string(t.bytes.begin) + "-" +
-             std::to_string(t.bytes.end);
+      all += tokenizer_->token_text(t.id) + "@" + std::to_string(t.bytes.begin) + "-" + std::to_string(t.bytes.end);
       all += t.added ? "! " : "  ";
     }
     return all;
@@ -191,8 +189,7 @@ TEST_F(SentencePiece, splits_at_control_pieces) {
 
 TEST_F(SentencePiece, guards_what_the_model_finds_by_itself) {
   OPEN(small_model());
-  EXPECT_EQ(encoded("a<|x|>b", std::vector<ByteSpan>{}),
-            " @0-0  a@0-1  <@1-2  |@2-3  x@3-4  |@4-5  >@5-6  b@6-7  ");
+  EXPECT_EQ(encoded("a<|x|>b", std::vector<ByteSpan>{}), " @0-0  a@0-1  <@1-2  |@2-3  x@3-4  |@4-5  >@5-6  b@6-7  ");
   EXPECT_EQ(encoded("a<|x|>b", {{0, 7}}), encoded("a<|x|>b"));
   EXPECT_EQ(encoded("<|x|>ab<|x|> ab<|x|>", {{7, 12}}),
             " @0-0  <@0-1  |@1-2  x@2-3  |@3-4  >@4-5  ab@5-7  <|x|>@7-12!  ab@12-15  <@15-16  "
@@ -226,7 +223,8 @@ TEST_F(SentencePiece, normalising_does_not_fill_memory) {
   OPEN(small_model().charsmap(CharsmapMaker(std::string(256, 'b')).made()));
   EXPECT_TRUE(encoded("a").starts_with(" @0-0  b@0-1  "));
   EXPECT_TRUE(encoded(std::string(4000, 'a')).starts_with(" @0-0  b@0-1  "));
-  EXPECT_EQ(encoded(std::string(8000, 'a')), "limit_memory: the vocabulary's normalisation makes more than 1176576 bytes of a run of 8000");
+  EXPECT_EQ(encoded(std::string(8000, 'a')),
+            "limit_memory: the vocabulary's normalisation makes more than 1176576 bytes of a run of 8000");
   EXPECT_EQ(encoded(std::string(8000, 'a'), std::vector<ByteSpan>{}), encoded(std::string(8000, 'a')));
 }
 
@@ -258,8 +256,7 @@ TEST_F(SentencePiece, the_dummy_prefix_at_the_beginning_only) {
   EXPECT_EQ(encoded("<s>ab"), "<s>@0-3! ab@3-5  ");
   EXPECT_EQ(encoded("<s>  ab"),
             "<s>@0-3!  ab@3-7  ");  // one of two blanks, as where they stand inside of a text
-  EXPECT_EQ(encoded("<s> <|x|>a", {{0, 3}}),
-            "<s>@0-3!  @3-4  <@4-5  |@5-6  x@6-7  |@7-8  >@8-9  a@9-10  ");
+  EXPECT_EQ(encoded("<s> <|x|>a", {{0, 3}}), "<s>@0-3!  @3-4  <@4-5  |@5-6  x@6-7  |@7-8  >@8-9  a@9-10  ");
   EXPECT_EQ(encoded("<s> <|x|>a", {{0, 3}, {4, 9}}), "<s>@0-3!  @3-4  <|x|>@4-9! a@9-10  ");
 }
 
@@ -291,7 +288,10 @@ TEST_F(SentencePiece, byte_pieces_have_their_bytes) {
 /// Of equal sums the one counts that is found first, also where the exact sums of rounded scores would differ.
 TEST_F(SentencePiece, ties_of_unigram_go_as_in_sentencepiece) {
   for (const float score : {-1.5F, -0.1F, -3.3F, -7.7F, -0.7F}) {
-    SpMaker maker = SpMaker().piece("<unk>", SpType::unknown).piece("0", SpType::normal, score).piece("00", SpType::normal, score * 1.7F);
+    SpMaker maker = SpMaker()
+                        .piece("<unk>", SpType::unknown)
+                        .piece("0", SpType::normal, score)
+                        .piece("00", SpType::normal, score * 1.7F);
     OPEN(maker.train(3, 1).normalize(3, 0).normalize(4, 0));
     EXPECT_EQ(encoded("000"), "0@0-1  00@1-3  ") << score;
     EXPECT_EQ(encoded("0000"), "00@0-2  00@2-4  ") << score;
@@ -311,9 +311,11 @@ TEST_F(SentencePiece, pieces_that_contradict_each_other_are_an_error) {
   EXPECT_EQ(said(small_model().piece("<u>", SpType::unknown)), "tokenizer: m: it has two pieces for unknown text");
   EXPECT_EQ(said(small_model().piece("<0x0A>", SpType::byte).train(kByteFallback, 0)),
             "tokenizer: m: piece 15 is of a byte, and the model says that there are none");
-  EXPECT_EQ(said(SpMaker().piece("<unk>", SpType::unknown).piece("a").piece("<0xZZ>", SpType::byte).train(kByteFallback, 1)),
-            "tokenizer: m: piece 2 is of a byte, and its text is none");
-  EXPECT_EQ(said(SpMaker().piece("<unk>", SpType::unknown).piece("a").train(kByteFallback, 1)), "tokenizer: m: it has no piece for some byte");
+  EXPECT_EQ(
+      said(SpMaker().piece("<unk>", SpType::unknown).piece("a").piece("<0xZZ>", SpType::byte).train(kByteFallback, 1)),
+      "tokenizer: m: piece 2 is of a byte, and its text is none");
+  EXPECT_EQ(said(SpMaker().piece("<unk>", SpType::unknown).piece("a").train(kByteFallback, 1)),
+            "tokenizer: m: it has no piece for some byte");
   EXPECT_FALSE(open_sentencepiece(bytes_, "m", {.special_tokens = {""}}, {}));
 }
 
@@ -340,8 +342,7 @@ TEST_F(SentencePiece, a_session_encodes_from_the_last_symbol_on) {
   const Counting counting(*tokenizer_);
   Conversation chat;
   ASSERT_TRUE(chat.add({.role = "user", .content = std::string(3000, 'a')}));
-  const auto compiled =
-      Template::compile("{% for m in messages %}<|x|>{{ m.content }}<|x|>{% endfor %}");
+  const auto compiled = Template::compile("{% for m in messages %}<|x|>{{ m.content }}<|x|>{% endfor %}");
   auto session = Session::begin(*compiled, counting, std::move(chat));
   ASSERT_TRUE(session) << session.error().display();
   for (int turn = 0; turn < 3; ++turn) {
@@ -381,8 +382,7 @@ TEST_F(SentencePiece, many_threads_encode_at_once) {
   std::vector<int> different(4);
   for (std::size_t t = 0; t < different.size(); ++t) {
     threads.emplace_back([&, t] {
-      for (int i = 0; i < 500; ++i)
-        different[t] += encoded("ab<|x|> ab", std::vector<ByteSpan>{}) != wanted;
+      for (int i = 0; i < 500; ++i) different[t] += encoded("ab<|x|> ab", std::vector<ByteSpan>{}) != wanted;
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -20,7 +20,10 @@ Result<void> encode_pairs(std::string_view run, std::vector<TokenId>& ids) {
   return {};
 }
 std::string text_of(TokenId id) {
-  return id == kPair ? "ll" : id == kStart ? "<|start|>" : id == kEnd ? "<|end|>" : std::string(1, static_cast<char>(id));
+  return id == kPair    ? "ll"
+         : id == kStart ? "<|start|>"
+         : id == kEnd   ? "<|end|>"
+                        : std::string(1, static_cast<char>(id));
 }
 const CallbackTokenizer kTokenizer({{{kStart, "<|start|>", true}, {kEnd, "<|end|>", true}}, encode_pairs, text_of});
 
@@ -67,8 +70,9 @@ TEST(Session, AppendsWhatTheNewMessagesAdd) {
   ASSERT_TRUE(more) << more.error().display();
   EXPECT_TRUE(more->canonical);
   EXPECT_EQ(shown(more->ids), "\n<|start|>user\nAnd?<|end|>\n<|start|>assistant\n");
-  EXPECT_EQ(shown(session.ids()),
-            "<|start|>user\nHi<|end|>\n<|start|>assistant\nhello<|end|>\n<|start|>user\nAnd?<|end|>\n<|start|>assistant\n");
+  EXPECT_EQ(
+      shown(session.ids()),
+      "<|start|>user\nHi<|end|>\n<|start|>assistant\nhello<|end|>\n<|start|>user\nAnd?<|end|>\n<|start|>assistant\n");
 }
 
 TEST(Session, KeepsSampledIdsVerbatim) {
@@ -82,7 +86,8 @@ TEST(Session, KeepsSampledIdsVerbatim) {
   EXPECT_TRUE(std::equal(sampled.begin(), sampled.end(), session.ids().begin() + static_cast<std::ptrdiff_t>(before)));
   EXPECT_EQ(shown(more->ids), "\n<|start|>user\nAnd?<|end|>\n<|start|>assistant\n");
   session.append_sampled(ids_of("all", true));
-  more = session.extend(std::vector<Message>{{.role = "assistant", .content = "all"}, {.role = "user", .content = "x"}});
+  more =
+      session.extend(std::vector<Message>{{.role = "assistant", .content = "all"}, {.role = "user", .content = "x"}});
   ASSERT_TRUE(more) << more.error().display();
   EXPECT_EQ(shown(more->ids), "\n<|start|>user\nx<|end|>\n<|start|>assistant\n");
   session.append_sampled(ids_of("so"));
@@ -130,11 +135,13 @@ TEST(Session, RefusesAReplyThatIsNotTheMessage) {
   EXPECT_EQ(session.difference()->cause, PrefixCause::other_reply);
   EXPECT_EQ(more.error().where().line, 1u) << "where the template writes the message";
   session.append_sampled({});
-  EXPECT_TRUE(session.extend(std::vector<Message>{{.role = "assistant", .content = "howdy"}, {.role = "user", .content = "And?"}}));
+  EXPECT_TRUE(session.extend(
+      std::vector<Message>{{.role = "assistant", .content = "howdy"}, {.role = "user", .content = "And?"}}));
 }
 
 TEST(Session, ATokenMayNotLieAcrossTheBorder) {
-  Session session = begin("{% for m in messages %}{{ m.content }}{% endfor %}", R"({"messages": [{"role": "user", "content": "al"}]})");
+  Session session = begin("{% for m in messages %}{{ m.content }}{% endfor %}",
+                          R"({"messages": [{"role": "user", "content": "al"}]})");
   auto more = session.extend(std::vector<Message>{{.role = "user", .content = "la"}});
   ASSERT_FALSE(more);
   EXPECT_EQ(session.difference()->cause, PrefixCause::across_border);
@@ -163,7 +170,8 @@ TEST(Session, NamesTheInputThatChanged) {
 TEST(Session, ContentForgesNothingWhenItIsExtended) {
   Session session = begin(kTurns);
   session.append_sampled(ids_of("hello"));
-  auto more = session.extend(std::vector<Message>{{.role = "assistant", .content = "hello"}, {.role = "user", .content = "<|end|>"}});
+  auto more = session.extend(
+      std::vector<Message>{{.role = "assistant", .content = "hello"}, {.role = "user", .content = "<|end|>"}});
   ASSERT_TRUE(more);
   EXPECT_EQ(std::count(more->ids.begin(), more->ids.end(), kEnd), 1);
 }
@@ -182,13 +190,16 @@ TEST(Session, DoesNotEncodeFromAMarkerThatNobodyAdded) {
     }
     return {};
   };
-  const auto text = [](TokenId id) { return id == kMarker ? "<|>" : id == kPrefix ? "" : std::string(1, static_cast<char>(id)); };
+  const auto text = [](TokenId id) {
+    return id == kMarker ? "<|>" : id == kPrefix ? "" : std::string(1, static_cast<char>(id));
+  };
   TokenizerFacts facts;
   facts.markers = {kMarker};
   const CallbackTokenizer tokenizer({{}, encode, text, facts});
   Conversation chat;
   ASSERT_TRUE(chat.add({.role = "user", .content = std::string(5000, 'a')}));
-  auto session = Session::begin(*Template::compile("{% for m in messages %}{{ m.content }}<|>{% endfor %}"), tokenizer, std::move(chat));
+  auto session = Session::begin(*Template::compile("{% for m in messages %}{{ m.content }}<|>{% endfor %}"), tokenizer,
+                                std::move(chat));
   ASSERT_TRUE(session);
   for (int turn = 0; turn < 3; ++turn) {
     encoded = 0;
@@ -230,14 +241,17 @@ TEST(Session, APlaceBehindADummyPrefixIsOfThePrompt) {
     return encode_pairs(run, ids);
   };
   const CallbackTokenizer tokenizer({{{kStart, "<|start|>", true}}, with_blank, text_of});
-  const Template forgets = *Template::compile("{% for m in messages %}{{ m.content }}{{ m.name if loop.last else '' }};{% endfor %}");
+  const Template forgets =
+      *Template::compile("{% for m in messages %}{{ m.content }}{{ m.name if loop.last else '' }};{% endfor %}");
   Conversation chat;
-  ASSERT_TRUE(chat.read(R"({"messages": [{"role": "user", "content": "abc", "name": "well"}, {"role": "user", "content": "B"}]})"));
+  ASSERT_TRUE(chat.read(
+      R"({"messages": [{"role": "user", "content": "abc", "name": "well"}, {"role": "user", "content": "B"}]})"));
   std::vector<TokenId> ids;
   ASSERT_TRUE(with_blank("abcwell;", ids));
   const auto more = extend_ids(ids, forgets, tokenizer, std::move(chat));
   ASSERT_FALSE(more);
-  EXPECT_NE(more.error().message().find("from byte 3 (token 4) on the prompt is \";B;\""), std::string::npos) << more.error().message();
+  EXPECT_NE(more.error().message().find("from byte 3 (token 4) on the prompt is \";B;\""), std::string::npos)
+      << more.error().message();
   EXPECT_NE(more.error().message().find("it was \"well;\""), std::string::npos) << more.error().message();
 }
 

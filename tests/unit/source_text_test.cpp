@@ -63,8 +63,7 @@ TEST(SourceText, TheEdgesAreSafe) {
 }
 
 TEST(SourceText, LongLinesAreCutAroundThePlace) {
-  const SourceText source("t", std::string(500, 'a') + "X" + std::string(500, 'b') + "\nshort",
-                          true);
+  const SourceText source("t", std::string(500, 'a') + "X" + std::string(500, 'b') + "\nshort", true);
   const Location where = source.locate(500, 501);
   EXPECT_EQ(where.column, 501u);
   ASSERT_EQ(where.excerpt.size(), 2u);

@@ -1,9 +1,8 @@
 // Sources: model folders written for the occasion, with transformers' precedence, and broken ones.
-#include "parlance/source.h"
-
 #include <gtest/gtest.h>
 
 #include "folder.h"
+#include "parlance/source.h"
 
 namespace parlance {
 namespace {
@@ -21,16 +20,11 @@ TEST(Sources, PrecedenceOfTemplates) {
       {{{"tokenizer_config.json", named}}, {{"default", "d"}, {"tool_use", "t"}}},
       {{{"tokenizer_config.json", R"({"chat_template": {"default": "x", "rag": "y"}})"}},
        {{"default", "x"}, {"rag", "y"}}},
-      {{{"tokenizer_config.json", named}, {"chat_template.jinja", "file\n"}},
-       {{"default", "file\n"}}},
-      {{{"tokenizer_config.json", config},
-        {"chat_template.jinja", "f"},
-        {"additional_chat_templates/rag.jinja", "r"}},
+      {{{"tokenizer_config.json", named}, {"chat_template.jinja", "file\n"}}, {{"default", "file\n"}}},
+      {{{"tokenizer_config.json", config}, {"chat_template.jinja", "f"}, {"additional_chat_templates/rag.jinja", "r"}},
        {{"default", "f"}, {"rag", "r"}}},
-      {{{"tokenizer_config.json", "{}"}, {"chat_template.json", processor}},
-       {{"default", "processor"}}},
-      {{{"tokenizer_config.json", config}, {"chat_template.json", processor}},
-       {{"default", "config"}}},
+      {{{"tokenizer_config.json", "{}"}, {"chat_template.json", processor}}, {{"default", "processor"}}},
+      {{{"tokenizer_config.json", config}, {"chat_template.json", processor}}, {{"default", "config"}}},
       {{{"chat_template.jinja", "alone"}}, {{"default", "alone"}}},
   };
   for (const auto& row : rows) {
@@ -49,14 +43,12 @@ TEST(Sources, SpecialTokens) {
       {{{"tokenizer_config.json",
          R"({"bos_token": "<s>", "eos_token": {"content": "</s>", "lstrip": false}, "pad_token": null})"}},
        {{"bos_token", "<s>"}, {"eos_token", "</s>"}}},
-      {{{"tokenizer_config.json", R"({"bos_token": "<s>", "unk_token": "?"})"},
-        {"special_tokens_map.json", map}},
+      {{{"tokenizer_config.json", R"({"bos_token": "<s>", "unk_token": "?"})"}, {"special_tokens_map.json", map}},
        {{"bos_token", "<m>"}, {"eos_token", "</m>"}, {"unk_token", "?"}}},
       {{{"tokenizer_config.json", R"({"bos_token": "<s>", "added_tokens_decoder": {}})"},
         {"special_tokens_map.json", map}},
        {{"bos_token", "<s>"}}},
-      {{{"tokenizer_config.json",
-         R"({"bos_token": "", "extra_special_tokens": {"image_token": "<i>"}})"}},
+      {{{"tokenizer_config.json", R"({"bos_token": "", "extra_special_tokens": {"image_token": "<i>"}})"}},
        {{"image_token", "<i>"}}},
   };
   for (const auto& row : rows) {
@@ -69,11 +61,15 @@ TEST(Sources, SpecialTokens) {
 }
 
 TEST(Sources, ResponseTemplateIsKeptAsJson) {
-  const std::string config = R"({"response_template": {"start_anchor": "<a>", "fields": {"content": {"strip": [1, null]}}}})";
-  const Result<ModelSource> source = ModelFolder(Texts{{"tokenizer_config.json", config}, {"chat_template.jinja", "t"}}).open();
+  const std::string config =
+      R"({"response_template": {"start_anchor": "<a>", "fields": {"content": {"strip": [1, null]}}}})";
+  const Result<ModelSource> source =
+      ModelFolder(Texts{{"tokenizer_config.json", config}, {"chat_template.jinja", "t"}}).open();
   ASSERT_TRUE(source.has_value()) << source.error().display();
   EXPECT_EQ(source->response_template, R"({"start_anchor": "<a>", "fields": {"content": {"strip": [1, null]}}})");
-  const Result<ModelSource> none = ModelFolder(Texts{{"tokenizer_config.json", R"({"response_template": null})"}, {"chat_template.jinja", "t"}}).open();
+  const Result<ModelSource> none =
+      ModelFolder(Texts{{"tokenizer_config.json", R"({"response_template": null})"}, {"chat_template.jinja", "t"}})
+          .open();
   ASSERT_TRUE(none.has_value());
   EXPECT_EQ(none->response_template, "");
 }
@@ -104,8 +100,7 @@ TEST(Sources, BrokenFolders) {
 }
 
 TEST(Sources, ChoiceAmongNamedTemplates) {
-  const auto chosen = [](const std::vector<std::string>& names,
-                         std::optional<std::string_view> name, bool tools) {
+  const auto chosen = [](const std::vector<std::string>& names, std::optional<std::string_view> name, bool tools) {
     ModelSource source;
     source.path = "model";
     for (const std::string& n : names) source.templates.push_back({n, n, n});
@@ -118,8 +113,7 @@ TEST(Sources, ChoiceAmongNamedTemplates) {
   EXPECT_EQ(chosen({"default", "rag"}, "rag", true), "rag");
   EXPECT_EQ(chosen({"rag"}, {}, true), "rag");
   EXPECT_NE(chosen({"a", "b"}, {}, false).find("--name"), std::string::npos);
-  EXPECT_NE(chosen({"default", "tool_use"}, "tool_uze", false).find("did you mean 'tool_use'?"),
-            std::string::npos);
+  EXPECT_NE(chosen({"default", "tool_use"}, "tool_uze", false).find("did you mean 'tool_use'?"), std::string::npos);
 }
 
 TEST(Sources, MissingFilesNameTheirNeighbours) {

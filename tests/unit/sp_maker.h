@@ -21,12 +21,8 @@ struct SpMaker {
     append_bytes(pieces, 1, message);
     return *this;
   }
-  SpMaker& train(unsigned field, std::uint64_t value) {
-    return append_number(trainer, field, value), *this;
-  }
-  SpMaker& normalize(unsigned field, std::uint64_t value) {
-    return append_number(normalizer, field, value), *this;
-  }
+  SpMaker& train(unsigned field, std::uint64_t value) { return append_number(trainer, field, value), *this; }
+  SpMaker& normalize(unsigned field, std::uint64_t value) { return append_number(normalizer, field, value), *this; }
   SpMaker& charsmap(std::string_view map) { return append_bytes(normalizer, 2, map), *this; }
   std::string made() const {
     std::string out = pieces;
@@ -40,9 +36,7 @@ struct SpMaker {
 /// blanks.
 inline SpMaker small_model() {
   SpMaker maker;
-  maker.piece("<unk>", SpType::unknown)
-      .piece("<s>", SpType::control)
-      .piece("</s>", SpType::control);
+  maker.piece("<unk>", SpType::unknown).piece("<s>", SpType::control).piece("</s>", SpType::control);
   maker.piece("<|x|>", SpType::user_defined);
   for (const std::string_view text : {"\u2581", "a", "b", "<", "|", "x", ">", "s", "/"})
     maker.piece(text, SpType::normal, -9);

@@ -53,7 +53,8 @@ Origins origins(const Rendered& rendered, const Conversation& conversation) {
   return all;
 }
 
-/// JSON of all that it can be made from, but for what is folded when the template is compiled: the input's values, the template's, both; short and long, with and without escapes.
+/// JSON of all that it can be made from, but for what is folded when the template is compiled: the input's values, the
+/// template's, both; short and long, with and without escapes.
 constexpr std::string_view kJson[] = {
     "messages",
     "messages[1]",
@@ -72,8 +73,13 @@ constexpr std::string_view kJson[] = {
     "[tools[0].big, tools[0].big + 1, tools[0].r]",
 };
 constexpr std::string_view kArguments[] = {
-    "", "(indent=2)", "(indent='--')", "(separators=(',', ':'))", "(separators=('12345678901234567890', ' => '))",
-    "(sort_keys=true)", "(ensure_ascii=true)",
+    "",
+    "(indent=2)",
+    "(indent='--')",
+    "(separators=(',', ':'))",
+    "(separators=('12345678901234567890', ' => '))",
+    "(sort_keys=true)",
+    "(ensure_ascii=true)",
 };
 constexpr std::string_view kRequest =
     R"({"tools": [{"n": 7, "r": 1e400, "big": 123456789012345678901234567890, "nothing": [[], {}], )"
@@ -111,7 +117,8 @@ TEST(Spans, TextAroundJsonThatMakesThePromptGrow) {
   const Conversation conversation = read(json + "]}");
   // Ten times as much as the request: far more than what is set aside.
   constexpr std::string_view kMany =
-      "{% for i in range(10) %}{% for m in messages %}[{{ m.role|upper }}{{ m|tojson }}{{ m.content }}]{% endfor %}{% endfor %}";
+      "{% for i in range(10) %}{% for m in messages %}[{{ m.role|upper }}{{ m|tojson }}{{ m.content }}]{% endfor %}{% "
+      "endfor %}";
   constexpr std::string_view kCaptured =
       "{% for i in range(10) %}{% for m in messages %}[{{ m.role|upper }}{% set j = m|tojson %}{{ j }}{{ m.content }}]"
       "{% endfor %}{% endfor %}";
@@ -125,15 +132,23 @@ TEST(Spans, TextAroundJsonThatMakesThePromptGrow) {
 /// A few messages are looked through, many are indexed; some tell nothing of where they begin.
 TEST(Spans, MessagesHaveTheirNumbers) {
   constexpr std::string_view kMessages[] = {
-      R"({"role": "user", "content": "x", "n": 1, "l": [2, {"k": "v"}]})", R"("text alone")", "{}", "17", "null",
-      R"(["in a list", 4])", R"({"n": 5})", R"({"role": "a", "role": "b", "content": "y"})",
+      R"({"role": "user", "content": "x", "n": 1, "l": [2, {"k": "v"}]})",
+      R"("text alone")",
+      "{}",
+      "17",
+      "null",
+      R"(["in a list", 4])",
+      R"({"n": 5})",
+      R"({"role": "a", "role": "b", "content": "y"})",
   };
-  constexpr std::string_view kShow = "{{ before|tojson }}{% for m in messages %}({{ m|tojson }}{{ m }}){% endfor %}{{ after|tojson }}";
+  constexpr std::string_view kShow =
+      "{{ before|tojson }}{% for m in messages %}({{ m|tojson }}{{ m }}){% endfor %}{{ after|tojson }}";
   for (const std::size_t count : {1, 2, 5, 6, 7, 8, 40}) {
     for (std::size_t odd = 0; odd <= 8; ++odd) {
       std::string json = R"({"before": [0, "b"], "messages": [)";
       for (std::size_t i = 0; i < count; ++i) {
-        json += std::string(i == 0 ? "" : ",") + std::string(odd == 8 ? kMessages[i % 8] : kMessages[i == count / 2 ? odd : 0]);
+        json += std::string(i == 0 ? "" : ",") +
+                std::string(odd == 8 ? kMessages[i % 8] : kMessages[i == count / 2 ? odd : 0]);
       }
       SCOPED_TRACE(json);
       const Conversation conversation = read(json + R"(], "after": {"a": 6, "t": "z"}})");
@@ -157,9 +172,11 @@ TEST(Spans, ConstantsStandWhereTheTemplateHasThem) {
   const Conversation conversation = read(kRequest);
   constexpr std::string_view kSource =
       "{% macro turn(m) %}{{ '<|start|>' + m.role + '<|end|>' }}tail{% endmacro %}"
-      "{% set a = '<|one|>' ~ messages[0].content ~ '<|two|>' %}{{ a }}{{ a[2:5] }}{{ a[:7] }}{{ a[-7:] }}{{ a[-7:-1] }}"
+      "{% set a = '<|one|>' ~ messages[0].content ~ '<|two|>' %}{{ a }}{{ a[2:5] }}{{ a[:7] }}{{ a[-7:] }}{{ a[-7:-1] "
+      "}}"
       "{% set b %}head{{ turn(messages[1]) }}{{ a }}{% endset %}{{ b }}{{ b.strip('hd') }}{{ (a ~ b)[:9] }}"
-      "{% set ns = namespace(t='') %}{% for m in messages %}{% set ns.t = ns.t ~ '[' ~ m.role ~ ']' %}{% endfor %}{{ ns.t }}"
+      "{% set ns = namespace(t='') %}{% for m in messages %}{% set ns.t = ns.t ~ '[' ~ m.role ~ ']' %}{% endfor %}{{ "
+      "ns.t }}"
       "{{ ['p', 'q']|join('--') }}{{ 'abc'.split('b')|join }}{% filter trim %} 'last' {% endfilter %}";
   const Rendered rendered = render(kSource, conversation);
   origins(rendered, conversation);
@@ -190,13 +207,15 @@ TEST(Spans, FoldedConstantsKeepTheirPlacesSideBySide) {
   };
   EXPECT_EQ(shown("{{ {'a':'b'}|tojson }}{{ '<x>' ~ d|tojson }}"),
             R"({=c "a"=l5 : =c "b"=l9 }=c <x>=l26 {"k": =d 1=d }=d)");
-  EXPECT_EQ(shown("{{ 8|tojson ~ '<|im_start|>user' }}{{ '<|x|>' ~ d.k|tojson }}"), "8=c <|im_start|>user=l15! <|x|>=l39! 1=d");
+  EXPECT_EQ(shown("{{ 8|tojson ~ '<|im_start|>user' }}{{ '<|x|>' ~ d.k|tojson }}"),
+            "8=c <|im_start|>user=l15! <|x|>=l39! 1=d");
   EXPECT_EQ(shown("{{ 8|tojson + '<|b|>' }}z"), "8=c <|b|>=l15! z=l24");
 }
 
 /// A key that comes twice puts the request out of order, and messages without a text tell nothing of where they stand.
 TEST(Spans, MessagesWithoutTextInARequestOutOfOrder) {
-  const Conversation conversation = read("{\"a\": \"" + std::string(100'000, 'x') + "\", \"a\": \"y\", \"messages\": [{}]}");
+  const Conversation conversation =
+      read("{\"a\": \"" + std::string(100'000, 'x') + "\", \"a\": \"y\", \"messages\": [{}]}");
   const Rendered rendered = render("{{ a }}{% set w = 'head<|im_end|>tail' %}{{ w[2:] }}", conversation);
   ASSERT_EQ(rendered.spans.size(), 2u);
   EXPECT_EQ(rendered.spans[0].origin, Origin::input);
@@ -206,7 +225,8 @@ TEST(Spans, MessagesWithoutTextInARequestOutOfOrder) {
 // ---- limits, where JSON goes to the prompt straight away
 
 constexpr std::string_view kNumbers = "{% for i in range(40) %}{{ s|tojson }}{% endfor %}";
-constexpr std::string_view kCapturedNumbers = "{% set a %}{% for i in range(40) %}{{ s|tojson }}{% endfor %}{% endset %}{{ a }}";
+constexpr std::string_view kCapturedNumbers =
+    "{% set a %}{% for i in range(40) %}{{ s|tojson }}{% endfor %}{% endset %}{{ a }}";
 
 ErrorCode failure(std::string_view source, const Limits& limits, bool spans) {
   const Conversation conversation = read("{\"s\": [" + std::string(300, '1') + ", \"" + std::string(200, 'x') + "\"]}");
@@ -234,7 +254,8 @@ TEST(Spans, JsonIsChargedAndItsSpansTakeMemory) {
     EXPECT_EQ(failure(kNumbers, {.steps = 500}, spans), ErrorCode::limit_steps);
     EXPECT_EQ(failure(kNumbers, {.steps = 100'000}, spans), ErrorCode{});
   }
-  constexpr std::string_view kMany = "{% for i in range(4000) %}{{ [s, [s, s], s]|tojson(separators=(',', ':')) }}{% endfor %}";
+  constexpr std::string_view kMany =
+      "{% for i in range(4000) %}{{ [s, [s, s], s]|tojson(separators=(',', ':')) }}{% endfor %}";
   EXPECT_EQ(failure(kMany, {.memory_bytes = 2 << 20}, true), ErrorCode::limit_memory);
 }
 
@@ -245,7 +266,8 @@ TEST(Spans, InstructionsThatDoTwoThings) {
       "{% if m.tools %}{% set t = m.tools %}{{ '<t>' ~ t|tojson }}{% endif %}{% endfor %}");
   ASSERT_TRUE(compiled);
   const std::string code = compiled->list_code();
-  for (const std::string_view op : {"go_on", "jump_attribute_kind_or_get", "jump_attribute_truth_or_get", "emit_filter"}) {
+  for (const std::string_view op :
+       {"go_on", "jump_attribute_kind_or_get", "jump_attribute_truth_or_get", "emit_filter"}) {
     EXPECT_NE(code.find(op), code.npos) << op << "\n" << code;
   }
 }

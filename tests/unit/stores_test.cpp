@@ -68,12 +68,12 @@ TEST(OllamaName, CaseDoesNotCount) {
 std::string digest(char c) { return "sha256:" + std::string(64, c); }
 std::string blob(char c) { return "blobs/sha256-" + std::string(64, c); }
 std::string layer(std::string_view kind, char c) {
-  return R"({"mediaType": "application/vnd.ollama.image.)" + std::string(kind) +
-         R"(", "digest": ")" + digest(c) + R"("})";
+  return R"({"mediaType": "application/vnd.ollama.image.)" + std::string(kind) + R"(", "digest": ")" + digest(c) +
+         R"("})";
 }
 std::string manifest(const std::string& layers, const std::string& more = "") {
-  return R"({"schemaVersion": 2, "mediaType": "application/vnd.docker.distribution.manifest.v2+json", )" +
-         more + R"("layers": [)" + layers + "]}";
+  return R"({"schemaVersion": 2, "mediaType": "application/vnd.docker.distribution.manifest.v2+json", )" + more +
+         R"("layers": [)" + layers + "]}";
 }
 
 const std::string kGguf = GgufMaker()
@@ -89,22 +89,19 @@ Texts store() {
       {blob('a'), kGguf},
       {blob('b'), "{{ .Prompt }}"},
       {blob('c'), "be kind"},
-      {blob('d'),
-       R"({"stop": ["<|a|>", "<|b|>"], "temperature": 0.7, "num_ctx": 4096, "penalize_newline": false})"},
+      {blob('d'), R"({"stop": ["<|a|>", "<|b|>"], "temperature": 0.7, "num_ctx": 4096, "penalize_newline": false})"},
       {blob('e'), R"([{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}])"},
       {blob('f'), R"({"model_format": "gguf", "renderer": "some-code"})"},
-      {library + "full/latest", manifest(layer("model", 'a') + "," + layer("template", 'b') + "," +
-                                         layer("system", 'c') + "," + layer("params", 'd') + "," +
-                                         layer("messages", 'e') + "," + layer("license", '0'))},
-      {library + "plain/7b",
-       manifest(layer("model", 'a'), R"("config": {"digest": ")" + digest('f') + R"("},)")},
+      {library + "full/latest",
+       manifest(layer("model", 'a') + "," + layer("template", 'b') + "," + layer("system", 'c') + "," +
+                layer("params", 'd') + "," + layer("messages", 'e') + "," + layer("license", '0'))},
+      {library + "plain/7b", manifest(layer("model", 'a'), R"("config": {"digest": ")" + digest('f') + R"("},)")},
       {library + "bare/latest", manifest(layer("template", 'b'))},
       {library + "pruned/latest", manifest(layer("template", 'b') + "," + layer("model", '1'))},
       {library + "gone/latest", manifest(layer("model", '1'))},
       {library + "gone2/latest", manifest(layer("template", '1'))},
       {library + "evil/latest",
-       manifest(
-           R"({"mediaType": "application/vnd.ollama.image.template", "digest": "sha256:../../x"})")},
+       manifest(R"({"mediaType": "application/vnd.ollama.image.template", "digest": "sha256:../../x"})")},
       {library + "broken/latest", "{"},
       {library + "empty/latest", "{}"},
       {"manifests/hf.co/Org/Repo-GGUF/Q4_K_M", manifest(layer("model", 'a'))},
@@ -132,13 +129,12 @@ TEST_F(OllamaStore, EveryLayer) {
   EXPECT_EQ(source->path, "full:latest");
   EXPECT_EQ(texts(*source), (Texts{{"default", "{{ .Prompt }}"}}));
   EXPECT_EQ(source->templates[0].syntax, Syntax::go);
-  EXPECT_TRUE(
-      source->templates[0].origin.starts_with("full:latest (template layer, " + folder_.path()))
+  EXPECT_TRUE(source->templates[0].origin.starts_with("full:latest (template layer, " + folder_.path()))
       << source->templates[0].origin;
   EXPECT_EQ(source->system, "be kind");
   EXPECT_EQ(messages(*source), (Strings{"user: q", "assistant: a"}));
-  EXPECT_EQ(parameters(*source), (Strings{"stop=<|a|>", "stop=<|b|>", "temperature=0.7",
-                                          "num_ctx=4096", "penalize_newline=false"}));
+  EXPECT_EQ(parameters(*source),
+            (Strings{"stop=<|a|>", "stop=<|b|>", "temperature=0.7", "num_ctx=4096", "penalize_newline=false"}));
   EXPECT_EQ(tokens(*source), (Texts{{"bos_token", "<s>"}}));
 }
 
@@ -152,9 +148,8 @@ TEST_F(OllamaStore, WithoutATemplateLayerTheGgufsOwn) {
 }
 
 TEST_F(OllamaStore, NamesAndLayouts) {
-  for (const char* name :
-       {"full", "full:latest", "library/full", "registry.ollama.ai/library/full:latest",
-        "https://ollama.com/library/full", "Full", "bare", "newer", "hf.co/org/repo-gguf:q4_k_m"}) {
+  for (const char* name : {"full", "full:latest", "library/full", "registry.ollama.ai/library/full:latest",
+                           "https://ollama.com/library/full", "Full", "bare", "newer", "hf.co/org/repo-gguf:q4_k_m"}) {
     EXPECT_TRUE(open(name).has_value()) << failure(open(name));
   }
   EXPECT_EQ((*open("newer")).system, "be kind");
@@ -183,9 +178,8 @@ TEST_F(OllamaStore, WhatIsDamaged) {
 
 TEST_F(OllamaStore, WhatIsNotThere) {
   const std::string said = failure(open("ful"));
-  EXPECT_NE(
-      said.find("not in Ollama's store " + folder_.path() + ", which has 'bare:latest', 'broken:latest'"),
-      std::string::npos)
+  EXPECT_NE(said.find("not in Ollama's store " + folder_.path() + ", which has 'bare:latest', 'broken:latest'"),
+            std::string::npos)
       << said;
   EXPECT_NE(said.find("did you mean 'full'?"), std::string::npos) << said;
   EXPECT_NE(failure(open("plain")).find("'plain:7b'"), std::string::npos);
@@ -205,8 +199,7 @@ TEST_F(OllamaStore, AModelfilesFrom) {
   EXPECT_EQ(texts(*source), (Texts{{"default", "{{ .Prompt }}"}}));
   EXPECT_EQ(source->system, "own");
   EXPECT_EQ(messages(*source), (Strings{"user: q", "assistant: a"}));
-  EXPECT_EQ(parameters(*source),
-            (Strings{"temperature=0.7", "num_ctx=4096", "penalize_newline=false", "stop=x"}));
+  EXPECT_EQ(parameters(*source), (Strings{"temperature=0.7", "num_ctx=4096", "penalize_newline=false", "stop=x"}));
 }
 
 // ---- Hugging Face's cache
@@ -294,15 +287,9 @@ TEST(ModelStores, ByTheEnvironment) {
   } rows[] = {
       {{}, "", ""},
       {{{"HOME", "/h"}}, "/h/.ollama/models", "/h/.cache/huggingface/hub"},
-      {{{"HOME", "/h"}, {"OLLAMA_MODELS", " \"/m\" "}, {"XDG_CACHE_HOME", "/c"}},
-       "/m",
-       "/c/huggingface/hub"},
-      {{{"HOME", "/h"}, {"HF_HOME", "~/hf"}, {"XDG_CACHE_HOME", "/c"}},
-       "/h/.ollama/models",
-       "/h/hf/hub"},
-      {{{"HOME", "/h"}, {"HF_HOME", "/hf"}, {"HUGGINGFACE_HUB_CACHE", "/old"}},
-       "/h/.ollama/models",
-       "/old"},
+      {{{"HOME", "/h"}, {"OLLAMA_MODELS", " \"/m\" "}, {"XDG_CACHE_HOME", "/c"}}, "/m", "/c/huggingface/hub"},
+      {{{"HOME", "/h"}, {"HF_HOME", "~/hf"}, {"XDG_CACHE_HOME", "/c"}}, "/h/.ollama/models", "/h/hf/hub"},
+      {{{"HOME", "/h"}, {"HF_HOME", "/hf"}, {"HUGGINGFACE_HUB_CACHE", "/old"}}, "/h/.ollama/models", "/old"},
       {{{"HF_HUB_CACHE", "/new"}, {"HUGGINGFACE_HUB_CACHE", "/old"}}, "", "/new"},
   };
   for (const auto& row : rows) {

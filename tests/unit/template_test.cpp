@@ -43,12 +43,14 @@ TEST(Template, PiecesMakeThePrompt) {
   expect_same(options);
 }
 
-/// Without spans bytes are written to the text as they are put out; with them pieces are. Captures take some off again, generation
-/// blocks leave theirs, and what is long makes the text grow.
+/// Without spans bytes are written to the text as they are put out; with them pieces are. Captures take some off again,
+/// generation blocks leave theirs, and what is long makes the text grow.
 constexpr std::string_view kCaptures =
     "{% macro wrap(x) %}[{% generation %}{{ x }}{% endgeneration %}]{% endmacro %}"
-    "a{% set block %}b{{ wrap('c' * 3000) }}{% endset %}{{ block }}d{% generation %}e{{ block }}{% set inner %}f{% endset %}g"
-    "{% generation %}{{ inner }}{{ 'h' * 9000 }}{% endgeneration %}{% endgeneration %}{% filter upper %}i{{ wrap('j') }}{% endfilter %}"
+    "a{% set block %}b{{ wrap('c' * 3000) }}{% endset %}{{ block }}d{% generation %}e{{ block }}{% set inner %}f{% "
+    "endset %}g"
+    "{% generation %}{{ inner }}{{ 'h' * 9000 }}{% endgeneration %}{% endgeneration %}{% filter upper %}i{{ wrap('j') "
+    "}}{% endfilter %}"
     "{{ '' }}{% for m in messages %}{{ m.role + '\n' + m.content + 'k' * 5000 }}{% endfor %}{{ wrap(block) ~ inner }}";
 
 TEST(Template, ThePromptIsTheSameWhetherItsOriginsAreAskedForOrNot) {

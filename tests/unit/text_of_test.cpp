@@ -48,11 +48,9 @@ TEST(Repr, PrintsStringsAsPython) {
 
 TEST(Repr, PrintsValuesAsPython) {
   Document d;
-  ASSERT_TRUE(d.parse(
-      R"([null, true, false, -1, 1.0, 1e400, NaN, 12345678901234567890123, {"a": {}, "b": []}])"));
+  ASSERT_TRUE(d.parse(R"([null, true, false, -1, 1.0, 1e400, NaN, 12345678901234567890123, {"a": {}, "b": []}])"));
   Bench b;
-  EXPECT_EQ(b.repr(d.root()),
-            "[None, True, False, -1, 1.0, inf, nan, 12345678901234567890123, {'a': {}, 'b': []}]");
+  EXPECT_EQ(b.repr(d.root()), "[None, True, False, -1, 1.0, inf, nan, 12345678901234567890123, {'a': {}, 'b': []}]");
   const Value one[] = {Value::of_int(1)};
   EXPECT_EQ(b.repr(copy_list(b.rt, one, Kind::tuple)), "(1,)");
   EXPECT_EQ(b.repr(copy_list(b.rt, {}, Kind::tuple)), "()");
@@ -97,8 +95,7 @@ TEST(Repr, KeepsTheBytesOfTheOriginal) {
   int shared = 0;
   std::vector<TextSource> sources;
   for_each_piece(repr, [&](std::string_view piece) {
-    if (piece == "one" || piece == "two")
-      shared += piece.data() == original.data + (piece == "one" ? 0 : 4);
+    if (piece == "one" || piece == "two") shared += piece.data() == original.data + (piece == "one" ? 0 : 4);
     const Arena::Derived* derived = b.arena.find_derived(piece.data());
     if (derived != nullptr) sources.push_back(derived->source());
   });

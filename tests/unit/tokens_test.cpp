@@ -1,5 +1,5 @@
-// Tokens of prompts: what is trusted, masks, what a tokenizer adds by itself, what ends a reply. The tokenizer is one of
-// single bytes with a few control tokens.
+// Tokens of prompts: what is trusted, masks, what a tokenizer adds by itself, what ends a reply. The tokenizer is one
+// of single bytes with a few control tokens.
 #include "parlance/tokens.h"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,9 @@ Result<void> encode_bytes(std::string_view run, std::vector<TokenId>& ids) {
 class Bytes {
  public:
   static std::vector<AddedToken> added() {
-    return {{kBos, "<s>", true},           {kStart, "<|start|>", true}, {kEnd, "<|end|>", true}, {kCall, "<call>"},
-            {kCallEnd, "</call>"}, {.id = kBlanks, .text = "    ", .control = false}, {kEos, "</s>", true}};
+    return {{kBos, "<s>", true}, {kStart, "<|start|>", true}, {kEnd, "<|end|>", true},
+            {kCall, "<call>"},   {kCallEnd, "</call>"},       {.id = kBlanks, .text = "    ", .control = false},
+            {kEos, "</s>", true}};
   }
   static std::string text(TokenId id) {
     if (id < 256) return std::string(1, static_cast<char>(id));
@@ -117,20 +118,25 @@ TEST(Trust, SpecialTokensOfTheModelButNotOfARequest) {
   EXPECT_EQ(make("{{ bos_token }}x", R"({"messages": [], "bos_token": "<s>"})", {}, facts).shown(), "{300}x");
   EXPECT_EQ(make("{{ bos_token }}x", R"({"messages": [], "bos_token": "<|end|>"})", {}, facts).shown(), "<|end|>x");
   EXPECT_EQ(make("{{ other_token }}x", R"({"messages": [], "other_token": "<|end|>"})", {}, facts).shown(), "<|end|>x");
-  EXPECT_EQ(make("{{ bos_token }}x", R"({"messages": [], "chat_template_kwargs": {"bos_token": "<s>"}})", {}, facts).shown(), "<s>x");
+  EXPECT_EQ(
+      make("{{ bos_token }}x", R"({"messages": [], "chat_template_kwargs": {"bos_token": "<s>"}})", {}, facts).shown(),
+      "<s>x");
 }
 
 TEST(Trust, APathOpensAHoleAndSaysSo) {
-  const std::string request = R"({"messages": [{"role": "user", "content": "<|end|>"}, {"role": "user", "content": "<|end|>"}]})";
+  const std::string request =
+      R"({"messages": [{"role": "user", "content": "<|end|>"}, {"role": "user", "content": "<|end|>"}]})";
   const Made made = make(kPlain, request, {.trust = {"messages[0].content"}});
   EXPECT_EQ(made.shown(), "{301}{302}{302}{301}<|end|>{302}");
-  EXPECT_EQ(made.tokens.notes, std::vector<std::string>{"messages[0].content is trusted: control tokens read from it: 1"});
+  EXPECT_EQ(made.tokens.notes,
+            std::vector<std::string>{"messages[0].content is trusted: control tokens read from it: 1"});
   EXPECT_EQ(make(kPlain, request, {.trust = {"messages[*].content"}}).shown(), "{301}{302}{302}{301}{302}{302}");
   EXPECT_EQ(make(kPlain, request, {.protect = false}).shown(), "{301}{302}{302}{301}{302}{302}");
 }
 
 TEST(Trust, APathThatLeadsNowhereIsSaid) {
-  const std::string request = R"({"messages": [{"role": "user", "content": "x", "tool_calls": [{"function": {"name": "f",
+  const std::string request =
+      R"({"messages": [{"role": "user", "content": "x", "tool_calls": [{"function": {"name": "f",
     "arguments": "{\"a\": 1}"}}]}], "chat_template_kwargs": {"extra": "y"}})";
   const auto note = [&](const char* path) { return make(kPlain, request, {.trust = {path}}).tokens.notes.at(0); };
   const std::string nothing = " is trusted, but the request has nothing there";
@@ -138,7 +144,8 @@ TEST(Trust, APathThatLeadsNowhereIsSaid) {
   EXPECT_EQ(note("messages[*].contnet"), "messages[*].contnet" + nothing + ": did you mean 'content'?");
   EXPECT_EQ(note("messages[1].content"), "messages[1].content" + nothing + ": there are 1");
   EXPECT_EQ(note("weather"), "weather" + nothing);
-  for (const char* path : {"messages[0].tool_calls[0].function.arguments.a", "chat_template_kwargs.extra", "messages"}) {
+  for (const char* path :
+       {"messages[0].tool_calls[0].function.arguments.a", "chat_template_kwargs.extra", "messages"}) {
     EXPECT_EQ(note(path), std::string(path) + " is trusted: control tokens read from it: 0");
   }
 }
@@ -146,7 +153,8 @@ TEST(Trust, APathThatLeadsNowhereIsSaid) {
 TEST(Trust, WhatIsNoPathIsRefused) {
   Conversation chat;
   const Rendering rendering = *(*Template::compile("x")).render(chat);
-  for (const char* path : {"", "[0]", "messages[", "messages[a]", ".content", "messages..content", "messages[0]content"}) {
+  for (const char* path :
+       {"", "[0]", "messages[", "messages[a]", ".content", "messages..content", "messages[0]content"}) {
     auto tokens = tokenize(rendering, chat, Bytes::make(), {.trust = {path}});
     ASSERT_FALSE(tokens) << path;
     EXPECT_EQ(tokens.error().code(), ErrorCode::usage) << path;
@@ -221,24 +229,28 @@ TEST(StopSet, IsWhatTheTemplateWritesBehindAReply) {
 }
 
 TEST(StopSet, IsTheNextTurnsOpeningWhereNothingClosesOne) {
-  EXPECT_EQ(stops_of("{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content }}{% endfor %}"), "301 <|start|>: t.jinja:1\n");
+  EXPECT_EQ(stops_of("{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content }}{% endfor %}"),
+            "301 <|start|>: t.jinja:1\n");
 }
 
 TEST(StopSet, IsTextWhereItIsNoToken) {
-  EXPECT_EQ(stops_of("{% for m in messages %}\n### {{ m.role }}:\n{{ m.content }}\n<END>\n{% endfor %}"), "-1 <END>: t.jinja:4\n");
+  EXPECT_EQ(stops_of("{% for m in messages %}\n### {{ m.role }}:\n{{ m.content }}\n<END>\n{% endfor %}"),
+            "-1 <END>: t.jinja:4\n");
 }
 
 TEST(StopSet, DoesNotTakeTheEndOfACallForTheEndOfATurn) {
-  EXPECT_EQ(stops_of("{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content }}"
-                     "{% for c in m.tool_calls %}<call>{{ c.function|tojson }}</call>{% endfor %}<|end|>\n{% endfor %}"),
-            "302 <|end|>: t.jinja:2\n");
+  EXPECT_EQ(
+      stops_of("{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content }}"
+               "{% for c in m.tool_calls %}<call>{{ c.function|tojson }}</call>{% endfor %}<|end|>\n{% endfor %}"),
+      "302 <|end|>: t.jinja:2\n");
 }
 
 TEST(StopSet, JoinsTheTokenizersOwn) {
   TokenizerFacts facts;
   facts.ends = {{kEnd, "generation_config.json: eos_token_id"}, {kEos, "tokenizer_config.json: eos_token"}};
-  EXPECT_EQ(stops_of("{% for m in messages %}<|start|>{{ m.content }}<|end|>{% endfor %}", facts),
-            "302 <|end|>: t.jinja:1 generation_config.json: eos_token_id\n306 </s>: tokenizer_config.json: eos_token\n");
+  EXPECT_EQ(
+      stops_of("{% for m in messages %}<|start|>{{ m.content }}<|end|>{% endfor %}", facts),
+      "302 <|end|>: t.jinja:1 generation_config.json: eos_token_id\n306 </s>: tokenizer_config.json: eos_token\n");
 }
 
 TEST(StopSet, HasATokenOnceThoughTheTemplateWritesItAfterItsLoop) {
@@ -249,9 +261,11 @@ TEST(StopSet, HasATokenOnceThoughTheTemplateWritesItAfterItsLoop) {
 }
 
 TEST(StopSet, CutsNoTextInTheMiddleOfTheNextTurnsRole) {
-  EXPECT_EQ(stops_of("{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<eom>{% endfor %}"), "-1 <eom>: t.jinja:1\n");
+  EXPECT_EQ(stops_of("{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<eom>{% endfor %}"),
+            "-1 <eom>: t.jinja:1\n");
   EXPECT_EQ(stops_of("{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}"), "-1 <|user|>: t.jinja:1\n");
-  EXPECT_EQ(stops_of("{% for m in messages %}\n{{ m.role|upper }}: {{ m.content }}{% endfor %}"), "-1 USER:: t.jinja:2\n");
+  EXPECT_EQ(stops_of("{% for m in messages %}\n{{ m.role|upper }}: {{ m.content }}{% endfor %}"),
+            "-1 USER:: t.jinja:2\n");
 }
 
 TEST(Tokenize, NeedsSpans) {

@@ -221,10 +221,9 @@ struct CaseRow {
 
 constexpr CaseRow kCaseRows[] = {
     {"", "", "", "", "", "", ""},
-    {"hello wORLD", "hello world", "HELLO WORLD", "Hello World", "Hello world", "HELLO World",
-     "hello world"},
-    {"they're 2nd_x", "they're 2nd_x", "THEY'RE 2ND_X", "They'Re 2Nd_X", "They're 2nd_x",
-     "THEY'RE 2ND_X", "they're 2nd_x"},
+    {"hello wORLD", "hello world", "HELLO WORLD", "Hello World", "Hello world", "HELLO World", "hello world"},
+    {"they're 2nd_x", "they're 2nd_x", "THEY'RE 2ND_X", "They'Re 2Nd_X", "They're 2nd_x", "THEY'RE 2ND_X",
+     "they're 2nd_x"},
     {"straße", "straße", "STRASSE", "Straße", "Straße", "STRASSE", "strasse"},
     {"ẞ", "ß", "ẞ", "ẞ", "ẞ", "ß", "ss"},
     {"ß", "ß", "SS", "Ss", "Ss", "SS", "ss"},
@@ -234,17 +233,17 @@ constexpr CaseRow kCaseRows[] = {
     {"ǆ ǅ Ǆ", "ǆ ǆ ǆ", "Ǆ Ǆ Ǆ", "ǅ ǅ ǅ", "ǅ ǆ ǆ", "Ǆ ǅ ǆ", "ǆ ǆ ǆ"},
     {"ᾳ ᾼ", "ᾳ ᾳ", "ΑΙ ΑΙ", "ᾼ ᾼ", "ᾼ ᾳ", "ΑΙ ᾼ", "αι αι"},
     {"ΟΔΟΣ", "οδος", "ΟΔΟΣ", "Οδος", "Οδος", "οδος", "οδοσ"},
-    {"Σ ΑΣ. ΑΣ.Α Σ.", "σ ας. ασ.α σ.", "Σ ΑΣ. ΑΣ.Α Σ.", "Σ Ας. Ασ.Α Σ.", "Σ ας. ασ.α σ.",
-     "σ ας. ασ.α σ.", "σ ασ. ασ.α σ."},
-    {"Α\u0301Σ\u0301", "α\u0301ς\u0301", "Α\u0301Σ\u0301", "Α\u0301Σ\u0301", "Α\u0301ς\u0301",
-     "α\u0301ς\u0301", "α\u0301σ\u0301"},
+    {"Σ ΑΣ. ΑΣ.Α Σ.", "σ ας. ασ.α σ.", "Σ ΑΣ. ΑΣ.Α Σ.", "Σ Ας. Ασ.Α Σ.", "Σ ας. ασ.α σ.", "σ ας. ασ.α σ.",
+     "σ ασ. ασ.α σ."},
+    {"Α\u0301Σ\u0301", "α\u0301ς\u0301", "Α\u0301Σ\u0301", "Α\u0301Σ\u0301", "Α\u0301ς\u0301", "α\u0301ς\u0301",
+     "α\u0301σ\u0301"},
     {"Ꭰꭰ", "ꭰꭰ", "ᎠᎠ", "Ꭰꭰ", "Ꭰꭰ", "ꭰᎠ", "ᎠᎠ"},
     {"აბ", "აბ", "ᲐᲑ", "აბ", "აბ", "ᲐᲑ", "აბ"},
     {"ⅰⅡ ⓐⒷ", "ⅰⅱ ⓐⓑ", "ⅠⅡ ⒶⒷ", "Ⅰⅱ Ⓐⓑ", "Ⅰⅱ ⓐⓑ", "Ⅰⅱ Ⓐⓑ", "ⅰⅱ ⓐⓑ"},
     {"𐐀𐐨", "𐐨𐐨", "𐐀𐐀", "𐐀𐐨", "𐐀𐐨", "𐐨𐐀", "𐐨𐐨"},
     {"你好A", "你好a", "你好A", "你好A", "你好a", "你好a", "你好a"},
-    {"\xED\xA0\x80xY", "\xED\xA0\x80xy", "\xED\xA0\x80XY", "\xED\xA0\x80Xy", "\xED\xA0\x80xy",
-     "\xED\xA0\x80Xy", "\xED\xA0\x80xy"},
+    {"\xED\xA0\x80xY", "\xED\xA0\x80xy", "\xED\xA0\x80XY", "\xED\xA0\x80Xy", "\xED\xA0\x80xy", "\xED\xA0\x80Xy",
+     "\xED\xA0\x80xy"},
 };
 
 using TextMapping = void (*)(std::string&, std::string_view);
@@ -300,8 +299,7 @@ const QuestionRow kQuestionRows[] = {
     {"istitle", unicode::str_is_title, {"Ab Cd", "A1B", "ǅa", "A"}, {"", "AB", "ab", "1", "Aǅ"}},
     {"isspace",
      unicode::str_is_space,
-     {" \t\n\v\f\r", "\x1C\x1D\x1E\x1F", "\u0085\u00A0\u1680\u2000\u200A\u2028\u2029\u202F\u205F",
-      "\u3000"},
+     {" \t\n\v\f\r", "\x1C\x1D\x1E\x1F", "\u0085\u00A0\u1680\u2000\u200A\u2028\u2029\u202F\u205F", "\u3000"},
      {"", "\u200B", "\uFEFF", " a", "\u180E"}},
     {"isprintable",
      unicode::str_is_printable,
@@ -328,11 +326,10 @@ TEST(UnicodeQuestions, DigitsHaveValues) {
     int digit;
   };
   constexpr Row kRows[] = {
-      {'0', 0, 0},      {'9', 9, 9},       {'a', -1, -1},      {'/', -1, -1},
-      {0x663, 3, 3},    {0x96F, 9, 9},     {0xB2, -1, 2},      {0xB9, -1, 1},
-      {0x2460, -1, 1},  {0x2469, -1, -1},  {0xBD, -1, -1},     {0x19DA, -1, 1},
-      {0x1D7CE, 0, 0},  {0x1D7FF, 9, 9},   {0x1FBF9, 9, 9},    {0x1F100, -1, 0},
-      {0x1F10A, -1, 9}, {0x11F50, -1, -1}, {0x10FFFF, -1, -1}, {0xFFFFFFFF, -1, -1},
+      {'0', 0, 0},      {'9', 9, 9},      {'a', -1, -1},     {'/', -1, -1},      {0x663, 3, 3},
+      {0x96F, 9, 9},    {0xB2, -1, 2},    {0xB9, -1, 1},     {0x2460, -1, 1},    {0x2469, -1, -1},
+      {0xBD, -1, -1},   {0x19DA, -1, 1},  {0x1D7CE, 0, 0},   {0x1D7FF, 9, 9},    {0x1FBF9, 9, 9},
+      {0x1F100, -1, 0}, {0x1F10A, -1, 9}, {0x11F50, -1, -1}, {0x10FFFF, -1, -1}, {0xFFFFFFFF, -1, -1},
   };
   for (const Row& row : kRows) {
     EXPECT_EQ(unicode::decimal_value(row.c), row.decimal) << std::hex << uint32_t{row.c};
@@ -345,8 +342,7 @@ TEST(UnicodeQuestions, BeyondUnicodeThereIsNothing) {
     EXPECT_FALSE(unicode::is_alnum(c) || unicode::is_cased(c) || unicode::is_case_ignorable(c));
     EXPECT_FALSE(unicode::is_space(c) || unicode::is_printable(c) || unicode::is_line_break(c));
     EXPECT_FALSE(unicode::is_xid_start(c) || unicode::is_xid_continue(c));
-    for (const auto mapping :
-         {unicode::to_lower, unicode::to_upper, unicode::to_title, unicode::to_fold}) {
+    for (const auto mapping : {unicode::to_lower, unicode::to_upper, unicode::to_title, unicode::to_fold}) {
       char32_t out[unicode::kMaxMapping];
       ASSERT_EQ(mapping(c, out), 1u);
       EXPECT_EQ(out[0], c);

@@ -19,9 +19,7 @@ namespace parlance {
 struct ValueWorld {
   ValueWorld() : rt(arena, limits) { arena.set_limit(limits.memory_bytes); }
 
-  Value list(std::vector<Value> members, Kind kind = Kind::list) {
-    return copy_list(rt, members, kind);
-  }
+  Value list(std::vector<Value> members, Kind kind = Kind::list) { return copy_list(rt, members, kind); }
   Value tuple(std::vector<Value> members) { return list(std::move(members), Kind::tuple); }
   Value dict(std::vector<DictEntry> members) {
     DictBuilder out(rt);

@@ -14,19 +14,13 @@ namespace {
 
 std::string_view json_name(Value v) {
   switch (v.kind) {
-    case Kind::boolean:
-      return "bool";
+    case Kind::boolean: return "bool";
     case Kind::integer:
-    case Kind::real:
-      return "number";
-    case Kind::string:
-      return "string";
-    case Kind::list:
-      return "array";
-    case Kind::dict:
-      return "object";
-    default:
-      return "null";
+    case Kind::real: return "number";
+    case Kind::string: return "string";
+    case Kind::list: return "array";
+    case Kind::dict: return "object";
+    default: return "null";
   }
 }
 
@@ -67,8 +61,7 @@ bool has_upper(std::span<const std::string_view> names) {
 
 /// A lone surrogate's first byte is 0xED; so is that of some Korean.
 bool has_surrogates(std::string_view text) {
-  return !text.empty() && std::memchr(text.data(), '\xED', text.size()) != nullptr &&
-         utf8::has_surrogates(text);
+  return !text.empty() && std::memchr(text.data(), '\xED', text.size()) != nullptr && utf8::has_surrogates(text);
 }
 
 }  // namespace
@@ -80,9 +73,8 @@ int Decoder::find(std::span<const std::string_view> names, std::string_view key)
   }
   // Most keys that are no field are in lower case, and longer or shorter than any: no need to fold
   // those.
-  const bool plain = std::all_of(key.begin(), key.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || c == '_' || c == '$';
-  });
+  const bool plain =
+      std::all_of(key.begin(), key.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == '_' || c == '$'; });
   if (plain && !has_upper(names)) return -1;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (equal_folded(names[i], key)) return static_cast<int>(i);
@@ -96,8 +88,7 @@ bool Decoder::fail(std::string message, Value culprit) {
 }
 
 bool Decoder::mismatch(Value v, std::string_view what) {
-  return fail(
-      "json: cannot unmarshal " + std::string(json_name(v)) + " into Go " + std::string(what), v);
+  return fail("json: cannot unmarshal " + std::string(json_name(v)) + " into Go " + std::string(what), v);
 }
 
 bool Decoder::text(Value v, std::string_view what, Value& out) {
@@ -130,17 +121,12 @@ bool Decoder::any(Value v, Value& out) {
 /// Is there nothing that Go would refuse or change: numbers outside float64, lone surrogates?
 bool Decoder::is_clean(Value v) {
   switch (v.kind) {
-    case Kind::string:
-      return !v.is_leaf() || !has_surrogates(leaf_text(v));
-    case Kind::real:
-      return std::isfinite(v.real);
-    case Kind::integer:
-      return (v.flags & Value::kBig) == 0 || std::isfinite(real_of(v));
+    case Kind::string: return !v.is_leaf() || !has_surrogates(leaf_text(v));
+    case Kind::real: return std::isfinite(v.real);
+    case Kind::integer: return (v.flags & Value::kBig) == 0 || std::isfinite(real_of(v));
     case Kind::list:
-    case Kind::dict:
-      break;
-    default:
-      return true;
+    case Kind::dict: break;
+    default: return true;
   }
   const Nesting nesting(rt_);
   if (!nesting.ok() || !rt_.charge(1)) return false;
@@ -149,9 +135,8 @@ bool Decoder::is_clean(Value v) {
     return std::all_of(all.begin(), all.end(), [this](Value item) { return is_clean(item); });
   }
   const auto all = entries(v);
-  return std::all_of(all.begin(), all.end(), [this](const DictEntry& entry) {
-    return is_clean(entry.key) && is_clean(entry.value);
-  });
+  return std::all_of(all.begin(), all.end(),
+                     [this](const DictEntry& entry) { return is_clean(entry.key) && is_clean(entry.value); });
 }
 
 Value Decoder::cleaned(Value v) {
@@ -164,8 +149,7 @@ Value Decoder::cleaned(Value v) {
       std::string repaired;
       for (const char* p = bytes.data(); p < bytes.data() + bytes.size();) {
         const utf8::Decoded next = utf8::decode(p, bytes.data() + bytes.size());
-        utf8::append(repaired,
-                     utf8::is_surrogate(next.code_point) ? utf8::kReplacement : next.code_point);
+        utf8::append(repaired, utf8::is_surrogate(next.code_point) ? utf8::kReplacement : next.code_point);
         p += next.size;
       }
       return make_derived(rt_, repaired, v);
@@ -180,8 +164,7 @@ Value Decoder::cleaned(Value v) {
       for (const DictEntry& entry : entries(v)) copy.set(cleaned(entry.key), cleaned(entry.value));
       return copy.finish();
     }
-    default:
-      break;
+    default: break;
   }
   fail("json: cannot unmarshal number into Go value of type float64", v);
   return v;

@@ -20,8 +20,7 @@ class Decoder {
   /// the order of the object. False (recorded) when the value is neither object nor null, or
   /// `assign` returned false.
   template <typename Assign>
-  bool for_each_field(Value object, std::string_view what, std::span<const std::string_view> names,
-                      Assign assign) {
+  bool for_each_field(Value object, std::string_view what, std::span<const std::string_view> names, Assign assign) {
     if (object.is_none()) return true;
     if (object.kind != Kind::dict) return mismatch(object, what);
     for (const DictEntry& entry : entries(object)) {

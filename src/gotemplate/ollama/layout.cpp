@@ -17,8 +17,7 @@ constexpr std::string_view kResponse = "Response";
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 0x20) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return lower(x) == lower(y); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
 /// Which names the fields and variables of a tree mention. Fields of a parenthesised pipeline are
@@ -36,22 +35,15 @@ class Mentions {
  private:
   void node(const Node& n) {
     switch (n.kind) {
-      case NodeKind::action:
-        return pipeline(*as<ActionNode>(n).pipeline);
-      case NodeKind::invoke:
-        return invoke(as<InvokeNode>(n));
+      case NodeKind::action: return pipeline(*as<ActionNode>(n).pipeline);
+      case NodeKind::invoke: return invoke(as<InvokeNode>(n));
       case NodeKind::if_:
       case NodeKind::with:
-      case NodeKind::range:
-        return branch(as<BranchNode>(n));
-      case NodeKind::pipeline:
-        return pipeline(as<PipelineNode>(n));
-      case NodeKind::field:
-        return names(as<FieldNode>(n).names);
-      case NodeKind::variable:
-        return names(as<VariableNode>(n).names);
-      default:
-        return;
+      case NodeKind::range: return branch(as<BranchNode>(n));
+      case NodeKind::pipeline: return pipeline(as<PipelineNode>(n));
+      case NodeKind::field: return names(as<FieldNode>(n).names);
+      case NodeKind::variable: return names(as<VariableNode>(n).names);
+      default: return;
     }
   }
   void invoke(const InvokeNode& n) {
@@ -83,8 +75,7 @@ class Mentions {
 class Cutter {
  public:
   explicit Cutter(Arena& arena) : arena_(arena) {}
-  bool panics =
-      false;  ///< the field stands in front of an else, which Ollama's code does not survive
+  bool panics = false;  ///< the field stands in front of an else, which Ollama's code does not survive
 
   const ListNode* list(const ListNode& given) {
     std::vector<const Node*> kept;
@@ -114,23 +105,17 @@ class Cutter {
   const Node* keep(const Node& node) {
     if (done_) return nullptr;
     switch (node.kind) {
-      case NodeKind::field:
-        return field(as<FieldNode>(node));
+      case NodeKind::field: return field(as<FieldNode>(node));
       case NodeKind::if_:
       case NodeKind::with:
-      case NodeKind::range:
-        return branch(as<BranchNode>(node));
-      case NodeKind::action:
-        return action(as<ActionNode>(node));
-      case NodeKind::pipeline:
-        return pipeline(as<PipelineNode>(node));
-      default:
-        return &node;
+      case NodeKind::range: return branch(as<BranchNode>(node));
+      case NodeKind::action: return action(as<ActionNode>(node));
+      case NodeKind::pipeline: return pipeline(as<PipelineNode>(node));
+      default: return &node;
     }
   }
   const Node* field(const FieldNode& node) {
-    for (std::uint32_t i = 0; i < node.names.size; ++i)
-      done_ = done_ || node.names.items[i].view() == kResponse;
+    for (std::uint32_t i = 0; i < node.names.size; ++i) done_ = done_ || node.names.items[i].view() == kResponse;
     return &node;
   }
   const Node* branch(const BranchNode& node) {
@@ -222,8 +207,7 @@ bool lay_out(Program& program, std::string& problem) {
   for (const Tree*& tree : program.trees) {
     if (!tree->name.empty()) continue;
     if (!mentions.messages && !mentions.response) {
-      const ListNode* longer =
-          with_response(program.arena, *tree->root, program.source.text().size());
+      const ListNode* longer = with_response(program.arena, *tree->root, program.source.text().size());
       tree = program.arena.make<Tree>(tree->name, longer);
     }
     program.root = tree;

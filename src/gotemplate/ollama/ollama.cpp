@@ -49,15 +49,13 @@ void OllamaRun::note(std::uint32_t depth, Value element, std::uint64_t bytes) {
   if (element.is_undefined()) return observer_->note(depth, nullptr, bytes);
   const auto* const end = structures_ + turns_.size();
   const auto* const found = std::find(structures_, end, element.list);
-  if (found != end)
-    observer_->note(depth, &turns_[static_cast<std::size_t>(found - structures_)], bytes);
+  if (found != end) observer_->note(depth, &turns_[static_cast<std::size_t>(found - structures_)], bytes);
 }
 
 bool OllamaRun::run(const ChatRequest& request) {
   const auto is_given = [](Value text) { return length_of(text) != 0; };
   if (is_given(request.prompt) && is_given(request.suffix)) {
-    const Value all = data(request, {{Value::view("Prompt"), request.prompt},
-                                     {Value::view("Suffix"), request.suffix}});
+    const Value all = data(request, {{Value::view("Prompt"), request.prompt}, {Value::view("Suffix"), request.suffix}});
     return executor_.run(*program_.root, all, {});
   }
   return program_.mentions_messages ? run_messages(request) : run_exchanges(request);
@@ -71,8 +69,7 @@ bool OllamaRun::run_messages(const ChatRequest& request) {
   return executor_.run(*program_.root, all, {});
 }
 
-bool OllamaRun::run_exchange(const Tree& tree, RunMode mode, const ChatRequest& request,
-                             const Exchange& exchange) {
+bool OllamaRun::run_exchange(const Tree& tree, RunMode mode, const ChatRequest& request, const Exchange& exchange) {
   const Value all = data(request, {{Value::view("Response"), exchange.response},
                                    {Value::view("System"), exchange.system},
                                    {Value::view("Prompt"), exchange.prompt}});
@@ -88,8 +85,7 @@ bool OllamaRun::run_exchanges(const ChatRequest& request) {
   for (const Turn& turn : request.turns) {
     const std::string_view role = turn.role_name();
     const bool answered = length_of(now.response) != 0;
-    const bool full = (role == "system" && (answered || length_of(now.prompt) != 0)) ||
-                      (role == "user" && answered);
+    const bool full = (role == "system" && (answered || length_of(now.prompt) != 0)) || (role == "user" && answered);
     if (full) {
       if (!run_exchange(*program_.root, {}, request, now)) return false;
       now = nothing;

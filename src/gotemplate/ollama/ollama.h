@@ -36,8 +36,7 @@ class OllamaRun : private LoopObserver {
     Value system, prompt, response;
     const Turn* answer = nullptr;
   };
-  bool run_exchange(const Tree& tree, RunMode mode, const ChatRequest& request,
-                    const Exchange& exchange);
+  bool run_exchange(const Tree& tree, RunMode mode, const ChatRequest& request, const Exchange& exchange);
   Value data(const ChatRequest& request, std::initializer_list<DictEntry> entries);
   Value message_list(const ChatRequest& request);
 
@@ -46,8 +45,7 @@ class OllamaRun : private LoopObserver {
   Executor executor_;
   Output& output_;
   TurnObserver* observer_ = nullptr;
-  const ListObject* const* structures_ =
-      nullptr;  ///< of the messages, to know a loop's element again
+  const ListObject* const* structures_ = nullptr;  ///< of the messages, to know a loop's element again
   std::span<const Turn> turns_;
 };
 

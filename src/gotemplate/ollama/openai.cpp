@@ -28,9 +28,7 @@ Value called_name(Runtime& rt, std::span<const Turn> before, Value id) {
 
 std::string tag_of(std::size_t number) { return "[img-" + std::to_string(number) + "]"; }
 
-bool is_image(std::string_view type) {
-  return type == "image_url" || type == "image" || type == "input_image";
-}
+bool is_image(std::string_view type) { return type == "image_url" || type == "image" || type == "input_image"; }
 
 }  // namespace
 
@@ -92,9 +90,8 @@ void OpenAiNames::complete(Value message, std::span<const Turn> before, Turn& tu
                                                             : called_name(d_.rt(), before, id);
   }
   const std::size_t images = length_of(turn[Turn::images]);
-  const bool tagged =
-      has_parts_ || (turn[Turn::content].is_leaf() &&
-                     leaf_text(turn[Turn::content]).find("[img-") != std::string_view::npos);
+  const bool tagged = has_parts_ || (turn[Turn::content].is_leaf() &&
+                                     leaf_text(turn[Turn::content]).find("[img-") != std::string_view::npos);
   has_parts_ = false;
   if (images > 0 && !tagged) turn[Turn::content] = with_tags(turn[Turn::content], images);
 }

@@ -68,8 +68,7 @@ bool read_type(Decoder& d, Value v, Value& out) {
 bool read_property(Decoder& d, Value v, Value& out) {
   const Nesting nesting(d.rt());
   if (!nesting.ok() || !d.rt().charge(1)) return false;
-  constexpr std::string_view kNames[] = {"anyOf", "type",       "items",   "description",
-                                         "enum",  "properties", "required"};
+  constexpr std::string_view kNames[] = {"anyOf", "type", "items", "description", "enum", "properties", "required"};
   Value* m = d.rt().arena.allocate_array<Value>(std::size(kNames));
   m[0] = nil_of(Type::property_list);
   m[1] = nil_of(Type::property_type);
@@ -79,28 +78,21 @@ bool read_property(Decoder& d, Value v, Value& out) {
   m[5] = nil_of(Type::ordered);
   m[6] = nil_of(Type::texts);
   out = structure(d.rt(), Type::property, m, std::size(kNames), v);
-  return d.for_each_field(
-      v, "value of type api.ToolProperty", kNames, [&](int field, Value member) {
-        switch (field) {
-          case 0:
-            return d.list(member, "struct field .anyOf of type []api.ToolProperty",
-                          Type::property_list, m[0],
-                          [&](Value item, Value& made) { return read_property(d, item, made); });
-          case 1:
-            return read_type(d, member, m[1]);
-          case 2:
-            return d.any(member, m[2]);
-          case 3:
-            return d.text(member, "struct field .description of type string", m[3]);
-          case 4:
-            return d.list(member, "struct field .enum of type []interface {}", Type::slice_of_any,
-                          m[4], [&](Value item, Value& made) { return d.any(item, made); });
-          case 5:
-            return read_properties(d, member, Type::ordered, m[5]);
-          default:
-            return d.texts(member, "struct field .required of type []string", Type::texts, m[6]);
-        }
-      });
+  return d.for_each_field(v, "value of type api.ToolProperty", kNames, [&](int field, Value member) {
+    switch (field) {
+      case 0:
+        return d.list(member, "struct field .anyOf of type []api.ToolProperty", Type::property_list, m[0],
+                      [&](Value item, Value& made) { return read_property(d, item, made); });
+      case 1: return read_type(d, member, m[1]);
+      case 2: return d.any(member, m[2]);
+      case 3: return d.text(member, "struct field .description of type string", m[3]);
+      case 4:
+        return d.list(member, "struct field .enum of type []interface {}", Type::slice_of_any, m[4],
+                      [&](Value item, Value& made) { return d.any(item, made); });
+      case 5: return read_properties(d, member, Type::ordered, m[5]);
+      default: return d.texts(member, "struct field .required of type []string", Type::texts, m[6]);
+    }
+  });
 }
 
 bool read_parameters(Decoder& d, Value v, Value& out) {
@@ -110,25 +102,20 @@ bool read_parameters(Decoder& d, Value v, Value& out) {
   Value items = Value::none();
   Value required = nil_of(Type::texts);
   Value properties = nil_of(Type::properties);
-  const bool fine = d.for_each_field(
-      v, "struct field .tools.function.parameters of type api.ToolFunctionParameters", kNames,
-      [&](int field, Value member) {
-        switch (field) {
-          case 0:
-            return d.text(member, "struct field .tools.function.parameters.type of type string",
-                          type);
-          case 1:
-            return d.any(member, defs);
-          case 2:
-            return d.any(member, items);
-          case 3:
-            return d.texts(member,
-                           "struct field .tools.function.parameters.required of type []string",
-                           Type::texts, required);
-          default:
-            return read_properties(d, member, Type::properties, properties);
-        }
-      });
+  const bool fine =
+      d.for_each_field(v, "struct field .tools.function.parameters of type api.ToolFunctionParameters", kNames,
+                       [&](int field, Value member) {
+                         switch (field) {
+                           case 0:
+                             return d.text(member, "struct field .tools.function.parameters.type of type string", type);
+                           case 1: return d.any(member, defs);
+                           case 2: return d.any(member, items);
+                           case 3:
+                             return d.texts(member, "struct field .tools.function.parameters.required of type []string",
+                                            Type::texts, required);
+                           default: return read_properties(d, member, Type::properties, properties);
+                         }
+                       });
   out = structure(d.rt(), Type::parameters, {type, defs, items, required, properties}, v);
   return fine;
 }
@@ -140,16 +127,11 @@ bool read_function(Decoder& d, Value v, Value& out) {
   Value parameters;
   if (!read_parameters(d, Value::none(), parameters)) return false;
   const bool fine = d.for_each_field(
-      v, "struct field .tools.function of type api.ToolFunction", kNames,
-      [&](int field, Value member) {
+      v, "struct field .tools.function of type api.ToolFunction", kNames, [&](int field, Value member) {
         switch (field) {
-          case 0:
-            return d.text(member, "struct field .tools.function.name of type string", name);
-          case 1:
-            return d.text(member, "struct field .tools.function.description of type string",
-                          description);
-          default:
-            return read_parameters(d, member, parameters);
+          case 0: return d.text(member, "struct field .tools.function.name of type string", name);
+          case 1: return d.text(member, "struct field .tools.function.description of type string", description);
+          default: return read_parameters(d, member, parameters);
         }
       });
   out = structure(d.rt(), Type::function, {name, description, parameters}, v);
@@ -162,17 +144,13 @@ bool read_tool(Decoder& d, Value v, Value& out) {
   Value items = Value::none();
   Value function;
   if (!read_function(d, Value::none(), function)) return false;
-  const bool fine = d.for_each_field(
-      v, "struct field .tools of type api.Tool", kNames, [&](int field, Value member) {
-        switch (field) {
-          case 0:
-            return d.text(member, "struct field .tools.type of type string", type);
-          case 1:
-            return d.any(member, items);
-          default:
-            return read_function(d, member, function);
-        }
-      });
+  const bool fine = d.for_each_field(v, "struct field .tools of type api.Tool", kNames, [&](int field, Value member) {
+    switch (field) {
+      case 0: return d.text(member, "struct field .tools.type of type string", type);
+      case 1: return d.any(member, items);
+      default: return read_function(d, member, function);
+    }
+  });
   out = structure(d.rt(), Type::tool, {type, items, function}, v);
   return fine;
 }
@@ -184,8 +162,7 @@ bool read_arguments(Decoder& d, Value v, Value& out) {
     out = nil_of(Type::arguments);
     return true;
   }
-  if (v.kind != Kind::dict)
-    return d.fail("Value looks like object, but can't find closing '}' symbol", v);
+  if (v.kind != Kind::dict) return d.fail("Value looks like object, but can't find closing '}' symbol", v);
   if (!d.any(v, out)) return false;
   out = with_type(out, Type::arguments);
   return true;
@@ -200,14 +177,9 @@ bool read_called(Decoder& d, Value v, Value& out) {
       v, "struct field .messages.tool_calls.function of type api.ToolCallFunction", kNames,
       [&](int field, Value member) {
         switch (field) {
-          case 0:
-            return d.integer(member, "struct field .messages.tool_calls.function.index of type int",
-                             index);
-          case 1:
-            return d.text(member, "struct field .messages.tool_calls.function.name of type string",
-                          name);
-          default:
-            return read_arguments(d, member, arguments);
+          case 0: return d.integer(member, "struct field .messages.tool_calls.function.index of type int", index);
+          case 1: return d.text(member, "struct field .messages.tool_calls.function.name of type string", name);
+          default: return read_arguments(d, member, arguments);
         }
       });
   out = structure(d.rt(), Type::called, {index, name, arguments}, v);
@@ -220,11 +192,9 @@ bool read_call(Decoder& d, Value v, Value& out) {
   Value function;
   if (!read_called(d, Value::none(), function)) return false;
   const bool fine = d.for_each_field(
-      v, "struct field .messages.tool_calls of type api.ToolCall", kNames,
-      [&](int field, Value member) {
-        return field == 0
-                   ? d.text(member, "struct field .messages.tool_calls.id of type string", id)
-                   : read_called(d, member, function);
+      v, "struct field .messages.tool_calls of type api.ToolCall", kNames, [&](int field, Value member) {
+        return field == 0 ? d.text(member, "struct field .messages.tool_calls.id of type string", id)
+                          : read_called(d, member, function);
       });
   out = structure(d.rt(), Type::call, {id, function}, v);
   return fine;
@@ -238,8 +208,7 @@ bool read_image(Decoder& d, Value v, Value& out) {
   std::string bytes;
   if (v.kind == Kind::list) {
     for (const Value item : items(v)) {
-      if (item.kind != Kind::integer || !item.is_small_int() || item.integer < 0 ||
-          item.integer > 255) {
+      if (item.kind != Kind::integer || !item.is_small_int() || item.integer < 0 || item.integer > 255) {
         return d.mismatch(item, "value of type uint8");
       }
       bytes += static_cast<char>(item.integer);
@@ -261,39 +230,26 @@ bool read_turn(Decoder& d, Value v, OpenAiNames* openai, Turn& turn) {
   for (Value& member : turn.fields) member = no_text();
   turn[Turn::images] = nil_of(Type::images);
   turn[Turn::calls] = nil_of(Type::calls);
-  return d.for_each_field(
-      v, "struct field .messages of type api.Message", kNames, [&](int field, Value member) {
-        switch (field) {
-          case 0:
-            return d.text(member, "struct field .messages.role of type string", turn[Turn::role]);
-          case 1:
-            if (openai != nullptr && member.kind == Kind::list)
-              return openai->read_parts(member, turn);
-            return d.text(member, "struct field .messages.content of type string",
-                          turn[Turn::content]);
-          case 2:
-            return d.text(member, "struct field .messages.thinking of type string",
-                          turn[Turn::thinking]);
-          case 3:
-            return d.list(member, "struct field .messages.images of type []api.ImageData",
-                          Type::images, turn[Turn::images],
-                          [&](Value item, Value& made) { return read_image(d, item, made); });
-          case 4: {
-            const bool fine =
-                d.list(member, "struct field .messages.tool_calls of type []api.ToolCall",
-                       Type::calls, turn[Turn::calls],
-                       [&](Value item, Value& made) { return read_call(d, item, made); });
-            if (fine && length_of(turn[Turn::calls]) == 0) turn[Turn::calls] = nil_of(Type::calls);
-            return fine;
-          }
-          case 5:
-            return d.text(member, "struct field .messages.tool_name of type string",
-                          turn[Turn::tool_name]);
-          default:
-            return d.text(member, "struct field .messages.tool_call_id of type string",
-                          turn[Turn::tool_call_id]);
-        }
-      });
+  return d.for_each_field(v, "struct field .messages of type api.Message", kNames, [&](int field, Value member) {
+    switch (field) {
+      case 0: return d.text(member, "struct field .messages.role of type string", turn[Turn::role]);
+      case 1:
+        if (openai != nullptr && member.kind == Kind::list) return openai->read_parts(member, turn);
+        return d.text(member, "struct field .messages.content of type string", turn[Turn::content]);
+      case 2: return d.text(member, "struct field .messages.thinking of type string", turn[Turn::thinking]);
+      case 3:
+        return d.list(member, "struct field .messages.images of type []api.ImageData", Type::images, turn[Turn::images],
+                      [&](Value item, Value& made) { return read_image(d, item, made); });
+      case 4: {
+        const bool fine = d.list(member, "struct field .messages.tool_calls of type []api.ToolCall", Type::calls,
+                                 turn[Turn::calls], [&](Value item, Value& made) { return read_call(d, item, made); });
+        if (fine && length_of(turn[Turn::calls]) == 0) turn[Turn::calls] = nil_of(Type::calls);
+        return fine;
+      }
+      case 5: return d.text(member, "struct field .messages.tool_name of type string", turn[Turn::tool_name]);
+      default: return d.text(member, "struct field .messages.tool_call_id of type string", turn[Turn::tool_call_id]);
+    }
+  });
 }
 
 // ---- collation
@@ -302,8 +258,7 @@ bool is_role(const Turn& turn, std::string_view role) { return turn.role_name() 
 
 void lower_role(Runtime& rt, Turn& turn) {
   const std::string_view role = turn.role_name();
-  const bool plain = std::all_of(role.begin(), role.end(),
-                                 [](char c) { return c >= 0 && !(c >= 'A' && c <= 'Z'); });
+  const bool plain = std::all_of(role.begin(), role.end(), [](char c) { return c >= 0 && !(c >= 'A' && c <= 'Z'); });
   if (plain) return;
   std::string lowered;
   unicode::append_lower(lowered, role);
@@ -396,22 +351,17 @@ bool read_request(Runtime& rt, const DictObject* variables, bool as_is, ChatRequ
   std::span<Turn> turns;
   OpenAiNames names(d);
   OpenAiNames* const openai = as_is ? nullptr : &names;
-  const bool fine =
-      d.for_each_field(all, "value of type api.ChatRequest", kNames, [&](int field, Value member) {
-        switch (field) {
-          case 0:
-            return read_turns(d, member, openai, turns);
-          case 1:
-            return d.list(member, "struct field .tools of type api.Tools", Type::tools, out.tools,
-                          [&](Value item, Value& made) { return read_tool(d, item, made); });
-          case 2:
-            return read_think(d, member, out);
-          case 3:
-            return d.text(member, "struct field .prompt of type string", out.prompt);
-          default:
-            return d.text(member, "struct field .suffix of type string", out.suffix);
-        }
-      });
+  const bool fine = d.for_each_field(all, "value of type api.ChatRequest", kNames, [&](int field, Value member) {
+    switch (field) {
+      case 0: return read_turns(d, member, openai, turns);
+      case 1:
+        return d.list(member, "struct field .tools of type api.Tools", Type::tools, out.tools,
+                      [&](Value item, Value& made) { return read_tool(d, item, made); });
+      case 2: return read_think(d, member, out);
+      case 3: return d.text(member, "struct field .prompt of type string", out.prompt);
+      default: return d.text(member, "struct field .suffix of type string", out.suffix);
+    }
+  });
   if (!fine) return false;
   if (openai != nullptr) openai->think(*variables, out);
   return collate(rt, turns, out);

@@ -15,11 +15,11 @@ struct Census {
   /// Is one of Jinja2's special variables (loop, self, super, caller, kwargs, varargs) named anywhere?
   bool mentions(std::string_view special) const;
 
-  std::uint8_t special_names = 0;     ///< a bit for each that is
-  bool assigns_loop = false;          ///< {% set loop %} and the like
+  std::uint8_t special_names = 0;  ///< a bit for each that is
+  bool assigns_loop = false;       ///< {% set loop %} and the like
   bool has_scoped_block = false;
   std::vector<std::string_view> assigned;  ///< by set, for, with, as parameters; with repetitions
-  std::vector<const Block*> blocks;   ///< wherever they are nested, in the order of the text
+  std::vector<const Block*> blocks;        ///< wherever they are nested, in the order of the text
 };
 
 /// Walks the tree and gives each name its number in `names`.

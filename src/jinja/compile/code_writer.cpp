@@ -119,7 +119,7 @@ Place CodeWriter::target_or_temporary(const Place* target) {
 // ---- instructions
 
 std::uint32_t CodeWriter::emit(Op op, const Node* at, std::uint32_t a, std::uint32_t b, std::uint32_t c,
-                             std::uint32_t n) {
+                               std::uint32_t n) {
   if (!pending_text_.empty()) flush_text();
   Instruction made{op, static_cast<std::uint16_t>(n), a, b, c};
   if (std::uint32_t* field = register_field(made); field != nullptr && (*field & kConstant) != 0) {
@@ -233,8 +233,11 @@ void CodeWriter::log_copy(const char* copy, Value v) {
   arena.sort_log();
   const char* const end = v.data + v.size;
   const auto log = arena.sorted_derived();
-  auto ends_before = [](const Arena::Derived& record, const char* address) { return record.begin + record.size <= address; };
-  const auto first = static_cast<std::size_t>(std::lower_bound(log.begin(), log.end(), v.data, ends_before) - log.begin());
+  auto ends_before = [](const Arena::Derived& record, const char* address) {
+    return record.begin + record.size <= address;
+  };
+  const auto first =
+      static_cast<std::size_t>(std::lower_bound(log.begin(), log.end(), v.data, ends_before) - log.begin());
   for (std::size_t i = first; i < log.size(); ++i) {
     const Arena::Derived record = arena.sorted_derived()[i];  // logging moves the log
     if (record.begin >= end) return;
@@ -246,8 +249,8 @@ void CodeWriter::log_copy(const char* copy, Value v) {
 
 // ---- when all is written
 
-/// What jumps to a jump goes on to where that leads: ends of branches are often ends of what is around them. Exits of loops
-/// stay, since their distance is what a turn of the loop costs.
+/// What jumps to a jump goes on to where that leads: ends of branches are often ends of what is around them. Exits of
+/// loops stay, since their distance is what a turn of the loop costs.
 void CodeWriter::follow_jumps() {
   for (Instruction& i : p_.code) {
     if (!jumps(i.op)) continue;
@@ -256,8 +259,8 @@ void CodeWriter::follow_jumps() {
   }
 }
 
-/// What is asked about a member is mostly asked before it is used: `if x.y is string`, `if x.y`, and then x.y. Nothing moves,
-/// so who jumps to the second of the two still finds it.
+/// What is asked about a member is mostly asked before it is used: `if x.y is string`, `if x.y`, and then x.y. Nothing
+/// moves, so who jumps to the second of the two still finds it.
 void CodeWriter::join_questions() {
   for (std::size_t at = 0; at + 1 < p_.code.size(); ++at) {
     Instruction& question = p_.code[at];

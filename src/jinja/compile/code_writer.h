@@ -1,4 +1,5 @@
-// CodeWriter: instructions with their registers, labels and constants. It knows no syntax tree but for the places of errors.
+// CodeWriter: instructions with their registers, labels and constants. It knows no syntax tree but for the places of
+// errors.
 //
 // The first of the three layers of the compiler; expression_compiler.h is the next. Begin reading at emit.
 #pragma once
@@ -35,7 +36,7 @@ class CodeWriter {
   CodeWriter(Program& program, Runtime& rt) : p_(program), rt_(rt) {}
 
   struct Loop {
-    Ident ident;             // of the variable `loop`, if extended
+    Ident ident;  // of the variable `loop`, if extended
     bool extended = false;
     std::uint32_t number = 0;
     std::uint32_t captures = 0;  // open where the loop began

@@ -28,7 +28,7 @@ constexpr KindTest kKindTests[] = {
 }  // namespace
 
 bool ExpressionCompiler::jump_on_attribute(const Node* node, Op op, Label& label, Scope& scope, bool when,
-                                 const Operand* operand, std::uint16_t kinds) {
+                                           const Operand* operand, std::uint16_t kinds) {
   if (node->kind != NodeKind::get_attribute) return false;
   const auto& attribute = as<GetAttribute>(node);
   if (direct_loop(attribute.object, scope) || fold(node, scope)) return false;

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "jinja/syntax/children.h"
 #include "jinja/compile/expression_compiler.h"
+#include "jinja/syntax/children.h"
 #include "value/dict.h"
 #include "value/number.h"
 #include "value/operators.h"
@@ -56,9 +56,10 @@ constexpr std::string_view kLoopFields[] = {"index0", "index",    "revindex0", "
                                             "length", "previtem", "nextitem",  "depth",    "depth0"};
 
 constexpr std::string_view kPythonKeywords[] = {
-    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",  "class", "continue", "def",
-    "del",   "elif",     "else",  "except", "finally", "for", "from",   "global",   "if",     "import", "in",      "is",
-    "lambda", "nonlocal", "not",  "or",     "pass", "raise",  "return", "try",      "while",  "with",  "yield"};
+    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
 
 bool is_python_keyword(std::string_view name) {
   for (std::string_view k : kPythonKeywords) {
@@ -158,9 +159,7 @@ Place ExpressionCompiler::expression(const Node* node, Scope& scope, const Place
     case NodeKind::not_: place = unary(Op::not_, *node, scope, target); break;
     case NodeKind::negative: place = unary(Op::negate, *node, scope, target); break;
     case NodeKind::positive: place = unary(Op::positive, *node, scope, target); break;
-    case NodeKind::slice:
-      fail(ErrorCode::python_syntax, node, "invalid syntax");
-      break;
+    case NodeKind::slice: fail(ErrorCode::python_syntax, node, "invalid syntax"); break;
     default: place = {constant(Value::none()), false};
   }
   --depth_;
@@ -184,10 +183,11 @@ Place ExpressionCompiler::unary(Op op, const Node& node, Scope& scope, const Pla
   return place;
 }
 
-/// `x|length - 1`, the commonest arithmetic of all, is one instruction: the number to take away in it. Nothing comes between
-/// the two, and it is `length` that fails.
+/// `x|length - 1`, the commonest arithmetic of all, is one instruction: the number to take away in it. Nothing comes
+/// between the two, and it is `length` that fails.
 std::optional<std::uint32_t> ExpressionCompiler::taken_from_length(const Binary& node, Place left, Place right) const {
-  if (node.op != BinaryOp::sub || node.left->kind != NodeKind::filter || !left.temporary || !right.is_constant()) return {};
+  if (node.op != BinaryOp::sub || node.left->kind != NodeKind::filter || !left.temporary || !right.is_constant())
+    return {};
   const Instruction& last = p_.code.back();
   const Value number = p_.constants[right.code & ~kConstant];
   const bool fits = number.is_small_int() && number.integer >= 0 && number.integer <= 0xFFFF;
@@ -198,8 +198,8 @@ std::optional<std::uint32_t> ExpressionCompiler::taken_from_length(const Binary&
 Place ExpressionCompiler::binary_operation(const Binary& node, Scope& scope, const Place* target) {
   Place left = expression(node.left, scope);
   Place right = expression(node.right, scope);
-  // Jinja2 writes a folded -2 into Python as it prints, where -2 ** x means -(2 ** x). A power of two constants was not folded
-  // because it fails.
+  // Jinja2 writes a folded -2 into Python as it prints, where -2 ** x means -(2 ** x). A power of two constants was not
+  // folded because it fails.
   const bool is_power = node.op == BinaryOp::pow && left.is_constant() && !right.is_constant();
   const bool flipped = is_power && is_negative(p_.constants[left.code & ~kConstant]);
   if (flipped) left = {constant(number_negate(rt_, p_.constants[left.code & ~kConstant])), false};
@@ -247,7 +247,7 @@ static bool may_fail(const Arguments& arguments) {
 }
 
 std::uint32_t ExpressionCompiler::part_list(std::span<const Node* const> parts, bool checked, Scope& scope,
-                                  std::uint32_t& count, Places& held) {
+                                            std::uint32_t& count, Places& held) {
   OperandList list;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Place place = expression(parts[i], scope);
@@ -387,7 +387,7 @@ Place ExpressionCompiler::slice(const GetItem& node, Scope& scope, const Place* 
 }
 
 Place ExpressionCompiler::collection(Op op, std::span<const Node* const> parts, const Node& node, Scope& scope,
-                           const Place* target) {
+                                     const Place* target) {
   std::uint32_t count = 0;
   Places held;
   std::uint32_t first = part_list(parts, false, scope, count, held);
@@ -425,8 +425,7 @@ Place ExpressionCompiler::unknown_builtin(const Filter& node, Scope& scope) {
   return {temporary(), true};
 }
 
-bool ExpressionCompiler::bind_statically(const Builtin& row, const Arguments& arguments,
-                               NodeList& by_parameter) const {
+bool ExpressionCompiler::bind_statically(const Builtin& row, const Arguments& arguments, NodeList& by_parameter) const {
   const Signature& s = row.bound;
   std::size_t places = s.keyword_only == 255 ? s.count : s.keyword_only;
   if (arguments.star != nullptr || arguments.star_star != nullptr || s.varargs || s.kwargs) return false;
@@ -473,7 +472,8 @@ Place ExpressionCompiler::filter_or_test(const Filter& node, Scope& scope, const
       emit(Op::length, &node, place.code, subject);
     } else {
       auto defaults = static_cast<std::uint32_t>(p_.constants.size());
-      for (std::size_t i = 0; i < row->bound.count; ++i) p_.constants.push_back(default_value(row->bound.parameters[i]));
+      for (std::size_t i = 0; i < row->bound.count; ++i)
+        p_.constants.push_back(default_value(row->bound.parameters[i]));
       p_.bound.push_back({row, defaults, add_operands(list), static_cast<std::uint32_t>(list.size() / 2)});
       emit(Op::filter, &node, place.code, subject, static_cast<std::uint32_t>(p_.bound.size() - 1));
     }
@@ -504,8 +504,8 @@ bool ExpressionCompiler::check_keywords(const Arguments& arguments, const Node& 
   return true;
 }
 
-std::uint32_t ExpressionCompiler::call_shape(const Arguments& arguments, Scope& scope, const Node& at, const Place* caller,
-                                   Places& held) {
+std::uint32_t ExpressionCompiler::call_shape(const Arguments& arguments, Scope& scope, const Node& at,
+                                             const Place* caller, Places& held) {
   CallShape shape;
   check_keywords(arguments, at);
   shape.positional = arguments.positional.size;
@@ -542,8 +542,8 @@ std::uint32_t ExpressionCompiler::call_shape(const Arguments& arguments, Scope& 
   return static_cast<std::uint32_t>(p_.shapes.size() - 1);
 }
 
-/// Is this `namespace(name=value, …)`, as far as the name goes? Then the places of its members are noted for those who look
-/// them up, who try there first.
+/// Is this `namespace(name=value, …)`, as far as the name goes? Then the places of its members are noted for those who
+/// look them up, who try there first.
 bool ExpressionCompiler::makes_namespace(const CallNode& node, std::uint32_t number) {
   const CallShape& shape = p_.shapes[number];
   if (node.callee->kind != NodeKind::name || as<Name>(node.callee).name != "namespace") return false;

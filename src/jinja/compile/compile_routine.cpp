@@ -1,4 +1,5 @@
-// Compiling what becomes a routine of its own, or captures the text of its body: macros, call and filter blocks, blocks.
+// Compiling what becomes a routine of its own, or captures the text of its body: macros, call and filter blocks,
+// blocks.
 #include <algorithm>
 
 #include "jinja/compile/compiler.h"
@@ -24,8 +25,9 @@ std::uint32_t Compiler::macro_routine(Routine::Kind kind, std::string_view name,
     std::string_view parameter = parameters[i]->name;
     for (std::uint32_t j = 0; j < i; ++j) {
       if (parameters[j]->name == parameter) {
-        fail(ErrorCode::python_syntax, at, "duplicate argument 'l_" + std::to_string(state.base_level) + "_" +
-                                               std::string(parameter) + "' in function definition");
+        fail(ErrorCode::python_syntax, at,
+             "duplicate argument 'l_" + std::to_string(state.base_level) + "_" + std::string(parameter) +
+                 "' in function definition");
       }
     }
     facts.parameters.push_back(parameter);
@@ -36,7 +38,8 @@ std::uint32_t Compiler::macro_routine(Routine::Kind kind, std::string_view name,
       bool has_default = i + defaults.size >= parameters.size;
       if (mentions(body, "caller") && !has_default) {
         fail(ErrorCode::unknown_builtin, at,
-             "When defining macros or call blocks the special \"caller\" argument must be omitted or be given a default.");
+             "When defining macros or call blocks the special \"caller\" argument must be omitted or be given a "
+             "default.");
       }
     }
     register_of(state, Ident{state.base_level, names_.intern(parameter)});

@@ -3,16 +3,16 @@
 #include <cstring>
 #include <utility>
 
-#include "jinja/syntax/children.h"
 #include "jinja/compile/compiler.h"
+#include "jinja/syntax/children.h"
 #include "value/iterate.h"
 #include "value/markup.h"
 
 namespace parlance::jinja {
 namespace {
 
-constexpr std::uint32_t kDeepestStatement = 100;    // Python's own limit on indentation
-constexpr std::uint32_t kPythonNestedBlocks = 20;   // Python's limit on nested `for` statements of one function
+constexpr std::uint32_t kDeepestStatement = 100;   // Python's own limit on indentation
+constexpr std::uint32_t kPythonNestedBlocks = 20;  // Python's limit on nested `for` statements of one function
 
 /// Does anything under `node` assign a name `loop`? Jinja2 forbids that inside a loop.
 const Node* stores_loop(const Node* node) {
@@ -30,7 +30,8 @@ const Node* stores_loop(const Node* node) {
 bool has_scoped_block(const Node* node) {
   if (node->kind == NodeKind::block && as<Block>(node).scoped) return true;
   bool found = false;
-  if (!is_expression(node->kind)) for_each_child(node, [&](const Node* child) { found = found || has_scoped_block(child); });
+  if (!is_expression(node->kind))
+    for_each_child(node, [&](const Node* child) { found = found || has_scoped_block(child); });
   return found;
 }
 
@@ -132,9 +133,9 @@ bool Compiler::output_constant(const Node* node, Scope& scope) {
   }
   std::string_view bytes = text(rt_, printed);
   bool literal = value->is_string() && bytes.data() == value->data;
-  output_text(literal ? Value::view(bytes)
-                      : make_derived(rt_, bytes, Value::view(p_.source.text().substr(node->begin, 1))),
-              node);
+  output_text(
+      literal ? Value::view(bytes) : make_derived(rt_, bytes, Value::view(p_.source.text().substr(node->begin, 1))),
+      node);
   return true;
 }
 
@@ -159,18 +160,20 @@ bool writes_to_target(const Node* node) {
 }
 }  // namespace
 
-/// May the parts of a chain be put out one by one? They are texts and what writes text to the prompt, so no part can fail
-/// because of another.
+/// May the parts of a chain be put out one by one? They are texts and what writes text to the prompt, so no part can
+/// fail because of another.
 bool Compiler::parts_stand_alone(const NodeList& parts, const Scope& scope) const {
   return escape_mode(scope) == 0 && std::any_of(parts.begin(), parts.end(), writes_to_target) &&
-         std::all_of(parts.begin(), parts.end(), [](const Node* part) { return is_text(part) || writes_to_target(part); });
+         std::all_of(parts.begin(), parts.end(),
+                     [](const Node* part) { return is_text(part) || writes_to_target(part); });
 }
 
 void Compiler::output_part(const Node* node, Scope& scope) {
   if (failed() || output_constant(node, scope)) return;
   if (node->kind == NodeKind::conditional) return output_choice(as<Conditional>(node), scope);
   NodeList parts;
-  bool sum = node->kind == NodeKind::binary && as<Binary>(node).op == BinaryOp::add && sum_parts(as<Binary>(node), parts);
+  bool sum =
+      node->kind == NodeKind::binary && as<Binary>(node).op == BinaryOp::add && sum_parts(as<Binary>(node), parts);
   if (node->kind == NodeKind::concat) {
     for (const Node* part : as<Concat>(node).parts) parts.push_back(part);
   }
@@ -488,8 +491,8 @@ void Compiler::assign_block(const AssignBlock& node, Scope& scope) {
   enter(body);
   std::uint32_t capture = begin_capture(&node);
   statements(node.body, body);
-  Place value = end_capture(&node, capture, node.filter != nullptr ? escape_mode(body)
-                                                                : static_cast<std::uint32_t>(EscapeMode::by_context));
+  Place value = end_capture(
+      &node, capture, node.filter != nullptr ? escape_mode(body) : static_cast<std::uint32_t>(EscapeMode::by_context));
   if (node.filter != nullptr) {
     const Place* before = block_subject_;
     Place captured{value.code, false};
@@ -527,8 +530,8 @@ void Compiler::with(const With& node, Scope& scope) {
 /// Jinja2 makes a call block of it, called with nothing: what the body calls caller, kwargs and varargs is that call's.
 void Compiler::give_call_names(const Generation& node, Scope& body) {
   std::vector<std::pair<Ident, Op>> given;
-  for (const auto& [name, op] : {std::pair{"caller", Op::undefined}, std::pair{"kwargs", Op::make_dict},
-                                 std::pair{"varargs", Op::make_tuple}}) {
+  for (const auto& [name, op] :
+       {std::pair{"caller", Op::undefined}, std::pair{"kwargs", Op::make_dict}, std::pair{"varargs", Op::make_tuple}}) {
     if (mentions(node.body, name)) given.emplace_back(body.symbols.declare_parameter(names_.intern(name)), op);
   }
   body.symbols.analyze_body(node.body);

@@ -12,8 +12,12 @@ namespace parlance::jinja {
 // ---- scopes
 
 Compiler::Scope Compiler::inner(Scope& outer) const {
-  return Scope{Symbols(const_cast<NameTable&>(names_), &outer.symbols, outer.symbols.level() + 1), outer.routine, false,
-               false, outer.escape, outer.is_volatile};
+  return Scope{Symbols(const_cast<NameTable&>(names_), &outer.symbols, outer.symbols.level() + 1),
+               outer.routine,
+               false,
+               false,
+               outer.escape,
+               outer.is_volatile};
 }
 
 void Compiler::enter(Scope& scope) {
@@ -71,7 +75,8 @@ void Compiler::compile_blocks() {
     }
     if (mentions(block.body, "super")) {
       Ident super = scope.symbols.declare_parameter(names_.intern("super"));
-      Value why = Value::view(rt_.arena.copy_text("there is no parent block called '" + std::string(block.name) + "'."));
+      Value why =
+          Value::view(rt_.arena.copy_text("there is no parent block called '" + std::string(block.name) + "'."));
       emit(Op::undefined, nullptr, register_of(state, super), constant(why));
     }
     scope.symbols.analyze_body(block.body);

@@ -68,8 +68,7 @@ class ExpressionCompiler : public CodeWriter {
   Place unknown_builtin(const Filter& node, Scope& scope);
   bool bind_statically(const Builtin& row, const Arguments& arguments, NodeList& by_parameter) const;
   Place call(const CallNode& node, Scope& scope, const Place* target, const Place* caller = nullptr);
-  std::uint32_t call_shape(const Arguments& arguments, Scope& scope, const Node& at, const Place* caller,
-                           Places& held);
+  std::uint32_t call_shape(const Arguments& arguments, Scope& scope, const Node& at, const Place* caller, Places& held);
   bool makes_namespace(const CallNode& node, std::uint32_t shape);
   bool check_keywords(const Arguments& arguments, const Node& at);
   std::optional<std::uint32_t> direct_loop(const Node* object, Scope& scope);
@@ -88,7 +87,9 @@ class ExpressionCompiler : public CodeWriter {
   std::optional<Value> try_fold(const Node* node);
   std::optional<Value> fold_arguments_and_run(const Filter& node);
 
-  static bool is_text(const Node* node) { return node->kind == NodeKind::constant && as<Constant>(node).value.is_string(); }
+  static bool is_text(const Node* node) {
+    return node->kind == NodeKind::constant && as<Constant>(node).value.is_string();
+  }
   static std::uint32_t escape_mode(const Scope& scope) {
     return static_cast<std::uint32_t>(scope.is_volatile ? EscapeMode::by_context
                                       : scope.escape    ? EscapeMode::always
@@ -97,8 +98,8 @@ class ExpressionCompiler : public CodeWriter {
 
   std::vector<const Block*> blocks_;
   const Place* block_subject_ = nullptr;  // what a filter without subject applies to: the text of its block
-  std::size_t entered_ = 0;  // where the code of the scope begins that is being entered
-  std::uint32_t depth_ = 0;  // nesting of expression() and statement()
+  std::size_t entered_ = 0;               // where the code of the scope begins that is being entered
+  std::uint32_t depth_ = 0;               // nesting of expression() and statement()
 
  private:
   bool volatile_fold_ = false;  // folding although autoescaping is not known: no filters, no template text

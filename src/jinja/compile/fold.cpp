@@ -131,7 +131,7 @@ std::optional<Value> ExpressionCompiler::fold_arguments_and_run(const Filter& no
   std::optional<Value> subject = again(node.subject);
   if (!subject) return std::nullopt;
   PassedArguments arguments{positional.data(), static_cast<std::uint32_t>(positional.size()), keywords.data(),
-                          static_cast<std::uint32_t>(keywords.size())};
+                            static_cast<std::uint32_t>(keywords.size())};
   return call_builtin(rt_, *row, &*subject, arguments);
 }
 

@@ -41,35 +41,35 @@ static_assert(sizeof(Instruction) == 16);
 /// What a.name means for the kinds whose methods are known when compiling.
 struct AttributeSite {
   Value name;
-  bool on_dict;                 ///< dict has a method, or the sandbox a veto, of this name: not just a key
-  const Builtin* text_method;   ///< the str method of this name, or null
+  bool on_dict;                ///< dict has a method, or the sandbox a veto, of this name: not just a key
+  const Builtin* text_method;  ///< the str method of this name, or null
   const Builtin* dict_method;
-  ShortName short_name;         ///< the name, if it is one
-  /// The name as the template's namespace(name=…) writes it, and its number there: a member with these very bytes as its
-  /// key needs no comparison. No number where there is none, and for names that begin with _.
+  ShortName short_name;  ///< the name, if it is one
+  /// The name as the template's namespace(name=…) writes it, and its number there: a member with these very bytes as
+  /// its key needs no comparison. No number where there is none, and for names that begin with _.
   const char* keyword = nullptr;
   std::uint32_t place = ~std::uint32_t{0};
 };
 
 /// How a call passes its arguments: by position, by keyword, as * and as **.
 struct CallShape {
-  std::uint32_t first = 0;            ///< in Program::operands: the positional arguments, then the keywords' values
+  std::uint32_t first = 0;  ///< in Program::operands: the positional arguments, then the keywords' values
   std::uint32_t positional = 0;
-  bool in_order = true;               ///< nothing but positional arguments
-  std::vector<Value> keywords;        ///< names
+  bool in_order = true;         ///< nothing but positional arguments
+  std::vector<Value> keywords;  ///< names
   bool distinct_keywords = true;
-  std::uint32_t star = kNone;         ///< operand of *args
-  std::uint32_t star_star = kNone;    ///< operand of **kwargs
-  std::uint32_t object = kNone;       ///< call_method: operand of the object; apply: of the subject
+  std::uint32_t star = kNone;       ///< operand of *args
+  std::uint32_t star_star = kNone;  ///< operand of **kwargs
+  std::uint32_t object = kNone;     ///< call_method: operand of the object; apply: of the subject
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 };
 
 /// A filter or test call whose arguments were placed when compiling.
 struct BoundCall {
   const Builtin* row;
-  std::uint32_t defaults;   ///< constants: one for each parameter
-  std::uint32_t first;      ///< operands: parameter number, operand; twice `given` entries
-  std::uint32_t given;      ///< arguments beyond the subject
+  std::uint32_t defaults;  ///< constants: one for each parameter
+  std::uint32_t first;     ///< operands: parameter number, operand; twice `given` entries
+  std::uint32_t given;     ///< arguments beyond the subject
 };
 
 /// One Python function of what Jinja2 would generate: the root, a macro, a caller, a block, a recursive loop.
@@ -87,15 +87,15 @@ struct Routine {
   bool takes_caller = false;                 ///< then in this order after the parameters
   bool takes_kwargs = false;
   bool takes_varargs = false;
-  bool explicit_caller = false;              ///< a parameter is named caller
-  bool reads_caller = false;                 ///< the body uses it
+  bool explicit_caller = false;  ///< a parameter is named caller
+  bool reads_caller = false;     ///< the body uses it
 };
 
 /// A template variable name: found in the render's variables, or among the globals.
 struct VariableName {
   std::string_view name;
-  Value missing;   ///< its undefined value
-  Value global;    ///< the global function, or undefined with kMissing
+  Value missing;  ///< its undefined value
+  Value global;   ///< the global function, or undefined with kMissing
 };
 
 struct BlockInfo {
@@ -118,11 +118,11 @@ struct Program : EngineProgram {
   std::vector<Routine> routines;  ///< 0 is the root
   std::vector<VariableName> names;
   std::vector<std::string_view> assigned;  ///< names that get values, for misspelt_hint
-  std::vector<AttributeSite> sites;  ///< 0 is no name's
+  std::vector<AttributeSite> sites;        ///< 0 is no name's
   std::vector<CallShape> shapes;
   std::vector<BoundCall> bound;
   std::vector<BlockInfo> blocks;
-  bool allow_changes = false;  ///< CompileOptions::allow_changes
+  bool allow_changes = false;   ///< CompileOptions::allow_changes
   bool limits_globals = false;  ///< TransformersRelease::limits_globals
 };
 

@@ -107,7 +107,8 @@ void Symbols::store(NameId name) {
 /// again what was known before all branches.
 void Symbols::merge_loads(const Symbols& branch, std::size_t known, bool empty_one_follows) {
   for (const LoadEntry& entry : branch.loads_) {
-    const auto at = std::find_if(loads_.begin(), loads_.end(), [&](const LoadEntry& e) { return e.ident == entry.ident; });
+    const auto at =
+        std::find_if(loads_.begin(), loads_.end(), [&](const LoadEntry& e) { return e.ident == entry.ident; });
     if (at == loads_.end()) {
       loads_.push_back(entry);
     } else if (!empty_one_follows || static_cast<std::size_t>(at - loads_.begin()) >= known) {
@@ -205,16 +206,12 @@ void Symbols::visit_statement(const Node* node) {
     case NodeKind::with:
       for (Node* n : as<With>(node).values) visit(n);
       return;
-    case NodeKind::assign:
-      visit(as<Assign>(node).value);
-      return visit(as<Assign>(node).target);
+    case NodeKind::assign: visit(as<Assign>(node).value); return visit(as<Assign>(node).target);
     case NodeKind::assign_block: return visit(as<AssignBlock>(node).target);
     case NodeKind::block:
     case NodeKind::autoescape:
     case NodeKind::generation: return;  // scopes of their own
-    case NodeKind::import:
-      visit(as<Import>(node).name);
-      return store(names_->intern(as<Import>(node).target));
+    case NodeKind::import: visit(as<Import>(node).name); return store(names_->intern(as<Import>(node).target));
     case NodeKind::from_import:
       visit(as<FromImport>(node).name);
       for (const ImportedName& n : as<FromImport>(node).names) store(names_->intern(n.alias));

@@ -21,8 +21,7 @@ bool add_part(Runtime& rt, ListBuilder& parts, Value part) {
   }
   std::optional<Value> number = parse_int(rt, bytes, 10);
   if (!number) {
-    rt.fail(ErrorCode::value,
-            "invalid literal for int() with base 10: '" + std::string(bytes) + "'", part);
+    rt.fail(ErrorCode::value, "invalid literal for int() with base 10: '" + std::string(bytes) + "'", part);
     return false;
   }
   parts.append(*number);
@@ -51,8 +50,7 @@ bool make_getter(Runtime& rt, Value attribute, AttributeGetter& out) {
     std::size_t begin = 0;
     while (begin <= path.size()) {
       std::size_t dot = std::min(path.find('.', begin), path.size());
-      if (!add_part(rt, parts, with_markup(Value::view(path.substr(begin, dot - begin)), false)))
-        return false;
+      if (!add_part(rt, parts, with_markup(Value::view(path.substr(begin, dot - begin)), false))) return false;
       begin = dot + 1;
     }
   }
@@ -67,9 +65,8 @@ Value plain_text(Runtime& rt, Value v) {
 
 Value fail_attribute(Runtime& rt, Value v, std::string_view name) {
   if (v.is_undefined()) return fail_undefined(rt, v);
-  return rt.fail(
-      ErrorCode::attribute,
-      "'" + std::string(type_name(v)) + "' object has no attribute '" + std::string(name) + "'", v);
+  return rt.fail(ErrorCode::attribute,
+                 "'" + std::string(type_name(v)) + "' object has no attribute '" + std::string(name) + "'", v);
 }
 
 bool size_argument(const Call& call, std::size_t i, std::int64_t& out) {
@@ -81,8 +78,7 @@ bool size_argument(const Call& call, std::size_t i, std::int64_t& out) {
 }
 
 Value spaces(Runtime& rt, std::uint64_t n) {
-  static constexpr std::string_view kSpaces =
-      "                                                                ";
+  static constexpr std::string_view kSpaces = "                                                                ";
   if (n <= kSpaces.size()) return Value::view(kSpaces.substr(0, n));
   if (!rt.reserve(n)) return Value::invalid();
   char* out = rt.arena.allocate_text(n);
@@ -92,14 +88,12 @@ Value spaces(Runtime& rt, std::uint64_t n) {
 
 Value undefined_hint(Runtime& rt, std::string_view hint) {
   Value v;
-  v.undefined =
-      rt.arena.make<UndefinedInfo>(UndefinedInfo{UndefinedInfo::Form::hint, Value::view(hint), {}});
+  v.undefined = rt.arena.make<UndefinedInfo>(UndefinedInfo{UndefinedInfo::Form::hint, Value::view(hint), {}});
   return v;
 }
 
 void Cutter::append(StringBuilder& out, std::size_t begin, std::size_t end) {
-  if ((s_.flags & Value::kRope) == 0)
-    return out.append(Value::view(leaf_text(s_).substr(begin, end - begin)));
+  if ((s_.flags & Value::kRope) == 0) return out.append(Value::view(leaf_text(s_).substr(begin, end - begin)));
   const Rope& rope = *s_.rope;
   while (begin < end && piece_ < rope.count) {
     const Piece& p = rope.pieces[piece_];

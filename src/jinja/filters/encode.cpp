@@ -40,16 +40,15 @@ bool json_separators(Call& call, JsonStyle& style) {
   if (list.is_invalid()) return false;
   std::span<const Value> both = items(list);
   if (both.size() != 2) {
-    call.fail(ErrorCode::value, both.size() > 2 ? "too many values to unpack (expected 2)"
-                                                : "not enough values to unpack (expected 2, got " +
-                                                      std::to_string(both.size()) + ")");
+    call.fail(ErrorCode::value,
+              both.size() > 2 ? "too many values to unpack (expected 2)"
+                              : "not enough values to unpack (expected 2, got " + std::to_string(both.size()) + ")");
     return false;
   }
   if (call[0].is_string()) return true;  // nothing to separate, and json.dumps does not look
   for (const Value& separator : both) {
     if (separator.is_string()) continue;
-    call.fail(ErrorCode::type,
-              "make_encoder() argument must be str, not " + std::string(type_name(separator)));
+    call.fail(ErrorCode::type, "make_encoder() argument must be str, not " + std::string(type_name(separator)));
     return false;
   }
   style.item_separator = text(call.rt, both[0]);
@@ -61,8 +60,7 @@ Value filter_tojson(Call& call) {
   JsonStyle style;
   style.ensure_ascii = call.truth(1);
   style.sort_keys = call.truth(4);
-  if (call.rt.failed() || !json_indent(call, style) || !json_separators(call, style))
-    return Value::invalid();
+  if (call.rt.failed() || !json_indent(call, style) || !json_separators(call, style)) return Value::invalid();
   return write_json(call.rt, call[0], style, call.target);
 }
 
@@ -100,8 +98,7 @@ void append_quoted(std::string& out, char c, bool in_query) {
 /// str(v) percent-quoted onto `out`; bytes that stay keep their origin. False after a failure.
 bool url_quote(Runtime& rt, StringBuilder& out, Value v, bool in_query) {
   Value s = to_text(rt, v);
-  if (s.is_invalid() || !rt.charge_bytes(4 * std::uint64_t{s.size}) ||
-      !rt.reserve(std::uint64_t{s.size} * 3))
+  if (s.is_invalid() || !rt.charge_bytes(4 * std::uint64_t{s.size}) || !rt.reserve(std::uint64_t{s.size} * 3))
     return false;
   std::string_view whole = text(rt, s);
   std::size_t offset = 0;
@@ -114,8 +111,7 @@ bool url_quote(Runtime& rt, StringBuilder& out, Value v, bool in_query) {
       begin = i;
       quoted.clear();
       for (; i < piece.size() && !is_url_safe(piece[i], in_query); ++i) {
-        bool surrogate = piece[i] == '\xED' && i + 1 < piece.size() &&
-                         static_cast<unsigned char>(piece[i + 1]) >= 0xA0;
+        bool surrogate = piece[i] == '\xED' && i + 1 < piece.size() && static_cast<unsigned char>(piece[i + 1]) >= 0xA0;
         if (surrogate) fail_surrogate(rt, s, whole, offset + i);
         append_quoted(quoted, piece[i], in_query);
       }
@@ -127,17 +123,15 @@ bool url_quote(Runtime& rt, StringBuilder& out, Value v, bool in_query) {
 }
 
 bool is_iterable_object(Value v) {
-  return v.is(Kind::object) &&
-         (v.object->type->iterate != nullptr || v.object->type->next != nullptr);
+  return v.is(Kind::object) && (v.object->type->iterate != nullptr || v.object->type->next != nullptr);
 }
 
 /// Unpacks `pair` into two values as Python's `for k, v in …` does.
 bool unpack_pair(Runtime& rt, Value pair, std::array<Value, 2>& out) {
-  bool iterable = pair.is_string() || pair.is_sequence() || pair.is(Kind::dict) ||
-                  pair.is_undefined() || is_iterable_object(pair);
+  bool iterable =
+      pair.is_string() || pair.is_sequence() || pair.is(Kind::dict) || pair.is_undefined() || is_iterable_object(pair);
   if (!iterable) {
-    rt.fail(ErrorCode::type,
-            "cannot unpack non-iterable " + std::string(type_name(pair)) + " object", pair);
+    rt.fail(ErrorCode::type, "cannot unpack non-iterable " + std::string(type_name(pair)) + " object", pair);
     return false;
   }
   Iterator it;
@@ -145,8 +139,7 @@ bool unpack_pair(Runtime& rt, Value pair, std::array<Value, 2>& out) {
   if (!iterate(rt, pair, it)) return false;
   for (std::size_t i = 0; i < 2; ++i) {
     if (it.next(rt, out[i])) continue;
-    rt.fail(ErrorCode::value,
-            "not enough values to unpack (expected 2, got " + std::to_string(i) + ")", pair);
+    rt.fail(ErrorCode::value, "not enough values to unpack (expected 2, got " + std::to_string(i) + ")", pair);
     return false;
   }
   if (it.next(rt, extra)) rt.fail(ErrorCode::value, "too many values to unpack (expected 2)", pair);
@@ -177,15 +170,13 @@ Value filter_urlencode(Call& call) {
 Value filter_pprint(Call& call) { return pretty_print(call.rt, call[0]); }
 
 constexpr Builtin kEncodeFilters[] = {
-    {"tojson", "", "value, ensure_ascii=false, indent=none, separators=none, sort_keys=false",
-     filter_tojson,
+    {"tojson", "", "value, ensure_ascii=false, indent=none, separators=none, sort_keys=false", filter_tojson,
      "The value as JSON, as Python's json.dumps writes it. Unlike Jinja2's own tojson it escapes nothing for HTML.",
      "{{ {'a': [1, none, 'é']}|tojson }} -> {\"a\": [1, null, \"é\"]}", true},
     {"urlencode", "", "value", filter_urlencode,
      "A string percent-encoded for a URL's path; a mapping, or pairs, as a query string.",
      "{{ {'q': 'a b&c', 'n': 1}|urlencode }} -> q=a+b%26c&n=1"},
-    {"pprint", "", "value", filter_pprint,
-     "The value as Python's pprint formats it: keys sorted, 80 columns.",
+    {"pprint", "", "value", filter_pprint, "The value as Python's pprint formats it: keys sorted, 80 columns.",
      "{{ {'b': 1, 'a': [2]}|pprint }} -> {'a': [2], 'b': 1}"},
 };
 

@@ -1,8 +1,8 @@
 // All filter tables together, and finding a filter by name.
 #include <array>
 
-#include "jinja/objects/builtins.h"
 #include "jinja/filters/tables.h"
+#include "jinja/objects/builtins.h"
 
 namespace parlance::jinja {
 

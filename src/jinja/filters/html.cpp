@@ -30,22 +30,18 @@ Value filter_striptags(Call& call) {
 
 // ---- xmlattr
 
-bool bad_in_name(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r') || c == '/' || c == '>' || c == '=';
-}
+bool bad_in_name(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || c == '/' || c == '>' || c == '='; }
 
 bool check_attribute_name(Runtime& rt, Value key) {
   if (!key.is_string()) {
-    rt.fail(ErrorCode::type,
-            "expected string or bytes-like object, got '" + std::string(type_name(key)) + "'", key);
+    rt.fail(ErrorCode::type, "expected string or bytes-like object, got '" + std::string(type_name(key)) + "'", key);
     return false;
   }
   std::string_view name = leaf_text(key);
   if (std::none_of(name.begin(), name.end(), bad_in_name)) return rt.charge_bytes(name.size());
   Value shown = to_repr(rt, key);
   if (shown.is_invalid()) return false;
-  rt.fail(ErrorCode::value, "Invalid character in attribute name: " + std::string(text(rt, shown)),
-          key);
+  rt.fail(ErrorCode::value, "Invalid character in attribute name: " + std::string(text(rt, shown)), key);
   return false;
 }
 
@@ -71,13 +67,11 @@ Value filter_xmlattr(Call& call) {
 
 constexpr Builtin kHtmlFilters[] = {
     {"escape", "e", "value, /", filter_escape,
-     "The string with & < > ' and \" replaced by entities, marked as safe HTML.",
-     "{{ '<a>'|escape }} -> &lt;a&gt;"},
-    {"forceescape", "", "value", filter_forceescape,
-     "Like escape, but also escapes strings that are marked as safe.",
+     "The string with & < > ' and \" replaced by entities, marked as safe HTML.", "{{ '<a>'|escape }} -> &lt;a&gt;"},
+    {"forceescape", "", "value", filter_forceescape, "Like escape, but also escapes strings that are marked as safe.",
      "{{ '<'|escape|forceescape }} -> &amp;lt;"},
-    {"safe", "", "value", filter_safe,
-     "The string marked as safe HTML, which autoescaping leaves alone.", "{{ '<b>'|safe }} -> <b>"},
+    {"safe", "", "value", filter_safe, "The string marked as safe HTML, which autoescaping leaves alone.",
+     "{{ '<b>'|safe }} -> <b>"},
     {"striptags", "", "value", filter_striptags,
      "The string without HTML tags and comments, with entities decoded and white space collapsed.",
      "{{ '<p>a  &amp;\n<b>b</b></p>'|striptags }} -> a & b"},

@@ -25,7 +25,7 @@ Value filter_center(Call& call) {
   auto size = static_cast<std::int64_t>(length(rt, s));
   if (width <= size || rt.failed()) return rt.failed() ? Value::invalid() : s;
   std::int64_t margin = width - size;
-  std::int64_t left = margin / 2 + (margin & width & 1);  // CPython's choice of the longer side
+  std::int64_t left = margin / 2 + (margin & width & 1);                         // CPython's choice of the longer side
   if (!rt.reserve(static_cast<std::uint64_t>(margin))) return Value::invalid();  // both sides at once
   Value before = spaces(rt, static_cast<std::uint64_t>(left));
   Value after = spaces(rt, static_cast<std::uint64_t>(margin - left));
@@ -44,8 +44,8 @@ Value indention_of(Call& call) {
   if (call[1].is_string()) return with_markup(call[1], false);
   if (call[1].is_undefined()) return fail_undefined(call.rt, call[1]);
   if (!call[1].is(Kind::integer) && !call[1].is(Kind::boolean)) {
-    return call.fail(ErrorCode::type, "can't multiply sequence by non-int of type '" +
-                                          std::string(type_name(call[1])) + "'");
+    return call.fail(ErrorCode::type,
+                     "can't multiply sequence by non-int of type '" + std::string(type_name(call[1])) + "'");
   }
   std::int64_t width;
   if (!size_argument(call, 1, width)) return Value::invalid();
@@ -55,10 +55,9 @@ Value indention_of(Call& call) {
 Value fail_indent(Call& call) {
   Value v = call[0];
   if (v.is_undefined() || v.is(Kind::list)) return fail_attribute(call.rt, v, "splitlines");
-  return call.fail(ErrorCode::type, v.is(Kind::tuple)
-                                        ? "can only concatenate tuple (not \"str\") to tuple"
-                                        : "unsupported operand type(s) for +=: '" +
-                                              std::string(type_name(v)) + "' and 'str'");
+  return call.fail(ErrorCode::type, v.is(Kind::tuple) ? "can only concatenate tuple (not \"str\") to tuple"
+                                                      : "unsupported operand type(s) for +=: '" +
+                                                            std::string(type_name(v)) + "' and 'str'");
 }
 
 Value filter_indent(Call& call) {
@@ -83,8 +82,7 @@ Value filter_indent(Call& call) {
   // One line end more is counted in front of splitting: text that ends in one has an empty last
   // line, except that a final "\r" joins it.
   bool ended =
-      bytes.empty() || unicode::is_line_break(
-                           utf8::decode_back(bytes.data(), bytes.data() + bytes.size()).code_point);
+      bytes.empty() || unicode::is_line_break(utf8::decode_back(bytes.data(), bytes.data() + bytes.size()).code_point);
   if (ended && (bytes.empty() || bytes.back() != '\r')) add(bytes.size(), bytes.size());
   return out.finish(s.is_markup());
 }
@@ -129,8 +127,7 @@ Value filter_truncate(Call& call) {
   Value room = size < 0 ? Value::invalid() : binary(rt, BinaryOperator::add, most, leeway);
   if (room.is_invalid()) return room;
   if (compare(rt, Comparison::less_equal, Value::of_int(size), room)) return call[0];
-  Value stop = rt.failed() ? Value::invalid()
-                           : binary(rt, BinaryOperator::subtract, most, Value::of_int(end_size));
+  Value stop = rt.failed() ? Value::invalid() : binary(rt, BinaryOperator::subtract, most, Value::of_int(end_size));
   if (stop.is_invalid()) return stop;
   Value head = head_of(rt, call[0], stop);
   if (!head.is_invalid() && !call.truth(2)) head = before_last_blank(rt, head);
@@ -165,8 +162,7 @@ bool is_wrap_space(char32_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_word(char32_t c) { return c == '_' || unicode::is_alnum(c); }
 bool is_letter(char32_t c) { return is_word(c) && !unicode::is_decimal(c); }
 bool is_word_or_mark(char32_t c) {
-  return is_word(c) || c == '!' || c == '"' || c == '\'' || c == '&' || c == '.' || c == ',' ||
-         c == '?';
+  return is_word(c) || c == '!' || c == '"' || c == '\'' || c == '&' || c == '.' || c == ',' || c == '?';
 }
 
 /// The end of two or more dashes at `i` with a word character after them; 0 if there are none.
@@ -180,8 +176,7 @@ std::size_t dash_end(const Line& line, std::size_t i) {
 /// two after.
 bool cuts_at_hyphen(const Line& line, std::size_t i) {
   if (line.at(i) != '-' || i < 2 || !is_letter(line.at(i - 1))) return false;
-  bool before =
-      is_letter(line.at(i - 2)) || (i >= 3 && line.at(i - 2) == '-' && is_letter(line.at(i - 3)));
+  bool before = is_letter(line.at(i - 2)) || (i >= 3 && line.at(i - 2) == '-' && is_letter(line.at(i - 3)));
   if (!before || i + 1 >= line.size() || !is_letter(line.at(i + 1))) return false;
   std::size_t next = line.at(i + 2) == '-' ? i + 3 : i + 2;
   return next < line.size() && is_letter(line.at(next));
@@ -216,14 +211,13 @@ struct Wrap {
 };
 
 /// Where a word longer than the line is cut, `room` characters being left.
-std::size_t cut_long_word(const Line& line, std::size_t begin, std::size_t end, std::size_t room,
-                          const Wrap& wrap) {
+std::size_t cut_long_word(const Line& line, std::size_t begin, std::size_t end, std::size_t room, const Wrap& wrap) {
   if (!wrap.hyphens || end - begin <= room) return std::min(end, begin + room);
   for (std::size_t i = begin + room; i-- > begin;) {
     if (line.chars[i] != '-') continue;
-    bool only_dashes = std::all_of(line.chars.begin() + static_cast<std::ptrdiff_t>(begin),
-                                   line.chars.begin() + static_cast<std::ptrdiff_t>(i),
-                                   [](char32_t c) { return c == '-'; });
+    bool only_dashes =
+        std::all_of(line.chars.begin() + static_cast<std::ptrdiff_t>(begin),
+                    line.chars.begin() + static_cast<std::ptrdiff_t>(i), [](char32_t c) { return c == '-'; });
     if (i > begin && !only_dashes) return i + 1;
     break;
   }
@@ -241,8 +235,7 @@ bool is_blank(const Line& line, std::size_t begin, std::size_t end) {
 template <typename Emit>
 void wrap_line(Runtime& rt, const Line& line, const Wrap& wrap, Emit emit) {
   std::vector<std::size_t> ends;
-  for (std::size_t i = 0; i < line.size();)
-    ends.push_back(i = next_chunk(line, i, wrap.split_hyphens));
+  for (std::size_t i = 0; i < line.size();) ends.push_back(i = next_chunk(line, i, wrap.split_hyphens));
   std::size_t begin = 0, chunk = 0;
   bool any = false;
   while (chunk < ends.size()) {
@@ -255,15 +248,13 @@ void wrap_line(Runtime& rt, const Line& line, const Wrap& wrap, Emit emit) {
     if (chunk < ends.size() && ends[chunk] - begin > wrap.width) {
       if (wrap.break_words) {
         if (wrap.is_real && wrap.width >= 1) {
-          rt.fail(ErrorCode::type,
-                  "slice indices must be integers or None or have an __index__ method");
+          rt.fail(ErrorCode::type, "slice indices must be integers or None or have an __index__ method");
           return;
         }
         // CPython takes nothing of the word when the line is full, but the empty part still counts
         // as a chunk.
         last = begin;
-        begin = cut_long_word(line, begin, ends[chunk],
-                              wrap.width < 1 ? 1 : wrap.width - (begin - from), wrap);
+        begin = cut_long_word(line, begin, ends[chunk], wrap.width < 1 ? 1 : wrap.width - (begin - from), wrap);
         if (begin == ends[chunk]) ++chunk;
       } else if (begin == from) {
         last = begin;
@@ -286,21 +277,19 @@ bool read_width(Call& call, Wrap& wrap) {
     return false;
   }
   if (!is_number(width)) {
-    call.fail(ErrorCode::type, "'<=' not supported between instances of '" +
-                                   std::string(type_name(width)) + "' and 'int'");
+    call.fail(ErrorCode::type,
+              "'<=' not supported between instances of '" + std::string(type_name(width)) + "' and 'int'");
     return false;
   }
   if (number_compare(width, Value::of_int(0)) <= 0) {
-    call.fail(
-        ErrorCode::value,
-        "invalid width " + std::string(text(call.rt, to_text(call.rt, width))) + " (must be > 0)");
+    call.fail(ErrorCode::value,
+              "invalid width " + std::string(text(call.rt, to_text(call.rt, width))) + " (must be > 0)");
     return false;
   }
   wrap.is_real = width.is(Kind::real);
   wrap.width = Runtime::kMaxText;
   if (number_compare(width, Value::of_int(Runtime::kMaxText)) >= 0) return true;
-  wrap.width =
-      wrap.is_real ? static_cast<std::size_t>(width.real) : static_cast<std::size_t>(width.integer);
+  wrap.width = wrap.is_real ? static_cast<std::size_t>(width.real) : static_cast<std::size_t>(width.integer);
   return true;
 }
 
@@ -311,16 +300,14 @@ Value filter_wordwrap(Call& call) {
   const bool has_join = between.is_string() || is_object(between, kBytesType);
   if (has_join && !s.is_string() && !is_bytes) return fail_attribute(rt, s, "splitlines");
   if (!between.is_string()) {
-    if (has_join)
-      return call.fail(ErrorCode::type, "sequence item 0: expected a bytes-like object, str found");
+    if (has_join) return call.fail(ErrorCode::type, "sequence item 0: expected a bytes-like object, str found");
     return fail_attribute(rt, between, "join");
   }
   if (is_bytes) {  // they have lines, but those are not wrapped
     if (!call.truth(0)) return make_static("");
     return call.fail(ErrorCode::type, "cannot use a string pattern on a bytes-like object");
   }
-  if (!rt.reserve(std::uint64_t{s.size} * 16) || !rt.charge_bytes(8 * std::uint64_t{s.size}))
-    return Value::invalid();
+  if (!rt.reserve(std::uint64_t{s.size} * 16) || !rt.charge_bytes(8 * std::uint64_t{s.size})) return Value::invalid();
   bool is_true = call[4].is(Kind::boolean) && call[4].integer != 0;
   Wrap wrap{0, false, call.truth(2), call.truth(4), is_true};
   std::string_view bytes = text(rt, s);
@@ -344,8 +331,7 @@ Value filter_wordwrap(Call& call) {
 }
 
 constexpr Builtin kLayoutFilters[] = {
-    {"center", "", "value, width=80", filter_center,
-     "The string centred in a field of `width` characters.",
+    {"center", "", "value, width=80", filter_center, "The string centred in a field of `width` characters.",
      "{{ '[' ~ 'ab'|center(6) ~ ']' }} -> [  ab  ]"},
     {"indent", "", "s, width=4, first=false, blank=false", filter_indent,
      "The string with its lines indented by `width` spaces, or by the string `width`. The first line is indented only "
@@ -355,8 +341,7 @@ constexpr Builtin kLayoutFilters[] = {
      "The string cut to `length` characters, `end` included; at a space unless `killwords`. A string that is at most "
      "`leeway` (5) characters too long is left whole.",
      "{{ 'foo bar baz qux'|truncate(9, leeway=0) }} -> foo..."},
-    {"wordwrap", "", "s, width=79, break_long_words=true, wrapstring=none, break_on_hyphens=true",
-     filter_wordwrap,
+    {"wordwrap", "", "s, width=79, break_long_words=true, wrapstring=none, break_on_hyphens=true", filter_wordwrap,
      "The string with `wrapstring` (a newline) inserted where a line would exceed `width` characters.",
      "{{ 'foo bar baz'|wordwrap(7, wrapstring='/') }} -> foo bar/baz"},
 };

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "jinja/objects/builtins.h"
 #include "jinja/filters/common.h"
 #include "jinja/filters/tables.h"
+#include "jinja/objects/builtins.h"
 #include "jinja/objects/objects.h"
 #include "value/operators.h"
 
@@ -132,9 +132,7 @@ bool step_select(Runtime& rt, Generator& base, Value& out) {
   auto& g = static_cast<RowGenerator&>(base);
   if (!g.started) {
     g.started = true;
-    if (!truth(rt, g.source) || !prepare_select(rt, g, by_attribute) ||
-        !iterate(rt, g.source, g.it))
-      return false;
+    if (!truth(rt, g.source) || !prepare_select(rt, g, by_attribute) || !iterate(rt, g.source, g.it)) return false;
   }
   while (g.it.next(rt, out) && rt.charge(1)) {
     Value answer = g.getter.get(rt, out);
@@ -147,8 +145,7 @@ bool step_select(Runtime& rt, Generator& base, Value& out) {
   return false;
 }
 
-Value start_row(Call& call, std::string_view name, bool (*step)(Runtime&, Generator&, Value&),
-                bool wanted) {
+Value start_row(Call& call, std::string_view name, bool (*step)(Runtime&, Generator&, Value&), bool wanted) {
   auto* g = start_generator<RowGenerator>(call.rt, name, step);
   g->source = call[0];
   g->arguments = keep(call.rt, call.rest);
@@ -157,18 +154,10 @@ Value start_row(Call& call, std::string_view name, bool (*step)(Runtime&, Genera
 }
 
 Value filter_map(Call& call) { return start_row(call, "sync_do_map", step_map, true); }
-Value filter_select(Call& call) {
-  return start_row(call, "select_or_reject", step_select<false>, true);
-}
-Value filter_reject(Call& call) {
-  return start_row(call, "select_or_reject", step_select<false>, false);
-}
-Value filter_selectattr(Call& call) {
-  return start_row(call, "select_or_reject", step_select<true>, true);
-}
-Value filter_rejectattr(Call& call) {
-  return start_row(call, "select_or_reject", step_select<true>, false);
-}
+Value filter_select(Call& call) { return start_row(call, "select_or_reject", step_select<false>, true); }
+Value filter_reject(Call& call) { return start_row(call, "select_or_reject", step_select<false>, false); }
+Value filter_selectattr(Call& call) { return start_row(call, "select_or_reject", step_select<true>, true); }
+Value filter_rejectattr(Call& call) { return start_row(call, "select_or_reject", step_select<true>, false); }
 
 // ---- slice, batch
 
@@ -247,9 +236,7 @@ bool fill_batch(Runtime& rt, const BatchGenerator& g, ListBuilder& batch) {
     rt.fail(ErrorCode::overflow, "cannot fit 'int' into an index-sized integer", g.width);
   }
   std::optional<std::int64_t> n = rt.failed() ? std::nullopt : to_index(rt, lacking);
-  if (!n ||
-      !rt.reserve(static_cast<std::uint64_t>(std::min<std::int64_t>(*n, Runtime::kMaxText)) *
-                  sizeof(Value)) ||
+  if (!n || !rt.reserve(static_cast<std::uint64_t>(std::min<std::int64_t>(*n, Runtime::kMaxText)) * sizeof(Value)) ||
       !rt.charge(static_cast<std::uint64_t>(*n))) {
     return false;
   }
@@ -276,8 +263,7 @@ bool step_batch(Runtime& rt, Generator& base, Value& out) {
     batch.append(item);
   }
   g.ended = true;
-  if (rt.failed() || batch.size() == 0 || (!g.fill.is_none() && !fill_batch(rt, g, batch)))
-    return false;
+  if (rt.failed() || batch.size() == 0 || (!g.fill.is_none() && !fill_batch(rt, g, batch))) return false;
   out = batch.finish();
   return true;
 }
@@ -354,8 +340,7 @@ Value filter_items(Call& call) {
 
 Value filter_reverse(Call& call) {
   Runtime& rt = call.rt;
-  if (call[0].is_string())
-    return slice(rt, call[0], Value::none(), Value::none(), Value::of_int(-1));
+  if (call[0].is_string()) return slice(rt, call[0], Value::none(), Value::none(), Value::of_int(-1));
   Value reversed = make_reversed(rt, call[0]);
   if (!reversed.is_undefined()) return reversed;
   Value list = to_list(rt, call[0]);
@@ -395,11 +380,9 @@ constexpr Builtin kLazyFilters[] = {
     {"unique", "", "value, case_sensitive=false, attribute=none", filter_unique,
      "The items without duplicates, by value or by an attribute. Case is ignored unless `case_sensitive`. Lazy.",
      "{{ ['b', 'a', 'B']|unique|list }} -> ['b', 'a']"},
-    {"items", "", "value", filter_items,
-     "The (key, value) pairs of a mapping; an undefined value has no pairs. Lazy.",
+    {"items", "", "value", filter_items, "The (key, value) pairs of a mapping; an undefined value has no pairs. Lazy.",
      "{{ {'a': 1}|items|list }} -> [('a', 1)]"},
-    {"reverse", "", "value", filter_reverse,
-     "A string reversed, or an iterator over the items from last to first.",
+    {"reverse", "", "value", filter_reverse, "A string reversed, or an iterator over the items from last to first.",
      "{{ [1, 2]|reverse|list }} -> [2, 1]"},
 };
 

@@ -1,9 +1,9 @@
 // Filters about lookup and absence: default, attr.
 //
 // Source of the rules: Jinja2 3.1.6 filters.py. Begin reading at kMappingFilters, at the end.
-#include "jinja/objects/builtins.h"
 #include "jinja/filters/common.h"
 #include "jinja/filters/tables.h"
+#include "jinja/objects/builtins.h"
 #include "jinja/objects/objects.h"
 #include "value/operators.h"
 
@@ -19,8 +19,7 @@ Value filter_default(Call& call) {
 
 /// Does the value have this attribute (not item)?
 bool has_attribute(Runtime& rt, Value v, std::string_view name) {
-  if (find_method(v, name) != nullptr || (is_group(v) && !group_attribute(v, name).is_undefined()))
-    return true;
+  if (find_method(v, name) != nullptr || (is_group(v) && !group_attribute(v, name).is_undefined())) return true;
   if (v.is(Kind::object) && v.object->type->get_attribute != nullptr &&
       !v.object->type->get_attribute(rt, v.object, name).is_undefined()) {
     return true;
@@ -32,8 +31,7 @@ bool has_attribute(Runtime& rt, Value v, std::string_view name) {
 Value filter_attr(Call& call) {
   Runtime& rt = call.rt;
   if (!call[1].is_string()) {
-    return call.fail(ErrorCode::type, "attribute name must be string, not '" +
-                                          std::string(type_name(call[1])) + "'");
+    return call.fail(ErrorCode::type, "attribute name must be string, not '" + std::string(type_name(call[1])) + "'");
   }
   if (call[0].is_undefined()) return fail_undefined(rt, call[0]);
   const bool there = has_attribute(rt, call[0], text(rt, call[1]));

@@ -18,8 +18,7 @@ namespace {
 
 Value filter_abs(Call& call) {
   if (is_number(call[0])) return number_abs(call.rt, call[0]);
-  return call.fail(ErrorCode::type,
-                   "bad operand type for abs(): '" + std::string(type_name(call[0])) + "'");
+  return call.fail(ErrorCode::type, "bad operand type for abs(): '" + std::string(type_name(call[0])) + "'");
 }
 
 std::string_view bytes_of(Value v) { return static_cast<const BytesObject*>(v.object)->bytes; }
@@ -39,17 +38,14 @@ std::optional<double> python_float(Runtime& rt, Value v) {
   const bool is_bytes = is_object(v, kBytesType);
   if (!v.is_string() && !is_bytes) {
     rt.fail(ErrorCode::type,
-            "float() argument must be a string or a real number, not '" +
-                std::string(type_name(v)) + "'",
-            v);
+            "float() argument must be a string or a real number, not '" + std::string(type_name(v)) + "'", v);
     return std::nullopt;
   }
   std::optional<double> number = is_bytes ? ascii_real(v) : parse_real(text(rt, v));
   if (number) return number;
   Value shown = to_repr(rt, v);
   if (!shown.is_invalid()) {
-    rt.fail(ErrorCode::value, "could not convert string to float: " + std::string(text(rt, shown)),
-            v);
+    rt.fail(ErrorCode::value, "could not convert string to float: " + std::string(text(rt, shown)), v);
   }
   return std::nullopt;
 }
@@ -66,8 +62,7 @@ Value python_int(Call& call) {
   if (!v.is_string() && !is_bytes) return rt.fail(ErrorCode::type, "not a number");
   std::int64_t base = 10;
   if (!is_bytes && !call.integer(2, base)) return Value::invalid();
-  if (base != 0 && (base < 2 || base > 36))
-    return rt.fail(ErrorCode::value, "int() base must be >= 2 and <= 36, or 0");
+  if (base != 0 && (base < 2 || base > 36)) return rt.fail(ErrorCode::value, "int() base must be >= 2 and <= 36, or 0");
   if (is_bytes && !utf8::is_ascii(bytes_of(v))) return rt.fail(ErrorCode::value, "not an integer");
   std::string_view digits = is_bytes ? bytes_of(v) : text(rt, v);
   std::optional<Value> number = parse_int(rt, digits, static_cast<int>(base));
@@ -88,8 +83,7 @@ Value filter_int(Call& call) {
   std::optional<double> real = python_float(rt, call[0]);
   if (real) number = integer_from_real(rt, *real);
   if (!rt.failed()) return number.is_invalid() ? number : read_from(call[0], number);
-  return caught(rt, {ErrorCode::type, ErrorCode::value, ErrorCode::overflow}) ? call[1]
-                                                                              : Value::invalid();
+  return caught(rt, {ErrorCode::type, ErrorCode::value, ErrorCode::overflow}) ? call[1] : Value::invalid();
 }
 
 Value filter_float(Call& call) {
@@ -105,8 +99,7 @@ Value filter_float(Call& call) {
 Value whole(Runtime& rt, Value scaled, bool up) {
   if (is_integral(scaled)) return scaled;
   if (!scaled.is(Kind::real)) {
-    return rt.fail(ErrorCode::type, "must be real number, not " + std::string(type_name(scaled)),
-                   scaled);
+    return rt.fail(ErrorCode::type, "must be real number, not " + std::string(type_name(scaled)), scaled);
   }
   return integer_from_real(rt, up ? std::ceil(scaled.real) : std::floor(scaled.real));
 }
@@ -115,8 +108,7 @@ Value round_to_side(Call& call, bool up) {
   Runtime& rt = call.rt;
   Value scale = binary(rt, BinaryOperator::power, Value::of_int(10), call[1]);
   // A sequence would be repeated only to be refused.
-  if (scale.is_small_int() && (call[0].is_string() || call[0].is_sequence()))
-    return whole(rt, call[0], up);
+  if (scale.is_small_int() && (call[0].is_string() || call[0].is_sequence())) return whole(rt, call[0], up);
   Value scaled = scale.is_invalid() ? scale : binary(rt, BinaryOperator::multiply, call[0], scale);
   Value result = scaled.is_invalid() ? scaled : whole(rt, scaled, up);
   return result.is_invalid() ? result : binary(rt, BinaryOperator::divide, result, scale);
@@ -130,12 +122,11 @@ Value filter_round(Call& call) {
     return fail_filter(call, "method must be common, ceil or floor");
   }
   if (!is_number(call[0])) {
-    return call.fail(ErrorCode::type, "type " + std::string(type_name(call[0])) +
-                                          " doesn't define __round__ method");
+    return call.fail(ErrorCode::type, "type " + std::string(type_name(call[0])) + " doesn't define __round__ method");
   }
   if (!call[1].is_none() && !is_integral(call[1])) {
-    return call.fail(ErrorCode::type, "'" + std::string(type_name(call[1])) +
-                                          "' object cannot be interpreted as an integer");
+    return call.fail(ErrorCode::type,
+                     "'" + std::string(type_name(call[1])) + "' object cannot be interpreted as an integer");
   }
   return round_number(call.rt, call[0], call[1]);
 }

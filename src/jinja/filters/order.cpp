@@ -77,8 +77,7 @@ Value filter_dictsort(Call& call) {
   Runtime& rt = call.rt;
   bool fold = !call.truth(1);
   std::string_view by = call[2].is_string() ? text(rt, call[2]) : std::string_view();
-  if (by != "key" && by != "value")
-    return fail_filter(call, "You can only sort by either \"key\" or \"value\"");
+  if (by != "key" && by != "value") return fail_filter(call, "You can only sort by either \"key\" or \"value\"");
   if (!call[0].is(Kind::dict)) return fail_attribute(rt, call[0], "items");
   std::size_t position = by == "key" ? 0 : 1;
   bool reverse = false;
@@ -132,8 +131,7 @@ Value extreme(Call& call, Comparison better) {
   Value best;
   if (!iterate(rt, call[0], it)) return Value::invalid();
   if (!it.next(rt, best)) {
-    return rt.failed() ? Value::invalid()
-                       : undefined_hint(rt, "No aggregated item, sequence was empty.");
+    return rt.failed() ? Value::invalid() : undefined_hint(rt, "No aggregated item, sequence was empty.");
   }
   getter.fold = !call.truth(1);
   if (rt.failed() || !make_getter(rt, call[2], getter)) return Value::invalid();

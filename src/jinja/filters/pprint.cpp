@@ -53,8 +53,7 @@ class Printer {
   void format_dict(Value dict, std::int64_t indent, std::int64_t allowance, int level);
   void format_members(Value list, std::int64_t indent, std::int64_t allowance, int level);
   void format_text(Value s, Value shown, std::int64_t indent, std::int64_t allowance, int level);
-  void chunk_line(Value line, std::int64_t width, std::int64_t last_width,
-                  std::vector<Value>& chunks);
+  void chunk_line(Value line, std::int64_t width, std::int64_t last_width, std::vector<Value>& chunks);
 
   Runtime& rt_;
   StringBuilder out_;
@@ -87,9 +86,7 @@ Value Printer::one_line_of_members(Value v) {
       out.append(key);
       out.append_static(": ");
     }
-    Value shown = key.is_string() ? one_line(member.list->items[1])
-                  : key.is_none() ? one_line(member)
-                                  : key;
+    Value shown = key.is_string() ? one_line(member.list->items[1]) : key.is_none() ? one_line(member) : key;
     if (shown.is_invalid()) return shown;
     out.append(shown);
   }
@@ -117,8 +114,7 @@ void Printer::format(Value v, std::int64_t indent, std::int64_t allowance, int l
   if (width_of(shown) <= kWidth - indent - allowance) return out_.append(shown);
   if (v.is(Kind::dict)) return format_dict(v, indent, allowance, level + 1);
   if (is_container(v)) return format_members(v, indent, allowance, level + 1);
-  if (v.is_string() && !v.is_markup() && v.size != 0)
-    return format_text(v, shown, indent, allowance, level + 1);
+  if (v.is_string() && !v.is_markup() && v.size != 0) return format_text(v, shown, indent, allowance, level + 1);
   out_.append(shown);
 }
 
@@ -149,8 +145,7 @@ void Printer::format_members(Value list, std::int64_t indent, std::int64_t allow
   ++indent;
   for (std::uint32_t i = 0; i < list.list->size && !rt_.failed(); ++i) {
     bool last = i + 1 == list.list->size;
-    format(list.list->items[i], indent,
-           last ? allowance + static_cast<std::int64_t>(end.size()) : 1, level);
+    format(list.list->items[i], indent, last ? allowance + static_cast<std::int64_t>(end.size()) : 1, level);
     if (last) break;
     out_.append_static(",");
     new_line(indent);
@@ -160,18 +155,15 @@ void Printer::format_members(Value list, std::int64_t indent, std::int64_t allow
 
 /// Cuts one line behind white space so that the repr of each chunk fits; the last of them into
 /// `last_width`.
-void Printer::chunk_line(Value line, std::int64_t width, std::int64_t last_width,
-                         std::vector<Value>& chunks) {
+void Printer::chunk_line(Value line, std::int64_t width, std::int64_t last_width, std::vector<Value>& chunks) {
   std::string_view bytes = text(rt_, line);
   const char *base = bytes.data(), *end = base + bytes.size(), *p = base;
   std::size_t begin = 0;
   Value held;  // repr of the chunk so far
   while (p < end && !rt_.failed()) {
     std::size_t part = static_cast<std::size_t>(p - base);
-    for (utf8::Decoded d; p < end && !unicode::is_space((d = utf8::decode(p, end)).code_point);)
-      p += d.size;
-    for (utf8::Decoded d; p < end && unicode::is_space((d = utf8::decode(p, end)).code_point);)
-      p += d.size;
+    for (utf8::Decoded d; p < end && !unicode::is_space((d = utf8::decode(p, end)).code_point);) p += d.size;
+    for (utf8::Decoded d; p < end && unicode::is_space((d = utf8::decode(p, end)).code_point);) p += d.size;
     std::size_t stop = static_cast<std::size_t>(p - base);
     Value candidate = to_repr(rt_, substring(rt_, line, begin, stop));
     if (candidate.is_invalid()) return;
@@ -185,8 +177,7 @@ void Printer::chunk_line(Value line, std::int64_t width, std::int64_t last_width
   if (begin < bytes.size()) chunks.push_back(held);
 }
 
-void Printer::format_text(Value s, Value shown, std::int64_t indent, std::int64_t allowance,
-                          int level) {
+void Printer::format_text(Value s, Value shown, std::int64_t indent, std::int64_t allowance, int level) {
   if (level == 1) {
     ++indent;
     ++allowance;

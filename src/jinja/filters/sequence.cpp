@@ -19,8 +19,7 @@ Value filter_first(Call& call) {
   Value out;
   if (!iterate(call.rt, call[0], it)) return Value::invalid();
   if (it.next(call.rt, out)) return out;
-  return call.rt.failed() ? Value::invalid()
-                          : undefined_hint(call.rt, "No first item, sequence was empty.");
+  return call.rt.failed() ? Value::invalid() : undefined_hint(call.rt, "No first item, sequence was empty.");
 }
 
 /// The last member without making an iterator, for strings, lists and tuples that are not empty.
@@ -46,8 +45,7 @@ Value filter_last(Call& call) {
     Iterator it;
     Value reversed = make_reversed(rt, v);
     if (reversed.is_undefined()) {
-      return call.fail(ErrorCode::type,
-                       "'" + std::string(type_name(v)) + "' object is not reversible");
+      return call.fail(ErrorCode::type, "'" + std::string(type_name(v)) + "' object is not reversible");
     }
     if (reversed.is_invalid() || !iterate(rt, reversed, it)) return Value::invalid();
     if (it.next(rt, out)) return out;
@@ -56,8 +54,7 @@ Value filter_last(Call& call) {
 }
 
 Value filter_length(Call& call) {
-  if (call[0].is_string())
-    return Value::of_int(static_cast<std::int64_t>(length(call.rt, call[0])));
+  if (call[0].is_string()) return Value::of_int(static_cast<std::int64_t>(length(call.rt, call[0])));
   std::int64_t n = length_of(call.rt, call[0]);
   return n < 0 ? Value::invalid() : Value::of_int(n);
 }
@@ -139,8 +136,7 @@ Value filter_sum(Call& call) {
   Iterator it;
   Value total = call[2];
   if (!make_getter(rt, call[1], getter) || !iterate(rt, call[0], it)) return Value::invalid();
-  if (total.is_string())
-    return call.fail(ErrorCode::type, "sum() can't sum strings [use ''.join(seq) instead]");
+  if (total.is_string()) return call.fail(ErrorCode::type, "sum() can't sum strings [use ''.join(seq) instead]");
   if (is_object(total, kBytesType))
     return call.fail(ErrorCode::type, "sum() can't sum bytes [use b''.join(seq) instead]");
   for (Value item; it.next(rt, item);) {
@@ -153,8 +149,7 @@ Value filter_sum(Call& call) {
 }
 
 constexpr Builtin kSequenceFilters[] = {
-    {"length", "count", "value, /", filter_length, "The number of items or characters.",
-     "{{ 'añb'|length }} -> 3"},
+    {"length", "count", "value, /", filter_length, "The number of items or characters.", "{{ 'añb'|length }} -> 3"},
     {"first", "", "seq", filter_first, "The first item or character; undefined if there is none.",
      "{{ [5, 6]|first }} -> 5"},
     {"last", "", "seq", filter_last, "The last item or character; undefined if there is none.",
@@ -168,8 +163,7 @@ constexpr Builtin kSequenceFilters[] = {
      "The items, or an attribute of each, joined into one string with `d` between them.",
      "{{ [1, 'b', none]|join(', ') }} -> 1, b, None"},
     {"sum", "", "iterable, attribute=none, start=0", filter_sum,
-     "The sum of the items, or of an attribute of each, plus `start`.",
-     "{{ [{'n': 2}, {'n': 3}]|sum('n') }} -> 5"},
+     "The sum of the items, or of an attribute of each, plus `start`.", "{{ [{'n': 2}, {'n': 3}]|sum('n') }} -> 5"},
 };
 
 }  // namespace

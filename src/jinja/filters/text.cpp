@@ -12,9 +12,7 @@ namespace parlance::jinja {
 namespace {
 
 /// The first code point of text that is not empty, and its bytes.
-utf8::Decoded first_of(std::string_view bytes) {
-  return utf8::decode(bytes.data(), bytes.data() + bytes.size());
-}
+utf8::Decoded first_of(std::string_view bytes) { return utf8::decode(bytes.data(), bytes.data() + bytes.size()); }
 
 Value filter_upper(Call& call) {
   Value s = call.text_of(0);
@@ -37,8 +35,7 @@ Value filter_capitalize(Call& call) {
   unicode::append_capitalize(title, bytes.substr(0, head));
   Value rest = lower_text(rt, substring(rt, s, head, s.size));
   if (rest.is_invalid()) return rest;
-  if (bytes.find("\xCE\xA3") !=
-      std::string_view::npos) {  // a final sigma looks back at the first letter
+  if (bytes.find("\xCE\xA3") != std::string_view::npos) {  // a final sigma looks back at the first letter
     std::string whole;
     unicode::append_capitalize(whole, bytes);
     return with_markup(make_derived(rt, whole, s), s.is_markup());
@@ -58,8 +55,8 @@ bool begins_word(char32_t c) {
   return c == '-' || c == '(' || c == '{' || c == '[' || c == '<' || unicode::is_space(c);
 }
 
-void append_word(Runtime& rt, StringBuilder& out, Cutter& cut, std::string_view bytes,
-                 std::size_t begin, std::size_t end) {
+void append_word(Runtime& rt, StringBuilder& out, Cutter& cut, std::string_view bytes, std::size_t begin,
+                 std::size_t end) {
   std::size_t head = begin + first_of(bytes.substr(begin)).size;
   StringBuilder first(rt), rest(rt);
   cut.append(first, begin, head);
@@ -84,10 +81,8 @@ Value filter_title(Call& call) {
   while (p < end && !rt.failed()) {
     const char* begin = p;
     bool blank = begins_word(utf8::decode(p, end).code_point);
-    for (utf8::Decoded d; p < end && begins_word((d = utf8::decode(p, end)).code_point) == blank;)
-      p += d.size;
-    std::size_t from = static_cast<std::size_t>(begin - base),
-                to = static_cast<std::size_t>(p - base);
+    for (utf8::Decoded d; p < end && begins_word((d = utf8::decode(p, end)).code_point) == blank;) p += d.size;
+    std::size_t from = static_cast<std::size_t>(begin - base), to = static_cast<std::size_t>(p - base);
     if (blank) {
       cut.append(out, from, to);
     } else {
@@ -112,12 +107,9 @@ Value strip(Runtime& rt, Value s, Strips strips) {
   std::string_view bytes = text(rt, s);
   const char *begin = bytes.data(), *end = begin + bytes.size();
   const char* last = end;
-  for (utf8::Decoded d; begin < last && strips((d = utf8::decode(begin, last)).code_point);)
-    begin += d.size;
-  for (utf8::Decoded d; begin < last && strips((d = utf8::decode_back(begin, last)).code_point);)
-    last -= d.size;
-  if (!rt.charge_bytes(bytes.size() - static_cast<std::size_t>(last - begin)))
-    return Value::invalid();
+  for (utf8::Decoded d; begin < last && strips((d = utf8::decode(begin, last)).code_point);) begin += d.size;
+  for (utf8::Decoded d; begin < last && strips((d = utf8::decode_back(begin, last)).code_point);) last -= d.size;
+  if (!rt.charge_bytes(bytes.size() - static_cast<std::size_t>(last - begin))) return Value::invalid();
   return substring(rt, s, static_cast<std::size_t>(begin - bytes.data()),
                    static_cast<std::size_t>(last - bytes.data()));
 }
@@ -203,9 +195,8 @@ Value filter_format(Call& call) {
   }
   Value s = call.text_of(0);
   if (s.is_invalid()) return s;
-  Value arguments = rest.keyword_count != 0
-                        ? keyword_dict(call.rt, rest)
-                        : make_list(call.rt, rest.positional, rest.positional_count, Kind::tuple);
+  Value arguments = rest.keyword_count != 0 ? keyword_dict(call.rt, rest)
+                                            : make_list(call.rt, rest.positional, rest.positional_count, Kind::tuple);
   return format_percent(call.rt, s, arguments);
 }
 
@@ -227,11 +218,9 @@ Value filter_wordcount(Call& call) {
 }
 
 constexpr Builtin kTextFilters[] = {
-    {"upper", "", "value", filter_upper, "The string in upper case.",
-     "{{ 'straße'|upper }} -> STRASSE"},
+    {"upper", "", "value", filter_upper, "The string in upper case.", "{{ 'straße'|upper }} -> STRASSE"},
     {"lower", "", "value", filter_lower, "The string in lower case.", "{{ 'ÀB'|lower }} -> àb"},
-    {"capitalize", "", "value", filter_capitalize,
-     "The first character in title case, the others in lower case.",
+    {"capitalize", "", "value", filter_capitalize, "The first character in title case, the others in lower case.",
      "{{ 'hELLO wORLD'|capitalize }} -> Hello world"},
     {"title", "", "value", filter_title,
      "The first character of each word in upper case, the others in lower case; words begin after "
@@ -239,8 +228,7 @@ constexpr Builtin kTextFilters[] = {
      "any of - ( { [ <.",
      "{{ \"o'neil-smith (jr)\"|title }} -> O'neil-Smith (Jr)"},
     {"trim", "", "value, chars=none", filter_trim,
-     "The string stripped of white space, or of any of `chars`, at both ends.",
-     "{{ '--a-b--'|trim('-') }} -> a-b"},
+     "The string stripped of white space, or of any of `chars`, at both ends.", "{{ '--a-b--'|trim('-') }} -> a-b"},
     {"replace", "", "value, old, new, count=none", filter_replace,
      "The string with every `old`, or the first `count` of them, replaced by `new`.",
      "{{ 'aaaargh'|replace('a', 'oh, ', 2) }} -> oh, oh, aargh"},
@@ -249,8 +237,7 @@ constexpr Builtin kTextFilters[] = {
     {"format", "", "value, *args, **kwargs", filter_format,
      "The string with its % fields filled in, as Python's % operator does.",
      "{{ '%s: %05.1f'|format('x', 3.14159) }} -> x: 003.1"},
-    {"wordcount", "", "value", filter_wordcount,
-     "The number of words: runs of letters, digits and underscores.",
+    {"wordcount", "", "value", filter_wordcount, "The number of words: runs of letters, digits and underscores.",
      "{{ \"it's two-fold\"|wordcount }} -> 4"},
 };
 

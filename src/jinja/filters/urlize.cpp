@@ -83,36 +83,28 @@ bool split_labels(Text host, std::size_t least, std::size_t most, Text& last, st
 bool is_named_host(Text t) {
   std::size_t size = host_size(t), count;
   Text last;
-  if (!split_labels(t.substr(0, size), 1, Text::npos - 1, last, count) ||
-      !ends_host(t.substr(size)))
-    return false;
+  if (!split_labels(t.substr(0, size), 1, Text::npos - 1, last, count) || !ends_host(t.substr(size))) return false;
   if (last.size() >= 2 && last.size() <= 63 && all(last, is_letter)) return true;
   if (!begins_with(last, "xn--")) return false;
   Text encoded = last.substr(4);
-  return encoded.size() >= 2 && encoded.size() <= 59 &&
-         all(encoded, [](char32_t c) { return is_word(c) || c == '%'; });
+  return encoded.size() >= 2 && encoded.size() <= 59 && all(encoded, [](char32_t c) { return is_word(c) || c == '%'; });
 }
 
 /// A host without a scheme: labels, then one of the old top-level names.
 bool is_bare_host(Text t) {
-  static constexpr std::array<std::string_view, 8> kNames = {"com", "net", "int",  "edu",
-                                                             "gov", "org", "info", "mil"};
+  static constexpr std::array<std::string_view, 8> kNames = {"com", "net", "int", "edu", "gov", "org", "info", "mil"};
   std::size_t size = host_size(t), count;
   Text last;
-  if (!split_labels(t.substr(0, size), 2, 63, last, count) || count == 0 ||
-      !ends_host(t.substr(size)))
-    return false;
-  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
-    return last.size() == name.size() && begins_with(last, name);
-  });
+  if (!split_labels(t.substr(0, size), 2, 63, last, count) || count == 0 || !ends_host(t.substr(size))) return false;
+  return std::any_of(kNames.begin(), kNames.end(),
+                     [&](std::string_view name) { return last.size() == name.size() && begins_with(last, name); });
 }
 
 bool is_ip4_host(Text t) {
   std::size_t size = host_size(t), count;
   Text host = t.substr(0, size), last;
   auto digit_or_dot = [](char32_t c) { return c == '.' || unicode::is_decimal(c); };
-  if (!all(host, digit_or_dot) || !split_labels(host, 1, 3, last, count) || count != 3)
-    return false;
+  if (!all(host, digit_or_dot) || !split_labels(host, 1, 3, last, count) || count != 3) return false;
   return !last.empty() && last.size() <= 3 && ends_host(t.substr(size));
 }
 
@@ -232,8 +224,8 @@ struct Linker {
   std::vector<std::uint32_t> offsets;
 
   void append(std::size_t begin, std::size_t end) { cut.append(out, offsets[begin], offsets[end]); }
-  void link(std::string_view prefix, std::size_t begin, std::size_t end, bool with_attributes,
-            std::size_t shown, bool shortened) {
+  void link(std::string_view prefix, std::size_t begin, std::size_t end, bool with_attributes, std::size_t shown,
+            bool shortened) {
     out.append_static("<a href=\"");
     out.append_static(prefix);
     append(begin, end);
@@ -254,8 +246,7 @@ struct Linker {
   std::size_t shortened_end(std::size_t begin, std::size_t end) {
     const std::int64_t size = to_index(rt, limit).value_or(0);  // less than there is, see too_long
     const auto all = static_cast<std::int64_t>(end - begin);
-    return begin +
-           static_cast<std::size_t>(size < 0 ? std::max<std::int64_t>(size, -all) + all : size);
+    return begin + static_cast<std::size_t>(size < 0 ? std::max<std::int64_t>(size, -all) + all : size);
   }
   void add_word(std::size_t begin, std::size_t end);
 };
@@ -270,8 +261,8 @@ void Linker::add_word(std::size_t from, std::size_t to) {
     link(complete ? "" : "https://", begin, end, true, begin, too_long(begin, end));
   } else if (middle.substr(0, 7) == U"mailto:" && is_mail_address(middle.substr(7))) {
     link("", begin, end, false, begin + 7, false);
-  } else if (middle.substr(0, 4) != U"www." && middle.substr(0, 1) != U"@" &&
-             middle.find(U':') == Text::npos && is_mail_address(middle)) {
+  } else if (middle.substr(0, 4) != U"www." && middle.substr(0, 1) != U"@" && middle.find(U':') == Text::npos &&
+             is_mail_address(middle)) {
     link("mailto:", begin, end, false, begin, false);
   } else {
     auto fits = [&](const std::u32string& scheme) {
@@ -309,8 +300,7 @@ std::string relations(Runtime& rt, Value rel, bool nofollow) {
   const char *p = bytes.data(), *end = p + bytes.size();
   while (p < end) {
     std::string word;
-    for (utf8::Decoded d; p < end && !unicode::is_space((d = utf8::decode(p, end)).code_point);
-         p += d.size) {
+    for (utf8::Decoded d; p < end && !unicode::is_space((d = utf8::decode(p, end)).code_point); p += d.size) {
       word.append(p, d.size);
     }
     if (!word.empty()) words.push_back(std::move(word));
@@ -337,8 +327,7 @@ bool is_scheme(Text t) {
   if (colon == Text::npos || colon < 2) return false;
   Text rest = t.substr(colon + 1);
   auto in_name = [](char32_t c) { return is_word(c) || c == '.' || c == '+' || c == '-'; };
-  return all(t.substr(0, colon), in_name) && rest.size() <= 2 &&
-         all(rest, [](char32_t c) { return c == '/'; });
+  return all(t.substr(0, colon), in_name) && rest.size() <= 2 && all(rest, [](char32_t c) { return c == '/'; });
 }
 
 bool read_schemes(Call& call, std::vector<std::u32string>& out) {
@@ -348,15 +337,13 @@ bool read_schemes(Call& call, std::vector<std::u32string>& out) {
   if (!iterate(rt, call[5], it)) return false;
   for (Value scheme; it.next(rt, scheme) && rt.charge(8);) {
     if (!scheme.is_string()) {
-      call.fail(ErrorCode::type, "expected string or bytes-like object, got '" +
-                                     std::string(type_name(scheme)) + "'");
+      call.fail(ErrorCode::type, "expected string or bytes-like object, got '" + std::string(type_name(scheme)) + "'");
       return false;
     }
     out.push_back(decode_all(text(rt, scheme), nullptr));
     if (is_scheme(out.back())) continue;
     Value shown = to_repr(rt, scheme);
-    if (!shown.is_invalid())
-      fail_filter(call, std::string(text(rt, shown)) + " is not a valid URI scheme prefix.");
+    if (!shown.is_invalid()) fail_filter(call, std::string(text(rt, shown)) + " is not a valid URI scheme prefix.");
     return false;
   }
   return !rt.failed();
@@ -372,8 +359,7 @@ bool read_arguments(Call& call, Linker& linker) {
   Value rel = make_computed(rt, relations(rt, call[4], nofollow));
   if (rt.failed() || !add_attribute(rt, linker.attributes, " rel=\"", rel)) return false;
   bool has_target = call.truth(3);
-  if (rt.failed() || (has_target && !add_attribute(rt, linker.attributes, " target=\"", call[3])))
-    return false;
+  if (rt.failed() || (has_target && !add_attribute(rt, linker.attributes, " target=\"", call[3]))) return false;
   linker.limit = call[1];
   return read_schemes(call, linker.schemes);
 }
@@ -381,8 +367,7 @@ bool read_arguments(Call& call, Linker& linker) {
 Value filter_urlize(Call& call) {
   Runtime& rt = call.rt;
   Value s = escape_html(rt, call[0]);
-  if (s.is_invalid() || !rt.reserve(16 * std::uint64_t{s.size}) ||
-      !rt.charge_bytes(16 * std::uint64_t{s.size})) {
+  if (s.is_invalid() || !rt.reserve(16 * std::uint64_t{s.size}) || !rt.charge_bytes(16 * std::uint64_t{s.size})) {
     return Value::invalid();
   }
   Linker linker(rt, s, !call[1].is_none());
@@ -401,8 +386,7 @@ Value filter_urlize(Call& call) {
 }
 
 constexpr Builtin kUrlizeFilters[] = {
-    {"urlize", "",
-     "value, trim_url_limit=none, nofollow=false, target=none, rel=none, extra_schemes=none",
+    {"urlize", "", "value, trim_url_limit=none, nofollow=false, target=none, rel=none, extra_schemes=none",
      filter_urlize,
      "The string escaped for HTML, with URLs and mail addresses (and those of `extra_schemes`) turned into links.",
      "{{ 'see www.a.org.'|urlize }} -> see <a href=\"https://www.a.org\" "

@@ -73,8 +73,8 @@ bool is_python_method(std::string_view name) {
 Value bound_method_text(Runtime& rt, Object* object, bool) {
   auto& method = *static_cast<BoundMethod*>(object);
   if (method.self.is_markup() && is_python_method(method.row->name)) {
-    const Value self = method.row->name == "escape" ? make_static("<class 'markupsafe.Markup'>")
-                                                    : to_repr(rt, method.self);
+    const Value self =
+        method.row->name == "escape" ? make_static("<class 'markupsafe.Markup'>") : to_repr(rt, method.self);
     if (self.is_invalid()) return self;
     StringBuilder out(rt);
     out.append_static("<bound method Markup.");
@@ -129,7 +129,8 @@ Value get_item(Runtime& rt, Value object, Value key) {
   if (key.is_string() && (python_attribute(rt, object, key, out) || rt.failed())) {
     return rt.failed() ? Value::invalid() : out;
   }
-  return key.is_string() ? no_attribute(rt, object, key) : undefined_because(rt, UndefinedInfo::Form::element, object, key);
+  return key.is_string() ? no_attribute(rt, object, key)
+                         : undefined_because(rt, UndefinedInfo::Form::element, object, key);
 }
 
 }  // namespace parlance::jinja

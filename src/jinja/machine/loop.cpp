@@ -1,8 +1,8 @@
 // The loop variable: Jinja2's LoopContext (runtime.py).
 #include "jinja/machine/loop.h"
 
-#include "jinja/objects/builtins.h"
 #include "jinja/compile/compiler.h"
+#include "jinja/objects/builtins.h"
 #include "value/operators.h"
 
 namespace parlance::jinja {

@@ -67,7 +67,17 @@ struct LoopState {
 
 /// Numbers of the fields that need no loop object; same order as simple_loop_field().
 enum class LoopField : std::uint8_t {
-  index0, index, revindex0, revindex, first, last, length, previtem, nextitem, depth, depth0
+  index0,
+  index,
+  revindex0,
+  revindex,
+  first,
+  last,
+  length,
+  previtem,
+  nextitem,
+  depth,
+  depth0
 };
 Value loop_field(Runtime& rt, LoopState& loop, LoopField field);
 

@@ -8,7 +8,7 @@ struct Frame;
 
 struct MacroObject : Object {
   const Routine* routine;
-  Frame* outer;  ///< frame it was defined in, whose variables it sees
+  Frame* outer;                       ///< frame it was defined in, whose variables it sees
   const DictEntry* scoped = nullptr;  ///< what the scoped block it was defined in was given
   std::uint32_t scoped_count = 0;
 };

@@ -51,7 +51,8 @@ void offer_attributes(Candidates& candidates, Value object) {
   }
 }
 
-Candidates candidates_of(const UndefinedInfo& undefined, std::string_view wanted, const Program& program, const Variables& variables) {
+Candidates candidates_of(const UndefinedInfo& undefined, std::string_view wanted, const Program& program,
+                         const Variables& variables) {
   using Form = UndefinedInfo::Form;
   Candidates candidates(wanted);
   if (undefined.form == Form::name) offer_variables(candidates, program, variables);

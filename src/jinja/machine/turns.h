@@ -1,7 +1,7 @@
 // Turns: which bytes of the prompt each message's turn of the template's main loop wrote.
 //
-// A chat template writes a message's turn in one iteration of a loop over the messages. While it runs, the machine notes
-// where iterations begin and end; render/assistant.cpp makes masks of that.
+// A chat template writes a message's turn in one iteration of a loop over the messages. While it runs, the machine
+// notes where iterations begin and end; render/assistant.cpp makes masks of that.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -192,7 +192,8 @@ bool Machine::check_text(Value v, bool first) {
   if (v.is_string()) return true;
   Value other = make_static("");
   // Any + of a string and this fails; a number of it that does not is a bug that the oracle would show.
-  return !(first ? binary(rt_, BinaryOperator::add, v, other) : binary(rt_, BinaryOperator::add, other, v)).is_invalid();
+  return !(first ? binary(rt_, BinaryOperator::add, v, other) : binary(rt_, BinaryOperator::add, other, v))
+              .is_invalid();
 }
 
 // ---- values
@@ -236,7 +237,8 @@ Value Machine::filter(const Instruction& i, TextTarget* target) {
   const BoundCall& bound = program_.bound[i.c];
   alignas(Value) std::byte memory[Signature::kMost * sizeof(Value)];  // not cleared: each argument is written
   Value* arguments = reinterpret_cast<Value*>(memory);
-  for (std::size_t k = 1; k < bound.row->bound.count; ++k) new (arguments + k) Value(program_.constants[bound.defaults + k]);
+  for (std::size_t k = 1; k < bound.row->bound.count; ++k)
+    new (arguments + k) Value(program_.constants[bound.defaults + k]);
   new (arguments) Value(in(i.b));
   const std::uint32_t* list = operands_ + bound.first;
   for (std::uint32_t k = 0; k < bound.given; ++k) arguments[list[2 * k]] = in(list[2 * k + 1]);
@@ -300,8 +302,10 @@ bool Machine::begin_loop(const Instruction& i) {
 
 Value Machine::loop_object(std::uint32_t number) {
   bool recursive = frame_->routine->kind == Routine::Kind::loop && number == 0;
-  return object_value(rt_.arena.make<LoopObject>(LoopObject{
-      {&kLoopType}, frame_->loops[number], recursive ? frame_->routine : nullptr, recursive ? frame_->outer : nullptr}));
+  return object_value(rt_.arena.make<LoopObject>(LoopObject{{&kLoopType},
+                                                            frame_->loops[number],
+                                                            recursive ? frame_->routine : nullptr,
+                                                            recursive ? frame_->outer : nullptr}));
 }
 
 void Machine::note_turn(std::uint32_t loop, const Value* item) {
@@ -324,7 +328,8 @@ bool Machine::set_namespace(const Instruction& i) {
   const Value& target = in(i.a);
   if (!is_object(target, kNamespaceType) && (i.n & 1) != 0) {
     // Jinja2 checks the targets of an assignment, and forgets those of a block.
-    rt_.fail(ErrorCode::type, "'" + std::string(type_name(target)) + "' object does not support item assignment", target);
+    rt_.fail(ErrorCode::type, "'" + std::string(type_name(target)) + "' object does not support item assignment",
+             target);
     return false;
   }
   if (!is_object(target, kNamespaceType)) {
@@ -358,10 +363,10 @@ Value Machine::undefined_hint(Value why) {
 // The loop is threaded: every instruction ends by jumping to the next one's label, so that the processor predicts each
 // jump by the instruction it follows. A switch in a loop, with its one shared jump, costs 8 % more on a short render.
 #define CASE(name) at_##name
-#define NEXT                 \
-  do {                       \
-    running = pc++;          \
-    pc_ = pc;                \
+#define NEXT                                              \
+  do {                                                    \
+    running = pc++;                                       \
+    pc_ = pc;                                             \
     goto* kLabels[static_cast<std::size_t>(running->op)]; \
   } while (false)
 #define CHECKED_NEXT                \
@@ -390,12 +395,12 @@ bool Machine::run() {
   const Instruction* running;
 #define i (*running)
   NEXT;
-  CASE(emit_text): {
+  CASE(emit_text) : {
     const Value& v = in(i.a);
     output_.emit(rt_, v.data, v.size, v.extra);
     NEXT;
   }
-  CASE(emit): {
+  CASE(emit) : {
     const Value& v = r[i.a];
     if (v.kind == Kind::string && v.flags == 0 && i.n == 0) {
       output_.emit(rt_, v.data, v.size, v.extra);
@@ -404,40 +409,38 @@ bool Machine::run() {
     if (!emit_value(v, escapes(i.n))) return false;
     NEXT;
   }
-  CASE(emit_raw):
-    if (!in(i.a).is_string()) {
-      rt_.fail(ErrorCode::type, "sequence item 0: expected str instance, " + std::string(type_name(in(i.a))) + " found",
-               in(i.a));
-      return false;
-    }
-    output_.emit(rt_, in(i.a));
-    NEXT;
-  CASE(emit_join):
-  CASE(emit_sum):
-    if (i.n == 0 && emit_leaves(operands_ + i.b, i.c)) NEXT;  // the usual case: texts, and no escaping
-    if (!emit_parts(i, i.op == Op::emit_sum)) return false;
-    NEXT;
-  CASE(check_text):
-    if (!check_text(in(i.a), i.n != 0)) return false;
-    NEXT;
-  CASE(check_defined):
-    if (in(i.a).is_undefined()) {
-      fail_undefined(rt_, in(i.a));
-      return false;
-    }
-    NEXT;
-  CASE(copy): r[i.a] = in(i.b); NEXT;
-  CASE(resolve):
-    for (std::uint32_t k = 0; k < i.c; ++k) r[i.a + k] = variable(i.b + k);
-    NEXT;
-  CASE(resolve_block): r[i.a] = lookup_in_block(i.b); NEXT;
-  CASE(outer): {
+  CASE(emit_raw) : if (!in(i.a).is_string()) {
+    rt_.fail(ErrorCode::type, "sequence item 0: expected str instance, " + std::string(type_name(in(i.a))) + " found",
+             in(i.a));
+    return false;
+  }
+  output_.emit(rt_, in(i.a));
+  NEXT;
+  CASE(emit_join)
+      : CASE(emit_sum)
+      : if (i.n == 0 && emit_leaves(operands_ + i.b, i.c)) NEXT;  // the usual case: texts, and no escaping
+  if (!emit_parts(i, i.op == Op::emit_sum)) return false;
+  NEXT;
+  CASE(check_text) : if (!check_text(in(i.a), i.n != 0)) return false;
+  NEXT;
+  CASE(check_defined) : if (in(i.a).is_undefined()) {
+    fail_undefined(rt_, in(i.a));
+    return false;
+  }
+  NEXT;
+  CASE(copy) : r[i.a] = in(i.b);
+  NEXT;
+  CASE(resolve) : for (std::uint32_t k = 0; k < i.c; ++k) r[i.a + k] = variable(i.b + k);
+  NEXT;
+  CASE(resolve_block) : r[i.a] = lookup_in_block(i.b);
+  NEXT;
+  CASE(outer) : {
     Frame* owner = frame_;
     for (std::uint16_t up = i.n; up != 0; --up) owner = owner->outer;
     r[i.a] = owner->registers[i.b];
     NEXT;
   }
-  CASE(get_attribute): {
+  CASE(get_attribute) : {
     if (const DictEntry* found = near_member(r[i.b], sites_[i.c])) {
       r[i.a] = found->value;
       NEXT;
@@ -445,7 +448,7 @@ bool Machine::run() {
     r[i.a] = other_member(r[i.b], i.c);
     CHECKED_NEXT;
   }
-  CASE(get_item): {
+  CASE(get_item) : {
     const Value& key = in(i.c);
     if (const Value* found = near_item(r[i.b], key)) {
       r[i.a] = *found;
@@ -454,13 +457,12 @@ bool Machine::run() {
     r[i.a] = item(r[i.b], key);
     CHECKED_NEXT;
   }
-  CASE(slice): {
+  CASE(slice) : {
     const std::uint32_t* list = operands_ + i.c;
     r[i.a] = slice(rt_, r[i.b], in(list[0]), in(list[1]), in(list[2]));
     CHECKED_NEXT;
   }
-  CASE(add):
-  CASE(subtract): {
+  CASE(add) : CASE(subtract) : {
     const Value& a = in(i.b);
     const Value& b = in(i.c);
     std::int64_t result;
@@ -476,27 +478,31 @@ bool Machine::run() {
     r[i.a] = binary(rt_, static_cast<BinaryOperator>(i.n), a, b);
     CHECKED_NEXT;
   }
-  CASE(binary): r[i.a] = binary(rt_, static_cast<BinaryOperator>(i.n), in(i.b), in(i.c)); CHECKED_NEXT;
-  CASE(sum): r[i.a] = sum(i); CHECKED_NEXT;
-  CASE(join): r[i.a] = join(i); CHECKED_NEXT;
-  CASE(negate): r[i.a] = negate(rt_, in(i.b)); CHECKED_NEXT;
-  CASE(positive): r[i.a] = positive(rt_, in(i.b)); CHECKED_NEXT;
-  CASE(not_): r[i.a] = Value::boolean(!is_true(in(i.b))); CHECKED_NEXT;
-  CASE(compare): r[i.a] = Value::boolean(compare_values(i.n, in(i.b), in(i.c))); CHECKED_NEXT;
-  CASE(jump): pc = code + i.c; NEXT;
-  CASE(jump_if):
-    if (is_true(r[i.a])) pc = code + i.c;
-    CHECKED_NEXT;
-  CASE(jump_unless):
-    if (!is_true(r[i.a])) pc = code + i.c;
-    CHECKED_NEXT;
-  CASE(jump_compare):
-    if (compare_values(i.n, in(i.a), in(i.b))) pc = code + i.c;
-    CHECKED_NEXT;
-  CASE(jump_compare_unless):
-    if (!compare_values(i.n, in(i.a), in(i.b))) pc = code + i.c;
-    CHECKED_NEXT;
-  CASE(jump_attribute): {
+  CASE(binary) : r[i.a] = binary(rt_, static_cast<BinaryOperator>(i.n), in(i.b), in(i.c));
+  CHECKED_NEXT;
+  CASE(sum) : r[i.a] = sum(i);
+  CHECKED_NEXT;
+  CASE(join) : r[i.a] = join(i);
+  CHECKED_NEXT;
+  CASE(negate) : r[i.a] = negate(rt_, in(i.b));
+  CHECKED_NEXT;
+  CASE(positive) : r[i.a] = positive(rt_, in(i.b));
+  CHECKED_NEXT;
+  CASE(not_) : r[i.a] = Value::boolean(!is_true(in(i.b)));
+  CHECKED_NEXT;
+  CASE(compare) : r[i.a] = Value::boolean(compare_values(i.n, in(i.b), in(i.c)));
+  CHECKED_NEXT;
+  CASE(jump) : pc = code + i.c;
+  NEXT;
+  CASE(jump_if) : if (is_true(r[i.a])) pc = code + i.c;
+  CHECKED_NEXT;
+  CASE(jump_unless) : if (!is_true(r[i.a])) pc = code + i.c;
+  CHECKED_NEXT;
+  CASE(jump_compare) : if (compare_values(i.n, in(i.a), in(i.b))) pc = code + i.c;
+  CHECKED_NEXT;
+  CASE(jump_compare_unless) : if (!compare_values(i.n, in(i.a), in(i.b))) pc = code + i.c;
+  CHECKED_NEXT;
+  CASE(jump_attribute) : {
     const Value& wanted = in(i.b);
     const DictEntry* found = near_member(r[i.a], sites_[i.n >> 4]);
     if (found != nullptr && (i.n & 6) == 0 && found->value.is_leaf() && wanted.is_leaf()) {  // == or != of texts
@@ -507,15 +513,14 @@ bool Machine::run() {
     if (compare_values(i.n & 7, v, wanted) == ((i.n & 8) == 0)) pc = code + i.c;
     CHECKED_NEXT;
   }
-  CASE(jump_attribute_kind): {
+  CASE(jump_attribute_kind) : {
     const Value& v = member(r[i.a], i.n);
     if (kind_in(v, static_cast<std::uint16_t>(i.b)) == ((i.b & kConstant) == 0)) pc = code + i.c;
     CHECKED_NEXT;
   }
-  CASE(jump_attribute_truth):
-    if (is_true(member(r[i.a], i.n)) == (i.b != 0)) pc = code + i.c;
-    CHECKED_NEXT;
-  CASE(jump_attribute_kind_or_get): {
+  CASE(jump_attribute_truth) : if (is_true(member(r[i.a], i.n)) == (i.b != 0)) pc = code + i.c;
+  CHECKED_NEXT;
+  CASE(jump_attribute_kind_or_get) : {
     const Value& v = member(r[i.a], i.n);
     if (kind_in(v, static_cast<std::uint16_t>(i.b)) == ((i.b & kConstant) == 0)) {
       pc = code + i.c;
@@ -524,7 +529,7 @@ bool Machine::run() {
     }
     CHECKED_NEXT;
   }
-  CASE(jump_attribute_truth_or_get): {
+  CASE(jump_attribute_truth_or_get) : {
     const Value& v = member(r[i.a], i.n);
     if (is_true(v) == (i.b != 0)) {
       pc = code + i.c;
@@ -533,94 +538,99 @@ bool Machine::run() {
     }
     CHECKED_NEXT;
   }
-  CASE(is_kind): r[i.a] = Value::boolean(kind_in(in(i.b), i.n)); NEXT;
-  CASE(jump_if_kind):
-    if (kind_in(r[i.a], i.n)) pc = code + i.c;
-    NEXT;
-  CASE(jump_unless_kind):
-    if (!kind_in(r[i.a], i.n)) pc = code + i.c;
-    NEXT;
-  CASE(filter): r[i.a] = filter(i, nullptr); CHECKED_NEXT;
-  CASE(emit_filter): {
+  CASE(is_kind) : r[i.a] = Value::boolean(kind_in(in(i.b), i.n));
+  NEXT;
+  CASE(jump_if_kind) : if (kind_in(r[i.a], i.n)) pc = code + i.c;
+  NEXT;
+  CASE(jump_unless_kind) : if (!kind_in(r[i.a], i.n)) pc = code + i.c;
+  NEXT;
+  CASE(filter) : r[i.a] = filter(i, nullptr);
+  CHECKED_NEXT;
+  CASE(emit_filter) : {
     const bool escape = escapes(i.n);
     const Value v = filter(i, escape ? nullptr : &output_);
     if (v.is_invalid() || !emit_value(v, escape)) return false;
     CHECKED_NEXT;
   }
-  CASE(length):
-    if (r[i.b].is_sequence()) {
-      r[i.a] = Value::of_int(std::int64_t{r[i.b].list->size} - i.n);
-      NEXT;
-    }
-    r[i.a] = length(r[i.b], i.n);
-    CHECKED_NEXT;
-  CASE(apply): r[i.a] = apply(i); CHECKED_NEXT;
-  CASE(call):
-    if (!leave_to(call_shape(i))) return false;
+  CASE(length) : if (r[i.b].is_sequence()) {
+    r[i.a] = Value::of_int(std::int64_t{r[i.b].list->size} - i.n);
     NEXT;
-  CASE(make_namespace):
-    if (!is_namespace_function(r[i.b])) goto at_call;
-    r[i.a] = namespace_of(program_.shapes[i.c]);
-    if (!step_limits(1)) return false;
+  }
+  r[i.a] = length(r[i.b], i.n);
+  CHECKED_NEXT;
+  CASE(apply) : r[i.a] = apply(i);
+  CHECKED_NEXT;
+  CASE(call) : if (!leave_to(call_shape(i))) return false;
+  NEXT;
+  CASE(make_namespace) : if (!is_namespace_function(r[i.b])) goto at_call;
+  r[i.a] = namespace_of(program_.shapes[i.c]);
+  if (!step_limits(1)) return false;
+  NEXT;
+  CASE(call_method) : if (!leave_to(call_method(i))) return false;
+  NEXT;
+  CASE(make_list) : r[i.a] = collection(i, Kind::list);
+  NEXT;
+  CASE(make_tuple) : r[i.a] = collection(i, Kind::tuple);
+  NEXT;
+  CASE(make_dict) : r[i.a] = dictionary(i);
+  CHECKED_NEXT;
+  CASE(for_begin)
+      : if (i.b == 0 && turns_ == nullptr && r[i.a].is_sequence() && frame_->routine->kind != Routine::Kind::loop) {
+    frame_->loops[i.n]->begin(*r[i.a].list, 0);
     NEXT;
-  CASE(call_method):
-    if (!leave_to(call_method(i))) return false;
-    NEXT;
-  CASE(make_list): r[i.a] = collection(i, Kind::list); NEXT;
-  CASE(make_tuple): r[i.a] = collection(i, Kind::tuple); NEXT;
-  CASE(make_dict): r[i.a] = dictionary(i); CHECKED_NEXT;
-  CASE(for_begin):
-    if (i.b == 0 && turns_ == nullptr && r[i.a].is_sequence() && frame_->routine->kind != Routine::Kind::loop) {
-      frame_->loops[i.n]->begin(*r[i.a].list, 0);
-      NEXT;
-    }
-    if (!begin_loop(i)) return false;
-    NEXT;
-  CASE(go_on):
-    running = code + i.c;
-    pc_ = pc = running + 1;
-  CASE(for_next): {
+  }
+  if (!begin_loop(i)) return false;
+  NEXT;
+  CASE(go_on) : running = code + i.c;
+  pc_ = pc = running + 1;
+  CASE(for_next) : {
     if (!step_limits(static_cast<std::uint32_t>(i.c - static_cast<std::uint32_t>(&i - code)))) return false;
     bool more = frame_->loops[i.n]->next(rt_, r[i.a]);
     if (turns_ != nullptr) note_turn(i.n, more ? &r[i.a] : nullptr);
     if (!more) pc = code + i.c;
     CHECKED_NEXT;
   }
-  CASE(for_candidate): {
+  CASE(for_candidate) : {
     if (!step_limits(static_cast<std::uint32_t>(i.c - static_cast<std::uint32_t>(&i - code)))) return false;
     const bool more = frame_->loops[i.n]->iterator.next(rt_, r[i.a]);
     if (!more && turns_ != nullptr) note_turn(i.n, nullptr);
     if (!more) pc = code + i.c;
     CHECKED_NEXT;
   }
-  CASE(for_accept):
-    frame_->loops[i.n]->accept(r[i.a]);
-    if (turns_ != nullptr) note_turn(i.n, &r[i.a]);
+  CASE(for_accept) : frame_->loops[i.n]->accept(r[i.a]);
+  if (turns_ != nullptr) note_turn(i.n, &r[i.a]);
+  NEXT;
+  CASE(loop_object) : r[i.a] = loop_object(i.n);
+  NEXT;
+  CASE(loop_field) : if (i.b == static_cast<std::uint32_t>(LoopField::index0)) {
+    r[i.a] = Value::of_int(frame_->loops[i.n]->index0);
     NEXT;
-  CASE(loop_object): r[i.a] = loop_object(i.n); NEXT;
-  CASE(loop_field):
-    if (i.b == static_cast<std::uint32_t>(LoopField::index0)) {
-      r[i.a] = Value::of_int(frame_->loops[i.n]->index0);
-      NEXT;
-    }
-    r[i.a] = loop_field(rt_, *frame_->loops[i.n], static_cast<LoopField>(i.b)); CHECKED_NEXT;
-  CASE(unpack):
-    if (!unpack(i)) return false;
-    NEXT;
-  CASE(collect_begin): {
+  }
+  r[i.a] = loop_field(rt_, *frame_->loops[i.n], static_cast<LoopField>(i.b));
+  CHECKED_NEXT;
+  CASE(unpack) : if (!unpack(i)) return false;
+  NEXT;
+  CASE(collect_begin) : {
     auto* list = rt_.arena.make<ListBuilder>(rt_);
     r[i.a].kind = Kind::integer;
     r[i.a].object = reinterpret_cast<Object*>(list);
     NEXT;
   }
-  CASE(collect): reinterpret_cast<ListBuilder*>(r[i.a].object)->append(in(i.b)); CHECKED_NEXT;
-  CASE(collect_end): r[i.a] = reinterpret_cast<ListBuilder*>(r[i.a].object)->finish(); NEXT;
-  CASE(capture_begin): frame_->captures[i.n] = output_.begin_capture(); NEXT;
-  CASE(capture_end): r[i.a] = output_.end_capture(rt_, frame_->captures[i.n], escapes(i.b)); CHECKED_NEXT;
-  CASE(mark_safe): r[i.a] = mark_safe(in(i.b)); CHECKED_NEXT;
-  CASE(generation_begin): frame_->captures[i.n] = output_.begin_generation(); NEXT;
-  CASE(generation_end): output_.end_generation(rt_, frame_->captures[i.n]); NEXT;
-  CASE(make_macro): {
+  CASE(collect) : reinterpret_cast<ListBuilder*>(r[i.a].object)->append(in(i.b));
+  CHECKED_NEXT;
+  CASE(collect_end) : r[i.a] = reinterpret_cast<ListBuilder*>(r[i.a].object)->finish();
+  NEXT;
+  CASE(capture_begin) : frame_->captures[i.n] = output_.begin_capture();
+  NEXT;
+  CASE(capture_end) : r[i.a] = output_.end_capture(rt_, frame_->captures[i.n], escapes(i.b));
+  CHECKED_NEXT;
+  CASE(mark_safe) : r[i.a] = mark_safe(in(i.b));
+  CHECKED_NEXT;
+  CASE(generation_begin) : frame_->captures[i.n] = output_.begin_generation();
+  NEXT;
+  CASE(generation_end) : output_.end_generation(rt_, frame_->captures[i.n]);
+  NEXT;
+  CASE(make_macro) : {
     auto& routine = program_.routines[i.b];
     r[i.a] = make_macro(rt_, routine, frame_);
     auto& macro = *static_cast<MacroObject*>(r[i.a].object);
@@ -628,51 +638,46 @@ bool Machine::run() {
     macro.scoped_count = frame_->scoped_count;
     NEXT;
   }
-  CASE(recurse):
-    if (!leave_to(enter_recursive_loop(program_.routines[i.b], frame_, in(i.c), 0, i.a))) return false;
+  CASE(recurse) : if (!leave_to(enter_recursive_loop(program_.routines[i.b], frame_, in(i.c), 0, i.a))) return false;
+  NEXT;
+  CASE(set_attribute) : if (DictEntry* there = placed_member(r[i.a], sites_[i.n >> 1])) {
+    there->value = in(i.c);
     NEXT;
-  CASE(set_attribute):
-    if (DictEntry* there = placed_member(r[i.a], sites_[i.n >> 1])) {
-      there->value = in(i.c);
-      NEXT;
-    }
-    if (!set_namespace(i)) return false;
-    NEXT;
-  CASE(check_namespace):
-    if (!is_object(in(i.a), kNamespaceType)) {
-      rt_.fail(ErrorCode::runtime, "cannot assign attribute on non-namespace object", in(i.a));
-      return false;
-    }
-    NEXT;
-  CASE(store_context): context_[i.a] = in(i.b); NEXT;
-  CASE(run_block):
-    if (!leave_to(run_block(i))) return false;
-    NEXT;
-  CASE(make_self): r[i.a] = make_self(rt_, program_); NEXT;
-  CASE(default_parameter):
-    if (!is_left_out(r[i.a])) pc = code + i.c;
-    NEXT;
-  CASE(undefined): r[i.a] = undefined_hint(in(i.b)); NEXT;
-  CASE(autoescape): {
+  }
+  if (!set_namespace(i)) return false;
+  NEXT;
+  CASE(check_namespace) : if (!is_object(in(i.a), kNamespaceType)) {
+    rt_.fail(ErrorCode::runtime, "cannot assign attribute on non-namespace object", in(i.a));
+    return false;
+  }
+  NEXT;
+  CASE(store_context) : context_[i.a] = in(i.b);
+  NEXT;
+  CASE(run_block) : if (!leave_to(run_block(i))) return false;
+  NEXT;
+  CASE(make_self) : r[i.a] = make_self(rt_, program_);
+  NEXT;
+  CASE(default_parameter) : if (!is_left_out(r[i.a])) pc = code + i.c;
+  NEXT;
+  CASE(undefined) : r[i.a] = undefined_hint(in(i.b));
+  NEXT;
+  CASE(autoescape) : {
     bool before = rt_.autoescape;
     rt_.autoescape = is_true(in(i.a));
     r[i.b] = Value::boolean(before);
     NEXT;
   }
-  CASE(load_template):
-    if (!load_template(in(i.a), i.n)) {
-      if (i.b == 0 || rt_.failure.code != ErrorCode::templates_not_found) return false;
-      rt_.failure = {};  // ignore missing
-    }
-    NEXT;
-  CASE(fail):
-    rt_.fail(static_cast<ErrorCode>(i.n), std::string(leaf_text(in(i.a))));
-    return false;
-  CASE(return_):
-    if (frame_->caller == nullptr) return step_limits(0);
-    leave();
-    leave_to(true);
-    CHECKED_NEXT;
+  CASE(load_template) : if (!load_template(in(i.a), i.n)) {
+    if (i.b == 0 || rt_.failure.code != ErrorCode::templates_not_found) return false;
+    rt_.failure = {};  // ignore missing
+  }
+  NEXT;
+  CASE(fail) : rt_.fail(static_cast<ErrorCode>(i.n), std::string(leaf_text(in(i.a))));
+  return false;
+  CASE(return_) : if (frame_->caller == nullptr) return step_limits(0);
+  leave();
+  leave_to(true);
+  CHECKED_NEXT;
 #undef i
 }
 

@@ -6,11 +6,11 @@
 #include <span>
 
 #include "engine/output.h"
-#include "jinja/objects/builtins.h"
+#include "jinja/compile/program.h"
 #include "jinja/machine/loop.h"
 #include "jinja/machine/macro.h"
-#include "jinja/compile/program.h"
 #include "jinja/machine/turns.h"
+#include "jinja/objects/builtins.h"
 
 namespace parlance::jinja {
 
@@ -20,15 +20,15 @@ struct Frame {
   LoopState** loops;
   parlance::Output::Mark* captures;
   const Routine* routine;
-  Frame* outer;    ///< frame of the enclosing routine, for its variables
-  Frame* caller;   ///< frame to return to
+  Frame* outer;   ///< frame of the enclosing routine, for its variables
+  Frame* caller;  ///< frame to return to
   const Instruction* return_to;
   std::uint32_t result;      ///< register of the caller that gets the text
   std::uint32_t loop_depth;  ///< depth0 of a recursive loop
   parlance::Output::Mark mark;
-  const DictEntry* scoped;   ///< what a scoped block was given: name number as key, value
+  const DictEntry* scoped;  ///< what a scoped block was given: name number as key, value
   std::uint32_t scoped_count;
-  std::size_t stack_mark;    ///< where the frame stack stood before
+  std::size_t stack_mark;  ///< where the frame stack stood before
 };
 
 /// Memory for frames that nothing refers to after they return. Chunks are kept and reused.
@@ -118,9 +118,7 @@ class Machine {
     const DictEntry* found = near_member(object, sites_[number]);
     return found != nullptr ? found->value : other_member(object, number);
   }
-  const Value& other_member(const Value& object, std::uint32_t number) {
-    return member_ = attribute(object, number);
-  }
+  const Value& other_member(const Value& object, std::uint32_t number) { return member_ = attribute(object, number); }
   Value item(const Value& object, const Value& key);
   bool escapes(std::uint32_t mode) const {
     return mode != 0 && (mode == static_cast<std::uint32_t>(EscapeMode::always) || rt_.autoescape);
@@ -183,8 +181,9 @@ class Machine {
   const Program& program_;
   const AttributeSite* sites_;
   const std::uint32_t* operands_;
-  Value member_;           ///< what other_member() found
-  /// Where the values of operands begin: registers of the running frame, and constants as if there were kConstant before them.
+  Value member_;  ///< what other_member() found
+  /// Where the values of operands begin: registers of the running frame, and constants as if there were kConstant
+  /// before them.
   std::uintptr_t bases_[2];
   static_assert(sizeof(Value) == 1 << 4);
   Runtime& rt_;
@@ -195,8 +194,8 @@ class Machine {
   const Instruction* pc_ = nullptr;  ///< the next instruction, whenever run() calls out
   TurnRecorder* turns_ = nullptr;
   std::uint32_t depth_ = 0;
-  Value* resolved_;        ///< by name number; invalid: not looked up yet
-  Value* context_;         ///< what top-level sets gave to blocks; invalid: nothing
+  Value* resolved_;  ///< by name number; invalid: not looked up yet
+  Value* context_;   ///< what top-level sets gave to blocks; invalid: nothing
 };
 
 }  // namespace parlance::jinja

@@ -1,10 +1,10 @@
-// Entering and leaving routines: calls, macros, recursive loops, blocks, and what would enter other templates. Rules from
-// Jinja2's runtime.Macro.__call__.
+// Entering and leaving routines: calls, macros, recursive loops, blocks, and what would enter other templates. Rules
+// from Jinja2's runtime.Macro.__call__.
 #include <algorithm>
 #include <cstring>
 
-#include "jinja/objects/builtins.h"
 #include "jinja/machine/vm.h"
+#include "jinja/objects/builtins.h"
 #include "value/operators.h"
 
 namespace parlance::jinja {
@@ -92,7 +92,8 @@ void Machine::leave() {
 
 std::vector<std::string> Machine::trace() const {
   std::vector<std::string> lines;
-  for (Frame* frame = frame_; frame != nullptr && frame->caller != nullptr && lines.size() < 10; frame = frame->caller) {
+  for (Frame* frame = frame_; frame != nullptr && frame->caller != nullptr && lines.size() < 10;
+       frame = frame->caller) {
     auto call = static_cast<std::size_t>(frame->return_to - 1 - program_.code.data());
     std::uint32_t line = program_.source.line_of(program_.extents[call].begin);
     const char* what = frame->routine->kind == Routine::Kind::macro    ? "macro "
@@ -259,8 +260,8 @@ const Value* take_keyword(const PassedArguments& arguments, std::string_view nam
 
 Value no_caller(Runtime& rt) {
   Value v;
-  v.undefined = rt.arena.make<UndefinedInfo>(
-      UndefinedInfo{UndefinedInfo::Form::hint, make_static("No caller defined"), {}});
+  v.undefined =
+      rt.arena.make<UndefinedInfo>(UndefinedInfo{UndefinedInfo::Form::hint, make_static("No caller defined"), {}});
   return v;
 }
 
@@ -303,8 +304,8 @@ bool Machine::bind_macro(const Routine& routine, const PassedArguments& in_argum
     std::uint32_t extra = in_arguments.positional_count - given;
     frame.registers[next++] = copy_list(rt_, {in_arguments.positional + given, extra}, Kind::tuple);
   } else if (in_arguments.positional_count > count) {
-    rt_.fail(ErrorCode::type, "macro " + macro_name(routine) + " takes not more than " + std::to_string(count) +
-                                  " argument(s)");
+    rt_.fail(ErrorCode::type,
+             "macro " + macro_name(routine) + " takes not more than " + std::to_string(count) + " argument(s)");
     return false;
   }
   return true;

@@ -24,9 +24,9 @@ Value global_value(Runtime& rt, std::string_view name);
 
 /// The method `name` of `v`'s type, or null. Only what the immutable sandbox allows is in the tables.
 const Builtin* find_method(Value v, std::string_view name);
-/// How the sandbox answers for an attribute of `v` that is no allowed method: does Python have it at all, and is it refused?
-/// `unsafe`: SecurityError on use ("access to attribute 'append' of 'list' object is unsafe."); `data`: a value
-/// (int.real, int.numerator, float.imag …) which is put into `out`; `absent`: no such attribute.
+/// How the sandbox answers for an attribute of `v` that is no allowed method: does Python have it at all, and is it
+/// refused? `unsafe`: SecurityError on use ("access to attribute 'append' of 'list' object is unsafe."); `data`: a
+/// value (int.real, int.numerator, float.imag …) which is put into `out`; `absent`: no such attribute.
 enum class AttributeKind { absent, unsafe, data };
 AttributeKind find_attribute(Runtime& rt, Value v, std::string_view name, Value& out);
 
@@ -62,7 +62,8 @@ bool is_namespace_function(const Value& v);
 /// namespace(**keywords), whose names differ: the entries are for the caller to fill in.
 NamespaceObject* make_namespace(Runtime& rt, std::uint32_t count);
 
-/// str.format(*args, **kwargs) as the sandbox runs it: fields go through get_attribute and get_item. In format_braces.cpp.
+/// str.format(*args, **kwargs) as the sandbox runs it: fields go through get_attribute and get_item. In
+/// format_braces.cpp.
 Value format_braces(Runtime& rt, Value format, const PassedArguments& arguments);
 /// str.format_map(mapping).
 Value format_map(Runtime& rt, Value format, Value mapping);

@@ -183,8 +183,7 @@ Value BraceFormatter::print(Value format, const Field& field, int nesting) {
   if (v.is_invalid()) return v;
   if (nesting == 0) return fail(ErrorCode::value, "Max string recursion exceeded");
   if (field.spec_begin == field.spec_end) return print_value(v, "");
-  const Value spec_format =
-      with_markup(substring(rt_, format, field.spec_begin, field.spec_end), false);
+  const Value spec_format = with_markup(substring(rt_, format, field.spec_begin, field.spec_end), false);
   const Value spec = this->format(spec_format, nesting - 1);
   return spec.is_invalid() ? spec : print_value(v, text(rt_, spec));
 }
@@ -193,8 +192,7 @@ Value BraceFormatter::print(Value format, const Field& field, int nesting) {
 bool BraceFormatter::number_field(std::string_view name, std::optional<std::int64_t>& automatic) {
   const bool by_hand = unicode::str_is_digit(name);
   if ((name.empty() && manual_) || (by_hand && next_number_ != 0)) {
-    fail(ErrorCode::value,
-         "cannot switch from manual field specification to automatic field numbering");
+    fail(ErrorCode::value, "cannot switch from manual field specification to automatic field numbering");
     return false;
   }
   if (name.empty()) automatic = next_number_++;
@@ -202,8 +200,7 @@ bool BraceFormatter::number_field(std::string_view name, std::optional<std::int6
   return true;
 }
 
-Value BraceFormatter::get_field(Value format, const Field& field,
-                                std::optional<std::int64_t> automatic) {
+Value BraceFormatter::get_field(Value format, const Field& field, std::optional<std::int64_t> automatic) {
   const std::string_view bytes = text(rt_, format).substr(0, field.name_end);
   std::size_t at = std::min(bytes.find_first_of(".[", field.name_begin), field.name_end);
   if (automatic) {
@@ -242,8 +239,7 @@ Value BraceFormatter::get_part(Value format, Value object, std::size_t& at, std:
   if (!attribute && mark != '[') {
     return fail(ErrorCode::value, "Only '.' or '[' may follow ']' in format field specifier");
   }
-  const std::size_t stop =
-      attribute ? std::min(bytes.find_first_of(".[", at), end) : bytes.find(']', at);
+  const std::size_t stop = attribute ? std::min(bytes.find_first_of(".[", at), end) : bytes.find(']', at);
   if (stop == std::string_view::npos) return fail(ErrorCode::value, "Missing ']' in format string");
   const std::string_view name = bytes.substr(at, stop - at);
   const Value key = with_markup(substring(rt_, format, at, stop), false);
@@ -259,20 +255,17 @@ Value BraceFormatter::get_part(Value format, Value object, std::size_t& at, std:
 
 Value BraceFormatter::convert(Value v, char32_t conversion) {
   switch (conversion) {
-    case 0:
-      return v;
+    case 0: return v;
     case 's': {
       const Value s = to_text(rt_, v);
       return s.is_invalid() ? s : with_markup(s, false);
     }
-    case 'r':
-      return to_repr(rt_, v);
+    case 'r': return to_repr(rt_, v);
     case 'a': {
       const Value s = to_repr(rt_, v);
       return s.is_invalid() ? s : to_ascii(rt_, s);
     }
-    default:
-      break;
+    default: break;
   }
   std::string message = "Unknown conversion specifier ";
   utf8::append(message, conversion);
@@ -282,8 +275,7 @@ Value BraceFormatter::convert(Value v, char32_t conversion) {
 Value BraceFormatter::print_value(Value v, std::string_view spec) {
   if (!escaping_) return format_value(rt_, v, spec);
   if (v.is_markup()) {
-    return spec.empty() ? v
-                        : fail(ErrorCode::value, "Unsupported format specification for Markup.");
+    return spec.empty() ? v : fail(ErrorCode::value, "Unsupported format specification for Markup.");
   }
   v = format_value(rt_, v, spec);
   return v.is_invalid() ? v : escape_html(rt_, v);

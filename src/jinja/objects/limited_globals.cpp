@@ -1,7 +1,7 @@
 // The limited `dict` and namespace().
 //
-// Source of the rules: transformers 5.23.0 utils/chat_template_utils.py, TemplateDict and TemplateNamespace. Begin reading at
-// make_limited_dict.
+// Source of the rules: transformers 5.23.0 utils/chat_template_utils.py, TemplateDict and TemplateNamespace. Begin
+// reading at make_limited_dict.
 #include "jinja/objects/limited_globals.h"
 
 #include <algorithm>
@@ -17,7 +17,8 @@ namespace {
 #define PARLANCE_CLASS_PATH "_cached_compile_jinja_template.<locals>.TemplateDict"
 
 std::string dict_text() {
-  return "<transformers.utils.chat_template_utils." PARLANCE_CLASS_PATH " object at " + std::string(kPrintedAddress) + ">";
+  return "<transformers.utils.chat_template_utils." PARLANCE_CLASS_PATH " object at " + std::string(kPrintedAddress) +
+         ">";
 }
 
 Value limited_dict_call(Runtime& rt, Object*, const PassedArguments& in) {
@@ -71,7 +72,8 @@ const ObjectType kLimitedDictType{
 
 Value refused_attribute(Runtime& rt, Value object, std::string_view name) {
   Value refused = left_out();
-  refused.undefined = rt.arena.make<UndefinedInfo>(UndefinedInfo{UndefinedInfo::Form::unsafe, make_computed(rt, name), object});
+  refused.undefined =
+      rt.arena.make<UndefinedInfo>(UndefinedInfo{UndefinedInfo::Form::unsafe, make_computed(rt, name), object});
   return refused;
 }
 
@@ -87,7 +89,8 @@ bool check_namespace_name(Runtime& rt, Value name) {
 }
 
 bool check_namespace_names(Runtime& rt, std::span<const DictEntry> entries) {
-  return std::all_of(entries.begin(), entries.end(), [&rt](const DictEntry& entry) { return check_namespace_name(rt, entry.key); });
+  return std::all_of(entries.begin(), entries.end(),
+                     [&rt](const DictEntry& entry) { return check_namespace_name(rt, entry.key); });
 }
 
 }  // namespace parlance::jinja

@@ -1,5 +1,5 @@
-// `dict` and `namespace` as transformers has them since 5.22.2 (TransformersRelease::limits_globals): what a stranger's template
-// could reach Python through is not there.
+// `dict` and `namespace` as transformers has them since 5.22.2 (TransformersRelease::limits_globals): what a stranger's
+// template could reach Python through is not there.
 #pragma once
 #include <span>
 

@@ -30,9 +30,8 @@ class TextIndex {
  public:
   TextIndex() {
     using Table = std::span<const Builtin> (*)();
-    constexpr std::array<Table, 6> kTables = {text_split_methods,     text_search_methods,
-                                              text_methods,           text_case_methods,
-                                              text_predicate_methods, text_table_methods};
+    constexpr std::array<Table, 6> kTables = {text_split_methods, text_search_methods,    text_methods,
+                                              text_case_methods,  text_predicate_methods, text_table_methods};
     for (Table table : kTables) {
       for (const Builtin& row : table()) slots_[free_slot(row.name)] = {row.name, &row};
     }
@@ -52,11 +51,8 @@ class TextIndex {
   };
   /// `name` is not empty.
   static std::size_t slot_of(std::string_view name) {
-    const auto byte = [&](std::size_t i) -> std::size_t {
-      return static_cast<unsigned char>(name[i]);
-    };
-    return (name.size() * 37 + byte(0) * 5 + byte(name.size() / 2) * 17 + byte(name.size() - 1)) %
-           kSlots;
+    const auto byte = [&](std::size_t i) -> std::size_t { return static_cast<unsigned char>(name[i]); };
+    return (name.size() * 37 + byte(0) * 5 + byte(name.size() / 2) * 17 + byte(name.size() - 1)) % kSlots;
   }
   std::size_t free_slot(std::string_view name) const {
     std::size_t at = slot_of(name);
@@ -136,50 +132,32 @@ bool generator_attribute(Value v, std::string_view name, Value& out) {
 const Builtin* find_method(Value v, std::string_view name) {
   if (name.empty() || name[0] == '_') return nullptr;
   switch (v.kind) {
-    case Kind::string:
-      return find_text_method(v, name);
-    case Kind::dict:
-      return find_row(dict_methods(), name);
-    case Kind::list:
-      return find_row(list_methods(), name);
-    case Kind::tuple:
-      return find_row(tuple_methods(), name);
+    case Kind::string: return find_text_method(v, name);
+    case Kind::dict: return find_row(dict_methods(), name);
+    case Kind::list: return find_row(list_methods(), name);
+    case Kind::tuple: return find_row(tuple_methods(), name);
     case Kind::integer:
-    case Kind::boolean:
-      return find_row(integer_methods(), name);
-    case Kind::real:
-      return find_row(real_methods(), name);
-    case Kind::object:
-      return find_object_method(v, name);
-    default:
-      return nullptr;
+    case Kind::boolean: return find_row(integer_methods(), name);
+    case Kind::real: return find_row(real_methods(), name);
+    case Kind::object: return find_object_method(v, name);
+    default: return nullptr;
   }
 }
 
 AttributeKind find_attribute(Runtime&, Value v, std::string_view name, Value& out) {
   if (is_refused(v, name)) return AttributeKind::unsafe;
-  const bool data = number_attribute(v, name, out) || range_attribute(v, name, out) ||
-                    generator_attribute(v, name, out);
+  const bool data =
+      number_attribute(v, name, out) || range_attribute(v, name, out) || generator_attribute(v, name, out);
   return data ? AttributeKind::data : AttributeKind::absent;
 }
 
 std::span<const MethodTable> method_tables() {
   static const MethodTable kTables[] = {
-      {"str", text_split_methods()},
-      {"str", text_search_methods()},
-      {"str", text_methods()},
-      {"str", text_case_methods()},
-      {"str", text_predicate_methods()},
-      {"str", text_table_methods()},
-      {"Markup", markup_methods()},
-      {"list", list_methods()},
-      {"tuple", tuple_methods()},
-      {"dict", dict_methods()},
-      {"dict_keys", dict_view_methods()},
-      {"range", range_methods()},
-      {"int", integer_methods()},
-      {"float", real_methods()},
-      {"bytes", bytes_methods()},
+      {"str", text_split_methods()},   {"str", text_search_methods()},     {"str", text_methods()},
+      {"str", text_case_methods()},    {"str", text_predicate_methods()},  {"str", text_table_methods()},
+      {"Markup", markup_methods()},    {"list", list_methods()},           {"tuple", tuple_methods()},
+      {"dict", dict_methods()},        {"dict_keys", dict_view_methods()}, {"range", range_methods()},
+      {"int", integer_methods()},      {"float", real_methods()},          {"bytes", bytes_methods()},
       {"bytes", bytes_text_methods()},
   };
   return kTables;

@@ -13,17 +13,14 @@
 
 namespace parlance::jinja {
 
-std::span<const Builtin> text_case_methods();  ///< methods_text_case.cpp: upper, title, casefold …
-std::span<const Builtin> text_methods();  ///< methods_text.cpp: join, replace, center, format …
-std::span<const Builtin>
-text_search_methods();  ///< methods_text_search.cpp: find, count, startswith …
-std::span<const Builtin>
-text_split_methods();  ///< methods_text_split.cpp: split, strip, partition …
+std::span<const Builtin> text_case_methods();       ///< methods_text_case.cpp: upper, title, casefold …
+std::span<const Builtin> text_methods();            ///< methods_text.cpp: join, replace, center, format …
+std::span<const Builtin> text_search_methods();     ///< methods_text_search.cpp: find, count, startswith …
+std::span<const Builtin> text_split_methods();      ///< methods_text_split.cpp: split, strip, partition …
 std::span<const Builtin> text_predicate_methods();  ///< methods_text_predicates.cpp: isalpha …
-std::span<const Builtin>
-text_table_methods();  ///< methods_text_table.cpp: encode, maketrans, translate
-std::span<const Builtin> markup_methods();  ///< methods_markup.cpp: what Markup has beyond str
-std::span<const Builtin> list_methods();    ///< methods_container.cpp
+std::span<const Builtin> text_table_methods();      ///< methods_text_table.cpp: encode, maketrans, translate
+std::span<const Builtin> markup_methods();          ///< methods_markup.cpp: what Markup has beyond str
+std::span<const Builtin> list_methods();            ///< methods_container.cpp
 std::span<const Builtin> tuple_methods();
 std::span<const Builtin> dict_methods();
 std::span<const Builtin> dict_view_methods();
@@ -31,8 +28,8 @@ std::span<const Builtin> range_methods();
 std::span<const Builtin> integer_methods();  ///< methods_number.cpp
 std::span<const Builtin> real_methods();
 
-/// The method `name` that would change `v`, if a template that may change what it makes has it: `v` is a list or a dict, and
-/// not the conversation's; else null. In methods_change.cpp.
+/// The method `name` that would change `v`, if a template that may change what it makes has it: `v` is a list or a
+/// dict, and not the conversation's; else null. In methods_change.cpp.
 const Builtin* find_change(Value v, std::string_view name);
 
 /// Every table above, for documentation and listings: the type a template author would name and its
@@ -45,7 +42,9 @@ std::span<const MethodTable> method_tables();
 
 /// Is the name `__x__`? Python's values have many of these, and the sandbox refuses those that they have. Here all are
 /// refused, on every value, unless a key of that name is there.
-inline bool is_dunder(std::string_view name) { return name.size() >= 4 && name.starts_with("__") && name.ends_with("__"); }
+inline bool is_dunder(std::string_view name) {
+  return name.size() >= 4 && name.starts_with("__") && name.ends_with("__");
+}
 
 /// Argument i as an int that fits the machine; TypeError or OverflowError is recorded otherwise.
 bool index_argument(const Call& call, std::size_t i, std::int64_t& out);

@@ -1,8 +1,8 @@
 // The methods that change a list or a dict. The immutable sandbox refuses them (methods.cpp); a template compiled with
 // CompileOptions::allow_changes has them, for what it made itself: the conversation stays as it is.
 //
-// A change makes new items, and puts them into the old object: views and iterators of what was there stay valid. Hence a
-// change costs what copying the object costs. Begin reading at change_list and change_dict.
+// A change makes new items, and puts them into the old object: views and iterators of what was there stay valid. Hence
+// a change costs what copying the object costs. Begin reading at change_list and change_dict.
 #include <algorithm>
 #include <vector>
 
@@ -13,7 +13,8 @@
 namespace parlance::jinja {
 namespace {
 
-/// Puts `changed` into the list; none, as Python's methods give. What a render made is in its arena, which may be written.
+/// Puts `changed` into the list; none, as Python's methods give. What a render made is in its arena, which may be
+/// written.
 Value change_list(Call& call, std::span<const Value> changed) {
   const Value made = copy_list(call.rt, changed);
   if (made.is_invalid() || !call.rt.charge(changed.size() + 1)) return Value::invalid();
@@ -101,7 +102,8 @@ Value list_clear(Call& call) { return change_list(call, {}); }
 /// The entries of the dict, but for the one with `without`, and then those of `more`.
 Value change_dict(Call& call, const Value* without, std::span<const DictEntry> more) {
   const std::span<const DictEntry> kept = entries(call[0]);
-  if (!call.rt.charge(kept.size() + more.size() + 1) || !call.rt.reserve((kept.size() + more.size()) * 2 * sizeof(DictEntry))) {
+  if (!call.rt.charge(kept.size() + more.size() + 1) ||
+      !call.rt.reserve((kept.size() + more.size()) * 2 * sizeof(DictEntry))) {
     return Value::invalid();
   }
   DictBuilder builder(call.rt);
@@ -169,9 +171,9 @@ constexpr Builtin kDictRows[] = {
     {"clear", "", "self, /", dict_clear, "Removes all keys.", ""},
     {"pop", "", "self, key, default=missing, /", dict_pop, "Removes a key and returns its value.", ""},
     {"setdefault", "", "self, key, default=none, /", dict_setdefault,
-         "The value for a key; inserts the default if the key is missing.", ""},
+     "The value for a key; inserts the default if the key is missing.", ""},
     {"update", "", "self, other=missing, /, **kwargs", dict_update,
-         "Sets the keys of another dict and of keyword arguments.", ""},
+     "Sets the keys of another dict and of keyword arguments.", ""},
 };
 
 }  // namespace

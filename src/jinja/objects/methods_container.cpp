@@ -18,8 +18,7 @@ namespace {
 bool position_argument(const Call& call, std::size_t i, std::int64_t size, std::int64_t& out) {
   if (call[i].is_none() || !bound_argument(call, i, 0, out)) {
     call.rt.failure = {};
-    call.rt.fail(ErrorCode::type, "slice indices must be integers or have an __index__ method",
-                 call[i]);
+    call.rt.fail(ErrorCode::type, "slice indices must be integers or have an __index__ method", call[i]);
     return false;
   }
   if (out < 0) out = std::max<std::int64_t>(out + size, 0);
@@ -27,8 +26,7 @@ bool position_argument(const Call& call, std::size_t i, std::int64_t size, std::
 }
 
 /// Position of argument 1 among `values` from `at` to `end`, or -1; -2 after a failure.
-std::int64_t position_of(Call& call, std::span<const Value> values, std::int64_t at,
-                         std::int64_t end) {
+std::int64_t position_of(Call& call, std::span<const Value> values, std::int64_t at, std::int64_t end) {
   for (; at < std::min(end, static_cast<std::int64_t>(values.size())); ++at) {
     if (equal(call.rt, values[static_cast<std::size_t>(at)], call[1])) return at;
     if (!call.rt.charge(1) || call.rt.failed()) return -2;
@@ -39,8 +37,7 @@ std::int64_t position_of(Call& call, std::span<const Value> values, std::int64_t
 Value fail_not_in(Call& call, std::string_view before, std::string_view after) {
   const Value shown = before.empty() ? to_repr(call.rt, call[1]) : Value::view("");
   if (shown.is_invalid()) return shown;
-  return call.fail(ErrorCode::value,
-                   std::string(before) + std::string(text(call.rt, shown)) + std::string(after));
+  return call.fail(ErrorCode::value, std::string(before) + std::string(text(call.rt, shown)) + std::string(after));
 }
 
 Value sequence_index(Call& call) {
@@ -65,8 +62,8 @@ Value sequence_count(Call& call) {
   return Value::of_int(found);
 }
 
-/// copy(): the members are shared, since a change makes new ones; only `is sameas` can tell the two apart. A copy that may
-/// be changed is the template's own.
+/// copy(): the members are shared, since a change makes new ones; only `is sameas` can tell the two apart. A copy that
+/// may be changed is the template's own.
 Value list_copy(Call& call) {
   Value copy = call[0];
   ListObject* made = call.rt.arena.make<ListObject>(*call[0].list);
@@ -98,8 +95,7 @@ Value dict_fromkeys(Call& call) {
   if (!iterate(call.rt, call[1], it)) return Value::invalid();
   DictBuilder out(call.rt);
   for (Value key; it.next(call.rt, key);) {
-    if (!call.rt.charge(1) || !call.rt.reserve(64) || !out.set(key, call[2]))
-      return Value::invalid();
+    if (!call.rt.charge(1) || !call.rt.reserve(64) || !out.set(key, call[2])) return Value::invalid();
   }
   return call.rt.failed() ? Value::invalid() : out.finish();
 }
@@ -115,9 +111,7 @@ Value view_isdisjoint(Call& call) {
   return call.rt.failed() ? Value::invalid() : Value::boolean(!shared);
 }
 
-const RangeObject& range_of(const Call& call) {
-  return *static_cast<const RangeObject*>(call[0].object);
-}
+const RangeObject& range_of(const Call& call) { return *static_cast<const RangeObject*>(call[0].object); }
 
 /// Where the argument is in the range, -1 if nowhere; -2 after a failure.
 std::int64_t range_position(Call& call) {
@@ -144,50 +138,43 @@ Value range_index(Call& call) {
 }
 
 constexpr Builtin kListRows[] = {
-    {"copy", "", "self, /", list_copy, "A shallow copy.",
-     "{{ [1, 2].copy() }} -> [1, 2]"},
+    {"copy", "", "self, /", list_copy, "A shallow copy.", "{{ [1, 2].copy() }} -> [1, 2]"},
     {"count", "", "self, value, /", sequence_count, "How often a value is in the list.",
      "{{ [1, 2, 1].count(1) }} -> 2"},
     {"index", "", "self, value, start=0, stop=missing, /", sequence_index,
-     "The first position of a value; an error if it is not there.",
-     "{{ ['a', 'b'].index('b') }} -> 1"},
+     "The first position of a value; an error if it is not there.", "{{ ['a', 'b'].index('b') }} -> 1"},
 };
 
 constexpr Builtin kTupleRows[] = {
     {"count", "", "self, value, /", sequence_count, "How often a value is in the tuple.",
      "{{ (1, 2, 1).count(1) }} -> 2"},
     {"index", "", "self, value, start=0, stop=missing, /", sequence_index,
-     "The first position of a value; an error if it is not there.",
-     "{{ ('a', 'b').index('b') }} -> 1"},
+     "The first position of a value; an error if it is not there.", "{{ ('a', 'b').index('b') }} -> 1"},
 };
 
 constexpr Builtin kDictRows[] = {
-    {"copy", "", "self, /", dict_copy, "A shallow copy.",
-     "{{ {'a': 1}.copy() }} -> {'a': 1}"},
+    {"copy", "", "self, /", dict_copy, "A shallow copy.", "{{ {'a': 1}.copy() }} -> {'a': 1}"},
     {"fromkeys", "", "self, iterable, value=none, /", dict_fromkeys,
-     "A dict with the given keys, all with the same value.",
-     "{{ {}.fromkeys('ab', 0) }} -> {'a': 0, 'b': 0}"},
+     "A dict with the given keys, all with the same value.", "{{ {}.fromkeys('ab', 0) }} -> {'a': 0, 'b': 0}"},
     {"get", "", "self, key, default=none, /", dict_get, "The value for a key, or `default`.",
      "{{ {'a': 1}.get('b', 2) }} -> 2"},
     {"items", "", "self, /", dict_view<DictView::items>, "The (key, value) pairs.",
      "{{ {'a': 1}.items() }} -> dict_items([('a', 1)])"},
-    {"keys", "", "self, /", dict_view<DictView::keys>, "The keys.",
-     "{{ {'a': 1}.keys() }} -> dict_keys(['a'])"},
+    {"keys", "", "self, /", dict_view<DictView::keys>, "The keys.", "{{ {'a': 1}.keys() }} -> dict_keys(['a'])"},
     {"values", "", "self, /", dict_view<DictView::values>, "The values.",
      "{{ {'a': 1}.values() }} -> dict_values([1])"},
 };
 
 constexpr Builtin kDictViewRows[] = {
-    {"isdisjoint", "", "self, other, /", view_isdisjoint,
-     "Whether the view has no item in common with an iterable.",
+    {"isdisjoint", "", "self, other, /", view_isdisjoint, "Whether the view has no item in common with an iterable.",
      "{{ {'a': 1}.keys().isdisjoint(['b']) }} -> True"},
 };
 
 constexpr Builtin kRangeRows[] = {
     {"count", "", "self, value, /", range_count, "1 if the range has the value, else 0.",
      "{{ range(5).count(3) }} -> 1"},
-    {"index", "", "self, value, /", range_index,
-     "The position of a value; an error if it is not there.", "{{ range(2, 9, 2).index(6) }} -> 2"},
+    {"index", "", "self, value, /", range_index, "The position of a value; an error if it is not there.",
+     "{{ range(2, 9, 2).index(6) }} -> 2"},
 };
 
 }  // namespace

@@ -15,8 +15,7 @@ Value markup_unescape(Call& call) { return unescape_html(call.rt, call[0]); }
 constexpr Builtin kRows[] = {
     {"escape", "", "self, s, /", markup_escape, "The argument escaped for HTML.",
      "{{ ('x'|safe).escape('<') }} -> &lt;"},
-    {"striptags", "", "self, /", markup_striptags,
-     "The string without HTML tags and comments, with entities decoded.",
+    {"striptags", "", "self, /", markup_striptags, "The string without HTML tags and comments, with entities decoded.",
      "{{ ('<b>a &amp; b</b>'|safe).striptags() }} -> a & b"},
     {"unescape", "", "self, /", markup_unescape, "The string with its entities decoded.",
      "{{ ('&lt;'|safe).unescape() }} -> <"},

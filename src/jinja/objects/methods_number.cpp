@@ -9,9 +9,9 @@
 #include <limits>
 #include <string>
 
+#include "base/ascii.h"
 #include "jinja/objects/methods.h"
 #include "jinja/objects/rare/bytes.h"
-#include "base/ascii.h"
 #include "value/iterate.h"
 #include "value/number.h"
 
@@ -27,15 +27,12 @@ struct Magnitude {
       return;
     }
     negative = v.integer < 0;
-    small = negative ? ~static_cast<std::uint64_t>(v.integer) + 1
-                     : static_cast<std::uint64_t>(v.integer);
+    small = negative ? ~static_cast<std::uint64_t>(v.integer) + 1 : static_cast<std::uint64_t>(v.integer);
     limbs = {&small, 1};
   }
   Magnitude(const Magnitude&) = delete;
 
-  std::uint64_t bits() const {
-    return limbs.size() * 64 - static_cast<std::uint64_t>(std::countl_zero(limbs.back()));
-  }
+  std::uint64_t bits() const { return limbs.size() * 64 - static_cast<std::uint64_t>(std::countl_zero(limbs.back())); }
 
   std::uint64_t small = 0;
   bool negative = false;
@@ -52,9 +49,7 @@ Value pair(Runtime& rt, Value a, Value b) {
 Value int_as_ratio(Call& call) { return pair(call.rt, plain_int(call[0]), Value::of_int(1)); }
 Value int_conjugate(Call& call) { return plain_int(call[0]); }
 
-Value int_bit_length(Call& call) {
-  return Value::of_int(static_cast<std::int64_t>(Magnitude(call[0]).bits()));
-}
+Value int_bit_length(Call& call) { return Value::of_int(static_cast<std::int64_t>(Magnitude(call[0]).bits())); }
 
 Value int_bit_count(Call& call) {
   std::int64_t ones = 0;
@@ -65,8 +60,7 @@ Value int_bit_count(Call& call) {
 /// Argument i as byte order; false with the failure recorded.
 bool read_byte_order(const Call& call, std::size_t i, bool& little) {
   if (!call[i].is_string()) {
-    fail_type(call, i,
-              std::string(call.builtin->name) + "() argument 'byteorder' must be str, not ");
+    fail_type(call, i, std::string(call.builtin->name) + "() argument 'byteorder' must be str, not ");
     return false;
   }
   const std::string_view order = text(call.rt, call[i]);
@@ -93,8 +87,7 @@ bool fits_bytes(const Magnitude& number, std::uint64_t length, bool is_signed) {
 Value int_to_bytes(Call& call) {
   std::int64_t length = 0;
   bool little = false;
-  if (!index_argument(call, 1, length) || !read_byte_order(call, 2, little))
-    return Value::invalid();
+  if (!index_argument(call, 1, length) || !read_byte_order(call, 2, little)) return Value::invalid();
   const bool is_signed = call.truth(3);
   if (length < 0) return call.fail(ErrorCode::value, "length argument must be non-negative");
   const Magnitude number(call[0]);
@@ -105,8 +98,7 @@ Value int_to_bytes(Call& call) {
   constexpr std::int64_t kLargest = INT64_MAX - 33;  // CPython: less than the head of an object
   if (length > kLargest) return call.fail(ErrorCode::overflow, "byte string is too large");
   if (!call.rt.reserve(size)) return Value::invalid();
-  if (!fits_bytes(number, size, is_signed))
-    return call.fail(ErrorCode::overflow, "int too big to convert");
+  if (!fits_bytes(number, size, is_signed)) return call.fail(ErrorCode::overflow, "int too big to convert");
   std::string out(size, '\0');
   unsigned carry = number.negative ? 1 : 0;
   for (std::size_t i = 0; i < size; ++i) {
@@ -136,8 +128,7 @@ bool read_bytes(Call& call, std::size_t i, std::string& out) {
   }
   for (Value item; it.next(call.rt, item) && call.rt.charge(1);) {
     if (item.kind != Kind::integer && item.kind != Kind::boolean) {
-      call.fail(ErrorCode::type, "'" + std::string(type_name(item)) +
-                                     "' object cannot be interpreted as an integer");
+      call.fail(ErrorCode::type, "'" + std::string(type_name(item)) + "' object cannot be interpreted as an integer");
     } else if ((item.flags & Value::kBig) != 0 || item.integer < 0 || item.integer > 255) {
       call.fail(ErrorCode::value, "bytes must be in range(0, 256)");
     }
@@ -175,9 +166,8 @@ Value int_from_bytes(Call& call) {
 
 Value fail_ratio(Call& call) {
   const bool nan = std::isnan(call[0].real);
-  return call.fail(
-      nan ? ErrorCode::value : ErrorCode::overflow,
-      nan ? "cannot convert NaN to integer ratio" : "cannot convert Infinity to integer ratio");
+  return call.fail(nan ? ErrorCode::value : ErrorCode::overflow,
+                   nan ? "cannot convert NaN to integer ratio" : "cannot convert Infinity to integer ratio");
 }
 
 /// x as an odd integer times a power of two: exact, so numerator and denominator are too.
@@ -186,8 +176,8 @@ Value real_as_ratio(Call& call) {
   int exponent = 0;
   double fraction = std::frexp(call[0].real, &exponent);
   for (; fraction != std::floor(fraction); --exponent) fraction *= 2;
-  const Value power = number_binary(call.rt, BinaryOperator::power, Value::of_int(2),
-                                    Value::of_int(std::abs(exponent)));
+  const Value power =
+      number_binary(call.rt, BinaryOperator::power, Value::of_int(2), Value::of_int(std::abs(exponent)));
   const Value odd = integer_from_real(call.rt, fraction);
   if (exponent < 0) return pair(call.rt, odd, power);
   const Value whole = number_binary(call.rt, BinaryOperator::multiply, odd, power);
@@ -274,8 +264,7 @@ double scaled(const HexDigits& digits) {
   if (top < -1074) return 0;
   const std::int64_t unit = top - 53 < -1074 ? -1074 : top - 53;
   const std::int64_t dropped = unit - digits.exponent;
-  if (dropped <= 0)
-    return std::ldexp(static_cast<double>(digits.bits), static_cast<int>(digits.exponent));
+  if (dropped <= 0) return std::ldexp(static_cast<double>(digits.bits), static_cast<int>(digits.exponent));
   std::uint64_t kept = dropped >= 64 ? 0 : digits.bits >> dropped;
   const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
   const std::uint64_t below = dropped >= 64 ? digits.bits : digits.bits & ((half << 1) - 1);
@@ -301,8 +290,7 @@ HexResult parse_hex(std::string_view s, double& out) {
     for (; !s.empty() && is_hex_digit(s[0]); s.remove_prefix(1)) digits.add(hex_value(s[0]), false);
     if (!s.empty() && s[0] == '.') {
       s.remove_prefix(1);
-      for (; !s.empty() && is_hex_digit(s[0]); s.remove_prefix(1))
-        digits.add(hex_value(s[0]), true);
+      for (; !s.empty() && is_hex_digit(s[0]); s.remove_prefix(1)) digits.add(hex_value(s[0]), true);
     }
     if (!digits.any || !take_exponent(s, digits.exponent)) return HexResult::malformed;
     value = scaled(digits);
@@ -320,19 +308,14 @@ std::string_view trimmed(std::string_view s) {
 }
 
 Value real_fromhex(Call& call) {
-  if (!call[1].is_string())
-    return call.fail(ErrorCode::type, "bad argument type for built-in operation");
+  if (!call[1].is_string()) return call.fail(ErrorCode::type, "bad argument type for built-in operation");
   std::string_view digits;
-  if (!utf8_argument(call, 1, digits) || !call.rt.charge_bytes(digits.size()))
-    return Value::invalid();
+  if (!utf8_argument(call, 1, digits) || !call.rt.charge_bytes(digits.size())) return Value::invalid();
   double value = 0;
   switch (parse_hex(trimmed(digits), value)) {
-    case HexResult::fine:
-      return Value::of_real(value);
-    case HexResult::malformed:
-      return call.fail(ErrorCode::value, "invalid hexadecimal floating-point string");
-    case HexResult::too_large:
-      break;
+    case HexResult::fine: return Value::of_real(value);
+    case HexResult::malformed: return call.fail(ErrorCode::value, "invalid hexadecimal floating-point string");
+    case HexResult::too_large: break;
   }
   return call.fail(ErrorCode::overflow, "hexadecimal value too large to represent as a float");
 }
@@ -347,20 +330,17 @@ constexpr Builtin kIntegerRows[] = {
     {"conjugate", "", "self, /", int_conjugate, "The number itself.", "{{ 7.conjugate() }} -> 7"},
     {"from_bytes", "", "self, /, bytes, byteorder='big', *, signed=false", int_from_bytes,
      "The number that some bytes stand for.", "{{ 0.from_bytes([1, 0]) }} -> 256"},
-    {"to_bytes", "", "self, /, length=1, byteorder='big', *, signed=false", int_to_bytes,
-     "The number as bytes.", "{{ 256.to_bytes(2) }} -> b'\\x01\\x00'"},
+    {"to_bytes", "", "self, /, length=1, byteorder='big', *, signed=false", int_to_bytes, "The number as bytes.",
+     "{{ 256.to_bytes(2) }} -> b'\\x01\\x00'"},
 };
 
 constexpr Builtin kRealRows[] = {
-    {"as_integer_ratio", "", "self, /", real_as_ratio,
-     "The number as numerator and denominator, exactly.",
+    {"as_integer_ratio", "", "self, /", real_as_ratio, "The number as numerator and denominator, exactly.",
      "{{ 0.75.as_integer_ratio() }} -> (3, 4)"},
-    {"conjugate", "", "self, /", real_conjugate, "The number itself.",
-     "{{ 1.5.conjugate() }} -> 1.5"},
+    {"conjugate", "", "self, /", real_conjugate, "The number itself.", "{{ 1.5.conjugate() }} -> 1.5"},
     {"fromhex", "", "self, string, /", real_fromhex, "The number that a hexadecimal string stands for.",
      "{{ 0.0.fromhex('0x1.8p+1') }} -> 3.0"},
-    {"hex", "", "self, /", real_hex, "The number as a hexadecimal string.",
-     "{{ 3.0.hex() }} -> 0x1.8000000000000p+1"},
+    {"hex", "", "self, /", real_hex, "The number as a hexadecimal string.", "{{ 3.0.hex() }} -> 0x1.8000000000000p+1"},
     {"is_integer", "", "self, /", real_is_integer, "Whether there is nothing after the point.",
      "{{ 3.0.is_integer() }} -> True"},
 };

@@ -16,8 +16,7 @@
 namespace parlance::jinja {
 
 Value fail_type(const Call& call, std::size_t i, std::string_view what) {
-  return call.rt.fail(ErrorCode::type, std::string(what) + std::string(type_name(call[i])),
-                      call[i]);
+  return call.rt.fail(ErrorCode::type, std::string(what) + std::string(type_name(call[i])), call[i]);
 }
 
 bool index_argument(const Call& call, std::size_t i, std::int64_t& out) {
@@ -29,9 +28,7 @@ bool index_argument(const Call& call, std::size_t i, std::int64_t& out) {
   if (v.kind == Kind::integer) {
     call.rt.fail(ErrorCode::overflow, "Python int too large to convert to C ssize_t", v);
   } else {
-    call.rt.fail(ErrorCode::type,
-                 "'" + std::string(type_name(v)) + "' object cannot be interpreted as an integer",
-                 v);
+    call.rt.fail(ErrorCode::type, "'" + std::string(type_name(v)) + "' object cannot be interpreted as an integer", v);
   }
   return false;
 }
@@ -51,8 +48,7 @@ bool bound_argument(const Call& call, std::size_t i, std::int64_t absent, std::i
     return true;
   }
   if (v.kind == Kind::integer || v.kind == Kind::boolean) return call.integer(i, out);
-  call.rt.fail(ErrorCode::type,
-               "slice indices must be integers or None or have an __index__ method", v);
+  call.rt.fail(ErrorCode::type, "slice indices must be integers or None or have an __index__ method", v);
   return false;
 }
 
@@ -83,10 +79,10 @@ Value text_join(Call& call) {
     if (self.is_markup()) item = escape_html(call.rt, item);
     if (item.is_invalid()) return item;
     if (!item.is_string()) {
-      return call.rt.fail(ErrorCode::type,
-                          "sequence item " + std::to_string(i) + ": expected str instance, " +
-                              std::string(type_name(item)) + " found",
-                          item);
+      return call.rt.fail(
+          ErrorCode::type,
+          "sequence item " + std::to_string(i) + ": expected str instance, " + std::string(type_name(item)) + " found",
+          item);
     }
     if (i != 0) out.append(self);
     out.append(item);
@@ -156,8 +152,7 @@ Value text_pad(Call& call) {
   if (!index_argument(call, 1, width)) return Value::invalid();
   const Value fill = argument_for_self(call, 2);
   if (fill.is_invalid()) return fill;
-  if (!fill.is_string())
-    return fail_type(call, 2, "The fill character must be a unicode character, not ");
+  if (!fill.is_string()) return fail_type(call, 2, "The fill character must be a unicode character, not ");
   if (length(call.rt, fill) != 1) {
     return call.fail(ErrorCode::type, "The fill character must be exactly one character long");
   }
@@ -173,11 +168,9 @@ Value text_pad(Call& call) {
   const std::uint64_t bytes = std::min<std::uint64_t>(total, Runtime::kMaxText) * unit.size();
   if (!call.rt.reserve(bytes)) return Value::invalid();
   StringBuilder out(call.rt);
-  if (!append_repeated(call.rt, out, unit, static_cast<std::uint64_t>(before)))
-    return Value::invalid();
+  if (!append_repeated(call.rt, out, unit, static_cast<std::uint64_t>(before))) return Value::invalid();
   out.append(self);
-  if (!append_repeated(call.rt, out, unit, static_cast<std::uint64_t>(total - before)))
-    return Value::invalid();
+  if (!append_repeated(call.rt, out, unit, static_cast<std::uint64_t>(total - before))) return Value::invalid();
   return finish_like_self(call, out);
 }
 
@@ -192,8 +185,7 @@ Value text_zfill(Call& call) {
   const std::size_t sign = !bytes.empty() && (bytes[0] == '+' || bytes[0] == '-') ? 1 : 0;
   StringBuilder out(call.rt);
   out.append(self, 0, sign);
-  if (!append_repeated(call.rt, out, "0", static_cast<std::uint64_t>(width - size)))
-    return Value::invalid();
+  if (!append_repeated(call.rt, out, "0", static_cast<std::uint64_t>(width - size))) return Value::invalid();
   out.append(self, sign, bytes.size());
   return finish_like_self(call, out);
 }
@@ -215,8 +207,7 @@ Value text_expandtabs(Call& call) {
     const std::int64_t spaces = tab > 0 ? tab - column % tab : 0;
     column += spaces;
     out.append(cut(call.rt, self, from, at));
-    if (!append_repeated(call.rt, out, " ", static_cast<std::uint64_t>(spaces)))
-      return Value::invalid();
+    if (!append_repeated(call.rt, out, " ", static_cast<std::uint64_t>(spaces))) return Value::invalid();
     from = at + 1;
     if (!call.rt.charge(1) || !call.rt.reserve(64)) return Value::invalid();
   }
@@ -242,22 +233,17 @@ constexpr Builtin kRows[] = {
     {"center", "", "self, width, fillchar=' ', /", text_pad<Side::both>,
      "The string in the middle of `width` characters.", "{{ 'a'.center(3, '*') }} -> *a*"},
     {"expandtabs", "", "self, /, tabsize=8", text_expandtabs,
-     "Tabs replaced by spaces up to the next multiple of `tabsize`.",
-     "{{ 'a\\tb'.expandtabs(4) }} -> a   b"},
-    {"format", "", "self, /, *args, **kwargs", text_format,
-     "The string with each {field} replaced by an argument.",
+     "Tabs replaced by spaces up to the next multiple of `tabsize`.", "{{ 'a\\tb'.expandtabs(4) }} -> a   b"},
+    {"format", "", "self, /, *args, **kwargs", text_format, "The string with each {field} replaced by an argument.",
      "{{ '{0}-{x}'.format(1, x=2) }} -> 1-2"},
     {"format_map", "", "self, /, *args, **kwargs", text_format_map,
-     "The string with each {field} replaced by a value of the mapping.",
-     "{{ '{x}'.format_map({'x': 2}) }} -> 2"},
-    {"join", "", "self, iterable, /", text_join,
-     "The strings of `iterable` with this string between them.",
+     "The string with each {field} replaced by a value of the mapping.", "{{ '{x}'.format_map({'x': 2}) }} -> 2"},
+    {"join", "", "self, iterable, /", text_join, "The strings of `iterable` with this string between them.",
      "{{ ', '.join(['a', 'b']) }} -> a, b"},
     {"ljust", "", "self, width, fillchar=' ', /", text_pad<Side::right>,
      "The string filled up at the right to `width` characters.", "{{ 'a'.ljust(3, '.') }} -> a.."},
     {"replace", "", "self, old, new, count=-1, /", text_replace,
-     "Every `old`, or the first `count` of them, replaced by `new`.",
-     "{{ 'banana'.replace('a', 'o') }} -> bonono"},
+     "Every `old`, or the first `count` of them, replaced by `new`.", "{{ 'banana'.replace('a', 'o') }} -> bonono"},
     {"rjust", "", "self, width, fillchar=' ', /", text_pad<Side::left>,
      "The string filled up at the left to `width` characters.", "{{ '7'.rjust(3, '0') }} -> 007"},
     {"zfill", "", "self, width, /", text_zfill, "The string filled up with zeros after its sign.",

@@ -77,8 +77,7 @@ Value map_case(Runtime& rt, Value s, Mapping map, char first, char last) {
     return mapped.is_invalid() ? mapped : with_markup(mapped, s.is_markup());
   }
   StringBuilder out(rt);
-  for_each_piece(
-      s, [&](std::string_view piece) { out.append(map_piece(rt, piece, map, first, last)); });
+  for_each_piece(s, [&](std::string_view piece) { out.append(map_piece(rt, piece, map, first, last)); });
   return out.finish(s.is_markup());
 }
 
@@ -90,9 +89,8 @@ struct CaseRule {
   void (*append)(std::string& out, std::string_view text);
 };
 
-constexpr CaseRule kSwap = {
-    [](char c, char) { return ascii::upper(c) == c ? ascii::lower(c) : ascii::upper(c); },
-    unicode::append_swapcase};
+constexpr CaseRule kSwap = {[](char c, char) { return ascii::upper(c) == c ? ascii::lower(c) : ascii::upper(c); },
+                            unicode::append_swapcase};
 constexpr CaseRule kTitle = {
     [](char c, char previous) { return is_letter(previous) ? ascii::lower(c) : ascii::upper(c); },
     unicode::append_title};
@@ -144,29 +142,24 @@ Value change_case(Call& call) {
   const Value self = call[0];
   const bool ascii = is_ascii(call.rt, self);
   if (call.rt.failed()) return Value::invalid();
-  const Value changed =
-      ascii ? change_ascii<rule>(call.rt, self) : change_wide<rule>(call.rt, self);
+  const Value changed = ascii ? change_ascii<rule>(call.rt, self) : change_wide<rule>(call.rt, self);
   return changed.is_invalid() ? changed : with_markup(changed, self.is_markup());
 }
 
 Value text_lower(Call& call) { return lower_text(call.rt, call[0]); }
 Value text_upper(Call& call) { return upper_text(call.rt, call[0]); }
-Value text_casefold(Call& call) {
-  return map_case(call.rt, call[0], unicode::append_casefold, 'A', 'Z');
-}
+Value text_casefold(Call& call) { return map_case(call.rt, call[0], unicode::append_casefold, 'A', 'Z'); }
 
 constexpr Builtin kRows[] = {
     {"capitalize", "", "self, /", change_case<kCapitalize>,
-     "The first character in title case, the rest in lower case.",
-     "{{ 'hELLO'.capitalize() }} -> Hello"},
+     "The first character in title case, the rest in lower case.", "{{ 'hELLO'.capitalize() }} -> Hello"},
     {"casefold", "", "self, /", text_casefold, "The string prepared for comparing without case.",
      "{{ 'Straße'.casefold() }} -> strasse"},
     {"lower", "", "self, /", text_lower, "The string in lower case.", "{{ 'ABC'.lower() }} -> abc"},
     {"swapcase", "", "self, /", change_case<kSwap>, "Upper case for lower case and the reverse.",
      "{{ 'aB'.swapcase() }} -> Ab"},
     {"title", "", "self, /", change_case<kTitle>,
-     "Every word with its first letter in title case, the rest in lower case.",
-     "{{ 'tool use'.title() }} -> Tool Use"},
+     "Every word with its first letter in title case, the rest in lower case.", "{{ 'tool use'.title() }} -> Tool Use"},
     {"upper", "", "self, /", text_upper, "The string in upper case.", "{{ 'abc'.upper() }} -> ABC"},
 };
 

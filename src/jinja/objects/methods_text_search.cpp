@@ -25,8 +25,7 @@ std::size_t Finder::next(std::string_view text, std::size_t from) {
   const char* const last = text.data() + (text.size() - needle_.size());
   const char* at = text.data() + from;
   while (at <= last && !rt_.failed()) {
-    const auto* hit = static_cast<const char*>(
-        std::memchr(at, needle_[0], static_cast<std::size_t>(last - at) + 1));
+    const auto* hit = static_cast<const char*>(std::memchr(at, needle_[0], static_cast<std::size_t>(last - at) + 1));
     if (hit == nullptr) return std::string_view::npos;
     if (needle_.size() == 1 || matches(hit)) return static_cast<std::size_t>(hit - text.data());
     at = hit + 1;
@@ -157,9 +156,8 @@ bool has_affix(const Window& window, std::string_view affix, bool at_start) {
 Value fail_affix(Call& call, Value given, bool in_tuple) {
   const std::string name(call.builtin->name);
   const std::string type(type_name(given));
-  return call.fail(ErrorCode::type,
-                   in_tuple ? "tuple for " + name + " must only contain str, not " + type
-                            : name + " first arg must be str or a tuple of str, not " + type);
+  return call.fail(ErrorCode::type, in_tuple ? "tuple for " + name + " must only contain str, not " + type
+                                             : name + " first arg must be str or a tuple of str, not " + type);
 }
 
 /// The common case needs no code points: one affix, no bounds.
@@ -190,17 +188,17 @@ Value text_affix(Call& call) {
 }
 
 constexpr Builtin kRows[] = {
-    {"count", "", "self, sub, start=none, end=none, /", text_count,
-     "How often `sub` occurs without overlapping.", "{{ 'banana'.count('an') }} -> 2"},
+    {"count", "", "self, sub, start=none, end=none, /", text_count, "How often `sub` occurs without overlapping.",
+     "{{ 'banana'.count('an') }} -> 2"},
     {"endswith", "", "self, suffix, start=none, end=none, /", text_affix<false>,
      "Whether the string ends with `suffix`, or with one of a tuple of them.",
      "{{ 'main.py'.endswith(('.py', '.pyi')) }} -> True"},
-    {"find", "", "self, sub, start=none, end=none, /", text_find<false>,
-     "The first position of `sub`, or -1.", "{{ 'banana'.find('na') }} -> 2"},
+    {"find", "", "self, sub, start=none, end=none, /", text_find<false>, "The first position of `sub`, or -1.",
+     "{{ 'banana'.find('na') }} -> 2"},
     {"index", "", "self, sub, start=none, end=none, /", text_index<false>,
      "The first position of `sub`; an error if there is none.", "{{ 'banana'.index('na') }} -> 2"},
-    {"rfind", "", "self, sub, start=none, end=none, /", text_find<true>,
-     "The last position of `sub`, or -1.", "{{ 'banana'.rfind('na') }} -> 4"},
+    {"rfind", "", "self, sub, start=none, end=none, /", text_find<true>, "The last position of `sub`, or -1.",
+     "{{ 'banana'.rfind('na') }} -> 4"},
     {"rindex", "", "self, sub, start=none, end=none, /", text_index<true>,
      "The last position of `sub`; an error if there is none.", "{{ 'banana'.rindex('na') }} -> 4"},
     {"startswith", "", "self, prefix, start=none, end=none, /", text_affix<true>,

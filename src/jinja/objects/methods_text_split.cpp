@@ -80,11 +80,7 @@ Value text_strip(Call& call) {
 class Splitter {
  public:
   Splitter(Call& call, std::int64_t most)
-      : rt_(call.rt),
-        self_(call[0]),
-        text_(parlance::text(call.rt, call[0])),
-        most_(most),
-        list_(call.rt) {}
+      : rt_(call.rt), self_(call[0]), text_(parlance::text(call.rt, call[0])), most_(most), list_(call.rt) {}
 
   Value on_spaces() {
     std::size_t at = skip_spaces(0);
@@ -144,13 +140,9 @@ class Splitter {
   }
 
  private:
-  utf8::Decoded decode(std::size_t at) const {
-    return utf8::decode(text_.data() + at, text_.data() + text_.size());
-  }
+  utf8::Decoded decode(std::size_t at) const { return utf8::decode(text_.data() + at, text_.data() + text_.size()); }
   bool may_cut() { return !rt_.failed() && (most_ < 0 || most_-- > 0); }
-  std::size_t skip_spaces(std::size_t at) {
-    return at + skip_front(rt_, text_.substr(at), StripSet());
-  }
+  std::size_t skip_spaces(std::size_t at) { return at + skip_front(rt_, text_.substr(at), StripSet()); }
   std::size_t next_space(std::size_t at) const {
     while (at < text_.size()) {
       const auto [c, size] = decode(at);
@@ -221,28 +213,24 @@ Value text_partition(Call& call) {
   if (separator.empty()) return call.fail(ErrorCode::value, "empty separator");
   if (!call.rt.charge_bytes(bytes.size())) return Value::invalid();
   Finder finder(call.rt, separator);
-  const std::size_t at =
-      from_the_right ? finder.previous(bytes, bytes.size()) : finder.next(bytes, 0);
+  const std::size_t at = from_the_right ? finder.previous(bytes, bytes.size()) : finder.next(bytes, 0);
   if (call.rt.failed()) return Value::invalid();
   if (at == kNone) {
     const Value empty = with_markup(Value::view(""), self.is_markup());
-    return from_the_right ? tuple_of(call.rt, empty, empty, self)
-                          : tuple_of(call.rt, self, empty, empty);
+    return from_the_right ? tuple_of(call.rt, empty, empty, self) : tuple_of(call.rt, self, empty, empty);
   }
   const std::size_t after = at + separator.size();
   // Python gives back the separator itself; its bytes are here too, with the receiver's origin.
   const bool markup = self.is_markup() || call[1].is_markup();
   const Value middle = with_markup(cut(call.rt, self, at, after), markup);
-  return tuple_of(call.rt, cut(call.rt, self, 0, at), middle,
-                  cut(call.rt, self, after, bytes.size()));
+  return tuple_of(call.rt, cut(call.rt, self, 0, at), middle, cut(call.rt, self, after, bytes.size()));
 }
 
 template <bool prefix>
 Value text_remove_affix(Call& call) {
   if (!call[1].is_string()) {
-    return fail_type(call, 1,
-                     prefix ? "removeprefix() argument must be str, not "
-                            : "removesuffix() argument must be str, not ");
+    return fail_type(
+        call, 1, prefix ? "removeprefix() argument must be str, not " : "removesuffix() argument must be str, not ");
   }
   const std::string_view self = text(call.rt, call[0]);
   const std::string_view affix = text(call.rt, call[1]);
@@ -254,17 +242,14 @@ Value text_remove_affix(Call& call) {
 
 constexpr Builtin kRows[] = {
     {"lstrip", "", "self, chars=none, /", text_strip<true, false>,
-     "The string without white space, or without any of `chars`, at its beginning.",
-     "{{ '  a '.lstrip() }} -> a "},
+     "The string without white space, or without any of `chars`, at its beginning.", "{{ '  a '.lstrip() }} -> a "},
     {"partition", "", "self, sep, /", text_partition<false>,
      "What is before the first `sep`, `sep`, and what is after it.",
      "{{ 'k=v=w'.partition('=') }} -> ('k', '=', 'v=w')"},
     {"removeprefix", "", "self, prefix, /", text_remove_affix<true>,
-     "The string without `prefix`, if it begins with it.",
-     "{{ 'user: hi'.removeprefix('user: ') }} -> hi"},
+     "The string without `prefix`, if it begins with it.", "{{ 'user: hi'.removeprefix('user: ') }} -> hi"},
     {"removesuffix", "", "self, suffix, /", text_remove_affix<false>,
-     "The string without `suffix`, if it ends with it.",
-     "{{ 'main.py'.removesuffix('.py') }} -> main"},
+     "The string without `suffix`, if it ends with it.", "{{ 'main.py'.removesuffix('.py') }} -> main"},
     {"rpartition", "", "self, sep, /", text_partition<true>,
      "What is before the last `sep`, `sep`, and what is after it.",
      "{{ 'k=v=w'.rpartition('=') }} -> ('k=v', '=', 'w')"},
@@ -272,18 +257,15 @@ constexpr Builtin kRows[] = {
      "The parts between separators, at most `maxsplit` cuts made from the right.",
      "{{ 'a-b-c'.rsplit('-', 1) }} -> ['a-b', 'c']"},
     {"rstrip", "", "self, chars=none, /", text_strip<false, true>,
-     "The string without white space, or without any of `chars`, at its end.",
-     "{{ 'a\\n'.rstrip('\\n') }} -> a"},
+     "The string without white space, or without any of `chars`, at its end.", "{{ 'a\\n'.rstrip('\\n') }} -> a"},
     {"split", "", "self, /, sep=none, maxsplit=-1", text_split<false>,
      "The parts between separators (runs of white space if none is named), at most `maxsplit` "
      "cuts.",
      "{{ 'a-b'.split('-') }} -> ['a', 'b']"},
     {"splitlines", "", "self, /, keepends=false", text_splitlines,
-     "The lines of the string, with their ends if `keepends`.",
-     "{{ 'a\\nb\\n'.splitlines() }} -> ['a', 'b']"},
+     "The lines of the string, with their ends if `keepends`.", "{{ 'a\\nb\\n'.splitlines() }} -> ['a', 'b']"},
     {"strip", "", "self, chars=none, /", text_strip<true, true>,
-     "The string without white space, or without any of `chars`, at both ends.",
-     "{{ ' a '.strip() }} -> a"},
+     "The string without white space, or without any of `chars`, at both ends.", "{{ ' a '.strip() }} -> a"},
 };
 
 }  // namespace

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/utf8.h"
-#include "jinja/objects/rare/codecs.h"
 #include "jinja/objects/methods.h"
 #include "jinja/objects/rare/bytes.h"
+#include "jinja/objects/rare/codecs.h"
 #include "value/iterate.h"
 #include "value/operators.h"
 
@@ -20,9 +20,8 @@ namespace {
 Value text_encode(Call& call) {
   for (std::size_t i = 1; i <= 2; ++i) {
     if (!call[i].is_string()) {
-      return fail_type(call, i,
-                       "encode() argument '" + std::string(call.builtin->bound.parameters[i].name) +
-                           "' must be str, not ");
+      return fail_type(
+          call, i, "encode() argument '" + std::string(call.builtin->bound.parameters[i].name) + "' must be str, not ");
     }
     std::string_view given;
     if (!utf8_argument(call, i, given)) return Value::invalid();
@@ -47,8 +46,7 @@ char32_t only_character(std::string_view bytes) {
 
 Value maketrans_from_dict(Call& call) {
   if (call[1].kind != Kind::dict) {
-    return call.fail(ErrorCode::type,
-                     "if you give only one argument to maketrans it must be a dict");
+    return call.fail(ErrorCode::type, "if you give only one argument to maketrans it must be a dict");
   }
   DictBuilder out(call.rt, call[1].dict->size);
   for (const DictEntry& entry : entries(call[1])) {
@@ -68,13 +66,11 @@ Value maketrans_from_dict(Call& call) {
 
 Value maketrans_from_strings(Call& call) {
   if (!call[1].is_string()) {
-    return call.fail(ErrorCode::type,
-                     "first maketrans argument must be a string if there is a second argument");
+    return call.fail(ErrorCode::type, "first maketrans argument must be a string if there is a second argument");
   }
   if (!call[2].is_string()) return fail_type(call, 2, "maketrans() argument 2 must be str, not ");
   const bool deletes = call.given(3);
-  if (deletes && !call[3].is_string())
-    return fail_type(call, 3, "maketrans() argument 3 must be str, not ");
+  if (deletes && !call[3].is_string()) return fail_type(call, 3, "maketrans() argument 3 must be str, not ");
   if (length(call.rt, call[1]) != length(call.rt, call[2])) {
     return call.fail(ErrorCode::value, "the first two maketrans arguments must have equal length");
   }
@@ -83,8 +79,7 @@ Value maketrans_from_strings(Call& call) {
     for (std::size_t i = 0, j = 0; i < from.size() && call.rt.charge(1) && call.rt.reserve(64);) {
       const auto key = utf8::decode(from.data() + i, from.data() + from.size());
       const auto image = utf8::decode(to.data() + j, to.data() + to.size());
-      out.set(Value::of_int(key.code_point),
-              image.size == 0 ? Value::none() : Value::of_int(image.code_point));
+      out.set(Value::of_int(key.code_point), image.size == 0 ? Value::none() : Value::of_int(image.code_point));
       i += key.size;
       j += image.size;
     }
@@ -94,9 +89,7 @@ Value maketrans_from_strings(Call& call) {
   return call.rt.failed() ? Value::invalid() : out.finish();
 }
 
-Value text_maketrans(Call& call) {
-  return call.given(2) ? maketrans_from_strings(call) : maketrans_from_dict(call);
-}
+Value text_maketrans(Call& call) { return call.given(2) ? maketrans_from_strings(call) : maketrans_from_dict(call); }
 
 // ---- translate
 
@@ -108,10 +101,8 @@ Value look_up(Call& call, Value table, char32_t c) {
     return entry == nullptr ? missing : entry->value;
   }
   if (table.is_sequence()) return c < table.list->size ? table.list->items[c] : missing;
-  if (table.is_string() && c >= length(call.rt, table))
-    return call.rt.failed() ? Value::invalid() : missing;
-  if (is_object(table, kBytesType) &&
-      c >= static_cast<std::uint64_t>(length_of(call.rt, table))) {
+  if (table.is_string() && c >= length(call.rt, table)) return call.rt.failed() ? Value::invalid() : missing;
+  if (is_object(table, kBytesType) && c >= static_cast<std::uint64_t>(length_of(call.rt, table))) {
     return missing;
   }
   return subscript(call.rt, table, Value::of_int(c));
@@ -119,16 +110,14 @@ Value look_up(Call& call, Value table, char32_t c) {
 
 /// Appends what the table gives for one character; the character itself is bytes [begin, end) of
 /// self.
-bool append_translated(Call& call, StringBuilder& out, Value image, std::size_t begin,
-                       std::size_t end) {
+bool append_translated(Call& call, StringBuilder& out, Value image, std::size_t begin, std::size_t end) {
   if (image.is_invalid()) return false;
   if (is_left_out(image)) {
     out.append(cut(call.rt, call[0], begin, end));
   } else if (image.is_string()) {
     out.append(image);
   } else if (image.kind == Kind::integer || image.kind == Kind::boolean) {
-    if ((image.flags & Value::kBig) != 0 || image.integer < 0 ||
-        image.integer > utf8::kMaxCodePoint) {
+    if ((image.flags & Value::kBig) != 0 || image.integer < 0 || image.integer > utf8::kMaxCodePoint) {
       call.fail(ErrorCode::value, "character mapping must be in range(0x110000)");
       return false;
     }
@@ -148,8 +137,7 @@ Value text_translate(Call& call) {
   for (std::size_t at = 0; at < bytes.size();) {
     const auto [c, size] = utf8::decode(bytes.data() + at, bytes.data() + bytes.size());
     if (!call.rt.charge(1) || !call.rt.reserve(64)) return Value::invalid();
-    if (!append_translated(call, out, look_up(call, call[1], c), at, at + size))
-      return Value::invalid();
+    if (!append_translated(call, out, look_up(call, call[1], c), at, at + size)) return Value::invalid();
     at += size;
   }
   return out.finish(call[0].is_markup());

@@ -92,19 +92,16 @@ Value walk_back(Runtime& rt, const ObjectType& type, std::span<const Value> memb
 
 const RangeObject& as_range(const Object* self) { return *static_cast<const RangeObject*>(self); }
 
-Value calculate(Runtime& rt, BinaryOperator op, Value a, Value b) {
-  return number_binary(rt, op, a, b);
-}
+Value calculate(Runtime& rt, BinaryOperator op, Value a, Value b) { return number_binary(rt, op, a, b); }
 
 int sign(Value integer) { return number_compare(integer, Value::of_int(0)); }
 
 /// How many members range(start, stop, step) has: a non-negative integer of any size.
 Value count_members(Runtime& rt, Value start, Value stop, Value step) {
   bool up = sign(step) > 0;
-  Value distance = up ? calculate(rt, BinaryOperator::subtract, stop, start)
-                      : calculate(rt, BinaryOperator::subtract, start, stop);
-  if (distance.is_invalid() || sign(distance) <= 0)
-    return distance.is_invalid() ? distance : Value::of_int(0);
+  Value distance =
+      up ? calculate(rt, BinaryOperator::subtract, stop, start) : calculate(rt, BinaryOperator::subtract, start, stop);
+  if (distance.is_invalid() || sign(distance) <= 0) return distance.is_invalid() ? distance : Value::of_int(0);
   Value stride = up ? step : number_negate(rt, step);
   Value last = calculate(rt, BinaryOperator::subtract, distance, Value::of_int(1));
   Value turns = calculate(rt, BinaryOperator::floor_divide, last, stride);
@@ -186,8 +183,7 @@ bool range_equal(Runtime&, Object* a, Object* b) {
   const RangeObject &x = as_range(a), &y = as_range(b);
   if (x.length != y.length) return false;
   if (x.length == 0) return true;
-  return number_compare(x.start, y.start) == 0 &&
-         (x.length == 1 || number_compare(x.step, y.step) == 0);
+  return number_compare(x.start, y.start) == 0 && (x.length == 1 || number_compare(x.step, y.step) == 0);
 }
 
 Value range_slice(Runtime& rt, Object* self, Value start, Value stop, Value step) {
@@ -240,9 +236,7 @@ Value view_text(Runtime& rt, Object* self, bool) {
   return out.finish();
 }
 
-bool keys_contain(Runtime& rt, Object* self, Value item) {
-  return find(rt, *view_dict(self).dict, item) != nullptr;
-}
+bool keys_contain(Runtime& rt, Object* self, Value item) { return find(rt, *view_dict(self).dict, item) != nullptr; }
 
 bool items_contain(Runtime& rt, Object* self, Value item) {
   if (item.kind != Kind::tuple || item.list->size != 2) return false;
@@ -255,8 +249,7 @@ template <DictView which>
 bool views_equal(Runtime& rt, Object* a, Object* b) {
   if (view_length(rt, a) != view_length(rt, b)) return false;
   for (const Value& member : dict_members(rt, view_dict(a), which)) {
-    bool there =
-        which == DictView::keys ? keys_contain(rt, b, member) : items_contain(rt, b, member);
+    bool there = which == DictView::keys ? keys_contain(rt, b, member) : items_contain(rt, b, member);
     if (!there || rt.failed()) return false;
   }
   return true;
@@ -312,8 +305,7 @@ constexpr ObjectType generator_type() {
 }
 
 /// slice.indices() for one bound: clamped into [low, high], negative ones from the end.
-bool clamp_bound(Runtime& rt, Value bound, std::int64_t absent, std::int64_t length, bool back,
-                 std::int64_t& out) {
+bool clamp_bound(Runtime& rt, Value bound, std::int64_t absent, std::int64_t length, bool back, std::int64_t& out) {
   out = absent;
   if (bound.is_none()) return true;
   std::optional<std::int64_t> index = to_index(rt, bound);
@@ -352,18 +344,12 @@ constinit const ObjectType kDictItemsType = items_type();
 
 Value make_reversed(Runtime& rt, Value v) {
   switch (v.kind) {
-    case Kind::list:
-      return walk_back(rt, kListReverseIterator, items(v));
-    case Kind::tuple:
-      return walk_back(rt, kReversed, items(v));
-    case Kind::undefined:
-      return walk_back(rt, kReversed, {});
-    case Kind::dict:
-      return walk_back(rt, kReverseKeys, dict_members(rt, v, DictView::keys));
-    case Kind::object:
-      return reversed_object(rt, v);
-    default:
-      return missing();
+    case Kind::list: return walk_back(rt, kListReverseIterator, items(v));
+    case Kind::tuple: return walk_back(rt, kReversed, items(v));
+    case Kind::undefined: return walk_back(rt, kReversed, {});
+    case Kind::dict: return walk_back(rt, kReverseKeys, dict_members(rt, v, DictView::keys));
+    case Kind::object: return reversed_object(rt, v);
+    default: return missing();
   }
 }
 
@@ -372,18 +358,15 @@ Value make_range(Runtime& rt, Value start, Value stop, Value step) {
   Value length = count_members(rt, start, stop, step);
   if (length.is_invalid()) return length;
   if (number_compare(length, Value::of_int(kMostRange)) > 0) {
-    return rt.fail(ErrorCode::overflow,
-                   "Range too big. The sandbox blocks ranges larger than MAX_RANGE (" +
-                       std::to_string(kMostRange) + ").");
+    return rt.fail(ErrorCode::overflow, "Range too big. The sandbox blocks ranges larger than MAX_RANGE (" +
+                                            std::to_string(kMostRange) + ").");
   }
-  return object_value(
-      rt.arena.make<RangeObject>(RangeObject{{&kRangeType}, start, stop, step, length.integer}));
+  return object_value(rt.arena.make<RangeObject>(RangeObject{{&kRangeType}, start, stop, step, length.integer}));
 }
 
 Value range_at(Runtime& rt, const RangeObject& r, std::int64_t i) {
   std::int64_t way, value;
-  if (r.start.is_small_int() && r.step.is_small_int() &&
-      !__builtin_mul_overflow(i, r.step.integer, &way) &&
+  if (r.start.is_small_int() && r.step.is_small_int() && !__builtin_mul_overflow(i, r.step.integer, &way) &&
       !__builtin_add_overflow(r.start.integer, way, &value)) {
     return Value::of_int(value);
   }
@@ -412,24 +395,18 @@ Value slice_range(Runtime& rt, const RangeObject& r, Value start, Value stop, Va
 
 Value make_dict_view(Runtime& rt, Value dict, DictView which) {
   constexpr const ObjectType* kTypes[] = {&kDictKeysType, &kDictValuesType, &kDictItemsType};
-  return object_value(
-      rt.arena.make<DictViewObject>(DictViewObject{{kTypes[static_cast<int>(which)]}, dict}));
+  return object_value(rt.arena.make<DictViewObject>(DictViewObject{{kTypes[static_cast<int>(which)]}, dict}));
 }
 
 std::span<const Value> dict_members(Runtime& rt, Value dict, DictView which) {
   std::span<const DictEntry> source = entries(dict);
   if (!rt.charge(source.size())) return {};
   Value* members = rt.arena.allocate_array<Value>(source.size());
-  Value* pairs =
-      which == DictView::items ? rt.arena.allocate_array<Value>(2 * source.size()) : nullptr;
+  Value* pairs = which == DictView::items ? rt.arena.allocate_array<Value>(2 * source.size()) : nullptr;
   for (std::size_t i = 0; i < source.size(); ++i) {
     switch (which) {
-      case DictView::keys:
-        members[i] = source[i].key;
-        break;
-      case DictView::values:
-        members[i] = source[i].value;
-        break;
+      case DictView::keys: members[i] = source[i].key; break;
+      case DictView::values: members[i] = source[i].value; break;
       case DictView::items:
         pairs[2 * i] = source[i].key;
         pairs[2 * i + 1] = source[i].value;

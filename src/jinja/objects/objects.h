@@ -29,8 +29,7 @@ inline constexpr std::string_view kPrintedAddress = "0x7f0000000000";
 /// A fresh generator of type G (trivially destructible, derived from Generator), its own fields
 /// zeroed.
 template <typename G>
-G* start_generator(Runtime& rt, std::string_view function,
-                   bool (*step)(Runtime&, Generator&, Value&)) {
+G* start_generator(Runtime& rt, std::string_view function, bool (*step)(Runtime&, Generator&, Value&)) {
   G* g = rt.arena.make<G>();
   g->type = &kGeneratorType;
   g->function = function;

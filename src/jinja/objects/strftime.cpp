@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kDays = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                                    "Thursday", "Friday", "Saturday"};
-constexpr std::array<std::string_view, 12> kMonths = {
-    "January", "February", "March",     "April",   "May",      "June",
-    "July",    "August",   "September", "October", "November", "December"};
+constexpr std::array<std::string_view, 12> kMonths = {"January",   "February", "March",    "April",
+                                                      "May",       "June",     "July",     "August",
+                                                      "September", "October",  "November", "December"};
 
 bool is_leap(int year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
 
@@ -124,19 +124,11 @@ bool Formatter::name_directive(char letter, const Style& style) {
   Style cased = style;
   std::string text;
   switch (letter) {
-    case 'a':
-      text = kDays[static_cast<std::size_t>(weekday_)].substr(0, 3);
-      break;
-    case 'A':
-      text = kDays[static_cast<std::size_t>(weekday_)];
-      break;
+    case 'a': text = kDays[static_cast<std::size_t>(weekday_)].substr(0, 3); break;
+    case 'A': text = kDays[static_cast<std::size_t>(weekday_)]; break;
     case 'b':
-    case 'h':
-      text = kMonths[static_cast<std::size_t>(now_.month - 1)].substr(0, 3);
-      break;
-    case 'B':
-      text = kMonths[static_cast<std::size_t>(now_.month - 1)];
-      break;
+    case 'h': text = kMonths[static_cast<std::size_t>(now_.month - 1)].substr(0, 3); break;
+    case 'B': text = kMonths[static_cast<std::size_t>(now_.month - 1)]; break;
     case 'P':
     case 'p':
       text = now_.hour < 12 ? "AM" : "PM";
@@ -146,21 +138,12 @@ bool Formatter::name_directive(char letter, const Style& style) {
       }
       add(std::move(text), cased);
       return true;
-    case 'n':
-      text = "\n";
-      break;
-    case 't':
-      text = "\t";
-      break;
-    case '%':
-      text = "%";
-      break;
-    case 'Z':
-      break;
-    case 'z':
-      return true;
-    default:
-      return false;
+    case 'n': text = "\n"; break;
+    case 't': text = "\t"; break;
+    case '%': text = "%"; break;
+    case 'Z': break;
+    case 'z': return true;
+    default: return false;
   }
   cased.upper = style.upper || (style.swap && letter != 'n' && letter != 't' && letter != '%');
   add(std::move(text), cased);
@@ -170,102 +153,46 @@ bool Formatter::name_directive(char letter, const Style& style) {
 bool Formatter::number_directive(char letter, const Style& style) {
   int iso_year, week;
   iso_week(iso_year, week);
-  std::int64_t seconds = days_since_epoch(now_.year, now_.month, now_.day) * 86400 +
-                         now_.hour * 3600 + now_.minute * 60 + now_.second;
+  std::int64_t seconds =
+      days_since_epoch(now_.year, now_.month, now_.day) * 86400 + now_.hour * 3600 + now_.minute * 60 + now_.second;
   switch (letter) {
-    case 'C':
-      number(now_.year / 100, 1, style);
-      return true;
-    case 'd':
-      number(now_.day, 2, style);
-      return true;
-    case 'e':
-      number(now_.day, 2, style, '_');
-      return true;
-    case 'g':
-      number(iso_year % 100, 2, style);
-      return true;
-    case 'G':
-      number(iso_year, 1, style);
-      return true;
-    case 'H':
-      number(now_.hour, 2, style);
-      return true;
-    case 'I':
-      number(hour12(), 2, style);
-      return true;
-    case 'j':
-      number(yearday_ + 1, 3, style);
-      return true;
-    case 'k':
-      number(now_.hour, 2, style, '_');
-      return true;
-    case 'l':
-      number(hour12(), 2, style, '_');
-      return true;
-    case 'm':
-      number(now_.month, 2, style);
-      return true;
-    case 'M':
-      number(now_.minute, 2, style);
-      return true;
-    case 's':
-      number(seconds, 1, style);
-      return true;
-    case 'S':
-      number(now_.second, 2, style);
-      return true;
-    case 'u':
-      number(weekday_ == 0 ? 7 : weekday_, 1, style);
-      return true;
-    case 'U':
-      number((yearday_ - weekday_ + 7) / 7, 2, style);
-      return true;
-    case 'V':
-      number(week, 2, style);
-      return true;
-    case 'w':
-      number(weekday_, 1, style);
-      return true;
-    case 'W':
-      number((yearday_ - (weekday_ + 6) % 7 + 7) / 7, 2, style);
-      return true;
-    case 'y':
-      number(now_.year % 100, 2, style);
-      return true;
-    case 'Y':
-      number(now_.year, 1, style);
-      return true;
-    default:
-      return false;
+    case 'C': number(now_.year / 100, 1, style); return true;
+    case 'd': number(now_.day, 2, style); return true;
+    case 'e': number(now_.day, 2, style, '_'); return true;
+    case 'g': number(iso_year % 100, 2, style); return true;
+    case 'G': number(iso_year, 1, style); return true;
+    case 'H': number(now_.hour, 2, style); return true;
+    case 'I': number(hour12(), 2, style); return true;
+    case 'j': number(yearday_ + 1, 3, style); return true;
+    case 'k': number(now_.hour, 2, style, '_'); return true;
+    case 'l': number(hour12(), 2, style, '_'); return true;
+    case 'm': number(now_.month, 2, style); return true;
+    case 'M': number(now_.minute, 2, style); return true;
+    case 's': number(seconds, 1, style); return true;
+    case 'S': number(now_.second, 2, style); return true;
+    case 'u': number(weekday_ == 0 ? 7 : weekday_, 1, style); return true;
+    case 'U': number((yearday_ - weekday_ + 7) / 7, 2, style); return true;
+    case 'V': number(week, 2, style); return true;
+    case 'w': number(weekday_, 1, style); return true;
+    case 'W': number((yearday_ - (weekday_ + 6) % 7 + 7) / 7, 2, style); return true;
+    case 'y': number(now_.year % 100, 2, style); return true;
+    case 'Y': number(now_.year, 1, style); return true;
+    default: return false;
   }
 }
 
 bool Formatter::composite(char letter, const Style& style) {
   std::string_view format;
   switch (letter) {
-    case 'c':
-      format = "%a %b %e %H:%M:%S %Y";
-      break;
+    case 'c': format = "%a %b %e %H:%M:%S %Y"; break;
     case 'D':
-    case 'x':
-      format = "%m/%d/%y";
-      break;
-    case 'F':
-      format = "%Y-%m-%d";
-      break;
-    case 'r':
-      format = "%I:%M:%S %p";
-      break;
-    case 'R':
-      format = "%H:%M";
-      break;
+    case 'x': format = "%m/%d/%y"; break;
+    case 'F': format = "%Y-%m-%d"; break;
+    case 'r': format = "%I:%M:%S %p"; break;
+    case 'R': format = "%H:%M"; break;
     case 'T':
-    case 'X':
-      format = "%H:%M:%S";
-      break;
-    default:
-      return false;
+    case 'X': format = "%H:%M:%S"; break;
+    default: return false;
   }
   std::string text;
   Formatter(rt_, text, now_).format(format);
@@ -278,8 +205,7 @@ bool Formatter::directive(char letter, const Style& style) {
   constexpr std::string_view kWithO = "bBCdegGhHIjklmMnpPrRsStTuUVwWyzZ";
   if (style.modifier == 'E' && kWithE.find(letter) == std::string_view::npos) return false;
   if (style.modifier == 'O' && kWithO.find(letter) == std::string_view::npos) return false;
-  return name_directive(letter, style) || number_directive(letter, style) ||
-         composite(letter, style);
+  return name_directive(letter, style) || number_directive(letter, style) || composite(letter, style);
 }
 
 /// Reads flags, width and modifier from `i` on; gives the place of the letter.

@@ -37,8 +37,7 @@ Value dict_method_call(Runtime& rt, Object* self, const PassedArguments& in) {
     return rt.fail(ErrorCode::type, "unbound method dict." + name + "() needs an argument");
   }
   if (!in.positional[0].is(Kind::dict)) {
-    return rt.fail(ErrorCode::type, "descriptor '" + name +
-                                        "' for 'dict' objects doesn't apply to a '" +
+    return rt.fail(ErrorCode::type, "descriptor '" + name + "' for 'dict' objects doesn't apply to a '" +
                                         std::string(type_name(in.positional[0])) + "' object");
   }
   return call_builtin(rt, row_of(self), nullptr, in);
@@ -120,8 +119,7 @@ Value alias_attribute(Runtime& rt, Object* self, std::string_view name) {
 Value alias_item(Runtime& rt, Object* self, Value) {
   const Value shown = to_repr(rt, object_value(self));
   if (shown.is_invalid()) return shown;
-  return rt.fail(ErrorCode::type,
-                 "There are no type variables left in " + std::string(text(rt, shown)));
+  return rt.fail(ErrorCode::type, "There are no type variables left in " + std::string(text(rt, shown)));
 }
 
 Value alias_call(Runtime& rt, Object* self, const PassedArguments& in) {
@@ -129,9 +127,7 @@ Value alias_call(Runtime& rt, Object* self, const PassedArguments& in) {
   return type->type->call(rt, type, in);
 }
 
-bool aliases_equal(Runtime& rt, Object* a, Object* b) {
-  return equal(rt, alias_of(a).key, alias_of(b).key);
-}
+bool aliases_equal(Runtime& rt, Object* a, Object* b) { return equal(rt, alias_of(a).key, alias_of(b).key); }
 
 std::uint64_t alias_hash(Runtime& rt, Object* self) { return ~hash_value(rt, alias_of(self).key); }
 

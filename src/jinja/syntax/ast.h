@@ -12,11 +12,45 @@ namespace parlance::jinja {
 
 enum class NodeKind : std::uint8_t {
   // expressions
-  name, constant, tuple, list, dict, conditional, filter, test, call, get_item, get_attribute, slice,
-  concat, compare, binary, logical, not_, negative, positive, namespace_ref,
+  name,
+  constant,
+  tuple,
+  list,
+  dict,
+  conditional,
+  filter,
+  test,
+  call,
+  get_item,
+  get_attribute,
+  slice,
+  concat,
+  compare,
+  binary,
+  logical,
+  not_,
+  negative,
+  positive,
+  namespace_ref,
   // statements
-  output, for_, if_, macro, call_block, filter_block, with, block, assign, assign_block, break_, continue_,
-  autoescape, generation, include, import, from_import, extends,
+  output,
+  for_,
+  if_,
+  macro,
+  call_block,
+  filter_block,
+  with,
+  block,
+  assign,
+  assign_block,
+  break_,
+  continue_,
+  autoescape,
+  generation,
+  include,
+  import,
+  from_import,
+  extends,
 };
 
 /// `anchor` is the offset whose line Jinja2 gives the node (its `lineno`, which error messages and
@@ -51,57 +85,192 @@ struct Name : Node {
   Access access;
   mutable std::uint32_t id = 0;  ///< one more than its number in the compiler's table of names, once it has one
 };
-/// Literal, or raw template text when `is_data` (then `value` views the template's own source, whitespace control applied).
-struct Constant : Node { Value value; bool is_data; };
-struct Items : Node { Nodes items; Access access; };  // tuple, list
-struct Pair { Node* key; Node* value; };
-struct Dict : Node { ArrayOf<Pair> pairs; };
-struct Conditional : Node { Node* test; Node* then; Node* otherwise; };  // otherwise may be null
-struct Keyword { std::string_view name; Node* value; std::uint32_t begin; std::uint32_t end; };
+/// Literal, or raw template text when `is_data` (then `value` views the template's own source, whitespace control
+/// applied).
+struct Constant : Node {
+  Value value;
+  bool is_data;
+};
+struct Items : Node {
+  Nodes items;
+  Access access;
+};  // tuple, list
+struct Pair {
+  Node* key;
+  Node* value;
+};
+struct Dict : Node {
+  ArrayOf<Pair> pairs;
+};
+struct Conditional : Node {
+  Node* test;
+  Node* then;
+  Node* otherwise;
+};  // otherwise may be null
+struct Keyword {
+  std::string_view name;
+  Node* value;
+  std::uint32_t begin;
+  std::uint32_t end;
+};
 /// Arguments of a call, filter or test: positional, keyword, and one *x and one **x at most.
-struct Arguments { Nodes positional; ArrayOf<Keyword> keywords; Node* star = nullptr; Node* star_star = nullptr; };
+struct Arguments {
+  Nodes positional;
+  ArrayOf<Keyword> keywords;
+  Node* star = nullptr;
+  Node* star_star = nullptr;
+};
 /// node|name(...); `subject` is null directly inside {% filter %}. Also `is name(...)` with kind test.
-struct Filter : Node { Node* subject; std::string_view name; Arguments arguments; };
-struct CallNode : Node { Node* callee; Arguments arguments; };
-struct GetItem : Node { Node* object; Node* key; };
-struct GetAttribute : Node { Node* object; std::string_view name; std::uint32_t name_begin; };
-struct Slice : Node { Node* start; Node* stop; Node* step; };  // each may be null
-struct Concat : Node { Nodes parts; };
+struct Filter : Node {
+  Node* subject;
+  std::string_view name;
+  Arguments arguments;
+};
+struct CallNode : Node {
+  Node* callee;
+  Arguments arguments;
+};
+struct GetItem : Node {
+  Node* object;
+  Node* key;
+};
+struct GetAttribute : Node {
+  Node* object;
+  std::string_view name;
+  std::uint32_t name_begin;
+};
+struct Slice : Node {
+  Node* start;
+  Node* stop;
+  Node* step;
+};  // each may be null
+struct Concat : Node {
+  Nodes parts;
+};
 enum class CompareOp : std::uint8_t { eq, ne, lt, le, gt, ge, in, not_in };
-struct Operand { CompareOp op; Node* value; };
-struct Compare : Node { Node* first; ArrayOf<Operand> rest; };
+struct Operand {
+  CompareOp op;
+  Node* value;
+};
+struct Compare : Node {
+  Node* first;
+  ArrayOf<Operand> rest;
+};
 enum class BinaryOp : std::uint8_t { add, sub, mul, div, floor_div, mod, pow };  // same order as BinaryOperator
-struct Binary : Node { BinaryOp op; Node* left; Node* right; std::uint32_t op_begin; };
-struct Logical : Node { bool is_and; Node* left; Node* right; };
-struct Unary : Node { Node* operand; };  // not_, negative, positive
+struct Binary : Node {
+  BinaryOp op;
+  Node* left;
+  Node* right;
+  std::uint32_t op_begin;
+};
+struct Logical : Node {
+  bool is_and;
+  Node* left;
+  Node* right;
+};
+struct Unary : Node {
+  Node* operand;
+};  // not_, negative, positive
 /// `ns.attr` as the target of a set.
-struct NamespaceRef : Node { std::string_view name; std::string_view attribute; };
+struct NamespaceRef : Node {
+  std::string_view name;
+  std::string_view attribute;
+};
 
 // ---- statements
 
-struct Output : Node { Nodes parts; };
-struct For : Node { Node* target; Node* iterable; Nodes body; Nodes otherwise; Node* test; bool recursive; };
+struct Output : Node {
+  Nodes parts;
+};
+struct For : Node {
+  Node* target;
+  Node* iterable;
+  Nodes body;
+  Nodes otherwise;
+  Node* test;
+  bool recursive;
+};
 /// `elifs` have a test and a body only.
-struct If : Node { Node* test; Nodes body; ArrayOf<If*> elifs; Nodes otherwise; };
-struct Macro : Node { std::string_view name; ArrayOf<Name*> parameters; Nodes defaults; Nodes body; };
+struct If : Node {
+  Node* test;
+  Nodes body;
+  ArrayOf<If*> elifs;
+  Nodes otherwise;
+};
+struct Macro : Node {
+  std::string_view name;
+  ArrayOf<Name*> parameters;
+  Nodes defaults;
+  Nodes body;
+};
 /// {% call(params) callee(...) %}: `call` is a CallNode.
-struct CallBlock : Node { Node* call; ArrayOf<Name*> parameters; Nodes defaults; Nodes body; };
-struct FilterBlock : Node { Nodes body; Node* filter; };  // filter: a Filter whose innermost subject is null
-struct With : Node { Nodes targets; Nodes values; Nodes body; };
-struct Block : Node { std::string_view name; Nodes body; bool scoped; bool required; };
-struct Assign : Node { Node* target; Node* value; };
-struct AssignBlock : Node { Node* target; Node* filter; Nodes body; };  // filter may be null
-struct Autoescape : Node { Node* enabled; Nodes body; };
-struct Generation : Node { Nodes body; };
-struct Include : Node { Node* name; bool ignore_missing; bool with_context; };
-struct Import : Node { Node* name; std::string_view target; bool with_context; };
-struct ImportedName { std::string_view name; std::string_view alias; };
-struct FromImport : Node { Node* name; ArrayOf<ImportedName> names; bool with_context; };
-struct Extends : Node { Node* name; };
+struct CallBlock : Node {
+  Node* call;
+  ArrayOf<Name*> parameters;
+  Nodes defaults;
+  Nodes body;
+};
+struct FilterBlock : Node {
+  Nodes body;
+  Node* filter;
+};  // filter: a Filter whose innermost subject is null
+struct With : Node {
+  Nodes targets;
+  Nodes values;
+  Nodes body;
+};
+struct Block : Node {
+  std::string_view name;
+  Nodes body;
+  bool scoped;
+  bool required;
+};
+struct Assign : Node {
+  Node* target;
+  Node* value;
+};
+struct AssignBlock : Node {
+  Node* target;
+  Node* filter;
+  Nodes body;
+};  // filter may be null
+struct Autoescape : Node {
+  Node* enabled;
+  Nodes body;
+};
+struct Generation : Node {
+  Nodes body;
+};
+struct Include : Node {
+  Node* name;
+  bool ignore_missing;
+  bool with_context;
+};
+struct Import : Node {
+  Node* name;
+  std::string_view target;
+  bool with_context;
+};
+struct ImportedName {
+  std::string_view name;
+  std::string_view alias;
+};
+struct FromImport : Node {
+  Node* name;
+  ArrayOf<ImportedName> names;
+  bool with_context;
+};
+struct Extends : Node {
+  Node* name;
+};
 
 template <typename T>
-T& as(Node* n) { return *static_cast<T*>(n); }
+T& as(Node* n) {
+  return *static_cast<T*>(n);
+}
 template <typename T>
-const T& as(const Node* n) { return *static_cast<const T*>(n); }
+const T& as(const Node* n) {
+  return *static_cast<const T*>(n);
+}
 
 }  // namespace parlance::jinja

@@ -41,12 +41,8 @@ void each_expression_child(const Node* node, Visit& visit) {
     case NodeKind::test:
       maybe(as<Filter>(node).subject, visit);
       return each_argument(as<Filter>(node).arguments, visit);
-    case NodeKind::call:
-      visit(as<CallNode>(node).callee);
-      return each_argument(as<CallNode>(node).arguments, visit);
-    case NodeKind::get_item:
-      visit(as<GetItem>(node).object);
-      return visit(as<GetItem>(node).key);
+    case NodeKind::call: visit(as<CallNode>(node).callee); return each_argument(as<CallNode>(node).arguments, visit);
+    case NodeKind::get_item: visit(as<GetItem>(node).object); return visit(as<GetItem>(node).key);
     case NodeKind::get_attribute: return visit(as<GetAttribute>(node).object);
     case NodeKind::slice:
       maybe(as<Slice>(node).start, visit);
@@ -57,12 +53,8 @@ void each_expression_child(const Node* node, Visit& visit) {
       visit(as<Compare>(node).first);
       for (const Operand& o : as<Compare>(node).rest) visit(o.value);
       return;
-    case NodeKind::binary:
-      visit(as<Binary>(node).left);
-      return visit(as<Binary>(node).right);
-    case NodeKind::logical:
-      visit(as<Logical>(node).left);
-      return visit(as<Logical>(node).right);
+    case NodeKind::binary: visit(as<Binary>(node).left); return visit(as<Binary>(node).right);
+    case NodeKind::logical: visit(as<Logical>(node).left); return visit(as<Logical>(node).right);
     case NodeKind::not_:
     case NodeKind::negative:
     case NodeKind::positive: return visit(as<Unary>(node).operand);
@@ -97,24 +89,18 @@ void each_statement_child(const Node* node, Visit& visit) {
       for (Name* p : as<CallBlock>(node).parameters) visit(p);
       each(as<CallBlock>(node).defaults, visit);
       return each(as<CallBlock>(node).body, visit);
-    case NodeKind::filter_block:
-      each(as<FilterBlock>(node).body, visit);
-      return visit(as<FilterBlock>(node).filter);
+    case NodeKind::filter_block: each(as<FilterBlock>(node).body, visit); return visit(as<FilterBlock>(node).filter);
     case NodeKind::with:
       each(as<With>(node).targets, visit);
       each(as<With>(node).values, visit);
       return each(as<With>(node).body, visit);
     case NodeKind::block: return each(as<Block>(node).body, visit);
-    case NodeKind::assign:
-      visit(as<Assign>(node).target);
-      return visit(as<Assign>(node).value);
+    case NodeKind::assign: visit(as<Assign>(node).target); return visit(as<Assign>(node).value);
     case NodeKind::assign_block:
       visit(as<AssignBlock>(node).target);
       maybe(as<AssignBlock>(node).filter, visit);
       return each(as<AssignBlock>(node).body, visit);
-    case NodeKind::autoescape:
-      visit(as<Autoescape>(node).enabled);
-      return each(as<Autoescape>(node).body, visit);
+    case NodeKind::autoescape: visit(as<Autoescape>(node).enabled); return each(as<Autoescape>(node).body, visit);
     case NodeKind::generation: return each(as<Generation>(node).body, visit);
     case NodeKind::include: return visit(as<Include>(node).name);
     case NodeKind::import: return visit(as<Import>(node).name);

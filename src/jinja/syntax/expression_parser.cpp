@@ -49,9 +49,7 @@ constexpr std::array<OperatorRow, kTokenKinds> kOperatorOfKind = [] {
   for (const OperatorRow& row : kOperators) rows[static_cast<std::size_t>(row.token)] = row;
   return rows;
 }();
-const OperatorRow& operator_of(TokenKind kind) {
-  return kOperatorOfKind[static_cast<std::size_t>(kind)];
-}
+const OperatorRow& operator_of(TokenKind kind) { return kOperatorOfKind[static_cast<std::size_t>(kind)]; }
 
 Level above(Level level) { return static_cast<Level>(static_cast<int>(level) + 1); }
 
@@ -79,8 +77,7 @@ std::string_view class_name(const Node& node) {
     case NodeKind::binary: break;
     default: return "nsref";
   }
-  constexpr std::string_view kBinaryNames[] = {"add",      "sub", "mul", "div",
-                                               "floordiv", "mod", "pow"};
+  constexpr std::string_view kBinaryNames[] = {"add", "sub", "mul", "div", "floordiv", "mod", "pow"};
   return kBinaryNames[static_cast<std::size_t>(as<Binary>(&node).op)];
 }
 
@@ -102,8 +99,7 @@ bool can_assign(const Node& target) {
     case NodeKind::namespace_ref: return true;
     case NodeKind::tuple: {
       const Nodes& items = as<Items>(&target).items;
-      return std::all_of(items.begin(), items.end(),
-                         [](const Node* item) { return can_assign(*item); });
+      return std::all_of(items.begin(), items.end(), [](const Node* item) { return can_assign(*item); });
     }
     default: return false;
   }
@@ -111,8 +107,7 @@ bool can_assign(const Node& target) {
 
 }  // namespace
 
-ExpressionParser::ExpressionParser(Runtime& rt, const SourceText& source,
-                                   const SyntaxOptions& options)
+ExpressionParser::ExpressionParser(Runtime& rt, const SourceText& source, const SyntaxOptions& options)
     : rt_(rt), stream_(rt, source, options), max_depth_(std::min(rt.limits.depth, kMaxNesting)) {
   nodes_.reserve(128);
 }
@@ -139,8 +134,7 @@ Node* ExpressionParser::fail(const Token& at, std::string message) {
 void ExpressionParser::fail_at(const Node& node, std::string message, ErrorCode code) {
   const bool starts_there =
       node.anchor >= node.begin &&
-      stream_.text().substr(node.begin, node.anchor - node.begin).find('\n') ==
-          std::string_view::npos;
+      stream_.text().substr(node.begin, node.anchor - node.begin).find('\n') == std::string_view::npos;
   if (starts_there) return stream_.fail(node.begin, node.end, std::move(message), code);
   stream_.fail(node.anchor, node.anchor + 1, std::move(message), code);
 }
@@ -210,8 +204,7 @@ Node* ExpressionParser::parse_operators(Level floor) {
   }
 }
 
-Node* ExpressionParser::parse_operation(Node* left, Level level, std::uint32_t begin,
-                                        std::uint32_t anchor) {
+Node* ExpressionParser::parse_operation(Node* left, Level level, std::uint32_t begin, std::uint32_t anchor) {
   if (level == Level::compare) return parse_comparison(left, begin);
   if (level == Level::concat) return parse_concat(left, begin);
   const Token op = stream_.advance();
@@ -219,8 +212,7 @@ Node* ExpressionParser::parse_operation(Node* left, Level level, std::uint32_t b
   if (level <= Level::and_) {
     return make<Logical>(NodeKind::logical, begin, anchor, level == Level::and_, left, right);
   }
-  return make<Binary>(NodeKind::binary, begin, anchor, operator_of(op.kind).binary, left, right,
-                      op.begin);
+  return make<Binary>(NodeKind::binary, begin, anchor, operator_of(op.kind).binary, left, right, op.begin);
 }
 
 Node* ExpressionParser::parse_not() {
@@ -305,12 +297,11 @@ Node* ExpressionParser::parse_attribute(Node* object, std::uint32_t begin) {
   const Token dot = stream_.advance();
   const Token attribute = stream_.advance();
   if (attribute.kind == TokenKind::name) {
-    return make<GetAttribute>(NodeKind::get_attribute, begin, dot.begin, object,
-                              stream_.text(attribute), attribute.begin);
+    return make<GetAttribute>(NodeKind::get_attribute, begin, dot.begin, object, stream_.text(attribute),
+                              attribute.begin);
   }
   if (attribute.kind != TokenKind::integer) return fail(attribute, "expected name or number");
-  Node* key =
-      make<Constant>(NodeKind::constant, attribute.begin, attribute.begin, attribute.value, false);
+  Node* key = make<Constant>(NodeKind::constant, attribute.begin, attribute.begin, attribute.value, false);
   return make<GetItem>(NodeKind::get_item, begin, dot.begin, object, key);
 }
 
@@ -427,8 +418,7 @@ Node* ExpressionParser::parse_test(Node* subject, std::uint32_t begin) {
   const Token is = stream_.advance();
   const bool negated = stream_.skip_if(Word::not_);
   const std::string_view name = parse_dotted_name(stream_.expect(TokenKind::name));
-  const Arguments arguments =
-      stream_.at(TokenKind::left_paren) ? parse_arguments() : parse_test_argument();
+  const Arguments arguments = stream_.at(TokenKind::left_paren) ? parse_arguments() : parse_test_argument();
   Node* test = make<Filter>(NodeKind::test, begin, is.begin, subject, name, arguments);
   return negated ? make<Unary>(NodeKind::not_, begin, is.begin, test) : test;
 }
@@ -494,8 +484,8 @@ Node* ExpressionParser::parse_name(bool with_namespace) {
   }
   if (with_namespace && stream_.skip_if(TokenKind::dot)) {
     const Token attribute = stream_.expect(TokenKind::name);
-    return make<NamespaceRef>(NodeKind::namespace_ref, token.begin, token.begin,
-                              stream_.text(token), stream_.text(attribute));
+    return make<NamespaceRef>(NodeKind::namespace_ref, token.begin, token.begin, stream_.text(token),
+                              stream_.text(attribute));
   }
   return make<Name>(NodeKind::name, token.begin, token.begin, stream_.text(token), Access::load);
 }
@@ -520,8 +510,7 @@ Node* ExpressionParser::parse_string() {
   const std::string_view text = arena().copy_text(joined);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::size_t end = i + 1 < parts.size() ? parts[i + 1].offset : text.size();
-    arena().log_derived(text.data() + parts[i].offset, end - parts[i].offset,
-                        TextSource{parts[i].source, 0});
+    arena().log_derived(text.data() + parts[i].offset, end - parts[i].offset, TextSource{parts[i].source, 0});
   }
   return make<Constant>(NodeKind::constant, first.begin, first.begin, Value::view(text), false);
 }
@@ -578,8 +567,8 @@ Node* ExpressionParser::parse_tuple(TupleForm form) {
   for (;;) {
     if (items.size() != 0) stream_.expect(TokenKind::comma);
     const TokenKind kind = stream_.current().kind;
-    if (kind == TokenKind::variable_end || kind == TokenKind::block_end ||
-        kind == TokenKind::right_paren || kind == TokenKind::invalid) {
+    if (kind == TokenKind::variable_end || kind == TokenKind::block_end || kind == TokenKind::right_paren ||
+        kind == TokenKind::invalid) {
       break;
     }
     switch (form) {

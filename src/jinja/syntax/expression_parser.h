@@ -17,8 +17,7 @@ namespace parlance::jinja {
 template <typename T>
 class Collector {
  public:
-  Collector(std::vector<T>& shared, Arena& arena)
-      : shared_(shared), arena_(arena), begin_(shared.size()) {}
+  Collector(std::vector<T>& shared, Arena& arena) : shared_(shared), arena_(arena), begin_(shared.size()) {}
   Collector(const Collector&) = delete;
   ~Collector() { shared_.resize(begin_); }
 
@@ -87,8 +86,7 @@ class ExpressionParser {
   /// Guards the recursion of the parser itself: `Nest nest(*this); if (!nest.ok()) …`
   class Nest {
    public:
-    explicit Nest(ExpressionParser& parser)
-        : parser_(parser), ok_(++parser.depth_ <= parser.max_depth_) {
+    explicit Nest(ExpressionParser& parser) : parser_(parser), ok_(++parser.depth_ <= parser.max_depth_) {
       if (!ok_) parser.fail_depth();
     }
     Nest(const Nest&) = delete;
@@ -150,7 +148,8 @@ class ExpressionParser {
   static void raise(Node&, std::string_view) {}
   static void raise(Node&, Value) {}
   template <typename T>
-  requires(std::is_enum_v<T> || std::is_arithmetic_v<T>) static void raise(Node&, T) {}
+    requires(std::is_enum_v<T> || std::is_arithmetic_v<T>)
+  static void raise(Node&, T) {}
 
   Runtime& rt_;
   TokenStream stream_;

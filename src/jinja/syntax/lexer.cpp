@@ -39,15 +39,13 @@ struct Range {
 /// Marks that may continue a name in Unicode 14 but are not in the table Jinja2 ships
 /// (_identifier.py), which was made with an older Unicode.
 constexpr Range kUnknownMarks[] = {
-    {0x898, 0x89f},     {0x8ca, 0x8d2},     {0xb55, 0xb55},     {0xc3c, 0xc3c},
-    {0xd81, 0xd81},     {0xeba, 0xeba},     {0x1715, 0x1715},   {0x180f, 0x180f},
-    {0x1abf, 0x1ace},   {0x1dfa, 0x1dfa},   {0xa82c, 0xa82c},   {0x10eab, 0x10eac},
-    {0x10f82, 0x10f85}, {0x11070, 0x11070}, {0x11073, 0x11074}, {0x110c2, 0x110c2},
-    {0x111ce, 0x111cf}, {0x11930, 0x11935}, {0x11937, 0x11938}, {0x1193b, 0x1193e},
-    {0x11940, 0x11940}, {0x11942, 0x11943}, {0x119d1, 0x119d7}, {0x119da, 0x119e0},
-    {0x119e4, 0x119e4}, {0x16f4f, 0x16f4f}, {0x16f7f, 0x16f87}, {0x16fe4, 0x16fe4},
-    {0x16ff0, 0x16ff1}, {0x1cf00, 0x1cf2d}, {0x1cf30, 0x1cf46}, {0x1e130, 0x1e136},
-    {0x1e2ae, 0x1e2ae}, {0x1e2ec, 0x1e2ef},
+    {0x898, 0x89f},     {0x8ca, 0x8d2},     {0xb55, 0xb55},     {0xc3c, 0xc3c},     {0xd81, 0xd81},
+    {0xeba, 0xeba},     {0x1715, 0x1715},   {0x180f, 0x180f},   {0x1abf, 0x1ace},   {0x1dfa, 0x1dfa},
+    {0xa82c, 0xa82c},   {0x10eab, 0x10eac}, {0x10f82, 0x10f85}, {0x11070, 0x11070}, {0x11073, 0x11074},
+    {0x110c2, 0x110c2}, {0x111ce, 0x111cf}, {0x11930, 0x11935}, {0x11937, 0x11938}, {0x1193b, 0x1193e},
+    {0x11940, 0x11940}, {0x11942, 0x11943}, {0x119d1, 0x119d7}, {0x119da, 0x119e0}, {0x119e4, 0x119e4},
+    {0x16f4f, 0x16f4f}, {0x16f7f, 0x16f87}, {0x16fe4, 0x16fe4}, {0x16ff0, 0x16ff1}, {0x1cf00, 0x1cf2d},
+    {0x1cf30, 0x1cf46}, {0x1e130, 0x1e136}, {0x1e2ae, 0x1e2ae}, {0x1e2ec, 0x1e2ef},
 };
 
 /// What Jinja2's name pattern takes; whether the whole is an identifier is asked afterwards.
@@ -97,8 +95,8 @@ std::size_t space_before(const char* begin, const char* end) {
 
 }  // namespace
 
-void Problem::set(ErrorCode new_code, std::uint32_t new_begin, std::uint32_t new_end,
-                  std::string new_message, std::string new_hint) {
+void Problem::set(ErrorCode new_code, std::uint32_t new_begin, std::uint32_t new_end, std::string new_message,
+                  std::string new_hint) {
   if (happened) return;
   happened = true;
   code = new_code;
@@ -182,8 +180,7 @@ bool Lexer::lex_tag(Token& token) {
   }
   const bool has_sign = at(pos_ + 2) == '-' || at(pos_ + 2) == '+';
   state_ = kind == '%' ? State::block : State::variable;
-  return emit(token, kind == '%' ? TokenKind::block_begin : TokenKind::variable_begin,
-              pos_ + (has_sign ? 3 : 2));
+  return emit(token, kind == '%' ? TokenKind::block_begin : TokenKind::variable_begin, pos_ + (has_sign ? 3 : 2));
 }
 
 /// False when all is well: a comment is no token.
@@ -199,8 +196,7 @@ bool Lexer::skip_comment(Token& token) {
     return fail(token, begin, inside, "Missing end of comment tag", ErrorCode::syntax,
                 "the comment that begins here is never closed with #}");
   }
-  pos_ =
-      closer == size_ ? size_ : after_tag(closer + 2, closer > inside ? text_[closer - 1] : '\0');
+  pos_ = closer == size_ ? size_ : after_tag(closer + 2, closer > inside ? text_[closer - 1] : '\0');
   return false;
 }
 
@@ -426,18 +422,16 @@ bool Lexer::end_here(Token& token) {
 bool Lexer::unexpected_character(Token& token) {
   const std::uint32_t size = utf8::decode(text_ + pos_, text_ + size_).size;
   std::string hint;
-  if (class_of(text_[pos_]) == ByteClass::quote)
-    hint = "the string that begins here is never closed";
+  if (class_of(text_[pos_]) == ByteClass::quote) hint = "the string that begins here is never closed";
   return fail(token, pos_, pos_ + size,
-              "unexpected char " + quoted({text_ + pos_, size}) + " at " +
-                  std::to_string(utf8::count({text_, pos_})),
+              "unexpected char " + quoted({text_ + pos_, size}) + " at " + std::to_string(utf8::count({text_, pos_})),
               ErrorCode::syntax, std::move(hint));
 }
 
-bool Lexer::fail(Token& token, std::size_t begin, std::size_t end, std::string message,
-                 ErrorCode code, std::string hint) {
-  problem_.set(code, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end),
-               std::move(message), std::move(hint));
+bool Lexer::fail(Token& token, std::size_t begin, std::size_t end, std::string message, ErrorCode code,
+                 std::string hint) {
+  problem_.set(code, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), std::move(message),
+               std::move(hint));
   token.kind = TokenKind::invalid;
   token.begin = static_cast<std::uint32_t>(begin);
   token.end = static_cast<std::uint32_t>(end);

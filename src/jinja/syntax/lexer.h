@@ -22,8 +22,8 @@ struct Problem {
   std::string message;
   std::string hint;
 
-  void set(ErrorCode new_code, std::uint32_t new_begin, std::uint32_t new_end,
-           std::string new_message, std::string new_hint = {});
+  void set(ErrorCode new_code, std::uint32_t new_begin, std::uint32_t new_end, std::string new_message,
+           std::string new_hint = {});
 };
 
 class Lexer {
@@ -72,13 +72,11 @@ class Lexer {
   bool emit(Token& token, TokenKind kind, std::size_t end);
   bool emit_data(Token& token, std::size_t begin, std::size_t end);
   bool end_here(Token& token);
-  bool fail(Token& token, std::size_t begin, std::size_t end, std::string message,
-            ErrorCode code = ErrorCode::syntax, std::string hint = {});
+  bool fail(Token& token, std::size_t begin, std::size_t end, std::string message, ErrorCode code = ErrorCode::syntax,
+            std::string hint = {});
 
   char at(std::size_t i) const { return i < size_ ? text_[i] : '\0'; }
-  bool has(std::size_t i, char a, char b) const {
-    return i + 1 < size_ && text_[i] == a && text_[i + 1] == b;
-  }
+  bool has(std::size_t i, char a, char b) const { return i + 1 < size_ && text_[i] == a && text_[i + 1] == b; }
 
   Runtime& rt_;
   const char* text_;
@@ -87,9 +85,8 @@ class Lexer {
   State state_ = State::text;
   bool trim_blocks_;
   bool lstrip_blocks_;
-  std::string open_brackets_;  ///< the closing brackets that are due, innermost last
-  std::uint32_t last_begin_ =
-      0;  ///< of the latest token: Jinja2 says the template ends on its line
+  std::string open_brackets_;     ///< the closing brackets that are due, innermost last
+  std::uint32_t last_begin_ = 0;  ///< of the latest token: Jinja2 says the template ends on its line
   std::uint32_t last_end_ = 0;
   Problem& problem_;
 };

@@ -159,8 +159,7 @@ std::int64_t short_integer(std::string_view digits) {
   return value;
 }
 
-constexpr std::size_t kMaxDecimalDigits =
-    4300;  // CPython 3.11: sys.int_info.default_max_str_digits
+constexpr std::size_t kMaxDecimalDigits = 4300;  // CPython 3.11: sys.int_info.default_max_str_digits
 
 }  // namespace
 
@@ -179,8 +178,7 @@ Value number_value(Runtime& rt, std::string_view digits, bool is_real, LiteralPr
   if (base == 0 && plain.size() > kMaxDecimalDigits) {
     problem.code = ErrorCode::value;
     problem.message = "Exceeds the limit (4300 digits) for integer string conversion: value has " +
-                      std::to_string(plain.size()) +
-                      " digits; use sys.set_int_max_str_digits() to increase the limit";
+                      std::to_string(plain.size()) + " digits; use sys.set_int_max_str_digits() to increase the limit";
     return Value::invalid();
   }
   const std::string_view bare = std::string_view(plain).substr(base == 0 ? 0 : 2);

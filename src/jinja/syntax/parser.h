@@ -13,7 +13,7 @@ struct SyntaxOptions {
   bool trim_blocks = true;
   bool lstrip_blocks = true;
   bool keep_trailing_newline = false;
-  bool allow_changes = false;  ///< not of Jinja2's: what the template makes may be changed by its methods
+  bool allow_changes = false;   ///< not of Jinja2's: what the template makes may be changed by its methods
   bool limits_globals = false;  ///< TransformersRelease::limits_globals
 };
 

@@ -77,9 +77,7 @@ class Printer {
   std::string filter_chain(const Node* filter);
   std::string signature(const ArrayOf<Name*>& parameters, const Nodes& defaults);
   std::string sub(const Node* node);
-  static std::string_view context(bool with_context) {
-    return with_context ? " with context" : " without context";
-  }
+  static std::string_view context(bool with_context) { return with_context ? " with context" : " without context"; }
 
   const std::vector<std::size_t>* newlines_;
   std::string out_;
@@ -94,8 +92,7 @@ void Printer::statement(const Node* node) {
     case NodeKind::for_: return for_loop(as<For>(node));
     case NodeKind::if_: return if_chain(as<If>(node));
     case NodeKind::with: return with(as<With>(node));
-    case NodeKind::assign:
-      return tag(node, "set ", as<Assign>(node).target, " = ", as<Assign>(node).value);
+    case NodeKind::assign: return tag(node, "set ", as<Assign>(node).target, " = ", as<Assign>(node).value);
     case NodeKind::break_: return tag(node, "break");
     case NodeKind::continue_: return tag(node, "continue");
     case NodeKind::include:
@@ -128,13 +125,11 @@ void Printer::compound(const Node* node) {
     }
     case NodeKind::macro: {
       const auto& macro = as<Macro>(node);
-      return enclose("macro", macro.body, " ", macro.name,
-                     signature(macro.parameters, macro.defaults));
+      return enclose("macro", macro.body, " ", macro.name, signature(macro.parameters, macro.defaults));
     }
     case NodeKind::call_block: {
       const auto& call = as<CallBlock>(node);
-      const std::string parameters =
-          call.parameters.empty() ? "" : signature(call.parameters, call.defaults);
+      const std::string parameters = call.parameters.empty() ? "" : signature(call.parameters, call.defaults);
       return enclose("call", call.body, parameters, " ", call.call);
     }
     case NodeKind::filter_block: {
@@ -273,12 +268,9 @@ void Printer::bare(const Node* node) {
     case NodeKind::conditional: return conditional(as<Conditional>(node));
     case NodeKind::filter:
     case NodeKind::test: return filter(as<Filter>(node));
-    case NodeKind::call:
-      put(as<CallNode>(node).callee);
-      return arguments(as<CallNode>(node).arguments);
+    case NodeKind::call: put(as<CallNode>(node).callee); return arguments(as<CallNode>(node).arguments);
     case NodeKind::get_item: return subscript(as<GetItem>(node));
-    case NodeKind::get_attribute:
-      return put(as<GetAttribute>(node).object, ".", as<GetAttribute>(node).name);
+    case NodeKind::get_attribute: return put(as<GetAttribute>(node).object, ".", as<GetAttribute>(node).name);
     case NodeKind::slice: return slice(as<Slice>(node));
     case NodeKind::concat: {
       std::string_view separator = "(";
@@ -291,8 +283,7 @@ void Printer::bare(const Node* node) {
     case NodeKind::compare: return comparison(as<Compare>(node));
     case NodeKind::binary: {
       const auto& binary = as<Binary>(node);
-      return put("(", binary.left, " ", kBinarySymbols[static_cast<int>(binary.op)], " ",
-                 binary.right, ")");
+      return put("(", binary.left, " ", kBinarySymbols[static_cast<int>(binary.op)], " ", binary.right, ")");
     }
     case NodeKind::logical: {
       const auto& logical = as<Logical>(node);
@@ -301,8 +292,7 @@ void Printer::bare(const Node* node) {
     case NodeKind::not_: return put("(not ", as<Unary>(node).operand, ")");
     case NodeKind::negative: return put("(-", as<Unary>(node).operand, ")");
     case NodeKind::positive: return put("(+", as<Unary>(node).operand, ")");
-    case NodeKind::namespace_ref:
-      return put(as<NamespaceRef>(node).name, ".", as<NamespaceRef>(node).attribute);
+    case NodeKind::namespace_ref: return put(as<NamespaceRef>(node).name, ".", as<NamespaceRef>(node).attribute);
     default: return statement(node);
   }
 }
@@ -381,8 +371,7 @@ void Printer::constant(const Value& value) {
   char buffer[kNumberText];
   if (value.kind == Kind::real) {
     const bool is_finite = value.real - value.real == 0;
-    return put(is_finite ? std::string_view(buffer, write_real(buffer, value.real) - buffer)
-                         : "1e999");
+    return put(is_finite ? std::string_view(buffer, write_real(buffer, value.real) - buffer) : "1e999");
   }
   if (!value.is_small_int()) return append_big(out_, *value.big);
   put(std::string_view(buffer, write_int(buffer, value.integer) - buffer));
@@ -402,8 +391,7 @@ void Printer::string(std::string_view text) {
     } else if (c < 0x20 || c == 0x7F) {
       out_.append("\\x").append({kHex[c >> 4], kHex[c & 15]});
     } else if (utf8::is_surrogate(c)) {
-      out_.append("\\u").append(
-          {kHex[c >> 12], kHex[c >> 8 & 15], kHex[c >> 4 & 15], kHex[c & 15]});
+      out_.append("\\u").append({kHex[c >> 12], kHex[c >> 8 & 15], kHex[c >> 4 & 15], kHex[c & 15]});
     } else {
       out_.append(p, next.size);
     }
@@ -429,8 +417,7 @@ std::string print(const Nodes& nodes) {
 std::string print_with_lines(const Nodes& nodes, const SourceText& source) {
   std::vector<std::size_t> newlines;
   const std::string_view text = source.text();
-  for (std::size_t i = text.find('\n'); i != text.npos; i = text.find('\n', i + 1))
-    newlines.push_back(i);
+  for (std::size_t i = text.find('\n'); i != text.npos; i = text.find('\n', i + 1)) newlines.push_back(i);
   Printer printer(&newlines);
   printer.statements(nodes);
   return printer.take();

@@ -142,8 +142,7 @@ Node* StatementParser::parse_for(const Token& tag) {
   const Nodes body = parse_body(kEndForOrElse);
   Nodes otherwise;
   if (stream().advance().word == Word::else_) otherwise = parse_body_past(kEndFor);
-  return make<For>(NodeKind::for_, tag.begin, tag.begin, target, iterable, body, otherwise, test,
-                   recursive);
+  return make<For>(NodeKind::for_, tag.begin, tag.begin, target, iterable, body, otherwise, test, recursive);
 }
 
 Node* StatementParser::parse_if(const Token& tag) {
@@ -158,8 +157,7 @@ Node* StatementParser::parse_if(const Token& tag) {
     const std::uint32_t anchor = stream().current().begin;
     Node* elif_test = parse_tuple(TupleForm::no_conditional);
     const Nodes elif_body = parse_body(kEndIfOrElse);
-    elifs.push(make<If>(NodeKind::if_, ender.begin, anchor, elif_test, elif_body, ArrayOf<If*>(),
-                        Nodes()));
+    elifs.push(make<If>(NodeKind::if_, ender.begin, anchor, elif_test, elif_body, ArrayOf<If*>(), Nodes()));
   }
   return make<If>(NodeKind::if_, tag.begin, tag.begin, test, body, elifs.take(), otherwise);
 }
@@ -217,8 +215,7 @@ Node* StatementParser::parse_macro(const Token& tag) {
   const std::string_view name = parse_name_target(Access::store)->name;
   const Signature signature = parse_signature();
   const Nodes body = parse_body_past(kEndMacro);
-  return make<Macro>(NodeKind::macro, tag.begin, tag.begin, name, signature.parameters,
-                     signature.defaults, body);
+  return make<Macro>(NodeKind::macro, tag.begin, tag.begin, name, signature.parameters, signature.defaults, body);
 }
 
 Node* StatementParser::parse_call_block(const Token& tag) {
@@ -227,8 +224,8 @@ Node* StatementParser::parse_call_block(const Token& tag) {
   Node* call = parse_expression();
   if (call->kind != NodeKind::call) return fail(tag, "expected call");
   const Nodes body = parse_body_past(kEndCall);
-  return make<CallBlock>(NodeKind::call_block, tag.begin, tag.begin, call, signature.parameters,
-                         signature.defaults, body);
+  return make<CallBlock>(NodeKind::call_block, tag.begin, tag.begin, call, signature.parameters, signature.defaults,
+                         body);
 }
 
 Node* StatementParser::parse_filter_block(const Token& tag) {
@@ -288,9 +285,7 @@ Node* StatementParser::parse_print(const Token& tag) {
   return make<Output>(NodeKind::output, tag.begin, tag.begin, parts.take());
 }
 
-Node* StatementParser::parse_break(const Token& tag) {
-  return make<Node>(NodeKind::break_, tag.begin, tag.begin);
-}
+Node* StatementParser::parse_break(const Token& tag) { return make<Node>(NodeKind::break_, tag.begin, tag.begin); }
 
 Node* StatementParser::parse_continue(const Token& tag) {
   return make<Node>(NodeKind::continue_, tag.begin, tag.begin);
@@ -338,15 +333,13 @@ Node* StatementParser::parse_from(const Token& tag) {
     if (parse_context(with_context, false)) break;
     names.push(parse_imported_name());
   } while (!parse_context(with_context, true) && stream().at(TokenKind::comma));
-  return make<FromImport>(NodeKind::from_import, tag.begin, tag.begin, name, names.take(),
-                          with_context);
+  return make<FromImport>(NodeKind::from_import, tag.begin, tag.begin, name, names.take(), with_context);
 }
 
 ImportedName StatementParser::parse_imported_name() {
   const Name* name = parse_name_target(Access::store);
   if (name->name.starts_with('_')) {
-    fail_at(*name, "names starting with an underline can not be imported",
-            ErrorCode::unknown_builtin);
+    fail_at(*name, "names starting with an underline can not be imported", ErrorCode::unknown_builtin);
   }
   if (!stream().skip_if(Word::as_)) return {name->name, name->name};
   return {name->name, parse_name_target(Access::store)->name};
@@ -372,9 +365,8 @@ bool StatementParser::parse_context(bool& with_context, bool strings_too) {
 
 bool StatementParser::is_awaited(std::string_view tag) const {
   const Word word = find_word(tag);
-  return word != Word::none && std::any_of(enders_.begin(), enders_.end(), [word](Enders enders) {
-           return contains(enders, word);
-         });
+  return word != Word::none &&
+         std::any_of(enders_.begin(), enders_.end(), [word](Enders enders) { return contains(enders, word); });
 }
 
 void StatementParser::fail_unknown_tag(const Token& tag) {
@@ -392,8 +384,7 @@ void StatementParser::fail_unknown_tag(const Token& tag) {
 }
 
 void StatementParser::fail_end_of_template() {
-  fail_between_tags(stream().current(),
-                    "Unexpected end of template. Jinja was looking for the following tags: ");
+  fail_between_tags(stream().current(), "Unexpected end of template. Jinja was looking for the following tags: ");
 }
 
 /// Completes `message` with the tags that may come now and the block that is open.
@@ -408,8 +399,7 @@ void StatementParser::fail_between_tags(const Token& at, std::string message) {
     message += '.';
   }
   if (!open_tags_.empty()) {
-    message +=
-        " The innermost block that needs to be closed is " + quoted(open_tags_.back().name) + ".";
+    message += " The innermost block that needs to be closed is " + quoted(open_tags_.back().name) + ".";
   }
   stream().fail(at.begin, at.end, std::move(message), ErrorCode::syntax, open_tag_hint());
 }

@@ -49,9 +49,7 @@ static_assert(!has_collision());
 
 }  // namespace
 
-std::string_view description(TokenKind kind) {
-  return kDescriptions[static_cast<std::size_t>(kind)];
-}
+std::string_view description(TokenKind kind) { return kDescriptions[static_cast<std::size_t>(kind)]; }
 
 std::string_view text_of(Word word) { return kWords[static_cast<std::size_t>(word)]; }
 

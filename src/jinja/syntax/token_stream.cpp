@@ -9,8 +9,7 @@ std::string_view TokenStream::describe(const Token& token) const {
   return token.kind == TokenKind::name ? text(token) : description(token.kind);
 }
 
-void TokenStream::fail(std::uint32_t begin, std::uint32_t end, std::string message, ErrorCode code,
-                       std::string hint) {
+void TokenStream::fail(std::uint32_t begin, std::uint32_t end, std::string message, ErrorCode code, std::string hint) {
   problem_.set(code, begin, end, std::move(message), std::move(hint));
   current_.kind = TokenKind::invalid;
   current_.word = Word::none;

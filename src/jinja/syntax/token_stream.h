@@ -67,15 +67,13 @@ class TokenStream {
 
   /// The end of the latest token gone past.
   std::uint32_t last_end() const { return last_end_; }
-  std::string_view text(const Token& token) const {
-    return text_.substr(token.begin, token.end - token.begin);
-  }
+  std::string_view text(const Token& token) const { return text_.substr(token.begin, token.end - token.begin); }
   std::string_view text() const { return text_; }
   /// What messages call the token: a name's own text, else the kind's description.
   std::string_view describe(const Token& token) const;
 
-  void fail(std::uint32_t begin, std::uint32_t end, std::string message,
-            ErrorCode code = ErrorCode::syntax, std::string hint = {});
+  void fail(std::uint32_t begin, std::uint32_t end, std::string message, ErrorCode code = ErrorCode::syntax,
+            std::string hint = {});
   void fail(const Token& at, std::string message) { fail(at.begin, at.end, std::move(message)); }
   const Problem& problem() const { return problem_; }
 

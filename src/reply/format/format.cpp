@@ -16,9 +16,9 @@ using Role = CallMember::Role;
 
 constexpr std::size_t kLongestMarker = 128;
 constexpr std::size_t kLongestFraming = 16;
-constexpr std::size_t kMost = 16;        // forms, turns, ends
+constexpr std::size_t kMost = 16;  // forms, turns, ends
 constexpr std::size_t kMostParts = 16;
-constexpr std::size_t kMostTexts = 12;   // ways to write a marker
+constexpr std::size_t kMostTexts = 12;  // ways to write a marker
 constexpr std::size_t kMostLast = 32;
 constexpr std::size_t kAllTexts = 4096;  // bytes of all of them with their framing: keeps the tries below 2^16 nodes
 constexpr std::size_t kDeepestObject = 8;
@@ -35,21 +35,27 @@ class Check {
   }
   /// White space that is no marker's.
   void blank(const std::string& text, const std::string& path) {
-    need(text.size() <= kLongestFraming && ascii::is_blank(text), path, "framing is white space, at most 16 bytes of it");
+    need(text.size() <= kLongestFraming && ascii::is_blank(text), path,
+         "framing is white space, at most 16 bytes of it");
   }
   /// Texts and framing of a marker, whether it must be there or not.
   void marker(const ReplyMarker& marker, const std::string& path) {
-    for (const std::string& text : marker.texts) need(!text.empty() && text.size() <= kLongestMarker, path, "a marker has 1 to 128 bytes");
-    for (const std::string& text : marker.loose) need(is_loose(text), path, "a loose way to write a marker has 1 to 128 bytes, and a '<' behind each '*'");
-    need(marker.texts.size() <= kMostTexts && marker.loose.size() <= kMostTexts, path, "a marker is written in at most 12 ways");
-    need(marker.before.size() <= kLongestFraming && marker.after.size() <= kLongestFraming, path, "framing has at most 16 bytes");
+    for (const std::string& text : marker.texts)
+      need(!text.empty() && text.size() <= kLongestMarker, path, "a marker has 1 to 128 bytes");
+    for (const std::string& text : marker.loose)
+      need(is_loose(text), path, "a loose way to write a marker has 1 to 128 bytes, and a '<' behind each '*'");
+    need(marker.texts.size() <= kMostTexts && marker.loose.size() <= kMostTexts, path,
+         "a marker is written in at most 12 ways");
+    need(marker.before.size() <= kLongestFraming && marker.after.size() <= kLongestFraming, path,
+         "framing has at most 16 bytes");
     need(ascii::is_blank(marker.before) && ascii::is_blank(marker.after), path, "framing is white space");
     const std::size_t framing = marker.before.size();
     for (const auto* texts : {&marker.texts, &marker.loose}) {
       for (const std::string& text : *texts) bytes_ += (framing + 1) * (framing + text.size());
     }
     need(bytes_ <= kAllTexts, path, "too many markers, or too long");
-    need(marker.exists() || (marker.before.empty() && marker.after.empty() && marker.loose.empty()), path, "framing without a marker");
+    need(marker.exists() || (marker.before.empty() && marker.after.empty() && marker.loose.empty()), path,
+         "framing without a marker");
   }
   /// The same text must not mean two things in one place; white space inside does not tell them apart.
   void distinct(const ReplyMarker& marker, const std::string& path) { distinct(marker, path, path); }
@@ -93,7 +99,8 @@ struct Says {
   int names = 0, arguments = 0, ids = 0, objects = 0;
 };
 
-void check_members(Check& check, const std::vector<CallMember>& members, const std::string& path, std::size_t depth, Says& says) {
+void check_members(Check& check, const std::vector<CallMember>& members, const std::string& path, std::size_t depth,
+                   Says& says) {
   std::set<std::string> keys;
   check.need(!members.empty(), path, "an object without members");
   check.need(depth <= kDeepestObject && ++says.objects <= kMostObjects, path, "too deep, or too many objects");
@@ -131,7 +138,8 @@ void check_tags(Check& check, const ArgumentTags& tags, const std::string& path)
   check.need(tags.open.exists(), path + ".open", "an argument's tag needs a beginning");
   check.need(tags.key_close.exists(), path + ".key_close", "a key needs an end");
   check.need(tags.close.exists(), path + ".close", "an argument's tag needs an end");
-  check.need(tags.item.empty() || !tags.close_end.empty(), path + ".item", "values that nest repeat their key at the end");
+  check.need(tags.item.empty() || !tags.close_end.empty(), path + ".item",
+             "values that nest repeat their key at the end");
   check.need(tags.item.empty() || !tags.type_close.exists(), path + ".item", "values that nest have no type");
   check.need(tags.string_types.empty() || tags.type_close.exists(), path + ".string_types", "there is no type");
 }
@@ -146,8 +154,12 @@ void check_arguments(Check& check, const CallForm& form, std::size_t i, const st
       check.need(literal_follows, path, "arguments in tags need a literal behind them");
       check_tags(check, arguments.tags, path + ".arguments.tags");
       break;
-    case Codec::keywords: check.need(named_before || !arguments.callee.empty(), path, "keywords need a callee, or a name before them"); break;
-    case Codec::bare: check.need(!arguments.quote.empty() && arguments.quote.size() <= kLongestMarker, path, "strings need a quote"); break;
+    case Codec::keywords:
+      check.need(named_before || !arguments.callee.empty(), path, "keywords need a callee, or a name before them");
+      break;
+    case Codec::bare:
+      check.need(!arguments.quote.empty() && arguments.quote.size() <= kLongestMarker, path, "strings need a quote");
+      break;
     case Codec::code:
       check.need(literal_follows || i + 1 == form.call.size(), path, "a program needs a literal behind it, or nothing");
       check.need(!arguments.argument.empty(), path, "a program needs the argument that it becomes");
@@ -158,8 +170,8 @@ void check_arguments(Check& check, const CallForm& form, std::size_t i, const st
 /// A text must be told from what follows it.
 void check_text(Check& check, const CallForm& form, std::size_t i, const std::string& path) {
   const Part follows = i + 1 < form.call.size() ? form.call[i + 1].kind : Part::name;
-  const bool by_arguments = form.call[i].kind == Part::name && follows == Part::arguments &&
-                            form.call[i + 1].arguments.codec != Codec::code;
+  const bool by_arguments =
+      form.call[i].kind == Part::name && follows == Part::arguments && form.call[i + 1].arguments.codec != Codec::code;
   check.need(follows == Part::literal || by_arguments, path, "needs a literal behind it");
 }
 
@@ -176,13 +188,14 @@ void check_parts(Check& check, const CallForm& form, const std::string& path) {
         break;
       case Part::object:
         check_members(check, part.members, place + ".object", 1, says);
-        check.need(says.names == 1 && says.arguments == 1, place, "an object holds the name, once, and the arguments, once");
+        check.need(says.names == 1 && says.arguments == 1, place,
+                   "an object holds the name, once, and the arguments, once");
         break;
       case Part::arguments:
         ++says.arguments;
         check_arguments(check, form, i, place);
         break;
-      case Part::name: 
+      case Part::name:
         if (says.names == 0) ++says.names;  // a second one repeats it
         [[fallthrough]];
       default:
@@ -193,7 +206,10 @@ void check_parts(Check& check, const CallForm& form, const std::string& path) {
     }
   }
   const bool named = form.headed || !form.name.empty();
-  check.need(says.names == (named ? 0 : 1), path + ".call", form.headed ? "the header is the name" : named ? "the form has the name" : "a call needs a name, once");
+  check.need(says.names == (named ? 0 : 1), path + ".call",
+             form.headed ? "the header is the name"
+             : named     ? "the form has the name"
+                         : "a call needs a name, once");
   check.need(says.arguments == 1, path + ".call", "a call needs arguments, once");
   check.need(says.ids <= 1, path + ".call", "a call has one id");
 }
@@ -205,14 +221,18 @@ void check_form(Check& check, const ReplyFormat& format, const CallForm& form, c
   if (form.call.empty()) return;
   const bool single = form.layout == CallLayout::single;
   const bool literal_first = form.call.front().kind == Part::literal;
-  check.need(!single || (!form.open.exists() && !form.close.exists()), path + ".open", "a single call has its markers in `call`");
-  check.need(form.layout != CallLayout::section || form.open.exists(), path + ".open", "a section needs an opening marker");
-  check.need(!form.commas_optional || form.layout == CallLayout::list, path + ".commas_optional", "only a list has commas");
+  check.need(!single || (!form.open.exists() && !form.close.exists()), path + ".open",
+             "a single call has its markers in `call`");
+  check.need(form.layout != CallLayout::section || form.open.exists(), path + ".open",
+             "a section needs an opening marker");
+  check.need(!form.commas_optional || form.layout == CallLayout::list, path + ".commas_optional",
+             "only a list has commas");
   check.need(form.header.empty() || form.headed, path + ".header", "only a headed call has one");
   check.need(form.name.empty() || !form.headed, path + ".name", "the header is the name");
   if (form.headed) {
     bool answers = false;
-    for (const ReplyTurn& turn : format.turns) answers = answers || (turn.role == "assistant" && !turn.header_close.empty());
+    for (const ReplyTurn& turn : format.turns)
+      answers = answers || (turn.role == "assistant" && !turn.header_close.empty());
     check.need(answers, path + ".headed", "no turn of the assistant has a header");
     check.need(single, path + ".layout", "a header names one call, not several");
     check.need(!form.initial, path + ".initial", "a headed call begins with its header");
@@ -220,7 +240,8 @@ void check_form(Check& check, const ReplyFormat& format, const CallForm& form, c
   } else {
     const bool begins = single ? literal_first : form.open.exists();
     check.need(begins || form.initial, path + ".call", "needs a literal to begin with, unless it is initial");
-    if (literal_first && (single || form.open_optional)) check.distinct_opener(form.call.front().literal, at(path + ".call", 0));
+    if (literal_first && (single || form.open_optional))
+      check.distinct_opener(form.call.front().literal, at(path + ".call", 0));
     if (!single) check.distinct_opener(form.open, path + ".open");
   }
   check_parts(check, form, path);
@@ -230,12 +251,14 @@ void check_form(Check& check, const ReplyFormat& format, const CallForm& form, c
 
 Result<void> ReplyFormat::validate() const {
   Check check;
-  check.need(calls.size() <= kMost && end.size() <= kMost && turns.size() <= kMost, "", "at most 16 forms, ends and turns");
+  check.need(calls.size() <= kMost && end.size() <= kMost && turns.size() <= kMost, "",
+             "at most 16 forms, ends and turns");
   check.marker(reasoning_open, "reasoning.open");
   check.marker(reasoning_close, "reasoning.close");
   check.marker(content_open, "content.open");
   check.marker(content_close, "content.close");
-  check.need(reasoning_close.exists() || content_open.exists() || !reasoning_open.exists(), "reasoning.close", "reasoning that begins must have an end");
+  check.need(reasoning_close.exists() || content_open.exists() || !reasoning_open.exists(), "reasoning.close",
+             "reasoning that begins must have an end");
   check.distinct(reasoning_open, "reasoning.open");
   check.distinct(reasoning_close, "reasoning.close");
   check.distinct(content_open, "content.open");
@@ -246,7 +269,8 @@ Result<void> ReplyFormat::validate() const {
     check.need(!turns[i].role.empty(), at("turns", i) + ".role", "a turn needs a role");
     check.distinct(turns[i].open, at("turns", i) + ".open");
     const bool has_place = !turns[i].header_close.empty() && !turns[i].header_close.starts_with(' ');
-    check.need(!turns[i].dummy_prefix || has_place, at("turns", i) + ".dummy_prefix", "needs a header_close to stand behind, which begins with no blank");
+    check.need(!turns[i].dummy_prefix || has_place, at("turns", i) + ".dummy_prefix",
+               "needs a header_close to stand behind, which begins with no blank");
   }
   for (std::size_t i = 0; i < end.size(); ++i) {
     check.marker(end[i], at("end", i));
@@ -254,8 +278,10 @@ Result<void> ReplyFormat::validate() const {
     check.distinct(end[i], at("end", i));
   }
   check.need(last.size() <= kMostLast, "last", "at most 32 texts end a reply that nothing follows");
-  for (const std::string& text : last) check.need(!text.empty() && text.size() <= kLongestMarker, "last", "such a text has 1 to 128 bytes");
-  for (const std::string& text : control) check.need(!text.empty() && text.size() <= kLongestMarker, "control", "a control token has 1 to 128 bytes");
+  for (const std::string& text : last)
+    check.need(!text.empty() && text.size() <= kLongestMarker, "last", "such a text has 1 to 128 bytes");
+  for (const std::string& text : control)
+    check.need(!text.empty() && text.size() <= kLongestMarker, "control", "a control token has 1 to 128 bytes");
   for (std::size_t i = 0; i < calls.size(); ++i) check_form(check, *this, calls[i], at("calls", i));
   return check.take();
 }

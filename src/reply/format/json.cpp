@@ -1,15 +1,16 @@
 // ReplyFormat from JSON. Begin reading at Reader; the members are listed in fields.h.
+#include "parlance/json.h"
+
 #include <optional>
 #include <span>
 #include <type_traits>
 
 #include "base/nearest.h"
-#include "parlance/json.h"
+#include "json/document.h"
+#include "json/json.h"
 #include "parlance/reply_format.h"
 #include "reply/format/fields.h"
 #include "value/dict.h"
-#include "json/document.h"
-#include "json/json.h"
 #include "value/string.h"
 
 namespace parlance {
@@ -226,7 +227,8 @@ void Reader::read_members(Value v, const std::string& path, std::vector<CallMemb
 void Reader::read_role(Value v, const std::string& path, CallMember& member, bool& as_text) {
   if (v.is_string()) {
     const std::string_view text = leaf_text(v);
-    if (text != "name" && text != "arguments" && text != "id") return fail(path, "must be name, arguments, id or an object");
+    if (text != "name" && text != "arguments" && text != "id")
+      return fail(path, "must be name, arguments, id or an object");
     member.role = text == "name" ? Role::name : text == "id" ? Role::id : Role::arguments;
     return;
   }

@@ -4,9 +4,9 @@
 #include <iterator>
 #include <type_traits>
 
+#include "json/writer.h"
 #include "parlance/reply_format.h"
 #include "reply/format/fields.h"
-#include "json/writer.h"
 
 namespace parlance {
 namespace {
@@ -31,7 +31,9 @@ class Writer {
  private:
   static std::string value(bool field) { return field ? "true" : "false"; }
   static std::string value(std::string& field) { return json_string(field); }
-  static std::string value(std::vector<std::string>& field) { return field.size() == 1 ? value(field.front()) : list(field); }
+  static std::string value(std::vector<std::string>& field) {
+    return field.size() == 1 ? value(field.front()) : list(field);
+  }
   static std::string value(ReplyMarker& field);
   static std::string value(CallPart& field);
   template <typename T>
@@ -60,7 +62,8 @@ class Writer {
 };
 
 std::string name_of(TextEscape escape) {
-  return escape == TextEscape::none ? "true" : json_string(reply::Names<TextEscape>::names[static_cast<std::size_t>(escape)]);
+  return escape == TextEscape::none ? "true"
+                                    : json_string(reply::Names<TextEscape>::names[static_cast<std::size_t>(escape)]);
 }
 
 std::string one_member(std::string_view name, std::string_view json) { return Json('{').raw(name, json).take(); }
@@ -70,7 +73,8 @@ std::string Writer::value(ReplyMarker& field) {
     std::string whole = field.before + field.texts.front() + field.after;
     if (reply::marker_of(whole) == field) return value(whole);
   }
-  if (field.before.empty() && field.after.empty() && field.loose.empty() && field.texts.size() > 1) return list(field.texts);
+  if (field.before.empty() && field.after.empty() && field.loose.empty() && field.texts.size() > 1)
+    return list(field.texts);
   return object(field);
 }
 

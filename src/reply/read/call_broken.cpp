@@ -1,8 +1,9 @@
-// A call that went wrong: what follows is broken, up to its end, behind which other calls may stand; and the end of the reply.
+// A call that went wrong: what follows is broken, up to its end, behind which other calls may stand; and the end of the
+// reply.
 //
-// Where calls have markers of their own, the next marker is the end. In a section or list without such markers, brackets tell where
-// the item ends: those of texts in quotes do not count, and where they do not come out even, no item follows, since a piece of an
-// argument must not become a call. Begin reading at CallReader::fail.
+// Where calls have markers of their own, the next marker is the end. In a section or list without such markers,
+// brackets tell where the item ends: those of texts in quotes do not count, and where they do not come out even, no
+// item follows, since a piece of an argument must not become a call. Begin reading at CallReader::fail.
 #include <utility>
 
 #include "reply/read/call_reader.h"
@@ -31,7 +32,8 @@ void CallReader::fail(std::string_view expected) {
   put_lost(lead);
 }
 
-/// What went wrong before its name was known may be a call of another form that begins with the same text. `held` is read behind it.
+/// What went wrong before its name was known may be a call of another form that begins with the same text. `held` is
+/// read behind it.
 bool CallReader::begin_sibling(std::string_view held) {
   const std::size_t size = std::exchange(in_.call->opening, std::uint16_t{0});
   if (size == 0) return false;
@@ -54,7 +56,8 @@ bool CallReader::is_item() const {
   Wreck wreck;
   const bool measured = in_.place == Place::part && in_.call->reader->measure(wreck, in_);
   const bool inside = measured || (in_.place == Place::field && !in_.form().is_literal(0));
-  return inside && in_.form().form->layout != CallLayout::single && !in_.call->silent && !in_.call->loose && !in_.call->open_list;
+  return inside && in_.form().form->layout != CallLayout::single && !in_.call->silent && !in_.call->loose &&
+         !in_.call->open_list;
 }
 
 /// Of a call that went wrong; where it had no name, it is text.
@@ -115,7 +118,8 @@ const char* CallReader::read_broken(const char* p, const char* end) {
   Wreck& wreck = *in_.call->wreck;
   const bool list = in_.form().form->layout == CallLayout::list;
   for (const char* begin = p; p != end; ++p) {
-    const Found found = markers.begins(*p) ? in_.match(markers, {p, end}, in_.here() + static_cast<std::size_t>(p - begin)) : Found{};
+    const Found found =
+        markers.begins(*p) ? in_.match(markers, {p, end}, in_.here() + static_cast<std::size_t>(p - begin)) : Found{};
     const bool marker = found.more || found.size != 0;
     const Wreck::Next next = marker ? Wreck::Next::more : wreck.feed(*p, list);
     if (!marker && next == Wreck::Next::more && p + 1 != end) continue;
@@ -148,7 +152,8 @@ bool CallReader::settle_broken() {
 void CallReader::finish() {
   if (finish_part() || meet_shorter()) return;
   std::string held = in_.held.take();
-  const bool is_word = in_.place == Place::field && in_.form().has_program && !in_.call->committed;  // which may be a program
+  // which may be a program
+  const bool is_word = in_.place == Place::field && in_.form().has_program && !in_.call->committed;
   if (is_word && begin_sibling(held)) return;
   cut_off(std::move(held));
 }

@@ -170,7 +170,8 @@ const char* CallReader::read_between(const char* p, const char* end) {
 void CallReader::end_gap(const GapEnd& gap) {
   if (gap.what == GapEnd::What::more) return;
   if (gap.what == GapEnd::What::marker) {
-    const std::size_t surplus = in_.place == Place::literal ? gap.held.substr(0, gap.blanks).find_first_of("}];,") : gap.held.npos;
+    const std::size_t surplus =
+        in_.place == Place::literal ? gap.held.substr(0, gap.blanks).find_first_of("}];,") : gap.held.npos;
     if (surplus != gap.held.npos) in_.out.malformed(surplus, literal_due());
     return in_.place == Place::literal ? meet_literal(gap.mark, gap.held) : meet_between(gap.mark, gap.held);
   }

@@ -86,7 +86,8 @@ void CallReader::begin_headed(std::string name) {
 }
 
 bool CallReader::begin_initial(const std::string& held, std::size_t blanks, char next) {
-  if (!in_.machine->has_initial || !in_.answer.fresh || in_.answer.region != Region::content || in_.conversation) return false;
+  if (!in_.machine->has_initial || !in_.answer.fresh || in_.answer.region != Region::content || in_.conversation)
+    return false;
   for (std::size_t i = 0; i < in_.machine->forms.size(); ++i) {
     const CallForm& form = *in_.machine->forms[i].form;
     const bool list = form.layout == CallLayout::list;
@@ -170,9 +171,7 @@ void CallReader::take(Step step) {
       in_.place = Place::literal;
       return;
     case Step::What::object: in_.call->reader = object_reader(in_, false); return;
-    case Step::What::over:
-      close(step.complete);
-      return in_.begin_content(step.literal ? Gap::closed : Gap::after);
+    case Step::What::over: close(step.complete); return in_.begin_content(step.literal ? Gap::closed : Gap::after);
     case Step::What::failed: {
       const std::string expected = std::exchange(in_.handed->expected, {}), lost = std::exchange(in_.handed->lost, {});
       fail(expected);
@@ -237,7 +236,8 @@ void CallReader::end_calls(std::string_view source) {
   in_.place = Place::literal;
 }
 
-/// Framing behind a marker is its own event where text or arguments follow; elsewhere in a call white space means nothing.
+/// Framing behind a marker is its own event where text or arguments follow; elsewhere in a call white space means
+/// nothing.
 void CallReader::absorb_after(std::string_view framing) {
   const bool inside = in_.place == Place::part && in_.call->reader->takes_framing() && in_.call->named;
   in_.absorb = in_.place == Place::text || inside ? framing : std::string_view();

@@ -4,8 +4,8 @@
 //     call_field.cpp     names, ids and what means nothing between two markers; literals that are due
 //     call_broken.cpp    a call that went wrong, up to the next one; and one that the reply's end cut off
 //
-// Until its name is known and may begin a call, all of it is kept in Reading::lead, the opening marker included, since what turns
-// out to be no call is text. Begin reading at begin and begin_part.
+// Until its name is known and may begin a call, all of it is kept in Reading::lead, the opening marker included, since
+// what turns out to be no call is text. Begin reading at begin and begin_part.
 #pragma once
 #include <string>
 #include <string_view>

@@ -81,7 +81,8 @@ void Form::add_parts(const ReplyFormat& format, std::size_t index) {
   for (std::size_t i = 0; i < form->call.size(); ++i) {
     const CallPart& part = form->call[i];
     if (part.kind == Part::literal) add_bare(literals[i], part.literal, Meaning::part, index);
-    if (part.kind == Part::literal && i != 0 && form->call[i - 1].kind == Part::object) add_fenced(literals[i], part.literal, Meaning::part, index);
+    if (part.kind == Part::literal && i != 0 && form->call[i - 1].kind == Part::object)
+      add_fenced(literals[i], part.literal, Meaning::part, index);
     if (part.kind == Part::arguments && part.arguments.codec == Codec::tags) add_tags(format, index, i);
     if (part.kind == Part::arguments && part.arguments.codec == Codec::code) add_code(format, i);
     if (part.kind != Part::name && part.kind != Part::id && part.kind != Part::skip) continue;
@@ -116,7 +117,9 @@ void Form::add_tags(const ReplyFormat& format, std::size_t index, std::size_t pa
   for (const std::string& text : end.texts) tags.value.add(t.close.before, text, mark_of(end, Meaning::part, index));
   // A tag that opens says that the end is missing: on a line of its own, where tags have one.
   for (const std::string& text : t.open.texts) {
-    if (t.item.empty()) tags.value.add(t.open.before.empty() ? t.close.before : t.open.before, text, mark_of(t.open, Meaning::tag_open, index));
+    if (t.item.empty())
+      tags.value.add(t.open.before.empty() ? t.close.before : t.open.before, text,
+                     mark_of(t.open, Meaning::tag_open, index));
   }
   if (!t.item.empty()) {
     add_bare(tags.begin, t.open, Meaning::tag_open, index);
@@ -136,7 +139,8 @@ void Form::add_behind(const ReplyFormat& format, std::size_t index, std::size_t 
     if (section) add_bare(tags.between, form->close, Meaning::call_close, index);
     for (const std::string& text : end.texts) {
       const std::size_t last = section ? 0 : begin_of_last_tag(text);
-      if (last != 0) tags.between.add({}, std::string_view(text).substr(last), mark_of(end, Meaning::call_close, index));
+      if (last != 0)
+        tags.between.add({}, std::string_view(text).substr(last), mark_of(end, Meaning::call_close, index));
     }
   }
   tags.behind = tags.between;
@@ -152,7 +156,8 @@ void Form::add_code(const ReplyFormat& format, std::size_t part) {
   const ReplyMarker none;  // the reply's end is the program's
   const ReplyMarker& end = is_literal(part + 1) ? form->call[part + 1].literal : none;
   for (const std::string& text : end.texts) {
-    for (std::size_t skipped = 0; skipped <= end.before.size(); ++skipped) add_ends(code, format, end.before.substr(skipped) + text);
+    for (std::size_t skipped = 0; skipped <= end.before.size(); ++skipped)
+      add_ends(code, format, end.before.substr(skipped) + text);
     if (form->close_optional) code.add(end.before, text, {Meaning::part});  // no fence: it ends the program by itself
   }
   add_ends(code, format);
@@ -181,7 +186,8 @@ void Form::add_broken(const ReplyFormat& format, std::size_t index) {
     const bool single = form->layout == CallLayout::single;
     add(broken, form->call.back().literal, single ? Meaning::call_close : Meaning::part, index);
   }
-  if (form->layout == CallLayout::section && is_literal(0)) add(broken, form->call.front().literal, Meaning::call_item, index);
+  if (form->layout == CallLayout::section && is_literal(0))
+    add(broken, form->call.front().literal, Meaning::call_item, index);
   add_calls(broken, format);
   add_ends(broken, format);
 }
@@ -194,7 +200,9 @@ namespace {
 void add_end(ReplyFormat& format, const std::string& text) {
   constexpr std::size_t kLongest = 128;
   constexpr std::size_t kMost = 16;
-  const auto same = [&](const ReplyMarker& end) { return std::find(end.texts.begin(), end.texts.end(), text) != end.texts.end(); };
+  const auto same = [&](const ReplyMarker& end) {
+    return std::find(end.texts.begin(), end.texts.end(), text) != end.texts.end();
+  };
   if (text.empty() || text.size() > kLongest || format.end.size() >= kMost) return;
   if (std::none_of(format.end.begin(), format.end.end(), same)) format.end.push_back({{text}, {}, {}});
 }
@@ -214,7 +222,8 @@ bool opens_reasoning(const ReplyFormat& format, std::string_view prompt) {
   return opened != 0 && opened > last(format.reasoning_close);
 }
 
-/// Line ends next to what begins and ends reasoning are none of its text nor of the answer's, whether a model was taught them or not.
+/// Line ends next to what begins and ends reasoning are none of its text nor of the answer's, whether a model was
+/// taught them or not.
 void loosen(ReplyMarker& marker, std::string_view before, std::string_view after) {
   if (before.ends_with(marker.before)) marker.before = before;
   if (after.starts_with(marker.after)) marker.after = after;
@@ -232,7 +241,8 @@ void widen(ReplyMarker& marker, const std::vector<CallForm>& calls) {
     const ReplyMarker& opening = form.open.exists() ? form.open : form.call.front().literal;
     if (form.headed || !opening.exists() || !opening.before.ends_with(marker.before)) continue;
     const bool begins = std::any_of(marker.texts.begin(), marker.texts.end(), [&](const std::string& text) {
-      return std::any_of(opening.texts.begin(), opening.texts.end(), [&](const std::string& start) { return text.starts_with(start); });
+      return std::any_of(opening.texts.begin(), opening.texts.end(),
+                         [&](const std::string& start) { return text.starts_with(start); });
     });
     if (begins) marker.before = opening.before;
   }
@@ -240,13 +250,15 @@ void widen(ReplyMarker& marker, const std::vector<CallForm>& calls) {
 
 /// Whether arguments stand in the call by themselves, written so.
 bool reads(const CallForm& form, Codec codec) {
-  return std::any_of(form.call.begin(), form.call.end(),
-                     [codec](const CallPart& part) { return part.kind == Part::arguments && part.arguments.codec == codec; });
+  return std::any_of(form.call.begin(), form.call.end(), [codec](const CallPart& part) {
+    return part.kind == Part::arguments && part.arguments.codec == codec;
+  });
 }
 
 }  // namespace
 
-Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format(given), limits(options.limits), tools(options.tools) {
+Machine::Machine(const ReplyFormat& given, const ReplyOptions& options)
+    : format(given), limits(options.limits), tools(options.tools) {
   for (const std::string& text : options.ends) add_end(format, text);
   if (format.reasoning_open.exists()) loosen(format.reasoning_open, format.reasoning_open.before, "\n");
   if (format.reasoning_close.exists()) loosen(format.reasoning_close, "\n", "\n\n");
@@ -282,7 +294,8 @@ Machine::Machine(const ReplyFormat& given, const ReplyOptions& options) : format
     add_closers(behind_calls, format.calls[i].close, i);
     add_closers(behind_calls, format.calls[i].call.back().literal, i);
     behind_calls.add({}, forms[i].last_bracket, {Meaning::surplus, static_cast<std::uint16_t>(i)});
-    has_initial = has_initial || format.calls[i].initial || (format.calls[i].open_optional && format.calls[i].layout == CallLayout::list);
+    has_initial = has_initial || format.calls[i].initial ||
+                  (format.calls[i].open_optional && format.calls[i].layout == CallLayout::list);
   }
 }
 

@@ -1,5 +1,5 @@
-// Machine: a ReplyFormat made ready to read with: the markers that count in each place of a reply, as tries; the keys of
-// objects, by level.
+// Machine: a ReplyFormat made ready to read with: the markers that count in each place of a reply, as tries; the keys
+// of objects, by level.
 //
 // Shared by all copies of a parser and never changed. Begin reading at Machine's members.
 #pragma once
@@ -16,7 +16,7 @@ struct ObjectLevel {
   const std::vector<CallMember>* members = nullptr;
   std::vector<std::uint8_t> inner{};  ///< for each member, the level of its object
   std::uint8_t parent = 0;
-  bool any_name = false;              ///< a key of no member is the name
+  bool any_name = false;  ///< a key of no member is the name
 };
 
 /// The markers inside of arguments in tags.
@@ -36,26 +36,28 @@ struct TagTries {
 struct Form {
   Form(const ReplyFormat& format, std::size_t index);
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  bool is_literal(std::size_t part) const { return part < form->call.size() && form->call[part].kind == CallPart::Kind::literal; }
+  bool is_literal(std::size_t part) const {
+    return part < form->call.size() && form->call[part].kind == CallPart::Kind::literal;
+  }
   /// What should stand there, in words.
   std::string_view literal_text(std::size_t part) const { return form->call[part].literal.texts.front(); }
 
   const CallForm* form;
-  std::size_t last_value = 0;       ///< the last part that is no literal: behind it the call is over
+  std::size_t last_value = 0;  ///< the last part that is no literal: behind it the call is over
   std::size_t arguments_part = kNone;
-  std::string_view last_bracket{};  ///< what calls end with, where no marker does
-  bool has_sibling = false;         ///< a later form may begin with the same text
-  bool has_program = false;         ///< one of them reads a program
-  bool may_be_program = false;      ///< JSON that a later form would read as a program, if it is not JSON to its end
-  std::vector<MarkerTrie> literals; ///< for each part: itself, where it is a literal that is due
-  std::vector<MarkerTrie> fields;   ///< for each part: what ends its text, where it is one
-  MarkerTrie begin;                 ///< what begins a call of this form
-  MarkerTrie open;                  ///< headed: what must follow the header
-  MarkerTrie next;                  ///< between calls of a section
-  MarkerTrie close;                 ///< behind the calls of a section or list
-  MarkerTrie code;                  ///< in a program: what ends it
-  MarkerTrie proof;                 ///< may_be_program: what must stand behind the JSON
-  MarkerTrie broken;                ///< in a call that went wrong: what ends that
+  std::string_view last_bracket{};   ///< what calls end with, where no marker does
+  bool has_sibling = false;          ///< a later form may begin with the same text
+  bool has_program = false;          ///< one of them reads a program
+  bool may_be_program = false;       ///< JSON that a later form would read as a program, if it is not JSON to its end
+  std::vector<MarkerTrie> literals;  ///< for each part: itself, where it is a literal that is due
+  std::vector<MarkerTrie> fields;    ///< for each part: what ends its text, where it is one
+  MarkerTrie begin;                  ///< what begins a call of this form
+  MarkerTrie open;                   ///< headed: what must follow the header
+  MarkerTrie next;                   ///< between calls of a section
+  MarkerTrie close;                  ///< behind the calls of a section or list
+  MarkerTrie code;                   ///< in a program: what ends it
+  MarkerTrie proof;                  ///< may_be_program: what must stand behind the JSON
+  MarkerTrie broken;                 ///< in a call that went wrong: what ends that
   TagTries tags;
   std::vector<ObjectLevel> levels;  ///< of the object; the first is the outermost
 

@@ -60,8 +60,10 @@ void MarkerTrie::add_loose(std::string_view lead, std::string_view text, const M
   const std::vector<std::string_view> words = soft_words(text);
   for (std::size_t i = 0; i < words.size(); ++i) {
     for (const char c : words[i]) {
-      if (c == '*') spread(node, node);
-      else node = grow(node, c);
+      if (c == '*')
+        spread(node, node);
+      else
+        node = grow(node, c);
     }
     if (i + 1 == words.size()) break;
     const bool any_text = words[i].back() == '*' || words[i + 1].front() == '*';  // white space is some, too

@@ -1,8 +1,8 @@
 // MarkerTrie: finds markers in a stream, leftmost and then longest, one byte at a time.
 //
-// A place in the reply (text, reasoning, the end of a call, a value in tags) has one with the markers that count there. What
-// is held back is the path to a place in it. White space inside of a text is soft: any of it, or none, is read there.
-// Begin reading at step().
+// A place in the reply (text, reasoning, the end of a call, a value in tags) has one with the markers that count there.
+// What is held back is the path to a place in it. White space inside of a text is soft: any of it, or none, is read
+// there. Begin reading at step().
 #pragma once
 #include <array>
 #include <cstdint>
@@ -20,14 +20,14 @@ enum class Meaning : std::uint8_t {
   reasoning_close,
   content_open,
   content_close,
-  call_open,    ///< of a section, of a list, or the first literal of a single call
-  call_item,    ///< the first literal of a call in a section
-  call_close,   ///< of a section or list, or the last literal of a call that went wrong
-  surplus,      ///< what closes calls, once more
-  part,         ///< the literal that is due in a call
+  call_open,   ///< of a section, of a list, or the first literal of a single call
+  call_item,   ///< the first literal of a call in a section
+  call_close,  ///< of a section or list, or the last literal of a call that went wrong
+  surplus,     ///< what closes calls, once more
+  part,        ///< the literal that is due in a call
   tag_open,
   tag_close,
-  tag_whole,    ///< JSON follows in place of tags
+  tag_whole,  ///< JSON follows in place of tags
   turn,
   end,
 };
@@ -35,16 +35,16 @@ enum class Meaning : std::uint8_t {
 /// One way to write a marker.
 struct Mark {
   Meaning meaning = Meaning::none;
-  std::uint16_t index = 0;   ///< the form, turn or end it belongs to
-  std::uint16_t closed = 0;  ///< of its bytes, how many close a program before the marker itself begins
-  std::uint16_t skipped = 0; ///< the parts of a call that are missing before it
-  std::string_view after{};  ///< framing that may follow
+  std::uint16_t index = 0;    ///< the form, turn or end it belongs to
+  std::uint16_t closed = 0;   ///< of its bytes, how many close a program before the marker itself begins
+  std::uint16_t skipped = 0;  ///< the parts of a call that are missing before it
+  std::string_view after{};   ///< framing that may follow
 };
 
 class MarkerTrie {
  public:
   using Node = std::uint16_t;
-  static constexpr Node kRoot = 0;  ///< nothing leads back to the root
+  static constexpr Node kRoot = 0;           ///< nothing leads back to the root
   static constexpr std::uint8_t kWild = 64;  ///< bytes of any text
   static constexpr std::uint8_t kSoft = 16;  ///< white space past this is none of a marker's
 

@@ -12,7 +12,8 @@ void add(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size
 /// The same, whose line ends before it may have two bytes.
 void add_with_returns(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index);
 /// Its texts, where the white space before them has been read.
-void add_bare(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index, std::uint16_t skipped = 0);
+void add_bare(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index,
+              std::uint16_t skipped = 0);
 /// The same behind the end of a fence, in which models put what they call.
 void add_fenced(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index);
 /// What ends a reply.

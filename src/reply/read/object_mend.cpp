@@ -6,7 +6,8 @@
 //     {text: "x"}            a key without quotes
 //     {"exact": True}        a word of Python, once it is whole: of no other word a letter is changed
 //
-// Each is said by a diagnostic (mended), but for newlines and Python's words, whose meaning is plain. Begin reading at mend.
+// Each is said by a diagnostic (mended), but for newlines and Python's words, whose meaning is plain. Begin reading at
+// mend.
 #include <utility>
 
 #include "reply/read/object_reader.h"
@@ -35,9 +36,7 @@ bool may_be_in_key(char c) { return may_begin_key(c) || (c >= '0' && c <= '9') |
 }  // namespace
 
 /// Whether arguments leave as they are read, so that they may be mended.
-bool ObjectReader::streams() const {
-  return in().call->named && role_ == Role::arguments && shape_ == Shape::object;
-}
+bool ObjectReader::streams() const { return in().call->named && role_ == Role::arguments && shape_ == Shape::object; }
 
 /// Keeps back a comma at the end, with the white space behind it. Gives what may leave.
 std::string_view ObjectReader::keep_comma(std::string_view bytes, Scan scan) {
@@ -84,9 +83,7 @@ std::optional<std::size_t> ObjectReader::mend(char c) {
 }
 
 /// A key without quotes is held until what follows it says that it is one.
-bool ObjectReader::begins_bare_key(char c) const {
-  return scanner_.at_key() && may_begin_key(c);
-}
+bool ObjectReader::begins_bare_key(char c) const { return scanner_.at_key() && may_begin_key(c); }
 
 const char* ObjectReader::read_bare_key(const char* p, const char* end) {
   while (p != end && may_be_in_key(*p) && in().held.bytes.size() <= kLongestGap) in().held.bytes += *p++;
@@ -158,7 +155,8 @@ bool ObjectReader::put_newline(char c) {
 /// A word of Python is held until what follows says that it is one, so that other words keep their spelling.
 const char* ObjectReader::read_bare_word(const char* p, const char* end) {
   const PythonWord& word = word_of(in().held.bytes.front());
-  while (p != end && in().held.bytes.size() < word.python.size() && *p == word.python[in().held.bytes.size()]) in().held.bytes += *p++;
+  while (p != end && in().held.bytes.size() < word.python.size() && *p == word.python[in().held.bytes.size()])
+    in().held.bytes += *p++;
   if (p == end) return p;
   const bool over = *p == ',' || *p == '}' || *p == ']' || is_json_space(*p);
   if (over && say_bare_word(in().held.bytes)) {

@@ -3,9 +3,9 @@
 //     <|python_tag|>{"code": "1 + 1"}<|eom_id|>      an object
 //     <|python_tag|>"""Sums."""\nprint(1 + 1)        a program, from its first byte
 //
-// Nothing is taken back, so the call waits until that is certain: while it may be JSON, at most ReplyLimits::pending. What is
-// no JSON goes to the form of programs, which begins with the same text. A marker may say which it is (content_type).
-// Begin reading at begin_proof.
+// Nothing is taken back, so the call waits until that is certain: while it may be JSON, at most ReplyLimits::pending.
+// What is no JSON goes to the form of programs, which begins with the same text. A marker may say which it is
+// (content_type). Begin reading at begin_proof.
 #include "parlance/json.h"
 #include "reply/read/object_reader.h"
 #include "reply/read/text_reading.h"
@@ -15,7 +15,8 @@
 
 namespace parlance::reply {
 
-/// The value is over: an object, or a text that holds one, and of an argument that the tool has if its arguments are known.
+/// The value is over: an object, or a text that holds one, and of an argument that the tool has if its arguments are
+/// known.
 bool ObjectReader::is_expected_object() const {
   const std::string_view lead = in().lead;
   std::string text(lead.substr(arguments_from_, arguments_to_ - arguments_from_));

@@ -104,15 +104,19 @@ bool ObjectReader::take_member_byte(char c) {
 
 /// A call that stands alone may come as a list of calls.
 bool ObjectReader::begins_list() const {
-  const bool alone = in().form().form->layout == CallLayout::single && in().form().form->call.size() == 3 && in().form().is_literal(0);
-  return alone && in().call->part == 1 && in().call->opening != 0 && in().lead.view().find('[', in().call->opening) == std::string_view::npos;
+  const bool alone =
+      in().form().form->layout == CallLayout::single && in().form().form->call.size() == 3 && in().form().is_literal(0);
+  return alone && in().call->part == 1 && in().call->opening != 0 &&
+         in().lead.view().find('[', in().call->opening) == std::string_view::npos;
 }
 
 /// Name and arguments are there, and what closes the call begins before the object is closed.
 bool ObjectReader::lacks_brace(char c) {
   const std::size_t next = in().call->part + std::size_t{1};
   const bool all = in().call->named && has_arguments_ && at_ == At::comma_or_end;
-  if (!all || in().form().form->layout != CallLayout::single || !in().form().is_literal(next) || !in().form().literals[next].begins(c)) return false;
+  if (!all || in().form().form->layout != CallLayout::single || !in().form().is_literal(next) ||
+      !in().form().literals[next].begins(c))
+    return false;
   in().out.malformed(0, "'}'");
   return true;
 }

@@ -20,7 +20,9 @@ class ObjectReader final : public PartReaderOf<ObjectReader> {
  public:
   /// `is_call`: the object has the name too; else all of it is arguments.
   ObjectReader(bool is_call, std::uint32_t depth)
-      : at_(is_call ? At::object_open : At::arguments_only), role_(is_call ? Role::other : Role::arguments), scanner_(depth) {}
+      : at_(is_call ? At::object_open : At::arguments_only),
+        role_(is_call ? Role::other : Role::arguments),
+        scanner_(depth) {}
 
   bool measure(Wreck& wreck, const Reading& in) const override;
   CutName cut_name() const override;
@@ -32,7 +34,14 @@ class ObjectReader final : public PartReaderOf<ObjectReader> {
   using Kind = ReplyEvent::Kind;
   using Fault = ReplyEvent::Fault;
   enum class At : std::uint8_t {
-    object_open, key_or_end, key, in_key, colon, value_begin, value, comma_or_end,
+    object_open,
+    key_or_end,
+    key,
+    in_key,
+    colon,
+    value_begin,
+    value,
+    comma_or_end,
     arguments_only,  // what follows is the object of arguments
     quoted,          // a short value in single quotes
     mended,          // arguments that went on as a literal of Python
@@ -49,7 +58,7 @@ class ObjectReader final : public PartReaderOf<ObjectReader> {
     JsonUnescape unescape;
     std::array<char, 3> tail{};  ///< the beginning of a code point
     std::uint8_t tail_size = 0;
-    bool begun = false;          ///< more than blanks
+    bool begun = false;  ///< more than blanks
     bool done = false;
     bool raw_escape = false;
   };
@@ -113,14 +122,14 @@ class ObjectReader final : public PartReaderOf<ObjectReader> {
   At at_;
   Role role_;
   Shape shape_ = Shape::object;
-  std::uint8_t level_ = 0;       ///< of the object
-  std::uint8_t inner_ = 0;       ///< the level that the next value is
+  std::uint8_t level_ = 0;  ///< of the object
+  std::uint8_t inner_ = 0;  ///< the level that the next value is
   bool has_arguments_ : 1 = false;
-  bool mended_ : 1 = false;      ///< an escape of the arguments, and it was said
-  bool quoted_ : 1 = false;      ///< a string of the object stands in single quotes
-  bool stranger_ : 1 = false;    ///< the object has members that a call does not have
-  bool bare_key_ : 1 = false;    ///< a key of the arguments without quotes is held
-  bool bare_word_ : 1 = false;   ///< what may be a word of Python in the arguments is held
+  bool mended_ : 1 = false;                              ///< an escape of the arguments, and it was said
+  bool quoted_ : 1 = false;                              ///< a string of the object stands in single quotes
+  bool stranger_ : 1 = false;                            ///< the object has members that a call does not have
+  bool bare_key_ : 1 = false;                            ///< a key of the arguments without quotes is held
+  bool bare_word_ : 1 = false;                           ///< what may be a word of Python in the arguments is held
   std::uint32_t arguments_from_ = 0, arguments_to_ = 0;  ///< in the call's beginning, where they stood before the name
   JsonScanner scanner_;
   Box<StringArguments> string_;  ///< while arguments of this shape are read

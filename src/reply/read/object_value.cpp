@@ -1,4 +1,5 @@
-// The values of a call's object: its name, its id, its arguments, and others; and arguments that are JSON without such an object.
+// The values of a call's object: its name, its id, its arguments, and others; and arguments that are JSON without such
+// an object.
 //
 // Arguments leave as they come once the name is known. Begin reading at read_value.
 #include <algorithm>
@@ -44,7 +45,8 @@ bool ObjectReader::begin_arguments(char c) {
   const bool proves = needs_proof();
   const bool fits = c == '{' || c == '"' || (c == 'n' && !proves) || (c == '[' && call.named);
   const bool unsure = in().waits();  // what follows tells whether this is a call
-  if (!fits && !in_object() && in().has_literal_behind() && in().form().literals[call.part + std::size_t{1}].begins(c)) {
+  if (!fits && !in_object() && in().has_literal_behind() &&
+      in().form().literals[call.part + std::size_t{1}].begins(c)) {
     if (proves) return fail("an object of arguments"), false;
     if (unsure && !call.named && !begin_call()) return false;
     answer({Step::What::missing});
@@ -69,7 +71,8 @@ const char* ObjectReader::read_value(const char* p, const char* end) {
   const char* const begin = p;
   const bool is_short = role_ == Role::name || role_ == Role::id;
   const bool nothing = role_ == Role::arguments && shape_ == Shape::nothing;
-  const std::size_t left = nothing ? kLongestNothing - in().held.bytes.size() : room(is_short ? in().machine->limits.name : kNoLimit);
+  const std::size_t left =
+      nothing ? kLongestNothing - in().held.bytes.size() : room(is_short ? in().machine->limits.name : kNoLimit);
   if (nothing && left == 0) return fail_value(), p;
   if (left == 0) {
     fail("less before the arguments");

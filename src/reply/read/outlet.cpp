@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/utf8.h"
-#include "reply/scan/text_codec.h"
 #include "json/json.h"
+#include "reply/scan/text_codec.h"
 
 namespace parlance::reply {
 
@@ -61,7 +61,8 @@ void Outlet::give(Kind kind, bool escaped, std::string_view bytes) {
   const bool straddles = place_ < origin_;
   place_ += bytes.size();
   if (straddles) {
-    event.source.remove_prefix(std::min(bytes.size(), bytes.size() - static_cast<std::size_t>(place_ - std::min<std::uint64_t>(place_, origin_))));
+    event.source.remove_prefix(std::min(
+        bytes.size(), bytes.size() - static_cast<std::size_t>(place_ - std::min<std::uint64_t>(place_, origin_))));
     if (kind != Kind::arguments) event.text = event.source;
     if (event.text.empty()) return;
   }

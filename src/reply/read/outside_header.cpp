@@ -1,18 +1,18 @@
 // Headers of turns, and the calls that a header begins.
 //
-// All is held until it is clear what the header is: in a reply it is one only if it is empty, or a name with the marker of
-// a call behind it; else it is text. In a conversation every header is one. Begin reading at read_header.
-#include "reply/read/outside_reader.h"
-
+// All is held until it is clear what the header is: in a reply it is one only if it is empty, or a name with the marker
+// of a call behind it; else it is text. In a conversation every header is one. Begin reading at read_header.
 #include <algorithm>
 #include <utility>
+
+#include "reply/read/outside_reader.h"
 
 namespace parlance::reply {
 namespace {
 
 bool may_be_in_header(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' ||
-         static_cast<unsigned char>(c) >= 0x80;
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+         c == '.' || static_cast<unsigned char>(c) >= 0x80;
 }
 
 constexpr char kDummyPrefix = ' ';
@@ -132,7 +132,8 @@ void OutsideReader::refuse_opening() {
   in_.held.cursor = {};
   if (!in_.conversation) return refuse_header();
   const std::string held = in_.held.take();
-  say_turn(std::string_view(held).substr(0, header_.closed), std::string_view(held).substr(header_.from, header_.to - header_.from));
+  say_turn(std::string_view(held).substr(0, header_.closed),
+           std::string_view(held).substr(header_.from, header_.to - header_.from));
   in_.absorb = dummy_prefix();
   in_.give_back(std::string_view(held).substr(header_.closed));
 }

@@ -163,7 +163,8 @@ void OutsideReader::meet_after_gap(const GapEnd& gap) {
   const ReplyFormat& format = in_.machine->format;
   std::string_view source = gap.held;
   if (in_.gap == Gap::start && (gap.mark.meaning == Meaning::turn || gap.mark.meaning == Meaning::end)) {
-    const ReplyMarker& marker = gap.mark.meaning == Meaning::turn ? format.turns[gap.mark.index].open : format.end[gap.mark.index];
+    const ReplyMarker& marker =
+        gap.mark.meaning == Meaning::turn ? format.turns[gap.mark.index].open : format.end[gap.mark.index];
     const std::size_t text = gap.blanks - framing_at_end(source.substr(0, gap.blanks), marker.before);
     in_.put_answer(source.substr(0, text));
     source.remove_prefix(text);

@@ -17,7 +17,7 @@ namespace parlance::reply {
 /// The header of a turn that is held.
 struct Header {
   std::uint8_t turn = 0;
-  std::uint16_t from = 0;    ///< in what is held: behind the turn's marker
+  std::uint16_t from = 0;  ///< in what is held: behind the turn's marker
   std::uint16_t to = 0;
   std::uint16_t closed = 0;  ///< how much of what ends the header was read; then where what is held ended
 };
@@ -29,7 +29,8 @@ class OutsideReader {
 
   /// Reads from `p` on and returns where it stopped: it has moved on, or the place is another one.
   const char* read(const char* p, const char* end);
-  /// Text in which no marker begins, with nothing held before it: most pieces of most replies. False where it is not so plain.
+  /// Text in which no marker begins, with nothing held before it: most pieces of most replies. False where it is not so
+  /// plain.
   bool put_plain(std::string_view bytes);
   /// A marker that ends a call or what remained of it.
   void meet(const Mark& mark, std::string source);

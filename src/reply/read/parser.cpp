@@ -19,7 +19,8 @@ std::size_t size_of_beginning(const std::vector<std::string>& texts, std::string
   std::size_t most = 0;
   for (const std::string& text : texts) {
     for (std::size_t size = std::min(text.size(), bytes.size()); size > most; --size) {
-      if (bytes[bytes.size() - size] != text.front() || !bytes.ends_with(std::string_view(text).substr(0, size))) continue;
+      if (bytes[bytes.size() - size] != text.front() || !bytes.ends_with(std::string_view(text).substr(0, size)))
+        continue;
       most = size;
       break;
     }
@@ -46,11 +47,13 @@ void ReplyParser::start(const ReplyFormat& format, const ReplyOptions& options) 
 }
 ReplyParser ReplyParser::of_conversation(const ReplyFormat& format, const ReplyLimits& limits) {
   ReplyParser parser;
-  parser.state_ = std::make_unique<State>(std::make_shared<const Machine>(format, ReplyOptions{.limits = limits}), true);
+  parser.state_ =
+      std::make_unique<State>(std::make_shared<const Machine>(format, ReplyOptions{.limits = limits}), true);
   return parser;
 }
 ReplyParser::ReplyParser(const ReplyParser& other)
-    : state_(other.state_ ? std::make_unique<State>(*other.state_) : nullptr), check_(other.check_ ? std::make_unique<CallCheck>(*other.check_) : nullptr) {}
+    : state_(other.state_ ? std::make_unique<State>(*other.state_) : nullptr),
+      check_(other.check_ ? std::make_unique<CallCheck>(*other.check_) : nullptr) {}
 ReplyParser::ReplyParser(ReplyParser&&) noexcept = default;
 ReplyParser& ReplyParser::operator=(const ReplyParser& other) {
   if (this != &other) *this = ReplyParser(other);
@@ -76,8 +79,10 @@ void ReplyParser::finish(const ReplySink& sink) {
 std::size_t ReplyParser::held() const { return state_ ? state_->held() : 0; }
 std::size_t ReplyParser::memory() const { return state_ ? state_->memory() : 0; }
 
-ReplyParser::State::State(std::shared_ptr<const Machine> machine, bool conversation) : in_(std::move(machine), conversation) {
-  if (in_.machine->assistant_turn != Machine::kNone) header_.turn = static_cast<std::uint8_t>(in_.machine->assistant_turn);
+ReplyParser::State::State(std::shared_ptr<const Machine> machine, bool conversation)
+    : in_(std::move(machine), conversation) {
+  if (in_.machine->assistant_turn != Machine::kNone)
+    header_.turn = static_cast<std::uint8_t>(in_.machine->assistant_turn);
   if (conversation) in_.answer.region = Region::plain;
 }
 
@@ -87,7 +92,8 @@ ReplyParser::State::State(std::shared_ptr<const Machine> machine, bool conversat
 void ReplyParser::State::take_prompt(std::string_view prompt) {
   reply::Carried carried;
   const ReplySink note = [&carried](const ReplyEvent& event) {
-    if (event.kind == Kind::call_begin) carried = {std::string(event.text), std::string(event.detail), {}, event.form, true};
+    if (event.kind == Kind::call_begin)
+      carried = {std::string(event.text), std::string(event.detail), {}, event.form, true};
     if (event.kind == Kind::arguments) carried.arguments += event.text;
     if (event.kind == Kind::call_end) carried.open = false;
   };
@@ -254,8 +260,8 @@ const char* ReplyParser::State::absorb(const char* p, const char* end) {
 
 // ---- texts that end the reply only where nothing follows them (ReplyFormat::last)
 
-/// Keeps back what may be the end of the reply, before any reader sees it, since it means the same in each place; the rest may be
-/// read. `joined` is room for what was kept before.
+/// Keeps back what may be the end of the reply, before any reader sees it, since it means the same in each place; the
+/// rest may be read. `joined` is room for what was kept before.
 std::string_view ReplyParser::State::hold_last(std::string_view bytes, std::string& joined) {
   if (in_.machine->format.last.empty() || in_.conversation || in_.in_prompt) return bytes;
   if (held_last() != 0) {
@@ -276,7 +282,8 @@ std::string ReplyParser::State::take_last() {
   std::string held = std::exchange(in_.rare->last, {});
   const std::vector<std::string>& texts = in_.machine->format.last;
   const std::uint64_t place = in_.here() + in_.held.bytes.size();
-  const bool whole = std::find(texts.begin(), texts.end(), held) != texts.end() && (!in_.tokens || in_.is_fed_so(held, place));
+  const bool whole =
+      std::find(texts.begin(), texts.end(), held) != texts.end() && (!in_.tokens || in_.is_fed_so(held, place));
   if (whole && in_.place != Place::done) return held;
   run(held.data(), held.data() + held.size());
   return {};

@@ -1,4 +1,5 @@
-// PartReader: reads one part of a call that no marker ends by itself: arguments of one codec, or an object that is a call.
+// PartReader: reads one part of a call that no marker ends by itself: arguments of one codec, or an object that is a
+// call.
 //
 //     codec      file                   the part
 //     json       object_reader.*        {"city": "Paris"}; and an object that is the call, {"name": …, "arguments": …}
@@ -7,8 +8,8 @@
 //     tags       tags_reader.*          <p=city>Paris</p>
 //     code       program_reader.cpp     print(1 + 1)
 //
-// A reader has its own state, writes events, and answers with a Step; it does not know what comes next. To add a codec, write a
-// reader in a file of its own, declare its maker here, and name it in reader_of(). Begin reading at PartReader.
+// A reader has its own state, writes events, and answers with a Step; it does not know what comes next. To add a codec,
+// write a reader in a file of its own, declare its maker here, and name it in reader_of(). Begin reading at PartReader.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -48,13 +49,14 @@ struct Step {
 struct Wreck {
   bool python = false;  ///< round brackets and both quotes; else braces and double quotes
   bool escape = false;
-  char quote = 0;       ///< of the string that is open
+  char quote = 0;  ///< of the string that is open
   std::uint16_t depth = 0;
   enum class Next : std::uint8_t { more, over, over_before };
   Next feed(char c, bool list);
 };
 
-/// The name of a call that the end of the reply cut off: had its object begun, and what should have stood behind its last byte?
+/// The name of a call that the end of the reply cut off: had its object begun, and what should have stood behind its
+/// last byte?
 struct CutName {
   bool begun = false;
   bool in_text = false;  ///< of JSON, behind which `expected` should have stood

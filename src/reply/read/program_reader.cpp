@@ -1,5 +1,5 @@
-// Arguments that are a program, which becomes the text of one argument: {"code": "print(1)"}. It ends with its turn, or with the
-// literal behind it; its last bytes may close it.
+// Arguments that are a program, which becomes the text of one argument: {"code": "print(1)"}. It ends with its turn, or
+// with the literal behind it; its last bytes may close it.
 #include "json/json.h"
 #include "reply/read/text_reading.h"
 #include "reply/tools.h"

@@ -1,4 +1,5 @@
-// What all readers say and decide alike: text of the answer, framing, and when a call is certain. Begin reading at Reading::commit.
+// What all readers say and decide alike: text of the answer, framing, and when a call is certain. Begin reading at
+// Reading::commit.
 #include "reply/read/reading.h"
 
 namespace parlance::reply {

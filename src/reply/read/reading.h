@@ -1,6 +1,7 @@
 // Reading: what the readers of a reply share: the format, the events, what is held back, and the call that is open.
 //
-// A part of a call has a reader of its own (part_reader.h); what is around those is in parser.h. Begin reading at Reading.
+// A part of a call has a reader of its own (part_reader.h); what is around those is in parser.h. Begin reading at
+// Reading.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -26,10 +27,16 @@ struct Found {
 
 /// Which reader has the next byte.
 enum class Place : std::uint8_t {
-  text, header, opening,       // outside of calls
-  literal, next, list, field,  // between the parts of calls
-  part,                        // inside of one, which has a reader of its own
-  broken, done,
+  text,
+  header,
+  opening,  // outside of calls
+  literal,
+  next,
+  list,
+  field,  // between the parts of calls
+  part,   // inside of one, which has a reader of its own
+  broken,
+  done,
 };
 enum class Region : std::uint8_t { content, reasoning, plain };
 /// White space at the beginning of content, which belongs to a marker if one follows.
@@ -99,24 +106,24 @@ bool is_shaped(std::string_view source);
 
 /// The call that is open.
 struct Call {
-  std::uint8_t part = 0;         ///< of the form's call
-  std::uint16_t opening = 0;     ///< of the lead, the marker that began the call, which may begin one of another form
-  bool committed : 1 = false;    ///< a call of this section has begun
-  bool named : 1 = false;        ///< this call has begun
-  bool ended : 1 = false;        ///< this call is over, but for what closes it
-  bool missing : 1 = false;      ///< the arguments are left out, if the next literal follows
-  bool loose : 1 = false;        ///< the section began without what opens it
-  bool open_list : 1 = false;    ///< a list without its brackets
-  bool silent : 1 = false;       ///< what turns out to be no call is no error
-  bool spoilt : 1 = false;       ///< what came of this section so far was no call, and is text
-  bool sure : 1 = false;         ///< the marker before the arguments says that this is the form
+  std::uint8_t part = 0;       ///< of the form's call
+  std::uint16_t opening = 0;   ///< of the lead, the marker that began the call, which may begin one of another form
+  bool committed : 1 = false;  ///< a call of this section has begun
+  bool named : 1 = false;      ///< this call has begun
+  bool ended : 1 = false;      ///< this call is over, but for what closes it
+  bool missing : 1 = false;    ///< the arguments are left out, if the next literal follows
+  bool loose : 1 = false;      ///< the section began without what opens it
+  bool open_list : 1 = false;  ///< a list without its brackets
+  bool silent : 1 = false;     ///< what turns out to be no call is no error
+  bool spoilt : 1 = false;     ///< what came of this section so far was no call, and is text
+  bool sure : 1 = false;       ///< the marker before the arguments says that this is the form
   enum class InList : std::uint8_t { open, first, item, next };
   InList in_list = InList::open;  ///< what is due between calls of a list
-  HeldText word;                 ///< a field as it is written
-  HeldText name;                 ///< until the call begins
+  HeldText word;                  ///< a field as it is written
+  HeldText name;                  ///< until the call begins
   HeldText id;
-  ReaderBox reader;              ///< of the part that is read
-  Box<Wreck> wreck;              ///< where an item that went wrong ends; none where only markers tell
+  ReaderBox reader;  ///< of the part that is read
+  Box<Wreck> wreck;  ///< where an item that went wrong ends; none where only markers tell
 };
 
 class Reading {
@@ -149,7 +156,8 @@ class Reading {
   Handed& to_driver() { return handed ? *handed : handed.make(); }
   /// A name that is known may yet be none: only arguments tell.
   bool waits() const;
-  /// The name is known: says that a call begins, of which the lead becomes the source. Gives the lead; none where it may not be called.
+  /// The name is known: says that a call begins, of which the lead becomes the source. Gives the lead; none where it
+  /// may not be called.
   std::optional<std::string> commit();
   /// Whether a call of this name would be one.
   bool is_wanted() const;
@@ -166,17 +174,17 @@ class Reading {
   Gap gap = Gap::none;
   std::uint8_t form_index = 0;
   Answer answer;
-  bool conversation : 1;         ///< a whole prompt is read
-  bool in_prompt : 1 = false;    ///< what stands before the reply
-  bool tokens : 1 = false;       ///< control tokens are told
-  bool finished : 1 = false;     ///< the reply has ended
-  Step step;                     ///< how the part's reader stands
+  bool conversation : 1;       ///< a whole prompt is read
+  bool in_prompt : 1 = false;  ///< what stands before the reply
+  bool tokens : 1 = false;     ///< control tokens are told
+  bool finished : 1 = false;   ///< the reply has ended
+  Step step;                   ///< how the part's reader stands
   Held held;
-  HeldText lead;                 ///< a call before it is certain to be one
-  std::string_view absorb{};     ///< framing that may follow the last marker
+  HeldText lead;              ///< a call before it is certain to be one
+  std::string_view absorb{};  ///< framing that may follow the last marker
   Box<Call> call;
   Box<Rare> rare;
-  Box<Handed> handed;            ///< what a reader gives to the driver; none between two of its steps
+  Box<Handed> handed;  ///< what a reader gives to the driver; none between two of its steps
 };
 
 inline Step PartReader::read(const char*& p, const char* end, Reading& in) {

@@ -9,12 +9,13 @@ bool is_shaped(std::string_view source) {
   source = trimmed(source);
   if (source.find("<|") != source.npos || source.find("|>") != source.npos) return true;
   constexpr std::string_view kWord = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_/";
-  return source.size() > 2 && source.front() == '[' && source.find_first_not_of(kWord, 1) == source.size() - 1 && source.back() == ']';
+  return source.size() > 2 && source.front() == '[' && source.find_first_not_of(kWord, 1) == source.size() - 1 &&
+         source.back() == ']';
 }
 
-/// A marker that opens reasoning is text inside it, but for one that repeats what the prompt has opened; and inside of an answer,
-/// which may speak of it, unless it is a control token or the reply has opened reasoning by it before. So is one that closes
-/// reasoning inside of an answer.
+/// A marker that opens reasoning is text inside it, but for one that repeats what the prompt has opened; and inside of
+/// an answer, which may speak of it, unless it is a control token or the reply has opened reasoning by it before. So is
+/// one that closes reasoning inside of an answer.
 bool Reading::counts(const Mark& mark, std::string_view source, std::uint64_t at) const {
   if (tokens && !is_fed_so(source, at)) return false;
   if (mark.meaning == Meaning::end && at + source.size() <= out.origin()) return false;  // the prompt's own
@@ -22,9 +23,11 @@ bool Reading::counts(const Mark& mark, std::string_view source, std::uint64_t at
   if (opens && place == Place::text && machine->forms[mark.index].form->initial && !answer.fresh) return false;
   if (mark.meaning == Meaning::surplus && source.size() == 1) return form().last_bracket == source;
   const bool closes = mark.meaning == Meaning::reasoning_close;
-  if (mark.meaning != Meaning::reasoning_open && !(closes && answer.region == Region::content && place == Place::text)) return true;
+  if (mark.meaning != Meaning::reasoning_open && !(closes && answer.region == Region::content && place == Place::text))
+    return true;
   if (answer.region == Region::reasoning) return answer.blank_reasoning;
-  return !answer.answers || in_prompt || (closes && answer.unclosed) || (answer.opened && !closes) || is_shaped(source) || is_certain(source);
+  return !answer.answers || in_prompt || (closes && answer.unclosed) || (answer.opened && !closes) ||
+         is_shaped(source) || is_certain(source);
 }
 
 /// Whether each control token in a marker's bytes was fed as one; the prompt's are taken for such.

@@ -165,7 +165,8 @@ bool TagValue::is_whole(const Reading& in) const {
 
 /// What a value is that was held to its end, or "" where it is a string.
 std::string TagValue::json_of(const Reading& in, std::string_view text) const {
-  if (way_ == Way::candidate) return text == trimmed(text) ? json_that_fits(in, text, types_ & ~Types::kString) : std::string();
+  if (way_ == Way::candidate)
+    return text == trimmed(text) ? json_that_fits(in, text, types_ & ~Types::kString) : std::string();
   text = trimmed(text);
   if (!text.empty() || tags_of(in).item.empty()) return json_that_fits(in, text, types_ | Types::kNull);
   if (types_ == Types::kObject) return "{}";  // tags in which nothing stands

@@ -1,7 +1,7 @@
 // TagValue: a value in tags, which has no quotes: what type it is of, and how it leaves.
 //
-// A string leaves as it comes. What may be something else is held while it may, and what is certainly something else to its end;
-// docs/reply-format.md says how types are told. Begin reading at TagValue::begin.
+// A string leaves as it comes. What may be something else is held while it may, and what is certainly something else to
+// its end; docs/reply-format.md says how types are told. Begin reading at TagValue::begin.
 #pragma once
 #include "reply/read/reading.h"
 #include "reply/scan/json_scanner.h"
@@ -50,8 +50,8 @@ class TagValue {
   bool whole_ = false;  ///< candidate: the value of JSON is over
   bool fresh_ = true;   ///< nothing of it was read
   std::uint8_t types_ = Types::kAny;
-  HeldText entity_;     ///< the beginning of &lt;
-  JsonScanner probe_;   ///< candidate: what was read so far is the beginning of JSON
+  HeldText entity_;    ///< the beginning of &lt;
+  JsonScanner probe_;  ///< candidate: what was read so far is the beginning of JSON
 };
 
 }  // namespace parlance::reply

@@ -2,8 +2,8 @@
 //
 //     <p=city>⏎Paris⏎</p><p=days>⏎3⏎</p>   ->   {"city": "Paris", "days": 3}
 //
-// Values may nest as tags too, where the format says so. What a value is, tag_value.h tells, and where it ends, value_end.h.
-// Begin reading at TagsReader::read_part and TagsReader::meet.
+// Values may nest as tags too, where the format says so. What a value is, tag_value.h tells, and where it ends,
+// value_end.h. Begin reading at TagsReader::read_part and TagsReader::meet.
 #include <algorithm>
 
 #include "json/json.h"
@@ -33,7 +33,9 @@ class TagsReader final : public PartReaderOf<TagsReader> {
 
   void read_part(const char*& p, const char* end) override;
   bool finish_part() override;
-  void say_cut_off(std::string&) override { in().out.text(ReplyEvent::Kind::broken, at_ == At::value ? value_.unsaid(*in().call) : std::string_view()); }
+  void say_cut_off(std::string&) override {
+    in().out.text(ReplyEvent::Kind::broken, at_ == At::value ? value_.unsaid(*in().call) : std::string_view());
+  }
 
   HeldText& word() const { return in().call->word; }  ///< a key or a type as it is written
   const ArgumentTags& tags() const { return in().arguments().tags; }
@@ -73,15 +75,15 @@ class TagsReader final : public PartReaderOf<TagsReader> {
   void end_value(const Mark& mark, const std::string& source);
 
   At at_ = At::between;
-  bool opens_ = false;   ///< the next key is the first of its value, and tells whether that is a list
-  bool raw_ = false;     ///< the value begins with a CDATA section
+  bool opens_ = false;  ///< the next key is the first of its value, and tells whether that is a list
+  bool raw_ = false;    ///< the value begins with a CDATA section
   TagValue::Wire wire_ = TagValue::Wire::nothing;
   Frame arguments_;
   Types::Node schema_ = Types::kUnknown;  ///< of the value
   Box<std::vector<Frame>> nested_;
-  HeldText key_;         ///< of the value, where its closing tag repeats it
+  HeldText key_;  ///< of the value, where its closing tag repeats it
   TagValue value_;
-  Waiting waiting_;      ///< while a tag is held that may be the value's end
+  Waiting waiting_;  ///< while a tag is held that may be the value's end
 };
 
 void TagsReader::read_part(const char*& p, const char* end) {
@@ -93,7 +95,8 @@ void TagsReader::read_part(const char*& p, const char* end) {
     case At::value: return read_value(p, end);
     case At::key_end: break;
   }
-  const Met met = read_to_marker(in(), tries().key_end, p, end, [this](std::string_view bytes) { in().put_frame(bytes); });
+  const Met met =
+      read_to_marker(in(), tries().key_end, p, end, [this](std::string_view bytes) { in().put_frame(bytes); });
   if (met) meet(met.mark, met.source);
 }
 
@@ -103,7 +106,8 @@ bool TagsReader::finish_part() {
   const bool waits = (at_ == At::between || at_ == At::begin) && held.bytes.size() > held.blanks;
   if (!waits) return false;
   const MarkerTrie& markers = at_ == At::between ? tries().between : tries().begin;
-  if (in().match(markers, std::string_view(held.bytes).substr(held.blanks), in().here() + held.blanks).size == 0) return false;
+  if (in().match(markers, std::string_view(held.bytes).substr(held.blanks), in().here() + held.blanks).size == 0)
+    return false;
   end_gap(end_of_gap(in(), markers, '\0'));
   return true;
 }
@@ -235,7 +239,8 @@ void TagsReader::read_word(const char*& p, const char* end) {
   if (in().held.bytes.empty()) p = put_plain_key(p, end);
   const MarkerTrie& markers = at_ == At::key ? tries().key : tries().type;
   const auto never = [](char) { return false; };
-  const WordEnd end_of_word = reply::read_word(in(), markers, p, end, never, [this](char c) { return take_key_byte(c); });
+  const WordEnd end_of_word =
+      reply::read_word(in(), markers, p, end, never, [this](char c) { return take_key_byte(c); });
   if (end_of_word.refused) {
     in().put_meant(word());  // so that it is not lost
     fail((at_ == At::type ? tags().type_close : tags().key_close).texts.front());
@@ -277,7 +282,8 @@ bool TagsReader::may_be_list(Types::Node node) const {
 void TagsReader::end_key(std::string_view source, bool typed) {
   std::string key(trimmed(word()));
   word().clear();
-  if (!typed && tags().type_close.exists()) in().out.malformed(0, tags().key_close.texts.front(), ReplyEvent::Fault::mended);
+  if (!typed && tags().type_close.exists())
+    in().out.malformed(0, tags().key_close.texts.front(), ReplyEvent::Fault::mended);
   in().put_markup(source);
   if (!tags().close_end.empty()) key_ = key;
   if (tags().key_escape != TextEscape::none) key = without_entities(key);
@@ -322,7 +328,8 @@ void TagsReader::end_type(std::string_view source) {
   word().clear();
   in().put_markup(source);
   in().absorb = tags().type_close.after;
-  const bool text = std::find(tags().string_types.begin(), tags().string_types.end(), type) != tags().string_types.end();
+  const bool text =
+      std::find(tags().string_types.begin(), tags().string_types.end(), type) != tags().string_types.end();
   wire_ = text ? TagValue::Wire::text : TagValue::Wire::typed;
   begin_value();
 }

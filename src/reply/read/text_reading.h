@@ -11,7 +11,8 @@ namespace parlance::reply {
 
 inline constexpr std::uint8_t kLongestGap = 64;  ///< white space past this belongs to no marker
 
-/// What is held cannot grow: it begins with a marker, or its first byte is text, which `put` gets; the rest is given back.
+/// What is held cannot grow: it begins with a marker, or its first byte is text, which `put` gets; the rest is given
+/// back.
 template <class Put>
 Met settle_marker(Reading& in, const MarkerTrie& markers, Put put) {
   std::string held = in.held.take();
@@ -39,7 +40,8 @@ inline void hold_marker(Reading& in, const MarkerTrie& markers, const char*& p, 
   for (; p != end; ++p) markers.step(in.held.cursor, *p);
 }
 
-/// Gives `put` text up to a marker, which is returned. `is_eager`: does what a marker means depend on the text before it?
+/// Gives `put` text up to a marker, which is returned. `is_eager`: does what a marker means depend on the text before
+/// it?
 template <class Put, class IsEager>
 Met read_to_marker(Reading& in, const MarkerTrie& markers, const char*& p, const char* end, Put put, IsEager is_eager) {
   if (!in.held.bytes.empty()) return go_on_with_marker(in, markers, p, end, put);
@@ -71,7 +73,8 @@ struct WordEnd {
   bool refused = false;  ///< at a byte that is none of it
 };
 
-/// A word up to a marker, byte by byte: `take` says whether a byte belongs to it; where `stops` says so, it ends before the byte.
+/// A word up to a marker, byte by byte: `take` says whether a byte belongs to it; where `stops` says so, it ends before
+/// the byte.
 template <class Stops, class Take>
 WordEnd read_word(Reading& in, const MarkerTrie& markers, const char*& p, const char* end, Stops stops, Take take) {
   if (!in.held.bytes.empty()) {
@@ -100,9 +103,9 @@ struct GapEnd {
   enum class What : std::uint8_t { more, marker, other };
   What what = What::more;
   Mark mark{};
-  std::string held{};      ///< up to the marker's end; other: all of it, given back by who is asked
+  std::string held{};  ///< up to the marker's end; other: all of it, given back by who is asked
   std::size_t blanks = 0;
-  char next = '\0';        ///< other: the byte behind the white space
+  char next = '\0';  ///< other: the byte behind the white space
 };
 
 /// What is held cannot grow, or the reply has ended; `next` follows it.

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "parlance/reply.h"
 #include "json/json.h"
+#include "parlance/reply.h"
 
 namespace parlance {
 namespace {
@@ -71,7 +71,8 @@ class Turns {
   /// Calls of one message follow its text; an empty text would not be written with them.
   void begin_call(const ReplyEvent& event) {
     settle();
-    const bool follows = !messages_.empty() && messages_.back().role == "assistant" && messages_.back().metadata.empty() &&
+    const bool follows = !messages_.empty() && messages_.back().role == "assistant" &&
+                         messages_.back().metadata.empty() &&
                          !(messages_.back().content.empty() && messages_.back().calls.empty());
     if (!follows) messages_.push_back({"assistant", {}, {}, {}, {}});
     ReplyCall call;
@@ -134,7 +135,8 @@ class Turns {
       return;
     }
     message.tool_call_id = call->first.id;
-    message.content = text.substr(form->result_open.size(), text.size() - form->result_open.size() - form->result_close.size());
+    message.content =
+        text.substr(form->result_open.size(), text.size() - form->result_open.size() - form->result_close.size());
   }
 
   static void member(std::string& out, std::string_view key, std::string_view text) {
@@ -172,7 +174,7 @@ class Turns {
 
   const ReplyFormat& format_;
   std::vector<TurnMessage> messages_;
-  std::string lead_;               ///< text before the first turn
+  std::string lead_;                ///< text before the first turn
   std::optional<std::string> raw_;  ///< all of the last call's turn behind its header
   bool raw_whole_ = false;          ///< that call is complete
   std::size_t count_ = 0;
@@ -181,7 +183,8 @@ class Turns {
 }  // namespace
 
 Result<std::string> read_conversation(const ReplyFormat& format, std::string_view text) {
-  if (format.turns.empty()) return Error(ErrorCode::value, "the format has no turns, so a conversation cannot be read back");
+  if (format.turns.empty())
+    return Error(ErrorCode::value, "the format has no turns, so a conversation cannot be read back");
   Turns turns(format);
   const ReplySink sink = [&](const ReplyEvent& event) { turns.add(event); };
   ReplyParser parser = ReplyParser::of_conversation(format);

@@ -71,7 +71,8 @@ ValueEnd::Ahead ValueEnd::look_ahead(Waiting::Among among, std::string_view rest
   return {found.size == 0 ? Verdict::no : Verdict::yes, blanks + found.size, found.mark};
 }
 
-ValueEnd::Verdict ValueEnd::decide(const Mark& mark, std::string_view bytes, std::size_t size, std::uint64_t place, bool last) {
+ValueEnd::Verdict ValueEnd::decide(const Mark& mark, std::string_view bytes, std::size_t size, std::uint64_t place,
+                                   bool last) {
   const std::string_view source = bytes.substr(0, size), rest = bytes.substr(size);
   if (open_.value.is_raw() || in_.is_certain(source) || open_.value.is_whole(in_)) return Verdict::yes;
   switch (mark.meaning) {
@@ -91,7 +92,8 @@ ValueEnd::Verdict ValueEnd::decide_open(std::string_view rest, std::uint64_t pla
         wait_for(Waiting::For::marker, found.at.node, Waiting::Among::key, found.at.blanks);
         return Verdict::more;
       }
-      if (found.size != 0) return !ends_reply(found.mark.meaning) && may_be_key(rest.substr(0, i), declared) ? Verdict::yes : Verdict::no;
+      if (found.size != 0)
+        return !ends_reply(found.mark.meaning) && may_be_key(rest.substr(0, i), declared) ? Verdict::yes : Verdict::no;
     }
     const bool fits = may_be_in_text(rest[i]) || (rest[i] == '<' && tags_.key_escape == TextEscape::attribute);
     if (!fits) return Verdict::no;
@@ -108,7 +110,8 @@ bool ValueEnd::may_be_key(std::string_view key, bool declared) const {
   if (data == nullptr) return true;
   const Types::Schema& schema = data->types[open_.schema];
   const std::string meant = tags_.key_escape == TextEscape::none ? std::string() : without_entities(key);
-  return schema.members.empty() || schema.others != Types::kUnknown || schema.members.contains(meant.empty() ? key : std::string_view(meant));
+  return schema.members.empty() || schema.others != Types::kUnknown ||
+         schema.members.contains(meant.empty() ? key : std::string_view(meant));
 }
 
 /// The value's own tag.
@@ -131,8 +134,8 @@ ValueEnd::Verdict ValueEnd::decide_close(std::string_view rest, std::uint64_t pl
   return key == Verdict::more ? enough : key;
 }
 
-/// The end of the call, where the value's own tag is missing. At the end of a reply it may still have been to come, unless
-/// all that closes a call is there.
+/// The end of the call, where the value's own tag is missing. At the end of a reply it may still have been to come,
+/// unless all that closes a call is there.
 ValueEnd::Verdict ValueEnd::decide_end(std::string_view source, std::string_view rest, std::uint64_t place, bool last) {
   bool several = has_two_tags(source);
   if (in_.form().form->layout == CallLayout::section && in_.form().form->close.exists()) {

@@ -2,17 +2,17 @@
 //
 //     <p=text>the tag </p> is text here</p><p=days>3</p>
 //
-// What follows decides: behind a value stands another argument, or the end of the call. Where the value's own tag is missing and
-// another one ends it, more must follow, since the tag may still come. Until it is decided, all is held: white space up to a
-// gap's length, a key, and the markers themselves. Begin reading at decide; match asks it.
+// What follows decides: behind a value stands another argument, or the end of the call. Where the value's own tag is
+// missing and another one ends it, more must follow, since the tag may still come. Until it is decided, all is held:
+// white space up to a gap's length, a key, and the markers themselves. Begin reading at decide; match asks it.
 #pragma once
 #include "reply/read/reading.h"
 #include "reply/read/tag_value.h"
 
 namespace parlance::reply {
 
-/// What decides about a tag in a value that is held: while that is on its way, a byte more changes nothing, and what is held
-/// need not be looked at anew. Small, since it is part of a state that is copied.
+/// What decides about a tag in a value that is held: while that is on its way, a byte more changes nothing, and what is
+/// held need not be looked at anew. Small, since it is part of a state that is copied.
 struct Waiting {
   enum class For : std::uint8_t { nothing, blanks, text, marker, anything };
   enum class Among : std::uint8_t { behind, over, content, key };  ///< whose markers

@@ -1,8 +1,8 @@
 // Objects without quotes, byte by byte. Begin reading at BareScanner::feed.
 #include "reply/scan/bare_scanner.h"
 
-#include "reply/scan/text_codec.h"
 #include "json/json.h"
+#include "reply/scan/text_codec.h"
 
 namespace parlance::reply {
 namespace {
@@ -221,7 +221,8 @@ Scan BareScanner::run(const char*& p, const char* end, std::string& out) {
   json_ = &json;
   Scan scan = Scan::more;
   const auto is_plain = [q = quote().front()](char c) {
-    return c != q && c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x80;
+    return c != q && c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20 &&
+           static_cast<unsigned char>(c) < 0x80;
   };
   while (p != end && scan == Scan::more && mended_ == nullptr) {
     if (at_ == At::text && seen_ == 0 && !quoted_key_ && !utf8_.inside()) {  // plain stretches at once

@@ -1,6 +1,7 @@
-// BareScanner: an object whose keys have no quotes and whose strings stand between a marker, without escapes, becomes JSON.
+// BareScanner: an object whose keys have no quotes and whose strings stand between a marker, without escapes, becomes
+// JSON.
 //
-//     {city:<|"|>Paris<|"|>,days:3,deep:{list:[1,true,None]}}  ->  {"city": "Paris", "days": 3, "deep": {"list": [1, true, null]}}
+//     {city:<|"|>Paris<|"|>,days:3,deep:[1,true,None]}  ->  {"city": "Paris", "days": 3, "deep": [1, true, null]}
 //
 // Nothing stands for the marker inside of a string. Begin reading at run().
 #pragma once
@@ -19,8 +20,8 @@ class BareScanner {
   /// `quote` must outlive the scanner.
   BareScanner(const std::string& quote, std::uint32_t depth) : quote_(&quote), limit_(depth) {}
 
-  /// Feeds bytes from `p` on while they are more; `p` is then behind the object's last bracket (done), at the byte that is not
-  /// its own (bad), or at `end`. Appends the JSON to `out`, whole code points only.
+  /// Feeds bytes from `p` on while they are more; `p` is then behind the object's last bracket (done), at the byte that
+  /// is not its own (bad), or at `end`. Appends the JSON to `out`, whole code points only.
   Scan run(const char*& p, const char* end, std::string& out);
   std::string_view expected() const { return expected_; }
   /// Where a byte was bad, or no more come: what was read before and is not in any JSON, as it was written.
@@ -29,7 +30,21 @@ class BareScanner {
   const char* take_mended() { return std::exchange(mended_, nullptr); }
 
  private:
-  enum class At : std::uint8_t { open, key_or_end, key, in_key, colon, value, item, value_or_end, text, word, quote, json_text, after };
+  enum class At : std::uint8_t {
+    open,
+    key_or_end,
+    key,
+    in_key,
+    colon,
+    value,
+    item,
+    value_or_end,
+    text,
+    word,
+    quote,
+    json_text,
+    after
+  };
   Scan feed(char c);
   std::string& json() { return *json_; }
   std::string_view quote() const { return *quote_; }
@@ -65,9 +80,10 @@ class BareScanner {
   At at_ = At::open;
   bool quoted_key_ = false;
   const char* mended_ = nullptr;
-  bool garbled_ = false;   ///< a string is no UTF-8
+  bool garbled_ = false;  ///< a string is no UTF-8
   Utf8Scanner utf8_;
-  std::uint8_t seen_ = 0;  ///< bytes of the quote; of an escape in a JSON string: 1 behind the backslash, 2 to 5 hex digits to come
+  /// bytes of the quote; of an escape in a JSON string: 1 behind the backslash, 2 to 5 hex digits to come
+  std::uint8_t seen_ = 0;
 };
 
 }  // namespace parlance::reply

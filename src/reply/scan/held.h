@@ -1,4 +1,5 @@
-// What holds bytes only at times: HeldText, a string that is a pointer while it is empty; Box, a unique_ptr that copies.
+// What holds bytes only at times: HeldText, a string that is a pointer while it is empty; Box, a unique_ptr that
+// copies.
 #pragma once
 #include <memory>
 #include <string>

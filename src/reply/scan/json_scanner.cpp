@@ -61,7 +61,8 @@ Scan JsonScanner::push(bool object) {
 std::uint32_t JsonScanner::objects() const {
   if (depth_ == 0) return 0;
   std::uint32_t count = static_cast<std::uint32_t>(std::popcount(frames_ << (63 - (depth_ - 1u) % 64)));
-  for (const char byte : outer_.view()) count += static_cast<std::uint32_t>(std::popcount(static_cast<unsigned char>(byte)));
+  for (const char byte : outer_.view())
+    count += static_cast<std::uint32_t>(std::popcount(static_cast<unsigned char>(byte)));
   return count;
 }
 

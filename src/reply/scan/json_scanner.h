@@ -1,7 +1,7 @@
 // JsonScanner: is this the next byte of a JSON value? One byte at a time, in bounded memory.
 //
-// Strict as RFC 8259, UTF-8 in strings included; escapes of lone surrogates are let through as they are. It keeps no text:
-// who feeds it knows the bytes. Begin reading at feed().
+// Strict as RFC 8259, UTF-8 in strings included; escapes of lone surrogates are let through as they are. It keeps no
+// text: who feeds it knows the bytes. Begin reading at feed().
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -34,7 +34,8 @@ class Utf8Scanner {
 class JsonScanner {
  public:
   static constexpr std::uint32_t kDepth = 256;
-  explicit JsonScanner(std::uint32_t depth = kDepth) : limit_(static_cast<std::uint16_t>(depth < kDepth ? depth : kDepth)) {}
+  explicit JsonScanner(std::uint32_t depth = kDepth)
+      : limit_(static_cast<std::uint16_t>(depth < kDepth ? depth : kDepth)) {}
 
   Scan feed(char c);
   /// Feeds bytes from `p` on while they are simply more. `p` is then behind the last byte of the value (done), at the
@@ -57,7 +58,9 @@ class JsonScanner {
   /// As if it had not been there.
   void drop_comma() { at_ = At::comma_or_end; }
   /// Where a value or a key may begin; inside of which brackets, the outermost first: is each an object?
-  bool at_begin() const { return at_ == At::value || at_ == At::value_or_end || at_ == At::key || at_ == At::key_or_end; }
+  bool at_begin() const {
+    return at_ == At::value || at_ == At::value_or_end || at_ == At::key || at_ == At::key_or_end;
+  }
   bool at_key() const { return at_ == At::key || at_ == At::key_or_end; }
   bool behind_colon() const { return at_ == At::value && depth_ != 0 && inside_object(); }
   std::vector<bool> brackets() const;
@@ -66,9 +69,24 @@ class JsonScanner {
 
  private:
   enum class At : std::uint8_t {
-    value, value_or_end, key, key_or_end, colon, comma_or_end,
-    string, escape, hex, literal,
-    minus, zero, digits, point, fraction, exponent, sign, power,
+    value,
+    value_or_end,
+    key,
+    key_or_end,
+    colon,
+    comma_or_end,
+    string,
+    escape,
+    hex,
+    literal,
+    minus,
+    zero,
+    digits,
+    point,
+    fraction,
+    exponent,
+    sign,
+    power,
   };
   bool is_whole_number() const;
   bool inside_object() const { return (frames_ >> ((depth_ - 1u) % 64) & 1) != 0; }
@@ -85,16 +103,15 @@ class JsonScanner {
   Scan end_number(char c);
 
   At at_ = At::value;
-  bool key_ = false;       ///< the string is a key
+  bool key_ = false;  ///< the string is a key
   bool too_deep_ = false;
   std::uint8_t left_ = 0;  ///< hex digits, or letters, to come
   Utf8Scanner utf8_;
-  char literal_ = 0;       ///< the first letter of true, false or null; left_ letters are to come
+  char literal_ = 0;  ///< the first letter of true, false or null; left_ letters are to come
   std::uint16_t limit_;
   std::uint16_t depth_ = 0;
   std::uint64_t frames_ = 0;  ///< for each of the innermost levels up to a multiple of 64: is it an object?
   HeldText outer_;            ///< the same for the levels outside of those, 8 bytes for 64
 };
-
 
 }  // namespace parlance::reply

@@ -1,13 +1,13 @@
 // PythonScanner: a Python call with keyword arguments, whose values are literals, becomes a JSON object. Byte by byte;
 // nothing is evaluated.
 //
-//     tool_call(location="beijing", days=[1, 2], exact=True)  ->  {"location": "beijing", "days": [1, 2], "exact": true}
+//     tool_call(location="beijing", days=[1], exact=True)  ->  {"location": "beijing", "days": [1], "exact": true}
 //
-// What ast.literal_eval reads and JSON can say is read: both quotes, triple quotes, r and u, escapes, texts side by side,
-// numbers in all bases, lists, tuples, dicts, None, comments. Also what models write: true, false and null, sets of texts and
-// numbers (as lists), numbers with zeros in front, line ends in short texts, and quotes in them behind which nothing that
-// ends a text stands. Bytes, complex numbers, f-strings and expressions are bad. Numbers keep their spelling where it is JSON.
-// Begin reading at feed(); texts are in python_string.cpp.
+// What ast.literal_eval reads and JSON can say is read: both quotes, triple quotes, r and u, escapes, texts side by
+// side, numbers in all bases, lists, tuples, dicts, None, comments. Also what models write: true, false and null, sets
+// of texts and numbers (as lists), numbers with zeros in front, line ends in short texts, and quotes in them behind
+// which nothing that ends a text stands. Bytes, complex numbers, f-strings and expressions are bad. Numbers keep their
+// spelling where it is JSON. Begin reading at feed(); texts are in python_string.cpp.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -28,9 +28,10 @@ class PythonScanner {
   /// Goes on inside of JSON, before a key or a value that JSON does not have; what was read so far has been given out.
   PythonScanner(const JsonScanner& json, std::uint32_t depth, std::uint32_t pending);
 
-  /// Feeds bytes from `p` on while they are more; `p` is then behind the call's last bracket (done), at the byte that is not
-  /// its own (bad), or at `end`. Appends the JSON that is certain to `out`: whole code points only; a bracket may turn out
-  /// to be no tuple until its first comma, a brace to be a set until its first colon, and holds back all that follows until then.
+  /// Feeds bytes from `p` on while they are more; `p` is then behind the call's last bracket (done), at the byte that
+  /// is not its own (bad), or at `end`. Appends the JSON that is certain to `out`: whole code points only; a bracket
+  /// may turn out to be no tuple until its first comma, a brace to be a set until its first colon, and holds back all
+  /// that follows until then.
   Scan run(const char*& p, const char* end, std::string& out);
   std::string_view expected() const { return expected_; }
   /// Where a byte was bad, or no more come: what was read before and is not in any JSON, as it was written.
@@ -42,9 +43,29 @@ class PythonScanner {
 
  private:
   enum class At : std::uint8_t {
-    callee, open, name_or_end, name, equals, value, value_or_end, key_or_end, key_word, colon, after, after_text,
-    word, number, sign, prefix,
-    quote, quotes, text, closing, escape, digits, octal,
+    callee,
+    open,
+    name_or_end,
+    name,
+    equals,
+    value,
+    value_or_end,
+    key_or_end,
+    key_word,
+    colon,
+    after,
+    after_text,
+    word,
+    number,
+    sign,
+    prefix,
+    quote,
+    quotes,
+    text,
+    closing,
+    escape,
+    digits,
+    octal,
   };
   enum class In : std::uint8_t { call, list, bracket, dict, set };
   struct Frame {
@@ -103,20 +124,21 @@ class PythonScanner {
   const char* expected_ = "";
   std::string* json_ = nullptr;  ///< what run() makes
   HeldText pending_;             ///< JSON that is not certain yet
-  HeldText word_;                ///< a name, word or number so far; white space behind a closing quote, which may yet be text
+  /// a name, word or number so far; white space behind a closing quote, which may yet be text
+  HeldText word_;
   Box<std::vector<Frame>> frames_;
   std::uint32_t pending_limit_;
   std::uint32_t undecided_from_ = 0;  ///< where in the JSON the first bracket is that may be a tuple
   std::uint16_t undecided_ = 0;       ///< how many there are
   std::uint16_t depth_limit_;
-  std::uint16_t seen_ = 0;            ///< bytes of the callee
+  std::uint16_t seen_ = 0;  ///< bytes of the callee
   At at_ = At::callee;
   bool behind_comma_ = false;  ///< one that leaves with what follows it
   bool comment_ = false;
-  bool continued_ = false;  ///< a backslash outside of texts
-  bool is_key_ = false;     ///< the scalar being read is the key of a dict
-  char sign_ = 0;            ///< of the number, or 0
-  bool scalar_key_ = false;  ///< the last key was no text
+  bool continued_ = false;    ///< a backslash outside of texts
+  bool is_key_ = false;       ///< the scalar being read is the key of a dict
+  char sign_ = 0;             ///< of the number, or 0
+  bool scalar_key_ = false;   ///< the last key was no text
   bool may_be_text_ = false;  ///< the closing quote
   // texts
   bool joining_ = false;  ///< a text that continues the one before

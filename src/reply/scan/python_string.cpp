@@ -128,7 +128,8 @@ Scan PythonScanner::feed_escape(char c) {
     word_ = std::string(1, c);
     return go(At::digits);
   }
-  put_char('\\');  // no escape: Python keeps the backslash. So are characters by name (\N{BULLET}), whose names are not known here
+  // no escape: Python keeps the backslash. So are characters by name (\N{BULLET}), whose names are not known here
+  put_char('\\');
   return feed_plain(c);
 }
 

@@ -12,7 +12,8 @@ const std::string kNoCallee;
 }  // namespace
 
 /// Its brackets are open. Behind a comma nothing has filled the innermost: the comma has been given out.
-PythonScanner::PythonScanner(const JsonScanner& json, std::uint32_t depth, std::uint32_t pending) : PythonScanner(kNoCallee, depth, pending) {
+PythonScanner::PythonScanner(const JsonScanner& json, std::uint32_t depth, std::uint32_t pending)
+    : PythonScanner(kNoCallee, depth, pending) {
   frames_.make();
   for (const bool object : json.brackets()) frames().push_back({object ? In::dict : In::list, true, true, 0});
   Frame& inner = frames().back();

@@ -29,7 +29,8 @@ char unescaped(char c) {
 }  // namespace
 
 bool may_be_in_name(char c) {
-  return static_cast<unsigned char>(c) > 0x20 && c != 0x7F && std::string_view("<>{}()[]\",=|").find(c) == std::string_view::npos;
+  return static_cast<unsigned char>(c) > 0x20 && c != 0x7F &&
+         std::string_view("<>{}()[]\",=|").find(c) == std::string_view::npos;
 }
 
 std::vector<std::string_view> soft_words(std::string_view marker) {

@@ -17,8 +17,8 @@ inline bool is_json_space(char c) { return ascii::is_space(c); }
 bool may_be_in_name(char c);
 /// Whether a text between two markers (an id, a key) may have this byte.
 inline bool may_be_in_text(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '<' && c != 0x7F; }
-/// The words of a marker: between two of them any white space may stand, or none. That is so where it has white space inside,
-/// and between two tags.
+/// The words of a marker: between two of them any white space may stand, or none. That is so where it has white space
+/// inside, and between two tags.
 std::vector<std::string_view> soft_words(std::string_view marker);
 
 /// How many bytes at the end of `text` begin a UTF-8 sequence that is not whole: at most 3.

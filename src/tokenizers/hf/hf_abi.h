@@ -61,8 +61,8 @@ typedef struct {
 typedef struct {
   const uint8_t* kind; /* "BPE" */
   size_t kind_size;
-  uint64_t vocabulary_size; /* one past the highest id */
-  int32_t unk;              /* -1: none */
+  uint64_t vocabulary_size;       /* one past the highest id */
+  int32_t unk;                    /* -1: none */
   const parlance_hf_added* added; /* ascending by id */
   size_t added_count;
   const int32_t* before; /* what the post-processor puts before one text */
@@ -108,9 +108,10 @@ typedef struct {
 } parlance_hf_ways;
 
 /* Reads a tokenizer.json. Null and `error` filled where it is none, or one that could use up the memory: a file of over
- * 512 MiB, or a normaliser that makes a text 65536 times as long. `more` are tokens to add to those of the file: those with an id of 0 or
- * more by their ids, which say no more than the order, the others (-1) behind them where no added token has their text. One whose text is
- * there already has these flags from now on; one that is new gets the id of its text in the model's vocabulary, or the next one behind all. */
+ * 512 MiB, or a normaliser that makes a text 65536 times as long. `more` are tokens to add to those of the file: those
+ * with an id of 0 or more by their ids, which say no more than the order, the others (-1) behind them where no added
+ * token has their text. One whose text is there already has these flags from now on; one that is new gets the id of its
+ * text in the model's vocabulary, or the next one behind all. */
 parlance_hf* parlance_hf_open(const uint8_t* json, size_t size, const parlance_hf_added* more, size_t more_count,
                               parlance_hf_error* error);
 void parlance_hf_free(parlance_hf* tokenizer);
@@ -127,8 +128,8 @@ parlance_hf_bytes parlance_hf_token_text(const parlance_hf* tokenizer, int32_t i
 void parlance_hf_bytes_free(parlance_hf_bytes bytes);
 void parlance_hf_tokens_free(parlance_hf_tokens tokens);
 
-/* A text cut into words by regular expressions, for tokenizers that are no tokenizer.json. The syntax is Oniguruma's for
- * Java: classes with &&, look-around, possessive quantifiers. */
+/* A text cut into words by regular expressions, for tokenizers that are no tokenizer.json. The syntax is Oniguruma's
+ * for Java: classes with &&, look-around, possessive quantifiers. */
 typedef struct parlance_hf_splitter parlance_hf_splitter;
 typedef struct {
   const uint8_t* data;
@@ -141,7 +142,8 @@ typedef struct {
 } parlance_hf_spans;
 
 /* Null and `error` filled for a pattern that is none. */
-parlance_hf_splitter* parlance_hf_splitter_open(const parlance_hf_text* patterns, size_t count, parlance_hf_error* error);
+parlance_hf_splitter* parlance_hf_splitter_open(const parlance_hf_text* patterns, size_t count,
+                                                parlance_hf_error* error);
 void parlance_hf_splitter_free(parlance_hf_splitter* splitter);
 /* The words of a text of at most 256 MiB, ascending, none empty. Each pattern cuts the words that the ones before made,
  * as if a word were all the text; what it does not match is a word too, or with `drop_rest` is none. 0 and `error`

@@ -30,8 +30,8 @@ class ControlIds {
   std::optional<TokenId> unk_;
 };
 
-/// May a text be encoded from this token on? It must be a control token, with which no dummy prefix can become one token,
-/// and not within a run that the model weighs as a whole.
+/// May a text be encoded from this token on? It must be a control token, with which no dummy prefix can become one
+/// token, and not within a run that the model weighs as a whole.
 inline bool begins_run(const TokenizerFacts& facts, TokenId id) {
   const auto token = std::lower_bound(facts.added.begin(), facts.added.end(), id,
                                       [](const AddedToken& t, TokenId wanted) { return t.id < wanted; });

@@ -88,7 +88,8 @@ ControlMatch take_free(const AddedToken& token, std::string_view text, std::size
   std::size_t first = begin, last = end;
   while (token.lstrip && first > 0 && !taken[first - 1] && is_plain_space(text[first - 1])) --first;
   while (token.rstrip && last < text.size() && !taken[last] && is_plain_space(text[last])) ++last;
-  std::fill(taken.begin() + static_cast<std::ptrdiff_t>(first), taken.begin() + static_cast<std::ptrdiff_t>(last), true);
+  std::fill(taken.begin() + static_cast<std::ptrdiff_t>(first), taken.begin() + static_cast<std::ptrdiff_t>(last),
+            true);
   return {&token, span(begin, end), span(first, last)};
 }
 

@@ -42,8 +42,9 @@ class ControlMatcher {
   /// and is not hides the shorter ones that begin inside of it.
   std::vector<ControlMatch> find(std::string_view text, const std::vector<ByteSpan>* trusted) const;
 
-  /// The same where tokens overlap otherwise: the longest ones are looked for first, in all of the text, then those that are
-  /// shorter in what is left, as llama.cpp does; of tokens of one length the leftmost place counts. It knows no single words.
+  /// The same where tokens overlap otherwise: the longest ones are looked for first, in all of the text, then those
+  /// that are shorter in what is left, as llama.cpp does; of tokens of one length the leftmost place counts. It knows
+  /// no single words.
   std::vector<ControlMatch> find_longest_first(std::string_view text, const std::vector<ByteSpan>* trusted) const;
 
  private:
@@ -56,11 +57,12 @@ class ControlMatcher {
   static std::vector<const AddedToken*> pointers(std::span<const AddedToken> tokens);
   const Node* child(const Node& node, std::uint8_t byte) const;
   const AddedToken* longest(std::string_view text, std::size_t begin, std::size_t trusted_end) const;
-  const AddedToken* of_length(std::string_view text, std::size_t begin, std::size_t trusted_end, std::size_t length) const;
+  const AddedToken* of_length(std::string_view text, std::size_t begin, std::size_t trusted_end,
+                              std::size_t length) const;
 
-  std::vector<Node> nodes_;                  ///< the children of one stand together, ascending by byte
-  std::array<std::uint32_t, 256> roots_{};   ///< node of each first byte; 0: none
-  std::vector<std::size_t> lengths_;         ///< that tokens have, descending
+  std::vector<Node> nodes_;                 ///< the children of one stand together, ascending by byte
+  std::array<std::uint32_t, 256> roots_{};  ///< node of each first byte; 0: none
+  std::vector<std::size_t> lengths_;        ///< that tokens have, descending
 };
 
 }  // namespace parlance

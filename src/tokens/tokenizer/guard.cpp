@@ -1,5 +1,6 @@
-// Guard: encode, look whether a control token stands for untrusted bytes, and only then encode again, guarded. Where a mark joins a
-// letter across the border of trust, the places of tokens do not tell that; there both encodings are made and compared.
+// Guard: encode, look whether a control token stands for untrusted bytes, and only then encode again, guarded. Where a
+// mark joins a letter across the border of trust, the places of tokens do not tell that; there both encodings are made
+// and compared.
 #include "tokens/tokenizer/guard.h"
 
 #include <algorithm>
@@ -62,7 +63,8 @@ Error not_kept(const Tokenizer& tokenizer, const EncodedToken& forged) {
 }
 
 /// The ranges, and the bytes of the added tokens that are not special.
-std::vector<ByteSpan> with_plain(const Tokenizer& tokenizer, const std::vector<ByteSpan>& trusted, const std::vector<EncodedToken>& tokens) {
+std::vector<ByteSpan> with_plain(const Tokenizer& tokenizer, const std::vector<ByteSpan>& trusted,
+                                 const std::vector<EncodedToken>& tokens) {
   const ControlIds all(tokenizer.facts()), special(tokenizer.facts(), true);
   std::vector<ByteSpan> spans = trusted;
   for (const EncodedToken& token : tokens) {
@@ -85,7 +87,8 @@ bool touches(const EncodedToken& token, const Joint& joint) {
   return token.bytes.begin < joint.end && joint.begin < token.bytes.end;
 }
 
-/// Control tokens at joints that are among `tokens` and not among `others`; each with the joint's bytes, which had a part in it.
+/// Control tokens at joints that are among `tokens` and not among `others`; each with the joint's bytes, which had a
+/// part in it.
 std::vector<EncodedToken> only_in(const std::vector<EncodedToken>& tokens, const std::vector<EncodedToken>& others,
                                   const ControlIds& control, const std::vector<Joint>& joints) {
   std::vector<EncodedToken> found;
@@ -95,19 +98,22 @@ std::vector<EncodedToken> only_in(const std::vector<EncodedToken>& tokens, const
     while (joint != joints.end() && joint->end <= token.bytes.begin) ++joint;
     if (joint == joints.end()) break;
     if (!control.is_control(token) || !touches(token, *joint)) continue;
-    other = std::find_if(other, others.end(), [&](const EncodedToken& o) { return o.bytes.begin >= token.bytes.begin; });
+    other =
+        std::find_if(other, others.end(), [&](const EncodedToken& o) { return o.bytes.begin >= token.bytes.begin; });
     const auto same = std::find_if(other, others.end(), [&](const EncodedToken& o) {
       return o.bytes.begin > token.bytes.begin || o.id == token.id;
     });
     if (same != others.end() && same->bytes.begin == token.bytes.begin) continue;
-    found.push_back({token.id, {std::min(token.bytes.begin, joint->begin), std::max(token.bytes.end, joint->end)}, token.added});
+    found.push_back(
+        {token.id, {std::min(token.bytes.begin, joint->begin), std::max(token.bytes.end, joint->end)}, token.added});
   }
   return found;
 }
 
 void add_new(std::vector<EncodedToken>& tokens, const std::vector<EncodedToken>& more) {
   for (const EncodedToken& token : more) {
-    const auto at = std::find_if(tokens.begin(), tokens.end(), [&](const EncodedToken& t) { return t.bytes.end > token.bytes.begin; });
+    const auto at = std::find_if(tokens.begin(), tokens.end(),
+                                 [&](const EncodedToken& t) { return t.bytes.end > token.bytes.begin; });
     const bool is_there = at != tokens.end() && at->bytes.begin < token.bytes.end && at->id == token.id;
     if (!is_there) tokens.insert(at, token);
   }

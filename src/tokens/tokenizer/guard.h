@@ -15,7 +15,8 @@ namespace parlance {
 struct GuardedEncoding {
   std::vector<EncodedToken> tokens;
   std::vector<EncodedToken> forged;  ///< control tokens that untrusted bytes would have become, or had a part in
-  std::vector<EncodedToken> undone;  ///< control tokens of `tokens` that a mark behind the border of trust would have taken away
+  /// control tokens of `tokens` that a mark behind the border of trust would have taken away
+  std::vector<EncodedToken> undone;
 };
 
 /// Encodes `text` so that no control token stands for a byte outside of `trusted` (see Tokenizer::encode).

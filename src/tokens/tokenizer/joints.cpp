@@ -32,7 +32,8 @@ bool is_mark(utf8proc_int32_t c) {
 bool joins(char32_t before, char32_t after) {
   if (after < 0x80) return before == '\r' && after == '\n';
   const utf8proc_int32_t first = Ends(after).first;
-  return is_mark(first) || !utf8proc_grapheme_break(static_cast<utf8proc_int32_t>(before), static_cast<utf8proc_int32_t>(after)) ||
+  return is_mark(first) ||
+         !utf8proc_grapheme_break(static_cast<utf8proc_int32_t>(before), static_cast<utf8proc_int32_t>(after)) ||
          !utf8proc_grapheme_break(Ends(before).last, first);
 }
 

@@ -1,5 +1,5 @@
-// Joints: borders of trust at which a character may join the one before it, as an accent does its letter. What a normaliser makes of
-// the two is neither the template's nor the user's, so the guarded encoding normalises them apart.
+// Joints: borders of trust at which a character may join the one before it, as an accent does its letter. What a
+// normaliser makes of the two is neither the template's nor the user's, so the guarded encoding normalises them apart.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -15,9 +15,9 @@ struct Joint {
   std::uint32_t end = 0;    ///< of the marks behind the border
 };
 
-/// The joints of `text`, ascending, at the ends of the trusted ranges. Joined is by Unicode: what begins behind the border is a
-/// combining mark or goes on with the grapheme before it, as it stands or decomposed (NFKD), so that no normalisation form composes or
-/// reorders across another border.
+/// The joints of `text`, ascending, at the ends of the trusted ranges. Joined is by Unicode: what begins behind the
+/// border is a combining mark or goes on with the grapheme before it, as it stands or decomposed (NFKD), so that no
+/// normalisation form composes or reorders across another border.
 std::vector<Joint> joints(std::string_view text, const std::vector<ByteSpan>& trusted);
 
 }  // namespace parlance

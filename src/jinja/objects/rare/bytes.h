@@ -1,7 +1,7 @@
 // What `str.encode` gives. Nobody needs to read this folder: it is apart so that the rest is shorter.
 //
-// A template meets bytes only where it calls `.encode()`, and no chat template that we know does. They are here because Python has
-// them, and what is here is held against CPython by tests/oracle/method_oracle.py. In this folder:
+// A template meets bytes only where it calls `.encode()`, and no chat template that we know does. They are here because
+// Python has them, and what is here is held against CPython by tests/oracle/method_oracle.py. In this folder:
 //
 //     methods_bytes.cpp       the type, and the methods that bytes have of their own
 //     methods_bytes_text.cpp  the methods that they share with texts

@@ -76,10 +76,10 @@ const Codec* find_codec(const Call& call, std::string_view name) {
 }
 
 /// cp1252 from 0x80 to 0x9F; 0 where it has nothing. Elsewhere it is Latin-1.
-constexpr std::array<char16_t, 32> kCp1252 = {
-    0x20AC, 0,      0x201A, 0x192,  0x201E, 0x2026, 0x2020, 0x2021, 0x2C6,  0x2030, 0x160,
-    0x2039, 0x152,  0,      0x17D,  0,      0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
-    0x2013, 0x2014, 0x2DC,  0x2122, 0x161,  0x203A, 0x153,  0,      0x17E,  0x178};
+constexpr std::array<char16_t, 32> kCp1252 = {0x20AC, 0,      0x201A, 0x192,  0x201E, 0x2026, 0x2020, 0x2021,
+                                              0x2C6,  0x2030, 0x160,  0x2039, 0x152,  0,      0x17D,  0,
+                                              0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+                                              0x2DC,  0x2122, 0x161,  0x203A, 0x153,  0,      0x17E,  0x178};
 
 /// The byte for a character, or -1.
 int cp1252_byte(char32_t c) {
@@ -104,20 +104,11 @@ void put_unit(const Codec& codec, std::uint32_t unit, int bytes, std::string& ou
 /// A character that fits, or a surrogate that shall pass.
 void put(const Codec& codec, char32_t c, std::string& out) {
   switch (codec.form) {
-    case Form::utf8:
-      utf8::append(out, c);
-      return;
-    case Form::single:
-      out += static_cast<char>(c);
-      return;
-    case Form::cp1252:
-      out += static_cast<char>(cp1252_byte(c));
-      return;
-    case Form::utf32:
-      put_unit(codec, c, 4, out);
-      return;
-    case Form::utf16:
-      break;
+    case Form::utf8: utf8::append(out, c); return;
+    case Form::single: out += static_cast<char>(c); return;
+    case Form::cp1252: out += static_cast<char>(cp1252_byte(c)); return;
+    case Form::utf32: put_unit(codec, c, 4, out); return;
+    case Form::utf16: break;
   }
   if (c < 0x10000) return put_unit(codec, c, 2, out);
   put_unit(codec, 0xD800 + ((c - 0x10000) >> 10), 2, out);
@@ -151,8 +142,7 @@ bool handle_unencodable(const Codec& codec, std::string_view errors, char32_t c,
   if (errors == "backslashreplace") instead = backslashed(c);
   for (char each : instead) put(codec, static_cast<char32_t>(each), out);
   if (!instead.empty() || errors == "ignore") return true;
-  if (errors == "surrogatepass" && (is_wide(codec) || codec.form == Form::utf8))
-    return put(codec, c, out), true;
+  if (errors == "surrogatepass" && (is_wide(codec) || codec.form == Form::utf8)) return put(codec, c, out), true;
   if (errors == "surrogateescape" && c >= 0xDC80 && c <= 0xDCFF && !is_wide(codec))
     return out += static_cast<char>(c - 0xDC00), true;
   return false;
@@ -236,36 +226,29 @@ Found find_utf32(const Codec& codec, std::string_view bytes, std::size_t at) {
   if (bytes.size() - at < 4) return {0, bytes.size() - at, "truncated data"};
   const std::uint32_t c = unit_at(codec, bytes, at, 4);
   if (c > utf8::kMaxCodePoint) return {0, 4, "code point not in range(0x110000)"};
-  if (utf8::is_surrogate(c))
-    return {0, 4, "code point in surrogate code point range(0xd800, 0xe000)"};
+  if (utf8::is_surrogate(c)) return {0, 4, "code point in surrogate code point range(0xd800, 0xe000)"};
   return {c, 4};
 }
 
 Found find_character(const Codec& codec, std::string_view bytes, std::size_t at) {
   const auto byte = static_cast<unsigned char>(bytes[at]);
   switch (codec.form) {
-    case Form::utf8:
-      return find_utf8(bytes.substr(at));
-    case Form::utf16:
-      return find_utf16(codec, bytes, at);
-    case Form::utf32:
-      return find_utf32(codec, bytes, at);
-    case Form::single:
-      return byte < codec.limit ? Found{byte, 1} : Found{0, 1, codec.reason};
-    case Form::cp1252:
-      break;
+    case Form::utf8: return find_utf8(bytes.substr(at));
+    case Form::utf16: return find_utf16(codec, bytes, at);
+    case Form::utf32: return find_utf32(codec, bytes, at);
+    case Form::single: return byte < codec.limit ? Found{byte, 1} : Found{0, 1, codec.reason};
+    case Form::cp1252: break;
   }
   if (byte < 0x80 || byte >= 0xA0) return {byte, 1};
   const char32_t c = kCp1252[byte - 0x80u];
   return c != 0 ? Found{c, 1} : Found{0, 1, codec.reason};
 }
 
-void fail_decode(const Call& call, const Codec& codec, std::string_view bytes, std::size_t at,
-                 Found found) {
+void fail_decode(const Call& call, const Codec& codec, std::string_view bytes, std::size_t at, Found found) {
   std::string message = "'" + std::string(codec.shown) + "' codec can't decode byte";
   if (found.size == 1) {
-    message += " 0x" + backslashed(static_cast<unsigned char>(bytes[at])).substr(2) +
-               " in position " + std::to_string(at);
+    message +=
+        " 0x" + backslashed(static_cast<unsigned char>(bytes[at])).substr(2) + " in position " + std::to_string(at);
   } else {
     message += "s in position " + std::to_string(at) + "-" + std::to_string(at + found.size - 1);
   }
@@ -273,8 +256,7 @@ void fail_decode(const Call& call, const Codec& codec, std::string_view bytes, s
 }
 
 /// The surrogate that stands at `at`, where the encoding has a way to write one; its size or 0.
-std::size_t pass_surrogate(const Codec& codec, std::string_view bytes, std::size_t at,
-                           std::string& out) {
+std::size_t pass_surrogate(const Codec& codec, std::string_view bytes, std::size_t at, std::string& out) {
   const std::string_view rest = bytes.substr(at);
   const auto give = [&](char32_t c, std::size_t size) -> std::size_t {
     if (!utf8::is_surrogate(c)) return 0;
@@ -286,20 +268,16 @@ std::size_t pass_surrogate(const Codec& codec, std::string_view bytes, std::size
       const auto [c, size] = utf8::decode(rest.data(), rest.data() + rest.size());
       return give(c, size);
     }
-    case Form::utf16:
-      return rest.size() < 2 ? 0 : give(unit_at(codec, bytes, at, 2), 2);
-    case Form::utf32:
-      return rest.size() < 4 ? 0 : give(unit_at(codec, bytes, at, 4), 4);
-    default:
-      return 0;
+    case Form::utf16: return rest.size() < 2 ? 0 : give(unit_at(codec, bytes, at, 2), 2);
+    case Form::utf32: return rest.size() < 4 ? 0 : give(unit_at(codec, bytes, at, 4), 4);
+    default: return 0;
   }
 }
 
 /// Up to four bytes past ASCII, each as a surrogate; how many.
 std::size_t escape_bytes(std::string_view bad, std::string& out) {
   std::size_t count = 0;
-  while (count < std::min<std::size_t>(bad.size(), 4) &&
-         static_cast<unsigned char>(bad[count]) >= 0x80) {
+  while (count < std::min<std::size_t>(bad.size(), 4) && static_cast<unsigned char>(bad[count]) >= 0x80) {
     utf8::append(out, 0xDC00u + static_cast<unsigned char>(bad[count++]));
   }
   return count;
@@ -307,8 +285,8 @@ std::size_t escape_bytes(std::string_view bad, std::string& out) {
 
 /// What error handler `errors` makes of malformed bytes: how many it has dealt with, 0 if it
 /// refuses.
-std::size_t handle_undecodable(const Codec& codec, std::string_view errors, std::string_view bytes,
-                               std::size_t at, Found found, std::string& out) {
+std::size_t handle_undecodable(const Codec& codec, std::string_view errors, std::string_view bytes, std::size_t at,
+                               Found found, std::string& out) {
   if (errors == "ignore") return found.size;
   if (errors == "replace") return utf8::append(out, utf8::kReplacement), found.size;
   if (errors == "surrogatepass") return pass_surrogate(codec, bytes, at, out);
@@ -340,8 +318,8 @@ Codec read_mark(Codec codec, std::string_view bytes, std::size_t& begin) {
 
 }  // namespace
 
-bool encode_text(const Call& call, std::string_view text, std::string_view encoding,
-                 std::string_view errors, std::string& out) {
+bool encode_text(const Call& call, std::string_view text, std::string_view encoding, std::string_view errors,
+                 std::string& out) {
   const Codec* codec = find_codec(call, encoding);
   if (codec == nullptr) return false;
   if (codec->mark) put(*codec, 0xFEFF, out);
@@ -360,8 +338,8 @@ bool encode_text(const Call& call, std::string_view text, std::string_view encod
   return true;
 }
 
-bool decode_bytes(const Call& call, std::string_view bytes, std::string_view encoding,
-                  std::string_view errors, std::string& out) {
+bool decode_bytes(const Call& call, std::string_view bytes, std::string_view encoding, std::string_view errors,
+                  std::string& out) {
   if (bytes.empty()) return true;  // CPython does not even look at the names
   const Codec* row = find_codec(call, encoding);
   if (row == nullptr) return false;

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "base/utf8.h"
-#include "jinja/objects/rare/codecs.h"
 #include "jinja/objects/methods.h"
 #include "jinja/objects/rare/bytes.h"
+#include "jinja/objects/rare/codecs.h"
 #include "value/iterate.h"
 #include "value/number.h"
 #include "value/operators.h"
@@ -17,9 +17,7 @@
 namespace parlance::jinja {
 namespace {
 
-std::string_view bytes_of(const Object* object) {
-  return static_cast<const BytesObject*>(object)->bytes;
-}
+std::string_view bytes_of(const Object* object) { return static_cast<const BytesObject*>(object)->bytes; }
 
 constexpr std::string_view kHex = "0123456789abcdef";
 
@@ -35,8 +33,7 @@ Value bytes_text(Runtime& rt, Object* self, bool) {
     } else if (c == '\t' || c == '\n' || c == '\r') {
       out += c == '\t' ? "\\t" : c == '\n' ? "\\n" : "\\r";
     } else if (c < ' ' || c == '\x7f') {
-      out += std::string("\\x") + kHex[static_cast<unsigned char>(c) >> 4] +
-             kHex[static_cast<unsigned char>(c) & 15];
+      out += std::string("\\x") + kHex[static_cast<unsigned char>(c) >> 4] + kHex[static_cast<unsigned char>(c) & 15];
     } else {
       out += c;
     }
@@ -45,9 +42,7 @@ Value bytes_text(Runtime& rt, Object* self, bool) {
 }
 
 bool bytes_truth(Runtime&, Object* self) { return !bytes_of(self).empty(); }
-std::int64_t bytes_length(Runtime&, Object* self) {
-  return static_cast<std::int64_t>(bytes_of(self).size());
-}
+std::int64_t bytes_length(Runtime&, Object* self) { return static_cast<std::int64_t>(bytes_of(self).size()); }
 
 /// A byte of a text is no number that the template computed.
 Value byte_value(char byte) {
@@ -60,8 +55,7 @@ void bytes_iterate(Runtime& rt, Object* self, Iterator& it) {
   const std::string_view bytes = bytes_of(self);
   if (!rt.charge(bytes.size()) || !rt.reserve(bytes.size() * sizeof(Value))) return;
   auto* const values = rt.arena.allocate_array<Value>(bytes.size());
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    values[i] = byte_value(bytes[i]);
+  for (std::size_t i = 0; i < bytes.size(); ++i) values[i] = byte_value(bytes[i]);
   it.mode = Iterator::Mode::items;
   it.item = values;
   it.item_end = values + bytes.size();
@@ -70,14 +64,10 @@ void bytes_iterate(Runtime& rt, Object* self, Iterator& it) {
 Value bytes_item(Runtime& rt, Object* self, Value key) {
   const std::string_view bytes = bytes_of(self);
   if (key.kind != Kind::integer && key.kind != Kind::boolean) {
-    return rt.fail(ErrorCode::type,
-                   "byte indices must be integers or slices, not " + std::string(type_name(key)),
-                   key);
+    return rt.fail(ErrorCode::type, "byte indices must be integers or slices, not " + std::string(type_name(key)), key);
   }
   const auto size = static_cast<std::int64_t>(bytes.size());
-  const std::int64_t at = (key.flags & Value::kBig) != 0 ? size
-                          : key.integer < 0              ? key.integer + size
-                                                         : key.integer;
+  const std::int64_t at = (key.flags & Value::kBig) != 0 ? size : key.integer < 0 ? key.integer + size : key.integer;
   if (at < 0 || at >= size) return {};
   return byte_value(bytes[static_cast<std::size_t>(at)]);
 }
@@ -89,10 +79,8 @@ bool read_needle(Runtime& rt, Value v, std::string& out) {
     return true;
   }
   if (v.kind != Kind::integer && v.kind != Kind::boolean) {
-    rt.fail(
-        ErrorCode::type,
-        "argument should be integer or bytes-like object, not '" + std::string(type_name(v)) + "'",
-        v);
+    rt.fail(ErrorCode::type, "argument should be integer or bytes-like object, not '" + std::string(type_name(v)) + "'",
+            v);
     return false;
   }
   if ((v.flags & Value::kBig) != 0 || v.integer < 0 || v.integer > 255) {
@@ -115,8 +103,7 @@ bool bytes_equal(Runtime&, Object* a, Object* b) { return bytes_of(a) == bytes_o
 Value bytes_slice(Runtime& rt, Object* self, Value start, Value stop, Value step) {
   const std::string_view bytes = bytes_of(self);
   SliceBounds bounds{};
-  if (!read_slice(rt, static_cast<std::int64_t>(bytes.size()), start, stop, step, bounds))
-    return Value::invalid();
+  if (!read_slice(rt, static_cast<std::int64_t>(bytes.size()), start, stop, step, bounds)) return Value::invalid();
   if (!rt.charge_bytes(bytes.size())) return Value::invalid();
   std::string out;
   for (std::int64_t i = 0; i < bounds.count; ++i) {
@@ -151,8 +138,7 @@ Value repeat_bytes(Runtime& rt, Value self, Value count) {
     rt.reserve(Runtime::kMaxText);
     return Value::invalid();
   }
-  if (!rt.charge_bytes(times * bytes.size()) || !rt.reserve(2 * times * bytes.size()))
-    return Value::invalid();
+  if (!rt.charge_bytes(times * bytes.size()) || !rt.reserve(2 * times * bytes.size())) return Value::invalid();
   std::string out;
   for (std::uint64_t i = 0; i < times; ++i) out += bytes;
   return make_bytes(rt, out);
@@ -176,9 +162,8 @@ std::string_view self_bytes(const Call& call) { return bytes_of(call[0].object);
 Value bytes_decode(Call& call) {
   for (std::size_t i = 1; i <= 2; ++i) {
     if (!call[i].is_string()) {
-      return fail_type(call, i,
-                       "decode() argument '" + std::string(call.builtin->bound.parameters[i].name) +
-                           "' must be str, not ");
+      return fail_type(
+          call, i, "decode() argument '" + std::string(call.builtin->bound.parameters[i].name) + "' must be str, not ");
     }
     std::string_view given;
     if (!utf8_argument(call, i, given)) return Value::invalid();
@@ -187,8 +172,7 @@ Value bytes_decode(Call& call) {
     }
   }
   const std::string_view bytes = self_bytes(call);
-  if (!call.rt.charge_bytes(bytes.size()) || !call.rt.reserve(bytes.size() * 8))
-    return Value::invalid();
+  if (!call.rt.charge_bytes(bytes.size()) || !call.rt.reserve(bytes.size() * 8)) return Value::invalid();
   std::string out;
   const bool fine = decode_bytes(call, bytes, text(call.rt, call[1]), text(call.rt, call[2]), out);
   return fine ? make_computed(call.rt, out) : Value::invalid();
@@ -230,8 +214,7 @@ Value bytes_hex(Call& call) {
   char separator = 0;
   std::int64_t group = 0;
   if (!hex_separator(call, separator) || !small_argument(call, 2, group)) return Value::invalid();
-  if (!call.rt.charge_bytes(bytes.size()) || !call.rt.reserve(bytes.size() * 3))
-    return Value::invalid();
+  if (!call.rt.charge_bytes(bytes.size()) || !call.rt.reserve(bytes.size() * 3)) return Value::invalid();
   const auto size = static_cast<std::int64_t>(bytes.size());
   std::string out;
   for (std::int64_t i = 0; i < size; ++i) {
@@ -247,8 +230,7 @@ Value bytes_hex(Call& call) {
 Value bytes_fromhex(Call& call) {
   if (!call[1].is_string()) return fail_type(call, 1, "fromhex() argument must be str, not ");
   const std::string_view digits = text(call.rt, call[1]);
-  if (!call.rt.charge_bytes(digits.size()) || !call.rt.reserve(digits.size()))
-    return Value::invalid();
+  if (!call.rt.charge_bytes(digits.size()) || !call.rt.reserve(digits.size())) return Value::invalid();
   const auto value_at = [&](std::size_t i) {
     const char c = i < digits.size() ? digits[i] : ' ';
     return kHex.find(c >= 'A' && c <= 'F' ? static_cast<char>(c + 32) : c);
@@ -261,9 +243,8 @@ Value bytes_fromhex(Call& call) {
     }
     for (std::size_t k = i; k < i + 2; ++k) {
       if (value_at(k) != std::string_view::npos) continue;
-      return call.fail(ErrorCode::value,
-                       "non-hexadecimal number found in fromhex() arg at position " +
-                           std::to_string(utf8::count(digits.substr(0, k))));
+      return call.fail(ErrorCode::value, "non-hexadecimal number found in fromhex() arg at position " +
+                                             std::to_string(utf8::count(digits.substr(0, k))));
     }
     out += static_cast<char>(value_at(i) << 4 | value_at(i + 1));
     i += 2;
@@ -279,8 +260,7 @@ bool bytes_argument(const Call& call, std::size_t i, std::string_view& out) {
     out = bytes_of(call[i].object);
     return true;
   }
-  call.fail(ErrorCode::type,
-            "a bytes-like object is required, not '" + std::string(type_name(call[i])) + "'");
+  call.fail(ErrorCode::type, "a bytes-like object is required, not '" + std::string(type_name(call[i])) + "'");
   return false;
 }
 
@@ -323,15 +303,13 @@ Value bytes_translate(Call& call) {
 }
 
 constexpr Builtin kRows[] = {
-    {"decode", "", "self, /, encoding='utf-8', errors='strict'", bytes_decode,
-     "The string that the bytes encode.", "{{ 'é'.encode().decode() }} -> é"},
+    {"decode", "", "self, /, encoding='utf-8', errors='strict'", bytes_decode, "The string that the bytes encode.",
+     "{{ 'é'.encode().decode() }} -> é"},
     {"fromhex", "", "self, string, /", bytes_fromhex, "The bytes that hexadecimal digits spell.",
      "{{ ''.encode().fromhex('61 62') }} -> b'ab'"},
     {"hex", "", "self, /, sep=missing, bytes_per_sep=1", bytes_hex,
-     "Two hexadecimal digits for each byte, with `sep` between groups.",
-     "{{ 'é'.encode().hex() }} -> c3a9"},
-    {"isascii", "", "self, /", bytes_isascii, "Whether every byte is ASCII.",
-     "{{ 'é'.encode().isascii() }} -> False"},
+     "Two hexadecimal digits for each byte, with `sep` between groups.", "{{ 'é'.encode().hex() }} -> c3a9"},
+    {"isascii", "", "self, /", bytes_isascii, "Whether every byte is ASCII.", "{{ 'é'.encode().isascii() }} -> False"},
     {"maketrans", "", "self, frm, to, /", bytes_maketrans,
      "A table for translate, from two runs of bytes of equal length.",
      "{{ 'ab'.encode().translate(''.encode().maketrans('a'.encode(), 'x'.encode())) }} -> b'xb'"},

@@ -20,14 +20,12 @@ constexpr char32_t kPrivate = 0xF0000;
 
 /// str takes \x1C to \x1F for blanks; \v and \f end its lines, but not those of bytes.
 char32_t stand_in(unsigned char byte, bool lines) {
-  const bool plain =
-      byte < 0x80 && (byte < 0x1C || byte > 0x1F) && !(lines && (byte == '\v' || byte == '\f'));
+  const bool plain = byte < 0x80 && (byte < 0x1C || byte > 0x1F) && !(lines && (byte == '\v' || byte == '\f'));
   return plain ? byte : kPrivate + byte;
 }
 
 Value to_stand_in(const Call& call, std::string_view bytes) {
-  if (!call.rt.charge_bytes(bytes.size()) || !call.rt.reserve(bytes.size() * 4))
-    return Value::invalid();
+  if (!call.rt.charge_bytes(bytes.size()) || !call.rt.reserve(bytes.size() * 4)) return Value::invalid();
   std::string out;
   const bool lines = call.builtin->name == "splitlines";
   for (char c : bytes) utf8::append(out, stand_in(static_cast<unsigned char>(c), lines));
@@ -52,9 +50,7 @@ Value from_stand_in(Runtime& rt, Value v) {
 }
 
 Value fail_not_bytes(const Call& call, Value v) {
-  return call.rt.fail(ErrorCode::type,
-                      "a bytes-like object is required, not '" + std::string(type_name(v)) + "'",
-                      v);
+  return call.rt.fail(ErrorCode::type, "a bytes-like object is required, not '" + std::string(type_name(v)) + "'", v);
 }
 
 Value bytes_to_stand_in(const Call& call, Value v) {
@@ -89,18 +85,15 @@ Value argument_to_stand_in(const Call& call, std::size_t i) {
   const Parameter& parameter = call.builtin->bound.parameters[i];
   const std::string_view name = parameter.name;
   const Value v = call[i];
-  if (name == "width" || name == "tabsize" || name == "keepends" || name == "start" ||
-      name == "end" || name == "maxsplit" || name == "count") {
+  if (name == "width" || name == "tabsize" || name == "keepends" || name == "start" || name == "end" ||
+      name == "maxsplit" || name == "count") {
     return v;
   }
   if (v.is_none() && parameter.kind == Default::none) return v;
-  if (v.is_string() && parameter.kind == Default::text && v.data == parameter.string.data())
-    return v;
+  if (v.is_string() && parameter.kind == Default::text && v.data == parameter.string.data()) return v;
   if (name == "iterable") return members_to_stand_ins(call, v, Kind::list);
-  if (name == "sub" && (v.is(Kind::integer) || v.is(Kind::boolean)))
-    return byte_to_stand_in(call, v);
-  if (v.is(Kind::tuple) && call.builtin->name.ends_with("with"))
-    return members_to_stand_ins(call, v, Kind::tuple);
+  if (name == "sub" && (v.is(Kind::integer) || v.is(Kind::boolean))) return byte_to_stand_in(call, v);
+  if (v.is(Kind::tuple) && call.builtin->name.ends_with("with")) return members_to_stand_ins(call, v, Kind::tuple);
   return bytes_to_stand_in(call, v);
 }
 
@@ -122,45 +115,38 @@ constexpr Builtin kRows[] = {
     {"capitalize", "", "self, /", run_as_text,
      "The first byte in upper case, if it is an ASCII letter, the others in lower case.",
      "{{ 'aB'.encode().capitalize() }} -> b'Ab'"},
-    {"center", "", "self, width, fillchar=' ', /", run_as_text,
-     "The bytes in the middle of a field.", "{{ 'a'.encode().center(3) }} -> b' a '"},
-    {"count", "", "self, sub, start=none, end=none, /", run_as_text,
-     "How often `sub` occurs without overlapping.",
+    {"center", "", "self, width, fillchar=' ', /", run_as_text, "The bytes in the middle of a field.",
+     "{{ 'a'.encode().center(3) }} -> b' a '"},
+    {"count", "", "self, sub, start=none, end=none, /", run_as_text, "How often `sub` occurs without overlapping.",
      "{{ 'banana'.encode().count('an'.encode()) }} -> 2"},
     {"endswith", "", "self, suffix, start=none, end=none, /", run_as_text,
-     "Whether the bytes end with `suffix`, or one of several.",
-     "{{ 'ab'.encode().endswith('b'.encode()) }} -> True"},
+     "Whether the bytes end with `suffix`, or one of several.", "{{ 'ab'.encode().endswith('b'.encode()) }} -> True"},
     {"expandtabs", "", "self, /, tabsize=8", run_as_text, "Tabs as blanks up to the next stop.",
      "{{ 'a\\tb'.encode().expandtabs(4) }} -> b'a   b'"},
-    {"find", "", "self, sub, start=none, end=none, /", run_as_text,
-     "The first position of `sub`, or -1.", "{{ 'ab'.encode().find('b'.encode()) }} -> 1"},
+    {"find", "", "self, sub, start=none, end=none, /", run_as_text, "The first position of `sub`, or -1.",
+     "{{ 'ab'.encode().find('b'.encode()) }} -> 1"},
     {"index", "", "self, sub, start=none, end=none, /", run_as_text,
-     "The first position of `sub`; an error if there is none.",
-     "{{ 'ab'.encode().index(98) }} -> 1"},
+     "The first position of `sub`; an error if there is none.", "{{ 'ab'.encode().index(98) }} -> 1"},
     {"isalnum", "", "self, /", run_as_text, "Whether there are only ASCII letters and digits.",
      "{{ 'a1'.encode().isalnum() }} -> True"},
     {"isalpha", "", "self, /", run_as_text, "Whether there are only ASCII letters.",
      "{{ 'a1'.encode().isalpha() }} -> False"},
     {"isdigit", "", "self, /", run_as_text, "Whether there are only ASCII digits.",
      "{{ '12'.encode().isdigit() }} -> True"},
-    {"islower", "", "self, /", run_as_text,
-     "Whether every ASCII letter, at least one, is lower case.",
+    {"islower", "", "self, /", run_as_text, "Whether every ASCII letter, at least one, is lower case.",
      "{{ 'ab'.encode().islower() }} -> True"},
     {"isspace", "", "self, /", run_as_text, "Whether there is only ASCII white space.",
      "{{ ' '.encode().isspace() }} -> True"},
     {"istitle", "", "self, /", run_as_text, "Whether words begin with upper case, and only they.",
      "{{ 'Ab'.encode().istitle() }} -> True"},
-    {"isupper", "", "self, /", run_as_text,
-     "Whether every ASCII letter, at least one, is upper case.",
+    {"isupper", "", "self, /", run_as_text, "Whether every ASCII letter, at least one, is upper case.",
      "{{ 'ab'.encode().isupper() }} -> False"},
     {"join", "", "self, iterable, /", run_as_text, "Several bytes with these between them.",
      "{{ '-'.encode().join(['a'.encode(), 'b'.encode()]) }} -> b'a-b'"},
     {"ljust", "", "self, width, fillchar=' ', /", run_as_text, "The bytes at the left of a field.",
      "{{ 'a'.encode().ljust(3) }} -> b'a  '"},
-    {"lower", "", "self, /", run_as_text, "ASCII letters in lower case.",
-     "{{ 'AB'.encode().lower() }} -> b'ab'"},
-    {"lstrip", "", "self, chars=none, /", run_as_text,
-     "Without white space, or the given bytes, at the start.",
+    {"lower", "", "self, /", run_as_text, "ASCII letters in lower case.", "{{ 'AB'.encode().lower() }} -> b'ab'"},
+    {"lstrip", "", "self, chars=none, /", run_as_text, "Without white space, or the given bytes, at the start.",
      "{{ ' a '.encode().lstrip() }} -> b'a '"},
     {"partition", "", "self, sep, /", run_as_text, "What is before, at and after the first `sep`.",
      "{{ 'a-b'.encode().partition('-'.encode()) }} -> (b'a', b'-', b'b')"},
@@ -171,20 +157,17 @@ constexpr Builtin kRows[] = {
     {"replace", "", "self, old, new, count=-1, /", run_as_text,
      "`new` in the place of each `old`, or of the first `count`.",
      "{{ 'aa'.encode().replace('a'.encode(), 'b'.encode(), 1) }} -> b'ba'"},
-    {"rfind", "", "self, sub, start=none, end=none, /", run_as_text,
-     "The last position of `sub`, or -1.", "{{ 'aa'.encode().rfind(97) }} -> 1"},
+    {"rfind", "", "self, sub, start=none, end=none, /", run_as_text, "The last position of `sub`, or -1.",
+     "{{ 'aa'.encode().rfind(97) }} -> 1"},
     {"rindex", "", "self, sub, start=none, end=none, /", run_as_text,
-     "The last position of `sub`; an error if there is none.",
-     "{{ 'aa'.encode().rindex(97) }} -> 1"},
+     "The last position of `sub`; an error if there is none.", "{{ 'aa'.encode().rindex(97) }} -> 1"},
     {"rjust", "", "self, width, fillchar=' ', /", run_as_text, "The bytes at the right of a field.",
      "{{ 'a'.encode().rjust(3) }} -> b'  a'"},
     {"rpartition", "", "self, sep, /", run_as_text, "What is before, at and after the last `sep`.",
      "{{ 'a-b'.encode().rpartition('-'.encode()) }} -> (b'a', b'-', b'b')"},
-    {"rsplit", "", "self, /, sep=none, maxsplit=-1", run_as_text,
-     "The parts between separators, split from the right.",
+    {"rsplit", "", "self, /, sep=none, maxsplit=-1", run_as_text, "The parts between separators, split from the right.",
      "{{ 'a b c'.encode().rsplit(maxsplit=1) }} -> [b'a b', b'c']"},
-    {"rstrip", "", "self, chars=none, /", run_as_text,
-     "Without white space, or the given bytes, at the end.",
+    {"rstrip", "", "self, chars=none, /", run_as_text, "Without white space, or the given bytes, at the end.",
      "{{ ' a '.encode().rstrip() }} -> b' a'"},
     {"split", "", "self, /, sep=none, maxsplit=-1", run_as_text,
      "The parts between separators, or runs of white space.",
@@ -194,15 +177,13 @@ constexpr Builtin kRows[] = {
     {"startswith", "", "self, prefix, start=none, end=none, /", run_as_text,
      "Whether the bytes begin with `prefix`, or one of several.",
      "{{ 'ab'.encode().startswith('a'.encode()) }} -> True"},
-    {"strip", "", "self, chars=none, /", run_as_text,
-     "Without white space, or the given bytes, at both ends.",
+    {"strip", "", "self, chars=none, /", run_as_text, "Without white space, or the given bytes, at both ends.",
      "{{ ' a '.encode().strip() }} -> b'a'"},
     {"swapcase", "", "self, /", run_as_text, "ASCII letters in the other case.",
      "{{ 'aB'.encode().swapcase() }} -> b'Ab'"},
     {"title", "", "self, /", run_as_text, "Each run of ASCII letters begins with upper case.",
      "{{ 'ab c'.encode().title() }} -> b'Ab C'"},
-    {"upper", "", "self, /", run_as_text, "ASCII letters in upper case.",
-     "{{ 'ab'.encode().upper() }} -> b'AB'"},
+    {"upper", "", "self, /", run_as_text, "ASCII letters in upper case.", "{{ 'ab'.encode().upper() }} -> b'AB'"},
     {"zfill", "", "self, width, /", run_as_text, "Zeros in front, after a sign.",
      "{{ '-1'.encode().zfill(4) }} -> b'-001'"},
 };
