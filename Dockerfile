@@ -1,4 +1,4 @@
-# The commands `parlance` and `parlance-tokens` on Debian 12: docker build -t parlance . && docker run -i parlance render --help
+# The command `parlance` on Debian 12: docker build -t parlance . && docker run -i parlance render --help
 #
 # The first stage does what `make package` does on any Debian 12; the second installs the package, which names the libraries it
 # needs. The steps are tested as commands (tests/packaging_test.py); the image itself is not built by the tests.

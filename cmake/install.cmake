@@ -20,7 +20,7 @@ configure_file(cmake/parlance.pc.in ${PROJECT_BINARY_DIR}/parlance.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/parlance.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
 if(TARGET parlance_cli)
-  install(TARGETS parlance_cli parlance_tokens_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
+  install(TARGETS parlance_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
   include(cmake/notices.cmake)
 endif()
 foreach(component command development)

@@ -13,12 +13,8 @@ set(notices_crates "")
 if(TARGET parlance_hf_crate)
   set(notices_crates --cargo ${PARLANCE_CARGO} --manifest ${PROJECT_SOURCE_DIR}/src/tokenizers/hf/Cargo.toml)
 endif()
-set(notices_linked "")
-foreach(target parlance_cli parlance_tokens_cli)
-  set(depfile ${PROJECT_BINARY_DIR}/${target}.linked)
-  target_link_options(${target} PRIVATE -Wl,--dependency-file=${depfile})
-  list(APPEND notices_linked ${depfile})
-endforeach()
+set(notices_linked ${PROJECT_BINARY_DIR}/parlance_cli.linked)
+target_link_options(parlance_cli PRIVATE -Wl,--dependency-file=${notices_linked})
 # What is linked changes with these, not with each build.
 add_custom_command(OUTPUT ${notices_file}
   COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tools/notices.py ${notices_file} --compiler ${CMAKE_CXX_COMPILER}
@@ -27,6 +23,6 @@ add_custom_command(OUTPUT ${notices_file}
     ${PROJECT_SOURCE_DIR}/src/cli/static.cmake ${PROJECT_SOURCE_DIR}/src/tokenizers/hf/Cargo.lock ${PROJECT_BINARY_DIR}/CMakeCache.txt
   VERBATIM)
 add_custom_target(parlance_notices ALL DEPENDS ${notices_file})
-add_dependencies(parlance_notices parlance_cli parlance_tokens_cli)
+add_dependencies(parlance_notices parlance_cli)
 install(FILES ${notices_file} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/parlance COMPONENT command OPTIONAL)
 install(FILES ${notices_file} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libparlance-dev COMPONENT development OPTIONAL)

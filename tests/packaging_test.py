@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-WANTED = [r"\./usr/bin/parlance$", r"\./usr/bin/parlance-tokens$", r"\./usr/share/doc/parlance/LICENSE$", r"\./usr/share/doc/parlance/THIRD_PARTY$",
+WANTED = [r"\./usr/bin/parlance$", r"\./usr/share/doc/parlance/LICENSE$", r"\./usr/share/doc/parlance/THIRD_PARTY$",
           r"\./usr/share/man/man1/parlance-render\.1$", r"\./usr/share/bash-completion/completions/parlance$",
           r"\./usr/share/zsh/vendor-completions/_parlance$", r"\./usr/share/fish/vendor_completions\.d/parlance\.fish$"]
 NOT_WANTED = [r"/include/", r"\.a$", r"/tests?/"]

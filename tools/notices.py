@@ -139,7 +139,7 @@ def main():
         notices.add(*rust_library(options.cargo))
         for name, version, license_name, folder in sorted(crates(options.cargo, options.manifest)):
             notices.add(f"{name} {version} (crate): {license_name}", license_of_crate(folder) or f"{license_name}; the crate has no text of it")
-    head = "The programs `parlance` and `parlance-tokens` hold code of others. What follows is whose, and under which terms.\n" \
+    head = "The program `parlance` holds code of others. What follows is whose, and under which terms.\n" \
            "tools/notices.py wrote it from what compiler, linker and cargo read.\n\n"
     options.output.write_text(head + notices.text(), "utf-8")
     print(f"{options.output.name}: {sum(map(len, notices.names_by_text.values()))} parts, {len(notices.names_by_text)} texts")

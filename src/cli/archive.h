@@ -1,8 +1,7 @@
 // Compressed bytes, .gz and .zst, packed and unpacked piece by piece, so that no more than a piece of either side is in
 // memory.
 //
-// Only parlance-tokens has it: `parlance` becomes that program where a file is named so (main.cpp). Begin reading at
-// make_filter.
+// Begin reading at make_filter.
 #pragma once
 #include <functional>
 #include <memory>

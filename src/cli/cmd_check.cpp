@@ -1,12 +1,12 @@
 // parlance check: the laws of a template and its format of replies, each with a counter-example where it is broken.
 //
 // Begin reading at run_check.
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/commands.h"
 #include "cli/derive_choice.h"
 #include "cli/numbers.h"
+#include "cli/options.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "json/writer.h"
@@ -82,21 +82,21 @@ constexpr const char* kFooter = R"(Examples:
 
 }  // namespace
 
-Run declare_check(CLI::App& app) {
+Run declare_check(Options& app) {
   auto command = std::make_shared<CheckCommand>();
   CheckCommand& c = *command;
-  app.footer(kFooter);
+  app.examples(kFooter);
   declare_template_options(app, c.prompt);
   declare_limits(app, c.prompt);
   declare_variables(app, c.prompt.variables);
   app.add_option("--count", c.count, "Conversations generated for each law")
-      ->type_name("N")
-      ->check(whole_number(1, 1'000'000))
-      ->capture_default_str();
+      .placeholder("N")
+      .check(whole_number(1, 1'000'000))
+      .show_default();
   app.add_option("--seed", c.seed, "Seed of the generator")
-      ->type_name("N")
-      ->check(whole_number(0, ~std::uint64_t{0}))
-      ->capture_default_str();
+      .placeholder("N")
+      .check(whole_number(0, ~std::uint64_t{0}))
+      .show_default();
   app.add_flag("--json", c.json, "Print the report as a JSON object");
   app.add_flag("--laws", c.list, "List the laws and do nothing else");
   return [command] { return run_check(*command); };

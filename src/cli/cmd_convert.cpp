@@ -1,5 +1,4 @@
 // parlance convert: a request of one API as one of another. Begin reading at run_convert.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
@@ -8,6 +7,7 @@
 #include "cli/lines.h"
 #include "cli/losses.h"
 #include "cli/numbers.h"
+#include "cli/options.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "cli/variables.h"
@@ -107,24 +107,24 @@ constexpr const char* kFooter = R"(Examples:
 
 }  // namespace
 
-Run declare_convert(CLI::App& app) {
+Run declare_convert(Options& app) {
   auto command = std::make_shared<ConvertCommand>();
   ConvertCommand& c = *command;
-  app.footer(kFooter);
+  app.examples(kFooter);
   app.add_option("CHAT", c.request, "A request of any API that parlance render takes; - or nothing for standard input")
-      ->type_name("FILE");
+      .placeholder("FILE");
   const std::vector<std::string> names(reply_api_names().begin(), reply_api_names().end());
   app.add_option("--as", c.as, "The API to write for: openai (chat completions), anthropic (messages) or responses")
-      ->type_name("API")
-      ->check(CLI::IsMember(names))
-      ->required();
+      .placeholder("API")
+      .one_of(names)
+      .required();
   declare_variables(app, c.variables);
   app.add_flag("--json", c.json, "Print {\"request\", \"notes\"}");
   app.add_flag("--jsonl", c.jsonl,
                "CHAT has one request a line; {\"id\", \"request\", \"notes\"} a line out, in order");
   app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")
-      ->type_name("N")
-      ->check(whole_number(0, kMostThreads));
+      .placeholder("N")
+      .check(whole_number(0, kMostThreads));
   declare_fail_on_error(app, c.losses);
   app.add_flag("-q,--quiet", c.losses.quiet, "Do not report what is lost or missing");
   app.add_flag("-v,--verbose", c.losses.verbose, "Also report what is written in another way");

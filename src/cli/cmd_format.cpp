@@ -1,11 +1,11 @@
 // parlance format: how a template's model writes its replies, and what the template can.
 //
 // Begin reading at run_format.
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/commands.h"
 #include "cli/derive_choice.h"
+#include "cli/options.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "json/json.h"
@@ -147,10 +147,10 @@ constexpr const char* kFooter = R"(Examples:
 
 }  // namespace
 
-Run declare_format(CLI::App& app) {
+Run declare_format(Options& app) {
   auto command = std::make_shared<FormatCommand>();
   FormatCommand& c = *command;
-  app.footer(kFooter);
+  app.examples(kFooter);
   declare_template_options(app, c.prompt);
   declare_limits(app, c.prompt);
   declare_variables(app, c.prompt.variables);

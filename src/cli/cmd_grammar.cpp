@@ -1,6 +1,5 @@
 // parlance grammar: what constrains a model to well-formed replies, in the language of an engine. Begin reading at
 // run_grammar.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -8,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/numbers.h"
+#include "cli/options.h"
 #include "cli/reply_choice.h"
 #include "cli/report.h"
 #include "json/writer.h"
@@ -283,45 +283,45 @@ constexpr const char* kFooter = R"(Examples:
 
 }  // namespace
 
-Run declare_grammar(CLI::App& app) {
+Run declare_grammar(Options& app) {
   auto command = std::make_shared<GrammarCommand>();
   GrammarCommand& c = *command;
-  app.footer(kFooter);
+  app.examples(kFooter);
   app.add_option("--syntax", c.syntax, "gbnf (llama.cpp), lark (llguidance),\nstructural-tag (xgrammar) or json-schema")
-      ->type_name("SYNTAX")
-      ->required();
+      .placeholder("SYNTAX")
+      .required();
   app.add_option("-t,--template", c.wish.prompt.wish.file, "A template; the reply format is derived from it")
-      ->type_name("FILE");
-  app.add_option("-m,--model", c.wish.prompt.wish.model, kModelOption)->type_name("MODEL");
-  app.add_option("-f,--format", c.wish.prompt.wish.format, "A built-in format")->type_name("FORMAT");
-  app.add_option("--name", c.wish.prompt.wish.name, "Which of a model's named templates")->type_name("NAME");
+      .placeholder("FILE");
+  app.add_option("-m,--model", c.wish.prompt.wish.model, kModelOption).placeholder("MODEL");
+  app.add_option("-f,--format", c.wish.prompt.wish.format, "A built-in format").placeholder("FORMAT");
+  app.add_option("--name", c.wish.prompt.wish.name, "Which of a model's named templates").placeholder("NAME");
   declare_variables(app, c.wish.prompt.variables);
   declare_effort(app, c.wish.prompt);
   app.add_option("--reply-format", c.wish.reply_format,
                  "How replies are written, as parlance read --show-format\nprints it, or a response_template")
-      ->type_name("FILE");
-  app.add_option("--tools", c.wish.tools, "A list of tools, as requests have them")->type_name("FILE");
+      .placeholder("FILE");
+  app.add_option("--tools", c.wish.tools, "A list of tools, as requests have them").placeholder("FILE");
   app.add_option("--request", c.request,
                  "A request: its tools, tool_choice and parallel_tool_calls,\nand where its prompt ends")
-      ->type_name("FILE");
-  app.add_option("--tool-choice", c.tool_choice, "auto, required, none, or the name of a tool")->type_name("CHOICE");
-  app.add_option_function<std::string>(
+      .placeholder("FILE");
+  app.add_option("--tool-choice", c.tool_choice, "auto, required, none, or the name of a tool").placeholder("CHOICE");
+  app.add_option(
          "--prompt", [&c](const std::string& text) { c.prompt = text, c.has_prompt = true; },
          "The end of the prompt, if it is not what the format says")
-      ->type_name("TEXT");
+      .placeholder("TEXT");
   app.add_option("--tokenizer", c.tokenizer,
                  "The tokenizer, to know its control tokens: a tokenizer.json or its folder,\na GGUF file, or "
                  "SentencePiece's .model; by default what -m names")
-      ->type_name("PATH");
+      .placeholder("PATH");
   app.add_option("--schema", c.schema,
                  "The answer is JSON by this schema; with no format and no tools,\nthat JSON alone, instead of a reply")
-      ->type_name("FILE");
+      .placeholder("FILE");
   app.add_flag("--json-object", c.json_object, "The answer is any JSON object");
-  app.add_option("--regex", c.regex, "The whole answer matches this regular expression")->type_name("PATTERN");
+  app.add_option("--regex", c.regex, "The whole answer matches this regular expression").placeholder("PATTERN");
   app.add_option("--choice", c.choices, "The answer is one of these texts; may be repeated")
-      ->type_name("TEXT")
-      ->allow_extra_args(false);
-  app.add_option("--max-calls", c.max_calls, "At most N calls, up to 64")->type_name("N")->check(whole_number(1, 64));
+      .placeholder("TEXT")
+      .one_value();
+  app.add_option("--max-calls", c.max_calls, "At most N calls, up to 64").placeholder("N").check(whole_number(1, 64));
   app.add_flag(
       "--lazy", c.lazy,
       "For llama.cpp: a lazy grammar, active once a call begins, and its\ntriggers, as llama-server takes them");

@@ -1,5 +1,4 @@
 // parlance help and parlance completions: the command line about itself. `parlance help COMMAND` alone is main.cpp's.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +7,7 @@
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/describe.h"
+#include "cli/options.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 
@@ -77,22 +77,22 @@ constexpr const char* kCompletionsFooter = R"(Examples:
 
 }  // namespace
 
-Run declare_help(CLI::App& app) {
+Run declare_help(Options& app) {
   auto command = std::make_shared<HelpCommand>();
-  app.footer(kHelpFooter);
+  app.examples(kHelpFooter);
   app.add_option("COMMAND", command->command, "The command; without, all of them");
   app.add_flag("--json", command->json, "Print the options as JSON; the default of this form");
   app.add_flag("--man", command->man, "Print the manual page");
   app.add_option("--write", command->folder,
                  "Write manual pages and completions below this folder, as packages have them in share/")
-      ->type_name("PATH");
+      .placeholder("PATH");
   return [command] { return run_help(*command); };
 }
 
-Run declare_completions(CLI::App& app) {
+Run declare_completions(Options& app) {
   auto shell = std::make_shared<std::string>();
-  app.footer(kCompletionsFooter);
-  app.add_option("SHELL", *shell, "bash, zsh or fish")->required();
+  app.examples(kCompletionsFooter);
+  app.add_option("SHELL", *shell, "bash, zsh or fish").required();
   return [shell] { return run_completions(*shell); };
 }
 

@@ -3,7 +3,6 @@
 //
 // docs/language-jinja.md, docs/language-go.md, docs/errors.md and docs/passes.md are made of its --json
 // (tools/docs.py). Begin reading at kLists.
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <deque>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/lists.h"
+#include "cli/options.h"
 #include "cli/report.h"
 #include "gotemplate/functions.h"
 #include "jinja/objects/builtins.h"
@@ -281,12 +281,12 @@ std::vector<std::string> list_names() {
   return names;
 }
 
-Run declare_list(CLI::App& app) {
+Run declare_list(Options& app) {
   auto command = std::make_shared<ListCommand>();
-  app.footer(kFooter);
+  app.examples(kFooter);
   std::string names;
   for (const std::string& name : list_names()) names.append(names.empty() ? "" : ", ").append(name);
-  app.add_option("LIST", command->list, "One of " + names)->required();
+  app.add_option("LIST", command->list, "One of " + names).required();
   app.add_option("NAME", command->name, "Only the entries of this name");
   app.add_flag("--json", command->json, "Print the entries as JSON");
   return [command] { return run_list(*command); };

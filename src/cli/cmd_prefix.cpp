@@ -1,12 +1,12 @@
 // parlance prefix: where two requests' prompts stop being the same, why, and what that costs a cache.
 //
 // Begin reading at run_prefix.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "cli/tokenizer_choice.h"
@@ -165,12 +165,12 @@ constexpr const char* kFooter = R"(Examples:
 
 }  // namespace
 
-Run declare_prefix(CLI::App& app) {
+Run declare_prefix(Options& app) {
   auto command = std::make_shared<PrefixCommand>();
   PrefixCommand& c = *command;
-  app.footer(kFooter);
-  app.add_option("A", c.before, "A chat request as JSON: the earlier one")->type_name("FILE")->required();
-  app.add_option("B", c.after, "The later one")->type_name("FILE")->required();
+  app.examples(kFooter);
+  app.add_option("A", c.before, "A chat request as JSON: the earlier one").placeholder("FILE").required();
+  app.add_option("B", c.after, "The later one").placeholder("FILE").required();
   declare_template_options(app, c.prompt);
   declare_tokenizer_options(app, c.tokenizer);
   declare_request_options(app, c.prompt);

@@ -3,7 +3,6 @@
 // A reply is read in pieces as they come in, so that events of a pipe are printed at once. Begin reading at run_read.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -16,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/numbers.h"
+#include "cli/options.h"
 #include "cli/reply_choice.h"
 #include "cli/reply_lines.h"
 #include "cli/report.h"
@@ -240,41 +240,41 @@ std::vector<std::string> api_names() { return {reply_api_names().begin(), reply_
 
 }  // namespace
 
-Run declare_read(CLI::App& app) {
+Run declare_read(Options& app) {
   auto command = std::make_shared<ReadCommand>();
   ReadCommand& c = *command;
-  app.footer(kFooter);
-  app.add_option("REPLY", c.reply, "A file of what the model wrote; - or nothing: standard input")->type_name("FILE");
+  app.examples(kFooter);
+  app.add_option("REPLY", c.reply, "A file of what the model wrote; - or nothing: standard input").placeholder("FILE");
   declare_template_options(app, c.wish.prompt);
   app.add_option("--reply-format", c.wish.reply_format,
                  "How replies are written, as --show-format prints it, or a response_template")
-      ->type_name("FILE");
+      .placeholder("FILE");
   app.add_option("--request", c.request, "The request that this is the reply to: its tools, and where its prompt ends")
-      ->type_name("FILE");
-  app.add_option("--tools", c.wish.tools, "Tools as JSON, in place of the request's")->type_name("FILE");
+      .placeholder("FILE");
+  app.add_option("--tools", c.wish.tools, "Tools as JSON, in place of the request's").placeholder("FILE");
   app.add_flag("--stream", c.stream, "Print events, one JSON object a line");
   app.add_option("--as", c.wish.as,
                  "Print the reply as an API's answer: openai (chat completions), anthropic (messages) or responses; "
                  "with --stream, its events")
-      ->type_name("API")
-      ->check(CLI::IsMember(api_names()));
+      .placeholder("API")
+      .one_of(api_names());
   app.add_flag("--sse", c.sse, "With --as: its events as a server sends them, lines event: and data:");
   app.add_option("--id", c.wish.answer.id, "With --as: the answer's id; calls without an id get this id and a number")
-      ->type_name("ID");
-  app.add_option("--model-name", c.wish.answer.model, "With --as: what the answer calls the model")->type_name("NAME");
+      .placeholder("ID");
+  app.add_option("--model-name", c.wish.answer.model, "With --as: what the answer calls the model").placeholder("NAME");
   app.add_option("--created", c.wish.answer.created, "With --as: when the answer was made, in seconds since 1970")
-      ->type_name("N");
+      .placeholder("N");
   app.add_flag(
       "--openai-stream", c.openai_stream,
       "Print chat.completion.chunk objects, one a line: --as openai --stream, with ids of calls as in messages");
   app.add_flag("--jsonl", c.jsonl,
                "REPLY has one {\"id\", \"request\", \"reply\"} a line; one message a line out, in order");
   app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")
-      ->type_name("N")
-      ->check(whole_number(0, kMostThreads));
+      .placeholder("N")
+      .check(whole_number(0, kMostThreads));
   app.add_option("--chunks", c.chunks, "Feed this many bytes at a time; the result is the same")
-      ->type_name("N")
-      ->check(whole_number(1, 1'000'000'000));
+      .placeholder("N")
+      .check(whole_number(1, 1'000'000'000));
   app.add_flag("--conversation", c.conversation, "Read a whole prompt, and print it as a request");
   app.add_flag("--number-calls", c.wish.number_calls,
                "Calls without an id get call_1, call_2, … in place of a random one");

@@ -1,7 +1,6 @@
 // parlance render: options, then one of three ways: a list, one request, or JSONL.
 //
 // Begin reading at run_render. A RequestReader reads single requests and lines of JSONL alike.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +11,7 @@
 #include "cli/lines.h"
 #include "cli/losses.h"
 #include "cli/numbers.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
@@ -168,12 +168,12 @@ constexpr const char* kFooter = R"(Examples:
 
 }  // namespace
 
-Run declare_render(CLI::App& app) {
+Run declare_render(Options& app) {
   auto command = std::make_shared<RenderCommand>();
   RenderCommand& c = *command;
-  app.footer(kFooter);
+  app.examples(kFooter);
   app.add_option("CHAT", c.chat, "A chat request as JSON: messages, tools, ...; - or nothing for standard input")
-      ->type_name("FILE");
+      .placeholder("FILE");
   declare_template_options(app, c.prompt);
   declare_request_options(app, c.prompt);
   app.add_flag("--json", c.json, "Print text, spans, generation ranges and notes as JSON");
@@ -181,13 +181,13 @@ Run declare_render(CLI::App& app) {
   app.add_flag(
          "--color{always}", c.color,
          "Print the prompt coloured by origin, for a terminal; auto: if the\noutput is one and NO_COLOR is not set")
-      ->type_name("WHEN");
+      .placeholder("WHEN");
   app.add_flag("--jsonl", c.jsonl,
                "CHAT has one request a line; one result a line out, in order;\n"
                "without -t, -m, -f a line is {\"source\": template, \"context\": variables}");
   app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")
-      ->type_name("N")
-      ->check(whole_number(0, kMostThreads));
+      .placeholder("N")
+      .check(whole_number(0, kMostThreads));
   declare_fail_on_error(app, c.losses);
   app.add_flag("--assistant-mask", c.assistant, "Add `assistant`, the ranges an assistant wrote, to JSON results");
   declare_losses(app, c.losses);

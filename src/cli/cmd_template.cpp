@@ -1,12 +1,12 @@
 // parlance template: a model's template, where it came from, and what comes along with it.
 //
 // Begin reading at run_template.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
 #include "base/sha256.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "cli/report.h"
 #include "cli/template_choice.h"
 #include "json/json.h"
@@ -199,14 +199,14 @@ constexpr const char* kFooter = R"(Examples:
 
 }  // namespace
 
-Run declare_template(CLI::App& app) {
+Run declare_template(Options& app) {
   auto command = std::make_shared<TemplateCommand>();
   TemplateCommand& c = *command;
-  app.footer(kFooter);
-  app.add_option("-m,--model", c.wish.model, kModelOption)->type_name("MODEL");
-  app.add_option("-t,--template", c.wish.file, "A template")->type_name("FILE");
-  app.add_option("-f,--format", c.wish.format, "A built-in format")->type_name("FORMAT");
-  app.add_option("--name", c.wish.name, "Which of a model's named templates")->type_name("NAME");
+  app.examples(kFooter);
+  app.add_option("-m,--model", c.wish.model, kModelOption).placeholder("MODEL");
+  app.add_option("-t,--template", c.wish.file, "A template").placeholder("FILE");
+  app.add_option("-f,--format", c.wish.format, "A built-in format").placeholder("FORMAT");
+  app.add_option("--name", c.wish.name, "Which of a model's named templates").placeholder("NAME");
   app.add_flag("--list", c.list, "Print the names of a model's templates");
   app.add_flag("--text", c.text, "Print the template's text and nothing else");
   app.add_flag("--json", c.json, "Print everything as JSON");

@@ -1,7 +1,6 @@
 // parlance tokens: a request as token ids, one or a line each; what ends a reply; the next turn's ids.
 //
 // Begin reading at run_tokens.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "cli/input.h"
 #include "cli/lines.h"
 #include "cli/numbers.h"
+#include "cli/options.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "cli/tokenizer_choice.h"
@@ -272,12 +272,12 @@ of the model. Everything else is text, whatever it looks like; `guarded` in the 
 
 }  // namespace
 
-Run declare_tokens(CLI::App& app) {
+Run declare_tokens(Options& app) {
   auto command = std::make_shared<TokensCommand>();
   TokensCommand& c = *command;
-  app.footer(kFooter);
+  app.examples(kFooter);
   app.add_option("CHAT", c.chat, "A chat request as JSON: messages, tools, ...; - or nothing for standard input")
-      ->type_name("FILE");
+      .placeholder("FILE");
   declare_template_options(app, c.prompt);
   declare_tokenizer_options(app, c.tokenizer);
   declare_request_options(app, c.prompt);
@@ -289,14 +289,14 @@ Run declare_tokens(CLI::App& app) {
   app.add_flag("--jsonl", c.jsonl,
                "CHAT has one request a line; {\"ids\", \"labels\"} a line out, in order; with --json all");
   app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")
-      ->type_name("N")
-      ->check(whole_number(0, kMostThreads));
+      .placeholder("N")
+      .check(whole_number(0, kMostThreads));
   declare_fail_on_error(app, c.losses);
   app.add_flag("--stop", c.stop, "Print the tokens that end a reply: id, text, sources");
   app.add_option("--extend", c.extend,
                  "A file of the ids so far, as a list or as --json prints them;\nprints those that the request adds. "
                  "With --jsonl a line for\neach of CHAT's, as --jsonl prints them")
-      ->type_name("IDS");
+      .placeholder("IDS");
   declare_losses(app, c.losses);
   declare_limits(app, c.prompt);
   return [command] { return run_tokens(*command); };

@@ -5,18 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace CLI {
-class App;
-}
-
 namespace parlance::cli {
 
-/// Where a command is.
-enum class Program {
-  main,    ///< parlance itself, and parlance-tokens, which has all
-  tokens,  ///< parlance-tokens beside it, which the main program becomes: what reads tokenizers is larger than all the
-           ///< rest, and would make each render start later
-};
+class Options;
 
 /// What a command does once the command line is read; returns the exit code.
 using Run = std::function<int()>;
@@ -24,9 +15,8 @@ using Run = std::function<int()>;
 struct Command {
   std::string_view name;
   std::string_view sentence;
-  Program program;
-  /// Declares the options of the command; they live as long as the Run it returns. Null where this program has it not.
-  Run (*declare)(CLI::App& app);
+  /// Declares the options of the command; they live as long as the Run it returns.
+  Run (*declare)(Options& app);
   /// What the exit codes 0 and 1 say of it. 2, 3 and 4 mean the same everywhere (kFailures).
   std::string_view done = "done";
   std::string_view refused = "";  ///< empty: it does not end so
@@ -47,23 +37,19 @@ inline constexpr Failure kFailures[] = {
 std::string exit_codes_text(const Command& command);
 
 /// Declares a command's options and those that all commands have.
-Run declare_all(const Command& command, CLI::App& app);
-/// Which of the two this is.
-Program this_program();
-/// Becomes the other program, with the same arguments; returns the exit code if that fails.
-int become(Program program, char** argv);
+Run declare_all(const Command& command, Options& app);
 
-Run declare_render(CLI::App& app);
-Run declare_template(CLI::App& app);
-Run declare_list(CLI::App& app);
-Run declare_read(CLI::App& app);
-Run declare_convert(CLI::App& app);
-Run declare_format(CLI::App& app);
-Run declare_check(CLI::App& app);
-Run declare_tokens(CLI::App& app);
-Run declare_prefix(CLI::App& app);
-Run declare_grammar(CLI::App& app);
-Run declare_completions(CLI::App& app);
-Run declare_help(CLI::App& app);
+Run declare_render(Options& app);
+Run declare_template(Options& app);
+Run declare_list(Options& app);
+Run declare_read(Options& app);
+Run declare_convert(Options& app);
+Run declare_format(Options& app);
+Run declare_check(Options& app);
+Run declare_tokens(Options& app);
+Run declare_prefix(Options& app);
+Run declare_grammar(Options& app);
+Run declare_completions(Options& app);
+Run declare_help(Options& app);
 
 }  // namespace parlance::cli

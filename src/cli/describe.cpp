@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/lists.h"
+#include "cli/options.h"
 #include "json/writer.h"
 #include "parlance/conversation.h"
 #include "parlance/grammar.h"
@@ -110,7 +111,8 @@ OptionText text_of(const CLI::Option& option) {
 CommandText text_of(const Command& command) {
   CLI::App app;
   app.set_help_flag("-h,--help", "Print this help");
-  const Run run = declare_all(command, app);  // the options live in it
+  Options options(app);
+  const Run run = declare_all(command, options);  // the options live in it
   CommandText text;
   text.name = command.name;
   text.sentence = command.sentence;

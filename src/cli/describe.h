@@ -1,7 +1,7 @@
 // The command line as data: every command with every option, walked out of what the commands declare to CLI11.
 //
 // `parlance help --json`, completions, manual pages and docs/cli.md are all made of it, so none of them can say
-// anything else than `--help`. Only parlance-tokens has all commands. Begin reading at describe_commands.
+// anything else than `--help`. Begin reading at describe_commands.
 #pragma once
 #include <string>
 #include <string_view>

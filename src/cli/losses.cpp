@@ -1,10 +1,10 @@
 // Losses for people. Begin reading at render_checked.
 #include "cli/losses.h"
 
-#include <CLI/CLI.hpp>
 #include <cinttypes>
 #include <cstdio>
 
+#include "cli/options.h"
 #include "cli/report.h"
 
 namespace parlance::cli {
@@ -36,7 +36,7 @@ std::string list_of(const LossCounts& lost) {
 
 }  // namespace
 
-void declare_losses(CLI::App& app, LossWish& c) {
+void declare_losses(Options& app, LossWish& c) {
   app.add_flag("-q,--quiet", c.quiet, "Do not report what of the request is missing from the prompt");
   app.add_flag("-v,--verbose", c.verbose,
                "Also report what templates leave out by design, such as reasoning\nof earlier turns, and what the "
@@ -44,7 +44,7 @@ void declare_losses(CLI::App& app, LossWish& c) {
   app.add_flag("--strict", c.strict, "Fail if anything of the request is missing from the prompt");
 }
 
-void declare_fail_on_error(CLI::App& app, LossWish& c) {
+void declare_fail_on_error(Options& app, LossWish& c) {
   app.add_flag("--fail-on-error", c.fail_on_error, "For --jsonl: exit code 1 if a line's answer is an error");
 }
 

@@ -2,11 +2,9 @@
 #pragma once
 #include "parlance/bulk.h"
 
-namespace CLI {
-class App;
-}
-
 namespace parlance::cli {
+
+class Options;
 
 struct LossWish {
   bool quiet = false;
@@ -18,9 +16,9 @@ struct LossWish {
   OnLoss on_loss() const { return strict ? OnLoss::fail : quiet ? OnLoss::ignore : OnLoss::count; }
 };
 
-void declare_losses(CLI::App& app, LossWish& wish);
+void declare_losses(Options& app, LossWish& wish);
 /// --jsonl's own: --fail-on-error.
-void declare_fail_on_error(CLI::App& app, LossWish& wish);
+void declare_fail_on_error(Options& app, LossWish& wish);
 
 /// Renders one request and, where `says`, tells on standard error what it lost. Fails as the render does, and for a
 /// loss where --strict says so.

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/nearest.h"
-#include "cli/archive.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/report.h"
 #include "parlance/version.h"
@@ -77,11 +77,6 @@ std::vector<char*> without_help(int argc, char** argv) {
   return words;
 }
 
-/// Compressed files are read and written by the other program, which has the libraries for it.
-bool names_archive(int argc, char** argv) {
-  return std::any_of(argv + 1, argv + argc, [](const char* word) { return packing_of(word) != Packing::none; });
-}
-
 /// Below the examples. Written only where help is asked for.
 void add_exit_codes(const Command& command, CLI::App& app) {
   const std::string examples = app.get_footer();
@@ -101,7 +96,6 @@ std::string as_others_write(std::string help) {
 
 /// Reads the command line with `app` and runs the command.
 int run(CLI::App& app, int argc, char** argv) {
-  if (this_program() == Program::main && argc > 1 && names_archive(argc, argv)) return become(Program::tokens, argv);
   Run chosen;
   const CLI::App* used = &app;
   const bool is_one = argc > 1 && is_command(argv[1]);
@@ -110,8 +104,8 @@ int run(CLI::App& app, int argc, char** argv) {
     if (is_one && argv[1] != command.name) continue;
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.sentence));
     if (!is_one) continue;
-    if (command.program > this_program()) return become(command.program, argv);
-    chosen = declare_all(command, *sub);
+    Options options(*sub);
+    chosen = declare_all(command, options);
     add_exit_codes(command, *sub);
     used = sub;
   }

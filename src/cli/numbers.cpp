@@ -2,10 +2,11 @@
 #include "cli/numbers.h"
 
 #include <charconv>
+#include <string>
 
 namespace parlance::cli {
 
-std::function<std::string(const std::string&)> whole_number(std::uint64_t least, std::uint64_t most) {
+ValueCheck whole_number(std::uint64_t least, std::uint64_t most) {
   return [least, most](const std::string& text) -> std::string {
     std::uint64_t value = 0;
     const char* const end = text.data() + text.size();

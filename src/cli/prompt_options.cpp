@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -11,6 +10,7 @@
 #include "base/nearest.h"
 #include "cli/civil_time.h"
 #include "cli/input.h"
+#include "cli/options.h"
 #include "cli/report.h"
 
 namespace parlance::cli {
@@ -248,19 +248,19 @@ int report_render(const Error& error) {
   return report(Error(std::move(parts)));
 }
 
-void declare_template_options(CLI::App& app, PromptOptions& c) {
+void declare_template_options(Options& app, PromptOptions& c) {
   app.add_option("-t,--template", c.wish.file,
                  "A template: Jinja, or Go's where it ends in .gotmpl or .tmpl;\n- for standard input")
-      ->type_name("FILE");
+      .placeholder("FILE");
   app.add_option("-m,--model", c.wish.model,
                  kModelOption + std::string(";\nwith -t only its special tokens and tokenizer"))
-      ->type_name("MODEL");
-  app.add_option("-f,--format", c.wish.format, "A built-in format, see parlance list formats")->type_name("FORMAT");
-  app.add_option("--name", c.wish.name, "Which of a model's named templates")->type_name("NAME");
+      .placeholder("MODEL");
+  app.add_option("-f,--format", c.wish.format, "A built-in format, see parlance list formats").placeholder("FORMAT");
+  app.add_option("--name", c.wish.name, "Which of a model's named templates").placeholder("NAME");
   app.add_flag("--allow-changes", c.wish.compile.allow_changes,
                "Let a template change lists and dicts that it made (append, update),\nwhich transformers refuses");
   app.add_option("--syntax", c.syntax, "The template's language, whatever its file's ending says: jinja or go")
-      ->type_name("LANGUAGE");
+      .placeholder("LANGUAGE");
 }
 
 namespace {
@@ -279,15 +279,15 @@ std::string doubt_of_effort(const std::string& given) {
 
 }  // namespace
 
-void declare_effort(CLI::App& app, PromptOptions& c) {
+void declare_effort(Options& app, PromptOptions& c) {
   app.add_option("--reasoning-effort", c.effort,
                  "How much the model reasons: none, minimal, low, medium, high,\nxhigh or max; parlance format shows "
                  "what that sets")
-      ->type_name("EFFORT")
-      ->check(doubt_of_effort);
+      .placeholder("EFFORT")
+      .check(doubt_of_effort);
 }
 
-void declare_request_options(CLI::App& app, PromptOptions& c) {
+void declare_request_options(Options& app, PromptOptions& c) {
   app.add_flag("--example", c.example, "With -f: render the format's example in place of CHAT");
   app.add_flag("--as-is", c.as_is,
                "Pass the request's members to the template as its variables, untouched (all but id)");
@@ -295,30 +295,30 @@ void declare_request_options(CLI::App& app, PromptOptions& c) {
                "Treat the request exactly as transformers' apply_chat_template does:\nno passes but its own");
   app.add_option("--transformers", c.transformers,
                  "The release of transformers to follow, e.g. 5.22 (the newest known)")
-      ->type_name("VERSION");
+      .placeholder("VERSION");
   declare_variables(app, c.variables);
   declare_effort(app, c);
   app.add_option("--skip-pass", c.skip_passes, "Switch a normalisation pass off; may be repeated")
-      ->type_name("PASS")
-      ->allow_extra_args(false);
+      .placeholder("PASS")
+      .one_value();
   app.add_option("--pass", c.extra_passes,
                  "Switch on a pass that is off by default; may be repeated;\n"
                  "some take roles or a name: --pass content-parts:user,tool")
-      ->type_name("PASS[:ARGUMENT]")
-      ->allow_extra_args(false);
+      .placeholder("PASS[:ARGUMENT]")
+      .one_value();
   app.add_flag("--no-adapt", c.no_adapt, "Do not choose passes by what the template can show");
   app.add_flag("--generation-prompt", c.generation_prompt, "Open an assistant turn at the end");
   app.add_flag("--no-generation-prompt", c.no_generation_prompt,
                "Do not open one; by default as the request says, else on unless\nthe last message is the assistant's");
   app.add_flag("--continue", c.continue_last, "Leave the last assistant message open, cut after its last byte");
-  app.add_option("--now", c.now, "What strftime_now prints, e.g. 2026-03-14T15:09:26")->type_name("TIME");
+  app.add_option("--now", c.now, "What strftime_now prints, e.g. 2026-03-14T15:09:26").placeholder("TIME");
 }
 
-void declare_limits(CLI::App& app, PromptOptions& c) {
-  app.add_option("--max-steps", c.max_steps, "Limit of the render's steps (50M)")->type_name("N");
-  app.add_option("--max-output", c.max_output, "Limit of the prompt's bytes (256M)")->type_name("N");
-  app.add_option("--max-memory", c.max_memory, "Limit of the render's memory (512M)")->type_name("N");
-  app.add_option("--max-depth", c.max_depth, "Limit of nesting (200)")->type_name("N");
+void declare_limits(Options& app, PromptOptions& c) {
+  app.add_option("--max-steps", c.max_steps, "Limit of the render's steps (50M)").placeholder("N");
+  app.add_option("--max-output", c.max_output, "Limit of the prompt's bytes (256M)").placeholder("N");
+  app.add_option("--max-memory", c.max_memory, "Limit of the render's memory (512M)").placeholder("N");
+  app.add_option("--max-depth", c.max_depth, "Limit of nesting (200)").placeholder("N");
 }
 
 }  // namespace parlance::cli

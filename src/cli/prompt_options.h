@@ -10,11 +10,9 @@
 #include "cli/variables.h"
 #include "parlance/request.h"
 
-namespace CLI {
-class App;
-}
-
 namespace parlance::cli {
+
+class Options;
 
 struct PromptOptions {
   TemplateWish wish;
@@ -36,11 +34,11 @@ struct PromptOptions {
 };
 
 /// Declares the options: first those that choose a template, then those of requests and prompts, then limits.
-void declare_template_options(CLI::App& app, PromptOptions& options);
-void declare_request_options(CLI::App& app, PromptOptions& options);
+void declare_template_options(Options& app, PromptOptions& options);
+void declare_request_options(Options& app, PromptOptions& options);
 /// --reasoning-effort, one of declare_request_options(), for commands that take no others of these.
-void declare_effort(CLI::App& app, PromptOptions& options);
-void declare_limits(CLI::App& app, PromptOptions& options);
+void declare_effort(Options& app, PromptOptions& options);
+void declare_limits(Options& app, PromptOptions& options);
 
 /// How requests are read. Fails with usage.
 Result<RequestOptions> request_of(const PromptOptions& options);

@@ -1,9 +1,9 @@
 // The tokenizer of a command.
 #include "cli/tokenizer_choice.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "cli/options.h"
 #include "cli/report.h"
 #include "tokens/trusted_path.h"
 
@@ -19,34 +19,34 @@ std::vector<std::string> vocabulary_tokens(const std::string& format_name) {
 
 }  // namespace
 
-void declare_tokenizer_options(CLI::App& app, TokenizerWish& wish) {
+void declare_tokenizer_options(Options& app, TokenizerWish& wish) {
   app.add_option("--tokenizer", wish.path,
                  "A tokenizer: tokenizer.json, SentencePiece's .model, a GGUF\n"
                  "file, a tiktoken file, tekken.json, or a folder that has\n"
                  "one; by default the folder of -m, or the GGUF file of its weights")
-      ->type_name("PATH");
+      .placeholder("PATH");
   app.add_option("--special-token", wish.special_tokens,
                  "A control token that the tokenizer lacks, numbered from\n"
                  "the vocabulary's end on; may be repeated")
-      ->type_name("TEXT")
-      ->allow_extra_args(false);
+      .placeholder("TEXT")
+      .one_value();
   app.add_option("--model-as", wish.model_as,
                  "How to read a .model file: as sentencepiece does (the default), or\nas transformers does, by the "
                  "class that its configuration names")
-      ->type_name("READER")
-      ->check(CLI::IsMember({"sentencepiece", "transformers"}));
+      .placeholder("READER")
+      .one_of({"sentencepiece", "transformers"});
   app.add_option("--split", wish.split,
                  "How a tiktoken file splits text into words: a name, such as\n"
                  "cl100k_base, or a regular expression")
-      ->type_name("NAME|REGEX");
+      .placeholder("NAME|REGEX");
 }
 
-void declare_protection_options(CLI::App& app, TokenizeOptions& options) {
+void declare_protection_options(Options& app, TokenizeOptions& options) {
   app.add_option("--trust", options.trust,
                  "An input whose text may contain control tokens, e.g. messages[0].content\n"
                  "or messages[*].content; may be repeated")
-      ->type_name("PATH")
-      ->allow_extra_args(false);
+      .placeholder("PATH")
+      .one_value();
   app.add_flag("--plain-added", options.plain_added,
                "Let any text contain added tokens that are not special, such as\nHTML tags; not for models whose "
                "markers are such tokens\n(<tool_call>)");

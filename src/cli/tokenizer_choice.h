@@ -7,11 +7,9 @@
 #include "cli/prompt_options.h"
 #include "parlance/tokens.h"
 
-namespace CLI {
-class App;
-}
-
 namespace parlance::cli {
+
+class Options;
 
 struct TokenizerWish {
   std::string path;                         ///< --tokenizer
@@ -19,7 +17,7 @@ struct TokenizerWish {
   std::string model_as;                     ///< --model-as: how a .model file is read
   std::string split;                        ///< --split: how a tiktoken file splits text
 };
-void declare_tokenizer_options(CLI::App& app, TokenizerWish& wish);
+void declare_tokenizer_options(Options& app, TokenizerWish& wish);
 
 /// Opens it, prints its notes on standard error, and gives the templates the special tokens it names where the model
 /// has none of that name. Fails with usage where none is named, and as open_tokenizer() does.
@@ -27,7 +25,7 @@ Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const 
                                                PromptSetup& setup);
 
 /// --trust and --no-protect.
-void declare_protection_options(CLI::App& app, TokenizeOptions& options);
+void declare_protection_options(Options& app, TokenizeOptions& options);
 /// Are they as they should be? Fails with usage.
 Result<void> check_protection(const TokenizeOptions& options);
 

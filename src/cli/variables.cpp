@@ -1,7 +1,6 @@
 // Values of variables; see variables.h. Begin reading at kWays.
 #include "cli/variables.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <set>
@@ -9,6 +8,7 @@
 #include "base/utf8.h"
 #include "cli/archive.h"
 #include "cli/input.h"
+#include "cli/options.h"
 #include "cli/prompt_options.h"
 #include "json/json.h"
 #include "parlance/json.h"
@@ -111,9 +111,9 @@ constexpr Way kWays[] = {
 
 }  // namespace
 
-void declare_variables(CLI::App& app, VariableWish& wish) {
+void declare_variables(Options& app, VariableWish& wish) {
   for (const Way& way : kWays)
-    app.add_option(way.option, wish.*way.given, way.sentence)->type_name(way.type)->allow_extra_args(false);
+    app.add_option(way.option, wish.*way.given, way.sentence).placeholder(way.type).one_value();
 }
 
 Result<Variables> variables_of(const VariableWish& wish) {

@@ -14,17 +14,15 @@
 
 #include "parlance/result.h"
 
-namespace CLI {
-class App;
-}
-
 namespace parlance::cli {
+
+class Options;
 
 struct VariableWish {
   std::vector<std::string> guessed, texts, jsons, files;
   bool any() const { return !guessed.empty() || !texts.empty() || !jsons.empty() || !files.empty(); }
 };
-void declare_variables(CLI::App& app, VariableWish& wish);
+void declare_variables(Options& app, VariableWish& wish);
 /// Names and values as JSON; the last of a name counts. Fails with usage (place where JSON is broken), file, json.
 Result<std::vector<std::pair<std::string, std::string>>> variables_of(const VariableWish& wish);
 

@@ -4,6 +4,7 @@
 set(hf_source ${CMAKE_CURRENT_SOURCE_DIR}/hf)
 set(hf_oldest_cargo 1.85)
 set(hf_missing "")
+unset(PARLANCE_HF_LIBRARY CACHE)
 
 if(NOT PARLANCE_HF_TOKENIZERS)
   set(hf_missing "PARLANCE_HF_TOKENIZERS is OFF")
@@ -69,6 +70,7 @@ add_custom_command(OUTPUT ${hf_library}
   COMMENT "Building the Rust library parlance-hf" VERBATIM)
 add_custom_target(parlance_hf_crate DEPENDS ${hf_library})
 
+set(PARLANCE_HF_LIBRARY ${hf_library} CACHE INTERNAL "")  # for who links by file
 target_sources(parlance_tokenizers PRIVATE hf_json.cpp splitter.cpp)
 add_dependencies(parlance_tokenizers parlance_hf_crate)
 target_link_libraries(parlance_tokenizers PRIVATE

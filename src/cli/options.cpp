@@ -1,0 +1,80 @@
+// Options by CLI11.
+#include "cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+namespace parlance::cli {
+namespace {
+
+/// Of any type that CLI11 reads.
+template <typename Value>
+Option add(CLI::App& app, const char* names, Value& into, std::string& sentence) {
+  return Option(*app.add_option(names, into, std::move(sentence)));
+}
+
+}  // namespace
+
+Option& Option::placeholder(std::string name) {
+  option_.type_name(std::move(name));
+  return *this;
+}
+Option& Option::check(ValueCheck check) {
+  option_.check(std::move(check));
+  return *this;
+}
+Option& Option::one_of(const std::vector<std::string>& words) {
+  option_.check(CLI::IsMember(words));
+  return *this;
+}
+Option& Option::required() {
+  option_.required();
+  return *this;
+}
+Option& Option::one_value() {
+  option_.allow_extra_args(false);
+  return *this;
+}
+Option& Option::show_default() {
+  option_.capture_default_str();
+  return *this;
+}
+
+Option Options::add_option(const char* names, std::string& into, std::string sentence) {
+  return add(app_, names, into, sentence);
+}
+Option Options::add_option(const char* names, std::vector<std::string>& into, std::string sentence) {
+  return add(app_, names, into, sentence);
+}
+Option Options::add_option(const char* names, unsigned& into, std::string sentence) {
+  return add(app_, names, into, sentence);
+}
+Option Options::add_option(const char* names, std::uint64_t& into, std::string sentence) {
+  return add(app_, names, into, sentence);
+}
+Option Options::add_option(const char* names, std::int64_t& into, std::string sentence) {
+  return add(app_, names, into, sentence);
+}
+Option Options::add_option(const char* names, std::function<void(const std::string&)> take, std::string sentence) {
+  return Option(*app_.add_option_function<std::string>(names, take, std::move(sentence)));
+}
+Option Options::add_flag(const char* names, bool& into, std::string sentence) {
+  return Option(*app_.add_flag(names, into, std::move(sentence)));
+}
+Option Options::add_flag(const char* names, std::string& into, std::string sentence) {
+  return Option(*app_.add_flag(names, into, std::move(sentence)));
+}
+
+void Options::examples(std::string text) { app_.footer(std::move(text)); }
+
+void Options::forbid_empty() {
+  for (CLI::Option* option : app_.get_options()) {
+    const bool free_text = option->nonpositional() && option->get_type_name() == "TEXT";
+    if (option->get_items_expected_max() == 0 || free_text) continue;
+    const char* const why = option->get_type_name() == "FILE" ? "takes the name of a file, not an empty text"
+                                                              : "names nothing: the text is empty";
+    option->check([why](const std::string& given) { return given.empty() ? std::string(why) : std::string(); });
+  }
+}
+
+}  // namespace parlance::cli
