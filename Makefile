@@ -8,6 +8,7 @@
 #   make bench    the table of speeds
 #   make asan     the library's tests under ASan and UBSan        make tsan    the tests of threads under TSan
 #   make fuzz     each fuzz target for FUZZ_SECONDS     make lint    clang-tidy
+#   make portable the library with 32 bits and libc++, syntax only
 #   make format   clang-format of all files of C++; make format_check only shows what it would change
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
@@ -15,7 +16,7 @@ PYTHON ?= python3
 PARLANCE = build/release/parlance
 CTEST = ctest --output-on-failure -j $(JOBS)
 QUIET = > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
-.PHONY: demo test long install package bench asan tsan fuzz format format_check lint setup test_setup release oracle installed clean
+.PHONY: demo test long install package bench asan tsan fuzz format format_check portable lint setup test_setup release oracle installed clean
 
 demo: setup
 	@cmake --preset release $(QUIET)
@@ -104,6 +105,11 @@ format:
 format_check:
 	@sh tools/setup.sh full
 	@$(FORMAT) --dry-run -Werror
+
+# Syntax only: for pointers of 32 bits, and with libc++ in place of GCC's library.
+portable: release
+	@sh tools/setup.sh full
+	@sh tools/portable.sh build/release
 
 lint: release
 	@git ls-files 'src/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy-14 -p build/release --quiet

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Installs what a build needs on Debian 12: `tools/setup.sh` for building, `tools/setup.sh test` also Rust, without which
-# tokenizer.json is not read, `tools/setup.sh full` also Clang for the fuzz targets, clang-format, and what
+# tokenizer.json is not read, `tools/setup.sh full` also Clang for the fuzz targets, clang-format, the headers of libc++, and what
 # completions and manual pages are tested with. Does nothing, and asks no network,
 # where all is there. As root, or with sudo.
 set -eu
 packages="g++ make cmake ninja-build ccache libsimdjson-dev libutf8proc-dev libcli11-dev libfmt-dev libboost-dev
   zlib1g-dev libzstd-dev libgtest-dev dpkg-dev file pkg-config python3 python3-venv"
-if [ "${1:-}" = full ]; then packages="$packages clang-14 libclang-rt-14-dev clang-format-16 zsh fish mandoc groff zstd"; fi
+if [ "${1:-}" = full ]; then packages="$packages clang-14 libclang-rt-14-dev clang-format-16 libc++-16-dev zsh fish mandoc groff zstd"; fi
 
 # Cargo 1.85 or later, from anywhere; Debian's package `cargo` is older, its cargo-web is not.
 cargo_is_new_enough() {

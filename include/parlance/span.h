@@ -28,7 +28,7 @@ struct Span {
   /// * they are a number of the template's, printed;
   /// * they are a constant of parlance.
   std::uint32_t input_id = 0;
-  const char* input = nullptr;  ///< input, derived: an address that Conversation knows
+  alignas(8) const char* input = nullptr;  ///< input, derived: an address that Conversation knows
 };
 static_assert(sizeof(Span) == 32);
 

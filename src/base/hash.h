@@ -10,8 +10,15 @@ namespace parlance {
 
 /// Both halves of the product, which every bit of both factors reaches.
 inline std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
+#ifdef __SIZEOF_INT128__
   const auto product = static_cast<unsigned __int128>(a) * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+#else
+  // Of four products of half words: low, and the two in the middle with what low carries.
+  const std::uint64_t low = (a & 0xFFFFFFFF) * (b & 0xFFFFFFFF), across = (a >> 32) * (b & 0xFFFFFFFF);
+  const std::uint64_t middle = (a & 0xFFFFFFFF) * (b >> 32) + (low >> 32) + (across & 0xFFFFFFFF);
+  return ((middle << 32) | (low & 0xFFFFFFFF)) ^ ((a >> 32) * (b >> 32) + (across >> 32) + (middle >> 32));
+#endif
 }
 
 inline std::uint64_t hash_key() {

@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/parse_double.h"
 #include "gotemplate/quote.h"
 #include "gotemplate/types.h"
 
@@ -99,7 +100,7 @@ std::optional<double> parse_float(std::string_view text) {
   }
   if (rest.empty() || (!is_decimal(rest[0]) && rest[0] != '.' && format != std::chars_format::hex)) return std::nullopt;
   double value = 0;
-  const auto [end, failed] = std::from_chars(rest.data(), rest.data() + rest.size(), value, format);
+  const auto [end, failed] = parse_double(rest.data(), rest.data() + rest.size(), value, format);
   if (end != rest.data() + rest.size()) return std::nullopt;
   if (failed == std::errc::result_out_of_range) {
     // Too small is zero, too large is an error; from_chars calls both out of range.

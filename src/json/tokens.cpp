@@ -10,6 +10,7 @@
 #include <new>
 
 #include "base/ascii.h"
+#include "base/parse_double.h"
 #include "json/keys.h"
 #include "json/read.h"
 #include "json/token_source.h"
@@ -56,7 +57,7 @@ Value read_real(const char*& p, const char* end) {
     if (end == exponent) return kRefused;
   }
   double number;
-  const auto [stop, error] = std::from_chars(p, end, number);
+  const auto [stop, error] = parse_double(p, end, number);
   if (error != std::errc()) return kRefused;
   p = end;
   return Value::of_real(number);

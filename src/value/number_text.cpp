@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "base/ascii.h"
+#include "base/parse_double.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "value/bigint.h"
@@ -400,7 +401,7 @@ bool is_too_large(std::string_view literal) {
 
 double literal_value(std::string_view literal) {
   double value = 0;
-  const auto result = std::from_chars(literal.data(), literal.data() + literal.size(), value);
+  const auto result = parse_double(literal.data(), literal.data() + literal.size(), value);
   if (result.ec == std::errc()) return value;
   return is_too_large(literal) ? std::numeric_limits<double>::infinity() : 0;
 }

@@ -79,11 +79,11 @@ bool size_argument(const Call& call, std::size_t i, std::int64_t& out) {
 
 Value spaces(Runtime& rt, std::uint64_t n) {
   static constexpr std::string_view kSpaces = "                                                                ";
-  if (n <= kSpaces.size()) return Value::view(kSpaces.substr(0, n));
+  if (n <= kSpaces.size()) return Value::view(kSpaces.substr(0, static_cast<std::size_t>(n)));
   if (!rt.reserve(n)) return Value::invalid();
   char* out = rt.arena.allocate_text(n);
   std::memset(out, ' ', n);
-  return Value::view({out, n});
+  return Value::view({out, static_cast<std::size_t>(n)});
 }
 
 Value undefined_hint(Runtime& rt, std::string_view hint) {

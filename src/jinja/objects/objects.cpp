@@ -170,7 +170,9 @@ bool range_contains(Runtime& rt, Object* self, Value item) {
     std::int64_t low = std::min(r.start.integer, end - r.step.integer);
     std::int64_t high = std::max(r.start.integer, end - r.step.integer);
     if (item.integer < low || item.integer > high) return false;
-    return static_cast<__int128>(item.integer - r.start.integer) % r.step.integer == 0;
+    const auto item_bits = static_cast<std::uint64_t>(item.integer),
+               start = static_cast<std::uint64_t>(r.start.integer), step = static_cast<std::uint64_t>(r.step.integer);
+    return r.step.integer > 0 ? (item_bits - start) % step == 0 : (start - item_bits) % (0 - step) == 0;
   }
   if (!rt.charge(static_cast<std::uint64_t>(r.length))) return false;
   for (std::int64_t i = 0; i < r.length; ++i) {

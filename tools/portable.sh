@@ -1,0 +1,18 @@
+#!/bin/sh
+# Compiles the library, syntax only, for pointers of 32 bits and with libc++: portable.sh BUILD, a build folder, which has the
+# headers that the build generates. Needs no run time of such a machine, but Clang 14 and libc++'s headers, which
+# tools/setup.sh full installs. Fails if a file has an error.
+set -eu
+cd "$(dirname "$0")/.."
+build=$1
+work=$build/portable
+mkdir -p "$work/gnu"
+: > "$work/gnu/stubs-32.h" # of glibc: which functions a machine lacks; for syntax, none
+flags="-std=c++20 -m32 -fno-exceptions -fno-rtti -Wall -Wextra -Wno-missing-field-initializers -Werror
+  -D_LIBCPP_ENABLE_CXX17_REMOVED_UNARY_BINARY_FUNCTION
+  -nostdinc++ -isystem /usr/lib/llvm-16/include/c++/v1 -idirafter /usr/include/$(uname -m)-linux-gnu -isystem $work
+  -Iinclude -Isrc -Iformats -Idata -I$build/src/embedded -I$build/src/embedded_quirks"
+# What most files include is read once.
+clang++-14 $flags -include algorithm -include functional -include charconv -x c++-header include/parlance/parlance.h -o "$work/parlance.pch"
+git ls-files -co --exclude-standard 'src/*.cpp' | grep -v '^src/cli/\|^src/tokenizers/' |
+  xargs -P "$(nproc)" -n 8 clang++-14 -fsyntax-only -include-pch "$work/parlance.pch" $flags
