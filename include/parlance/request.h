@@ -6,13 +6,13 @@
 //
 //     auto request = reader.read(body);                          // of OpenAI's API, Anthropic's, Gemini's, Ollama's
 //     if (!request) return fail(request.error());
-//     const auto& chat_template = reader.template_for(request->conversation);
-//     if (!chat_template) return fail(chat_template.error());
-//     auto prompt = chat_template->render(request->conversation);
+//     auto start = reader.reply_to(*request);                    // its reply's format, its tools, where it begins
+//     if (!start) return fail(start.error());
+//     auto prompt = reader.render(*request);
 //     if (!prompt) return fail(prompt.error());
-//     auto reply = reader.reply_to(*request);                    // its format, its tools, where it begins
-//     if (!reply) return fail(reply.error());
-//     auto constraints = parlance::grammar_options(body);        // tool_choice, response_format
+//     auto constraints = parlance::grammar_options(*request, *start);    // tools, tool_choice, response_format
+//
+// docs/embedding.md has the whole chain of a server, as a program.
 //
 // Experiments find what a template can show and how its model writes replies. They run when the first request needs
 // them.
@@ -105,6 +105,13 @@ class RequestReader {
   const Result<Template>& template_for(const Conversation& conversation) const&;
   const Result<Template>& template_for(const Conversation& conversation) const&& = delete;
 
+  /// The request's prompt, by the template for it. Fails with no_template, and as Template::compile and
+  /// Template::render do.
+  Result<Rendering> render(const ChatRequest& request, const RenderOptions& options = {}) const;
+  /// The same with reused memory, as Template::render has it.
+  Result<void> render(const ChatRequest& request, const RenderOptions& options, Workspace& workspace,
+                      Rendering& into) const;
+
   /// How the reply to a request is read: the reply format under the request's variables, the request's tools, and what
   /// its prompt ends with. `options` are those of the prompt's own render.
   ///
@@ -139,6 +146,8 @@ std::vector<std::string> effort_notes(const Conversation& conversation);
 Result<GrammarOptions> grammar_options(std::string_view body, std::string_view name = "<input>");
 /// The same from the variables of a conversation, so that tools are given once.
 Result<GrammarOptions> grammar_options(const Conversation& conversation);
+/// The same for the reply to a request that was read: from where its prompt ends.
+Result<GrammarOptions> grammar_options(const ChatRequest& request, const ReplyStart& start);
 /// Sets the choice of tools by a word: auto, required (or any), none; another word is the name of a tool.
 void choose_tool(GrammarOptions& options, std::string_view word);
 

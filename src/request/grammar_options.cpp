@@ -32,4 +32,10 @@ Result<GrammarOptions> grammar_options(const Conversation& conversation) {
   return options;
 }
 
+Result<GrammarOptions> grammar_options(const ChatRequest& request, const ReplyStart& start) {
+  Result<GrammarOptions> options = grammar_options(request.conversation);
+  if (options) options->prompt = start.options.prompt;
+  return options;
+}
+
 }  // namespace parlance

@@ -70,6 +70,20 @@ const Result<Template>& RequestReader::chat_template(bool with_tools) const& {
 const Result<Template>& RequestReader::template_for(const Conversation& conversation) const& {
   return chat_template(has_tools(conversation));
 }
+
+Result<Rendering> RequestReader::render(const ChatRequest& request, const RenderOptions& options) const {
+  const Result<Template>& chat_template = template_for(request.conversation);
+  if (!chat_template) return chat_template.error();
+  return chat_template->render(request.conversation, options);
+}
+
+Result<void> RequestReader::render(const ChatRequest& request, const RenderOptions& options, Workspace& workspace,
+                                   Rendering& into) const {
+  const Result<Template>& chat_template = template_for(request.conversation);
+  if (!chat_template) return chat_template.error();
+  return chat_template->render(request.conversation, options, workspace, into);
+}
+
 const ModelSource& RequestReader::model() const& { return state_->model; }
 const RequestOptions& RequestReader::options() const& { return state_->options; }
 
