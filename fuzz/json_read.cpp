@@ -36,16 +36,16 @@ void read_as_json(std::string_view text) {
 
 /// What must follow the name of a pass.
 std::string argument_of(const NormalisePass& pass) {
-  if (pass.takes == "SETTINGS")
+  if (pass.takes == PassTakes::efforts)
     return ":none=enable_thinking:false;high=enable_thinking:true,reasoning_effort:\"max\",level:\"high\"";
-  if (pass.takes == "NAMES") return ":user.image_url=image,assistant.image=image_url,tool.video";
-  return pass.takes == "NAME" || pass.takes == "TYPE" ? ":thinking" : "";
+  if (pass.takes == PassTakes::media) return ":user.image_url=image,assistant.image=image_url,tool.video";
+  return pass.takes == PassTakes::name || pass.takes == PassTakes::type ? ":thinking" : "";
 }
 
 void read_as_request(std::string_view text) {
   ReadOptions options;
   for (const NormalisePass& pass : normalise_passes()) {
-    if (!pass.by_default) options.extra_passes.push_back(std::string(pass.name) + argument_of(pass));
+    if (!pass.by_default && !options.passes.run(std::string(pass.name) + argument_of(pass))) std::abort();
   }
   const auto chat = Conversation::from_json(text, options);
   if (!chat && (chat.error().code() == ErrorCode::usage || chat.error().display().empty())) std::abort();

@@ -10,28 +10,12 @@
 #include <vector>
 
 #include "parlance/json.h"
+#include "parlance/passes.h"
 #include "parlance/result.h"
 #include "parlance/transformers.h"
 #include "parlance/value.h"
 
 namespace parlance {
-
-/// One normalisation pass: what `parlance render --list-passes` shows.
-struct NormalisePass {
-  std::string_view name;      ///< e.g. "parse-arguments"
-  std::string_view sentence;  ///< what it does and why
-  bool by_default = true;     ///< false: run only when asked for, or where adapt() finds it needed
-  /// what follows the name and a colon. "ROLES" may: of which messages (content-parts:user,tool). What must:
-  std::string_view takes{};
-  ///< "NAME" (reasoning-key:thinking), "NAMES" (part-types:user.image_url=image,tool.file=file;
-  ///< no-place:user.image_url), "TYPE" (reasoning-part:thinking), "SETTINGS"
-  ///< (reasoning-effort:none=thinking:false;low=thinking:true). "": nothing
-  bool of_transformers = false;  ///< apply_chat_template does it too: ReadOptions::as_transformers runs only these
-};
-/// All passes, in the order they run.
-std::span<const NormalisePass> normalise_passes();
-/// How much a request may ask the model to reason, from "none" to "max".
-std::span<const std::string_view> reasoning_efforts();
 
 struct ReadOptions {
   /// false: as is, every member a variable, as transformers does with its keyword arguments
@@ -39,9 +23,7 @@ struct ReadOptions {
   /// the passes alone that are apply_chat_template's own work, and its checks: what it renders
   bool as_transformers = false;
   TransformersVersion transformers = kNewestTransformers;  ///< the release whose work that is
-  std::vector<std::string> skip_passes{};                  ///< names of passes that are not run
-  /// passes to run that are off by default: "one-part", "content-parts:user,tool"
-  std::vector<std::string> extra_passes{};
+  Passes passes{};                                         ///< that run besides the usual ones, and that do not run
   /// requests of other APIs keep members that steer the server or the sampler, as variables: for request_as()
   bool keep_steering = false;
   std::string reasoning_effort{};  ///< one of reasoning_efforts(): instead of the request's; "": that

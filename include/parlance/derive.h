@@ -8,6 +8,8 @@
 // never consults a model's name; words of the template's text only suggest what to try. A format is called verified
 // only after it has read back every turn that the experiments rendered, and every reply that the prompts opened.
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -16,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "parlance/passes.h"
 #include "parlance/reply_format.h"
 #include "parlance/result.h"
 #include "parlance/template.h"
@@ -60,13 +63,6 @@ struct ContentShape {
   bool alike = false;
 };
 
-/// The name under which the template shows a content part that is not text.
-struct MediaShape {
-  std::string role;
-  std::string type;      ///< as requests have it: "image_url"
-  std::string shown_as;  ///< as the template knows it: "image"; "" where it shows under no name
-};
-
 /// Which call ids a template accepts.
 enum class CallIds : std::uint8_t {
   free,   ///< any id, or the template ignores ids
@@ -75,28 +71,41 @@ enum class CallIds : std::uint8_t {
 };
 std::string_view name_of(CallIds ids);
 
-/// A template variable that controls how much the model reasons, and its value.
-struct EffortVariable {
-  std::string name;
-  std::string value;  ///< as JSON
+/// What a template does with messages of a role, or in an order.
+enum class MessageFate : std::uint8_t {
+  untried,
+  renders,
+  dropped,  ///< a text is missing from the prompt, in every shape of content
+  raises,
+};
+std::string_view name_of(MessageFate fate);
+
+struct RoleFate {
+  std::string role;
+  MessageFate fate = MessageFate::untried;
 };
 
-/// The variables to set when a request asks for this reasoning effort.
-struct EffortSetting {
-  std::string effort;                     ///< "none", "minimal", "low", "medium", "high", "xhigh" or "max"
-  std::vector<EffortVariable> variables;  ///< empty: the template has no setting close to this effort
+/// An order of messages that some templates do not take.
+enum class MessageOrder : std::uint8_t {
+  system,     ///< as the first message
+  developer,  ///< the same
+  systems_in_a_row,
+  developer_behind_system,
+  system_and_later_system,
+  later_system,
+  later_developer,
+  users_in_a_row,
 };
+inline constexpr std::size_t kMessageOrders = 8;
+/// "system", "developer", "systems in a row", …
+std::string_view name_of(MessageOrder order);
 
 /// What a template supports, found by rendering. An empty string means that no experiment rendered.
 struct TemplateCapabilities {
-  /// Each role and what the template does with a message of it: "renders", "dropped" (the text is missing from the
-  /// prompt in every shape of content), or "raises". A tool's message is tried behind the call that it answers, any
-  /// other as the first message.
-  std::vector<std::pair<std::string, std::string>> roles;
-  /// Each order of messages and what the template does with it, in the same words; "dropped" if one of two texts is.
-  /// The orders: "system", "developer" (as the first message), "systems in a row", "developer behind system",
-  /// "later system", "system and later system", "later developer", "users in a row".
-  std::vector<std::pair<std::string, std::string>> orders;
+  /// A tool's message is tried behind the call that it answers, any other as the first message.
+  std::vector<RoleFate> roles;
+  /// What the template does with each order of messages, by MessageOrder; see fate().
+  std::array<MessageFate, kMessageOrders> orders{};
   std::vector<ContentShape> contents;  ///< by role, if any shape shows
   std::vector<MediaShape> media;       ///< images, audio and video by role
   bool text_content = false;           ///< content as a string shows
@@ -125,6 +134,8 @@ struct TemplateCapabilities {
   bool reasoning_excludes_content = false;  ///< beside calls the template shows either of the two, and raises for both
   bool reasoning_names_alike = true;   ///< `reasoning_content`, `reasoning` and `thinking` all show it the same way
   std::vector<EffortSetting> efforts;  ///< by effort, from none to max; empty: the template has no such setting
+
+  MessageFate fate(MessageOrder order) const { return orders[static_cast<std::size_t>(order)]; }
 };
 
 /// Chooses the normalisation passes that a template needs to show all that a request says. With them, two spellings of
@@ -135,8 +146,8 @@ struct TemplateCapabilities {
 /// * reasoning under any of its names, and a reasoning effort in the words of any API;
 /// * a developer message or a system message; call ids that the template would refuse.
 ///
-/// A pass is added only if the template cannot take both spellings. adapt() changes nothing but `options.extra_passes`:
-/// `options.skip_passes` still disables a pass, and ReadOptions::normalise = false still reads the request untouched.
+/// A pass is added only if the template cannot take both spellings. adapt() changes nothing but `options.passes`: one
+/// that is skipped there is still skipped, and ReadOptions::normalise = false still reads the request untouched.
 /// Conversation::notes() lists what the passes changed.
 ///
 ///     const ReadOptions reading = parlance::adapt(derived->capabilities);

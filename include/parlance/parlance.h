@@ -34,6 +34,7 @@
 #include "parlance/limits.h"
 #include "parlance/losses.h"
 #include "parlance/partial_json.h"
+#include "parlance/passes.h"
 #include "parlance/render.h"
 #include "parlance/reply.h"
 #include "parlance/reply_api.h"

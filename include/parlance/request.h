@@ -90,7 +90,7 @@ class RequestReader {
 
   /// Reads a request as Conversation::from_json does, with passes that fit the template. Then sets `variables`, and the
   /// special tokens and messages of the model (add_model). `name` is what errors call the text.
-  /// Fails with: json (place); conversation (path); usage for an unknown pass.
+  /// Fails with: json (place); conversation (path).
   Result<ChatRequest> read(std::string_view body, std::string_view name = "<input>") const;
   /// The same for a text that nobody needs afterwards (Conversation::consume).
   Result<ChatRequest> consume(std::string body, std::string_view name = "<input>") const;

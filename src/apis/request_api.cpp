@@ -24,13 +24,14 @@ namespace {
 
 using apis::Words;
 
-/// What writes requests of one API. `passes` are run, or (with a minus) not run, besides those that are for all;
-/// `needs`: members that it does not go without.
+/// What writes requests of one API. `runs` and `skips` are passes, besides those that are skipped for all; `needs`:
+/// members that it does not go without.
 struct Writer {
   std::string_view api;
   Words words;
   void (*write)(apis::RequestOut&);
-  std::initializer_list<std::string_view> passes;
+  std::initializer_list<Pass> runs;
+  std::initializer_list<Pass> skips;
   std::initializer_list<std::string_view> needs;
 };
 /// A row for each ReplyApi.
@@ -38,46 +39,47 @@ const Writer kWriters[] = {
     {"OpenAI's chat",
      Words::chat,
      apis::write_chat_request,
-     {"missing-ids", "arguments-text", "-parse-arguments", "-null-content", "-custom-tools", "-custom-calls"},
+     {Pass::missing_ids, Pass::arguments_text},
+     {Pass::parse_arguments, Pass::null_content, Pass::custom_tools, Pass::custom_calls},
      {"model"}},
-    {"Anthropic Messages", Words::anthropic, apis::write_messages_request, {"missing-ids"}, {"model", "max_tokens"}},
+    {"Anthropic Messages",
+     Words::anthropic,
+     apis::write_messages_request,
+     {Pass::missing_ids},
+     {},
+     {"model", "max_tokens"}},
     {"OpenAI Responses",
      Words::responses,
      apis::write_responses_request,
-     {"missing-ids", "arguments-text", "-parse-arguments", "-custom-tools", "-custom-calls"},
+     {Pass::missing_ids, Pass::arguments_text},
+     {Pass::parse_arguments, Pass::custom_tools, Pass::custom_calls},
      {"model"}},
 };
 
 /// Passes that give a template what it reads, which says nothing to an API.
-constexpr std::string_view kForTemplates[] = {"chat-template-kwargs", "drop-request-members", "unsaid-effort",
-                                              "null-members",         "ollama-think",         "defaults"};
+constexpr Pass kForTemplates[] = {Pass::chat_template_kwargs, Pass::drop_request_members, Pass::unsaid_effort,
+                                  Pass::null_members,         Pass::ollama_think,         Pass::defaults};
 
 ReadOptions reading_for(const Writer& writer) {
   ReadOptions options;
   options.keep_steering = true;
-  options.skip_passes.assign(std::begin(kForTemplates), std::end(kForTemplates));
-  for (const std::string_view pass : writer.passes) {
-    if (pass.starts_with('-'))
-      options.skip_passes.emplace_back(pass.substr(1));
-    else
-      options.extra_passes.emplace_back(pass);
-  }
+  for (const Pass pass : kForTemplates) options.passes.skip(pass);
+  for (const Pass pass : writer.skips) options.passes.skip(pass);
+  for (const Pass pass : writer.runs) (void)options.passes.run(pass);  // these take nothing, so it cannot fail
   return options;
 }
 
-std::string_view pass_name(const Change& change) { return normalise_passes()[change.pass].name; }
-
-Words words_of(std::string_view pass) {
-  if (pass == "anthropic-request") return Words::anthropic;
-  if (pass == "responses-request") return Words::responses;
-  if (pass == "gemini-request") return Words::gemini;
+Words words_of(std::optional<Pass> pass) {
+  if (pass == Pass::anthropic_request) return Words::anthropic;
+  if (pass == Pass::responses_request) return Words::responses;
+  if (pass == Pass::gemini_request) return Words::gemini;
   return Words::chat;
 }
 
 Words words_of(const Conversation::State& state) {
   if (state.converted.is_undefined()) return Words::chat;
   for (const Change& change : state.changes) {
-    if (const Words words = words_of(pass_name(change)); words != Words::chat) return words;
+    if (const Words words = words_of(change.pass); words != Words::chat) return words;
   }
   return Words::chat;
 }
@@ -86,7 +88,7 @@ Words words_of(const Conversation::State& state) {
 void note_changes(const Conversation::State& state, std::vector<RequestNote>& notes) {
   for (const Change& change : state.changes) {
     const bool stray = state.converted.is_undefined() && change.variable == "system";
-    if (stray || pass_name(change) == "parse-arguments" || pass_name(change) == "reasoning-names") continue;
+    if (stray || change.pass == Pass::parse_arguments || change.pass == Pass::reasoning_names) continue;
     const std::string path = place_of(state, change), whole = note_of(state, change);
     notes.push_back({change.loses ? RequestNote::Kind::lost : RequestNote::Kind::changed, path,
                      whole.substr(std::min(whole.size(), path.size() + 2))});
@@ -216,7 +218,7 @@ Result<ApiRequest> request_as(ReplyApi api, std::string_view request, const Requ
   SetMembers members;
   if (Result<void> read = members.read(options); !read) return read.error();
   Conversation::State& state = conversation.state();
-  const Result<std::string_view> pass = request_pass(state);
+  const Result<std::optional<Pass>> pass = request_pass(state);
   if (!pass) return without_reading_options(pass.error());
   const Words from = words_of(*pass);
   members.sort(from, writer.words, state.variables);

@@ -50,8 +50,11 @@ std::string ids_of(const TemplateCapabilities& can) {
 
 void append_capabilities(std::string& out, const TemplateCapabilities& can) {
   out += "\nthe template\n";
-  for (const auto& [role, fate] : can.roles) append_row(out, "role " + role, fate);
-  for (const auto& [order, fate] : can.orders) append_row(out, order, fate);
+  for (const auto& [role, fate] : can.roles) append_row(out, "role " + role, name_of(fate));
+  for (std::size_t i = 0; i < kMessageOrders; ++i) {
+    const auto order = static_cast<MessageOrder>(i);
+    if (can.fate(order) != MessageFate::untried) append_row(out, name_of(order), name_of(can.fate(order)));
+  }
   for (const ContentShape& shape : can.contents) append_row(out, "content of " + shape.role, shape_of(shape));
   for (const MediaShape& shape : can.media) {
     append_row(out, shape.type + " of " + shape.role,

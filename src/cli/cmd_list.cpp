@@ -138,7 +138,7 @@ Entries passes() {
   for (const NormalisePass& pass : normalise_passes()) {
     entries.push_back({pass.name,
                        {{"name", std::string(pass.name)},
-                        {"takes", std::string(pass.takes)},
+                        {"takes", std::string(name_of(pass.takes))},
                         {"runs", pass.by_default ? "always" : "if asked or needed"},
                         {"sentence", std::string(pass.sentence)}}});
   }

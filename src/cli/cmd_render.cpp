@@ -66,7 +66,9 @@ int list_passes() {
   std::string text;
   for (const NormalisePass& pass : normalise_passes()) {
     text.append(pass.name);
-    if (!pass.takes.empty()) text.append(pass.takes == "ROLES" ? "[:ROLES]" : ":" + std::string(pass.takes));
+    const std::string takes(name_of(pass.takes));
+    if (pass.takes != PassTakes::nothing)
+      text.append(pass.takes == PassTakes::roles ? "[:" + takes + "]" : ":" + takes);
     text.append(pass.by_default ? "\n    " : " (off by default)\n    ").append(pass.sentence).append("\n");
   }
   return print(text);

@@ -72,8 +72,6 @@ Error usage(std::string message, std::string hint) {
 Result<RequestOptions> request_of(const PromptOptions& command) {
   RequestOptions request;
   request.read.normalise = !command.as_is;
-  request.read.skip_passes = command.skip_passes;
-  request.read.extra_passes = command.extra_passes;
   request.read.reasoning_effort = command.effort;
   request.read.as_transformers = command.as_transformers;
   if ((command.as_is || command.as_transformers) && !command.effort.empty()) {
@@ -81,19 +79,12 @@ Result<RequestOptions> request_of(const PromptOptions& command) {
                      (command.as_is ? "--as-is" : "--as-transformers") + " forbids",
                  "--var sets the template's own variable");
   }
-  for (const auto* names : {&command.skip_passes, &command.extra_passes}) {
-    for (const std::string& given : *names) {
-      const std::string name = given.substr(0, given.find(':'));
-      NearestName nearest(name);
-      bool found = false;
-      for (const NormalisePass& pass : normalise_passes()) {
-        found = found || pass.name == name;
-        nearest.offer(pass.name);
-      }
-      if (found) continue;
-      return usage("there is no pass '" + name + "'",
-                   nearest.best().empty() ? "parlance list passes shows them" : nearest.hint());
-    }
+  Passes& passes = request.read.passes;
+  for (const std::string& name : command.skip_passes) {
+    if (Result<void> skipped = passes.skip(name); !skipped) return skipped.error();
+  }
+  for (const std::string& words : command.extra_passes) {
+    if (Result<void> asked = passes.run(words); !asked) return asked.error();
   }
   auto variables = variables_of(command.variables);
   if (!variables) return variables.error();

@@ -29,9 +29,9 @@ void Request::fail(Value at, std::string message, std::string hint) {
   if (failure) return;
   failure = Error(ErrorCode::conversation, std::string(api) + ": " + std::move(message))
                 .input(path_of_value(state, at))
-                .hint(hint.empty() ? "--skip-pass " + std::string(kApiPasses[pass - kFirstApiPass].name) +
-                                         " takes the request as one of OpenAI's chat"
-                                   : std::move(hint));
+                .hint(hint.empty()
+                          ? "--skip-pass " + std::string(name_of(pass)) + " takes the request as one of OpenAI's chat"
+                          : std::move(hint));
 }
 
 void Request::note(Value at, std::string_view what, bool loses) {
@@ -273,24 +273,19 @@ namespace {
 /// What tells a request of one API, and what converts it.
 struct Api {
   std::string_view name;
+  Pass pass;
   Value (*mark)(Value request);
   void (*convert)(api::Request&);
 };
-/// One row for each of kApiPasses.
 constexpr Api kApis[] = {
-    {"Anthropic Messages", api::anthropic_mark, api::convert_anthropic},
-    {"OpenAI Responses", api::responses_mark, api::convert_responses},
-    {"Gemini", api::gemini_mark, api::convert_gemini},
-    {"ShareGPT", api::sharegpt_mark, api::convert_sharegpt},
-    {"OpenAI's old functions", api::old_functions_mark, api::convert_old_functions},
+    {"Anthropic Messages", Pass::anthropic_request, api::anthropic_mark, api::convert_anthropic},
+    {"OpenAI Responses", Pass::responses_request, api::responses_mark, api::convert_responses},
+    {"Gemini", Pass::gemini_request, api::gemini_mark, api::convert_gemini},
+    {"ShareGPT", Pass::sharegpt_request, api::sharegpt_mark, api::convert_sharegpt},
+    {"OpenAI's old functions", Pass::old_functions, api::old_functions_mark, api::convert_old_functions},
 };
-static_assert(std::size(kApis) == std::size(kApiPasses));
 
 bool is_same_value(Value a, Value b) { return a.kind == b.kind && a.data == b.data && a.size == b.size; }
-
-bool is_skipped(const ReadOptions& options, std::string_view pass) {
-  return std::find(options.skip_passes.begin(), options.skip_passes.end(), pass) != options.skip_passes.end();
-}
 
 Error mixed(const Conversation::State& state, std::string_view one, Value one_mark, std::string_view other,
             Value other_mark) {
@@ -322,7 +317,7 @@ bool is_stray(const Conversation::State& state, std::size_t row, Value mark) {
 }
 
 void note_stray(Conversation::State& state, std::size_t row) {
-  Change change{static_cast<std::uint16_t>(kFirstApiPass + row), -1, -1, "system", -1, {}};
+  Change change{kApis[row].pass, -1, -1, "system", -1, {}};
   change.what = state.arena.copy_text("a variable, since `" + path_of_value(state, api::chat_mark(state.variables)) +
                                       "` is of " + std::string(kChat));
   state.changes.push_back(change);
@@ -339,7 +334,7 @@ Result<Recognised> recognise(const Conversation::State& state, const ReadOptions
   Recognised chosen;
   for (std::size_t i = 0; i < std::size(kApis); ++i) {
     const Value found = kApis[i].mark(state.variables);
-    if (found.is_undefined() || is_skipped(options, kApiPasses[i].name)) continue;
+    if (found.is_undefined() || options.passes.skips(kApis[i].pass)) continue;
     if (is_stray(state, i, found)) {
       chosen.stray = i;
       continue;
@@ -365,7 +360,7 @@ Result<void> convert_request(Conversation::State& state, const ReadOptions& opti
   if (chosen == std::size(kApis)) return {};
   const Limits limits;
   Runtime rt(state.arena, limits);
-  const auto pass = static_cast<std::uint16_t>(kFirstApiPass + chosen);
+  const Pass pass = kApis[chosen].pass;
   state.changes.push_back({pass, -1, -1, "messages", -1, {}});
   api::Request request(state, rt, kApis[chosen].name, pass, options.keep_steering);
   kApis[chosen].convert(request);
@@ -375,10 +370,10 @@ Result<void> convert_request(Conversation::State& state, const ReadOptions& opti
   return {};
 }
 
-Result<std::string_view> request_pass(const Conversation::State& state) {
+Result<std::optional<Pass>> request_pass(const Conversation::State& state) {
   const Result<Recognised> found = recognise(state, {});
   if (!found) return found.error();
-  return found->row == std::size(kApis) ? std::string_view() : kApiPasses[found->row].name;
+  return found->row == std::size(kApis) ? std::nullopt : std::optional(kApis[found->row].pass);
 }
 
 }  // namespace parlance

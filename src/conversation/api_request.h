@@ -21,34 +21,8 @@ struct ReadOptions;
 /// A pass that `options` skip is not run. Fails with conversation: what cannot be converted, by its path and the API's
 /// name.
 Result<void> convert_request(Conversation::State& state, const ReadOptions& options);
-/// The name of the pass that would convert the request, "" for one of OpenAI's chat. Fails with conversation: marks of
-/// two APIs.
-Result<std::string_view> request_pass(const Conversation::State& state);
-
-/// The name and sentence of the pass that converts requests of one API.
-struct ApiPass {
-  std::string_view name;
-  std::string_view sentence;
-  std::string_view change;
-};
-inline constexpr ApiPass kApiPasses[] = {
-    {"anthropic-request",
-     "a request of Anthropic's Messages (system, blocks such as tool_use, input_schema) becomes one of OpenAI's chat",
-     "made of a request of Anthropic Messages"},
-    {"responses-request", "a request of OpenAI's Responses (input, instructions) becomes one of OpenAI's chat",
-     "made of a request of OpenAI Responses"},
-    {"gemini-request",
-     "a request of Gemini's generateContent (contents, systemInstruction, functionDeclarations) becomes one of "
-     "OpenAI's chat",
-     "made of a request of Gemini"},
-    {"sharegpt-request",
-     "a line of ShareGPT's data (conversations of from and value) becomes a request of OpenAI's chat",
-     "made of a line of ShareGPT"},
-    {"old-functions",
-     "OpenAI's functions and function_call, and the role function, are also given as tools, tool_choice, tool_calls "
-     "and the role tool",
-     "made of functions and function_call"},
-};
+/// The pass that would convert the request, none for one of OpenAI's chat. Fails with conversation: marks of two APIs.
+Result<std::optional<Pass>> request_pass(const Conversation::State& state);
 
 namespace api {
 
@@ -68,8 +42,7 @@ struct Draft {
 /// A request that is being converted.
 class Request {
  public:
-  Request(Conversation::State& state_in, Runtime& rt_in, std::string_view api_in, std::uint16_t pass_in,
-          bool keeps_steering_in)
+  Request(Conversation::State& state_in, Runtime& rt_in, std::string_view api_in, Pass pass_in, bool keeps_steering_in)
       : state(state_in),
         rt(rt_in),
         api(api_in),
@@ -130,7 +103,7 @@ class Request {
   Conversation::State& state;
   Runtime& rt;
   const std::string_view api;
-  const std::uint16_t pass;
+  const Pass pass;
   const bool keeps_steering;  ///< members that steer the server or the sampler stay (ReadOptions)
   const Value given;
   std::optional<Error> failure;

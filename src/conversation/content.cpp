@@ -105,17 +105,17 @@ Value reasoning_names(Normaliser& n, Value message) {
 }
 
 Value reasoning_key(Normaliser& n, Value message) {
-  const Value* reasoning = is_role(message, "assistant") ? only_reasoning(message, n.argument) : nullptr;
+  const Value* reasoning = is_role(message, "assistant") ? only_reasoning(message, n.setting->name) : nullptr;
   if (reasoning == nullptr) return message;
   const Value given = *reasoning;
   const Value rest =
-      filtered(n.rt, message, [&](std::string_view key) { return key != n.argument && !is_reasoning_name(key); });
-  n.note(n.argument);
-  return with_member(n.rt, rest, n.argument, given);
+      filtered(n.rt, message, [&](std::string_view key) { return key != n.setting->name && !is_reasoning_name(key); });
+  n.note(n.setting->name);
+  return with_member(n.rt, rest, n.setting->name, given);
 }
 
 Value join_reasoning(Normaliser& n, Value message) {
-  const Value* reasoning = member(message, n.argument);
+  const Value* reasoning = member(message, n.setting->name);
   const Value* content = member(message, "content");
   const auto has_text = [](const Value* v) { return v != nullptr && v->is_string() && v->size != 0; };
   if (!has_calls(message) || !has_text(reasoning) || !has_text(content)) return message;
@@ -127,7 +127,7 @@ Value join_reasoning(Normaliser& n, Value message) {
   if (made.is_invalid()) return message;
   text(n.rt, made);  // see content_parts
   n.note("content");
-  const DictEntry changed[] = {{Value::view("content"), Value::view("")}, {Value::view(n.argument), made}};
+  const DictEntry changed[] = {{Value::view("content"), Value::view("")}, {Value::view(n.setting->name), made}};
   return with_members(n.rt, message, changed);
 }
 
@@ -136,7 +136,7 @@ Value reasoning_part(Normaliser& n, Value message) {
   const Value* content = member(message, "content");
   if (reasoning == nullptr || content == nullptr) return message;
   ListBuilder list(n.rt, 2);
-  list.append(part_of(n.rt, n.argument, *reasoning));
+  list.append(part_of(n.rt, n.setting->name, *reasoning));
   if (content->is_string() && !is_text(content, "")) list.append(part_of(n.rt, "text", *content));
   if (content->kind == Kind::list) {
     for (const Value& part : items(*content)) list.append(part);

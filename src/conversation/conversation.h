@@ -30,7 +30,7 @@ struct TextRegion {
 
 /// One change that a pass made; a line of notes() once somebody asks.
 struct Change {
-  std::uint16_t pass;         ///< row of normalise_passes()
+  Pass pass{};
   std::int32_t message = -1;  ///< messages[message], or
   std::int32_t tool = -1;     ///< tools[tool], or
   std::string_view variable;  ///< the variable itself
@@ -54,6 +54,7 @@ struct Conversation::State {
   bool as_transformers = false;           ///< it was read by ReadOptions::as_transformers,
   bool continue_final = false;            ///< which takes this wish of the request away from the variables
   std::vector<Change> changes;
+  Passes passes;            ///< that it was read with: names and values of their settings are the conversation's
   bool recognised = false;  ///< it was looked whether the request is another API's (api_request.h)
   Value converted;          ///< the variables as that was converted, before the passes; undefined if it was none
   /// variables that already were as the effort of reasoning wants them: not noted

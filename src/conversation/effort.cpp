@@ -23,21 +23,12 @@ bool is_effort(std::string_view word) {
   return std::find(std::begin(kEfforts), std::end(kEfforts), word) != std::end(kEfforts);
 }
 
-/// Takes what stands before `end` off `rest`, and the `end`.
-std::string_view take_until(std::string_view& rest, char end) {
-  const std::size_t size = std::min(rest.find(end), rest.size());
-  const std::string_view taken = rest.substr(0, size);
-  rest.remove_prefix(std::min(size + 1, rest.size()));
-  return taken;
-}
-
-/// The settings of one effort: "enable_thinking:true,level:\"high\"" of the pass's argument.
-std::string_view settings_of(std::string_view argument, std::string_view effort) {
-  while (!argument.empty()) {
-    std::string_view one = take_until(argument, ';');
-    if (take_until(one, '=') == effort) return one;
-  }
-  return {};
+/// The variables that the pass's setting has for an effort.
+std::span<const EffortVariable> variables_for(const Normaliser& n, std::string_view effort) {
+  const std::vector<EffortSetting>& efforts = n.setting->efforts;
+  const auto found = std::find_if(efforts.begin(), efforts.end(),
+                                  [&](const EffortSetting& setting) { return setting.effort == effort; });
+  return found == efforts.end() ? std::span<const EffortVariable>() : found->variables;
 }
 
 /// Where the effort was asked for, and may be written anew.
@@ -117,21 +108,16 @@ void unsaid_effort(Normaliser& n) {
 void reasoning_effort(Normaliser& n) {
   const std::string_view effort = effort_asked_for(n.state.variables);
   if (effort.empty()) return;
-  std::string_view settings = settings_of(n.argument, effort);
-  if (settings.empty()) note(n, "reasoning_effort", is_effort(effort) ? kNoEffect : kUnknown);
-  while (!settings.empty()) {
-    std::string_view one = take_until(settings, ',');
-    const std::string_view name = take_until(one, ':');
-    set(n, effort, name, one);
-  }
+  const std::span<const EffortVariable> variables = variables_for(n, effort);
+  if (variables.empty()) note(n, "reasoning_effort", is_effort(effort) ? kNoEffect : kUnknown);
+  for (const EffortVariable& variable : variables) set(n, effort, variable.name, variable.value);
 }
 
 std::vector<std::string> notes_of_effort(const Conversation& conversation) {
   std::vector<std::string> notes;
   const std::vector<Change>& changes = conversation.state().changes;
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    const bool is_one =
-        changes[i].variable == "reasoning_effort" || normalise_passes()[changes[i].pass].name == "reasoning-effort";
+    const bool is_one = changes[i].variable == "reasoning_effort" || changes[i].pass == Pass::reasoning_effort;
     if (is_one && !changes[i].what.empty()) notes.push_back(conversation.notes()[i]);
   }
   return notes;
@@ -141,7 +127,7 @@ void note_overruled_effort(Conversation::State& state, std::string_view variable
   const Value* before = member(state.variables, variable);
   if (before == nullptr || json_text(*before) == json) return;
   const auto of_effort = [&](const Change& change) {
-    return change.variable == variable && normalise_passes()[change.pass].name == "reasoning-effort";
+    return change.variable == variable && change.pass == Pass::reasoning_effort;
   };
   for (const std::vector<Change>* changes : {&state.changes, &state.kept_for_effort}) {
     const auto found = std::find_if(changes->begin(), changes->end(), of_effort);

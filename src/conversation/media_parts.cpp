@@ -54,21 +54,12 @@ std::string_view media_type(Value part) {
   return row == nullptr ? std::string_view() : row->name;
 }
 
-/// What stands behind "role.type" in "user.image_url=image,tool.image_url=", the argument of a pass; npos: it is not
-/// there.
-std::size_t find_row(std::string_view argument, std::string_view role, std::string_view type, std::string_view& said) {
-  const std::string row = std::string(role) + "." + std::string(type);
-  for (std::size_t at = 0; at <= argument.size();) {
-    const std::size_t end = std::min(argument.find(',', at), argument.size());
-    const std::string_view one = argument.substr(at, end - at);
-    const std::size_t equals = std::min(one.find('='), one.size());
-    if (one.substr(0, equals) == row) {
-      said = one.substr(std::min(equals + 1, one.size()));
-      return at;
-    }
-    at = end + 1;
-  }
-  return argument.npos;
+/// The row of the pass's setting for parts of this type in messages of this role, or null.
+const MediaShape* find_shape(const Normaliser& n, std::string_view role, std::string_view type) {
+  const std::vector<MediaShape>& shapes = n.setting->media;
+  const auto found = std::find_if(shapes.begin(), shapes.end(),
+                                  [&](const MediaShape& shape) { return shape.role == role && shape.type == type; });
+  return found == shapes.end() ? nullptr : &*found;
 }
 
 std::string_view role_of(Value message) {
@@ -121,18 +112,17 @@ Value text_only(Normaliser& n, Value message) {
 Value part_types(Normaliser& n, Value message) {
   const std::string_view role = role_of(message);
   return map_media(n, message, [&](Value part, std::string_view type, std::uint32_t number) {
-    std::string_view name;
-    if (find_row(n.argument, role, type, name) == n.argument.npos || name.empty() || name == type) return part;
+    const MediaShape* shape = find_shape(n, role, type);
+    if (shape == nullptr || shape->shown_as.empty() || shape->shown_as == type) return part;
     n.note(place_of(n, number));
-    return renamed_part(n.rt, part, type, name);
+    return renamed_part(n.rt, part, type, shape->shown_as);
   });
 }
 
 Value no_place(Normaliser& n, Value message) {
   const std::string_view role = role_of(message);
   return map_media(n, message, [&](Value part, std::string_view type, std::uint32_t number) {
-    std::string_view name;
-    if (find_row(n.argument, role, type, name) == n.argument.npos) return part;
+    if (find_shape(n, role, type) == nullptr) return part;
     const std::string at = "content[" + std::to_string(number) + "]";
     n.fail(Error(ErrorCode::conversation, "the template has no place for a part of the type " + std::string(type) +
                                               " in a message of the role " + std::string(role))

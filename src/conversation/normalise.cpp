@@ -1,11 +1,11 @@
 // The passes of normalisation. Begin reading at the table kPasses; normalise() at the end runs it.
+// Names and sentences of the passes are in parlance/passes.def.
 //
 // A pass never changes a value: it makes copies that share everything unchanged (edit.h), so that
 // every string keeps its address and with that its path in the request.
 #include "conversation/normalise.h"
 
 #include <algorithm>
-#include <array>
 
 #include "conversation/api_request.h"
 #include "conversation/custom_tool.h"
@@ -280,174 +280,81 @@ Value ollama_names(Normaliser& n, Value message) {
 
 constexpr std::string_view kEffort = "reasoning_effort";
 
-constexpr std::string_view kRoles = "ROLES";
-
-/// A pass has one of the two functions; `change` says what it did to the place a note names.
+/// What a pass does: it has one of the two functions; `change` says what it did to the place a note names. All else
+/// about it is in passes.def.
 struct PassRow {
-  NormalisePass facts;
+  Pass pass;
   std::string_view change;
   void (*on_request)(Normaliser&) = nullptr;
   Value (*on_message)(Normaliser&, Value message) = nullptr;
 };
 
-constexpr PassRow of_request(NormalisePass facts, std::string_view change, void (*pass)(Normaliser&)) {
-  return {facts, change, pass};
+constexpr PassRow of_request(Pass pass, std::string_view change, void (*function)(Normaliser&)) {
+  return {pass, change, function};
 }
-constexpr PassRow of_message(NormalisePass facts, std::string_view change, Value (*pass)(Normaliser&, Value)) {
-  return {facts, change, nullptr, pass};
+constexpr PassRow of_message(Pass pass, std::string_view change, Value (*function)(Normaliser&, Value)) {
+  return {pass, change, nullptr, function};
 }
-
-/// A pass that runs before all others, by convert_request.
-constexpr PassRow of_api(std::size_t number) {
-  return {{kApiPasses[number].name, kApiPasses[number].sentence}, kApiPasses[number].change};
-}
-
-/// Passes that are off by default are for templates that need them: adapt() chooses.
-constexpr bool kIfAsked = false;
-/// Passes that are the method's own work: with ReadOptions::as_transformers they run, and no others.
-constexpr bool kOfTransformers = true;
+/// A pass that has run when the others begin: by generate_request or convert_request.
+constexpr PassRow before_all(Pass pass, std::string_view change) { return {pass, change}; }
 
 constexpr PassRow kPasses[] = {
-    {{"generate-request",
-      "a request of Ollama's /api/generate (prompt, system, images) becomes the messages of a chat"},
-     "made of the prompt"},
-    of_api(0),
-    of_api(1),
-    of_api(2),
-    of_api(3),
-    of_api(4),
-    of_request({"unsaid-effort",
-                "reasoning_effort and its like are dropped if they are null; a value that is not a string is noted"},
-               "null: not given", passes::unsaid_effort),
-    of_request({"chat-template-kwargs", "the members of chat_template_kwargs become variables, as servers have it"},
-               "set by chat_template_kwargs", chat_template_kwargs),
-    of_request(
-        {"drop-request-members",
-         "members that steer the server or the sampler (model, temperature, ...) are not passed to the template"},
-        "not a variable", drop_request_members),
-    of_request({"custom-tools",
-                "custom tools, which take plain text instead of JSON, become functions with one string, `input`"},
-               "a function with the string `input`", custom_tools),
-    of_message({"custom-calls", "calls of custom tools become calls of functions with one string, `input`"},
-               "a call with the string `input`", custom_calls),
-    of_request(
-        {"wrap-tools", "tools given as {\"name\", ...} become {\"type\": \"function\", \"function\": {\"name\", ...}}"},
-        "wrapped as a function", wrap_tools),
-    of_message({"wrap-calls",
-                "tool_calls given as {\"name\", \"arguments\"} become {\"type\": \"function\", \"function\": "
-                "{\"name\", ...}}"},
-               "wrapped as a function", wrap_calls),
-    of_message({"parse-arguments",
-                "a call's arguments given as a JSON string become the object it holds, since templates loop over it"},
-               "parsed from a JSON string", parse_arguments),
-    of_message({"empty-arguments", "a call's arguments that are null or a blank string become an empty object"},
-               "an empty object", empty_arguments),
-    of_message({"null-content",
-                "content that is null, or missing beside tool_calls, becomes \"\", since templates would print None"},
-               "empty text", null_content),
-    of_message({"null-members",
-                "other members of messages that are null are left out, as transformers does since 5.23.0; templates "
-                "would print None",
-                true, "", kOfTransformers},
-               "null: left out", passes::null_members),
-    of_message({"developer-role", "messages with the role developer get the role system", kIfAsked}, "was developer",
-               passes::developer_role),
-    of_request({"first-system", "system messages at the beginning get the role user", kIfAsked}, "was the system's",
-               passes::first_system),
-    of_request(
-        {"late-system", "system messages after the beginning get the role user and keep their place", kIfAsked, kRoles},
-        "was the system's", passes::late_system),
-    of_message({"text-only",
-                "content parts that are not text (image_url, input_audio, ...) are left out, and reported as losses",
-                kIfAsked, kRoles},
-               "left out, since it is no text", passes::text_only),
-    of_message({"part-types",
-                "content parts that are not text get the type that the template knows: image for image_url; NAMES: "
-                "user.image_url=image,...",
-                kIfAsked, "NAMES"},
-               "under the name that the template knows", passes::part_types),
-    of_message({"no-place", "a content part that the template cannot show is an error; NAMES: user.image_url,...",
-                kIfAsked, "NAMES"},
-               "refused", passes::no_place),
-    of_message({"content-parts", "content that is a list of text parts only becomes one string, joined by newlines",
-                kIfAsked, kRoles},
-               "joined from text parts", passes::content_parts),
-    of_message({"one-part", "content that is a list of one text part becomes a string", kIfAsked, kRoles},
-               "was a list of one text part", passes::one_part),
-    of_request({"join-systems", "system messages at the beginning become one, joined by blank lines", kIfAsked},
-               "joined with the message before", passes::join_systems),
-    of_request({"gather-systems", "all system messages become one, in the place of the first, joined by blank lines",
-                kIfAsked},
-               "joined with the first of the system's", passes::gather_systems),
-    of_request({"join-users", "consecutive user messages become one, joined by blank lines", kIfAsked},
-               "joined with the message before", passes::join_users),
-    of_message({"text-parts", "content that is a string becomes a list of one text part", kIfAsked, kRoles},
-               "now a list of one text part", passes::text_parts),
-    of_message(
-        {"reasoning-names",
-         "an assistant's `reasoning` (or Ollama's `thinking`) is also given as `reasoning_content`, the name templates "
-         "use"},
-        "taken from reasoning", passes::reasoning_names),
-    of_message({"reasoning-aliases",
-                "reasoning under any of its three names is given as both `reasoning_content` and `thinking`, as "
-                "transformers does",
-                kIfAsked, "", kOfTransformers},
-               "the reasoning, under both names", passes::reasoning_aliases),
-    of_message(
-        {"reasoning-key", "an assistant's reasoning is given under this name only, whatever name the request uses",
-         kIfAsked, "NAME"},
-        "the reasoning, under the name that the template reads", passes::reasoning_key),
-    of_message({"join-reasoning", "beside calls, content is appended to the reasoning of this name, after a blank line",
-                kIfAsked, "NAME"},
-               "joined to the reasoning", passes::join_reasoning),
-    of_message({"reasoning-part", "an assistant's reasoning becomes a content part, {\"type\": TYPE, TYPE: text}",
-                kIfAsked, "TYPE"},
-               "the reasoning is its first part", passes::reasoning_part),
-    of_message({"ollama-names", "the `tool_name` of a tool's message is also given as `name`"}, "taken from tool_name",
-               ollama_names),
-    of_request({"ollama-think",
-                "Ollama's `think` is also given as `enable_thinking` and, if it is a level, as `reasoning_effort`"},
-               "taken from think", ollama_think),
-    of_request({"reasoning-effort",
-                "the effort of reasoning that is asked for, in the words of any API, is also given as the variables "
-                "that the template "
-                "reads",
-                kIfAsked, "SETTINGS"},
-               "set for the effort of reasoning", passes::reasoning_effort),
-    of_message({"calls-null-content", "empty content beside tool_calls becomes null", kIfAsked}, "null",
-               passes::calls_null_content),
-    of_message({"calls-no-content", "empty content beside tool_calls is removed", kIfAsked}, "taken away",
-               passes::calls_no_content),
-    of_message({"arguments-text",
-                "a call's arguments become the JSON text of the object, as Python's json.dumps writes it", kIfAsked},
-               "written as JSON text", passes::arguments_text),
-    of_request({"missing-ids", "calls without an id get one, and so do their results", kIfAsked}, "a new id",
-               passes::missing_ids),
-    of_request({"short-ids", "ids of calls and results become nine letters and digits", kIfAsked},
-               "nine letters and digits in place of the id", passes::short_ids),
-    of_request(
-        {"named-ids", "ids of calls and their results become functions.NAME:NUMBER, unless they hold the tool's name",
-         kIfAsked},
-        "functions.NAME:NUMBER in place of the id", passes::named_ids),
-    of_request({"method-parameters",
-                "parameters of apply_chat_template that are no variables (tokenize, padding, continue_final_message, "
-                "...) are taken away",
-                kIfAsked, "", kOfTransformers},
-               "not a variable", passes::method_parameters),
-    of_request({"defaults", "tools and documents are set to none if the request has none, as transformers does", true,
-                "", kOfTransformers},
-               "none", defaults),
+    before_all(Pass::generate_request, "made of the prompt"),
+    before_all(Pass::anthropic_request, "made of a request of Anthropic Messages"),
+    before_all(Pass::responses_request, "made of a request of OpenAI Responses"),
+    before_all(Pass::gemini_request, "made of a request of Gemini"),
+    before_all(Pass::sharegpt_request, "made of a line of ShareGPT"),
+    before_all(Pass::old_functions, "made of functions and function_call"),
+    of_request(Pass::unsaid_effort, "null: not given", passes::unsaid_effort),
+    of_request(Pass::chat_template_kwargs, "set by chat_template_kwargs", chat_template_kwargs),
+    of_request(Pass::drop_request_members, "not a variable", drop_request_members),
+    of_request(Pass::custom_tools, "a function with the string `input`", custom_tools),
+    of_message(Pass::custom_calls, "a call with the string `input`", custom_calls),
+    of_request(Pass::wrap_tools, "wrapped as a function", wrap_tools),
+    of_message(Pass::wrap_calls, "wrapped as a function", wrap_calls),
+    of_message(Pass::parse_arguments, "parsed from a JSON string", parse_arguments),
+    of_message(Pass::empty_arguments, "an empty object", empty_arguments),
+    of_message(Pass::null_content, "empty text", null_content),
+    of_message(Pass::null_members, "null: left out", passes::null_members),
+    of_message(Pass::developer_role, "was developer", passes::developer_role),
+    of_request(Pass::first_system, "was the system's", passes::first_system),
+    of_request(Pass::late_system, "was the system's", passes::late_system),
+    of_message(Pass::text_only, "left out, since it is no text", passes::text_only),
+    of_message(Pass::part_types, "under the name that the template knows", passes::part_types),
+    of_message(Pass::no_place, "refused", passes::no_place),
+    of_message(Pass::content_parts, "joined from text parts", passes::content_parts),
+    of_message(Pass::one_part, "was a list of one text part", passes::one_part),
+    of_request(Pass::join_systems, "joined with the message before", passes::join_systems),
+    of_request(Pass::gather_systems, "joined with the first of the system's", passes::gather_systems),
+    of_request(Pass::join_users, "joined with the message before", passes::join_users),
+    of_message(Pass::text_parts, "now a list of one text part", passes::text_parts),
+    of_message(Pass::reasoning_names, "taken from reasoning", passes::reasoning_names),
+    of_message(Pass::reasoning_aliases, "the reasoning, under both names", passes::reasoning_aliases),
+    of_message(Pass::reasoning_key, "the reasoning, under the name that the template reads", passes::reasoning_key),
+    of_message(Pass::join_reasoning, "joined to the reasoning", passes::join_reasoning),
+    of_message(Pass::reasoning_part, "the reasoning is its first part", passes::reasoning_part),
+    of_message(Pass::ollama_names, "taken from tool_name", ollama_names),
+    of_request(Pass::ollama_think, "taken from think", ollama_think),
+    of_request(Pass::reasoning_effort, "set for the effort of reasoning", passes::reasoning_effort),
+    of_message(Pass::calls_null_content, "null", passes::calls_null_content),
+    of_message(Pass::calls_no_content, "taken away", passes::calls_no_content),
+    of_message(Pass::arguments_text, "written as JSON text", passes::arguments_text),
+    of_request(Pass::missing_ids, "a new id", passes::missing_ids),
+    of_request(Pass::short_ids, "nine letters and digits in place of the id", passes::short_ids),
+    of_request(Pass::named_ids, "functions.NAME:NUMBER in place of the id", passes::named_ids),
+    of_request(Pass::method_parameters, "not a variable", passes::method_parameters),
+    of_request(Pass::defaults, "none", defaults),
 };
 constexpr std::size_t kPassCount = std::size(kPasses);
 
-static_assert(kPasses[kFirstApiPass].facts.name == kApiPasses[0].name);
-static_assert(std::size(kApiPasses) == 5 && kPasses[kFirstApiPass + 4].facts.name == kApiPasses[4].name);
-
-constexpr auto kPassFacts = [] {
-  std::array<NormalisePass, kPassCount> facts{};
-  for (std::size_t i = 0; i < kPassCount; ++i) facts[i] = kPasses[i].facts;
-  return facts;
-}();
+/// A row for each pass, at its number.
+constexpr bool are_in_order() {
+  for (std::size_t i = 0; i < kPassCount; ++i) {
+    if (kPasses[i].pass != static_cast<Pass>(i)) return false;
+  }
+  return kPasses[kPassCount - 1].pass == Pass::defaults;
+}
+static_assert(are_in_order());
 
 /// What transformers goes through before the template sees it.
 Result<void> check_lists(const Value& variables) {
@@ -469,65 +376,13 @@ Result<void> check(Value messages) {
   return {};
 }
 
-/// Whether a pass runs, and its argument, which is text of the arena.
-struct Choice {
-  bool run = false;
-  std::string_view argument;
-};
-using Choices = std::array<Choice, kPassCount>;
-/// What runs where nobody asks for a pass by its name.
-Choices unasked(const ReadOptions& options) {
-  const bool drops_null = transformers_release(options.transformers).drops_null_members;
-  Choices choices{};
-  for (std::size_t i = 0; i < kPassCount; ++i) {
-    const PassRow& row = kPasses[i];
-    choices[i].run = options.as_transformers ? row.facts.of_transformers : row.facts.by_default;
-    if (row.on_message == passes::null_members) choices[i].run = drops_null;
-  }
-  return choices;
-}
-
-/// Asked for twice, a pass is for the roles of both; without an argument it is for all.
-void ask(Arena& arena, Choice& choice, const NormalisePass& pass, std::string_view argument) {
-  const bool adds = choice.run && pass.takes == kRoles && !argument.empty();
-  const bool for_all = adds && choice.argument.empty();
-  choice.run = true;
-  if (for_all) return;
-  const std::string both = adds ? std::string(choice.argument) + "," + std::string(argument) : std::string(argument);
-  choice.argument = both.empty() ? std::string_view() : arena.copy_text(both);
-}
-
-/// "content-parts:user" chooses the pass content-parts.
-Result<void> choose_one(Arena& arena, Choices& choices, std::string_view name, bool wanted) {
-  const std::size_t colon = std::min(name.find(':'), name.size());
-  const std::string_view argument = name.substr(std::min(colon + 1, name.size()));
-  const auto row = std::find_if(std::begin(kPasses), std::end(kPasses),
-                                [&](const PassRow& pass) { return pass.facts.name == name.substr(0, colon); });
-  if (row == std::end(kPasses))
-    return Error(ErrorCode::usage, "there is no normalisation pass '" + std::string(name) + "'");
-  if (!argument.empty() && (row->facts.takes.empty() || !wanted))
-    return Error(ErrorCode::usage, "'" + std::string(name) + "': nothing may follow the name of the pass");
-  if (argument.empty() && wanted && !row->facts.takes.empty() && row->facts.takes != kRoles)
-    return Error(ErrorCode::usage,
-                 "'" + std::string(name) + "' needs more: " + std::string(name) + ":" + std::string(row->facts.takes));
-  Choice& choice = choices[static_cast<std::size_t>(row - kPasses)];
-  if (wanted) {
-    ask(arena, choice, row->facts, argument);
-  } else {
-    choice.run = false;
-  }
-  return {};
-}
-
-/// Which passes run.
-Result<Choices> choose(Arena& arena, const ReadOptions& options) {
-  Choices choices = unasked(options);
-  for (const bool wanted : {true, false}) {
-    for (const std::string& name : wanted ? options.extra_passes : options.skip_passes) {
-      if (Result<void> one = choose_one(arena, choices, name, wanted); !one) return one.error();
-    }
-  }
-  return choices;
+/// Does a pass run? Skipping wins over asking.
+bool runs(Pass pass, const ReadOptions& options) {
+  if (options.passes.skips(pass)) return false;
+  if (options.passes.asks_for(pass)) return true;
+  if (pass == Pass::null_members) return transformers_release(options.transformers).drops_null_members;
+  const NormalisePass& facts = normalise_passes()[static_cast<std::size_t>(pass)];
+  return options.as_transformers ? facts.of_transformers : facts.by_default;
 }
 
 void run_pass(Normaliser& n, const PassRow& pass) {
@@ -544,8 +399,6 @@ void run_pass(Normaliser& n, const PassRow& pass) {
 }
 
 }  // namespace
-
-std::span<const NormalisePass> normalise_passes() { return kPassFacts; }
 
 Error not_a_conversation(std::string message, std::string path) {
   return Error(ErrorCode::conversation, std::move(message))
@@ -606,22 +459,19 @@ std::string place_of(const Conversation::State& state, const Change& change) {
 
 std::string note_of(const Conversation::State& state, const Change& change) {
   std::string note = place_of(state, change);
-  const PassRow& pass = kPasses[change.pass];
-  note.append(": ")
-      .append(change.what.empty() ? pass.change : change.what)
-      .append(" (")
-      .append(pass.facts.name)
-      .append(")");
+  const PassRow& pass = kPasses[static_cast<std::size_t>(change.pass)];
+  note.append(": ").append(change.what.empty() ? pass.change : change.what);
+  note.append(" (").append(name_of(change.pass)).append(")");
   return note;
 }
 
 Result<void> normalise(Conversation::State& state, const ReadOptions& options) {
-  const auto chosen = choose(state.arena, options);
-  if (!chosen) return chosen.error();
+  state.passes = options.passes;  // whose settings become values of the conversation
   const Limits limits;
   Runtime rt(state.arena, limits);
   if (Result<void> converted = convert_request(state, options); !converted) return converted;
-  if ((*chosen)[0].run && generate_request(state, rt)) state.changes.push_back({0, -1, -1, "messages", -1, {}});
+  if (runs(Pass::generate_request, options) && generate_request(state, rt))
+    state.changes.push_back({Pass::generate_request, -1, -1, "messages", -1, {}});
   if (!options.reasoning_effort.empty()) {
     // other words for it
     for (const std::string_view name : {"think", "thinking", "reasoning"}) take_variable(state, name);
@@ -636,12 +486,11 @@ Result<void> normalise(Conversation::State& state, const ReadOptions& options) {
   }
   const Value given = *messages;
   Normaliser n(state, rt, given);
-  for (std::size_t i = 0; i < kPassCount; ++i) {
-    n.pass = static_cast<std::uint16_t>(i);
-    const Choice& choice = (*chosen)[i];
-    if (!choice.run) continue;
-    n.argument = choice.argument;
-    run_pass(n, kPasses[i]);
+  for (const PassRow& row : kPasses) {
+    if (!runs(row.pass, options)) continue;
+    n.pass = row.pass;
+    n.setting = &state.passes.setting(row.pass);
+    run_pass(n, row);
     if (n.failure) return *n.failure;
   }
   if (const Value made = n.messages.finish(); made.list != given.list)

@@ -11,8 +11,7 @@
 namespace parlance {
 
 /// Runs the passes that `options` asks for over state.variables.
-/// Fails with conversation when `messages` is missing or not a list of objects; usage for an
-/// unknown pass.
+/// Fails with conversation when `messages` is missing or not a list of objects.
 Result<void> normalise(Conversation::State& state, const ReadOptions& options);
 
 /// The error of a request that is no conversation.
@@ -24,7 +23,5 @@ Error without_reading_options(const Error& error);
 std::string note_of(const Conversation::State& state, const Change& change);
 /// The place that a change is at in the request: "messages[3].content".
 std::string place_of(const Conversation::State& state, const Change& change);
-/// The row of normalise_passes() that is the first of those for requests of other APIs.
-inline constexpr std::size_t kFirstApiPass = 1;
 
 }  // namespace parlance

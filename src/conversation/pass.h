@@ -6,6 +6,7 @@
 #pragma once
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,19 +33,19 @@ class Normaliser {
   std::int32_t given_message() const { return given_number(message); }
   /// Takes other messages: message i of those before is, or is part of, message numbers[i] of `list`.
   void replace_messages(Value list, const std::vector<std::int32_t>& numbers);
-  /// Is the message's role among those of the pass's argument? Without an argument all are.
+  /// Is the message's role among those of the pass's setting? Without any all are.
   bool concerns(Value message) const;
 
   Conversation::State& state;
   Runtime& rt;
   ListEditor messages;
-  std::uint16_t pass = 0;
+  Pass pass{};
   std::int32_t message = -1;
   std::int32_t tool = -1;
   std::int32_t call = -1;
   std::string_view variable;
   std::optional<Error> failure;
-  std::string_view argument;  ///< of the pass: "user,tool" of content-parts:user,tool
+  const PassSetting* setting = nullptr;  ///< of the pass; lives as long as the conversation
 
  private:
   /// The number that a message has in the request; the first of those that were joined.
@@ -58,13 +59,8 @@ class Normaliser {
 inline bool is_role(Value message, std::string_view role) { return is_text(member(message, "role"), role); }
 
 inline bool Normaliser::concerns(Value of) const {
-  if (argument.empty()) return true;
-  for (std::string_view rest = argument; !rest.empty();) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    if (is_role(of, rest.substr(0, comma))) return true;
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
-  return false;
+  const std::vector<std::string>& roles = setting->roles;
+  return roles.empty() || std::any_of(roles.begin(), roles.end(), [&](const auto& role) { return is_role(of, role); });
 }
 
 /// Calls `change(call)` for every tool call of a message; the message with the calls it returned.

@@ -1,5 +1,4 @@
 // From what a template can to the passes that a request needs. Begin reading at adapt.
-#include <algorithm>
 #include <utility>
 
 #include "parlance/derive.h"
@@ -7,23 +6,14 @@
 namespace parlance {
 namespace {
 
-constexpr std::string_view kRenders = "renders";
-constexpr std::string_view kNoEfforts = "-";  // of no pass's argument
-
-/// What becomes of a role or an order; "renders" for one that was not tried.
-std::string_view fate(const std::vector<std::pair<std::string, std::string>>& fates, std::string_view name) {
-  const auto found = std::find_if(fates.begin(), fates.end(), [&](const auto& one) { return one.first == name; });
-  return found == fates.end() ? kRenders : std::string_view(found->second);
-}
-
-/// The roles of which `wants(shape)` is true, as the argument of a pass.
+/// The roles of which `wants(shape)` is true.
 template <typename Wants>
-std::string roles(const TemplateCapabilities& can, Wants wants) {
-  std::string out;
+std::vector<std::string> roles(const TemplateCapabilities& can, Wants wants) {
+  std::vector<std::string> roles;
   for (const ContentShape& shape : can.contents) {
-    if (wants(shape)) out.append(out.empty() ? "" : ",").append(shape.role);
+    if (wants(shape)) roles.push_back(shape.role);
   }
-  return out;
+  return roles;
 }
 
 class Adaptation {
@@ -41,79 +31,82 @@ class Adaptation {
   }
 
  private:
-  void use(std::string_view pass) { options_.extra_passes.emplace_back(pass); }
-  void use_if(bool needed, std::string_view pass) {
+  /// Each pass below gets a setting that it takes, so it is never refused; a test holds that.
+  void use(Pass pass, PassSetting setting = {}) { (void)options_.passes.run(pass, std::move(setting)); }
+  void use_if(bool needed, Pass pass) {
     if (needed) use(pass);
   }
-  void use_for(std::string_view pass, const std::string& argument) {
-    if (!argument.empty()) use(std::string(pass) + ":" + argument);
+  void use_for(Pass pass, std::vector<std::string> roles) {
+    if (!roles.empty()) use(pass, {.roles = std::move(roles)});
   }
 
   void content() {
-    use_for("content-parts", roles(can_, [](const ContentShape& shape) { return shape.text && !shape.parts; }));
-    use_for("one-part",
+    use_for(Pass::content_parts, roles(can_, [](const ContentShape& shape) { return shape.text && !shape.parts; }));
+    use_for(Pass::one_part,
             roles(can_, [](const ContentShape& shape) { return shape.text && shape.parts && !shape.alike; }));
-    use_for("text-parts", roles(can_, [](const ContentShape& shape) { return !shape.text && shape.parts; }));
+    use_for(Pass::text_parts, roles(can_, [](const ContentShape& shape) { return !shape.text && shape.parts; }));
   }
 
   void media() {
-    std::string names, refused;
+    PassSetting named, refused;
     for (const MediaShape& shape : can_.media) {
-      const std::string row = shape.role + "." + shape.type;
       if (shape.shown_as.empty()) {
-        refused.append(refused.empty() ? "" : ",").append(row);
+        refused.media.push_back(shape);
       } else if (shape.shown_as != shape.type) {
-        names.append(names.empty() ? "" : ",").append(row).append("=").append(shape.shown_as);
+        named.media.push_back(shape);
       }
     }
-    use_for("part-types", names);
-    use_for("no-place", refused);
+    if (!named.media.empty()) use(Pass::part_types, std::move(named));
+    if (!refused.media.empty()) use(Pass::no_place, std::move(refused));
   }
 
   void reasoning() {
     constexpr std::string_view kPart = "content[].type=";
-    if (can_.reasoning_member.starts_with(kPart)) {
-      use_for("reasoning-part", can_.reasoning_member.substr(kPart.size()));
+    const std::string& name = can_.reasoning_member;
+    if (name.starts_with(kPart)) {
+      use(Pass::reasoning_part, {.name = name.substr(kPart.size())});
     } else if (!can_.reasoning_names_alike) {
-      use_for("reasoning-key", can_.reasoning_member);
+      use(Pass::reasoning_key, {.name = name});
     }
-    if (can_.reasoning_excludes_content) use_for("join-reasoning", can_.reasoning_member);
+    if (can_.reasoning_excludes_content) use(Pass::join_reasoning, {.name = name});
   }
 
-  /// "none=enable_thinking:false;high=enable_thinking:true"
+  /// Also where the template has no such setting, so that a note says that the request's effort has no effect.
   void effort() {
-    std::string all;
-    for (const EffortSetting& setting : can_.efforts) {
-      if (setting.variables.empty()) continue;
-      all.append(all.empty() ? "" : ";").append(setting.effort);
-      char sign = '=';
-      for (const EffortVariable& variable : setting.variables) {
-        all.append(1, std::exchange(sign, ',')).append(variable.name).append(":").append(variable.value);
-      }
+    PassSetting setting;
+    for (const EffortSetting& one : can_.efforts) {
+      if (!one.variables.empty()) setting.efforts.push_back(one);
     }
-    use(all.empty() ? std::string("reasoning-effort:") + std::string(kNoEfforts) : "reasoning-effort:" + all);
+    use(Pass::reasoning_effort, std::move(setting));
   }
 
   void calls() {
-    use_if(can_.text_arguments_needed, "arguments-text");
-    use_if(can_.null_content_needed, "calls-null-content");
-    use_if(can_.absent_content_needed, "calls-no-content");
-    use_if(can_.call_ids_needed, "missing-ids");
-    use_if(can_.call_ids == CallIds::nine, "short-ids");
-    use_if(can_.call_ids == CallIds::named, "named-ids");
+    use_if(can_.text_arguments_needed, Pass::arguments_text);
+    use_if(can_.null_content_needed, Pass::calls_null_content);
+    use_if(can_.absent_content_needed, Pass::calls_no_content);
+    use_if(can_.call_ids_needed, Pass::missing_ids);
+    use_if(can_.call_ids == CallIds::nine, Pass::short_ids);
+    use_if(can_.call_ids == CallIds::named, Pass::named_ids);
   }
 
-  bool renders(std::string_view order) const { return fate(can_.orders, order) == kRenders; }
+  /// What was not tried was not needed.
+  bool renders(MessageOrder order) const {
+    return can_.fate(order) == MessageFate::renders || can_.fate(order) == MessageFate::untried;
+  }
 
   void order() {
-    const bool as_system = !renders("developer") && renders("system");
-    use_if(as_system, "developer-role");
-    use_if(!renders("systems in a row") || (!as_system && !renders("developer behind system")), "join-systems");
-    use_if(!renders("later system"), "late-system:system");
+    using Order = MessageOrder;
+    const bool as_system = !renders(Order::developer) && renders(Order::system);
+    use_if(as_system, Pass::developer_role);
+    use_if(!renders(Order::systems_in_a_row) || (!as_system && !renders(Order::developer_behind_system)),
+           Pass::join_systems);
+    std::vector<std::string> late;
+    if (!renders(Order::later_system)) late.emplace_back("system");
+    if (!as_system && !renders(Order::later_developer)) late.emplace_back("developer");
+    use_for(Pass::late_system, std::move(late));
     // a template that takes the system's message from anywhere, but one only
-    use_if(renders("later system") && !renders("system and later system"), "gather-systems");
-    use_if(!as_system && !renders("later developer"), "late-system:developer");
-    use_if(!renders("users in a row"), "join-users");
+    use_if(renders(Order::later_system) && !renders(Order::system_and_later_system), Pass::gather_systems);
+    use_if(!renders(Order::users_in_a_row), Pass::join_users);
   }
 
   const TemplateCapabilities& can_;

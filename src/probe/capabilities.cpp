@@ -3,19 +3,19 @@
 
 #include <algorithm>
 
+#include "json/writer.h"
 #include "probe/prompt_diff.h"
 
 namespace parlance::probe {
 namespace {
 
 std::string message(std::string_view role, std::string_view content_json) {
-  return "{\"role\": \"" + std::string(role) + "\", \"content\": " + std::string(content_json) + "}";
+  return Json('{').text("role", role).raw("content", content_json).take();
 }
 
 bool shows(const Shot& shot, std::string_view word) { return shot && shot.text.find(word) != std::string::npos; }
 
-std::string as_text(std::string_view words) { return "\"" + std::string(words) + "\""; }
-std::string as_part(std::string_view words) { return "[{\"type\": \"text\", \"text\": " + as_text(words) + "}]"; }
+std::string as_part(std::string_view words) { return Json('[').item(text_part(words)).take(); }
 
 /// The words of a part that show, and not as Python or JSON writes the part: 'text': 'words'.
 bool shows_part(const Shot& shot, std::string_view words) {
@@ -32,43 +32,44 @@ class Capabilities {
       : prober_(prober), turn_(turn), can_(can) {}
 
   void find_roles() {
-    const auto alone = [&](const std::string& content) -> const Shot& { return take(message("user", content)); };
-    can_.text_content = shows(alone(as_text(kUser)), kUser);
+    const auto alone = [&](const std::string& content) -> const Shot& { return take({message("user", content)}); };
+    can_.text_content = shows(alone(json_string(kUser)), kUser);
     can_.parts_content = shows_part(alone(as_part(kUser)), kUser);
-    can_.roles.emplace_back("user", fate(kUser, alone));
-    can_.roles.emplace_back("assistant", turn_.found ? "renders" : "dropped");
-    const std::string user = message("user", prober_.convention.parts ? as_part(kUser) : as_text(kUser));
+    can_.roles.push_back({"user", fate(kUser, alone)});
+    can_.roles.push_back({"assistant", turn_.found ? MessageFate::renders : MessageFate::dropped});
+    const std::string user = message("user", prober_.convention.parts ? as_part(kUser) : json_string(kUser));
     for (const std::string_view role : {"system", "developer"}) {
-      can_.roles.emplace_back(role, fate(kSystem, [&](const std::string& content) -> const Shot& {
-                                return take(message(role, content) + ", " + user);
-                              }));
+      const auto first = [&](const std::string& content) -> const Shot& {
+        return take({message(role, content), user});
+      };
+      can_.roles.push_back({std::string(role), fate(kSystem, first)});
     }
     for (const std::string_view role : {"tool", "function", "ipython"}) {
-      can_.roles.emplace_back(
-          role, fate(kResult, [&](const std::string& content) -> const Shot& { return take_result(role, content); }));
+      const auto behind_call = [&](const std::string& content) -> const Shot& { return take_result(role, content); };
+      can_.roles.push_back({std::string(role), fate(kResult, behind_call)});
     }
   }
 
  private:
-  const Shot& take(const std::string& messages) {
-    return prober_.take_json("{\"messages\": [" + messages + "]}", true);
+  const Shot& take(std::initializer_list<std::string> messages) {
+    Json list('[');
+    for (const std::string& one : messages) list.item(one);
+    return prober_.take_json(Json('{').raw("messages", list.take()).take(), true);
   }
 
   const Shot& take_result(std::string_view role, const std::string& content) {
-    std::string request = request_of({.content = {}, .calls = plain_calls(1)}, prober_.convention);
-    const std::string result = ", {\"role\": \"" + std::string(role) +
-                               R"(", "name": "zq_first", "tool_call_id": "zqcall001", "content": )" + content + "}";
-    return prober_.take_json(request.insert(end_of_messages(request), result), true);
+    return prober_.take(
+        {.content = {}, .calls = plain_calls(1), .generation = true, .last_message = answer_json(role, content)});
   }
 
   /// What becomes of a message, as text or as a part, whichever shows; `take` renders it with this content.
   template <typename Take>
-  static std::string fate(std::string_view words, Take take) {
-    const Shot& text = take(as_text(words));
-    if (shows(text, words)) return "renders";
+  static MessageFate fate(std::string_view words, Take take) {
+    const Shot& text = take(json_string(words));
+    if (shows(text, words)) return MessageFate::renders;
     const Shot& part = take(as_part(words));
-    if (shows_part(part, words)) return "renders";
-    return text || (part && !shows(part, words)) ? "dropped" : "raises";
+    if (shows_part(part, words)) return MessageFate::renders;
+    return text || (part && !shows(part, words)) ? MessageFate::dropped : MessageFate::raises;
   }
 
   Prober& prober_;

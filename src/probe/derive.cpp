@@ -482,6 +482,19 @@ std::string_view name_of(CallIds ids) {
   return kNames[static_cast<std::size_t>(ids)];
 }
 
+std::string_view name_of(MessageFate fate) {
+  constexpr std::string_view kNames[] = {"untried", "renders", "dropped", "raises"};
+  return kNames[static_cast<std::size_t>(fate)];
+}
+
+std::string_view name_of(MessageOrder order) {
+  constexpr std::string_view kNames[] = {
+      "system",       "developer",       "systems in a row", "developer behind system", "system and later system",
+      "later system", "later developer", "users in a row"};
+  static_assert(std::size(kNames) == kMessageOrders);
+  return kNames[static_cast<std::size_t>(order)];
+}
+
 Result<DerivedFormat> derive(const Template& chat_template, const DeriveOptions& options) {
   return probe::Derivation(chat_template, options).run();
 }

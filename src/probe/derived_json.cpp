@@ -5,9 +5,18 @@
 namespace parlance {
 namespace {
 
-std::string object_of(const std::vector<std::pair<std::string, std::string>>& pairs) {
+std::string object_of(const std::vector<RoleFate>& roles) {
   Json json('{');
-  for (const auto& [name, text] : pairs) json.text(name, text);
+  for (const auto& [role, fate] : roles) json.text(role, name_of(fate));
+  return json.take();
+}
+
+std::string orders_of(const TemplateCapabilities& can) {
+  Json json('{');
+  for (std::size_t i = 0; i < kMessageOrders; ++i) {
+    const auto order = static_cast<MessageOrder>(i);
+    if (can.fate(order) != MessageFate::untried) json.text(name_of(order), name_of(can.fate(order)));
+  }
   return json.take();
 }
 
@@ -74,7 +83,7 @@ std::string list_of(const List& list) {
 
 std::string json_of(const TemplateCapabilities& can) {
   Json json('{');
-  json.raw("roles", object_of(can.roles)).raw("orders", object_of(can.orders)).raw("contents", list_of(can.contents));
+  json.raw("roles", object_of(can.roles)).raw("orders", orders_of(can)).raw("contents", list_of(can.contents));
   json.raw("media", list_of(can.media)).raw("efforts", list_of(can.efforts));
   for (const auto& [name, flag] : kFlags) json.flag(name, can.*flag);
   json.text("call_ids", name_of(can.call_ids));

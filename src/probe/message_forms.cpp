@@ -10,16 +10,15 @@
 namespace parlance::probe {
 namespace {
 
-constexpr std::string_view kFate[] = {"raises", "dropped", "renders"};
 constexpr std::string_view kUsualName = "reasoning_content";
 constexpr std::string_view kLongId = "call_zq-0000-0001";
 
 bool holds(const Shot& shot, std::string_view word) { return shot && shot.text.find(word) != std::string::npos; }
 
-std::string_view fate(const Shot& shot, std::initializer_list<std::string_view> words) {
-  if (!shot) return kFate[0];
+MessageFate fate(const Shot& shot, std::initializer_list<std::string_view> words) {
+  if (!shot) return MessageFate::raises;
   const bool all = std::all_of(words.begin(), words.end(), [&](std::string_view word) { return holds(shot, word); });
-  return kFate[all ? 2 : 1];
+  return all ? MessageFate::renders : MessageFate::dropped;
 }
 
 class Shapes {
@@ -66,15 +65,9 @@ class Shapes {
   const Shot& take_content(std::string_view role, const std::string& content_json, Around around) {
     const bool words = around == Around::words_and_calls;
     if (role == "tool") {
-      return take_behind(
-          request_of({.content = words ? std::optional<std::string>(kContent) : std::nullopt, .calls = plain_calls(1)},
-                     prober_.convention),
-          Json('{')
-              .text("role", "tool")
-              .text("name", kTools[0])
-              .text("tool_call_id", kIds[0])
-              .raw("content", content_json)
-              .take());
+      return prober_.take({.content = words ? std::optional<std::string>(kContent) : std::nullopt,
+                           .calls = plain_calls(1),
+                           .last_message = answer_json(role, content_json)});
     }
     if (role == "assistant" && around == Around::calls) {
       return prober_.take({.content = {}, .content_json = content_json, .calls = plain_calls(1), .next = Next::result});
@@ -83,11 +76,6 @@ class Shapes {
     const std::string tools = around == Around::tools ? tools_json() : "";
     return role == "user" ? take({message(role, content_json)}, tools)
                           : take({message(role, content_json), said("user", kUser)}, tools);
-  }
-
-  /// The request with one message more.
-  const Shot& take_behind(std::string request, const std::string& one) {
-    return prober_.take_json(request.insert(end_of_messages(request), ", " + one), false);
   }
 
   /// What is true of both; where the second does not show in any shape, of the first.
@@ -124,20 +112,21 @@ class Shapes {
   }
 
   void find_orders() {
-    const auto add = [&](std::string_view order, std::string_view found) { can_.orders.emplace_back(order, found); };
+    using Order = MessageOrder;
+    const auto set = [&](Order order, MessageFate found) { can_.orders[static_cast<std::size_t>(order)] = found; };
     const std::string user = said("user", kUser);
     const std::string next = said("user", kNextUser);
     const std::string answer = said("assistant", kContent);
-    const auto system = [&](std::string_view role) { return said(role, kSystem); };
-    add("system", fate(take({system("system"), user}), {kSystem}));
-    add("developer", fate(take({system("developer"), user}), {kSystem}));
-    add("systems in a row", fate(take({said("system", kOther), system("system"), user}), {kOther, kSystem}));
-    add("developer behind system", fate(take({said("system", kOther), system("developer"), user}), {kOther, kSystem}));
-    add("system and later system",
-        fate(take({said("system", kOther), user, answer, system("system"), next}), {kOther, kSystem}));
-    add("later system", fate(take({user, answer, system("system"), next}), {kSystem, kNextUser}));
-    add("later developer", fate(take({user, answer, system("developer"), next}), {kSystem, kNextUser}));
-    add("users in a row", fate(take({user, next}), {kUser, kNextUser}));
+    const std::string other = said("system", kOther);
+    const std::string system = said("system", kSystem), developer = said("developer", kSystem);
+    set(Order::system, fate(take({system, user}), {kSystem}));
+    set(Order::developer, fate(take({developer, user}), {kSystem}));
+    set(Order::systems_in_a_row, fate(take({other, system, user}), {kOther, kSystem}));
+    set(Order::developer_behind_system, fate(take({other, developer, user}), {kOther, kSystem}));
+    set(Order::system_and_later_system, fate(take({other, user, answer, system, next}), {kOther, kSystem}));
+    set(Order::later_system, fate(take({user, answer, system, next}), {kSystem, kNextUser}));
+    set(Order::later_developer, fate(take({user, answer, developer, next}), {kSystem, kNextUser}));
+    set(Order::users_in_a_row, fate(take({user, next}), {kUser, kNextUser}));
   }
 
   /// A call and its result, with or without ids; the convention decides on the rest.
@@ -261,7 +250,7 @@ void find_shapes(Prober& prober, TemplateCapabilities& can, Needs needs) {
 bool shows_text(const Template& chat_template, const DeriveOptions& options) {
   Prober prober(chat_template, options);
   const std::string message = Json('{').text("role", "user").text("content", kUser).take();
-  const Shot& shot = prober.take_json(R"({"messages": [)" + message + "]}", false);
+  const Shot& shot = prober.take_json(Json('{').raw("messages", Json('[').item(message).take()).take(), false);
   return !shot || holds(shot, kUser);
 }
 

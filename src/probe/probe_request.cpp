@@ -189,6 +189,7 @@ std::string request_of(const Scene& scene, const Convention& convention) {
   messages.item(user_json(kUser, convention));
   if (scene.assistant) messages.item(assistant_json(scene, convention));
   add_next(messages, scene, convention);
+  if (!scene.last_message.empty()) messages.item(scene.last_message);
   json.raw("messages", messages.take());
   const bool shown = scene.calls.empty() ? convention.tools : convention.tools_called;
   if (scene.tools && shown) json.raw("tools", tools_json());
@@ -196,9 +197,10 @@ std::string request_of(const Scene& scene, const Convention& convention) {
   return json.take();
 }
 
-std::size_t end_of_messages(std::string_view request) {
-  const std::size_t tools = request.find("], \"tools\"");
-  return tools != std::string_view::npos ? tools : request.size() - std::string_view("]}").size();
+std::string answer_json(std::string_view role, std::string_view content_json) {
+  Json json('{');
+  json.text("role", role).text("name", kTools[0]).text("tool_call_id", kIds[0]);
+  return json.raw("content", content_json).take();
 }
 
 Stretch Shot::whole() const {

@@ -74,6 +74,7 @@ struct Scene {
   bool generation = false;
   bool tools = true;
   bool earlier_turn = false;                                     ///< an exchange with calls stands before
+  std::string last_message{};                                    ///< one more behind all others, as JSON
   std::vector<std::pair<std::string, std::string>> variables{};  ///< name, JSON
 };
 
@@ -175,8 +176,7 @@ std::string calls_json(const std::vector<SceneCall>& calls, const Convention& co
 std::string text_part(std::string_view text);
 /// How often a word occurs.
 std::size_t count_of(std::string_view text, std::string_view word);
-
-/// Where the list of its messages ends in such a request without variables.
-std::size_t end_of_messages(std::string_view request);
+/// A message that answers the first of plain_calls, as JSON.
+std::string answer_json(std::string_view role, std::string_view content_json);
 
 }  // namespace parlance::probe

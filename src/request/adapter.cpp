@@ -65,8 +65,8 @@ Adapter::Found& Adapter::found_with(const Variables& variables, const std::strin
 }
 
 const ReadOptions& Adapter::keep(ReadOptions made) {
-  const auto same = std::find_if(made_.begin(), made_.end(),
-                                 [&](const ReadOptions& one) { return one.extra_passes == made.extra_passes; });
+  const auto same =
+      std::find_if(made_.begin(), made_.end(), [&](const ReadOptions& one) { return one.passes == made.passes; });
   return same != made_.end() ? *same : made_.emplace_back(std::move(made));
 }
 

@@ -26,7 +26,7 @@ Value declared_tools(Runtime& rt, const Conversation& conversation, Value tools)
   const std::vector<Change>& changes = conversation.state().changes;
   std::vector<Value> declared(items(tools).begin(), items(tools).end());
   for (const Change& change : changes) {
-    const bool custom = change.tool >= 0 && normalise_passes()[change.pass].name == "custom-tools";
+    const bool custom = change.tool >= 0 && change.pass == Pass::custom_tools;
     if (custom) declared[static_cast<std::size_t>(change.tool)] = items(*given)[static_cast<std::size_t>(change.tool)];
   }
   ListBuilder list(rt, static_cast<std::uint32_t>(declared.size()));

@@ -79,11 +79,11 @@ const Row kRows[] = {
      {"reasoning-part:thinking"}},
     {"no developer",
      TURNS("{% if m.role == 'developer' %}{{ raise_exception('role') }}{% endif %}", CALL),
-     {"content-parts:user,assistant,system,tool", "developer-role"}},
+     {"developer-role", "content-parts:user,assistant,system,tool"}},
     {"the system first",
      TURNS("{% if m.role in ['system', 'developer'] and not loop.first %}{{ raise_exception('first') }}{% endif %}",
            CALL),
-     {TEXT_ONLY, "join-systems", "late-system:system", "late-system:developer"}},
+     {"late-system:system,developer", TEXT_ONLY, "join-systems"}},
     {"one system, from anywhere",
      "{% set ns = namespace(s='') %}{% for m in messages if m.role == 'system' %}{% set ns.s = m.content + '' %}{% "
      "endfor %}{{ ns.s }}"
@@ -113,7 +113,7 @@ constexpr const char* kNoEffort = "reasoning-effort:-";
 
 TEST(Adapt, EachNeedHasItsPass) {
   for (const Row& row : kRows) {
-    std::vector<std::string> passes = adapt(capabilities_of(row.source)).extra_passes;
+    std::vector<std::string> passes = adapt(capabilities_of(row.source)).passes.words();
     EXPECT_EQ(std::erase(passes, kNoEffort), 1u) << row.need;
     EXPECT_EQ(passes, row.passes) << row.need;
   }
@@ -121,14 +121,12 @@ TEST(Adapt, EachNeedHasItsPass) {
 
 TEST(Adapt, KeepsWhatWasAskedFor) {
   const TemplateCapabilities can = capabilities_of(kRows[0].source);
-  ReadOptions options;
-  options.extra_passes = {"join-users"};
-  options.skip_passes = {"content-parts"};
+  ReadOptions options{.passes = *Passes::of({"join-users"}, {"content-parts"})};
   const ReadOptions adapted = adapt(can, options);
-  EXPECT_EQ(adapted.extra_passes, (std::vector<std::string>{"join-users", TEXT_ONLY, kNoEffort}));
-  EXPECT_EQ(adapted.skip_passes, options.skip_passes);
+  EXPECT_EQ(adapted.passes.words(), (std::vector<std::string>{TEXT_ONLY, "join-users", kNoEffort}));
+  EXPECT_TRUE(adapted.passes.skips(Pass::content_parts));
   options.normalise = false;
-  EXPECT_EQ(adapt(can, options).extra_passes, options.extra_passes);
+  EXPECT_TRUE(adapt(can, options).passes == options.passes);
 }
 
 /// The passes for a request that depends on these alone.
@@ -136,13 +134,13 @@ std::vector<std::string> passes_for(const char* source, probe::Needs needs) {
   const Result<Template> compiled = Template::compile(source);
   const DeriveOptions options;
   probe::Prober prober(*compiled, options);
-  return adapt(probe::find_needed(prober, needs)).extra_passes;
+  return adapt(probe::find_needed(prober, needs)).passes.words();
 }
 
 TEST(Adapter, FindsWhatDeriveFindsAndOnlyWhatIsNeeded) {
   using namespace probe;
   for (const Row& row : kRows) {
-    const std::vector<std::string> all = adapt(capabilities_of(row.source)).extra_passes;
+    const std::vector<std::string> all = adapt(capabilities_of(row.source)).passes.words();
     EXPECT_EQ(passes_for(row.source, kNeedsAll), all) << row.need;
     std::set<std::string> found;
     for (const Needs one : {kNeedsEffort, kNeedsOrders, kNeedsCalls, kNeedsReasoning, kNeedsContents}) {
@@ -257,7 +255,8 @@ TEST(Adapt, AnEffortOfReasoningBecomesTheTemplatesVariables) {
     const Result<Template> compiled = Template::compile(row.source);
     ASSERT_TRUE(compiled.has_value());
     ReadOptions reading = adapt(capabilities_of(row.source));
-    reading.skip_passes = {"defaults", "drop-request-members"};
+    reading.passes.skip(Pass::defaults);
+    reading.passes.skip(Pass::drop_request_members);
     const std::string request = R"({"messages": [{"role": "user", "content": "hi"}], )" + std::string(row.asked) + "}";
     const Result<Conversation> chat = Conversation::from_json(request, reading);
     ASSERT_TRUE(chat.has_value()) << row.asked;
@@ -284,7 +283,7 @@ TEST(Adapter, FindsTheSameWhateverWasNeededBefore) {
     const Result<Template> compiled = Template::compile(row.source);
     Prober prober(*compiled, options);
     for (const Needs one : {kNeedsReasoning, kNeedsOrders, kNeedsCalls, kNeedsAll, kNeedsContents, kNeedsEffort}) {
-      EXPECT_EQ(adapt(find_needed(prober, one)).extra_passes, passes_for(row.source, one)) << row.need;
+      EXPECT_EQ(adapt(find_needed(prober, one)).passes.words(), passes_for(row.source, one)) << row.need;
     }
     const std::size_t made = prober.count();
     (void)find_needed(prober, kNeedsCalls | kNeedsOrders);

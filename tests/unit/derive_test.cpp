@@ -317,7 +317,7 @@ std::string roles_of(std::string_view show) {
   std::string out;
   for (const auto& [role, fate] :
        derived("{% for m in messages %}[{{ m.role }}]" + std::string(show) + "</s>{% endfor %}").capabilities.roles) {
-    out += role + " " + fate + " ";
+    out += role + " " + std::string(name_of(fate)) + " ";
     if (role == "system") break;
   }
   return out;

@@ -423,8 +423,11 @@ const Row kRows[] = {
 ReadOptions only(std::string_view name) {
   ReadOptions options;
   for (const NormalisePass& pass : normalise_passes()) {
-    const bool wanted = pass.name == name.substr(0, name.find(':'));
-    (wanted ? options.extra_passes : options.skip_passes).emplace_back(wanted ? name : pass.name);
+    if (pass.name == name.substr(0, name.find(':'))) {
+      EXPECT_TRUE(options.passes.run(name).has_value()) << name;
+    } else {
+      options.passes.skip(pass.pass);
+    }
   }
   return options;
 }
@@ -450,14 +453,14 @@ TEST(Normalise, EachPassAlone) {
 TEST(Normalise, APartWithoutPlaceIsAnError) {
   const char* const request = R"({"messages": [{"role": "user", "content": "a"},
     {"role": "user", "content": [{"type": "text", "text": "b"}, {"type": "image_url", "image_url": {"url": "u"}}]}]})";
-  const ReadOptions refusing{.extra_passes = {"no-place:user.image_url"}};
+  const ReadOptions refusing{.passes = *Passes::of({"no-place:user.image_url"})};
   const Result<Conversation> refused = Conversation::from_json(request, refusing);
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code(), ErrorCode::conversation);
   EXPECT_EQ(refused.error().input_path(), "messages[1].content[1]");
   EXPECT_EQ(refused.error().message(),
             "the template has no place for a part of the type image_url in a message of the role user");
-  const ReadOptions leaving_out{.extra_passes = {"no-place:user.image_url", "text-only"}};
+  const ReadOptions leaving_out{.passes = *Passes::of({"no-place:user.image_url", "text-only"})};
   EXPECT_TRUE(Conversation::from_json(request, leaving_out).has_value());
 }
 
@@ -517,7 +520,7 @@ TEST(Normalise, MessagesOfOtherApisKnowTheirPlaces) {
       R"({"system": "S", "messages": [{"role": "user", "content": "a"}, {"role": "user", "content": [
           {"type": "tool_result", "tool_use_id": "1", "content": [{"type": "text", "text": "r"}]}, {"type": "tool_result", "tool_use_id": "2", "content": "q"},
           {"type": "text", "text": "b"}]}, {"role": "user", "content": "c"}]})",
-      {.extra_passes = {"join-users"}});
+      {.passes = *Passes::of({"join-users"})});
   ASSERT_TRUE(chat.has_value());
   const char* const paths[] = {"system", "messages[0].content", "messages[1].content[0].content[0].text",
                                "messages[1].content[1].content"};
@@ -525,7 +528,7 @@ TEST(Normalise, MessagesOfOtherApisKnowTheirPlaces) {
     const Value content = *member(items(chat->messages())[static_cast<std::size_t>(i)], "content");
     EXPECT_EQ(chat->path_of(content), paths[i]);
     std::int32_t number = -1;
-    EXPECT_TRUE(find_place(chat->state(), content.data, number));
+    EXPECT_TRUE(find_place(inside_of(*chat), content.data, number));
     EXPECT_EQ(number, i);
   }
   EXPECT_EQ(chat->messages().list->size, 5U);  // b and c are one
@@ -546,7 +549,7 @@ TEST(Normalise, SharesWhatItDoesNotChange) {
   const Result<Conversation> chat =
       Conversation::from_json(R"({"messages": [{"role": "user", "content": "x"}, {"role": "tool", "content": null}]})");
   ASSERT_TRUE(chat.has_value());
-  const Value document = chat->state().document.root();
+  const Value document = inside_of(*chat).document.root();
   const Value before = *member(document, "messages");
   const Value after = chat->messages();
   EXPECT_NE(before.list, after.list);
@@ -566,11 +569,7 @@ TEST(Normalise, FlatCallsWithTextArguments) {
 }
 
 /// Options for requests that differ from all of the defaults in these passes.
-ReadOptions also(std::vector<std::string> passes) {
-  ReadOptions options;
-  options.extra_passes = std::move(passes);
-  return options;
-}
+ReadOptions also(std::initializer_list<std::string_view> passes) { return {.passes = *Passes::of(passes)}; }
 
 TEST(Normalise, JoinedMessagesKeepTheirPlaces) {
   Result<Conversation> chat = Conversation::from_json(
@@ -620,8 +619,8 @@ TEST(Normalise, NotesNameMessagesOfTheRequestAfterJoins) {
 TEST(Normalise, PassesAskedForTwiceAreForTheRolesOfBoth) {
   const char* request =
       R"({"messages": [{"role": "user", "content": []}, {"role": "tool", "content": []}, {"role": "x", "content": []}]})";
-  const auto joined = [&](std::vector<std::string> passes) {
-    const Result<Conversation> chat = Conversation::from_json(request, also(std::move(passes)));
+  const auto joined = [&](std::initializer_list<std::string_view> passes) {
+    const Result<Conversation> chat = Conversation::from_json(request, also(passes));
     std::size_t count = 0;
     for (const std::string& note : chat->notes()) count += note.find("content-parts") != std::string::npos;
     return count;
@@ -631,18 +630,86 @@ TEST(Normalise, PassesAskedForTwiceAreForTheRolesOfBoth) {
   EXPECT_EQ(joined({"content-parts", "content-parts:user"}), 3u);
 }
 
-TEST(Normalise, RefusesArgumentsOfPassesThatTakeNone) {
-  for (const char* pass : {"null-content:user", "reasoning-key", "reasoning-part", "developer-role:x"}) {
-    const Result<Conversation> chat = Conversation::from_json(R"({"messages": []})", also({pass}));
-    ASSERT_FALSE(chat.has_value()) << pass;
-    EXPECT_EQ(chat.error().code(), ErrorCode::usage);
-  }
+TEST(Passes, WhatIsAskedForIsReadOnceAndSaidAgain) {
+  // values with commas and semicolons in strings and in brackets
+  const char* const words[] = {
+      "late-system:system,developer",
+      "part-types:user.image_url=image,tool.file",
+      "content-parts",
+      "reasoning-key:thought",
+      R"(reasoning-effort:none=on:false;high=level:"a,b;c=d:\"e",all:[1,{"x":2}],on:true;max=level:"x")",
+      "missing-ids",
+  };
+  Passes passes;
+  for (const char* one : words) ASSERT_TRUE(passes.run(one).has_value()) << one;
+  EXPECT_EQ(passes.words(), std::vector<std::string>(std::begin(words), std::end(words)));
+  const std::vector<EffortSetting>& efforts = passes.setting(Pass::reasoning_effort).efforts;
+  ASSERT_EQ(efforts.size(), 3u);
+  EXPECT_EQ(efforts[1].variables,
+            (std::vector<EffortVariable>{{"level", R"("a,b;c=d:\"e")"}, {"all", R"([1,{"x":2}])"}, {"on", "true"}}));
+  Passes other;
+  ASSERT_TRUE(other.run(Pass::late_system, {.roles = {"system"}}).has_value());
+  EXPECT_FALSE(other == passes);
+  for (const char* one : words) ASSERT_TRUE(other.run(one).has_value());
+  EXPECT_TRUE(other == passes);
+  other.skip(Pass::defaults);
+  EXPECT_FALSE(other == passes);
 }
 
-TEST(Normalise, RefusesUnknownPasses) {
-  const Result<Conversation> chat = Conversation::from_json(R"({"messages": []})", {.skip_passes = {"defualts"}});
-  ASSERT_FALSE(chat.has_value());
-  EXPECT_EQ(chat.error().code(), ErrorCode::usage);
+TEST(Passes, AValueWithACommaReachesTheTemplate) {
+  ReadOptions options;
+  const EffortSetting high{"high", {{"level", R"("very, very; high")"}, {"kinds", R"(["a", "b"])"}}};
+  ASSERT_TRUE(options.passes.run(Pass::reasoning_effort, {.efforts = {high}}).has_value());
+  const auto read = [&] {  // whose options are gone when the conversation is looked at
+    const ReadOptions gone = options;
+    return Conversation::from_json(R"({"messages": [], "reasoning_effort": "high"})", gone);
+  };
+  const Result<Conversation> chat = read();
+  options = {};
+  ASSERT_TRUE(chat.has_value());
+  EXPECT_EQ(as_json(chat->variables()["level"]), R"("very, very; high")");
+  EXPECT_EQ(as_json(chat->variables()["kinds"]), R"(["a","b"])");
+}
+
+TEST(Passes, RefusesWhatAPassDoesNotTake) {
+  for (const char* words :
+       {"null-content:user", "reasoning-key", "reasoning-part", "reasoning-key:", "developer-role:x", "part-types",
+        "part-types:user", "no-place:.image_url", "reasoning-effort", "reasoning-effort:high",
+        "reasoning-effort:high=level", "reasoning-effort:high=level:low", "reasoning-effort:high=level:"}) {
+    Passes passes;
+    const Result<void> asked = passes.run(words);
+    ASSERT_FALSE(asked.has_value()) << words;
+    EXPECT_EQ(asked.error().code(), ErrorCode::usage) << words;
+    EXPECT_TRUE(passes == Passes()) << words;
+  }
+  Passes passes;
+  EXPECT_FALSE(passes.run(Pass::missing_ids, {.roles = {"user"}}).has_value());
+  EXPECT_FALSE(passes.run(Pass::content_parts, {.name = "user"}).has_value());
+  EXPECT_FALSE(passes.run(Pass::no_place).has_value());
+  EXPECT_FALSE(passes.skip("content-parts:user").has_value());
+  EXPECT_TRUE(passes == Passes());
+}
+
+TEST(Passes, RefusesUnknownNames) {
+  Passes passes;
+  const Result<void> skipped = passes.skip("defualts"), asked = passes.run("content-part:user");
+  ASSERT_FALSE(skipped.has_value());
+  EXPECT_EQ(skipped.error().code(), ErrorCode::usage);
+  EXPECT_EQ(skipped.error().message(), "there is no pass 'defualts'");
+  EXPECT_EQ(skipped.error().hint(), "did you mean 'defaults'?");
+  ASSERT_FALSE(asked.has_value());
+  EXPECT_EQ(asked.error().hint(), "did you mean 'content-parts'?");
+}
+
+TEST(Passes, SkippingWinsOverAsking) {
+  const char* request = R"({"messages": [{"role": "assistant", "content": "", "tool_calls": [{"function": {}}]}]})";
+  for (const bool skipped : {false, true}) {
+    ReadOptions options{.passes = *Passes::of({"missing-ids"})};
+    if (skipped) options.passes.skip(Pass::missing_ids);
+    const Result<Conversation> chat = Conversation::from_json(request, options);
+    ASSERT_TRUE(chat.has_value());
+    EXPECT_EQ(chat->messages().items()[0]["tool_calls"].items()[0]["id"].is_undefined(), skipped);
+  }
 }
 
 }  // namespace
