@@ -136,7 +136,7 @@ class Law {
     options.any_order = options.text_around_calls = setting.loose;
     const Result<Grammar> grammar = make_grammar(format_, options);
     if (!grammar) return format_.calls.empty() || report("no grammar", grammar.error().display());
-    tests::GrammarSampler sampler(grammar->data().ir, grammar->data().root, random_());
+    tests::GrammarSampler sampler(inside_of(*grammar).ir, inside_of(*grammar).root, random_());
     for (std::size_t i = 0; i < count_ / 32; ++i) {
       const std::string text = sampler.sample();
       const Read got = read(format_, reader_, text);

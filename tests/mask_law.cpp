@@ -64,7 +64,7 @@ bool render(const Template& chat_template, const std::string& request, bool as_i
             std::optional<bool> generation_prompt, Rendering& into) {
   Conversation chat;
   if (!chat.read(request, {.normalise = !as_is})) return false;
-  if (count) keep_messages(chat.state(), *count);
+  if (count) keep_messages(inside_of(chat), *count);
   Result<Rendering> made = chat_template.render(chat, {.add_generation_prompt = generation_prompt,
                                                        .as_is = as_is,
                                                        .now = kClock,
@@ -174,7 +174,7 @@ std::string generation_prompt(const Template& chat_template, const std::string& 
   for (const bool wanted : {false, true}) {
     Conversation chat;
     if (!chat.read(request, {.normalise = !as_is})) return {};
-    keep_messages(chat.state(), 0);
+    keep_messages(inside_of(chat), 0);
     if (!chat.add({.role = "user", .content = "Hi"})) return {};
     const Result<Rendering> made =
         chat_template.render(chat, {.add_generation_prompt = wanted, .as_is = as_is, .now = kClock});

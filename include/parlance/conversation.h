@@ -118,12 +118,12 @@ class Conversation {
   /// Where a value of this conversation is in the request as given: "messages[3].content".
   std::string path_of(Value value) const;
 
-  struct State;
-  /// The inside, for parlance's own modules.
-  const State& state() const;
-  State& state();
-
  private:
+  template <typename Class>
+  friend struct Inside;  // for parlance's own modules
+  struct State;
+  const State& inside() const;
+  State& inside();
   Result<void> take_document(Result<void> parsed, const ReadOptions& options);
 
   std::unique_ptr<State> state_;

@@ -117,6 +117,8 @@ struct LazyGrammar {
   std::vector<std::string> preserved;
 };
 
+struct ValueGrammarOptions;
+
 /// A grammar of replies or of values.
 ///
 /// A value, cheap to copy; never changed, also by a move.   Threads: any.
@@ -143,12 +145,15 @@ class Grammar {
   /// The form of an answer that it was made for.
   ResponseFormat::Kind response() const;
 
+ private:
+  template <typename Class>
+  friend struct Inside;  // for parlance's own modules
+  friend Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& options);
+  friend Result<Grammar> make_value_grammar(std::string_view schema, const ValueGrammarOptions& options);
   struct Data;
   explicit Grammar(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
-  /// The inside, for parlance's own modules.
-  const Data& data() const { return *data_; }
+  const Data& inside() const { return *data_; }
 
- private:
   std::shared_ptr<const Data> data_;
 };
 

@@ -36,12 +36,13 @@ class Document {
   /// The path of a value in this document: "messages[3].content"; "" for a value from elsewhere.
   std::string path_of(Value value) const;
 
-  struct Storage;
-  /// The inside, for parlance's own modules.
-  Storage& storage();
-  const Storage& storage() const;
-
  private:
+  template <typename Class>
+  friend struct Inside;  // for parlance's own modules
+  struct Storage;
+  Storage& inside();
+  const Storage& inside() const;
+
   std::unique_ptr<Storage> storage_;
 };
 

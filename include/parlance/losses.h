@@ -84,9 +84,8 @@ class LossFinder {
   Result<void> render(const Conversation& conversation, const RenderOptions& options, Workspace& workspace,
                       CheckedRendering& into) const;
 
-  struct State;
-
  private:
+  struct State;
   std::unique_ptr<const State> state_;
 };
 

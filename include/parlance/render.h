@@ -16,7 +16,6 @@
 namespace parlance {
 
 class SourceText;
-struct RenderingFields;
 
 /// Options of one render.
 ///
@@ -73,15 +72,20 @@ class Rendering {
   std::span<const Span> spans() const&& = delete;
   /// Spans of {% generation %} blocks, in order of closing, as transformers counts them.
   const std::vector<TextRange>& generation() const& { return generation_; }
+  const std::vector<TextRange>& generation() const&& = delete;
   /// What an assistant wrote or is to learn to write: the generation tags' spans, or, for templates without the tag,
   /// derived from the origins of the bytes (turn header excluded, end-of-turn token included). Sorted.
   const std::vector<TextRange>& assistant() const& { return assistant_; }
+  const std::vector<TextRange>& assistant() const&& = delete;
   const std::vector<std::string>& notes() const& { return notes_; }
+  const std::vector<std::string>& notes() const&& = delete;
   /// What the template printed and is undefined, each name once, in the order of the first time.
   const std::vector<PrintedUndefined>& undefined() const& { return undefined_; }
+  const std::vector<PrintedUndefined>& undefined() const&& = delete;
 
  private:
-  friend struct RenderingFields;
+  template <typename Class>
+  friend struct Inside;  // for parlance's own modules
   friend Location place_of_span(const Rendering& rendering, const Span& span);
   std::unique_ptr<char[]> text_;
   std::size_t size_ = 0;

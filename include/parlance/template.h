@@ -43,11 +43,13 @@ class Workspace {
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
   ~Workspace();
-  struct State;
-  /// The inside, for parlance's own modules.
-  State& state();
 
  private:
+  template <typename Class>
+  friend struct Inside;  // for parlance's own modules
+  struct State;
+  State& inside();
+
   std::unique_ptr<State> state_;
 };
 
@@ -88,7 +90,11 @@ class Template {
   /// Fails as render() does. Options about spans and the assistant have no effect.
   /// Lifetime: the views hold while `workspace` is not used again and the template and the conversation are alive.
   Result<std::vector<std::string_view>> render_pieces(const Conversation& conversation, const RenderOptions& options,
-                                                      Workspace& workspace) const;
+                                                      Workspace& workspace) const&;
+  Result<std::vector<std::string_view>> render_pieces(const Conversation& conversation, const RenderOptions& options,
+                                                      Workspace& workspace) const&& = delete;
+  Result<std::vector<std::string_view>> render_pieces(const Conversation&& conversation, const RenderOptions& options,
+                                                      Workspace& workspace) const& = delete;
 
   /// The same template, compiled with CompileOptions::allow_changes. derive() uses it for a template that the sandbox
   /// refuses and other programs run. Do not use it for real prompts: transformers' sandbox would refuse them.
@@ -106,10 +112,9 @@ class Template {
   /// The instructions it compiled to, for people.
   std::string list_code() const;
 
+ private:
   struct Impl;
   explicit Template(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
-
- private:
   friend Result<void> render_with(const Template& chat_template, const Conversation& conversation, Value variables,
                                   const RenderOptions& options, Workspace& workspace, Rendering& into);
   Result<bool> run(const Conversation& conversation, Value variables, const RenderOptions& options,

@@ -73,10 +73,14 @@ struct Value {
   static Value boolean(bool b) { return from_words(Kind::boolean, 0, b); }
   static Value of_int(std::int64_t i) { return from_words(Kind::integer, 0, static_cast<std::uint64_t>(i)); }
   static Value of_list(const ListObject* list, std::uint32_t origin) {
-    return from_words(Kind::list, origin, reinterpret_cast<std::uintptr_t>(list));
+    Value v = from_words(Kind::list, origin, 0);
+    v.list = list;
+    return v;
   }
   static Value of_dict(const DictObject* dict, std::uint32_t origin) {
-    return from_words(Kind::dict, origin, reinterpret_cast<std::uintptr_t>(dict));
+    Value v = from_words(Kind::dict, origin, 0);
+    v.dict = dict;
+    return v;
   }
   static Value of_real(double d) { return from_words(Kind::real, 0, std::bit_cast<std::uint64_t>(d)); }
   /// A string that views `text`, which must stay alive and unchanged. At most 4 GiB.

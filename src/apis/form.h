@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/inside.h"
 #include "json/writer.h"
 #include "parlance/reply_api.h"
 #include "reply/custom_input.h"
@@ -57,7 +58,7 @@ class ReplyApiWriter::Form {
 
 namespace apis {
 
-using Form = ReplyApiWriter::Form;
+using Form = Inside<ReplyApiWriter>::Type;
 
 /// One thing that a reply consists of, in the reply's order.
 struct Block {

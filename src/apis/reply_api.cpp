@@ -53,20 +53,23 @@ ReplyApiWriter& ReplyApiWriter::operator=(ReplyApiWriter&&) noexcept = default;
 ReplyApiWriter::~ReplyApiWriter() = default;
 
 void ReplyApiWriter::begin(const ReplyApiSink& sink) {
+  if (form_ == nullptr) return;  // moved from
   form_->listen(sink);
   form_->begin();
 }
 
 void ReplyApiWriter::add(const ReplyEvent& event, const ReplyApiSink& sink) {
+  if (form_ == nullptr) return;
   form_->listen(sink);
   form_->add(event);
 }
 
 void ReplyApiWriter::finish(const ReplyApiSink& sink, const ReplyOutcome& outcome) {
+  if (form_ == nullptr) return;
   form_->listen(sink);
   form_->finish(outcome);
 }
 
-std::string ReplyApiWriter::to_json() const { return form_->to_json(); }
+std::string ReplyApiWriter::to_json() const { return form_ == nullptr ? "{}" : form_->to_json(); }
 
 }  // namespace parlance

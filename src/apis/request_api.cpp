@@ -76,7 +76,7 @@ Words words_of(std::optional<Pass> pass) {
   return Words::chat;
 }
 
-Words words_of(const Conversation::State& state) {
+Words words_of(const ConversationState& state) {
   if (state.converted.is_undefined()) return Words::chat;
   for (const Change& change : state.changes) {
     if (const Words words = words_of(change.pass); words != Words::chat) return words;
@@ -85,7 +85,7 @@ Words words_of(const Conversation::State& state) {
 }
 
 /// What reading changed, but for what the writers say themselves.
-void note_changes(const Conversation::State& state, std::vector<RequestNote>& notes) {
+void note_changes(const ConversationState& state, std::vector<RequestNote>& notes) {
   for (const Change& change : state.changes) {
     const bool stray = state.converted.is_undefined() && change.variable == "system";
     if (stray || change.pass == Pass::parse_arguments || change.pass == Pass::reasoning_names) continue;
@@ -153,7 +153,7 @@ class SetMembers {
     }
   }
   /// Sets what belongs to this time.
-  void set(Conversation::State& state, Time time) const {
+  void set(ConversationState& state, Time time) const {
     each(time, [&](const DictEntry& entry) { state.set_variable(entry.key, entry.value); });
     state.settle();
   }
@@ -188,14 +188,14 @@ Result<ApiRequest> finished(const Writer& writer, Value made, std::vector<Reques
 }
 
 /// A request that is one of the API already, less the id of a line.
-Result<ApiRequest> as_it_is(const Writer& writer, Conversation::State& state, const SetMembers& members) {
+Result<ApiRequest> as_it_is(const Writer& writer, ConversationState& state, const SetMembers& members) {
   const Limits limits;
   Runtime rt(state.arena, limits);
   const Value request = filtered(rt, state.variables, [](std::string_view key) { return key != "id"; });
   return finished(writer, members.over(rt, request, writer.words), {});
 }
 
-Result<ApiRequest> written(const Writer& writer, Conversation::State& state, const SetMembers& members) {
+Result<ApiRequest> written(const Writer& writer, ConversationState& state, const SetMembers& members) {
   const Words from = words_of(state);
   const Limits limits;
   Runtime rt(state.arena, limits);
@@ -217,7 +217,7 @@ Result<ApiRequest> request_as(ReplyApi api, std::string_view request, const Requ
   if (Result<void> read = conversation.read(request, {.normalise = false}, options.name); !read) return read.error();
   SetMembers members;
   if (Result<void> read = members.read(options); !read) return read.error();
-  Conversation::State& state = conversation.state();
+  ConversationState& state = inside_of(conversation);
   const Result<std::optional<Pass>> pass = request_pass(state);
   if (!pass) return without_reading_options(pass.error());
   const Words from = words_of(*pass);

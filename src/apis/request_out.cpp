@@ -138,7 +138,7 @@ std::pair<Value, Value> split_data_url(Runtime& rt, Value url) {
   return {Value::view(mime), substring(rt, url, comma + 1, static_cast<std::uint32_t>(all.size()))};
 }
 
-RequestOut::RequestOut(Conversation::State& state, Runtime& rt, std::string_view api, Words from, Words to)
+RequestOut::RequestOut(ConversationState& state, Runtime& rt, std::string_view api, Words from, Words to)
     : state_(state), rt_(rt), api_(api), from_(from), to_(to), taken_{"id", "functions", "function_call"} {}
 
 // ---- what is read

@@ -24,7 +24,7 @@ using api::word;
 
 class RequestOut {
  public:
-  RequestOut(Conversation::State& state, Runtime& rt, std::string_view api, Words from, Words to);
+  RequestOut(ConversationState& state, Runtime& rt, std::string_view api, Words from, Words to);
 
   // ---- what is read
 
@@ -104,7 +104,7 @@ class RequestOut {
   void settings();
   void leftover();
 
-  Conversation::State& state_;
+  ConversationState& state_;
   Runtime& rt_;
   std::string_view api_;
   Words from_, to_;

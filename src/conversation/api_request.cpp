@@ -263,7 +263,7 @@ void Request::finish(std::initializer_list<std::string_view> taken, std::initial
   }
   for (const DictEntry& entry : set_) variables.set(entry.key, entry.value);
   state.variables = variables.finish();
-  state.document.storage().set_owners(owners_);
+  inside_of(state.document).set_owners(owners_);
 }
 
 }  // namespace api
@@ -287,7 +287,7 @@ constexpr Api kApis[] = {
 
 bool is_same_value(Value a, Value b) { return a.kind == b.kind && a.data == b.data && a.size == b.size; }
 
-Error mixed(const Conversation::State& state, std::string_view one, Value one_mark, std::string_view other,
+Error mixed(const ConversationState& state, std::string_view one, Value one_mark, std::string_view other,
             Value other_mark) {
   const auto said = [&](std::string_view name, Value mark) {
     return std::string(name) + " (`" + path_of_value(state, mark) + "`)";
@@ -300,7 +300,7 @@ Error mixed(const Conversation::State& state, std::string_view one, Value one_ma
 constexpr std::string_view kChat = "OpenAI's chat";
 
 /// A member that only another API has, beside what only OpenAI's chat has.
-Result<void> check_alone(const Conversation::State& state, std::size_t chosen, Value mark) {
+Result<void> check_alone(const ConversationState& state, std::size_t chosen, Value mark) {
   if (kApis[chosen].mark == api::old_functions_mark) return {};
   const bool of_messages = kApis[chosen].mark == api::anthropic_mark;
   const Value of_chat = of_messages ? api::chat_mark(state.variables) : member_value(state.variables, "messages");
@@ -310,13 +310,13 @@ Result<void> check_alone(const Conversation::State& state, std::size_t chosen, V
 
 /// `system` beside messages that are OpenAI's is no mark of Anthropic's: it stays a variable, which losses speak of
 /// where the template does not read it.
-bool is_stray(const Conversation::State& state, std::size_t row, Value mark) {
+bool is_stray(const ConversationState& state, std::size_t row, Value mark) {
   if (kApis[row].mark != api::anthropic_mark || !is_same_value(mark, member_value(state.variables, "system")))
     return false;
   return !api::chat_mark(state.variables).is_undefined();
 }
 
-void note_stray(Conversation::State& state, std::size_t row) {
+void note_stray(ConversationState& state, std::size_t row) {
   Change change{kApis[row].pass, -1, -1, "system", -1, {}};
   change.what = state.arena.copy_text("a variable, since `" + path_of_value(state, api::chat_mark(state.variables)) +
                                       "` is of " + std::string(kChat));
@@ -330,7 +330,7 @@ struct Recognised {
   std::optional<std::size_t> stray;  ///< whose mark was none
 };
 
-Result<Recognised> recognise(const Conversation::State& state, const ReadOptions& options) {
+Result<Recognised> recognise(const ConversationState& state, const ReadOptions& options) {
   Recognised chosen;
   for (std::size_t i = 0; i < std::size(kApis); ++i) {
     const Value found = kApis[i].mark(state.variables);
@@ -350,7 +350,7 @@ Result<Recognised> recognise(const Conversation::State& state, const ReadOptions
 
 }  // namespace
 
-Result<void> convert_request(Conversation::State& state, const ReadOptions& options) {
+Result<void> convert_request(ConversationState& state, const ReadOptions& options) {
   if (options.as_transformers || state.recognised || state.variables.kind != Kind::dict) return {};
   state.recognised = true;
   const Result<Recognised> found = recognise(state, options);
@@ -370,7 +370,7 @@ Result<void> convert_request(Conversation::State& state, const ReadOptions& opti
   return {};
 }
 
-Result<std::optional<Pass>> request_pass(const Conversation::State& state) {
+Result<std::optional<Pass>> request_pass(const ConversationState& state) {
   const Result<Recognised> found = recognise(state, {});
   if (!found) return found.error();
   return found->row == std::size(kApis) ? std::nullopt : std::optional(kApis[found->row].pass);

@@ -2,7 +2,7 @@
 // convert_request; the table of APIs is in api_request.cpp.
 //
 // A converter makes new dicts and lists that share the strings of the request, so that origins lead to the request as
-// it was given, and says which values became part of which message (Document::Storage::Owners).
+// it was given, and says which values became part of which message (DocumentStorage::Owners).
 #pragma once
 #include <initializer_list>
 #include <optional>
@@ -20,9 +20,9 @@ struct ReadOptions;
 /// Recognises the request of another API by its members and converts it; nothing happens to others, nor a second time.
 /// A pass that `options` skip is not run. Fails with conversation: what cannot be converted, by its path and the API's
 /// name.
-Result<void> convert_request(Conversation::State& state, const ReadOptions& options);
+Result<void> convert_request(ConversationState& state, const ReadOptions& options);
 /// The pass that would convert the request, none for one of OpenAI's chat. Fails with conversation: marks of two APIs.
-Result<std::optional<Pass>> request_pass(const Conversation::State& state);
+Result<std::optional<Pass>> request_pass(const ConversationState& state);
 
 namespace api {
 
@@ -42,7 +42,7 @@ struct Draft {
 /// A request that is being converted.
 class Request {
  public:
-  Request(Conversation::State& state_in, Runtime& rt_in, std::string_view api_in, Pass pass_in, bool keeps_steering_in)
+  Request(ConversationState& state_in, Runtime& rt_in, std::string_view api_in, Pass pass_in, bool keeps_steering_in)
       : state(state_in),
         rt(rt_in),
         api(api_in),
@@ -100,7 +100,7 @@ class Request {
   /// which are noted, or kept where keeps_steering says so.
   void finish(std::initializer_list<std::string_view> taken, std::initializer_list<std::string_view> steering);
 
-  Conversation::State& state;
+  ConversationState& state;
   Runtime& rt;
   const std::string_view api;
   const Pass pass;
@@ -114,7 +114,7 @@ class Request {
 
   ListBuilder messages_;
   std::vector<DictEntry> set_;
-  Document::Storage::Owners owners_;
+  DocumentStorage::Owners owners_;
 };
 
 /// The text of a member that is a word such as a type; "" where there is none.

@@ -19,7 +19,7 @@ const Limits kNoLimits{};
 
 /// What a conversation begins with, as transformers passes it: no messages, and tools and documents
 /// of none.
-void begin_empty(Conversation::State& state) {
+void begin_empty(ConversationState& state) {
   state.clear();
   Runtime rt(state.arena, kNoLimits);
   DictBuilder variables(rt, 4);
@@ -140,7 +140,7 @@ Result<Value> make_message(Runtime& rt, Copier& copier, const Message& message, 
 }
 
 /// A message as a value, its text in a region of its own.
-Result<Value> copy_message(Conversation::State& state, const Message& message, std::int32_t number) {
+Result<Value> copy_message(ConversationState& state, const Message& message, std::int32_t number) {
   const std::size_t size = room_for(message);
   if (size >= Runtime::kMaxText) return Error(ErrorCode::limit_memory, "a message of 2 GiB or more");
   char* bytes = state.arena.allocate_text(size);
@@ -158,13 +158,13 @@ void Conversation::State::clear() {
   arena.reset();
   variables = {};  // not `variables = messages = {}`, which reads again what was just written
   messages = {};
-  next_origin = document.storage().next_origin();
+  next_origin = inside_of(document).next_origin();
   added_items = nullptr;
   added_capacity = 0;
   put_before = 0;
-  document.storage().set_first_message(0);
-  document.storage().set_message_numbers({});
-  document.storage().clear_owners();
+  inside_of(document).set_first_message(0);
+  inside_of(document).set_message_numbers({});
+  inside_of(document).clear_owners();
   recognised = false;
   converted = {};
   regions.clear();
@@ -214,7 +214,7 @@ void Conversation::State::settle() {
   arena.sort_log();
 }
 
-void keep_messages(Conversation::State& state, std::uint32_t count) {
+void keep_messages(ConversationState& state, std::uint32_t count) {
   if (!state.messages.is_sequence() || state.messages.list->size <= count) return;
   Runtime rt(state.arena, kNoLimits);
   const Value kept = make_list(rt, state.messages.list->items, count);
@@ -222,7 +222,7 @@ void keep_messages(Conversation::State& state, std::uint32_t count) {
   state.settle();
 }
 
-Value take_variable(Conversation::State& state, std::string_view name) {
+Value take_variable(ConversationState& state, std::string_view name) {
   const Value* found = member(state.variables, name);
   if (found == nullptr) return {};
   const Value taken = *found;
@@ -246,16 +246,16 @@ Result<Conversation> Conversation::from_json(std::string_view text, const ReadOp
 }
 
 Result<void> Conversation::read(std::string_view text, const ReadOptions& options, std::string_view name) {
-  return take_document(state().document.parse(text, name), options);
+  return take_document(inside().document.parse(text, name), options);
 }
 
 Result<void> Conversation::consume(std::string text, const ReadOptions& options, std::string_view name) {
-  return take_document(state().document.storage().consume(std::move(text), name), options);
+  return take_document(inside_of(inside().document).consume(std::move(text), name), options);
 }
 
 /// What was parsed becomes the contents.
 Result<void> Conversation::take_document(Result<void> parsed, const ReadOptions& options) {
-  State& state = this->state();
+  State& state = inside();
   if (!parsed) {
     begin_empty(state);
     return parsed.error();
@@ -277,7 +277,7 @@ Result<void> Conversation::take_document(Result<void> parsed, const ReadOptions&
 }
 
 Result<void> Conversation::add(const Message& message) {
-  State& state = this->state();
+  State& state = inside();
   const auto number = state.messages.is_sequence() ? static_cast<std::int32_t>(state.messages.list->size) : 0;
   const Result<Value> made = copy_message(state, message, number);
   if (!made) return made.error();
@@ -287,14 +287,14 @@ Result<void> Conversation::add(const Message& message) {
 }
 
 Result<void> Conversation::put_before(std::span<const Message> messages) {
-  State& state = this->state();
+  State& state = inside();
   if (messages.empty() || !state.messages.is_sequence()) return {};
   const auto count = static_cast<std::int32_t>(messages.size());
   for (TextRegion& region : state.regions) {
     if (region.message >= 0) region.message += count;
   }
   state.put_before += count;
-  state.document.storage().set_first_message(state.put_before);
+  inside_of(state.document).set_first_message(state.put_before);
   Runtime rt(state.arena, kNoLimits);
   ListBuilder list(rt, static_cast<std::uint32_t>(messages.size()) + state.messages.list->size);
   for (std::int32_t i = 0; i < count; ++i) {
@@ -310,7 +310,7 @@ Result<void> Conversation::put_before(std::span<const Message> messages) {
 }
 
 Result<void> Conversation::set_json(std::string_view variable, std::string_view json) {
-  State& state = this->state();
+  State& state = inside();
   Runtime rt(state.arena, kNoLimits);
   if (json.size() >= Runtime::kMaxText) return Error(ErrorCode::limit_memory, "a value of 2 GiB or more");
   const std::string_view copy = state.arena.copy_text(json);
@@ -323,7 +323,7 @@ Result<void> Conversation::set_json(std::string_view variable, std::string_view 
 }
 
 void Conversation::set_string(std::string_view variable, std::string_view text) {
-  State& state = this->state();
+  State& state = inside();
   const std::string_view copy = state.arena.copy_text(text);
   state.add_region(copy, -1, false);
   state.set_variable(Value::view(state.arena.copy_text(variable)), Value::view(copy));
@@ -331,31 +331,31 @@ void Conversation::set_string(std::string_view variable, std::string_view text) 
 }
 
 void Conversation::set_default_string(std::string_view variable, std::string_view text) {
-  if (member(state().variables, variable) == nullptr) set_string(variable, text);
+  if (member(inside().variables, variable) == nullptr) set_string(variable, text);
 }
 
 /// What was moved from is empty: as a whole until it is changed, from then on by itself.
-const Conversation::State& Conversation::state() const {
+const Conversation::State& Conversation::inside() const {
   static const Conversation empty;
   return state_ == nullptr ? *empty.state_ : *state_;
 }
-Conversation::State& Conversation::state() {
+Conversation::State& Conversation::inside() {
   if (state_ == nullptr) *this = Conversation();
   return *state_;
 }
 
-Value Conversation::variables() const& { return state().variables; }
-Value Conversation::messages() const& { return state().messages; }
-Value Conversation::tools() const& { return member_value(state().variables, "tools"); }
+Value Conversation::variables() const& { return inside().variables; }
+Value Conversation::messages() const& { return inside().messages; }
+Value Conversation::tools() const& { return member_value(inside().variables, "tools"); }
 
 const std::vector<std::string>& Conversation::notes() const& {
-  const State& state = this->state();
+  const State& state = inside();
   const std::lock_guard lock(state.notes_mutex);
   for (std::size_t i = state.notes.size(); i < state.changes.size(); ++i)
     state.notes.push_back(note_of(state, state.changes[i]));
   return state.notes;
 }
 
-std::string Conversation::path_of(Value value) const { return path_of_value(state(), value); }
+std::string Conversation::path_of(Value value) const { return path_of_value(inside(), value); }
 
 }  // namespace parlance

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/inline_vector.h"
+#include "base/inside.h"
 #include "json/document.h"
 #include "parlance/conversation.h"
 
@@ -73,31 +74,33 @@ struct Conversation::State {
   void settle();
 };
 
+using ConversationState = Inside<Conversation>::Type;
+
 /// The message (-1: none) that a byte or an origin id of the conversation belongs to; false if it
 /// is not of the conversation.
-bool find_place(const Conversation::State& state, const char* address, std::int32_t& message);
-bool find_place(const Conversation::State& state, std::uint32_t origin, std::int32_t& message);
+bool find_place(const ConversationState& state, const char* address, std::int32_t& message);
+bool find_place(const ConversationState& state, std::uint32_t origin, std::int32_t& message);
 /// "messages[3].content"; "" for what is not of the conversation.
-std::string path_of_address(const Conversation::State& state, const char* address);
-std::string path_of_id(const Conversation::State& state, std::uint32_t origin);
+std::string path_of_address(const ConversationState& state, const char* address);
+std::string path_of_id(const ConversationState& state, std::uint32_t origin);
 /// The same for a value, a text or anything else.
-std::string path_of_value(const Conversation::State& state, Value value);
+std::string path_of_value(const ConversationState& state, Value value);
 /// The texts of the variables whose names end in _token. Found by the first question, so it must not outlive a change.
 class SpecialTokenTexts {
  public:
-  explicit SpecialTokenTexts(const Conversation::State& state) : state_(state) {}
+  explicit SpecialTokenTexts(const ConversationState& state) : state_(state) {}
   /// Does the address lie in one of them?
   bool cover(const char* address);
 
  private:
-  const Conversation::State& state_;
+  const ConversationState& state_;
   bool found_ = false;
   static constexpr std::size_t kFew = 8;  ///< what need not be sorted
   InlineVector<std::string_view, kFew> by_address_;
 };
 /// Takes the messages from number `count` on out again.
-void keep_messages(Conversation::State& state, std::uint32_t count);
+void keep_messages(ConversationState& state, std::uint32_t count);
 /// Removes a variable and returns it; undefined if there is none. Its value stays alive.
-Value take_variable(Conversation::State& state, std::string_view name);
+Value take_variable(ConversationState& state, std::string_view name);
 
 }  // namespace parlance

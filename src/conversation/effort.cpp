@@ -115,7 +115,7 @@ void reasoning_effort(Normaliser& n) {
 
 std::vector<std::string> notes_of_effort(const Conversation& conversation) {
   std::vector<std::string> notes;
-  const std::vector<Change>& changes = conversation.state().changes;
+  const std::vector<Change>& changes = inside_of(conversation).changes;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const bool is_one = changes[i].variable == "reasoning_effort" || changes[i].pass == Pass::reasoning_effort;
     if (is_one && !changes[i].what.empty()) notes.push_back(conversation.notes()[i]);
@@ -123,7 +123,7 @@ std::vector<std::string> notes_of_effort(const Conversation& conversation) {
   return notes;
 }
 
-void note_overruled_effort(Conversation::State& state, std::string_view variable, std::string_view json) {
+void note_overruled_effort(ConversationState& state, std::string_view variable, std::string_view json) {
   const Value* before = member(state.variables, variable);
   if (before == nullptr || json_text(*before) == json) return;
   const auto of_effort = [&](const Change& change) {

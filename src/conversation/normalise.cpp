@@ -22,7 +22,7 @@ namespace {
 
 /// /api/generate of Ollama: a prompt, perhaps a system text and images, as the messages of a chat. To fill in between a
 /// prompt and a suffix no messages are needed.
-bool generate_request(Conversation::State& state, Runtime& rt) {
+bool generate_request(ConversationState& state, Runtime& rt) {
   const Value* prompt = member(state.variables, "prompt");
   if (member(state.variables, "messages") != nullptr || prompt == nullptr || !prompt->is_string()) return false;
   const Value* suffix = member(state.variables, "suffix");
@@ -430,7 +430,7 @@ Value item_of(Value list, std::int32_t number) {
 
 /// What stands at the place "function.arguments" or "content[2]" below a value, or what it is in, as far as the request
 /// as it was given has it.
-std::string place_below(const Conversation::State& state, Value from, std::string_view steps) {
+std::string place_below(const ConversationState& state, Value from, std::string_view steps) {
   std::string place = path_of_value(state, from);
   while (!steps.empty() && !from.is_undefined()) {
     const std::size_t end = std::min(steps.find_first_of(".["), steps.size());
@@ -449,7 +449,7 @@ std::string place_below(const Conversation::State& state, Value from, std::strin
 
 }  // namespace
 
-std::string place_of(const Conversation::State& state, const Change& change) {
+std::string place_of(const ConversationState& state, const Change& change) {
   const std::string place = place_as_chat(change);
   const bool in_list = change.message >= 0 || change.tool >= 0;
   if (!in_list || state.converted.is_undefined()) return place;
@@ -457,7 +457,7 @@ std::string place_of(const Conversation::State& state, const Change& change) {
   return found.empty() ? place : found;
 }
 
-std::string note_of(const Conversation::State& state, const Change& change) {
+std::string note_of(const ConversationState& state, const Change& change) {
   std::string note = place_of(state, change);
   const PassRow& pass = kPasses[static_cast<std::size_t>(change.pass)];
   note.append(": ").append(change.what.empty() ? pass.change : change.what);
@@ -465,7 +465,7 @@ std::string note_of(const Conversation::State& state, const Change& change) {
   return note;
 }
 
-Result<void> normalise(Conversation::State& state, const ReadOptions& options) {
+Result<void> normalise(ConversationState& state, const ReadOptions& options) {
   state.passes = options.passes;  // whose settings become values of the conversation
   const Limits limits;
   Runtime rt(state.arena, limits);

@@ -12,7 +12,7 @@ namespace parlance {
 
 /// Runs the passes that `options` asks for over state.variables.
 /// Fails with conversation when `messages` is missing or not a list of objects.
-Result<void> normalise(Conversation::State& state, const ReadOptions& options);
+Result<void> normalise(ConversationState& state, const ReadOptions& options);
 
 /// The error of a request that is no conversation.
 Error not_a_conversation(std::string message, std::string path);
@@ -20,8 +20,8 @@ Error not_a_conversation(std::string message, std::string path);
 Error without_reading_options(const Error& error);
 
 /// "messages[3].content: null is now empty text (null-content)".
-std::string note_of(const Conversation::State& state, const Change& change);
+std::string note_of(const ConversationState& state, const Change& change);
 /// The place that a change is at in the request: "messages[3].content".
-std::string place_of(const Conversation::State& state, const Change& change);
+std::string place_of(const ConversationState& state, const Change& change);
 
 }  // namespace parlance

@@ -18,7 +18,7 @@ namespace parlance {
 /// The variables, the messages, and where a pass is at the moment.
 class Normaliser {
  public:
-  Normaliser(Conversation::State& state_in, Runtime& rt_in, Value message_list)
+  Normaliser(ConversationState& state_in, Runtime& rt_in, Value message_list)
       : state(state_in), rt(rt_in), messages(rt_in, message_list) {}
 
   /// Notes a change at the place the pass is at.
@@ -36,7 +36,7 @@ class Normaliser {
   /// Is the message's role among those of the pass's setting? Without any all are.
   bool concerns(Value message) const;
 
-  Conversation::State& state;
+  ConversationState& state;
   Runtime& rt;
   ListEditor messages;
   Pass pass{};

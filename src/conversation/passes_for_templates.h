@@ -41,7 +41,7 @@ void reasoning_effort(Normaliser& n);
 std::vector<std::string> notes_of_effort(const Conversation& conversation);
 /// To be called where a variable gets another value than the passes gave it: notes it if that was for the effort of
 /// reasoning.
-void note_overruled_effort(Conversation::State& state, std::string_view variable, std::string_view json);
+void note_overruled_effort(ConversationState& state, std::string_view variable, std::string_view json);
 
 // ---- images, sounds, films: media_parts.cpp
 

@@ -19,7 +19,7 @@ bool covers(std::string_view text, const char* address) {
 }
 
 /// The region outside the document that holds the address, or null.
-const TextRegion* region_at(const Conversation::State& state, const char* address) {
+const TextRegion* region_at(const ConversationState& state, const char* address) {
   if (state.by_address.empty()) return nullptr;
   auto next =
       std::upper_bound(state.by_address.begin(), state.by_address.end(), address,
@@ -29,7 +29,7 @@ const TextRegion* region_at(const Conversation::State& state, const char* addres
   return covers({region.begin, region.size}, address) ? &region : nullptr;
 }
 
-const TextRegion* region_of(const Conversation::State& state, std::uint32_t origin) {
+const TextRegion* region_of(const ConversationState& state, std::uint32_t origin) {
   auto region = std::lower_bound(state.regions.begin(), state.regions.end(), origin,
                                  [](const TextRegion& r, std::uint32_t id) { return r.origin < id; });
   return region != state.regions.end() && region->origin == origin ? &*region : nullptr;
@@ -37,7 +37,7 @@ const TextRegion* region_of(const Conversation::State& state, std::uint32_t orig
 
 /// Where a value that was added stands: in its message, or among the variables.
 template <typename Key>
-std::string path_in_region(const Conversation::State& state, const TextRegion& region, Key key) {
+std::string path_in_region(const ConversationState& state, const TextRegion& region, Key key) {
   const bool in_message = region.message >= 0 && state.messages.is_sequence() &&
                           static_cast<std::uint32_t>(region.message) < state.messages.list->size;
   PlaceInInput place;
@@ -51,8 +51,8 @@ std::string path_in_region(const Conversation::State& state, const TextRegion& r
 
 }  // namespace
 
-bool find_place(const Conversation::State& state, const char* address, std::int32_t& message) {
-  const Document::Storage& document = state.document.storage();
+bool find_place(const ConversationState& state, const char* address, std::int32_t& message) {
+  const DocumentStorage& document = inside_of(state.document);
   if (document.holds(address)) {
     message = document.number_of(address);
     return true;
@@ -67,8 +67,8 @@ bool find_place(const Conversation::State& state, const char* address, std::int3
                                          : find_place(state, derived->source_id, message);
 }
 
-bool find_place(const Conversation::State& state, std::uint32_t origin, std::int32_t& message) {
-  const Document::Storage& document = state.document.storage();
+bool find_place(const ConversationState& state, std::uint32_t origin, std::int32_t& message) {
+  const DocumentStorage& document = inside_of(state.document);
   if (document.holds(origin)) {
     message = document.number_of(origin);
     return true;
@@ -78,9 +78,9 @@ bool find_place(const Conversation::State& state, std::uint32_t origin, std::int
   return region != nullptr;
 }
 
-std::string path_of_address(const Conversation::State& state, const char* address) {
+std::string path_of_address(const ConversationState& state, const char* address) {
   PlaceInInput place;
-  if (state.document.storage().find(address, place)) return place.path;
+  if (inside_of(state.document).find(address, place)) return place.path;
   if (const TextRegion* region = region_at(state, address)) return path_in_region(state, *region, address);
   const Arena::Derived* derived = state.arena.find_sorted_derived(address);
   if (derived == nullptr) return {};
@@ -90,15 +90,15 @@ std::string path_of_address(const Conversation::State& state, const char* addres
   return region == nullptr ? path_of_address(state, source) : path_in_region(state, *region, address);
 }
 
-std::string path_of_id(const Conversation::State& state, std::uint32_t origin) {
+std::string path_of_id(const ConversationState& state, std::uint32_t origin) {
   PlaceInInput place;
-  if (state.document.storage().find(origin, place)) return place.path;
+  if (inside_of(state.document).find(origin, place)) return place.path;
   const TextRegion* region = region_of(state, origin);
   if (region == nullptr) return {};
   return region->in_document ? path_of_address(state, region->begin) : path_in_region(state, *region, origin);
 }
 
-std::string path_of_value(const Conversation::State& state, Value value) {
+std::string path_of_value(const ConversationState& state, Value value) {
   if (!value.is_string()) return path_of_id(state, origin_of(value));
   std::string path;
   for_each_piece(value, [&](std::string_view piece) {

@@ -14,14 +14,14 @@ void Normaliser::replace_messages(Value list, const std::vector<std::int32_t>& n
   for (std::size_t i = numbers.size(); i-- > 0;) {
     given[static_cast<std::size_t>(numbers[i])] = given_number(static_cast<std::int32_t>(i));
   }
-  std::vector<std::int32_t> now = state.document.storage().message_numbers();
+  std::vector<std::int32_t> now = inside_of(state.document).message_numbers();
   if (now.empty()) {
     now = numbers;
   } else {
     std::transform(now.begin(), now.end(), now.begin(), moved);
   }
   for (TextRegion& region : state.regions) region.message = moved(region.message);
-  state.document.storage().set_message_numbers(std::move(now));
+  inside_of(state.document).set_message_numbers(std::move(now));
   given_ = std::move(given);
   messages = ListEditor(rt, list);
 }

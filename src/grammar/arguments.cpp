@@ -27,7 +27,7 @@ std::vector<std::string> endings(const ReplyMarker* marker) {
 
 }  // namespace
 
-ArgumentsGrammar::ArgumentsGrammar(Grammar::Data& data, const ReplyFormat& format, Notes& notes)
+ArgumentsGrammar::ArgumentsGrammar(GrammarData& data, const ReplyFormat& format, Notes& notes)
     : data_(data),
       ir_(data.ir),
       format_(format),

@@ -13,7 +13,7 @@ namespace parlance::grammar {
 class ArgumentsGrammar {
  public:
   /// All must live as long.
-  ArgumentsGrammar(Grammar::Data& data, const ReplyFormat& format, Notes& notes);
+  ArgumentsGrammar(GrammarData& data, const ReplyFormat& format, Notes& notes);
   /// The form in which the tool is called has arguments in the order of their names.
   void sort(std::size_t tool) { sorted_[tool] = true; }
   /// The arguments of a tool. `closing`: the marker behind them, or none. make_rules() must follow.
@@ -56,7 +56,7 @@ class ArgumentsGrammar {
   NodeId nested_list(const Tagged& to, const Schemas& schemas);
   std::string type_word(const ArgumentTags& tags, Types types) const;
 
-  Grammar::Data& data_;
+  GrammarData& data_;
   Ir& ir_;
   const ReplyFormat& format_;
   Notes& notes_;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/inside.h"
 #include "grammar/ir.h"
 #include "grammar/schema.h"
 #include "parlance/grammar.h"
@@ -62,6 +63,8 @@ struct Lazy {
 };
 
 }  // namespace grammar
+
+using GrammarData = Inside<Grammar>::Type;
 
 struct Grammar::Data {
   Document document;                 ///< the tools, or the schema

@@ -230,7 +230,7 @@ class EngineSchema {
 
 }  // namespace
 
-std::unordered_map<NodeId, std::string> engine_schemas(const Grammar::Data& data) {
+std::unordered_map<NodeId, std::string> engine_schemas(const GrammarData& data) {
   std::unordered_map<NodeId, std::string> texts;
   for (const auto& [node, schema] : data.json) {
     // A tool without a schema takes any object; what a value without one is, its grammar says.

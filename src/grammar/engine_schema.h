@@ -13,6 +13,6 @@
 namespace parlance::grammar {
 
 /// The schemas that engines read by themselves, of the nodes that they stand for.
-std::unordered_map<NodeId, std::string> engine_schemas(const Grammar::Data& data);
+std::unordered_map<NodeId, std::string> engine_schemas(const GrammarData& data);
 
 }  // namespace parlance::grammar

@@ -51,7 +51,7 @@ Fault add_tool(std::vector<Tool>& tools, std::unordered_set<std::string>& names,
   return {is_schema ? "" : "its parameters are no schema: any object", false};
 }
 
-Result<void> read_tools(Grammar::Data& data, grammar::Notes& notes) {
+Result<void> read_tools(GrammarData& data, grammar::Notes& notes) {
   if (data.options.tools.empty()) return {};
   if (auto parsed = data.document.parse(data.options.tools, data.options.tools_name); !parsed) return parsed.error();
   const Value root = data.document.root();
@@ -60,7 +60,7 @@ Result<void> read_tools(Grammar::Data& data, grammar::Notes& notes) {
   std::unordered_set<std::string> names;
   std::size_t number = 0;
   const Limits limits;
-  Runtime rt(data.document.storage().arena(), limits);
+  Runtime rt(inside_of(data.document).arena(), limits);
   for (const Value value : items(root)) {
     const Fault wrong = add_tool(data.tools, names, value, rt);
     if (!wrong.why.empty()) notes.add("[" + std::to_string(number) + "]", "", wrong.why, wrong.left_out);
@@ -88,7 +88,7 @@ std::vector<AddedToken> control_of(const ReplyFormat& format, const std::vector<
 }
 
 /// Takes out what can never be finished, and notes whose arguments that are. Whether a reply is left.
-bool prune(Grammar::Data& data, grammar::Notes& notes) {
+bool prune(GrammarData& data, grammar::Notes& notes) {
   const std::vector<bool> has_text = data.ir.prune();
   for (std::size_t i = 0; i < data.arguments.size(); ++i) {
     if (data.arguments[i] == grammar::kNone || has_text[data.arguments[i]]) continue;
@@ -98,7 +98,7 @@ bool prune(Grammar::Data& data, grammar::Notes& notes) {
   return has_text[data.root];
 }
 
-Result<void> read_response(Grammar::Data& data) {
+Result<void> read_response(GrammarData& data) {
   const ResponseFormat& wanted = data.options.response;
   if (wanted.kind == ResponseFormat::Kind::json_schema) {
     if (auto parsed = data.response.parse(wanted.schema, wanted.name); !parsed) return parsed.error();
@@ -117,7 +117,7 @@ Result<void> read_response(Grammar::Data& data) {
 }
 
 /// Keeps the tools that may be called.
-Result<void> choose_tools(Grammar::Data& data, const ReplyFormat& format) {
+Result<void> choose_tools(GrammarData& data, const ReplyFormat& format) {
   const ToolChoice choice = data.options.choice;
   if (choice == ToolChoice::named) {
     NearestName nearest(data.options.name);
@@ -152,7 +152,7 @@ std::optional<GrammarSyntax> find_grammar_syntax(std::string_view name) {
 }
 
 Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& options) {
-  auto data = std::make_shared<Grammar::Data>();
+  auto data = std::make_shared<GrammarData>();
   data->options = options;
   data->control = control_of(format, options.control);
   grammar::Notes notes;
@@ -168,7 +168,7 @@ Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& op
 }
 
 Result<Grammar> make_value_grammar(std::string_view schema, const ValueGrammarOptions& options) {
-  auto data = std::make_shared<Grammar::Data>();
+  auto data = std::make_shared<GrammarData>();
   data->of_value = true;
   data->options.open = options.open;
   data->options.any_order = options.any_order;

@@ -88,7 +88,7 @@ std::string json_of(Value value, std::string_view base) {
   return out;
 }
 
-std::string print_json_schema(const Grammar::Data& data) {
+std::string print_json_schema(const GrammarData& data) {
   if (data.of_value) return (data.root == data.ir.never() ? "false" : json_of(data.document.root())) + "\n";
   std::string calls, definitions;
   for (const Tool& tool : data.tools) {

@@ -51,7 +51,7 @@ std::string without(const std::vector<std::string>& markers) {
 
 class Printer {
  public:
-  explicit Printer(const Grammar::Data& data)
+  explicit Printer(const GrammarData& data)
       : data_(data), ir_(data.ir), shared_(data.ir, {&data.root, 1}), borders_(data.ir), json_(engine_schemas(data)) {}
   std::string run();
 
@@ -91,7 +91,7 @@ class Printer {
   std::string text_rule(NodeId id);
   std::string rule_of(NodeId id, std::string_view wanted, std::function<std::string()> body);
 
-  const Grammar::Data& data_;
+  const GrammarData& data_;
   const Ir& ir_;
   SharedNodes shared_;
   Borders borders_;
@@ -461,6 +461,6 @@ std::string Printer::text_rule(NodeId id) {
 
 }  // namespace
 
-std::string print_lark(const Grammar::Data& data) { return Printer(data).run(); }
+std::string print_lark(const GrammarData& data) { return Printer(data).run(); }
 
 }  // namespace parlance::grammar

@@ -82,7 +82,7 @@ std::string of_kind(std::string_view kind, const std::string& content) {
 
 class Printer {
  public:
-  explicit Printer(const Grammar::Data& data)
+  explicit Printer(const GrammarData& data)
       : ir_(data.ir), outline_(data.outline), parallel_(data.parallel), root_(data.root), json_(engine_schemas(data)) {
     if (!outline_.is_tagged) return;
     for (const Outline::Calls& calls : outline_.calls) each_.push_back(tags_of(calls));
@@ -216,7 +216,7 @@ class Printer {
 
 }  // namespace
 
-std::string print_structural_tag(const Grammar::Data& data) {
+std::string print_structural_tag(const GrammarData& data) {
   return format(R"({{"type": "structural_tag", "format": {}}})", Printer(data).run()) + "\n";
 }
 

@@ -20,7 +20,7 @@ bool is_initial(const CallForm& form) { return form.initial; }
 
 }  // namespace
 
-ReplyGrammar::ReplyGrammar(Grammar::Data& data, const ReplyFormat& format, Notes& notes)
+ReplyGrammar::ReplyGrammar(GrammarData& data, const ReplyFormat& format, Notes& notes)
     : data_(data), ir_(data.ir), format_(format), notes_(notes), arguments_(data, format, notes) {
   if (data_.options.choice != ToolChoice::none) group_tools();
 }

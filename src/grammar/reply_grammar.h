@@ -18,7 +18,7 @@ namespace parlance::grammar {
 
 class ReplyGrammar {
  public:
-  ReplyGrammar(Grammar::Data& data, const ReplyFormat& format, Notes& notes);
+  ReplyGrammar(GrammarData& data, const ReplyFormat& format, Notes& notes);
   /// The node of the whole reply; tells the outline too.
   NodeId make();
 
@@ -100,7 +100,7 @@ class ReplyGrammar {
   NodeId object(const CallForm& form, const std::vector<CallMember>& members, const CallArguments& arguments,
                 std::size_t tool);
 
-  Grammar::Data& data_;
+  GrammarData& data_;
   Ir& ir_;
   const ReplyFormat& format_;
   Notes& notes_;

@@ -255,7 +255,7 @@ namespace {
 std::uintptr_t number(const char* address) { return reinterpret_cast<std::uintptr_t>(address); }
 std::uintptr_t number(std::uint32_t origin) { return origin; }
 
-using MessageList = Document::Storage::MessageList;
+using MessageList = DocumentStorage::MessageList;
 
 /// How many messages are looked at each time instead of being indexed.
 constexpr std::uint32_t kFewMessages = 6;
@@ -271,7 +271,7 @@ std::uint32_t start_of(const MessageList& list, std::uint32_t i, std::uint32_t) 
 }
 
 template <typename Key>
-void set_stretch(Document::Storage::Neighbours& found, std::uint32_t after, std::uint32_t count, Key begin, Key end) {
+void set_stretch(DocumentStorage::Neighbours& found, std::uint32_t after, std::uint32_t count, Key begin, Key end) {
   found.after = after;
   found.message = after != 0 && after <= count ? static_cast<std::int32_t>(after) - 1 : -1;
   found.begin = number(begin);
@@ -281,7 +281,7 @@ void set_stretch(Document::Storage::Neighbours& found, std::uint32_t after, std:
 /// The stretch of messages around `key`, within [first, last). False where there are many, or one does not tell its
 /// start.
 template <typename Key>
-bool stretch_of_few(const MessageList& list, Key key, Key first, Key last, Document::Storage::Neighbours& found) {
+bool stretch_of_few(const MessageList& list, Key key, Key first, Key last, DocumentStorage::Neighbours& found) {
   if (list.count == 0 || list.count > kFewMessages) return false;
   Key begin = first;
   for (std::uint32_t i = 0; i <= list.count; ++i) {
@@ -299,8 +299,7 @@ bool stretch_of_few(const MessageList& list, Key key, Key first, Key last, Docum
 
 /// The same among `starts`, sorted: where each message begins, and where the last one ends.
 template <typename Key>
-void stretch_around(const std::vector<Key>& starts, Key key, Key first, Key last,
-                    Document::Storage::Neighbours& found) {
+void stretch_around(const std::vector<Key>& starts, Key key, Key first, Key last, DocumentStorage::Neighbours& found) {
   const std::less<> less;
   auto after = starts.begin() + found.after;
   // What was asked last is mostly the stretch before.
@@ -447,11 +446,11 @@ Result<void> Document::parse(std::string_view text, std::string_view name) {
 }
 
 Value Document::root() const& { return storage_ == nullptr ? Value::none() : storage_->root(); }
-Document::Storage& Document::storage() {
+Document::Storage& Document::inside() {
   if (storage_ == nullptr) storage_ = std::make_unique<Storage>();
   return *storage_;
 }
-const Document::Storage& Document::storage() const {
+const Document::Storage& Document::inside() const {
   static const Storage empty;
   return storage_ == nullptr ? empty : *storage_;
 }

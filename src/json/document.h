@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "base/inside.h"
 #include "json/path_index.h"
 #include "json/read.h"
 #include "parlance/json.h"
@@ -27,6 +28,8 @@ bool find_in_tree(Value root, std::uint32_t origin, PlaceInInput& place);
 /// The origin id of a value that is no string; the container's own where a copy of the Value lost
 /// it.
 std::uint32_t origin_of(Value v);
+
+using DocumentStorage = Inside<Document>::Type;
 
 /// Threads: parse needs it alone; everything const may be used by many threads (what is
 /// indexed is so by the first who asks, under a mutex).

@@ -42,7 +42,7 @@ class SpanMaker {
   /// Appends the span of bytes [begin, end) of the text at `base`, made from `source`; both zero: computed.
   void append_derived(const char* base, const char* begin, const char* end, TextSource source) {
     const bool by_id = source.data == nullptr;
-    const Document::Storage::Neighbours& near = by_id ? near_id_ : near_;
+    const DocumentStorage::Neighbours& near = by_id ? near_id_ : near_;
     if (next_ == end_ || !near.hold(by_id ? source.id : reinterpret_cast<std::uintptr_t>(source.data))) {
       return append_from_afar(base, begin, end, source);
     }
@@ -59,8 +59,8 @@ class SpanMaker {
   virtual void append_from_afar(const char* base, const char* begin, const char* end, TextSource source) = 0;
 
   // The stretches of input looked at last: neighbours in the prompt are mostly neighbours in the input.
-  Document::Storage::Neighbours near_;
-  Document::Storage::Neighbours near_id_;
+  DocumentStorage::Neighbours near_;
+  DocumentStorage::Neighbours near_id_;
   Span* next_ = nullptr;  ///< where the next span goes
   Span* end_ = nullptr;   ///< where there is no room left
 };

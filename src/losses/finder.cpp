@@ -39,6 +39,7 @@ Result<void> LossFinder::render(const Conversation& conversation, const RenderOp
   into.placeholders.clear();
   RenderOptions all = options;
   all.want_spans = all.want_undefined = true;
+  if (state_ == nullptr) return Error(ErrorCode::usage, "the finder was moved from");
   const State& s = *state_;
   if (Result<void> done = s.chat_template.render(conversation, all, workspace, into.rendering); !done) return done;
   Reached reached;

@@ -83,7 +83,7 @@ class Settings {
   }
 
   bool is_of_request(std::string_view name) const {
-    return member(conversation_.state().document.root(), name) != nullptr;
+    return member(inside_of(conversation_).document.root(), name) != nullptr;
   }
   std::string as_given(std::string_view name) const {
     for (const auto& [made, of] : kMadeOf) {
@@ -95,10 +95,10 @@ class Settings {
   void unheeded(const Feature& feature, Value value) {
     const Value* tools = member(variables_, "tools");
     // given as tools
-    if (feature.name.starts_with("function") && conversation_.state().converted.kind == Kind::dict) return;
+    if (feature.name.starts_with("function") && inside_of(conversation_).converted.kind == Kind::dict) return;
     if (feature.of_tools && (tools == nullptr || !has_any(*tools))) return;
     if (json_text(value) == feature.usual) return;
-    const bool converted = conversation_.state().converted.kind == Kind::dict;
+    const bool converted = inside_of(conversation_).converted.kind == Kind::dict;
     std::string path = converted ? conversation_.path_of(value) : std::string();
     if (path.empty()) path = feature.name;
     losses_.push_back({LossKind::lost, "setting", std::move(path), "no effect: the template does not read it",
@@ -177,11 +177,11 @@ void find_lost_by_passes(const Conversation& conversation, std::vector<Loss>& lo
     losses.push_back(
         {LossKind::lost, subject, note.substr(0, colon), note.substr(std::min(colon + 2, note.size())), {}});
   };
-  for (const Change& change : conversation.state().changes) {
+  for (const Change& change : inside_of(conversation).changes) {
     if (!change.loses) continue;
     const bool of_tool = change.variable.starts_with("tools");
     const bool of_part = !change.variable.empty() || change.member.starts_with("content[");
-    add(of_tool ? "tool" : of_part ? "part" : "argument", note_of(conversation.state(), change));
+    add(of_tool ? "tool" : of_part ? "part" : "argument", note_of(inside_of(conversation), change));
   }
   for (const std::string& note : passes::notes_of_effort(conversation)) add("setting", note);
 }

@@ -61,7 +61,7 @@ bool TextSearch::is_reached(Value value) const {
 }
 
 bool TextSearch::is_given_reasoning(Value text) const {
-  const Value messages = member_value(conversation_.state().converted, "messages");
+  const Value messages = member_value(inside_of(conversation_).converted, "messages");
   bool found = false;
   for (const Value& message : messages.is_sequence() ? items(messages) : std::span<const Value>()) {
     const Value reasoning = member_value(message, "reasoning_content");
@@ -96,7 +96,7 @@ void TextSearch::piece(std::string_view bytes, std::string_view subject, const P
   all.add(lost);
   const std::size_t gap = lost ? bytes.npos : reached_.first_gap(bytes);
   if (!lost && (gap == bytes.npos || (cuts && !left_out_))) return;
-  std::string path = path_of_address(conversation_.state(), bytes.data());
+  std::string path = path_of_address(inside_of(conversation_), bytes.data());
   if (path.empty()) path = place.text();
   if (lost) return lose(subject, std::move(path), misspelt(place.name));
   const LossKind kind = cuts ? LossKind::left_out : LossKind::lost;

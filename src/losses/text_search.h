@@ -49,7 +49,7 @@ class TextSearch {
   /// Is what is left out by design asked for?
   bool left_out() const { return left_out_; }
   /// Is the request another API's (conversation/api_request.h)?
-  bool is_converted() const { return conversation_.state().converted.kind == Kind::dict; }
+  bool is_converted() const { return inside_of(conversation_).converted.kind == Kind::dict; }
   /// Was this text the reasoning of a message, as the request of another API was converted?
   bool is_given_reasoning(Value text) const;
   bool mentions(std::string_view name) const { return facts_.mentions(name); }

@@ -18,7 +18,7 @@ LiteralSpans::LiteralSpans(std::span<const Value> constants, std::string_view te
   for (std::size_t i = 0; i < constants.size(); ++i) {
     const Value& v = constants[i];
     if (!v.is_leaf() || v.size == 0) continue;
-    Provenance provenance({text, arena, none}, nobody.state(), rt, alone);
+    Provenance provenance({text, arena, none}, inside_of(nobody), rt, alone);
     provenance.append_spans({v.data, v.size}, 0);
     provenance.finish();
     const std::span<const Span> spans = alone.spans();

@@ -118,7 +118,7 @@ void Provenance::append_near(std::span<const Arena::Derived> log, Rest& rest) {
   for (; record != stop && record->begin <= next && next < all.end; ++record, ++span) {
     const char* const data = record->source_data;
     const std::uint32_t id = record->source_id;
-    const Document::Storage::Neighbours& near = data == nullptr ? near_id_ : near_;
+    const DocumentStorage::Neighbours& near = data == nullptr ? near_id_ : near_;
     if (!near.hold(data == nullptr ? id : reinterpret_cast<std::uintptr_t>(data))) break;
     const std::uint32_t begin = all.at(next);
     next = std::min(all.end, record->begin + record->size);

@@ -27,10 +27,10 @@ struct TemplateBytes {
 /// nothing.
 class Provenance final : public SpanMaker {
  public:
-  Provenance(const TemplateBytes& of_template, const Conversation::State& conversation, Runtime& rt, Rendering& into)
+  Provenance(const TemplateBytes& of_template, const ConversationState& conversation, Runtime& rt, Rendering& into)
       : template_(of_template),
         conversation_(conversation),
-        storage_(conversation.document.storage()),
+        storage_(inside_of(conversation.document)),
         rt_(rt),
         arena_(rt.arena),
         special_tokens_(conversation),
@@ -87,9 +87,9 @@ class Provenance final : public SpanMaker {
   }
 
   TemplateBytes template_;
-  const Conversation::State& conversation_;
-  const Document::Storage& storage_;
-  Document::Storage::MessageList messages_;
+  const ConversationState& conversation_;
+  const DocumentStorage& storage_;
+  DocumentStorage::MessageList messages_;
   Runtime& rt_;
   const Arena& arena_;
   SpecialTokenTexts special_tokens_;

@@ -65,13 +65,15 @@ struct Workspace::State {
   std::uint64_t steps = 0;               ///< that the last render took
 };
 
-std::uint64_t steps_of_last(Workspace& workspace) { return workspace.state().steps; }
+using WorkspaceState = Inside<Workspace>::Type;
+
+std::uint64_t steps_of_last(Workspace& workspace) { return inside_of(workspace).steps; }
 
 Workspace::Workspace() : state_(std::make_unique<State>()) {}
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 Workspace::~Workspace() = default;
-Workspace::State& Workspace::state() {
+Workspace::State& Workspace::inside() {
   if (state_ == nullptr) state_ = std::make_unique<State>();
   return *state_;
 }
@@ -183,8 +185,9 @@ struct Wishes {
 
 Result<void> read_wishes(const Conversation& conversation, const DictObject* variables, const RenderOptions& options,
                          Wishes& wishes) {
-  wishes.continue_final = options.continue_final.value_or(
-      !options.as_is && (conversation.state().continue_final || is_true(member(variables, "continue_final_message"))));
+  wishes.continue_final =
+      options.continue_final.value_or(!options.as_is && (inside_of(conversation).continue_final ||
+                                                         is_true(member(variables, "continue_final_message"))));
   const Value* given = member(variables, "add_generation_prompt");
   bool said = given != nullptr && !given->is_none();
   std::optional<bool> prompt = options.add_generation_prompt;
@@ -194,7 +197,7 @@ Result<void> read_wishes(const Conversation& conversation, const DictObject* var
       return Error(ErrorCode::usage, "continuing the last message and adding a generation prompt exclude each other");
     }
     prompt = false;
-  } else if (!prompt && !said && !options.as_is && !conversation.state().as_transformers) {
+  } else if (!prompt && !said && !options.as_is && !inside_of(conversation).as_transformers) {
     prompt = !last_is_assistant(conversation);
   }
   if (prompt) wishes.overrides.set("add_generation_prompt", Value::boolean(*prompt));
@@ -222,7 +225,7 @@ Result<void> read_wishes(const Conversation& conversation, const DictObject* var
 /// grow.
 std::size_t expected_size(const Conversation& conversation) {
   constexpr std::size_t kFrame = 4096;
-  return conversation.state().document.storage().text_bytes() + kFrame;
+  return inside_of(inside_of(conversation).document).text_bytes() + kFrame;
 }
 
 void cut_at(std::uint32_t end, Rendering& into) {
@@ -257,7 +260,7 @@ void list_undefined(std::span<const UndefinedInfo* const> printed, const jinja::
 }
 
 Result<void> run_jinja(const jinja::Program& program, const Conversation& conversation, const RenderOptions& options,
-                       Runtime& rt, const jinja::Variables& variables, Workspace::State& memory, Rendering* into) {
+                       Runtime& rt, const jinja::Variables& variables, WorkspaceState& memory, Rendering* into) {
   rt.allow_changes = program.allow_changes;
   rt.limits_globals = program.limits_globals;
   std::vector<const UndefinedInfo*> printed;
@@ -303,7 +306,7 @@ Result<Rendering> Template::render(const Conversation& conversation, const Rende
 Result<bool> Template::run(const Conversation& conversation, Value all, const RenderOptions& options,
                            Workspace& workspace, bool wants_provenance, Rendering* into,
                            const ListObject* first_messages) const {
-  Workspace::State& memory = workspace.state();
+  WorkspaceState& memory = inside_of(workspace);
   memory.arena.reset();
   memory.arena.set_limit(options.limits.memory_bytes);
   memory.output.reset();
@@ -325,7 +328,7 @@ Result<bool> Template::run(const Conversation& conversation, Value all, const Re
   memory.arena.set_logging(logs);
   Runtime rt(memory.arena, options.limits);
   if (into != nullptr) {
-    if (logs) memory.provenance.emplace(impl_->bytes(), conversation.state(), rt, *into);
+    if (logs) memory.provenance.emplace(impl_->bytes(), inside_of(conversation), rt, *into);
     memory.output.write_into(fields_of(*into).text, fields_of(*into).capacity, expected_size(conversation),
                              logs ? &*memory.provenance : nullptr);
   }
@@ -347,10 +350,10 @@ Result<bool> Template::run(const Conversation& conversation, Value all, const Re
 
 Result<std::vector<std::string_view>> Template::render_pieces(const Conversation& conversation,
                                                               const RenderOptions& options,
-                                                              Workspace& workspace) const {
+                                                              Workspace& workspace) const& {
   const Result<bool> continues = run(conversation, conversation.variables(), options, workspace, false, nullptr);
   if (!continues) return continues.error();
-  Workspace::State& memory = workspace.state();
+  WorkspaceState& memory = inside_of(workspace);
   std::vector<std::string_view> pieces;
   if (*continues) {  // the cut is found by spans
     if (Result<void> done = render(conversation, options, workspace, memory.cut); !done) return done.error();
@@ -377,7 +380,7 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
       run(conversation, conversation.variables(), options, workspace, wants_provenance, &into);
   if (!continues) return continues.error();
   const EngineProgram& program = impl_->any();
-  Workspace::State& memory = workspace.state();
+  WorkspaceState& memory = inside_of(workspace);
 
   fields_of(into).size = memory.output.bytes();
   for (const ByteRange& range : memory.output.generation())
@@ -406,7 +409,7 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
                            messages.data()};
     beginning.add_generation_prompt = generation_prompt;
     if (!run(conversation, conversation.variables(), beginning, other, true, &part, &first)) return false;
-    fields_of(part).size = other.state().output.bytes();
+    fields_of(part).size = inside_of(other).output.bytes();
     return true;
   };
   return fill_from_turns(conversation, render_beginning, memory.turns.turns(), into);
@@ -418,7 +421,7 @@ Result<void> render_with(const Template& chat_template, const Conversation& conv
   const Result<bool> continues =
       chat_template.run(conversation, variables, options, workspace, options.want_spans, &into);
   if (!continues) return continues.error();
-  fields_of(into).size = workspace.state().output.bytes();
+  fields_of(into).size = inside_of(workspace).output.bytes();
   return {};
 }
 
@@ -442,9 +445,9 @@ Location place_of_span(const Rendering& rendering, const Span& span) {
 }
 
 std::string path_of_span(const Conversation& conversation, const Span& span) {
-  if (span.input != nullptr) return path_of_address(conversation.state(), span.input);
+  if (span.input != nullptr) return path_of_address(inside_of(conversation), span.input);
   const bool has_id = span.input_id != 0 && span.input_id < kProgramSource;
-  return has_id ? path_of_id(conversation.state(), span.input_id) : std::string();
+  return has_id ? path_of_id(inside_of(conversation), span.input_id) : std::string();
 }
 
 }  // namespace parlance

@@ -192,7 +192,7 @@ Result<ReplyTools> ReplyTools::from_json(std::string_view tools, std::string_vie
   if (auto parsed = document.parse(tools, name); !parsed) return parsed.error();
   if (!document.root().is_sequence()) return reply::no_list_of_tools(name);
   const Limits limits;
-  Runtime rt(document.storage().arena(), limits);
+  Runtime rt(inside_of(document).arena(), limits);
   for (const Value item : items(document.root())) {
     const Value* function = member(item, "function");
     const Value custom = function_of_custom(rt, item);

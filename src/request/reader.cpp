@@ -22,7 +22,7 @@ Result<void> RequestReader::State::complete(ChatRequest& request, const Result<v
   request.id.clear();
   if (!read) return read;
   Conversation& conversation = request.conversation;
-  Conversation::State& state = conversation.state();
+  ConversationState& state = inside_of(conversation);
   const Value id = take_variable(state, "id");
   if (!id.is_undefined()) request.id = json_text(id);
   const bool normalises = options.read.normalise;
@@ -46,6 +46,12 @@ RequestReader::RequestReader(RequestReader&&) noexcept = default;
 RequestReader& RequestReader::operator=(RequestReader&&) noexcept = default;
 RequestReader::~RequestReader() = default;
 
+/// What was moved from shares one state, which reads and has no template.
+RequestReader::State& RequestReader::inside() const {
+  static State empty{ModelSource(), RequestOptions()};
+  return state_ == nullptr ? empty : *state_;
+}
+
 Result<ChatRequest> RequestReader::read(std::string_view body, std::string_view name) const {
   ChatRequest request;
   if (Result<void> done = read_into(request, body, name); !done) return done.error();
@@ -54,18 +60,18 @@ Result<ChatRequest> RequestReader::read(std::string_view body, std::string_view 
 
 Result<ChatRequest> RequestReader::consume(std::string body, std::string_view name) const {
   ChatRequest request;
-  if (Result<void> done = state_->complete(request, request.conversation.consume(std::move(body), as_is(), name));
+  if (Result<void> done = inside().complete(request, request.conversation.consume(std::move(body), as_is(), name));
       !done)
     return done.error();
   return request;
 }
 
 Result<void> RequestReader::read_into(ChatRequest& into, std::string_view body, std::string_view name) const {
-  return state_->complete(into, into.conversation.read(body, as_is(), name));
+  return inside().complete(into, into.conversation.read(body, as_is(), name));
 }
 
 const Result<Template>& RequestReader::chat_template(bool with_tools) const& {
-  return state_->templates.compiled(with_tools);
+  return inside().templates.compiled(with_tools);
 }
 const Result<Template>& RequestReader::template_for(const Conversation& conversation) const& {
   return chat_template(has_tools(conversation));
@@ -84,8 +90,8 @@ Result<void> RequestReader::render(const ChatRequest& request, const RenderOptio
   return chat_template->render(request.conversation, options, workspace, into);
 }
 
-const ModelSource& RequestReader::model() const& { return state_->model; }
-const RequestOptions& RequestReader::options() const& { return state_->options; }
+const ModelSource& RequestReader::model() const& { return inside().model; }
+const RequestOptions& RequestReader::options() const& { return inside().options; }
 
 bool has_tools(const Conversation& conversation) {
   const Value* tools = member(conversation.variables(), "tools");

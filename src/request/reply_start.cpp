@@ -21,9 +21,9 @@ bool has_other_tools(const Conversation& conversation) {
 
 /// The tools of a request: its custom tools as it declares them, since templates know them as functions.
 Value declared_tools(Runtime& rt, const Conversation& conversation, Value tools) {
-  const Value* given = member(conversation.state().document.root(), "tools");
+  const Value* given = member(inside_of(conversation).document.root(), "tools");
   if (given == nullptr || !given->is_sequence() || items(*given).size() != items(tools).size()) return tools;
-  const std::vector<Change>& changes = conversation.state().changes;
+  const std::vector<Change>& changes = inside_of(conversation).changes;
   std::vector<Value> declared(items(tools).begin(), items(tools).end());
   for (const Change& change : changes) {
     const bool custom = change.tool >= 0 && change.pass == Pass::custom_tools;
@@ -132,21 +132,21 @@ Result<std::string> RequestReader::State::prompt_of(const ReplyFormat& format, C
   return again ? again : prompt;
 }
 
-Result<ReplyStart> RequestReader::reply(Value variables) const { return state_->format_for(variables); }
+Result<ReplyStart> RequestReader::reply(Value variables) const { return inside().format_for(variables); }
 
 Result<ReplyStart> RequestReader::reply_to(ChatRequest& request, const RenderOptions& options) const {
   Conversation& conversation = request.conversation;
-  Result<ReplyStart> begun = state_->format_for(conversation.variables());
+  Result<ReplyStart> begun = inside().format_for(conversation.variables());
   if (!begun) return begun;
   ReplyStart start = std::move(*begun);
-  if (!state_->options.read.reasoning_effort.empty()) start.notes = effort_notes(conversation);
+  if (!inside().options.read.reasoning_effort.empty()) start.notes = effort_notes(conversation);
   Result<ReplyTools> tools = tools_of(conversation);
   if (!tools) return tools.error();
   start.options.tools = std::move(*tools);
   start.options.ends = ends_of(conversation);
   start.options.check_calls = !has_other_tools(conversation);  // which of them are called how, nobody knows
-  if (!state_->has_template()) return start;
-  Result<std::string> prompt = state_->prompt_of(*start.format, conversation, options);
+  if (!inside().has_template()) return start;
+  Result<std::string> prompt = inside().prompt_of(*start.format, conversation, options);
   if (prompt) {
     start.options.prompt = std::move(*prompt);
     return start;

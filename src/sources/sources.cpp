@@ -124,7 +124,7 @@ Result<ModelSource> open_model(const std::string& path, const ModelStores& store
   return Error(ErrorCode::no_template, path + ": no chat template").hint(source->looked_for);
 }
 
-std::vector<std::string_view> ModelSource::stop() const {
+std::vector<std::string_view> ModelSource::stop() const& {
   std::vector<std::string_view> texts;
   for (const SourceParameter& parameter : parameters) {
     if (parameter.name == "stop") texts.push_back(parameter.value);
@@ -133,7 +133,7 @@ std::vector<std::string_view> ModelSource::stop() const {
 }
 
 /// Source: transformers 4.57 tokenization_utils_base.py, get_chat_template.
-Result<const NamedTemplate*> ModelSource::choose(std::optional<std::string_view> name, bool has_tools) const {
+Result<const NamedTemplate*> ModelSource::choose(std::optional<std::string_view> name, bool has_tools) const& {
   const NamedTemplate* chosen = nullptr;
   if (name) {
     chosen = named(*this, *name);

@@ -17,7 +17,7 @@ PromptSide find_before(const Template& chat_template, Conversation& chat, const 
   const Value messages = chat.messages();
   const std::uint32_t count = messages.is_sequence() ? messages.list->size : 0;
   for (std::uint32_t tried = 1; tried < std::min(count, kMostTries); ++tried) {
-    keep_messages(chat.state(), count - tried);
+    keep_messages(inside_of(chat), count - tried);
     const Result<Rendering> prompt = chat_template.render(chat, options);
     if (!prompt || !said.starts_with(prompt->text())) continue;
     side = side_at(*prompt, chat, byte);

@@ -147,7 +147,7 @@ Error Session::State::refuse(const Conversation& whole, std::size_t byte, std::s
   found.token = token;
   found.after = side_at(rendering, whole, byte);
   if (&whole != &chat) found.changed_input = changed_input(chat, whole);
-  keep_messages(chat.state(), known_messages);
+  keep_messages(inside_of(chat), known_messages);
   const std::string said = text + texts_of(tokenizer, std::span(ids).subspan(sampled_from));
   Rendering old;
   if (chat_template.render(chat, options.render, workspace, old)) found.before = side_at(old, chat, byte);
@@ -188,7 +188,7 @@ Result<Extension> Session::extend(std::span<const Message> messages) {
   if (extension) {
     state.accept(tail, *extension);
   } else {
-    keep_messages(state.chat.state(), state.known_messages);
+    keep_messages(inside_of(state.chat), state.known_messages);
   }
   return extension;
 }

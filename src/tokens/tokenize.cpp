@@ -18,7 +18,7 @@ constexpr std::size_t kMaxPrompt = std::size_t{1} << 31;
 /// among its variables, so the document is asked too.
 std::string describe_trust(const Conversation& conversation, const TrustedPath& path, std::size_t count) {
   const std::optional<std::string> missing = count == 0 ? path.missing_in(conversation.variables()) : std::nullopt;
-  if (missing && path.missing_in(conversation.state().document.root())) {
+  if (missing && path.missing_in(inside_of(conversation).document.root())) {
     return path.text() + " is trusted, but the request has nothing there" + *missing;
   }
   return path.text() + " is trusted: control tokens read from it: " + std::to_string(count);

@@ -43,7 +43,7 @@ const char* end_of(std::string_view text) { return text.data() + text.size(); }
 std::span<const std::string_view> standard_roles() { return kRoles; }
 
 TrustRule::TrustRule(const Conversation& conversation, const TokenizerFacts& facts, std::span<const TrustedPath> paths)
-    : conversation_(conversation), facts_(facts), paths_(paths), special_tokens_(conversation.state()) {
+    : conversation_(conversation), facts_(facts), paths_(paths), special_tokens_(inside_of(conversation)) {
   const Value messages = conversation.messages();
   if (!messages.is_sequence()) return;
   for (const Value& message : items(messages)) {
@@ -82,9 +82,9 @@ bool TrustRule::is_named(const Span& span, std::string_view variable, std::strin
 /// model's.
 bool TrustRule::is_special_token(const Span& span) const {
   if (span.origin != Origin::input || span.message >= 0) return false;
-  const Conversation::State& state = conversation_.state();
+  const ConversationState& state = inside_of(conversation_);
   if (!special_tokens_.cover(span.input)) return false;
-  if (!state.document.storage().holds(span.input)) return true;
+  if (!inside_of(state.document).holds(span.input)) return true;
   for (const DictEntry& variable : entries(conversation_.variables())) {
     if (!variable.value.is_leaf()) continue;
     const std::string_view text = leaf_text(variable.value);

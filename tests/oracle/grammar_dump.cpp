@@ -165,7 +165,7 @@ std::string answer(Value request) {
     }
   }
   out += "], \"samples\": [";
-  tests::GrammarSampler sampler(grammar.data().ir, grammar.data().root, number_of(request, "seed"));
+  tests::GrammarSampler sampler(inside_of(grammar).ir, inside_of(grammar).root, number_of(request, "seed"));
   if (flag_of(request, "plain", false)) sampler.write_plain_spaces();
   for (std::uint64_t i = 0; i < number_of(request, "samples") && !grammar.is_empty(); ++i) {
     const std::string text = sampler.sample();

@@ -67,7 +67,7 @@ void dump(parlance::Document& document, std::string_view text, const JsonStyle& 
     return parsed ? parlance::Result<Value>(document.root()) : parlance::Result<Value>(parsed.error());
   };
   print(rt, root(document.parse(text)), style);
-  print(rt, root(document.storage().consume(std::string(text), "<input>")), style);
+  print(rt, root(inside_of(document).consume(std::string(text), "<input>")), style);
   print(rt, parlance::read_json_into(rt, Value::view(text)), style);
 }
 

@@ -5,8 +5,7 @@
 
 #include "conversation/edit.h"
 #include "json/json.h"
-#include "parlance/render.h"
-#include "parlance/template.h"
+#include "parlance/parlance.h"
 
 namespace parlance {
 namespace {
@@ -79,11 +78,11 @@ TEST(Conversation, KeepsPathsThroughNormalisation) {
   EXPECT_EQ(chat.path_of(at(arguments, "n")), path);
   EXPECT_EQ(chat.path_of(arguments), path);
   std::int32_t message = -1;
-  EXPECT_TRUE(find_place(chat.state(), at(arguments, "s").data, message));
+  EXPECT_TRUE(find_place(inside_of(chat), at(arguments, "s").data, message));
   EXPECT_EQ(message, 1);
-  EXPECT_TRUE(find_place(chat.state(), at(arguments, "n").origin, message));
+  EXPECT_TRUE(find_place(inside_of(chat), at(arguments, "n").origin, message));
   EXPECT_EQ(message, 1);
-  EXPECT_FALSE(find_place(chat.state(), "elsewhere", message));
+  EXPECT_FALSE(find_place(inside_of(chat), "elsewhere", message));
 }
 
 TEST(Conversation, CanBeBuilt) {
@@ -108,10 +107,10 @@ TEST(Conversation, CanBeBuilt) {
             "messages[1].tool_calls[0].function.arguments.b");
   EXPECT_EQ(chat.path_of(at(at(at(chat.variables(), "tools"), 0), "name")), "tools[0].name");
   std::int32_t message = 7;
-  EXPECT_TRUE(find_place(chat.state(), at(at(at(call, "function"), "arguments"), "b").data, message));
+  EXPECT_TRUE(find_place(inside_of(chat), at(at(at(call, "function"), "arguments"), "b").data, message));
   EXPECT_EQ(message, 1);
-  EXPECT_TRUE(SpecialTokenTexts(chat.state()).cover(at(chat.variables(), "bos_token").data));
-  EXPECT_FALSE(SpecialTokenTexts(chat.state()).cover(at(call, "id").data));
+  EXPECT_TRUE(SpecialTokenTexts(inside_of(chat)).cover(at(chat.variables(), "bos_token").data));
+  EXPECT_FALSE(SpecialTokenTexts(inside_of(chat)).cover(at(call, "id").data));
 }
 
 TEST(Conversation, TextsSideBySideInAPromptKeepTheirPaths) {
@@ -160,7 +159,7 @@ TEST(Conversation, MessagesAreCountedWhateverTheLastOneHolds) {
     const std::string json = R"({"x": 1, "x": 2, "messages": [{"role": "user", "n": 1}, )" + std::string(last) + "]}";
     const Conversation chat = read(json, {.normalise = false});
     std::int32_t message = -1;
-    EXPECT_TRUE(find_place(chat.state(), at(at(chat.messages(), 0), "role").data, message)) << last;
+    EXPECT_TRUE(find_place(inside_of(chat), at(at(chat.messages(), 0), "role").data, message)) << last;
     EXPECT_EQ(message, 0) << last;
   }
 }
@@ -192,15 +191,15 @@ TEST(Conversation, CanBeReadAndThenContinued) {
 
 TEST(Conversation, SpecialTokensOfTheRequestAreKnown) {
   const Conversation chat = read(R"({"messages": [], "bos_token": "<s>", "date": "today"})");
-  EXPECT_TRUE(SpecialTokenTexts(chat.state()).cover(at(chat.variables(), "bos_token").data));
-  EXPECT_FALSE(SpecialTokenTexts(chat.state()).cover(at(chat.variables(), "date").data));
+  EXPECT_TRUE(SpecialTokenTexts(inside_of(chat)).cover(at(chat.variables(), "bos_token").data));
+  EXPECT_FALSE(SpecialTokenTexts(inside_of(chat)).cover(at(chat.variables(), "date").data));
 }
 
 TEST(Conversation, TakesAVariable) {
   Conversation chat = read(R"({"id": [1], "messages": []})", {.normalise = false});
-  EXPECT_EQ(as_json(take_variable(chat.state(), "id")), "[1]");
+  EXPECT_EQ(as_json(take_variable(inside_of(chat), "id")), "[1]");
   EXPECT_EQ(as_json(chat.variables()), R"({"messages":[]})");
-  EXPECT_TRUE(take_variable(chat.state(), "id").is_undefined());
+  EXPECT_TRUE(take_variable(inside_of(chat), "id").is_undefined());
 }
 
 TEST(Conversation, IsBuiltWithPartsAndAnyMember) {
@@ -265,6 +264,19 @@ TEST(Moved, OthersAreNotFatalEither) {
   Rendering prompt;
   ASSERT_TRUE(compiled.render(Conversation(), {}, workspace, prompt));  // NOLINT
   EXPECT_EQ(prompt.text(), "0");
+  RequestReader reader(compiled);
+  const RequestReader taken_reader = std::move(reader);
+  ASSERT_TRUE(reader.read(R"({"messages": []})"));  // NOLINT
+  EXPECT_EQ(reader.chat_template(false).error().code(), ErrorCode::no_template);
+  LossFinder finder(compiled);
+  const LossFinder taken_finder = std::move(finder);
+  EXPECT_FALSE(finder.render(Conversation(), {}, workspace));  // NOLINT
+  ReplyApiWriter writer(ReplyApi::openai);
+  ReplyApiWriter taken_writer = std::move(writer);
+  writer.begin();  // NOLINT
+  writer.add({});
+  writer.finish();
+  EXPECT_EQ(writer.to_json(), "{}");
   const Error error(ErrorCode::file, "gone");
   Error first = error;
   const Error second = std::move(first);

@@ -184,12 +184,12 @@ TEST(JsonRead, KeepsItsBuffersAndRecovers) {
 TEST(JsonRead, AConsumedTextNeedsNoCopy) {
   for (const std::string_view text : {R"({"a": "b"})", R"({"a": "b", "n": NaN})"}) {  // both readers
     Document d;
-    ASSERT_TRUE(d.storage().consume(std::string(text), "x"));
+    ASSERT_TRUE(inside_of(d).consume(std::string(text), "x"));
     EXPECT_EQ(leaf_text(at(d.root(), "a")), "b");
   }
   Document d;
-  EXPECT_FALSE(d.storage().consume("{\"a\": ", "x"));
-  EXPECT_FALSE(d.storage().consume("", "x"));
+  EXPECT_FALSE(inside_of(d).consume("{\"a\": ", "x"));
+  EXPECT_FALSE(inside_of(d).consume("", "x"));
 }
 
 TEST(JsonRead, IdsFollowTheText) {
@@ -205,7 +205,7 @@ TEST(JsonRead, IdsFollowTheText) {
     EXPECT_EQ(at(d.root(), "b").origin, 5u);
     EXPECT_EQ(at(at(d.root(), "b"), "c").origin, 6u);
     EXPECT_EQ(at(d.root(), "d").origin, 7u);
-    EXPECT_EQ(d.storage().next_origin(), 8u);
+    EXPECT_EQ(inside_of(d).next_origin(), 8u);
   }
 }
 
@@ -273,7 +273,7 @@ void check_paths(const Document& d, Value v, const std::string& path) {
     const std::string inner = key == "odd key" ? path + "[\"odd key\"]" : path + (path.empty() ? "" : ".") + key;
     check_paths(d, entry.value, inner);
     PlaceInInput place;
-    ASSERT_TRUE(d.storage().find(entry.key.data, place));
+    ASSERT_TRUE(inside_of(d).find(entry.key.data, place));
     EXPECT_EQ(place.path, inner);
     EXPECT_TRUE(place.is_key);
   }
@@ -293,13 +293,13 @@ TEST(Document, PathsLeadToEveryValue) {
 /// All that lies in `v` must be found in message `message`.
 void check_message(const Document& d, Value v, std::int32_t message) {
   if (v.is_string()) {
-    EXPECT_EQ(d.storage().message_of(v.data), message);
+    EXPECT_EQ(inside_of(d).message_of(v.data), message);
     if (v.size != 0) {
-      EXPECT_EQ(d.storage().message_of(v.data + v.size - 1), message);
+      EXPECT_EQ(inside_of(d).message_of(v.data + v.size - 1), message);
     }
     return;
   }
-  EXPECT_EQ(d.storage().message_of(v.origin), message);
+  EXPECT_EQ(inside_of(d).message_of(v.origin), message);
   if (v.is(Kind::list)) {
     for (const Value& item : items(v)) check_message(d, item, message);
   }
@@ -319,9 +319,9 @@ TEST(Document, MessagesOwnWhatLiesInThem) {
       check_message(d, at(messages, i), static_cast<std::int32_t>(i));
     }
     for (const std::string_view key : {"tools"sv, "after"sv, "flag"sv}) check_message(d, at(d.root(), key), -1);
-    EXPECT_EQ(d.storage().message_of("elsewhere"), -1);
-    EXPECT_EQ(d.storage().message_of(std::uint32_t{0}), -1);
-    EXPECT_EQ(d.storage().message_of(std::uint32_t{999}), -1);
+    EXPECT_EQ(inside_of(d).message_of("elsewhere"), -1);
+    EXPECT_EQ(inside_of(d).message_of(std::uint32_t{0}), -1);
+    EXPECT_EQ(inside_of(d).message_of(std::uint32_t{999}), -1);
   }
 }
 
@@ -337,14 +337,14 @@ TEST(Document, HasNoMessagesWithoutAList) {
   for (const std::string_view text :
        {"[1, \"a\"]"sv, R"({"messages": "a"})"sv, R"({"messages": [], "b": "a"})"sv, "\"a\""sv}) {
     const Document d = parsed(text);
-    EXPECT_EQ(d.storage().message_of(std::uint32_t{1}), -1);
-    EXPECT_EQ(d.storage().message_of(d.storage().holds(d.root().data) ? d.root().data : nullptr), -1);
+    EXPECT_EQ(inside_of(d).message_of(std::uint32_t{1}), -1);
+    EXPECT_EQ(inside_of(d).message_of(inside_of(d).holds(d.root().data) ? d.root().data : nullptr), -1);
   }
 }
 
 TEST(Document, ForgetsTheLastText) {
   Document d = parsed(kChat);
-  EXPECT_EQ(d.storage().message_of(at(at(d.root(), "messages"), 0).origin), 0);
+  EXPECT_EQ(inside_of(d).message_of(at(at(d.root(), "messages"), 0).origin), 0);
   ASSERT_TRUE(d.parse(R"({"x": [{}, {}, {}], "messages": [{"role": "a"}, {"role": "b"}]})"));
   check_message(d, at(at(d.root(), "messages"), 1), 1);
   check_message(d, at(at(d.root(), "x"), 2), -1);
@@ -368,7 +368,7 @@ TEST(Document, MayBeAskedByManyThreads) {
   std::vector<int> right(4, 0);
   for (int& count : right) {
     threads.emplace_back([&d, &count, last] {
-      for (int i = 0; i < 100; ++i) count += d.storage().message_of(last.origin) == 4;
+      for (int i = 0; i < 100; ++i) count += inside_of(d).message_of(last.origin) == 4;
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -290,15 +290,15 @@ TEST(AddModel, EveryWayToAMessageCountsAll) {
   const std::span<const Value> all = items(chat->messages());
   ASSERT_EQ(all.size(), 5u);
   std::int32_t message = -1;
-  EXPECT_TRUE(find_place(chat->state(), leaf_text(*member(all[3], "content")).data(), message));
+  EXPECT_TRUE(find_place(inside_of(*chat), leaf_text(*member(all[3], "content")).data(), message));
   EXPECT_EQ(message, 3);
-  EXPECT_TRUE(find_place(chat->state(), origin_of(all[3]), message));
+  EXPECT_TRUE(find_place(inside_of(*chat), origin_of(all[3]), message));
   EXPECT_EQ(message, 3);
   // Text that was made of the request's: what a JSON escape in an argument stands for.
   const Value call = items(*member(all[4], "tool_calls"))[0];
   const Value* x = member(*member(*member(call, "function"), "arguments"), "x");
   ASSERT_EQ(leaf_text(*x), "a\nb");
-  EXPECT_TRUE(find_place(chat->state(), leaf_text(*x).data(), message));
+  EXPECT_TRUE(find_place(inside_of(*chat), leaf_text(*x).data(), message));
   EXPECT_EQ(message, 4);
   EXPECT_EQ(chat->path_of(*x).substr(0, 28), "messages[1].tool_calls[0].fu");
 }
