@@ -31,6 +31,7 @@
 #include "parlance/error.h"
 #include "parlance/grammar.h"
 #include "parlance/json.h"
+#include "parlance/json_writer.h"
 #include "parlance/limits.h"
 #include "parlance/losses.h"
 #include "parlance/partial_json.h"

@@ -82,6 +82,14 @@ struct ModelStores {
 /// HUGGINGFACE_HUB_CACHE, HF_HOME, XDG_CACHE_HOME; HOME. `variable` is getenv, or a stand-in for it.
 ModelStores model_stores(const char* (*variable)(const char* name));
 
+/// A model in one of the stores.
+struct StoredModel {
+  std::string name;   ///< as open_model() takes it
+  std::string store;  ///< the folder of ModelStores
+};
+/// The models in the stores, each store's sorted; none of a store that cannot be read.
+std::vector<StoredModel> stored_models(const ModelStores& stores);
+
 /// Opens a model: a path, or a name in one of the stores. Tried in this order:
 ///
 ///     a template file        FILE.jinja, FILE.gotmpl
@@ -107,6 +115,8 @@ Result<NamedTemplate> open_template_file(const std::string& path);
 /// Reads a whole file.
 /// Fails with file.
 Result<std::string> read_file(const std::string& path);
+/// The error of a system call that failed on a path, with the nearest name in its folder where there is nothing.
+Error file_error(const std::string& path, int system_error);
 
 /// Puts what a model brings along into a conversation: special tokens where the request has no variable of that name,
 /// and, unless `tokens_only`, messages in Ollama's order: SYSTEM if the request's first message is no system message,

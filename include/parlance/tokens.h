@@ -72,6 +72,9 @@ struct TokenizeOptions {
   bool add_special_tokens = false;
 };
 
+/// Fails with usage where `trust` has what is no path: brackets that do not close, empty names, a number that is none.
+Result<void> validate(const TokenizeOptions& options);
+
 /// A prompt as tokens.
 struct PromptTokens {
   std::vector<TokenId> ids;

@@ -9,8 +9,8 @@
 #include "cli/options.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
-#include "json/writer.h"
 #include "parlance/check.h"
+#include "parlance/json_writer.h"
 
 namespace parlance::cli {
 namespace {
@@ -33,14 +33,14 @@ int list_laws() {
 }
 
 std::string as_json(const CheckReport& report) {
-  Json json('{');
+  JsonWriter json('{');
   json.text("verdict", name_of(report.derived.verdict)).flag("holds", report.holds());
-  Json missing('[');
+  JsonWriter missing('[');
   for (const std::string& sentence : report.derived.missing) append_json_string(missing.next(), sentence);
   json.key("missing") += missing.take();
-  Json list('[');
+  JsonWriter list('[');
   for (const LawResult& law : report.laws) {
-    Json row('{');
+    JsonWriter row('{');
     row.text("law", law.law)
         .text("outcome", name_of(law.outcome))
         .number("tried", static_cast<std::int64_t>(law.tried));

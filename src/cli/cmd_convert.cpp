@@ -11,8 +11,8 @@
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "cli/variables.h"
-#include "json/writer.h"
 #include "parlance/json.h"
+#include "parlance/json_writer.h"
 #include "parlance/request_api.h"
 
 namespace parlance::cli {
@@ -47,9 +47,9 @@ Result<ApiRequest> convert(const ConvertCommand& command, std::string_view reque
 }
 
 std::string notes_json(const std::vector<RequestNote>& notes) {
-  Json list('[');
+  JsonWriter list('[');
   for (const RequestNote& note : notes) {
-    Json one('{');
+    JsonWriter one('{');
     one.text("kind", name_of(note.kind)).text("path", note.path).text("message", note.sentence);
     list.next() += one.take();
   }

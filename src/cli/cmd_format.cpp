@@ -8,7 +8,7 @@
 #include "cli/options.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
-#include "json/json.h"
+#include "parlance/json_writer.h"
 #include "parlance/response_template.h"
 
 namespace parlance::cli {

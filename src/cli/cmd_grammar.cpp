@@ -10,9 +10,9 @@
 #include "cli/options.h"
 #include "cli/reply_choice.h"
 #include "cli/report.h"
-#include "json/writer.h"
 #include "parlance/grammar.h"
 #include "parlance/json.h"
+#include "parlance/json_writer.h"
 #include "parlance/request.h"
 #include "parlance/source.h"
 
@@ -230,16 +230,16 @@ void count_notes(const std::vector<GrammarNote>& notes) {
 /// As llama-server's `/completion` takes it, beside the prompt.
 std::string as_json(const LazyGrammar& lazy) {
   constexpr std::int64_t kWord = 1, kPattern = 3;  // its numbers for the kinds of triggers
-  Json list('[');
+  JsonWriter list('[');
   for (const GrammarTrigger& trigger : lazy.triggers) {
-    Json one('{');
+    JsonWriter one('{');
     one.number("type", trigger.kind == GrammarTrigger::Kind::word ? kWord : kPattern).text("value", trigger.value);
     list.next() += one.take();
   }
-  Json json('{');
+  JsonWriter json('{');
   json.text("grammar", lazy.grammar).flag("grammar_lazy", true);
   json.key("grammar_triggers") += list.take();
-  Json shown('[');
+  JsonWriter shown('[');
   for (const std::string& text : lazy.preserved) append_json_string(shown.next(), text);
   json.key("preserved_tokens") += shown.take();
   return json.take() + "\n";

@@ -16,12 +16,11 @@
 #include "gotemplate/functions.h"
 #include "jinja/objects/builtins.h"
 #include "jinja/objects/methods.h"
-#include "json/json.h"
 #include "parlance/conversation.h"
 #include "parlance/error.h"
+#include "parlance/json_writer.h"
 #include "parlance/source.h"
 #include "parlance/transformers.h"
-#include "sources/openers.h"
 
 namespace parlance::cli {
 namespace {
@@ -149,11 +148,8 @@ Entries passes() {
 Entries models() {
   const ModelStores stores = model_stores([](const char* name) -> const char* { return std::getenv(name); });
   Entries entries;
-  const auto add = [&entries](const std::vector<std::string>& names, const std::string& store) {
-    for (const std::string& name : names) entries.push_back({kept(name), {{"name", name}, {"in", store}}});
-  };
-  add(names_in_hf_cache(stores), stores.hf_cache);
-  add(names_in_ollama(stores), stores.ollama);
+  for (const StoredModel& model : stored_models(stores))
+    entries.push_back({kept(model.name), {{"name", model.name}, {"in", model.store}}});
   return entries;
 }
 

@@ -11,7 +11,7 @@
 #include "cli/report.h"
 #include "cli/tokenizer_choice.h"
 #include "cli/tokens_json.h"
-#include "json/writer.h"
+#include "parlance/json_writer.h"
 #include "parlance/session.h"
 
 namespace parlance::cli {
@@ -105,7 +105,7 @@ std::string as_text(const Cost& cost, const char* unit, const std::optional<Pref
 }
 
 std::string as_json(const Cost& cost, const char* unit, const std::optional<PrefixDifference>& difference) {
-  Json object('{');
+  JsonWriter object('{');
   object.text("unit", unit)
       .number("shared", static_cast<std::int64_t>(cost.shared))
       .number("lost", static_cast<std::int64_t>(cost.lost))

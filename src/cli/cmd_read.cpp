@@ -19,7 +19,7 @@
 #include "cli/reply_choice.h"
 #include "cli/reply_lines.h"
 #include "cli/report.h"
-#include "json/writer.h"
+#include "parlance/json_writer.h"
 #include "parlance/partial_json.h"
 #include "parlance/reply.h"
 #include "parlance/reply_api.h"
@@ -62,7 +62,7 @@ Result<void> read_pieces(const std::string& path, const std::function<void(std::
 /// arguments.
 std::string line_of(const ReplyEvent& event, std::string_view values) {
   using Kind = ReplyEvent::Kind;
-  Json json('{');
+  JsonWriter json('{');
   json.text("type", name_of(event.kind));
   json.number("position", static_cast<std::int64_t>(event.position));
   const bool of_call = event.kind == Kind::call_begin || event.kind == Kind::arguments || event.kind == Kind::call_end;

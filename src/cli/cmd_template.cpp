@@ -9,8 +9,7 @@
 #include "cli/options.h"
 #include "cli/report.h"
 #include "cli/template_choice.h"
-#include "json/json.h"
-#include "json/writer.h"
+#include "parlance/json_writer.h"
 
 namespace parlance::cli {
 namespace {
@@ -85,7 +84,7 @@ std::string as_text(const ModelSource& source, const NamedTemplate& chosen) {
 
 // ---- for machines
 
-void add_facts(Json& object, const NamedTemplate& t) {
+void add_facts(JsonWriter& object, const NamedTemplate& t) {
   object.text("name", t.name)
       .text("syntax", syntax_name(t.syntax))
       .text("origin", t.origin)
@@ -96,7 +95,7 @@ void add_facts(Json& object, const NamedTemplate& t) {
 std::string list_as_json(const ModelSource& source) {
   std::string out = "[";
   for (const NamedTemplate& t : source.templates) {
-    Json object('{');
+    JsonWriter object('{');
     add_facts(object, t);
     out.append(out.size() == 1 ? "\n " : ",\n ").append(object.take());
   }
@@ -104,9 +103,9 @@ std::string list_as_json(const ModelSource& source) {
 }
 
 std::string tokens_as_json(const ModelSource& source) {
-  Json list('[');
+  JsonWriter list('[');
   for (const SpecialToken& token : source.special_tokens) {
-    Json object('{');
+    JsonWriter object('{');
     object.text("name", token.name).text("text", token.text);
     if (token.id >= 0) object.key("id") += std::to_string(token.id);
     list.next() += object.take();
@@ -117,9 +116,9 @@ std::string tokens_as_json(const ModelSource& source) {
 template <typename Item>
 std::string pairs_as_json(const std::vector<Item>& items, std::string_view first, std::string Item::*one,
                           std::string_view second, std::string Item::*two) {
-  Json list('[');
+  JsonWriter list('[');
   for (const Item& item : items) {
-    Json object('{');
+    JsonWriter object('{');
     object.text(first, item.*one).text(second, item.*two);
     list.next() += object.take();
   }
@@ -128,13 +127,13 @@ std::string pairs_as_json(const std::vector<Item>& items, std::string_view first
 
 template <typename Texts>
 std::string texts_as_json(const Texts& texts) {
-  Json list('[');
+  JsonWriter list('[');
   for (const auto& text : texts) append_json_string(list.next(), text);
   return list.take();
 }
 
 std::string as_json(const ModelSource& source, const NamedTemplate& chosen) {
-  Json object('{');
+  JsonWriter object('{');
   object.text("path", source.path);
   add_facts(object, chosen);
   object.text("text", chosen.text);

@@ -16,7 +16,7 @@
 #include "cli/report.h"
 #include "cli/tokenizer_choice.h"
 #include "cli/tokens_json.h"
-#include "json/writer.h"
+#include "parlance/json_writer.h"
 
 namespace parlance::cli {
 namespace {

@@ -7,9 +7,9 @@
 #include "cli/commands.h"
 #include "cli/lists.h"
 #include "cli/options.h"
-#include "json/writer.h"
 #include "parlance/conversation.h"
 #include "parlance/grammar.h"
+#include "parlance/json_writer.h"
 #include "parlance/source.h"
 
 namespace parlance::cli {
@@ -127,15 +127,15 @@ CommandText text_of(const Command& command) {
 }
 
 std::string texts_as_json(const std::vector<std::string>& texts) {
-  Json list('[');
+  JsonWriter list('[');
   for (const std::string& text : texts) append_json_string(list.next(), text);
   return list.take();
 }
 
 std::string as_json(const std::vector<OptionText>& options) {
-  Json list('[');
+  JsonWriter list('[');
   for (const OptionText& option : options) {
-    Json row('{');
+    JsonWriter row('{');
     row.key("names") += texts_as_json(option.names);
     if (!option.placeholder.empty()) row.text("placeholder", option.placeholder);
     row.text("sentence", option.sentence);
@@ -157,15 +157,15 @@ std::vector<CommandText> describe_commands() {
 }
 
 std::string write_json(const std::vector<CommandText>& commands) {
-  Json list('[');
+  JsonWriter list('[');
   for (const CommandText& command : commands) {
-    Json row('{');
+    JsonWriter row('{');
     row.text("name", command.name).text("sentence", command.sentence);
     row.key("arguments") += as_json(command.arguments);
     row.key("options") += as_json(command.options);
-    Json exits('[');
+    JsonWriter exits('[');
     for (const ExitText& exit : command.exits) {
-      Json one('{');
+      JsonWriter one('{');
       one.number("code", exit.code).text("meaning", exit.meaning);
       exits.next() += one.take();
     }

@@ -8,8 +8,8 @@
 #include "cli/input.h"
 #include "cli/prompt_options.h"
 #include "cli/tokens_json.h"
-#include "json/writer.h"
 #include "parlance/json.h"
+#include "parlance/json_writer.h"
 
 namespace parlance::cli {
 namespace {

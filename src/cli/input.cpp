@@ -12,7 +12,6 @@
 
 #include "cli/archive.h"
 #include "cli/prompt_options.h"
-#include "sources/files.h"
 
 namespace parlance::cli {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "cli/lines.h"
 #include "cli/report.h"
-#include "json/json.h"
 #include "parlance/json.h"
+#include "parlance/json_writer.h"
 
 namespace parlance::cli {
 namespace {

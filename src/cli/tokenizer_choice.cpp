@@ -5,7 +5,6 @@
 
 #include "cli/options.h"
 #include "cli/report.h"
-#include "tokens/trusted_path.h"
 
 namespace parlance::cli {
 namespace {
@@ -55,7 +54,7 @@ void declare_protection_options(Options& app, TokenizeOptions& options) {
 }
 
 Result<void> check_protection(const TokenizeOptions& options) {
-  if (const auto paths = parse_trusted_paths(options.trust); !paths) return paths.error();
+  if (Result<void> valid = validate(options); !valid) return valid;
   if (!options.protect && options.plain_added) return usage("with --no-protect everything is trusted already");
   if (!options.protect && !options.trust.empty()) return usage("with --no-protect everything is trusted already");
   return {};

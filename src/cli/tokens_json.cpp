@@ -2,22 +2,22 @@
 #include "cli/tokens_json.h"
 
 #include "base/utf8.h"
-#include "json/writer.h"
+#include "parlance/json_writer.h"
 
 namespace parlance::cli {
 namespace {
 
 /// A part of a character is no text of its own: its bytes are given beside it, as numbers.
-void add_text(Json& object, const std::string& text) {
+void add_text(JsonWriter& object, const std::string& text) {
   object.text("text", text);
   if (utf8::is_valid(text, false)) return;
-  Json bytes('[');
+  JsonWriter bytes('[');
   for (const char byte : text) bytes.next() += std::to_string(static_cast<unsigned char>(byte));
   object.key("bytes") += bytes.take();
 }
 
 std::string token_as_json(const PromptToken& token, const Tokenizer& tokenizer) {
-  Json object('{');
+  JsonWriter object('{');
   object.number("id", token.id);
   add_text(object, tokenizer.token_text(token.id));
   object.number("begin", token.bytes.begin).number("end", token.bytes.end).text("origin", origin_name(token.origin));
@@ -27,7 +27,7 @@ std::string token_as_json(const PromptToken& token, const Tokenizer& tokenizer) 
 }
 
 std::string guarded_as_json(const GuardedText& text, const Tokenizer& tokenizer) {
-  Json object('{');
+  JsonWriter object('{');
   object.number("begin", text.bytes.begin)
       .number("end", text.bytes.end)
       .number("id", text.id)
@@ -37,7 +37,7 @@ std::string guarded_as_json(const GuardedText& text, const Tokenizer& tokenizer)
 }
 
 std::string texts_as_json(std::initializer_list<const std::vector<std::string>*> lists) {
-  Json list('[');
+  JsonWriter list('[');
   for (const auto* texts : lists) {
     for (const std::string& text : *texts) append_json_string(list.next(), text);
   }
@@ -45,7 +45,7 @@ std::string texts_as_json(std::initializer_list<const std::vector<std::string>*>
 }
 
 std::string side_as_json(const PromptSide& side) {
-  Json object('{');
+  JsonWriter object('{');
   object.text("text", side.excerpt).text("origin", origin_name(side.origin));
   if (!side.path.empty()) object.text("path", side.path);
   if (side.place.line != 0) object.text("template", side.place.name).number("line", side.place.line);
@@ -74,7 +74,7 @@ void write_ids(std::string& out, std::string_view name, const std::vector<TokenI
 }  // namespace
 
 std::string ids_as_json(const std::vector<TokenId>& ids) {
-  Json list('[');
+  JsonWriter list('[');
   for (TokenId id : ids) list.next() += std::to_string(id);
   return list.take();
 }
@@ -102,16 +102,16 @@ void write_labels(std::string& out, const PromptTokens& tokens) {
 }
 
 std::string tokenizer_as_json(const TokenizerFacts& facts) {
-  Json object('{');
+  JsonWriter object('{');
   object.text("kind", facts.kind).number("vocabulary", facts.vocabulary_size).key("notes") +=
       texts_as_json({&facts.notes});
   return object.take();
 }
 
 std::string stops_as_json(const std::vector<StopToken>& stops) {
-  Json list('[');
+  JsonWriter list('[');
   for (const StopToken& stop : stops) {
-    Json object('{');
+    JsonWriter object('{');
     if (stop.id >= 0) object.number("id", stop.id);
     object.text("text", stop.text).key("sources") += texts_as_json({&stop.sources});
     list.next() += object.take();
@@ -120,7 +120,7 @@ std::string stops_as_json(const std::vector<StopToken>& stops) {
 }
 
 std::string difference_as_json(const PrefixDifference& difference) {
-  Json object('{');
+  JsonWriter object('{');
   object.number("byte", static_cast<std::int64_t>(difference.byte))
       .number("token", static_cast<std::int64_t>(difference.token));
   object.key("before") += side_as_json(difference.before);

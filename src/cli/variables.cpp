@@ -10,8 +10,8 @@
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/prompt_options.h"
-#include "json/json.h"
 #include "parlance/json.h"
+#include "parlance/json_writer.h"
 
 namespace parlance::cli {
 namespace {

@@ -1,4 +1,4 @@
-// JSON as Go writes it. Begin reading at JsonWriter::value.
+// JSON as Go writes it. Begin reading at JsonEncoder::value.
 #include "gotemplate/json.h"
 
 #include <array>
@@ -59,9 +59,9 @@ char* put_special(char* at, const char*& p, const char* end) {
   return at;
 }
 
-class JsonWriter {
+class JsonEncoder {
  public:
-  JsonWriter(Runtime& rt, Sink& sink) : rt_(rt), sink_(sink) {}
+  JsonEncoder(Runtime& rt, Sink& sink) : rt_(rt), sink_(sink) {}
 
   bool value(Value v) {
     if (is_text(v)) return text(v);
@@ -91,7 +91,7 @@ class JsonWriter {
 };
 
 /// Up to the end of a piece, or of the character that crosses it; gives where it came to.
-const char* JsonWriter::escaped(const char* p, const char* end_of_piece, const char* end) {
+const char* JsonEncoder::escaped(const char* p, const char* end_of_piece, const char* end) {
   constexpr std::size_t kWorst = 6;
   constexpr std::size_t kSlice = 1024;
   while (p < end_of_piece) {
@@ -113,7 +113,7 @@ const char* JsonWriter::escaped(const char* p, const char* end_of_piece, const c
 }
 
 /// Each piece of the text is what its own bytes are derived from.
-bool JsonWriter::text(Value v) {
+bool JsonEncoder::text(Value v) {
   const std::string_view bytes = sink_.flat(v);
   const char* p = bytes.data();
   const char* const end = p + bytes.size();
@@ -131,7 +131,7 @@ bool JsonWriter::text(Value v) {
 }
 
 /// Source: Go 1.26 encoding/json/encode.go, floatEncoder.encode: as ES6 has it.
-bool JsonWriter::real(double d) {
+bool JsonEncoder::real(double d) {
   if (!std::isfinite(d)) return false;
   char* at = sink_.reserve(40);
   if (at == nullptr) return false;
@@ -154,7 +154,7 @@ bool JsonWriter::real(double d) {
   return true;
 }
 
-bool JsonWriter::number(Value v) {
+bool JsonEncoder::number(Value v) {
   sink_.from(v);
   const Type type = type_of(v);
   const bool is_integer = type == Type::integer || type == Type::byte;
@@ -168,7 +168,7 @@ bool JsonWriter::number(Value v) {
 }
 
 /// encoding/base64's standard alphabet, with padding.
-bool JsonWriter::base64(Value v) {
+bool JsonEncoder::base64(Value v) {
   constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const std::string_view bytes = sink_.flat(v);
   sink_.from(v);
@@ -184,7 +184,7 @@ bool JsonWriter::base64(Value v) {
   return !rt_.failed();
 }
 
-bool JsonWriter::list(Value v) {
+bool JsonEncoder::list(Value v) {
   sink_.from(v);
   sink_.put('[');
   for (std::uint32_t i = 0; i < v.list->size; ++i) {
@@ -197,7 +197,7 @@ bool JsonWriter::list(Value v) {
   return true;
 }
 
-bool JsonWriter::structure(Value v) {
+bool JsonEncoder::structure(Value v) {
   sink_.from(v);
   sink_.put('{');
   bool first = true;
@@ -218,7 +218,7 @@ bool JsonWriter::structure(Value v) {
   return true;
 }
 
-bool JsonWriter::map(Value v, bool sorted) {
+bool JsonEncoder::map(Value v, bool sorted) {
   const DictObject& dict = *v.dict;
   const std::span<const DictEntry> entries =
       sorted ? sorted_entries(rt_, dict) : std::span<const DictEntry>{dict.entries, dict.size};
@@ -237,7 +237,7 @@ bool JsonWriter::map(Value v, bool sorted) {
   return !rt_.failed();
 }
 
-bool JsonWriter::other_value(Value v) {
+bool JsonEncoder::other_value(Value v) {
   const Nesting nesting(rt_);
   if (!nesting.ok() || !rt_.charge(1)) return false;
   const Type type = type_of(v);
@@ -271,7 +271,7 @@ bool JsonWriter::other_value(Value v) {
 
 }  // namespace
 
-bool write_json(Runtime& rt, Sink& sink, Value v) { return JsonWriter(rt, sink).value(v) && !rt.failed(); }
+bool write_json(Runtime& rt, Sink& sink, Value v) { return JsonEncoder(rt, sink).value(v) && !rt.failed(); }
 
 Value json_text(Runtime& rt, Value v) {
   Sink sink(rt);

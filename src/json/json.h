@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "parlance/json.h"
+#include "parlance/json_writer.h"
 #include "parlance/result.h"
 #include "value/runtime.h"
 #include "value/string.h"
@@ -31,7 +32,5 @@ inline constexpr JsonStyle kCompactJson{.item_separator = ",", .key_separator = 
 Value write_json(Runtime& rt, Value v, const JsonStyle& style = kPythonJson, TextTarget* target = nullptr);
 /// The same into a std::string, without provenance; for results and tools. Lone surrogates become \udXXX.
 bool append_json(Runtime& rt, std::string& out, Value v, const JsonStyle& style = kCompactJson);
-/// `text` as a JSON string with quotes, UTF-8 kept, lone surrogates and malformed bytes escaped; always valid JSON.
-void append_json_string(std::string& out, std::string_view text);
 
 }  // namespace parlance

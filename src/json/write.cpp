@@ -3,7 +3,7 @@
 // A string value and its quotes are derived from that string, a number from its origin id;
 // brackets, separators and keys from their container. Containers are walked with a stack of our
 // own. Sources: CPython 3.11 Lib/json/encoder.py and Modules/_json.c (encoder_listencode_*). Begin
-// reading at JsonWriter::write.
+// reading at ValueWriter::write.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -97,9 +97,9 @@ void sort_entries(Runtime& rt, std::span<DictEntry> entries) {
   if (from != entries.data()) std::copy_n(from, n, entries.data());
 }
 
-class JsonWriter {
+class ValueWriter {
  public:
-  JsonWriter(Runtime& rt, const JsonStyle& style, TextTarget* target)
+  ValueWriter(Runtime& rt, const JsonStyle& style, TextTarget* target)
       : rt_(rt),
         style_(style),
         escape_(escape_function(style)),
@@ -204,7 +204,7 @@ class JsonWriter {
   std::size_t depth_ = 0;
 };
 
-bool JsonWriter::write_all(Value v) {
+bool ValueWriter::write_all(Value v) {
   if (!value(v)) return false;
   while (depth_ != 0) {
     if (!steps(levels_[depth_ - 1])) return false;
@@ -212,7 +212,7 @@ bool JsonWriter::write_all(Value v) {
   return true;
 }
 
-bool JsonWriter::other_value(const Value& v) {
+bool ValueWriter::other_value(const Value& v) {
   switch (v.kind) {
     case Kind::string: return rope(*v.rope);
     case Kind::none: return put_from("null", v.origin);
@@ -226,19 +226,19 @@ bool JsonWriter::other_value(const Value& v) {
   }
 }
 
-bool JsonWriter::fail_type(Value v) {
+bool ValueWriter::fail_type(Value v) {
   if (v.is_invalid()) return false;
   rt_.fail(ErrorCode::type, "Object of type " + std::string(type_name(v)) + " is not JSON serializable", v);
   return false;
 }
 
-bool JsonWriter::put(std::string_view text) {
+bool ValueWriter::put(std::string_view text) {
   if (!run_.make_room(text.size())) return false;
   run_.put(text);
   return true;
 }
 
-bool JsonWriter::put_from(std::string_view text, std::uint32_t origin) {
+bool ValueWriter::put_from(std::string_view text, std::uint32_t origin) {
   run_.from_id(origin);
   return put(text);
 }
@@ -246,7 +246,7 @@ bool JsonWriter::put_from(std::string_view text, std::uint32_t origin) {
 // ---- containers
 
 /// The items of the innermost container up to one that is a container itself, or its end.
-bool JsonWriter::steps(Level& level) {
+bool ValueWriter::steps(Level& level) {
   const std::size_t depth = depth_;
   while (level.next != level.end) {
     run_.from_id(level.origin);
@@ -258,7 +258,7 @@ bool JsonWriter::steps(Level& level) {
 }
 
 /// What stands before an item: the separator, the key.
-bool JsonWriter::lead(Level& level) {
+bool ValueWriter::lead(Level& level) {
   const Value* const key = level.is_dict ? level.next : nullptr;
   const bool is_usual = key == nullptr || (key->is_leaf() && key->size <= kSlice && level.origin != 0);
   if (!is_usual || style_.pretty) return careful_lead(level);
@@ -274,14 +274,14 @@ bool JsonWriter::lead(Level& level) {
   return true;
 }
 
-bool JsonWriter::careful_lead(Level& level) {
+bool ValueWriter::careful_lead(Level& level) {
   if (level.began && !put(between_)) return false;
   level.began = true;
   if (style_.pretty && !new_line(depth_)) return false;
   return !level.is_dict || key(*level.next++, level.origin);
 }
 
-bool JsonWriter::open(Value v) {
+bool ValueWriter::open(Value v) {
   if (rt_.depth + depth_ >= rt_.limits.depth) {
     rt_.fail(ErrorCode::limit_depth, "maximum recursion depth exceeded while encoding a JSON object", v);
     return false;
@@ -302,14 +302,14 @@ bool JsonWriter::open(Value v) {
   return true;
 }
 
-void JsonWriter::more_levels() {
+void ValueWriter::more_levels() {
   Level* more = rt_.arena.allocate_array<Level>(capacity_ * 2);
   std::memcpy(more, levels_, capacity_ * sizeof(Level));
   levels_ = more;
   capacity_ *= 2;
 }
 
-bool JsonWriter::close(const Level& level) {
+bool ValueWriter::close(const Level& level) {
   if (style_.pretty && level.began && !new_line(depth_ - 1)) return false;
   --depth_;
   if (!run_.make_room(1)) return false;
@@ -317,7 +317,7 @@ bool JsonWriter::close(const Level& level) {
   return true;
 }
 
-bool JsonWriter::new_line(std::size_t level) {
+bool ValueWriter::new_line(std::size_t level) {
   if (!run_.make_room(1 + level * style_.indent.size())) return false;
   run_.put('\n');
   for (std::size_t i = 0; i < level; ++i) run_.put(style_.indent);
@@ -326,7 +326,7 @@ bool JsonWriter::new_line(std::size_t level) {
 
 /// The entries as they will be written. json.dumps sorts whole items, but keys alone decide: no two
 /// are equal.
-const DictEntry* JsonWriter::contents(const DictObject& dict) {
+const DictEntry* ValueWriter::contents(const DictObject& dict) {
   if (!style_.sort_keys || dict.size < 2) return dict.entries;
   run_.pause();  // comparing may flatten ropes, in the arena
   if (!rt_.charge(dict.size) || !rt_.reserve(std::uint64_t{2} * dict.size * sizeof(DictEntry))) return nullptr;
@@ -337,7 +337,7 @@ const DictEntry* JsonWriter::contents(const DictObject& dict) {
 }
 
 /// A key that is no string, as json.dumps makes it one.
-bool JsonWriter::other_key(const Value& k, std::uint32_t container) {
+bool ValueWriter::other_key(const Value& k, std::uint32_t container) {
   switch (k.kind) {
     case Kind::none:
     case Kind::boolean:
@@ -352,7 +352,7 @@ bool JsonWriter::other_key(const Value& k, std::uint32_t container) {
 
 // ---- scalars
 
-bool JsonWriter::number(Value v) {
+bool ValueWriter::number(Value v) {
   if ((v.flags & Value::kBig) != 0) return big_number(v);
   if (v.kind == Kind::real && !std::isfinite(v.real)) {
     return put_from(std::isnan(v.real) ? "NaN" : v.real > 0 ? "Infinity" : "-Infinity", v.origin);
@@ -363,14 +363,14 @@ bool JsonWriter::number(Value v) {
   return true;
 }
 
-bool JsonWriter::big_number(Value v) {
+bool ValueWriter::big_number(Value v) {
   std::string digits;
   if (!append_integer(rt_, digits, v, 10)) return false;
   run_.from(source_of(rt_, v));
   return put(digits);
 }
 
-bool JsonWriter::rope(const Rope& rope) {
+bool ValueWriter::rope(const Rope& rope) {
   run_.from(rope.pieces[0].data);
   if (!put("\"")) return false;
   for (std::uint32_t i = 0; i < rope.count; ++i) {
@@ -382,7 +382,7 @@ bool JsonWriter::rope(const Rope& rope) {
 }
 
 /// Each slice is logged from where it begins, so that escapes before it do not matter.
-bool JsonWriter::piece(std::string_view bytes) {
+bool ValueWriter::piece(std::string_view bytes) {
   for (;;) {
     const std::string_view slice = json_scan::whole_prefix(bytes, kSlice);
     if (!run_.make_room(slice.size() * json_scan::kWorst + json_scan::kSlack)) return false;
@@ -397,7 +397,7 @@ bool JsonWriter::piece(std::string_view bytes) {
 
 Value write_json(Runtime& rt, Value v, const JsonStyle& style, TextTarget* target) {
   if (rt.failed()) return Value::invalid();
-  return JsonWriter(rt, style, target).write(v);
+  return ValueWriter(rt, style, target).write(v);
 }
 
 // ---- into std::string

@@ -29,8 +29,5 @@ std::string join_path(const std::string& folder, std::string_view name);
 /// The folder that a path lies in; "." for a name alone.
 std::string folder_of(const std::string& path);
 std::string_view file_name_of(std::string_view path);
-/// The failure of a system call on `path`, with the nearest name in its folder where there is
-/// nothing.
-Error file_error(const std::string& path, int system_error);
 
 }  // namespace parlance

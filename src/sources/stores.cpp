@@ -2,6 +2,7 @@
 //
 // Facts: Ollama's envconfig/config.go (Models, clean), huggingface_hub's constants.py.
 #include "sources/files.h"
+#include "sources/openers.h"
 
 namespace parlance {
 namespace {
@@ -48,6 +49,13 @@ ModelStores model_stores(Lookup lookup) {
   if (stores.ollama.empty() && !stores.home.empty()) stores.ollama = join_path(stores.home, ".ollama/models");
   stores.hf_cache = hf_cache_of(lookup, stores.home);
   return stores;
+}
+
+std::vector<StoredModel> stored_models(const ModelStores& stores) {
+  std::vector<StoredModel> models;
+  for (std::string& name : names_in_hf_cache(stores)) models.push_back({std::move(name), stores.hf_cache});
+  for (std::string& name : names_in_ollama(stores)) models.push_back({std::move(name), stores.ollama});
+  return models;
 }
 
 }  // namespace parlance

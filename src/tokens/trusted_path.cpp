@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "conversation/edit.h"
+#include "parlance/tokens.h"
 #include "value/dict.h"
 
 namespace parlance {
@@ -136,6 +137,11 @@ Result<std::vector<TrustedPath>> parse_trusted_paths(const std::vector<std::stri
     parsed.push_back(std::move(*one));
   }
   return parsed;
+}
+
+Result<void> validate(const TokenizeOptions& options) {
+  const Result<std::vector<TrustedPath>> paths = parse_trusted_paths(options.trust);
+  return paths ? Result<void>() : paths.error();
 }
 
 }  // namespace parlance
