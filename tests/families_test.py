@@ -11,7 +11,7 @@ import sys
 
 FOLDER = pathlib.Path(__file__).parent / "templates" / "families"
 EXPECTED = FOLDER / "formats.json"
-UNCERTAIN = {"told_in_words", "reasoning_in_words", "opened_without_a_close"}  # partial by nature: nothing shows what would be needed
+UNCERTAIN = {"told_in_words", "reasoning_in_words", "opened_without_a_close", "cut_by_partition"}  # partial by nature: nothing shows what would be needed
 
 
 def derive(program, template):

@@ -212,6 +212,10 @@ class Derivation {
     out_.capabilities.reasoning_with_last_calls = found.with_last_calls;
     out_.capabilities.reasoning_in_history = found.in_history;
     if (found.close.exists()) show("reasoning", found.experiment, found.shown);
+    if (found.open_is_guessed) {
+      out_.missing.push_back("what opens reasoning is a guess: turns of the history are cut at '" +
+                             found.close.texts.front() + "', and nothing shows '" + found.open.texts.front() + "'");
+    }
     for (ThinkingStart& start : out_.starts)
       start.in_reasoning = ends_in_reasoning(start.prompt, found.open, found.close);
     const bool opened =

@@ -254,6 +254,7 @@ FoundReasoning from_prompts(const TurnFacts& turn, const ReasoningFacts& known) 
     const std::string open = cut.open.empty() ? plain_opening(cut.close) : cut.open;
     if (open.empty() || ends_turn(turn, cut.close)) continue;
     set_markers(found, open + "\n", "\n" + cut.close + "\n\n", "the text that turns are cut at");
+    found.open_is_guessed = cut.open.empty();
     return found;
   }
   return found;
@@ -359,6 +360,7 @@ FoundReasoning find_reasoning(Prober& prober, const TurnFacts& turn, const Reaso
     found.key = kept.key;
   } else if (!found.open.exists() && prompts.open.exists()) {
     found.open = prompts.open;
+    found.open_is_guessed = prompts.open_is_guessed;
   }
   return found;
 }

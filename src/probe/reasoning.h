@@ -18,7 +18,8 @@ struct FoundReasoning {
   bool with_last_calls = false;
   bool calls_inside = false;  ///< calls follow reasoning that nothing has closed
   bool in_history = false;
-  std::string before_content;  ///< between its close and an answer, white space aside
+  bool open_is_guessed = false;  ///< no experiment shows what opens it: its spelling is the closing tag's
+  std::string before_content;    ///< between its close and an answer, white space aside
   std::string experiment;
   std::string shown;
   /// Where only a setting shows it: that, and the member that carries it then.
