@@ -70,6 +70,8 @@ bool same_object(Runtime& rt, Value a, Value b, bool& result) {
 
 }  // namespace
 
+/// Two texts first: nearly every comparison of a chat template is `eq .Role "user"`. Kinds must be the same, but for
+/// integers, signed or not. A value that there is not equals no other, and asking that is no error.
 bool equal_values(Runtime& rt, Value a, Value b, bool& result) {
   if (a.is_leaf() && b.is_leaf() && is_text(a) && is_text(b)) {
     result = a.size == b.size && equal_bytes(a.data, b.data, a.size);
@@ -114,6 +116,7 @@ bool less_values(Runtime& rt, Value a, Value b, bool& result) {
   }
 }
 
+/// eq x a b …: whether x is any of the others, from left to right. An error behind the first that is equal is not met.
 Value function_eq(Call& call) {
   if (call.rest.positional_count == 0) {
     return call.rt.fail(ErrorCode::go_execute, "missing argument for comparison");
@@ -136,6 +139,7 @@ Value function_lt(Call& call) {
   return less_values(call.rt, call[0], call[1], less) ? Value::boolean(less) : Value::invalid();
 }
 
+/// Go defines le by lt and eq, and the other two by these. So NaN is neither less nor equal, and gt of it is true.
 Value function_le(Call& call) {
   bool less = false;
   if (!less_values(call.rt, call[0], call[1], less)) return Value::invalid();

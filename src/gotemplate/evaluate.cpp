@@ -15,6 +15,8 @@ namespace parlance::gotemplate {
 
 // ---- pipelines
 
+/// Each stage's value is the last argument of the next. Interfaces are opened between stages, as Go does, and a
+/// variable gets the value that the last stage gave.
 Value Executor::pipeline(Value dot, const PipelineNode& pipe) {
   at(pipe);
   if (pipe.size == 1 && pipe.declared_count == 0) return unbox(command(dot, *pipe.commands[0], nullptr));
@@ -40,6 +42,8 @@ Value Executor::not_a_function(const CommandNode& command) {
   return fail("can't give argument to non-function " + node_text(*command.arguments[0]));
 }
 
+/// What stands first decides what a command is. `final` is the value of the stage before, null in the first stage: the
+/// difference counts, since a field that is no method refuses any argument, also a nil one.
 Value Executor::command(Value dot, const CommandNode& command, const Value* final) {
   const Node& first = *command.arguments[0];
   const Arguments arguments{command.arguments + 1, command.size - 1, final};
@@ -93,6 +97,8 @@ Value Executor::constant(const ConstantNode& node) {
   return node.value;
 }
 
+/// From the innermost out, down to the frame of the template that runs: an invoked template sees `$` and its own alone.
+/// The search is charged where it is long, or loops that declare many variables would be quadratic for free.
 Value* Executor::find_variable(const VariableNode& node) {
   constexpr std::size_t kNear = 16;
   for (std::size_t i = variables_.size(); i-- > frame_;) {
@@ -144,6 +150,8 @@ Value Executor::map_field(Value receiver, const Name& name, const Arguments& arg
   return map_element(rt_, receiver, name.view());
 }
 
+/// evalField: a method of that name, else a struct's field, else a map's element. The first lines are the case that
+/// nearly all fields are, without what only errors and methods need to know.
 Value Executor::field_of(Value receiver, const Node& node, const Name& name, Value dot, const Arguments& arguments) {
   if (receiver.is_undefined()) return {};
   if (receiver.kind == Kind::list && !name.maybe_method && arguments.none()) {
@@ -207,6 +215,8 @@ MethodShape shape_of(Method method) {
 
 }  // namespace
 
+/// Go checks the count of arguments before the signature, so the wrong count of a method that cannot be called at all
+/// is what the error speaks of.
 Value Executor::method(Value receiver, Method method, const Node& node, const Name& name, Value dot,
                        const Arguments& arguments) {
   (void)dot;
@@ -310,6 +320,8 @@ Value Executor::call_value(Value function, const std::string& name) {
   return refuse("function " + name + " has 0 return values; should be 1 or 2");
 }
 
+/// `and` and `or` evaluate no argument behind the one that decides, and give that argument itself. The value from the
+/// stage before is the last of them: it has been evaluated already.
 Value Executor::short_circuit(bool stop_at, Value dot, const Arguments& arguments) {
   Value value;
   for (std::uint32_t i = 0; i < arguments.size; ++i) {
@@ -356,6 +368,8 @@ Value Executor::operand(Value dot, const Node& node) {
   }
 }
 
+/// A constant is checked by what it is written as and not by its value, so its errors show the source: `expected
+/// string; found 3`.
 Value Executor::argument(Value dot, Accepts type, const Node& node) {
   at(node);
   switch (node.kind) {

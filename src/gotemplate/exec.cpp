@@ -38,6 +38,8 @@ Value Executor::wrap_failure(const Node& node, std::string_view name) {
   return fail("error calling " + std::string(name) + ": " + message, rt_.failure.culprit);
 }
 
+/// Asked once an action and once a turn of a loop: no template can do much between two of those, and each of the three
+/// bounds has an error of its own.
 bool Executor::within_limits() {
   if (rt_.failed()) {
     if (failed_at_ == nullptr) failed_at_ = at_;
@@ -92,6 +94,7 @@ Executor::Flow Executor::act(Value dot, const ActionNode& node) {
 }
 
 /// printValue and printableValue.
+/// Text goes out as it is, with its origin; anything else as fmt prints it.
 bool Executor::print(const ActionNode& node, Value value) {
   if (value.kind == Kind::string && (value.extra & 0xFF) <= static_cast<std::uint16_t>(Type::text) &&
       type_of(value) == Type::text) {
@@ -116,6 +119,8 @@ bool Executor::print(const ActionNode& node, Value value) {
   return true;
 }
 
+/// Variables that the pipeline declares live in both branches, and are gone behind the statement. `with` moves the dot
+/// in its first branch only.
 Executor::Flow Executor::branch(Value dot, const BranchNode& node) {
   const std::size_t mark = variables_.size();
   const Value value = pipeline(dot, *node.pipeline);
@@ -130,6 +135,8 @@ Executor::Flow Executor::branch(Value dot, const BranchNode& node) {
   return flow;
 }
 
+/// A frame of its own for variables, `$` being the data that it is given. An empty name is the template's own, whose
+/// tree has that name. A copy that is cut at the response has no other trees.
 Executor::Flow Executor::invoke(Value dot, const InvokeNode& node) {
   at(node);
   const Tree* tree = node.name.empty() ? root_ : mode_.cut ? nullptr : node.tree;
@@ -245,6 +252,8 @@ Executor::Flow Executor::range_slice(const BranchNode& node, Value value, bool& 
   return flow;
 }
 
+/// Maps come sorted by key, since Go sorts them; the entries of an ordered map come in their order. With one variable,
+/// a range over pairs gives keys alone.
 Executor::Flow Executor::range_map(const BranchNode& node, std::span<const DictEntry> entries, bool boxes,
                                    bool keys_only, bool& ran) {
   const std::size_t mark = variables_.size();

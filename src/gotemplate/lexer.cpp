@@ -59,6 +59,7 @@ std::string Token::display() const {
   return quoted(first_code_points(text, kShown)) + "...";
 }
 
+/// The next code point, or kEnd. What is no UTF-8 counts as U+FFFD, byte by byte, as in Go.
 std::int32_t Lexer::take() {
   if (at_ >= text_.size()) {
     last_size_ = 0;
@@ -71,6 +72,7 @@ std::int32_t Lexer::take() {
   return static_cast<std::int32_t>(next.code_point);
 }
 
+/// Once only: the size of one code point is remembered, as in Go.
 void Lexer::back() {
   at_ -= last_size_;
   if (last_size_ != 0 && text_[at_] == '\n') --line_;
@@ -95,6 +97,7 @@ void Lexer::accept_run(std::string_view valid) {
   }
 }
 
+/// `{{-` trims only if a blank follows: `{{-3}}` is a number.
 bool Lexer::left_trim_at(std::size_t at) const {
   return at + 1 < text_.size() && text_[at] == '-' && is_blank(text_[at + 1]);
 }
@@ -136,6 +139,7 @@ Lexer::State Lexer::emit(TokenKind kind) {
   return State::done;
 }
 
+/// The parser reads on until it meets the error, so nothing must come behind it.
 Lexer::State Lexer::fail(std::string sentence) {
   sentence_ = std::move(sentence);
   token_ = {TokenKind::error, static_cast<std::uint32_t>(begin_), begin_line_, sentence_};
@@ -144,6 +148,8 @@ Lexer::State Lexer::fail(std::string sentence) {
   return State::done;
 }
 
+/// Go's lexer is a chain of state functions, each of which returns the next. Here each returns its name, and a token
+/// ends the chain; what must be remembered from token to token is only whether an action is open.
 Token Lexer::next() {
   token_ = {TokenKind::eof, static_cast<std::uint32_t>(at_), begin_line_, "EOF"};
   State state = inside_ ? State::inside : State::text;
@@ -160,6 +166,8 @@ Token Lexer::next() {
   return token_;
 }
 
+/// Text up to the next action. An action that trims takes the white space before it along; if nothing is left, there is
+/// no token of it.
 Lexer::State Lexer::in_text() {
   const std::size_t found = text_.find(kLeft, at_);
   if (found == text_.npos) {
@@ -200,6 +208,7 @@ Lexer::State Lexer::in_left_delimiter() {
   return State::done;
 }
 
+/// A comment is an action of its own: it must close right behind its end, and only a trim marker may stand between.
 Lexer::State Lexer::in_comment() {
   const std::size_t end = text_.find("*/", at_ + 2);
   if (end == text_.npos) return fail("unclosed comment");
@@ -243,6 +252,7 @@ Lexer::State Lexer::in_action() {
   return after_first(c);
 }
 
+/// What a token is, by its first character. A point is a field where no digit follows: `.5` is a number.
 Lexer::State Lexer::after_first(std::int32_t c) {
   switch (c) {
     case '=': return emit(TokenKind::assign);
@@ -301,6 +311,8 @@ Lexer::State Lexer::in_name(TokenKind kind) {
   return emit(kind);
 }
 
+/// A number is only as far scanned as its end needs; strconv's rules, and so which numbers there are, are in
+/// number.cpp. Two numbers in a row with a sign between are one complex constant: `1+2i`.
 Lexer::State Lexer::in_number() {
   const auto bad = [this] { return fail("bad number syntax: " + quoted(text_.substr(begin_, at_ - begin_))); };
   if (!scan_number()) return bad();

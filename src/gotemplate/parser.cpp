@@ -26,6 +26,7 @@ Token TreeParser::peek() {
   return tokens_[0] = s_.lexer.next();
 }
 
+/// Go looks up to three tokens ahead: `$x :=` with a blank between is known only at the third.
 void TreeParser::back2(const Token& first) {
   tokens_[1] = first;
   pending_ = 2;
@@ -88,6 +89,8 @@ const ListNode* TreeParser::list_of(const NodeList& nodes, std::uint32_t begin) 
   return list;
 }
 
+/// Definitions may stand only at the top level. Two of one name are an error unless one of them is empty (add_tree), so
+/// a template can be declared before it is written.
 bool TreeParser::parse() {
   NodeList nodes;
   const std::uint32_t begin = peek().begin;
@@ -274,6 +277,8 @@ const Node* TreeParser::invoke(const Token& token, std::string_view name, const 
   return node;
 }
 
+/// {{block "name" pipeline}} defines a template and invokes it. Its body is parsed by a parser of its own: variables of
+/// the template around are not seen in it.
 const Node* TreeParser::block_control() {
   constexpr std::string_view kContext = "block clause";
   const Token token = next_after_space();
@@ -354,6 +359,8 @@ Error parse_error(const Program& program, const ParseSession& session) {
 
 }  // namespace
 
+/// Trees are linked last, since a template may be invoked before it is defined. One that is never defined is an error
+/// only when it is invoked, as in Go.
 Result<std::unique_ptr<Program>> compile(std::string name, std::string_view text, const Limits& limits) {
   if (text.size() >= Runtime::kMaxText) return Error(ErrorCode::limit_memory, "a template of 2 GiB or more");
   auto program = std::make_unique<Program>(SourceText(std::move(name), text, false));

@@ -9,6 +9,8 @@
 
 namespace parlance::gotemplate {
 
+/// Commands with `|` between them. `context` is what errors call the statement; a range is also told by it, since only
+/// a range may declare two variables.
 const PipelineNode* TreeParser::pipeline(std::string_view context, TokenKind end) {
   const Token first = peek_after_space();
   auto* pipe = make<PipelineNode>(NodeKind::pipeline, first.begin, first.end());
@@ -86,6 +88,8 @@ bool TreeParser::declarations(std::string_view context, PipelineNode& pipe) {
   return true;
 }
 
+/// A value from the stage before becomes an argument of the next, so a later stage must be something that takes one.
+/// What a name stands for is not known yet: only constants and the dot are refused here.
 bool TreeParser::check(const PipelineNode& pipe, std::string_view context) {
   if (pipe.size == 0) return fail("missing value for " + std::string(context));
   for (std::uint32_t i = 1; i < pipe.size; ++i) {
@@ -101,6 +105,8 @@ bool TreeParser::check(const PipelineNode& pipe, std::string_view context) {
   return true;
 }
 
+/// Operands with blanks between them. A blank is a token here because `f.x` and `f .x` differ: a field of f, or f with
+/// an argument.
 const CommandNode* TreeParser::command() {
   auto* node = make<CommandNode>(NodeKind::command, peek_after_space().begin, 0);
   NodeList arguments;
@@ -194,6 +200,7 @@ Names TreeParser::names_of(const std::vector<Token>& tokens) {
   return {names, static_cast<std::uint32_t>(tokens.size())};
 }
 
+/// Null where no operand begins, which is no error: the caller says what it expected instead.
 const Node* TreeParser::term() {
   const Token token = next_after_space();
   switch (token.kind) {
@@ -235,6 +242,7 @@ const Node* TreeParser::parenthesised() {
   return node;
 }
 
+/// A function must be known when the template is parsed; the table is fixed, as Ollama's is.
 const Node* TreeParser::identifier(const Token& token) {
   const Function* function = find_function(token.text);
   if (function == nullptr) {
@@ -283,6 +291,8 @@ const Node* TreeParser::string(const Token& token) {
   return node;
 }
 
+/// A variable's number is by its name alone, and scopes are on the executor's stack: the innermost with the number
+/// wins.
 VariableNode* TreeParser::variable_node(const Token& token) {
   auto* node = make<VariableNode>(NodeKind::variable, token.begin, token.end());
   node->name = token.text;

@@ -58,6 +58,8 @@ Borders::Facts Borders::either(const Facts& a, const Facts& b) {
   return facts;
 }
 
+/// What may follow inside of a repeat is its own beginning again. If the two overlap, nothing tells one round from the
+/// next, and any of its characters may follow.
 Borders::Facts Borders::repeated(const Node& node) {
   const Facts one = of(ir_.children(node)[0]);
   Facts facts = one;

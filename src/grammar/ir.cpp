@@ -29,6 +29,7 @@ std::size_t common_prefix(std::string_view a, std::string_view b) {
 
 // ---- ranges
 
+/// Sorted, joined, and without surrogates: no grammar's text has any, and an engine refuses a class that names them.
 std::vector<Range> normalized(std::vector<Range> ranges) {
   std::vector<Range> legal;
   for (const Range& range : ranges) {
@@ -76,6 +77,7 @@ bool contains(std::span<const Range> ranges, char32_t c) {
   return after != ranges.begin() && c <= std::prev(after)->last;
 }
 
+/// A name that all three languages take: small letters, digits and single hyphens, and a letter first.
 std::string rule_name(std::string_view text) {
   std::string name;
   for (const char c : text.substr(0, 48)) {
@@ -93,12 +95,16 @@ std::string rule_name(std::string_view text) {
 
 // ---- nodes
 
+/// Nodes 0 and 1 are never and empty, so that both are known by their numbers.
 Ir::Ir() {
   nodes_.push_back({Op::never});
   nodes_.push_back({Op::sequence});
   known_.emplace(std::string(1, static_cast<char>(Op::sequence)), 1);
 }
 
+/// Equal nodes are one node. Schemas repeat themselves, and what is one node is printed once, as a rule; and whether
+/// two parts of a grammar are the same is a comparison of numbers. The key has the kind and all that the node is made
+/// of.
 NodeId Ir::add(Op op, std::string key, Node node) {
   const auto [at, is_new] = known_.try_emplace(std::move(key), static_cast<NodeId>(nodes_.size()));
   if (!is_new) return at->second;
@@ -201,6 +207,8 @@ NodeId Ir::choice(std::span<const NodeId> given) {
   return flat.size() == 1 ? flat[0] : add_list(Op::choice, flat);
 }
 
+/// The choice with what all alternatives begin with taken out. Engines try alternatives side by side, token by token: a
+/// common beginning that is written once is followed once.
 NodeId Ir::factored(std::span<const NodeId> given) {
   std::vector<std::vector<NodeId>> ways;  // what is left of each, in order
   for (const NodeId id : given) {
@@ -254,6 +262,8 @@ Ir::Headed Ir::headed(NodeId id) {
   return {std::string(bytes(nodes_[first])), sequence(rest)};
 }
 
+/// The choice with alternatives put together where the text of one begins with that of another, so that an engine which
+/// looks ahead by one literal can tell them apart. The order of the first of each group is kept.
 NodeId Ir::parted(std::span<const NodeId> given) {
   std::vector<Headed> ways;
   for (const NodeId id : given) {
@@ -288,6 +298,7 @@ NodeId Ir::parted(std::span<const NodeId> given) {
   return choice(parted_ways);
 }
 
+/// Nothing repeated is nothing once: an engine would not end. What cannot be written may be repeated no times.
 NodeId Ir::repeat(NodeId child, std::uint32_t min, std::uint32_t max) {
   if (min > max) return never();
   if (child == never()) return min == 0 ? empty() : never();
@@ -296,6 +307,7 @@ NodeId Ir::repeat(NodeId child, std::uint32_t min, std::uint32_t max) {
   return add_list(Op::repeat, {child}, min, max);
 }
 
+/// A repeat of exactly once, which repeat() never makes, marks a control token.
 NodeId Ir::token(NodeId child) {
   if (child == never() || child == empty() || is_token(nodes_[child])) return child;
   return add_list(Op::repeat, {child}, 1, 1);
@@ -363,6 +375,8 @@ NodeId Ir::rule(RuleId rule) {
   return add(Op::rule, std::move(key), node);
 }
 
+/// Names that two rules want get numbers, by how often they were wanted: trying each number from 2 on would cost the
+/// square of the rules.
 RuleId Ir::add_rule(std::string_view wanted) {
   const std::string first = rule_name(wanted);
   std::string name = first;

@@ -115,6 +115,7 @@ Regex Parser::run() {
 }
 
 /// Without an anchor, what stands before or behind may be anything.
+/// (This is where JSON Schema differs from a whole match: a `pattern` is searched for.)
 Regex Parser::top_alternative() {
   std::vector<Regex> parts;
   if (!take('^')) parts.push_back(anything());
@@ -209,6 +210,8 @@ bool Parser::take_counts(std::uint32_t& min, std::uint32_t& max) {
   return good;
 }
 
+/// What may be empty is not repeated: engines differ in whether that ends, and GBNF's does not. `x*?` matches the same
+/// texts as `x*`, and no engine of grammars asks in which order they are tried.
 Regex Parser::quantified(Regex what) {
   std::uint32_t min = 1, max = 1;
   if (take('*')) {
@@ -279,6 +282,8 @@ char32_t Parser::code_unit() {
 }
 
 /// What stands behind a backslash, where it is one character.
+/// What ECMAScript's grammar makes a character of. A letter without a meaning is an error there with the flag u, and
+/// here, rather than the letter itself: `\p` and `\1` would otherwise match something else.
 char32_t Parser::escaped() {
   const char c = *p_;
   const bool letter = ascii::is_alnum(c);

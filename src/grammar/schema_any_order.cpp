@@ -10,6 +10,8 @@ namespace {
 constexpr std::size_t kMostCounted = 5;  ///< 31 rules with 80 members between them
 
 /// Members that each come once, or not at all where they are not required, and members that may come at any time.
+///
+/// n members in any order are n! sequences. By what is still to come they are 2^n states, which is why few are counted.
 class AnyOrder {
  public:
   AnyOrder(Ir& ir, NodeId separator, std::string_view name) : ir_(ir), separator_(separator), name_(name) {}

@@ -32,6 +32,8 @@ bool Schema::matches(Value schema, std::string_view pattern, std::string_view na
   return regex && name.size() <= kLongestName && Matcher(ir_, regex->node).accepts(name);
 }
 
+/// Declared names in the order of their schemas: a model has read its tools in that order, and writes members in it.
+/// Names that are only required come behind them, since a schema may require a member that it does not describe.
 void Schema::find_properties(const Leaf& leaf, Shape& shape) {
   for (const Value schema : leaf.all) {
     const Value declared = get(schema, "properties");
@@ -82,6 +84,8 @@ void Schema::decide_property(const Leaf& leaf, Property& property) {
   }
 }
 
+/// JSON Schema allows members that it does not name. A model that may write any invents some, so without `open` others
+/// are allowed only if a schema says something of them, or names no member at all and would allow only `{}`.
 void Schema::decide_extra(const Leaf& leaf, Shape& shape) {
   bool asked = false, declared = false, forbidden = false;
   for (const Value schema : leaf.all) {
@@ -95,6 +99,8 @@ void Schema::decide_extra(const Leaf& leaf, Shape& shape) {
   shape.extra = !forbidden && (asked || context_.open || !declared);
 }
 
+/// A context-free grammar counts only by a rule for each count. Of the counts that schemas have in practice, three need
+/// none: all that is required and nothing else, at least one, and more than can be.
 void Schema::count_properties(const Leaf& leaf, Shape& shape) {
   const auto required = static_cast<std::uint32_t>(
       std::count_if(shape.properties.begin(), shape.properties.end(), [](const Property& p) { return p.required; }));
@@ -140,6 +146,8 @@ std::vector<Shape> Schema::shapes(const Schemas& schemas) {
 
 // ---- in order
 
+/// An optional member that no value fits is left out; a required one leaves nothing of the object. If a template sorts
+/// keys, its model has seen them sorted: both orders are allowed, each as a whole.
 NodeId Schema::members(const Shape& shape, const MemberWriter& writer, std::string_view name) {
   if (shape.impossible) return ir_.never();
   Members all;
@@ -196,6 +204,9 @@ NodeId Schema::in_order(const Shape& shape, const MemberWriter& writer, const Me
 
 // ---- as an object of the style
 
+/// Members by patterns of their names, and all others. "All others" means a name that is none of the declared ones; it
+/// cannot mean one that no pattern matches, since a grammar cannot express what a regular expression does not match at
+/// a size that an engine takes. A note says so.
 NodeId Schema::extra_member(const Style& style, const Leaf& leaf, const Shape& shape, std::string_view name) {
   std::vector<std::string> taken;
   for (const Property& property : shape.properties) {

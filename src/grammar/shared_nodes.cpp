@@ -26,6 +26,8 @@ std::string class_char(char32_t c, std::string (*unicode)(char32_t)) {
 
 }  // namespace
 
+/// A node is visited when it is first met, and measured behind its children. One that leads back to itself is asked for
+/// its size before it has one, and counts as not regular: it needs a rule in any case.
 SharedNodes::SharedNodes(const Ir& ir, std::span<const NodeId> roots) {
   struct Visit {
     NodeId node;
@@ -98,6 +100,7 @@ std::string quoted(std::string_view bytes) {
   return out + "\"";
 }
 
+/// A class as all languages write it. What it leaves out is shorter where it has nearly all characters.
 std::string class_of(std::span<const Range> given, std::string (*unicode)(char32_t)) {
   std::vector<Range> ranges(given.begin(), given.end());
   std::vector<Range> others = complement(ranges);

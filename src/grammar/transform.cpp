@@ -15,6 +15,9 @@ constexpr std::size_t kMostVariants = 16;
 
 /// What each way through a node is, once `prefix` stands. Ways that end inside of the prefix are left out: a marker
 /// that a prompt begins goes on.
+///
+/// Brzozowski's derivative by a text. The prefix is what a prompt ends with of a marker, so it is short, and it never
+/// ends in the middle of a class or of free text: those have no derivative here.
 struct Derivative {
   Ir& ir;
 
@@ -70,6 +73,10 @@ struct Derivative {
 };
 
 /// Copies nodes with their literals escaped, children first, from a stack.
+///
+/// A tool's argument may be a JSON string that holds JSON. The inner grammar is the same, with each quote and backslash
+/// written as an escape; only literals and classes change. Rules may lead back to themselves, so a rule's copy is
+/// promised before its body is made.
 class Escaping {
  public:
   explicit Escaping(Ir& ir) : ir_(ir) {}
@@ -153,6 +160,8 @@ NodeId beginning_of(Ir& ir, std::string_view blanks) {
   return node;
 }
 
+/// Models write the white space inside of a marker in several ways: as it is shown, its last character alone, or none.
+/// Each gap triples the ways, so beyond sixteen ways the rest is written as it is.
 std::vector<std::string> soft_variants(std::string_view text) {
   const std::vector<std::string_view> words = reply::soft_words(text);
   std::vector<std::string> all{std::string(words.front())};

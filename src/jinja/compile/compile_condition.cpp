@@ -27,6 +27,9 @@ constexpr KindTest kKindTests[] = {
 
 }  // namespace
 
+/// `message.role == "user"` is what chat templates ask most. One instruction reads the attribute, compares it and
+/// jumps, so neither the attribute nor the boolean goes through a register. False: it is no such condition, and nothing
+/// was compiled.
 bool ExpressionCompiler::jump_on_attribute(const Node* node, Op op, Label& label, Scope& scope, bool when,
                                            const Operand* operand, std::uint16_t kinds) {
   if (node->kind != NodeKind::get_attribute) return false;
@@ -66,6 +69,8 @@ bool ExpressionCompiler::jump_on_test(const Filter& node, bool when, Label& labe
   return false;
 }
 
+/// Jumps to the label if the truth of the expression is `when`. `not` only turns `when` around, `and` and `or` become
+/// jumps.
 void ExpressionCompiler::jump_when(const Node* node, bool when, Label& label, Scope& scope) {
   if (failed()) return;
   if (std::optional<Value> value = fold(node, scope); value && !value->is_undefined()) {

@@ -6,6 +6,13 @@
 
 namespace parlance::jinja {
 
+/// Follows Jinja2's macro_body. The code of a routine stands where the macro does, with a jump over it, so that a
+/// template is one piece of code and a routine is a place in it.
+///
+/// The order counts. Parameters get their registers first, in their order, since a call fills registers 0, 1, … without
+/// looking at names. Then come `caller`, `kwargs` and `varargs`, each only if the body mentions it: by that Jinja2
+/// decides whether a call may pass more than the parameters, which is visible as an error. Defaults are evaluated in
+/// the routine, one after the other, because a default may name the parameters before it.
 std::uint32_t Compiler::macro_routine(Routine::Kind kind, std::string_view name, const ArrayOf<Name*>& parameters,
                                       const Nodes& defaults, const Nodes& body, const Node* at, Scope& outer) {
   Label over;
@@ -86,6 +93,7 @@ std::uint32_t Compiler::macro_routine(Routine::Kind kind, std::string_view name,
   return state.index;
 }
 
+/// At the top level a macro is also exported to the context, where blocks of the template look for it.
 void Compiler::macro(const Macro& node, Scope& scope) {
   std::uint32_t routine =
       macro_routine(Routine::Kind::macro, node.name, node.parameters, node.defaults, node.body, &node, scope);
@@ -96,6 +104,8 @@ void Compiler::macro(const Macro& node, Scope& scope) {
   }
 }
 
+/// The body becomes a macro without a name that the call gets as `caller`. It is made anew each time, as it closes over
+/// the variables around.
 void Compiler::call_block(const CallBlock& node, Scope& scope) {
   std::uint32_t routine =
       macro_routine(Routine::Kind::caller, "", node.parameters, node.defaults, node.body, &node, scope);
@@ -107,6 +117,8 @@ void Compiler::call_block(const CallBlock& node, Scope& scope) {
   release(caller);
 }
 
+/// The body is captured, and stands where the filter's value is missing in the syntax tree: block_subject_ takes its
+/// place while the filter is compiled. Filters nest, so the one before is put back.
 void Compiler::filter_block(const FilterBlock& node, Scope& scope) {
   std::size_t routines_before = p_.routines.size();
   Scope body = inner(scope);
@@ -127,6 +139,8 @@ void Compiler::filter_block(const FilterBlock& node, Scope& scope) {
   reset_after(body, routines_before);
 }
 
+/// A block is a routine that is called where it stands. Only a scoped one sees the variables around; Jinja2 gives it a
+/// copy of all that are assigned up to here, so each of them is passed.
 void Compiler::block(const Block& node, Scope& scope) {
   if (node.required) {
     std::string message = "Required block '" + std::string(node.name) + "' not found";

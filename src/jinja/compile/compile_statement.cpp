@@ -249,6 +249,8 @@ void Compiler::for_loop(const For& node, Scope& scope) {
   loop_over(node, scope, loop_scope, iterable, extended);
 }
 
+/// `loop(items)` runs the loop again over something else, so the loop is a routine: its parameter is what to iterate
+/// over, its result the text it wrote.
 void Compiler::recursive_loop(const For& node, Scope& scope) {
   Place iterable = expression(node.iterable, scope);
   Label over;
@@ -305,6 +307,13 @@ Place Compiler::filtered(const For& node, Scope& scope, Place iterable) {
   return list;
 }
 
+/// A loop has three costs, and pays only those that its body asks for. Without `loop` it steps over items. With simple
+/// fields of it (`loop.first`) it keeps numbers. Only where the body uses `loop` itself, or a macro inside does, an
+/// object is made. A test is made item by item; but if the body looks ahead (`loop.last`, `loop.length`), the items
+/// that pass have to be known before the first turn, so they are collected.
+///
+/// `else` runs where no turn did. That is a register, set by each turn, and not a count: `continue` and a test that
+/// fails leave it as it is, as in Jinja2.
 void Compiler::loop_over(const For& node, Scope& outer, Scope& scope, Place iterable, bool extended) {
   if (++routine_->python_blocks > kPythonNestedBlocks) {
     return fail(ErrorCode::python_syntax, &node, "too many statically nested blocks");
@@ -357,6 +366,7 @@ void Compiler::loop_over(const For& node, Scope& outer, Scope& scope, Place iter
   if (!node.otherwise.empty()) loop_else(node, outer, untouched);
 }
 
+/// The test of a loop sees its target and the scope around, and not the body's names: it has a scope of its own.
 void Compiler::test_candidate(const For& node, Scope& outer, std::uint32_t item, std::uint32_t top) {
   Scope test_scope = inner(outer);
   test_scope.routine = routine_;
@@ -384,6 +394,8 @@ void Compiler::loop_else(const For& node, Scope& outer, std::uint32_t untouched)
   routine_->used[untouched] = false;
 }
 
+/// `break` in a captured body leaves the capture open: what it held is dropped, as in Jinja2, whose buffer is a local
+/// list.
 void Compiler::discard_captures(const Loop& loop, const Node& at) {
   for (std::uint32_t open = routine_->capture_depth; open > loop.captures; --open) {
     Place dropped{temporary(), true};
@@ -410,6 +422,7 @@ std::uint32_t Compiler::variable_register(std::string_view name, Scope& scope) {
   return register_of(*scope.routine, ident);
 }
 
+/// What is set at the top level is seen by blocks, which look in the context.
 void Compiler::store_name(const Name& node, std::uint32_t value, Scope& scope) {
   std::uint32_t reg = variable_register(node.name, scope);
   if (reg != value) emit(Op::copy, &node, reg, value);
@@ -438,6 +451,8 @@ void Compiler::assign_target(const Node* target, std::uint32_t value, Scope& sco
   release_run(run, std::max<std::uint32_t>(parts.size, 1));
 }
 
+/// Python evaluates the value before it looks at the target; Jinja2 checks a namespace before both. The order is
+/// visible where both fail: it decides which error is raised.
 void Compiler::assign(const Assign& node, Scope& scope) {
   auto check = [&](const Node* target, auto& again) -> void {
     if (target->kind == NodeKind::namespace_ref) {
@@ -484,6 +499,7 @@ void Compiler::assign_captured(const Node* target, std::uint32_t value, Scope& s
   target_of_block_ = false;
 }
 
+/// {% set x %}…{% endset %}: the text is markup where escaping is on, with a filter or without.
 void Compiler::assign_block(const AssignBlock& node, Scope& scope) {
   std::size_t routines_before = p_.routines.size();
   Scope body = inner(scope);
@@ -511,6 +527,7 @@ void Compiler::assign_block(const AssignBlock& node, Scope& scope) {
   reset_after(body, routines_before);
 }
 
+/// All values are evaluated in the scope around: {% with a = 1, b = a %} does not see its own `a`.
 void Compiler::with(const With& node, Scope& scope) {
   std::size_t routines_before = p_.routines.size();
   Scope body = inner(scope);
@@ -564,6 +581,8 @@ void Compiler::generation(const Generation& node, Scope& scope) {
   reset_after(body, routines_before);
 }
 
+/// If the value is a constant, code of the body is compiled for it. Otherwise the scope is volatile: each instruction
+/// that depends on escaping asks while it runs.
 void Compiler::autoescape(const Autoescape& node, Scope& outer) {
   std::size_t routines_before = p_.routines.size();
   Scope scope = inner(outer);

@@ -89,6 +89,9 @@ Value in_one_run(Arena& arena, Value rope) {
 
 }  // namespace
 
+/// Jinja2 folds constants when it compiles, and that can be seen: an error in a folded expression is left for the
+/// render, what a filter made is made once, and a value whose repr is not itself is not folded. So the same is folded
+/// here, no more and no less. Failure, steps and random numbers of the trial are taken back.
 std::optional<Value> ExpressionCompiler::fold(const Node* node, const Scope& scope, bool for_output) {
   if (node->kind == NodeKind::constant) return as<Constant>(node).value;
   if ((scope.is_volatile && !for_output) || !may_fold(node)) return std::nullopt;
@@ -108,6 +111,7 @@ std::optional<Value> ExpressionCompiler::fold(const Node* node, const Scope& sco
   return in_one_run(rt_.arena, *value);
 }
 
+/// An unknown filter is no failure here: it may stand in a branch that no render enters.
 std::optional<Value> ExpressionCompiler::fold_arguments_and_run(const Filter& node) {
   const Builtin* row = node.kind == NodeKind::filter ? find_filter(node.name) : find_test(node.name);
   if (row == nullptr || volatile_fold_) return std::nullopt;

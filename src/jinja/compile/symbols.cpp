@@ -13,6 +13,8 @@ namespace parlance::jinja {
 
 // ---- NameTable: open addressing over hash_text
 
+/// Python compares identifiers in NFKC, and Jinja2 makes Python of a template: `ﬁ` and `fi` are one variable. In the
+/// context it is looked up by the first spelling.
 NameId NameTable::intern(std::string_view name) {
   if (utf8::is_ascii(name)) return intern_normalised(name, name);
   std::string normalised = unicode::nfkc(name);
@@ -42,6 +44,8 @@ NameId NameTable::intern_normalised(std::string_view name, std::string_view spel
 
 // ---- Symbols
 
+/// The name as the innermost scope knows it. A linear search: a scope of a chat template knows a dozen names, and
+/// hashing one costs more than comparing ids.
 bool Symbols::find(NameId name, Ident& out) const {
   for (const Symbols* s = this; s != nullptr; s = s->parent_) {
     for (const auto& [known, ident] : s->refs_) {
@@ -73,6 +77,7 @@ void Symbols::set_load(Ident ident, Load how, Ident alias) {
   loads_.push_back({ident, how, alias});
 }
 
+/// An identifier of this scope for the name. A second definition changes how it is loaded, and not what it is.
 void Symbols::define(NameId name, Load how, Ident alias) {
   Ident ident{level_, name};
   auto known = std::find_if(refs_.begin(), refs_.end(), [&](const auto& ref) { return ref.name == name; });
@@ -86,12 +91,16 @@ Ident Symbols::declare_parameter(NameId name) {
   return {level_, name};
 }
 
+/// A read of a name that no scope around knows: it is resolved from the context where the scope is entered, not where
+/// it is read.
 void Symbols::load(NameId name) {
   note_read(name);
   Ident known;
   if (!find(name, known)) define(name, Load::resolve);
 }
 
+/// A name that is assigned belongs to this scope from its begin on, like Python's locals: it starts as what the scope
+/// around calls so, or as undefined.
 void Symbols::store(NameId name) {
   assigned_ |= bit(name);
   if (std::find(stores_.begin(), stores_.end(), name) == stores_.end()) stores_.push_back(name);
@@ -117,6 +126,8 @@ void Symbols::merge_loads(const Symbols& branch, std::size_t known, bool empty_o
   }
 }
 
+/// What is known behind an `if`: which branch has run is not, so a name that any of them assigned may still have its
+/// value from before. It is loaded from the scope around, or resolved from the context.
 void Symbols::merge_branches(std::span<const Branch> branches) {
   InlineVector<NameId, 8> stored;
   for (const Branch& branch : branches) {
@@ -195,6 +206,8 @@ bool opens_scope(NodeKind kind) {
 }
 }  // namespace
 
+/// Follows FrameSymbolVisitor: of a statement with a scope of its own only what is evaluated outside of that scope
+/// counts here, such as what a loop iterates over, and not its body.
 void Symbols::visit_statement(const Node* node) {
   if (opens_scope(node->kind)) note_reads_within(node);
   switch (node->kind) {
@@ -265,6 +278,7 @@ void Symbols::analyze_parameters(const ArrayOf<Name*>& parameters, const Nodes& 
   analyze_body(defaults);
 }
 
+/// dump_stores(): what a scoped block is given. The innermost assignment of a name wins.
 std::vector<std::pair<NameId, Ident>> Symbols::all_stores() const {
   std::vector<std::pair<NameId, Ident>> all;
   for (const Symbols* s = this; s != nullptr; s = s->parent_) {

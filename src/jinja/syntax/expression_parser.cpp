@@ -93,6 +93,8 @@ bool is_reserved(std::string_view name) {
   }
 }
 
+/// Jinja2's can_assign(). An attribute or an element is none, since templates change no data; namespace is the
+/// exception.
 bool can_assign(const Node& target) {
   switch (target.kind) {
     case NodeKind::name: return !is_reserved(as<Name>(&target).name);
@@ -131,6 +133,7 @@ Node* ExpressionParser::fail(const Token& at, std::string message) {
   return no_expression();
 }
 
+/// Jinja2 tells a line alone. The node's own bytes are shown where they begin in that line, else its beginning.
 void ExpressionParser::fail_at(const Node& node, std::string message, ErrorCode code) {
   const bool starts_there =
       node.anchor >= node.begin &&
@@ -154,6 +157,8 @@ void ExpressionParser::fail_size(const Node& node) {
 
 Node* ExpressionParser::parse_expression() { return parse_conditional(); }
 
+/// `a if b else c` goes on to the right in its else, and to the left in what it is put in: `a if b if c` is (a if b) if
+/// c.
 Node* ExpressionParser::parse_conditional() {
   const std::uint32_t begin = stream_.current().begin;
   std::uint32_t anchor = begin;
@@ -223,6 +228,7 @@ Node* ExpressionParser::parse_not() {
   return make<Unary>(NodeKind::not_, word.begin, word.begin, operand);
 }
 
+/// A chain of comparisons is one node, as in Python: each middle operand is evaluated once.
 Node* ExpressionParser::parse_comparison(Node* first, std::uint32_t begin) {
   Collector<Operand> rest(operands_, arena());
   while (next_level(Level::compare) == Level::compare) {
@@ -245,6 +251,8 @@ Node* ExpressionParser::parse_concat(Node* first, std::uint32_t begin) {
   return make<Concat>(NodeKind::concat, begin, begin, parts.take());
 }
 
+/// A filter binds weaker than a sign, and stronger than an operator: `-1 | abs` is (-1) | abs. So behind a sign no
+/// filters are taken.
 Node* ExpressionParser::parse_unary(bool with_filters) {
   const std::uint32_t begin = stream_.current().begin;
   Node* node = nullptr;
@@ -293,6 +301,8 @@ Node* ExpressionParser::parse_filters_and_tests(Node* node, std::uint32_t begin)
   }
 }
 
+/// `x.0` is an element and no attribute. Which of the two is looked for first is visible where a dict has a key
+/// `items`.
 Node* ExpressionParser::parse_attribute(Node* object, std::uint32_t begin) {
   const Token dot = stream_.advance();
   const Token attribute = stream_.advance();
@@ -348,6 +358,8 @@ Node* ExpressionParser::parse_call(Node* callee, std::uint32_t begin) {
   return make<CallNode>(NodeKind::call, begin, paren, callee, arguments);
 }
 
+/// Jinja2 allows less than Python: positional arguments, then `*`, then keywords, and `**` last. A comma at the end may
+/// stand only behind an argument.
 Arguments ExpressionParser::parse_arguments() {
   Arguments arguments;
   Nest nest(*this);

@@ -116,6 +116,7 @@ StatementParser::Rule StatementParser::rule_of(Word tag) {
   }
 }
 
+/// The open tags are kept for errors alone: what is still open when a template ends is what its author wants to know.
 Node* StatementParser::parse_statement() {
   const Token tag = stream().current();
   if (tag.kind != TokenKind::name) return fail(tag, "tag name expected");
@@ -133,6 +134,7 @@ Node* StatementParser::parse_statement() {
   return statement;
 }
 
+/// What is iterated over takes no conditional, since `if` behind it begins the loop's test.
 Node* StatementParser::parse_for(const Token& tag) {
   Node* target = parse_target(Target::any);
   stream().expect(Word::in);
@@ -145,6 +147,8 @@ Node* StatementParser::parse_for(const Token& tag) {
   return make<For>(NodeKind::for_, tag.begin, tag.begin, target, iterable, body, otherwise, test, recursive);
 }
 
+/// The elifs are a list and no chain of ifs: Jinja2 looks at the names of all of them together (symbols.cpp), and a
+/// chain would nest as deep as there are elifs.
 Node* StatementParser::parse_if(const Token& tag) {
   Node* test = parse_tuple(TupleForm::no_conditional);
   const Nodes body = parse_body(kEndIfOrElse);
@@ -162,6 +166,7 @@ Node* StatementParser::parse_if(const Token& tag) {
   return make<If>(NodeKind::if_, tag.begin, tag.begin, test, body, elifs.take(), otherwise);
 }
 
+/// Without `=` it is the form with a body, whose text may go through filters first.
 Node* StatementParser::parse_set(const Token& tag) {
   Node* target = parse_target(Target::with_namespace);
   if (stream().skip_if(TokenKind::assign)) {
@@ -173,6 +178,7 @@ Node* StatementParser::parse_set(const Token& tag) {
   return make<AssignBlock>(NodeKind::assign_block, tag.begin, tag.begin, target, filter, body);
 }
 
+/// Targets count as parameters: they are new in the body, and do not take their value from the scope around.
 Node* StatementParser::parse_with(const Token& tag) {
   Collector<Node*> pairs = collect_nodes();  // target, value, target, value, …
   while (stream().before(TokenKind::block_end)) {
@@ -234,6 +240,7 @@ Node* StatementParser::parse_filter_block(const Token& tag) {
   return make<FilterBlock>(NodeKind::filter_block, tag.begin, tag.begin, body, filter);
 }
 
+/// `{% endblock name %}` may repeat the name. Another name there is left for the end of the tag to refuse.
 Node* StatementParser::parse_block(const Token& tag) {
   const std::string_view name = stream().text(stream().expect(TokenKind::name));
   const bool scoped = stream().skip_if(Word::scoped);
@@ -249,6 +256,7 @@ Node* StatementParser::parse_block(const Token& tag) {
   return make<Block>(NodeKind::block, tag.begin, tag.begin, name, body, scoped, required);
 }
 
+/// A required block is there to be overridden, so it can have no content of its own.
 void StatementParser::check_required(const Nodes& body) {
   const auto is_blank = [](const Node* part) {
     if (part->kind != NodeKind::constant || !as<Constant>(part).is_data) return false;
@@ -319,6 +327,8 @@ Node* StatementParser::parse_import(const Token& tag) {
   return make<Import>(NodeKind::import, tag.begin, tag.begin, name, target, with_context);
 }
 
+/// Follows parse_from loop by loop, also where it is odd: a comma may come before "with context", and after it nothing
+/// may.
 Node* StatementParser::parse_from(const Token& tag) {
   Node* name = parse_expression();
   stream().expect(Word::import_);
@@ -369,6 +379,7 @@ bool StatementParser::is_awaited(std::string_view tag) const {
          std::any_of(enders_.begin(), enders_.end(), [word](Enders enders) { return contains(enders, word); });
 }
 
+/// A tag that some open block waits for is no unknown tag: a tag between is not closed. Both sentences are Jinja2's.
 void StatementParser::fail_unknown_tag(const Token& tag) {
   const std::string_view name = stream().text(tag);
   std::string message = "Encountered unknown tag " + quoted(name) + ".";
