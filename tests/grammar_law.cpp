@@ -204,7 +204,11 @@ int main(int argc, char** argv) {
     if (Document document; !name.ends_with(".reply.json") && document.parse(format_text)) {  // a file of tests/replies
       format_text = grammar::json_of(find_key(*document.root().dict, "format")->value);
       const DictEntry* tools_there = find_key(*document.root().dict, "tools");
-      if (tools_there != nullptr) own_tools = grammar::json_of(tools_there->value);
+      if (tools_there != nullptr && tools_there->value.is_string()) {
+        own_tools = contents(file.parent_path() / "tools" / (std::string(leaf_text(tools_there->value)) + ".json"));
+      } else if (tools_there != nullptr) {
+        own_tools = grammar::json_of(tools_there->value);
+      }
     }
     const auto format = ReplyFormat::from_json(format_text, name);
     if (!format) {

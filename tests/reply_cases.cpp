@@ -63,19 +63,34 @@ std::string expected_of(Value message) {
                          faults == nullptr ? 0 : faults->integer);
 }
 
-ReplyCases load(const std::filesystem::path& path) {
+std::string text_of_file(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::stringstream text;
   text << file.rdbuf();
+  if (!file) give_up(path.string(), "cannot be read");
+  return text.str();
+}
+
+/// The file's own tools, or by a name those of a file in tools/ beside it.
+ReplyTools tools_of(Value root, const std::filesystem::path& path) {
+  const Value* declared = member(root, "tools");
+  if (declared == nullptr) return {};
+  const bool is_name = declared->is_string();
+  const auto beside = path.parent_path() / "tools" / (is_name ? text_of(root, "tools") + ".json" : "");
+  auto tools = ReplyTools::from_json(is_name ? text_of_file(beside) : json_of(*declared));
+  if (!tools) give_up(path.string(), tools.error().display());
+  return std::move(*tools);
+}
+
+ReplyCases load(const std::filesystem::path& path) {
   const std::string name = path.stem().string();
   Document document;
-  if (auto parsed = document.parse(text.str(), name); !parsed) give_up(name, parsed.error().display());
+  if (auto parsed = document.parse(text_of_file(path), name); !parsed) give_up(name, parsed.error().display());
   const Value root = document.root();
   auto format = ReplyFormat::from_json(json_of(*member(root, "format")), name);
   if (!format) give_up(name, format.error().display());
   ReplyCases cases{name, std::move(*format), {}};
-  ReplyTools tools;
-  if (const Value* declared = member(root, "tools")) tools = *ReplyTools::from_json(json_of(*declared));
+  const ReplyTools tools = tools_of(root, path);
   for (const Value one : items(*member(root, "replies"))) {
     ReplyCase made{{.tools = tools}, text_of(one, "reply"), expected_of(*member(one, "message"))};
     if (member(one, "prompt") != nullptr) made.options.prompt = text_of(one, "prompt");

@@ -1,7 +1,7 @@
 // The reply formats of tests/replies: for each family of formats one file with the format, tools, and replies with the
 // messages they mean. Begin reading at load_reply_cases.
 //
-//     {"about": …, "format": ReplyFormat, "tools": […],
+//     {"about": …, "format": ReplyFormat, "tools": […] or the name of a file in tests/replies/tools,
 //      "replies": [{"prompt": optional, "reply": …, "faults": how many diagnostics,
 //                   "message": {"reasoning", "content", "calls": [{"name", "arguments", "id", "complete"}]}}]}
 #pragma once
