@@ -23,11 +23,8 @@ namespace {
 constexpr std::size_t kPiece = std::size_t{1} << 16;
 
 Error damaged(const std::string& name, std::uint64_t at, const std::string& why, std::string hint = {}) {
-  Error::Parts parts;
-  parts.code = ErrorCode::file;
-  parts.message = name + ": at byte " + std::to_string(at) + " of the compressed file: " + why;
-  parts.hint = std::move(hint);
-  return Error(std::move(parts));
+  return Error(ErrorCode::file, name + ": at byte " + std::to_string(at) + " of the compressed file: " + why)
+      .hint(std::move(hint));
 }
 
 constexpr const char* kCutOff = "the file is cut off: its data goes on, and the file does not";
@@ -188,12 +185,10 @@ Result<std::unique_ptr<Filter>> make_filter(Packing packing, [[maybe_unused]] Di
 #ifdef PARLANCE_HAS_ZSTD
   if (packing == Packing::zstd) return one_of<Unzstd, Zstd>(direction, std::move(name));
 #endif
-  Error::Parts parts;
-  parts.code = ErrorCode::file;
-  parts.message = name + ": this build reads and writes no " + (packing == Packing::gzip ? ".gz" : ".zst");
-  parts.hint = packing == Packing::gzip ? "it was built without zlib: zcat FILE | parlance …"
-                                        : "it was built without libzstd: zstdcat FILE | parlance …";
-  return Error(std::move(parts));
+  return Error(ErrorCode::file,
+               name + ": this build reads and writes no " + (packing == Packing::gzip ? ".gz" : ".zst"))
+      .hint(packing == Packing::gzip ? "it was built without zlib: zcat FILE | parlance …"
+                                     : "it was built without libzstd: zstdcat FILE | parlance …");
 }
 
 }  // namespace parlance::cli

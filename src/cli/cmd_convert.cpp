@@ -39,11 +39,8 @@ Result<ApiRequest> convert(const ConvertCommand& command, std::string_view reque
   const auto first = std::find_if(made->notes.begin(), made->notes.end(), matters);
   if (first == made->notes.end()) return made;
   const auto count = std::count_if(made->notes.begin(), made->notes.end(), matters);
-  Error::Parts parts;
-  parts.code = ErrorCode::loss;
-  parts.message = first->display() + (count > 1 ? ", and " + std::to_string(count - 1) + " more" : "");
-  parts.input_path = first->path;
-  return Error(std::move(parts));
+  return Error(ErrorCode::loss, first->display() + (count > 1 ? ", and " + std::to_string(count - 1) + " more" : ""))
+      .input(first->path);
 }
 
 std::string notes_json(const std::vector<RequestNote>& notes) {

@@ -42,12 +42,7 @@ struct GrammarCommand {
 };
 
 Error input_error(ErrorCode code, std::string message, const std::string& path, std::string hint) {
-  Error::Parts parts;
-  parts.code = code;
-  parts.message = std::move(message);
-  parts.input_path = path;
-  parts.hint = std::move(hint);
-  return Error(std::move(parts));
+  return Error(code, std::move(message)).input(path).hint(std::move(hint));
 }
 
 Error no_request(const std::string& path) {

@@ -227,11 +227,7 @@ bool is_named(const Entry& entry, std::string_view word) {
 }
 
 Error no_such(std::string_view kind, const std::string& name, const NearestName& nearest) {
-  Error::Parts parts;
-  parts.code = ErrorCode::usage;
-  parts.message = "there is no " + std::string(kind) + " '" + name + "'";
-  parts.hint = nearest.hint();
-  return Error(std::move(parts));
+  return Error(ErrorCode::usage, "there is no " + std::string(kind) + " '" + name + "'").hint(nearest.hint());
 }
 
 struct ListCommand {

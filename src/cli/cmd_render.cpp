@@ -77,11 +77,8 @@ int list_passes() {
 // ---- one request
 
 Error cannot_be_utf8() {
-  Error::Parts parts;
-  parts.code = ErrorCode::unicode_encode;
-  parts.message = "'utf-8' codec can't encode the prompt: surrogates not allowed";
-  parts.hint = "the input has \\ud800-like escapes without a partner; --json can show the prompt";
-  return Error(std::move(parts));
+  return Error(ErrorCode::unicode_encode, "'utf-8' codec can't encode the prompt: surrogates not allowed")
+      .hint("the input has \\ud800-like escapes without a partner; --json can show the prompt");
 }
 
 /// The prompt alone. Where nobody asks what it lacks, it is never put together: a long one need not be in memory twice.

@@ -62,11 +62,7 @@ Result<Limits> limits_of(const PromptOptions& command) {
 // ---- the options' values
 
 Error usage(std::string message, std::string hint) {
-  Error::Parts parts;
-  parts.code = ErrorCode::usage;
-  parts.message = std::move(message);
-  parts.hint = std::move(hint);
-  return Error(std::move(parts));
+  return Error(ErrorCode::usage, std::move(message)).hint(std::move(hint));
 }
 
 Result<RequestOptions> request_of(const PromptOptions& command) {

@@ -44,12 +44,9 @@ Result<ReplyTools> tools_of(const Conversation& conversation) {
   Runtime rt(arena, limits);
   std::string json;
   if (!append_json(rt, json, declared_tools(rt, conversation, *tools))) {
-    Error::Parts parts;
-    parts.code = ErrorCode::value;
-    parts.message = "the tools cannot be written as JSON";
-    parts.input_path = "tools";
-    parts.hint = "what nests deeper than " + std::to_string(limits.depth) + " levels cannot";
-    return Error(std::move(parts));
+    return Error(ErrorCode::value, "the tools cannot be written as JSON")
+        .input("tools")
+        .hint("what nests deeper than " + std::to_string(limits.depth) + " levels cannot");
   }
   return ReplyTools::from_json(json, "tools");
 }

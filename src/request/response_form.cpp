@@ -14,13 +14,9 @@ namespace {
 using Form = ResponseFormat::Kind;
 
 Error no_form(std::string_view path, std::string message = "this is not a valid response format") {
-  Error::Parts parts;
-  parts.code = ErrorCode::conversation;
-  parts.message = std::move(message);
-  parts.input_path = std::string(path);
-  parts.hint =
-      R"({"type": "json_schema", "json_schema": {"schema": {…}}}, {"type": "json_object"} or {"type": "text"})";
-  return Error(std::move(parts));
+  return Error(ErrorCode::conversation, std::move(message))
+      .input(std::string(path))
+      .hint(R"({"type": "json_schema", "json_schema": {"schema": {…}}}, {"type": "json_object"} or {"type": "text"})");
 }
 
 using Found = Result<std::optional<ResponseFormat>>;

@@ -19,12 +19,9 @@ namespace parlance {
 namespace {
 
 Error no_choice(std::string path) {
-  Error::Parts parts;
-  parts.code = ErrorCode::conversation;
-  parts.message = "this is not a valid tool choice";
-  parts.input_path = std::move(path);
-  parts.hint = "auto, required, none or {\"type\": \"function\", \"function\": {\"name\": NAME}}";
-  return Error(std::move(parts));
+  return Error(ErrorCode::conversation, "this is not a valid tool choice")
+      .input(std::move(path))
+      .hint("auto, required, none or {\"type\": \"function\", \"function\": {\"name\": NAME}}");
 }
 
 std::string text_of(Value value) { return value.is_string() ? std::string(leaf_text(value)) : std::string(); }
@@ -39,11 +36,7 @@ std::string name_in(Value tool) {
 }
 
 Error no_flag(std::string path) {
-  Error::Parts parts;
-  parts.code = ErrorCode::conversation;
-  parts.message = "this is neither true nor false";
-  parts.input_path = std::move(path);
-  return Error(std::move(parts));
+  return Error(ErrorCode::conversation, "this is neither true nor false").input(std::move(path));
 }
 
 /// Whether a member is true; nothing where it is missing or null. Fails where it is anything else.

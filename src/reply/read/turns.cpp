@@ -39,11 +39,8 @@ class Turns {
   Result<std::string> take() {
     settle();
     if (lead_.empty() || lead_ == format_.prefix) return json();
-    Error::Parts parts;
-    parts.code = ErrorCode::value;
-    parts.message = "the text does not begin with a turn";
-    parts.hint = "a turn begins with '" + format_.turns.front().open.texts.front() + "'";
-    return Error(std::move(parts));
+    return Error(ErrorCode::value, "the text does not begin with a turn")
+        .hint("a turn begins with '" + format_.turns.front().open.texts.front() + "'");
   }
 
  private:
