@@ -1,4 +1,5 @@
 // Passes over content and reasoning; see passes_for_templates.h.
+#include "base/reasoning_names.h"
 #include "conversation/passes_for_templates.h"
 #include "value/string.h"
 
@@ -42,10 +43,6 @@ const Value* only_reasoning(Value message, std::string_view also) {
 }
 
 }  // namespace
-
-bool is_reasoning_name(std::string_view name) {
-  return std::find(std::begin(kReasoningNames), std::end(kReasoningNames), name) != std::end(kReasoningNames);
-}
 
 Value content_parts(Normaliser& n, Value message) {
   const Value* content = member(message, "content");

@@ -12,10 +12,6 @@ namespace parlance::passes {
 
 // ---- content and reasoning: content.cpp
 
-/// The members that clients give reasoning in, the most common first.
-inline constexpr std::string_view kReasoningNames[] = {"reasoning_content", "reasoning", "thinking"};
-bool is_reasoning_name(std::string_view name);
-
 Value content_parts(Normaliser& n, Value message);
 Value one_part(Normaliser& n, Value message);
 Value text_parts(Normaliser& n, Value message);

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/reasoning_names.h"
 #include "conversation/edit.h"
-#include "conversation/passes_for_templates.h"
 #include "losses/text_search.h"
 #include "value/string.h"
 
@@ -83,8 +83,7 @@ class MessageSearch {
   void thought(Value value, const Place& place, bool over) {
     if (!has_words(value) || search_.is_reached(value)) return;
     std::string path = search_.path_of(value, place);
-    if (!passes::is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1)) &&
-        !search_.is_given_reasoning(value))
+    if (!is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1)) && !search_.is_given_reasoning(value))
       return;
     if (!named_.insert(path).second) return;  // given under two names
     if (over) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "base/reasoning_names.h"
 #include "probe/calls.h"
 #include "probe/prompt_diff.h"
 
@@ -12,7 +13,6 @@ namespace parlance::probe {
 namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
-constexpr std::string_view kKeys[] = {"reasoning_content", "reasoning", "thinking"};
 
 using ascii::is_letter;
 
@@ -277,7 +277,7 @@ std::vector<std::string> other_variables(const TemplateFacts& facts) {
 }  // namespace
 
 std::vector<std::string> reasoning_keys(const TemplateFacts& facts) {
-  std::vector<std::string> keys(std::begin(kKeys), std::end(kKeys));
+  std::vector<std::string> keys(std::begin(kReasoningNames), std::end(kReasoningNames));
   if (facts.syntax == Syntax::go) return keys;
   std::erase_if(keys, [&](const std::string& key) { return !facts.mentions(key); });
   for (const std::vector<std::string>* names : {&facts.members, &facts.texts}) {

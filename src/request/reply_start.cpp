@@ -1,9 +1,9 @@
 // How the reply to a request is read. Begin reading at RequestReader::reply_to.
 #include <algorithm>
 
+#include "base/reasoning_names.h"
 #include "conversation/conversation.h"
 #include "conversation/edit.h"
-#include "conversation/passes_for_templates.h"
 #include "json/json.h"
 #include "parlance/reply_prompt.h"
 #include "request/state.h"
@@ -71,7 +71,7 @@ std::optional<std::string> continued_prompt(const ReplyFormat& format, const Con
   const std::size_t opened = prompt.rfind(open), closed = prompt.rfind(close);
   const bool inside = opened != prompt.npos && (closed == prompt.npos || closed < opened);
   if (answers) return inside ? prompt + close : prompt;
-  for (const std::string_view key : passes::kReasoningNames) {
+  for (const std::string_view key : kReasoningNames) {
     const std::string_view reasoning = text_of(last, key);
     if (reasoning.empty()) continue;
     if (!inside) prompt = prompt.substr(0, opened) + open;

@@ -1,6 +1,7 @@
 // A response_template as a ReplyFormat. Begin reading at read_response_template.
 #include <algorithm>
 
+#include "base/reasoning_names.h"
 #include "parlance/json.h"
 #include "parlance/response_template.h"
 #include "response_template/call_shape.h"
@@ -14,8 +15,6 @@ using response::Element;
 using response::Sequence;
 using response::TemplateField;
 using response::TemplateFields;
-
-constexpr std::string_view kReasoningNames[] = {"reasoning_content", "reasoning", "thinking", "thought"};
 
 class TemplateReader {
  public:
@@ -41,8 +40,7 @@ class TemplateReader {
   Result<void> take(const TemplateField& field, Value root) {
     if (field.name == "content") return take_content(field);
     if (field.name == "tool_calls") return take_calls(field, root);
-    if (std::find(std::begin(kReasoningNames), std::end(kReasoningNames), field.name) != std::end(kReasoningNames))
-      return take_reasoning(field);
+    if (is_reasoning_name(field.name) || field.name == "thought") return take_reasoning(field);
     out_.notes.push_back(field.path + ": what a ReplyFormat has no field for is content");
     return {};
   }

@@ -9,8 +9,6 @@
 
 namespace parlance::reply {
 
-inline constexpr std::uint8_t kLongestGap = 64;  ///< white space past this belongs to no marker
-
 /// What is held cannot grow: it begins with a marker, or its first byte is text, which `put` gets; the rest is given
 /// back.
 template <class Put>

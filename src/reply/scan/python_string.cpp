@@ -9,8 +9,6 @@
 namespace parlance::reply {
 namespace {
 
-constexpr std::size_t kLongestGap = 64;
-
 bool is_octal(char c) { return c >= '0' && c <= '7'; }
 
 char32_t simple_escape(char c) {

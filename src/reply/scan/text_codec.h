@@ -13,6 +13,8 @@ using ascii::is_blank;
 using ascii::trimmed;
 using ascii::trimmed_left;
 inline bool is_json_space(char c) { return ascii::is_space(c); }
+/// White space past this belongs to no marker and to no value.
+inline constexpr std::uint8_t kLongestGap = 64;
 /// Whether a name of a tool may have this byte.
 bool may_be_in_name(char c);
 /// Whether a text between two markers (an id, a key) may have this byte.
