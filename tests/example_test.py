@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """The example at the top of parlance.h, compiled and run as a user would: installed, and as a subfolder; and the programs of docs/.
 
-    example_test.py --source TREE --build ITS-BUILD --cmake CMAKE --generator G --compiler CXX --flags F --type T --launcher L
+    example_test.py --source TREE --build ITS-BUILD --cmake CMAKE --generator G --compiler CXX --flags F --type T --launcher L [--whole]
 
 L is a list with `|` between its words. The build is installed into a folder below it, a project finds it there with find_package(parlance), another with pkg-config, a third
-takes the tree with add_subdirectory; the programs must print the prompt and its origins. The third compiles the library again, under
-the same flags as the build did, so that ccache knows most of it; it has targets and macros of names that a library might
-want for itself, and a cargo that must not be started. A program of docs/ is a `cpp` block that has a main; it runs in the tree and must print what the
-`text` block below it says. One that opens a tokenizer.json is left out where the build has no cargo. Begin reading at main.
+takes the tree with add_subdirectory; the programs must print the prompt and its origins. The third has targets and macros of names
+that a library might want for itself, and a cargo that must not be started. It compiles the library again, without precompiled
+headers: with --whole all of it, which takes minutes, else two modules. A program of docs/ is a `cpp` block that has a main; it
+runs in the tree and must print what the `text` block below it says. One that opens a tokenizer.json is left out where the build
+has no cargo. Begin reading at main.
 """
 
 import argparse
@@ -53,6 +54,7 @@ MACROS = ["ERROR", "TYPE", "FIELD", "TOKEN", "OPERATOR", "WORD", "OP", "FORMAT",
           "DELETE", "PASCAL", "NO_ERROR", "STRICT", "CASE", "NEXT", "VERSION", "DEBUG", "CHECK", "LOG"]
 PROGRAM = re.compile(r"^```cpp\n(.*?)^```\n(?:\n*```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 RELEASE = "-O2 -DNDEBUG"
+A_PART = ["parlance_base", "parlance_engine"]  # modules that make test compiles as a subfolder
 PROJECT = """cmake_minimum_required(VERSION 3.22)
 project(example LANGUAGES CXX)
 {door}
@@ -143,9 +145,14 @@ def check_nothing_else(folder, build, options):
 
 
 def build_and_run(folder, build, door, options, prefix=None):
+    """What the example prints; nothing where only a part of the library is compiled."""
     folder.mkdir(parents=True, exist_ok=True)
     write_example(folder, options)
     (folder / "CMakeLists.txt").write_text(PROJECT.format(door=door), "utf-8")
+    if not prefix and not options.whole:
+        for module in A_PART:
+            configure_and_build(folder, build, options, prefix, module)
+        return WANTED
     configure_and_build(folder, build, options, prefix, "example")
     return run(build / "example")
 
@@ -196,6 +203,7 @@ def main():
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
     for name in ("cmake", "generator", "compiler", "flags", "type", "launcher"):
         parser.add_argument(f"--{name}", default="")
+    parser.add_argument("--whole", action="store_true")
     options = parser.parse_args()
     check_macros(options.source)
     here = options.build / "tests" / "example"

@@ -102,12 +102,12 @@ std::string print_json_schema(const GrammarData& data) {
   }
   const bool must = data.options.choice == ToolChoice::required || data.options.choice == ToolChoice::named;
   std::string out = R"({"type": "array")";
-  if (calls.empty()) return out + R"(, "maxItems": 0})" + "\n";
-  out += R"(, "items": {"anyOf": [)" + calls + "]}";
+  if (calls.empty()) return out.append(R"(, "maxItems": 0})").append("\n");
+  out.append(R"(, "items": {"anyOf": [)").append(calls).append("]}");
   if (must) out += R"(, "minItems": 1)";
   const std::uint32_t most = data.parallel ? data.options.max_calls : 1;
-  if (most > 0) out += R"(, "maxItems": )" + std::to_string(most);
-  return out + R"(, "$defs": {)" + definitions + "}}\n";
+  if (most > 0) out.append(R"(, "maxItems": )").append(std::to_string(most));
+  return out.append(R"(, "$defs": {)").append(definitions).append("}}\n");
 }
 
 }  // namespace parlance::grammar
