@@ -27,7 +27,8 @@ std::optional<std::uint64_t> Openings::begin_of(const Conversation& conversation
   // As where a template writes no generation prompt behind some messages, but the header in their history.
   if (found && begins_with_header(prompt.text().substr(*found, turn.end - *found))) return {};
   if (found || !known->is_sure || known->header.text.empty()) return found;
-  if (known->header.match(prompt.text().substr(turn.begin, turn.end - turn.begin)) == 0) return {};
+  const std::string_view text = prompt.text().substr(turn.begin, turn.end - turn.begin);
+  if (known->header.match(text) == 0 && alone_ && alone_->match(text) != 0) return {};
   return header_end(known->header, prompt.text(), turn, own_text(conversation, prompt, message, turn));
 }
 
