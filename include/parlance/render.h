@@ -26,7 +26,7 @@ class SourceText;
 ///     now                    1970-01-01    what strftime_now prints
 ///     limits                 see Limits    bounds of this render
 ///     want_spans             true          fill Rendering::spans (costs a tenth to a fifth of a render)
-///     want_assistant         false         fill Rendering::assistant
+///     want_assistant         false         fill Rendering::assistant (mostly at most a sixth more than spans)
 ///     want_undefined         false         fill Rendering::undefined
 ///     ignore_tags            false         derive Rendering::assistant from provenance even where tags say it
 ///     random_seed            0             what the filter `random` draws from
@@ -37,7 +37,7 @@ struct RenderOptions {
   CivilTime now;
   Limits limits;
   bool want_spans = true;
-  bool want_assistant = false;
+  bool want_assistant = false;  ///< a template's first takes 1 ms more; some templates need renders for each turn
   bool want_undefined = false;
   bool ignore_tags = false;  ///< derive the assistant's ranges even where the template has generation tags
   std::uint64_t random_seed = 0;

@@ -73,8 +73,8 @@ struct SessionOptions {
   TokenizeOptions tokenize;
 };
 
-/// A growing conversation with its tokens. Each turn renders the whole prompt, which is cheap and proves that the past
-/// is unchanged; only the new text goes through the tokenizer.
+/// A growing conversation with its tokens. Each turn runs the template over all messages, which proves that the past is
+/// unchanged; all else that a turn costs, the tokenizer's work too, is for what is new (not with a whole conversation).
 ///
 /// Movable. Lifetime: the tokenizer must outlive it. Threads: one at a time.
 class Session {

@@ -115,6 +115,7 @@ class Template {
  private:
   struct Impl;
   explicit Template(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  friend struct TemplateInside;  // for parlance's own modules
   friend Result<void> render_with(const Template& chat_template, const Conversation& conversation, Value variables,
                                   const RenderOptions& options, Workspace& workspace, Rendering& into);
   Result<bool> run(const Conversation& conversation, Value variables, const RenderOptions& options,

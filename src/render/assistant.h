@@ -2,10 +2,10 @@
 //
 // Most templates have no {% generation %} tags. For those a range begins where a prompt that asks for the turn would
 // end, since everything up to there is given to the model and everything behind it is its own. That prompt is rendered,
-// rather than guessed from the header's text.
+// rather than guessed from the header's text: once, for conversations of ours (openings.h), and for the request's own
+// where those do not tell.
 #pragma once
-#include <functional>
-#include <span>
+#include <vector>
 
 #include "jinja/machine/turns.h"
 #include "parlance/template.h"
@@ -15,15 +15,11 @@ namespace parlance {
 /// From the generation tags' ranges.
 void fill_from_tags(Rendering& into);
 
-/// Renders the conversation with these messages in place of its own, with or without a generation prompt, with spans.
-/// False where that fails, as templates may refuse a conversation that ends there.
-using BeginningRenderer = std::function<bool(std::span<const Value> messages, bool generation_prompt, Rendering& into)>;
-
 /// From provenance: each assistant message's turn, from where the prompt for it ends: what the template writes of the
 /// messages before it with a generation prompt. So it does not depend on the messages behind it. Where history is
-/// written otherwise than that, the header of a turn is what it has in common with the generation prompt. Renders a few
-/// beginnings more.
-Result<void> fill_from_turns(const Conversation& conversation, const BeginningRenderer& render,
-                             const std::vector<jinja::Turn>& turns, Rendering& into);
+/// written otherwise than that, the header of a turn is what it has in common with the generation prompt.
+/// The template, a Jinja one, may have to be run again for that.
+void fill_assistant(const Template& chat_template, const Conversation& conversation, const RenderOptions& options,
+                    const std::vector<jinja::Turn>& turns, Rendering& into);
 
 }  // namespace parlance

@@ -2,8 +2,6 @@
 #include "parlance/template.h"
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
 #include <optional>
 
 #include "base/bytes.h"
@@ -14,58 +12,14 @@
 #include "jinja/machine/vm.h"
 #include "render/assistant.h"
 #include "render/go_run.h"
-#include "render/literal_spans.h"
 #include "render/provenance.h"
 #include "render/render_with.h"
 #include "render/rendering.h"
 #include "render/steps.h"
+#include "render/template_inside.h"
 #include "value/dict.h"
 
 namespace parlance {
-
-struct Template::Impl {
-  Impl(std::unique_ptr<jinja::Program> program_in, std::unique_ptr<gotemplate::Program> go_in,
-       const CompileOptions& options_in)
-      : program(std::move(program_in)), go(std::move(go_in)), options(options_in) {}
-  const EngineProgram& any() const { return go != nullptr ? static_cast<const EngineProgram&>(*go) : *program; }
-  /// What Provenance knows the template's bytes by.
-  TemplateBytes bytes() const {
-    const LiteralSpans* known = literals_.load(std::memory_order_acquire);
-    return {any().source.text(), any().arena, known != nullptr ? *known : find_literals()};
-  }
-
-  std::unique_ptr<jinja::Program> program;  ///< of the two programs one is there
-  std::unique_ptr<gotemplate::Program> go;
-  CompileOptions options;
-
- private:
-  /// The spans of Jinja's constants; made by the first render that asks.
-  [[gnu::cold]] const LiteralSpans& find_literals() const {
-    const std::lock_guard lock(mutex_);
-    if (!made_) {
-      const std::span<const Value> constants = program == nullptr ? std::span<const Value>() : program->constants;
-      literals_.store(&made_.emplace(constants, any().source.text(), any().arena), std::memory_order_release);
-    }
-    return *made_;
-  }
-
-  mutable std::mutex mutex_;
-  mutable std::optional<LiteralSpans> made_;
-  mutable std::atomic<const LiteralSpans*> literals_ = nullptr;
-};
-
-struct Workspace::State {
-  Arena arena;
-  Output output;
-  jinja::FrameStack frames;
-  jinja::TurnRecorder turns;
-  GoMemory go;
-  std::optional<Provenance> provenance;  ///< of the render that runs; here since setting aside room for it costs time
-  Rendering cut;                         ///< of render_pieces, when the last message is continued
-  std::uint64_t steps = 0;               ///< that the last render took
-};
-
-using WorkspaceState = Inside<Workspace>::Type;
 
 std::uint64_t steps_of_last(Workspace& workspace) { return inside_of(workspace).steps; }
 
@@ -400,19 +354,8 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
   if (impl_->go != nullptr) {
     return fill_go_assistant(*impl_->go, conversation, options, memory.go.turns.turns(), into);
   }
-  RenderOptions beginning = options;
-  beginning.want_assistant = beginning.want_spans = false;
-  beginning.continue_final = false;
-  Workspace other;
-  const auto render_beginning = [&](std::span<const Value> messages, bool generation_prompt, Rendering& part) {
-    const ListObject first{static_cast<std::uint32_t>(messages.size()), conversation.messages().list->origin,
-                           messages.data()};
-    beginning.add_generation_prompt = generation_prompt;
-    if (!run(conversation, conversation.variables(), beginning, other, true, &part, &first)) return false;
-    fields_of(part).size = inside_of(other).output.bytes();
-    return true;
-  };
-  return fill_from_turns(conversation, render_beginning, memory.turns.turns(), into);
+  fill_assistant(*this, conversation, options, memory.turns.turns(), into);
+  return {};
 }
 
 Result<void> render_with(const Template& chat_template, const Conversation& conversation, Value variables,

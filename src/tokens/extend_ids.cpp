@@ -43,7 +43,8 @@ Result<Extension> extend_ids(std::span<const TokenId> ids, const Template& chat_
   if (Result<void> fits = check_extendable(tokenizer, options.tokenize); !fits) return fits.error();
   if (Result<void> fits = check_ids(tokenizer, ids); !fits) return fits.error();
   Tail whole;
-  Result<void> done = whole.encode(*prompt, conversation, tokenizer, options.tokenize, *trusted, {});
+  const PromptEnd all{&*prompt};
+  Result<void> done = whole.encode(all, conversation, tokenizer, options.tokenize, *trusted, {});
   if (!done) return done.error();
   const std::vector<TokenId> now = whole.ids_from(0);
   std::size_t in_front = 0;
@@ -53,7 +54,7 @@ Result<Extension> extend_ids(std::span<const TokenId> ids, const Template& chat_
     if (there) in_front = added.size();
   }
   ids = ids.subspan(in_front);
-  const Tail::Match match = whole.match({ids, 0, 0}, tokenizer, prompt->text());
+  const Tail::Match match = whole.match({ids, 0, 0}, tokenizer, all);
   if (match.fits) return Extension{whole.ids_from(match.token), match.canonical};
 
   PrefixDifference difference;
@@ -63,7 +64,7 @@ Result<Extension> extend_ids(std::span<const TokenId> ids, const Template& chat_
                                     std::mismatch(ids.begin(), ids.end(), now.begin(), now.end()).first - ids.begin());
   difference.after = side_at(*prompt, conversation, match.byte);
   bool is_reply = false;
-  const std::string said = texts_of(tokenizer, ids).erase(0, whole.dummy_prefix(tokenizer, prompt->text()));
+  const std::string said = texts_of(tokenizer, ids).erase(0, whole.dummy_prefix(tokenizer, all));
   difference.before = find_before(chat_template, conversation, render, said, match.byte, is_reply);
   if (is_reply && !match.across_border) difference.cause = PrefixCause::other_reply;
   return rewritten(difference);

@@ -6,6 +6,7 @@
 
 #include "conversation/conversation.h"
 #include "tokens/difference.h"
+#include "tokens/grown_prompt.h"
 #include "tokens/tail.h"
 #include "tokens/tokenizer/control_ids.h"
 
@@ -33,11 +34,14 @@ struct Session::State {
   Result<void> begin();
   /// The ids that `whole`, the session's conversation grown, adds.
   Result<Extension> grow(const Conversation& whole, Tail& tail);
+  Result<Extension> go_on(const Conversation& whole, Tail& tail);
   std::optional<std::size_t> encode_from_middle(const Conversation& whole, Tail& tail, const Known& known);
   /// Those ids are there now.
-  void accept(const Tail& tail, const Extension& extension);
-  /// For a prompt whose text is another from `byte` on: its tokens may go on all the same, if the tokenizer normalises.
-  Result<Extension> extend_or_refuse(const Conversation& whole, Tail& tail, std::size_t byte, PrefixCause cause);
+  void accept(const Conversation& whole, const Tail& tail, const Extension& extension);
+  /// For a prompt that is another from `byte` on (unset: where its text is): its tokens may go on all the same, if the
+  /// tokenizer normalises.
+  Result<Extension> extend_or_refuse(const Conversation& whole, Tail& tail, std::optional<std::size_t> byte,
+                                     PrefixCause cause);
   Error refuse(const Conversation& whole, std::size_t byte, std::size_t token, PrefixCause cause);
 
   Template chat_template;
@@ -49,12 +53,13 @@ struct Session::State {
   std::vector<TokenId> ids;
   bool canonical = true;         ///< are the ids what the tokenizer makes of their text?
   std::size_t sampled_from = 0;  ///< number of the first sampled token; ids.size() if there is none
-  std::string text;              ///< of the tokens before that one: the prompt last rendered
+  GrownPrompt prompt;            ///< the text of the tokens before that one: the prompt last rendered
   Anchor start;                  ///< behind what the tokenizer put in front of the prompt
   Anchor anchor;
   Landmarks landmarks;  ///< the last tokens of the prompt that was accepted last
   Workspace workspace;
-  Rendering rendering;
+  Rendering rendering;    ///< the first prompt, and one that is rendered as a whole once more
+  bool is_whole = false;  ///< the last prompt is that one
   std::optional<PrefixDifference> difference;
 };
 
@@ -69,7 +74,7 @@ Result<void> Session::State::begin() {
   ids = tokens->ids;
   sampled_from = ids.size();
   known_messages = message_count(chat);
-  text = rendering.text();
+  prompt.accept_whole(rendering.text());
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const PromptToken& token = tokens->tokens[i];
     const bool was_added = token.control && token.bytes.begin == token.bytes.end;
@@ -85,19 +90,26 @@ Result<void> Session::State::begin() {
 
 Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail) {
   difference.reset();
+  is_whole = false;
   if (Result<void> done = check_ids(tokenizer, std::span(ids).subspan(sampled_from)); !done) return done.error();
-  if (Result<void> done = chat_template.render(whole, options.render, workspace, rendering); !done) return done.error();
-  const std::string_view prompt = rendering.text();
-  if (!prompt.starts_with(text))
-    return extend_or_refuse(whole, tail, common_text(prompt, text), PrefixCause::rewritten);
-  const Known known{ids, sampled_from, text.size()};
+  const bool same = &whole == &chat;
+  if (Result<void> done = prompt.render(chat_template, whole, options.render, same); !done) return done.error();
+  if (prompt.goes_on()) return go_on(whole, tail);
+  return extend_or_refuse(whole, tail, {}, PrefixCause::rewritten);
+}
+
+/// The new prompt's text begins with the known one.
+Result<Extension> Session::State::go_on(const Conversation& whole, Tail& tail) {
+  const Known known{ids, sampled_from, prompt.known().size()};
   if (const std::optional<std::size_t> next = encode_from_middle(whole, tail, known)) {
     return Extension{tail.ids_from(*next), canonical};
   }
-  if (Result<void> done = tail.encode(rendering, whole, tokenizer, options.tokenize, trusted, anchor); !done) {
+  const Result<PromptEnd> end = prompt.end_from(anchor.byte);
+  if (!end) return end.error();
+  if (Result<void> done = tail.encode(*end, whole, tokenizer, options.tokenize, trusted, anchor); !done) {
     return done.error();
   }
-  const Tail::Match match = tail.match(known, tokenizer, prompt);
+  const Tail::Match match = tail.match(known, tokenizer, *end);
   if (!match.fits) {
     return extend_or_refuse(whole, tail, match.byte,
                             match.across_border ? PrefixCause::across_border : PrefixCause::other_reply);
@@ -111,32 +123,37 @@ std::optional<std::size_t> Session::State::encode_from_middle(const Conversation
                                                               const Known& known) {
   constexpr std::size_t kNear = 300;  // tokens
   if (tokenizer.facts().weighs_runs || landmarks.empty() || landmarks.front().token < anchor.token + kNear) return {};
-  const std::string_view rest = rendering.text().substr(landmarks.front().byte);
+  const Result<PromptEnd> end = prompt.end_from(landmarks.front().byte);
+  if (!end) return {};
+  const std::string_view rest = end->text_from(landmarks.front().byte);
   if (!rest.empty() && (static_cast<unsigned char>(rest.front()) & 0xC0) == 0x80) return {};  // within a character
-  const bool done = tail.encode(rendering, whole, tokenizer, options.tokenize, trusted, landmarks.front()).has_value();
+  const bool done = tail.encode(*end, whole, tokenizer, options.tokenize, trusted, landmarks.front()).has_value();
   const Tail::Match match = done ? tail.match_from_middle(known, landmarks) : Tail::Match{};
   return match.fits ? std::optional(match.token) : std::nullopt;
 }
 
-void Session::State::accept(const Tail& tail, const Extension& extension) {
+void Session::State::accept(const Conversation& whole, const Tail& tail, const Extension& extension) {
   ids.insert(ids.end(), extension.ids.begin(), extension.ids.end());
   canonical = extension.canonical;
   sampled_from = ids.size();
-  known_messages = message_count(chat);
-  text = rendering.text();
+  known_messages = message_count(whole);
+  is_whole ? prompt.accept_whole(rendering.text()) : prompt.accept();
   anchor = tail.last_anchor(tokenizer.facts(), ids.size(), extension.ids.size(), anchor);
   landmarks = tail.landmarks(ids.size());
 }
 
-Result<Extension> Session::State::extend_or_refuse(const Conversation& whole, Tail& tail, std::size_t byte,
-                                                   PrefixCause cause) {
-  Result<void> done = tail.encode(rendering, whole, tokenizer, options.tokenize, trusted, start);
+Result<Extension> Session::State::extend_or_refuse(const Conversation& whole, Tail& tail,
+                                                   std::optional<std::size_t> byte, PrefixCause cause) {
+  is_whole = true;
+  if (Result<void> done = chat_template.render(whole, options.render, workspace, rendering); !done) return done.error();
+  Result<void> done = tail.encode({&rendering}, whole, tokenizer, options.tokenize, trusted, start);
   if (!done) return done.error();
   const std::vector<TokenId> all = tail.ids_from(0);
   const auto known = ids.begin() + static_cast<std::ptrdiff_t>(start.token);
   const auto differs = std::mismatch(known, ids.end(), all.begin(), all.end()).first;
   if (differs == ids.end()) return Extension{tail.ids_from(ids.size() - start.token)};
-  return refuse(whole, byte, static_cast<std::size_t>(differs - ids.begin()), cause);
+  const std::size_t at = byte ? *byte : common_text(rendering.text(), prompt.known());
+  return refuse(whole, at, static_cast<std::size_t>(differs - ids.begin()), cause);
 }
 
 /// The old prompt is rendered again, so that it can be said what each side is.
@@ -148,10 +165,10 @@ Error Session::State::refuse(const Conversation& whole, std::size_t byte, std::s
   found.after = side_at(rendering, whole, byte);
   if (&whole != &chat) found.changed_input = changed_input(chat, whole);
   keep_messages(inside_of(chat), known_messages);
-  const std::string said = text + texts_of(tokenizer, std::span(ids).subspan(sampled_from));
+  const std::string said = std::string(prompt.known()) + texts_of(tokenizer, std::span(ids).subspan(sampled_from));
   Rendering old;
   if (chat_template.render(chat, options.render, workspace, old)) found.before = side_at(old, chat, byte);
-  if (byte >= text.size()) found.before.path.clear();  // the model's own words
+  if (byte >= prompt.known().size()) found.before.path.clear();  // the model's own words
   found.before.excerpt = excerpt_of(said, byte);
   difference = std::move(found);
   return rewritten(*difference);
@@ -186,7 +203,7 @@ Result<Extension> Session::extend(std::span<const Message> messages) {
   Tail tail;
   Result<Extension> extension = added ? state.grow(state.chat, tail) : Result<Extension>(added.error());
   if (extension) {
-    state.accept(tail, *extension);
+    state.accept(state.chat, tail, *extension);
   } else {
     keep_messages(inside_of(state.chat), state.known_messages);
   }
@@ -197,8 +214,8 @@ Result<Extension> Session::extend(Conversation conversation) {
   Tail tail;
   Result<Extension> extension = state_->grow(conversation, tail);
   if (!extension) return extension;
+  state_->accept(conversation, tail, *extension);
   state_->chat = std::move(conversation);
-  state_->accept(tail, *extension);
   return extension;
 }
 

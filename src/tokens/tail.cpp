@@ -34,14 +34,12 @@ std::string texts_of(const Tokenizer& tokenizer, std::span<const TokenId> ids) {
   return text;
 }
 
-Result<void> Tail::encode(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
+Result<void> Tail::encode(const PromptEnd& prompt, const Conversation& conversation, const Tokenizer& tokenizer,
                           const TokenizeOptions& options, std::span<const TrustedPath> trusted, Anchor anchor) {
   anchor_ = anchor;
   tokens_.clear();
-  const std::string_view text = rendering.text().substr(anchor.byte);
-  Result<void> done = options.protect
-                          ? encode_protected(rendering, conversation, tokenizer, trusted, text, options.plain_added)
-                          : tokenizer.encode(text, nullptr, tokens_);
+  Result<void> done = options.protect ? encode_protected(prompt, conversation, tokenizer, trusted, options.plain_added)
+                                      : tokenizer.encode(prompt.text_from(anchor.byte), nullptr, tokens_);
   if (!done) return done;
   // A control token within a run has no dummy prefix before it, unless the text begins with it.
   const auto first =
@@ -50,11 +48,12 @@ Result<void> Tail::encode(const Rendering& rendering, const Conversation& conver
   return {};
 }
 
-Result<void> Tail::encode_protected(const Rendering& rendering, const Conversation& conversation,
+Result<void> Tail::encode_protected(const PromptEnd& prompt, const Conversation& conversation,
                                     const Tokenizer& tokenizer, std::span<const TrustedPath> trusted,
-                                    std::string_view text, bool plain_added) {
-  std::span<const Span> spans = rendering.spans();
-  const std::uint32_t from = anchor_.byte;
+                                    bool plain_added) {
+  std::span<const Span> spans = prompt.rendering->spans();
+  const std::string_view text = prompt.text_from(anchor_.byte);
+  const auto from = static_cast<std::uint32_t>(anchor_.byte - prompt.begin);
   const auto first = std::partition_point(spans.begin(), spans.end(), [from](const Span& s) { return s.end <= from; });
   spans = spans.subspan(static_cast<std::size_t>(first - spans.begin()));
   const TrustRule rule(conversation, tokenizer.facts(), trusted);
@@ -64,7 +63,7 @@ Result<void> Tail::encode_protected(const Rendering& rendering, const Conversati
   return {};
 }
 
-Tail::Match Tail::match(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const {
+Tail::Match Tail::match(const Known& known, const Tokenizer& tokenizer, const PromptEnd& prompt) const {
   const std::span<const TokenId> old = known.ids.subspan(anchor_.token);
   const bool same =
       old.size() <= tokens_.size() && std::equal(old.begin(), old.end(), tokens_.begin(),
@@ -129,19 +128,19 @@ std::optional<std::size_t> Tail::spell(std::string_view text, std::size_t token,
   return at == text.size() ? std::optional(token) : std::nullopt;
 }
 
-std::size_t Tail::dummy_prefix(const Tokenizer& tokenizer, std::string_view prompt) const {
+std::size_t Tail::dummy_prefix(const Tokenizer& tokenizer, const PromptEnd& prompt) const {
   const bool has_blank =
       anchor_.byte == 0 && !tokens_.empty() && tokenizer.token_text(tokens_.front().id).starts_with(' ');
-  return has_blank && !prompt.starts_with(' ') ? 1 : 0;
+  return has_blank && !prompt.text_from(0).starts_with(' ') ? 1 : 0;
 }
 
 /// What is known and the tail, by what their tokens spell; control tokens are the same only by id. `unk` may stand for
 /// anything, so it fits nothing.
-Tail::Match Tail::match_spelling(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const {
+Tail::Match Tail::match_spelling(const Known& known, const Tokenizer& tokenizer, const PromptEnd& prompt) const {
   const ControlIds control(tokenizer.facts());
   const std::size_t dummy = known.sampled_from == 0 ? dummy_prefix(tokenizer, prompt) : 0;
   const std::string said = texts_of(tokenizer, known.ids.subspan(known.sampled_from)).erase(0, dummy);
-  const std::size_t shared = common_text(prompt.substr(known.text_size), said);
+  const std::size_t shared = common_text(prompt.text_from(known.text_size), said);
   const std::span<const TokenId> sampled = known.ids.subspan(known.sampled_from);
   const std::size_t begin = begin_of_token(tokenizer, sampled, shared + dummy);
   Match match{.byte = known.text_size + (begin - std::min(begin, dummy)), .across_border = shared == said.size()};

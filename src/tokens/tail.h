@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "parlance/tokens.h"
+#include "render/prompt_pieces.h"
 #include "tokens/tokenizer/control_ids.h"
 #include "tokens/trusted_path.h"
 
@@ -31,12 +32,12 @@ struct Known {
 
 class Tail {
  public:
-  /// Encodes the rendering from the anchor on.
-  Result<void> encode(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
+  /// Encodes the prompt from the anchor on.
+  Result<void> encode(const PromptEnd& prompt, const Conversation& conversation, const Tokenizer& tokenizer,
                       const TokenizeOptions& options, std::span<const TrustedPath> trusted, Anchor anchor);
 
   /// By how many bytes the first token's text is more than the prompt's, because the tokenizer puts a blank in front.
-  std::size_t dummy_prefix(const Tokenizer& tokenizer, std::string_view prompt) const;
+  std::size_t dummy_prefix(const Tokenizer& tokenizer, const PromptEnd& prompt) const;
 
   /// Where what is known ends in the tail.
   struct Match {
@@ -47,7 +48,7 @@ class Tail {
     bool across_border = false;  ///< the texts fit, a token does not
   };
   /// By ids; where sampled ones are another spelling of the same text, by what they spell.
-  Match match(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const;
+  Match match(const Known& known, const Tokenizer& tokenizer, const PromptEnd& prompt) const;
 
   /// By ids, for a tail that began at the first of these landmarks: its first tokens may be others than the known ones,
   /// since what stands before them was not seen.
@@ -60,12 +61,11 @@ class Tail {
   Anchor last_anchor(const TokenizerFacts& facts, std::size_t total, std::size_t appended, Anchor old) const;
 
  private:
-  Result<void> encode_protected(const Rendering& rendering, const Conversation& conversation,
-                                const Tokenizer& tokenizer, std::span<const TrustedPath> trusted, std::string_view text,
-                                bool plain_added);
+  Result<void> encode_protected(const PromptEnd& prompt, const Conversation& conversation, const Tokenizer& tokenizer,
+                                std::span<const TrustedPath> trusted, bool plain_added);
   std::optional<std::size_t> spell(std::string_view text, std::size_t token, const Tokenizer& tokenizer,
                                    const ControlIds& control) const;
-  Match match_spelling(const Known& known, const Tokenizer& tokenizer, std::string_view prompt) const;
+  Match match_spelling(const Known& known, const Tokenizer& tokenizer, const PromptEnd& prompt) const;
 
   Anchor anchor_;
   std::vector<EncodedToken> tokens_;  ///< bytes count from the anchor

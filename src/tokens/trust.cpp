@@ -38,13 +38,29 @@ bool is_number(const Span& span, std::string_view bytes) {
 
 const char* end_of(std::string_view text) { return text.data() + text.size(); }
 
+bool covers(std::string_view text, const char* address) {
+  return !std::less<>()(address, text.data()) && std::less<>()(address, end_of(text));
+}
+
+/// Do the bytes stand in some standard role, be it in another case? Said of most text at once: it is too long.
+bool may_be_of_role(std::string_view bytes) {
+  return std::any_of(std::begin(kRoles), std::end(kRoles), [bytes](std::string_view role) {
+    return bytes.size() <= role.size() &&
+           std::search(role.begin(), role.end(), bytes.begin(), bytes.end(),
+                       [](char a, char b) { return lower(a) == lower(b); }) != role.end();
+  });
+}
+
 }  // namespace
 
 std::span<const std::string_view> standard_roles() { return kRoles; }
 
 TrustRule::TrustRule(const Conversation& conversation, const TokenizerFacts& facts, std::span<const TrustedPath> paths)
-    : conversation_(conversation), facts_(facts), paths_(paths), special_tokens_(inside_of(conversation)) {
-  const Value messages = conversation.messages();
+    : conversation_(conversation), facts_(facts), paths_(paths), special_tokens_(inside_of(conversation)) {}
+
+void TrustRule::list_roles() const {
+  has_roles_ = true;
+  const Value messages = conversation_.messages();
   if (!messages.is_sequence()) return;
   for (const Value& message : items(messages)) {
     const Value* role = member(message, "role");
@@ -54,16 +70,27 @@ TrustRule::TrustRule(const Conversation& conversation, const TokenizerFacts& fac
             [](std::string_view a, std::string_view b) { return std::less<>()(a.data(), b.data()); });
 }
 
+/// The standard role that holds the address; "" if it is in none. Nearly always it is that of the message itself.
+std::string_view TrustRule::role_at(const char* address, std::int32_t message) const {
+  const Value messages = conversation_.messages();
+  if (messages.is_sequence() && static_cast<std::uint32_t>(message) < messages.list->size) {
+    const Value* role = member(messages.list->items[message], "role");
+    const bool is_it = role != nullptr && role->is_leaf() && covers(leaf_text(*role), address);
+    if (is_it && contains(kRoles, leaf_text(*role))) return leaf_text(*role);
+  }
+  if (!has_roles_) list_roles();
+  const auto after = std::upper_bound(roles_.begin(), roles_.end(), address,
+                                      [](const char* at, std::string_view r) { return std::less<>()(at, r.data()); });
+  return after != roles_.begin() && covers(*(after - 1), address) ? *(after - 1) : std::string_view();
+}
+
 /// A part of a role, or what became of it in another case.
 bool TrustRule::is_role(const Span& span, std::string_view bytes) const {
-  if (span.message < 0 || span.input == nullptr) return false;
-  auto role = std::upper_bound(roles_.begin(), roles_.end(), span.input,
-                               [](const char* at, std::string_view r) { return std::less<>()(at, r.data()); });
-  if (role == roles_.begin()) return false;
-  --role;
-  if (!std::less<>()(span.input, end_of(*role))) return false;
-  if (span.origin == Origin::derived) return same_but_for_case(bytes, *role);
-  return span.input + bytes.size() <= end_of(*role);
+  if (span.message < 0 || span.input == nullptr || !may_be_of_role(bytes)) return false;
+  const std::string_view role = role_at(span.input, span.message);
+  if (role.empty()) return false;
+  if (span.origin == Origin::derived) return same_but_for_case(bytes, role);
+  return span.input + bytes.size() <= end_of(role);
 }
 
 /// Does the tokenizer say that the variable's text is this? One that names no tokens is asked for a special token of
@@ -88,8 +115,7 @@ bool TrustRule::is_special_token(const Span& span) const {
   for (const DictEntry& variable : entries(conversation_.variables())) {
     if (!variable.value.is_leaf()) continue;
     const std::string_view text = leaf_text(variable.value);
-    const bool covers = !std::less<>()(span.input, text.data()) && std::less<>()(span.input, end_of(text));
-    if (covers) return is_named(span, leaf_text(variable.key), text);
+    if (covers(text, span.input)) return is_named(span, leaf_text(variable.key), text);
   }
   return false;
 }

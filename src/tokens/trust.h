@@ -31,6 +31,8 @@ class TrustRule {
 
  private:
   bool is_role(const Span& span, std::string_view bytes) const;
+  std::string_view role_at(const char* address, std::int32_t message) const;
+  void list_roles() const;
   bool is_special_token(const Span& span) const;
   bool is_named(const Span& span, std::string_view variable, std::string_view text) const;
   bool is_on_purpose(const Span& span) const;
@@ -39,7 +41,8 @@ class TrustRule {
   const TokenizerFacts& facts_;
   std::span<const TrustedPath> paths_;
   mutable SpecialTokenTexts special_tokens_;
-  std::vector<std::string_view> roles_;  ///< standard ones among the messages' roles, by address
+  mutable std::vector<std::string_view> roles_;  ///< standard ones among the messages' roles, by address,
+  mutable bool has_roles_ = false;               ///< listed once a role is not its own message's
 };
 
 }  // namespace parlance

@@ -98,5 +98,53 @@ TEST(Assistant, LongConversationsAreAskedForInPart) {
   EXPECT_EQ(learnt(kAfterUser, messages), expected);
 }
 
+// How turns open is learned once, from conversations that are no request's: what was rendered before changes nothing.
+TEST(Assistant, DoesNotDependOnWhatWasRenderedBefore) {
+  constexpr std::string_view kModes =
+      "{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content }}<|end|>\n{% endfor %}"
+      "{% if add_generation_prompt %}<|start|>assistant\n{% if not think %}<think></think>{% endif %}{% endif %}";
+  const std::string begin = R"("messages": [{"role": "user", "content": "Hi"}, )";
+  const std::string thinks = begin + R"({"role": "assistant", "content": "<think></think>A"}]})";
+  const std::string requests[] = {
+      R"({"think": false, )" + thinks, R"({"think": true, )" + thinks,
+      R"({"think": true, )" + begin + R"({"role": "critic", "content": "A"}, {"role": "assistant", "content": "B"}]})",
+      R"({"think": [1], )" + begin + R"({"role": "assistant", "content": "A"}]})"};
+  const Result<Template> warm = Template::compile(kModes);
+  const auto ranges = [](const Template& chat_template, const std::string& request) {
+    Conversation chat;
+    EXPECT_TRUE(chat.read(request, {.normalise = false}));
+    std::string text;
+    const Result<Rendering> prompt = chat_template.render(chat, {.want_assistant = true});
+    for (const TextRange& range : prompt->assistant())
+      text += std::string(prompt->text().substr(range.begin, range.end - range.begin)) + "|";
+    return text;
+  };
+  EXPECT_EQ(ranges(*warm, requests[0]), "A<|end|>\n|");
+  EXPECT_EQ(ranges(*warm, requests[1]), "<think></think>A<|end|>\n|");
+  for (int round = 0; round < 2; ++round) {
+    for (const std::string& request : requests) {
+      const Result<Template> fresh = Template::compile(kModes);
+      EXPECT_EQ(ranges(*warm, request), ranges(*fresh, request));
+    }
+  }
+}
+
+// More requests' variables than are kept.
+TEST(Assistant, LearnsOfAnyNumberOfVariables) {
+  constexpr std::string_view kNumbered =
+      "{% for m in messages %}<{{ m.role }} {{ level }}>{{ m.content }}</>{% endfor %}"
+      "{% if add_generation_prompt %}<assistant {{ level }}>{% endif %}";
+  const Result<Template> chat_template = Template::compile(kNumbered);
+  for (int level = 0; level < 50; ++level) {
+    Conversation chat;
+    ASSERT_TRUE(chat.add({.role = "user", .content = "Hi"}));
+    ASSERT_TRUE(chat.add({.role = "assistant", .content = "Hello"}));
+    ASSERT_TRUE(chat.set_json("level", std::to_string(level)));
+    const Result<Rendering> prompt = chat_template->render(chat, {.want_assistant = true});
+    ASSERT_EQ(prompt->assistant().size(), 1u);
+    EXPECT_EQ(prompt->text().substr(prompt->assistant()[0].begin), "Hello</>");
+  }
+}
+
 }  // namespace
 }  // namespace parlance

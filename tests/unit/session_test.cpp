@@ -125,6 +125,66 @@ TEST(Session, RefusesWhatRewritesThePastAndSaysWhere) {
   EXPECT_EQ(session.conversation().messages().list->size, 2u) << "nothing has changed";
 }
 
+std::string whole_prompt(const char* source, const Session& session) {
+  const Result<Template> chat_template = Template::compile(source);
+  const Result<Rendering> prompt = chat_template->render(session.conversation());
+  return std::string(prompt->text());
+}
+
+// What a template makes of numbers lies where it lay in the last render, with other bytes.
+TEST(Session, SeesThatDerivedTextChanged) {
+  Session session =
+      begin("{{ messages|length }} so far\n{% for m in messages %}<|start|>{{ m.content }}<|end|>{% endfor %}");
+  for (int turn = 0; turn < 3; ++turn) {
+    const std::vector<Message> one = {{.role = "user", .content = "hello"}};
+    auto more = session.extend(one);
+    ASSERT_FALSE(more);
+    EXPECT_EQ(session.difference()->byte, 0u);
+    EXPECT_EQ(session.difference()->after.excerpt.substr(0, 1), "2");
+    EXPECT_EQ(session.conversation().messages().items().size(), 1u);
+  }
+}
+
+TEST(Session, GoesOnWithDerivedTextThatStays) {
+  constexpr const char* kNumbers =
+      "{{ messages[0]|tojson }}{% for m in messages %}<|start|>{{ loop.index }} {{ m.role|upper }} {{ m|tojson "
+      "}}<|end|>"
+      "{% endfor %}";
+  Session session = begin(kNumbers);
+  std::string all = shown(session.ids());
+  for (int turn = 0; turn < 30; ++turn) {
+    const std::vector<Message> one = {{.role = turn % 2 == 0 ? "assistant" : "user", .content = std::to_string(turn)}};
+    auto more = session.extend(one);
+    ASSERT_TRUE(more) << more.error().display();
+    all += shown(more->ids);
+  }
+  EXPECT_EQ(all, whole_prompt(kNumbers, session));
+}
+
+// Messages that are added, a whole conversation in their place, a refusal, and messages again.
+TEST(Session, GoesOnInAWholeConversationAndByMessages) {
+  Session session = begin(kTurns);
+  const auto whole = [](const std::string& last) {
+    Conversation chat;
+    EXPECT_TRUE(chat.read(R"({"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "hello"},
+                             {"role": "user", "content": ")" +
+                          last + "\"}]}"));
+    return chat;
+  };
+  ASSERT_TRUE(session.extend(kNext));
+  const std::vector<Message> yes = {{.role = "assistant", .content = "Yes"}};
+  ASSERT_TRUE(session.extend(yes));
+  EXPECT_FALSE(session.extend(whole("Other?")));
+  const std::vector<Message> more = {{.role = "user", .content = "Go"}, {.role = "assistant", .content = "on"}};
+  for (const Message& message : more) ASSERT_TRUE(session.extend(std::span(&message, 1)));
+  EXPECT_EQ(shown(session.ids()), whole_prompt(kTurns, session));
+
+  Session other = begin(kTurns);
+  ASSERT_TRUE(other.extend(whole("And?")));
+  for (const Message& message : kNext) ASSERT_TRUE(other.extend(std::span(&message, 1)));
+  EXPECT_EQ(shown(other.ids()), whole_prompt(kTurns, other));
+}
+
 TEST(Session, RefusesAReplyThatIsNotTheMessage) {
   Session session = begin(kTurns);
   session.append_sampled(ids_of("howdy"));

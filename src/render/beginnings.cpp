@@ -1,0 +1,118 @@
+// Beginnings: one render for each turn, and a few more where history is written otherwise. Begin reading at of().
+#include "render/beginnings.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "render/rendering.h"
+
+namespace parlance {
+
+Beginnings::Beginnings(const Conversation& conversation, const BeginningRenderer& render, const Rendering& prompt)
+    : conversation_(conversation),
+      render_(render),
+      prompt_(prompt),
+      budget_(kTimes * prompt.text().size() + kAtLeast) {}
+
+std::uint64_t Beginnings::of(const jinja::Turn& turn, std::int32_t message, bool is_assistant) {
+  Situation& situation = situation_before(message);
+  std::optional<std::uint64_t> begin;
+  if (budget_ > 0) {
+    begin = remember(situation, turn, ask(turn, message));
+  } else {
+    begin = behind_lead(situation, prompt_.text(), turn);
+  }
+  if (begin && (is_assistant || *begin > turn.begin)) return *begin;
+  const std::string_view text = text_of(turn);
+  // Where the role does not tell, the whole header shows whose turn it is.
+  const Header& header = situation.header;
+  if (!is_assistant && (header.text.empty() || !text.starts_with(header.text))) return turn.end;
+  return header_end(header, prompt_.text(), turn, own_text(conversation_, prompt_, message, turn));
+}
+
+std::optional<TextRange> Beginnings::without_turn(std::uint32_t message) {
+  Rendering before, behind;
+  if (!render(message, true, before) || !render(message + 1, false, behind)) return {};
+  const std::size_t begin = before.text().size(), end = behind.text().size();
+  const bool is_exact = prompt_.text().starts_with(before.text()) && prompt_.text().starts_with(behind.text());
+  return is_exact && begin < end ? std::optional(TextRange{begin, end}) : std::nullopt;
+}
+
+std::string_view Beginnings::text_of(const jinja::Turn& turn) const {
+  return prompt_.text().substr(turn.begin, turn.end - turn.begin);
+}
+
+Situation& Beginnings::situation_before(std::int32_t message) {
+  const std::string_view role = role_before(messages(), message);
+  const auto found =
+      std::find_if(situations_.begin(), situations_.end(), [&](const Situation& s) { return s.role == role; });
+  if (found != situations_.end()) return *found;
+  if (situations_.size() < kMostRoles) situations_.push_back({std::string(role)});
+  return situations_.back();
+}
+
+bool Beginnings::render(std::uint32_t count, bool generation_prompt, Rendering& into) {
+  const bool done = render_(messages().first(count), generation_prompt, into);
+  budget_ -= std::min(budget_, done ? into.text().size() : kAtLeast / 64);
+  return done;
+}
+
+/// Behind an assistant many templates write no generation prompt; what the next turn of one begins with is a header
+/// all the same.
+std::uint64_t Beginnings::behind_header(std::uint64_t begin, const jinja::Turn& turn, std::int32_t message) {
+  const bool follows_other = message > 0 && !is_assistant(messages()[static_cast<std::size_t>(message) - 1]);
+  if (follows_other) return begin;
+  const std::string& header = alone().text;
+  const bool is_blank = header.find_first_not_of(" \n\t") == header.npos;
+  if (is_blank || !prompt_.text().substr(begin, turn.end - begin).starts_with(header)) return begin;
+  Rendering with, without;
+  const auto count = static_cast<std::uint32_t>(message);
+  const bool adds_none = render(count, true, with) && render(count, false, without) && with.text() == without.text();
+  return adds_none ? begin + header.size() : begin;
+}
+
+Beginnings::Answer Beginnings::ask(const jinja::Turn& turn, std::int32_t message) {
+  Rendering before;
+  const auto count = static_cast<std::uint32_t>(message);
+  const bool done = render(count, true, before);
+  const std::size_t end = before.text().size();
+  if (done && prompt_.text().starts_with(before.text()) && end <= turn.end) {
+    const std::span<const Span> spans = before.spans();
+    const bool has_tail = !spans.empty() && spans.back().origin == Origin::literal;
+    const std::size_t tail = has_tail ? spans.back().begin : end;
+    const std::uint64_t begin = behind_header(end, turn, message);
+    return {begin, Lead::of(prompt_.text(), turn, begin, prompt_.text().substr(tail, begin - tail))};
+  }
+  Rendering without;
+  Answer answer;
+  if (done && render(count, false, without)) answer.header = difference(before, without);
+  const std::string_view text = text_of(turn);
+  if (answer.header.text.empty() && done) answer.header = ending(before, text), answer.is_plain = false;
+  if (answer.header.match(text) == 0 && alone().match(text) != 0) answer.header = alone(), answer.is_plain = false;
+  return answer;
+}
+
+/// A template may refuse a conversation that ends there, or write no generation prompt behind an assistant. Then a
+/// word of a user's shows what it writes.
+const Header& Beginnings::alone() {
+  if (alone_) return *alone_;
+  alone_.emplace();
+  DictEntry members[] = {{Value::view("role"), Value::view("user")}, {Value::view("content"), Value::view("Hi")}};
+  const DictObject dict{.size = 2, .origin = 0, .entries = members, .index = nullptr, .index_mask = 0, .capacity = 2};
+  const Value word = Value::of_dict(&dict, 0);
+  Rendering with, without;
+  if (render_({&word, 1}, true, with) && render_({&word, 1}, false, without)) *alone_ = difference(with, without);
+  return *alone_;
+}
+
+std::optional<std::uint64_t> Beginnings::remember(Situation& situation, const jinja::Turn& turn, Answer answer) {
+  constexpr std::size_t kMost = 16;
+  if (!answer.begin) {
+    situation.header = std::move(answer.header);
+  } else if (situation.leads.size() < kMost && behind_lead(situation, prompt_.text(), turn) != answer.begin) {
+    situation.leads.push_back(std::move(answer.lead));
+  }
+  return answer.begin;
+}
+
+}  // namespace parlance

@@ -1,0 +1,56 @@
+// GrownPrompt: pieces side by side with those of the last time. Begin reading at compare().
+#include "tokens/grown_prompt.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace parlance {
+
+void GrownPrompt::accept_whole(std::string_view text) {
+  known_ = text;
+  pieces_.clear();
+}
+
+Result<void> GrownPrompt::render(const Template& chat_template, const Conversation& conversation,
+                                 const RenderOptions& options, bool same) {
+  goes_on_ = false;
+  if (Result<void> done = next_.render(chat_template, conversation, options); !done) return done;
+  compare(same);
+  return {};
+}
+
+/// Pieces that are the same are passed at once; from the first other one on, which mostly is near the end, by bytes.
+void GrownPrompt::compare(bool same) {
+  const std::span<const Piece> next = next_.pieces();
+  shared_ = shared_bytes_ = 0;
+  const std::size_t both = same ? std::min(next.size(), pieces_.size()) : 0;
+  for (; shared_ < both; ++shared_) {
+    const Piece& now = next[shared_];
+    const KnownPiece& then = pieces_[shared_];
+    if (now.size != then.size) break;
+    const bool equal = now.data == then.data && then.stays;
+    if (!equal && std::memcmp(now.data, known_.data() + shared_bytes_, now.size) != 0) break;
+    shared_bytes_ += now.size;
+  }
+  std::size_t at = shared_bytes_;
+  for (std::size_t i = shared_; i < next.size() && at < known_.size(); ++i) {
+    const std::size_t size = std::min<std::size_t>(next[i].size, known_.size() - at);
+    if (std::memcmp(next[i].data, known_.data() + at, size) != 0) return;
+    at += size;
+  }
+  goes_on_ = at == known_.size();
+}
+
+void GrownPrompt::accept() {
+  const std::span<const Piece> next = next_.pieces();
+  std::size_t at = shared_bytes_;
+  pieces_.resize(shared_);
+  for (const Piece& piece : next.subspan(shared_)) {
+    const std::size_t end = at + piece.size;
+    if (end > known_.size()) known_.append(piece.data + (known_.size() - at), end - known_.size());
+    pieces_.push_back({piece.data, piece.size, next_.stays(piece)});
+    at = end;
+  }
+}
+
+}  // namespace parlance

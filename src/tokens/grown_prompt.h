@@ -1,0 +1,52 @@
+// GrownPrompt: the prompt of a session, from turn to turn. Of each render only what is new becomes text.
+//
+// A render gives pieces that point at the template's and the conversation's bytes (engine/output.h). Those stay where
+// they are for as long as the session lives, so that a piece which points to where it did the last time needs no look
+// at its bytes. Begin reading at GrownPrompt::render.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parlance/template.h"
+#include "render/prompt_pieces.h"
+
+namespace parlance {
+
+class GrownPrompt {
+ public:
+  /// The text that was accepted last.
+  std::string_view known() const { return known_; }
+  /// A first prompt, or one that does not go on from the last.
+  void accept_whole(std::string_view text);
+
+  /// Renders the next prompt. `same`: the conversation is the one of the last call, with messages added to it at most.
+  /// Fails as Template::render() does.
+  Result<void> render(const Template& chat_template, const Conversation& conversation, const RenderOptions& options,
+                      bool same);
+  /// Does that begin with the text that is known?
+  bool goes_on() const { return goes_on_; }
+  /// The next prompt from a byte on, or from somewhat before. Until the next call.
+  Result<PromptEnd> end_from(std::size_t byte) { return next_.end_from(byte); }
+  /// It is the known one from now on.
+  void accept();
+
+ private:
+  /// A piece of the known text, and whether its bytes stay where they are.
+  struct KnownPiece {
+    const char* data = nullptr;
+    std::uint32_t size = 0;
+    bool stays = false;
+  };
+  void compare(bool same);
+
+  std::string known_;
+  std::vector<KnownPiece> pieces_;  ///< of the beginning of known_
+  PromptPieces next_;
+  std::size_t shared_ = 0;        ///< so many pieces of both are the same,
+  std::size_t shared_bytes_ = 0;  ///< which are so many bytes
+  bool goes_on_ = false;
+};
+
+}  // namespace parlance
