@@ -226,21 +226,46 @@ void CodeWriter::flush_text() {
   emit(Op::emit_text, pending_at_, constant(all));
 }
 
-/// Copies the provenance records of text that the compiler derived.
+namespace {
+bool holds(const Arena::Derived& record, const char* address) {
+  return address >= record.begin && address < record.begin + record.size;
+}
+}  // namespace
+
+/// The number of the log's record of this text. Mostly the parser made it, and its records are in order; or it was made
+/// just now. Sorting the log for each would cost more than the rest of the compiler.
+std::size_t CodeWriter::find_record(const char* address) {
+  constexpr std::size_t kNew = 32;
+  const auto in_order = [&](std::size_t count) {
+    const auto log = rt_.arena.sorted_derived().first(count);
+    const auto ends_before = [](const Arena::Derived& record, const char* at) {
+      return record.begin + record.size <= at;
+    };
+    return static_cast<std::size_t>(std::lower_bound(log.begin(), log.end(), address, ends_before) - log.begin());
+  };
+  const auto log = rt_.arena.sorted_derived();
+  if (const std::size_t found = in_order(sorted_records_); found < sorted_records_ && holds(log[found], address)) {
+    return found;
+  }
+  const std::size_t least = std::max(sorted_records_, log.size() - std::min(log.size(), kNew));
+  for (std::size_t i = log.size(); i-- > least;) {
+    if (holds(log[i], address)) return i;
+  }
+  rt_.arena.sort_log();
+  sorted_records_ = log.size();
+  return in_order(sorted_records_);
+}
+
+/// Copies the provenance records of text that the compiler derived: they follow each other, since a text is logged at
+/// once.
 void CodeWriter::log_copy(const char* copy, Value v) {
   Arena& arena = rt_.arena;
   if (!arena.holds_text(v.data)) return arena.log_derived(copy, v.size, {v.data, 0});
-  arena.sort_log();
   const char* const end = v.data + v.size;
-  const auto log = arena.sorted_derived();
-  auto ends_before = [](const Arena::Derived& record, const char* address) {
-    return record.begin + record.size <= address;
-  };
-  const auto first =
-      static_cast<std::size_t>(std::lower_bound(log.begin(), log.end(), v.data, ends_before) - log.begin());
-  for (std::size_t i = first; i < log.size(); ++i) {
+  const std::size_t size = arena.sorted_derived().size();
+  for (std::size_t i = find_record(v.data); i < size; ++i) {
     const Arena::Derived record = arena.sorted_derived()[i];  // logging moves the log
-    if (record.begin >= end) return;
+    if (record.begin >= end || record.begin + record.size <= v.data) return;
     const char* const from = std::max(record.begin, v.data);
     const char* const to = std::min(record.begin + record.size, end);
     arena.log_derived(copy + (from - v.data), static_cast<std::size_t>(to - from), record.source());

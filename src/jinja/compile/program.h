@@ -122,6 +122,8 @@ struct Program : EngineProgram {
   std::vector<CallShape> shapes;
   std::vector<BoundCall> bound;
   std::vector<BlockInfo> blocks;
+  /// Gives back the room that tables were made with and do not need.
+  void fit();
   bool allow_changes = false;   ///< CompileOptions::allow_changes
   bool limits_globals = false;  ///< TransformersRelease::limits_globals
 };
