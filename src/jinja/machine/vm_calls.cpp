@@ -248,7 +248,7 @@ std::string macro_name(const Routine& routine) {
 }
 
 /// Takes a keyword out of the arguments: marks it used.
-const Value* take_keyword(const PassedArguments& arguments, std::string_view name, std::vector<bool>& used) {
+const Value* take_keyword(const PassedArguments& arguments, std::string_view name, bool* used) {
   for (std::uint32_t i = 0; i < arguments.keyword_count; ++i) {
     if (!used[i] && leaf_text(arguments.keywords[i].key) == name) {
       used[i] = true;
@@ -269,7 +269,8 @@ Value no_caller(Runtime& rt) {
 
 bool Machine::bind_macro(const Routine& routine, const PassedArguments& in_arguments, Frame& frame) {
   auto count = static_cast<std::uint32_t>(routine.parameters.size());
-  std::vector<bool> used(in_arguments.keyword_count, false);
+  bool* const used = rt_.arena.allocate_array<bool>(in_arguments.keyword_count);
+  std::fill_n(used, in_arguments.keyword_count, false);
   std::uint32_t given = std::min(count, in_arguments.positional_count);
   for (std::uint32_t i = 0; i < given; ++i) frame.registers[i] = in_arguments.positional[i];
   bool found_caller = given == count && routine.explicit_caller;
