@@ -13,6 +13,9 @@
 //     auto reply = reader.reply_to(*request);                    // its format, its tools, where it begins
 //     if (!reply) return fail(reply.error());
 //     auto constraints = parlance::grammar_options(body);        // tool_choice, response_format
+//     if (!constraints) return fail(constraints.error());
+//     constraints->prompt = reply->options.prompt;
+//     auto grammar = grammars.text(*reply->format, *constraints, parlance::GrammarSyntax::gbnf);  // a GrammarCache
 //
 // Experiments find what a template can show and how its model writes replies. They run when the first request needs
 // them.
