@@ -158,13 +158,14 @@ void Conversation::State::clear() {
   arena.reset();
   variables = {};  // not `variables = messages = {}`, which reads again what was just written
   messages = {};
-  next_origin = document.storage().next_origin();
+  Document::Storage& storage = document.storage();
+  next_origin = storage.next_origin();
   added_items = nullptr;
   added_capacity = 0;
   put_before = 0;
-  document.storage().set_first_message(0);
-  document.storage().set_message_numbers({});
-  document.storage().clear_owners();
+  storage.set_first_message(0);
+  if (!storage.message_numbers().empty()) storage.set_message_numbers({});
+  storage.clear_owners();
   recognised = false;
   converted = {};
   regions.clear();

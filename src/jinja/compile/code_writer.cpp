@@ -171,6 +171,7 @@ std::uint32_t CodeWriter::variable_name(NameId name) {
   if (variable_names_[name] != 0) return variable_names_[name] - 1;
   VariableName entry;
   entry.name = names_.name(name);
+  if (ShortName::fits(entry.name)) entry.short_name = ShortName(entry.name);
   entry.missing = missing_name(rt_, entry.name);
   entry.global = global_value(rt_, entry.name);
   p_.names.push_back(entry);
@@ -180,7 +181,7 @@ std::uint32_t CodeWriter::variable_name(NameId name) {
 
 std::uint32_t CodeWriter::site(std::string_view name) {
   for (std::uint32_t i = 1; i < p_.sites.size(); ++i) {
-    if (leaf_text(p_.sites[i].name) == name) return i;
+    if (equal_bytes(leaf_text(p_.sites[i].name), name)) return i;
   }
   Value dict, ignored;
   dict.kind = Kind::dict;
@@ -188,6 +189,8 @@ std::uint32_t CodeWriter::site(std::string_view name) {
   entry.name = Value::view(name);
   if (ShortName::fits(name)) entry.short_name = ShortName(name);
   entry.text_method = find_method(Value::view(""), name);
+  if (name == "startswith") entry.affix = AttributeSite::Affix::prefix;
+  if (name == "endswith") entry.affix = AttributeSite::Affix::suffix;
   entry.dict_method = find_method(dict, name);
   entry.on_dict = entry.dict_method != nullptr || find_attribute(rt_, dict, name, ignored) != AttributeKind::absent;
   p_.sites.push_back(entry);

@@ -224,10 +224,28 @@ bool Machine::call(Value callee, const CallShape& shape, std::uint32_t result) {
 
 bool Machine::call_shape(const Instruction& i) { return call(in(i.b), program_.shapes[i.c], i.a); }
 
+namespace {
+
+/// text.startswith(affix) or text.endswith(affix), of leaves.
+bool has_affix(AttributeSite::Affix where, const Value& text, const Value& affix) {
+  if (text.size < affix.size) return false;
+  const char* const at = where == AttributeSite::Affix::prefix ? text.data : text.data + (text.size - affix.size);
+  return equal_bytes(at, affix.data, affix.size);
+}
+
+}  // namespace
+
 bool Machine::call_method(const Instruction& i) {
   const CallShape& shape = program_.shapes[i.c];
   const AttributeSite& site = sites_[i.b];
   const Value& object = in(shape.object);
+  if (site.affix != AttributeSite::Affix::none && shape.in_order && shape.positional == 1) {
+    const Value& affix = in(operands_[shape.first]);
+    if (object.is_leaf() && affix.is_leaf() && !object.is_markup()) {
+      frame_->registers[i.a] = Value::boolean(has_affix(site.affix, object, affix));
+      return step_limits(1);
+    }
+  }
   const Builtin* row = nullptr;
   if (object.kind == Kind::string) row = object.is_markup() ? nullptr : site.text_method;
   if (object.kind == Kind::dict) row = site.dict_method;
