@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "jinja/objects/builtins.h"
+#include "value/string.h"
 
 namespace parlance::jinja {
 namespace {
@@ -273,6 +274,19 @@ void CodeWriter::log_copy(const char* copy, Value v) {
     const char* const to = std::min(record.begin + record.size, end);
     arena.log_derived(copy + (from - v.data), static_cast<std::size_t>(to - from), record.source());
   }
+}
+
+Value CodeWriter::in_one_run(Value rope) {
+  char* at = rt_.arena.allocate_text(rope.size);
+  Value flat = Value::view({at, rope.size});
+  flat.flags = rope.flags & Value::kMarkup;
+  for_each_piece(rope, [&](std::string_view piece) {
+    if (piece.empty()) return;
+    std::memcpy(at, piece.data(), piece.size());
+    log_copy(at, Value::view(piece));  // two literals may be one piece, where they are neighbours in memory
+    at += piece.size();
+  });
+  return flat;
 }
 
 // ---- when all is written

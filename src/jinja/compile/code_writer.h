@@ -83,6 +83,8 @@ class CodeWriter {
   /// Literal text of the template, which is emitted with what follows it as one constant.
   void output_text(Value v, const Node* at);
   void flush_text();
+  /// A rope as one text that keeps the origins of its pieces.
+  Value in_one_run(Value rope);
   /// The first failure counts.
   void fail(ErrorCode code, const Node* at, std::string message, std::string hint = {});
   bool failed() const { return failure_.has_value(); }
