@@ -12,6 +12,7 @@
 // Grammar and reader are made from the same ReplyFormat: ReplyParser reads whatever the grammar allows without a
 // malformed event. docs/grammar.md says what becomes of each keyword of JSON Schema.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -76,6 +77,7 @@ struct GrammarOptions {
   /// Control tokens of the model's tokenizer (TokenizerFacts::added, control_tokens()). Lark needs them: there a marker
   /// of the format that is a control token is written as a token. GBNF and structural tags match tokens by their text.
   std::vector<AddedToken> control{};
+  bool operator==(const GrammarOptions&) const = default;
 };
 
 /// A place where the grammar is looser than a schema, or leaves something out.
@@ -165,6 +167,45 @@ class Grammar {
 /// required but there is no tool (or none of that name, or none whose schema a value fits), if the format has no calls,
 /// if the response's schema is not JSON or its pattern is not understood, or if no response fits.
 Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& options = {});
+
+/// Grammars that were made before. A server's requests mostly have tools that another had: they share one grammar, and
+/// its text. Two requests share if format and options are equal, member by member; errors are not kept.
+///
+///     parlance::GrammarCache grammars;                               // one for all requests, of all threads
+///     auto text = grammars.text(*reply->format, *options, parlance::GrammarSyntax::gbnf);
+///     if (!text) return fail(text.error());
+///     sampler.use(**text);
+///
+/// Threads: any. One that makes a grammar does not hold up the others; two may make the same, and one is kept.
+class GrammarCache {
+ public:
+  /// Keeps at most so many grammars, and about so many bytes of them and of their texts; the one that was asked for
+  /// longest ago goes first. A grammar that is larger alone is made each time.
+  explicit GrammarCache(std::size_t most_grammars = 64, std::size_t most_bytes = std::size_t{64} << 20);
+  GrammarCache(GrammarCache&&) noexcept;
+  GrammarCache& operator=(GrammarCache&&) noexcept;
+  ~GrammarCache();
+
+  /// make_grammar(). Fails as it does.
+  Result<Grammar> get(const ReplyFormat& format, const GrammarOptions& options);
+  /// Grammar::to_text() of it, printed once.
+  Result<std::shared_ptr<const std::string>> text(const ReplyFormat& format, const GrammarOptions& options,
+                                                  GrammarSyntax syntax);
+
+  struct Use {
+    std::uint64_t hits = 0;
+    std::uint64_t misses = 0;  ///< grammars made
+    std::size_t grammars = 0;  ///< kept now
+    std::size_t bytes = 0;     ///< about what those take
+  };
+  Use use() const;
+  /// Forgets all grammars. Who has one keeps it.
+  void clear();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// Options of make_value_grammar().
 struct ValueGrammarOptions {

@@ -11,6 +11,8 @@
 //     auto prompt = reader.render(*request);
 //     if (!prompt) return fail(prompt.error());
 //     auto constraints = parlance::grammar_options(*request, *start);    // tools, tool_choice, response_format
+//     if (!constraints) return fail(constraints.error());
+//     auto grammar = grammars.text(*start->format, *constraints, parlance::GrammarSyntax::gbnf);  // a GrammarCache
 //
 // docs/embedding.md has the whole chain of a server, as a program.
 //

@@ -38,6 +38,7 @@ struct AddedToken {
   /// Whether it counts as a control token, which only trusted text may contain. False for tokens of white space alone,
   /// and for single characters that a SentencePiece model lists as user-defined.
   bool control = true;
+  bool operator==(const AddedToken&) const = default;
 };
 
 /// One token of an encoding. Spans of an encoding's tokens are in order; white space that an added token took along, or

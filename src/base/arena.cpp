@@ -1,59 +1,87 @@
-// Arena: chunks that double in size up to a bound; the first chunk of each kind survives reset().
+// Arena: chunks that double in size up to a bound. reset() keeps them, up to another.
 #include "base/arena.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace parlance {
 namespace {
-constexpr std::size_t kFirstChunk = std::size_t{16} << 10;
 constexpr std::size_t kLargestChunk = std::size_t{1} << 20;
+/// Bytes of one kind that reset() keeps at most, unless the first chunk alone has more.
+constexpr std::size_t kKept = std::size_t{4} << 20;
 
-void free_after(auto& chunks, std::size_t keep) {
-  for (std::size_t i = keep; i < chunks.size(); ++i) std::free(chunks[i].data);
-  if (chunks.size() > keep) chunks.resize(keep);
+char* take(std::size_t bytes) {
+  void* data = ::operator new(bytes, std::nothrow);
+  if (data == nullptr) std::abort();  // the system itself is out of memory: nothing sensible is left to do
+  return static_cast<char*>(data);
+}
+
+void give_back(char* data) { ::operator delete(data, std::nothrow); }
+
+/// Gives back chunks behind the first that are more than reset() keeps.
+[[gnu::noinline]] void keep_some(auto& list) {
+  std::size_t kept = 1;
+  for (std::size_t bytes = list[0].capacity; kept < list.size(); ++kept) {
+    bytes += list[kept].capacity;
+    if (bytes > kKept) break;
+  }
+  for (std::size_t i = kept; i < list.size(); ++i) give_back(list[i].data);
+  list.resize(kept);
 }
 }  // namespace
 
 Arena::~Arena() {
-  free_after(chunks_, 0);
-  free_after(text_chunks_, 0);
+  for (const Chunk& chunk : chunks_.list) give_back(chunk.data);
+  for (const Chunk& chunk : text_chunks_.list) give_back(chunk.data);
 }
 
-char* Arena::new_chunk(std::vector<Chunk>& chunks, std::size_t bytes, std::size_t& size) {
-  std::size_t grown = chunks.empty() ? kFirstChunk : std::min(chunks.back().size * 2, kLargestChunk);
-  size = std::max(bytes, grown);
-  char* data = static_cast<char*>(std::malloc(size));
-  if (data == nullptr) std::abort();  // the system itself is out of memory: nothing sensible is left to do
-  chunks.push_back({data, size});
+/// A chunk of the size that a new arena would take; it may be one that was kept.
+Arena::Chunk& Arena::next_chunk(Chunks& chunks, std::size_t bytes) {
+  const std::size_t number = chunks.in_use++;
+  const std::size_t grown = number == 0 ? first_chunk_ : growth_ * chunks.list[number - 1].size / 4;
+  const std::size_t size = std::max(bytes, std::min(grown, std::max(kLargestChunk, first_chunk_)));
+  if (number == chunks.list.size()) {
+    chunks.list.push_back({take(size), size, size});
+  } else if (chunks.list[number].capacity < size) {
+    give_back(std::exchange(chunks.list[number].data, nullptr));
+    chunks.list[number] = {take(size), size, size};
+  }
+  chunks.list[number].size = size;
   used_ += size;
-  return data;
+  return chunks.list[number];
 }
 
 void* Arena::allocate_slow(std::size_t bytes) {
-  std::size_t size = 0;
-  char* data = new_chunk(chunks_, bytes, size);
-  next_ = data + bytes;
-  end_ = data + size;
-  return data;
+  const Chunk& chunk = next_chunk(chunks_, bytes);
+  next_ = chunk.data + bytes;
+  end_ = chunk.data + chunk.size;
+  return chunk.data;
 }
 
 char* Arena::allocate_text_slow(std::size_t bytes) {
-  std::size_t size = 0;
-  char* data = new_chunk(text_chunks_, bytes, size);
-  text_next_ = data + bytes;
-  text_end_ = data + size;
-  return data;
+  const Chunk& chunk = next_chunk(text_chunks_, bytes);
+  text_next_ = chunk.data + bytes;
+  text_end_ = chunk.data + chunk.size;
+  return chunk.data;
 }
 
 void Arena::grow_log() {
   const auto size = static_cast<std::size_t>(log_next_ - log_.get());
-  const std::size_t capacity = std::max<std::size_t>(64, size * 2);
+  move_log(std::max<std::size_t>(64, size * 2));
+}
+
+void Arena::move_log(std::size_t capacity) {
+  const auto size = static_cast<std::size_t>(log_next_ - log_.get());
   auto grown = std::make_unique_for_overwrite<Derived[]>(capacity);
   std::copy_n(log_.get(), size, grown.get());
   log_ = std::move(grown);
   log_next_ = log_.get() + size;
   log_end_ = log_.get() + capacity;
+}
+
+void Arena::fit() {
+  if (log_next_ != log_end_) move_log(static_cast<std::size_t>(log_next_ - log_.get()));
 }
 
 void Arena::sort_slow() {
@@ -73,20 +101,22 @@ const Arena::Derived* Arena::find_sorted_derived(const char* address) const {
   return std::less<>()(address, found.begin + found.size) ? &found : nullptr;
 }
 
+/// Back to the first chunk, which counts from the start, with no more than a new arena's.
+inline void Arena::rewind(Chunks& chunks, char*& next, char*& end) {
+  if (chunks.in_use == 0) return;
+  if (chunks.in_use > 1) keep_some(chunks.list);
+  chunks.in_use = 1;
+  Chunk& first = chunks.list[0];
+  first.size = first_chunk_;
+  next = first.data;
+  end = next + first.size;
+  used_ += first.size;
+}
+
 void Arena::reset_chunks() {
-  if (chunks_.size() > 1) free_after(chunks_, 1);
-  if (text_chunks_.size() > 1) free_after(text_chunks_, 1);
   used_ = 0;
-  if (!chunks_.empty()) {
-    next_ = chunks_[0].data;
-    end_ = next_ + chunks_[0].size;
-    used_ += chunks_[0].size;
-  }
-  if (!text_chunks_.empty()) {
-    text_next_ = text_chunks_[0].data;
-    text_end_ = text_next_ + text_chunks_[0].size;
-    used_ += text_chunks_[0].size;
-  }
+  rewind(chunks_, next_, end_);
+  rewind(text_chunks_, text_next_, text_end_);
   log_next_ = log_.get();
   sorted_ = true;
   newest_ = nullptr;

@@ -1,8 +1,8 @@
 // Arena: bump memory for everything one render (or one document) makes, freed at once, counted.
 //
-// Plain objects and text are kept in separate chunks. Text made during a render is logged with the
-// bytes it was made from, so that an address alone tells where text came from (see render/provenance.h).
-// Not thread-safe: one arena belongs to one render or one document at a time.
+// Plain objects and text are kept in separate chunks, which a reset keeps for what comes next. Text made during a
+// render is logged with the bytes it was made from, so that an address alone tells where text came from (see
+// render/provenance.h). Not thread-safe: one arena belongs to one render or one document at a time.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +42,12 @@ class Arena {
   };
 
   Arena() = default;
+  /// `first_chunk`: bytes of the first chunk of each kind.
+  explicit Arena(std::size_t first_chunk) : first_chunk_(first_chunk) {}
+  /// For what is kept long and not reset: chunks grow slowly, so that little of them stays empty.
+  static constexpr struct Tight {
+  } tight{};
+  explicit Arena(Tight) : first_chunk_(512), growth_(5) {}
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   ~Arena();
@@ -126,21 +132,26 @@ class Arena {
   std::span<const Derived> sorted_derived() const { return {log_.get(), log_next_}; }
   /// Does `address` lie in text of this arena?
   bool holds_text(const char* address) const {
-    for (const Chunk& chunk : text_chunks_) {
+    for (const Chunk& chunk : text_chunks_.list) {
       if (!std::less<>()(address, chunk.data) && std::less<>()(address, chunk.data + chunk.size)) return true;
     }
     return false;
   }
 
+  /// Gives back room that the log does not need: for an arena that nothing is added to any more.
+  void fit();
+
   void set_limit(std::size_t bytes) { limit_ = bytes; }
   std::size_t limit() const { return limit_; }
-  /// Bytes of all chunks taken from the system so far.
+  /// Bytes of the chunks that are in use. What a limit allows does not depend on what was done before the last reset:
+  /// chunks come in the same sizes, and those that are only kept do not count.
   std::size_t used() const { return used_; }
   bool over_limit() const { return used_ > limit_; }
   /// Would `bytes` more stay within the limit? Ask before an allocation whose size the template chooses.
   bool has_room(std::uint64_t bytes) const { return bytes <= limit_ && used_ <= limit_ - bytes; }
 
-  /// Forgets everything, keeping the first chunk of each kind for reuse.
+  /// Forgets everything. The first chunks of each kind, up to some megabytes, are kept: whoever does the same again
+  /// allocates nothing.
   void reset() {
     if (used_ != 0) reset_chunks();  // else there is nothing
   }
@@ -148,9 +159,15 @@ class Arena {
  private:
   struct Chunk {
     char* data;
-    std::size_t size;
+    std::size_t size;      ///< bytes that are used, and that count
+    std::size_t capacity;  ///< bytes that are there
+  };
+  struct Chunks {
+    std::vector<Chunk> list;
+    std::size_t in_use = 0;  ///< those behind them are kept for later
   };
   void reset_chunks();
+  void rewind(Chunks& chunks, char*& next, char*& end);
   void* allocate_slow(std::size_t bytes);
   char* allocate_text_slow(std::size_t bytes);
   void sort_slow();
@@ -159,7 +176,8 @@ class Arena {
     return log_next_;
   }
   void grow_log();
-  char* new_chunk(std::vector<Chunk>& chunks, std::size_t bytes, std::size_t& size);
+  void move_log(std::size_t capacity);
+  Chunk& next_chunk(Chunks& chunks, std::size_t bytes);
 
   char* next_ = nullptr;
   char* end_ = nullptr;
@@ -170,8 +188,10 @@ class Arena {
   bool sorted_ = true;  ///< is derived_ in address order?
   const char* newest_ = nullptr;
   bool logging_ = true;
-  std::vector<Chunk> chunks_;
-  std::vector<Chunk> text_chunks_;
+  std::size_t first_chunk_ = std::size_t{16} << 10;
+  std::size_t growth_ = 8;  ///< from one chunk to the next, in quarters
+  Chunks chunks_;
+  Chunks text_chunks_;
   std::unique_ptr<Derived[]> log_;  ///< of derived text
   Derived* log_next_ = nullptr;
   Derived* log_end_ = nullptr;

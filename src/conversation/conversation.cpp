@@ -158,13 +158,14 @@ void Conversation::State::clear() {
   arena.reset();
   variables = {};  // not `variables = messages = {}`, which reads again what was just written
   messages = {};
-  next_origin = inside_of(document).next_origin();
+  DocumentStorage& storage = inside_of(document);
+  next_origin = storage.next_origin();
   added_items = nullptr;
   added_capacity = 0;
   put_before = 0;
-  inside_of(document).set_first_message(0);
-  inside_of(document).set_message_numbers({});
-  inside_of(document).clear_owners();
+  storage.set_first_message(0);
+  if (!storage.message_numbers().empty()) storage.set_message_numbers({});
+  storage.clear_owners();
   recognised = false;
   converted = {};
   regions.clear();

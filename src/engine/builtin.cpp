@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "base/nearest.h"
 
 namespace parlance {
@@ -25,7 +26,7 @@ bool any_name(const Builtin& row, Visit visit) {
 
 const Builtin* find_builtin(std::span<const Builtin> table, std::string_view name) {
   for (const Builtin& row : table) {
-    if (row.name == name) return &row;
+    if (equal_bytes(row.name, name)) return &row;
   }
   for (const Builtin& row : table) {
     if (!row.aliases.empty() && any_name(row, [&](std::string_view n) { return n == name; })) return &row;

@@ -13,7 +13,8 @@ namespace parlance {
 struct EngineProgram {
   explicit EngineProgram(SourceText source_in) : source(std::move(source_in)) {}
   SourceText source;
-  Arena arena;                  ///< constants and everything they refer to
+  /// Constants and everything they refer to. Small, since most constants are views of the source.
+  Arena arena{Arena::tight};
   bool has_generation = false;  ///< a {% generation %} tag stands in it
 };
 

@@ -14,11 +14,14 @@ namespace {
 /// A parsed template, and what it lives in.
 struct Parsed {
   explicit Parsed(std::string_view text, std::uint32_t depth = 200)
-      : limits{.depth = depth}, source("chat.jinja", text, true), rt(arena, limits), result(parse(rt, source, {})) {}
+      : limits{.depth = depth},
+        source("chat.jinja", text, true),
+        rt(arena, limits),
+        result(parse(rt, nodes, source, {})) {}
 
   std::string shown() const { return result ? print(*result) : result.error().message(); }
 
-  Arena arena;
+  Arena arena, nodes;
   Limits limits;
   SourceText source;
   Runtime rt;

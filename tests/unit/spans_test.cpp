@@ -272,5 +272,20 @@ TEST(Spans, InstructionsThatDoTwoThings) {
   }
 }
 
+/// Literals with escapes are neighbours in the compiler's memory; joined while compiling, each still says where it is.
+TEST(Spans, JoinedLiteralsKeepTheirPlaces) {
+  const Conversation nobody;
+  for (const std::string_view source :
+       {R"({{ "one\n" ~ "two\n" ~ "three" }})", R"({{ "one\n" + "two\n" + "three" }})"}) {
+    const Rendered rendered = render(source, nobody);
+    ASSERT_EQ(rendered.text, "one\ntwo\nthree");
+    ASSERT_EQ(rendered.spans.size(), 3u) << source;
+    for (const Span& span : rendered.spans) {
+      const std::string_view text = std::string_view(rendered.text).substr(span.begin, 3);
+      EXPECT_EQ(source.substr(span.template_begin, 3), text);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace parlance

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "jinja/objects/builtins.h"
+#include "value/string.h"
 
 namespace parlance::jinja {
 namespace {
@@ -171,6 +172,7 @@ std::uint32_t CodeWriter::variable_name(NameId name) {
   if (variable_names_[name] != 0) return variable_names_[name] - 1;
   VariableName entry;
   entry.name = names_.name(name);
+  if (ShortName::fits(entry.name)) entry.short_name = ShortName(entry.name);
   entry.missing = missing_name(rt_, entry.name);
   entry.global = global_value(rt_, entry.name);
   p_.names.push_back(entry);
@@ -180,7 +182,7 @@ std::uint32_t CodeWriter::variable_name(NameId name) {
 
 std::uint32_t CodeWriter::site(std::string_view name) {
   for (std::uint32_t i = 1; i < p_.sites.size(); ++i) {
-    if (leaf_text(p_.sites[i].name) == name) return i;
+    if (equal_bytes(leaf_text(p_.sites[i].name), name)) return i;
   }
   Value dict, ignored;
   dict.kind = Kind::dict;
@@ -188,6 +190,8 @@ std::uint32_t CodeWriter::site(std::string_view name) {
   entry.name = Value::view(name);
   if (ShortName::fits(name)) entry.short_name = ShortName(name);
   entry.text_method = find_method(Value::view(""), name);
+  if (name == "startswith") entry.affix = AttributeSite::Affix::prefix;
+  if (name == "endswith") entry.affix = AttributeSite::Affix::suffix;
   entry.dict_method = find_method(dict, name);
   entry.on_dict = entry.dict_method != nullptr || find_attribute(rt_, dict, name, ignored) != AttributeKind::absent;
   p_.sites.push_back(entry);
@@ -226,25 +230,63 @@ void CodeWriter::flush_text() {
   emit(Op::emit_text, pending_at_, constant(all));
 }
 
-/// Copies the provenance records of text that the compiler derived.
+namespace {
+bool holds(const Arena::Derived& record, const char* address) {
+  return address >= record.begin && address < record.begin + record.size;
+}
+}  // namespace
+
+/// The number of the log's record of this text. Mostly the parser made it, and its records are in order; or it was made
+/// just now. Sorting the log for each would cost more than the rest of the compiler.
+std::size_t CodeWriter::find_record(const char* address) {
+  constexpr std::size_t kNew = 32;
+  const auto in_order = [&](std::size_t count) {
+    const auto log = rt_.arena.sorted_derived().first(count);
+    const auto ends_before = [](const Arena::Derived& record, const char* at) {
+      return record.begin + record.size <= at;
+    };
+    return static_cast<std::size_t>(std::lower_bound(log.begin(), log.end(), address, ends_before) - log.begin());
+  };
+  const auto log = rt_.arena.sorted_derived();
+  if (const std::size_t found = in_order(sorted_records_); found < sorted_records_ && holds(log[found], address)) {
+    return found;
+  }
+  const std::size_t least = std::max(sorted_records_, log.size() - std::min(log.size(), kNew));
+  for (std::size_t i = log.size(); i-- > least;) {
+    if (holds(log[i], address)) return i;
+  }
+  rt_.arena.sort_log();
+  sorted_records_ = log.size();
+  return in_order(sorted_records_);
+}
+
+/// Copies the provenance records of text that the compiler derived: they follow each other, since a text is logged at
+/// once.
 void CodeWriter::log_copy(const char* copy, Value v) {
   Arena& arena = rt_.arena;
   if (!arena.holds_text(v.data)) return arena.log_derived(copy, v.size, {v.data, 0});
-  arena.sort_log();
   const char* const end = v.data + v.size;
-  const auto log = arena.sorted_derived();
-  auto ends_before = [](const Arena::Derived& record, const char* address) {
-    return record.begin + record.size <= address;
-  };
-  const auto first =
-      static_cast<std::size_t>(std::lower_bound(log.begin(), log.end(), v.data, ends_before) - log.begin());
-  for (std::size_t i = first; i < log.size(); ++i) {
+  const std::size_t size = arena.sorted_derived().size();
+  for (std::size_t i = find_record(v.data); i < size; ++i) {
     const Arena::Derived record = arena.sorted_derived()[i];  // logging moves the log
-    if (record.begin >= end) return;
+    if (record.begin >= end || record.begin + record.size <= v.data) return;
     const char* const from = std::max(record.begin, v.data);
     const char* const to = std::min(record.begin + record.size, end);
     arena.log_derived(copy + (from - v.data), static_cast<std::size_t>(to - from), record.source());
   }
+}
+
+Value CodeWriter::in_one_run(Value rope) {
+  char* at = rt_.arena.allocate_text(rope.size);
+  Value flat = Value::view({at, rope.size});
+  flat.flags = rope.flags & Value::kMarkup;
+  for_each_piece(rope, [&](std::string_view piece) {
+    if (piece.empty()) return;
+    std::memcpy(at, piece.data(), piece.size());
+    log_copy(at, Value::view(piece));  // two literals may be one piece, where they are neighbours in memory
+    at += piece.size();
+  });
+  return flat;
 }
 
 // ---- when all is written

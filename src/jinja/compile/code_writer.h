@@ -33,7 +33,10 @@ struct Label {
 
 class CodeWriter {
  protected:
-  CodeWriter(Program& program, Runtime& rt) : p_(program), rt_(rt) {}
+  CodeWriter(Program& program, Runtime& rt) : p_(program), rt_(rt) {
+    rt.arena.sort_log();
+    sorted_records_ = rt.arena.sorted_derived().size();
+  }
 
   struct Loop {
     Ident ident;  // of the variable `loop`, if extended
@@ -80,6 +83,8 @@ class CodeWriter {
   /// Literal text of the template, which is emitted with what follows it as one constant.
   void output_text(Value v, const Node* at);
   void flush_text();
+  /// A rope as one text that keeps the origins of its pieces.
+  Value in_one_run(Value rope);
   /// The first failure counts.
   void fail(ErrorCode code, const Node* at, std::string message, std::string hint = {});
   bool failed() const { return failure_.has_value(); }
@@ -94,10 +99,12 @@ class CodeWriter {
   InlineVector<Value, 8> pending_text_;  // waiting to be emitted as one constant
 
  private:
+  std::size_t find_record(const char* address);
   void log_copy(const char* copy, Value v);
 
   std::vector<std::uint32_t> variable_names_;  // by NameId: number + 1 in p_.names
   const Node* pending_at_ = nullptr;
+  std::size_t sorted_records_ = 0;  ///< so many of the log's records of derived text are in order of address
 };
 
 }  // namespace parlance::jinja

@@ -86,6 +86,12 @@ void Compiler::compile_blocks() {
   }
 }
 
+void Program::fit() {
+  const auto fit_all = [](auto&... tables) { (tables.shrink_to_fit(), ...); };
+  fit_all(code, extents, constants, operands, routines, names, assigned, sites, shapes, bound, blocks);
+  arena.fit();
+}
+
 Result<std::unique_ptr<Program>> compile(std::string name, std::string_view text, const SyntaxOptions& options,
                                          const Limits& limits) {
   auto program = std::make_unique<Program>(SourceText(std::move(name), text, true));
@@ -101,10 +107,13 @@ Result<std::unique_ptr<Program>> compile(std::string name, std::string_view text
   program->names.reserve(kUsual / 4);
   program->sites.reserve(kUsual / 2);
   program->sites.emplace_back();
-  Result<Nodes> nodes = parse(rt, program->source, options);
+  Arena tree;  // of the syntax tree, which nobody needs afterwards
+  tree.set_limit(limits.memory_bytes);
+  Result<Nodes> nodes = parse(rt, tree, program->source, options);
   if (!nodes) return nodes.error();
   Compiler compiler(*program, rt);
   if (!compiler.run(*nodes)) return compiler.failure();
+  program->fit();
   return program;
 }
 

@@ -2,7 +2,6 @@
 // that Python cannot read back from its repr (inf, nan) fails as a NameError when it is used.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "jinja/compile/expression_compiler.h"
 #include "jinja/syntax/children.h"
@@ -74,19 +73,6 @@ bool may_fold(const Node* node) {
   return all;
 }
 
-/// A rope in one run, each piece logged as made from where it stood, so that it keeps its origin.
-Value in_one_run(Arena& arena, Value rope) {
-  char* at = arena.allocate_text(rope.size);
-  Value flat = Value::view({at, rope.size});
-  flat.flags = rope.flags & Value::kMarkup;
-  for_each_piece(rope, [&](std::string_view piece) {
-    if (!piece.empty()) std::memcpy(at, piece.data(), piece.size());
-    arena.log_derived(at, piece.size(), {piece.data(), 0});
-    at += piece.size();
-  });
-  return flat;
-}
-
 }  // namespace
 
 /// Jinja2 folds constants when it compiles, and that can be seen: an error in a folded expression is left for the
@@ -108,7 +94,7 @@ std::optional<Value> ExpressionCompiler::fold(const Node* node, const Scope& sco
   if (rt_.allow_changes && may_change(*value)) return std::nullopt;
   if (!value->is_string() || value->is_leaf()) return value;
   if (!rt_.arena.has_room(value->size)) return std::nullopt;
-  return in_one_run(rt_.arena, *value);
+  return in_one_run(*value);
 }
 
 /// An unknown filter is no failure here: it may stand in a branch that no render enters.

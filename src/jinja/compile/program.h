@@ -45,6 +45,8 @@ struct AttributeSite {
   const Builtin* text_method;  ///< the str method of this name, or null
   const Builtin* dict_method;
   ShortName short_name;  ///< the name, if it is one
+  /// What the str method asks, where it is startswith or endswith: with one text given it needs no call.
+  enum class Affix : std::uint8_t { none, prefix, suffix } affix = Affix::none;
   /// The name as the template's namespace(name=…) writes it, and its number there: a member with these very bytes as
   /// its key needs no comparison. No number where there is none, and for names that begin with _.
   const char* keyword = nullptr;
@@ -94,8 +96,9 @@ struct Routine {
 /// A template variable name: found in the render's variables, or among the globals.
 struct VariableName {
   std::string_view name;
-  Value missing;  ///< its undefined value
-  Value global;   ///< the global function, or undefined with kMissing
+  ShortName short_name;  ///< the name, if it is one
+  Value missing;         ///< its undefined value
+  Value global;          ///< the global function, or undefined with kMissing
 };
 
 struct BlockInfo {
@@ -122,6 +125,8 @@ struct Program : EngineProgram {
   std::vector<CallShape> shapes;
   std::vector<BoundCall> bound;
   std::vector<BlockInfo> blocks;
+  /// Gives back the room that tables were made with and do not need.
+  void fit();
   bool allow_changes = false;   ///< CompileOptions::allow_changes
   bool limits_globals = false;  ///< TransformersRelease::limits_globals
 };

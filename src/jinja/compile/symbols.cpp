@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/bytes.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "jinja/syntax/children.h"
@@ -34,7 +35,7 @@ NameId NameTable::intern_normalised(std::string_view name, std::string_view spel
   }
   std::size_t at = hash_text(name) & (slots_.size() - 1);
   for (; slots_[at] != 0; at = (at + 1) & (slots_.size() - 1)) {
-    if (normalised_names_[slots_[at] - 1] == name) return slots_[at] - 1;
+    if (equal_bytes(normalised_names_[slots_[at] - 1], name)) return slots_[at] - 1;
   }
   names_.push_back(spelling);
   normalised_names_.push_back(name);

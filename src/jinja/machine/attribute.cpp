@@ -53,6 +53,7 @@ bool python_item(Runtime& rt, Value object, Value key, Value& out) {
     out = object.list->items[at];
     return true;
   }
+  if (object.kind == Kind::object && object.object->type->get_item == nullptr) return false;  // without its message
   out = subscript(rt, object, key);
   if (!out.is_invalid()) return true;
   ErrorCode code = rt.failure.code;

@@ -53,7 +53,10 @@ const Value& Machine::lookup(std::uint32_t name) {
     if (leaf_text(over.key) == entry.name) return known = over.value;
   }
   if (variables_.base != nullptr) {
-    if (const DictEntry* found = find_key(*variables_.base, entry.name)) return known = found->value;
+    const bool is_short = entry.short_name.size() != 0 && variables_.base->index == nullptr;
+    const DictEntry* const found =
+        is_short ? find_short_key(*variables_.base, entry.short_name) : find_key(*variables_.base, entry.name);
+    if (found != nullptr) return known = found->value;
   }
   return known = entry.global.is_undefined() ? entry.missing : entry.global;
 }

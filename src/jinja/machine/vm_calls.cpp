@@ -224,10 +224,28 @@ bool Machine::call(Value callee, const CallShape& shape, std::uint32_t result) {
 
 bool Machine::call_shape(const Instruction& i) { return call(in(i.b), program_.shapes[i.c], i.a); }
 
+namespace {
+
+/// text.startswith(affix) or text.endswith(affix), of leaves.
+bool has_affix(AttributeSite::Affix where, const Value& text, const Value& affix) {
+  if (text.size < affix.size) return false;
+  const char* const at = where == AttributeSite::Affix::prefix ? text.data : text.data + (text.size - affix.size);
+  return equal_bytes(at, affix.data, affix.size);
+}
+
+}  // namespace
+
 bool Machine::call_method(const Instruction& i) {
   const CallShape& shape = program_.shapes[i.c];
   const AttributeSite& site = sites_[i.b];
   const Value& object = in(shape.object);
+  if (site.affix != AttributeSite::Affix::none && shape.in_order && shape.positional == 1) {
+    const Value& affix = in(operands_[shape.first]);
+    if (object.is_leaf() && affix.is_leaf() && !object.is_markup()) {
+      frame_->registers[i.a] = Value::boolean(has_affix(site.affix, object, affix));
+      return step_limits(1);
+    }
+  }
   const Builtin* row = nullptr;
   if (object.kind == Kind::string) row = object.is_markup() ? nullptr : site.text_method;
   if (object.kind == Kind::dict) row = site.dict_method;
@@ -248,7 +266,7 @@ std::string macro_name(const Routine& routine) {
 }
 
 /// Takes a keyword out of the arguments: marks it used.
-const Value* take_keyword(const PassedArguments& arguments, std::string_view name, std::vector<bool>& used) {
+const Value* take_keyword(const PassedArguments& arguments, std::string_view name, bool* used) {
   for (std::uint32_t i = 0; i < arguments.keyword_count; ++i) {
     if (!used[i] && leaf_text(arguments.keywords[i].key) == name) {
       used[i] = true;
@@ -269,7 +287,8 @@ Value no_caller(Runtime& rt) {
 
 bool Machine::bind_macro(const Routine& routine, const PassedArguments& in_arguments, Frame& frame) {
   auto count = static_cast<std::uint32_t>(routine.parameters.size());
-  std::vector<bool> used(in_arguments.keyword_count, false);
+  bool* const used = rt_.arena.allocate_array<bool>(in_arguments.keyword_count);
+  std::fill_n(used, in_arguments.keyword_count, false);
   std::uint32_t given = std::min(count, in_arguments.positional_count);
   for (std::uint32_t i = 0; i < given; ++i) frame.registers[i] = in_arguments.positional[i];
   bool found_caller = given == count && routine.explicit_caller;

@@ -109,8 +109,8 @@ bool can_assign(const Node& target) {
 
 }  // namespace
 
-ExpressionParser::ExpressionParser(Runtime& rt, const SourceText& source, const SyntaxOptions& options)
-    : rt_(rt), stream_(rt, source, options), max_depth_(std::min(rt.limits.depth, kMaxNesting)) {
+ExpressionParser::ExpressionParser(Runtime& rt, Arena& nodes, const SourceText& source, const SyntaxOptions& options)
+    : rt_(rt), tree_(nodes), stream_(rt, source, options), max_depth_(std::min(rt.limits.depth, kMaxNesting)) {
   nodes_.reserve(128);
 }
 
@@ -410,7 +410,7 @@ std::string_view ExpressionParser::parse_dotted_name(const Token& first) {
     name.append(".").append(stream_.text(stream_.expect(TokenKind::name)));
   }
   const std::string_view in_source = stream_.text().substr(first.begin, name.size());
-  return in_source == name ? in_source : arena().copy_text(name);
+  return in_source == name ? in_source : rt_.arena.copy_text(name);
 }
 
 Node* ExpressionParser::parse_filters(Node* subject, std::uint32_t begin, bool begins) {
@@ -519,10 +519,10 @@ Node* ExpressionParser::parse_string() {
     parts.push_back({joined.size(), stream_.text(next).data() + 1});
     joined.append(next.value.data, next.value.size);
   }
-  const std::string_view text = arena().copy_text(joined);
+  const std::string_view text = rt_.arena.copy_text(joined);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::size_t end = i + 1 < parts.size() ? parts[i + 1].offset : text.size();
-    arena().log_derived(text.data() + parts[i].offset, end - parts[i].offset, TextSource{parts[i].source, 0});
+    rt_.arena.log_derived(text.data() + parts[i].offset, end - parts[i].offset, TextSource{parts[i].source, 0});
   }
   return make<Constant>(NodeKind::constant, first.begin, first.begin, Value::view(text), false);
 }

@@ -44,7 +44,7 @@ enum class Level : std::uint8_t { none, or_, and_, not_, compare, sum, concat, p
 
 class ExpressionParser {
  public:
-  ExpressionParser(Runtime& rt, const SourceText& source, const SyntaxOptions& options);
+  ExpressionParser(Runtime& rt, Arena& nodes, const SourceText& source, const SyntaxOptions& options);
 
  protected:
   enum class Target : std::uint8_t { any, with_namespace, name };
@@ -68,7 +68,8 @@ class ExpressionParser {
   void set_access(Node* target, Access access);
 
   TokenStream& stream() { return stream_; }
-  Arena& arena() { return rt_.arena; }
+  /// Memory of nodes and their lists.
+  Arena& arena() { return tree_; }
   /// A failure, and a node to go on with until the failure is noticed.
   Node* fail(const Token& at, std::string message);
   /// The same at a node, on the line that Jinja2 gives it.
@@ -152,6 +153,7 @@ class ExpressionParser {
   static void raise(Node&, T) {}
 
   Runtime& rt_;
+  Arena& tree_;
   TokenStream stream_;
   std::uint32_t depth_ = 0;
   std::uint32_t max_depth_;

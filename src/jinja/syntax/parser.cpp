@@ -6,14 +6,14 @@
 
 namespace parlance::jinja {
 
-Result<Nodes> parse(Runtime& rt, const SourceText& source, const SyntaxOptions& options) {
+Result<Nodes> parse(Runtime& rt, Arena& nodes, const SourceText& source, const SyntaxOptions& options) {
   if (source.text().size() >= Runtime::kMaxText) {  // offsets in nodes and tokens have 32 bits
     return Error(ErrorCode::limit_memory, "the template is too long");
   }
-  StatementParser parser(rt, source, options);
-  const Nodes nodes = parser.parse_template();
+  StatementParser parser(rt, nodes, source, options);
+  const Nodes parsed = parser.parse_template();
   const Problem& problem = parser.problem();
-  if (!problem.happened) return nodes;
+  if (!problem.happened) return parsed;
   return Error(problem.code, problem.message).at(source.locate(problem.begin, problem.end)).hint(problem.hint);
 }
 

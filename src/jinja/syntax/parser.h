@@ -17,10 +17,11 @@ struct SyntaxOptions {
   bool limits_globals = false;  ///< TransformersRelease::limits_globals
 };
 
-/// The whole template. Nodes live in `rt.arena`; Constants of template text view `source.text()`.
+/// The whole template. Nodes live in `nodes`, which is needed for as long as they are; values of constants in
+/// `rt.arena`, or they view `source.text()`.
 /// Fails with syntax (first error only, in Jinja2's words, with place and where an open construct began),
 /// unknown_builtin is the compiler's. limit_depth for nesting past limits.
-Result<Nodes> parse(Runtime& rt, const SourceText& source, const SyntaxOptions& options);
+Result<Nodes> parse(Runtime& rt, Arena& nodes, const SourceText& source, const SyntaxOptions& options);
 
 /// An expression or template written back as source, fully parenthesised: the parser's test format.
 /// Statements stand on lines of their own, and template text in double quotes.

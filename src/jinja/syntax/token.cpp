@@ -6,6 +6,8 @@
 
 #include <array>
 
+#include "base/bytes.h"
+
 namespace parlance::jinja {
 namespace {
 
@@ -56,7 +58,7 @@ std::string_view text_of(Word word) { return kWords[static_cast<std::size_t>(wor
 Word find_word(std::string_view name) {
   if (name.size() < 2) return Word::none;
   const Word word = kSlotsOfWords[hash(name)];
-  return text_of(word) == name ? word : Word::none;
+  return equal_bytes(text_of(word), name) ? word : Word::none;
 }
 
 }  // namespace parlance::jinja
