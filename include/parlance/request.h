@@ -12,6 +12,7 @@
 //     if (!prompt) return fail(prompt.error());
 //     auto reply = reader.reply_to(*request);                    // its format, its tools, where it begins
 //     if (!reply) return fail(reply.error());
+//     parlance::ReplyParser parser(reply->format, reply->options);
 //     auto constraints = parlance::grammar_options(body);        // tool_choice, response_format
 //
 // Experiments find what a template can show and how its model writes replies. They run when the first request needs
@@ -69,7 +70,7 @@ struct ChatRequest {
 
 /// How a reply is read: what a ReplyParser is made of.
 struct ReplyStart {
-  std::shared_ptr<const ReplyFormat> format;
+  CompiledReplyFormat format{};
   ReplyOptions options{};
   std::vector<std::string> notes{};  ///< about this request: why its prompt does not tell where the reply begins, …
   std::string doubt{};               ///< why the derived reply format is not verified; "" if it is, or was given

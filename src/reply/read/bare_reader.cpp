@@ -29,7 +29,7 @@ class BareReader final : public PartReaderOf<BareReader> {
 }  // namespace
 
 std::unique_ptr<PartReader> bare_reader(const Reading& in) {
-  return std::make_unique<BareReader>(in.part().arguments.quote, in.machine->limits.depth);
+  return std::make_unique<BareReader>(in.part().arguments.quote, in.limits().depth);
 }
 
 }  // namespace parlance::reply

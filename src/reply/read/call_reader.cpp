@@ -46,6 +46,7 @@ void CallReader::open(std::size_t form, std::string lead) {
   in_.lead = std::move(lead);
   in_.gap = Gap::none;
   in_.call.make();
+  in_.called_in_prompt = in_.called_in_prompt || in_.in_prompt;
 }
 
 void CallReader::begin(const Mark& mark, std::string source) {
@@ -91,6 +92,7 @@ bool CallReader::begin_initial(const std::string& held, std::size_t blanks, char
   for (std::size_t i = 0; i < in_.machine->forms.size(); ++i) {
     const CallForm& form = *in_.machine->forms[i].form;
     const bool list = form.layout == CallLayout::list;
+    const bool called = in_.called_in_prompt;
     const bool bare = form.initial && (list ? !form.open.exists() : form.call.front().kind != Part::literal);
     if (!bare && !(list && form.open_optional)) continue;
     open(i, held.substr(0, blanks));
@@ -103,6 +105,7 @@ bool CallReader::begin_initial(const std::string& held, std::size_t blanks, char
       return true;
     }
     in_.begin_content(Gap::none);
+    in_.called_in_prompt = called;
     in_.lead.clear();
     in_.answer.fresh = true;
   }
@@ -261,7 +264,7 @@ const char* CallReader::read_list(const char* p, const char* end) {
     Call& call = *in_.call;
     const At at = call.in_list;
     const bool space = is_json_space(c);
-    if (in_.lead.size() >= in_.machine->limits.pending) {
+    if (in_.lead.size() >= in_.limits().pending) {
       fail("the name of the call sooner");
       return p;
     }

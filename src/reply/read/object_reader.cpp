@@ -23,7 +23,7 @@ std::string name_key(const Form& form) {
 }  // namespace
 
 std::unique_ptr<PartReader> object_reader(const Reading& in, bool is_call) {
-  return std::make_unique<ObjectReader>(is_call, in.machine->limits.depth);
+  return std::make_unique<ObjectReader>(is_call, in.limits().depth);
 }
 
 void ObjectReader::read_part(const char*& p, const char* end) { p = read_object(p, end); }
@@ -88,7 +88,7 @@ bool ObjectReader::take_member_byte(char c) {
     default:  // a key
       if (c == '"') {
         word() = std::string(1, c);
-        scanner_ = JsonScanner(in().machine->limits.depth);
+        scanner_ = JsonScanner(in().limits().depth);
         scanner_.feed(c);
         return take(At::in_key);
       }
@@ -150,7 +150,7 @@ const char* ObjectReader::read_quoted(const char* p, const char* end) {
 
 void ObjectReader::end_quoted() {
   const bool key = at_ == At::in_key;
-  word() = json_of_python(word(), in().machine->limits.depth);
+  word() = json_of_python(word(), in().limits().depth);
   if (word().empty()) return fail("a text");
   if (key) return end_key();
   if (role_ != Role::name && role_ != Role::id) word().clear();

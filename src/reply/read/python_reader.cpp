@@ -37,7 +37,7 @@ class PythonReader final : public PartReaderOf<PythonReader> {
 
 std::unique_ptr<PartReader> python_reader(const Reading& in) {
   const bool named_before = in.call->part > 0 && in.form().form->call[in.call->part - 1].kind == CallPart::Kind::name;
-  return std::make_unique<PythonReader>(named_before ? kNoCallee : in.part().arguments.callee, in.machine->limits);
+  return std::make_unique<PythonReader>(named_before ? kNoCallee : in.part().arguments.callee, in.limits());
 }
 
 }  // namespace parlance::reply

@@ -42,13 +42,13 @@ bool Reading::waits() const {
   if (part == Form::kNone || part != form().last_value || call->name.empty()) return false;
   if (arguments().codec == Codec::tags) return call->silent;
   if (arguments().codec != Codec::json) return false;
-  return form().has_sibling || (machine->tools.known() && !machine->tools.declares(call->name));
+  return form().has_sibling || (tools().known() && !tools().declares(call->name));
 }
 
 bool Reading::is_wanted() const {
   const CallForm& f = *form().form;
   const bool only_declared = f.declared_only || f.initial || call->silent || answer.region == Region::reasoning;
-  return !only_declared || !machine->tools.known() || machine->tools.declares(call->name);
+  return !only_declared || !tools().known() || tools().declares(call->name);
 }
 
 std::optional<std::string> Reading::commit() {
@@ -72,7 +72,7 @@ std::optional<std::string> Reading::commit() {
   event.source = source;
   event.text = call->name;
   event.detail = call->id;
-  event.custom = machine->tools.is_custom(event.text);
+  event.custom = tools().is_custom(event.text);
   out.say(event);
   return source;
 }

@@ -235,8 +235,9 @@ Scan BareScanner::run(const char*& p, const char* end, std::string& out) {
     if (scan != Scan::bad) ++p;
   }
   const std::size_t certain = json.size() - incomplete_tail(json);
-  out.append(json, 0, certain);
-  pending_ = json.substr(certain);
+  pending_.assign(std::string_view(json).substr(certain));
+  json.resize(certain);
+  out = std::move(json);
   json_ = nullptr;
   return scan;
 }

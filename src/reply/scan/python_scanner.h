@@ -29,7 +29,7 @@ class PythonScanner {
   PythonScanner(const JsonScanner& json, std::uint32_t depth, std::uint32_t pending);
 
   /// Feeds bytes from `p` on while they are more; `p` is then behind the call's last bracket (done), at the byte that
-  /// is not its own (bad), or at `end`. Appends the JSON that is certain to `out`: whole code points only; a bracket
+  /// is not its own (bad), or at `end`. Sets `out` to the JSON that is certain: whole code points only; a bracket
   /// may turn out to be no tuple until its first comma, a brace to be a set until its first colon, and holds back all
   /// that follows until then.
   Scan run(const char*& p, const char* end, std::string& out);
