@@ -114,14 +114,16 @@ bool CallReader::begin_initial(const std::string& held, std::size_t blanks, char
 
 /// The next call of a section or list.
 void CallReader::next_item() {
-  Call next;
-  next.name = in_.form().form->name;
-  next.spoilt = in_.call->spoilt;
-  next.open_list = in_.call->open_list;
-  next.committed = in_.call->committed;
-  next.loose = in_.call->loose;
-  next.silent = in_.call->silent;
-  *in_.call = std::move(next);
+  Call& call = *in_.call;  // which keeps the room of its texts
+  call.part = 0;
+  call.opening = 0;
+  call.named = call.ended = call.missing = call.sure = false;
+  call.in_list = Call::InList::open;
+  call.word.clear();
+  call.name.assign(in_.form().form->name);
+  call.id.clear();
+  call.reader.reset();
+  call.wreck.reset();
 }
 
 /// Behind the object of a call that stands alone between two markers, the second is due.

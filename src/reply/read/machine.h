@@ -4,6 +4,7 @@
 // Shared by all parsers of a format (compiled_format.h) and never changed: nothing in it depends on a request, but for
 // the texts that end its reply. Begin reading at Machine's members.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -82,6 +83,12 @@ class LastTexts {
   explicit LastTexts(const std::vector<std::string>& texts);
   bool empty() const { return longest_ == 0; }
   bool begins(char c) const { return first_[static_cast<unsigned char>(c)]; }
+  /// Whether one may begin near the end of `bytes`.
+  bool may_begin_in(std::string_view bytes) const {
+    if (longest_ == 0) return false;
+    bytes = bytes.substr(bytes.size() - std::min(bytes.size(), longest_));
+    return std::any_of(bytes.begin(), bytes.end(), [this](char c) { return begins(c); });
+  }
   std::size_t longest() const { return longest_; }
   /// Whether one begins with all of these bytes.
   bool is_beginning(const std::vector<std::string>& texts, std::string_view bytes) const;

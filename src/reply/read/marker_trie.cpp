@@ -4,12 +4,14 @@
 namespace parlance::reply {
 
 MarkerTrie::Node MarkerTrie::grow(Node from, char c) {
+  Node last = kRoot;
   for (Node to = nodes_[from].child; to != kRoot; to = nodes_[to].sibling) {
     if (nodes_[to].byte == c) return to;
+    last = to;
   }
   const auto made = static_cast<Node>(nodes_.size());
-  nodes_.push_back({c, false, kRoot, nodes_[from].child, 0, c == '<' ? kRoot : nodes_[from].wild});
-  nodes_[from].child = made;
+  nodes_.push_back({c, false, kRoot, kRoot, 0, c == '<' ? kRoot : nodes_[from].wild});
+  (last == kRoot ? nodes_[from].child : nodes_[last].sibling) = made;  // what was added first is met most often
   if (from == kRoot) first_[static_cast<unsigned char>(c)] |= made;
   return made;
 }

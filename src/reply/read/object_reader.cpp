@@ -31,10 +31,10 @@ void ObjectReader::read_part(const char*& p, const char* end) { p = read_object(
 /// Says that the call begins, and its arguments if they stood before the name.
 bool ObjectReader::begin_call() {
   if (quoted_ && in().is_wanted()) in().out.malformed(in().lead.view().find('\''), "'\"'", Fault::mended);
-  const std::optional<std::string> source = in().commit();
-  if (!source) return fail("a declared tool"), false;
+  std::string source;
+  if (!in().commit(&source)) return fail("a declared tool"), false;
   if (!has_arguments_ || arguments_to_ == 0) return true;
-  const std::string_view arguments = std::string_view(*source).substr(arguments_from_, arguments_to_ - arguments_from_);
+  const std::string_view arguments = std::string_view(source).substr(arguments_from_, arguments_to_ - arguments_from_);
   if (put_arguments(arguments, false) == arguments.size()) end_arguments();
   return true;
 }

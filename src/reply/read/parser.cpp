@@ -189,7 +189,7 @@ bool ReplyParser::State::put_text(std::string_view text, std::size_t from) {
 
 void ReplyParser::State::feed_marked(std::string_view bytes) {
   if (in_.rare) say_carried();
-  if (!in_.machine->last.empty()) bytes = hold_last(bytes);
+  if (held_last() != 0 || in_.machine->last.may_begin_in(bytes)) bytes = hold_last(bytes);
   run(bytes.data(), bytes.data() + bytes.size());
 }
 

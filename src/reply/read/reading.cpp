@@ -51,12 +51,11 @@ bool Reading::is_wanted() const {
   return !only_declared || !tools().known() || tools().declares(call->name);
 }
 
-std::optional<std::string> Reading::commit() {
+bool Reading::commit(std::string* source) {
   if (!is_wanted()) {
     call->silent = true;
-    return std::nullopt;
+    return false;
   }
-  std::string source = lead.take();
   call->named = call->committed = true;
   call->spoilt = false;
   answer.fresh = false;
@@ -69,12 +68,14 @@ std::optional<std::string> Reading::commit() {
   ReplyEvent event;
   event.kind = ReplyEvent::Kind::call_begin;
   event.form = form_index;
-  event.source = source;
+  event.source = lead;
   event.text = call->name;
   event.detail = call->id;
   event.custom = tools().is_custom(event.text);
   out.say(event);
-  return source;
+  if (source != nullptr) *source = lead.take();
+  lead.clear();
+  return true;
 }
 
 }  // namespace parlance::reply

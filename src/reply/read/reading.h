@@ -188,9 +188,9 @@ class Reading {
   }
   /// A name that is known may yet be none: only arguments tell.
   bool waits() const;
-  /// The name is known: says that a call begins, of which the lead becomes the source. Gives the lead; none where it
-  /// may not be called.
-  std::optional<std::string> commit();
+  /// The name is known: says that a call begins, of which the lead becomes the source, and is gone but for a copy in
+  /// `source`. False where it may not be called.
+  bool commit(std::string* source = nullptr);
   /// Whether a call of this name would be one.
   bool is_wanted() const;
 

@@ -88,8 +88,8 @@ class TagsReader final : public PartReaderOf<TagsReader> {
 
 void TagsReader::read_part(const char*& p, const char* end) {
   switch (at_) {
-    case At::between: return end_gap(read_gap(in(), tries().between, p, end, is_json_space));
-    case At::begin: return end_gap(read_gap(in(), tries().begin, p, end, is_json_space));
+    case At::between: return end_gap(read_gap(in(), tries().between, p, end, [](char c) { return is_json_space(c); }));
+    case At::begin: return end_gap(read_gap(in(), tries().begin, p, end, [](char c) { return is_json_space(c); }));
     case At::key:
     case At::type: return read_word(p, end);
     case At::value: return read_value(p, end);

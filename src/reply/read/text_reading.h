@@ -136,9 +136,15 @@ GapEnd read_gap(Reading& in, const MarkerTrie& markers, const char*& p, const ch
       ++held.blanks;
       continue;
     }
-    const bool goes_on = markers.step(held.cursor, *p);
-    if (goes_on) held.bytes += *p++;
-    if (goes_on && !markers.is_leaf(held.cursor)) continue;
+    const char* const begin = p;  // a marker's bytes are kept all at once
+    bool goes_on = true, leaf = false;
+    while (goes_on && !leaf && p != end) {
+      goes_on = markers.step(held.cursor, *p);
+      if (goes_on) ++p;
+      leaf = goes_on && markers.is_leaf(held.cursor);
+    }
+    held.bytes.append(begin, p);
+    if (goes_on && !leaf) break;
     return end_of_gap(in, markers, p == end ? '\0' : *p);
   }
   return {};
