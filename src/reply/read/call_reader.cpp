@@ -59,7 +59,7 @@ void CallReader::begin(const Mark& mark, std::string source) {
   open(mark.index, std::move(source));
   const CallForm& form = *in_.form().form;
   Call& call = *in_.call;
-  call.name = form.name;
+  call.name.assign(form.name);
   call.opening = static_cast<std::uint16_t>(opening);
   call.committed = committed;
   call.spoilt = spoilt;
@@ -114,16 +114,16 @@ bool CallReader::begin_initial(const std::string& held, std::size_t blanks, char
 
 /// The next call of a section or list.
 void CallReader::next_item() {
-  Call& call = *in_.call;  // which keeps the room of its texts
-  call.part = 0;
-  call.opening = 0;
-  call.named = call.ended = call.missing = call.sure = false;
-  call.in_list = Call::InList::open;
-  call.word.clear();
-  call.name.assign(in_.form().form->name);
-  call.id.clear();
-  call.reader.reset();
-  call.wreck.reset();
+  const Call& call = *in_.call;
+  const bool committed = call.committed, loose = call.loose, open_list = call.open_list;
+  const bool silent = call.silent, spoilt = call.spoilt;
+  Call& next = in_.call.make();
+  next.name.assign(in_.form().form->name);
+  next.committed = committed;
+  next.loose = loose;
+  next.open_list = open_list;
+  next.silent = silent;
+  next.spoilt = spoilt;
 }
 
 /// Behind the object of a call that stands alone between two markers, the second is due.
@@ -149,7 +149,7 @@ void CallReader::begin_part() {
     case Part::literal: in_.place = Place::literal; return;
     case Part::object:
       in_.place = Place::part;
-      in_.call->reader = reader_of(in_.part(), in_);
+      begin_reader(in_.call->reader, in_.part(), in_);
       return;
     case Part::arguments: return begin_arguments();
     default:
@@ -161,7 +161,7 @@ void CallReader::begin_part() {
 
 void CallReader::begin_arguments() {
   if (!in_.form().form->name.empty() && !in_.waits() && !in_.call->named && !commit()) return;
-  in_.call->reader = reader_of(in_.part(), in_);
+  begin_reader(in_.call->reader, in_.part(), in_);
   in_.place = Place::part;
 }
 
@@ -188,7 +188,6 @@ void CallReader::take(Step step) {
 
 /// A part that has its own end is over.
 void CallReader::end_part(bool with_literal) {
-  in_.call->reader.reset();
   if (in_.call->part == in_.form().last_value) close(true);
   in_.call->part = static_cast<std::uint8_t>(in_.call->part + (with_literal ? 2 : 1));
   begin_part();

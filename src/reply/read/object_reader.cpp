@@ -26,6 +26,13 @@ std::unique_ptr<PartReader> object_reader(const Reading& in, bool is_call) {
   return std::make_unique<ObjectReader>(is_call, in.limits().depth);
 }
 
+bool ObjectReader::restart(const CallPart& part, const Reading& in) {
+  const bool is_call = part.kind == CallPart::Kind::object;
+  if (!is_call && part.arguments.codec != CallArguments::Codec::json) return false;
+  *this = ObjectReader(is_call, in.limits().depth);
+  return true;
+}
+
 void ObjectReader::read_part(const char*& p, const char* end) { p = read_object(p, end); }
 
 /// Says that the call begins, and its arguments if they stood before the name.

@@ -233,10 +233,7 @@ std::size_t ReplyParser::State::held() const {
   return in_.out.in_reply(size) + held_last();
 }
 
-std::size_t ReplyParser::State::memory() const {
-  if (!in_.call) return sizeof(State);
-  return sizeof(State) + sizeof(reply::Call) + (in_.call->reader ? in_.call->reader->size() : 0);
-}
+std::size_t ReplyParser::State::memory() const { return sizeof(State) + in_.call.memory(); }
 
 void ReplyParser::State::run(const char* p, const char* end) {
   while (p != end) {

@@ -115,6 +115,18 @@ bool is_shaped(std::string_view source);
 
 /// The call that is open.
 struct Call {
+  /// Begins another call in the place of this one, which keeps the room of its texts and its reader.
+  void begin_again() {
+    part = 0;
+    opening = 0;
+    committed = named = ended = missing = loose = open_list = silent = spoilt = sure = false;
+    in_list = InList::open;
+    word.clear();
+    name.clear();
+    id.clear();
+    wreck.reset();
+  }
+
   std::uint8_t part = 0;       ///< of the form's call
   std::uint16_t opening = 0;   ///< of the lead, the marker that began the call, which may begin one of another form
   bool committed : 1 = false;  ///< a call of this section has begun
@@ -126,13 +138,47 @@ struct Call {
   bool silent : 1 = false;     ///< what turns out to be no call is no error
   bool spoilt : 1 = false;     ///< what came of this section so far was no call, and is text
   bool sure : 1 = false;       ///< the marker before the arguments says that this is the form
+  bool open : 1 = true;        ///< for CallBox
   enum class InList : std::uint8_t { open, first, item, next };
   InList in_list = InList::open;  ///< what is due between calls of a list
   HeldText word;                  ///< a field as it is written
   HeldText name;                  ///< until the call begins
   HeldText id;
-  ReaderBox reader;  ///< of the part that is read
+  ReaderBox reader;  ///< of the part that is read, or of one that was
   Box<Wreck> wreck;  ///< where an item that went wrong ends; none where only markers tell
+};
+
+/// The call that is open, or none. What a call was made of stays, since the next one is mostly alike.
+class CallBox {
+ public:
+  CallBox() = default;
+  CallBox(const CallBox& other) : call_(other ? std::make_unique<Call>(*other) : nullptr) {}
+  CallBox(CallBox&&) noexcept = default;
+  CallBox& operator=(const CallBox& other) { return *this = CallBox(other); }
+  CallBox& operator=(CallBox&&) noexcept = default;
+  Call& make() {
+    if (call_) {
+      call_->begin_again();
+    } else {
+      call_ = std::make_unique<Call>();
+    }
+    call_->open = true;
+    return *call_;
+  }
+  void reset() {
+    if (call_) call_->open = false;
+  }
+  explicit operator bool() const { return call_ && call_->open; }
+  Call& operator*() const { return *call_; }
+  Call* operator->() const { return call_.get(); }
+  /// Its size in bytes, and that of its reader.
+  std::size_t memory() const {
+    if (!call_) return 0;
+    return sizeof(Call) + (call_->reader ? call_->reader->size() : 0);
+  }
+
+ private:
+  std::unique_ptr<Call> call_;
 };
 
 /// What a reply is read by; its copies share it.
@@ -220,7 +266,7 @@ class Reading {
   Held held;
   HeldText lead;              ///< a call before it is certain to be one
   std::string_view absorb{};  ///< framing that may follow the last marker
-  Box<Call> call;
+  CallBox call;
   Box<Rare> rare;
   Box<Handed> handed;  ///< while `handing`: what a reader gives to the driver
 };

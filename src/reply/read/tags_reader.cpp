@@ -19,6 +19,7 @@ class TagsReader final : public PartReaderOf<TagsReader> {
  public:
   TagsReader(Types::Node schema, std::uint32_t depth) : value_(depth) { arguments_.schema = schema; }
 
+  bool restart(const CallPart& part, const Reading& in) override;
   std::size_t held(const Call& call) const override { return at_ == At::value ? value_.held(call).size() : 0; }
   bool takes_framing() const override { return false; }
 
@@ -85,6 +86,23 @@ class TagsReader final : public PartReaderOf<TagsReader> {
   TagValue value_;
   Waiting waiting_;  ///< while a tag is held that may be the value's end
 };
+
+/// The schema of the tool's arguments.
+Types::Node schema_of_call(const Reading& in) {
+  const ReplyTools::Data* data = in.tools().data();
+  if (data == nullptr) return Types::kUnknown;
+  const auto tool = data->tools.find(in.call->name.view());
+  return tool == data->tools.end() ? Types::kUnknown : tool->second;
+}
+
+bool TagsReader::restart(const CallPart& part, const Reading& in) {
+  if (part.kind != CallPart::Kind::arguments || part.arguments.codec != CallArguments::Codec::tags) return false;
+  TagsReader fresh(schema_of_call(in), in.limits().depth);
+  key_.clear();
+  fresh.key_ = std::move(key_);
+  *this = std::move(fresh);
+  return true;
+}
 
 void TagsReader::read_part(const char*& p, const char* end) {
   switch (at_) {
@@ -425,12 +443,7 @@ void TagsReader::end_value(const Mark& mark, const std::string& source) {
 }  // namespace
 
 std::unique_ptr<PartReader> tags_reader(const Reading& in) {
-  Types::Node schema = Types::kUnknown;
-  if (const ReplyTools::Data* data = in.tools().data()) {
-    const auto tool = data->tools.find(in.call->name.view());
-    if (tool != data->tools.end()) schema = tool->second;
-  }
-  return std::make_unique<TagsReader>(schema, in.limits().depth);
+  return std::make_unique<TagsReader>(schema_of_call(in), in.limits().depth);
 }
 
 }  // namespace parlance::reply

@@ -25,6 +25,15 @@ bool ends_word(char c) { return c == ',' || c == '}' || c == ']' || is_json_spac
 
 }  // namespace
 
+void BareScanner::restart(const std::string& quote, std::uint32_t depth) {
+  BareScanner fresh(quote, depth);
+  for (HeldText* text : {&pending_, &stack_, &word_}) text->clear();
+  fresh.pending_ = std::move(pending_);
+  fresh.stack_ = std::move(stack_);
+  fresh.word_ = std::move(word_);
+  *this = std::move(fresh);
+}
+
 Scan BareScanner::push(char bracket) {
   if (stack_.size() >= limit_) return bad("nesting no deeper than the limit");
   stack_ += {&bracket, 1};

@@ -1,6 +1,8 @@
 // The structure of a Python call. Begin reading at PythonScanner::feed.
 #include "reply/scan/python_scanner.h"
 
+#include <utility>
+
 #include "base/ascii.h"
 #include "reply/scan/text_codec.h"
 
@@ -24,6 +26,17 @@ std::string_view json_of_word(std::string_view word) {
 }
 
 }  // namespace
+
+void PythonScanner::restart(const std::string& callee, std::uint32_t depth, std::uint32_t pending) {
+  PythonScanner fresh(callee, depth, pending);
+  pending_.clear();
+  word_.clear();
+  if (frames_) frames_->clear();
+  fresh.pending_ = std::move(pending_);
+  fresh.word_ = std::move(word_);
+  fresh.frames_ = std::move(frames_);
+  *this = std::move(fresh);
+}
 
 /// Blanks, comments and continued lines between tokens.
 bool PythonScanner::skip_blank(char c) {
