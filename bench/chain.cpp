@@ -79,7 +79,8 @@ void bench_request(const parlance::RequestReader& reader, const parlance::Tokeni
   parlance::ChatRequest request = value_or_end(reader.read(body)), again;
   const parlance::ReplyStart start = value_or_end(reader.reply_to(request));
   const parlance::GrammarOptions wanted = value_or_end(parlance::grammar_options(request, start));
-  const parlance::Grammar grammar = value_or_end(parlance::make_grammar(*start.format, wanted));
+  const parlance::Grammar grammar = value_or_end(parlance::make_grammar(start.format.source(), wanted));
+  parlance::GrammarCache grammars;
   parlance::Workspace workspace;
   parlance::Rendering prompt;
   end_if_failed(reader.render(request, {}, workspace, prompt));
@@ -96,12 +97,14 @@ void bench_request(const parlance::RequestReader& reader, const parlance::Tokeni
       {"`RequestReader::render()`", [&] { end_if_failed(reader.render(request, {}, workspace, prompt)); }},
       {"`tokenize()`", [&] { value_or_end(parlance::tokenize(prompt, request.conversation, tokenizer)); }},
       {"`grammar_options()`", [&] { value_or_end(parlance::grammar_options(request, start)); }},
-      {"`make_grammar()`", [&] { value_or_end(parlance::make_grammar(*start.format, wanted)); }},
+      {"`make_grammar()`", [&] { value_or_end(parlance::make_grammar(start.format.source(), wanted)); }},
       {"`Grammar::to_text()`, GBNF", [&] { (void)grammar.to_text(parlance::GrammarSyntax::gbnf); }},
-      {"`ReplyParser::make()`", [&] { value_or_end(parlance::ReplyParser::make(*start.format, start.options)); }},
+      {"`GrammarCache::text()` of tools that it knows",
+       [&] { value_or_end(grammars.text(start.format.source(), wanted, parlance::GrammarSyntax::gbnf)); }},
+      {"`ReplyParser()`", [&] { parlance::ReplyParser(start.format, start.options); }},
   });
   std::printf("| **each reply:** %zu bytes, %zu tokens | |\n", reply.size(), texts.size());
-  const parlance::ReplyParser fresh = value_or_end(parlance::ReplyParser::make(*start.format, start.options));
+  const parlance::ReplyParser fresh(start.format, start.options);
   print({
       {"`ReplyParser::feed_token()`, all of them",
        [&] {

@@ -58,7 +58,7 @@ class ReplyReader : public bench::Engine {
  private:
   ReplyMessage stream() const {
     ReplyMessage message;
-    const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
+    const auto sink = [&](const ReplyEvent& event) { message.add(event); };
     ReplyParser parser(*fresh_);
     for (const Piece& piece : pieces_) {
       if (way_ == Way::tokens)
@@ -73,7 +73,7 @@ class ReplyReader : public bench::Engine {
   ReplyMessage again() const {
     std::string text;
     ReplyMessage message;
-    const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
+    const auto sink = [&](const ReplyEvent& event) { message.add(event); };
     for (const Piece& piece : pieces_) {
       text += piece.text;
       message = {};

@@ -41,7 +41,7 @@ const std::vector<ReplyFormat>& formats() {
 /// The joined events of a reply that is fed in pieces of `size` bytes; 0: at once.
 std::vector<Event> read(ReplyParser parser, std::string_view reply, std::size_t size) {
   std::vector<Event> events;
-  const ReplySink sink = [&](const ReplyEvent& e) {
+  const auto sink = [&](const ReplyEvent& e) {
     if (e.kind <= Kind::trailing && !events.empty() && events.back().kind == e.kind && events.back().call == e.call) {
       events.back().source += e.source;
       events.back().text += e.text;
@@ -119,7 +119,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(whole, reply);
   if (read(parser, reply, 1) != whole || read(parser, reply, 1 + cut % 64) != whole) std::abort();
   if (format.turns.empty()) return 0;
-  const ReplyParser turns = ReplyParser::of_conversation(format, options.limits);
+  const ReplyParser turns = ReplyParser::of_conversation(CompiledReplyFormat(format), options.limits);
   const std::vector<Event> conversation = read(turns, reply, 0);
   check(conversation, reply);
   if (read(turns, reply, 1 + cut % 64) != conversation) std::abort();

@@ -51,7 +51,7 @@ struct Read {
 
 Read read(const ReplyFormat& format, const ReplyOptions& options, const std::string& reply) {
   Read result;
-  const ReplySink sink = [&](const ReplyEvent& event) {
+  const auto sink = [&](const ReplyEvent& event) {
     result.message.add(event);
     result.malformed =
         result.malformed || event.kind == ReplyEvent::Kind::malformed || event.kind == ReplyEvent::Kind::broken;

@@ -70,10 +70,6 @@ void Recorder::add(const ReplyEvent& event) {
                      std::string(event.text), std::string(event.detail)});
 }
 
-ReplySink Recorder::sink() {
-  return [this](const ReplyEvent& event) { add(event); };
-}
-
 const ReplyFormat& format_of(std::string_view name) {
   static std::map<std::string, ReplyFormat, std::less<>> formats;
   const auto there = formats.find(name);

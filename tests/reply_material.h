@@ -26,7 +26,10 @@ void PrintTo(const Event& event, std::ostream* out);
 /// Takes events, joins neighbours, and notes what no event may be.
 class Recorder {
  public:
-  ReplySink sink();
+  /// What events are given to, while this lives.
+  auto sink() {
+    return [this](const ReplyEvent& event) { add(event); };
+  }
   const Events& events() const { return events_; }
   const std::string& fault() const { return fault_; }
 

@@ -2,7 +2,9 @@
 //
 //     auto format = parlance::ReplyFormat::from_json(parlance::find_format("terminal-agent")->reply);
 //     if (!format) return report(format.error());
-//     parlance::ReplyParser parser(*format);
+//     const parlance::CompiledReplyFormat compiled(*format);   // one for all replies, of all threads
+//
+//     parlance::ReplyParser parser(compiled);
 //     parlance::ReplyMessage message;
 //     auto take = [&](const parlance::ReplyEvent& event) { message.add(event); };
 //     while (auto bytes = next_piece()) parser.feed(*bytes, take);
@@ -11,12 +13,15 @@
 //
 // Nothing here knows a template or an engine: a ReplyFormat is data. docs/reply-format.md explains each field.
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "parlance/reply_format.h"
@@ -94,13 +99,51 @@ std::string_view name_of(ReplyEvent::Kind kind);
 /// "syntax", "mended", "type", "cut", "unknown_tool", "missing", "misfit".
 std::string_view name_of(ReplyEvent::Fault fault);
 
-using ReplySink = std::function<void(const ReplyEvent&)>;
+class ReplySink;
+
+/// What a ReplySink may refer to: it is called with `const ReplyEvent&`.
+template <typename Callable>
+concept ReplyCallable = !std::same_as<std::remove_cvref_t<Callable>, ReplySink> &&
+                        std::is_invocable_v<std::remove_reference_t<Callable>&, const ReplyEvent&>;
+
+/// Where events go: a reference to a function, a lambda or another callable. Copying it, making it and calling it
+/// allocate nothing.
+///
+/// Lifetime: what it refers to, which it does not own. So it is made of what has a name only; feed() and its like take
+/// a lambda as it is:
+///
+///     auto take = [&](const parlance::ReplyEvent& event) { message.add(event); };
+///     const parlance::ReplySink sink = take;                              // while `take` lives
+///     parser.feed(bytes, [](const parlance::ReplyEvent& event) { … });    // while feed() runs
+class ReplySink {
+ public:
+  template <ReplyCallable Callable>
+    requires(!std::is_function_v<Callable>)
+  ReplySink(Callable& callable) noexcept
+      : to_{.object = std::addressof(callable)},
+        call_([](To to, const ReplyEvent& event) { (*static_cast<Callable*>(const_cast<void*>(to.object)))(event); }) {}
+  template <ReplyCallable Function>
+    requires std::is_function_v<Function>
+  ReplySink(Function& function) noexcept
+      : to_{.function = reinterpret_cast<void (*)()>(&function)},
+        call_([](To to, const ReplyEvent& event) { reinterpret_cast<Function*>(to.function)(event); }) {}
+  void operator()(const ReplyEvent& event) const { call_(to_, event); }
+
+ private:
+  union To {
+    const void* object;
+    void (*function)();
+  };
+  To to_;
+  void (*call_)(To, const ReplyEvent&);
+};
 
 /// Limits of a reader. Exceeding one gives a `malformed` event; reading goes on.
 struct ReplyLimits {
   std::uint32_t depth = 256;        ///< nesting inside arguments; at most 256
   std::uint32_t name = 256;         ///< bytes of a name, an id or a header
   std::uint32_t pending = 1 << 20;  ///< bytes of a call held back: its arguments where they stand before its name
+  bool operator==(const ReplyLimits&) const = default;
 };
 
 /// Options of a ReplyParser.
@@ -126,6 +169,30 @@ struct ReplyOptions {
   bool check_calls = false;
 };
 
+/// A ReplyFormat made ready for reading: its markers as tables, for each place of a reply.
+///
+/// Make one for each format, and each reply's parser from it. It remembers what a few prompts and end tokens come to
+/// (ReplyOptions::prompt, ends), which spares work and changes no result.
+/// A value, cheap to copy.   Threads: any.
+class CompiledReplyFormat {
+ public:
+  /// Fails with: value when validate() refuses the format.
+  static Result<CompiledReplyFormat> make(const ReplyFormat& format);
+  /// The same for a format that is valid, as from_json() and derive() return it: by one that is not, replies are text.
+  explicit CompiledReplyFormat(const ReplyFormat& format);
+  /// The format without a marker: replies are text.
+  CompiledReplyFormat();
+  /// What it was made from.   Lifetime: that of the copies.
+  const ReplyFormat& source() const&;
+  const ReplyFormat& source() const&& = delete;
+  class Data;
+  const Data& data() const { return *data_; }
+
+ private:
+  explicit CompiledReplyFormat(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
+  std::shared_ptr<const Data> data_;
+};
+
 /// Reads a reply while it arrives.
 ///
 /// Takes time in proportion to the reply: bytes that were held back may be read again, a bounded number of times. The
@@ -136,24 +203,40 @@ struct ReplyOptions {
 /// Threads: one at a time.
 class ReplyParser {
  public:
-  /// Fails with: value when validate() refuses the format.
+  /// Takes under a microsecond, and time in proportion to a prompt that it has not met.
+  explicit ReplyParser(const CompiledReplyFormat& format, const ReplyOptions& options = {});
+  /// Compiles the format for this parser alone.   Fails with: value when validate() refuses the format.
   static Result<ReplyParser> make(const ReplyFormat& format, const ReplyOptions& options = {});
   /// The same for a format that is valid, as from_json() and derive() return it: by one that is not, replies are text.
   explicit ReplyParser(const ReplyFormat& format, const ReplyOptions& options = {});
   /// Reads turns of all roles, as prompts have them; the format must have turns.
-  static ReplyParser of_conversation(const ReplyFormat& format, const ReplyLimits& limits = {});
+  static ReplyParser of_conversation(const CompiledReplyFormat& format, const ReplyLimits& limits = {});
   ReplyParser(const ReplyParser&);
   ReplyParser(ReplyParser&&) noexcept;
   ReplyParser& operator=(const ReplyParser&);
   ReplyParser& operator=(ReplyParser&&) noexcept;
   ~ReplyParser();
 
-  void feed(std::string_view bytes, const ReplySink& sink);
+  /// Allocates nothing for text, once what it holds back has found its room.
+  void feed(std::string_view bytes, ReplySink sink);
   /// feed() for one token, where it is known which are control tokens. From then on a text of ReplyFormat::control is
   /// part of a marker only where it is a whole token fed as control; the same text from other tokens is text.
-  void feed_token(std::string_view bytes, bool control, const ReplySink& sink);
+  void feed_token(std::string_view bytes, bool control, ReplySink sink);
   /// Reports what was held back, and ends the reply; bytes fed after that are reported as trailing.
-  void finish(const ReplySink& sink);
+  void finish(ReplySink sink);
+  // The same for a callable without a name, which lives as long as the call.
+  template <ReplyCallable Callable>
+  void feed(std::string_view bytes, Callable&& sink) {
+    feed(bytes, ReplySink(sink));
+  }
+  template <ReplyCallable Callable>
+  void feed_token(std::string_view bytes, bool control, Callable&& sink) {
+    feed_token(bytes, control, ReplySink(sink));
+  }
+  template <ReplyCallable Callable>
+  void finish(Callable&& sink) {
+    finish(ReplySink(sink));
+  }
   /// How many bytes were fed and are in no event yet.
   std::size_t held() const;
   /// The size of the parser's own state in bytes, without held bytes and data that all copies share.
@@ -164,7 +247,6 @@ class ReplyParser {
 
  private:
   ReplyParser();
-  void start(const ReplyFormat& format, const ReplyOptions& options);
 
   std::unique_ptr<State> state_;
   std::unique_ptr<CallCheck> check_;  ///< with ReplyOptions::check_calls
@@ -238,13 +320,13 @@ class ReplyDeltas {
  public:
   /// `make_id` as for ReplyMessage::to_json.
   explicit ReplyDeltas(std::function<std::string()> make_id = {}) : make_id_(std::move(make_id)) {}
-  /// The delta that an event amounts to, as JSON; "" for none.
-  std::string take(const ReplyEvent& event);
+  /// Appends the delta that an event amounts to, as JSON. False: it amounts to none.
+  bool append(std::string& out, const ReplyEvent& event);
   /// As of ReplyMessage.
   std::string_view finish_reason() const { return finish_.reason(); }
 
  private:
-  std::string text_delta(std::string_view member, std::string_view text);
+  bool append_reasoning(std::string& out, std::string_view text);
 
   std::function<std::string()> make_id_;
   std::string blanks_;  ///< of reasoning that has nothing else yet

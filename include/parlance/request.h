@@ -12,7 +12,9 @@
 //     if (!prompt) return fail(prompt.error());
 //     auto constraints = parlance::grammar_options(*request, *start);    // tools, tool_choice, response_format
 //     if (!constraints) return fail(constraints.error());
-//     auto grammar = grammars.text(*start->format, *constraints, parlance::GrammarSyntax::gbnf);  // a GrammarCache
+//     auto grammar = grammars.text(start->format.source(), *constraints,   // grammars: a GrammarCache
+//                                  parlance::GrammarSyntax::gbnf);
+//     parlance::ReplyParser parser(start->format, start->options);
 //
 // docs/embedding.md has the whole chain of a server, as a program.
 //
@@ -71,7 +73,7 @@ struct ChatRequest {
 
 /// How a reply is read: what a ReplyParser is made of.
 struct ReplyStart {
-  std::shared_ptr<const ReplyFormat> format;
+  CompiledReplyFormat format{};
   ReplyOptions options{};
   std::vector<std::string> notes{};  ///< about this request: why its prompt does not tell where the reply begins, …
   std::string doubt{};               ///< why the derived reply format is not verified; "" if it is, or was given

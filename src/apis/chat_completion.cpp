@@ -28,8 +28,8 @@ class ChatCompletion final : public Form {
   void take(const ReplyEvent& event) override {
     message_.add(event);
     if (event.kind == ReplyEvent::Kind::call_begin) ids_.emplace_back();
-    const std::string delta = deltas_.take(event);  // its ids count, whoever listens
-    if (!delta.empty()) say_chunk(delta, false);
+    delta_.clear();
+    if (deltas_.append(delta_, event)) say_chunk(delta_, false);  // its ids count, whoever listens
     if (event.kind != ReplyEvent::Kind::call_end || event.complete || message_.calls.empty()) return;
     say_chunk("{\"tool_calls\": [{\"index\": " + std::to_string(message_.calls.size() - 1) +
                   ", \"function\": {\"arguments\": \"\"}, \"complete\": false}]}",
@@ -79,6 +79,7 @@ class ChatCompletion final : public Form {
   ReplyMessage message_;
   std::vector<std::string> ids_;  ///< of each call the one that was made for it, or ""
   ReplyDeltas deltas_;
+  std::string delta_;
 };
 
 }  // namespace

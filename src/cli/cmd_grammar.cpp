@@ -58,7 +58,7 @@ Error no_value(const std::string& path) {
 
 /// How a grammar is made, and of which format.
 struct Wanted {
-  std::shared_ptr<const ReplyFormat> format;
+  CompiledReplyFormat format;
   GrammarOptions options;
 };
 
@@ -198,8 +198,8 @@ Result<Grammar> make(GrammarCommand& command, GrammarSyntax syntax) {
   Result<Wanted> wanted = wanted_of(*source, command);
   if (!wanted) return wanted.error();
   if (auto taken = take_control(wanted->options, *source, command); !taken) return taken.error();
-  note_marks(wanted->options, *wanted->format, syntax);
-  return make_grammar(*wanted->format, wanted->options);
+  note_marks(wanted->options, wanted->format.source(), syntax);
+  return make_grammar(wanted->format.source(), wanted->options);
 }
 
 // ---- the command

@@ -83,7 +83,7 @@ std::string line_of(const ReplyEvent& event, std::string_view values) {
   return json.take() + "\n";
 }
 
-Result<void> feed_all(ReplyParser& parser, const ReadCommand& command, const ReplySink& sink,
+Result<void> feed_all(ReplyParser& parser, const ReadCommand& command, ReplySink sink,
                       const std::function<void()>& fed) {
   Result<void> read = read_pieces(command.reply, [&](std::string_view bytes) {
     const std::size_t size = command.chunks == 0 ? bytes.size() : command.chunks;
@@ -129,8 +129,8 @@ int run_api(ReplyApi api, ReplyParser& parser, const ReadCommand& command) {
   };
   const ReplyApiSink sink = command.streams() ? send : ReplyApiSink();
   writer.begin(sink);
-  const Result<void> read = feed_all(
-      parser, command, [&](const ReplyEvent& event) { writer.add(event, sink); }, flush);
+  const auto take = [&](const ReplyEvent& event) { writer.add(event, sink); };
+  const Result<void> read = feed_all(parser, command, take, flush);
   writer.finish(sink);
   if (command.sse) lines += end_of_server_sent_events(api);
   if (!command.streams() && read) lines = writer.to_json() + "\n";
@@ -140,8 +140,8 @@ int run_api(ReplyApi api, ReplyParser& parser, const ReadCommand& command) {
 
 int run_message(ReplyParser& parser, const ReadCommand& command) {
   ReplyMessage message;
-  const Result<void> read = feed_all(
-      parser, command, [&](const ReplyEvent& event) { message.add(event); }, [] {});
+  const auto take = [&](const ReplyEvent& event) { message.add(event); };
+  const Result<void> read = feed_all(parser, command, take, [] {});
   if (!read) return report(read.error());
   return print(message.to_json(call_ids(command.wish), command.wish.partial) + "\n");
 }
@@ -221,9 +221,9 @@ int run_read(ReadCommand& command) {
     return run_reply_lines(command.reply, *source, command.wish, command.threads);
   const Result<ReplyStart> start = start_of(*source, command);
   if (!start) return report_render(start.error());
-  if (command.show_format) return print(start->format->to_json() + "\n");
-  if (command.conversation) return run_conversation(*start->format, command);
-  ReplyParser parser(*start->format, start->options);
+  if (command.show_format) return print(start->format.source().to_json() + "\n");
+  if (command.conversation) return run_conversation(start->format.source(), command);
+  ReplyParser parser(start->format, start->options);
   if (const std::optional<ReplyApi> api = reply_api_named(command.wish.as)) return run_api(*api, parser, command);
   return command.stream ? run_stream(parser, command) : run_message(parser, command);
 }

@@ -53,7 +53,8 @@ Result<ReplyFormat> known_format(const ReplyWish& wish) {
 Result<ReplyStart> with_wish(const ReplySource& source, const ReplyWish& wish, Result<ReplyStart> start) {
   if (!start) return start;
   source.doubts->say(start->doubt);
-  if (wish.begin_in_reasoning && !start->format->reasoning_close.exists() && !start->format->content_open.exists()) {
+  if (wish.begin_in_reasoning && !start->format.source().reasoning_close.exists() &&
+      !start->format.source().content_open.exists()) {
     return usage("--begin-in-reasoning: replies of this format have no reasoning",
                  "parlance read --show-format shows how they are written");
   }

@@ -22,8 +22,8 @@ Result<ReplyStart> start_of_line(const ReplySource& source, const ReplyWish& wis
 
 template <typename Message, typename ToJson>
 std::string read_into(Message& message, const ReplyStart& start, std::string_view reply, ToJson to_json) {
-  const ReplySink sink = [&message](const ReplyEvent& event) { message.add(event); };
-  ReplyParser parser(*start.format, start.options);
+  const auto sink = [&message](const ReplyEvent& event) { message.add(event); };
+  ReplyParser parser(start.format, start.options);
   parser.feed(reply, sink);
   parser.finish(sink);
   return to_json();

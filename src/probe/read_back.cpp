@@ -73,7 +73,7 @@ std::vector<std::string> ReadBack::events(std::string_view body, const std::vect
                                           std::string* sources) const {
   std::vector<std::string> found;
   ReplyEvent::Kind last{};
-  const ReplySink sink = [&](const ReplyEvent& event) {
+  const auto sink = [&](const ReplyEvent& event) {
     if (sources != nullptr) *sources += event.source;
     const bool joins = !found.empty() && event.kind == last && may_join(event.kind);
     if (!joins) found.push_back(std::string(name_of(event.kind)) + " ");
@@ -95,7 +95,7 @@ std::vector<std::string> ReadBack::events(std::string_view body, const std::vect
 ReplyMessage ReadBack::message(std::string_view body, std::size_t* end) const {
   ReplyMessage message;
   ReplyParser parser(*start_);
-  const ReplySink sink = [&](const ReplyEvent& event) {
+  const auto sink = [&](const ReplyEvent& event) {
     message.add(event);
     if (end != nullptr && event.kind == ReplyEvent::Kind::end) *end = std::min<std::size_t>(*end, event.position);
   };

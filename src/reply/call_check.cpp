@@ -2,6 +2,7 @@
 #include "reply/call_check.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/nearest.h"
 #include "reply/arguments_check.h"
@@ -22,11 +23,14 @@ void say(const ReplyEvent& behind, ReplyEvent::Fault fault, std::string_view exp
 
 }  // namespace
 
-ReplyParser::CallCheck::CallCheck(const ReplyFormat& format, const ReplyOptions& options)
-    : tools_(options.tools), limit_(options.limits.pending) {
-  for (const CallForm& form : format.calls) {
-    if (!form.name.empty()) own_.push_back(form.name);
-  }
+ReplyParser::CallCheck::CallCheck(std::shared_ptr<const ReplyFormat> format, const ReplyOptions& options)
+    : tools_(options.tools), format_(std::move(format)), limit_(options.limits.pending) {}
+
+/// The format's forms name tools that models have whether a request declares them or not.
+bool ReplyParser::CallCheck::is_own(std::string_view name) const {
+  const std::vector<CallForm>& forms = format_->calls;
+  return std::any_of(forms.begin(), forms.end(),
+                     [&](const CallForm& form) { return !form.name.empty() && form.name == name; });
 }
 
 void ReplyParser::CallCheck::take(const ReplyEvent& event, const ReplySink& sink) {
@@ -55,7 +59,7 @@ void ReplyParser::CallCheck::begin(const ReplyEvent& event, const ReplySink& sin
   texts_ = 0;
   checks_ = tools_.declares(event.text);
   name_ = event.text;
-  if (checks_ || std::find(own_.begin(), own_.end(), name_) != own_.end()) return;
+  if (checks_ || is_own(name_)) return;
   NearestName nearest(name_);
   for (const auto& [name, schema] : tools_.data()->tools) nearest.offer(name);
   const std::string hint = nearest.best().empty() ? "" : " (" + nearest.hint() + ")";

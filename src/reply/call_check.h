@@ -3,8 +3,8 @@
 // Only where ReplyOptions::check_calls asks for it. Begin reading at CallCheck::take in call_check.cpp; schemas are in
 // arguments_check.cpp.
 #pragma once
+#include <memory>
 #include <string>
-#include <vector>
 
 #include "parlance/reply.h"
 
@@ -13,7 +13,7 @@ namespace parlance {
 class ReplyParser::CallCheck {
  public:
   /// Arguments past `limits.pending` bytes are not kept, and nothing is said of them.
-  CallCheck(const ReplyFormat& format, const ReplyOptions& options);
+  CallCheck(std::shared_ptr<const ReplyFormat> format, const ReplyOptions& options);
   /// Passes the event on, and then what there is to say.
   void take(const ReplyEvent& event, const ReplySink& sink);
 
@@ -21,9 +21,10 @@ class ReplyParser::CallCheck {
   void begin(const ReplyEvent& event, const ReplySink& sink);
   void end(const ReplyEvent& event, const ReplySink& sink);
 
+  bool is_own(std::string_view name) const;
+
   ReplyTools tools_;
-  /// tools that the format's forms name: models have them whether a request declares them or not
-  std::vector<std::string> own_;
+  std::shared_ptr<const ReplyFormat> format_;
   std::string name_;
   std::string arguments_;  ///< of the call that is open, while they are to be checked
   std::uint32_t limit_;

@@ -1,6 +1,9 @@
 // From events to one message. Begin reading at ReplyMessage::add.
+#include <charconv>
+#include <iterator>
 #include <utility>
 
+#include "json/json.h"
 #include "json/writer.h"
 #include "parlance/partial_json.h"
 #include "parlance/reply.h"
@@ -42,9 +45,20 @@ std::string list_of(const std::vector<ReplyCall>& calls, const MakeId& make_id, 
   return list.take();
 }
 
-/// A delta of one call.
-std::string call_delta(std::string_view call) {
-  return Json('{').raw("tool_calls", Json('[').item(call).take()).take();
+/// A delta that has one text, after a newline where it is parted from what came before.
+void append_text_delta(std::string& out, std::string_view member, bool parted, std::string_view text) {
+  out.append("{\"").append(member).append("\": ");
+  const std::size_t begin = out.size();
+  append_json_string(out, text);
+  if (parted) out.insert(begin + 1, "\\n");
+  out += '}';
+}
+
+/// The beginning of a delta of one call.
+std::string& append_call(std::string& out, std::uint32_t index) {
+  char digits[10];
+  const auto end = std::to_chars(std::begin(digits), std::end(digits), index).ptr;
+  return out.append("{\"tool_calls\": [{\"index\": ").append(digits, end);
 }
 
 }  // namespace
@@ -124,41 +138,47 @@ std::string ReplyMessage::to_json(const MakeId& make_id, bool partial) const {
 
 // ---- deltas
 
-std::string ReplyDeltas::text_delta(std::string_view member, std::string_view text) {
-  return Json('{').text(member, text).take();
-}
+// It writes into the caller's buffer at once: a delta for each token must allocate nothing.
 
-std::string ReplyDeltas::take(const ReplyEvent& event) {
+bool ReplyDeltas::append(std::string& out, const ReplyEvent& event) {
   using Kinds = ReplyEvent::Kind;
   finish_.add(event);
   switch (event.kind) {
-    case Kinds::turn: turned_ = true; return {};
-    case Kinds::reasoning: {
-      blanks_ += event.text;
-      if (!reasons_ && reply::is_blank(blanks_)) return {};
-      reasons_ = true;
-      return text_delta("reasoning_content", std::exchange(blanks_, {}));
-    }
+    case Kinds::turn: turned_ = true; return false;
+    case Kinds::reasoning: return append_reasoning(out, event.text);
     case Kinds::content: {
       const bool parted = std::exchange(turned_, false) && has_content_;
       has_content_ = true;
-      return text_delta("content", (parted ? "\n" : "") + std::string(event.text));
+      append_text_delta(out, "content", parted, event.text);
+      return true;
     }
-    case Kinds::call_begin: {
-      Json json('{');
-      json.number("index", calls_).text("id", id_of(event.detail, calls_, make_id_)).text("type", "function");
+    case Kinds::call_begin:
+      append_json_string(append_call(out, calls_).append(", \"id\": "), id_of(event.detail, calls_, make_id_));
+      append_json_string(out.append(", \"type\": \"function\", \"function\": {\"name\": "), event.text);
+      out.append(", \"arguments\": \"\"}}]}");
       ++calls_;
-      return call_delta(json.raw("function", Json('{').text("name", event.text).text("arguments", "").take()).take());
-    }
+      return true;
     case Kinds::arguments:
-    case Kinds::broken: {
-      if (event.text.empty() || calls_ == 0) return {};
-      Json json('{');
-      json.number("index", calls_ - 1);
-      return call_delta(json.raw("function", Json('{').text("arguments", event.text).take()).take());
-    }
-    default: return {};
+    case Kinds::broken:
+      if (event.text.empty() || calls_ == 0) return false;
+      append_json_string(append_call(out, calls_ - 1).append(", \"function\": {\"arguments\": "), event.text);
+      out.append("}}]}");
+      return true;
+    default: return false;
   }
+}
+
+/// Blanks wait for something else.
+bool ReplyDeltas::append_reasoning(std::string& out, std::string_view text) {
+  if (!reasons_) {
+    blanks_ += text;
+    if (reply::is_blank(blanks_)) return false;
+    reasons_ = true;
+    text = blanks_;
+  }
+  append_text_delta(out, "reasoning_content", false, text);
+  blanks_.clear();
+  return true;
 }
 
 }  // namespace parlance

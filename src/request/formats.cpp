@@ -31,7 +31,7 @@ Result<ReplyStart> DerivedFormats::format_for(Value request) {
   if (!derived) return derived.error();
   ReplyStart start;
   start.doubt = doubt_of(*derived);
-  start.format = std::make_shared<const ReplyFormat>(std::move(derived->format));
+  start.format = CompiledReplyFormat(derived->format);
   if (known_.size() >= kMostKept) known_.clear();
   return known_.emplace(key, std::move(start)).first->second;
 }

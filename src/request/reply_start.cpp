@@ -93,7 +93,7 @@ constexpr std::string_view kTokens[] = {"bos_token", "eos_token", "unk_token", "
 
 void RequestReader::State::open_formats() {
   if (options.reply_format) {
-    known = std::make_shared<const ReplyFormat>(*options.reply_format);
+    known.emplace(*options.reply_format);
     return;
   }
   const Result<Template>& compiled = templates.compiled(true);
@@ -110,7 +110,7 @@ void RequestReader::State::open_formats() {
 Result<ReplyStart> RequestReader::State::format_for(Value variables) {
   std::call_once(opened, [this] { open_formats(); });
   if (failed) return failed->error();
-  Result<ReplyStart> start = derived ? derived->format_for(variables) : ReplyStart{known};
+  Result<ReplyStart> start = derived ? derived->format_for(variables) : ReplyStart{*known};
   if (start) start->options.check_calls = true;
   return start;
 }
@@ -143,13 +143,13 @@ Result<ReplyStart> RequestReader::reply_to(ChatRequest& request, const RenderOpt
   start.options.ends = ends_of(conversation);
   start.options.check_calls = !has_other_tools(conversation);  // which of them are called how, nobody knows
   if (!inside().has_template()) return start;
-  Result<std::string> prompt = inside().prompt_of(*start.format, conversation, options);
+  Result<std::string> prompt = inside().prompt_of(start.format.source(), conversation, options);
   if (prompt) {
     start.options.prompt = std::move(*prompt);
     return start;
   }
   if (prompt.error().code() == ErrorCode::conversation)
-    start.options.prompt = continued_prompt(*start.format, conversation);
+    start.options.prompt = continued_prompt(start.format.source(), conversation);
   const std::string_view from =
       start.options.prompt ? "as going on with its last message" : "from where its prompts usually end";
   start.notes.push_back("the template does not render this request (" + std::string(prompt.error().message()) +

@@ -27,7 +27,7 @@ struct RequestReader::State {
   const RequestOptions options;
   ModelTemplates templates;
   std::once_flag opened;
-  std::shared_ptr<const ReplyFormat> known;  ///< options.reply_format, or
+  std::optional<CompiledReplyFormat> known;  ///< options.reply_format, or
   std::optional<Result<void>> failed;        ///< why there is no template to derive from, or
   std::optional<DerivedFormats> derived;
 

@@ -124,7 +124,7 @@ Made make(Value request) {
 std::string message_of(const Made& made, const std::string& reply) {
   ReplyParser parser(*made.format, made.reader);
   ReplyMessage message;
-  const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
+  const auto sink = [&](const ReplyEvent& event) { message.add(event); };
   parser.feed(reply, sink);
   parser.finish(sink);
   return message.to_json();
@@ -135,7 +135,7 @@ std::string fault_of(const Made& made, std::string_view reply) {
   ReplyParser parser(*made.format, made.reader);
   ReplyMessage message;
   bool malformed = false;
-  const ReplySink sink = [&](const ReplyEvent& event) {
+  const auto sink = [&](const ReplyEvent& event) {
     message.add(event);
     malformed = malformed || event.kind == ReplyEvent::Kind::malformed || event.kind == ReplyEvent::Kind::broken;
   };

@@ -31,7 +31,7 @@ std::string stream(ReplyApi api, const ReplyFormat& format, const ReplyOptions& 
     events.append(events.empty() ? "" : ", ").append(event.data);
   };
   ReplyApiWriter writer(api, answer_options());
-  const ReplySink take = [&](const ReplyEvent& event) { writer.add(event, say); };
+  const auto take = [&](const ReplyEvent& event) { writer.add(event, say); };
   ReplyParser parser(format, options);
   writer.begin(say);
   std::size_t from = 0;
@@ -54,7 +54,7 @@ struct Said {
 
 Said said_by(const ReplyFormat& format, const ReplyOptions& options, std::string_view reply) {
   Said said;
-  const ReplySink take = [&said](const ReplyEvent& event) {
+  const auto take = [&said](const ReplyEvent& event) {
     if (event.kind == ReplyEvent::Kind::content) said.content += event.text;
     if (event.kind == ReplyEvent::Kind::reasoning) said.reasoning += event.text;
     said.message.add(event);
@@ -76,7 +76,7 @@ void show(const ReplyFormat& format, const ReplyOptions& options, const std::str
   for (const std::string_view name : reply_api_names()) {
     const ReplyApi api = *reply_api_named(name);
     ReplyApiWriter alone(api, answer_options());  // nobody listens
-    const ReplySink take = [&alone](const ReplyEvent& event) { alone.add(event); };
+    const auto take = [&alone](const ReplyEvent& event) { alone.add(event); };
     ReplyParser parser(format, options);
     parser.feed(reply, take);
     parser.finish(take);

@@ -23,7 +23,7 @@ std::string from_hex(std::string_view hex) {
 std::string message_of(const parlance::ReplyFormat& format, const std::string& reply) {
   parlance::ReplyMessage message;
   parlance::ReplyParser parser(format);
-  const parlance::ReplySink sink = [&](const parlance::ReplyEvent& event) { message.add(event); };
+  const auto sink = [&](const parlance::ReplyEvent& event) { message.add(event); };
   parser.feed(reply, sink);
   parser.finish(sink);
   return message.to_json();

@@ -85,7 +85,7 @@ std::string message_of(const ReplyOptions& options, std::string_view reply) {
   static const auto format = ReplyFormat::from_json(
       R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "arguments": "arguments"}}, "</c>"]}]})");
   ReplyMessage message;
-  const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
+  const auto sink = [&](const ReplyEvent& event) { message.add(event); };
   ReplyParser parser(*format, options);
   parser.feed(reply, sink);
   parser.finish(sink);

@@ -164,7 +164,7 @@ ReplyMessage read(const DerivedFormat& derived, std::string_view prompt, std::st
   ReplyOptions options;
   options.prompt = std::string(prompt);
   ReplyParser parser(derived.format, options);
-  const ReplySink sink = [&message](const ReplyEvent& event) { message.add(event); };
+  const auto sink = [&message](const ReplyEvent& event) { message.add(event); };
   parser.feed(reply, sink);
   parser.finish(sink);
   return message;

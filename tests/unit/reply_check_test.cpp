@@ -233,8 +233,8 @@ TEST(ReplyChecks, ACopyGoesOnByItself) {
   for (std::size_t cut = 0; cut <= reply.size(); ++cut) {
     ReplyParser parser(testing::format_of("terminal-agent"), options);
     ReplyMessage first, second;
-    const ReplySink to_first = [&](const ReplyEvent& event) { first.add(event); },
-                    to_second = [&](const ReplyEvent& event) { second.add(event); };
+    const auto to_first = [&](const ReplyEvent& event) { first.add(event); };
+    const auto to_second = [&](const ReplyEvent& event) { second.add(event); };
     parser.feed(reply.substr(0, cut), to_first);
     second = first;
     ReplyParser copy(parser);

@@ -44,7 +44,7 @@ TEST(ReplyFamilies, HaveValuesWhileTheyStream) {
   for (const ReplyCases& family : reply_families()) {
     for (const ReplyCase& one : family.cases) {
       std::string arguments;
-      const ReplySink sink = [&](const ReplyEvent& event) {
+      const auto sink = [&](const ReplyEvent& event) {
         if (event.kind == ReplyEvent::Kind::call_begin) arguments.clear();
         if (event.kind == ReplyEvent::Kind::arguments || event.kind == ReplyEvent::Kind::broken)
           arguments += event.text;
@@ -165,7 +165,7 @@ using Tokens = std::vector<std::pair<std::string, bool>>;  ///< text, control
 std::string message_of_tokens(const ReplyFormat& format, const Tokens& tokens, std::string* sources = nullptr) {
   ReplyMessage message;
   ReplyParser parser(format);
-  const ReplySink sink = [&](const ReplyEvent& event) {
+  const auto sink = [&](const ReplyEvent& event) {
     message.add(event);
     if (sources != nullptr) *sources += event.source;
   };

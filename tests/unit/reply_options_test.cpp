@@ -109,7 +109,7 @@ TEST(ReplyParser, OfAFormatThatIsRefusedReadsText) {
   EXPECT_EQ(made.error().code(), ErrorCode::value);
   ReplyParser parser(format);
   ReplyMessage message;
-  const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
+  const auto sink = [&](const ReplyEvent& event) { message.add(event); };
   parser.feed("<call>", sink);
   parser.finish(sink);
   EXPECT_EQ(message.content, "<call>");

@@ -367,7 +367,7 @@ TEST(Replies, OfTheBuiltinFormats) {
 ReplyMessage message_of(std::string_view format, std::string_view reply) {
   ReplyMessage message;
   ReplyParser parser(format_of(format));
-  const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
+  const auto sink = [&](const ReplyEvent& event) { message.add(event); };
   parser.feed(reply, sink);
   parser.finish(sink);
   return message;
@@ -432,7 +432,7 @@ TEST(ReplyMessages, TakeIdsFromTheWire) {
   ASSERT_TRUE(format) << format.error().display();
   ReplyMessage message;
   ReplyParser parser(*format);
-  const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
+  const auto sink = [&](const ReplyEvent& event) { message.add(event); };
   parser.feed(R"([C][{"name": "f", "arguments": {}, "id": "late"}, {"id": "early", "name": "g"}])", sink);
   parser.finish(sink);
   ASSERT_EQ(message.calls.size(), 2u);

@@ -77,7 +77,7 @@ std::string with_word(std::string_view reply, std::string_view word) {
 ReplyMessage message_of(const ReplyFormat& format, std::string_view reply) {
   ReplyMessage message;
   ReplyParser parser(format);
-  const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
+  const auto sink = [&](const ReplyEvent& event) { message.add(event); };
   parser.feed(reply, sink);
   parser.finish(sink);
   return message;

@@ -95,10 +95,10 @@ TEST(RequestReader, SaysHowTheReplyIsRead) {
   EXPECT_TRUE(start->options.tools.declares("look"));
   EXPECT_TRUE(start->options.prompt.has_value());
   EXPECT_TRUE(start->notes.empty());
-  EXPECT_FALSE(start->format->calls.empty());
-  ReplyParser parser(*start->format, start->options);
+  EXPECT_FALSE(start->format.source().calls.empty());
+  ReplyParser parser(start->format, start->options);
   ReplyMessage message;
-  const ReplySink sink = [&](const ReplyEvent& event) { message.add(event); };
+  const auto sink = [&](const ReplyEvent& event) { message.add(event); };
   parser.feed("Hello", sink);
   parser.finish(sink);
   EXPECT_EQ(message.content, "Hello");
@@ -110,7 +110,7 @@ TEST(RequestReader, AFormatThatIsGivenIsNotDerived) {
   const RequestReader reader(ModelSource(), {.reply_format = *format});
   const Result<ReplyStart> start = reader.reply();
   ASSERT_TRUE(start);
-  EXPECT_EQ(*start->format, *format);
+  EXPECT_EQ(start->format.source(), *format);
   EXPECT_EQ(start->doubt, "");
 }
 

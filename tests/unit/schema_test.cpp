@@ -87,7 +87,7 @@ std::string arguments_of(std::string_view reference, std::string_view value) {
   EXPECT_TRUE(format.validate()) << format.validate().error().display();
   ReplyParser parser(format, {.tools = *known});
   ReplyMessage message;
-  const ReplySink add = [&message](const ReplyEvent& event) { message.add(event); };
+  const auto add = [&message](const ReplyEvent& event) { message.add(event); };
   parser.feed("<call=f><p=n>" + std::string(value) + "</p></call>", add);
   parser.finish(add);
   EXPECT_EQ(message.calls.size(), 1u);

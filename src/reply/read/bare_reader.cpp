@@ -9,6 +9,12 @@ class BareReader final : public PartReaderOf<BareReader> {
  public:
   BareReader(const std::string& quote, std::uint32_t depth) : scanner_(quote, depth) {}
 
+  bool restart(const CallPart& part, const Reading& in) override {
+    if (part.kind != CallPart::Kind::arguments || part.arguments.codec != CallArguments::Codec::bare) return false;
+    scanner_.restart(part.arguments.quote, in.limits().depth);
+    return true;
+  }
+
  private:
   void read_part(const char*& p, const char* end) override {
     const char* const begin = p;
@@ -29,7 +35,7 @@ class BareReader final : public PartReaderOf<BareReader> {
 }  // namespace
 
 std::unique_ptr<PartReader> bare_reader(const Reading& in) {
-  return std::make_unique<BareReader>(in.part().arguments.quote, in.machine->limits.depth);
+  return std::make_unique<BareReader>(in.part().arguments.quote, in.limits().depth);
 }
 
 }  // namespace parlance::reply

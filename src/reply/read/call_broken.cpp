@@ -78,7 +78,6 @@ void CallReader::begin_wreck() {
     wreck.python = python;
     if (in_.place == Place::part) in_.call->reader->measure(wreck, in_);
   }
-  in_.call->reader.reset();
 }
 
 /// The item is over; its call is not complete.

@@ -70,7 +70,7 @@ bool CallReader::take_field_byte(char c) {
   const std::string_view word = in_.call->word;
   const bool inside = !word.empty() && is_json_space(word.back()) && !is_blank(word);
   const bool belongs = in_.part().kind == Part::name ? may_be_in_name(c) && !inside : may_be_in_text(c);
-  if (!(is_json_space(c) || belongs) || word.size() >= in_.machine->limits.name) return false;
+  if (!(is_json_space(c) || belongs) || word.size() >= in_.limits().name) return false;
   in_.call->word += {&c, 1};
   in_.put_frame({&c, 1});
   return true;

@@ -46,6 +46,7 @@ void CallReader::open(std::size_t form, std::string lead) {
   in_.lead = std::move(lead);
   in_.gap = Gap::none;
   in_.call.make();
+  in_.called_in_prompt = in_.called_in_prompt || in_.in_prompt;
 }
 
 void CallReader::begin(const Mark& mark, std::string source) {
@@ -58,7 +59,7 @@ void CallReader::begin(const Mark& mark, std::string source) {
   open(mark.index, std::move(source));
   const CallForm& form = *in_.form().form;
   Call& call = *in_.call;
-  call.name = form.name;
+  call.name.assign(form.name);
   call.opening = static_cast<std::uint16_t>(opening);
   call.committed = committed;
   call.spoilt = spoilt;
@@ -91,6 +92,7 @@ bool CallReader::begin_initial(const std::string& held, std::size_t blanks, char
   for (std::size_t i = 0; i < in_.machine->forms.size(); ++i) {
     const CallForm& form = *in_.machine->forms[i].form;
     const bool list = form.layout == CallLayout::list;
+    const bool called = in_.called_in_prompt;
     const bool bare = form.initial && (list ? !form.open.exists() : form.call.front().kind != Part::literal);
     if (!bare && !(list && form.open_optional)) continue;
     open(i, held.substr(0, blanks));
@@ -103,6 +105,7 @@ bool CallReader::begin_initial(const std::string& held, std::size_t blanks, char
       return true;
     }
     in_.begin_content(Gap::none);
+    in_.called_in_prompt = called;
     in_.lead.clear();
     in_.answer.fresh = true;
   }
@@ -111,14 +114,16 @@ bool CallReader::begin_initial(const std::string& held, std::size_t blanks, char
 
 /// The next call of a section or list.
 void CallReader::next_item() {
-  Call next;
-  next.name = in_.form().form->name;
-  next.spoilt = in_.call->spoilt;
-  next.open_list = in_.call->open_list;
-  next.committed = in_.call->committed;
-  next.loose = in_.call->loose;
-  next.silent = in_.call->silent;
-  *in_.call = std::move(next);
+  const Call& call = *in_.call;
+  const bool committed = call.committed, loose = call.loose, open_list = call.open_list;
+  const bool silent = call.silent, spoilt = call.spoilt;
+  Call& next = in_.call.make();
+  next.name.assign(in_.form().form->name);
+  next.committed = committed;
+  next.loose = loose;
+  next.open_list = open_list;
+  next.silent = silent;
+  next.spoilt = spoilt;
 }
 
 /// Behind the object of a call that stands alone between two markers, the second is due.
@@ -144,7 +149,7 @@ void CallReader::begin_part() {
     case Part::literal: in_.place = Place::literal; return;
     case Part::object:
       in_.place = Place::part;
-      in_.call->reader = reader_of(in_.part(), in_);
+      begin_reader(in_.call->reader, in_.part(), in_);
       return;
     case Part::arguments: return begin_arguments();
     default:
@@ -156,7 +161,7 @@ void CallReader::begin_part() {
 
 void CallReader::begin_arguments() {
   if (!in_.form().form->name.empty() && !in_.waits() && !in_.call->named && !commit()) return;
-  in_.call->reader = reader_of(in_.part(), in_);
+  begin_reader(in_.call->reader, in_.part(), in_);
   in_.place = Place::part;
 }
 
@@ -183,7 +188,6 @@ void CallReader::take(Step step) {
 
 /// A part that has its own end is over.
 void CallReader::end_part(bool with_literal) {
-  in_.call->reader.reset();
   if (in_.call->part == in_.form().last_value) close(true);
   in_.call->part = static_cast<std::uint8_t>(in_.call->part + (with_literal ? 2 : 1));
   begin_part();
@@ -261,7 +265,7 @@ const char* CallReader::read_list(const char* p, const char* end) {
     Call& call = *in_.call;
     const At at = call.in_list;
     const bool space = is_json_space(c);
-    if (in_.lead.size() >= in_.machine->limits.pending) {
+    if (in_.lead.size() >= in_.limits().pending) {
       fail("the name of the call sooner");
       return p;
     }

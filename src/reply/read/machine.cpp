@@ -197,14 +197,14 @@ void Form::add_broken(const ReplyFormat& format, std::size_t index) {
 namespace {
 
 /// What is too long for a marker is none, and of more than a format may have the first count (ReplyFormat::validate).
-void add_end(ReplyFormat& format, const std::string& text) {
+bool is_new_end(const ReplyFormat& format, const std::string& text) {
   constexpr std::size_t kLongest = 128;
   constexpr std::size_t kMost = 16;
   const auto same = [&](const ReplyMarker& end) {
     return std::find(end.texts.begin(), end.texts.end(), text) != end.texts.end();
   };
-  if (text.empty() || text.size() > kLongest || format.end.size() >= kMost) return;
-  if (std::none_of(format.end.begin(), format.end.end(), same)) format.end.push_back({{text}, {}, {}});
+  if (text.empty() || text.size() > kLongest || format.end.size() >= kMost) return false;
+  return std::none_of(format.end.begin(), format.end.end(), same);
 }
 
 /// Whether the prompt leaves reasoning open. A format without a text that opens it cannot tell.
@@ -257,9 +257,14 @@ bool reads(const CallForm& form, Codec codec) {
 
 }  // namespace
 
-Machine::Machine(const ReplyFormat& given, const ReplyOptions& options)
-    : format(given), limits(options.limits), tools(options.tools) {
-  for (const std::string& text : options.ends) add_end(format, text);
+bool Machine::is_changed_by(const ReplyFormat& format, const std::vector<std::string>& ends) {
+  return std::any_of(ends.begin(), ends.end(), [&](const std::string& text) { return is_new_end(format, text); });
+}
+
+Machine::Machine(const ReplyFormat& given, const std::vector<std::string>& ends) : format(given), last(given.last) {
+  for (const std::string& text : ends) {
+    if (is_new_end(format, text)) format.end.push_back({{text}, {}, {}});
+  }
   if (format.reasoning_open.exists()) loosen(format.reasoning_open, format.reasoning_open.before, "\n");
   if (format.reasoning_close.exists()) loosen(format.reasoning_close, "\n", "\n\n");
   widen(format.content_open, format.calls);
@@ -271,15 +276,29 @@ Machine::Machine(const ReplyFormat& given, const ReplyOptions& options)
   add(content, format.content_close, Meaning::content_close, 0);
   add(content, format.reasoning_close, Meaning::reasoning_close, 0);
   add_calls(content, format);
+  add_reasoning();
+  for (MarkerTrie* trie : {&content, &reasoning, &calls_reasoning, &turns}) add_ends(*trie, format);
+  behind_calls = content;
+  add_forms();
+  for (const std::string& text : format.last) {
+    for (MarkerTrie* trie : {&content, &reasoning, &calls_reasoning}) trie->add_held(text.front());
+  }
+}
+
+void Machine::add_reasoning() {
   add_with_returns(reasoning, format.reasoning_close, Meaning::reasoning_close, 0);
   add(reasoning, format.content_open, Meaning::content_open, 0);
   add(reasoning, format.reasoning_open, Meaning::reasoning_open, 0);
-  const std::string_view prompt = options.prompt ? *options.prompt : format.prompt;
-  begins_in_reasoning = options.begin_in_reasoning && (format.reasoning_close.exists() || format.content_open.exists());
-  const bool opened = format.calls_end_opened_reasoning && (begins_in_reasoning || opens_reasoning(format, prompt));
-  if (!options.no_calls_in_reasoning && (format.calls_end_reasoning || opened)) add_calls(reasoning, format);
-  for (MarkerTrie* trie : {&content, &reasoning, &turns}) add_ends(*trie, format);
-  behind_calls = content;
+  calls_reasoning = reasoning;
+  add_calls(calls_reasoning, format);
+}
+
+bool Machine::has_calls_in_reasoning(std::string_view prompt, bool begins_in_reasoning) const {
+  if (format.calls_end_reasoning) return true;
+  return format.calls_end_opened_reasoning && (begins_in_reasoning || opens_reasoning(format, prompt));
+}
+
+void Machine::add_forms() {
   forms.reserve(format.calls.size());
   for (std::size_t i = 0; i < format.calls.size(); ++i) {
     forms.emplace_back(format, i);
@@ -297,6 +316,28 @@ Machine::Machine(const ReplyFormat& given, const ReplyOptions& options)
     has_initial = has_initial || format.calls[i].initial ||
                   (format.calls[i].open_optional && format.calls[i].layout == CallLayout::list);
   }
+}
+
+LastTexts::LastTexts(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    if (text.empty()) continue;
+    first_[static_cast<unsigned char>(text.front())] = true;
+    longest_ = std::max(longest_, text.size());
+  }
+}
+
+bool LastTexts::is_beginning(const std::vector<std::string>& texts, std::string_view bytes) const {
+  return bytes.size() <= longest_ &&
+         std::any_of(texts.begin(), texts.end(), [bytes](std::string_view text) { return text.starts_with(bytes); });
+}
+
+/// Behind a byte that begins one, all that follows must be it.
+std::size_t LastTexts::size_of_beginning(const std::vector<std::string>& texts, std::string_view bytes) const {
+  std::size_t at = bytes.size() - std::min(bytes.size(), longest_);
+  for (; at < bytes.size(); ++at) {
+    if (begins(bytes[at]) && is_beginning(texts, bytes.substr(at))) return bytes.size() - at;
+  }
+  return 0;
 }
 
 std::size_t Machine::form_of_header(std::string_view header) const {

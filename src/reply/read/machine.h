@@ -1,9 +1,14 @@
 // Machine: a ReplyFormat made ready to read with: the markers that count in each place of a reply, as tries; the keys
 // of objects, by level.
 //
-// Shared by all copies of a parser and never changed. Begin reading at Machine's members.
+// Shared by all parsers of a format (compiled_format.h) and never changed: nothing in it depends on a request, but for
+// the texts that end its reply. Begin reading at Machine's members.
 #pragma once
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "parlance/reply.h"
@@ -72,25 +77,56 @@ struct Form {
   friend struct Machine;
 };
 
+/// Texts that end a reply only where nothing follows them (ReplyFormat::last).
+class LastTexts {
+ public:
+  explicit LastTexts(const std::vector<std::string>& texts);
+  bool empty() const { return longest_ == 0; }
+  bool begins(char c) const { return first_[static_cast<unsigned char>(c)]; }
+  /// Whether one may begin near the end of `bytes`.
+  bool may_begin_in(std::string_view bytes) const {
+    if (longest_ == 0) return false;
+    bytes = bytes.substr(bytes.size() - std::min(bytes.size(), longest_));
+    return std::any_of(bytes.begin(), bytes.end(), [this](char c) { return begins(c); });
+  }
+  std::size_t longest() const { return longest_; }
+  /// Whether one begins with all of these bytes.
+  bool is_beginning(const std::vector<std::string>& texts, std::string_view bytes) const;
+  /// How many bytes at the end of `bytes` may be the beginning of one.
+  std::size_t size_of_beginning(const std::vector<std::string>& texts, std::string_view bytes) const;
+
+ private:
+  std::array<bool, 256> first_{};
+  std::size_t longest_ = 0;
+};
+
 struct Machine {
-  Machine(const ReplyFormat& format, const ReplyOptions& options);
+  /// `ends`: texts that end the reply besides the format's (ReplyOptions::ends).
+  explicit Machine(const ReplyFormat& format, const std::vector<std::string>& ends = {});
   static constexpr std::size_t kNone = Form::kNone;
+  /// Whether one of `ends` would change the machine of the format.
+  static bool is_changed_by(const ReplyFormat& format, const std::vector<std::string>& ends);
 
   /// The form that a turn with this header begins, or kNone.
   std::size_t form_of_header(std::string_view header) const;
   const ReplyTurn* assistant() const { return assistant_turn == kNone ? nullptr : &format.turns[assistant_turn]; }
+  /// Whether calls are looked for inside reasoning, after this prompt.
+  bool has_calls_in_reasoning(std::string_view prompt, bool begins_in_reasoning) const;
 
   ReplyFormat format;
-  ReplyLimits limits;
-  ReplyTools tools;
   std::size_t assistant_turn = kNone;
   bool has_initial = false;
-  bool begins_in_reasoning = false;  ///< whatever the prompt says
+  LastTexts last;
   MarkerTrie content;
-  MarkerTrie behind_calls;  ///< content, and what closes calls: once more it is none of the answer
-  MarkerTrie reasoning;
-  MarkerTrie turns;  ///< text of other roles
+  MarkerTrie behind_calls;     ///< content, and what closes calls: once more it is none of the answer
+  MarkerTrie reasoning;        ///< in which what begins a call is text
+  MarkerTrie calls_reasoning;  ///< in which it begins a call
+  MarkerTrie turns;            ///< text of other roles
   std::vector<Form> forms;
+
+ private:
+  void add_reasoning();
+  void add_forms();
 };
 
 }  // namespace parlance::reply

@@ -1,26 +1,23 @@
-// Building a MarkerTrie; format.cpp keeps it below 2^16 nodes. Begin reading at add().
+// Building a MarkerTrie; format.cpp keeps it far below 2^15 nodes. Begin reading at add().
 #include "reply/read/marker_trie.h"
 
 namespace parlance::reply {
-namespace {
-
-constexpr std::size_t kMost = 0xFFFF;  // what validate() accepts never comes near
-
-}  // namespace
 
 MarkerTrie::Node MarkerTrie::grow(Node from, char c) {
+  Node last = kRoot;
   for (Node to = nodes_[from].child; to != kRoot; to = nodes_[to].sibling) {
     if (nodes_[to].byte == c) return to;
+    last = to;
   }
   const auto made = static_cast<Node>(nodes_.size());
-  nodes_.push_back({c, false, kRoot, nodes_[from].child, 0, c == '<' ? kRoot : nodes_[from].wild});
-  nodes_[from].child = made;
+  nodes_.push_back({c, false, kRoot, kRoot, 0, c == '<' ? kRoot : nodes_[from].wild});
+  (last == kRoot ? nodes_[from].child : nodes_[last].sibling) = made;  // what was added first is met most often
+  if (from == kRoot) first_[static_cast<unsigned char>(c)] |= made;
   return made;
 }
 
 void MarkerTrie::add(std::string_view lead, std::string_view text, const Mark& mark) {
   if (text.empty() || nodes_.size() + lead.size() + text.size() > kMost) return;
-  first_[static_cast<unsigned char>(lead.empty() ? text.front() : lead.front())] = true;
   Node node = kRoot;
   for (const char c : lead) node = grow(node, c);
   const std::vector<std::string_view> words = soft_words(text);
@@ -54,7 +51,6 @@ void MarkerTrie::clear_wild(Node node, Node wild) {
 
 void MarkerTrie::add_loose(std::string_view lead, std::string_view text, const Mark& mark) {
   if (text.empty() || nodes_.size() + lead.size() + text.size() > kMost) return;
-  first_[static_cast<unsigned char>(lead.empty() ? text.front() : lead.front())] = true;
   Node node = kRoot;
   for (const char c : lead) node = grow(node, c);
   const std::vector<std::string_view> words = soft_words(text);

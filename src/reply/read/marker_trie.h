@@ -61,7 +61,14 @@ class MarkerTrie {
   void add_loose(std::string_view lead, std::string_view text, const Mark& mark);
 
   bool empty() const { return nodes_.size() == 1; }
-  bool begins(char c) const { return first_[static_cast<unsigned char>(c)]; }
+  /// Text that begins so is held for other reasons.
+  void add_held(char c) { first_[static_cast<unsigned char>(c)] |= kHeld; }
+  bool begins(char c) const { return begin(c).node != kRoot; }
+  /// The place behind the first byte of a marker, or the root.
+  Cursor begin(char c) const { return {static_cast<Node>(first_[static_cast<unsigned char>(c)] & kMost), 0}; }
+  /// Neither a marker begins so nor anything else that is held.
+  bool is_plain(char c) const { return first_[static_cast<unsigned char>(c)] == 0; }
+  bool is_held(char c) const { return (first_[static_cast<unsigned char>(c)] & kHeld) != 0; }
   /// The first byte of [p, end) that may begin a marker.
   const char* skip(const char* p, const char* end) const {
     while (p != end && !begins(*p)) ++p;
@@ -93,6 +100,7 @@ class MarkerTrie {
     std::uint16_t mark = 0;
     Node wild = kRoot;  ///< where any text may stand: the place that waits for its end
   };
+  static constexpr Node kMost = 0x7FFF, kHeld = 0x8000;
   Node grow(Node from, char c);
   void spread(Node node, Node wild);
   void clear_wild(Node node, Node wild);
@@ -101,7 +109,7 @@ class MarkerTrie {
 
   std::vector<NodeData> nodes_;
   std::vector<Mark> marks_{Mark{}};
-  std::array<bool, 256> first_{};
+  std::array<Node, 256> first_{};  ///< for each byte, the place behind it; and whether it is held
 };
 
 }  // namespace parlance::reply

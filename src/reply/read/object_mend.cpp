@@ -64,7 +64,7 @@ std::optional<std::size_t> ObjectReader::mend(char c) {
   release_comma();
   if (c == '\'' && scanner_.at_begin()) {
     in().out.malformed(0, scanner_.expected(), Fault::mended);
-    PythonScanner rest(scanner_, in().machine->limits.depth, in().machine->limits.pending);
+    PythonScanner rest(scanner_, in().limits().depth, in().limits().pending);
     python_.make(std::move(rest));
     at_ = At::mended;
     return 0;
@@ -139,7 +139,7 @@ const char* ObjectReader::read_mended(const char* p, const char* end) {
   }
   if (scan == Scan::done) {
     python_.reset();
-    scanner_ = JsonScanner(in().machine->limits.depth);
+    scanner_ = JsonScanner(in().limits().depth);
     end_value();
   }
   return p;

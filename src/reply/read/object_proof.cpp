@@ -23,7 +23,7 @@ bool ObjectReader::is_expected_object() const {
   if (shape_ == Shape::text) text = text_of_json(text);
   Document document;
   if (!document.parse(text) || !document.root().is(parlance::Kind::dict)) return false;
-  const ReplyTools::Data* data = in().machine->tools.data();
+  const ReplyTools::Data* data = in().tools().data();
   if (data == nullptr) return true;
   const auto tool = data->tools.find(in().call->name.view());
   if (tool == data->tools.end()) return true;

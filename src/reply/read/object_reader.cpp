@@ -23,7 +23,14 @@ std::string name_key(const Form& form) {
 }  // namespace
 
 std::unique_ptr<PartReader> object_reader(const Reading& in, bool is_call) {
-  return std::make_unique<ObjectReader>(is_call, in.machine->limits.depth);
+  return std::make_unique<ObjectReader>(is_call, in.limits().depth);
+}
+
+bool ObjectReader::restart(const CallPart& part, const Reading& in) {
+  const bool is_call = part.kind == CallPart::Kind::object;
+  if (!is_call && part.arguments.codec != CallArguments::Codec::json) return false;
+  *this = ObjectReader(is_call, in.limits().depth);
+  return true;
 }
 
 void ObjectReader::read_part(const char*& p, const char* end) { p = read_object(p, end); }
@@ -31,10 +38,10 @@ void ObjectReader::read_part(const char*& p, const char* end) { p = read_object(
 /// Says that the call begins, and its arguments if they stood before the name.
 bool ObjectReader::begin_call() {
   if (quoted_ && in().is_wanted()) in().out.malformed(in().lead.view().find('\''), "'\"'", Fault::mended);
-  const std::optional<std::string> source = in().commit();
-  if (!source) return fail("a declared tool"), false;
+  std::string source;
+  if (!in().commit(&source)) return fail("a declared tool"), false;
   if (!has_arguments_ || arguments_to_ == 0) return true;
-  const std::string_view arguments = std::string_view(*source).substr(arguments_from_, arguments_to_ - arguments_from_);
+  const std::string_view arguments = std::string_view(source).substr(arguments_from_, arguments_to_ - arguments_from_);
   if (put_arguments(arguments, false) == arguments.size()) end_arguments();
   return true;
 }
@@ -88,7 +95,7 @@ bool ObjectReader::take_member_byte(char c) {
     default:  // a key
       if (c == '"') {
         word() = std::string(1, c);
-        scanner_ = JsonScanner(in().machine->limits.depth);
+        scanner_ = JsonScanner(in().limits().depth);
         scanner_.feed(c);
         return take(At::in_key);
       }
@@ -150,7 +157,7 @@ const char* ObjectReader::read_quoted(const char* p, const char* end) {
 
 void ObjectReader::end_quoted() {
   const bool key = at_ == At::in_key;
-  word() = json_of_python(word(), in().machine->limits.depth);
+  word() = json_of_python(word(), in().limits().depth);
   if (word().empty()) return fail("a text");
   if (key) return end_key();
   if (role_ != Role::name && role_ != Role::id) word().clear();

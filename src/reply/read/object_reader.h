@@ -24,6 +24,7 @@ class ObjectReader final : public PartReaderOf<ObjectReader> {
         role_(is_call ? Role::other : Role::arguments),
         scanner_(depth) {}
 
+  bool restart(const CallPart& part, const Reading& in) override;
   bool measure(Wreck& wreck, const Reading& in) const override;
   CutName cut_name() const override;
   std::size_t size() const override {

@@ -15,7 +15,7 @@ constexpr std::size_t kLongestNothing = 64;  // null, or an empty list
 
 /// How many bytes may still be held, and added to a word of at most `longest`.
 std::size_t ObjectReader::room(std::size_t longest) const {
-  const ReplyLimits& limits = in().machine->limits;
+  const ReplyLimits& limits = in().limits();
   std::size_t room = kNoLimit;
   if (!in().call->named) room = limits.pending - std::min<std::size_t>(limits.pending, in().lead.size());
   return std::min(room, longest - std::min(longest, word().size()));
@@ -35,7 +35,7 @@ bool ObjectReader::begin_value(char c) {
     return true;
   }
   if (role_ == Role::arguments && !begin_arguments(c)) return false;
-  scanner_ = JsonScanner(in().machine->limits.depth);
+  scanner_ = JsonScanner(in().limits().depth);
   at_ = At::value;
   return false;  // the value's own reader takes it
 }
@@ -61,7 +61,7 @@ bool ObjectReader::begin_arguments(char c) {
   has_arguments_ = true;
   shape_ = c == '{' ? Shape::object : c == '"' ? Shape::text : Shape::nothing;
   arguments_from_ = static_cast<std::uint32_t>(in().lead.size());
-  if (shape_ == Shape::text) string_.make(in().machine->limits.depth);
+  if (shape_ == Shape::text) string_.make(in().limits().depth);
   return true;
 }
 
@@ -72,7 +72,7 @@ const char* ObjectReader::read_value(const char* p, const char* end) {
   const bool is_short = role_ == Role::name || role_ == Role::id;
   const bool nothing = role_ == Role::arguments && shape_ == Shape::nothing;
   const std::size_t left =
-      nothing ? kLongestNothing - in().held.bytes.size() : room(is_short ? in().machine->limits.name : kNoLimit);
+      nothing ? kLongestNothing - in().held.bytes.size() : room(is_short ? in().limits().name : kNoLimit);
   if (nothing && left == 0) return fail_value(), p;
   if (left == 0) {
     fail("less before the arguments");

@@ -8,6 +8,12 @@
 #include "reply/scan/text_codec.h"
 
 namespace parlance::reply {
+namespace {
+
+/// Whether a byte is the same inside a string of JSON; ASCII only.
+bool needs_no_escape(char c) { return c >= ' ' && c < '\x7f' && c != '"' && c != '\\'; }
+
+}  // namespace
 
 void Outlet::begin_reply(std::size_t ahead) {
   flush();
@@ -20,7 +26,7 @@ std::size_t Outlet::in_reply(std::size_t size) const {
   return end <= origin_ ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(end - origin_, size));
 }
 
-void Outlet::say(ReplyEvent event) {
+void Outlet::say(ReplyEvent& event) {
   flush();
   send(event);
 }
@@ -70,11 +76,13 @@ void Outlet::give(Kind kind, bool escaped, std::string_view bytes) {
 }
 
 void Outlet::give_escaped(std::string_view bytes) {
-  std::string json;
-  append_json_string(json, bytes);
   ReplyEvent event;
   event.kind = Kind::arguments;
   event.source = bytes;
+  event.text = bytes;
+  if (std::all_of(bytes.begin(), bytes.end(), needs_no_escape)) return send(event);
+  std::string json;
+  append_json_string(json, bytes);
   event.text = std::string_view(json).substr(1, json.size() - 2);
   send(event);
 }

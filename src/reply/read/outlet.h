@@ -21,7 +21,8 @@ class Outlet {
   void program(std::string_view bytes) { put(Kind::arguments, true, bytes); }
   /// Bytes that mean `meant`.
   void piece(Kind kind, std::string_view source, std::string_view meant = {});
-  void say(ReplyEvent event);
+  /// Fills in where it stands and of which call it is. By reference: a copy of an event takes longer than sending it.
+  void say(ReplyEvent& event);
   /// Something else should have stood `ahead` bytes from here.
   void malformed(std::size_t ahead, std::string_view expected, Fault fault = Fault::syntax);
   void end_call(bool complete, std::string_view id);

@@ -43,7 +43,7 @@ bool OutsideReader::take_header_byte(char c) {
   } else if (header_.closed > 0 || !may_be_in_header(c)) {
     return false;
   }
-  return in_.held.bytes.size() - header_.from < std::min<std::size_t>(in_.machine->limits.name, 4096);
+  return in_.held.bytes.size() - header_.from < std::min<std::size_t>(in_.limits().name, 4096);
 }
 
 const char* OutsideReader::read_header(const char* p, const char* end) {

@@ -26,18 +26,7 @@ const char* OutsideReader::read(const char* p, const char* end) {
 }
 
 const MarkerTrie& OutsideReader::markers() const {
-  const Machine& machine = *in_.machine;
-  if (in_.gap == Gap::closed) return machine.behind_calls;
-  const Region region = in_.answer.region;
-  return region == Region::content ? machine.content : region == Region::reasoning ? machine.reasoning : machine.turns;
-}
-
-bool OutsideReader::put_plain(std::string_view bytes) {
-  if (in_.place != Place::text || in_.gap != Gap::none || !in_.held.bytes.empty() || !in_.absorb.empty()) return false;
-  const char* const end = bytes.data() + bytes.size();
-  if (markers().skip(bytes.data(), end) != end) return false;
-  in_.put_answer(bytes);
-  return true;
+  return in_.gap == Gap::closed ? in_.machine->behind_calls : in_.text_markers();
 }
 
 const char* OutsideReader::read_text(const char* p, const char* end) {

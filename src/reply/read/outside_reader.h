@@ -29,9 +29,6 @@ class OutsideReader {
 
   /// Reads from `p` on and returns where it stopped: it has moved on, or the place is another one.
   const char* read(const char* p, const char* end);
-  /// Text in which no marker begins, with nothing held before it: most pieces of most replies. False where it is not so
-  /// plain.
-  bool put_plain(std::string_view bytes);
   /// A marker that ends a call or what remained of it.
   void meet(const Mark& mark, std::string source);
   /// The reply ends here. False when nothing is held.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reply/call_check.h"
+#include "reply/read/compiled_format.h"
 
 namespace parlance {
 
@@ -12,43 +13,21 @@ using reply::Gap;
 using reply::Machine;
 using reply::Region;
 
-namespace {
-
-/// How many bytes at the end of `bytes` may be the beginning of one of the texts.
-std::size_t size_of_beginning(const std::vector<std::string>& texts, std::string_view bytes) {
-  std::size_t most = 0;
-  for (const std::string& text : texts) {
-    for (std::size_t size = std::min(text.size(), bytes.size()); size > most; --size) {
-      if (bytes[bytes.size() - size] != text.front() || !bytes.ends_with(std::string_view(text).substr(0, size)))
-        continue;
-      most = size;
-      break;
-    }
-  }
-  return most;
-}
-
-}  // namespace
-
 ReplyParser::ReplyParser() = default;
+ReplyParser::ReplyParser(const CompiledReplyFormat& format, const ReplyOptions& options)
+    : state_(std::make_unique<State>(format.data().start(options))) {
+  if (options.check_calls && options.tools.known()) check_ = std::make_unique<CallCheck>(state_->format(), options);
+}
+ReplyParser::ReplyParser(const ReplyFormat& format, const ReplyOptions& options)
+    : ReplyParser(CompiledReplyFormat(format), options) {}
 Result<ReplyParser> ReplyParser::make(const ReplyFormat& format, const ReplyOptions& options) {
-  if (Result<void> valid = format.validate(); !valid) return valid.error();
+  const Result<CompiledReplyFormat> compiled = CompiledReplyFormat::make(format);
+  if (!compiled) return compiled.error();
+  return ReplyParser(*compiled, options);
+}
+ReplyParser ReplyParser::of_conversation(const CompiledReplyFormat& format, const ReplyLimits& limits) {
   ReplyParser parser;
-  parser.start(format, options);
-  return parser;
-}
-ReplyParser::ReplyParser(const ReplyFormat& format, const ReplyOptions& options) {
-  start(format.validate() ? format : ReplyFormat(), options);
-}
-void ReplyParser::start(const ReplyFormat& format, const ReplyOptions& options) {
-  state_ = std::make_unique<State>(std::make_shared<const Machine>(format, options), false);
-  state_->take_prompt(options.prompt ? *options.prompt : format.prompt);
-  if (options.check_calls && options.tools.known()) check_ = std::make_unique<CallCheck>(format, options);
-}
-ReplyParser ReplyParser::of_conversation(const ReplyFormat& format, const ReplyLimits& limits) {
-  ReplyParser parser;
-  parser.state_ =
-      std::make_unique<State>(std::make_shared<const Machine>(format, ReplyOptions{.limits = limits}), true);
+  parser.state_ = std::make_unique<State>(format.data().start_of_conversation(limits));
   return parser;
 }
 ReplyParser::ReplyParser(const ReplyParser& other)
@@ -61,26 +40,33 @@ ReplyParser& ReplyParser::operator=(const ReplyParser& other) {
 }
 ReplyParser& ReplyParser::operator=(ReplyParser&&) noexcept = default;
 ReplyParser::~ReplyParser() = default;
-void ReplyParser::feed(std::string_view bytes, const ReplySink& sink) {
+void ReplyParser::feed(std::string_view bytes, ReplySink sink) {
   if (!state_) return;
   if (!check_) return state_->feed(bytes, sink);
-  state_->feed(bytes, [&](const ReplyEvent& event) { check_->take(event, sink); });
+  const auto checked = [&](const ReplyEvent& event) { check_->take(event, sink); };
+  state_->feed(bytes, checked);
 }
-void ReplyParser::feed_token(std::string_view bytes, bool control, const ReplySink& sink) {
+void ReplyParser::feed_token(std::string_view bytes, bool control, ReplySink sink) {
   if (!state_) return;
   if (!check_) return state_->feed_token(bytes, control, sink);
-  state_->feed_token(bytes, control, [&](const ReplyEvent& event) { check_->take(event, sink); });
+  const auto checked = [&](const ReplyEvent& event) { check_->take(event, sink); };
+  state_->feed_token(bytes, control, checked);
 }
-void ReplyParser::finish(const ReplySink& sink) {
+void ReplyParser::finish(ReplySink sink) {
   if (!state_) return;
   if (!check_) return state_->finish(sink);
-  state_->finish([&](const ReplyEvent& event) { check_->take(event, sink); });
+  const auto checked = [&](const ReplyEvent& event) { check_->take(event, sink); };
+  state_->finish(checked);
 }
 std::size_t ReplyParser::held() const { return state_ ? state_->held() : 0; }
 std::size_t ReplyParser::memory() const { return state_ ? state_->memory() : 0; }
 
-ReplyParser::State::State(std::shared_ptr<const Machine> machine, bool conversation)
-    : in_(std::move(machine), conversation) {
+ReplyParser::State::State(const State& other, const ReplyTools& tools) : State(other) {
+  in_.request = std::make_shared<const reply::Request>(reply::Request{in_.request->machine, tools, in_.limits()});
+}
+
+ReplyParser::State::State(std::shared_ptr<const reply::Request> request, bool conversation)
+    : in_(std::move(request), conversation) {
   if (in_.machine->assistant_turn != Machine::kNone)
     header_.turn = static_cast<std::uint8_t>(in_.machine->assistant_turn);
   if (conversation) in_.answer.region = Region::plain;
@@ -89,19 +75,21 @@ ReplyParser::State::State(std::shared_ptr<const Machine> machine, bool conversat
 // ---- what stands before the reply
 
 /// What the prompt leaves open goes on in the reply: reasoning, a marker's beginning, a header, a call.
-void ReplyParser::State::take_prompt(std::string_view prompt) {
+void ReplyParser::State::begin(std::string_view prompt, bool in_reasoning, bool calls) {
+  in_.calls_in_reasoning = calls;
   reply::Carried carried;
-  const ReplySink note = [&carried](const ReplyEvent& event) {
+  const auto take = [&carried](const ReplyEvent& event) {
     if (event.kind == Kind::call_begin)
       carried = {std::string(event.text), std::string(event.detail), {}, event.form, true};
     if (event.kind == Kind::arguments) carried.arguments += event.text;
     if (event.kind == Kind::call_end) carried.open = false;
   };
+  const ReplySink note = take;
   in_.in_prompt = true;
   feed(prompt, note);
   in_.in_prompt = false;
   in_.out.open(note);
-  if (in_.machine->begins_in_reasoning && !(in_.place == Place::text && in_.answer.region == Region::reasoning)) {
+  if (in_reasoning && !(in_.place == Place::text && in_.answer.region == Region::reasoning)) {
     begin_in_reasoning();
     carried.open = false;
   }
@@ -137,7 +125,7 @@ void ReplyParser::State::say_carried() {
   event.form = carried.form;
   event.text = carried.name;
   event.detail = carried.id;
-  event.custom = in_.machine->tools.is_custom(carried.name);
+  event.custom = in_.tools().is_custom(carried.name);
   in_.out.say(event);
   in_.put_meant(carried.arguments);
 }
@@ -147,19 +135,61 @@ void ReplyParser::State::say_carried() {
 void ReplyParser::State::feed(std::string_view bytes, const ReplySink& sink) {
   if (bytes.empty()) return;
   in_.out.open(sink);
-  if (in_.rare || !in_.machine->format.last.empty()) {
-    feed_rare(bytes);
-  } else if (in_.place != Place::text || !outside().put_plain(bytes)) {
-    run(bytes.data(), bytes.data() + bytes.size());
-  }
+  if (!put_plain(bytes)) feed_marked(bytes);
   in_.out.close();
 }
 
-/// Where a call goes on that the prompt began, and where something may be the end of the reply.
-void ReplyParser::State::feed_rare(std::string_view bytes) {
-  say_carried();
-  std::string joined;
-  bytes = hold_last(bytes, joined);
+/// Text in which no marker stands, nor anything else that changes how it is read: most pieces of most replies. False
+/// where it is not so plain; then nothing has happened.
+inline bool ReplyParser::State::put_plain(std::string_view bytes) {
+  if (in_.place != Place::text || in_.gap != Gap::none || !in_.absorb.empty()) return false;
+  if (in_.rare && !in_.rare->is_idle()) return false;
+  if (!in_.held.bytes.empty()) return put_behind_held(bytes);
+  const reply::MarkerTrie& markers = in_.text_markers();
+  for (const char& c : bytes) {
+    if (!markers.is_plain(c)) return put_text(bytes, static_cast<std::size_t>(&c - bytes.data()));
+  }
+  in_.put_answer(bytes);
+  return true;
+}
+
+/// What is held goes on, or it was text: then it leaves with what follows, in one event.
+bool ReplyParser::State::put_behind_held(std::string_view bytes) {
+  char room[64];
+  std::string& held = in_.held.bytes;
+  if (held.size() + bytes.size() > sizeof room || in_.out.place() < in_.out.origin()) return false;
+  char* const end = std::copy(held.begin(), held.end(), room);
+  return put_text({room, std::copy(bytes.begin(), bytes.end(), end)}, 0);
+}
+
+/// Puts text up to where a marker may begin, and holds the rest. Nothing is held yet, or `text` begins with it. Before
+/// `from`, no marker begins.
+bool ReplyParser::State::put_text(std::string_view text, std::size_t from) {
+  const reply::MarkerTrie& markers = in_.text_markers();
+  const Machine& machine = *in_.machine;
+  for (std::size_t i = from; i < text.size(); ++i) {
+    if (markers.is_plain(text[i])) continue;
+    if (markers.is_held(text[i]) && machine.last.is_beginning(machine.format.last, text.substr(i))) return false;
+    reply::MarkerTrie::Cursor at = markers.begin(text[i]);
+    std::size_t next = i + 1;
+    bool goes_on = true;
+    while (goes_on && next != text.size() && !markers.has_mark(at)) goes_on = markers.step(at, text[next++]);
+    if (!goes_on) continue;
+    if (markers.has_mark(at)) return false;
+    if (!machine.last.empty() && machine.last.size_of_beginning(machine.format.last, text) != 0) return false;
+    in_.held.bytes.assign(text.substr(i));
+    in_.held.cursor = at;
+    if (i != 0) in_.put_answer(text.substr(0, i));
+    return true;
+  }
+  in_.held.clear();
+  in_.put_answer(text);
+  return true;
+}
+
+void ReplyParser::State::feed_marked(std::string_view bytes) {
+  if (in_.rare) say_carried();
+  if (held_last() != 0 || in_.machine->last.may_begin_in(bytes)) bytes = hold_last(bytes);
   run(bytes.data(), bytes.data() + bytes.size());
 }
 
@@ -203,28 +233,29 @@ std::size_t ReplyParser::State::held() const {
   return in_.out.in_reply(size) + held_last();
 }
 
-std::size_t ReplyParser::State::memory() const {
-  if (!in_.call) return sizeof(State);
-  return sizeof(State) + sizeof(reply::Call) + (in_.call->reader ? in_.call->reader->size() : 0);
-}
+std::size_t ReplyParser::State::memory() const { return sizeof(State) + in_.call.memory(); }
 
 void ReplyParser::State::run(const char* p, const char* end) {
   while (p != end) {
     p = read(p, end);
-    if (in_.handed) take_handed();
+    if (in_.handing) take_handed();
   }
 }
 
 /// Markers that ended a call, and bytes that were given back, come before all that follows.
 void ReplyParser::State::take_handed() {
-  if (!in_.handed) return;
-  reply::Handed handed = std::move(*in_.handed);
-  in_.handed.reset();
+  if (!in_.handing) return;
+  in_.handing = false;
+  reply::Handed& handed = *in_.handed;
+  std::string back = std::exchange(handed.back, {});
   if (handed.met) {
-    outside().meet(handed.met.mark, std::move(handed.met.source));
+    reply::Met met = std::exchange(handed.met, {});
+    outside().meet(met.mark, std::move(met.source));
     take_handed();
   }
-  run(handed.back.data(), handed.back.data() + handed.back.size());
+  run(back.data(), back.data() + back.size());
+  back.clear();
+  if (handed.back.empty()) handed.back.swap(back);  // so that the next bytes find room
 }
 
 const char* ReplyParser::State::read(const char* p, const char* end) {
@@ -261,25 +292,32 @@ const char* ReplyParser::State::absorb(const char* p, const char* end) {
 // ---- texts that end the reply only where nothing follows them (ReplyFormat::last)
 
 /// Keeps back what may be the end of the reply, before any reader sees it, since it means the same in each place; the
-/// rest may be read. `joined` is room for what was kept before.
-std::string_view ReplyParser::State::hold_last(std::string_view bytes, std::string& joined) {
-  if (in_.machine->format.last.empty() || in_.conversation || in_.in_prompt) return bytes;
+/// rest may be read.
+std::string_view ReplyParser::State::hold_last(std::string_view bytes) {
+  if (in_.conversation || in_.in_prompt) return bytes;
+  const reply::LastTexts& last = in_.machine->last;
+  const std::vector<std::string>& texts = in_.machine->format.last;
   if (held_last() != 0) {
-    joined = std::exchange(in_.rare->last, {});
-    bytes = joined.append(bytes);
+    std::string& joined = in_.rare->joined;
+    joined.swap(in_.rare->last);
+    in_.rare->last.clear();
+    if (bytes.size() < last.longest()) {
+      bytes = joined.append(bytes);
+    } else {  // what was kept back ends nothing
+      run(joined.data(), joined.data() + joined.size());
+    }
   }
-  if (in_.place == Place::done) return bytes;
-  const std::size_t size = size_of_beginning(in_.machine->format.last, bytes);
+  const std::size_t size = in_.place == Place::done ? 0 : last.size_of_beginning(texts, bytes);
   if (size == 0) return bytes;
   if (!in_.rare) in_.rare.make();
-  in_.rare->last = bytes.substr(bytes.size() - size);
+  in_.rare->last.assign(bytes.substr(bytes.size() - size));
   return bytes.substr(0, bytes.size() - size);
 }
 
 /// Nothing follows what was kept back: it ends the reply, or it is read as all else is. Gives what ends the reply.
 std::string ReplyParser::State::take_last() {
   if (held_last() == 0) return {};
-  std::string held = std::exchange(in_.rare->last, {});
+  const std::string held = std::exchange(in_.rare->last, {});
   const std::vector<std::string>& texts = in_.machine->format.last;
   const std::uint64_t place = in_.here() + in_.held.bytes.size();
   const bool whole =

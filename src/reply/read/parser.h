@@ -17,9 +17,18 @@ namespace parlance {
 
 class ReplyParser::State {
  public:
-  State(std::shared_ptr<const reply::Machine> machine, bool conversation);
-  /// Goes through what stands before the reply, without a word.
-  void take_prompt(std::string_view prompt);
+  State(std::shared_ptr<const reply::Request> request, bool conversation);
+  /// Goes on as `other` with other tools.
+  State(const State& other, const ReplyTools& tools);
+  /// Goes through what stands before the reply, without a word. The reply begins inside reasoning if `in_reasoning`
+  /// says so, whatever the prompt says; `calls`: what begins a call counts there.
+  void begin(std::string_view prompt, bool in_reasoning, bool calls);
+  /// Whether a call began in it, so that the tools count.
+  bool called_in_prompt() const { return in_.called_in_prompt; }
+  bool is_of(const reply::Machine& machine, const ReplyLimits& limits, bool calls_in_reasoning) const {
+    return in_.machine == &machine && in_.limits() == limits && in_.calls_in_reasoning == calls_in_reasoning;
+  }
+  std::shared_ptr<const ReplyFormat> format() const { return {in_.request, &in_.machine->format}; }
   void feed(std::string_view bytes, const ReplySink& sink);
   void feed_token(std::string_view bytes, bool control, const ReplySink& sink);
   void finish(const ReplySink& sink);
@@ -30,7 +39,10 @@ class ReplyParser::State {
   using Kind = ReplyEvent::Kind;
   using Place = reply::Place;
   reply::OutsideReader outside() { return {in_, header_}; }
-  void feed_rare(std::string_view bytes);
+  bool put_plain(std::string_view bytes);
+  bool put_behind_held(std::string_view bytes);
+  bool put_text(std::string_view text, std::size_t from);
+  void feed_marked(std::string_view bytes);
   void run(const char* p, const char* end);
   void take_handed();
   const char* read(const char* p, const char* end);
@@ -38,7 +50,7 @@ class ReplyParser::State {
   bool finish_place();
   void begin_in_reasoning();
   void say_carried();
-  std::string_view hold_last(std::string_view bytes, std::string& joined);
+  std::string_view hold_last(std::string_view bytes);
   std::string take_last();
   std::size_t held_last() const { return in_.rare ? in_.rare->last.size() : 0; }
 

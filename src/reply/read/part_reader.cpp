@@ -3,6 +3,7 @@
 #include "reply/read/reading.h"
 
 namespace parlance::reply {
+namespace {
 
 std::unique_ptr<PartReader> reader_of(const CallPart& part, Reading& in) {
   using Codec = CallArguments::Codec;
@@ -15,6 +16,12 @@ std::unique_ptr<PartReader> reader_of(const CallPart& part, Reading& in) {
     case Codec::code: return program_reader(in);
   }
   return nullptr;
+}
+
+}  // namespace
+
+void begin_reader(ReaderBox& reader, const CallPart& part, Reading& in) {
+  if (!reader || !reader->restart(part, in)) reader = reader_of(part, in);
 }
 
 void PartReader::fail(std::string_view expected) {

@@ -9,7 +9,8 @@
 //     code       program_reader.cpp     print(1 + 1)
 //
 // A reader has its own state, writes events, and answers with a Step; it does not know what comes next. To add a codec,
-// write a reader in a file of its own, declare its maker here, and name it in reader_of(). Begin reading at PartReader.
+// write a reader in a file of its own, declare its maker here, and name it in part_reader.cpp. Begin reading at
+// PartReader.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -77,6 +78,8 @@ class PartReader {
     say_cut_off(held);
   }
 
+  /// Begins anew with this part, as if it had just been made. False: it is the reader of another kind of part.
+  virtual bool restart(const CallPart&, const Reading&) { return false; }
   /// How many bytes it holds besides Reading::held.
   virtual std::size_t held(const Call&) const { return 0; }
   /// Framing behind the marker before it is an event of its own.
@@ -128,14 +131,15 @@ class ReaderBox {
   std::unique_ptr<PartReader> reader_;
 };
 
+/// Lets `reader` read the part that is due, which is an object or arguments: what was there begins anew, or another
+/// takes its place.
+void begin_reader(ReaderBox& reader, const CallPart& part, Reading& in);
+
 std::unique_ptr<PartReader> object_reader(const Reading& in, bool is_call);
 std::unique_ptr<PartReader> python_reader(const Reading& in);
 std::unique_ptr<PartReader> bare_reader(const Reading& in);
 std::unique_ptr<PartReader> tags_reader(const Reading& in);
 /// Says the beginning of the object that the program becomes.
 std::unique_ptr<PartReader> program_reader(Reading& in);
-
-/// The reader of the part that is due, which is an object or arguments.
-std::unique_ptr<PartReader> reader_of(const CallPart& part, Reading& in);
 
 }  // namespace parlance::reply

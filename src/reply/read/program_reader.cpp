@@ -10,7 +10,7 @@ namespace {
 /// What the program becomes: the form's argument, unless the tool has another one that alone may be a string.
 std::string_view argument_of(const Reading& in) {
   const std::string_view usual = in.part().arguments.argument;
-  const ReplyTools::Data* data = in.machine->tools.data();
+  const ReplyTools::Data* data = in.tools().data();
   if (data == nullptr) return usual;
   const auto tool = data->tools.find(in.call->name.view());
   if (tool == data->tools.end()) return usual;

@@ -7,10 +7,20 @@ namespace {
 
 const std::string kNoCallee;  // it was read with the name
 
+const std::string& callee_of(const Reading& in) {
+  const bool named_before = in.call->part > 0 && in.form().form->call[in.call->part - 1].kind == CallPart::Kind::name;
+  return named_before ? kNoCallee : in.part().arguments.callee;
+}
+
 class PythonReader final : public PartReaderOf<PythonReader> {
  public:
   PythonReader(const std::string& callee, const ReplyLimits& limits) : scanner_(callee, limits.depth, limits.pending) {}
 
+  bool restart(const CallPart& part, const Reading& in) override {
+    if (part.kind != CallPart::Kind::arguments || part.arguments.codec != CallArguments::Codec::keywords) return false;
+    scanner_.restart(callee_of(in), in.limits().depth, in.limits().pending);
+    return true;
+  }
   bool measure(Wreck& wreck, const Reading&) const override {
     wreck.depth = static_cast<std::uint16_t>(scanner_.open_brackets());
     wreck.quote = scanner_.open_quote();
@@ -36,8 +46,7 @@ class PythonReader final : public PartReaderOf<PythonReader> {
 }  // namespace
 
 std::unique_ptr<PartReader> python_reader(const Reading& in) {
-  const bool named_before = in.call->part > 0 && in.form().form->call[in.call->part - 1].kind == CallPart::Kind::name;
-  return std::make_unique<PythonReader>(named_before ? kNoCallee : in.part().arguments.callee, in.machine->limits);
+  return std::make_unique<PythonReader>(callee_of(in), in.limits());
 }
 
 }  // namespace parlance::reply

@@ -42,21 +42,20 @@ bool Reading::waits() const {
   if (part == Form::kNone || part != form().last_value || call->name.empty()) return false;
   if (arguments().codec == Codec::tags) return call->silent;
   if (arguments().codec != Codec::json) return false;
-  return form().has_sibling || (machine->tools.known() && !machine->tools.declares(call->name));
+  return form().has_sibling || (tools().known() && !tools().declares(call->name));
 }
 
 bool Reading::is_wanted() const {
   const CallForm& f = *form().form;
   const bool only_declared = f.declared_only || f.initial || call->silent || answer.region == Region::reasoning;
-  return !only_declared || !machine->tools.known() || machine->tools.declares(call->name);
+  return !only_declared || !tools().known() || tools().declares(call->name);
 }
 
-std::optional<std::string> Reading::commit() {
+bool Reading::commit(std::string* source) {
   if (!is_wanted()) {
     call->silent = true;
-    return std::nullopt;
+    return false;
   }
-  std::string source = lead.take();
   call->named = call->committed = true;
   call->spoilt = false;
   answer.fresh = false;
@@ -69,12 +68,14 @@ std::optional<std::string> Reading::commit() {
   ReplyEvent event;
   event.kind = ReplyEvent::Kind::call_begin;
   event.form = form_index;
-  event.source = source;
+  event.source = lead;
   event.text = call->name;
   event.detail = call->id;
-  event.custom = machine->tools.is_custom(event.text);
+  event.custom = tools().is_custom(event.text);
   out.say(event);
-  return source;
+  if (source != nullptr) *source = lead.take();
+  lead.clear();
+  return true;
 }
 
 }  // namespace parlance::reply

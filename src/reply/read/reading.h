@@ -59,6 +59,12 @@ struct Held {
   std::string bytes;
   MarkerTrie::Cursor cursor{};
   std::uint8_t blanks = 0;  ///< of the bytes, the white space of a gap
+  /// Keeps the room, since what is held most often is held again.
+  void clear() {
+    bytes.clear();
+    cursor = {};
+    blanks = 0;
+  }
   /// Takes all of it.
   std::string take() {
     cursor = {};
@@ -91,6 +97,9 @@ struct Rare {
   std::vector<Control> controls;
   Box<Carried> carried;  ///< until the reply goes on with it
   std::string last;      ///< bytes that may be one of the format's last texts; no reader has seen them
+  std::string joined;    ///< room for those with what follows
+  /// It changes nothing of how text is read.
+  bool is_idle() const { return last.empty() && !carried; }
 };
 
 /// What a reader gives to the driver, beside a Step.
@@ -106,6 +115,18 @@ bool is_shaped(std::string_view source);
 
 /// The call that is open.
 struct Call {
+  /// Begins another call in the place of this one, which keeps the room of its texts and its reader.
+  void begin_again() {
+    part = 0;
+    opening = 0;
+    committed = named = ended = missing = loose = open_list = silent = spoilt = sure = false;
+    in_list = InList::open;
+    word.clear();
+    name.clear();
+    id.clear();
+    wreck.reset();
+  }
+
   std::uint8_t part = 0;       ///< of the form's call
   std::uint16_t opening = 0;   ///< of the lead, the marker that began the call, which may begin one of another form
   bool committed : 1 = false;  ///< a call of this section has begun
@@ -117,18 +138,63 @@ struct Call {
   bool silent : 1 = false;     ///< what turns out to be no call is no error
   bool spoilt : 1 = false;     ///< what came of this section so far was no call, and is text
   bool sure : 1 = false;       ///< the marker before the arguments says that this is the form
+  bool open : 1 = true;        ///< for CallBox
   enum class InList : std::uint8_t { open, first, item, next };
   InList in_list = InList::open;  ///< what is due between calls of a list
   HeldText word;                  ///< a field as it is written
   HeldText name;                  ///< until the call begins
   HeldText id;
-  ReaderBox reader;  ///< of the part that is read
+  ReaderBox reader;  ///< of the part that is read, or of one that was
   Box<Wreck> wreck;  ///< where an item that went wrong ends; none where only markers tell
+};
+
+/// The call that is open, or none. What a call was made of stays, since the next one is mostly alike.
+class CallBox {
+ public:
+  CallBox() = default;
+  CallBox(const CallBox& other) : call_(other ? std::make_unique<Call>(*other) : nullptr) {}
+  CallBox(CallBox&&) noexcept = default;
+  CallBox& operator=(const CallBox& other) { return *this = CallBox(other); }
+  CallBox& operator=(CallBox&&) noexcept = default;
+  Call& make() {
+    if (call_) {
+      call_->begin_again();
+    } else {
+      call_ = std::make_unique<Call>();
+    }
+    call_->open = true;
+    return *call_;
+  }
+  void reset() {
+    if (call_) call_->open = false;
+  }
+  explicit operator bool() const { return call_ && call_->open; }
+  Call& operator*() const { return *call_; }
+  Call* operator->() const { return call_.get(); }
+  /// Its size in bytes, and that of its reader.
+  std::size_t memory() const {
+    if (!call_) return 0;
+    return sizeof(Call) + (call_->reader ? call_->reader->size() : 0);
+  }
+
+ private:
+  std::unique_ptr<Call> call_;
+};
+
+/// What a reply is read by; its copies share it.
+struct Request {
+  std::shared_ptr<const Machine> machine;
+  ReplyTools tools;
+  ReplyLimits limits;
 };
 
 class Reading {
  public:
-  Reading(std::shared_ptr<const Machine> shared, bool whole) : machine(std::move(shared)), conversation(whole) {}
+  Reading(std::shared_ptr<const Request> asked, bool whole)
+      : request(std::move(asked)), machine(request->machine.get()), conversation(whole) {}
+
+  const ReplyTools& tools() const { return request->tools; }
+  const ReplyLimits& limits() const { return request->limits; }
 
   const reply::Form& form() const { return machine->forms[form_index]; }
   const CallPart& part() const { return form().form->call[call->part]; }
@@ -136,6 +202,15 @@ class Reading {
   /// The literal behind the part that is read.
   std::string_view literal_behind() const { return form().literal_text(call->part + std::size_t{1}); }
   bool has_literal_behind() const { return form().is_literal(call->part + std::size_t{1}); }
+  /// The markers that count in text.
+  const MarkerTrie& text_markers() const {
+    switch (answer.region) {
+      case Region::content: return machine->content;
+      case Region::reasoning: return calls_in_reasoning ? machine->calls_reasoning : machine->reasoning;
+      case Region::plain: break;
+    }
+    return machine->turns;
+  }
   /// Where the next byte stands.
   std::uint64_t here() const { return out.place() + lead.size() + held_value(); }
   std::size_t held_value() const { return place == Place::part ? call->reader->held(*call) : 0; }
@@ -153,22 +228,28 @@ class Reading {
   void give_back(std::string_view bytes) {
     if (!bytes.empty()) to_driver().back.insert(0, bytes);
   }
-  Handed& to_driver() { return handed ? *handed : handed.make(); }
+  Handed& to_driver() {
+    handing = true;
+    return handed ? *handed : handed.make();
+  }
   /// A name that is known may yet be none: only arguments tell.
   bool waits() const;
-  /// The name is known: says that a call begins, of which the lead becomes the source. Gives the lead; none where it
-  /// may not be called.
-  std::optional<std::string> commit();
+  /// The name is known: says that a call begins, of which the lead becomes the source, and is gone but for a copy in
+  /// `source`. False where it may not be called.
+  bool commit(std::string* source = nullptr);
   /// Whether a call of this name would be one.
   bool is_wanted() const;
 
   /// The longest marker that `bytes`, which stand at `at`, begin with.
   Found match(const MarkerTrie& markers, std::string_view bytes, std::uint64_t at) const;
+  /// The same for what is held from `from` on, where the cursor has gone through it.
+  Found match_held(const MarkerTrie& markers, std::size_t from) const;
   bool counts(const Mark& mark, std::string_view source, std::uint64_t at) const;
   bool is_fed_so(std::string_view source, std::uint64_t at) const;
   bool is_certain(std::string_view source) const;
 
-  std::shared_ptr<const Machine> machine;
+  std::shared_ptr<const Request> request;
+  const Machine* machine;  ///< the request's
   Outlet out;
   Place place = Place::text;
   Gap gap = Gap::none;
@@ -178,13 +259,16 @@ class Reading {
   bool in_prompt : 1 = false;  ///< what stands before the reply
   bool tokens : 1 = false;     ///< control tokens are told
   bool finished : 1 = false;   ///< the reply has ended
-  Step step;                   ///< how the part's reader stands
+  bool calls_in_reasoning : 1 = false;
+  bool called_in_prompt : 1 = false;  ///< what begins a call stood there
+  bool handing : 1 = false;           ///< there is something for the driver
+  Step step;                          ///< how the part's reader stands
   Held held;
   HeldText lead;              ///< a call before it is certain to be one
   std::string_view absorb{};  ///< framing that may follow the last marker
-  Box<Call> call;
+  CallBox call;
   Box<Rare> rare;
-  Box<Handed> handed;  ///< what a reader gives to the driver; none between two of its steps
+  Box<Handed> handed;  ///< while `handing`: what a reader gives to the driver
 };
 
 inline Step PartReader::read(const char*& p, const char* end, Reading& in) {

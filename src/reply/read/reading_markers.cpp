@@ -54,7 +54,8 @@ Found Reading::match(const MarkerTrie& markers, std::string_view bytes, std::uin
   Found found;
   MarkerTrie::Cursor cursor;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (!markers.step(cursor, bytes[i])) return found;
+    if (i == 0) cursor = markers.begin(bytes[i]);
+    if (i == 0 ? cursor.node == MarkerTrie::kRoot : !markers.step(cursor, bytes[i])) return found;
     if (markers.has_mark(cursor) && counts(markers.mark(cursor), bytes.substr(0, i + 1), at)) {
       found.size = i + 1;
       found.mark = markers.mark(cursor);
@@ -63,6 +64,18 @@ Found Reading::match(const MarkerTrie& markers, std::string_view bytes, std::uin
   }
   found.more = true;
   found.at = cursor;
+  return found;
+}
+
+/// Nothing is longer than a marker behind which nothing goes on.
+Found Reading::match_held(const MarkerTrie& markers, std::size_t from) const {
+  const std::string_view bytes = std::string_view(held.bytes).substr(from);
+  const bool longest = !bytes.empty() && held.cursor.node != MarkerTrie::kRoot && markers.is_leaf(held.cursor) &&
+                       markers.has_mark(held.cursor);
+  if (!longest || !counts(markers.mark(held.cursor), bytes, here() + from)) return match(markers, bytes, here() + from);
+  Found found;
+  found.size = bytes.size();
+  found.mark = markers.mark(held.cursor);
   return found;
 }
 

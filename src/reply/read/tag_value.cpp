@@ -17,7 +17,7 @@ bool is_whole_float(std::string_view json) {
 }
 
 std::uint8_t types_of(const Reading& in, Types::Node node, TagValue::Wire wire) {
-  const ReplyTools::Data* data = in.machine->tools.data();
+  const ReplyTools::Data* data = in.tools().data();
   if (data == nullptr || wire != TagValue::Wire::nothing) return Types::kAny;
   const Types::Schema& schema = data->types[node];
   return schema.null_text ? static_cast<std::uint8_t>(schema.types & ~Types::kNull) : schema.types;
@@ -31,7 +31,7 @@ void TagValue::begin(Reading& in, Types::Node schema, Wire wire, bool raw) {
   in.call->word.clear();
   fresh_ = true;
   whole_ = false;
-  probe_ = JsonScanner(in.machine->limits.depth);
+  probe_ = JsonScanner(in.limits().depth);
   const bool text = raw || wire == Wire::text || types_ == Types::kString;
   const bool typed = wire == Wire::typed || (types_ & Types::kString) == 0;
   way_ = text ? Way::text : typed ? Way::typed : Way::candidate;
@@ -44,7 +44,7 @@ void TagValue::put(Reading& in, std::string_view bytes) {
     case Way::candidate: return put_candidate(in, bytes);
     case Way::typed:
       in.call->word += bytes;
-      if (in.call->word.size() > in.machine->limits.pending) become_untyped(in);
+      if (in.call->word.size() > in.limits().pending) become_untyped(in);
       return;
   }
 }
@@ -69,7 +69,7 @@ bool TagValue::may_begin(char c, bool python) const {
 /// A string, unless it is JSON from its first byte to its last.
 void TagValue::put_candidate(Reading& in, std::string_view bytes) {
   const bool python = has_python(in);
-  bool fits = !whole_ && in.call->word.size() + bytes.size() <= in.machine->limits.pending;
+  bool fits = !whole_ && in.call->word.size() + bytes.size() <= in.limits().pending;
   if (std::exchange(fresh_, false)) fits = fits && may_begin(bytes.front(), python);
   in.call->word += bytes;
   if (!fits || !(python || scan_candidate(bytes))) become_text(in);
@@ -181,7 +181,7 @@ std::string TagValue::json_that_fits(const Reading& in, std::string_view text, s
     if (type == Types::kInteger) return (types & (Types::kInteger | Types::kReal)) != 0;
     return (types & type) != 0 || (type == Types::kReal && (types & Types::kInteger) != 0 && is_whole_float(json));
   };
-  JsonScanner scanner(in.machine->limits.depth);
+  JsonScanner scanner(in.limits().depth);
   const char* p = text.data();
   const char* const end = p + text.size();
   const Scan scan = scanner.run(p, end);
@@ -194,7 +194,7 @@ std::string TagValue::json_that_fits(const Reading& in, std::string_view text, s
     if (!word.empty() && fits(word)) return std::string(word);
   }
   if ((way_ != Way::typed && !has_python(in)) || text.empty()) return {};
-  const std::string json = json_of_python(text, in.machine->limits.depth);
+  const std::string json = json_of_python(text, in.limits().depth);
   return !json.empty() && fits(json) ? json : std::string();
 }
 

@@ -19,6 +19,7 @@ class TagsReader final : public PartReaderOf<TagsReader> {
  public:
   TagsReader(Types::Node schema, std::uint32_t depth) : value_(depth) { arguments_.schema = schema; }
 
+  bool restart(const CallPart& part, const Reading& in) override;
   std::size_t held(const Call& call) const override { return at_ == At::value ? value_.held(call).size() : 0; }
   bool takes_framing() const override { return false; }
 
@@ -86,10 +87,27 @@ class TagsReader final : public PartReaderOf<TagsReader> {
   Waiting waiting_;  ///< while a tag is held that may be the value's end
 };
 
+/// The schema of the tool's arguments.
+Types::Node schema_of_call(const Reading& in) {
+  const ReplyTools::Data* data = in.tools().data();
+  if (data == nullptr) return Types::kUnknown;
+  const auto tool = data->tools.find(in.call->name.view());
+  return tool == data->tools.end() ? Types::kUnknown : tool->second;
+}
+
+bool TagsReader::restart(const CallPart& part, const Reading& in) {
+  if (part.kind != CallPart::Kind::arguments || part.arguments.codec != CallArguments::Codec::tags) return false;
+  TagsReader fresh(schema_of_call(in), in.limits().depth);
+  key_.clear();
+  fresh.key_ = std::move(key_);
+  *this = std::move(fresh);
+  return true;
+}
+
 void TagsReader::read_part(const char*& p, const char* end) {
   switch (at_) {
-    case At::between: return end_gap(read_gap(in(), tries().between, p, end, is_json_space));
-    case At::begin: return end_gap(read_gap(in(), tries().begin, p, end, is_json_space));
+    case At::between: return end_gap(read_gap(in(), tries().between, p, end, [](char c) { return is_json_space(c); }));
+    case At::begin: return end_gap(read_gap(in(), tries().begin, p, end, [](char c) { return is_json_space(c); }));
     case At::key:
     case At::type: return read_word(p, end);
     case At::value: return read_value(p, end);
@@ -194,7 +212,7 @@ void TagsReader::end_tags_early(const std::string& source) {
 
 /// The first tag in a value tells what the value is: items make a list.
 void TagsReader::open_nested(const std::string& source) {
-  if (depth() + 1 >= in().machine->limits.depth) {
+  if (depth() + 1 >= in().limits().depth) {
     fail("nesting no deeper than the limit");
     return give_back(source);
   }
@@ -251,7 +269,7 @@ void TagsReader::read_word(const char*& p, const char* end) {
 /// What ends neither a key nor a type, at once.
 const char* TagsReader::put_plain_key(const char* p, const char* end) {
   const MarkerTrie& markers = at_ == At::key ? tries().key : tries().type;
-  const std::size_t longest = in().machine->limits.name, room = longest - std::min<std::size_t>(longest, word().size());
+  const std::size_t longest = in().limits().name, room = longest - std::min<std::size_t>(longest, word().size());
   end = p + std::min(room, static_cast<std::size_t>(end - p));
   const char* const begin = p;
   while (p != end && may_be_in_text(*p) && !markers.begins(*p)) ++p;
@@ -264,7 +282,7 @@ const char* TagsReader::put_plain_key(const char* p, const char* end) {
 bool TagsReader::take_key_byte(char c) {
   const bool markup = c == '<' && tags().key_escape == TextEscape::attribute;
   const bool fits = may_be_in_text(c) || is_json_space(c) || markup;
-  if (!fits || word().size() >= in().machine->limits.name) return false;
+  if (!fits || word().size() >= in().limits().name) return false;
   word() += {&c, 1};
   in().put_frame({&c, 1});
   return true;
@@ -272,7 +290,7 @@ bool TagsReader::take_key_byte(char c) {
 
 /// Whether items make a list there: an object may have that key too, if the tool says so.
 bool TagsReader::may_be_list(Types::Node node) const {
-  const ReplyTools::Data* data = in().machine->tools.data();
+  const ReplyTools::Data* data = in().tools().data();
   if (data == nullptr) return true;
   const Types::Schema& schema = data->types[node];
   return (schema.types & Types::kArray) != 0 && !schema.members.contains(tags().item);
@@ -310,7 +328,7 @@ void TagsReader::begin_member(const std::string& key) {
     in().put_meant("{");  // not sooner: what is no argument is none of the object
   }
   frame.filled = true;
-  const ReplyTools::Data* data = in().machine->tools.data();
+  const ReplyTools::Data* data = in().tools().data();
   schema_ = Types::kUnknown;
   if (frame.array) {
     if (data != nullptr) schema_ = data->types[frame.schema].items;
@@ -359,7 +377,8 @@ void TagsReader::read_value(const char*& p, const char* end) {
       continue;
     }
     if (begin != p) value_.put(in(), {std::exchange(begin, p), p});  // whether it is an end depends on the value so far
-    const Found found = value_end().match({p, end}, in().here(), false);
+    const Found found = any.size == 0 ? any : value_end().match({p, end}, in().here(), false);
+    if (any.size == 0) waiting_ = {.own = any.at.node, .own_blanks = any.at.blanks};
     if (found.more) {
       in().held.bytes.assign(p, end);
       p = end;
@@ -377,8 +396,7 @@ void TagsReader::read_value(const char*& p, const char* end) {
 /// What is held may be an end.
 void TagsReader::go_on_with_end(const char*& p, const char* end) {
   const char* const begin = p;
-  ValueEnd ending = value_end();
-  while (p != end && ending.waits_on(*p)) ++p;
+  p = value_end().wait(p, end);
   const std::size_t size = std::min<std::size_t>(static_cast<std::size_t>(end - p), kLongestGap);
   p += size;
   in().held.bytes.append(begin, p);
@@ -387,14 +405,17 @@ void TagsReader::go_on_with_end(const char*& p, const char* end) {
 
 /// What is held of a value begins with a marker, or its first byte is text, or it depends. False where it depends.
 bool TagsReader::settle_value(bool last) {
-  const Found found = value_end().match(in().held.bytes, in().here(), last);
+  const std::string_view held = in().held.bytes;
+  const Found found = value_end().match_again(held, in().here(), last);
   if (found.more) return false;
-  const std::string held = in().held.take();
-  give_back(std::string_view(held).substr(std::max<std::size_t>(found.size, 1)));
+  give_back(held.substr(std::max<std::size_t>(found.size, 1)));
+  const std::string source(held.substr(0, found.size));
+  const char first = held.front();
+  in().held.clear();
   if (found.size != 0) {
-    meet(found.mark, held.substr(0, found.size));
+    meet(found.mark, source);
   } else {
-    value_.put(in(), std::string_view(held).substr(0, 1));
+    value_.put(in(), {&first, 1});
   }
   return true;
 }
@@ -422,12 +443,7 @@ void TagsReader::end_value(const Mark& mark, const std::string& source) {
 }  // namespace
 
 std::unique_ptr<PartReader> tags_reader(const Reading& in) {
-  Types::Node schema = Types::kUnknown;
-  if (const ReplyTools::Data* data = in.machine->tools.data()) {
-    const auto tool = data->tools.find(in.call->name.view());
-    if (tool != data->tools.end()) schema = tool->second;
-  }
-  return std::make_unique<TagsReader>(schema, in.machine->limits.depth);
+  return std::make_unique<TagsReader>(schema_of_call(in), in.limits().depth);
 }
 
 }  // namespace parlance::reply

@@ -13,12 +13,14 @@ namespace parlance::reply {
 /// back.
 template <class Put>
 Met settle_marker(Reading& in, const MarkerTrie& markers, Put put) {
-  std::string held = in.held.take();
-  const Found found = in.match(markers, held, in.here());
-  in.give_back(std::string_view(held).substr(std::max<std::size_t>(found.size, 1)));
-  if (found.size == 0) put(std::string_view(held).substr(0, 1));
-  held.resize(found.size);
-  return {found.mark, std::move(held)};
+  const std::string_view held = in.held.bytes;
+  const Found found = in.match_held(markers, 0);
+  in.give_back(held.substr(std::max<std::size_t>(found.size, 1)));
+  Met met{found.mark, std::string(held.substr(0, found.size))};
+  const char first = held.front();
+  in.held.clear();
+  if (found.size == 0) put({&first, 1});
+  return met;
 }
 
 /// Goes on with what may be a marker.
@@ -109,8 +111,9 @@ struct GapEnd {
 /// What is held cannot grow, or the reply has ended; `next` follows it.
 inline GapEnd end_of_gap(Reading& in, const MarkerTrie& markers, char next) {
   const std::size_t blanks = in.held.blanks;
-  const Found found = in.match(markers, std::string_view(in.held.bytes).substr(blanks), in.here() + blanks);
-  GapEnd gap{GapEnd::What::other, found.mark, in.held.take(), blanks, next};
+  const Found found = in.match_held(markers, blanks);
+  GapEnd gap{GapEnd::What::other, found.mark, in.held.bytes, blanks, next};
+  in.held.clear();
   if (found.size == 0) {
     if (gap.held.size() > blanks) gap.next = gap.held[blanks];
     return gap;
@@ -131,9 +134,15 @@ GapEnd read_gap(Reading& in, const MarkerTrie& markers, const char*& p, const ch
       ++held.blanks;
       continue;
     }
-    const bool goes_on = markers.step(held.cursor, *p);
-    if (goes_on) held.bytes += *p++;
-    if (goes_on && !markers.is_leaf(held.cursor)) continue;
+    const char* const begin = p;  // a marker's bytes are kept all at once
+    bool goes_on = true, leaf = false;
+    while (goes_on && !leaf && p != end) {
+      goes_on = markers.step(held.cursor, *p);
+      if (goes_on) ++p;
+      leaf = goes_on && markers.is_leaf(held.cursor);
+    }
+    held.bytes.append(begin, p);
+    if (goes_on && !leaf) break;
     return end_of_gap(in, markers, p == end ? '\0' : *p);
   }
   return {};

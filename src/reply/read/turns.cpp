@@ -183,8 +183,8 @@ Result<std::string> read_conversation(const ReplyFormat& format, std::string_vie
   if (format.turns.empty())
     return Error(ErrorCode::value, "the format has no turns, so a conversation cannot be read back");
   Turns turns(format);
-  const ReplySink sink = [&](const ReplyEvent& event) { turns.add(event); };
-  ReplyParser parser = ReplyParser::of_conversation(format);
+  const auto sink = [&](const ReplyEvent& event) { turns.add(event); };
+  ReplyParser parser = ReplyParser::of_conversation(CompiledReplyFormat(format));
   parser.feed(text, sink);
   parser.finish(sink);
   return turns.take();

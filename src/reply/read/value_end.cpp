@@ -1,5 +1,7 @@
 #include "reply/read/value_end.h"
 
+#include <utility>
+
 #include "reply/read/text_reading.h"
 
 namespace parlance::reply {
@@ -33,25 +35,30 @@ void ValueEnd::wait_for(Waiting::For what, std::size_t place, Waiting::Among amo
   waiting_.blanks = blanks;
 }
 
-bool ValueEnd::waits_on(char c) {
-  MarkerTrie::Cursor at_own{waiting_.own, waiting_.own_blanks};
-  const bool longer = waiting_.own != MarkerTrie::kRoot && own().step(at_own, c);
-  if (longer && own().has_mark(at_own)) return false;
-  waiting_.own = longer ? at_own.node : MarkerTrie::kRoot;
-  waiting_.own_blanks = at_own.blanks;
-  switch (waiting_.what) {
-    case Waiting::For::nothing: return longer;
-    case Waiting::For::blanks: return is_json_space(c) && waiting_.place-- > 0;
-    case Waiting::For::text: return may_be_in_text(c) && !markers(waiting_.among).begins(c) && waiting_.place-- > 0;
-    case Waiting::For::marker: break;
-    case Waiting::For::anything: return false;
-  }
+const char* ValueEnd::wait(const char* p, const char* end) {
+  const MarkerTrie& own = this->own();
   const MarkerTrie& among = markers(waiting_.among);
+  MarkerTrie::Cursor longer{waiting_.own, waiting_.own_blanks};
   MarkerTrie::Cursor at{waiting_.place, waiting_.blanks};
-  if (!among.step(at, c) || among.has_mark(at)) return false;
+  const auto waits_on = [&](char c) {
+    const bool grows = longer.node != MarkerTrie::kRoot && own.step(longer, c);
+    if (grows && own.has_mark(longer)) return false;
+    if (!grows) longer = {};
+    switch (waiting_.what) {
+      case Waiting::For::nothing: return grows;
+      case Waiting::For::blanks: return is_json_space(c) && at.node-- > 0;
+      case Waiting::For::text: return may_be_in_text(c) && !among.begins(c) && at.node-- > 0;
+      case Waiting::For::marker: return among.step(at, c) && !among.has_mark(at);
+      case Waiting::For::anything: break;
+    }
+    return false;
+  };
+  while (p != end && waits_on(*p)) ++p;
+  waiting_.own = longer.node;
+  waiting_.own_blanks = longer.blanks;
   waiting_.place = at.node;
   waiting_.blanks = at.blanks;
-  return true;
+  return p;
 }
 
 /// The marker of `markers` behind white space. `no` where none is, `more` where it depends on what follows.
@@ -85,7 +92,7 @@ ValueEnd::Verdict ValueEnd::decide(const Mark& mark, std::string_view bytes, std
 /// The tag of the next argument: its key follows; one that the tool has, where the value's own tag is missing.
 ValueEnd::Verdict ValueEnd::decide_open(std::string_view rest, std::uint64_t place, bool declared) {
   const MarkerTrie& closers = in_.form().tags.key;
-  for (std::size_t i = 0; i < rest.size() && i < in_.machine->limits.name; ++i) {
+  for (std::size_t i = 0; i < rest.size() && i < in_.limits().name; ++i) {
     if (closers.begins(rest[i])) {
       const Found found = in_.match(closers, rest.substr(i), place + i);
       if (found.more) {
@@ -98,15 +105,15 @@ ValueEnd::Verdict ValueEnd::decide_open(std::string_view rest, std::uint64_t pla
     const bool fits = may_be_in_text(rest[i]) || (rest[i] == '<' && tags_.key_escape == TextEscape::attribute);
     if (!fits) return Verdict::no;
   }
-  if (rest.size() >= in_.machine->limits.name) return Verdict::no;
-  wait_for(Waiting::For::text, in_.machine->limits.name - rest.size() - 1, Waiting::Among::key);
+  if (rest.size() >= in_.limits().name) return Verdict::no;
+  wait_for(Waiting::For::text, in_.limits().name - rest.size() - 1, Waiting::Among::key);
   return Verdict::more;
 }
 
 bool ValueEnd::may_be_key(std::string_view key, bool declared) const {
   if (key.empty() || trimmed(key) != key) return false;
   if (!declared) return true;
-  const ReplyTools::Data* data = in_.machine->tools.data();
+  const ReplyTools::Data* data = in_.tools().data();
   if (data == nullptr) return true;
   const Types::Schema& schema = data->types[open_.schema];
   const std::string meant = tags_.key_escape == TextEscape::none ? std::string() : without_entities(key);
@@ -149,24 +156,31 @@ ValueEnd::Verdict ValueEnd::decide_end(std::string_view source, std::string_view
   return ahead.verdict == Verdict::more && last && several ? Verdict::yes : ahead.verdict;
 }
 
-Found ValueEnd::match(std::string_view bytes, std::uint64_t place, bool last) {
+Found ValueEnd::match_again(std::string_view bytes, std::uint64_t place, bool last) {
   const MarkerTrie& markers = own();
   Found found;
-  MarkerTrie::Cursor at;
   bool undecided = false;
-  waiting_ = {};
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    found.more = undecided;
-    if (!markers.step(at, bytes[i])) return found;
+  const Waiting before = std::exchange(waiting_, {});
+  std::size_t i = before.marked == 0 ? 0 : before.marked - std::size_t{1};
+  MarkerTrie::Cursor at = before.marked == 0 ? markers.begin(bytes.front()) : MarkerTrie::Cursor{before.marked_at, 0};
+  if (at.node == MarkerTrie::kRoot) return found;
+  while (true) {
     if (markers.has_mark(at) && in_.counts(markers.mark(at), bytes.substr(0, i + 1), place)) {
       const Verdict verdict = decide(markers.mark(at), bytes, i + 1, place, last);
       if (verdict == Verdict::yes) found = {i + 1, false, markers.mark(at)};
       if (verdict != Verdict::no) undecided = verdict == Verdict::more;
+      if (waiting_.marked == 0) {
+        waiting_.marked = static_cast<std::uint16_t>(i + 1);
+        waiting_.marked_at = at.node;
+      }
     }
     if (markers.is_leaf(at)) {
       found.more = undecided;
       return found;
     }
+    if (++i == bytes.size()) break;
+    found.more = undecided;
+    if (!markers.step(at, bytes[i])) return found;
   }
   found.more = !last || undecided || found.size == 0;
   waiting_.own = at.node;

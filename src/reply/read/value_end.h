@@ -16,8 +16,10 @@ namespace parlance::reply {
 struct Waiting {
   enum class For : std::uint8_t { nothing, blanks, text, marker, anything };
   enum class Among : std::uint8_t { behind, over, content, key };  ///< whose markers
-  std::uint16_t own = 0;    ///< in the value's own markers: the place of a longer one that begins as the tag does
-  std::uint16_t place = 0;  ///< for a marker: its place; for blanks or a text: how many bytes there may still be
+  std::uint16_t own = 0;     ///< in the value's own markers: the place of a longer one that begins as the tag does
+  std::uint16_t place = 0;   ///< for a marker: its place; for blanks or a text: how many bytes there may still be
+  std::uint16_t marked = 0;  ///< the size of the first of its own markers that what is held begins with, 0 if unknown
+  std::uint16_t marked_at = 0;  ///< its place
   std::uint8_t own_blanks = 0;
   std::uint8_t blanks = 0;
   For what = For::nothing;
@@ -41,9 +43,14 @@ class ValueEnd {
   /// The markers that may end the value.
   const MarkerTrie& own() const { return open_.value.is_raw() ? in_.form().tags.cdata : in_.form().tags.value; }
   /// The longest marker that `bytes` begin with and that ends the value. `last`: the reply ends behind them.
-  Found match(std::string_view bytes, std::uint64_t place, bool last);
-  /// Whether what is held, with `c` behind it, depends on the same as without.
-  bool waits_on(char c);
+  Found match(std::string_view bytes, std::uint64_t place, bool last) {
+    waiting_ = {};
+    return match_again(bytes, place, last);
+  }
+  /// The same for bytes that begin with those of the last match.
+  Found match_again(std::string_view bytes, std::uint64_t place, bool last);
+  /// Up to where what is held depends on the same as without these bytes; behind that, it is to be matched again.
+  const char* wait(const char* p, const char* end);
 
  private:
   enum class Verdict : std::uint8_t { no, more, yes };

@@ -25,6 +25,15 @@ bool ends_word(char c) { return c == ',' || c == '}' || c == ']' || is_json_spac
 
 }  // namespace
 
+void BareScanner::restart(const std::string& quote, std::uint32_t depth) {
+  BareScanner fresh(quote, depth);
+  for (HeldText* text : {&pending_, &stack_, &word_}) text->clear();
+  fresh.pending_ = std::move(pending_);
+  fresh.stack_ = std::move(stack_);
+  fresh.word_ = std::move(word_);
+  *this = std::move(fresh);
+}
+
 Scan BareScanner::push(char bracket) {
   if (stack_.size() >= limit_) return bad("nesting no deeper than the limit");
   stack_ += {&bracket, 1};
@@ -235,8 +244,9 @@ Scan BareScanner::run(const char*& p, const char* end, std::string& out) {
     if (scan != Scan::bad) ++p;
   }
   const std::size_t certain = json.size() - incomplete_tail(json);
-  out.append(json, 0, certain);
-  pending_ = json.substr(certain);
+  pending_.assign(std::string_view(json).substr(certain));
+  json.resize(certain);
+  out = std::move(json);
   json_ = nullptr;
   return scan;
 }

@@ -19,9 +19,11 @@ class BareScanner {
  public:
   /// `quote` must outlive the scanner.
   BareScanner(const std::string& quote, std::uint32_t depth) : quote_(&quote), limit_(depth) {}
+  /// As if it had just been made, with the room that it has.
+  void restart(const std::string& quote, std::uint32_t depth);
 
   /// Feeds bytes from `p` on while they are more; `p` is then behind the object's last bracket (done), at the byte that
-  /// is not its own (bad), or at `end`. Appends the JSON to `out`, whole code points only.
+  /// is not its own (bad), or at `end`. Sets `out` to the JSON, whole code points only.
   Scan run(const char*& p, const char* end, std::string& out);
   std::string_view expected() const { return expected_; }
   /// Where a byte was bad, or no more come: what was read before and is not in any JSON, as it was written.

@@ -1,4 +1,4 @@
-// What holds bytes only at times: HeldText, a string that is a pointer while it is empty; Box, a unique_ptr that
+// What holds bytes only at times: HeldText, a string that is a pointer until it is needed; Box, a unique_ptr that
 // copies.
 #pragma once
 #include <memory>
@@ -31,6 +31,7 @@ class Box {
   std::unique_ptr<T> value_;
 };
 
+/// Once it has held something it keeps the string, since the next text often comes soon.
 class HeldText {
  public:
   std::string_view view() const { return text_ ? std::string_view(*text_) : std::string_view(); }
@@ -44,25 +45,25 @@ class HeldText {
     return *this;
   }
   HeldText& operator=(std::string text) {
-    if (text.empty()) {
-      text_.reset();
-    } else {
+    if (text_) {
+      *text_ = std::move(text);
+    } else if (!text.empty()) {
       text_.make(std::move(text));
     }
     return *this;
   }
-  /// Keeps a little room, since the next text often comes soon.
+  void assign(std::string_view text) {
+    if (!text_ && !text.empty()) text_.make();
+    if (text_) text_->assign(text);
+  }
+  /// Keeps a little room.
   void clear() {
     constexpr std::size_t kKept = 64;
     if (!text_) return;
-    if (text_->capacity() > kKept) return text_.reset();
+    if (text_->capacity() > kKept) *text_ = {};
     text_->clear();
   }
-  std::string take() {
-    std::string text = text_ ? std::move(*text_) : std::string();
-    text_.reset();
-    return text;
-  }
+  std::string take() { return text_ ? std::exchange(*text_, {}) : std::string(); }
 
  private:
   Box<std::string> text_;

@@ -1,6 +1,8 @@
 // The structure of a Python call. Begin reading at PythonScanner::feed.
 #include "reply/scan/python_scanner.h"
 
+#include <utility>
+
 #include "base/ascii.h"
 #include "reply/scan/text_codec.h"
 
@@ -24,6 +26,17 @@ std::string_view json_of_word(std::string_view word) {
 }
 
 }  // namespace
+
+void PythonScanner::restart(const std::string& callee, std::uint32_t depth, std::uint32_t pending) {
+  PythonScanner fresh(callee, depth, pending);
+  pending_.clear();
+  word_.clear();
+  if (frames_) frames_->clear();
+  fresh.pending_ = std::move(pending_);
+  fresh.word_ = std::move(word_);
+  fresh.frames_ = std::move(frames_);
+  *this = std::move(fresh);
+}
 
 /// Blanks, comments and continued lines between tokens.
 bool PythonScanner::skip_blank(char c) {
@@ -260,10 +273,9 @@ Scan PythonScanner::feed(char c) {
 
 /// What is certain leaves; the rest waits for the next run.
 void PythonScanner::take(std::string& out) {
-  const std::size_t certain = undecided_ != 0 ? undecided_from_ : json().size() - incomplete_tail(json());
-  out.append(json(), 0, certain);
+  const std::size_t certain = undecided_from_;
+  out.assign(json(), 0, certain);
   json().erase(0, certain);
-  if (undecided_ == 0) return;
   undecided_from_ = 0;
   for (Frame& frame : frames()) {
     if (frame.place >= certain) frame.place -= static_cast<std::uint32_t>(certain);
@@ -279,8 +291,15 @@ Scan PythonScanner::run(const char*& p, const char* end, std::string& out) {
     scan = feed(*p);
     if (scan != Scan::bad) ++p;
   }
-  take(out);
-  pending_ = std::move(json);
+  if (undecided_ == 0) {  // all of it leaves, but for what is no code point yet
+    const std::size_t certain = json.size() - incomplete_tail(json);
+    pending_.assign(std::string_view(json).substr(certain));
+    json.resize(certain);
+    out = std::move(json);
+  } else {
+    take(out);
+    pending_ = std::move(json);
+  }
   json_ = nullptr;
   return scan;
 }

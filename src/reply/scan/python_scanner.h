@@ -28,8 +28,11 @@ class PythonScanner {
   /// Goes on inside of JSON, before a key or a value that JSON does not have; what was read so far has been given out.
   PythonScanner(const JsonScanner& json, std::uint32_t depth, std::uint32_t pending);
 
+  /// As if it had just been made, with the room that it has.
+  void restart(const std::string& callee, std::uint32_t depth, std::uint32_t pending);
+
   /// Feeds bytes from `p` on while they are more; `p` is then behind the call's last bracket (done), at the byte that
-  /// is not its own (bad), or at `end`. Appends the JSON that is certain to `out`: whole code points only; a bracket
+  /// is not its own (bad), or at `end`. Sets `out` to the JSON that is certain: whole code points only; a bracket
   /// may turn out to be no tuple until its first comma, a brace to be a set until its first colon, and holds back all
   /// that follows until then.
   Scan run(const char*& p, const char* end, std::string& out);
