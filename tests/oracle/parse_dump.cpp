@@ -16,10 +16,10 @@ namespace {
 void answer(const std::string& source_bytes, const char* options) {
   const SourceText source("<template>", source_bytes, true);
   const jinja::SyntaxOptions syntax{options[0] == '1', options[1] == '1', options[2] == '1'};
-  Arena arena;
+  Arena arena, nodes;
   const Limits limits;
   Runtime rt(arena, limits);
-  const Result<jinja::Nodes> parsed = jinja::parse(rt, source, syntax);
+  const Result<jinja::Nodes> parsed = jinja::parse(rt, nodes, source, syntax);
   std::string text;
   if (parsed) {
     text = jinja::print_with_lines(*parsed, source);
