@@ -18,6 +18,11 @@ bool is_letter(char c) {
 }
 bool is_blank(char c) { return is_json_space(c) || c == '\f'; }
 
+/// Whether a byte stands in a text of Python, but for its quote, as it does in one of JSON.
+bool is_plain(char c) {
+  return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x80 && c != '"' && c != '\\';
+}
+
 std::string_view json_of_word(std::string_view word) {
   if (word == "True" || word == "true") return "true";
   if (word == "False" || word == "false") return "false";
@@ -288,6 +293,12 @@ Scan PythonScanner::run(const char*& p, const char* end, std::string& out) {
   if (!frames_) frames_.make();
   Scan scan = Scan::more;
   while (p != end && scan == Scan::more) {
+    if (at_ == At::text && undecided_ == 0 && !after_return_ && !utf8_.inside()) {  // plain stretches at once
+      const char* const from = p;
+      while (p != end && is_plain(*p) && *p != quote_) ++p;
+      json.append(from, p);
+      if (p == end) break;
+    }
     scan = feed(*p);
     if (scan != Scan::bad) ++p;
   }
