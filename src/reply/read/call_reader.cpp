@@ -11,18 +11,23 @@ using Part = CallPart::Kind;
 
 namespace {
 
+bool is_same_but_for_blanks(std::string_view one, std::string_view other) {
+  const auto drop_blanks = [](std::string_view& text) {
+    while (!text.empty() && is_json_space(text.front())) text.remove_prefix(1);
+  };
+  for (;; one.remove_prefix(1), other.remove_prefix(1)) {
+    drop_blanks(one);
+    drop_blanks(other);
+    if (one.empty() || other.empty()) return one.empty() && other.empty();
+    if (one.front() != other.front()) return false;
+  }
+}
+
 /// Whether a call begins by a text that its model was not taught, and that is no control token: it may well be quoted.
 bool is_other_way(const CallForm& form, std::string_view source) {
   const ReplyMarker& opening = form.open.exists() ? form.open : form.call.front().literal;
   if (opening.texts.size() < 2 || is_shaped(source)) return false;
-  const auto without_blanks = [](std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-      if (!is_json_space(c)) out += c;
-    }
-    return out;
-  };
-  return without_blanks(source) != without_blanks(opening.texts.front());
+  return !is_same_but_for_blanks(source, opening.texts.front());
 }
 
 }  // namespace
@@ -40,23 +45,23 @@ const char* CallReader::read_around(const char* p, const char* end) {
 
 // ---- beginning
 
-void CallReader::open(std::size_t form, std::string lead) {
+void CallReader::open(std::size_t form, std::string_view lead) {
   in_.absorb = {};
   in_.form_index = static_cast<std::uint8_t>(form);
-  in_.lead = std::move(lead);
+  in_.lead.assign(lead);
   in_.gap = Gap::none;
   in_.call.make();
   in_.called_in_prompt = in_.called_in_prompt || in_.in_prompt;
 }
 
-void CallReader::begin(const Mark& mark, std::string source) {
+void CallReader::begin(const Mark& mark, std::string_view source) {
   const bool behind = in_.place == Place::broken && in_.call && (in_.call->committed || in_.call->spoilt);
   const bool goes_on = behind && mark.index == in_.form_index && mark.meaning == Meaning::call_item;
   const bool loose = mark.meaning == Meaning::call_item && !(goes_on && !in_.call->loose);
   const bool committed = goes_on && in_.call->committed, spoilt = goes_on && in_.call->spoilt;
   const std::size_t opening = source.size();
   if (in_.place == Place::broken) in_.begin_content(Gap::none);
-  open(mark.index, std::move(source));
+  open(mark.index, source);
   const CallForm& form = *in_.form().form;
   Call& call = *in_.call;
   call.name.assign(form.name);

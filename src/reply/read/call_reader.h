@@ -30,7 +30,7 @@ class CallReader {
   /// The reply ends inside of a call. What is held is settled, or the call is.
   void finish();
 
-  void begin(const Mark& mark, std::string source);
+  void begin(const Mark& mark, std::string_view source);
   /// A turn's header has said the name, and what opens the call is there.
   void begin_headed(std::string name);
   /// A call without a marker, which can only stand where the answer begins: with `next` behind white space.
@@ -45,7 +45,7 @@ class CallReader {
   using Fault = ReplyEvent::Fault;
 
   // parts (call_reader.cpp)
-  void open(std::size_t form, std::string lead);
+  void open(std::size_t form, std::string_view lead);
   void next_item();
   bool is_behind_object() const;
   void begin_another(const std::string& between);

@@ -322,6 +322,7 @@ LastTexts::LastTexts(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     if (text.empty()) continue;
     first_[static_cast<unsigned char>(text.front())] = true;
+    if (text.size() > 1) second_[static_cast<unsigned char>(text[1])] = true;
     longest_ = std::max(longest_, text.size());
   }
 }

@@ -83,11 +83,13 @@ class LastTexts {
   explicit LastTexts(const std::vector<std::string>& texts);
   bool empty() const { return longest_ == 0; }
   bool begins(char c) const { return first_[static_cast<unsigned char>(c)]; }
-  /// Whether one may begin near the end of `bytes`.
+  /// Whether the end of `bytes` may be the beginning of one, as far as two bytes tell.
   bool may_begin_in(std::string_view bytes) const {
-    if (longest_ == 0) return false;
-    bytes = bytes.substr(bytes.size() - std::min(bytes.size(), longest_));
-    return std::any_of(bytes.begin(), bytes.end(), [this](char c) { return begins(c); });
+    const char* const end = bytes.data() + bytes.size();
+    for (const char* p = end - std::min(bytes.size(), longest_); p != end; ++p) {
+      if (begins(*p) && (p + 1 == end || second_[static_cast<unsigned char>(p[1])])) return true;
+    }
+    return false;
   }
   std::size_t longest() const { return longest_; }
   /// Whether one begins with all of these bytes.
@@ -96,7 +98,8 @@ class LastTexts {
   std::size_t size_of_beginning(const std::vector<std::string>& texts, std::string_view bytes) const;
 
  private:
-  std::array<bool, 256> first_{};
+  std::array<bool, 256> first_{};   ///< of each byte: does a text begin with it?
+  std::array<bool, 256> second_{};  ///< and does it stand behind that in one?
   std::size_t longest_ = 0;
 };
 

@@ -68,6 +68,11 @@ class MarkerTrie {
   Cursor begin(char c) const { return {static_cast<Node>(first_[static_cast<unsigned char>(c)] & kMost), 0}; }
   /// Neither a marker begins so nor anything else that is held.
   bool is_plain(char c) const { return first_[static_cast<unsigned char>(c)] == 0; }
+  /// The first byte of [p, end) that is not plain.
+  const char* skip_plain(const char* p, const char* end) const {
+    while (p != end && is_plain(*p)) ++p;
+    return p;
+  }
   bool is_held(char c) const { return (first_[static_cast<unsigned char>(c)] & kHeld) != 0; }
   /// The first byte of [p, end) that may begin a marker.
   const char* skip(const char* p, const char* end) const {
@@ -85,6 +90,22 @@ class MarkerTrie {
     if (!blank) return nodes_[at.node].wild != kRoot && step_wild(at, c);
     ++at.blanks;
     return true;
+  }
+  /// Takes steps up to the end, to a byte that does not go on, or to one behind which a marker is whole.
+  const char* follow(Cursor& at, const char* p, const char* end) const {
+    const NodeData* const nodes = nodes_.data();
+    for (; p != end; ++p) {
+      Node to = nodes[at.node].child;
+      while (to != kRoot && nodes[to].byte != *p) to = nodes[to].sibling;
+      Cursor next{to, 0};
+      if (to == kRoot) {
+        next = at;
+        if (!step(next, *p)) return p;
+      }
+      if (has_mark(next)) return p;
+      at = next;
+    }
+    return p;
   }
   /// Nothing can follow.
   bool is_leaf(Cursor at) const { return nodes_[at.node].child == kRoot && nodes_[at.node].wild == kRoot; }

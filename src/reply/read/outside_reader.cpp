@@ -55,7 +55,7 @@ void OutsideReader::meet(const Mark& mark, std::string source) {
       in_.answer.blank_reasoning = true;
       return;
     case Meaning::call_open:
-    case Meaning::call_item: return CallReader(in_).begin(mark, std::move(source));
+    case Meaning::call_item: return CallReader(in_).begin(mark, source);
     case Meaning::part: return CallReader(in_).end_broken(source);
     case Meaning::turn: return meet_turn(mark, std::move(source));
     case Meaning::end: return meet_end(mark, source);

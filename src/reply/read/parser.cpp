@@ -139,16 +139,16 @@ void ReplyParser::State::feed(std::string_view bytes, const ReplySink& sink) {
   in_.out.close();
 }
 
-/// Text in which no marker stands, nor anything else that changes how it is read: most pieces of most replies. False
-/// where it is not so plain; then nothing has happened.
-inline bool ReplyParser::State::put_plain(std::string_view bytes) {
+/// Puts text up to where a marker stands, or something else that changes how it is read: most pieces of most replies
+/// are such text. What may become a marker is held. False where something remains, which `bytes` is then.
+inline bool ReplyParser::State::put_plain(std::string_view& bytes) {
   if (in_.place != Place::text || in_.gap != Gap::none || !in_.absorb.empty()) return false;
   if (in_.rare && !in_.rare->is_idle()) return false;
   if (!in_.held.bytes.empty()) return put_behind_held(bytes);
-  const reply::MarkerTrie& markers = in_.text_markers();
-  for (const char& c : bytes) {
-    if (!markers.is_plain(c)) return put_text(bytes, static_cast<std::size_t>(&c - bytes.data()));
-  }
+  const char* const begin = bytes.data();
+  const char* const end = begin + bytes.size();
+  const char* const stop = in_.text_markers().skip_plain(begin, end);
+  if (stop != end) return put_up_to(find_stop(stop, end), bytes);
   in_.put_answer(bytes);
   return true;
 }
@@ -158,37 +158,45 @@ bool ReplyParser::State::put_behind_held(std::string_view bytes) {
   char room[64];
   std::string& held = in_.held.bytes;
   if (held.size() + bytes.size() > sizeof room || in_.out.place() < in_.out.origin()) return false;
-  char* const end = std::copy(held.begin(), held.end(), room);
-  return put_text({room, std::copy(bytes.begin(), bytes.end(), end)}, 0);
+  const char* const end = std::copy(bytes.begin(), bytes.end(), std::copy(held.begin(), held.end(), room));
+  const Stop stop = find_stop(room, end);
+  if (stop.p != end && stop.at.node == reply::MarkerTrie::kRoot) return false;
+  in_.held.clear();
+  std::string_view joined(room, end);
+  return put_up_to(stop, joined);
 }
 
-/// Puts text up to where a marker may begin, and holds the rest. Nothing is held yet, or `text` begins with it. Before
-/// `from`, no marker begins.
-bool ReplyParser::State::put_text(std::string_view text, std::size_t from) {
+bool ReplyParser::State::put_up_to(const Stop& stop, std::string_view& bytes) {
+  const auto plain = static_cast<std::size_t>(stop.p - bytes.data());
+  if (stop.at.node != reply::MarkerTrie::kRoot) {
+    in_.held.bytes.assign(bytes.substr(plain));
+    in_.held.cursor = stop.at;
+  }
+  in_.put_answer(bytes.substr(0, plain));
+  bytes.remove_prefix(plain);
+  return bytes.empty() || stop.at.node != reply::MarkerTrie::kRoot;
+}
+
+/// The end; or where a marker begins that may go on behind the end: `at` is its place then; or where a marker stands,
+/// or what may be the end of the reply.
+ReplyParser::State::Stop ReplyParser::State::find_stop(const char* p, const char* end) const {
   const reply::MarkerTrie& markers = in_.text_markers();
   const Machine& machine = *in_.machine;
-  for (std::size_t i = from; i < text.size(); ++i) {
-    if (markers.is_plain(text[i])) continue;
-    if (markers.is_held(text[i]) && machine.last.is_beginning(machine.format.last, text.substr(i))) return false;
-    reply::MarkerTrie::Cursor at = markers.begin(text[i]);
-    std::size_t next = i + 1;
-    bool goes_on = true;
-    while (goes_on && next != text.size() && !markers.has_mark(at)) goes_on = markers.step(at, text[next++]);
-    if (!goes_on) continue;
-    if (markers.has_mark(at)) return false;
-    if (!machine.last.empty() && machine.last.size_of_beginning(machine.format.last, text) != 0) return false;
-    in_.held.bytes.assign(text.substr(i));
-    in_.held.cursor = at;
-    if (i != 0) in_.put_answer(text.substr(0, i));
-    return true;
+  const std::vector<std::string>& last = machine.format.last;
+  for (; (p = markers.skip_plain(p, end)) != end; ++p) {
+    if (markers.is_held(*p) && machine.last.is_beginning(last, {p, end})) return {p, {}};
+    reply::MarkerTrie::Cursor at = markers.begin(*p);
+    if (at.node == reply::MarkerTrie::kRoot) continue;
+    if (markers.has_mark(at)) return {p, {}};
+    const char* const next = markers.follow(at, p + 1, end);
+    if (next == end) return {p, machine.last.size_of_beginning(last, {p, end}) == 0 ? at : reply::MarkerTrie::Cursor()};
+    if (markers.step(at, *next)) return {p, {}};
   }
-  in_.held.clear();
-  in_.put_answer(text);
-  return true;
+  return {end, {}};
 }
 
 void ReplyParser::State::feed_marked(std::string_view bytes) {
-  if (in_.rare) say_carried();
+  if (in_.rare && in_.rare->carried) say_carried();
   if (held_last() != 0 || in_.machine->last.may_begin_in(bytes)) bytes = hold_last(bytes);
   run(bytes.data(), bytes.data() + bytes.size());
 }

@@ -39,9 +39,14 @@ class ReplyParser::State {
   using Kind = ReplyEvent::Kind;
   using Place = reply::Place;
   reply::OutsideReader outside() { return {in_, header_}; }
-  bool put_plain(std::string_view bytes);
+  struct Stop {
+    const char* p;
+    reply::MarkerTrie::Cursor at;
+  };
+  bool put_plain(std::string_view& bytes);
   bool put_behind_held(std::string_view bytes);
-  bool put_text(std::string_view text, std::size_t from);
+  bool put_up_to(const Stop& stop, std::string_view& bytes);
+  Stop find_stop(const char* p, const char* end) const;
   void feed_marked(std::string_view bytes);
   void run(const char* p, const char* end);
   void take_handed();

@@ -242,11 +242,21 @@ class Reading {
 
   /// The longest marker that `bytes`, which stand at `at`, begin with.
   Found match(const MarkerTrie& markers, std::string_view bytes, std::uint64_t at) const;
+  /// The same where the cursor has gone through the first `size` bytes, and no marker ended before the last of them.
+  Found match_on(const MarkerTrie& markers, std::string_view bytes, std::uint64_t at, MarkerTrie::Cursor cursor,
+                 std::size_t size) const;
   /// The same for what is held from `from` on, where the cursor has gone through it.
   Found match_held(const MarkerTrie& markers, std::size_t from) const;
-  bool counts(const Mark& mark, std::string_view source, std::uint64_t at) const;
+  /// Whether a marker is one where it stands. Most of those inside of calls are.
+  bool counts(const Mark& mark, std::string_view source, std::uint64_t at) const {
+    return (!tokens && mark.meaning >= Meaning::part && mark.meaning <= Meaning::tag_whole) ||
+           counts_there(mark, source, at);
+  }
+  bool counts_there(const Mark& mark, std::string_view source, std::uint64_t at) const;
   bool is_fed_so(std::string_view source, std::uint64_t at) const;
-  bool is_certain(std::string_view source) const;
+  /// A control token that was fed as one is no text.
+  bool is_certain(std::string_view source) const { return tokens && has_control(source); }
+  bool has_control(std::string_view source) const;
 
   std::shared_ptr<const Request> request;
   const Machine* machine;  ///< the request's

@@ -16,7 +16,7 @@ bool is_shaped(std::string_view source) {
 /// A marker that opens reasoning is text inside it, but for one that repeats what the prompt has opened; and inside of
 /// an answer, which may speak of it, unless it is a control token or the reply has opened reasoning by it before. So is
 /// one that closes reasoning inside of an answer.
-bool Reading::counts(const Mark& mark, std::string_view source, std::uint64_t at) const {
+bool Reading::counts_there(const Mark& mark, std::string_view source, std::uint64_t at) const {
   if (tokens && !is_fed_so(source, at)) return false;
   if (mark.meaning == Meaning::end && at + source.size() <= out.origin()) return false;  // the prompt's own
   const bool opens = mark.meaning == Meaning::call_open || mark.meaning == Meaning::call_item;
@@ -52,15 +52,23 @@ bool Reading::is_fed_so(std::string_view source, std::uint64_t at) const {
 
 Found Reading::match(const MarkerTrie& markers, std::string_view bytes, std::uint64_t at) const {
   Found found;
-  MarkerTrie::Cursor cursor;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (i == 0) cursor = markers.begin(bytes[i]);
-    if (i == 0 ? cursor.node == MarkerTrie::kRoot : !markers.step(cursor, bytes[i])) return found;
-    if (markers.has_mark(cursor) && counts(markers.mark(cursor), bytes.substr(0, i + 1), at)) {
-      found.size = i + 1;
+  found.more = bytes.empty();
+  if (found.more) return found;
+  const MarkerTrie::Cursor first = markers.begin(bytes.front());
+  return first.node == MarkerTrie::kRoot ? found : match_on(markers, bytes, at, first, 1);
+}
+
+Found Reading::match_on(const MarkerTrie& markers, std::string_view bytes, std::uint64_t at, MarkerTrie::Cursor cursor,
+                        std::size_t size) const {
+  Found found;
+  while (true) {
+    if (markers.has_mark(cursor) && counts(markers.mark(cursor), bytes.substr(0, size), at)) {
+      found.size = size;
       found.mark = markers.mark(cursor);
     }
     if (markers.is_leaf(cursor)) return found;
+    if (size == bytes.size()) break;
+    if (!markers.step(cursor, bytes[size++])) return found;
   }
   found.more = true;
   found.at = cursor;
@@ -79,9 +87,7 @@ Found Reading::match_held(const MarkerTrie& markers, std::size_t from) const {
   return found;
 }
 
-/// A control token that was fed as one is no text.
-bool Reading::is_certain(std::string_view source) const {
-  if (!tokens) return false;
+bool Reading::has_control(std::string_view source) const {
   for (const std::string& text : machine->format.control) {
     if (source.find(text) != source.npos) return true;
   }

@@ -36,29 +36,47 @@ void ValueEnd::wait_for(Waiting::For what, std::size_t place, Waiting::Among amo
 }
 
 const char* ValueEnd::wait(const char* p, const char* end) {
-  const MarkerTrie& own = this->own();
-  const MarkerTrie& among = markers(waiting_.among);
+  const char* const begin = p;
   MarkerTrie::Cursor longer{waiting_.own, waiting_.own_blanks};
-  MarkerTrie::Cursor at{waiting_.place, waiting_.blanks};
-  const auto waits_on = [&](char c) {
-    const bool grows = longer.node != MarkerTrie::kRoot && own.step(longer, c);
-    if (grows && own.has_mark(longer)) return false;
-    if (!grows) longer = {};
-    switch (waiting_.what) {
-      case Waiting::For::nothing: return grows;
-      case Waiting::For::blanks: return is_json_space(c) && at.node-- > 0;
-      case Waiting::For::text: return may_be_in_text(c) && !among.begins(c) && at.node-- > 0;
-      case Waiting::For::marker: return among.step(at, c) && !among.has_mark(at);
-      case Waiting::For::anything: break;
+  if (longer.node == MarkerTrie::kRoot) {
+    p = wait_ahead(p, end);
+  } else if (waiting_.what == Waiting::For::nothing) {
+    p = own().follow(longer, p, end);
+  } else {
+    for (; p != end; ++p) {  // both, byte by byte: a longer marker may end
+      if (longer.node != MarkerTrie::kRoot && own().follow(longer, p, p + 1) == p) {
+        if (MarkerTrie::Cursor ended = longer; own().step(ended, *p)) break;
+        longer = {};
+      }
+      if (wait_ahead(p, p + 1) == p) break;
     }
-    return false;
-  };
-  while (p != end && waits_on(*p)) ++p;
+  }
   waiting_.own = longer.node;
   waiting_.own_blanks = longer.blanks;
-  waiting_.place = at.node;
-  waiting_.blanks = at.blanks;
+  if (waiting_.ahead_to != 0) waiting_.ahead_to = static_cast<std::uint16_t>(waiting_.ahead_to + (p - begin));
   return p;
+}
+
+/// The same for what stands behind the value's own marker.
+const char* ValueEnd::wait_ahead(const char* p, const char* end) {
+  switch (waiting_.what) {
+    case Waiting::For::blanks:
+      for (; p != end && is_json_space(*p) && waiting_.place != 0; ++p) --waiting_.place;
+      return p;
+    case Waiting::For::text: {
+      const MarkerTrie& among = markers(waiting_.among);
+      for (; p != end && may_be_in_text(*p) && !among.begins(*p) && waiting_.place != 0; ++p) --waiting_.place;
+      return p;
+    }
+    case Waiting::For::marker: {
+      MarkerTrie::Cursor at{waiting_.place, waiting_.blanks};
+      p = markers(waiting_.among).follow(at, p, end);
+      waiting_.place = at.node;
+      waiting_.blanks = at.blanks;
+      return p;
+    }
+    default: return p;
+  }
 }
 
 /// The marker of `markers` behind white space. `no` where none is, `more` where it depends on what follows.
@@ -70,9 +88,17 @@ ValueEnd::Ahead ValueEnd::look_ahead(Waiting::Among among, std::string_view rest
     wait_for(Waiting::For::blanks, kLongestGap - blanks);
     return {Verdict::more, blanks, {}};
   }
-  const Found found = in_.match(markers(among), rest.substr(blanks), place + blanks);
+  const auto from = static_cast<std::uint16_t>(place + blanks - start_);
+  const bool again = before_.ahead_to > from && before_.ahead_from == from && before_.among == among;
+  const std::string_view bytes = rest.substr(blanks);
+  const Found found = again ? in_.match_on(markers(among), bytes, place + blanks, {before_.place, before_.blanks},
+                                           std::size_t{before_.ahead_to} - from)
+                            : in_.match(markers(among), bytes, place + blanks);
   if (found.more) {
     wait_for(Waiting::For::marker, found.at.node, among, found.at.blanks);
+    waiting_.ahead_from = from;
+    const bool alone = waiting_.what == Waiting::For::marker && found.size == 0;
+    waiting_.ahead_to = alone ? static_cast<std::uint16_t>(from + bytes.size()) : std::uint16_t{0};
     return {Verdict::more, blanks + found.size, found.mark};
   }
   return {found.size == 0 ? Verdict::no : Verdict::yes, blanks + found.size, found.mark};
@@ -160,9 +186,10 @@ Found ValueEnd::match_again(std::string_view bytes, std::uint64_t place, bool la
   const MarkerTrie& markers = own();
   Found found;
   bool undecided = false;
-  const Waiting before = std::exchange(waiting_, {});
-  std::size_t i = before.marked == 0 ? 0 : before.marked - std::size_t{1};
-  MarkerTrie::Cursor at = before.marked == 0 ? markers.begin(bytes.front()) : MarkerTrie::Cursor{before.marked_at, 0};
+  before_ = std::exchange(waiting_, {});
+  start_ = place;
+  std::size_t i = before_.marked == 0 ? 0 : before_.marked - std::size_t{1};
+  MarkerTrie::Cursor at = before_.marked == 0 ? markers.begin(bytes.front()) : MarkerTrie::Cursor{before_.marked_at, 0};
   if (at.node == MarkerTrie::kRoot) return found;
   while (true) {
     if (markers.has_mark(at) && in_.counts(markers.mark(at), bytes.substr(0, i + 1), place)) {

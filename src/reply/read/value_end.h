@@ -19,7 +19,9 @@ struct Waiting {
   std::uint16_t own = 0;     ///< in the value's own markers: the place of a longer one that begins as the tag does
   std::uint16_t place = 0;   ///< for a marker: its place; for blanks or a text: how many bytes there may still be
   std::uint16_t marked = 0;  ///< the size of the first of its own markers that what is held begins with, 0 if unknown
-  std::uint16_t marked_at = 0;  ///< its place
+  std::uint16_t marked_at = 0;   ///< its place
+  std::uint16_t ahead_from = 0;  ///< for a marker: where in what is held it begins
+  std::uint16_t ahead_to = 0;    ///< and what of it `place` has gone through; 0 where it is to be matched anew
   std::uint8_t own_blanks = 0;
   std::uint8_t blanks = 0;
   For what = For::nothing;
@@ -60,6 +62,7 @@ class ValueEnd {
     Mark mark{};
   };
   const MarkerTrie& markers(Waiting::Among among) const;
+  const char* wait_ahead(const char* p, const char* end);
   void wait_for(Waiting::For what, std::size_t place = 0, Waiting::Among among = {}, std::uint8_t blanks = 0);
   Ahead look_ahead(Waiting::Among among, std::string_view rest, std::uint64_t place);
   Verdict decide(const Mark& mark, std::string_view bytes, std::size_t size, std::uint64_t place, bool last);
@@ -72,6 +75,8 @@ class ValueEnd {
   const ArgumentTags& tags_;
   const OpenValue open_;
   Waiting& waiting_;
+  Waiting before_{};         ///< match_again: what the last match waited for
+  std::uint64_t start_ = 0;  ///< match_again: where what is matched begins
 };
 
 }  // namespace parlance::reply

@@ -1,6 +1,7 @@
 // The structure of a Python call. Begin reading at PythonScanner::feed.
 #include "reply/scan/python_scanner.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/ascii.h"
@@ -16,7 +17,19 @@ using ascii::is_digit;
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
+bool is_utf8(std::string_view text) {
+  if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) return true;
+  Utf8Scanner whole;
+  const bool good =
+      std::all_of(text.begin(), text.end(), [&](char c) { return whole.feed(static_cast<unsigned char>(c)); });
+  return good && !whole.inside();
+}
 bool is_blank(char c) { return is_json_space(c) || c == '\f'; }
+
+/// Whether a byte stands in a text of Python, but for its quote, as it does in one of JSON.
+bool is_plain(char c) {
+  return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x80 && c != '"' && c != '\\';
+}
 
 std::string_view json_of_word(std::string_view word) {
   if (word == "True" || word == "true") return "true";
@@ -136,11 +149,7 @@ Scan PythonScanner::feed_name(char c) {
     word_ += {&c, 1};
     return Scan::more;
   }
-  Utf8Scanner whole;
-  for (const char byte : word_.view()) {
-    if (!whole.feed(static_cast<unsigned char>(byte))) return bad("a name in UTF-8");
-  }
-  if (whole.inside()) return bad("a name in UTF-8");
+  if (!is_utf8(word_)) return bad("a name in UTF-8");
   if (c != '=' && c != '#' && c != '\\' && !is_blank(c)) return bad("'='");
   begin_element();
   json().append("\"").append(word_.view()).append("\": ");
@@ -282,12 +291,28 @@ void PythonScanner::take(std::string& out) {
   }
 }
 
+/// Takes what goes on a name, up to its longest.
+const char* PythonScanner::skip_name(const char* p, const char* end) {
+  const char* const from = p;
+  end = p + std::min(kLongestName - word_.size(), static_cast<std::size_t>(end - p));
+  while (p != end && (is_letter(*p) || is_digit(*p))) ++p;
+  word_ += {from, static_cast<std::size_t>(p - from)};
+  return p;
+}
+
 Scan PythonScanner::run(const char*& p, const char* end, std::string& out) {
   std::string json = pending_.take();
   json_ = &json;
   if (!frames_) frames_.make();
   Scan scan = Scan::more;
   while (p != end && scan == Scan::more) {
+    if (at_ == At::text && undecided_ == 0 && !after_return_ && !utf8_.inside()) {  // plain stretches at once
+      const char* const from = p;
+      while (p != end && is_plain(*p) && *p != quote_) ++p;
+      json.append(from, p);
+      if (p == end) break;
+    }
+    if (at_ == At::name && (p = skip_name(p, end)) == end) break;
     scan = feed(*p);
     if (scan != Scan::bad) ++p;
   }

@@ -80,6 +80,7 @@ class PythonScanner {
   static char close_of(In in) { return in == In::list ? ']' : in == In::dict || in == In::set ? '}' : ')'; }
 
   Scan feed(char c);
+  const char* skip_name(const char* p, const char* end);
   void take(std::string& out);
   std::string& json() { return *json_; }
   std::vector<Frame>& frames() { return *frames_; }
