@@ -186,6 +186,8 @@ struct TokenizerOptions {
 /// Except for a GGUF file, the files beside it are read as well: tokenizer_config.json and special_tokens_map.json
 /// (names of tokens, added tokens, add_bos_token, tokenizer_class), generation_config.json (tokens that end a reply).
 ///
+/// TokenizerFacts::notes name options that have no effect for the kind of file.
+///
 /// Part of the library parlance::tokenizers. A build may lack the code for some kinds; opening one of those then fails.
 /// Fails with file; json (place); model_file (a damaged GGUF file); tokenizer (damaged; of a kind that this build does
 /// not read; or a tiktoken file without a known split).

@@ -91,7 +91,7 @@ void append_excerpt(std::string& out, const Location& where) {
 
 void append_note(std::string& out, std::string_view label, std::string_view text) {
   if (text.empty()) return;
-  append_visible(out.append("  ").append(label).append(": "), text);
+  append_visible(out.append("  ").append(label).append(": "), text, "\t");
   out += '\n';
 }
 

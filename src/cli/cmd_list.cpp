@@ -250,7 +250,7 @@ int run_list(const ListCommand& command) {
     for (const Entry& entry : entries) nearest_entry.offer(entry.name);
     std::erase_if(entries, [&](const Entry& entry) { return !is_named(entry, command.name); });
     if (entries.empty()) {
-      const std::string_view kind = list->name.substr(0, list->name.size() - 1);
+      const std::string_view kind = list->name == "passes" ? "pass" : list->name.substr(0, list->name.size() - 1);
       return report(no_such(kind, command.name, nearest_entry));
     }
   }

@@ -25,7 +25,7 @@ constexpr Command kCommands[] = {
     {"template", "Show a model's template and the settings that come with it", declare_template, "done"},
     {"read", "Read a model's reply as a message, or as events while it streams", declare_read,
      "read, even if the reply is malformed; with --jsonl: every line got an answer, which may be an error",
-     "the template does not compile, or fails in each experiment; with --conversation: the prompt is not one of the "
+     "the template does not compile; with --conversation: the prompt is not one of the "
      "format"},
     {"convert", "Convert a chat request from one API to another", declare_convert,
      "written; with --jsonl: every line got an answer, which may be an error",

@@ -77,6 +77,9 @@ Output& output() {
   return all;
 }
 
+/// "-" is standard output, as it is standard input where something is read.
+bool is_stdout(const std::string& path) { return path.empty() || path == "-"; }
+
 Error cannot_write(int number) { return Error(ErrorCode::file, output().path + ": " + std::strerror(number)); }
 
 bool is_same_file(int input, const std::string& path) {
@@ -90,11 +93,11 @@ bool is_same_file(int input, const std::string& path) {
 
 std::string& output_path() { return output().path; }
 
-bool output_is_terminal() { return output().path.empty() && ::isatty(STDOUT_FILENO) != 0; }
+bool output_is_terminal() { return is_stdout(output().path) && ::isatty(STDOUT_FILENO) != 0; }
 
 Result<void> open_output() {
   Output& out = output();
-  if (out.path.empty() || out.is_open) return {};
+  if (is_stdout(out.path) || out.is_open) return {};
   if (is_same_file(streamed_input(), out.path))
     return usage("-o " + out.path + " is the file that is being read", "write to another, and rename it then");
   std::unique_ptr<Filter> filter;

@@ -8,7 +8,7 @@
 
 namespace parlance::cli {
 
-/// The file of -o; empty: standard output.
+/// The file of -o; empty or "-": standard output.
 std::string& output_path();
 /// Is it a terminal that shows the output?
 bool output_is_terminal();

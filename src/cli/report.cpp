@@ -20,7 +20,7 @@ int report(const Error& error) {
 
 void say(std::string_view what, std::string_view text) {
   std::string line(what);
-  append_visible(line += ": ", text);
+  append_visible(line += ": ", text, "\t");  // one line: a newline in data would begin a note of its own
   line += '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);
 }

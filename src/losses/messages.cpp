@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/nearest.h"
 #include "base/reasoning_names.h"
 #include "conversation/edit.h"
 #include "losses/text_search.h"
@@ -12,6 +13,13 @@ namespace {
 
 /// Members of a message that only say who speaks or what belongs together.
 constexpr std::string_view kIds[] = {"id", "tool_call_id", "call_id", "name", "tool_name"};
+
+/// Members that messages have in some API: a name near to one of them is taken for a slip.
+constexpr std::string_view kMembers[] = {"role",    "content",   "tool_calls",        "tool_call_id", "name",
+                                         "refusal", "reasoning", "reasoning_content", "thinking",     "images"};
+/// Those that say something by themselves.
+constexpr std::string_view kSaying[] = {"content",           "tool_calls", "refusal", "reasoning",
+                                        "reasoning_content", "thinking",   "images"};
 
 bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -51,7 +59,7 @@ class MessageSearch {
       } else if (key == "is_error") {
         failed(entry.value, here);
       } else if (key != "role") {
-        reasoning(entry.value, here);
+        other(of, entry, here, all);
       }
     }
     if (all.all_lost() && search_.lost_since(all) > 1) search_.lose_whole(all, "message", search_.path_of(of, place));
@@ -69,6 +77,69 @@ class MessageSearch {
     search_.note({LossKind::lost, "message", search_.path_of(value, place),
                   "the prompt does not say that the tool failed",
                   "the template reads no is_error; say so in the content"});
+  }
+
+  /// A member that is none of those above: reasoning under some name, or one that templates do not know. Its name may
+  /// be misspelt, or it holds what belongs into `content`.
+  void other(Value of, const DictEntry& entry, const Place& here, Tally& all) {
+    const std::string_view key = leaf_text(entry.key);
+    const std::string path = search_.path_of(entry.value, here);
+    if (is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1)) ||
+        search_.is_given_reasoning(entry.value))
+      return has_shown_twin(of, entry) ? void() : reasoning(entry.value, here);
+    if (search_.is_converted() || !has_content(entry.value) || is_any_reached(entry.value)) return;
+    NearestName nearest(key);
+    for (const std::string_view known : kMembers) {
+      const Value* there = member(of, known);
+      if (there == nullptr || !has_content(*there)) nearest.offer(known);
+    }
+    const bool says_nothing_else = std::none_of(std::begin(kSaying), std::end(kSaying), [&](std::string_view known) {
+      const Value* there = member(of, known);
+      return there != nullptr && has_content(*there);
+    });
+    if (!nearest.best().empty() && !search_.mentions(key)) {
+      all.add(true);
+      search_.lose("message", path, nearest.hint());
+    } else if (says_nothing_else && has_text(entry.value)) {
+      all.add(true);
+      search_.lose("message", path, "chat templates read 'content'");
+    } else if (search_.left_out()) {
+      search_.leave_out("message", path);
+    }
+  }
+
+  /// Clients send reasoning under two names: one that shows is enough, and of two that do not the first is said.
+  bool has_shown_twin(Value of, const DictEntry& entry) const {
+    if (!entry.value.is_string() || !entry.value.is_leaf()) return false;
+    const auto is_twin = [&](const DictEntry& one) {
+      return is_reasoning_name(leaf_text(one.key)) && one.value.is_string() && one.value.is_leaf() &&
+             leaf_text(one.value) == leaf_text(entry.value);
+    };
+    for (const DictEntry& one : entries(of)) {
+      if (&one != &entry && is_twin(one) && (&one < &entry || search_.is_reached(one.value))) return true;
+    }
+    return false;
+  }
+
+  bool is_any_reached(Value value) const {
+    if (search_.is_reached(value)) return true;
+    if (value.is_sequence()) return std::ranges::any_of(items(value), [&](Value one) { return is_any_reached(one); });
+    if (value.kind != Kind::dict) return false;
+    return std::ranges::any_of(entries(value), [&](const DictEntry& one) { return is_any_reached(one.value); });
+  }
+
+  static bool has_content(Value value) {
+    if (value.is_none() || value.is_undefined()) return false;
+    if (value.is_string()) return has_words(value);
+    if (value.is_sequence()) return value.list->size != 0;
+    if (value.kind == Kind::dict) return value.dict->size != 0;
+    return value.kind != Kind::boolean || value.integer != 0;
+  }
+  static bool has_text(Value value) {
+    if (value.is_string()) return has_words(value);
+    if (value.is_sequence()) return std::ranges::any_of(items(value), has_text);
+    if (value.kind != Kind::dict) return false;
+    return std::ranges::any_of(entries(value), [](const DictEntry& one) { return has_text(one.value); });
   }
 
   /// Reasoning of a turn that is over is left out by design; in the turn that goes on the model needs it. Passes may

@@ -23,13 +23,28 @@ struct Feature {
 };
 constexpr Feature kFeatures[] = {
     {"tool_choice", "\"auto\"", true,
-     "parlance grammar --tool-choice holds the reply to it; for none, leave tools out"},
-    {"parallel_tool_calls", "true", true, "parlance grammar --no-parallel holds the reply to it"},
-    {"response_format", "{\"type\":\"text\"}", false, "parlance grammar --request holds the reply to it"},
+     "for none, leave tools out of the request; else parlance grammar --tool-choice makes the model obey it"},
+    {"parallel_tool_calls", "true", true, "parlance grammar --no-parallel makes the model obey it"},
+    {"response_format", "{\"type\":\"text\"}", false, "parlance grammar --request makes the model obey it"},
     {"functions", "[]", false, "tools is its newer name"},
     {"function_call", "\"auto\"", false, "tool_choice is its newer name"},
     {"system", "\"\"", false, "chat templates take the system's text as a message"},
     {"instructions", "\"\"", false, "chat templates take the system's text as a message"},
+    {"system_prompt", "\"\"", false, "chat templates take the system's text as a message"},
+    {"prompt", "\"\"", false, "chat templates take it as the user's message"},
+    {"suffix", "\"\"", false, "chat templates fill no gaps"},
+    {"input", "\"\"", false, "chat templates take it as the user's message"},
+    {"images", "[]", false, "they belong to a message"},
+    // How servers other than OpenAI's name the form of a reply.
+    {"format", "\"\"", false, "parlance grammar --schema makes the model obey it"},
+    {"json_schema", "null", false, "parlance grammar --schema makes the model obey it"},
+    {"guided_json", "null", false, "parlance grammar --schema makes the model obey it"},
+    {"guided_regex", "null", false, "parlance grammar --regex makes the model obey it"},
+    {"guided_choice", "null", false, "parlance grammar --choice makes the model obey it"},
+    {"guided_grammar", "null", false, "it is for the engine"},
+    {"structured_outputs", "null", false, "parlance grammar --schema makes the model obey it"},
+    {"grammar", "\"\"", false, "it is for the engine"},
+    {"extra_body", "{}", false, "a client puts its members into the request itself"},
 };
 
 /// Variables that every render has, or that speak of reasoning, which the passes note.
@@ -73,13 +88,19 @@ class Settings {
         std::find_if(std::begin(kFeatures), std::end(kFeatures), [&](const Feature& one) { return one.name == name; });
     if (feature != std::end(kFeatures)) return unheeded(*feature, value);
     NearestName nearest(name);
-    for (const std::string& one : facts_.variables) {
-      if (member(variables_, one) == nullptr) nearest.offer(one);
-    }
+    for (const std::string& one : facts_.variables) offer(nearest, one);
+    for (const Feature& one : kFeatures) offer(nearest, one.name);
     const bool meant = !nearest.best().empty() || !is_of_request(name);
     if (!meant && !left_out_) return;
     losses_.push_back({meant ? LossKind::lost : LossKind::left_out, "setting", as_given(name),
                        "no effect: the template does not read it", nearest.hint()});
+  }
+
+  /// A name that the request does not use: what a pass set to nothing counts as not given.
+  void offer(NearestName& nearest, std::string_view name) const {
+    const Value* given = member(variables_, name);
+    const bool is_empty = given == nullptr || given->is_none() || (given->is_sequence() && !has_any(*given));
+    if (is_empty) nearest.offer(name);
   }
 
   bool is_of_request(std::string_view name) const {
@@ -139,6 +160,10 @@ void find_lost_settings(const Conversation& conversation, const TemplateFacts& f
 void find_misspelt(const Rendering& rendering, const TemplateFacts& facts, std::vector<Loss>& losses) {
   for (const PrintedUndefined& one : rendering.undefined()) {
     if (one.is_variable || one.nearest.empty() || facts.mentions(one.nearest)) continue;
+    const std::string slip = one.path + "." + one.nearest;  // said already, if it is a message's
+    if (std::ranges::any_of(losses,
+                            [&](const Loss& loss) { return loss.path == slip && loss.hint.starts_with("did you"); }))
+      continue;
     losses.push_back({LossKind::lost, "variable", one.path.empty() ? one.name : one.path + "." + one.name,
                       "printed by the template, but undefined", "did you mean '" + one.nearest + "'?"});
   }

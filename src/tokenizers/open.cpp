@@ -228,6 +228,17 @@ void set_json_puts(const Beside& beside, TokenizerFacts& facts) {
   note_setting("add_eos_token", beside.add_eos, facts.eos, facts.puts_after, facts);
 }
 
+/// Options that mean nothing for this kind of file. `kind` is none for a GGUF file.
+void note_unused(std::optional<FileKind> kind, const TokenizerOptions& options, TokenizerFacts& facts) {
+  const bool has_marks = kind && *kind != FileKind::tekken;
+  if (!options.special_tokens.empty() && !has_marks)
+    note(facts, "special_tokens:", "no effect, since the file itself lists all its control tokens");
+  if (!options.tiktoken.split.empty() && kind != FileKind::tiktoken)
+    note(facts, "split:", "no effect, since only a tiktoken file does not say how text is split into words");
+  if (options.sentencepiece.as_transformers && kind != FileKind::sentencepiece)
+    note(facts, "as_transformers:", "no effect, since the file is no SentencePiece model");
+}
+
 TokenizerFacts facts_of(const Tokenizer& tokenizer, const Beside& beside, const std::string& file, bool json) {
   TokenizerFacts facts = tokenizer.facts();
   facts.notes.insert(facts.notes.end(), beside.notes.begin(), beside.notes.end());
@@ -247,7 +258,13 @@ TokenizerFacts facts_of(const Tokenizer& tokenizer, const Beside& beside, const 
 Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path, const TokenizerOptions& options) {
   const Result<std::string> file = tokenizer_file(path);
   if (!file) return file.error();
-  if (is_gguf({*file, ModelStores()})) return open_gguf_vocabulary(*file);
+  if (is_gguf({*file, ModelStores()})) {
+    Result<std::unique_ptr<Tokenizer>> opened = open_gguf_vocabulary(*file);
+    if (!opened) return opened;
+    TokenizerFacts facts = (*opened)->facts();
+    note_unused({}, options, facts);
+    return std::unique_ptr<Tokenizer>(std::make_unique<WithFacts>(std::move(*opened), std::move(facts)));
+  }
   const Result<std::string> bytes = read_file(*file, kMaxJson);
   if (!bytes) return bytes.error();
   const Result<Beside> beside = read_beside(folder_of(*file));
@@ -261,6 +278,7 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path, const
       converts ? open_converted(*bytes, *file, *beside, reader) : open_as(kind, *bytes, *file, *beside, options);
   if (!opened) return opened;
   TokenizerFacts facts = facts_of(**opened, *beside, std::string(file_name_of(*file)), kind == FileKind::hf_json);
+  note_unused(kind, options, facts);
   if (converts) facts.kind = "SentencePiece, as transformers' " + reader + " reads it";
   return std::unique_ptr<Tokenizer>(std::make_unique<WithFacts>(std::move(*opened), std::move(facts)));
 }

@@ -42,6 +42,46 @@ def test_a_note_names_what_the_request_has():
     assert done.stderr == "note: think: no effect: the template does not read it\n", done.stderr
 
 
+def test_a_member_of_a_message_that_is_misspelt_is_a_loss():
+    for member, hint in (("contnt", "did you mean 'content'?"), ("text", "chat templates read 'content'"), ("parts", "chat templates read 'content'")):
+        done = run(ONLY_TEXT, {"messages": [{"role": "user", member: [{"text": "How warm?"}] if member == "parts" else "How warm?"}], "bos_token": ""})
+        assert done.stderr == f"note: messages[0].{member}: not in the prompt; {hint}\n", done.stderr
+    done = run(ONLY_TEXT, {"messages": [{"role": "assistant", "content": "a", "tool_call": [CALL]}], "bos_token": ""})
+    assert done.stderr == "note: messages[0].tool_call: not in the prompt; did you mean 'tool_calls'?\n", done.stderr
+
+
+def test_a_member_of_a_message_that_templates_do_not_know_is_left_out():
+    request = {"messages": [{"role": "user", "content": "a", "citations": ["x"], "prefix": True}], "bos_token": ""}
+    assert losses(ONLY_TEXT, request) == [("left out", "message", "messages[0].citations"), ("left out", "message", "messages[0].prefix")]
+    assert run(ONLY_TEXT, request).stderr == ""
+    shown = "{% for m in messages %}{{ m.content }}{{ m.citations[0] }}{% endfor %}"
+    assert losses(shown, {"messages": [{"role": "user", "content": "a", "citations": ["x"]}]}) == []
+
+
+def test_reasoning_under_two_names_is_said_once_and_only_if_neither_shows():
+    request = {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b", "reasoning": "why", "reasoning_content": "why"}]}
+    shown = "{% for m in messages %}{{ m.content }}{{ m.reasoning_content }}{% endfor %}"
+    assert losses(shown, request) == []
+    assert [path for _, _, path in losses("{% for m in messages %}{{ m.content }}{% endfor %}", request)] == ["messages[1].reasoning"]
+
+
+def test_what_servers_call_otherwise_is_a_loss():
+    template = "{% for m in messages %}{{ m.content }}{% endfor %}{% if tools %}{{ tools }}{% endif %}"
+    for name, value, hint in (("tool", [CALL], "did you mean 'tools'?"), ("Tools", [CALL], "did you mean 'tools'?"),
+                              ("toolChoice", "none", "did you mean 'tool_choice'?"), ("responseFormat", {"type": "json_object"}, "did you mean 'response_format'?"),
+                              ("format", "json", "parlance grammar --schema makes the model obey it"), ("guided_json", {}, "parlance grammar --schema makes the model obey it"),
+                              ("system_prompt", "Be brief.", "chat templates take the system's text as a message"), ("extra_body", {"a": 1}, "a client puts its members into the request itself")):
+        done = run(template, {**user("Hi"), name: value})
+        assert done.stderr == f"note: {name}: no effect: the template does not read it; {hint}\n", (name, done.stderr)
+    done = run(template, {"prompt": "One", "suffix": "Two"})
+    assert "note: prompt: no effect" in done.stderr and "note: suffix: no effect" in done.stderr, done.stderr
+
+
+def test_a_note_is_one_line_whatever_data_it_has():
+    done = run(ONLY_TEXT, {**user("Hi"), "bos_token": "", "chat_template_kwargs": {"v: fine\nnote: all is well": 1}})
+    assert done.stderr.count("\n") == 1 and "fine␊note" in done.stderr, done.stderr
+
+
 def test_notes_are_on_standard_error_unless_quiet():
     done = run(ONLY_TEXT, LOOP)
     assert done.stderr.startswith("note: messages[1].tool_calls[0]: not in the prompt\n"), done.stderr

@@ -105,6 +105,15 @@ def test_a_gguf_file_alone_is_a_model_with_its_tokenizer(folder):
     assert "tokenizer.ggml.model 'bert' is not read" in refusal(folder, 3, "tokens", "-m", "m.gguf", "chat.json")
 
 
+def test_options_that_mean_nothing_for_a_kind_of_file_are_noted(folder):
+    assert "split: no effect" in tokens(folder, HI, "--split", "cl100k_base").stderr
+    assert "as_transformers: no effect" in tokens(folder, HI, "--model-as", "transformers").stderr
+    gguf_model(folder)
+    done = run(folder, "tokens", "-m", "m.gguf", "chat.json", "--special-token", "<zz>")
+    assert done.returncode == 0 and "special_tokens: no effect" in done.stderr, done
+    assert "no effect" not in run(folder, "tokens", "-m", "m.gguf", "chat.json").stderr
+
+
 def ollama_store(folder, model="m.gguf", template="{{ range .Messages }}<|user|>{{ .Content }}{{ end }}"):
     """A store with the model `small`: its weights, and a template of its own unless that is None."""
     digests = {"model": "a" * 64, "template": "b" * 64}
