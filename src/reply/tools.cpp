@@ -18,7 +18,7 @@ namespace {
 using Node = Types::Node;
 using Schema = Types::Schema;
 
-// Schemas come from clients. Types deeper than this are unknown, which means that any value is good.
+/// Schemas come from clients. Types deeper than this are unknown, which means that any value is good.
 constexpr std::uint32_t kDeepest = 64;
 constexpr std::size_t kMostMembers = 4096;
 
@@ -208,8 +208,7 @@ Result<ReplyTools> ReplyTools::from_json(std::string_view tools, std::string_vie
   Runtime rt(inside_of(document).arena(), limits);
   for (const Value item : items(document.root())) {
     // Clients write tools in three forms: {"type": "function", "function": {…}}, the function alone, and with
-    // input_schema
-    // in place of parameters. A custom tool takes one text and gets the schema of an object with it.
+    // input_schema in place of parameters. A custom tool takes one text and gets the schema of an object with it.
     const Value* function = member(item, "function");
     const Value custom = function_of_custom(rt, item);
     const Value tool = custom.is(Kind::dict)                             ? custom

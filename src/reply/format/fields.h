@@ -48,8 +48,7 @@ struct Frame {
 // ---- the fields
 
 /// A walk is called as walk(name, member[, default]) for each member. The reader looks the name up and fills the
-/// member;
-/// the writer leaves out what equals the default. The order here is the order in which members are written.
+/// member; the writer leaves out what equals the default. The order here is the order in which members are written.
 template <typename Walk>
 void fields(Walk& walk, Reasoning& r) {
   walk("open", r.open);

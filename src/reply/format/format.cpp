@@ -14,7 +14,7 @@ using Codec = CallArguments::Codec;
 using Part = CallPart::Kind;
 using Role = CallMember::Role;
 
-// A format may come from a model's repository, so what it makes the reader build must be bounded.
+/// A format may come from a model's repository, so what it makes the reader build must be bounded.
 constexpr std::size_t kLongestMarker = 128;
 constexpr std::size_t kLongestFraming = 16;
 constexpr std::size_t kMost = 16;  // forms, turns, ends

@@ -37,8 +37,7 @@ class Reader {
 
   template <typename T>
   /// Called by fields() for each member. It notes the name too: refuse_others() takes a name that was never asked for
-  /// as
-  /// a misspelling, and finds the nearest.
+  /// as a misspelling, and finds the nearest.
   void operator()(std::string_view name, T& field, const T& = {}) {
     names_.push_back(name);
     // The default stays where the member is absent, so old files keep their meaning when members are added.

@@ -123,9 +123,9 @@ void BareScanner::put(char c) {
 }
 
 /// A string, up to the quote: what turns out not to be one is given as it is.
-/// The quote may have several bytes, and a string may hold a beginning of it. As in Knuth, Morris and Pratt's search,
-/// a mismatch gives out only as many bytes as the longest border of what matched requires: with the quote `aab`, the
-/// text `aaab` gives out one `a` and then ends. A quote is at most 128 bytes, so the border is looked for anew.
+/// The quote may have several bytes, and a string may hold a beginning of it. As in Knuth, Morris and Pratt's search, a
+/// mismatch gives out only as many bytes as the longest border of what matched requires: with the quote `aab`, the text
+/// `aaab` gives out one `a` and then ends. A quote is at most 128 bytes, so the border is looked for anew.
 Scan BareScanner::feed_text(char c) {
   while (seen_ > 0 && c != quote()[seen_]) {
     std::uint8_t kept = seen_;  // the longest beginning of the quote that still fits

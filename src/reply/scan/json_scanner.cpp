@@ -47,8 +47,7 @@ bool Utf8Scanner::feed(unsigned char c) {
 }
 
 /// Opens a bracket. Real calls nest a few levels, so one word of bits is the whole stack and a scanner allocates
-/// nothing.
-/// The 65th level moves that word to outer_, and so does every 64th behind it.
+/// nothing. The 65th level moves that word to outer_, and so does every 64th behind it.
 Scan JsonScanner::push(bool object) {
   if (depth_ == limit_) {
     too_deep_ = true;
