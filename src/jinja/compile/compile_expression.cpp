@@ -113,6 +113,7 @@ void ExpressionCompiler::expression_into(const Node* node, Scope& scope, std::ui
   release(got);
 }
 
+/// Folding the whole subtree is tried first: what is folded is never compiled.
 Place ExpressionCompiler::expression(const Node* node, Scope& scope, const Place* target) {
   if (failed()) return {constant(Value::none()), false};
   if (++depth_ > kDeepest) {
@@ -120,7 +121,6 @@ Place ExpressionCompiler::expression(const Node* node, Scope& scope, const Place
     return {constant(Value::none()), false};
   }
   Place place;
-  // The whole subtree is tried first: what is folded is never compiled.
   std::optional<Value> folded = fold(node, scope);
   if (folded) {
     place = folded_place(node, *folded);
