@@ -21,6 +21,7 @@
 namespace parlance::jinja {
 namespace {
 
+/// "No such attribute": whoever asked then tries an item, or makes an undefined value.
 Value missing() {
   Value v;
   v.flags = Value::kMissing;
@@ -29,6 +30,7 @@ Value missing() {
 
 // ---- range
 
+/// The sandbox's safe_range bounds the number of members; make_range asks for it.
 Value global_range(Call& call) {
   const PassedArguments& in = call.rest;
   std::uint32_t n = in.positional_count;
@@ -51,6 +53,8 @@ Value global_range(Call& call) {
 
 /// One (key, value) of dict(iterable).
 bool add_pair(Runtime& rt, DictBuilder& dict, Value pair, std::uint64_t number) {
+  // CPython says "cannot convert … to a sequence" for what iter() refuses, so it is found out before to_list() fails in
+  // other words.
   bool iterable =
       pair.is_string() || pair.is_sequence() || pair.is(Kind::dict) || pair.is_undefined() ||
       (pair.is(Kind::object) && (pair.object->type->iterate != nullptr || pair.object->type->next != nullptr));
@@ -74,6 +78,7 @@ bool add_all(Runtime& rt, DictBuilder& dict, Value source) {
     }
     return true;
   }
+  // dict(undefined) fails in Jinja2: dict() asks for `.keys`, and attributes of an undefined value raise.
   if (source.is_undefined()) {
     fail_undefined(rt, source);
     return false;
@@ -125,6 +130,7 @@ Value global_namespace(Call& call) {
   return check_namespace_names(rt, {ns->entries, ns->size}) ? object_value(ns) : Value::invalid();
 }
 
+/// Namespaces are small, so there is no index; the charge bounds one that a template makes large.
 DictEntry* find_member(Runtime& rt, NamespaceObject& ns, std::string_view name) {
   rt.charge(ns.size / 16);
   for (std::uint32_t i = 0; i < ns.size; ++i) {
@@ -259,6 +265,7 @@ constexpr ObjectType joiner_type() {
 
 // ---- transformers' own
 
+/// The message is str() of the argument, as in transformers: jinja2.exceptions.TemplateError(message).
 Value global_raise_exception(Call& call) {
   Value message = call.text_of(0);
   if (message.is_invalid()) return message;
@@ -293,6 +300,7 @@ Value global_strftime_now(Call& call) {
   }
   std::string_view format = text(call.rt, call[0]);
   if (format.find('\0') != std::string_view::npos) return call.fail(ErrorCode::value, "embedded null character");
+  // A conversion may write many bytes for two of the format ("%c"), so a byte counts a whole step.
   if (!call.rt.charge_bytes(32 * std::uint64_t{format.size()})) return Value::invalid();
   std::string out;
   append_time(call.rt, out, call.rt.now, format);

@@ -17,6 +17,8 @@
 namespace parlance::reply {
 namespace {
 
+/// A schema comes from the client and arguments from the model: references may form cycles and alternatives multiply.
+/// Past these bounds nothing more is said, which is always right: a check only adds events.
 constexpr std::uint32_t kMostSteps = 10000;
 constexpr std::uint32_t kDeepest = 64;
 constexpr std::size_t kMostFound = 16;
@@ -39,12 +41,15 @@ std::string name_of_type(Value v) {
 bool is_whole(double number) { return std::floor(number) == number; }
 
 /// Whether a value has one of the types; 1.0 is an integer.
+/// JSON Schema, "type": any number with a zero fraction is an integer, however it is written.
 bool has_type(Value v, std::uint8_t types) {
   if ((type_of_value(v) & types) != 0) return true;
   return v.is(Kind::real) && (types & Types::kInteger) != 0 && is_whole(v.real);
 }
 
 /// False where two values certainly differ.
+/// Numbers equal by value (1 and 1.0), as JSON Schema's const and enum demand. Big integers and containers are not
+/// compared: they may be equal.
 bool may_equal(Value a, Value b) {
   const auto is_number = [](Value v) { return v.is(Kind::integer) || v.is(Kind::real); };
   if (is_number(a) && is_number(b)) {
@@ -93,6 +98,7 @@ class ArgumentsCheck {
   std::vector<Misfit> take() { return std::move(found_); }
 
  private:
+  /// Models write null for an optional argument that they leave out. That is good where the default is null.
   static bool allows_null(Value schema) {
     const Value* nullable = member(schema, "nullable");
     const Value* usual = member(schema, "default");
@@ -152,6 +158,7 @@ class ArgumentsCheck {
       }
     }
     const Value* declared = member(schema, "properties");
+    // patternProperties is not evaluated here, and may allow what additionalProperties refuses.
     const Value* others =
         member(schema, "patternProperties") == nullptr ? member(schema, "additionalProperties") : nullptr;
     for (const DictEntry& entry : entries(v)) {
@@ -170,6 +177,7 @@ class ArgumentsCheck {
 
   bool check_items(Value v, Value schema, bool say) {
     const Value* inner = member(schema, "items");
+    // With prefixItems, `items` is about the members behind the first ones only.
     if (!v.is_sequence() || inner == nullptr || !inner->is(Kind::dict) || member(schema, "prefixItems") != nullptr)
       return true;
     bool good = true;
@@ -185,9 +193,11 @@ class ArgumentsCheck {
   bool check_any(Value v, Value alternatives, bool say) {
     std::uint8_t types = 0;
     for (const Value one : items(alternatives)) {
+      // oneOf as anyOf: that a second alternative fits too is no fault that a caller could act on.
       if (check(v, one, false)) return true;
       types |= types_behind(one);
     }
+    // If the type is right the fault is deeper, and which alternative was meant is not known.
     if (say && has_type(v, types)) return !refuse(v, "what one of the alternatives allows", say);
     return !refuse(v, names(types), say);
   }

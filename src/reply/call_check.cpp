@@ -11,6 +11,8 @@
 namespace parlance {
 namespace {
 
+/// An event of its own, with no bytes: it stands behind what it is about, so that the sources of all events still are
+/// the reply.
 void say(const ReplyEvent& behind, ReplyEvent::Fault fault, std::string_view expected, const ReplySink& sink) {
   ReplyEvent event;
   event.kind = ReplyEvent::Kind::malformed;
@@ -40,10 +42,12 @@ void ReplyParser::CallCheck::take(const ReplyEvent& event, const ReplySink& sink
     case Kinds::call_begin: return begin(event, sink);
     case Kinds::arguments:
       if (!checks_) return;
+      // Arguments longer than the reader itself would hold are given up, since JSON is checked as a whole.
       arguments_ += event.text;
       checks_ = arguments_.size() <= limit_;
       return;
     case Kinds::malformed:
+      // The reader has reported a text where the schema wants something else: check_arguments() must not repeat it.
       if (event.fault == ReplyEvent::Fault::type) ++texts_;
       return;
     case Kinds::call_end:

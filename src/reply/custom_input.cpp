@@ -25,6 +25,7 @@ char meaning_of(char letter) {
 /// Up to the text: a sign that does not fit makes all there was the text.
 void CustomInput::take_head(char c, std::string& out) {
   held_ += c;
+  // Compared byte by byte, so an escaped spelling of the key, "\u0069nput", counts as other arguments.
   const std::string key = '"' + std::string(kCustomInput) + '"';
   if (place_ == Place::key && held_.back() != '{' && held_.find('"') != held_.npos) {  // inside of the key
     const std::string_view so_far = std::string_view(held_).substr(held_.find('"'));
@@ -57,6 +58,7 @@ void CustomInput::take_escape(std::string& out) {
   if (is_unit) std::from_chars(held_.data() + 2, held_.data() + held_.size(), unit, 16);
   const char letter = held_[1];
   held_.clear();
+  // Both halves of a pair are here: the text has one code point for them.
   if (is_unit && high_ != 0 && unit >= 0xDC00 && unit <= 0xDFFF) {
     utf8::append(out, 0x10000 + ((high_ - 0xD800) << 10) + (unit - 0xDC00));
     high_ = 0;
@@ -75,6 +77,7 @@ void CustomInput::take_escape(std::string& out) {
 void CustomInput::take_text(char c, std::string& out) {
   if (!held_.empty() || c == '\\') {
     held_ += c;
+    // \n has two bytes, \u0041 has six.
     if (held_.size() == (held_.size() > 1 && held_[1] == 'u' ? 6U : 2U)) take_escape(out);
     return;
   }

@@ -15,6 +15,8 @@ namespace {
 
 using MakeId = std::function<std::string()>;
 
+/// Most formats write no ids, but clients need one to answer a call. The caller's maker comes before a counted one,
+/// since counted ids repeat from reply to reply.
 std::string id_of(std::string_view id, std::size_t number, const MakeId& make_id) {
   if (!id.empty()) return std::string(id);
   return make_id ? make_id() : "call_" + std::to_string(number + 1);
@@ -25,6 +27,7 @@ void add_function(Json& json, const ReplyCall& call) {
       .raw("function", Json('{').text("name", call.name).text("arguments", call.arguments).take());
 }
 
+/// Arguments that are not exactly {"input": TEXT} are added as they were written, or the client would lose them.
 void add_custom(Json& json, const ReplyCall& call) {
   const reply::CustomText text = reply::custom_text(call.arguments);
   json.text("type", "custom").raw("custom", Json('{').text("name", call.name).text("input", text.input).take());
@@ -46,6 +49,7 @@ std::string list_of(const std::vector<ReplyCall>& calls, const MakeId& make_id, 
 }
 
 /// A delta that has one text, after a newline where it is parted from what came before.
+/// The newline is put into the escaped text, in front: the text itself is a view that nobody may change.
 void append_text_delta(std::string& out, std::string_view member, bool parted, std::string_view text) {
   out.append("{\"").append(member).append("\": ");
   const std::size_t begin = out.size();
@@ -74,6 +78,8 @@ std::string_view name_of(ReplyEvent::Fault fault) {
   return kNames[static_cast<std::size_t>(fault)];
 }
 
+/// The reason is "length" if the reply ended inside of something: inside reasoning, or inside a call. `cut_` follows
+/// the last event alone, so content behind reasoning clears it; cut_off_ and called_ stay.
 void ReplyFinish::add(const ReplyEvent& event) {
   using Kinds = ReplyEvent::Kind;
   const bool ends_call = event.kind == Kinds::call_end;
@@ -105,6 +111,7 @@ void ReplyMessage::add(const ReplyEvent& event) {
     case Kinds::call_begin:
       calls.push_back({std::string(event.detail), std::string(event.text), {}, false, event.custom});
       break;
+    // Some notations write the id behind the arguments, so it is known for certain only here.
     case Kinds::call_end:
       if (calls.empty()) break;
       calls.back().complete = event.complete;
@@ -119,6 +126,7 @@ std::string ReplyMessage::message_json(const MakeId& make_id, bool partial) cons
   Json json('{');
   json.text("role", "assistant");
   if (!reply::is_blank(reasoning)) json.text("reasoning_content", reasoning);
+  // OpenAI's form: content is null beside calls, and "" in a message without any.
   content.empty() && !calls.empty() ? json.null("content") : json.text("content", content);
   if (!calls.empty()) json.raw("tool_calls", list_of(calls, make_id, partial));
   return json.take();

@@ -16,6 +16,7 @@ class Beginning {
  public:
   explicit Beginning(std::string_view text) : text_(text) {}
 
+  /// A number at the end may go on (1 of 12), so it is left out, unless the text is nothing but that number.
   std::string closed() {
     while (at_ < text_.size() && take(text_[at_])) ++at_;
     const bool number = in_ == In::number && closers_.empty() && at_ == text_.size() && scanner_.complete();
@@ -36,6 +37,7 @@ class Beginning {
 
   /// False where the text ends: at a byte that cannot stand there, or behind the value.
   bool take(char c) {
+    // Asked before the byte is fed: they say what it begins.
     const bool begins = scanner_.at_begin(), key = scanner_.at_key();
     const bool behind_number =
         in_ == In::number && std::string_view("0123456789+-.eE").find(c) == std::string_view::npos;
@@ -59,6 +61,7 @@ class Beginning {
     return scan != Scan::done;
   }
 
+  // A key alone has no value to show, so nothing is kept before its value begins. Half a word ("tru") has none either.
   void begin(char c, bool key) {
     switch (c) {
       case '"':
@@ -94,6 +97,7 @@ class Beginning {
     if (scanner_.inside_hex() && hex_ == 0) hex_ = at_ + 1;
     if (!scanner_.inside_text()) return;
     const bool escape = hex_ != 0 && at_ == hex_ + 3;
+    // Half a pair would become a lone surrogate, which many readers refuse.
     if (!(escape && is_high_surrogate())) keep(at_ + 1, true);
     hex_ = 0;
   }

@@ -18,9 +18,12 @@ namespace {
 using Node = Types::Node;
 using Schema = Types::Schema;
 
+/// Schemas come from clients. Types deeper than this are unknown, which means that any value is good.
 constexpr std::uint32_t kDeepest = 64;
 constexpr std::size_t kMostMembers = 4096;
 
+/// A schema becomes a node before its parts are read, so a schema that refers to itself finds the node and stops. While
+/// it is being made the node allows any type, which is right for a cycle: a reference to oneself says nothing.
 class SchemaReader {
  public:
   SchemaReader(Types& types, Value root) : types_(types), references_(root) {}
@@ -32,6 +35,7 @@ class SchemaReader {
     if (!is_new) return node;
     types_.nodes_.emplace_back();
     ++depth_;
+    // By value: nodes_ may move while the parts are read.
     Schema made = make(schema);
     --depth_;
     types_.nodes_[node] = std::move(made);
@@ -39,6 +43,8 @@ class SchemaReader {
   }
 
  private:
+  /// JSON Schema lets all keywords of one schema count together (an intersection), and the alternatives of anyOf and
+  /// oneOf count alone (a union). What is asked here is only which types a text may stand for, so oneOf is like anyOf.
   Schema make(Value schema) {
     Schema made;
     read_types(schema, made);
@@ -57,6 +63,7 @@ class SchemaReader {
       for (const Value one : items(*any).subspan(1)) either(united, Schema(types_[read(one)]));
       both(made, united);
     }
+    // OpenAPI 3.0's word for what JSON Schema says as `"type": ["string", "null"]`. It comes last, since it widens.
     const Value* nullable = parlance::member(schema, "nullable");
     if (nullable != nullptr && nullable->is(Kind::boolean) && nullable->integer != 0) made.types |= Types::kNull;
     return made;
@@ -67,6 +74,7 @@ class SchemaReader {
     null_text = null_text || (v.is_string() && leaf_text(v) == "null");
   }
 
+  /// An enum narrows the types. Where it contradicts `type`, the author erred in one of them, and `type` stands.
   static void read_types(Value schema, Schema& made) {
     made.types = types_named(parlance::member(schema, "type"));
     std::uint8_t values = 0;
@@ -78,6 +86,8 @@ class SchemaReader {
   }
 
   void read_members(Value schema, Schema& made) {
+    // Many tools leave `type` out where `properties` or `items` make it plain. JSON Schema would allow every other type
+    // there, but then a text that looks like an object would stay a text.
     const bool any = made.types == Types::kAny;
     if (const Value* members = parlance::member(schema, "properties"); members != nullptr && members->is(Kind::dict)) {
       for (const DictEntry& entry : entries(*members))
@@ -118,6 +128,7 @@ class SchemaReader {
 }  // namespace
 
 std::uint8_t types_named(const Value* type) {
+  // A word that is no type must not refuse values: the schema is the client's, and its dialect may know the word.
   const auto named = [](Value word) {
     const std::uint8_t types = word.is_string() ? schema::type_named(leaf_text(word)) : std::uint8_t{0};
     return types == 0 ? Types::kAny : types;
@@ -141,6 +152,7 @@ std::uint8_t type_of_value(Value v) {
   }
 }
 
+/// As in JSON Schema, additionalProperties counts for keys that `properties` does not name.
 Node Types::member(Node of, std::string_view key) const {
   const Schema& schema = nodes_[of];
   const auto there = schema.members.find(key);
@@ -166,6 +178,7 @@ std::string names_of_types(std::uint8_t types) {
                                                                   {Types::kObject, "an object"},
                                                                   {Types::kArray, "a list"},
                                                                   {Types::kNull, "null"}};
+  // Text in tags is a string if nothing else fits, so what is asked for is named without it.
   if ((types | Types::kString) == Types::kAny) return "a value of JSON";
   std::string out;
   if ((types & Types::kReal) != 0) {
@@ -194,6 +207,8 @@ Result<ReplyTools> ReplyTools::from_json(std::string_view tools, std::string_vie
   const Limits limits;
   Runtime rt(inside_of(document).arena(), limits);
   for (const Value item : items(document.root())) {
+    // Clients write tools in three forms: {"type": "function", "function": {…}}, the function alone, and with
+    // input_schema in place of parameters. A custom tool takes one text and gets the schema of an object with it.
     const Value* function = member(item, "function");
     const Value custom = function_of_custom(rt, item);
     const Value tool = custom.is(Kind::dict)                             ? custom
@@ -209,6 +224,7 @@ Result<ReplyTools> ReplyTools::from_json(std::string_view tools, std::string_vie
     const std::string text(leaf_text(*called));
     const bool first = data->tools.emplace(text, node).second;
     const bool is_custom = custom.is(Kind::dict);
+    // A name that a function and a custom tool share is not custom, since a call may mean the function.
     if (is_custom || !first) data->custom.emplace(text, first && is_custom).first->second &= is_custom;
     if (first && parameters != nullptr) data->parameters.emplace(text, *parameters);
     if (!first) data->parameters.erase(text);  // which of them is meant, nobody knows

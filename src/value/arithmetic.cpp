@@ -51,6 +51,7 @@ Value join_strings(Runtime& rt, Value a, Value b) {
   return concat(rt, left, right, true);
 }
 
+/// The operands' items never change, so joining with an empty list copies nothing.
 Value join_lists(Runtime& rt, Value a, Value b) {
   const auto left = items(a);
   const auto right = items(b);
@@ -64,6 +65,7 @@ Value join_lists(Runtime& rt, Value a, Value b) {
   return make_list(rt, all, size, a.kind);
 }
 
+/// The order matters for the words only: Python asks the left operand's type, and that one names itself.
 Value add(Runtime& rt, Value a, Value b) {
   if (a.is_string() && b.is_string()) return join_strings(rt, a, b);
   if (a.is_sequence() && a.kind == b.kind) return join_lists(rt, a, b);
@@ -78,6 +80,7 @@ Value add(Runtime& rt, Value a, Value b) {
 Value repeat_string(Runtime& rt, Value s, std::uint64_t times) {
   const bool markup = s.is_markup();
   const std::uint64_t pieces = s.is_leaf() ? 1 : s.rope->count;
+  // The two limits have words of their own: past Python's index size it is Python's OverflowError, else ours on memory.
   if (times >= Runtime::kMaxText / std::max<std::uint64_t>(s.size, 1)) {
     const std::size_t characters = length(rt, s);
     if (rt.failed()) return Value::invalid();
@@ -87,6 +90,7 @@ Value repeat_string(Runtime& rt, Value s, std::uint64_t times) {
     rt.reserve(Runtime::kMaxText);
     return Value::invalid();
   }
+  // A rope repeats its pieces, not its bytes, so pieces are what costs.
   if (!rt.charge(times * pieces / 8) || !rt.reserve(times * pieces * sizeof(Piece))) return Value::invalid();
   StringBuilder out(rt);
   for (std::uint64_t i = 0; i < times; ++i) out.append(s);
@@ -136,6 +140,7 @@ Value multiply(Runtime& rt, Value a, Value b) {
 // ---- everything that is not two numbers
 
 /// What an object's own type makes of `a OP b`; undefined without a reason when it has no say.
+/// As __add__ and then __radd__: a type that has no say gives way to the other.
 Value binary_of_object(Runtime& rt, BinaryOperator op, Value a, Value b) {
   for (const Value v : {a, b}) {
     if (v.kind != Kind::object || v.object->type->binary == nullptr) continue;
@@ -145,6 +150,8 @@ Value binary_of_object(Runtime& rt, BinaryOperator op, Value a, Value b) {
   return {};
 }
 
+/// The order is CPython's. `%` of a string comes first, as a string formats an undefined value; the left operand's
+/// failure comes before the right one's.
 Value binary_slow(Runtime& rt, BinaryOperator op, Value a, Value b) {
   if (a.is_invalid() || b.is_invalid()) return Value::invalid();
   if (op == BinaryOperator::modulo && a.is_string()) return format_percent(rt, a, b);

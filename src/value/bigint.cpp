@@ -44,6 +44,7 @@ std::uint64_t bits_of(const Integer& n) {
   return n.is_zero() ? 0 : boost::multiprecision::msb(boost::multiprecision::abs(n)) + 1;
 }
 
+/// Of the magnitude; 0 has none.
 std::uint64_t bits_of(Value v) {
   if (is_big(v)) return bit_length(*v.big);
   const auto magnitude = v.integer < 0 ? -static_cast<std::uint64_t>(v.integer) : static_cast<std::uint64_t>(v.integer);
@@ -56,6 +57,8 @@ Value fail_too_large(Runtime& rt) {
   return rt.fail(ErrorCode::limit_memory, "the integer would have more than " + std::to_string(kMaxBits) + " bits");
 }
 
+/// Limbs in the arena, least significant first. The highest is never zero, and the value never fits int64: so equal
+/// integers have equal representations, which comparisons and hashes rely on.
 Value store_limbs(Runtime& rt, const std::uint64_t* limbs, std::size_t count, bool negative) {
   if (!rt.reserve(count * sizeof(std::uint64_t))) return Value::invalid();
   auto* kept = rt.arena.allocate_array<std::uint64_t>(count);
@@ -96,12 +99,15 @@ Division floor_divide(const Integer& a, const Integer& b) {
   return d;
 }
 
+/// The size is bounded before the product is made: x * x in a loop doubles its bits each time.
 Value multiply(Runtime& rt, Value a, Value b) {
   if (bits_of(a) + bits_of(b) > kMaxBits + 1) return fail_too_large(rt);
   if (!charge_limbs(rt, limbs_of(a) * limbs_of(b))) return Value::invalid();
   return store(rt, load(a) * load(b));
 }
 
+/// 0, 1 and -1 take any exponent. For all others the result has more than (bits - 1) * exponent bits, so a size that is
+/// too large is known without computing it.
 Value power(Runtime& rt, Value base, Value exponent) {
   const std::uint64_t bits = bits_of(base);
   const bool odd = is_big(exponent) ? exponent.big->limbs[0] & 1 : exponent.integer & 1;
@@ -111,6 +117,7 @@ Value power(Runtime& rt, Value base, Value exponent) {
   if (is_big(exponent)) return fail_too_large(rt);
   const auto times = static_cast<std::uint64_t>(exponent.integer);
   if (times > kMaxBits || (bits - 1) * times > kMaxBits) return fail_too_large(rt);
+  // Squaring and multiplying cost about twice the last product.
   const std::uint64_t limbs = bits * times / kLimbBits + 1;
   if (!charge_limbs(rt, 2 * limbs * limbs)) return Value::invalid();
   return store(rt, boost::multiprecision::pow(load(base), static_cast<unsigned>(times)));
@@ -132,6 +139,7 @@ struct TopBits {
   bool more;
 };
 
+/// Enough for a correctly rounded double: 53 bits to keep, 11 to round by, and whether anything is below them.
 TopBits top_bits(const BigInt& v) {
   const std::uint64_t* const limbs = v.limbs;
   const std::uint32_t last = v.count - 1;
@@ -148,6 +156,7 @@ TopBits top_bits(const BigInt& v) {
 /// Infinity when it is too large.
 double nearest_real(std::uint64_t bits, bool more, std::int64_t exponent) {
   const auto width = static_cast<std::int64_t>(std::bit_width(bits));
+  // A subnormal keeps fewer than 53 bits, since its last bit cannot be below 2^-1074.
   const std::int64_t drop = std::max(width - kMantissaBits, kSmallestExponent - exponent);
   if (drop > 63) return 0;
   if (drop > 0) {
@@ -157,6 +166,7 @@ double nearest_real(std::uint64_t bits, bool more, std::int64_t exponent) {
     exponent += drop;
     if (rest > half || (rest == half && (more || (bits & 1) != 0))) ++bits;
   }
+  // std::ldexp takes an int. Both ends are far past what a double can hold.
   const auto clamped = std::clamp<std::int64_t>(exponent, -10'000, 10'000);
   return std::ldexp(static_cast<double>(bits), static_cast<int>(clamped));
 }
@@ -223,6 +233,7 @@ int big_compare(const BigInt& a, const BigInt& b) {
   return 0;
 }
 
+/// Compares exactly, never by rounding the integer: 2**53 + 1 and 2.0**53 differ in Python.
 int big_compare_real(const BigInt& a, double d) {
   const int larger = a.negative ? -1 : 1;
   if (std::signbit(d) != a.negative) return larger;

@@ -21,6 +21,7 @@ namespace {
 // ---- text
 
 /// Hands out the bytes of a string in runs.
+/// An empty run is the end, so empty pieces of a rope are passed over here.
 class Runs {
  public:
   explicit Runs(Value s) : s_(s) { enter(); }
@@ -62,6 +63,7 @@ int compare_runs(Value a, Value b) {
   return static_cast<int>(right.at_end()) - static_cast<int>(left.at_end());
 }
 
+/// A rope of empty or tiny pieces costs steps by its pieces, not by its bytes.
 bool charge_text(Runtime& rt, Value a, Value b) {
   std::uint64_t work = std::min(a.size, b.size);
   if (!a.is_leaf()) work += a.rope->count;
@@ -80,6 +82,7 @@ bool equal_text(Runtime& rt, Value a, Value b) { return a.size == b.size && comp
 
 // ---- equality
 
+/// Slices share their items, so equal addresses and sizes mean the same members: Python compares by identity first.
 bool equal_lists(Runtime& rt, Value a, Value b) {
   const auto left = items(a);
   const auto right = items(b);
@@ -90,6 +93,7 @@ bool equal_lists(Runtime& rt, Value a, Value b) {
   return std::equal(left.begin(), left.end(), right.begin(), [&](Value x, Value y) { return same_or_equal(rt, x, y); });
 }
 
+/// Order does not count: as many keys, and each is there with an equal value.
 bool equal_dicts(Runtime& rt, Value a, Value b) {
   if (a.dict == b.dict) return true;
   if (a.dict->size != b.dict->size) return false;
@@ -129,6 +133,7 @@ bool equal_slow(Runtime& rt, Value a, Value b) {
 constexpr std::array<std::string_view, 8> kSymbols = {"==", "!=", "<", "<=", ">", ">=", "in", "not in"};
 
 /// Whether a three-way result (2: unordered) satisfies `op`.
+/// NaN is unordered (2): every comparison with it is false.
 bool satisfies(Comparison op, int order) {
   switch (op) {
     case Comparison::less: return order == -1;
@@ -139,6 +144,7 @@ bool satisfies(Comparison op, int order) {
   }
 }
 
+/// The sign that the message names: min() and sort() compare by `<`, whatever their caller wrote.
 struct Order {
   Comparison op;
   std::string_view symbol;
@@ -146,6 +152,7 @@ struct Order {
 
 bool order(Runtime& rt, Order how, Value a, Value b);
 
+/// The first pair that differs decides, so only that pair needs an order: [1, 'a'] < [2, None] holds.
 bool order_lists(Runtime& rt, Order how, Value a, Value b) {
   const auto left = items(a);
   const auto right = items(b);
@@ -156,6 +163,7 @@ bool order_lists(Runtime& rt, Order how, Value a, Value b) {
   for (std::size_t i = 0; i < common; ++i) {
     const bool same = same_or_equal(rt, left[i], right[i]);
     if (rt.failed()) return false;
+    // `how` and not only less: Python asks the operator of the whole for the members that differ.
     if (!same) return order(rt, how, left[i], right[i]);
   }
   const int by_size = left.size() < right.size() ? -1 : left.size() > right.size() ? 1 : 0;
@@ -167,6 +175,7 @@ bool are_ordered_objects(Value a, Value b) {
          a.object->type->order != nullptr;
 }
 
+/// Numbers of all kinds compare with each other, strings with strings, and a list never with a tuple.
 bool order(Runtime& rt, Order how, Value a, Value b) {
   if (is_number(a) && is_number(b)) return satisfies(how.op, number_compare(a, b));
   if (a.is_string() && b.is_string()) return satisfies(how.op, compare_text(rt, a, b));
@@ -209,6 +218,7 @@ bool string_contains(Runtime& rt, Value container, Value item) {
   return false;
 }
 
+/// The members' own cost is charged by equal(); here the walk is.
 bool list_contains(Runtime& rt, Value container, Value item) {
   if (!rt.charge(container.list->size / 4)) return false;
   for (const Value& member : items(container)) {
@@ -231,6 +241,8 @@ bool object_contains(Runtime& rt, Value container, Value item) {
 
 }  // namespace
 
+/// Python's containers look at identity before equality. Values have no identity here, and only NaN shows it: each NaN
+/// counts as the same object as any other.
 bool same_or_equal(Runtime& rt, Value a, Value b) {
   if (a.kind == Kind::real && b.kind == Kind::real && std::isnan(a.real) && std::isnan(b.real)) return true;
   return equal(rt, a, b);

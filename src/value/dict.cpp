@@ -10,12 +10,15 @@
 namespace parlance {
 namespace {
 
+/// At most half of the slots are taken, so a chain of probes stays short and always meets an empty slot.
 std::uint32_t slots_for(std::uint32_t entries) {
   std::uint32_t slots = 32;
   while (slots < entries * 2) slots *= 2;
   return slots;
 }
 
+/// A slot holds the number of an entry plus one, since zeroed memory must mean "empty". Entries themselves never move
+/// in an index: Python's dicts keep the order of insertion, and so does every walk over `entries`.
 void put_in_index(DictObject& dict, std::uint64_t hash, std::uint32_t entry) {
   std::uint32_t slot = static_cast<std::uint32_t>(hash) & dict.index_mask;
   while (dict.index[slot] != 0) slot = (slot + 1) & dict.index_mask;
@@ -32,6 +35,7 @@ std::uint64_t hash_known(const Value& key) {
   return hash_value(rt, key);
 }
 
+/// Hashes are not kept. A probe that meets a foreign key costs one comparison of keys instead.
 template <typename Same>
 const DictEntry* find_indexed(const DictObject& dict, std::uint64_t hash, Same same) {
   for (std::uint32_t slot = static_cast<std::uint32_t>(hash) & dict.index_mask; dict.index[slot] != 0;
@@ -72,6 +76,7 @@ std::uint64_t hash_text(std::string_view bytes) {
   return hash_word(h, tail);
 }
 
+/// Numbers hash alike if they are equal, whatever their kinds, because Python finds d[1] by 1.0 and by True.
 std::uint64_t hash_value(Runtime& rt, Value v) {
   switch (v.kind) {
     case Kind::string: return hash_text(text(rt, v));
@@ -89,6 +94,7 @@ std::uint64_t hash_value(Runtime& rt, Value v) {
     }
     case Kind::object:
       if (v.object->type->hash != nullptr) return v.object->type->hash(rt, v.object);
+      // Objects without __eq__ are equal to themselves only, so their address is their hash.
       if (v.object->type->is_hashable) return hash_word(0, reinterpret_cast<std::uintptr_t>(v.object));
       break;
     default: break;
@@ -102,6 +108,8 @@ const DictEntry* find_indexed_key(const DictObject& dict, std::string_view key) 
                       [&](const Value& k) { return k.kind == Kind::string && equal_bytes(leaf_text(k), key); });
 }
 
+/// Strings take the path that cannot fail. All other keys are hashed first, even in a dict too small for an index:
+/// Python raises for an unhashable key before it looks anywhere.
 const DictEntry* find(Runtime& rt, const DictObject& dict, Value key) {
   if (key.is_string()) return find_key(dict, text(rt, key));
   std::uint64_t hash = hash_value(rt, key);
@@ -129,6 +137,7 @@ DictBuilder::DictBuilder(Runtime& rt, std::uint32_t expected) : rt_(rt) {
   dict_->entries = rt.arena.allocate_array<DictEntry>(expected);
 }
 
+/// An index holds positions, which stay, but its size follows the capacity: so it is made anew.
 void DictBuilder::grow() {
   std::uint32_t capacity = dict_->capacity == 0 ? 4 : dict_->capacity * 2;
   DictEntry* grown = rt_.arena.allocate_array<DictEntry>(capacity);
@@ -139,11 +148,14 @@ void DictBuilder::grow() {
 }
 
 bool DictBuilder::set(Value key, Value value) {
+  // Keys are leaves, so that lookups may compare bytes without a Runtime (leaf_text). The flag of a Markup stays, since
+  // the key prints with it.
   if (key.is_string() && (key.flags & Value::kRope) != 0) {
     Value flat = Value::view(text(rt_, key));
     flat.flags = key.flags & Value::kMarkup;
     key = flat;
   }
+  // As in CPython the first key stays: {1: 'a', True: 'b'} is {1: 'b'}.
   if (const DictEntry* there = parlance::find(rt_, *dict_, key)) {
     const_cast<DictEntry*>(there)->value = value;
     return true;

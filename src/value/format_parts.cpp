@@ -36,6 +36,7 @@ constexpr std::string_view kSpaces = "                                          
 
 }  // namespace
 
+/// "%.3s". A count of bytes or more cannot cut anything, so the usual huge precision needs no walk.
 Value first_characters(Runtime& rt, Value s, std::int64_t count) {
   const std::string_view bytes = text(rt, s);
   if (static_cast<std::uint64_t>(count) >= bytes.size()) return s;
@@ -48,6 +49,7 @@ bool append_repeated(Runtime& rt, StringBuilder& out, std::string_view unit, std
     out.append_static(kSpaces.substr(0, count));
     return true;
   }
+  // First alone, since `count * unit.size()` may overflow. The second reserve() records the failure.
   if (count >= Runtime::kMaxText || !rt.reserve(count * unit.size())) {
     rt.reserve(Runtime::kMaxText);
     return false;
@@ -60,6 +62,8 @@ bool append_repeated(Runtime& rt, StringBuilder& out, std::string_view unit, std
   return rt.charge_bytes(size);
 }
 
+/// ascii(): only what repr() left outside ASCII becomes an escape, in the shortest of \x, \u and \U. All else stays a
+/// piece of the original.
 Value to_ascii(Runtime& rt, Value repr) {
   const std::string_view bytes = text(rt, repr);
   if (utf8::is_ascii(bytes)) return repr;

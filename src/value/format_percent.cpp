@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::string_view kWrapper = "_MarkupEscapeHelper";
 
+/// What stands between `%` and the letter: "%(key)-+ #0width.precisionX". -1 is "not given".
 struct Conversion {
   bool left = false, plus = false, blank = false, alternate = false, zero = false;
   std::int64_t width = -1;
@@ -35,6 +36,8 @@ struct Printed {
   bool numeric = false;
 };
 
+/// CPython asks PyMapping_Check and excludes tuples and strings. Lists pass it, since they have __getitem__; so "%s" %
+/// [1] is fine and '%(a)s' % [1] fails only at the lookup.
 bool is_mapping(Value v) {
   if (v.kind == Kind::object) return v.object->type->get_item != nullptr;
   return v.kind == Kind::dict || v.kind == Kind::list || v.is_undefined();
@@ -42,6 +45,7 @@ bool is_mapping(Value v) {
 
 class Formatter {
  public:
+  // Only a tuple holds several arguments. Any other value is the one argument, a list as well.
   Formatter(Runtime& rt, Value format, Value arguments)
       : rt_(rt), format_(format), text_(text(rt, format)), escaping_(format.is_markup()), out_(rt) {
     if (arguments.kind == Kind::tuple) {
@@ -63,6 +67,7 @@ class Formatter {
       at_ = percent + 1;
       if (!convert()) return Value::invalid();
     }
+    // A mapping may have members that nobody asked for, so only leftover tuple items are an error.
     if (next_ < items_.size() && !mapping_) {
       return rt_.fail(ErrorCode::type, "not all arguments converted during string formatting");
     }
@@ -189,6 +194,7 @@ bool Formatter::next_argument(Value& out) {
 }
 
 bool Formatter::convert() {
+  // "%%" here; "%5%" is read as a conversion below and fails, as in CPython ("unsupported format character").
   if (peek() == '%') {
     out_.append(format_, at_, at_ + 1);
     ++at_;
@@ -221,6 +227,7 @@ bool Formatter::print(const Conversion& c, Value argument, Printed& out) {
     case 'c': return print_character(argument, out);
     default: {
       const bool visible = c.code >= 31 && c.code < 127;
+      // CPython counts code points, not bytes.
       const std::size_t index = utf8::count(text_.substr(0, at_)) - 1;
       return fail(ErrorCode::value, "unsupported format character '" +
                                         std::string(1, visible ? static_cast<char>(c.code) : '?') + "' (0x" +
@@ -228,6 +235,7 @@ bool Formatter::print(const Conversion& c, Value argument, Printed& out) {
     }
   }
   if (out.text.is_invalid()) return false;
+  // Before the precision, as markupsafe: it escapes the argument's str(), and the format cuts what comes of that.
   if (escaping_) out.text = escape_html(rt_, out.text);
   if (c.code == 'a') out.text = to_ascii(rt_, out.text);
   if (c.precision >= 0 && out.text.is_string()) {
@@ -278,6 +286,7 @@ bool Formatter::print_integer(const Conversion& c, Value argument, Printed& out)
   if (c.precision > 2147483647 - 3) return fail(ErrorCode::overflow, "precision too large");
   const std::size_t sign = digits[0] == '-' ? 1 : 0;
   const std::size_t wanted = c.precision < 0 ? 0 : static_cast<std::size_t>(c.precision);
+  // '%.2000000000d' is bounded here, before the zeros are made.
   if (digits.size() - sign < wanted) {
     if (!rt_.reserve(wanted)) return false;
     digits.insert(sign, wanted - (digits.size() - sign), '0');
@@ -316,6 +325,7 @@ bool Formatter::print_real(const Conversion& c, Value argument, Printed& out) {
   double real = 0;
   if (!to_double(argument, real)) return false;
   const std::int64_t precision = c.precision < 0 ? 6 : c.precision;
+  // A double has up to 309 digits before its point; precision says how many follow.
   if (!rt_.reserve(static_cast<std::uint64_t>(precision) + 400)) return false;
   std::string digits;
   append_real(digits, real, static_cast<char>(c.code), static_cast<int>(precision), c.alternate);

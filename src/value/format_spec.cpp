@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::int64_t kUnset = -1;
 
+/// [[fill]align][sign][z][#][0][width][grouping][.precision][type]
 struct Spec {
   std::string fill = " ";
   bool fill_given = false;
@@ -66,6 +67,7 @@ class SpecReader {
     return false;
   }
 
+  /// Any character may fill, an align sign as well: the second character decides. In "<<5" the first one fills.
   void read_fill(Spec& spec) {
     if (text_.empty()) return;
     const std::size_t size = utf8::decode(text_.data(), text_.data() + text_.size()).size;
@@ -80,6 +82,8 @@ class SpecReader {
     }
   }
 
+  /// A '0' before the width fills with zeros, and for numbers (which align by '>') puts them behind the sign. If a fill
+  /// was given, the 0 belongs to the width.
   void read_flags(Spec& spec) {
     if (at('+') || at('-') || at(' ')) spec.sign = text_[at_++];
     spec.no_negative_zero = take('z');
@@ -119,6 +123,7 @@ class SpecReader {
     return true;
   }
 
+  /// "." without digits is an error of its own in CPython, hence the look at what was read.
   bool read_precision(Spec& spec) {
     if (!take('.')) return true;
     if (!read_digits(spec.precision)) return false;
@@ -136,6 +141,7 @@ class SpecReader {
     return true;
   }
 
+  /// CPython checks this while it parses, before it looks at the value: so it comes before an unknown type.
   bool check_separator(const Spec& spec) {
     if (spec.separator == 0) return true;
     const auto among = [&](std::string_view types) {
@@ -173,6 +179,7 @@ struct Padding {
   std::uint64_t right = 0;
 };
 
+/// '^' leans left: the odd fill character goes to the right. str.center() has another rule.
 Padding padding_for(const Spec& spec, std::uint64_t size) {
   const std::uint64_t width = spec.width < 0 ? 0 : static_cast<std::uint64_t>(spec.width);
   if (width <= size) return {};
@@ -198,6 +205,7 @@ Value format_text(Runtime& rt, Value value, const Spec& spec) {
   if (spec.align == '=') {
     return fail_value(rt, "'=' alignment not allowed in string format specifier");
   }
+  // format() of a Markup gives a plain string: markupsafe has __html_format__ for its own.
   value.flags &= static_cast<std::uint8_t>(~Value::kMarkup);
   if (spec.precision >= 0) value = first_characters(rt, value, spec.precision);
   const Padding padding = padding_for(spec, length(rt, value));
@@ -210,6 +218,7 @@ Value format_text(Runtime& rt, Value value, const Spec& spec) {
 }
 
 /// A number as text, cut where the layout needs it.
+/// Views of one string that the caller holds.
 struct NumberParts {
   bool negative = false;
   std::string_view prefix{};
@@ -225,6 +234,8 @@ std::string_view shown_sign(const Spec& spec, bool negative) {
 }
 
 /// `digits` with a separator between groups, filled up with zeros until it is `width` long.
+/// Works from the right, as groups do. Zeros that fill up are grouped as well: format(1, '07,') is '000,001'. A group
+/// is never left empty, so the result may be one longer than asked for: format(1, '04,') is '0,001'.
 std::string grouped(const NumberParts& number, const Spec& spec, std::int64_t width) {
   if (number.digits.empty()) return {};
   const bool by_four = spec.separator == '_' && spec.type < 0x80 &&
@@ -273,6 +284,7 @@ Value lay_out(Runtime& rt, const NumberParts& number, const Spec& spec, Value va
   return make_derived(rt, text, value);
 }
 
+/// The character is the `rest` of a number without digits, so padding and '0' treat it as CPython does.
 Value format_character(Runtime& rt, Value value, const Spec& spec) {
   if (spec.sign != 0) {
     return fail_value(rt, "Sign not allowed with integer format specifier 'c'");
@@ -310,6 +322,7 @@ Value format_integer(Runtime& rt, Value value, const Spec& spec) {
 }
 
 /// Whether every digit that is shown is zero: what `z` takes the sign from.
+/// -0.001 in two places shows as -0.00, and `z` drops that sign: rounding decides, not the value.
 bool shows_zero(std::string_view digits) {
   for (char c : digits) {
     if (c == 'e' || c == 'E') break;
@@ -326,6 +339,7 @@ Value format_real(Runtime& rt, Value value, double real, const Spec& spec) {
   if (precision < 0 && type != 0) precision = 6;
   if (precision > 0 && !rt.reserve(static_cast<std::uint64_t>(precision) + 400)) return Value::invalid();
   std::string digits;
+  // CPython multiplies before it rounds, so 0.285 in '.0%' is decided by the product.
   const double shown = type == '%' ? real * 100 : real;
   append_real(digits, shown, type == '%' ? 'f' : type, static_cast<int>(precision), spec.alternate);
   if (type == '%') digits += '%';
@@ -346,6 +360,7 @@ bool is_code(char32_t type, std::string_view codes) {
   return type < 0x80 && codes.find(static_cast<char>(type)) != codes.npos;
 }
 
+/// An int takes the codes of a float too, and is converted; a float takes none of an int's but 'n'.
 Value format_number(Runtime& rt, Value value, const Spec& spec) {
   constexpr std::string_view kIntegerCodes = "bcdoxXn";
   constexpr std::string_view kRealCodes = "eEfFgG%";
@@ -363,6 +378,7 @@ Value format_number(Runtime& rt, Value value, const Spec& spec) {
 }  // namespace
 
 Value format_value(Runtime& rt, Value value, std::string_view spec_text) {
+  // format(x, '') is str(x) for every value, including those that take no specification.
   if (spec_text.empty()) {
     const Value plain = to_text(rt, value);
     return plain.is_invalid() ? plain : with_markup(plain, false);

@@ -32,6 +32,7 @@ Value fail_not_subscriptable(Runtime& rt, Value v) {
 // ---- subscripts
 
 /// The key of a list or string as an index; false with the failure recorded.
+/// bool is an int in Python, so xs[true] is xs[1].
 bool index_of(Runtime& rt, Value container, Value key, std::int64_t& out) {
   if (key.kind != Kind::integer && key.kind != Kind::boolean) {
     if (container.is_string()) {
@@ -61,6 +62,8 @@ Value list_item(Runtime& rt, Value list, Value key) {
 }
 
 /// Byte offset of code point `index` from the front; `bytes.size()` when there is none.
+/// A code point has a byte at least: an index past the bytes is past the end, without a walk. Plain ASCII needs none
+/// either.
 std::size_t offset_from_front(std::string_view bytes, std::int64_t index) {
   if (static_cast<std::uint64_t>(index) >= bytes.size()) return bytes.size();
   const auto n = static_cast<std::size_t>(index);
@@ -81,10 +84,12 @@ std::size_t offset_from_back(std::string_view bytes, std::uint64_t back) {
   return static_cast<std::size_t>(p - begin);
 }
 
+/// Charged by the bytes that are looked at: text[0] and text[-1] of a long text cost a step.
 Value string_item(Runtime& rt, Value s, Value key) {
   std::int64_t index = 0;
   if (!index_of(rt, s, key, index)) return Value::invalid();
   const std::string_view bytes = text(rt, s);
+  // Negated without sign, since -INT64_MIN overflows.
   const std::uint64_t seen = index < 0 ? -static_cast<std::uint64_t>(index) : static_cast<std::uint64_t>(index);
   if (rt.failed() || !rt.charge_bytes(std::min<std::uint64_t>(seen, bytes.size()))) return Value::invalid();
   const std::size_t begin = index < 0 ? offset_from_back(bytes, seen) : offset_from_front(bytes, index);
@@ -102,6 +107,7 @@ Value dict_item(Runtime& rt, Value dict, Value key) {
   return rt.fail(ErrorCode::key, std::string(text(rt, shown)), dict);
 }
 
+/// An object says "missing"; the words depend on the key, as Python's KeyError and IndexError do.
 Value object_item(Runtime& rt, Value object, Value key) {
   const ObjectType& type = *object.object->type;
   if (type.get_item == nullptr) return fail_not_subscriptable(rt, object);
@@ -138,6 +144,7 @@ inline bool read_bound(Runtime& rt, const Value& v, std::int64_t absent, std::in
 }
 
 /// A bound as a position of `length` members; `back` is 1 when the slice runs backwards.
+/// A backward slice may stop before the first member, at -1: that is why its range is one place lower.
 std::int64_t clamp_bound(std::int64_t bound, std::int64_t length, std::int64_t back) {
   if (bound < 0) bound += length;
   return std::clamp<std::int64_t>(bound, -back, length - back);
@@ -153,6 +160,7 @@ Value slice_list(Runtime& rt, Value list, const SliceBounds& range) {
   std::int64_t at = range.start;
   for (std::size_t i = 0; i < count; ++i) {
     taken[i] = list.list->items[at];
+    // Not behind the last, where the sum may overflow: xs[0:1:2**62].
     if (i + 1 < count) at += range.step;
   }
   return make_list(rt, taken, count, list.kind);
@@ -299,6 +307,7 @@ bool read_slice(Runtime& rt, std::int64_t length, Value start, Value stop, Value
   return true;
 }
 
+/// A bound too large is the nearest that fits, as PySlice_Unpack has it.
 std::optional<std::int64_t> to_index(Runtime& rt, Value v) {
   if (!is_integral(v)) {
     rt.fail(ErrorCode::type, named("'", v, "' object cannot be interpreted as an integer"), v);

@@ -83,6 +83,7 @@ bool is_iterable_object(Value v) {
 
 }  // namespace
 
+/// A generator cannot tell how many are left, as Python's have no len().
 std::int64_t Iterator::remaining() const {
   switch (mode) {
     case Mode::done: return 0;
@@ -121,6 +122,8 @@ bool Iterator::next_slow(Runtime& rt, Value& out) {
   return false;
 }
 
+/// The iterator views the value's own memory. That is safe even where a template may change a list: a change makes new
+/// items and leaves the old ones to their views (methods_change.cpp).
 bool iterate(Runtime& rt, Value v, Iterator& it) {
   it = Iterator();
   switch (v.kind) {
@@ -138,11 +141,13 @@ bool iterate(Runtime& rt, Value v, Iterator& it) {
 }
 
 Value to_list(Runtime& rt, Value v, Kind kind) {
+  // list(x) is a new list in Python. It may share the items, since a change of either makes new ones.
   if (v.is_sequence()) return make_list(rt, v.list->items, v.list->size, kind);
   Iterator it;
   if (!iterate(rt, v, it)) return Value::invalid();
   const std::int64_t known = it.remaining();
   const auto room = static_cast<std::uint64_t>(std::max<std::int64_t>(known, 0));
+  // Both limits are asked before the memory is taken.
   if (!rt.charge(room) || !rt.reserve(room * sizeof(Value))) return Value::invalid();
   ListBuilder list(rt, static_cast<std::uint32_t>(room));
   for (Value item; it.next(rt, item);) {

@@ -41,6 +41,7 @@ struct Decimal {
 
 /// The number that std::to_chars printed into `text` as d.ddde±xx; the digits are gathered in
 /// place.
+/// "1.25e+02" becomes the digits 125 and the point 3. The point of to_chars is overwritten by the digits behind it.
 Decimal read_scientific(char* begin, char* end) {
   char* const mark = std::find(begin, end, 'e');
   int exponent = 0;
@@ -124,6 +125,7 @@ void append_plain(std::string& out, double magnitude, std::chars_format format, 
 
 /// %g: at most `precision` digits, with an exponent when it is shorter so. `add_zero` is the
 /// variant of float.__format__ without a type, which shows a digit behind the point.
+/// The exponent is taken after rounding: '%.1g' of 9.9 is 1e+01, whose exponent is one more.
 void append_general(std::string& out, double magnitude, int precision, bool alternate, bool add_zero) {
   precision = std::max(precision, 1);
   std::string digits(kRealOverhead + static_cast<std::size_t>(precision), '\0');
@@ -172,6 +174,8 @@ bool fail_digits(Runtime& rt, std::string_view detail, Value culprit) {
   return false;
 }
 
+/// The number of bits refuses most integers at once, since printing takes quadratic time. Near the limit only the
+/// digits tell, and they are counted without the sign, as CPython does.
 bool append_big_decimal(Runtime& rt, std::string& out, Value v) {
   if (bit_length(*v.big) > kMaxDigitBits) return fail_digits(rt, "", v);
   if (!rt.charge(v.big->count * v.big->count / 8)) return false;

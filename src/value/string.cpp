@@ -48,6 +48,8 @@ void copy_pieces(Piece* out, Value s) {
 }
 
 /// A buffer that starts with the pieces of `a` and has room for `more`.
+/// The tail of a shared buffer may be taken only by the rope that ends where the used part ends. Any other rope would
+/// overwrite pieces that a newer one already shows. Doubling makes n appends cost O(n) pieces.
 PieceBuffer* buffer_for(Runtime& rt, Value a, std::uint32_t more) {
   std::uint32_t have = piece_count(a);
   if ((a.flags & Value::kRope) != 0 && a.rope->buffer != nullptr) {
@@ -76,6 +78,8 @@ const char* flatten(Runtime& rt, Value s) {
 
 }  // namespace
 
+/// The flat copy is kept in the rope, so a template that asks in a loop pays for one copy. A copy has no address in the
+/// input, so what is cut from it must go through substring(), which cuts pieces.
 std::string_view text(Runtime& rt, Value s) {
   if ((s.flags & Value::kRope) == 0) return {s.data, s.size};
   if (s.rope->flat == nullptr) {
@@ -88,6 +92,8 @@ std::string_view text(Runtime& rt, Value s) {
 
 Value make_computed(Runtime& rt, std::string_view bytes) { return Value::view(rt.arena.copy_text(bytes)); }
 
+/// The address that stands for the origin of derived text. Past the last byte it is the last byte's: an ellipsis behind
+/// a cut text comes from that text.
 TextSource source_of(Runtime&, Value source, std::size_t offset) {
   const bool is_scalar = source.kind == Kind::integer || source.kind == Kind::real || source.kind == Kind::boolean;
   if (is_scalar && source.origin == 0) return {nullptr, kNumberSource};
@@ -113,6 +119,8 @@ Value make_derived(Runtime& rt, std::string_view bytes, Value source, std::size_
 
 namespace {
 /// substring() of a rope: the pieces that [begin, end) touches, trimmed at both ends.
+/// The search for the first piece begins at piece 0, so cutting a rope of n pieces n times would take n² steps. That is
+/// why the walk is charged, and why loops use PieceCursor.
 Value rope_substring(Runtime& rt, Value s, std::size_t begin, std::size_t end) {
   const Rope& rope = *s.rope;
   std::uint32_t first = 0;
@@ -130,7 +138,9 @@ Value rope_substring(Runtime& rt, Value s, std::size_t begin, std::size_t end) {
   pieces[0].data += begin - before;
   pieces[0].size -= static_cast<std::uint32_t>(begin - before);
   pieces[count - 1].size -= static_cast<std::uint32_t>(upto - end);
+  // A literal's number stands for the whole literal; a trimmed piece must be looked up by its address.
   pieces[0].literal = pieces[count - 1].literal = 0;
+  // A part of a flattened rope is flat already.
   const char* flat = rope.flat == nullptr ? nullptr : rope.flat + begin;
   return rope_value(rt.arena.make<Rope>(Rope{pieces, count, flat, nullptr}), end - begin, s.flags);
 }
@@ -143,6 +153,7 @@ Value substring(Runtime& rt, Value s, std::size_t begin, std::size_t end) {
   return rope_substring(rt, s, begin, end);
 }
 
+/// Only `a` may give its buffer: appending is the common case (`text ~ more`), and in front there is no room.
 Value concat(Runtime& rt, Value a, Value b, bool markup) {
   std::uint8_t flags = markup ? Value::kMarkup : std::uint8_t{0};
   std::uint64_t size = std::uint64_t{a.size} + b.size;
@@ -180,6 +191,8 @@ bool is_ascii(Runtime& rt, Value s) {
 
 // ---- StringBuilder
 
+/// A builder cannot fail in the middle of a builtin. Past the limit it goes on in the memory it has, and finish() gives
+/// the invalid value.
 void StringBuilder::grow() {
   std::uint32_t capacity = capacity_ == 0 ? 8 : capacity_ * 2;
   if (!rt_.reserve(std::uint64_t{capacity} * sizeof(Piece))) {
@@ -241,6 +254,7 @@ Value StringBuilder::finish(bool markup) {
     return Value::invalid();
   }
   if (count_ == 0) return leaf_value("", 0, flags);
+  // One piece needs no rope: a leaf keeps its address and its number of a literal.
   if (count_ == 1) {
     Value leaf = leaf_value(pieces_[0].data, pieces_[0].size, flags);
     leaf.extra = static_cast<std::uint16_t>(pieces_[0].literal);

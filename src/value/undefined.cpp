@@ -32,6 +32,7 @@ std::string describe(Value object) {
   const std::string_view name = type_name(object);
   std::string text;
   for (const ModuleRow& row : kModules) {
+    // Jinja2's object_type_repr leaves the module out only for builtins and None.
     if (row.type == name) text = std::string(row.module) + ".";
   }
   return text.append(name).append(" object");

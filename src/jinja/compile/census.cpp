@@ -16,6 +16,7 @@ std::uint8_t special_bit(std::string_view name) {
   return found == std::end(kSpecialNames) ? 0 : static_cast<std::uint8_t>(1u << (found - kSpecialNames));
 }
 
+/// The lengths are checked first, since nearly all names of a template are not special and this runs for each of them.
 void count_name(const Name& name, NameTable& names, Census& census) {
   constexpr std::size_t kShortest = 4, kLongest = 7;
   names.id_of(name);

@@ -14,6 +14,9 @@ namespace {
 constexpr std::uint32_t kDeepest = 400;  // of native recursion over one expression or statement
 
 /// The name under which Python would read a non-finite float back from its repr, or "".
+/// Jinja2 writes folded constants into Python source by repr(), and repr(inf) is the name `inf`, which nothing defines.
+/// So {{ x + 1e999 }} is a NameError there, and must be one here. Containers are searched too: a list of constants is
+/// folded to one.
 std::string_view unreadable_float(Value v) {
   if (v.kind == Kind::real && std::isnan(v.real)) return "nan";
   if (v.kind == Kind::real && std::isinf(v.real)) return "inf";
@@ -52,9 +55,11 @@ bool has_unprintable_integer(Runtime& rt, Value v) {
   return found;
 }
 
+/// In the order of the fields that Op::loop_field numbers.
 constexpr std::string_view kLoopFields[] = {"index0", "index",    "revindex0", "revindex", "first", "last",
                                             "length", "previtem", "nextitem",  "depth",    "depth0"};
 
+/// keyword.kwlist: such a name cannot stand before `=` in Python, so Jinja2 passes these arguments in a dict.
 constexpr std::string_view kPythonKeywords[] = {
     "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
     "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
@@ -85,6 +90,8 @@ int simple_loop_field(std::string_view name) {
   return -1;
 }
 
+/// A folded value as a constant, unless Jinja2 could not have written it. A float that it could write and not read
+/// fails only when the instruction is reached; an integer too long fails when the template is compiled.
 Place ExpressionCompiler::folded_place(const Node* node, Value value) {
   if (has_unprintable_integer(rt_, value)) {
     fail(ErrorCode::value, node, rt_.failure.message);
@@ -98,6 +105,7 @@ Place ExpressionCompiler::folded_place(const Node* node, Value value) {
   return {temporary(), true};
 }
 
+/// The target is a wish: names and constants have places of their own, so a copy may be needed.
 void ExpressionCompiler::expression_into(const Node* node, Scope& scope, std::uint32_t target) {
   Place wanted{target, false};
   Place got = expression(node, scope, &wanted);
@@ -105,6 +113,7 @@ void ExpressionCompiler::expression_into(const Node* node, Scope& scope, std::ui
   release(got);
 }
 
+/// Folding the whole subtree is tried first: what is folded is never compiled.
 Place ExpressionCompiler::expression(const Node* node, Scope& scope, const Place* target) {
   if (failed()) return {constant(Value::none()), false};
   if (++depth_ > kDeepest) {
@@ -222,6 +231,8 @@ Place ExpressionCompiler::binary_operation(const Binary& node, Scope& scope, con
   return place;
 }
 
+/// Takes a chain `a + b + c`, which is ((a + b) + c), apart into its parts, if it certainly joins strings. One
+/// instruction then makes one rope of n parts; pairs would make n ropes.
 bool ExpressionCompiler::sum_parts(const Binary& node, NodeList& parts) const {
   const Node* left = &node;
   while (left->kind == NodeKind::binary && as<Binary>(left).op == BinaryOp::add) {
@@ -246,6 +257,9 @@ static bool may_fail(const Arguments& arguments) {
   return may;
 }
 
+/// Compiles the parts into places that the instruction behind them takes all at once. With `checked` a part that is no
+/// string must fail before the parts behind it are evaluated, since Python adds from left to right: in 'a' + 1 + x.y.z
+/// the sum fails, not x.y.z. A check is left out where nothing behind it can fail.
 std::uint32_t ExpressionCompiler::part_list(std::span<const Node* const> parts, bool checked, Scope& scope,
                                             std::uint32_t& count, Places& held) {
   OperandList list;
@@ -295,6 +309,8 @@ Place ExpressionCompiler::comparison(const Compare& node, Scope& scope, const Pl
   return place;
 }
 
+/// a < b < c evaluates b once and leaves c alone if a < b is false. The result's register is a temporary, since `left`
+/// of a later comparison may be the target.
 Place ExpressionCompiler::chained_comparison(const Compare& node, Scope& scope) {
   Place result{temporary(), true};
   Label done;
@@ -322,6 +338,7 @@ Place ExpressionCompiler::conditional(const Conditional& node, Scope& scope) {
   if (node.otherwise != nullptr) {
     expression_into(node.otherwise, scope, result.code);
   } else {
+    // Jinja2 puts the line into the undefined value's message, so it is made when the template is compiled.
     std::string why = "the inline if-expression on line " + std::to_string(p_.source.line_of(node.begin)) +
                       " evaluated to false and no else section was defined.";
     emit(Op::undefined, &node, result.code, constant(Value::view(rt_.arena.copy_text(why))));
@@ -330,6 +347,8 @@ Place ExpressionCompiler::conditional(const Conditional& node, Scope& scope) {
   return result;
 }
 
+/// The loop that the name `loop` means here, if it is one of this routine's own. In a macro inside of the loop, `loop`
+/// comes from outside and is an ordinary value.
 std::optional<std::uint32_t> ExpressionCompiler::direct_loop(const Node* object, Scope& scope) {
   if (object->kind != NodeKind::name || as<Name>(object).name != "loop") return std::nullopt;
   Ident ident;
@@ -341,6 +360,7 @@ std::optional<std::uint32_t> ExpressionCompiler::direct_loop(const Node* object,
   return std::nullopt;
 }
 
+/// `loop.index` and its kin are read from the loop's state: an object for `loop` is made only if something else asks.
 Place ExpressionCompiler::attribute(const GetAttribute& node, Scope& scope, const Place* target) {
   int field = simple_loop_field(node.name);
   if (field >= 0) {
@@ -425,6 +445,8 @@ Place ExpressionCompiler::unknown_builtin(const Filter& node, Scope& scope) {
   return {temporary(), true};
 }
 
+/// Binds arguments to the parameters of a filter when the template is compiled, in by_parameter. False where only the
+/// call can tell, or where it will fail: call_builtin then gives Python's message, with the arguments evaluated.
 bool ExpressionCompiler::bind_statically(const Builtin& row, const Arguments& arguments, NodeList& by_parameter) const {
   const Signature& s = row.bound;
   std::size_t places = s.keyword_only == 255 ? s.count : s.keyword_only;
@@ -504,6 +526,7 @@ bool ExpressionCompiler::check_keywords(const Arguments& arguments, const Node& 
   return true;
 }
 
+/// Evaluates the arguments in Python's order: positional, keywords, *x, **y. The shape says which place is which.
 std::uint32_t ExpressionCompiler::call_shape(const Arguments& arguments, Scope& scope, const Node& at,
                                              const Place* caller, Places& held) {
   CallShape shape;
@@ -612,6 +635,8 @@ void ExpressionCompiler::load_ident(Scope& scope, const Symbols::LoadEntry& entr
   }
 }
 
+/// A macro may read variables of the routine around it. Each level of routines outside adds one to `levels`, and all
+/// frames on the way are marked as escaping: they must live as long as a macro that may be called after they return.
 Place ExpressionCompiler::read_ident(Scope& scope, Ident ident, const Node* at) {
   RoutineState* owner = scope.routine;
   std::uint32_t levels = 0;

@@ -15,6 +15,7 @@ constexpr std::uint32_t kDeepestStatement = 100;   // Python's own limit on inde
 constexpr std::uint32_t kPythonNestedBlocks = 20;  // Python's limit on nested `for` statements of one function
 
 /// Does anything under `node` assign a name `loop`? Jinja2 forbids that inside a loop.
+/// Jinja2 looks for it in the whole loop, bodies of inner loops included, and refuses the template.
 const Node* stores_loop(const Node* node) {
   if (node->kind == NodeKind::name) {
     const auto& name = as<Name>(node);
@@ -41,8 +42,12 @@ struct LoopUse {
   bool peeks = false;      ///< looks at what is still to come
 };
 
+/// By their numbers in kLoopFields: revindex0, revindex, last, length and nextitem.
 bool is_peeking(int field) { return field >= 2 && field != 4 && field != 7 && field < 9; }
 
+/// Jinja2 makes an object for each loop that mentions `loop`. Most bodies ask for simple fields only, for which the
+/// numbers that the loop keeps are enough. An inner macro needs the object, since it may be called when the loop is
+/// elsewhere.
 void find_loop_use(const Node* node, bool inner_routine, LoopUse& use);
 
 void find_loop_use(const Nodes& nodes, bool inner_routine, LoopUse& use) {
@@ -71,6 +76,7 @@ void find_loop_use(const Node* node, bool inner_routine, LoopUse& use) {
     return find_loop_use(inner.otherwise, inner_routine || inner.recursive, use);
   }
   bool routine = node->kind == NodeKind::macro || node->kind == NodeKind::call_block;
+  // A scoped block gets the loop as a variable of its context.
   if (node->kind == NodeKind::block && as<Block>(node).scoped) use.as_object = true;
   for_each_child(node, [&](const Node* child) { find_loop_use(child, inner_routine || routine, use); });
 }
@@ -84,6 +90,7 @@ void Compiler::statements(const Nodes& nodes, Scope& scope) {
   }
 }
 
+/// `depth_` follows Python's rule for the code that Jinja2 would generate: each block of it is indented once more.
 void Compiler::statement(const Node* node, Scope& scope) {
   std::uint32_t depth_before = depth_;
   if (++depth_ > kDeepestStatement) {
@@ -118,6 +125,8 @@ void Compiler::statement(const Node* node, Scope& scope) {
 
 // ---- output
 
+/// Prints a constant when the template is compiled. Text of the template keeps its address, hence its origin; what had
+/// to be written anew is derived from the place of the expression.
 bool Compiler::output_constant(const Node* node, Scope& scope) {
   bool is_data = node->kind == NodeKind::constant && as<Constant>(node).is_data;
   if (is_data) {
@@ -139,6 +148,7 @@ bool Compiler::output_constant(const Node* node, Scope& scope) {
   return true;
 }
 
+/// {{ a if c else b }} puts out one of two parts, so each part may be text of the template or a chain.
 void Compiler::output_choice(const Conditional& node, Scope& scope) {
   Softened softened(scope);
   Label otherwise, done;
@@ -162,12 +172,14 @@ bool writes_to_target(const Node* node) {
 
 /// May the parts of a chain be put out one by one? They are texts and what writes text to the prompt, so no part can
 /// fail because of another.
+/// A filter that writes JSON straight to the prompt needs no string in between; then 'x' + y|tojson need not be joined.
 bool Compiler::parts_stand_alone(const NodeList& parts, const Scope& scope) const {
   return escape_mode(scope) == 0 && std::any_of(parts.begin(), parts.end(), writes_to_target) &&
          std::all_of(parts.begin(), parts.end(),
                      [](const Node* part) { return is_text(part) || writes_to_target(part); });
 }
 
+/// From cheap to dear: a constant, a choice, parts one by one, a join without a string, and last any value.
 void Compiler::output_part(const Node* node, Scope& scope) {
   if (failed() || output_constant(node, scope)) return;
   if (node->kind == NodeKind::conditional) return output_choice(as<Conditional>(node), scope);
@@ -191,6 +203,7 @@ void Compiler::output_part(const Node* node, Scope& scope) {
   }
   Place place = expression(node, scope);
   if (failed()) return;
+  // The filter was compiled a moment ago: with another code the same instruction writes to the prompt.
   if (writes_to_target(node) && p_.code.back().op == Op::filter) {
     p_.code.back().op = Op::emit_filter;
     p_.code.back().n = escape_mode(scope);
@@ -227,6 +240,7 @@ void Compiler::if_statement(const If& node, Scope& scope) {
 
 // ---- loops
 
+/// No routine was made inside means that nobody can notice: most scopes emit nothing here.
 void Compiler::reset_after(Scope& scope, std::size_t routines_before) {
   // Jinja2 clears a scope's variables behind it, which only a closure made inside can notice.
   if (p_.routines.size() == routines_before) return;
@@ -279,6 +293,7 @@ void Compiler::recursive_loop(const For& node, Scope& scope) {
   release(iterable);
 }
 
+/// One more loop in front of the loop. It is over before the other begins, so both use the same number.
 Place Compiler::filtered(const For& node, Scope& scope, Place iterable) {
   // `for x in xs if test` with a loop variable: the survivors are collected first.
   Place list{temporary(), true};
@@ -292,6 +307,7 @@ Place Compiler::filtered(const For& node, Scope& scope, Place iterable) {
   bind(next);
   auto top = static_cast<std::uint32_t>(p_.code.size());
   emit_jump(Op::for_next, &node, done, kept.code, 0, number);
+  // The test sees the target and the scope around. Names that the body sets are not there yet.
   Scope test_scope = inner(scope);
   test_scope.symbols.analyze_for_test(node);
   assign_target(node.target, kept.code, test_scope);
@@ -404,6 +420,7 @@ void Compiler::discard_captures(const Loop& loop, const Node& at) {
   }
 }
 
+/// A macro or {% generation %} inside of a loop is a function in Jinja2's code, which a `break` cannot leave.
 void Compiler::break_or_continue(const Node& node, Scope&) {
   bool is_break = node.kind == NodeKind::break_;
   if (routine_->loops.size() <= routine_->first_breakable) {
@@ -431,6 +448,7 @@ void Compiler::store_name(const Name& node, std::uint32_t value, Scope& scope) {
   }
 }
 
+/// `a, b = value` unpacks into a run of registers first: Python raises for a wrong number before it assigns any.
 void Compiler::assign_target(const Node* target, std::uint32_t value, Scope& scope) {
   if (target->kind == NodeKind::name) return store_name(as<Name>(target), value, scope);
   if (target->kind == NodeKind::namespace_ref) {
@@ -440,6 +458,7 @@ void Compiler::assign_target(const Node* target, std::uint32_t value, Scope& sco
     Place object = read_ident(scope, ident, target);
     const std::uint32_t name = constant(Value::view(ref.attribute));
     const std::uint32_t number = site(ref.attribute);
+    // The number of the site shares its operand with a flag; one that does not fit is found by its name.
     const std::uint32_t known = number < kMostSites ? number : 0;
     emit(Op::set_attribute, target, object.code, name, value, (target_of_block_ ? 1 : 0) | known << 1);
     return release(object);
@@ -478,6 +497,7 @@ void Compiler::assign(const Assign& node, Scope& scope) {
   release(value);
 }
 
+/// Captures nest within a routine, and each depth has its own slot in the frame: the program says how many there are.
 std::uint32_t Compiler::begin_capture(const Node* at) {
   std::uint32_t capture = routine_->capture_depth++;
   Routine& routine = p_.routines[routine_->index];
@@ -509,6 +529,7 @@ void Compiler::assign_block(const AssignBlock& node, Scope& scope) {
   statements(node.body, body);
   Place value = end_capture(
       &node, capture, node.filter != nullptr ? escape_mode(body) : static_cast<std::uint32_t>(EscapeMode::by_context));
+  // The filter's subject is the captured text, which has no node: block_subject_ stands for it.
   if (node.filter != nullptr) {
     const Place* before = block_subject_;
     Place captured{value.code, false};

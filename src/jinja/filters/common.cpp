@@ -13,6 +13,7 @@ namespace parlance::jinja {
 namespace {
 
 /// One part of a dotted path: an int if str.isdigit() says so.
+/// str.isdigit() takes digits that int() refuses, such as '²'. Jinja2's int() then raises a ValueError.
 bool add_part(Runtime& rt, ListBuilder& parts, Value part) {
   std::string_view bytes = text(rt, part);
   if (!unicode::str_is_digit(bytes)) {
@@ -30,6 +31,8 @@ bool add_part(Runtime& rt, ListBuilder& parts, Value part) {
 
 }  // namespace
 
+/// Each part is an item first, as environment.getitem does. The default stands in for every part that is missing, so
+/// the parts behind it are looked up in the default.
 Value AttributeGetter::get(Runtime& rt, Value item) const {
   for (const Value& part : parts) {
     item = get_item(rt, item, part);
@@ -39,6 +42,7 @@ Value AttributeGetter::get(Runtime& rt, Value item) const {
   return fold ? fold_case(rt, item) : item;
 }
 
+/// "a.b.0" becomes 'a', 'b' and 0. A value that is no string is one part, whatever it is.
 bool make_getter(Runtime& rt, Value attribute, AttributeGetter& out) {
   out.parts = {};
   if (attribute.is_none()) return true;
@@ -109,6 +113,8 @@ void Cutter::append(StringBuilder& out, std::size_t begin, std::size_t end) {
   }
 }
 
+/// Knuth, Morris and Pratt's table of borders. find() of the standard library may take text × needle steps, which is
+/// bearable for short needles only: 'aaa…b' in 'aaa…' is what a hostile template would look for.
 Needle::Needle(Runtime& rt, std::string_view needle) : needle_(needle) {
   constexpr std::size_t kShort = 32;
   if (needle.size() <= kShort || !rt.reserve(needle.size() * sizeof(std::uint32_t))) return;
@@ -133,6 +139,7 @@ std::size_t Needle::find(std::string_view text, std::size_t from) const {
   return std::string_view::npos;
 }
 
+/// Python's `except`: takes one of these failures back. Limits are never among them, so a template cannot catch those.
 bool caught(Runtime& rt, std::initializer_list<ErrorCode> codes) {
   if (!rt.failed()) return true;
   for (ErrorCode code : codes) {

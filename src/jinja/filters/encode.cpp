@@ -66,11 +66,14 @@ Value filter_tojson(Call& call) {
 
 // ---- urlencode
 
+/// RFC 3986's unreserved characters, which urllib.parse.quote leaves alone, and '/' by its default. In a query '/' is
+/// quoted and a blank becomes '+', as by quote_plus.
 bool is_url_safe(char c, bool in_query) {
   bool alnum = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
   return alnum || c == '_' || c == '.' || c == '-' || c == '~' || (c == '/' && !in_query);
 }
 
+/// UTF-8 has no surrogates, so Python's encode() fails; JSON input may hold lone ones.
 Value fail_surrogate(Runtime& rt, Value s, std::string_view bytes, std::size_t at) {
   static constexpr char kHex[] = "0123456789abcdef";
   char32_t cp = utf8::decode(bytes.data() + at, bytes.data() + bytes.size()).code_point;
@@ -146,6 +149,7 @@ bool unpack_pair(Runtime& rt, Value pair, std::array<Value, 2>& out) {
   return !rt.failed();
 }
 
+/// A string is iterable in Python; do_urlencode() asks for it first.
 Value filter_urlencode(Call& call) {
   Runtime& rt = call.rt;
   Value v = call[0];

@@ -17,6 +17,7 @@ namespace parlance::jinja {
 namespace {
 
 /// Arguments that outlive the call they were given to.
+/// The caller's arrays are registers of its frame, which the next instruction may overwrite.
 PassedArguments keep(Runtime& rt, const PassedArguments& in) {
   PassedArguments out = in;
   auto* positional = rt.arena.allocate_array<Value>(in.positional_count);
@@ -41,6 +42,7 @@ Value take_keyword(PassedArguments& arguments, std::string_view name) {
 }
 
 /// The row `name` names, or null with Jinja2's TemplateRuntimeError recorded.
+/// Jinja2 looks the name up in a dict, so an unhashable name is a TypeError before it is an unknown one.
 const Builtin* find_row(Runtime& rt, Value name, std::string_view what) {
   if (name.is_string()) {
     std::string_view wanted = text(rt, name);
@@ -60,6 +62,8 @@ const Builtin* find_row(Runtime& rt, Value name, std::string_view what) {
 }
 
 /// What map, select and their kind share: a source, arguments, and the row applied to each member.
+/// Filled in two steps: start_row() when the filter is called, prepare_…() when the first member is asked for. The row
+/// is found at the first member only: an empty list maps with a filter that does not exist.
 struct RowGenerator : Generator {
   Value source;
   PassedArguments arguments;
@@ -101,6 +105,7 @@ bool prepare_map(Runtime& rt, RowGenerator& g) {
   return true;
 }
 
+/// `if value:` stands before everything else in Jinja2's body: for an empty source even wrong arguments pass.
 bool step_map(Runtime& rt, Generator& base, Value& out) {
   auto& g = static_cast<RowGenerator&>(base);
   if (!g.started) {
@@ -195,6 +200,7 @@ bool step_slice(Runtime& rt, Generator& base, Value& out) {
   std::int64_t take = size / g.count + (g.next < extra ? 1 : 0);
   std::span<const Value> part =
       items(g.list).subspan(static_cast<std::size_t>(g.begin), static_cast<std::size_t>(take));
+  // Jinja2 fills each column that is shorter than the first ones, even if the division left no rest (`extra` is 0).
   bool filled = !g.fill.is_none() && g.next >= extra;
   g.begin += take;
   ++g.next;
@@ -226,6 +232,8 @@ struct BatchGenerator : Generator {
 };
 
 /// Appends `fill` until the batch is full; false after a failure.
+/// Jinja2 writes `[fill_with] * (linecount - len(tmp))`, so a width may be any number and fails where that product
+/// does.
 bool fill_batch(Runtime& rt, const BatchGenerator& g, ListBuilder& batch) {
   Value size = Value::of_int(batch.size());
   if (!compare(rt, Comparison::less, size, g.width)) return !rt.failed();
@@ -254,6 +262,7 @@ bool step_batch(Runtime& rt, Generator& base, Value& out) {
   g.holds = false;
   for (Value item; g.it.next(rt, item);) {
     if (!rt.charge(1)) return false;
+    // Compared by ==, as in Jinja2: a width of 2.0 works, and one of 2.5 is never reached.
     if (equal(rt, Value::of_int(batch.size()), g.width)) {
       g.held = item;
       g.holds = true;

@@ -51,6 +51,7 @@ std::optional<double> python_float(Runtime& rt, Value v) {
 }
 
 /// int(v), or int(v, base) for a string; invalid with any failure recorded.
+/// The messages here are never seen: filter_int catches these failures, as do_int() does.
 Value python_int(Call& call) {
   Runtime& rt = call.rt;
   Value v = call[0];
@@ -75,6 +76,8 @@ Value read_from(Value source, Value number) {
   return number;
 }
 
+/// int(value), then int(float(value)), then the default. Undefined and overflow of the first are not caught, just as in
+/// do_int().
 Value filter_int(Call& call) {
   Runtime& rt = call.rt;
   Value number = python_int(call);
@@ -104,6 +107,7 @@ Value whole(Runtime& rt, Value scaled, bool up) {
   return integer_from_real(rt, up ? std::ceil(scaled.real) : std::floor(scaled.real));
 }
 
+/// func(value * (10 ** precision)) / (10 ** precision), with Python's operators: a negative precision makes a float.
 Value round_to_side(Call& call, bool up) {
   Runtime& rt = call.rt;
   Value scale = binary(rt, BinaryOperator::power, Value::of_int(10), call[1]);
@@ -118,6 +122,7 @@ Value filter_round(Call& call) {
   std::string_view method = call[2].is_string() ? text(call.rt, call[2]) : std::string_view();
   if (method == "ceil" || method == "floor") return round_to_side(call, method == "ceil");
   if (method != "common") {
+    // `method not in {…}` hashes the method: for a list that TypeError comes first.
     hash_value(call.rt, call[2]);
     return fail_filter(call, "method must be common, ceil or floor");
   }
@@ -143,6 +148,7 @@ Value format_in_units(Call& call, double bytes, int base) {
   Runtime& rt = call.rt;
   std::size_t i = 0;
   Value unit = unit_of(rt, base, 2);
+  // Compared as exact integers, since Jinja2 compares a float with base ** (i + 2).
   while (i + 1 < kPrefixes.size() && number_compare(Value::of_real(bytes), unit) != -1) {
     unit = unit_of(rt, base, static_cast<int>(++i) + 2);
   }
@@ -151,6 +157,7 @@ Value format_in_units(Call& call, double bytes, int base) {
   std::string out;
   append_real(out, base * bytes / *divisor, 'f', 1, false);
   out += ' ';
+  // Jinja2 writes "kB" but "KiB".
   out += base == 1000 || kPrefixes[i] != 'k' ? kPrefixes[i] : 'K';
   out += base == 1000 ? "B" : "iB";
   return make_derived(rt, out, call[0]);

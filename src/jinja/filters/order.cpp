@@ -21,6 +21,7 @@ bool lists_less(Runtime& rt, const Value* a, const Value* b, std::size_t width) 
   return false;
 }
 
+/// One key needs no look at equality. That matters for keys without order: two equal ones fail in Python too.
 bool key_less(Runtime& rt, const Value* a, const Value* b, std::size_t) { return less(rt, *a, *b); }
 
 // ---- sort
@@ -94,6 +95,7 @@ Value filter_dictsort(Call& call) {
 
 // ---- groupby
 
+/// Sorted first, so that equal keys are neighbours; the sort is stable, so a group keeps the order of its members.
 Value filter_groupby(Call& call) {
   Runtime& rt = call.rt;
   AttributeGetter getter;
@@ -114,6 +116,7 @@ Value filter_groupby(Call& call) {
     std::size_t end = begin + 1;
     Value key = sorter.entries()[begin].keys[0];
     while (end < n && equal(rt, key, sorter.entries()[end].keys[0])) ++end;
+    // Groups ignore case, but the name of one is spelt as in its first member, as in Jinja2 since 3.1.
     if (getter.fold) key = spelling.get(rt, all.list->items[begin]);
     if (key.is_invalid() || rt.failed()) return Value::invalid();
     groups.append(make_group(rt, key, make_list(rt, all.list->items + begin, end - begin)));
@@ -142,6 +145,7 @@ Value extreme(Call& call, Comparison better) {
     if (key.is_invalid() || !rt.charge(1)) return Value::invalid();
     bool replaces = compare(rt, better, key, best_key);
     if (rt.failed()) return Value::invalid();
+    // Of equal members the first stays, as by Python's min() and max().
     if (!replaces) continue;
     best = item;
     best_key = key;

@@ -19,6 +19,7 @@ constexpr std::int64_t kWidth = 80;
 
 /// pprint's order of keys: Python's where it has one, else by type; what cannot be ordered stays in
 /// place.
+/// pprint._safe_key: catches TypeError and compares str(type) instead.
 bool safe_less(Runtime& rt, const Value* a, const Value* b, std::size_t) {
   bool result = less(rt, *a, *b);
   if (!rt.failed()) return result;
@@ -107,6 +108,7 @@ void Printer::new_line(std::int64_t indent) {
   if (!blanks.is_invalid()) out_.append(blanks);
 }
 
+/// `allowance` is what has to follow on the last line: the closing brackets around and a comma.
 void Printer::format(Value v, std::int64_t indent, std::int64_t allowance, int level) {
   Nesting nest(rt_);
   Value shown = nest.ok() && rt_.charge(1) ? one_line(v) : Value::invalid();
@@ -130,6 +132,7 @@ void Printer::format_dict(Value dict, std::int64_t indent, std::int64_t allowanc
     if (key.is_invalid()) return;
     out_.append(key);
     out_.append_static(": ");
+    // A value on lines of its own is indented by its key as well.
     format(pair[1], indent + width_of(key) + 2, last ? allowance + 1 : 1, level);
     if (last) break;
     out_.append_static(",");
@@ -178,6 +181,7 @@ void Printer::chunk_line(Value line, std::int64_t width, std::int64_t last_width
 }
 
 void Printer::format_text(Value s, Value shown, std::int64_t indent, std::int64_t allowance, int level) {
+  // At the top level a text of several chunks gets parentheses, or it would not be one expression.
   if (level == 1) {
     ++indent;
     ++allowance;

@@ -14,6 +14,7 @@ bool Sorter::prepare(std::size_t size) {
   return true;
 }
 
+/// Only a strictly falling run is reversed, or equal members would change places.
 void Sorter::sort_run(Entry* first, std::size_t n) {
   std::size_t sorted = std::min<std::size_t>(n, 2);
   if (n > 1 && less(first[1], first[0])) {
@@ -38,6 +39,8 @@ void Sorter::sort_run(Entry* first, std::size_t n) {
   }
 }
 
+/// Merges two sorted halves. Of equal members the left goes first, so the sort is stable. Halves in order already cost
+/// one comparison.
 void Sorter::merge(Entry* first, std::size_t middle, std::size_t n, Entry* spare) {
   if (rt_.failed() || !less(first[middle], first[middle - 1])) return;
   std::copy(first, first + middle, spare);
@@ -59,6 +62,7 @@ void Sorter::merge_sort(Entry* first, std::size_t n, Entry* spare) {
 }
 
 bool Sorter::sort(bool reverse) {
+  // CPython reverses before and after, which keeps equal members in their order under reverse=True as well.
   if (reverse) std::reverse(entries_, entries_ + size_);
   merge_sort(entries_, size_, rt_.arena.allocate_array<Entry>(size_ / 2 + 1));
   if (reverse) std::reverse(entries_, entries_ + size_);

@@ -24,6 +24,7 @@ Value filter_lower(Call& call) {
   return s.is_invalid() ? s : lower_text(call.rt, s);
 }
 
+/// Head and rest are made apart so that an unchanged one keeps its origin.
 Value filter_capitalize(Call& call) {
   Runtime& rt = call.rt;
   Value s = call.text_of(0);
@@ -92,6 +93,7 @@ Value filter_title(Call& call) {
   return out.finish();
 }
 
+/// Linear in `chars`, which filter_trim charges for all characters of the text in advance.
 bool is_one_of(std::string_view chars, char32_t c) {
   const char *p = chars.data(), *end = p + chars.size();
   for (utf8::Decoded d; p < end; p += d.size) {
@@ -125,6 +127,7 @@ Value filter_trim(Call& call) {
 }
 
 /// str.replace() with an empty `old`: `fresh` in front of each character and at the end.
+/// In front of each character, then once at the end if the count allows: 'ab'|replace('', '-') is -a-b-.
 Value replace_nothing(Runtime& rt, Value s, Value fresh, std::int64_t count) {
   std::string_view bytes = text(rt, s);
   StringBuilder out(rt);
@@ -167,6 +170,7 @@ Value filter_replace(Call& call) {
   std::int64_t count = -1;
   Value s = call.text_of(0), old = call.text_of(1), fresh = call.text_of(2);
   if (s.is_invalid() || old.is_invalid() || fresh.is_invalid()) return Value::invalid();
+  // do_replace() calls str() first without autoescape, so a Markup loses its mark there.
   if (!rt.autoescape) {
     s = with_markup(s, false);
   } else if (old.is_markup() || (fresh.is_markup() && !s.is_markup())) {

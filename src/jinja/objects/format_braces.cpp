@@ -21,6 +21,7 @@
 namespace parlance::jinja {
 namespace {
 
+/// Lib/string.py: vformat() begins with a depth of 2, so a spec may hold fields and their specs may not.
 constexpr int kNesting = 2;
 
 /// One {field!conversion:spec}, as byte ranges of the format.
@@ -68,6 +69,7 @@ class FieldReader {
   std::size_t at_ = 0;
 };
 
+/// "{{" and "}}" stand for one brace: it is literal text that ends behind the first, and the second is passed over.
 bool FieldReader::next(std::size_t& begin, std::size_t& end, bool& has_field, Field& field) {
   begin = at_;
   end = std::min(text_.find_first_of("{}", at_), text_.size());
@@ -87,6 +89,7 @@ bool FieldReader::next(std::size_t& begin, std::size_t& end, bool& has_field, Fi
   return read_field(field);
 }
 
+/// CPython's MarkupIterator: the end of the name is looked for first, and brackets hide ':' and '!' in a key.
 bool FieldReader::read_field(Field& field) {
   field = {};
   field.name_begin = at_;
@@ -116,6 +119,7 @@ bool FieldReader::read_conversion(Field& field, bool& done) {
   return done || stop == ':' || fail("expected ':' after conversion specifier");
 }
 
+/// Braces nest in a spec, "{:{width}}": only the one that closes the field ends it.
 bool FieldReader::read_spec(Field& field) {
   field.spec_begin = at_;
   for (int depth = 1; !at_end(); ++at_) {
@@ -189,6 +193,8 @@ Value BraceFormatter::print(Value format, const Field& field, int nesting) {
 }
 
 /// "{}" is numbered automatically, "{0}" by hand; one format may not do both.
+/// auto_arg_index is one variable in Python, 0 at first and False after "{0}". So "{0}{}" fails by the first test and
+/// "{}{0}" by the second, and both with the same words.
 bool BraceFormatter::number_field(std::string_view name, std::optional<std::int64_t>& automatic) {
   const bool by_hand = unicode::str_is_digit(name);
   if ((name.empty() && manual_) || (by_hand && next_number_ != 0)) {
@@ -214,6 +220,7 @@ Value BraceFormatter::get_field(Value format, const Field& field, std::optional<
 }
 
 /// What the first part of a field name stands for: a positional argument or one by name.
+/// The sandbox reads a first part as int by the C function, so digits of other scripts count.
 Value BraceFormatter::first_value(Value name, std::string_view text) {
   const auto number = field_number(text);
   if (number && *number < 0) {
@@ -232,6 +239,8 @@ Value BraceFormatter::first_value(Value name, std::string_view text) {
 }
 
 /// One ".name" or "[key]" of a field name; `at` moves past it.
+/// Through the environment's getattr and getitem, which is what the sandbox is for: "{0.__class__}" must not be a way
+/// around it.
 Value BraceFormatter::get_part(Value format, Value object, std::size_t& at, std::size_t end) {
   const std::string_view bytes = text(rt_, format).substr(0, end);
   const char mark = bytes[at++];
@@ -272,6 +281,7 @@ Value BraceFormatter::convert(Value v, char32_t conversion) {
   return fail(ErrorCode::value, std::move(message));
 }
 
+/// markupsafe escapes each printed value unless it is markup itself.
 Value BraceFormatter::print_value(Value v, std::string_view spec) {
   if (!escaping_) return format_value(rt_, v, spec);
   if (v.is_markup()) {

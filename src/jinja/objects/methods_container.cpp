@@ -17,6 +17,7 @@ namespace {
 /// A start or stop of index(): like a slice bound, but none is refused.
 bool position_argument(const Call& call, std::size_t i, std::int64_t size, std::int64_t& out) {
   if (call[i].is_none() || !bound_argument(call, i, 0, out)) {
+    // index() has its own converter in CPython, which does not take None and says so in other words.
     call.rt.failure = {};
     call.rt.fail(ErrorCode::type, "slice indices must be integers or have an __index__ method", call[i]);
     return false;
@@ -56,6 +57,7 @@ Value sequence_index(Call& call) {
 Value sequence_count(Call& call) {
   std::int64_t found = 0;
   for (Value item : items(call[0])) {
+    // list.count() looks at identity first, so NaN counts itself.
     found += same_or_equal(call.rt, item, call[1]);
     if (!call.rt.charge(1) || call.rt.failed()) return Value::invalid();
   }
@@ -93,6 +95,7 @@ Value dict_view(Call& call) {
 Value dict_fromkeys(Call& call) {
   Iterator it;
   if (!iterate(call.rt, call[1], it)) return Value::invalid();
+  // The keys may come from a generator of any length, so each is charged.
   DictBuilder out(call.rt);
   for (Value key; it.next(call.rt, key);) {
     if (!call.rt.charge(1) || !call.rt.reserve(64) || !out.set(key, call[2])) return Value::invalid();
@@ -114,6 +117,7 @@ Value view_isdisjoint(Call& call) {
 const RangeObject& range_of(const Call& call) { return *static_cast<const RangeObject*>(call[0].object); }
 
 /// Where the argument is in the range, -1 if nowhere; -2 after a failure.
+/// Walks, where range_contains computes: the argument may equal a member without being an int, as 2.0 does.
 std::int64_t range_position(Call& call) {
   const RangeObject& range = range_of(call);
   for (std::int64_t at = 0; at < range.length; ++at) {

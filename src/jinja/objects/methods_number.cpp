@@ -46,6 +46,7 @@ Value pair(Runtime& rt, Value a, Value b) {
   return copy_list(rt, members, Kind::tuple);
 }
 
+/// True.as_integer_ratio() is (1, 1): methods of int give an int for a bool.
 Value int_as_ratio(Call& call) { return pair(call.rt, plain_int(call[0]), Value::of_int(1)); }
 Value int_conjugate(Call& call) { return plain_int(call[0]); }
 
@@ -73,6 +74,7 @@ bool read_byte_order(const Call& call, std::size_t i, bool& little) {
 /// Does `number` fit `length` bytes?
 bool fits_bytes(const Magnitude& number, std::uint64_t length, bool is_signed) {
   const std::uint64_t room = length * 8;
+  // (0).to_bytes(0, 'big') works: zero has no bits, since its countl_zero() is 64.
   if (!is_signed) return number.bits() <= room;
   if (room == 0) return number.bits() <= (number.negative ? 1 : 0);  // -1 takes no bytes in CPython
   if (number.bits() < room) return true;
@@ -100,6 +102,7 @@ Value int_to_bytes(Call& call) {
   if (!call.rt.reserve(size)) return Value::invalid();
   if (!fits_bytes(number, size, is_signed)) return call.fail(ErrorCode::overflow, "int too big to convert");
   std::string out(size, '\0');
+  // Two's complement byte by byte: inverted, plus one that is carried upwards.
   unsigned carry = number.negative ? 1 : 0;
   for (std::size_t i = 0; i < size; ++i) {
     const std::size_t limb = i / 8;
@@ -121,6 +124,7 @@ bool read_bytes(Call& call, std::size_t i, std::string& out) {
   }
   Iterator it;
   if (call[i].is_string() || !iterate(call.rt, call[i], it)) {
+    // CPython's message names the type, not iter()'s complaint.
     call.rt.failure = {};
     fail_type(call, i, "cannot convert '");
     call.rt.failure.message += "' object to bytes";
@@ -154,6 +158,7 @@ Value int_from_bytes(Call& call) {
     }
   }
   constexpr std::string_view kHex = "0123456789abcdef";
+  // Base 16 converts in linear time, and "0" makes a number of no bytes.
   std::string digits = "0";
   for (std::size_t i = bytes.size(); i-- > 0;) {
     digits += kHex[static_cast<unsigned char>(bytes[i]) >> 4];
@@ -175,6 +180,7 @@ Value real_as_ratio(Call& call) {
   if (!std::isfinite(call[0].real)) return fail_ratio(call);
   int exponent = 0;
   double fraction = std::frexp(call[0].real, &exponent);
+  // At most 53 turns: a double's fraction has no more bits.
   for (; fraction != std::floor(fraction); --exponent) fraction *= 2;
   const Value power =
       number_binary(call.rt, BinaryOperator::power, Value::of_int(2), Value::of_int(std::abs(exponent)));
@@ -221,6 +227,8 @@ bool take_word(std::string_view& s, std::string_view word) {
 
 /// The digits of float.fromhex: 64 leading bits, whether any lower bit is set, and the exponent of
 /// bit 0.
+/// No digit past 61 bits changes the value by more than its rounding, and for that it matters only whether one of them
+/// is not zero: so a text of any length takes constant memory.
 struct HexDigits {
   std::uint64_t bits = 0;
   bool more = false;
@@ -247,6 +255,7 @@ bool take_exponent(std::string_view& s, std::int64_t& exponent) {
   if (!s.empty() && (s[0] == '-' || s[0] == '+')) s.remove_prefix(1);
   std::int64_t number = 0;
   if (s.empty() || s[0] < '0' || s[0] > '9') return false;
+  // The digits go on being read, but no longer counted: past 2^40 the value is zero or infinity in any case.
   constexpr std::int64_t kHuge = std::int64_t{1} << 40;
   for (; !s.empty() && s[0] >= '0' && s[0] <= '9'; s.remove_prefix(1)) {
     if (number < kHuge) number = number * 10 + (s[0] - '0');
@@ -263,6 +272,7 @@ double scaled(const HexDigits& digits) {
   if (top > 1024) return std::numeric_limits<double>::infinity();
   if (top < -1074) return 0;
   const std::int64_t unit = top - 53 < -1074 ? -1074 : top - 53;
+  // At most 64, since `top` is at least -1074: the shifts below stay inside of the word.
   const std::int64_t dropped = unit - digits.exponent;
   if (dropped <= 0) return std::ldexp(static_cast<double>(digits.bits), static_cast<int>(digits.exponent));
   std::uint64_t kept = dropped >= 64 ? 0 : digits.bits >> dropped;

@@ -52,10 +52,12 @@ bool bound_argument(const Call& call, std::size_t i, std::int64_t absent, std::i
   return false;
 }
 
+/// markupsafe escapes what goes into a Markup, whatever the method: the result is safe because all its parts are.
 Value argument_for_self(const Call& call, std::size_t i) {
   return call[0].is_markup() ? escape_html(call.rt, call[i]) : call[i];
 }
 
+/// substring() for one cut. The charge covers its search through the pieces of a rope.
 Value cut(Runtime& rt, Value s, std::size_t begin, std::size_t end) {
   if (!s.is_leaf() && !rt.charge(1 + s.rope->count / 16)) return Value::invalid();
   return substring(rt, s, begin, end);
@@ -70,6 +72,7 @@ Value text_join(Call& call) {
   Iterator it;
   if (!iterate(call.rt, call[1], it)) {
     if (self.is_markup()) return Value::invalid();
+    // CPython drops the TypeError of iter() and raises its own.
     call.rt.failure = {};
     return call.rt.fail(ErrorCode::type, "can only join an iterable", call[1]);
   }
@@ -92,6 +95,7 @@ Value text_join(Call& call) {
 }
 
 /// Puts `with` between all code points of `self`, at most `most` times; what replacing "" means.
+/// `most` counts down from -1 for "all of them" and then never reaches 0.
 Value intersperse(Call& call, Value with, std::int64_t most) {
   const Value self = call[0];
   const std::string_view bytes = text(call.rt, self);
@@ -116,6 +120,7 @@ Value replace_all(Call& call, std::string_view old, Value with, std::int64_t mos
   if (!call.rt.charge_bytes(bytes.size())) return Value::invalid();
   Finder finder(call.rt, old);
   std::size_t at = finder.next(bytes, 0);
+  // The same object as in CPython: an unchanged string keeps its pieces and costs nothing.
   if (at == std::string_view::npos || most == 0) return call.rt.failed() ? Value::invalid() : self;
   StringBuilder out(call.rt);
   std::size_t from = 0;
@@ -162,6 +167,7 @@ Value text_pad(Call& call) {
   if (width <= size) return self;
   const std::int64_t total = width - size;
   std::int64_t before = side == Side::right ? 0 : total;
+  // CPython's rule for the odd character: it goes to the left if the width is odd too. str.center and format() differ.
   if (side == Side::both) before = total / 2 + (total & width & 1);
   const std::string_view unit = text(call.rt, fill);
   // All at once, so that a width past the limit fails before anything is made.
@@ -200,6 +206,7 @@ Value text_expandtabs(Call& call) {
   std::int64_t column = 0;
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     const char c = bytes[at];
+    // A column is a code point, and both \n and \r begin a line, as in CPython.
     if (!utf8::is_continuation(c)) ++column;
     if (c == '\n' || c == '\r') column = 0;
     if (c != '\t') continue;

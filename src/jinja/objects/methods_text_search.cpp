@@ -11,6 +11,8 @@
 
 namespace parlance::jinja {
 
+/// Comparing at every hit of the first byte takes text × needle steps in the worst case. They are paid in steps of the
+/// render, gathered so that short needles do not charge at each hit.
 bool Finder::matches(const char* at) {
   unpaid_ += needle_.size();
   if (unpaid_ >= 4096) {
@@ -20,6 +22,7 @@ bool Finder::matches(const char* at) {
   return std::memcmp(at, needle_.data(), needle_.size()) == 0;
 }
 
+/// The needle must not be empty: callers answer for the empty one, which is found everywhere.
 std::size_t Finder::next(std::string_view text, std::size_t from) {
   if (text.size() < needle_.size()) return std::string_view::npos;
   const char* const last = text.data() + (text.size() - needle_.size());
@@ -59,6 +62,7 @@ struct Window {
 };
 
 /// Reads the bounds, arguments 2 and 3 of every method here.
+/// Bounds are code points, as in s[start:end]. ASCII text is told first, since there they are bytes.
 bool read_window(Call& call, Window& window) {
   window.text = text(call.rt, call[0]);
   if (!call.rt.charge_bytes(window.text.size())) return false;
@@ -71,6 +75,7 @@ bool read_window(Call& call, Window& window) {
   const auto size = static_cast<std::int64_t>(window.code_points(0, window.text.size()));
   if (start < 0) start = std::max<std::int64_t>(start + size, 0);
   end = end < 0 ? std::max<std::int64_t>(end + size, 0) : std::min(end, size);
+  // 'abc'.find('', 5) is -1 in Python, where 'abc'[5:] would be empty and hold ''.
   window.empty_fits = start <= end;
   start = std::min(start, end);
   const auto offset = [&](std::int64_t n) {
@@ -100,6 +105,7 @@ std::int64_t search(Call& call) {
   std::string_view needle;
   if (!read_search(call, window, needle)) return -2;
   std::size_t at = std::string_view::npos;
+  // 'abc'.count('') is 4: once in front of each character and once at the end.
   if (needle.empty()) {
     if (!window.empty_fits) return -1;
     at = from_the_right ? window.end : window.begin;

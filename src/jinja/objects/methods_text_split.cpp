@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kNone = std::string_view::npos;
 
 /// Which characters strip() takes away: white space, or those of a string.
+/// The template chooses the set. One outside ASCII is searched for each character, which is charged; ASCII is one bit
+/// test.
 class StripSet {
  public:
   StripSet() : spaces_(true) {}
@@ -39,6 +41,7 @@ class StripSet {
   std::bitset<128> ascii_;
 };
 
+/// The bytes at the front that belong to the set. A charge that fails stops the walk; callers look at the failure.
 std::size_t skip_front(Runtime& rt, std::string_view text, const StripSet& set) {
   std::size_t at = 0;
   while (at < text.size()) {
@@ -71,6 +74,7 @@ Value text_strip(Call& call) {
   const StripSet set = chars.is_none() ? StripSet() : StripSet(text(call.rt, chars));
   const std::size_t begin = left ? skip_front(call.rt, self, set) : 0;
   const std::size_t end = right ? skip_back(call.rt, self, begin, set) : self.size();
+  // Only what was taken away was looked at.
   if (!call.rt.charge_bytes(self.size() - (end - begin))) return Value::invalid();
   return cut(call.rt, call[0], begin, end);
 }
@@ -82,6 +86,8 @@ class Splitter {
   Splitter(Call& call, std::int64_t most)
       : rt_(call.rt), self_(call[0]), text_(parlance::text(call.rt, call[0])), most_(most), list_(call.rt) {}
 
+  /// Without a separator, runs of white space part the words and none is empty: ' a  b '.split() has two. What is left
+  /// when the cuts are used up keeps its white space at the end, as in CPython.
   Value on_spaces() {
     std::size_t at = skip_spaces(0);
     while (at < text_.size() && may_cut()) {
@@ -124,6 +130,7 @@ class Splitter {
     add(0, to);
     return finish_reversed();
   }
+  /// A last line without an end counts, an empty text has no line, and "\r\n" is one end.
   Value on_lines(bool keep_ends) {
     std::size_t from = 0;
     for (std::size_t at = 0; at < text_.size() && !rt_.failed();) {
@@ -159,6 +166,7 @@ class Splitter {
     }
     return end;
   }
+  /// Each part is charged: a text of separators alone makes a value of 16 bytes for each of its bytes.
   void add(std::size_t begin, std::size_t end) {
     if (rt_.charge(1) && rt_.reserve(sizeof(Value) * 2)) list_.append(cut(rt_, self_, begin, end));
   }
@@ -182,6 +190,7 @@ template <bool from_the_right>
 Value text_split(Call& call) {
   const Value separator = call[1];
   std::int64_t most = -1;
+  // CPython reads its arguments before it looks at the separator, so this failure comes first.
   if (!index_argument(call, 2, most)) return Value::invalid();
   Splitter splitter(call, most);
   if (separator.is_none()) {

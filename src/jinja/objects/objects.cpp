@@ -32,6 +32,8 @@ void iterate_span(std::span<const Value> members, Iterator& it) {
 
 // ---- Generators
 
+/// A generator that comes to ask itself must fail as in Python, not recurse. After a failure it is finished, as
+/// Python's generators are when they raise.
 bool generator_next(Runtime& rt, Object* self, Value& out) {
   auto& g = *static_cast<Generator*>(self);
   if (g.finished) return false;
@@ -97,6 +99,7 @@ Value calculate(Runtime& rt, BinaryOperator op, Value a, Value b) { return numbe
 int sign(Value integer) { return number_compare(integer, Value::of_int(0)); }
 
 /// How many members range(start, stop, step) has: a non-negative integer of any size.
+/// (distance - 1) // stride + 1, with integers of any size: range(0, 2**70, 2**69) has two members.
 Value count_members(Runtime& rt, Value start, Value stop, Value step) {
   bool up = sign(step) > 0;
   Value distance =
@@ -123,6 +126,7 @@ Value range_members(Runtime& rt, const RangeObject& range) {
   return list.finish();
 }
 
+/// Machine integers are counted up in place. For larger ones all members are made at once, which the steps bound.
 void range_iterate(Runtime& rt, Object* self, Iterator& it) {
   const RangeObject& r = as_range(self);
   std::int64_t end;
@@ -167,6 +171,8 @@ bool range_contains(Runtime& rt, Object* self, Value item) {
   std::int64_t end;
   if (is_integral(item) && range_is_small(r, end)) {
     if ((item.flags & Value::kBig) != 0 || r.length == 0) return false;
+    // `end` is one step past the last member. The differences are taken without sign, as those of two far members
+    // overflow.
     std::int64_t low = std::min(r.start.integer, end - r.step.integer);
     std::int64_t high = std::max(r.start.integer, end - r.step.integer);
     if (item.integer < low || item.integer > high) return false;
@@ -181,6 +187,7 @@ bool range_contains(Runtime& rt, Object* self, Value item) {
   return false;
 }
 
+/// Ranges are equal if their members are: the step of a range with one member does not count, nor `stop` of any.
 bool range_equal(Runtime&, Object* a, Object* b) {
   const RangeObject &x = as_range(a), &y = as_range(b);
   if (x.length != y.length) return false;
@@ -240,6 +247,7 @@ Value view_text(Runtime& rt, Object* self, bool) {
 
 bool keys_contain(Runtime& rt, Object* self, Value item) { return find(rt, *view_dict(self).dict, item) != nullptr; }
 
+/// As CPython: anything but a pair is not in the view, without an error.
 bool items_contain(Runtime& rt, Object* self, Value item) {
   if (item.kind != Kind::tuple || item.list->size != 2) return false;
   const DictEntry* entry = find(rt, *view_dict(self).dict, item.list->items[0]);

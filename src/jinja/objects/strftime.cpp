@@ -20,6 +20,8 @@ constexpr std::array<std::string_view, 12> kMonths = {"January",   "February", "
 bool is_leap(int year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
 
 /// Days from 1970-01-01 (proleptic Gregorian; years of 400 at a time).
+/// Years are counted from March, so that the leap day is the last of its year; 153 days in five months is what the
+/// months from March on have.
 std::int64_t days_since_epoch(int year, int month, int day) {
   std::int64_t y = month <= 2 ? year - 1 : year;
   std::int64_t era = (y >= 0 ? y : y - 399) / 400;
@@ -72,6 +74,7 @@ void to_lower(std::string& text) {
 }
 
 /// Appends text, widened on its left.
+/// The width comes from the template, up to 2^31: asked for before it is made.
 void Formatter::add(std::string text, const Style& style) {
   if (style.upper) to_upper(text);
   auto size = static_cast<std::int64_t>(text.size());
@@ -83,6 +86,7 @@ void Formatter::add(std::string text, const Style& style) {
   out_ += text;
 }
 
+/// '_' pads in front of the sign and '0' behind it. `digits` is what the directive has by itself; '-' takes that away.
 void Formatter::number(std::int64_t value, std::int64_t digits, const Style& style, char pad) {
   if (style.pad != 0) pad = style.pad;
   std::string text = std::to_string(value < 0 ? -value : value);
@@ -195,11 +199,13 @@ bool Formatter::composite(char letter, const Style& style) {
     default: return false;
   }
   std::string text;
+  // Apart first: width and upper case apply to the whole, as in glibc.
   Formatter(rt_, text, now_).format(format);
   add(std::move(text), style);
   return true;
 }
 
+/// E and O ask for a locale's own eras and digits. In the C locale they change nothing, but only where C allows them.
 bool Formatter::directive(char letter, const Style& style) {
   constexpr std::string_view kWithE = "cCnpPrRstTuxXyYzZ";
   constexpr std::string_view kWithO = "bBCdegGhHIjklmMnpPrRsStTuUVwWyzZ";

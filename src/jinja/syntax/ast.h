@@ -66,6 +66,7 @@ struct Node {
 /// Jinja2 on CPython fails at a few hundred levels itself.
 inline constexpr std::uint32_t kMaxTreeHeight = 1000;
 
+/// An array in the arena, which runs no destructors: hence no std::vector.
 template <typename T>
 struct ArrayOf {
   T* data = nullptr;
@@ -102,11 +103,13 @@ struct Pair {
 struct Dict : Node {
   ArrayOf<Pair> pairs;
 };
+/// then if test else otherwise
 struct Conditional : Node {
   Node* test;
   Node* then;
   Node* otherwise;
 };  // otherwise may be null
+/// name=value in a call.
 struct Keyword {
   std::string_view name;
   Node* value;
@@ -126,24 +129,29 @@ struct Filter : Node {
   std::string_view name;
   Arguments arguments;
 };
+/// callee(arguments); a method's call has a GetAttribute as its callee.
 struct CallNode : Node {
   Node* callee;
   Arguments arguments;
 };
+/// object[key]; a key may be a Slice. `a.0` is this as well, with an integer for a key.
 struct GetItem : Node {
   Node* object;
   Node* key;
 };
+/// object.name, which tries the attribute first and then the item; object['name'] tries them the other way round.
 struct GetAttribute : Node {
   Node* object;
   std::string_view name;
   std::uint32_t name_begin;
 };
+/// start:stop:step, inside of a GetItem only.
 struct Slice : Node {
   Node* start;
   Node* stop;
   Node* step;
 };  // each may be null
+/// a ~ b ~ c: one node for the whole chain, as in Jinja2, hence one conversion of each part to a string.
 struct Concat : Node {
   Nodes parts;
 };
@@ -152,6 +160,7 @@ struct Operand {
   CompareOp op;
   Node* value;
 };
+/// first < a < b …: a chain as Python's, where each operand is evaluated once at most.
 struct Compare : Node {
   Node* first;
   ArrayOf<Operand> rest;
@@ -163,6 +172,7 @@ struct Binary : Node {
   Node* right;
   std::uint32_t op_begin;
 };
+/// a and b, a or b: the value is one of the operands, not a boolean.
 struct Logical : Node {
   bool is_and;
   Node* left;
@@ -179,9 +189,11 @@ struct NamespaceRef : Node {
 
 // ---- statements
 
+/// Template text and {{ … }} side by side; text is a Constant with is_data.
 struct Output : Node {
   Nodes parts;
 };
+/// {% for target in iterable if test %}; `otherwise` runs if nothing passed the test.
 struct For : Node {
   Node* target;
   Node* iterable;
@@ -214,6 +226,7 @@ struct FilterBlock : Node {
   Nodes body;
   Node* filter;
 };  // filter: a Filter whose innermost subject is null
+/// {% with a=1, b=a %}: each value is evaluated in the scope outside, so `a` is not the new one.
 struct With : Node {
   Nodes targets;
   Nodes values;
@@ -225,10 +238,12 @@ struct Block : Node {
   bool scoped;
   bool required;
 };
+/// {% set target = value %}: a target is a Name, a tuple of them, or a NamespaceRef.
 struct Assign : Node {
   Node* target;
   Node* value;
 };
+/// {% set target | filter %}…{% endset %}: the text of the body becomes the value.
 struct AssignBlock : Node {
   Node* target;
   Node* filter;
@@ -238,6 +253,7 @@ struct Autoescape : Node {
   Node* enabled;
   Nodes body;
 };
+/// {% generation %}, a tag of transformers: marks what the assistant wrote.
 struct Generation : Node {
   Nodes body;
 };

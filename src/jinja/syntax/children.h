@@ -4,6 +4,8 @@
 
 namespace parlance::jinja {
 
+/// The order is that of `fields` in jinja2/nodes.py, by which its visitors walk. What they meet first must be met first
+/// here: the test of a `for` behind its bodies, the condition of an inline `if` before both values.
 namespace detail {
 template <typename Visit>
 void each(const Nodes& nodes, Visit& visit) {

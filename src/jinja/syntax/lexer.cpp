@@ -15,8 +15,10 @@ namespace parlance::jinja {
 namespace {
 
 /// What a byte can begin inside a tag. `name` and `digit` last: they are what names go on with.
+/// is_name_byte() compares by this order.
 enum class ByteClass : std::uint8_t { other, space, quote, wide, name, digit };
 
+/// The white space is str.isspace() in ASCII, 0x1C to 0x1F included, as \s in Jinja2's patterns.
 constexpr std::array<ByteClass, 256> kByteClasses = [] {
   std::array<ByteClass, 256> classes{};
   for (int c = 0; c < 128; ++c) {
@@ -69,6 +71,7 @@ constexpr std::array<TokenKind, 256> kSingleOperators = [] {
   return kinds;
 }();
 
+/// Tried before the single ones: Jinja2 sorts its operators by length.
 TokenKind double_operator(char first, char second) {
   if (second == '=') {
     switch (first) {
@@ -95,6 +98,7 @@ std::size_t space_before(const char* begin, const char* end) {
 
 }  // namespace
 
+/// The first problem is the cause, later ones follow from it.
 void Problem::set(ErrorCode new_code, std::uint32_t new_begin, std::uint32_t new_end, std::string new_message,
                   std::string new_hint) {
   if (happened) return;
@@ -113,6 +117,7 @@ Lexer::Lexer(Runtime& rt, std::string_view text, const SyntaxOptions& options, P
       trim_blocks_(options.trim_blocks),
       lstrip_blocks_(options.lstrip_blocks),
       problem_(problem) {
+  // One newline, as Jinja2: a template file ends in one that nobody means.
   if (!options.keep_trailing_newline && text.ends_with('\n')) --size_;
 }
 
@@ -128,6 +133,7 @@ bool Lexer::lex_between_code(Token& token) {
 
 bool Lexer::lex_text(Token& token) {
   if (pos_ >= size_) return end_here(token);
+  // Text is a view of the template: white space control moves its ends and copies nothing.
   const std::size_t tag = find_tag(pos_);
   const std::size_t begin = pos_;
   const std::size_t end = tag < size_ ? end_of_data(begin, tag) : size_;
@@ -157,6 +163,7 @@ std::size_t Lexer::end_of_data(std::size_t begin, std::size_t tag) const {
     while (const std::size_t size = space_before(text_ + begin, text_ + end)) end -= size;
     return end;
   }
+  // lstrip_blocks is for blocks and comments: {{ … }} keeps the white space before it.
   if (sign == '+' || !lstrip_blocks_ || text_[tag + 1] == '{') return tag;
   while (end > begin && text_[end - 1] == ' ') --end;  // indentation is nearly always this
   while (end > begin && text_[end - 1] != '\n') {
@@ -164,6 +171,7 @@ std::size_t Lexer::end_of_data(std::size_t begin, std::size_t tag) const {
     if (size == 0) return tag;
     end -= size;
   }
+  // Text after another tag on the same line is no indentation: `end` has then come to the end of that tag.
   return end == 0 || text_[end - 1] == '\n' ? end : tag;
 }
 
@@ -172,6 +180,7 @@ std::size_t Lexer::end_of_data(std::size_t begin, std::size_t tag) const {
 bool Lexer::lex_tag(Token& token) {
   const char kind = text_[pos_ + 1];
   if (kind == '#') return skip_comment(token);
+  // Raw comes before blocks: Jinja2's pattern for a raw tag is the first of its rules.
   const std::size_t after_raw = kind == '%' ? match_raw_begin() : 0;
   if (after_raw != 0) {
     pos_ = after_raw;
@@ -232,6 +241,7 @@ std::size_t Lexer::match_raw_end(std::size_t from) const {
   return has(i, '%', '}') ? after_tag(i + 2, sign) : 0;
 }
 
+/// Nothing but an endraw tag counts here. One that does not match is text, as in {% endrawx %}.
 bool Lexer::lex_raw(Token& token) {
   const std::size_t begin = pos_;
   state_ = State::text;
@@ -311,6 +321,7 @@ bool Lexer::lex_number(Token& token) {
   return emit(token, scan.is_real ? TokenKind::real : TokenKind::integer, pos_ + scan.size);
 }
 
+/// Only strings with escapes are decoded; all others are views of the template.
 bool Lexer::lex_string(Token& token) {
   const char quote = text_[pos_];
   bool has_escape = false;

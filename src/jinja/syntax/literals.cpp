@@ -16,6 +16,7 @@ namespace {
 using ascii::is_digit;
 
 /// The size of the digit of any script at `i`; 0 if there is none. Its value goes to `value`.
+/// Jinja2's patterns say \d, which in Python takes digits of all scripts.
 std::size_t digit_at(std::string_view text, std::size_t i, int& value) {
   if (i >= text.size()) return 0;
   if (static_cast<unsigned char>(text[i]) < 0x80) {
@@ -47,6 +48,8 @@ std::size_t skip_exponent(std::string_view text, std::size_t i) {
   return end == digits ? i : end;
 }
 
+/// The size of a float at the beginning: digits with a fraction, an exponent or both. "1." is the integer 1 and a dot,
+/// so that `1.foo` is an attribute.
 std::size_t real_size(std::string_view text) {
   const std::size_t whole = skip_digits(text, 0);
   if (whole == 0) return 0;
@@ -93,6 +96,7 @@ std::size_t based_size(std::string_view text, int base) {
   }
 }
 
+/// "00" and "0_0" are integers, "01" is not: the pattern stops behind the zeros and the 1 is a token of its own.
 std::size_t zeros_size(std::string_view text) {
   std::size_t end = 1;
   for (;;) {
@@ -102,6 +106,7 @@ std::size_t zeros_size(std::string_view text) {
   }
 }
 
+/// "0x" without a digit is the integer 0 and the name `x`, as the alternatives of Jinja2's pattern have it.
 std::size_t integer_size(std::string_view text) {
   if (text.empty() || !is_digit(text[0])) return 0;
   if (text[0] != '0') return skip_digits(text, 0);
@@ -149,6 +154,7 @@ Value real_value(std::string_view digits, LiteralProblem& problem) {
 }
 
 /// The value of up to 18 ASCII digits, the common case; -1 for all else.
+/// 18 digits always fit int64, and need no check for overflow.
 std::int64_t short_integer(std::string_view digits) {
   if (digits.size() > 18) return -1;
   std::int64_t value = 0;
@@ -163,6 +169,7 @@ constexpr std::size_t kMaxDecimalDigits = 4300;  // CPython 3.11: sys.int_info.d
 
 }  // namespace
 
+/// A float is tried first, as in Jinja2's list of rules. Behind a dot there is none: a.1.2 takes two items.
 NumberScan scan_number(std::string_view text, bool after_dot) {
   const std::size_t real = after_dot ? 0 : real_size(text);
   if (real != 0) return {real, true};
@@ -175,6 +182,7 @@ Value number_value(Runtime& rt, std::string_view digits, bool is_real, LiteralPr
   if (small >= 0) return Value::of_int(small);
   std::string plain = plain_digits(digits);
   const int base = digits.size() > 1 && digits[0] == '0' ? base_of(digits[1]) : 0;
+  // Bases that are powers of two convert in linear time and have no such limit, in CPython as well.
   if (base == 0 && plain.size() > kMaxDecimalDigits) {
     problem.code = ErrorCode::value;
     problem.message = "Exceeds the limit (4300 digits) for integer string conversion: value has " +
@@ -196,13 +204,14 @@ namespace {
 
 using ascii::hex_value;
 
-/// Reads the inside of a literal and writes what it means; `out` has room for twice its size.
+/// Reads the inside of a literal and writes what it means; `out` has room for three times its size.
 class StringDecoder {
  public:
   StringDecoder(std::string_view inside, char* out, LiteralProblem& problem)
       : p_(inside.data()), end_(p_ + inside.size()), out_(out), problem_(problem) {}
 
   /// One past the last byte written; null after a failure.
+  // Whole stretches up to the next backslash are copied at once.
   char* run() {
     for (;;) {
       const void* found = std::memchr(p_, '\\', static_cast<std::size_t>(end_ - p_));
@@ -252,6 +261,7 @@ class StringDecoder {
     return true;
   }
 
+  /// Up to three digits, so at most U+01FF: Python takes \777 as well.
   bool octal() {
     char32_t c = 0;
     for (int i = 0; i < 3 && p_ < end_ && *p_ >= '0' && *p_ <= '7'; ++i) {
@@ -310,6 +320,7 @@ Value decode_string(Runtime& rt, std::string_view inside, LiteralProblem& proble
   char* begin = rt.arena.allocate_text(room);
   const char* end = StringDecoder(inside, begin, problem).run();
   const std::size_t size = end == nullptr ? 0 : static_cast<std::size_t>(end - begin);
+  // Literals with escapes are rare and short, but their room would add up in a template of many.
   rt.arena.shrink_text(room - size);
   if (end == nullptr) return Value::invalid();
   rt.arena.log_derived(begin, size, TextSource{inside.data(), 0});
@@ -318,6 +329,7 @@ Value decode_string(Runtime& rt, std::string_view inside, LiteralProblem& proble
 
 // ---- repr
 
+/// repr() of a str: double quotes only if there are single ones and no double ones.
 std::string quoted(std::string_view text) {
   const bool has_single = text.find('\'') != text.npos;
   const char quote = has_single && text.find('"') == text.npos ? '"' : '\'';

@@ -37,6 +37,7 @@ class Printer {
   void one(const Node* node) { expression(node); }
 
   /// A tag on its own line, then what it encloses, one step further in.
+  /// The end of a tag is printed with a null node: Jinja2 has no node for it, hence no line.
   template <typename... Parts>
   void tag(const Node* node, const Parts&... parts) {
     indent();
@@ -52,6 +53,7 @@ class Printer {
   void indent() { out_.append(2 * depth_, ' '); }
   void line_of(const Node* node) {
     if (newlines_ == nullptr || node == nullptr) return;
+    // The anchor, not the beginning: Jinja2's `lineno`, which the oracle prints.
     const auto next = std::lower_bound(newlines_->begin(), newlines_->end(), node->anchor);
     put("@", std::to_string(next - newlines_->begin() + 1));
   }
@@ -225,6 +227,7 @@ std::string Printer::signature(const ArrayOf<Name*>& parameters, const Nodes& de
   for (std::uint32_t i = 0; i < parameters.size; ++i) {
     if (i != 0) text += ", ";
     text += sub(parameters[i]);
+    // Defaults belong to the last parameters, as in Jinja2's Macro node.
     const std::uint32_t first_default = parameters.size - defaults.size;
     if (i >= first_default) text += "=" + sub(defaults[i - first_default]);
   }

@@ -38,6 +38,7 @@ Nodes StatementParser::parse_template() {
 
 /// Statements and output up to one of `enders`, at which the stream then stands; no enders: to the
 /// end.
+/// The tag that ends the body is left to the caller, who knows whether it is `else` or the end.
 Nodes StatementParser::parse_nodes(Enders enders) {
   Collector<Node*> body = collect_nodes();
   for (;;) {
@@ -75,6 +76,7 @@ Node* StatementParser::parse_output() {
 }
 
 /// The rest of a tag and the body behind it, up to the name of the tag that ends it.
+/// Jinja2 takes a colon at the end of a tag, `{% if x: %}`.
 Nodes StatementParser::parse_body(Enders enders) {
   stream().skip_if(TokenKind::colon);
   stream().expect(TokenKind::block_end);
@@ -117,6 +119,7 @@ StatementParser::Rule StatementParser::rule_of(Word tag) {
 }
 
 /// The open tags are kept for errors alone: what is still open when a template ends is what its author wants to know.
+/// Tags nest on the native stack: Nest bounds how deep.
 Node* StatementParser::parse_statement() {
   const Token tag = stream().current();
   if (tag.kind != TokenKind::name) return fail(tag, "tag name expected");
@@ -200,6 +203,7 @@ Node* StatementParser::parse_with(const Token& tag) {
   return make<With>(NodeKind::with, tag.begin, tag.begin, targets, values, body);
 }
 
+/// Parameters of a macro or a call block. Defaults are fewer than parameters and belong to the last ones.
 StatementParser::Signature StatementParser::parse_signature() {
   Collector<Name*> parameters(names_, arena());
   Collector<Node*> defaults = collect_nodes();
@@ -224,6 +228,7 @@ Node* StatementParser::parse_macro(const Token& tag) {
   return make<Macro>(NodeKind::macro, tag.begin, tag.begin, name, signature.parameters, signature.defaults, body);
 }
 
+/// {% call(user) list(users) %}: the parameters of the caller stand before what is called.
 Node* StatementParser::parse_call_block(const Token& tag) {
   Signature signature;
   if (stream().at(TokenKind::left_paren)) signature = parse_signature();
@@ -306,8 +311,10 @@ Node* StatementParser::parse_extends(const Token& tag) {
   return make<Extends>(NodeKind::extends, tag.begin, tag.begin, name);
 }
 
+/// An include sees the context by default, an import does not.
 Node* StatementParser::parse_include(const Token& tag) {
   Node* name = parse_expression();
+  // `ignore` alone is the name of a variable behind the expression, so two words are looked at.
   const bool ignore_missing = stream().at(Word::ignore) && stream().look().word == Word::missing;
   if (ignore_missing) {
     stream().advance();

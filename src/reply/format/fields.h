@@ -47,6 +47,8 @@ struct Frame {
 
 // ---- the fields
 
+/// A walk is called as walk(name, member[, default]) for each member. The reader looks the name up and fills the
+/// member; the writer leaves out what equals the default. The order here is the order in which members are written.
 template <typename Walk>
 void fields(Walk& walk, Reasoning& r) {
   walk("open", r.open);
@@ -87,6 +89,7 @@ void fields(Walk& walk, ArgumentTags& t) {
 
 template <typename Walk>
 void fields(Walk& walk, CallForm& f) {
+  // JSON has one member where the struct has two: the walk sees a copy, and whatever it did to it is copied back.
   Frame<std::string> result{f.result_open, f.result_close};
   walk("headed", f.headed);
   walk("header", f.header);

@@ -14,6 +14,7 @@ using Codec = CallArguments::Codec;
 using Part = CallPart::Kind;
 using Role = CallMember::Role;
 
+/// A format may come from a model's repository, so what it makes the reader build must be bounded.
 constexpr std::size_t kLongestMarker = 128;
 constexpr std::size_t kLongestFraming = 16;
 constexpr std::size_t kMost = 16;  // forms, turns, ends
@@ -50,6 +51,7 @@ class Check {
          "framing has at most 16 bytes");
     need(ascii::is_blank(marker.before) && ascii::is_blank(marker.after), path, "framing is white space");
     const std::size_t framing = marker.before.size();
+    // White space before a marker may be there in part or not at all. The trie has a path for each of its suffixes.
     for (const auto* texts : {&marker.texts, &marker.loose}) {
       for (const std::string& text : *texts) bytes_ += (framing + 1) * (framing + text.size());
     }
@@ -70,6 +72,7 @@ class Check {
       if (!is_new && there->second.first != meaning) fail(path, "the same marker as " + there->second.second);
     }
   }
+  /// '*' stands for any text up to the next '<'. Without that sign behind it, a reader would not know where it ends.
   static bool is_loose(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
       if (text[i] == '*' && (i == 0 || i + 1 == text.size() || text[i + 1] != '<')) return false;
@@ -99,6 +102,8 @@ struct Says {
   int names = 0, arguments = 0, ids = 0, objects = 0;
 };
 
+/// Adds to `says` what the object and the objects inside say. The name and the arguments must each be found once, so
+/// that a call means one thing; a second way to say both (`{"function": {"name": …}}` beside `name`) counts apart.
 void check_members(Check& check, const std::vector<CallMember>& members, const std::string& path, std::size_t depth,
                    Says& says) {
   std::set<std::string> keys;
@@ -116,6 +121,7 @@ void check_members(Check& check, const std::vector<CallMember>& members, const s
       Document document;
       check.need(bool(document.parse(member.constant)), place, "a constant is a value of JSON");
     } else if (member.role == Role::inner) {
+      // The number of objects goes on counting: it bounds the recursion over all of them.
       Says apart{.objects = says.objects};  // of another way to say the same
       Says& inner = has_name && has_arguments ? apart : says;
       check_members(check, member.members, place, depth + 1, inner);
@@ -138,6 +144,7 @@ void check_tags(Check& check, const ArgumentTags& tags, const std::string& path)
   check.need(tags.open.exists(), path + ".open", "an argument's tag needs a beginning");
   check.need(tags.key_close.exists(), path + ".key_close", "a key needs an end");
   check.need(tags.close.exists(), path + ".close", "an argument's tag needs an end");
+  // `</p>` could close the inner value or the outer one; `</p=city>` says which.
   check.need(tags.item.empty() || !tags.close_end.empty(), path + ".item",
              "values that nest repeat their key at the end");
   check.need(tags.item.empty() || !tags.type_close.exists(), path + ".item", "values that nest have no type");
@@ -151,6 +158,7 @@ void check_arguments(Check& check, const CallForm& form, std::size_t i, const st
   switch (arguments.codec) {
     case Codec::json: break;
     case Codec::tags:
+      // Tags have no bracket around them all, so only the literal says that no further tag comes.
       check.need(literal_follows, path, "arguments in tags need a literal behind them");
       check_tags(check, arguments.tags, path + ".arguments.tags");
       break;
@@ -168,6 +176,8 @@ void check_arguments(Check& check, const CallForm& form, std::size_t i, const st
 }
 
 /// A text must be told from what follows it.
+/// A name, id or skipped text has no end of its own. Arguments end a name by their first sign, such as '{' or '('; a
+/// program may begin with any byte.
 void check_text(Check& check, const CallForm& form, std::size_t i, const std::string& path) {
   const Part follows = i + 1 < form.call.size() ? form.call[i + 1].kind : Part::name;
   const bool by_arguments =
@@ -229,6 +239,8 @@ void check_form(Check& check, const ReplyFormat& format, const CallForm& form, c
              "only a list has commas");
   check.need(form.header.empty() || form.headed, path + ".header", "only a headed call has one");
   check.need(form.name.empty() || !form.headed, path + ".name", "the header is the name");
+  // The name stands in the turn's header, before the call: that needs a turn with a header to read it from, and it can
+  // name one call only.
   if (form.headed) {
     bool answers = false;
     for (const ReplyTurn& turn : format.turns)
@@ -262,6 +274,7 @@ Result<void> ReplyFormat::validate() const {
   check.distinct(reasoning_open, "reasoning.open");
   check.distinct(reasoning_close, "reasoning.close");
   check.distinct(content_open, "content.open");
+  // Content and reasoning are never open at once, so one marker may close either.
   if (content_close.texts != reasoning_close.texts) check.distinct(content_close, "content.close");
   for (std::size_t i = 0; i < turns.size(); ++i) {
     check.marker(turns[i].open, at("turns", i) + ".open");

@@ -36,8 +36,11 @@ class Reader {
       : object_(object), path_(std::move(path)), failure_(failure) {}
 
   template <typename T>
+  /// Called by fields() for each member. It notes the name too: refuse_others() takes a name that was never asked for
+  /// as a misspelling, and finds the nearest.
   void operator()(std::string_view name, T& field, const T& = {}) {
     names_.push_back(name);
+    // The default stays where the member is absent, so old files keep their meaning when members are added.
     if (const DictEntry* entry = find_key(*object_.dict, name)) read(entry->value, path_of(name), field);
   }
 
@@ -61,6 +64,7 @@ class Reader {
       return;
     }
     Reader reader(v, path, failure);
+    // The structs live in parlance, so a lookup by the argument alone would not find these.
     using reply::fields;
     fields(reader, field);
     reader.refuse_others();
@@ -85,6 +89,8 @@ class Reader {
     if (!v.is_string()) return read_list(v, path, field);
     field.assign(1, std::string(leaf_text(v)));
   }
+  /// Three ways to write a marker: "\n<call>\n" with its framing in the text, a list of texts without framing, or an
+  /// object.
   void read(Value v, const std::string& path, ReplyMarker& field) {
     if (v.is_string()) {
       field = reply::marker_of(leaf_text(v));
@@ -117,6 +123,7 @@ class Reader {
     }
   }
   template <typename T>
+  /// The last choice of overload resolution: enums by their names, and structs that have a fields().
   void read(Value v, const std::string& path, T& field) {
     if constexpr (std::is_enum_v<T>) {
       read_name(v, path, field);
@@ -158,6 +165,8 @@ const DictEntry* kind_of_part(Value v) {
   return found;
 }
 
+/// A marker in full is an object too, and also has `before`. Its `texts` tells it from a part: there `before` is left
+/// for the marker.
 void Reader::read(Value v, const std::string& path, CallPart& field) {
   const DictEntry* const kind = kind_of_part(v);
   const std::string_view key = kind == nullptr ? std::string_view() : leaf_text(kind->key);
@@ -245,6 +254,7 @@ void Reader::read_role(Value v, const std::string& path, CallMember& member, boo
     as_text = true;
   } else {
     member.role = Role::inner;
+    // {"inner": {…}} is for an object whose only key would be read as a role, such as {"arguments": …}.
     read_members(key == "inner" && inner.is(Kind::dict) ? inner : v, path, member.members, as_text);
   }
 }

@@ -71,6 +71,7 @@ std::string one_member(std::string_view name, std::string_view json) { return Js
 std::string Writer::value(ReplyMarker& field) {
   if (field.texts.size() == 1) {
     std::string whole = field.before + field.texts.front() + field.after;
+    // The short form counts only if it is read as the same marker: texts with blanks at their ends are not.
     if (reply::marker_of(whole) == field) return value(whole);
   }
   if (field.before.empty() && field.after.empty() && field.loose.empty() && field.texts.size() > 1)
@@ -89,6 +90,7 @@ std::string Writer::role(CallMember& member, bool as_text) {
   std::string inner = members(member.members, as_text);
   if (member.members.size() != 1) return inner;
   const std::string& key = member.members.front().key;  // one that would be read as a role of its own
+  // from_json takes an object with only this key for a role.
   const bool ambiguous = key == "constant" || key == "arguments" || key == "inner";
   return ambiguous ? one_member("inner", inner) : inner;
 }

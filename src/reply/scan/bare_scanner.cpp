@@ -7,6 +7,7 @@
 namespace parlance::reply {
 namespace {
 
+/// CPython refuses longer integers too (sys.int_info.default_max_str_digits); it bounds what is held of a word or key.
 constexpr std::size_t kLongestWord = 4300;
 
 /// A number or one of the literals as JSON, or "".
@@ -25,6 +26,7 @@ bool ends_word(char c) { return c == ',' || c == '}' || c == ']' || is_json_spac
 
 }  // namespace
 
+/// The texts keep their memory: a reply with many calls then allocates for the first of them only.
 void BareScanner::restart(const std::string& quote, std::uint32_t depth) {
   BareScanner fresh(quote, depth);
   for (HeldText* text : {&pending_, &stack_, &word_}) text->clear();
@@ -121,6 +123,9 @@ void BareScanner::put(char c) {
 }
 
 /// A string, up to the quote: what turns out not to be one is given as it is.
+/// The quote may have several bytes, and a string may hold a beginning of it. As in Knuth, Morris and Pratt's search, a
+/// mismatch gives out only as many bytes as the longest border of what matched requires: with the quote `aab`, the text
+/// `aaab` gives out one `a` and then ends. A quote is at most 128 bytes, so the border is looked for anew.
 Scan BareScanner::feed_text(char c) {
   while (seen_ > 0 && c != quote()[seen_]) {
     std::uint8_t kept = seen_;  // the longest beginning of the quote that still fits
@@ -219,6 +224,8 @@ Scan BareScanner::feed(char c) {
   }
 }
 
+/// The caller turns a call that failed into text and must say every byte once. What json() has got is said already; the
+/// string of a value goes there at once, while words, keys and half a quote wait here.
 std::string BareScanner::unsaid() const {
   if (at_ == At::quote) return std::string(quote().substr(0, seen_));
   const bool key = at_ == At::in_key || (at_ == At::text && quoted_key_);
@@ -226,6 +233,7 @@ std::string BareScanner::unsaid() const {
 }
 
 Scan BareScanner::run(const char*& p, const char* end, std::string& out) {
+  // The bytes of a cut code point go first, since their rest comes with this piece.
   std::string json = pending_.take();
   json_ = &json;
   Scan scan = Scan::more;
@@ -233,6 +241,7 @@ Scan BareScanner::run(const char*& p, const char* end, std::string& out) {
     return c != q && c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20 &&
            static_cast<unsigned char>(c) < 0x80;
   };
+  // A mend stops the loop: its event must be sent at this byte, before the events of the bytes behind it.
   while (p != end && scan == Scan::more && mended_ == nullptr) {
     if (at_ == At::text && seen_ == 0 && !quoted_key_ && !utf8_.inside()) {  // plain stretches at once
       const char* const from = p;

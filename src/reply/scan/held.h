@@ -32,6 +32,7 @@ class Box {
 };
 
 /// Once it has held something it keeps the string, since the next text often comes soon.
+/// A parser has many such texts and most are never used: a pointer takes 8 bytes where a std::string takes 32.
 class HeldText {
  public:
   std::string_view view() const { return text_ ? std::string_view(*text_) : std::string_view(); }
@@ -57,6 +58,7 @@ class HeldText {
     if (text_) text_->assign(text);
   }
   /// Keeps a little room.
+  /// One long argument must not keep its memory for the rest of the reply.
   void clear() {
     constexpr std::size_t kKept = 64;
     if (!text_) return;

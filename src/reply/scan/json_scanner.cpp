@@ -23,6 +23,9 @@ constexpr std::array<bool, 256> kPlain = [] {
 
 }  // namespace
 
+/// Table 3-7 of the Unicode standard: only the second byte has a range of its own, and only behind four first bytes.
+/// These ranges keep out overlong forms (E0, F0), surrogates (ED) and what is past U+10FFFF (F4); C0, C1 and F5 on
+/// begin nothing.
 bool Utf8Scanner::feed(unsigned char c) {
   if (need_ == 0) {
     low_ = 0x80;
@@ -43,6 +46,8 @@ bool Utf8Scanner::feed(unsigned char c) {
   return true;
 }
 
+/// Opens a bracket. Real calls nest a few levels, so one word of bits is the whole stack and a scanner allocates
+/// nothing. The 65th level moves that word to outer_, and so does every 64th behind it.
 Scan JsonScanner::push(bool object) {
   if (depth_ == limit_) {
     too_deep_ = true;
@@ -58,6 +63,7 @@ Scan JsonScanner::push(bool object) {
   return Scan::more;
 }
 
+/// pop() leaves the bits of closed levels behind, so the shift drops all bits above the innermost open level.
 std::uint32_t JsonScanner::objects() const {
   if (depth_ == 0) return 0;
   std::uint32_t count = static_cast<std::uint32_t>(std::popcount(frames_ << (63 - (depth_ - 1u) % 64)));
@@ -82,6 +88,7 @@ Scan JsonScanner::end_value() {
   return depth_ == 0 ? Scan::done : Scan::more;
 }
 
+/// Closes a bracket. Where the level below is the last of a stretch of 64, its word comes back from outer_.
 Scan JsonScanner::pop() {
   --depth_;
   if (depth_ != 0 && depth_ % 64 == 0) {
@@ -112,6 +119,8 @@ Scan JsonScanner::begin_literal(char first) {
   return Scan::more;
 }
 
+/// `True` and `False` differ from JSON in their first letter only. `None` differs in all four from `null`: so 'o', 'n'
+/// and 'e' stand for the letter of null that is due in their place. The mender asks for one byte at a time.
 char JsonScanner::letter_of_python(char c) const {
   if (at_ == At::value || at_ == At::value_or_end) return c == 'T' ? 't' : c == 'F' ? 'f' : c == 'N' ? 'n' : '\0';
   constexpr std::string_view kNone = "one";
@@ -186,6 +195,8 @@ bool JsonScanner::is_whole_number() const {
   return at_ == At::zero || at_ == At::digits || at_ == At::fraction || at_ == At::power;
 }
 
+/// A number has no last sign: only the byte behind it ends it. That byte belongs to the bracket around the number, or,
+/// at the top, to whatever follows the value.
 Scan JsonScanner::end_number(char c) {
   if (!is_whole_number()) return Scan::bad;
   at_ = At::comma_or_end;
@@ -203,6 +214,7 @@ Scan JsonScanner::feed_number(char c) {
     case At::point: return digit ? go(At::fraction) : Scan::bad;
     case At::sign: return digit ? go(At::power) : Scan::bad;
     case At::exponent: return digit ? go(At::power) : c == '+' || c == '-' ? go(At::sign) : Scan::bad;
+    // RFC 8259, section 6: no leading zeros.
     case At::zero:
       if (digit) return Scan::bad;
       break;
@@ -233,6 +245,7 @@ Scan JsonScanner::feed(char c) {
   }
 }
 
+/// Most bytes of a call are plain text of a string. They change no state, so one look into a table passes each.
 Scan JsonScanner::run(const char*& p, const char* end) {
   while (p != end) {
     if (at_ == At::string && !utf8_.inside()) {

@@ -66,6 +66,7 @@ std::string json_of_python(std::string_view text, std::uint32_t depth) {
   JsonScanner whole(depth);
   const char* p = value.data();
   const Scan end = whole.run(p, value.data() + value.size());
+  // The text may hold a second argument, as in `1, y=2`. So what came out counts only if it is exactly one value.
   const bool one = p == value.data() + value.size() && end != Scan::bad && whole.complete();
   return one ? std::string(value) : std::string();
 }

@@ -28,11 +28,15 @@ char unescaped(char c) {
 
 }  // namespace
 
+/// A name ends where a notation goes on. So every sign that some notation writes behind a name is left out, and so is
+/// white space.
 bool may_be_in_name(char c) {
   return static_cast<unsigned char>(c) > 0x20 && c != 0x7F &&
          std::string_view("<>{}()[]\",=|").find(c) == std::string_view::npos;
 }
 
+/// `<a> <b>` and `<a><b>` both have the words `<a>` and `<b>`. White space at the marker's end stays with its last
+/// word.
 std::vector<std::string_view> soft_words(std::string_view marker) {
   std::vector<std::string_view> words;
   std::size_t from = 0;
@@ -49,6 +53,8 @@ std::vector<std::string_view> soft_words(std::string_view marker) {
   return words;
 }
 
+/// A byte that begins no sequence (F5 on) gets the length 0, hence is never waited for: invalid bytes must not be held
+/// back, or a reply that ends in them would lose them.
 std::size_t incomplete_tail(std::string_view text) {
   for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
     const auto byte = static_cast<unsigned char>(text[text.size() - back]);
@@ -58,6 +64,7 @@ std::size_t incomplete_tail(std::string_view text) {
   return 0;
 }
 
+/// The escapes that json.dumps(ensure_ascii=False) writes, but for \b, \f and lone surrogates, which get a \u escape.
 void append_json_char(std::string& out, char32_t c) {
   switch (c) {
     case '"': out += "\\\""; return;
@@ -71,6 +78,8 @@ void append_json_char(std::string& out, char32_t c) {
   utf8::append(out, c);
 }
 
+/// A high surrogate waits for the next unit. Two halves become one code point; a half alone has no UTF-8 and stays an
+/// escape, so that nothing is lost.
 void JsonUnescape::take(char32_t unit, std::string& out) {
   if (high_ != 0) {
     const std::uint32_t high = high_;
@@ -125,6 +134,8 @@ std::string text_of_json(std::string_view literal) {
   return text;
 }
 
+/// The five names of XML and both forms of character references; other names of HTML are left as they are. The number
+/// cannot overflow: kLongestEntity leaves it seven digits at most.
 std::string text_of_entity(std::string_view entity) {
   const std::string_view name = entity.substr(1, entity.size() - 2);
   if (name == "lt") return "<";
@@ -151,6 +162,7 @@ std::string without_entities(std::string_view text) {
     const std::size_t begin = std::min(text.find('&'), text.size());
     out += text.substr(0, begin);
     text.remove_prefix(begin);
+    // A text of nothing but '&' stays linear, since the ';' is looked for in a few bytes only.
     const std::size_t end = text.substr(0, kLongestEntity).find(';');
     const std::string meant = end == text.npos ? std::string() : text_of_entity(text.substr(0, end + 1));
     const std::size_t size = meant.empty() ? std::min<std::size_t>(text.size(), 1) : end + 1;

@@ -21,6 +21,7 @@ std::string_view bytes_of(const Object* object) { return static_cast<const Bytes
 
 constexpr std::string_view kHex = "0123456789abcdef";
 
+/// repr(), and str() as well.
 Value bytes_text(Runtime& rt, Object* self, bool) {
   const std::string_view bytes = bytes_of(self);
   if (!rt.charge_bytes(bytes.size()) || !rt.reserve(bytes.size() * 4)) return Value::invalid();
@@ -51,6 +52,7 @@ Value byte_value(char byte) {
   return value;
 }
 
+/// Values for all bytes at once, 16 bytes for each: bytes are rare in templates, and the limits bound them.
 void bytes_iterate(Runtime& rt, Object* self, Iterator& it) {
   const std::string_view bytes = bytes_of(self);
   if (!rt.charge(bytes.size()) || !rt.reserve(bytes.size() * sizeof(Value))) return;
@@ -67,12 +69,14 @@ Value bytes_item(Runtime& rt, Object* self, Value key) {
     return rt.fail(ErrorCode::type, "byte indices must be integers or slices, not " + std::string(type_name(key)), key);
   }
   const auto size = static_cast<std::int64_t>(bytes.size());
+  // A big integer is out of range in any case, and the missing value makes the caller say so.
   const std::int64_t at = (key.flags & Value::kBig) != 0 ? size : key.integer < 0 ? key.integer + size : key.integer;
   if (at < 0 || at >= size) return {};
   return byte_value(bytes[static_cast<std::size_t>(at)]);
 }
 
 /// What a bytes method searches for: other bytes, or one byte as a number.
+/// b'abc'.find(98) looks for the byte; a bool is an int here too.
 bool read_needle(Runtime& rt, Value v, std::string& out) {
   if (is_object(v, kBytesType)) {
     out = bytes_of(v.object);
@@ -218,6 +222,7 @@ Value bytes_hex(Call& call) {
   const auto size = static_cast<std::int64_t>(bytes.size());
   std::string out;
   for (std::int64_t i = 0; i < size; ++i) {
+    // Groups count from the right, as digits of a number do; a negative size counts them from the left.
     const bool border = group > 0 ? (size - i) % group == 0 : group < 0 && i % group == 0;
     if (separator != 0 && i > 0 && border) out += separator;
     const auto byte = static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)]);
