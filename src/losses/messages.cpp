@@ -189,6 +189,10 @@ class MessageSearch {
       if (thought != nullptr) reasoning(*thought, place[leaf_text(*type)]);
       return;
     }
+    // A refusal is words, so they are looked for. Without the part a template may print something else in its place,
+    // which the test of media takes for an effect.
+    if (const Value* said = member(value, "refusal"); is_text(type, "refusal") && said != nullptr && said->is_string())
+      return search_.text(*said, "part", place["refusal"], parts, is_assistant_);
     parts.add(false);  // until it is known
     media_.push_back({number_, "content", number, search_.path_of(value, place), std::string(leaf_text(*type))});
   }

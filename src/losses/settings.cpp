@@ -75,11 +75,21 @@ class Settings {
         variables_(conversation.variables()) {}
 
   void run() {
+    not_an_object("chat_template_kwargs");
     for (const DictEntry& entry : entries(variables_)) given(leaf_text(entry.key), entry.value);
     for (const std::string& name : facts_.variables) missing(name);
   }
 
  private:
+  /// The pass that spreads the members of an object drops whatever else stands in its place, such as JSON in a text.
+  void not_an_object(std::string_view name) {
+    const Value* given = member(inside_of(conversation_).document.root(), name);
+    if (given == nullptr || given->is_none() || given->kind == Kind::dict) return;
+    if (member(variables_, name) != nullptr) return;  // no pass took it
+    losses_.push_back({LossKind::lost, "setting", std::string(name), "no effect: it is not an object",
+                       "write {\"name\": value}, without quotes around it"});
+  }
+
   /// A variable that the request has.
   void given(std::string_view name, Value value) {
     const bool always = std::find(std::begin(kAlways), std::end(kAlways), name) != std::end(kAlways);

@@ -58,6 +58,15 @@ def test_a_member_of_a_message_that_templates_do_not_know_is_left_out():
     assert losses(shown, {"messages": [{"role": "user", "content": "a", "citations": ["x"]}]}) == []
 
 
+def test_a_refusal_that_is_a_part_is_words():
+    """By provenance: a template that asks for the first part's type prints otherwise without the part, words or not."""
+    request = {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": [{"type": "refusal", "refusal": "I cannot"}]}, {"role": "user", "content": "b"}]}
+    first = "{% for m in messages %}{% if m.content[0].type == 'image' %}:{% else %}: {% endif %}{% for p in m.content %}SHOWN{% endfor %}{% endfor %}"
+    only_text = "{% if p.type == 'text' %}{{ p.text }}{% elif p.type == 'image' %}<image>{% endif %}"
+    assert losses(first.replace("SHOWN", only_text), request) == [("lost", "part", "messages[1].content[0].refusal")]
+    assert losses(first.replace("SHOWN", only_text + "{{ p.refusal }}"), request) == []
+
+
 def test_reasoning_under_two_names_is_said_once_and_only_if_neither_shows():
     request = {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b", "reasoning": "why", "reasoning_content": "why"}]}
     shown = "{% for m in messages %}{{ m.content }}{{ m.reasoning_content }}{% endfor %}"
@@ -75,6 +84,14 @@ def test_what_servers_call_otherwise_is_a_loss():
         assert done.stderr == f"note: {name}: no effect: the template does not read it; {hint}\n", (name, done.stderr)
     done = run(template, {"prompt": "One", "suffix": "Two"})
     assert "note: prompt: no effect" in done.stderr and "note: suffix: no effect" in done.stderr, done.stderr
+
+
+def test_settings_of_the_template_that_are_no_object_are_a_loss():
+    for value in ('{"a": 1}', [1], True):
+        done = run(ONLY_TEXT, {**user("Hi"), "bos_token": "", "chat_template_kwargs": value})
+        assert done.stderr == 'note: chat_template_kwargs: no effect: it is not an object; write {"name": value}, without quotes around it\n', done.stderr
+    for value in (None, {}):
+        assert run(ONLY_TEXT, {**user("Hi"), "bos_token": "", "chat_template_kwargs": value}).stderr == ""
 
 
 def test_a_note_is_one_line_whatever_data_it_has():
