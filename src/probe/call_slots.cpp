@@ -23,6 +23,8 @@ struct ArgumentPlaces {
   std::size_t value_a_end, value_b_end;
 };
 
+/// Values are looked for first, and keys backwards from them: a key's word may stand in the text before, where the
+/// template lists the tools.
 std::optional<ArgumentPlaces> places_of(std::string_view body, std::size_t index) {
   ArgumentPlaces at{};
   at.value_a = body.find(kValuesA[index]);
@@ -37,6 +39,8 @@ std::optional<ArgumentPlaces> places_of(std::string_view body, std::size_t index
 }
 
 /// The nearest JSON object round [first, last), not before `from`.
+/// Each brace before `first` is tried as the beginning, from the nearest outwards, since braces in texts and of the
+/// template itself are no objects.
 std::optional<Tag> object_round(std::string_view body, std::size_t from, std::size_t first, std::size_t last) {
   for (std::size_t at = first; at-- > from;) {
     if (body[at] != '{') continue;
@@ -62,6 +66,7 @@ Slot arguments_slot(CallArguments arguments, std::size_t begin, std::size_t end)
 }
 
 /// A JSON object, or a string of JSON that holds one.
+/// An escaped quote before the key says that the object stands inside of a JSON string.
 std::optional<Slot> json_slot(std::string_view body, const ArgumentPlaces& at) {
   const bool escaped = at.key_a > 1 && body[at.key_a - 2] == '\\';
   const auto object = escaped ? std::nullopt : object_round(body, 0, at.key_a, at.value_b_end);
@@ -80,6 +85,8 @@ std::optional<Slot> json_slot(std::string_view body, const ArgumentPlaces& at) {
 bool is_word(char c) { return ascii::is_word(c) || c == '.'; }
 
 /// name(key='value', …)
+/// The callee tells two notations apart: look(at='x') has the tool's name in front, which is a slot of its own; another
+/// word there belongs to the notation. `bare` is a value without quotes.
 std::optional<Slot> keywords_slot(std::string_view body, const ArgumentPlaces& at, std::size_t index) {
   const std::string_view between = body.substr(at.key_a + kKeyA.size(), at.value_a - at.key_a - kKeyA.size());
   const bool bare = between == "=" && (body[at.value_a_end] == ',' || body[at.value_a_end] == ' ');
@@ -105,6 +112,7 @@ std::optional<Slot> keywords_slot(std::string_view body, const ArgumentPlaces& a
 }
 
 /// {key:<quote>value<quote>,…}
+/// The quote is whatever stands between the colon and the value, if the same stands behind the value.
 std::optional<Slot> bare_slot(std::string_view body, const ArgumentPlaces& at) {
   const std::string_view between = body.substr(at.key_a + kKeyA.size(), at.value_a - at.key_a - kKeyA.size());
   if (between.size() < 2 || between[0] != ':' || at.key_a == 0 || body[at.key_a - 1] != '{') return std::nullopt;
@@ -130,6 +138,9 @@ Ends share(Stretch text, std::size_t head_end, std::size_t from, std::size_t to,
 }
 
 /// A tag for each argument. The closing tag may name the key again.
+/// The gap between two arguments holds the end of the first and the beginning of the second. Where the key is not
+/// repeated, comparison tells them apart: the end also stands behind the second argument, the beginning also before the
+/// first.
 std::optional<Slot> tags_slot(Stretch body, const ArgumentPlaces& at) {
   const std::string_view text = body.text;
   CallArguments tags = codec(Codec::tags);
@@ -160,6 +171,7 @@ std::optional<Slot> tags_slot(Stretch body, const ArgumentPlaces& at) {
   return arguments_slot(std::move(tags), begin, end);
 }
 
+/// From the notation with the most structure to the one with the least: tags would accept nearly anything.
 std::optional<Slot> find_arguments(Stretch body, std::size_t index) {
   const auto at = places_of(body.text, index);
   if (!at) return std::nullopt;
@@ -187,6 +199,7 @@ bool holds(Value value, std::string_view word) {
   return false;
 }
 
+/// Some templates number the calls of a turn in place of an id.
 bool is_counter(Value value) {
   const std::string_view text = value.kind == Kind::string ? leaf_text(value) : std::string_view();
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -199,6 +212,7 @@ struct ObjectReader {
   bool as_text = false;
   std::string id_pattern;
 
+  /// A value decides by the probe's own words. What holds none of them is the template's and constant.
   CallMember member(Value key_value, Value value) {
     CallMember found;
     const std::string_view key = leaf_text(key_value);
@@ -241,6 +255,7 @@ struct ObjectReader {
 };
 
 /// The widest JSON object round the arguments that holds the call's name and nothing of another call.
+/// Outwards while no other call is inside: the list round several calls belongs to the section, not to a call.
 std::optional<Slot> object_slot(std::string_view body, const Slot& arguments, std::size_t index) {
   std::optional<Tag> best;
   std::size_t first = arguments.begin;
@@ -273,6 +288,7 @@ std::optional<Slot> object_slot(std::string_view body, const Slot& arguments, st
   return slot;
 }
 
+/// A word inside of a slot is the slot's own, as the name in an object; others may repeat, as in a closing tag.
 void add_words(std::vector<Slot>& slots, std::string_view body, std::string_view word, CallPart::Kind kind) {
   for (std::size_t at = body.find(word); at != kNone; at = body.find(word, at + word.size())) {
     bool inside = false;

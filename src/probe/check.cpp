@@ -78,6 +78,7 @@ LawResult try_read_back(const Trials& trials) {
   });
 }
 
+/// Sizes of pieces without a common period, so that cuts fall on all places of a marker.
 LawResult try_cuts(const Trials& trials) {
   constexpr std::size_t kSizes[] = {1, 2, 3, 5, 8, 13};
   return try_each(trials, [&](const Trial& trial) -> std::string {
@@ -98,8 +99,11 @@ LawResult try_conservation(const Trials& trials) {
   });
 }
 
+/// Prefixes at growing distances: all of the short ones, where calls begin, and some of the long ones, or a reply of n
+/// bytes would be read n times.
 LawResult try_truncation(const Trials& trials) {
   return try_each(trials, [&](const Trial& trial) -> std::string {
+    // What the whole reply says is the measure: a call that is complete early must be the same in the end.
     const ReplyMessage whole = trials.reader.message(trial.body);
     for (std::size_t size = 0; size < trial.body.size(); size += 1 + size / 16) {
       const ReplyMessage part = trials.reader.message(std::string_view(trial.body).substr(0, size));
@@ -205,6 +209,7 @@ std::vector<Trial> make_trials(Prober& prober, const TurnFacts& turn, const Deri
   for (std::size_t i = 0; i < options.count; ++i) {
     Trial trial{generator.turn(), {}};
     const ThinkingStart& start = derived.starts[generator.below(derived.starts.size())];
+    // Half of the turns under a setting: a template may write them differently where thinking is off.
     if (!start.variable.empty() && generator.below(2) == 0) trial.scene.variables = {{start.variable, start.value}};
     const Shot shot = prober.take_once(trial.scene);
     if (!shot) continue;

@@ -13,6 +13,8 @@ namespace {
 constexpr std::string_view kPieces[] = {
     "the answer", " is ",   "42",    "\n",    "\n\n",   " ",       "é",    "日本", "😀",   "\"quoted\"", "it's", "\\n",
     "{\"a\": 1}", "[1, 2]", "a < b", "x & y", "`code`", "# title", "1.50", "true", "null", "C:\\dir",    "\t"};
+/// As JSON. Most have something that a notation of arguments must escape, or that reads as another type: "42" and
+/// "true" are texts here.
 constexpr std::string_view kValues[] = {"\"zq_text\"", "\"\"",          "\"two\\nlines\"", "\"say \\\"hi\\\"\"",
                                         "\"42\"",      "\"true\"",      "\"é 😀\"",        "\"a < b & c\"",
                                         "\"it's\"",    "\"C:\\\\dir\"", "\" lead\"",       "\"trail \""};
@@ -53,6 +55,7 @@ std::vector<std::string> markers_of_calls(const ReplyFormat& format) {
 }
 
 /// splitmix64
+/// The same seed gives the same turns on every system, which std::uniform_int_distribution does not promise.
 std::size_t Generator::below(std::size_t count) {
   std::uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;

@@ -28,6 +28,7 @@ std::vector<const ReplyMarker*> markers_of(const ReplyFormat& format) {
 }
 
 /// `text` behind a marker that it begins with; all of it where it begins with none.
+/// The longest, since a marker may begin with another one.
 std::string_view behind_marker(std::string_view text, const std::vector<const ReplyMarker*>& markers) {
   std::size_t longest = 0;
   for (const ReplyMarker* marker : markers) {
@@ -51,6 +52,7 @@ std::string_view unknown_end(const ReplyFormat& format, std::string_view end) {
 }
 
 /// A marker as a reply writes it that goes on from a prompt: what stands there already is left out.
+/// The longest beginning of the marker that the prompt ends with counts as written already.
 std::string written(std::string_view prompt, const ReplyMarker& marker) {
   if (!marker.exists()) return {};
   const std::string_view text = marker.texts.front();

@@ -47,6 +47,7 @@ Needs needs_of_message(Value message) {
     const std::string_view key = leaf_text(entry.key);
     if (key == "content" && entry.value.kind == Kind::list)
       needs |= content_of_role(role_of(message)) | needs_of_parts(entry.value);
+    // Clients write "tool_calls": null for none.
     if (entry.value.is_none()) continue;
     for (const Member& one : kMembers) {
       if (one.name == key) needs |= one.needs;

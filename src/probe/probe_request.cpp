@@ -21,11 +21,13 @@ constexpr std::pair<std::string_view, std::string_view> kUnknownTokens[] = {{"bo
 /// real templates have at most two and a half million.
 constexpr std::size_t kMostKept = std::size_t{16} << 20;
 
+/// As it is stored: a byte of text, its place, and the literals that the places are made of.
 std::size_t size_of(std::string_view request, const Shot& shot) {
   return request.size() + shot.text.size() * (1 + sizeof(std::uint32_t)) + shot.literals.size() * sizeof(Shot::Literal);
 }
 
 /// What one experiment may use of what all may.
+/// A template may be hostile or just slow: one experiment that never ends must leave steps for the others.
 Limits share_of(Limits all) {
   constexpr std::uint64_t kExperiments = 64;
   constexpr std::uint64_t kLongestPrompt = std::uint64_t{1} << 20;
@@ -36,6 +38,7 @@ Limits share_of(Limits all) {
 }
 
 /// The variable that a render has missed: 'name' is undefined.
+/// Only names that the template reads: an attribute's message ends with other words, and a stand-in would not help.
 std::string undefined_variable(const TemplateFacts& facts, const Error& error) {
   constexpr std::string_view kEnd = "' is undefined";
   const std::string_view message = error.message();
@@ -98,6 +101,7 @@ std::string call_json(const SceneCall& call, std::size_t index, const Convention
   return json.text("type", "function").raw("function", function.take()).take();
 }
 
+/// Some templates take content as a list of parts only.
 std::string content_of(std::string_view text, const Convention& convention) {
   return convention.parts ? Json('[').item(text_part(text)).take() : json_string(text);
 }
@@ -221,6 +225,8 @@ Result<void> Prober::run(const Template& one, const Conversation& chat, RenderOp
   return done;
 }
 
+/// A template that changes lists fails in the sandbox as transformers has it. Once one such render succeeds with
+/// changes allowed, all further ones are made so: a mixture would compare two templates.
 Result<void> Prober::render_once(const Conversation& chat, const RenderOptions& rendering, Rendering& prompt) {
   Result<void> done = run(changing_ ? *changing_ : template_, chat, rendering, prompt);
   if (done || changing_ || done.error().code() != ErrorCode::security) return done;
@@ -256,6 +262,7 @@ void Prober::set_variables(Conversation& chat) const {
   for (const std::string& name : stand_ins_) chat.set_default_string(name, "zq_" + name);
 }
 
+/// The key has the flag at its end, since the same request renders differently for a generation.
 const Shot& Prober::take_json(std::string request, bool generation) {
   request += generation ? '+' : '-';
   const auto [known, is_new] = shots_.try_emplace(std::move(request));
@@ -270,6 +277,8 @@ const Shot& Prober::take_json(std::string request, bool generation) {
   return shot;
 }
 
+/// For generated turns, of which none comes twice: kept, they would only fill the memory. Their steps do not count, so
+/// a check of any length fits the limits.
 Shot Prober::take_once(const Scene& scene) {
   Shot shot;
   const std::uint64_t before = steps_;
@@ -306,6 +315,7 @@ void Prober::fill(Shot& shot, std::string_view request, bool generation) {
   shot.rendered = true;
   shot.text = std::string(prompt_.text());
   for (const Span& span : prompt_.spans()) {
+    // One more than the offset, as 0 says that a byte is not the template's.
     if (span.origin == Origin::literal) shot.literals.push_back({span.begin, span.end, 1 + span.template_begin});
   }
   const std::size_t user = shot.text.rfind(kUser);

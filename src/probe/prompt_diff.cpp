@@ -8,6 +8,7 @@
 namespace parlance::probe {
 namespace {
 
+/// A '<' in prose must not make the rest of a prompt one tag.
 constexpr std::size_t kLongestTag = 96;
 
 bool equal(Stretch a, std::size_t i, Stretch b, std::size_t j, Same same) {
@@ -16,6 +17,7 @@ bool equal(Stretch a, std::size_t i, Stretch b, std::size_t j, Same same) {
 }
 
 /// Where the tag that begins at `begin` ends, or `begin` if none does.
+/// "<>" is no tag, and brackets of JSON are none: a '{' or, behind '[', a quote says that they are values.
 std::size_t tag_end(std::string_view text, std::size_t begin) {
   const char open = text[begin];
   if (open != '<' && open != '[') return begin;
@@ -30,6 +32,8 @@ std::size_t tag_end(std::string_view text, std::size_t begin) {
 
 }  // namespace
 
+/// Compares texts from the front. With Same::place a byte of the request never counts (its place is 0): equal values of
+/// two calls are a coincidence of the experiment.
 std::size_t common_prefix(Stretch a, Stretch b, Same same) {
   std::size_t size = 0;
   while (size < a.size() && size < b.size() && equal(a, size, b, size, same)) ++size;
@@ -63,6 +67,7 @@ std::vector<Tag> tags_of(std::string_view text) {
 namespace {
 
 /// The chain of tags that `cut` would cut; empty if none.
+/// From the front, since where a chain begins depends on the tags before it.
 Tag cut_chain(std::string_view text, std::size_t cut) {
   for (std::size_t i = 0; i < text.size() && i < cut;) {
     const std::size_t end = chain_end(text, i);
@@ -102,6 +107,7 @@ std::size_t word_end(std::string_view text, std::size_t begin) {
 
 }  // namespace
 
+/// A chain is taken as one marker: in <|channel|>final<|message|> the word between the tags is part of it.
 std::size_t chain_end(std::string_view text, std::size_t begin) {
   std::size_t end = tag_end(text, begin);
   if (end == begin) return begin;
@@ -134,6 +140,7 @@ std::size_t more_than_blank(std::size_t same_place, std::size_t same_text, std::
 
 }  // namespace
 
+/// Both measures stop in the middle of a tag where two tags begin or end alike. So the result shrinks to whole tags.
 std::size_t shared_end(Stretch text, std::size_t from, std::size_t to, Stretch other) {
   const Stretch part = text.part(from, to);
   const std::size_t place = common_suffix(part, other, Same::place);
@@ -150,6 +157,7 @@ std::size_t shared_begin(Stretch text, std::size_t from, std::size_t to, Stretch
   return std::max(before_cut_tag(text.text, from + size), from) - from;
 }
 
+/// White space around a marker is its framing: models write it differently, and a reader must not insist on it.
 ReplyMarker marker_of(std::string_view text) {
   ReplyMarker marker;
   const std::string_view inner = trimmed(text);

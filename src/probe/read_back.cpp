@@ -15,6 +15,8 @@ bool shows(std::string_view body, std::string_view text) {
   return !text.empty() && body.find(text) != std::string_view::npos;
 }
 
+/// Kinds of events whose texts are one text however the reply is cut: events() joins them, so that two ways to cut can
+/// be compared.
 bool may_join(ReplyEvent::Kind kind) {
   using Kind = ReplyEvent::Kind;
   return kind == Kind::content || kind == Kind::reasoning || kind == Kind::arguments || kind == Kind::broken ||
@@ -27,6 +29,7 @@ void expect(std::vector<std::string>& wrong, std::string_view what, std::string_
   wrong.push_back(std::string(what) + " is '" + shortened(found) + "', not '" + shortened(wanted) + "'");
 }
 
+/// Arguments as canonical JSON: order and spaces are the template's, and say nothing about the reading.
 void compare_calls(std::vector<std::string>& wrong, const std::vector<SceneCall>& shown, const ReplyMessage& message,
                    bool ids_shown) {
   expect(wrong, "number of calls", std::to_string(message.calls.size()), std::to_string(shown.size()));
@@ -62,6 +65,7 @@ ReadBack::ReadBack(const ReplyFormat& format, std::string prompt) {
   ReplyOptions options;
   ReplyMarker unknown;
   unknown.texts = {std::string(kUnknownToken)};
+  // Special tokens that nobody told stand in prompts as this word. A model would write its own end there.
   whole.end.push_back(unknown);
   static const Result<ReplyTools> kTools = ReplyTools::from_json(tools_json());
   if (kTools) options.tools = *kTools;
@@ -75,6 +79,7 @@ std::vector<std::string> ReadBack::events(std::string_view body, const std::vect
   ReplyEvent::Kind last{};
   const auto sink = [&](const ReplyEvent& event) {
     if (sources != nullptr) *sources += event.source;
+    // Joined only to the very last event: a marker between two texts keeps them apart.
     const bool joins = !found.empty() && event.kind == last && may_join(event.kind);
     if (!joins) found.push_back(std::string(name_of(event.kind)) + " ");
     last = event.kind;
@@ -108,6 +113,7 @@ ReadBack::Difference ReadBack::compare(const Scene& scene, std::string_view body
   Difference found;
   std::size_t end = body.size();
   const ReplyMessage message = this->message(body, &end);
+  // What a template writes behind the end of the turn is not the reply's.
   body = body.substr(0, end);
   const bool content = scene.content && shows(body, *scene.content);
   const bool reasoning = shows(body, scene.reasoning);
@@ -118,6 +124,7 @@ ReadBack::Difference ReadBack::compare(const Scene& scene, std::string_view body
     found.answer_in_reasoning = true;
     return found;
   }
+  // Without white space around: many templates trim texts, and what they lose there no reader can give back.
   expect(found.wrong, "content", trimmed(message.content), content ? trimmed(*scene.content) : "");
   expect(found.wrong, "reasoning", trimmed(message.reasoning), reasoning ? trimmed(scene.reasoning) : "");
   std::vector<SceneCall> shown;

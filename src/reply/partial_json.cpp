@@ -61,7 +61,7 @@ class Beginning {
     return scan != Scan::done;
   }
 
-  // A key alone has no value to show, so nothing is kept before its value begins. Half a word ("tru") has none either.
+  /// A key alone has no value to show, so nothing is kept before its value begins. Half a word ("tru") has none either.
   void begin(char c, bool key) {
     switch (c) {
       case '"':

@@ -211,7 +211,7 @@ class StringDecoder {
       : p_(inside.data()), end_(p_ + inside.size()), out_(out), problem_(problem) {}
 
   /// One past the last byte written; null after a failure.
-  // Whole stretches up to the next backslash are copied at once.
+  /// Whole stretches up to the next backslash are copied at once.
   char* run() {
     for (;;) {
       const void* found = std::memchr(p_, '\\', static_cast<std::size_t>(end_ - p_));
