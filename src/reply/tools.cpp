@@ -21,6 +21,9 @@ using Schema = Types::Schema;
 /// Schemas come from clients. Types deeper than this are unknown, which means that any value is good.
 constexpr std::uint32_t kDeepest = 64;
 constexpr std::size_t kMostMembers = 4096;
+/// Members that are merged in all of a request's tools. A hostile schema refers to one of many members again and again;
+/// past this, members stay unknown, which means that any value is good.
+constexpr std::uint32_t kMostMerged = 1 << 18;
 
 /// A schema becomes a node before its parts are read, so a schema that refers to itself finds the node and stops. While
 /// it is being made the node allows any type, which is right for a cycle: a reference to oneself says nothing.
@@ -54,13 +57,20 @@ class SchemaReader {
         both(made, types_[read(target)]);
     }
     if (const Value* all = parlance::member(schema, "allOf"); all != nullptr && all->is_sequence()) {
-      for (const Value one : items(*all)) both(made, Schema(types_[read(one)]));
+      for (const Value one : items(*all)) {
+        const Types::Node node = read(one);  // before types_ is looked at, since it grows
+        both(made, types_[node]);
+      }
     }
     for (const std::string_view key : {"anyOf", "oneOf"}) {
       const Value* any = parlance::member(schema, key);
       if (any == nullptr || !any->is_sequence() || items(*any).empty()) continue;
-      Schema united = types_[read(items(*any)[0])];
-      for (const Value one : items(*any).subspan(1)) either(united, Schema(types_[read(one)]));
+      const Types::Node first = read(items(*any)[0]);
+      Schema united = types_[first];
+      for (const Value one : items(*any).subspan(1)) {
+        const Types::Node node = read(one);
+        either(united, types_[node]);
+      }
       both(made, united);
     }
     // OpenAPI 3.0's word for what JSON Schema says as `"type": ["string", "null"]`. It comes last, since it widens.
@@ -101,8 +111,10 @@ class SchemaReader {
     }
   }
 
-  static void add_members(Schema& to, const Schema& from) {
+  void add_members(Schema& to, const Schema& from) {
     for (const auto& [key, node] : from.members) {
+      if (merges_left_ == 0) break;
+      --merges_left_;
       if (to.members.size() < kMostMembers) to.members.emplace(key, node);
     }
     if (to.items == Types::kUnknown) to.items = from.items;
@@ -110,11 +122,11 @@ class SchemaReader {
     to.null_text = to.null_text || from.null_text;
   }
   /// What both allow; if that is nothing, what the first does.
-  static void both(Schema& to, const Schema& from) {
+  void both(Schema& to, const Schema& from) {
     if ((to.types & from.types) != 0) to.types &= from.types;
     add_members(to, from);
   }
-  static void either(Schema& to, const Schema& from) {
+  void either(Schema& to, const Schema& from) {
     to.types |= from.types;
     add_members(to, from);
   }
@@ -123,6 +135,7 @@ class SchemaReader {
   schema::References references_;
   std::map<const DictObject*, Node> made_;
   std::uint32_t depth_ = 0;
+  std::uint32_t merges_left_ = kMostMerged;
 };
 
 }  // namespace

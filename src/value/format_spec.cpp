@@ -262,7 +262,8 @@ Value lay_out(Runtime& rt, const NumberParts& number, const Spec& spec, Value va
   const std::string_view sign = shown_sign(spec, number.negative);
   const std::uint64_t others = sign.size() + number.prefix.size() + number.rest_length;
   const std::uint64_t width = spec.width < 0 ? 0 : static_cast<std::uint64_t>(spec.width);
-  if (!rt.reserve(width * 4) && width > 0) return Value::invalid();
+  // The width by itself first: four times one of 2^62 is nothing.
+  if (width > 0 && !(rt.reserve(width) && rt.reserve(width * 4))) return Value::invalid();
   const bool zeros = spec.align == '=' && spec.fill == "0";
   std::string digits;
   if (spec.separator != 0) {

@@ -29,7 +29,7 @@ bool position_argument(const Call& call, std::size_t i, std::int64_t size, std::
 /// Position of argument 1 among `values` from `at` to `end`, or -1; -2 after a failure.
 std::int64_t position_of(Call& call, std::span<const Value> values, std::int64_t at, std::int64_t end) {
   for (; at < std::min(end, static_cast<std::int64_t>(values.size())); ++at) {
-    if (equal(call.rt, values[static_cast<std::size_t>(at)], call[1])) return at;
+    if (same_or_equal(call.rt, values[static_cast<std::size_t>(at)], call[1])) return at;
     if (!call.rt.charge(1) || call.rt.failed()) return -2;
   }
   return -1;

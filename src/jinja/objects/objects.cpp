@@ -251,7 +251,7 @@ bool keys_contain(Runtime& rt, Object* self, Value item) { return find(rt, *view
 bool items_contain(Runtime& rt, Object* self, Value item) {
   if (item.kind != Kind::tuple || item.list->size != 2) return false;
   const DictEntry* entry = find(rt, *view_dict(self).dict, item.list->items[0]);
-  return entry != nullptr && equal(rt, entry->value, item.list->items[1]);
+  return entry != nullptr && same_or_equal(rt, entry->value, item.list->items[1]);
 }
 
 /// Keys and items compare as sets.

@@ -33,7 +33,7 @@ Value bytes_text(Runtime& rt, Object* self, bool) {
       out += std::string("\\") + c;
     } else if (c == '\t' || c == '\n' || c == '\r') {
       out += c == '\t' ? "\\t" : c == '\n' ? "\\n" : "\\r";
-    } else if (c < ' ' || c == '\x7f') {
+    } else if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7F) {
       out += std::string("\\x") + kHex[static_cast<unsigned char>(c) >> 4] + kHex[static_cast<unsigned char>(c) & 15];
     } else {
       out += c;
