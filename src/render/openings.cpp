@@ -214,7 +214,7 @@ const Openings* OpeningStore::find(const jinja::Program& program, const DictObje
   if (const Openings* known = look_up(key.text())) return known;
   if (count_ == kMost) return &spare.emplace(std::move(learned));
   ++count_;
-  auto entry = std::make_unique<Entry>(std::string(key.text()), std::move(learned), entries_.load());
+  auto entry = std::make_unique<Entry>(Entry{std::string(key.text()), std::move(learned), entries_.load()});
   const Openings* kept = &entry->openings;
   entries_.store(entry.release(), std::memory_order_release);
   return kept;
