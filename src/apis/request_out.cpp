@@ -188,7 +188,7 @@ std::span<const Value> RequestOut::messages() const {
 }
 
 /// `found` is the path that it was found under.
-// Google's API takes camelCase and snake_case alike, as all of its JSON does; the spelling that stands there is noted.
+/// Google's API takes camelCase and snake_case alike, as all of its JSON does; the spelling that stands there is noted.
 Value RequestOut::find(std::string_view path, std::string& found) const {
   const auto [outer, inner] = halves(path);
   if (outer.empty()) return {};

@@ -69,8 +69,8 @@ class Writer {
   }
 
   /// Reasoning, a message and calls, an item each.
-  // Items have no turn around them: two messages of an assistant in a row and one with the same parts look alike. The
-  // order reasoning, text, calls is the one in which a model writes them.
+  /// Items have no turn around them: two messages of an assistant in a row and one with the same parts look alike. The
+  /// order reasoning, text, calls is the one in which a model writes them.
   void turn(Value message, std::size_t number) {
     const bool goes_on = number > 0 && word(out_.messages()[number - 1], "role") == "assistant";
     if (goes_on) out_.note(Kinds::changed, message, "items have no turns: one with the message before");

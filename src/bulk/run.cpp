@@ -21,7 +21,7 @@ constexpr std::size_t kSlotsPerThread = 4;
 constexpr auto kProgressEvery = std::chrono::milliseconds(200);
 
 /// Whole lines, and what became of them.
-// Batches are swapped with slots and not copied, so the memory of their strings is used again.
+/// Batches are swapped with slots and not copied, so the memory of their strings is used again.
 struct Batch {
   std::string input;
   BulkLine first{};  ///< without its text

@@ -165,7 +165,7 @@ Value read_plain(std::string_view text, std::string& problem) {
 // ---- floats out
 
 /// d.ddd × 10^exponent.
-// The exponent is that of the first digit, which is not 0 unless the number is.
+/// The exponent is that of the first digit, which is not 0 unless the number is.
 struct Digits {
   std::string digits;
   int exponent = 0;

@@ -42,7 +42,7 @@ void append_escaped(std::string& out, char32_t c, char quote, bool ascii_only) {
 using ascii::hex_value;
 
 /// Reads one character after another of what stands between quotes.
-// Within double quotes \' is refused and within single quotes \": Go's rule, which C does not have.
+/// Within double quotes \' is refused and within single quotes \": Go's rule, which C does not have.
 class Unquoter {
  public:
   Unquoter(std::string_view text, char quote) : rest(text), quote_(quote) {}

@@ -117,7 +117,7 @@ Result<void> read_response(GrammarData& data) {
 }
 
 /// Keeps the tools that may be called.
-// All other tools go before anything is made: they cost nothing, and the faults of their schemas are not noted.
+/// All other tools go before anything is made: they cost nothing, and the faults of their schemas are not noted.
 Result<void> choose_tools(GrammarData& data, const ReplyFormat& format) {
   const ToolChoice choice = data.options.choice;
   if (choice == ToolChoice::named) {

@@ -112,8 +112,8 @@ NodeId between_of_length(Ir& ir, std::string_view low, std::string_view high) {
 }
 
 /// Integers from low to high, neither below zero; "" as high: without end.
-// Lengths strictly between those of the edges need no edge and are one repeat, so that [1, 10^9] is three parts and
-// not ten.
+/// Lengths strictly between those of the edges need no edge and are one repeat, so that [1, 10^9] is three parts and
+/// not ten.
 NodeId between(Ir& ir, const std::string& low, const std::string& high) {
   std::vector<NodeId> parts;
   const std::size_t last = high.empty() ? low.size() : high.size();
@@ -182,7 +182,7 @@ NodeId fraction_at_most(Ir& ir, std::string_view f, bool strict) {
 }
 
 /// Between two fractions behind the same whole number, low < high.
-// Both are filled with zeros to one length; then it is the same walk as for integers, except that digits may go on.
+/// Both are filled with zeros to one length; then it is the same walk as for integers, except that digits may go on.
 NodeId fraction_between(Ir& ir, std::string low, bool low_strict, std::string_view high, bool high_strict) {
   const bool from_whole = low.empty() && !low_strict;
   if (low.size() < high.size()) low.append(high.size() - low.size(), '0');

@@ -317,7 +317,7 @@ char32_t Parser::escaped() {
 }
 
 /// Behind '['.
-// "[]" matches nothing and "[^]" anything, as in ECMAScript; in Python and POSIX the bracket would be a member.
+/// "[]" matches nothing and "[^]" anything, as in ECMAScript; in Python and POSIX the bracket would be a member.
 std::vector<Range> Parser::set() {
   const bool negated = take('^');
   std::vector<Range> ranges;

@@ -375,8 +375,8 @@ NodeId Style::key_of(const std::function<NodeId(const Unit&)>& content) const {
 }
 
 /// Texts that are none of the names: what leaves their trie, or ends inside of it.
-// A grammar has no complement. The trie of the names gives one of its own: each node may be left by a character that no
-// edge has, and may be the end unless it is a name.
+/// A grammar has no complement. The trie of the names gives one of its own: each node may be left by a character that
+/// no edge has, and may be the end unless it is a name.
 NodeId Style::letters_except(const std::vector<std::string>& names, const Unit& write) const {
   struct Branch {
     std::map<char32_t, std::size_t> next;

@@ -41,7 +41,7 @@ class Adaptation {
   }
 
   // Where only parts show, text becomes parts, and the other way round. Where both show and differ, as in white space
-  // that is trimmed in one shape only, a lone part becomes text: that is how the model was taught.
+  // that is trimmed in one shape only, a lone part becomes text.
   void content() {
     use_for(Pass::content_parts, roles(can_, [](const ContentShape& shape) { return shape.text && !shape.parts; }));
     use_for(Pass::one_part,

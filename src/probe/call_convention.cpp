@@ -21,8 +21,8 @@ Shows shows_call(const Shot& shot) {
 }
 
 /// Ways to hand a call over are tried until one shows it; where it shows escaped only, that is kept.
-// The order is that of what clients send most. At most 2 * 3 * 2 * 4 * 2 renders, and mostly one: a template that works
-// with the first is not asked again.
+/// The order is that of what clients send most. At most 2 * 3 * 2 * 4 * 2 renders, and mostly one: a template that
+/// works with the first is not asked again.
 class CallSearch {
  public:
   explicit CallSearch(Prober& prober) : prober_(prober) { best_.convention = prober.convention; }

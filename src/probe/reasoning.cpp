@@ -222,7 +222,7 @@ bool read_pair(FoundReasoning& found, const std::vector<Cut>& cuts, std::string_
 }
 
 /// Of the white space in empty reasoning, what a prompt leaves behind the opener is the opener's.
-// "<think>\n\n</think>" does not tell which newline is whose; a prompt that ends with "<think>\n" does.
+/// "<think>\n\n</think>" does not tell which newline is whose; a prompt that ends with "<think>\n" does.
 void share_space(FoundReasoning& found, std::string_view prompt) {
   const std::string_view opened = trimmed_right(prompt);
   const std::string_view space = prompt.substr(opened.size());

@@ -193,8 +193,8 @@ Result<CallPart> body_of(const TemplateField& field, const std::vector<CallPart>
 }
 
 /// Takes `other` into `form` where they differ in the texts of one marker.
-// A pattern with alternatives was multiplied out; forms that differ in one marker's texts are one form again, which
-// reads the same and is shorter.
+/// A pattern with alternatives was multiplied out; forms that differ in one marker's texts are one form again, which
+/// reads the same and is shorter.
 bool merge(CallForm& form, const CallForm& other) {
   if (form.call.size() != other.call.size()) return false;
   CallPart* differs = nullptr;

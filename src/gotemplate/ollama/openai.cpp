@@ -13,8 +13,9 @@ const Value* member_of(Value dict, std::string_view name) {
 bool is_empty(Value text) { return length_of(text) == 0; }
 
 /// The name of the tool that was called under this id.
-// From the end, since the call stands just before its result. A long chat of results is the square of its length, so
-// the search is charged; once the steps are gone the render fails anyway.
+/// From the end, since the call stands just before its result. A long chat of results costs the square of its length,
+/// so the messages that are
+// passed are charged; once the steps are gone the render fails anyway.
 Value called_name(Runtime& rt, std::span<const Turn> before, Value id) {
   for (std::size_t i = before.size(); i-- > 0;) {
     if (i % 8 == 0 && !rt.charge(1)) break;
