@@ -6,6 +6,8 @@
 namespace parlance::apis {
 namespace {
 
+/// A stream of deltas and the whole message are made side by side from the same events, so that they cannot disagree:
+/// ids are made once, when the delta first says them.
 class ChatCompletion final : public Form {
  public:
   ChatCompletion(ReplyApiOptions options, std::string default_id)
@@ -25,6 +27,8 @@ class ChatCompletion final : public Form {
   }
 
  private:
+  // A call that ends incomplete is told by a last delta with "complete": false, which OpenAI's clients ignore: the API
+  // itself has no way to say it.
   void take(const ReplyEvent& event) override {
     message_.add(event);
     if (event.kind == ReplyEvent::Kind::call_begin) ids_.emplace_back();

@@ -13,6 +13,7 @@ ReplyApiWriter::Form::Form(ReplyApiOptions options, std::string default_id, std:
   if (options_.id.empty()) options_.id = std::move(default_id);
 }
 
+/// Ids must be unique within a chat, whose earlier calls the client sends back: so the answer's own id is in them.
 std::string ReplyApiWriter::Form::make_call_id() {
   ++made_ids_;
   return options_.make_call_id ? options_.make_call_id() : call_prefix_ + std::to_string(made_ids_);
@@ -44,6 +45,8 @@ void ReplyApiWriter::Form::append_diagnostics(Json& json) const {
 
 namespace apis {
 
+/// One block is open at a time, as in all three APIs. A call that something else follows without its end is not
+/// complete.
 void BlockForm::open(Block block) {
   if (open_) close(blocks_.back().kind != Block::Kind::call);
   blocks_.push_back(std::move(block));
@@ -63,6 +66,8 @@ void BlockForm::add_text(Block::Kind kind, std::string_view text) {
   grown(blocks_.back(), {text});
 }
 
+/// White space alone is held back: templates write empty reasoning, and a client would show an empty block. Once a word
+/// comes, what was held goes with it, so no byte is lost.
 void BlockForm::add_reasoning(std::string_view text) {
   blanks_ += text;
   if (!reasons_ && reply::is_blank(blanks_)) return;
@@ -79,6 +84,7 @@ void BlockForm::add_arguments(std::string_view json, bool broken) {
   grown(block, {json, input, broken});
 }
 
+/// Some formats write a call's id behind its arguments. A stream has said another by then, so both are kept.
 void BlockForm::end_call(const ReplyEvent& event) {
   if (!is_open(Block::Kind::call)) return;
   Block& block = blocks_.back();
@@ -109,6 +115,7 @@ void BlockForm::take(const ReplyEvent& event) {
   }
 }
 
+/// A reply that is cut off leaves its last block incomplete; a call that is still open always is.
 void BlockForm::end() {
   if (open_) close(finish_reason() != "length" && blocks_.back().kind != Block::Kind::call);
   ended();

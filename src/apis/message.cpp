@@ -138,6 +138,7 @@ class Message final : public BlockForm {
     return event;
   }
 
+  /// max_tokens where a call is not whole, whatever ended the reply: a client must not run such a call.
   std::string_view stop_reason() const {
     const std::string_view reason = finish_reason();
     const auto is_cut = [](const Block& block) { return block.kind == Block::Kind::call && !block.complete; };

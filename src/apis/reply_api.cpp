@@ -39,6 +39,7 @@ std::string reply_api_id(ReplyApi api, std::uint64_t number) {
   return std::string(api_of(api).id_prefix) + std::to_string(number);
 }
 
+// The data is JSON on one line. A newline in it would need a `data:` of its own (the HTML standard's event streams).
 void append_server_sent_event(std::string& out, const ReplyApiEvent& event) {
   if (!event.name.empty()) out.append("event: ").append(event.name).append("\n");
   out.append("data: ").append(event.data).append("\n\n");

@@ -87,6 +87,7 @@ Value with_text_alone(RequestOut& out, Value message) {
 }
 
 /// How much Ollama is to think.
+/// `true` gives no effort, since OpenAI's has no word for thinking as much as is usual.
 void think(RequestOut& out) {
   const Value think = out.take("think");
   if (!is_given(think) || is_given(member_value(out.variables(), "reasoning_effort"))) return;

@@ -49,6 +49,8 @@ class Writer {
     out_.set("system", content);
   }
 
+  // Results are blocks of a user's message there. They are collected until somebody else speaks; a user's text right
+  // behind them goes into the same message.
   void message(Value message) {
     const Value role = member_value(message, "role");
     const std::string_view who = word(message, "role");
@@ -124,6 +126,7 @@ class Writer {
     return text_block(refusal);
   }
 
+  /// `input` must be an object there. {"INVALID_JSON": TEXT} is how the API is told of arguments that are none.
   Value call(Value call) {
     const Value function = member_value(call, "function");
     if (function.kind != Kind::dict) {
@@ -172,6 +175,7 @@ class Writer {
     return {};
   }
 
+  /// A data: address becomes bytes with a type, of which the API takes four; any other address is left for it to fetch.
   Value image(Value part) {
     const Value given = member_value(part, "image_url"), url = given.is_string() ? given : member_value(given, "url");
     if (!url.is_string()) {
@@ -190,6 +194,7 @@ class Writer {
     return out_.object({{"type", Value::view("image")}, {"source", source}});
   }
 
+  // Only PDF may be given as bytes: an id of a file belongs to the other API's store.
   Value file(Value part) {
     const Value given = member_value(part, "file");
     const auto [mime, data] = split_data_url(out_.rt(), member_value(given, "file_data"));
@@ -204,6 +209,7 @@ class Writer {
 
   // ---- tools
 
+  // The order of a tool's members is kept, since templates print tools member by member.
   void tools(Value tools) {
     if (tools.kind != Kind::list || out_.is_overruled("tools")) return;
     if (tools.list->size == 0) out_.note(Kinds::changed, tools, "no tools: left out");
@@ -248,6 +254,7 @@ class Writer {
     return made.finish();
   }
 
+  /// `parallel_tool_calls: false` is a member of the choice there, so it makes a choice where none was given.
   void choice(Value choice, Value parallel) {
     const bool one = parallel.kind == Kind::boolean && parallel.integer == 0;
     if (out_.is_overruled("tool_choice")) return;
@@ -297,6 +304,7 @@ class Writer {
     out_.set("output_config.format", out_.object({{"type", Value::view("json_schema")}, {"schema", schema}}));
   }
 
+  /// `none` is not an effort there but thinking that is disabled, unless the request already says what thinking is.
   void effort() {
     const Value given = out_.take_effort();
     const Value thinking = out_.take("thinking");

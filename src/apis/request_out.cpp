@@ -152,6 +152,7 @@ Value RequestOut::take(std::string_view name) {
   return found;
 }
 
+/// Whichever word gave the effort counts as looked after, so that it is no loss beside the one that is written.
 Value RequestOut::take_effort() {
   const Value given = take("reasoning_effort");
   const std::string_view effort = passes::effort_asked_for(state_.variables);
@@ -174,6 +175,7 @@ Value RequestOut::take_format() {
                  {"json_schema", object({{"name", Value::view("response")}, {"schema", format}})}});
 }
 
+/// Where notes point for values that the request does not hold: those that a pass made have no path of their own.
 void RequestOut::at_message(std::size_t number) {
   const std::span<const Value> all = messages();
   where_ = number < all.size() ? path_of_value(state_, all[number]) : std::string();
@@ -186,6 +188,7 @@ std::span<const Value> RequestOut::messages() const {
 }
 
 /// `found` is the path that it was found under.
+/// Google's API takes camelCase and snake_case alike, as all of its JSON does; the spelling that stands there is noted.
 Value RequestOut::find(std::string_view path, std::string& found) const {
   const auto [outer, inner] = halves(path);
   if (outer.empty()) return {};
@@ -264,18 +267,21 @@ Value RequestOut::content_of(Value message) {
   return content;
 }
 
+/// A part with cache_control stays a part: as a plain text it would lose that.
 Value RequestOut::content_from(const std::vector<Value>& parts) {
   const bool one_text = parts.size() == 1 && member_value(parts.front(), "text").is_string() &&
                         member(parts.front(), "cache_control") == nullptr;
   return one_text ? member_value(parts.front(), "text") : list(parts);
 }
 
+/// What stands inside an overruled member is overruled too: "thinking" covers "thinking.type".
 bool RequestOut::is_overruled(std::string_view path) const {
   return std::any_of(overruled_.begin(), overruled_.end(), [path](std::string_view one) {
     return path.starts_with(one) && (path.size() == one.size() || path[one.size()] == '.');
   });
 }
 
+/// The first counts: writers set what they know best, and settings() comes last with words that several APIs share.
 void RequestOut::set(std::string_view path, Value value) {
   if (value.is_undefined() || is_overruled(path)) return;
   const auto [outer, inner] = halves(path);
@@ -386,6 +392,8 @@ void RequestOut::leftover() {
   }
 }
 
+// leftover() must come last: it notes what nobody has taken. Members of members are put together only here, since
+// several settings may share one object.
 Value RequestOut::finish() {
   stray_system();
   settings();
@@ -426,6 +434,7 @@ Value RequestOut::needed(Value dict, std::string_view name) {
   return {};
 }
 
+/// Nothing is dropped in silence: each member that is not written and says something becomes a note with its path.
 void RequestOut::leave(Value dict, std::initializer_list<std::string_view> taken) {
   if (dict.kind != Kind::dict) return;
   for (const DictEntry& entry : entries(dict)) {

@@ -69,6 +69,8 @@ class Writer {
   }
 
   /// Reasoning, a message and calls, an item each.
+  /// Items have no turn around them: two messages of an assistant in a row and one with the same parts look alike. The
+  /// order reasoning, text, calls is the one in which a model writes them.
   void turn(Value message, std::size_t number) {
     const bool goes_on = number > 0 && word(out_.messages()[number - 1], "role") == "assistant";
     if (goes_on) out_.note(Kinds::changed, message, "items have no turns: one with the message before");
@@ -82,6 +84,8 @@ class Writer {
     for (const Value& call : items(calls)) this->call(call);
   }
 
+  /// An item of reasoning needs an id; the message's number makes it the same each time a chat is converted, so that
+  /// prompts stay equal byte for byte.
   void reasoning(Value thought, std::size_t number) {
     const Value part = out_.object({{"type", Value::view("reasoning_text")}, {"text", thought}});
     items_.push_back(out_.object({{"type", Value::view("reasoning")},
@@ -90,6 +94,8 @@ class Writer {
                                   {"content", out_.list({part})}}));
   }
 
+  /// A text alone is the short form of a message. A refusal is a part, and parts of an assistant need the long form,
+  /// with id and status.
   void said(Value message, Value content, Value refusal, std::size_t number) {
     if (!says_something(refusal) || says_something(content)) content = this->content(message, "output_text");
     if (out_.failed()) return;
@@ -129,6 +135,7 @@ class Writer {
                                   {"arguments", is_given(arguments) ? out_.as_text(arguments) : Value::view("{}")}}));
   }
 
+  /// The kind of a result follows its call's, which only the call's id tells: hence custom_ids_.
   void result(Value message) {
     const Value id = out_.needed(message, "tool_call_id"), name = member_value(message, "name");
     const bool custom = id.is_leaf() && custom_ids_.count(std::string(leaf_text(id))) != 0;
@@ -238,6 +245,7 @@ class Writer {
     return all.finish();
   }
 
+  /// The grammar of a custom tool is nested in a chat and flat in Responses.
   Value custom_tool(Value inner) {
     const Value format = member_value(inner, "format"), grammar = member_value(format, "grammar");
     const bool nested = grammar.kind == Kind::dict;

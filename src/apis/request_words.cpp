@@ -136,6 +136,8 @@ bool is_word_of(Words api, std::string_view name) {
   return std::find(words.begin(), words.end(), name) != words.end();
 }
 
+// Three members have one name and several forms. Their shape tells the API: Anthropic's choice is an object by type,
+// OpenAI's chat nests the function, Responses do not.
 bool is_in_form_of(Words api, std::string_view name, Value value) {
   if (name == "metadata") return api != Words::anthropic || member(value, "user_id") != nullptr;
   if (name == "tool_choice") {
@@ -147,6 +149,7 @@ bool is_in_form_of(Words api, std::string_view name, Value value) {
   return std::any_of(tools.begin(), tools.end(), is_nested) == (api == Words::chat);
 }
 
+// max_tokens and max_completion_tokens mean one thing, so setting either overrules both.
 std::vector<std::string> paths_set_by(Words api, std::string_view name, Value value) {
   if (api == Words::chat && holds(kLengths, name)) return {std::begin(kLengths), std::end(kLengths)};
   if (!holds(kOfSeveral, name) || value.kind != Kind::dict) return {std::string(name)};

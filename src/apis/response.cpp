@@ -121,6 +121,7 @@ class Response final : public BlockForm {
 
   // ---- the response
 
+  /// The API has no reason for tool calls: a response with calls is completed.
   std::string_view status() const { return finish_reason() == "length" ? "incomplete" : "completed"; }
 
   std::string response_json(std::string_view status, std::string_view items) const {
@@ -155,6 +156,7 @@ class Response final : public BlockForm {
 
   // ---- events
 
+  // The event's name is its type, which is always its first member: it is read from there rather than passed twice.
   void say_event(Json& event) {
     const std::string data = event.number("sequence_number", sequence_++).take();
     constexpr std::string_view kType = "{\"type\": \"";

@@ -37,6 +37,8 @@ Error io_error(std::string_view what) {
 
 }  // namespace
 
+/// Reads on only while a read would return at once. A pipe that gives a line and then waits for the answer gets it: the
+/// batch is what has come. The room grows with a long line, so that reading it takes linear time.
 BulkInput bulk_input(int file) {
   return [file](std::string& text) -> Result<bool> {
     const std::size_t begin = text.size();

@@ -33,6 +33,7 @@ class LineRenderer {
   }
 
  private:
+  // The id is known even if reading fails, so that an error's line can be told by it.
   Result<void> render(std::string_view line, std::string& id) {
     const Result<void> read = reader_.read_into(request_, line);
     id = request_.id;

@@ -110,6 +110,8 @@ void append_rendering(std::string& out, const Conversation& conversation, const 
   append_placeholders(out, checked.placeholders);
 }
 
+/// `line` is where the text begins that the error counts lines in: an error of JSON in line 7 of a file is in line 1 of
+/// what was parsed.
 void append_error(std::string& out, const Error& error, std::uint64_t line) {
   append_name(out, "error");
   out += "{\"type\": ";

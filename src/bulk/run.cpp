@@ -21,6 +21,7 @@ constexpr std::size_t kSlotsPerThread = 4;
 constexpr auto kProgressEvery = std::chrono::milliseconds(200);
 
 /// Whole lines, and what became of them.
+/// Batches are swapped with slots and not copied, so the memory of their strings is used again.
 struct Batch {
   std::string input;
   BulkLine first{};  ///< without its text
@@ -126,6 +127,7 @@ class Answerer {
     ++batch.done.lines;
     batch.done.lost.add(answer_.lost);
   }
+  // The rest of the line was dropped while it was read, so only its size is known.
   static Error too_long() {
     return Error(ErrorCode::conversation, "a line of more than " + std::to_string(kMostBytesOfLine >> 20) + " MiB");
   }
@@ -146,6 +148,7 @@ struct Run {
 };
 
 /// Hands answers over and counts them.
+/// Only one thread writes, so answers come in the order of their lines and `output` need not be safe for threads.
 class Writer {
  public:
   explicit Writer(const Run& run) : run_(run) {}
@@ -178,6 +181,9 @@ class Writer {
   std::chrono::steady_clock::time_point reported_ = std::chrono::steady_clock::now();
 };
 
+/// All counters are guarded by mutex_. A slot's batch is touched without it by exactly one thread: the worker that took
+/// it (between taken_ and done), then the writer (between done and written_). written_ <= taken_ <= filled_ <= written_
+/// + slots.
 class Pool {
  public:
   Pool(const Run& run, Writer& writer, unsigned threads)
@@ -217,6 +223,7 @@ class Pool {
     bool done = false;
   };
 
+  // Each worker makes its own Answerer, with memory that is kept from line to line and never shared.
   void work() {
     Answerer answerer = run_.answerer();
     std::unique_lock lock(mutex_);
@@ -232,6 +239,7 @@ class Pool {
     }
   }
 
+  // written_ grows only after writing: until then the reader cannot fill the slot again.
   void write_all() {
     std::unique_lock lock(mutex_);
     for (;;) {

@@ -66,6 +66,7 @@ constexpr std::size_t count_tokens(const Row& row) {
   return count;
 }
 
+/// Worked out by the compiler, so the table needs no code at start-up and a missing file is an error of the build.
 constexpr auto kFormats = [] {
   std::array<BuiltinFormat, std::size(kRows)> formats{};
   for (std::size_t i = 0; i < formats.size(); ++i) {

@@ -94,6 +94,8 @@ bool equal_values(Runtime& rt, Value a, Value b, bool& result) {
   return a.is_undefined() || b.is_undefined() || incompatible(rt, a, b);
 }
 
+/// Order exists for numbers and strings. bool and complex have equality only, and an int and a float64 are not compared
+/// at all: `lt .Index 1.5` is an error in Go too.
 bool less_values(Runtime& rt, Value a, Value b, bool& result) {
   a = unbox(a);
   b = unbox(b);

@@ -56,6 +56,7 @@ bool Executor::within_limits() {
   return false;
 }
 
+/// Recursion on the native stack: kMostNesting bounds it for trees within trees and templates that call each other.
 Executor::Flow Executor::walk(Value dot, const ListNode& list) {
   if (++nesting_ > kMostNesting) {
     rt_.fail(ErrorCode::limit_depth, "templates nest too deeply");
@@ -183,6 +184,7 @@ Executor::Flow Executor::range(Value dot, const BranchNode& node) {
   return flow == Flow::broke ? Flow::on : flow;
 }
 
+/// Go's order of kinds. A nil map, slice or sequence has no turns and is no error; the else branch then runs.
 Executor::Flow Executor::range_over(Value, const BranchNode& node, Value value, bool& ran) {
   if (value.is_undefined()) return Flow::on;
   const Type type = type_of(value);
@@ -221,6 +223,7 @@ Executor::Flow Executor::iterate(const BranchNode& node, Value index, Value elem
   return flow == Flow::continued ? Flow::on : flow;
 }
 
+/// Counting up to 2^63 is legal to write: the step that iterate() charges for each turn is what ends it.
 Executor::Flow Executor::range_integer(const BranchNode& node, Value value, bool& ran) {
   if (node.pipeline->declared_count > 1) {
     fail("can't use " + std::to_string(value.integer) + " to iterate over more than one variable", value);
@@ -235,6 +238,8 @@ Executor::Flow Executor::range_integer(const BranchNode& node, Value value, bool
   return Flow::on;
 }
 
+/// A loop over messages tells the observer where each message's text begins in the output; that is how turns are found
+/// without a {% generation %} tag. Inside a capture the output's length says nothing, so nobody is told.
 Executor::Flow Executor::range_slice(const BranchNode& node, Value value, bool& ran) {
   const std::size_t size = length_of(value);
   const std::size_t mark = variables_.size();

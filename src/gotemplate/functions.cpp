@@ -28,6 +28,8 @@ bool is_true_beyond_text(Value v) {
   }
 }
 
+/// A missing key gives the zero of the elements' type, as MapIndex and index do; for interfaces that is nil, which
+/// prints as <no value>.
 Value map_element(Runtime& rt, Value map, std::string_view key) {
   const Type element = facts(type_of(map)).element;
   const DictEntry* entry = is_nil(map) ? nullptr : find_key(*map.dict, key);
@@ -121,6 +123,8 @@ Value part_of(Runtime& rt, Value item, std::size_t begin, std::size_t end) {
   return with_type(make_list(rt, item.list->items + begin, end - begin), type);
 }
 
+/// Unlike index, Go's slice does not look into interfaces for its bounds: an index that comes out of the request's data
+/// is refused. Hence read_index without unbox.
 Value function_slice(Call& call) {
   Runtime& rt = call.rt;
   if (unbox(call[0]).is_undefined()) return fail(rt, "slice of untyped nil");
@@ -147,6 +151,7 @@ Value function_slice(Call& call) {
   return part_of(rt, item, at[0], at[1]);
 }
 
+/// The nil interface makes Go's message itself fail inside reflect; its text is what a user of Go sees.
 Value function_len(Call& call) {
   bool nil = false;
   const Value item = indirect(call[0], nil);
@@ -206,6 +211,7 @@ Value function_current_date(Call& call) {
   return date_text(call.rt, now.year, now.month, now.day);
 }
 
+/// Calendar arithmetic on the caller's own date, without time zones: Ollama subtracts one day from the local date.
 Value function_yesterday_date(Call& call) {
   CivilTime day = call.rt.now;
   if (--day.day == 0) {
@@ -220,6 +226,7 @@ Value function_yesterday_date(Call& call) {
 
 // ---- Ollama's types
 
+/// Ollama's mapTypeScript table: what it does not know is any.
 std::string_view type_script_name(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"string", "string"},
@@ -240,6 +247,7 @@ void put_alternative(Sink& sink, bool first, std::string_view name) {
   sink.put(name);
 }
 
+/// api.ToolProperty.ToTypeScriptType: anyOf wins over type, and anyOf may nest as deep as the request, hence the bound.
 bool put_type_script(Runtime& rt, Sink& sink, Value property) {
   const Nesting nesting(rt);
   if (!nesting.ok() || !rt.charge(1)) return false;

@@ -22,6 +22,8 @@ constexpr auto kSpecial = [] {
 
 constexpr char kHex[] = "0123456789abcdef";
 
+/// encoding/json writes these letters; every other control character, < > & and U+2028/9 are \u00XX, since Go's default
+/// is that JSON may be put into HTML.
 char short_escape(char32_t c) {
   switch (c) {
     case '"':
@@ -154,6 +156,8 @@ bool JsonEncoder::real(double d) {
   return true;
 }
 
+/// A number of the request is a float64 to Go, so an integer of 2^53 or more goes through a double and may change, as
+/// it does there. Go's own ints (an index, a length) are written exactly.
 bool JsonEncoder::number(Value v) {
   sink_.from(v);
   const Type type = type_of(v);
@@ -218,6 +222,7 @@ bool JsonEncoder::structure(Value v) {
   return true;
 }
 
+/// Ollama's ordered map writes its members in the order given; a Go map has none and is sorted.
 bool JsonEncoder::map(Value v, bool sorted) {
   const DictObject& dict = *v.dict;
   const std::span<const DictEntry> entries =
@@ -237,6 +242,8 @@ bool JsonEncoder::map(Value v, bool sorted) {
   return !rt_.failed();
 }
 
+/// Values nest as deep as the request does, and this recurses natively: Nesting holds it to the limit of depth, and
+/// each value costs a step, since a template may print the same large value again and again.
 bool JsonEncoder::other_value(Value v) {
   const Nesting nesting(rt_);
   if (!nesting.ok() || !rt_.charge(1)) return false;

@@ -49,6 +49,7 @@ TokenKind kind_of_word(std::string_view word) {
 
 }  // namespace
 
+/// What parse.item.String() gives, since messages of errors contain it.
 std::string Token::display() const {
   if (kind == TokenKind::eof) return "EOF";
   if (kind == TokenKind::error) return std::string(text);
@@ -105,6 +106,7 @@ bool Lexer::right_trim_at(std::size_t at) const {
   return at + 1 < text_.size() && is_blank(text_[at]) && text_[at + 1] == '-';
 }
 
+/// " -}}" closes as well as "}}". Both are looked for at each step, since a blank may begin the closing delimiter.
 bool Lexer::at_right_delimiter(bool& trims) const {
   trims = right_trim_at(at_) && starts_with(at_ + kTrimMarker, kRight);
   return trims || starts_with(at_, kRight);
@@ -221,6 +223,8 @@ Lexer::State Lexer::in_comment() {
   return State::text;
 }
 
+/// A closing delimiter that trims takes the white space behind it along, newlines included; ignore() counts those, or
+/// the lines of all later errors would be too small.
 Lexer::State Lexer::in_right_delimiter() {
   bool trims = false;
   at_right_delimiter(trims);
@@ -322,6 +326,8 @@ Lexer::State Lexer::in_number() {
   return emit(TokenKind::complex);
 }
 
+/// Takes every byte that a number may have, underscores included, and does not check their order: `0x` and `1__2` pass
+/// here as they do in Go, and strconv refuses them. A letter right behind is an error of the lexer's.
 bool Lexer::scan_number() {
   constexpr std::string_view kDecimal = "0123456789_";
   constexpr std::string_view kHex = "0123456789abcdefABCDEF_";
@@ -349,6 +355,8 @@ bool Lexer::scan_number() {
   return false;
 }
 
+/// An escape is skipped, not read: `"\"` must not end at its second quote. A newline ends the string with an error even
+/// behind a backslash.
 Lexer::State Lexer::in_quoted(char quote) {
   for (;;) {
     std::int32_t c = take();

@@ -56,6 +56,7 @@ struct Token {
   std::string display() const;
 };
 
+/// Gives the tokens of one text. The text must outlive the tokens, which are views of it.
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
@@ -102,7 +103,9 @@ class Lexer {
   std::size_t begin_ = 0;
   std::uint32_t line_ = 1;
   std::uint32_t begin_line_ = 1;
+  // at_ is the place reached; begin_ and begin_line_ are where the current token began. line_ belongs to at_.
   std::uint32_t last_size_ = 0;  ///< bytes of what take() took last, for back()
+  // Go's lexer counts parentheses itself, so an unclosed one is reported at the closing delimiter.
   int parentheses_ = 0;
   bool inside_ = false;
   Token token_;

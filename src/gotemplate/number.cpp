@@ -136,10 +136,14 @@ Value read_complex(Arena& arena, std::string_view text, std::string& problem) {
   return Value::invalid();
 }
 
+/// 0x1e5 is an integer whose digits have an e; only a p makes a hexadecimal number real.
 bool is_hex_integer(std::string_view text) {
   return text.size() > 2 && text[0] == '0' && lower(text[1]) == 'x' && text.find_first_of("pP") == text.npos;
 }
 
+/// Go's newNumber: a constant is an int, a uint and a float64 at once as far as it fits, and the use decides. Templates
+/// pass constants as int or float64 only, so one of the two is chosen here by idealConstant's rule: what looks real is
+/// real. A uint beyond int64 parses but has no value that could be used: it stays undefined, and using it is the error.
 Value read_plain(std::string_view text, std::string& problem) {
   std::uint64_t magnitude = 0;
   std::int64_t integer = 0;
@@ -161,11 +165,15 @@ Value read_plain(std::string_view text, std::string& problem) {
 // ---- floats out
 
 /// d.ddd × 10^exponent.
+/// The exponent is that of the first digit, which is not 0 unless the number is.
 struct Digits {
   std::string digits;
   int exponent = 0;
 };
 
+/// `precision` digits behind the point, or as few as read back to the same number where it is negative. The buffer
+/// holds the most that is asked of to_chars: a template may ask for a million digits, and zeros are appended for the
+/// rest.
 Digits scientific_digits(double magnitude, int precision) {
   char buffer[1100];
   const char* const end =
@@ -187,6 +195,7 @@ Digits scientific_digits(double magnitude, int precision) {
   return out;
 }
 
+/// At least two digits, as in C and Go: 1e+06.
 void append_exponent(std::string& out, char letter, int exponent) {
   out += letter;
   out += exponent < 0 ? '-' : '+';
@@ -215,6 +224,8 @@ void append_plain(std::string& out, const Digits& d) {
   }
 }
 
+/// %g and %v: plain or scientific by the exponent, without zeros at the end. Precision counts significant digits here,
+/// and not those behind the point.
 void append_general(std::string& out, double magnitude, char letter, int precision) {
   constexpr int kShortestPrecision = 6;  // where %e begins, when nobody gave a precision
   if (precision == 0) precision = 1;
@@ -231,6 +242,7 @@ void append_general(std::string& out, double magnitude, char letter, int precisi
   append_plain(out, d);
 }
 
+/// %f. The largest double has 309 digits before the point and the smallest 1074 behind it, which the buffer holds.
 void append_fixed(std::string& out, double magnitude, int precision) {
   char buffer[1500];
   const char* const end = precision < 0

@@ -141,6 +141,8 @@ bool TreeParser::add_tree(const ListNode* root) {
   return true;
 }
 
+/// Nodes up to an end or else, which `stop` then is. Who asked decides whether it may stand there: a range takes
+/// either, a define only an end.
 const ListNode* TreeParser::item_list(const Node*& stop) {
   NodeList nodes;
   const std::uint32_t begin = peek_after_space().begin;
@@ -157,6 +159,8 @@ const ListNode* TreeParser::item_list(const Node*& stop) {
   return nullptr;
 }
 
+/// action_line_ is set only while an action is open: an error of the lexer inside adds where the action started if that
+/// is on another line.
 const Node* TreeParser::text_or_action() {
   const Token token = next_after_space();
   if (token.kind == TokenKind::text) {
@@ -222,6 +226,8 @@ const Node* TreeParser::else_control() {
   return make<Node>(NodeKind::else_, token.begin, token.end());
 }
 
+/// if, with and range. An `else if` nests in the else of the one before and shares its end, so a chain of a thousand is
+/// a thousand deep; depth is counted here to bound the native stack, and later the executor's.
 const Node* TreeParser::branch(NodeKind kind, std::string_view context, std::uint32_t begin) {
   if (++s_.depth > s_.max_depth) {
     s_.too_deep = true;

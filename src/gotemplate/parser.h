@@ -14,6 +14,7 @@
 
 namespace parlance::gotemplate {
 
+/// Names to numbers; the names are views of the template's text or of the program's arena.
 using Numbers = std::unordered_map<std::string_view, std::uint32_t>;
 
 /// What the parsers of one text share.
@@ -25,6 +26,7 @@ struct ParseSession {
   Numbers variables{{"$", 0}};  ///< of their names
   Numbers trees{};              ///< of their names, as places in the program's
   bool failed = false;
+  // The two flags become different errors: what is too deep is our limit, all else is Go's complaint.
   bool too_deep = false;
   std::string message{};  ///< of the failure
   std::string hint{};
@@ -99,11 +101,14 @@ class TreeParser {
   ParseSession& s_;
   Arena& arena_;
   std::string_view name_;
+  // A stack of tokens put back: tokens_[pending_ - 1] comes next, tokens_[0] is the one read last. Three is Go's bound.
   Token tokens_[3];
   int pending_ = 0;
   std::vector<std::string_view> variables_{};  ///< in scope, but for $
   Numbers in_scope_{{"$", 1}};                 ///< how often each of them is declared
   std::uint32_t action_line_ = 0;
+  // Open ranges around this place: break and continue are errors where there is none. A block has its own parser,
+  // so a range around it does not count, as in Go.
   int ranges_ = 0;
 };
 

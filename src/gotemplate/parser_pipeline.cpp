@@ -191,6 +191,7 @@ const Node* TreeParser::with_fields(const Node* term) {
   return node;
 }
 
+/// The symbol and the question whether a name may be a method are answered here, once, and not at each use in a loop.
 Names TreeParser::names_of(const std::vector<Token>& tokens) {
   auto* names = arena_.allocate_array<Name>(tokens.size());
   for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -231,6 +232,8 @@ const Node* TreeParser::term() {
   }
 }
 
+/// Parentheses nest without a block, so they count towards the same depth: `((((…` would otherwise end the native
+/// stack.
 const Node* TreeParser::parenthesised() {
   if (++s_.depth > s_.max_depth) {
     s_.too_deep = true;
@@ -301,6 +304,8 @@ VariableNode* TreeParser::variable_node(const Token& token) {
   return node;
 }
 
+/// Scopes are counted rather than searched: a template with thousands of variables is parsed in linear time. The count
+/// is per name, since an inner scope may declare a name again.
 void TreeParser::declare(std::string_view variable) {
   variables_.push_back(variable);
   ++in_scope_[variable];

@@ -10,6 +10,7 @@ namespace parlance::gotemplate {
 
 constexpr std::string_view kNil = "<nil>";
 
+/// fmt.Print's rule: a blank stands between two operands where neither is a string.
 void Printer::print(std::span<const Value> arguments) {
   bool after_text = false;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -30,6 +31,7 @@ void Printer::println(std::span<const Value> arguments) {
   sink_.put('\n');
 }
 
+/// One operand, whatever holds it. %T and %p come before methods, as in printArg: they never call String().
 void Printer::argument(Value v, char32_t verb) {
   v = unbox(v);
   if (v.is_undefined()) {
@@ -57,6 +59,7 @@ bool Printer::methods(Value v, char32_t verb) {
   return true;
 }
 
+/// %!d(string=hi). While it prints the operand no method is called and no verb is bad: Go's flag against recursion.
 void Printer::bad_verb(Value v, char32_t verb) {
   erroring_ = true;
   sink_.put("%!");
@@ -208,6 +211,7 @@ void Printer::bytes(Value v, char32_t verb) {
   sink_.put(format_.sharp_v ? '}' : ']');
 }
 
+/// fmt writes &{…} for a pointer to a struct at the top only; deeper it writes an address, which also ends cycles.
 void Printer::pointer(Value v, char32_t verb, int depth) {
   if (depth > 0 || is_nil(v)) return address(v, verb);
   const Type target = facts(type_of(v)).element;
@@ -255,6 +259,7 @@ Value printed(Runtime& rt, Value v) {
   return sink.finish();
 }
 
+/// For messages of errors, where Go formats the value itself and not its type's name.
 std::string display(Runtime& rt, Value v, char32_t verb) {
   Sink sink(rt);
   Printer printer(rt, sink);

@@ -92,6 +92,7 @@ void Printer::index(Scan& scan) {
   }
 }
 
+/// `*` takes the width from the arguments; a negative one means left-aligned, and switches padding with zeros off.
 void Printer::width(Scan& scan) {
   if (!scan.ended() && scan.now() == '*') {
     ++scan.at;
@@ -111,6 +112,8 @@ void Printer::width(Scan& scan) {
   if (scan.after_index && format_.has_width) scan.good_index = false;
 }
 
+/// A point without digits is a precision of 0. A negative one from the arguments is as if none were given, and Go
+/// complains about it.
 void Printer::precision(Scan& scan) {
   if (scan.at + 1 >= scan.format.size() || scan.now() != '.') return;
   ++scan.at;
@@ -132,6 +135,7 @@ void Printer::precision(Scan& scan) {
   format_.has_precision = true;
 }
 
+/// With %v, `#` and `+` choose another notation (Go syntax, names of fields) and must not also act as flags of numbers.
 void Printer::dispatch(Scan& scan, char32_t verb) {
   const auto complain = [&](std::string_view what) {
     char bytes[4];
@@ -172,6 +176,7 @@ void Printer::verb_at(Scan& scan) {
   dispatch(scan, verb.code_point);
 }
 
+/// Arguments that no verb took. Not where the format numbers them: then leaving some out is intended.
 void Printer::extra(const Scan& scan) {
   if (scan.reordered || scan.argument >= scan.arguments.size()) return;
   format_ = {};

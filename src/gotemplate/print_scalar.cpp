@@ -67,6 +67,8 @@ void Printer::integer(Value v, char32_t verb) {
 }
 
 /// fmtInteger: digits, zeros up to the precision, prefix, sign, then padding with blanks.
+/// Zeros by the `0` flag are digits, so they stand behind the sign and the prefix. A precision switches that flag off.
+/// The digits are reserved before they are made: width and precision may be 10^7, from the template or its arguments.
 void Printer::whole(std::uint64_t magnitude, bool negative, unsigned base, char32_t verb, bool upper) {
   std::size_t digits = 0;
   if (format_.has_precision) {
@@ -115,6 +117,7 @@ void Printer::hexadecimal(std::uint64_t v, bool prefix) {
   format_.sharp = sharp;
 }
 
+/// %U: U+0041, at least four digits, and with `#` the character behind it.
 void Printer::unicode(std::uint64_t v) {
   constexpr char kDigits[] = "0123456789ABCDEF";
   std::size_t digits = 4;

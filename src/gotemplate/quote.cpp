@@ -42,6 +42,7 @@ void append_escaped(std::string& out, char32_t c, char quote, bool ascii_only) {
 using ascii::hex_value;
 
 /// Reads one character after another of what stands between quotes.
+/// Within double quotes \' is refused and within single quotes \": Go's rule, which C does not have.
 class Unquoter {
  public:
   Unquoter(std::string_view text, char quote) : rest(text), quote_(quote) {}
@@ -58,6 +59,7 @@ class Unquoter {
   char quote_;
 };
 
+/// Exactly so many: "\x4" is an error. Eight hexadecimal digits fit char32_t, so there is no overflow to check.
 bool Unquoter::digits(int count, int base, char32_t& c) {
   if (rest.size() < static_cast<std::size_t>(count)) return false;
   for (int i = 0; i < count; ++i) {
@@ -149,6 +151,8 @@ void append_quoted_character(std::string& out, char32_t c, bool ascii_only) {
   out += '\'';
 }
 
+/// strconv.CanBackquote: what one line of Go source can hold as a raw string. A byte order mark and malformed UTF-8
+/// would not survive in the source.
 bool can_backquote(std::string_view text) {
   const char* const end = text.data() + text.size();
   for (const char* p = text.data(); p < end;) {
@@ -162,6 +166,7 @@ bool can_backquote(std::string_view text) {
   return true;
 }
 
+/// As %#U prints it, which the lexer's complaints contain.
 std::string code_point_name(char32_t c) {
   constexpr char kDigits[] = "0123456789ABCDEF";
   std::string name = "U+";
@@ -174,6 +179,8 @@ std::string code_point_name(char32_t c) {
   return name += '\'';
 }
 
+/// The text of a string constant, raw or not. \r is dropped from raw strings as Go's specification says, so that a
+/// template saved with Windows' newlines means the same.
 std::optional<std::string> unquote(std::string_view token) {
   const std::string_view inside = token.substr(1, token.size() - 2);
   std::string out;

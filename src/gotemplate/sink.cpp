@@ -5,6 +5,8 @@
 
 namespace parlance::gotemplate {
 
+/// Notes the origin of the bytes written since the last change of source. Neighbours of one source are one entry, so a
+/// string that is escaped byte by byte costs one.
 void Sink::log() {
   if (at_ == logged_) return;
   if (source_ != nullptr || id_ != 0) {
@@ -13,6 +15,8 @@ void Sink::log() {
   logged_ = at_;
 }
 
+/// The run's unused end goes back to the arena, which is possible only while the run is the last thing allocated there.
+/// That is why whoever else makes text must pause() first.
 void Sink::close() {
   if (begin_ == nullptr) return;
   log();

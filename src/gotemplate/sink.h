@@ -79,17 +79,21 @@ class Sink {
     id_ = id;
   }
   bool room(std::uint64_t bytes) { return static_cast<std::uint64_t>(end_ - at_) >= bytes || extend(bytes); }
+  // extend() is the cold path of room(); everything else writes into [at_, end_) without asking anybody.
   bool extend(std::uint64_t bytes);
   void log();
   void close();
 
   Runtime& rt_;
   StringBuilder pieces_;
+  // What the bytes from logged_ to at_ are made from: an address of the input, or the number of a place in it; both
+  // zero where they are nobody's.
   const char* source_ = nullptr;
   std::uint32_t id_ = 0;
   char* begin_ = nullptr;
   char* at_ = nullptr;
   char* end_ = nullptr;
+  // begin_ <= logged_ <= at_ <= end_, or all null where no run is open.
   char* logged_ = nullptr;
   std::size_t next_size_ = kFirstRun;
   bool logging_;

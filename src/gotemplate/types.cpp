@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kFieldCount = std::size(kFields);
 
+/// The rows of one struct in fields.def, which must stand together: a range is a beginning and a size.
 struct FieldRange {
   std::uint8_t begin = 0;
   std::uint8_t size = 0;
@@ -33,6 +34,8 @@ constexpr std::size_t first_row(std::string_view name) {
   while (i < kFieldCount && kFields[i].name != name) ++i;
   return i;
 }
+/// Which field of each struct a symbol is. A template looks its names up once, when it is parsed; at run time a field
+/// is two array accesses, whatever struct the value turns out to be.
 constexpr FieldIndexes kIndexes = [] {
   FieldIndexes indexes{};
   for (auto& row : indexes.of) {
@@ -50,6 +53,8 @@ struct MethodRow {
   std::string_view name;
   Method method;
 };
+/// The exported methods of Ollama's types. A template may call any of them, so a missing row would be an error that Go
+/// does not report.
 constexpr MethodRow kMethods[] = {
     {Type::tools, "String", Method::string},
     {Type::tool, "String", Method::string},
@@ -131,6 +136,8 @@ Value zero_of(Runtime& rt, Type type) {
   return with_type(make_list(rt, values, fields.size()), type);
 }
 
+/// Go sorts the keys of maps wherever order shows: in fmt, in encoding/json and in range. Most maps of requests arrive
+/// sorted or are short, so the check comes first and the copy is charged only where it is made.
 std::span<const DictEntry> sorted_entries(Runtime& rt, const DictObject& map) {
   const auto less = [](const DictEntry& a, const DictEntry& b) { return leaf_text(a.key) < leaf_text(b.key); };
   const std::span<const DictEntry> given{map.entries, map.size};

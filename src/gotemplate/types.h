@@ -23,6 +23,8 @@
 
 namespace parlance::gotemplate {
 
+/// The number of a row of types.def. `invalid` must stay row 0: JSON leaves `extra` zero, and type_of then asks the
+/// kind.
 enum class Type : std::uint8_t {
 #define PARLANCE_TYPE(id, name, kind, element) id,
 #include "gotemplate/types.def"
@@ -46,6 +48,8 @@ enum class GoKind : std::uint8_t {
   callable
 };
 
+/// A row of types.def. `element` is the type of a slice's or map's elements, and of what a pointer points to; `invalid`
+/// for all others.
 struct TypeFacts {
   std::string_view name;
   GoKind kind;
@@ -59,6 +63,8 @@ inline constexpr TypeFacts kTypes[] = {
 inline constexpr std::size_t kTypeCount = std::size(kTypes);
 constexpr const TypeFacts& facts(Type type) { return kTypes[static_cast<std::size_t>(type)]; }
 
+/// A row of fields.def. Go finds a field by `name`; JSON is written with `json_name`, and without the member where the
+/// tag says omitempty and the value is empty.
 struct Field {
   Type owner;
   std::string_view name;
@@ -92,6 +98,8 @@ enum class Method : std::uint8_t { none, string, marshal_json, type_script, to_m
 Method method_of(Type type, std::string_view name);
 /// May the name be that of a method of any type?
 bool is_method_name(std::string_view name);
+/// Whether fmt calls a String() of the type. The pointer type of ordered maps is absent: Ollama gives it none, so fmt
+/// prints the struct.
 inline bool has_string_method(Type type) {
   return type == Type::tools || type == Type::tool || type == Type::arguments || type == Type::properties ||
          type == Type::property_type;

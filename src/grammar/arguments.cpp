@@ -66,6 +66,8 @@ Schemas ArgumentsGrammar::parameters(std::size_t tool) const {
   return schema.is(Kind::dict) ? Schemas{schema} : Schemas{};
 }
 
+/// Styles are compared by address in the caches of Schema, so equal ones must be one. Each part of the key is written
+/// with its length in front: two lists of texts must not run into the same key.
 const Style& ArgumentsGrammar::style(Style::Kind kind, Style::Space space, const std::string& quote,
                                      Style::Escape escape, const std::vector<std::string>& also_never,
                                      const std::string& gap) {
@@ -105,6 +107,7 @@ NodeId ArgumentsGrammar::make(const CallArguments& codec, std::size_t tool, cons
   return ir_.never();
 }
 
+/// Rules must be complete before escaped() copies them, hence make_rules here and not at the end.
 NodeId ArgumentsGrammar::in_json(const CallArguments& codec, std::size_t tool) {
   const Style& json = style(Style::Kind::json, codec.as_text ? Style::Space::blank : Style::Space::lines);
   const NodeId object = schema(tool).value(json, parameters(tool), data_.tools[tool].name, kObject);
@@ -117,6 +120,8 @@ NodeId ArgumentsGrammar::in_json(const CallArguments& codec, std::size_t tool) {
   return ir_.sequence({ir_.literal("\""), escaped(ir_, object), ir_.literal("\"")});
 }
 
+/// A call of Python. A keyword given twice is a syntax error there, so free names are allowed only where none is
+/// declared.
 NodeId ArgumentsGrammar::in_keywords(const CallArguments& codec, std::size_t tool) {
   const Style& python = style(Style::Kind::python, Style::Space::blank);
   const Style& json = style(Style::Kind::json, Style::Space::lines, "python");

@@ -8,6 +8,7 @@
 
 namespace parlance::grammar {
 
+/// A merge of two sorted lists, since this runs for each node of a grammar.
 std::vector<Range> merged(std::vector<Range> a, const std::vector<Range>& b) {
   if (b.empty() || a == b) return a;
   if (a.empty()) return b;
@@ -39,6 +40,8 @@ bool overlap(std::span<const Range> a, std::span<const Range> b) {
   return false;
 }
 
+/// Facts of a text of `a` with one of `b` behind it. What may follow a text of both is what may follow b; where b may
+/// be empty, a may be all there is, and b's beginning follows it.
 Borders::Facts Borders::join(const Facts& a, const Facts& b) {
   Facts facts;
   facts.may_be_empty = a.may_be_empty && b.may_be_empty;
@@ -50,6 +53,8 @@ Borders::Facts Borders::join(const Facts& a, const Facts& b) {
   return facts;
 }
 
+/// The empty text of one alternative can be followed by whatever the other begins with. If both begin alike, a lexer
+/// cannot tell which it is in, so anything of either may follow.
 Borders::Facts Borders::either(const Facts& a, const Facts& b) {
   Facts facts{a.may_be_empty || b.may_be_empty, merged(a.first, b.first), merged(a.more, b.more), merged(a.all, b.all)};
   if (a.may_be_empty) facts.more = merged(facts.more, b.first);

@@ -45,6 +45,7 @@ std::size_t bytes_of(const GrammarData& data) {
          (data.options.tools.size() + data.options.response.schema.size()) * kPerByte;
 }
 
+/// The format is kept whole and not by address: the caller's may be gone, or be changed in place.
 struct Entry {
   std::uint64_t fingerprint;
   ReplyFormat format;
@@ -99,6 +100,8 @@ GrammarCache::GrammarCache(GrammarCache&&) noexcept = default;
 GrammarCache& GrammarCache::operator=(GrammarCache&&) noexcept = default;
 GrammarCache::~GrammarCache() = default;
 
+/// Two threads may make the same grammar at once; the second result is dropped. To let one wait for the other would
+/// hold up requests behind a large schema.
 Result<Grammar> GrammarCache::get(const ReplyFormat& format, const GrammarOptions& options) {
   if (state_ == nullptr) return make_grammar(format, options);  // it was moved from
   State& state = *state_;

@@ -117,6 +117,7 @@ Result<void> read_response(GrammarData& data) {
 }
 
 /// Keeps the tools that may be called.
+/// All other tools go before anything is made: they cost nothing, and the faults of their schemas are not noted.
 Result<void> choose_tools(GrammarData& data, const ReplyFormat& format) {
   const ToolChoice choice = data.options.choice;
   if (choice == ToolChoice::named) {
@@ -134,6 +135,8 @@ Result<void> choose_tools(GrammarData& data, const ReplyFormat& format) {
   return {};
 }
 
+/// An empty grammar would make an engine stop without a word, or fail inside; so it is an error that says whose schemas
+/// leave nothing.
 Error no_reply(const GrammarOptions& options) {
   const bool must = options.choice == ToolChoice::required || options.choice == ToolChoice::named;
   if (must || options.response.kind == ResponseFormat::Kind::text)

@@ -18,6 +18,7 @@ void append_raw(std::string& key, const T& value) {
 }
 
 /// How many bytes both begin with, in whole code points.
+/// A code point is never cut: both halves would be printed, and half a character is no text of any grammar.
 std::size_t common_prefix(std::string_view a, std::string_view b) {
   std::size_t size = 0;
   while (size < std::min(a.size(), b.size()) && a[size] == b[size]) ++size;

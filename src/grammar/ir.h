@@ -139,6 +139,7 @@ class Ir {
   }
 
  private:
+  /// A node as the literal that it begins with, and what follows: how parted() compares alternatives.
   struct Headed {
     std::string begin;
     NodeId rest;
@@ -156,6 +157,8 @@ class Ir {
   std::vector<NodeId> children_;
   std::vector<Stop> stops_;
   std::vector<Rule> rules_;
+  // Nodes and their parts only grow until prune(): a NodeId stays valid, a reference into nodes_ does not. So whoever
+  // makes nodes while it looks at one copies that one first.
   std::unordered_map<std::string, NodeId> known_;
   std::unordered_map<NodeId, std::string> names_;
   std::unordered_map<NodeId, Guard> guards_;

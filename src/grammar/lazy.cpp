@@ -54,6 +54,8 @@ std::vector<std::string> preserved_of(const grammar::Lazy& lazy, std::string_vie
 
 }  // namespace
 
+// A trigger is the first byte of a call. If the prompt has said all of the opening, no byte of the reply tells where
+// the call begins; if it has said a part, the rest of it at the reply's beginning is one more trigger.
 Result<LazyGrammar> Grammar::to_lazy() const {
   const grammar::Lazy& lazy = data_->lazy;
   if (data_->options.choice != ToolChoice::automatic)

@@ -19,6 +19,8 @@ bool Matcher::accepts(std::string_view text) {
   return accepted_;
 }
 
+/// A set grows while it is processed, so it is walked by index. Items of later positions are only added, never looked
+/// at.
 void Matcher::run() {
   for (at_ = 0; at_ <= text_.size(); ++at_) {
     for (std::size_t i = 0; i < sets_[at_].items.size(); ++i) process(sets_[at_].items[i]);
@@ -74,6 +76,9 @@ void Matcher::read_text(Item item) {
   if (ir_.stops(node)[step.stop].target != kNone) add(at_ + c.size, {item.node, kAfterStop | step.stop, item.origin});
 }
 
+/// Who waits is written down before the child is begun. A child that was already found to be empty here is not
+/// announced again, so whoever comes to wait for it later goes on at once (Aycock and Horspool's fix of Earley's
+/// algorithm).
 void Matcher::wait(Item item, NodeId child) {
   Set& set = sets_[at_];
   set.waiting[child].push_back(item);
@@ -95,6 +100,8 @@ void Matcher::advance(Item item, bool nothing) {
   const Node& node = ir_.node(item.node);
   switch (node.op) {
     case Op::sequence: ++item.state; break;
+    // More rounds than `min` are alike where there is no most, so the count stops there: else a text of n rounds would
+    // make n states. A round that reads nothing counts for all that are still missing, or it would go round for ever.
     case Op::repeat:
       if (nothing && item.state >= node.min) return;
       item.state = nothing ? node.min : node.max == kUnbounded ? std::min(item.state + 1, node.min) : item.state + 1;

@@ -20,6 +20,8 @@ class Matcher {
   bool accepts(std::string_view text);
 
  private:
+  /// `state` depends on the node: of a sequence, the children read; of a repeat, the rounds; of a text, the automaton's
+  /// state. kDone: all of it was read, from `origin` to here.
   struct Item {
     NodeId node;
     std::uint32_t state;

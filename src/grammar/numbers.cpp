@@ -74,6 +74,9 @@ std::string minus_one(std::string digits) {
 
 // ---- integers of one length
 
+/// Integers of the same number of digits that are `low` or more. From the last digit to the first: either this digit is
+/// the edge's and the rest is at least the edge's rest, or it is larger and the rest is free. For "47": 4[7-9] or
+/// [5-9][0-9].
 NodeId at_least(Ir& ir, std::string_view low) {
   NodeId rest = ir.empty();
   for (std::size_t i = low.size(); i-- > 0;) {
@@ -109,6 +112,8 @@ NodeId between_of_length(Ir& ir, std::string_view low, std::string_view high) {
 }
 
 /// Integers from low to high, neither below zero; "" as high: without end.
+/// Lengths strictly between those of the edges need no edge and are one repeat, so that [1, 10^9] is three parts and
+/// not ten.
 NodeId between(Ir& ir, const std::string& low, const std::string& high) {
   std::vector<NodeId> parts;
   const std::size_t last = high.empty() ? low.size() : high.size();
@@ -133,6 +138,7 @@ NodeId between(Ir& ir, const std::string& low, const std::string& high) {
 
 // ---- fractions
 
+/// Digits behind a point that are more than zero. At most 15, which a reader of doubles tells from zero for certain.
 NodeId not_all_zeros(Ir& ir) {
   return ir.sequence({ir.repeat(ir.literal("0"), 0, 6), digit(ir, '1', '9'), digits(ir, 0, kMostDigits)});
 }
@@ -176,6 +182,7 @@ NodeId fraction_at_most(Ir& ir, std::string_view f, bool strict) {
 }
 
 /// Between two fractions behind the same whole number, low < high.
+/// Both are filled with zeros to one length; then it is the same walk as for integers, except that digits may go on.
 NodeId fraction_between(Ir& ir, std::string low, bool low_strict, std::string_view high, bool high_strict) {
   const bool from_whole = low.empty() && !low_strict;
   if (low.size() < high.size()) low.append(high.size() - low.size(), '0');
@@ -219,6 +226,7 @@ NodeId numbers_between(Ir& ir, const Bound& low, const std::optional<Bound>& hig
   return ir.choice(parts);
 }
 
+/// Numbers below zero are compared by size: -7 to -3 is 3 to 7 behind a minus.
 Bound mirrored(const Bound& bound) {
   Bound other = bound;
   other.at.negative = !other.at.negative;
@@ -240,6 +248,7 @@ int compare(const Decimal& a, const Decimal& b) {
   return a.negative ? compare_sizes(b, a) : compare_sizes(a, b);
 }
 
+/// The nearest integer that a bound allows: for "> 2.5" and "> 2" that is 3, for ">= 2" it is 2.
 Decimal to_integer(const Decimal& number, bool up, bool strict) {
   Decimal integer{number.negative, number.whole, ""};
   const bool away = up != number.negative;  // the next integer there is farther from zero
@@ -308,6 +317,8 @@ NodeId fractions(Ir& ir) {
   return ir.sequence({ir.optional(ir.literal("-")), whole, ir.literal("."), not_all_zeros(ir)});
 }
 
+/// A rule for each remainder: reading a digit leads from remainder r to (10 r + d) mod divisor, and a number may end in
+/// remainder 0. The number of rules is the divisor, so callers bound it.
 NodeId multiples(Ir& ir, std::uint32_t divisor, bool negative_too) {
   std::vector<RuleId> rules;
   for (std::uint32_t r = 0; r < divisor; ++r)

@@ -117,6 +117,8 @@ class Printer {
   std::string out_;
 };
 
+/// Rules are written from a queue: each one that is named on the way is appended, so that nothing recurses through
+/// rules.
 std::string Printer::run() {
   const std::string root = names_.take("root");
   tasks_.emplace_back(root, [this] { return all(); });
@@ -135,6 +137,7 @@ std::string Printer::all() {
   return out.empty() ? "\"\"" : out;
 }
 
+// The name is known before the body is written, which a rule that refers to itself needs.
 std::string Printer::rule_of(NodeId id, std::string_view wanted, NodeId body) {
   const auto [known, is_new] = rules_.try_emplace(id);
   if (!is_new) return known->second;
@@ -195,6 +198,8 @@ void Printer::find_ends(NodeId first) {
   }
 }
 
+/// What llama.cpp takes for the end of generation is optional at the end of a reply: generation stops there before the
+/// grammar is asked for the token.
 std::string Printer::literal(NodeId id, Bind bind) const {
   const std::string_view bytes = ir_.bytes(ir_.node(id));
   const auto end = ends_.contains(id) ? std::find_if(std::begin(kEnds), std::end(kEnds),
@@ -281,6 +286,7 @@ std::string Printer::block(const std::string& atom) {
   return known->second;
 }
 
+/// Blocks of blocks: 10000 times costs a few rules of 64, where the engine would unroll 10000 copies.
 std::string Printer::exactly(const std::string& atom, std::uint32_t count) {
   if (count <= kBlock) return format("{}{{{}}}", atom, count);
   const std::string blocks = exactly(block(atom), count / kBlock);
@@ -309,6 +315,9 @@ std::string Printer::text(NodeId id) {
   return name;
 }
 
+/// A rule for each state of the automaton. From a state, a character that no edge names leads back to the start; an
+/// edge leads to its state; an edge that completes a stop leads to the stop's target, or is missing if the stop is
+/// forbidden.
 void Printer::write_text(NodeId id, const std::string& name) {
   const auto shared = std::make_shared<const StopAutomaton>(ir_.stops(ir_.node(id)));
   const StopAutomaton& automaton = *shared;

@@ -88,6 +88,7 @@ std::string json_of(Value value, std::string_view base) {
   return out;
 }
 
+/// Tools' schemas stand in $defs, once each, so that several calls share them and their own references have one base.
 std::string print_json_schema(const GrammarData& data) {
   if (data.of_value) return (data.root == data.ir.never() ? "false" : json_of(data.document.root())) + "\n";
   std::string calls, definitions;

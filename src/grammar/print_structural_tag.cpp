@@ -15,6 +15,7 @@ std::string grammar_of(const Ir& ir, std::span<const NodeId> sequence) {
   return format(R"({{"type": "grammar", "grammar": {}}})", json_string(print_gbnf(ir, sequence)));
 }
 
+/// Free text. xgrammar excludes whole strings here, which replaces the automaton that GBNF needs.
 std::string any_text(const std::vector<std::string>& never) {
   return format(R"({{"type": "any_text", "excludes": {}}})", json_list(never));
 }
@@ -49,6 +50,8 @@ class Sequence {
 };
 
 /// A call as a tag: literals around what its schema says.
+/// Literals at the ends become the tag's begin and end. A part that has a schema of its own is handed over as schema;
+/// what stands between is a grammar.
 std::string tag_of(const Ir& ir, const std::unordered_map<NodeId, std::string>& json, NodeId call) {
   const Node& node = ir.node(call);
   std::span<const NodeId> parts = node.op == Op::sequence ? ir.children(node) : std::span(&call, 1);
@@ -159,6 +162,7 @@ class Printer {
   }
 
   /// Calls, and text before them unless a call has to be there.
+  /// A text that is excluded and begins with a trigger, or stands in one, would keep the tag itself from beginning.
   std::string answer(bool must_call) const {
     const std::vector<std::string> begins = triggers();
     if (begins.empty()) return any_text(outline_.not_in_text);

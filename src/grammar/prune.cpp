@@ -54,6 +54,8 @@ std::vector<bool> Ir::productive() const {
   return has_text;
 }
 
+/// Only the number of children shrinks; the pools keep their bytes, so that numbers of nodes stay what they are. A stop
+/// without a target is forbidden text, which is what a marker behind which nothing can follow amounts to.
 std::vector<bool> Ir::prune() {
   std::vector<bool> has_text = productive();
   for (Node& n : nodes_) {

@@ -28,6 +28,9 @@ std::uint32_t product(std::uint32_t a, std::uint32_t b) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{a} * b, kUnbounded));
 }
 
+/// The syntax is ECMAScript's, as JSON Schema asks; what a context-free grammar cannot express
+/// (look-around, back references, borders of words) is refused with a reason, never approximated. After a failure the
+/// position is the end, so that every loop stops.
 class Parser {
  public:
   Parser(Ir& ir, const Unit& unit, std::string_view text)
@@ -124,6 +127,7 @@ Regex Parser::top_alternative() {
   return joined(parts);
 }
 
+/// Each alternative begins where the group begins, so whether something was read before is the same for all of them.
 Regex Parser::alternation(int depth) {
   const bool begun = begun_;
   std::vector<Regex> ways{alternative(depth)};
@@ -238,6 +242,7 @@ char32_t Parser::take_char() {
   return c.code_point;
 }
 
+/// \d \w \s and their complements. \d and \w are ASCII in ECMAScript, unlike Python's; \s is Unicode's white space.
 bool Parser::take_class(char c, std::vector<Range>& ranges) {
   const std::vector<Range>* found = nullptr;
   switch (c | 0x20) {
@@ -312,6 +317,7 @@ char32_t Parser::escaped() {
 }
 
 /// Behind '['.
+/// "[]" matches nothing and "[^]" anything, as in ECMAScript; in Python and POSIX the bracket would be a member.
 std::vector<Range> Parser::set() {
   const bool negated = take('^');
   std::vector<Range> ranges;

@@ -63,6 +63,7 @@ NodeId ReplyGrammar::pattern_response() {
   return regex ? regex->node : ir_.never();
 }
 
+// Common beginnings are factored out: engines follow alternatives side by side, and choices may be thousands of labels.
 NodeId ReplyGrammar::choice_response() {
   const std::vector<std::string> never = texts_of(forbidden(false));
   std::vector<NodeId> ways;

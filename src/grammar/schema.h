@@ -140,6 +140,8 @@ class Schema {
     std::vector<std::pair<Value, std::string_view>> choices{};  ///< a schema, and its anyOf or oneOf
     bool impossible = false;
   };
+  /// A rule that value() has handed out and whose body is still to be made. The list of tasks takes the place of
+  /// recursion, so a schema that contains itself, or nests a thousand deep, costs no native stack.
   struct Task {
     RuleId rule;
     const Style* style;
@@ -196,6 +198,7 @@ class Schema {
   Context context_;
   Ir& ir_;
   schema::References references_;
+  // The maps below use addresses of dicts as identity: the document outlives the Schema and never moves.
   std::deque<Task> tasks_;
   std::unordered_map<const void*, bool> overlapping_;  ///< of alternatives of a oneOf: may_overlap()
   /// what value() gave for a style, schemas as they were given, and types

@@ -10,6 +10,8 @@ constexpr std::size_t kMostInFront = 64;
 
 }  // namespace
 
+/// For notations with a tag for each item, which have one kind of item: an array with items in front that differ is
+/// left out, and cannot be written there.
 std::vector<Items> Schema::arrays(const Schemas& schemas) {
   std::vector<Items> all;
   for (const Leaf& leaf : leaves(schemas)) {
@@ -27,6 +29,8 @@ std::vector<Items> Schema::arrays(const Schemas& schemas) {
   return all;
 }
 
+/// prefixItems of draft 2020-12 and the list of `items` before it mean the same. Schemas that all hold may have fronts
+/// of different lengths: where one has ended, its schema for the rest holds for the items that another still names.
 NodeId Schema::array(const Style& style, const Leaf& leaf, std::string_view name) {
   std::vector<Schemas> front;
   Schemas rest;

@@ -62,6 +62,8 @@ bool asserts(Value schema) {
                      [](const DictEntry& entry) { return is_asserting(leaf_text(entry.key)); });
 }
 
+/// Such a schema adds nothing to a leaf. It is kept aside: two ways to the same schema then have the same leaf, and
+/// with it one rule.
 bool only_refers(Value schema) {
   return std::all_of(entries(schema).begin(), entries(schema).end(), [](const DictEntry& entry) {
     const std::string_view keyword = leaf_text(entry.key);
@@ -69,12 +71,14 @@ bool only_refers(Value schema) {
   });
 }
 
+/// By address. This also ends a $ref that leads back to itself.
 bool holds(const Schemas& all, Value schema) {
   return std::any_of(all.begin(), all.end(), [&](Value other) { return other.dict == schema.dict; });
 }
 
 }  // namespace
 
+/// Bounded, since a hostile schema can have a fault in each of a million members.
 void Notes::add(std::string path, std::string_view keyword, std::string_view why, bool left_out) {
   if (notes_.size() == kMostNotes || !seen_.emplace(path, keyword, why).second) return;
   notes_.push_back({std::move(path), std::string(keyword), std::string(why), left_out});
@@ -89,6 +93,9 @@ bool Schema::has(const Leaf& leaf, std::string_view keyword) const {
   return std::any_of(leaf.all.begin(), leaf.all.end(), [&](Value s) { return !get(s, keyword).is_undefined(); });
 }
 
+/// What one schema brings into a leaf. $ref stands beside other keywords and adds to them (draft 2019-09); before that
+/// it replaced them. $dynamicRef and $recursiveRef need the path of evaluation, so they are followed like $ref, with a
+/// note.
 void Schema::add_dict(Leaf& leaf, Value schema, std::vector<Value>& pending) {
   if (!asserts(schema)) return;
   (only_refers(schema) ? leaf.followed : leaf.all).push_back(schema);  // two ways to the same schema are one
@@ -110,6 +117,8 @@ void Schema::add_dict(Leaf& leaf, Value schema, std::vector<Value>& pending) {
   }
 }
 
+/// Depth first and in the order of the schemas, from a stack: members keep the order in which a reader of the schema
+/// meets them.
 void Schema::add(Leaf& leaf, const Schemas& schemas) {
   std::vector<Value> pending(schemas.rbegin(), schemas.rend());
   while (!pending.empty() && !leaf.impossible) {
@@ -161,6 +170,8 @@ std::vector<Schema::Leaf> Schema::leaves(const Schemas& schemas) {
 
 // ---- oneOf
 
+/// oneOf forbids what several alternatives allow, and a grammar cannot say that. Where all alternatives differ for
+/// certain, oneOf is anyOf and needs no note. Pairs are compared, hence the bound; more than 32 count as overlapping.
 bool Schema::may_overlap(Value alternatives) {
   const auto [known, is_new] = overlapping_.try_emplace(alternatives.list, true);
   const auto all = items(alternatives);

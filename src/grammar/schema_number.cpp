@@ -46,6 +46,9 @@ NodeId Schema::number(const Leaf& leaf, Types types_here) {
 }
 
 /// Multiples of an integer, or numbers with so many decimals.
+/// Between two bounds the multiples are listed, up to a thousand. Without bounds they are an automaton of remainders,
+/// for divisors up to 100. A fraction counts only as a power of ten: 0.01 is two decimals. Anything else gives nothing,
+/// and the caller notes that the keyword is not held to.
 std::optional<NodeId> Schema::multiple(const Leaf& leaf, const Bounds& limits, bool whole) {
   std::optional<Decimal> divisor;
   for (const Value schema : leaf.all) {

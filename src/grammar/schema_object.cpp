@@ -120,6 +120,7 @@ void Schema::count_properties(const Leaf& leaf, Shape& shape) {
   }
 }
 
+/// The order matters: members are found before each is decided, and what others there may be before all are counted.
 Shape Schema::shape(const Leaf& leaf) {
   Shape shape;
   if (!leaf.all.empty()) shape.schema = leaf.all[0];
@@ -243,6 +244,7 @@ NodeId Schema::extra_member(const Style& style, const Leaf& leaf, const Shape& s
   return ir_.choice(ways);
 }
 
+// propertyNames is held to only where every name is free. Else a note says that it is not.
 NodeId Schema::object(const Style& style, const Leaf& leaf, std::string_view name) {
   Shape here = shape(leaf);
   std::vector<NodeId> names;

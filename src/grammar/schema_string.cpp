@@ -12,6 +12,7 @@ constexpr std::uint32_t kLongest = 1000000;  ///< counts past this are not held 
 }  // namespace
 
 /// The smallest or largest of what the schemas say; negative and huge counts say nothing.
+/// Digits are counted before they are read: a count may be an integer of any size.
 std::optional<std::uint32_t> Schema::count(const Leaf& leaf, std::string_view keyword, bool largest) {
   std::optional<std::uint32_t> found;
   for (const Value schema : leaf.all) {

@@ -8,6 +8,8 @@
 namespace parlance::grammar {
 namespace {
 
+// The size of the grammar of one request. Past it every further schema allows anything: the grammar stays correct for
+// what it has, and a note says where it became wide.
 constexpr std::size_t kMostNodes = 400000;
 constexpr std::size_t kMostRules = 20000;
 
@@ -24,6 +26,7 @@ constexpr std::string_view kBesideConstants[] = {"minLength",         "maxLength
                                                  "maxProperties",     "not",           "format",
                                                  "uniqueItems",       "contains"};
 
+/// The types that `type` names: a name or a list of names. 0 where it names none.
 Types types_named(Value names) {
   Types types = 0;
   if (names.is_string()) types = schema::type_named(leaf_text(names));
@@ -48,6 +51,7 @@ Types type_of(Value value) {
 
 bool equal(Value a, Value b);
 
+/// Objects have no order in JSON Schema.
 bool equal_dicts(Value a, Value b) {
   if (a.dict->size != b.dict->size) return false;
   return std::all_of(entries(a).begin(), entries(a).end(), [&](const DictEntry& entry) {
@@ -98,6 +102,7 @@ Types Schema::types(const Leaf& leaf) {
   return types;
 }
 
+/// Constants count as well: {"enum": [1, "a"]} has no `type` and yet only two types.
 Types Schema::types_of(const Schemas& schemas) {
   Types all = 0;
   for (const Leaf& leaf : leaves(schemas)) {
@@ -118,6 +123,8 @@ Types Schema::types_of(const Schemas& schemas) {
 
 // ---- values
 
+/// Any JSON value: a rule that leads back to itself, and so it is registered before its body is made. Tokens are marked
+/// for engines with a lexer.
 NodeId Schema::any(const Style& style) {
   if (const auto found = any_.find(&style); found != any_.end()) return found->second;
   const RuleId rule = ir_.add_rule("value");
@@ -150,6 +157,9 @@ std::string Schema::key_of(const Style& style, Types allowed, std::span<const Le
   return key;
 }
 
+/// Two caches in a row. This one is asked with the schemas as they were given and saves taking them apart; make_value's
+/// is asked with the leaves and finds schemas that mean the same. Together they keep the size linear where tools refer
+/// to one large schema again and again.
 NodeId Schema::value(const Style& style, const Schemas& schemas, std::string_view name, Types allowed) {
   Leaf given;
   std::copy_if(schemas.begin(), schemas.end(), std::back_inserter(given.all), [](Value s) { return s.is(Kind::dict); });
@@ -161,6 +171,8 @@ NodeId Schema::value(const Style& style, const Schemas& schemas, std::string_vie
   return node;
 }
 
+/// Containers become a rule and a task, all else is made at once. A value that is constants alone needs no rule even if
+/// some are containers, since constants do not refer to anything.
 NodeId Schema::make_value(const Style& style, std::vector<Leaf> found, std::string_view name, Types allowed) {
   if (found.empty()) return ir_.never();
   if (found[0].all.empty() && allowed == kAnyType) return any(style);
@@ -200,6 +212,8 @@ void Schema::make_rules() {
   }
 }
 
+/// A keyword that is not held to widens the grammar. The user must be told, since an engine's output may then fail the
+/// validation that the tool makes.
 void Schema::note_unread(const Leaf& leaf) {
   for (const Value schema : leaf.all) {
     for (const std::string_view keyword : kUnread) {
@@ -234,6 +248,8 @@ NodeId Schema::body(const Style& style, const Leaf& leaf, Types allowed, std::st
 
 // ---- constants
 
+/// Recursion is bounded by the depth to which documents are read. A real without a fraction is written 1 or 1.0, which
+/// JSON Schema holds equal; an integer is written in one way.
 std::optional<NodeId> Schema::constant(const Style& style, Value value) {
   const auto list = [&](char open, std::vector<NodeId> parts, char close) {
     std::vector<NodeId> all{style.open(open)};

@@ -11,6 +11,7 @@ namespace parlance::grammar {
 
 namespace {
 
+// Each gap of white space doubles the ways that a stop has; from here on the rest of its gaps is taken as none.
 constexpr std::size_t kMostWays = 16;
 constexpr char32_t kBlanks[] = {U' ', U'\t', U'\n', U'\r'};
 

@@ -35,6 +35,7 @@ class StopAutomaton {
   std::size_t size() const { return edges_.size(); }
 
  private:
+  /// A state under construction. `fail` is the state of the longest proper suffix that some stop begins with.
   struct Trie {
     std::map<char32_t, State> next;
     State fail = kStart;

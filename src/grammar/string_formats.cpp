@@ -19,6 +19,8 @@ namespace {
 #define PARLANCE_GROUP "[0-9A-Fa-f]{1,4}"
 #define PARLANCE_URI_TEXT "(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*"
 
+/// A format and the pattern that stands for it. The pattern must be anchored, and in the subset that grammar/regex.cpp
+/// reads.
 struct Row {
   std::string_view format;
   std::string_view pattern;
@@ -49,6 +51,7 @@ constexpr Row kRows[] = {
 #undef PARLANCE_BYTE
 #undef PARLANCE_GROUP
 #undef PARLANCE_URI_TEXT
+/// Known formats that restrict nothing a grammar could say. They are listed so that only unknown ones are noted.
 constexpr std::string_view kFree[] = {"",      "byte",          "binary",       "password", "regex",
                                       "int32", "int64",         "float",        "double",   "text",
                                       "iri",   "iri-reference", "uri-template", "markdown"};

@@ -144,6 +144,9 @@ NodeId Style::stray_backslash() const {
   return ir_.sequence({ir_.literal("\\"), ir_.chars(complement(normalized(std::move(others))))});
 }
 
+/// A character out of a set as JSON may write it. Control characters, quote and backslash exist as escapes alone; so
+/// does what a marker begins with, where strings must not hold one. An escape that is not needed is allowed only where
+/// any character is: otherwise "\u0041" would pass a pattern by another spelling.
 NodeId Style::json_unit(const std::vector<Range>& ranges) const {
   const std::vector<Range> special = merged({{0, 0x1F}, {'"', '"'}, {'\\', '\\'}}, begins_);
   const NodeId plain = ir_.chars(without(ranges, special));
@@ -287,6 +290,8 @@ NodeId Style::string_before_tags() const {
   return ir_.sequence({ir_.repeat(ir_.chars(blanks), 0, kUnbounded), rest});
 }
 
+/// Nothing can be escaped here, so a text that holds a marker, or the quote, cannot be written and is left out with a
+/// note.
 std::optional<NodeId> Style::plain_constant(std::string_view text) const {
   for (const std::string& bad : never_) {
     if (text.find(bad) != std::string_view::npos) return std::nullopt;
@@ -370,6 +375,8 @@ NodeId Style::key_of(const std::function<NodeId(const Unit&)>& content) const {
 }
 
 /// Texts that are none of the names: what leaves their trie, or ends inside of it.
+/// A grammar has no complement. The trie of the names gives one of its own: each node may be left by a character that
+/// no edge has, and may be the end unless it is a name.
 NodeId Style::letters_except(const std::vector<std::string>& names, const Unit& write) const {
   struct Branch {
     std::map<char32_t, std::size_t> next;

@@ -52,6 +52,8 @@ bool Style::holds_never(std::string_view text) const {
 }
 
 /// The text as a string of JSON in which escapes spell what markers begin with.
+/// Each character that a marker begins with becomes \uXXXX, a pair of surrogates above U+FFFF. The reader takes a
+/// marker by its written bytes, so it sees none; a JSON parser gives the text back.
 std::string Style::spelled(std::string_view text) const {
   std::string json = json_string(text);
   if (!holds_never(json)) return json;

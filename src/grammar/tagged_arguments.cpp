@@ -79,6 +79,8 @@ NodeId ArgumentsGrammar::tag(const Tagged& to, const Schemas& schemas, NodeId ke
                        ir_.literal(tags.close.after)});
 }
 
+/// The word that stands for the type beside an argument. Some formats have a flag there, is it a string or not; others
+/// JSON Schema's names.
 std::string ArgumentsGrammar::type_word(const ArgumentTags& tags, Types types) const {
   const bool flag = !tags.string_types.empty() && tags.string_types[0] == "true";
   if ((types & kString) != 0 && !tags.string_types.empty()) return tags.string_types[0];
@@ -90,6 +92,8 @@ std::string ArgumentsGrammar::type_word(const ArgumentTags& tags, Types types) c
                                   : "null";
 }
 
+/// A list as tags inside of the tag. Each level multiplies what a schema that contains itself makes, so depth and tags
+/// are both bounded.
 NodeId ArgumentsGrammar::nested_list(const Tagged& to, const Schemas& schemas) {
   if (to.depth >= kDeepest) return ir_.never();
   const Tagged inner{to.tags, to.tool, to.after, to.depth + 1};

@@ -147,12 +147,14 @@ NodeId after_prefix(Ir& ir, NodeId node, std::string_view prefix) { return Deriv
 
 NodeId escaped(Ir& ir, NodeId node) { return Escaping(ir).run(node); }
 
+/// Any suffix of the blanks: of " \n" the empty text, "\n" and " \n".
 NodeId ending_of(Ir& ir, std::string_view blanks) {
   NodeId node = ir.empty();
   for (const char& c : blanks) node = ir.optional(ir.sequence({node, ir.literal({&c, 1})}));
   return node;
 }
 
+/// Any prefix of the blanks: of " \n" the empty text, " " and " \n".
 NodeId beginning_of(Ir& ir, std::string_view blanks) {
   NodeId node = ir.empty();
   for (std::size_t i = blanks.size(); i-- > 0;)

@@ -40,6 +40,8 @@ class Adaptation {
     if (!roles.empty()) use(pass, {.roles = std::move(roles)});
   }
 
+  // Where only parts show, text becomes parts, and the other way round. Where both show and differ, as in white space
+  // that is trimmed in one shape only, a lone part becomes text.
   void content() {
     use_for(Pass::content_parts, roles(can_, [](const ContentShape& shape) { return shape.text && !shape.parts; }));
     use_for(Pass::one_part,
@@ -94,6 +96,7 @@ class Adaptation {
     return can_.fate(order) == MessageFate::renders || can_.fate(order) == MessageFate::untried;
   }
 
+  // A pass costs the message its place or its role, so each is used only where rendering the original failed.
   void order() {
     using Order = MessageOrder;
     const bool as_system = !renders(Order::developer) && renders(Order::system);

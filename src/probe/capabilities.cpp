@@ -31,6 +31,8 @@ class Capabilities {
   Capabilities(Prober& prober, const TurnFacts& turn, TemplateCapabilities& can)
       : prober_(prober), turn_(turn), can_(can) {}
 
+  // Text and parts are tried for each role: a template that takes the user's message as parts may want the system's as
+  // text. A role that renders but does not show what it said is told apart from one that raises.
   void find_roles() {
     const auto alone = [&](const std::string& content) -> const Shot& { return take({message("user", content)}); };
     can_.text_content = shows(alone(json_string(kUser)), kUser);
@@ -79,6 +81,9 @@ class Capabilities {
 
 }  // namespace
 
+/// The convention that shows a call is known; each member of it is now changed alone. An escaped quote before the key
+/// means that the template printed text as text within JSON, which no reply looks like. The convention is put back at
+/// the end.
 void find_call_capabilities(Prober& prober, TemplateCapabilities& can) {
   const Convention found = prober.convention;
   const Scene one{.content = {}, .calls = plain_calls(1)};

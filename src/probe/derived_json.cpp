@@ -21,6 +21,7 @@ std::string orders_of(const TemplateCapabilities& can) {
 }
 
 /// What a template can or cannot, by name.
+/// Names are what users read and scripts compare with: a new flag gets a row, an old one keeps its name.
 constexpr std::pair<std::string_view, bool TemplateCapabilities::*> kFlags[] = {
     {"text_content", &TemplateCapabilities::text_content},
     {"parts_content", &TemplateCapabilities::parts_content},

@@ -49,6 +49,7 @@ std::string_view nearest(const ThinkingSwitch& one, const Row& row, bool switche
   return found == end ? std::string_view() : *found;
 }
 
+/// A template may have a switch and levels at once. The level is set where it has one that comes near; else the switch.
 EffortSetting setting(const std::vector<ThinkingSwitch>& switches, const Row& row) {
   EffortSetting made{std::string(row.effort), {}};
   const bool switched =

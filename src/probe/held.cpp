@@ -80,6 +80,8 @@ void expect(std::vector<std::string>& faults, std::string_view what, std::string
     faults.push_back(std::string(what) + " is '" + shortened(found) + "', not '" + shortened(wanted) + "'");
 }
 
+/// A prompt may end with a marker that no turn of the history shows. Words are harmless, since the answer goes on
+/// behind them; anything else may open something that the format does not know, and then the format is not verified.
 void hold_start(const TurnFacts& turn, const ThinkingStart& start, DerivedFormat& derived) {
   const ReplyFormat& format = derived.format;
   const std::string where = name_of_start(start);
@@ -124,6 +126,7 @@ std::vector<Setting> settings_of(const std::vector<ThinkingStart>& starts, const
   return settings;
 }
 
+// The most unusual thing of the scene is what it was tried for.
 std::string_view kind_of(const Scene& scene) {
   if (!scene.variables.empty()) return "settings";
   if (!scene.calls.empty()) return "calls";

@@ -73,11 +73,14 @@ bool ends_by_itself(const CallForm& form) {
 
 }  // namespace
 
+/// Whether no ordinary text holds it: only then may a call begin without the marker of its section.
 bool is_distinctive(std::string_view opener) {
   constexpr std::size_t kShortest = 5;
   return !tags_of(opener).empty() || (opener.starts_with('<') && opener.size() >= kShortest);
 }
 
+/// Some tokens have a fullwidth bar and a block for a blank, and models that were not given the token itself spell them
+/// with ASCII. The taught spelling stays first, which is the one that is written.
 void add_look_alikes(ReplyMarker& marker) {
   constexpr std::string_view kBar = "\xEF\xBD\x9C", kBlank = "\xE2\x96\x81";  // U+FF5C, U+2581
   constexpr std::string_view kWays[][2] = {{"|", kBlank}, {kBar, "_"}, {"|", "_"}};

@@ -88,6 +88,7 @@ class Shapes {
     return one;
   }
 
+  // A template that does not know parts may print the list as Python does; then "type" shows once more than with text.
   ContentShape content_shape(std::string_view role, Around around) {
     const std::string_view word = role == "user"        ? kUser
                                   : role == "assistant" ? kContent
@@ -111,6 +112,7 @@ class Shapes {
     if (shape.text || shape.parts) can_.contents.push_back(std::move(shape));
   }
 
+  // Both messages in question must show. A template may render such an order and leave one of the two out.
   void find_orders() {
     using Order = MessageOrder;
     const auto set = [&](Order order, MessageFate found) { can_.orders[static_cast<std::size_t>(order)] = found; };

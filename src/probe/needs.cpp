@@ -71,6 +71,7 @@ Needs with_other_roles(Needs needs) {
 
 }  // namespace
 
+/// Experiments cost renders, and most requests are plain text in order. Only what a request holds is asked about.
 Needs needs_of(const Conversation& untouched) {
   Needs needs = asks_for_effort(untouched.variables()) ? kNeedsEffort : 0;
   const Value* messages = member(untouched.variables(), "messages");
@@ -88,6 +89,8 @@ Needs needs_of(const Conversation& untouched) {
   return with_other_roles(needs);
 }
 
+// The convention must be found before anything that uses it: reasoning needs turns, turns need calls, calls need
+// content.
 TemplateCapabilities find_needed(Prober& prober, Needs needs) {
   prober.convention = {};
   TemplateCapabilities can;

@@ -51,6 +51,8 @@ CallForm form_of(std::string_view open, std::string_view example, std::string_vi
 
 }  // namespace
 
+// An example counts only between a tag and its closing tag, not far apart, and with keys that sound like a name and its
+// arguments. It is what the template tells the model, not what it writes of a call, so the format stays partial.
 std::optional<CallForm> find_prose(std::string_view prompt) {
   for (const Tag& tag : tags_of(prompt)) {
     const std::string_view open = prompt.substr(tag.begin, tag.end - tag.begin);

@@ -59,6 +59,8 @@ Result<std::vector<Quirk>> read_quirks() {
   return all;
 }
 
+/// By what the template shows, never by its name. All texts of a quirk must stand in the prompt or in the markers
+/// found.
 bool fits(const Quirk& quirk, const DerivedFormat& derived, const QuirkFacts& facts, std::string_view markers) {
   if (quirk.unless_calls && derived.capabilities.calls) return false;
   if (quirk.unless_end && !facts.end_unknown) return false;
@@ -159,6 +161,7 @@ void add_format(ReplyFormat& format, const ReplyFormat& add) {
 
 }  // namespace
 
+// Each quirk is tried on a copy: one that contradicts what was seen is dropped with a note, and the others still count.
 Result<void> add_quirks(DerivedFormat& derived, const QuirkFacts& facts) {
   static const Result<std::vector<Quirk>> kQuirks = read_quirks();
   if (!kQuirks) return kQuirks.error();

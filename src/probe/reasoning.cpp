@@ -68,6 +68,8 @@ bool read_turn(FoundReasoning& found, const TurnFacts& turn, const Shot& shot, s
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
+/// The best evidence: the template itself writes reasoning between its markers. The first name that shows decides, in
+/// the order in which clients use them.
 FoundReasoning from_history(Prober& prober, const TurnFacts& turn, bool calls_show, const Variables& variables = {}) {
   FoundReasoning found;
   for (const std::string& key : reasoning_keys(prober.facts())) {
@@ -220,6 +222,7 @@ bool read_pair(FoundReasoning& found, const std::vector<Cut>& cuts, std::string_
 }
 
 /// Of the white space in empty reasoning, what a prompt leaves behind the opener is the opener's.
+/// "<think>\n\n</think>" does not tell which newline is whose; a prompt that ends with "<think>\n" does.
 void share_space(FoundReasoning& found, std::string_view prompt) {
   const std::string_view opened = trimmed_right(prompt);
   const std::string_view space = prompt.substr(opened.size());
@@ -342,6 +345,8 @@ std::vector<ThinkingStart> find_starts(Prober& prober, const TurnFacts& turn,
   return starts;
 }
 
+/// In the order of trust: what a turn shows, what it shows as a part, what it shows under a setting, and at last what
+/// prompts open or turns are cut at, which shows markers but no reasoning between them.
 FoundReasoning find_reasoning(Prober& prober, const TurnFacts& turn, const ReasoningFacts& known) {
   FoundReasoning found = from_history(prober, turn, known.calls_show);
   if (!found.close.exists()) {

@@ -51,6 +51,7 @@ void find_types(ArgumentTags& tags, std::string_view with_text, std::string_view
 constexpr std::string_view kAwkward = "zqawkward";
 
 /// How a text that stands for `kAwkward\"&<` hides what would end it.
+/// Attributes escape the quote and the ampersand, and not every writer escapes the bracket: so it is looked at apart.
 TextEscape escape_of(std::string_view text) {
   std::string_view rest = after(text, kAwkward);
   const bool quote = rest.starts_with("&quot;&amp;"), number = rest.starts_with("&#34;&amp;");

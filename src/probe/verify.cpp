@@ -37,6 +37,7 @@ constexpr ArgumentTrial kArguments[] = {
     {"a list and an object", R"({"zqkey_l": ["a", "b"], "zqkey_o": {"k": "v"}})"},
 };
 
+/// One to three calls: what separates them shows from two on, and a third shows whether it stays the same.
 void add_calls(std::vector<WrittenTurn>& trials, const DerivedFormat& derived, Next next) {
   if (derived.format.calls.empty()) return;
   trials.push_back({"a call", {.content = {}, .calls = plain_calls(1), .next = next}});

@@ -169,6 +169,8 @@ void fill_from_tags(Rendering& into) {
   sort_ranges(fields_of(into).assistant);
 }
 
+/// Three ways to render are passed down: part of this conversation, part of a learning one, and with its turns. All use
+/// a second workspace, since the prompt's own pieces and turns are still being read.
 void fill_assistant(const Template& chat_template, const Conversation& conversation, const RenderOptions& options,
                     const std::vector<jinja::Turn>& turns, Rendering& into) {
   if (!conversation.messages().is_sequence()) return;

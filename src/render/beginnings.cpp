@@ -14,6 +14,8 @@ Beginnings::Beginnings(const Conversation& conversation, const BeginningRenderer
       prompt_(prompt),
       budget_(kTimes * prompt.text().size() + kAtLeast) {}
 
+/// The exact answer costs a render of all before the turn, which is the square of the chat's length. A budget bounds
+/// it; once that is spent, what was seen in the same situation answers.
 std::uint64_t Beginnings::of(const jinja::Turn& turn, std::int32_t message, bool is_assistant) {
   Situation& situation = situation_before(message);
   std::optional<std::uint64_t> begin;
@@ -30,6 +32,8 @@ std::uint64_t Beginnings::of(const jinja::Turn& turn, std::int32_t message, bool
   return header_end(header, prompt_.text(), turn, own_text(conversation_, prompt_, message, turn));
 }
 
+/// For templates that do not loop over the messages: what the prompt has with the message and lacks without it. Only
+/// where both shorter prompts are beginnings of the whole one is that exact.
 std::optional<TextRange> Beginnings::without_turn(std::uint32_t message) {
   Rendering before, behind;
   if (!render(message, true, before) || !render(message + 1, false, behind)) return {};
@@ -71,6 +75,8 @@ std::uint64_t Beginnings::behind_header(std::uint64_t begin, const jinja::Turn& 
   return adds_none ? begin + header.size() : begin;
 }
 
+/// The prompt for an answer to the messages before ends where the assistant begins to write. If the whole prompt begins
+/// with it, that place is exact. Else the template writes history otherwise, and only the header can be looked for.
 Beginnings::Answer Beginnings::ask(const jinja::Turn& turn, std::int32_t message) {
   Rendering before;
   const auto count = static_cast<std::uint32_t>(message);

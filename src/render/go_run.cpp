@@ -49,6 +49,7 @@ Result<void> run_go(const gotemplate::Program& program, const Conversation& conv
 namespace {
 
 /// Renders the turns before the one that begins with message `first`; the text only.
+/// An arena and an output of its own: the prompt's are still in use while its turns are asked about.
 class PrefixRenderer {
  public:
   PrefixRenderer(const gotemplate::Program& program, const Conversation& conversation, const RenderOptions& options)

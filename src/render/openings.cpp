@@ -12,6 +12,7 @@
 
 namespace parlance {
 
+/// Nothing where the answer is not certain: then one render more tells it. Leads that disagree are such a case.
 std::optional<std::uint64_t> Openings::begin_of(const Conversation& conversation, const Rendering& prompt,
                                                 const jinja::Turn& turn, std::int32_t message) const {
   const std::string_view role = role_before(items(conversation.messages()), message);
@@ -197,6 +198,7 @@ OpeningStore::~OpeningStore() {
   }
 }
 
+/// Without a lock: entries are only ever put in front, and a published one never changes.
 const Openings* OpeningStore::look_up(std::string_view key) const {
   for (const Entry* entry = entries_.load(std::memory_order_acquire); entry != nullptr; entry = entry->next) {
     if (entry->key == key) return &entry->openings;
@@ -204,6 +206,8 @@ const Openings* OpeningStore::look_up(std::string_view key) const {
   return nullptr;
 }
 
+/// Learning takes dozens of renders, so two threads may learn the same at once rather than wait. The list is bounded by
+/// kMost: keys come from requests. Past it, what was learned serves this render only, in `spare`.
 const Openings* OpeningStore::find(const jinja::Program& program, const DictObject* variables,
                                    const OpeningRenderer& render, std::optional<Openings>& spare) const {
   const OpeningKey key(program, variables);

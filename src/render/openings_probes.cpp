@@ -5,6 +5,9 @@ namespace parlance {
 
 namespace {
 
+// What a conversation must show to be worth a row: a role behind a role that no other row has, a call or result beside
+// it, reasoning under one of its names, white space at the ends of a text, or %WORDS%, which openings.cpp replaces by
+// words that the template compares with. Arguments come as objects and as texts, since a template may refuse either.
 constexpr std::string_view kProbes[] = {
     R"([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}, {"role": "user",)"
     R"( "content": "And?"}, {"role": "assistant", "content": "No."}, {"role": "user", "content": "Why?")"

@@ -34,6 +34,7 @@ std::span<const Piece> PromptPieces::pieces() const {
   return {output.pieces(), output.piece_count()};
 }
 
+/// Whether the piece's bytes outlive this run: those of the template and of the request do, those of the arena do not.
 bool PromptPieces::stays(const Piece& piece) const {
   const TemplateBytes known = TemplateInside::bytes(*chat_template_);
   const bool is_templates = static_cast<std::size_t>(piece.data - known.text.data()) < known.text.size() ||

@@ -23,6 +23,8 @@ bool looks_like_control(std::string_view bytes) {
   return false;
 }
 
+/// Spans are charged to the render's memory. Past the limit the failure is recorded and the same room is written again
+/// from its beginning, so that callers need no check for each span.
 void Provenance::grow() {
   constexpr std::size_t kLeast = 64;
   const std::size_t used = count();
@@ -193,6 +195,8 @@ inline void copy_moved(Span* to, const Span& constant, std::uint32_t at) {
 }
 }  // namespace
 
+// In the order of frequency. The ranges do not overlap, so the order is only speed: except that a constant known as a
+// whole comes first, since it may have several spans.
 void Provenance::append_spans(const Piece& piece, std::uint32_t at) {
   if (const std::span<const Span> known = template_.literals.of(piece); !known.empty()) {
     for (const Span& constant : known) {

@@ -107,6 +107,7 @@ std::string Template::list_code() const {
 namespace {
 
 /// The variables a render adds to the conversation's.
+/// At most add_generation_prompt and messages. Nothing checks the count, so a third kind needs a look at the array.
 class Overrides {
  public:
   void set(std::string_view name, Value value) { entries_[count_++] = {Value::view(name), value}; }
@@ -137,6 +138,9 @@ struct Wishes {
   Overrides overrides;
 };
 
+/// Whether the prompt continues the last message or opens an answer. The caller's options win over the request's
+/// members; where nobody says anything, a prompt is opened unless the last message is the assistant's. Both at once are
+/// an error, as in transformers; where a render is to be as transformers', no word means no prompt.
 Result<void> read_wishes(const Conversation& conversation, const DictObject* variables, const RenderOptions& options,
                          Wishes& wishes) {
   wishes.continue_final =
@@ -182,6 +186,7 @@ std::size_t expected_size(const Conversation& conversation) {
   return inside_of(inside_of(conversation).document).text_bytes() + kFrame;
 }
 
+/// Spans and ranges are cut with the text, so that no one points behind its end.
 void cut_at(std::uint32_t end, Rendering& into) {
   fields_of(into).size = end;
   while (fields_of(into).span_count != 0 && fields_of(into).spans[fields_of(into).span_count - 1].begin >= end)
@@ -323,6 +328,7 @@ Result<std::vector<std::string_view>> Template::render_pieces(const Conversation
 
 Result<void> Template::render(const Conversation& conversation, const RenderOptions& options, Workspace& workspace,
                               Rendering& into) const {
+  // Whatever the last render left is gone even if this one fails: callers use one Rendering again and again.
   fields_of(into).span_count = 0;
   fields_of(into).generation.clear();
   fields_of(into).assistant.clear();
@@ -368,6 +374,7 @@ Result<void> render_with(const Template& chat_template, const Conversation& conv
   return {};
 }
 
+/// Each member must be here: one that is left out would stay with the wrong prompt.
 void Rendering::swap(Rendering& other) noexcept {
   std::swap(text_, other.text_);
   std::swap(size_, other.size_);

@@ -23,6 +23,8 @@ std::string_view role_before(std::span<const Value> messages, std::int32_t messa
   return before.kind == Kind::dict ? role_of(*before.dict) : std::string_view();
 }
 
+// Roles that nobody knows may be an assistant's under another name; what the template writes before their turns
+// decides.
 Speaker speaker_of(std::string_view role) {
   static constexpr std::string_view kOthers[] = {"user",     "tool",    "system",      "developer",
                                                  "function", "ipython", "environment", "observation"};
@@ -113,6 +115,8 @@ Header ending(const Rendering& with, std::string_view turn) {
   return header;
 }
 
+/// A turn as the template's loop notes it begins where the loop's body does; the header may lie before that, or behind.
+/// So the distance has a sign.
 Lead Lead::of(std::string_view prompt, const jinja::Turn& turn, std::size_t end, std::string_view tail) {
   const std::size_t first = std::min<std::size_t>(end, turn.begin);
   Lead lead{static_cast<std::int64_t>(end) - static_cast<std::int64_t>(turn.begin), {}, std::string(tail)};

@@ -35,6 +35,7 @@ const ReadOptions& Adapter::options_for(const Conversation& untouched) {
   return needs == 0 ? base_ : adapted(needs, merged(variables_of(facts_, untouched.variables()), fixed_));
 }
 
+/// The hot path: each request takes the shared lock, and only the first of its kind goes on to experiments.
 const ReadOptions* Adapter::known(Needs needs, const std::string& key) {
   const std::shared_lock lock(mutex_);
   const auto found = found_.find(key);
@@ -53,6 +54,7 @@ TemplateCapabilities Adapter::find(Found& found, Needs needs) {
   return can;
 }
 
+// Variables come from requests, so their sets are bounded. What was handed out stays: it is in made_, not here.
 Adapter::Found& Adapter::found_with(const Variables& variables, const std::string& key) {
   const std::unique_lock lock(mutex_);
   for (auto& [other, found] : found_) {
@@ -64,6 +66,8 @@ Adapter::Found& Adapter::found_with(const Variables& variables, const std::strin
   return entry->second;
 }
 
+/// References to options are given to callers, so one that was made is never moved nor dropped. There are as many as
+/// there are different lists of passes, which are few.
 const ReadOptions& Adapter::keep(ReadOptions made) {
   const auto same =
       std::find_if(made_.begin(), made_.end(), [&](const ReadOptions& one) { return one.passes == made.passes; });

@@ -18,6 +18,9 @@ ReadOptions as_is() {
 
 }  // namespace
 
+/// Order: the id first, so that even a refused request can be answered by it; then the request's own API becomes a
+/// chat; then passes; then what the caller sets, which wins over the request; at last the model's tokens, where nobody
+/// gave any.
 Result<void> RequestReader::State::complete(ChatRequest& request, const Result<void>& read) {
   request.id.clear();
   if (!read) return read;

@@ -35,6 +35,8 @@ Value declared_tools(Runtime& rt, const Conversation& conversation, Value tools)
 }
 
 /// A request without tools has none, so that an answer in JSON is no call.
+/// Three answers: tools under the usual name are read; under another name they are not known, and any call counts; and
+/// with none at all no call counts.
 Result<ReplyTools> tools_of(const Conversation& conversation) {
   const Value* tools = member(conversation.variables(), "tools");
   if (tools == nullptr || !tools->is_sequence())

@@ -53,6 +53,7 @@ Found choice_in(Value value, std::string_view path) {
   return std::optional(std::move(format));
 }
 
+/// Any object. `false` is vLLM's way to say no.
 Found object_in(Value value, std::string_view path) {
   if (value.is(Kind::boolean) && value.integer == 0) return std::optional<ResponseFormat>();
   ResponseFormat format;
@@ -85,6 +86,8 @@ Found word_or_schema_in(Value value, std::string_view path) {
   return leaf_text(value).empty() ? Found(std::optional<ResponseFormat>()) : Found(no_form(path));
 }
 
+/// Where a request may say the form of its answer, and what reads it there. Two places at once are an error and no
+/// race: which of them a server would follow is not known.
 struct Place {
   std::string_view path;
   Found (*read)(Value value, std::string_view path);

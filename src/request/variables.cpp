@@ -31,6 +31,7 @@ Variables read_members(const TemplateFacts& facts, Value members) {
 
 }  // namespace
 
+// Sorted, since the list is a key: requests that differ in the order of their members share what was found.
 Variables merged(Variables variables, const Variables& over) {
   for (const auto& one : over) {
     const auto same =
@@ -51,6 +52,7 @@ Variables variables_of(const TemplateFacts& facts, Value request) {
   return merged(read_members(facts, request), kwargs == nullptr ? Variables() : read_members(facts, kwargs->value));
 }
 
+// NUL parts the members: it stands in no JSON text and in no variable's name that a template reads.
 std::string key_of(const Variables& variables) {
   std::string key;
   for (const auto& [name, json] : variables) key.append(name).append("=").append(json).append(1, '\0');

@@ -31,6 +31,8 @@ struct ObjectPaths {
   std::string problem;
 };
 
+/// A transform looks members up by dotted paths, so keys must be plain words. A format may take several keys for one
+/// thing; a transform has one path for each, and the others become losses.
 void find_paths(const std::vector<CallMember>& members, const std::string& path, ObjectPaths& found,
                 std::vector<std::string>& losses) {
   std::size_t known = 0;
@@ -58,6 +60,8 @@ void find_paths(const std::vector<CallMember>& members, const std::string& path,
   if (known == 2 && only_these) found.around = path;
 }
 
+// An object of exactly name and arguments is OpenAI's `function` as it stands: it is passed on whole, so that arguments
+// keep whatever they are.
 Result<void> take_object(CallShape& shape, const CallPart& part, const std::string& path,
                          std::vector<std::string>& losses) {
   const std::string root = shape.is_list ? "" : "content";
@@ -83,6 +87,7 @@ std::string first_bytes(const ReplyMarker& marker) {
   return out;
 }
 
+/// The bytes that a name cannot hold, since what follows it begins with one of them. JSON arguments begin with a brace.
 std::string stops_of(const CallPart& next, const CallPart* behind) {
   if (next.kind == Part::literal) return first_bytes(next.literal);
   if (next.kind != Part::arguments || next.arguments.codec != Codec::tags) return "{";
@@ -123,6 +128,8 @@ std::string not_others(const std::vector<std::string>& openers, const std::vecto
   return rests.empty() ? "" : "(?!" + joined_pattern(std::move(rests)) + ")";
 }
 
+/// Everything before the arguments goes into the pattern that opens the field, as named groups; everything behind them
+/// into the one that closes it. A response_template sees no structure besides.
 class PartsWriter {
  public:
   PartsWriter(const CallForm& form, const std::string& path, const std::string& prompt)
@@ -257,6 +264,8 @@ class PartsWriter {
   bool has_id_ = false;
 };
 
+/// One argument as a pattern with the groups key and value, which xml-inline applies again and again. What a pattern
+/// cannot do (types, escapes, nesting) is listed as a loss.
 std::string PartsWriter::tag_pattern(const ArgumentTags& tags, std::vector<std::string>& losses) {
   std::string out = any_pattern(tags.open.texts) + (tags.open.after.empty() ? "" : "\\s*");
   out += "(?P<key>" + word_pattern(first_bytes(tags.key_close)) + ")";

@@ -150,6 +150,7 @@ class Parser {
     return multiply(out, *some);
   }
 
+  /// Alternatives in a row multiply: (a|b)(c|d) is four sequences. The bound stops what doubles with each group.
   static bool multiply(Some& out, const Some& by) {
     if (out.size() * by.size() > kMostSequences) return false;
     Some all;

@@ -29,6 +29,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+/// White space with a newline in it matches any, or none, as the reader's markers do; a blank alone is a blank.
 std::string soft_pattern(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -45,6 +46,7 @@ std::string soft_pattern(std::string_view text) {
   return out;
 }
 
+/// Longest first: Python's `re` takes the first alternative that matches, not the longest.
 std::string joined_pattern(std::vector<std::string> alternatives) {
   std::stable_sort(alternatives.begin(), alternatives.end(),
                    [](const auto& a, const auto& b) { return a.size() > b.size(); });

@@ -60,6 +60,8 @@ class TemplateReader {
     return {};
   }
 
+  // A closer that only looks ahead consumes nothing: it means that what opens calls ends reasoning. "\Z" is the reply's
+  // end, which ends everything.
   Result<void> take_reasoning(const TemplateField& field) {
     const auto open = response::sequences_of(field.open, field.path + ".open");
     const auto close = response::sequences_of(field.close, field.path + ".close");

@@ -73,6 +73,7 @@ std::vector<CallPart> parts_of(const Sequence& sequence, bool& initial) {
 
 // ---- what stands in JSON
 
+/// Recursion is as deep as the path has dots, which object_of bounds.
 void put_member(std::vector<CallMember>& members, std::string_view path, Role role) {
   const std::size_t dot = path.find('.');
   const std::string_view key = path.substr(0, dot);
@@ -88,6 +89,7 @@ struct Places {
   std::string name, arguments, id;
 };
 
+/// Without a transform the content must already be a call as OpenAI has it.
 Places places_of(const TemplateField& field) {
   if (field.transform.is(Kind::dict)) {
     const Value* function = member(field.transform, "function");
@@ -191,6 +193,8 @@ Result<CallPart> body_of(const TemplateField& field, const std::vector<CallPart>
 }
 
 /// Takes `other` into `form` where they differ in the texts of one marker.
+/// A pattern with alternatives was multiplied out; forms that differ in one marker's texts are one form again, which
+/// reads the same and is shorter.
 bool merge(CallForm& form, const CallForm& other) {
   if (form.call.size() != other.call.size()) return false;
   CallPart* differs = nullptr;

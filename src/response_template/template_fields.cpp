@@ -27,6 +27,8 @@ bool flag(Value dict, std::string_view key) {
   return found != nullptr && found->is(Kind::boolean) && found->integer != 0;
 }
 
+/// A member that is not known is an error: a misspelt "close" would otherwise read to the reply's
+/// end.
 Result<void> refuse_others(Value dict, std::span<const std::string_view> known, const std::string& path) {
   for (const DictEntry& entry : entries(dict)) {
     const std::string_view key = entry.key.is_string() ? leaf_text(entry.key) : std::string_view();
@@ -53,6 +55,7 @@ Result<void> take_texts(Value v, const std::string& path, std::vector<std::strin
   return {};
 }
 
+/// `key` holds texts, `key`_pattern a regular expression; never both.
 Result<Border> border_of(Value dict, const std::string& path, const std::string& key) {
   const Value* texts = member(dict, key);
   const Value* pattern = member(dict, key + "_pattern");
@@ -89,6 +92,7 @@ Result<void> check_transform(Value v, const std::string& path) {
   return {};
 }
 
+/// Members that mean something only beside others.
 Result<void> check_rules(Value dict, const std::string& path) {
   const Value* join = member(dict, "join");
   if (join != nullptr && !join->is_none() && !join->is_string()) return cannot_say(path + ".join", "must be a text");

@@ -46,6 +46,8 @@ class Delimiter {
   std::vector<std::string> patterns_;
 };
 
+/// Order matters: the anchor first, since what it takes of the prompt is missing from markers; then calls, whose shapes
+/// decide what closes reasoning and content.
 class Writer {
  public:
   Writer(const ReplyFormat& format, const ResponseTemplateOptions& options) : format_(format), options_(options) {}
@@ -100,6 +102,8 @@ class Writer {
     return out;
   }
 
+  // The first form must be expressible. A further form becomes a loss if it is not, or if it would need another content
+  // parser or transform than the first: the field tool_calls has one of each.
   Result<void> take_calls() {
     std::vector<std::string> others = format_.content_open.texts;
     others.insert(others.end(), format_.reasoning_open.texts.begin(), format_.reasoning_open.texts.end());

@@ -40,6 +40,7 @@ std::size_t next_folded(std::string_view text, std::size_t at, char& c) {
   return at + 1;
 }
 
+/// encoding/json takes a key for a field whatever its case, by Unicode's simple folding: U+017F is an s and U+212A a k.
 bool equal_folded(std::string_view name, std::string_view key) {
   std::size_t k = 0;
   for (std::size_t n = 0; n < name.size();) {
@@ -91,6 +92,7 @@ bool Decoder::mismatch(Value v, std::string_view what) {
   return fail("json: cannot unmarshal " + std::string(json_name(v)) + " into Go " + std::string(what), v);
 }
 
+/// null leaves a Go string as it was. A lone surrogate, which Python's JSON keeps, is U+FFFD to Go.
 bool Decoder::text(Value v, std::string_view what, Value& out) {
   if (v.is_none()) return true;
   if (v.kind != Kind::string) return mismatch(v, what);
@@ -139,6 +141,8 @@ bool Decoder::is_clean(Value v) {
                      [this](const DictEntry& entry) { return is_clean(entry.key) && is_clean(entry.value); });
 }
 
+/// A copy with what Go would change; parts that are clean are shared, so that they keep their address and with it their
+/// place in the request. What is left at the end is a number outside of float64, which Go refuses.
 Value Decoder::cleaned(Value v) {
   if (rt_.failed() || is_clean(v)) return v;
   const Nesting nesting(rt_);

@@ -118,6 +118,7 @@ class Cutter {
     for (std::uint32_t i = 0; i < node.names.size; ++i) done_ = done_ || node.names.items[i].view() == kResponse;
     return &node;
   }
+  /// The pipeline is kept whole, even one that asks for the response: Ollama's deleteNode looks into the lists only.
   const Node* branch(const BranchNode& node) {
     const ListNode* kept = list(*node.list);
     const ListNode* kept_else = nullptr;
@@ -184,6 +185,7 @@ const Node* response_action(Arena& arena, std::uint32_t at) {
   return action;
 }
 
+/// Trees are immutable and may be shared, so the longer list is a copy; its nodes are the same.
 const ListNode* with_response(Arena& arena, const ListNode& list, std::size_t text_size) {
   auto* made = make_node<ListNode>(arena, NodeKind::list, list.begin);
   auto* items = arena.allocate_array<const Node*>(list.size + std::size_t{1});
@@ -196,6 +198,7 @@ const ListNode* with_response(Arena& arena, const ListNode& list, std::size_t te
 
 }  // namespace
 
+/// Every defined tree counts for what is mentioned, but only the one of the empty name gets the response and the cut.
 bool lay_out(Program& program, std::string& problem) {
   Mentions mentions;
   for (const Tree* tree : program.trees) mentions.list(*tree->root);

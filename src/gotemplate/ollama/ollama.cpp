@@ -5,6 +5,8 @@
 
 namespace parlance::gotemplate {
 
+/// The map that Ollama's template.Execute builds; which members there are differs between its three ways. A missing
+/// member prints as <no value>, so a member too many would change prompts.
 Value OllamaRun::data(const ChatRequest& request, std::initializer_list<DictEntry> more) {
   const DictEntry common[] = {
       {Value::view("Response"), Value::view("")},
@@ -29,6 +31,8 @@ Value OllamaRun::data(const ChatRequest& request, std::initializer_list<DictEntr
   return v;
 }
 
+/// Pointers to structs, since Ollama passes []*templateMessage: printing a message shows an address there. structures_
+/// remembers which struct is which turn, so that note() can tell the observer.
 Value OllamaRun::message_list(const ChatRequest& request) {
   if (request.turns.empty()) return nil_of(Type::messages);
   const std::size_t size = request.turns.size();
@@ -52,6 +56,8 @@ void OllamaRun::note(std::uint32_t depth, Value element, std::uint64_t bytes) {
   if (found != end) observer_->note(depth, &turns_[static_cast<std::size_t>(found - structures_)], bytes);
 }
 
+/// Ollama's three ways, in its order: fill-in-the-middle where both a prompt and a suffix are given; once over all
+/// messages where the template mentions them; else once per exchange.
 bool OllamaRun::run(const ChatRequest& request) {
   const auto is_given = [](Value text) { return length_of(text) != 0; };
   if (is_given(request.prompt) && is_given(request.suffix)) {
@@ -79,6 +85,9 @@ bool OllamaRun::run_exchange(const Tree& tree, RunMode mode, const ChatRequest& 
   return fine;
 }
 
+/// Older templates know one exchange: system, prompt, response. A message that would overwrite what the exchange
+/// already has ends it and begins the next. The last exchange runs with the tree that is cut at the response, since the
+/// model is to write that.
 bool OllamaRun::run_exchanges(const ChatRequest& request) {
   const Exchange nothing{Value::view(""), Value::view(""), Value::view("")};
   Exchange now = nothing;

@@ -13,6 +13,9 @@ const Value* member_of(Value dict, std::string_view name) {
 bool is_empty(Value text) { return length_of(text) == 0; }
 
 /// The name of the tool that was called under this id.
+/// From the end, since the call stands just before its result. A long chat of results costs the square of its length,
+/// so the messages that are
+// passed are charged; once the steps are gone the render fails anyway.
 Value called_name(Runtime& rt, std::span<const Turn> before, Value id) {
   for (std::size_t i = before.size(); i-- > 0;) {
     if (i % 8 == 0 && !rt.charge(1)) break;
@@ -34,6 +37,8 @@ bool is_image(std::string_view type) { return type == "image_url" || type == "im
 
 Value OpenAiNames::image_tag(std::size_t number) { return make_computed(d_.rt(), tag_of(number)); }
 
+/// What Ollama's prompt builder does: "[img]" in the text is where an image goes, as "[img-N]"; images without such a
+/// place come first. N counts over the whole chat.
 Value OpenAiNames::with_tags(Value content, std::size_t images) {
   constexpr std::string_view kPlace = "[img]";
   const std::string_view words = content.is_leaf() ? leaf_text(content) : std::string_view();
@@ -96,6 +101,7 @@ void OpenAiNames::complete(Value message, std::span<const Turn> before, Turn& tu
   if (images > 0 && !tagged) turn[Turn::content] = with_tags(turn[Turn::content], images);
 }
 
+/// Ollama's own `think` wins, then OpenAI's reasoning_effort, then the switch that other servers have.
 void OpenAiNames::think(const DictObject& variables, ChatRequest& out) {
   if (out.think_set) return;
   const DictEntry* effort = find_key(variables, "reasoning_effort");

@@ -65,6 +65,7 @@ bool read_type(Decoder& d, Value v, Value& out) {
   return true;
 }
 
+/// A schema nests as deep as the request does, and each level is one native call: Nesting bounds it.
 bool read_property(Decoder& d, Value v, Value& out) {
   const Nesting nesting(d.rt());
   if (!nesting.ok() || !d.rt().charge(1)) return false;
@@ -95,6 +96,7 @@ bool read_property(Decoder& d, Value v, Value& out) {
   });
 }
 
+// Asked with null for the zero struct too: for_each_field then assigns nothing.
 bool read_parameters(Decoder& d, Value v, Value& out) {
   constexpr std::string_view kNames[] = {"type", "$defs", "items", "required", "properties"};
   Value type = no_text();
@@ -157,6 +159,8 @@ bool read_tool(Decoder& d, Value v, Value& out) {
 
 // ---- messages
 
+/// Ollama keeps the order of arguments with a map of its own, whose UnmarshalJSON has this message for what is no
+/// object.
 bool read_arguments(Decoder& d, Value v, Value& out) {
   if (v.is_none()) {
     out = nil_of(Type::arguments);
@@ -168,6 +172,7 @@ bool read_arguments(Decoder& d, Value v, Value& out) {
   return true;
 }
 
+// A member given twice in JSON is assigned twice, as in Go; the defaults are what a missing one leaves.
 bool read_called(Decoder& d, Value v, Value& out) {
   constexpr std::string_view kNames[] = {"index", "name", "arguments"};
   Value index = go_int(0);
@@ -256,6 +261,7 @@ bool read_turn(Decoder& d, Value v, OpenAiNames* openai, Turn& turn) {
 
 bool is_role(const Turn& turn, std::string_view role) { return turn.role_name() == role; }
 
+/// Ollama's server lowers roles before it looks at them. Nearly all are in lower case already and keep their origin.
 void lower_role(Runtime& rt, Turn& turn) {
   const std::string_view role = turn.role_name();
   const bool plain = std::all_of(role.begin(), role.end(), [](char c) { return c >= 0 && !(c >= 'A' && c <= 'Z'); });
@@ -299,6 +305,7 @@ bool collate(Runtime& rt, std::span<Turn> turns, ChatRequest& out) {
 
 // ---- the whole request
 
+/// api.ThinkValue: a boolean or one of four words. `true` counts as the level medium, since templates may print it.
 bool read_think(Decoder& d, Value v, ChatRequest& out) {
   if (v.is_none()) return true;
   out.think_set = true;
@@ -338,6 +345,8 @@ bool read_turns(Decoder& d, Value v, OpenAiNames* openai, std::span<Turn>& turns
 
 }  // namespace
 
+/// `as_is` takes Ollama's own names only; otherwise OpenAI's names are read beside them, as Ollama's compatibility
+/// layer does before it builds the same request.
 bool read_request(Runtime& rt, const DictObject* variables, bool as_is, ChatRequest& out) {
   constexpr std::string_view kNames[] = {"messages", "tools", "think", "prompt", "suffix"};
   out = {};
