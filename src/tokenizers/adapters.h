@@ -2,6 +2,7 @@
 // them.
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,12 +12,20 @@
 
 namespace parlance {
 
+/// What a class of transformers builds in place of a file's parts.
+struct Rebuilt {
+  std::string class_name;
+  std::string normalizer;  ///< as JSON, in the spelling of hf/src/shape.rs
+  std::string pre_tokenizer;
+};
+
 /// Tokens that files beside a tokenizer.json add to it.
 struct MoreTokens {
   std::vector<AddedToken> numbered;  ///< with an id: of added_tokens_decoder, else of added_tokens.json
   bool are_legacy = false;           ///< `numbered` are of added_tokens.json
   std::vector<AddedToken> named;     ///< special by a name: eos_token; without an id, as the others
   std::vector<AddedToken> others;    ///< of lists: additional_special_tokens
+  std::optional<Rebuilt> rebuilt;    ///< what transformers builds in place of the file's parts: for a note
 };
 
 /// Reads a tokenizer.json. Fills facts() as far as the file says: kind, vocabulary_size, added, unk, puts_before,

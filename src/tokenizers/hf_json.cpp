@@ -5,6 +5,7 @@
 #include "json/document.h"
 #include "tokenizers/adapters.h"
 #include "tokenizers/hf/hf_abi.h"
+#include "tokenizers/rebuilt.h"
 #include "tokens/tokenizer/joints.h"
 
 namespace parlance {
@@ -73,7 +74,7 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-TokenizerFacts facts_of(const parlance_hf* tokenizer) {
+TokenizerFacts facts_of(const parlance_hf* tokenizer, const MoreTokens& more) {
   parlance_hf_facts said;
   parlance_hf_get_facts(tokenizer, &said);
   TokenizerFacts facts;
@@ -88,6 +89,9 @@ TokenizerFacts facts_of(const parlance_hf* tokenizer) {
   facts.puts_before.assign(said.before, said.before + said.before_count);
   facts.puts_after.assign(said.after, said.after + said.after_count);
   facts.notes = lines_of(view(said.notes, said.notes_size));
+  if (!more.rebuilt) return facts;
+  std::string note = note_on_shape(*more.rebuilt, view(said.shape, said.shape_size));
+  if (!note.empty()) facts.notes.push_back(std::move(note));
   return facts;
 }
 
@@ -101,7 +105,9 @@ void append(const parlance_hf_tokens& tokens, std::vector<EncodedToken>& into) {
 
 class HfTokenizer final : public Tokenizer {
  public:
-  explicit HfTokenizer(parlance_hf* tokenizer) : tokenizer_(tokenizer) { facts_ = facts_of(tokenizer); }
+  HfTokenizer(parlance_hf* tokenizer, const MoreTokens& more) : tokenizer_(tokenizer) {
+    facts_ = facts_of(tokenizer, more);
+  }
   ~HfTokenizer() override { parlance_hf_free(tokenizer_); }
   HfTokenizer(const HfTokenizer&) = delete;
   HfTokenizer& operator=(const HfTokenizer&) = delete;
@@ -148,7 +154,7 @@ Result<std::unique_ptr<Tokenizer>> open_hf_json(std::string_view text, const std
   for (const AddedToken& token : more.others) add(token, false);
   parlance_hf* tokenizer = parlance_hf_open(bytes_of(text), text.size(), added.data(), added.size(), &error);
   if (tokenizer == nullptr) return file_error(error, text, path);
-  return std::unique_ptr<Tokenizer>(std::make_unique<HfTokenizer>(tokenizer));
+  return std::unique_ptr<Tokenizer>(std::make_unique<HfTokenizer>(tokenizer, more));
 }
 
 }  // namespace parlance

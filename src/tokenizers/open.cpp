@@ -10,6 +10,7 @@
 #include "sources/openers.h"
 #include "tokenizers/adapters.h"
 #include "tokenizers/beside.h"
+#include "tokenizers/rebuilt.h"
 #include "tokenizers/sentencepiece_as_json.h"
 #include "tokenizers/sentencepiece_proto.h"
 
@@ -105,6 +106,7 @@ Result<std::unique_ptr<Tokenizer>> open_converted(std::string_view bytes, const 
 /// With the special tokens that the caller wants.
 MoreTokens more_tokens(const Beside& beside, const std::vector<std::string>& special_tokens) {
   MoreTokens more = beside.more;
+  more.rebuilt = rebuilt_parts(beside);
   for (const std::string& text : special_tokens) {
     AddedToken token;
     token.text = text;

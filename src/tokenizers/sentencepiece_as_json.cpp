@@ -224,11 +224,11 @@ class Maker {
   std::size_t beyond_ = 0;  ///< added tokens that are no pieces
 };
 
+}  // namespace
+
 bool is_generic_type(std::string_view model_type) {
   return std::find(std::begin(kGenericTypes), std::end(kGenericTypes), model_type) != std::end(kGenericTypes);
 }
-
-}  // namespace
 
 Result<SpAsJson> sentencepiece_as_json(const SpModel& model, const Beside& beside, const std::string& path) {
   std::string_view named = beside.tokenizer_class;

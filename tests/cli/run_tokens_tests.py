@@ -114,6 +114,46 @@ def test_options_that_mean_nothing_for_a_kind_of_file_are_noted(folder):
     assert "no effect" not in run(folder, "tokens", "-m", "m.gguf", "chat.json").stderr
 
 
+def class_folder(folder, named, config=None, **settings):
+    """The tree's tokenizer, of which the configuration says that it is of the class `named`."""
+    path = pathlib.Path(folder, "classed")
+    shutil.rmtree(path, ignore_errors=True)
+    shutil.copytree(TOKENIZER, path)
+    had = json.loads((path / "tokenizer_config.json").read_text("utf-8"))
+    (path / "tokenizer_config.json").write_text(json.dumps(had | {"tokenizer_class": named} | settings), "utf-8")
+    if config:
+        (path / "config.json").write_text(json.dumps(config), "utf-8")
+    return str(path)
+
+
+def test_a_class_that_transformers_rebuilds_is_noted(folder):
+    write(folder, "t.jinja", TEMPLATE)
+    write(folder, "chat.json", {"messages": HI})
+
+    def said(path):
+        done = run(folder, "tokens", "-t", "t.jinja", "--tokenizer", path, "chat.json", "--as-transformers")
+        assert done.returncode == 0, done.stderr
+        return [line for line in done.stderr.splitlines() if "of its own" in line]
+
+    # The file has no normaliser and splits by bytes, as GPT2Tokenizer builds it; GPTNeoXTokenizer normalises to NFC.
+    assert said(class_folder(folder, "GPT2Tokenizer")) == []
+    [line] = said(class_folder(folder, "GPTNeoXTokenizerFast"))
+    assert line.endswith("/classed: tokenizer_config.json: transformers builds a normaliser of its own for the class GPTNeoXTokenizer, so "
+                         "that some texts get other ids there than from this tokenizer.json, which parlance follows"), line
+    assert "builds a pre-tokeniser of" in said(class_folder(folder, "GPT2Tokenizer", add_prefix_space=True))[0]
+    assert "a normaliser and a pre-tokeniser of" in said(class_folder(folder, "Qwen2Tokenizer"))[0]
+    # transformers follows the file: a generic class, a type of models that always gets it, a file that works on bytes.
+    assert said(TOKENIZER) == said(class_folder(folder, "PreTrainedTokenizerFast")) == []
+    assert said(class_folder(folder, "GPTNeoXTokenizer", {"model_type": "granite"})) == []
+    assert said(class_folder(folder, "LlamaTokenizer")) == []
+    words = json.loads(pathlib.Path(TOKENIZER, "tokenizer.json").read_text("utf-8"))
+    words["pre_tokenizer"] = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": False}
+    for legacy, notes in [(True, 0), (False, 1)]:
+        path = class_folder(folder, "LlamaTokenizer", legacy=legacy)
+        pathlib.Path(path, "tokenizer.json").write_text(json.dumps(words | {"normalizer": None}), "utf-8")
+        assert len(said(path)) == notes, said(path)
+
+
 def ollama_store(folder, model="m.gguf", template="{{ range .Messages }}<|user|>{{ .Content }}{{ end }}"):
     """A store with the model `small`: its weights, and a template of its own unless that is None."""
     digests = {"model": "a" * 64, "template": "b" * 64}

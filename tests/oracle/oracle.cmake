@@ -41,6 +41,7 @@ if(TARGET parlance_hf_crate)
   endif()
   parlance_share(folders 600)
   parlance_oracle_test(beside ${oracle}/beside_oracle.py $<TARGET_FILE:token_dump> --count ${folders})
+  parlance_oracle_test(rebuilt_classes ${oracle}/rebuilt_classes_oracle.py)
   # Every way to split text has a file here, so a texts' share is small.
   parlance_share(texts 100)
   parlance_oracle_test(gguf_tokens ${oracle}/gguf_tokens_oracle.py $<TARGET_FILE:token_dump> --count ${texts})

@@ -71,6 +71,8 @@ typedef struct {
   size_t after_count;
   const uint8_t* notes; /* lines for people */
   size_t notes_size;
+  const uint8_t* shape; /* the normaliser and the pre-tokeniser as JSON, a line each; see shape.rs */
+  size_t shape_size;
   const int32_t* markers; /* pieces of the model's own vocabulary written like control tokens: <|user|>; ascending */
   size_t marker_count;
 } parlance_hf_facts;

@@ -9,6 +9,7 @@ mod extract;
 mod failure;
 mod open;
 mod piece;
+mod shape;
 mod span;
 mod spell;
 mod split;
@@ -53,6 +54,8 @@ pub struct CFacts {
     after_count: usize,
     notes: *const u8,
     notes_size: usize,
+    shape: *const u8,
+    shape_size: usize,
     markers: *const i32,
     marker_count: usize,
 }
@@ -189,6 +192,8 @@ pub unsafe extern "C" fn parlance_hf_get_facts(tokenizer: *const Handle, into: *
         after_count: loaded.after.len(),
         notes: loaded.notes.as_ptr(),
         notes_size: loaded.notes.len(),
+        shape: loaded.shape.as_ptr(),
+        shape_size: loaded.shape.len(),
         markers: loaded.markers.as_ptr(),
         marker_count: loaded.markers.len(),
     });
@@ -306,9 +311,7 @@ pub unsafe extern "C" fn parlance_hf_split(
     into: *mut CSpans,
     error: *mut CError,
 ) -> i32 {
-    let words = guarded(Kind::Panic, || {
-        (*splitter).split(encode::utf8(view(text.data, text.size))?, drop_rest != 0)
-    });
+    let words = guarded(Kind::Panic, || (*splitter).split(encode::utf8(view(text.data, text.size))?, drop_rest != 0));
     match words {
         Ok(words) => {
             let mut words = std::mem::ManuallyDrop::new(words);

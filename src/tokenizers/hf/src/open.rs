@@ -4,6 +4,7 @@ use crate::explain::explain;
 use crate::extract::Sets;
 use crate::failure::{guarded, Failure, Kind, Result};
 use crate::piece;
+use crate::shape::shape_of;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
@@ -42,6 +43,8 @@ pub struct Loaded {
     pub before: Vec<i32>,
     pub after: Vec<i32>,
     pub notes: String,
+    /// How a text is prepared; see shape.rs.
+    pub shape: String,
     /// Normalised text is written in the alphabet of byte-level tokenizers.
     pub byte_level: bool,
     /// Pieces of the vocabulary write a blank as U+2581.
@@ -163,7 +166,8 @@ fn notes_on_more(tokenizer: &Tokenizer, before: &HashSet<String>, more: &[Added]
         let is_other = token.id >= 0 && token.id as u32 != id;
         if (is_new || is_other) && told.insert(&token.text) {
             let how = if is_new { "is not in tokenizer.json and is added as" } else { "is" };
-            let says = if is_other { format!("; a file beside tokenizer.json says {}", token.id) } else { String::new() };
+            let says =
+                if is_other { format!("; a file beside tokenizer.json says {}", token.id) } else { String::new() };
             notes += &format!("{:?} {how} {id}{says}\n", token.text);
         }
     }
@@ -219,7 +223,9 @@ fn growth(part: &Value) -> f64 {
 /// May a normaliser make one character of several?
 fn composes(part: &Value) -> bool {
     match part.get("type").and_then(Value::as_str) {
-        Some("Sequence") => part.get("normalizers").and_then(Value::as_array).is_some_and(|all| all.iter().any(composes)),
+        Some("Sequence") => {
+            part.get("normalizers").and_then(Value::as_array).is_some_and(|all| all.iter().any(composes))
+        }
         kind => matches!(kind, Some("NFC" | "NFKC" | "Precompiled" | "Replace")),
     }
 }
@@ -278,6 +284,7 @@ fn load(tokenizer: Tokenizer, parts: &Parts, notes: String) -> Result<Loaded> {
         before: Vec::new(),
         after: Vec::new(),
         notes,
+        shape: shape_of(&tokenizer),
         byte_level,
         metaspace,
         byte_fallback: parts.model.byte_fallback == Value::Bool(true),

@@ -1,0 +1,35 @@
+//! How a tokenizer prepares a text, in one spelling: what a file says is compared with what a class of transformers
+//! builds in its place. Begin reading at shape_of().
+use serde_json::Value;
+use tokenizers::Tokenizer;
+
+/// A longer one is of no class: it has a table in it.
+const LONGEST: usize = 1 << 14;
+
+/// The normaliser and the pre-tokeniser as JSON, a line each; "" where that is too long.
+pub fn shape_of(tokenizer: &Tokenizer) -> String {
+    let normalizer = serde_json::to_value(tokenizer.get_normalizer()).map(plain).unwrap_or_default();
+    let pre_tokenizer = serde_json::to_value(tokenizer.get_pre_tokenizer()).map(plain).unwrap_or_default();
+    let shape = format!("{normalizer}\n{pre_tokenizer}");
+    if shape.len() > LONGEST {
+        return String::new();
+    }
+    shape
+}
+
+/// Without what changes no ids: offsets, and a sequence of one or none.
+fn plain(part: Value) -> Value {
+    let Value::Object(mut members) = part else { return part };
+    members.remove("trim_offsets");
+    for name in ["normalizers", "pretokenizers"] {
+        if let Some(Value::Array(inner)) = members.get_mut(name) {
+            let mut all: Vec<Value> =
+                std::mem::take(inner).into_iter().map(plain).filter(|one| !one.is_null()).collect();
+            if all.len() < 2 {
+                return all.pop().unwrap_or_default();
+            }
+            *inner = all;
+        }
+    }
+    Value::Object(members)
+}
