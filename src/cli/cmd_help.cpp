@@ -81,7 +81,7 @@ Run declare_help(Options& app) {
   auto command = std::make_shared<HelpCommand>();
   app.examples(kHelpFooter);
   app.add_option("COMMAND", command->command, "The command; without, all of them");
-  app.add_flag("--json", command->json, "Print the options as JSON; the default of this form");
+  app.add_flag("--json", command->json, "Print the options of all commands, or of COMMAND, as JSON");
   app.add_flag("--man", command->man, "Print the manual page");
   app.add_option("--write", command->folder,
                  "Write manual pages and completions below this folder, as packages have them in share/")

@@ -150,6 +150,7 @@ Entries models() {
   Entries entries;
   for (const StoredModel& model : stored_models(stores))
     entries.push_back({kept(model.name), {{"name", model.name}, {"in", model.store}}});
+  if (entries.empty()) say_note("there are no models in " + stores.hf_cache + " and in " + stores.ollama);
   return entries;
 }
 

@@ -7,10 +7,13 @@
 #include "cli/commands.h"
 #include "cli/lists.h"
 #include "cli/options.h"
+#include "cli/tokenizer_choice.h"
 #include "parlance/conversation.h"
 #include "parlance/grammar.h"
 #include "parlance/json_writer.h"
+#include "parlance/reply_api.h"
 #include "parlance/source.h"
+#include "parlance/transformers.h"
 
 namespace parlance::cli {
 namespace {
@@ -32,6 +35,12 @@ Values passes() {
 Values shells() {
   Values values;
   for (const CompletedShell& shell : kShells) values.emplace_back(shell.name);
+  return values;
+}
+
+Values releases() {
+  Values values;
+  for (const TransformersRelease& release : transformers_releases()) values.emplace_back(release.name);
   return values;
 }
 
@@ -65,6 +74,9 @@ constexpr ValuesRow kValues[] = {
      [] {
        return Values{"gbnf", "lark", "structural-tag", "json-schema"};
      }},
+    {"API", [] { return Values(reply_api_names().begin(), reply_api_names().end()); }},
+    {"READER", model_readers},
+    {"VERSION", releases},
     {"EFFORT", [] { return Values(reasoning_efforts().begin(), reasoning_efforts().end()); }},
     {"CHOICE",
      [] {

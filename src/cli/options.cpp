@@ -24,7 +24,7 @@ Option& Option::check(ValueCheck check) {
   return *this;
 }
 Option& Option::one_of(const std::vector<std::string>& words) {
-  option_.check(CLI::IsMember(words));
+  option_.check(CLI::IsMember(words).description(""));  // help would have the words in place of the placeholder
   return *this;
 }
 Option& Option::required() {

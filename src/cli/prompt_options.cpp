@@ -134,7 +134,9 @@ Result<TransformersVersion> release_of(const PromptOptions& command) {
   if (command.transformers.empty()) return command.as_is ? kPlainTransformers : kNewestTransformers;
   const TransformersRelease* found = find_transformers(command.transformers);
   if (found != nullptr) return found->version;
-  return usage("--transformers takes a release that is known here, not '" + command.transformers + "'",
+  const std::span<const TransformersRelease> known = transformers_releases();
+  return usage("--transformers takes a release that is known here, not '" + command.transformers +
+                   "'; known: " + std::string(known.front().name) + " to " + std::string(known.back().name),
                "parlance list releases shows them");
 }
 
@@ -281,7 +283,8 @@ void declare_request_options(Options& app, PromptOptions& c) {
   app.add_flag("--as-transformers", c.as_transformers,
                "Treat the request exactly as transformers' apply_chat_template does:\nno passes but its own");
   app.add_option("--transformers", c.transformers,
-                 "The release of transformers to follow, e.g. 5.22 (the newest known)")
+                 "The release of transformers to follow, e.g. 5.22; by default the newest known, " +
+                     std::string(transformers_release(kNewestTransformers).name))
       .placeholder("VERSION");
   declare_variables(app, c.variables);
   declare_effort(app, c);

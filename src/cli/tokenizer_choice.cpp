@@ -18,6 +18,8 @@ std::vector<std::string> vocabulary_tokens(const std::string& format_name) {
 
 }  // namespace
 
+std::vector<std::string> model_readers() { return {"sentencepiece", "transformers"}; }
+
 void declare_tokenizer_options(Options& app, TokenizerWish& wish) {
   app.add_option("--tokenizer", wish.path,
                  "A tokenizer: tokenizer.json, SentencePiece's .model, a GGUF\n"
@@ -33,7 +35,7 @@ void declare_tokenizer_options(Options& app, TokenizerWish& wish) {
                  "How to read a .model file: as sentencepiece does (the default), or\nas transformers does, by the "
                  "class that its configuration names")
       .placeholder("READER")
-      .one_of({"sentencepiece", "transformers"});
+      .one_of(model_readers());
   app.add_option("--split", wish.split,
                  "How a tiktoken file splits text into words: a name, such as\n"
                  "cl100k_base, or a regular expression")

@@ -17,6 +17,8 @@ struct TokenizerWish {
   std::string model_as;                     ///< --model-as: how a .model file is read
   std::string split;                        ///< --split: how a tiktoken file splits text
 };
+/// What --model-as takes.
+std::vector<std::string> model_readers();
 void declare_tokenizer_options(Options& app, TokenizerWish& wish);
 
 /// Opens it, prints its notes on standard error, and gives the templates the special tokens it names where the model

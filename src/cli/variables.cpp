@@ -47,15 +47,24 @@ bool is_json(std::string_view text) {
   return document.parse(text, "").has_value();
 }
 
-/// True, NULL, None: what Python and others call values that JSON has. NaN and Infinity, which Python's JSON has and
-/// JSON has not, are for --var-json.
-bool is_foreign_word(std::string_view text) {
+std::string in_small_letters(std::string_view text) {
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  constexpr std::string_view kWords[] = {"true",      "false", "null",     "none",     "nil",
-                                         "undefined", "nan",   "infinity", "-infinity"};
-  return std::find(std::begin(kWords), std::end(kWords), lower) != std::end(kWords);
+  return lower;
+}
+
+/// Why True, NULL, None and NaN are no values: what Python and others call values that JSON has, and numbers that
+/// Python's JSON has and JSON has not. "" for any other text.
+std::string_view why_foreign(std::string_view text) {
+  constexpr std::string_view kNumbers[] = {"nan", "infinity", "-infinity"};
+  constexpr std::string_view kWords[] = {"true", "false", "null", "none", "nil", "undefined"};
+  const std::string lower = in_small_letters(text);
+  const auto is_one_of = [&](auto& words) {
+    return std::find(std::begin(words), std::end(words), lower) != std::end(words);
+  };
+  if (is_one_of(kNumbers)) return "JSON has no such number";
+  return is_one_of(kWords) ? "JSON has true, false and null, in small letters" : "";
 }
 
 Result<std::string> guessed_value(const Given& given) {
@@ -65,9 +74,8 @@ Result<std::string> guessed_value(const Given& given) {
       first != given.value.npos && std::string_view("[{\"").find(given.value[first]) != std::string_view::npos;
   if (begins_like_json) return json_value(given, "what begins like JSON has to be JSON; as " + as_text);
   if (given.value == "true" || given.value == "false" || given.value == "null") return std::string(given.value);
-  if (is_foreign_word(given.value)) {
-    return usage("--var " + std::string(given.key) + "=" + std::string(given.value) +
-                     ": JSON has true, false and null, in small letters",
+  if (const std::string_view why = why_foreign(given.value); !why.empty()) {
+    return usage("--var " + std::string(given.key) + "=" + std::string(given.value) + ": " + std::string(why),
                  "a text counts as true, whatever it says; if it is meant as " + as_text);
   }
   return is_json(given.value) ? std::string(given.value) : text_value(given);

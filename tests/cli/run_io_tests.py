@@ -223,6 +223,8 @@ def test_var_is_json_where_it_is_json(folder):
         assert json.loads(got) == json.loads(wanted) and got[0] == wanted[0], (value, got)
     for value in REFUSED:
         has(render(folder, "chat.json", "--var", f"x={value}", code=2)[1], "--var x", "--var-text 'x=")
+    has(render(folder, "chat.json", "--var", "x=nan", code=2)[1], "JSON has no such number")
+    has(render(folder, "chat.json", "--var", "x=True", code=2)[1], "JSON has true, false and null, in small letters")
 
 
 def test_var_text_json_and_file(folder):

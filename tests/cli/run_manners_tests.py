@@ -102,12 +102,16 @@ def test_lists():
     assert len(names) > 20 and "content-parts" in names
     with tempfile.TemporaryDirectory() as home:
         stores = {"HF_HUB_CACHE": home + "/hub", "OLLAMA_MODELS": home + "/ollama"}
-        assert run("list", "models", **stores)[0] == ""
+        out, err = run("list", "models", **stores)
+        assert out == "" and err.startswith("note: there are no models in ") and home in err, err
         (pathlib.Path(home) / "hub/models--org--name/snapshots/1").mkdir(parents=True)
         (pathlib.Path(home) / "ollama/manifests/registry.ollama.ai/library/small").mkdir(parents=True)
         (pathlib.Path(home) / "ollama/manifests/registry.ollama.ai/library/small/7b").write_text("{}")
         rows = json.loads(run("list", "models", "--json", **stores)[0])
         assert {(row["name"], row["in"]) for row in rows} == {("org/name", home + "/hub"), ("small:7b", home + "/ollama")}, rows
+        for name in (row["name"] for row in json.loads(run("list", "releases", "--json")[0])):
+            run("render", "-f", "chatml", "--transformers", name, "--example")
+        has(run("render", "-f", "chatml", "--transformers", "5", "--example", code=2)[1], "not '5'; known: 5.21.0 to 5.23.0")
         has(run("list", "models", "org/nam", code=2, **stores)[1], "did you mean 'org/name'?")
 
 
@@ -291,6 +295,10 @@ LINES = [  # a line, and what must be among the offers
     ("parlance list pa", {"passes"}),
     ("parlance completions ", {"bash", "zsh", "fish"}),
     ("parlance help gra", {"grammar"}),
+    ("parlance convert --as ", {"openai", "anthropic", "responses"}),
+    ("parlance read --as an", {"anthropic"}),
+    ("parlance tokens --model-as ", {"sentencepiece", "transformers"}),
+    ("parlance render --transformers 5.2", {"5.22.0", "5.23.0"}),
     ("parlance tokens --tokenizer tests/tokenizers/chat", {"tests/tokenizers/chatml"}),
     ("parlance render -t formats/rnj", {"formats/rnj-1.jinja"}),
     ("parlance read LICEN", {"LICENSE"}),

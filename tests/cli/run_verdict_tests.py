@@ -61,6 +61,15 @@ def test_a_format_of_nothing_is_no_success():
         assert code == 1 and why in out and err == "", (template, code, out, err)
 
 
+def test_a_reply_of_no_known_format_is_text_with_a_note():
+    endless = "{% for m in messages %}{{ m.content }}{% endfor %}{% for i in range(90000) %}{% for j in range(90000) %}{% endfor %}{% endfor %}"
+    for template, why, formats in [("{{ raise_exception('no') }}", "raised by the template: no", 1), (endless, "limit of steps", 4)]:
+        code, out, err = run("read", template, stdin="hi")
+        assert code == 0 and json.loads(out)["message"]["content"] == "hi", (code, out)
+        assert err.startswith("note: how this template's model replies is not known: ") and why in err, err
+        assert run("format", template)[0] == formats, template
+
+
 def test_a_law_may_have_nothing_to_say():
     code, out, _ = run("check", PLAIN, "--json")
     report = json.loads(out)
