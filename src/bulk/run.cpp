@@ -69,7 +69,10 @@ class BatchReader {
   void read_more(std::string& text) {
     const std::size_t size = text.size();
     const Result<bool> more = input_(text);
-    if (!more) result_ = more.error();
+    if (!more) {
+      result_ = more.error();
+      text.erase(text.rfind('\n') + 1);  // of an input that fails, half a line is no request
+    }
     ended_ = !more || !*more;
     if (size > kMostBytesOfLine) drop_middle(text, size);
   }

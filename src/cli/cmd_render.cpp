@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/surrogates.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/lines.h"
@@ -76,21 +77,16 @@ int list_passes() {
 
 // ---- one request
 
-Error cannot_be_utf8() {
-  return Error(ErrorCode::unicode_encode, "'utf-8' codec can't encode the prompt: surrogates not allowed")
-      .hint("the input has \\ud800-like escapes without a partner; --json can show the prompt");
-}
-
 /// The prompt alone. Where nobody asks what it lacks, it is never put together: a long one need not be in memory twice.
 int show_pieces(const Template& compiled, const Conversation& conversation, const RenderOptions& options) {
   Workspace workspace;
   const Result<std::vector<std::string_view>> pieces = compiled.render_pieces(conversation, options, workspace);
   if (!pieces) return report_render(pieces.error());
   const bool unprintable = std::any_of(pieces->begin(), pieces->end(), utf8::has_surrogates);
-  return unprintable ? report(cannot_be_utf8()) : print(*pieces);
+  return unprintable ? report(lone_surrogate()) : print(*pieces);
 }
 
-int show_text(std::string_view text) { return utf8::has_surrogates(text) ? report(cannot_be_utf8()) : print(text); }
+int show_text(std::string_view text) { return utf8::has_surrogates(text) ? report(lone_surrogate()) : print(text); }
 
 int show(const RenderCommand& command, const Conversation& conversation, const CheckedRendering& checked,
          const std::string& id, const std::string& title) {
@@ -155,6 +151,7 @@ int run_render(RenderCommand& command) {
   if (Result<void> done = prepare(command.prompt, !command.jsonl, setup); !done) return report(done.error());
   setup.render.want_spans = command.show() != Show::text;
   setup.render.want_assistant = command.assistant;
+  command.losses.in_lines = command.json;
   return command.jsonl ? render_each_line(command, setup) : render_one(command, setup);
 }
 

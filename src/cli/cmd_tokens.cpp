@@ -245,6 +245,7 @@ Result<void> check(const TokensCommand& command) {
 Result<void> prepare(TokensCommand& command, Setting& setting) {
   if (Result<void> checked = check(command); !checked) return checked;
   if (Result<void> done = prepare(command.prompt, true, setting.prompt); !done) return done;
+  command.losses.in_lines = command.json;
   setting.prompt.render.want_assistant = command.json || command.jsonl;
   Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(command.tokenizer, command.prompt, setting.prompt);
   if (!tokenizer) return tokenizer.error();

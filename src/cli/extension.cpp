@@ -15,8 +15,8 @@ namespace parlance::cli {
 namespace {
 
 Error no_ids(const std::string& name, const std::string& where) {
-  return usage(name + " holds no list of token ids: " + where,
-               "for example [1, 2, 3] or 1 2 3, or what parlance tokens --json prints");
+  return Error(ErrorCode::conversation, name + " holds no list of token ids: " + where)
+      .hint("for example [1, 2, 3] or 1 2 3, or what parlance tokens --json prints");
 }
 
 /// Numbers with blanks or commas between them: `1 2 3`.
@@ -64,7 +64,8 @@ Result<std::vector<TokenId>> ids_of_line(std::string_view line, const std::strin
   const Value said = result.root()["id"];
   const std::string other = said.is_undefined() ? "" : json_text(said);
   if (!id.empty() && !other.empty() && id != other) {
-    return usage(name + " is of another request: it has \"id\": " + other + ", the request \"id\": " + id);
+    return Error(ErrorCode::conversation,
+                 name + " is of another request: it has \"id\": " + other + ", the request \"id\": " + id);
   }
   return ids_of(result.root(), name);
 }
@@ -73,6 +74,7 @@ Result<std::vector<TokenId>> ids_of_line(std::string_view line, const std::strin
 
 Result<std::vector<TokenId>> read_ids(std::string_view text, const std::string& path) {
   const std::string name = "'" + path + "'";
+  if (text.find_first_not_of(" \t\r\n,") == text.npos) return no_ids(name, "it is empty");
   if (!is_json(text)) return read_list(text, name);
   Document result;
   if (Result<void> parsed = result.parse(text, path); !parsed) return parsed.error();
@@ -115,8 +117,8 @@ Result<std::string> LineExtender::members(Conversation&& conversation, const std
   const std::string_view line = ids.line(number);
   if (line.find_first_not_of(" \t\r") == line.npos) {
     const std::string why = number > ids.size() ? "it has " + std::to_string(ids.size()) + " lines" : "it is blank";
-    return usage(ids.name(number) + " has no ids: " + why,
-                 "line N of IDS belongs to request N; blank lines among the requests are not counted");
+    return Error(ErrorCode::conversation, ids.name(number) + " has no ids: " + why)
+        .hint("line N of IDS belongs to request N; blank lines among the requests are not counted");
   }
   Result<std::vector<TokenId>> known = ids_of_line(line, ids.name(number), id);
   if (!known) return known.error();

@@ -31,7 +31,15 @@ Result<BulkProgress> run_bulk(const std::string& input, const LineRun& run, cons
   Result<InputStream> stream = InputStream::open(input, "the requests");
   if (!stream) return stream.error();
   if (Result<void> opened = open_output(); !opened) return opened.error();
-  Result<BulkProgress> done = run(bulk_input(stream->file()), bulk_output(STDOUT_FILENO), options);
+  const BulkInput bytes = bulk_input(stream->file());
+  // Of an archive that is cut off, the last line is half a line and no request.
+  const BulkInput whole_bytes = [&](std::string& text) -> Result<bool> {
+    Result<bool> more = bytes(text);
+    if (!more || *more) return more;
+    if (Result<void> whole = stream->finish(); !whole) return whole.error();
+    return more;
+  };
+  Result<BulkProgress> done = run(whole_bytes, bulk_output(STDOUT_FILENO), options);
   if (Result<void> whole = stream->finish(); done && !whole) return whole.error();
   return done;
 }

@@ -34,6 +34,13 @@ std::string list_of(const LossCounts& lost) {
   return out;
 }
 
+/// Of --strict, where the notes have said what is lost.
+Error named_above(std::size_t lost) {
+  return Error(ErrorCode::loss, lost == 1
+                                    ? "the note above; --strict makes it an error"
+                                    : "the " + std::to_string(lost) + " notes above; --strict makes them an error");
+}
+
 }  // namespace
 
 void declare_losses(Options& app, LossWish& c) {
@@ -64,9 +71,11 @@ Result<CheckedRendering> render_checked(const LossWish& wish, const Template& co
 }
 
 Result<void> check_losses(const LossWish& wish, const std::vector<Loss>& losses, bool says) {
-  if (says && !wish.quiet) report(wish, losses);
-  if (wish.strict && count_lost(losses) != 0) return error_of(losses);
-  return {};
+  const bool notes = says && !wish.quiet;
+  if (notes) report(wish, losses);
+  const std::size_t lost = count_lost(losses);
+  if (!wish.strict || lost == 0) return {};
+  return notes ? named_above(lost) : error_of(losses);
 }
 
 void report_lines(const LossWish& wish, const BulkProgress& done) {
@@ -75,9 +84,9 @@ void report_lines(const LossWish& wish, const BulkProgress& done) {
     std::fprintf(stderr, "note: %" PRIu64 " of %" PRIu64 " lines were answered by an error\n", done.failed, done.lines);
   }
   if (done.lost.lines == 0) return;
-  std::fprintf(stderr,
-               "note: %" PRIu64 " of %" PRIu64 " lines have something that is not in the prompt: %s; --json names it\n",
-               done.lost.lines, done.lines, list_of(done.lost).c_str());
+  std::fprintf(stderr, "note: %" PRIu64 " of %" PRIu64 " lines have something that is not in the prompt: %s; %s\n",
+               done.lost.lines, done.lines, list_of(done.lost).c_str(),
+               wish.in_lines ? "`losses` of each line names it" : "--json names it");
 }
 
 }  // namespace parlance::cli

@@ -11,6 +11,7 @@ struct LossWish {
   bool verbose = false;
   bool strict = false;
   bool fail_on_error = false;  ///< of --jsonl
+  bool in_lines = false;       ///< of --jsonl --json: each line of the output has its losses
   /// Are losses looked for?
   bool wanted() const { return !quiet || strict; }
   OnLoss on_loss() const { return strict ? OnLoss::fail : quiet ? OnLoss::ignore : OnLoss::count; }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/nearest.h"
+#include "base/packed.h"
 #include "base/utf8.h"
 #include "cli/input.h"
 #include "parlance/source.h"
@@ -30,7 +31,8 @@ Result<ModelSource> from_format(const std::string& name) {
 Result<NamedTemplate> read_template() {
   static const Result<std::string> text = read_input("-", "the template");
   if (!text) return text.error();
-  if (!utf8::is_valid(*text, false)) return Error(ErrorCode::file, "<stdin>: not UTF-8");
+  if (!utf8::is_valid(*text, false))
+    return Error(ErrorCode::file, "<stdin>: not UTF-8").hint(std::string(hint_for_bytes(*text)));
   return NamedTemplate{"default", *text, "<stdin>", Syntax::jinja};
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/packed.h"
 #include "base/source_text.h"
 #include "json/index.h"
 #include "json/lenient.h"
@@ -115,7 +116,7 @@ Result<Value> JsonReader::read_leniently(std::string_view text, Arena& arena, st
   options.buffer = strings;
   LenientReader reader(text, rt, next_origin, options);
   const Value v = reader.read();
-  if (v.is_invalid()) return error_at(reader.failure(), text, name);
+  if (v.is_invalid()) return error_at(reader.failure(), text, name).hint(std::string(hint_for_bytes(text)));
   return v;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/nearest.h"
+#include "base/packed.h"
 #include "base/utf8.h"
 #include "value/runtime.h"
 
@@ -76,7 +77,7 @@ Result<std::string> read_file(const std::string& path) { return read_file(path, 
 Result<std::string> read_text_file(const std::string& path) {
   Result<std::string> text = read_file(path, kMaxConfiguration);
   if (!text || utf8::is_valid(*text, false)) return text;
-  return Error(ErrorCode::file, path + ": not UTF-8");
+  return Error(ErrorCode::file, path + ": not UTF-8").hint(std::string(hint_for_bytes(*text)));
 }
 
 bool is_file(const std::string& path) {

@@ -1,6 +1,8 @@
 // tokenize: trust by provenance, the guarded encoding, then what each token is. Begin reading at tokenize().
 #include <algorithm>
 
+#include "base/surrogates.h"
+#include "base/utf8.h"
 #include "conversation/conversation.h"
 #include "parlance/tokens.h"
 #include "tokens/span_cursor.h"
@@ -190,7 +192,7 @@ Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& co
   if (!paths) return paths.error();
   const TrustRule rule(conversation, tokenizer.facts(), *paths);
   const Result<GuardedEncoding> encoding = encode(tokenizer, rendering.text(), rule, rendering.spans(), options);
-  if (!encoding) return encoding.error();
+  if (!encoding) return utf8::is_valid(rendering.text(), false) ? encoding.error() : lone_surrogate();
   PromptTokens tokens;
   fill_tokens(rendering, ControlIds(tokenizer.facts(), options.plain_added), encoding->tokens, tokens);
   fill_guarded(rendering, conversation, rule, encoding->forged, tokens);

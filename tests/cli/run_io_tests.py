@@ -160,7 +160,8 @@ def test_damaged_archives(folder):
         path = folder / f"cut.jsonl.{ending}"
         for size in [0, 1, 2, 9, 10, 11, len(data) // 2, len(data) - 9, len(data) - 8, len(data) - 4, len(data) - 1]:
             path.write_bytes(data[:size])
-            _, shown = render(folder, "--jsonl", path.name, code=3)
+            given, shown = render(folder, "--jsonl", path.name, code=3)
+            assert read_answers(given) == answers(40)[:len(read_answers(given))], (size, given)  # whole lines alone are answered
             has(shown, path.name, f"at byte {size} of the compressed file", "cut off")
         for place in range(0, len(data), max(1, len(data) // 40)):
             path.write_bytes(data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1:])
@@ -175,6 +176,23 @@ def test_damaged_archives(folder):
         path.write_text('{"messages": []}\n')
         has(render(folder, "--jsonl", path.name, code=3)[1], "is the file what its name's ending says?")
         has(render(folder, path.name, code=3)[1], "at byte ")
+
+
+def test_bytes_that_are_no_text_are_named(folder):
+    text = (folder / "chat.json").read_bytes()
+    others = {"compressed by gzip": gzip.compress(text), "byte order mark": b"\xef\xbb\xbf" + text, "UTF-16": b"\xff\xfe" + text.decode().encode("utf-16-le")}
+    if shutil.which("zstd"):
+        others["compressed by zstd"] = zstd("-c", input=text)
+    for what, data in others.items():
+        (folder / "other.json").write_bytes(data)
+        has(render(folder, "other.json", code=3)[1], "hint: ", what)
+        done = subprocess.run([BINARY, "render", "-t", "t.jinja"], input=data, capture_output=True, cwd=folder)
+        assert done.returncode == 3 and what in done.stderr.decode(), (what, done)
+        if what != "byte order mark":  # in a template it is text
+            (folder / "t.jinja.gz").write_bytes(data)
+            has(run(folder, "render", "-t", "t.jinja.gz", "chat.json", code=3)[1], "hint: ", what)
+    has(render(folder, stdin="{", code=3)[1], "not JSON")
+    assert "hint" not in render(folder, stdin="{", code=3)[1]
 
 
 def test_archives_are_unpacked_in_bounded_memory(folder):

@@ -117,7 +117,11 @@ def test_verbose_tells_what_is_left_out_and_changed():
 
 def test_strict_makes_a_loss_an_error():
     done = run(ONLY_TEXT, LOOP, "--strict")
-    assert done.returncode == 1 and done.stdout == "" and "messages[1].tool_calls[0]: not in the prompt, and 1 more" in done.stderr, done
+    *notes, error = done.stderr.splitlines()  # each loss once
+    assert done.returncode == 1 and done.stdout == "" and len(notes) == 2 and all(note.startswith("note: ") for note in notes), done
+    assert error == "parlance: something is lost: the 2 notes above; --strict makes them an error", done
+    assert run(ONLY_TEXT, LOOP, "--strict", "-q").stderr.startswith(
+        "parlance: something is lost: messages[1].tool_calls[0]: not in the prompt, and 1 more"), done
     assert run("{{ messages[0].content }}", user("Hi"), "--strict").returncode == 0
     lines = run(ONLY_TEXT, [user("Hi"), LOOP], "--strict", "--jsonl", "--var", 'bos_token=""', lines=True)
     first, second = [json.loads(line) for line in lines.stdout.splitlines()]
@@ -131,6 +135,7 @@ def test_lines_are_summed_up():
     assert done.returncode == 0 and done.stderr == (
         "note: 1 of 4 lines were answered by an error\n"
         "note: 2 of 4 lines have something that is not in the prompt: 2 × call; --json names it\n"), done.stderr
+    assert "2 × call; `losses` of each line names it" in run(ONLY_TEXT, requests, "--jsonl", "--json", "--var", 'bos_token=""', lines=True).stderr
     assert run(ONLY_TEXT, requests, "--jsonl", "--fail-on-error", lines=True).returncode == 1
     assert run(ONLY_TEXT, [LOOP], "--jsonl", "--fail-on-error", lines=True).returncode == 0
     assert run(ONLY_TEXT, [LOOP], "--jsonl", "-q", lines=True).stderr == ""

@@ -114,6 +114,16 @@ def test_options_that_mean_nothing_for_a_kind_of_file_are_noted(folder):
     assert "no effect" not in run(folder, "tokens", "-m", "m.gguf", "chat.json").stderr
 
 
+def test_half_a_surrogate_pair_is_the_error_of_render(folder):
+    write(folder, "t.jinja", TEMPLATE)
+    write(folder, "chat.json", r'{"messages": [{"role": "user", "content": "a\ud800b"}]}')
+    words = ("-t", "t.jinja", "chat.json")
+    shown = run(folder, "render", *words)
+    assert shown.returncode == 1 and "not encodable" in shown.stderr and "render --json" in shown.stderr, shown
+    said = run(folder, "tokens", "--tokenizer", TOKENIZER, *words)
+    assert (said.returncode, said.stderr) == (1, shown.stderr), said
+
+
 def class_folder(folder, named, config=None, **settings):
     """The tree's tokenizer, of which the configuration says that it is of the class `named`."""
     path = pathlib.Path(folder, "classed")
@@ -430,14 +440,14 @@ def test_extend_reads_what_json_prints(folder):
     for text, word in (('{"id": [1]}', 'no list "ids"'), ('{"ids": [1, "2"]}', "ids[1]"), ('{"ids": [-1]}', "ids[0]"),
                        ('{"ids": [4294967296]}', "ids[0]")):
         write(folder, "ids", text)
-        said = refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
+        said = refusal(folder, 3, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
         assert word in said and "--json prints" in said, said
     for broken in ('{"ids": [1, 2}', "[1,2", "[1, 2]]", "[1 2]"):
         write(folder, "ids", broken)
         refusal(folder, 3, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
-    for no_list in ("1, 2, x", "1, 2]", "[[1, 2]]", "[1.5]", "[true]"):
+    for no_list in ("", " \n", "-5", "999999", "[1, 999999]", "1, 2, x", "1, 2]", "[[1, 2]]", "[1.5]", "[true]"):
         write(folder, "ids", no_list)
-        refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
+        refusal(folder, 3, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
 
 
 def test_notes_of_the_tokenizer(folder):
@@ -555,7 +565,7 @@ def test_refusals(folder):
     assert "is not a path in a request" in trust, trust
     refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "--jsonl", "--trust", "messages[", stdin="{}")
     write(folder, "ids", "1, 2,  x")
-    ids = refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
+    ids = refusal(folder, 3, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
     assert "byte 7" in ids, ids
     for words in (("--stop", "--jsonl"), ("--stop", "--extend", "ids")):
         assert "exclude each other" in refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, *words)
