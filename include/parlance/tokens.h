@@ -103,8 +103,8 @@ std::span<const std::string_view> standard_roles();
 /// Otherwise the prompt is encoded again, and control tokens are recognised in trusted bytes only. The same is done if
 /// a combining mark joins trusted and untrusted text, since a normaliser might compose them; if that changes nothing,
 /// the tokenizer's own ids are kept.
-/// Fails with usage (no spans; `trust` names a path that does not exist), unicode_encode (the prompt has half a surrogate pair), tokenizer
-/// (the tokenizer gives a control token for untrusted bytes all the same), limit_memory.
+/// Fails with usage (no spans; `trust` names a path that does not exist), unicode_encode (the prompt has half a
+/// surrogate pair), tokenizer (the tokenizer gives a control token for untrusted bytes all the same), limit_memory.
 Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
                               const TokenizeOptions& options = {});
 
