@@ -330,7 +330,20 @@ struct Recognised {
   std::optional<std::size_t> stray;  ///< whose mark was none
 };
 
+/// Data sets of instructions have `input` for what is to be worked on: a record of one is not Responses' `input`.
+Result<void> check_no_record(const ConversationState& state) {
+  const Value instruction = member_value(state.variables, "instruction");
+  const bool has_more =
+      member_value(state.variables, "input").is_string() || member_value(state.variables, "output").is_string();
+  if (!instruction.is_string() || !has_more || member(state.variables, "messages") != nullptr) return {};
+  return Error(ErrorCode::conversation,
+               "a record of instructions (`instruction`, `input`, `output`) is data for training and no chat request")
+      .input(path_of_value(state, instruction))
+      .hint(R"(as a chat: {"messages": [{"role": "user", "content": …}, {"role": "assistant", "content": …}]})");
+}
+
 Result<Recognised> recognise(const ConversationState& state, const ReadOptions& options) {
+  if (Result<void> none = check_no_record(state); !none) return none.error();
   Recognised chosen;
   for (std::size_t i = 0; i < std::size(kApis); ++i) {
     const Value found = kApis[i].mark(state.variables);

@@ -23,11 +23,12 @@ bool Matcher::accepts(std::string_view text) {
 /// at.
 void Matcher::run() {
   for (at_ = 0; at_ <= text_.size(); ++at_) {
-    for (std::size_t i = 0; i < sets_[at_].items.size(); ++i) process(sets_[at_].items[i]);
+    for (std::size_t i = 0; i < sets_[at_].items.size() && !gave_up(); ++i) process(sets_[at_].items[i]);
   }
 }
 
 void Matcher::add(std::size_t position, Item item) {
+  ++steps_;
   Set& set = sets_[position];
   if (set.seen.insert(item).second) set.items.push_back(item);
 }
@@ -93,7 +94,10 @@ void Matcher::complete(Item item) {
   const auto found = sets_[item.origin].waiting.find(item.node);
   if (found == sets_[item.origin].waiting.end()) return;
   const std::vector<Item> waiting = found->second;
-  for (const Item& waiter : waiting) advance(waiter, nothing);
+  for (const Item& waiter : waiting) {
+    if (gave_up()) return;
+    advance(waiter, nothing);
+  }
 }
 
 void Matcher::advance(Item item, bool nothing) {

@@ -34,7 +34,7 @@ std::uint32_t product(std::uint32_t a, std::uint32_t b) {
 class Parser {
  public:
   Parser(Ir& ir, const Unit& unit, std::string_view text)
-      : ir_(ir), unit_(unit), begin_(text.data()), p_(begin_), end_(p_ + text.size()) {}
+      : ir_(ir), unit_(unit), p_(text.data()), end_(p_ + text.size()) {}
   Regex run();
   const std::string& why() const { return why_; }
 
@@ -75,10 +75,11 @@ class Parser {
 
   Ir& ir_;
   const Unit& unit_;
-  const char* begin_;
   const char* p_;
   const char* end_;
-  bool begun_ = false;  ///< a part was read that takes characters
+  // Of the top's alternative that is read: each has anchors of its own.
+  bool anchored_ = false;  ///< it begins with ^
+  bool begun_ = false;     ///< a part was read that takes characters
   std::string why_;
 };
 
@@ -121,7 +122,9 @@ Regex Parser::run() {
 /// (This is where JSON Schema differs from a whole match: a `pattern` is searched for.)
 Regex Parser::top_alternative() {
   std::vector<Regex> parts;
-  if (!take('^')) parts.push_back(anything());
+  anchored_ = take('^');
+  begun_ = false;
+  if (!anchored_) parts.push_back(anything());
   parts.push_back(alternative(0));
   if (!take('$')) parts.push_back(anything());
   return joined(parts);
@@ -157,7 +160,7 @@ Regex Parser::alternative(int depth) {
 /// An anchor in groups that begin, or end, where the pattern does, which is anchored there itself: ^(?:^…$)$.
 bool Parser::is_held_already() const {
   const std::string_view behind(p_, static_cast<std::size_t>(end_ - p_));
-  if (behind.front() == '^') return !begun_ && *begin_ == '^';
+  if (behind.front() == '^') return !begun_ && anchored_;
   return behind.front() == '$' && behind.ends_with('$') && behind.find_first_not_of("$)") == behind.npos;
 }
 

@@ -29,7 +29,14 @@ bool Schema::matches(Value schema, std::string_view pattern, std::string_view na
   std::string why;
   const std::optional<Regex> regex = parse_regex(ir_, plain, pattern, why);
   if (!regex) note(schema, "patternProperties", why);
-  return regex && name.size() <= kLongestName && Matcher(ir_, regex->node).accepts(name);
+  if (!regex || name.size() > kLongestName) return false;
+  constexpr std::size_t kMostSteps = 1 << 16, kStepsOfMicrosecond = 8;
+  Matcher matcher(ir_, regex->node, kMostSteps);
+  const bool accepted = matcher.accepts(name);
+  // Charged when it is known, since steps grow with the product of the two.
+  context_.shared.spend(matcher.steps() / kStepsOfMicrosecond);
+  if (matcher.gave_up()) note(schema, "patternProperties", "a pattern that takes too long to look for in a name");
+  return accepted;
 }
 
 /// Declared names in the order of their schemas: a model has read its tools in that order, and writes members in it.

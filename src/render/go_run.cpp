@@ -2,6 +2,7 @@
 #include "render/go_run.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "render/rendering.h"
 
@@ -113,28 +114,30 @@ std::string header_of(std::string_view turn, std::string_view prompt) {
 
 Result<void> fill_go_assistant(const gotemplate::Program& program, const Conversation& conversation,
                                const RenderOptions& options, const std::vector<GoTurn>& turns, Rendering& into) {
-  constexpr std::size_t kTimes = 8, kAtLeast = std::size_t{1} << 18;  // bytes of prompts for turns
+  // Bytes of prompts for turns; and what decoding a message costs, in bytes.
+  constexpr std::size_t kTimes = 8, kAtLeast = std::size_t{1} << 18, kDecoded = 32;
   std::size_t budget = kTimes * fields_of(into).size + kAtLeast;
   PrefixRenderer prefixes(program, conversation, options);
   std::string prefix;
-  std::string header;  // of the last turn: most have the same
+  std::optional<std::string> header;  // of the last turn that was asked about: most have the same; none: not known
   for (const GoTurn& turn : turns) {
     const std::uint64_t end = std::min<std::uint64_t>(turn.end, fields_of(into).size);
     if (!turn.is_assistant || turn.begin >= end) continue;
     const std::uint64_t own = own_text(conversation, into, turn);
     const std::string_view turn_text = into.text().substr(turn.begin, end - turn.begin);
     std::uint64_t begin = std::min(own, end);
-    if (budget > 0 || header.empty() || !turn_text.starts_with(header)) {
+    if (budget > 0) {
       const bool done = prefixes.render(turn.first, prefix);
-      budget -= std::min(budget, done ? prefix.size() : kAtLeast / 64);
+      // Each render also decodes the whole request, whatever it prints of it.
+      budget -= std::min(budget, (done ? prefix.size() : kAtLeast / 64) + kDecoded * turns.size());
       const bool is_exact =
           done && into.text().starts_with(prefix) && prefix.size() <= end && prefix.size() >= turn.begin;
-      header = is_exact ? std::string(turn_text.substr(0, prefix.size() - turn.begin))
-               : done   ? header_of(turn_text.substr(0, own - turn.begin), prefix)
-                        : "";
-      if (is_exact) begin = prefix.size();
+      header.reset();
+      if (is_exact) header = turn_text.substr(0, prefix.size() - turn.begin);
+      if (done && !is_exact) header = header_of(turn_text.substr(0, own - turn.begin), prefix);
+      if (header && header->empty() && !is_exact) header.reset();  // nothing of it was found
     }
-    if (!header.empty()) begin = turn.begin + header.size();
+    if (header && turn_text.starts_with(*header)) begin = turn.begin + header->size();
     if (begin < end) fields_of(into).assistant.push_back({begin, end});
   }
   std::sort(fields_of(into).assistant.begin(), fields_of(into).assistant.end(),

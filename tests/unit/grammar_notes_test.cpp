@@ -1,6 +1,8 @@
 // What grammars note: each reason once, whether something is left out, and options that a format cannot follow.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "parlance/grammar.h"
 #include "parlance/source.h"
 
@@ -28,6 +30,30 @@ TEST(GrammarNotesTest, EachReasonOfAKeyword) {
   EXPECT_EQ(notes_of("chatglm3", {.tools = tools, .any_order = true}),
             (Reasons{"-'c-d' is not a Python name: left out", "-'f-g' is not a Python name: left out",
                      "-too many for any order: they come as declared"}));
+}
+
+/// Each alternative of a pattern has anchors of its own: `^b` is not anchored in the second.
+TEST(GrammarNotesTest, AnchorsOfAnotherAlternativeDoNotCount) {
+  const auto notes = [](std::string_view pattern) {
+    const auto grammar = make_value_grammar(R"({"type": "string", "pattern": ")" + std::string(pattern) + "\"}");
+    EXPECT_TRUE(grammar.has_value());
+    return grammar->notes().size();
+  };
+  EXPECT_EQ(notes("^$|(?:^b)"), 1u);
+  EXPECT_EQ(notes("^a$|b^"), 1u);
+  EXPECT_EQ(notes("^a|^(?:^b)"), 0u);
+  EXPECT_EQ(notes("^(?:^a|^b)$"), 0u);
+}
+
+/// A pattern that would be looked for in a name for a second and more, for each name, is not.
+TEST(GrammarNotesTest, PatternsThatTakeTooLong) {
+  std::string pattern;
+  for (int i = 0; i < 2000; ++i) pattern += ".*";
+  const std::string name(190, 'a');
+  const std::string tools = R"([{"name": "f", "parameters": {"properties": {")" + name +
+                            R"(": {}}, "patternProperties": {")" + pattern + R"(": {"type": "integer"}}}}])";
+  const Reasons notes = notes_of("rnj-1", {.tools = tools});
+  EXPECT_NE(std::find(notes.begin(), notes.end(), "a pattern that takes too long to look for in a name"), notes.end());
 }
 
 /// No silence about text around calls where none is allowed.

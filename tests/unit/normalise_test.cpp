@@ -502,6 +502,8 @@ TEST(Normalise, WhatOtherApisSayAndAChatCannot) {
        "ShareGPT: 'narrator' is not a known speaker"},
       {R"({"conversations": [{"from": "function_call", "value": "{"}]})", "conversations[0].value",
        "ShareGPT: this text is no JSON: Expecting property name enclosed in double quotes"},
+      {R"({"instruction": "Sort.", "input": "3 1 2", "output": "1 2 3"})", "instruction",
+       "a record of instructions (`instruction`, `input`, `output`) is data for training and no chat request"},
       {R"({"messages": [], "functions": [{"name": "f"}], "tools": []})", "tools",
        "OpenAI's old functions: the request has `tools` beside `functions`"},
   };

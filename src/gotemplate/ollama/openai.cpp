@@ -21,6 +21,7 @@ Value called_name(Runtime& rt, std::span<const Turn> before, Value id) {
     if (i % 8 == 0 && !rt.charge(1)) break;
     const Value calls = before[i][Turn::calls];
     if (is_nil(calls)) continue;
+    if (!rt.charge(items(calls).size() / 8)) break;
     for (const Value& call : items(calls)) {
       const Value given = field(call, 0);
       if (given.is_leaf() && leaf_text(given) == leaf_text(id)) return field(field(call, 1), 1);
