@@ -6,28 +6,22 @@
 // results of the steps before it. The reply is fed token by token, as an engine samples it. The least of rounds that
 // run all steps, one after the other. Begin reading at main.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "measure.h"
 #include "parlance/parlance.h"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using parlance::bench::timed;
+using parlance::bench::value_or_end;
+
 constexpr int kRounds = 99;
 
-double seconds(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-template <typename Result>
-auto value_or_end(Result result) {
-  if (result) return std::move(*result);
-  std::fputs(result.error().display().c_str(), stderr);
-  std::exit(1);
-}
 void end_if_failed(const parlance::Result<void>& result) {
   if (!result) std::fputs(result.error().display().c_str(), stderr), std::exit(1);
 }
@@ -38,23 +32,12 @@ struct Step {
   std::vector<double> samples{};
 };
 
-/// Seconds that a call takes, over as many as fill 2 ms.
-double timed(const std::function<void()>& run) {
-  int count = 0;
-  const Clock::time_point begin = Clock::now();
-  do {
-    run();
-    ++count;
-  } while (seconds(begin) < 0.002);
-  return seconds(begin) / count;
-}
-
 /// What else the machine does only adds to a sample.
 double least(const std::vector<double>& samples) { return *std::min_element(samples.begin(), samples.end()); }
 
 void print(std::vector<Step> steps) {
   for (int round = 0; round < kRounds; ++round) {
-    for (Step& step : steps) step.samples.push_back(timed(step.run));
+    for (Step& step : steps) step.samples.push_back(timed(step.run, 0.002));
   }
   for (const Step& step : steps) std::printf("| %s | %.1f |\n", step.name, 1e6 * least(step.samples));
 }

@@ -14,26 +14,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <new>
 #include <string>
 #include <vector>
 
+#include "heap_counter.h"
 #include "parlance/derive.h"
 #include "parlance/reply.h"
 #include "parlance/source.h"
 #include "parlance/template.h"
-
-namespace {
-std::size_t allocations = 0;
-}
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  std::abort();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -159,9 +147,9 @@ std::size_t memory(const CompiledReplyFormat& format, const std::string& reply) 
 double allocations_of_feed(const CompiledReplyFormat& format, const std::string& reply) {
   const auto sink = [](const ReplyEvent&) {};
   ReplyParser parser(format);
-  const std::size_t before = allocations;
+  const std::uint64_t before = test::heap_count().allocations;
   feed_all(parser, reply, 4, sink);
-  return static_cast<double>(allocations - before) * 1024 / static_cast<double>(reply.size());
+  return static_cast<double>(test::heap_count().allocations - before) * 1024 / static_cast<double>(reply.size());
 }
 
 struct Making {
@@ -177,11 +165,11 @@ Making making(const CompiledReplyFormat& format) {
   const ReplyParser first(format, options);
   Making best{1e9, 0};
   for (int run = 0; run < 5; ++run) {
-    const std::size_t before = allocations;
+    const std::uint64_t before = test::heap_count().allocations;
     const double start = now();
     for (int round = 0; round < kRounds; ++round) ReplyParser parser(format, options);
     best.nanoseconds = std::min(best.nanoseconds, (now() - start) * 1e9 / kRounds);
-    best.allocations = (allocations - before) / kRounds;
+    best.allocations = (test::heap_count().allocations - before) / kRounds;
   }
   return best;
 }

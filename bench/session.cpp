@@ -16,21 +16,17 @@
 #include <string>
 #include <vector>
 
+#include "measure.h"
 #include "parlance/parlance.h"
 
 namespace {
+
+using parlance::bench::value_or_end;
 
 double cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-template <typename Result>
-auto value_or_end(Result result) {
-  if (result) return std::move(*result);
-  std::fputs(result.error().display().c_str(), stderr);
-  std::exit(1);
 }
 
 /// One token a word, and control tokens; counts the time that it takes.

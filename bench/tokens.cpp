@@ -8,42 +8,26 @@
 // stands against one encode of the whole text. Medians over the rounds, one after the other in each. Begin reading at
 // main.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "measure.h"
 #include "parlance/parlance.h"
 #include "parlance/session.h"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using parlance::bench::Clock;
+using parlance::bench::seconds;
+using parlance::bench::timed;
+using parlance::bench::value_or_end;
 
-double seconds(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+constexpr double kSample = 0.05;  // seconds
 
 double median(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   return samples[samples.size() / 2];
-}
-
-template <typename Result>
-auto value_or_end(Result result) {
-  if (result) return std::move(*result);
-  std::fputs(result.error().display().c_str(), stderr);
-  std::exit(1);
-}
-
-/// Seconds that a call takes, over as many as fill 50 ms.
-template <typename Run>
-double timed(Run run) {
-  int count = 0;
-  const Clock::time_point begin = Clock::now();
-  do {
-    run();
-    ++count;
-  } while (seconds(begin) < 0.05);
-  return seconds(begin) / count;
 }
 
 void encode_whole(const parlance::Tokenizer& tokenizer, std::string_view text,
@@ -62,11 +46,13 @@ void bench_request(const parlance::Tokenizer& tokenizer, const parlance::Templat
   parlance::Workspace workspace;
   parlance::Rendering again;
   for (int round = 0; round < rounds; ++round) {
-    encodes.push_back(timed([&] { encode_whole(tokenizer, prompt.text(), tokens); }));
-    tokenizes.push_back(timed([&] { value_or_end(parlance::tokenize(prompt, chat, tokenizer)); }));
-    renders.push_back(timed([&] {
-      if (!chat_template.render(chat, {.want_assistant = true}, workspace, again)) std::exit(1);
-    }));
+    encodes.push_back(timed([&] { encode_whole(tokenizer, prompt.text(), tokens); }, kSample));
+    tokenizes.push_back(timed([&] { value_or_end(parlance::tokenize(prompt, chat, tokenizer)); }, kSample));
+    renders.push_back(timed(
+        [&] {
+          if (!chat_template.render(chat, {.want_assistant = true}, workspace, again)) std::exit(1);
+        },
+        kSample));
   }
   std::vector<double> added;
   for (int round = 0; round < rounds; ++round) {
@@ -106,7 +92,7 @@ void bench_session(const parlance::Tokenizer& tokenizer, const parlance::Templat
     sessions.push_back(seconds(begin));
     const parlance::Rendering whole = value_or_end(chat_template.render(session.conversation()));
     std::vector<parlance::EncodedToken> tokens;
-    wholes.push_back(timed([&] { encode_whole(tokenizer, whole.text(), tokens); }));
+    wholes.push_back(timed([&] { encode_whole(tokenizer, whole.text(), tokens); }, kSample));
     if (tokens.size() != session.ids().size()) std::exit(1);
     bytes = whole.text().size(), count = tokens.size();
   }

@@ -1,30 +1,16 @@
 // How often reading replies asks the heap for memory: a parser of a compiled format few times, text never, a delta
 // never.
 //
-// Counts calls of operator new, which this program replaces. Begin reading at main.
+// Begin reading at main.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "heap_counter.h"
 #include "parlance/reply.h"
 #include "parlance/source.h"
-
-namespace {
-std::size_t allocations = 0;
-}
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  std::abort();
-}
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return operator new(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -57,9 +43,9 @@ void make_parsers(const CompiledReplyFormat& format, std::string_view name) {
   options.prompt = format.source().prompt + "x";
   for (int round = 0; round < 2; ++round) {
     options.tools = tools();
-    const std::size_t before = allocations;
+    const test::NoAllocations counted;
     const ReplyParser parser(format, options);
-    if (round == 1) expect_at_most(9, allocations - before, name, "a parser with new tools");
+    if (round == 1) expect_at_most(9, counted.count(), name, "a parser with new tools");
   }
 }
 
@@ -81,9 +67,10 @@ void read_text(const CompiledReplyFormat& format, std::string_view name, std::si
     }
   };
   read();
-  const std::size_t before = allocations, seen_before = seen;
+  const std::size_t seen_before = seen;
+  const test::NoAllocations counted;
   read();
-  const std::size_t asked = allocations - before;
+  const std::size_t asked = counted.count();
   if (seen == seen_before) ++failures, std::printf("no text was read\n");
   expect_at_most(0, asked, name, (tokens ? "tokens of " : "pieces of ") + std::to_string(size) + " bytes of text");
 }
