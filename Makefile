@@ -25,7 +25,7 @@ demo: setup
 	@sh tools/demo.sh $(PARLANCE)
 
 # Of the cases that are generated, make test takes one in TEST_SHARE, so that it is quick; make long takes all.
-TEST_SHARE ?= 5
+TEST_SHARE ?= 10
 test: built_with_oracle
 	@$(PYTHON) tests/oracle/newer_transformers.py
 	$(CTEST) --test-dir build/release
