@@ -244,7 +244,7 @@ def word_faults(request, answer):
             yield f"{place} is neither in the prompt nor named"
         if is_json_text(request, place):
             continue  # which has one path
-        whole = [loss for loss in named if "in part" not in loss["message"] and loss["subject"] not in ("data", "argument")]
+        whole = [loss for loss in named if "only a part" not in loss["message"] and loss["subject"] not in ("data", "argument")]
         if word in text and whole:
             yield f"{place} is in the prompt, and named: {whole[0]['message']}"
 

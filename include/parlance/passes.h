@@ -61,7 +61,7 @@ std::span<const std::string_view> reasoning_efforts();
 /// The name under which a template shows a content part that is not text.
 struct MediaShape {
   std::string role;
-  std::string type;        ///< as requests have it: "image_url"
+  std::string type;        ///< as requests have it: "image_url"; "images" for Ollama's member of a message
   std::string shown_as{};  ///< as the template knows it: "image"; "" where it shows under no name
   bool operator==(const MediaShape&) const = default;
 };

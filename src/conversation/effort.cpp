@@ -10,7 +10,7 @@
 namespace parlance::passes {
 namespace {
 
-constexpr std::string_view kNoEffect = "has no effect: the template has no setting close to it";
+constexpr std::string_view kNoEffect = "has no effect: the template has no setting for how much the model reasons";
 constexpr std::string_view kUnknown = "not a known reasoning effort; passed through unchanged";
 constexpr std::string_view kNoWord = "expected a string such as \"low\"; passed through unchanged";
 constexpr std::string_view kElsewhere = "not where requests set the effort; passed through unchanged";

@@ -88,9 +88,13 @@ Value map_media(Normaliser& n, Value message, ChangePart change) {
   return parts.changed() ? with_member(n.rt, message, "content", parts.finish()) : message;
 }
 
-}  // namespace
+/// Ollama's images of a message; none where that is no list.
+std::span<const Value> images_of(Value message) {
+  const Value* images = member(message, kImages);
+  return images == nullptr || images->kind != Kind::list ? std::span<const Value>() : items(*images);
+}
 
-Value text_only(Normaliser& n, Value message) {
+Value text_only_content(Normaliser& n, Value message) {
   const Value* content = member(message, "content");
   if (content == nullptr || content->kind != Kind::list || !n.concerns(message)) return message;
   ListBuilder kept(n.rt, content->list->size);
@@ -109,6 +113,43 @@ Value text_only(Normaliser& n, Value message) {
                      made.list->size == 0 ? Value::view("") : with_origin(made, content->list->origin));
 }
 
+}  // namespace
+
+/// In front of the text, where Ollama's server puts them.
+Value image_parts(Normaliser& n, Value message) {
+  const std::span<const Value> images = images_of(message);
+  const MediaShape* shape = images.empty() ? nullptr : find_shape(n, role_of(message), kImages);
+  if (shape == nullptr || shape->shown_as.empty()) return message;
+  const Value content = member_value(message, "content");
+  const std::uint32_t more = content.kind == Kind::list ? content.list->size : 1;
+  ListBuilder parts(n.rt, static_cast<std::uint32_t>(images.size()) + more);
+  for (const Value& image : images) {
+    DictBuilder part(n.rt, 2);
+    part.set("type", Value::view("image"));
+    part.set("image", image);
+    parts.append(renamed_part(n.rt, part.finish(), "image", n.state.arena.copy_text(shape->shown_as)));
+  }
+  if (content.is_leaf() && !leaf_text(content).empty()) {
+    DictBuilder part(n.rt, 2);
+    part.set("type", Value::view("text"));
+    part.set("text", content);
+    parts.append(part.finish());
+  } else if (content.kind == Kind::list) {
+    for (const Value& part : items(content)) parts.append(part);
+  }
+  n.note(kImages);
+  const Value rest = filtered(n.rt, message, [](std::string_view key) { return key != kImages; });
+  return with_member(n.rt, rest, "content", parts.finish());
+}
+
+Value text_only(Normaliser& n, Value message) {
+  const Value texts = text_only_content(n, message);
+  if (images_of(message).empty() || !n.concerns(message)) return texts;
+  n.note(kImages);
+  n.state.changes.back().loses = true;
+  return filtered(n.rt, texts, [](std::string_view key) { return key != kImages; });
+}
+
 Value part_types(Normaliser& n, Value message) {
   const std::string_view role = role_of(message);
   return map_media(n, message, [&](Value part, std::string_view type, std::uint32_t number) {
@@ -121,13 +162,16 @@ Value part_types(Normaliser& n, Value message) {
 
 Value no_place(Normaliser& n, Value message) {
   const std::string_view role = role_of(message);
-  return map_media(n, message, [&](Value part, std::string_view type, std::uint32_t number) {
-    if (find_shape(n, role, type) == nullptr) return part;
-    const std::string at = "content[" + std::to_string(number) + "]";
-    n.fail(Error(ErrorCode::conversation, "the template has no place for a part of the type " + std::string(type) +
-                                              " in a message of the role " + std::string(role))
+  const auto refuse = [&](const std::string& what, const std::string& at) {
+    n.fail(Error(ErrorCode::conversation,
+                 "the template has no place for " + what + " in a message of the role " + std::string(role))
                .input(place_of(n.state, {n.pass, n.given_message(), -1, {}, -1, at}))
                .hint("--pass text-only leaves such parts out and says so"));
+  };
+  if (!images_of(message).empty() && find_shape(n, role, kImages) != nullptr) refuse("an image", "images[0]");
+  return map_media(n, message, [&](Value part, std::string_view type, std::uint32_t number) {
+    if (find_shape(n, role, type) != nullptr)
+      refuse("a part of the type " + std::string(type), "content[" + std::to_string(number) + "]");
     return part;
   });
 }

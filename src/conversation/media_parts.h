@@ -19,6 +19,9 @@ inline constexpr MediaType kMediaTypes[] = {
     {"input_audio", "audio"}, {"audio", "audio"}, {"audio_url", "audio"},
     {"video_url", "video"},   {"video", "video"}, {"file", "file"},
 };
+/// The member of a message that has Ollama's images, beside the content. Stands in MediaShape::type for all of them.
+inline constexpr std::string_view kImages = "images";
+
 /// The row of a type, or null.
 const MediaType* find_media_type(std::string_view name);
 

@@ -240,9 +240,9 @@ void note_broken(Normaliser& n, Value arguments) {
   if (!arguments.is_leaf() || leaf_text(arguments).find_first_not_of(kBlanks) == std::string_view::npos) return;
   Document document;
   const Result<void> read = document.parse(leaf_text(arguments), "arguments");
-  const std::string why = read ? "JSON, but no object" : "no JSON: " + read.error().message();
+  const std::string why = read ? "a JSON object" : "JSON: " + read.error().message();
   n.note("function.arguments");
-  n.state.changes.back().what = n.state.arena.copy_text("stays a text, since it is " + why);
+  n.state.changes.back().what = n.state.arena.copy_text("given to the template as text: it is not " + why);
   n.state.changes.back().loses = true;
 }
 
@@ -319,6 +319,7 @@ constexpr PassRow kPasses[] = {
     of_message(Pass::developer_role, "was developer", passes::developer_role),
     of_request(Pass::first_system, "was the system's", passes::first_system),
     of_request(Pass::late_system, "was the system's", passes::late_system),
+    of_message(Pass::image_parts, "now content parts", passes::image_parts),
     of_message(Pass::text_only, "left out, since it is no text", passes::text_only),
     of_message(Pass::part_types, "under the name that the template knows", passes::part_types),
     of_message(Pass::no_place, "refused", passes::no_place),

@@ -41,6 +41,7 @@ void note_overruled_effort(ConversationState& state, std::string_view variable, 
 
 // ---- images, sounds, films: media_parts.cpp
 
+Value image_parts(Normaliser& n, Value message);
 Value text_only(Normaliser& n, Value message);
 Value part_types(Normaliser& n, Value message);
 Value no_place(Normaliser& n, Value message);

@@ -194,7 +194,14 @@ class MessageSearch {
     if (const Value* said = member(value, "refusal"); is_text(type, "refusal") && said != nullptr && said->is_string())
       return search_.text(*said, "part", place["refusal"], parts, is_assistant_);
     parts.add(false);  // until it is known
-    media_.push_back({number_, "content", number, search_.path_of(value, place), std::string(leaf_text(*type))});
+    media_.push_back({number_, "content", number, path_of_media(value, *type, place), std::string(leaf_text(*type))});
+  }
+
+  /// A pass may have made the part of an image that stands elsewhere: of Ollama's `images`.
+  std::string path_of_media(Value part, Value type, const Place& place) const {
+    const Value link = member_value(part, leaf_text(type));
+    const std::string given = link.is_string() ? search_.path_of(link, place) : std::string();
+    return given.find(".images[") != given.npos ? given : search_.path_of(part, place);
   }
 
   /// As Ollama's API has them: beside the content.

@@ -35,6 +35,7 @@ constexpr Feature kFeatures[] = {
     {"suffix", "\"\"", false, "chat templates fill no gaps"},
     {"input", "\"\"", false, "chat templates take it as the user's message"},
     {"images", "[]", false, "they belong to a message"},
+    {"image", "null", false, "it belongs into a message's content: {\"type\": \"image\", \"image\": ...}"},
     // How servers other than OpenAI's name the form of a reply.
     {"format", "\"\"", false, "parlance grammar --schema makes the model obey it"},
     {"json_schema", "null", false, "parlance grammar --schema makes the model obey it"},
@@ -102,7 +103,7 @@ class Settings {
     for (const Feature& one : kFeatures) offer(nearest, one.name);
     const bool meant = !nearest.best().empty() || !is_of_request(name);
     if (!meant && !left_out_) return;
-    losses_.push_back({meant ? LossKind::lost : LossKind::left_out, "setting", as_given(name),
+    losses_.push_back({meant ? LossKind::lost : LossKind::left_out, "setting", path_of(name, value),
                        "no effect: the template does not read it", nearest.hint()});
   }
 
@@ -117,6 +118,9 @@ class Settings {
     return member(inside_of(conversation_).document.root(), name) != nullptr;
   }
   std::string as_given(std::string_view name) const {
+    constexpr std::string_view kKwargs = "chat_template_kwargs";
+    const Value* kwargs = member(inside_of(conversation_).document.root(), kKwargs);
+    if (kwargs != nullptr && member(*kwargs, name) != nullptr) return std::string(kKwargs) + "." + std::string(name);
     for (const auto& [made, of] : kMadeOf) {
       if (name == made && !is_of_request(made) && is_of_request(of)) return std::string(of);
     }
@@ -129,11 +133,15 @@ class Settings {
     if (feature.name.starts_with("function") && inside_of(conversation_).converted.kind == Kind::dict) return;
     if (feature.of_tools && (tools == nullptr || !has_any(*tools))) return;
     if (json_text(value) == feature.usual) return;
+    losses_.push_back({LossKind::lost, "setting", path_of(feature.name, value),
+                       "no effect: the template does not read it", std::string(feature.hint)});
+  }
+
+  /// In a request of another API a setting stands elsewhere, and under another name.
+  std::string path_of(std::string_view name, Value value) const {
     const bool converted = inside_of(conversation_).converted.kind == Kind::dict;
-    std::string path = converted ? conversation_.path_of(value) : std::string();
-    if (path.empty()) path = feature.name;
-    losses_.push_back({LossKind::lost, "setting", std::move(path), "no effect: the template does not read it",
-                       std::string(feature.hint)});
+    const std::string path = converted ? conversation_.path_of(value) : std::string();
+    return path.empty() ? as_given(name) : path;
   }
 
   /// A variable that the template reads and the request does not have.

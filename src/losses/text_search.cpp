@@ -103,7 +103,7 @@ void TextSearch::piece(std::string_view bytes, std::string_view subject, const P
   note({kind,
         cuts ? "text" : subject,
         std::move(path),
-        "in the prompt in part: byte " + std::to_string(gap) + " is missing",
+        "only a part of it is in the prompt: byte " + std::to_string(gap) + " is missing",
         {}});
 }
 

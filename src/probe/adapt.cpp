@@ -1,6 +1,7 @@
 // From what a template can to the passes that a request needs. Begin reading at adapt.
 #include <utility>
 
+#include "conversation/media_parts.h"
 #include "parlance/derive.h"
 
 namespace parlance {
@@ -50,14 +51,15 @@ class Adaptation {
   }
 
   void media() {
-    PassSetting named, refused;
+    PassSetting images, named, refused;
     for (const MediaShape& shape : can_.media) {
       if (shape.shown_as.empty()) {
         refused.media.push_back(shape);
       } else if (shape.shown_as != shape.type) {
-        named.media.push_back(shape);
+        (shape.type == kImages ? images : named).media.push_back(shape);
       }
     }
+    if (!images.media.empty()) use(Pass::image_parts, std::move(images));
     if (!named.media.empty()) use(Pass::part_types, std::move(named));
     if (!refused.media.empty()) use(Pass::no_place, std::move(refused));
   }

@@ -66,6 +66,18 @@ std::string name_that_shows(Prober& prober, std::string_view role, const MediaTy
   return {};
 }
 
+/// How Ollama's images of a message show: as they are, as parts of the type that is returned, or "", not at all.
+std::string images_shown_as(Prober& prober, std::string_view role) {
+  const auto take = [&](bool with_images) -> const Shot& {
+    Json message('{'), request('{');
+    message.text("role", "user").text("content", kBefore);
+    if (with_images) message.raw(kImages, Json('[').item("\"QUJD\"").take());
+    return prober.take_json(request.raw("messages", Json('[').item(message.take()).take()).take(), false);
+  };
+  if (comes_in(take(true), take(false), {})) return std::string(kImages);
+  return name_that_shows(prober, role, *find_media_type("image"));
+}
+
 }  // namespace
 
 Needs media_of_type(std::string_view type) {
@@ -80,6 +92,8 @@ void find_media(Prober& prober, TemplateCapabilities& can, Needs needs) {
       if ((needs & media_of_type(type.name)) != 0)
         can.media.push_back({std::string(role), std::string(type.name), name_that_shows(prober, role, type)});
     }
+    if ((needs & kNeedsImages) != 0)
+      can.media.push_back({std::string(role), std::string(kImages), images_shown_as(prober, role)});
   }
 }
 

@@ -246,7 +246,7 @@ const Shot& take_content(Prober& prober, std::string_view role, const std::strin
 
 void find_shapes(Prober& prober, TemplateCapabilities& can, Needs needs) {
   Shapes(prober, can).find(needs);
-  if ((needs & kNeedsMedia) != 0) find_media(prober, can, needs);
+  if ((needs & (kNeedsMedia | kNeedsImages)) != 0) find_media(prober, can, needs);
 }
 
 bool shows_text(const Template& chat_template, const DeriveOptions& options) {

@@ -11,7 +11,7 @@ namespace parlance::probe {
 /// What of a template's ways a request depends on, as bits.
 using Needs = std::uint32_t;
 inline constexpr Needs kNeedsEffort = 1, kNeedsOrders = 2, kNeedsCalls = 4, kNeedsReasoning = 8, kNeedsContents = 0x1F0,
-                       kFirstMedia = 0x200, kNeedsMedia = 0x3FE00;
+                       kFirstMedia = 0x200, kNeedsMedia = 0x3FE00, kNeedsImages = 0x40000;
 /// The roles whose content experiments are made with.
 inline constexpr std::string_view kContentRoles[] = {"user", "assistant", "system", "developer", "tool"};
 /// The bit of the content of a role's messages; 0 for a role that no experiment knows.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "conversation/edit.h"
+#include "conversation/media_parts.h"
 #include "conversation/passes_for_templates.h"
 #include "probe/call_convention.h"
 #include "probe/capabilities.h"
@@ -47,6 +48,8 @@ Needs needs_of_message(Value message) {
     const std::string_view key = leaf_text(entry.key);
     if (key == "content" && entry.value.kind == Kind::list)
       needs |= content_of_role(role_of(message)) | needs_of_parts(entry.value);
+    const bool has_images = key == kImages && entry.value.kind == Kind::list && entry.value.list->size != 0;
+    if (has_images) needs |= content_of_role(role_of(message)) | kNeedsImages;
     // Clients write "tool_calls": null for none.
     if (entry.value.is_none()) continue;
     for (const Member& one : kMembers) {

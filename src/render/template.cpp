@@ -162,20 +162,45 @@ Result<void> read_wishes(const Conversation& conversation, const DictObject* var
   return {};
 }
 
+/// Templates refuse a system message in words of their own, mostly about "system"; whether they mean it is for the user
+/// to judge.
+bool may_refuse_system(const Runtime& rt, const Conversation& conversation) {
+  const Value messages = conversation.messages();
+  if (rt.failure.code != ErrorCode::raised || !messages.is_sequence() || messages.list->size == 0) return false;
+  const Value first = messages.list->items[0];
+  const Value* role = first.kind == Kind::dict ? member(first.dict, "role") : nullptr;
+  return role != nullptr && role->is_leaf() && leaf_text(*role) == "system" &&
+         rt.failure.message.find("ystem") != std::string::npos;
+}
+
+std::string hint_for(const Runtime& rt, const jinja::Program& program, const jinja::Variables& variables,
+                     const Conversation& conversation) {
+  if (!rt.failure.hint.empty()) return rt.failure.hint;
+  if (may_refuse_system(rt, conversation))
+    return "if the template takes no system message: --pass first-system gives its text to the user";
+  const Value& culprit = rt.failure.culprit;
+  if (!culprit.is_undefined() || culprit.undefined == nullptr) return {};
+  const UndefinedInfo& undefined = *culprit.undefined;
+  const bool is_token = undefined.form == UndefinedInfo::Form::name && undefined.key.is_leaf() &&
+                        leaf_text(undefined.key).ends_with("_token");
+  if (is_token)
+    return "a special token: -m takes it from the model's files, --var " + std::string(leaf_text(undefined.key)) +
+           "=TEXT sets it";
+  return jinja::misspelt_hint(undefined, program, variables);
+}
+
 [[gnu::cold, gnu::noinline]] Error describe_failure(const jinja::Program& program, const jinja::Machine& machine,
                                                     const Runtime& rt, const jinja::Variables& variables,
                                                     const Conversation& conversation) {
   const jinja::Extent at = machine.failed_at();
   const Value& culprit = rt.failure.culprit;
-  std::string path = conversation.path_of(culprit), hint = rt.failure.hint;
-  if (culprit.is_undefined() && culprit.undefined != nullptr) {
-    if (path.empty()) path = conversation.path_of(culprit.undefined->object);
-    if (hint.empty()) hint = jinja::misspelt_hint(*culprit.undefined, program, variables);
-  }
+  std::string path = conversation.path_of(culprit);
+  if (path.empty() && culprit.is_undefined() && culprit.undefined != nullptr)
+    path = conversation.path_of(culprit.undefined->object);
   return Error(rt.failure.code, rt.failure.message)
       .at(program.source.locate(at.begin, at.end))
       .input(std::move(path))
-      .hint(std::move(hint))
+      .hint(hint_for(rt, program, variables, conversation))
       .trace(machine.trace());
 }
 

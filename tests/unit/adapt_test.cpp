@@ -229,7 +229,7 @@ constexpr EffortRow kEfforts[] = {
     {kPrinted, R"("reasoning_effort": null)", "Reasoning: medium <user>hi</><assistant>",
      "reasoning_effort: null: not given (unsaid-effort)"},
     {kPlain, R"("reasoning_effort": "high")", "<assistant>",
-     "reasoning_effort: has no effect: the template has no setting close to it (reasoning-effort)"},
+     "reasoning_effort: has no effect: the template has no setting for how much the model reasons (reasoning-effort)"},
     {kPlain, R"("temperature": 0)", "<assistant>", ""},
     {kIfGiven, R"("reasoning_effort": "high")", "<assistant><think>", ""},
     {kMapped, R"("reasoning_effort": "low")", "<assistant>brief", ""},

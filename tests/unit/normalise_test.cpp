@@ -97,7 +97,8 @@ const Row kRows[] = {
     {"reasoning-effort:none=enable_thinking:false",
      R"({"messages": [], "think": "low"})",
      R"({"messages":[],"think":"low"})",
-     {"reasoning_effort: has no effect: the template has no setting close to it (reasoning-effort)"}},
+     {"reasoning_effort: has no effect: the template has no setting for how much the model reasons "
+      "(reasoning-effort)"}},
     {"parse-arguments",
      IN_MESSAGE(CALL(R"("arguments": " {\"a\": 1e400} ")")),
      OUT_MESSAGE(CALL_OUT(R"("arguments":{"a":Infinity})")),
@@ -105,11 +106,13 @@ const Row kRows[] = {
     {"parse-arguments",
      IN_MESSAGE(CALL(R"("arguments": "[1]")")),
      OUT_MESSAGE(CALL_OUT(R"("arguments":"[1]")")),
-     {"messages[0].tool_calls[0].function.arguments: stays a text, since it is JSON, but no object (parse-arguments)"}},
+     {"messages[0].tool_calls[0].function.arguments: given to the template as text: it is not a JSON object "
+      "(parse-arguments)"}},
     {"parse-arguments",
      IN_MESSAGE(CALL(R"("arguments": "{no")")),
      OUT_MESSAGE(CALL_OUT(R"("arguments":"{no")")),
-     {"messages[0].tool_calls[0].function.arguments: stays a text, since it is no JSON: Expecting property name "
+     {"messages[0].tool_calls[0].function.arguments: given to the template as text: it is not JSON: Expecting property "
+      "name "
       "enclosed in double "
       "quotes (parse-arguments)"}},
     {"parse-arguments", IN_MESSAGE(CALL(R"("name": "f")")), OUT_MESSAGE(CALL_OUT(R"("name":"f")")), {}},
@@ -142,6 +145,28 @@ const Row kRows[] = {
      IN_MESSAGE(R"(, "content": [{"type": "thinking", "thinking": "t"}])"),
      OUT_MESSAGE(",\"content\":[{\"type\":\"thinking\",\"thinking\":\"t\"}]"),
      {}},
+    {"text-only",
+     IN_MESSAGE(R"(, "content": "a", "images": ["QUJD"])"),
+     OUT_MESSAGE(",\"content\":\"a\""),
+     {"messages[0].images: left out, since it is no text (text-only)"}},
+    {"image-parts:assistant.images=image_url",
+     IN_MESSAGE(R"(, "content": "a", "images": ["QUJD", "QUJE"])"),
+     OUT_MESSAGE(",\"content\":[{\"type\":\"image_url\",\"image_url\":{\"url\":\"QUJD\"}},"
+                 "{\"type\":\"image_url\",\"image_url\":{\"url\":\"QUJE\"}},{\"type\":\"text\",\"text\":\"a\"}]"),
+     {"messages[0].images: now content parts (image-parts)"}},
+    {"image-parts:assistant.images=image",
+     IN_MESSAGE(R"(, "content": [{"type": "text", "text": "a"}], "images": ["QUJD"])"),
+     OUT_MESSAGE(",\"content\":[{\"type\":\"image\",\"image\":\"QUJD\"},{\"type\":\"text\",\"text\":\"a\"}]"),
+     {"messages[0].images: now content parts (image-parts)"}},
+    {"image-parts:assistant.images=image",
+     IN_MESSAGE(R"(, "content": "", "images": ["QUJD"])"),
+     OUT_MESSAGE(",\"content\":[{\"type\":\"image\",\"image\":\"QUJD\"}]"),
+     {"messages[0].images: now content parts (image-parts)"}},
+    {"image-parts:user.images=image",
+     IN_MESSAGE(R"(, "content": "a", "images": ["QUJD"])"),
+     OUT_MESSAGE(",\"content\":\"a\",\"images\":[\"QUJD\"]"),
+     {}},
+    {"image-parts:assistant.images=image", IN_MESSAGE(R"(, "images": [])"), OUT_MESSAGE(",\"images\":[]"), {}},
     {"part-types:assistant.image_url=image",
      IN_MESSAGE(
          R"(, "content": [{"type": "image_url", "image_url": {"url": "u", "detail": "low"}, "cache_control": {}}])"),
@@ -460,6 +485,12 @@ TEST(Normalise, APartWithoutPlaceIsAnError) {
   EXPECT_EQ(refused.error().input_path(), "messages[1].content[1]");
   EXPECT_EQ(refused.error().message(),
             "the template has no place for a part of the type image_url in a message of the role user");
+  const Result<Conversation> image =
+      Conversation::from_json(R"({"messages": [{"role": "user", "content": "a", "images": ["QUJD"]}]})",
+                              {.passes = *Passes::of({"no-place:user.images"})});
+  ASSERT_FALSE(image.has_value());
+  EXPECT_EQ(image.error().input_path(), "messages[0].images[0]");
+  EXPECT_EQ(image.error().message(), "the template has no place for an image in a message of the role user");
   const ReadOptions leaving_out{.passes = *Passes::of({"no-place:user.image_url", "text-only"})};
   EXPECT_TRUE(Conversation::from_json(request, leaving_out).has_value());
 }
