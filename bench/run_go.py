@@ -19,10 +19,12 @@ from run import machine, make_workloads
 
 HEADING = """# Speed of Go templates
 
-parlance against {version}'s own `text/template`, `encoding/json` and `fmt`, over Ollama's data (`bench/run_go.py`). In µs; × says how
-many times as fast parlance is. Both are given the same template and JSON text and make the same bytes. Medians of {rounds} rounds of
-{ms:g} ms, the engines in turns. S is 2 messages, M 30 messages with 10 tools (20 KB), L 400 messages with 20 tools (1 MB); *render*
-begins with the request in each engine's own form, which for parlance is JSON values: decoding them into Ollama's types is part of it.
+Time to compile and render Go templates with parlance, and with {version}'s own `text/template`, `encoding/json` and
+`fmt`, over Ollama's data (`bench/run_go.py`). Times are in µs, medians of {rounds} rounds of {ms:g} ms, the engines in
+turns; × says how many times as fast parlance is. Both programs get the same template and JSON text, and print the same
+bytes. S has 2 messages, M 30 messages and 10 tools (20 KB), L 400 messages and 20 tools (1 MB). *render* begins with
+the request in each engine's own form. For parlance that is JSON values, so its time includes decoding them into
+Ollama's types.
 
 {machine}
 

@@ -20,11 +20,11 @@ from run import machine
 
 HEADING = """# Speed of reading replies
 
-MB of reply a second (`bench/run_replies.py`), medians of {rounds} rounds of {ms:g} ms, the readers in turns. Each reply is reasoning or
-text, and a call whose arguments hold a program and a list. It comes in pieces of four bytes; the message is put together as well,
-and is the same in all. "Anew at each piece" reads the whole reply so far for each piece, as a reader without a state has to, and is
-left out where that takes minutes. openai-harmony reads its own format only, from token ids; transformers reads by a
-response_template, which parlance wrote.
+MB of reply read per second (`bench/run_replies.py`), medians of {rounds} rounds of {ms:g} ms, the readers in turns.
+Each reply has reasoning or text, and a call whose arguments have a program and a list. It comes in pieces of four
+bytes. The time includes assembling the message, which is the same for all readers. "Anew at each piece" reads the whole
+reply so far for each piece, as a reader without state must; it is left out where that takes minutes. openai-harmony
+reads only its own format, from token ids. transformers reads by a response_template, which parlance wrote.
 
 {machine}
 

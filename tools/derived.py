@@ -58,7 +58,7 @@ def table(program, corpus):
         f"({100 * len(verified) / len(with_calls):.1f} %). Of the {len(plain)} others "
         f"{sum(one['verdict'] == 'verified' for one in plain)} are verified.\n",
         "\n",
-        "| template | calls | reasoning | verdict | held against it | why not, or what the template loses |\n",
+        "| template | calls | reasoning | verdict | checks, by kind | why not verified, or what the template loses |\n",
         "|---|---|---|---|---|---|\n",
     ]
     for name, one in found.items():

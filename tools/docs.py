@@ -169,37 +169,37 @@ def compared():
         ["recorded answers of Jinja2", "3,494 cases of the language", f"{3494 - len(language):,} equal{listed if language else ''}",
          "tests/corpus_test.py", "2026-11-20"],
         ["Jinja2 3.1.6 in transformers 5.23.0", f"{len(cases):,} cases of the project's own, {older} of them in 5.22.0",
-         f"all as stated, {differ} of them knowingly different",
+         f"all as the cases state; in {differ} of them parlance knowingly differs",
          "tests/oracle/cases.py", "counted"],
-        ["the same", "random templates, 3,000 a run from a fixed seed, or for as long as you like; 500 each in 5.22.0 and 5.22.2",
+        ["the same Jinja2", "random templates, 3,000 per run from a fixed seed, or for as long as you like; 500 each in 5.22.0 and 5.22.2",
          "no difference",
          "tests/oracle/fuzz_compare.py", "2026-11-20"],
         ["transformers' `apply_chat_template(tokenize=False)`, releases " + ", ".join(RELEASES_TESTED[:-1]) + " and " + RELEASES_TESTED[-1],
-         "the real method on the 9,546 requests of the corpus and on 3,500 made at random, with `--as-transformers --transformers VERSION`",
+         "the real method on the 9,546 requests of the corpus and on 3,500 random ones, with `--as-transformers --transformers VERSION`",
          "no difference in any of them: " + ", ".join(f"9,546 equal in {name}" for name in RELEASES_TESTED),
          "tests/oracle/apply_oracle.py", "2026-11-23"],
         ["recorded answers of Go 1.26 with Ollama's data", "4,077 renders and cases of the language", "4,077 equal",
          "tests/corpus_test.py", "2026-11-21"],
         ["Go's text/template", f"{sum('oracle' in c.headers for c in case_file.find_cases(ROOT / 'tests/cases', ROOT / 'tests/cases/go')):,} "
-         "cases of the project's own, and random templates and requests, 3,000 a run: texts, failing steps, whole error messages",
+         "cases of the project's own, and random templates and requests, 3,000 per run: texts, failing steps, whole error messages",
          "no difference",
          "tests/oracle/go_compare.py", "2026-11-21"],
-        ["gguf-py 0.19.0", "60 models it writes a run, with random metadata, both byte orders, split and cut off", "no difference",
+        ["gguf-py 0.19.0", "60 models per run that it writes, with random metadata, both byte orders, split and cut off", "no difference",
          "tests/oracle/gguf_oracle.py", "2026-11-21"],
         ["Ollama 0.17.4", "20,000 random Modelfiles and 20,000 names of models, read by its own code", "no difference",
          "tests/oracle/modelfile_oracle.py", "2026-11-21"],
         ["transformers' `apply_chat_template(tokenize=True)`", "ids of 19,273 conversations, with tokenizers of byte-level BPE, SentencePiece's "
          "BPE, Unigram, WordPiece and WordLevel trained by the tests", "no difference",
          "tests/oracle/chat_tokens_oracle.py", "2026-11-23"],
-        ["its `return_assistant_tokens_mask`", "4,489 masks of those, where a template has tags", "each as the rule says, as 4,092 of "
-         "transformers' are; the others are explained one by one",
+        ["its `return_assistant_tokens_mask`", "4,489 masks of those, where a template has tags", "all follow the rule; so do 4,092 of "
+         "transformers' masks, and the others are explained one by one",
          "tests/oracle/chat_tokens_oracle.py", "2026-11-23"],
-        ["its `continue_final_message`", "708 continued messages of 118 templates", "no difference but white space that two templates cut",
+        ["its `continue_final_message`", "708 continued messages of 118 templates", "no difference except white space that two templates trim",
          "tests/oracle/continue_oracle.py", "2026-11-22"],
-        ["tokenizers 0.23.3, sentencepiece 0.2.3", "ids and places of 1,500 texts for each tokenizer, trusted nowhere, everywhere and in places",
+        ["tokenizers 0.23.3, sentencepiece 0.2.3", "ids and spans of 1,500 texts for each tokenizer: trusted nowhere, everywhere and in places",
          "no difference",
          "tests/oracle/tokenizer_oracle.py", "2026-11-22"],
-        ["llama.cpp v0.5.0", "ids of 42,400 conversations with 106 GGUF files, each way to split text among them, and of 7,600 with 18 real "
+        ["llama.cpp v0.5.0", "ids of 42,400 conversations with 106 GGUF files, which have every way to split text, and of 7,600 with 18 real "
          "tokenizers and a model's own file", "no difference",
          "tests/oracle/gguf_tokens_oracle.py", "2026-11-24"],
         ["tokenizers 0.23.3 with real tokenizers", "ids of 7,200 conversations with 18 models' folders", "no difference",
@@ -209,28 +209,28 @@ def compared():
          "tests/oracle/rank_tokens_oracle.py", "2026-11-23"],
         ["transformers' AutoTokenizer", "ids of 18,800 conversations with 47 folders of a .model, `--model-as transformers`", "no difference",
          "tests/oracle/model_as_transformers_oracle.py", "2026-11-23"],
-        ["its own full render", "a chat's next turn from the ids so far: 12,978 cuts with each of 18 tokenizers", "the same ids, or a refusal "
-         "exactly where the prefix is not stable",
+        ["parlance's own full render", "a chat's next turn from the ids so far: 12,978 cuts with each of 18 tokenizers", "the same ids, or an error "
+         "exactly if the prefix is not stable",
          "tests/session_law.cpp", "2026-11-22"],
-        ["words and renders that know nothing of origins", "36,600 requests of 100 shapes on 183 templates: each text, image, setting and special "
-         "token is in the prompt, or named as lost, or the request is refused; and what is named is not there", "no exception",
+        ["a search for words, without origins", "36,600 requests of 100 forms on 183 templates: each text, image, setting and special "
+         "token is in the prompt, or reported as lost, or the request is refused; and what is reported is not in the prompt", "no exception",
          "tests/losses_test.py", "2026-11-23"],
         ["anthropic 2.12.0, openai 3.54.0", "1,033 replies as answers of three APIs, whole and in 12,380 streams of 214,063 events",
-         "all valid, and put together as the whole",
+         "all valid; the streams, put together, equal the whole answers",
          "tests/oracle/reply_api_oracle.py", "2026-11-24"],
-        ["anthropic 2.12.0, openai 3.54.0", "1,004 requests written for the three APIs", "of the clients' types, and no member that they do not name but a few that "
-         "servers take",
+        ["anthropic 2.12.0, openai 3.54.0", "1,004 requests written for the three APIs", "all fit the clients' types, which lack only a few of their members that "
+         "servers accept",
          "tests/oracle/request_api_oracle.py", "2026-11-24"],
-        ["there and back", "458 requests on 183 templates: chats written for another API, and requests of other APIs as chats", "the same "
-         "prompt, less what notes name",
+        ["conversion there and back", "458 requests on 183 templates: chats converted to another API, and requests of other APIs to chats", "the same "
+         "prompt, except for what notes name",
          "tests/convert_test.py", "2026-11-24"],
         ["the rule that content forges no control token", "45,600 attacked conversations with each of 16 tokenizers, and 1,018,400 in the "
-         "longest run", "not one forged",
+         "longest run", "no forged control token",
          "tests/token_law.cpp", "2026-11-22"],
-        ["llama.cpp, llguidance 1.9.1, xgrammar 0.2.8", "7,073 replies that 183 templates write, each under the grammars of every setting that allows "
+        ["llama.cpp, llguidance 1.9.1, xgrammar 0.2.8", "7,073 replies that 183 templates write, each with the grammars of every setting that allows "
          "it: GBNF, Lark and structural tags", "all accepted",
          "tests/oracle/written_engines.py", "2026-11-23"],
-        ["the same with real tokenizers", "380,414 strings drawn from the engines' own masks, at least 10,000 in each of 30 formats, over several runs", "all read without a fault",
+        ["the same with real tokenizers", "380,414 strings drawn from the engines' own masks, at least 10,000 in each of 30 formats, in several runs", "all read without a fault",
          "tests/oracle/real_engines.py", "2026-11-23"],
         ["CPython 3.11", "Unicode over all code points, 100,000 numbers, 100,000 method calls, JSON, syntax trees", "no difference",
          "tests/oracle", "2026-11-20"],
@@ -299,7 +299,7 @@ def exit_codes(binary):
     meaning = {exit["code"]: exit["meaning"] for exit in all_commands[0]["exit_codes"]}
     own = [{exit["code"]: exit["meaning"] for exit in command["exit_codes"]} for command in all_commands]
     same = [[str(number), meaning[number]] for number in sorted(meaning) if number > 1]
-    return table(["code", "meaning"], [["0", "done"], ["1", "the answer is no: what that says of a command is below"], *same]) + "\n" + \
+    return table(["code", "meaning"], [["0", "done"], ["1", "the answer is no; the table below says what that means for each command"], *same]) + "\n" + \
         table(["command", "0", "1"], [[code(command["name"]), codes[0], codes.get(1, "—")] for command, codes in zip(all_commands, own)])
 
 

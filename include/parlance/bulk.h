@@ -1,12 +1,13 @@
-// Bulk: many requests, a line each, by several threads; the answers in the order of the requests, in bounded memory.
+// Bulk: answers many requests, one per line, on several threads, in the order of the requests and in bounded memory.
 //
 //     const parlance::RequestReader reader(std::move(model));
 //     auto done = parlance::render_lines(parlance::bulk_input(requests), parlance::bulk_output(file), reader);
 //     if (!done) return fail(done.error());
 //     for (const parlance::BulkFailure& one : done->failures) log(one.line, one.error.message());
 //
-// A line that fails is answered by an error, and the run goes on. Input and output are functions: over a range of
-// texts, over a file, or your own. With answer_lines(), so is the work: it may give tokens and masks, or read replies.
+// If a line fails, its answer is an error, and the run goes on. Input and output are functions: for a range of strings,
+// for a file, or your own. With answer_lines() you also write the function that answers a line: it may give tokens and
+// masks, or read replies.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,20 +28,21 @@
 
 namespace parlance {
 
-/// A line longer than this is answered by an error.
+/// The answer to a longer line is an error.
 inline constexpr std::size_t kMostBytesOfLine = std::size_t{256} << 20;
 
-/// Appends the next bytes of the input to `text`, and waits only if there are none yet. Lines may be cut anywhere.
-/// Returns false after the last byte.   Threads: the thread that started the run calls it.
+/// Appends the next bytes of the input to `text`; it waits only if there are none yet. It may cut lines anywhere.
+/// Returns false after the last byte.   Threads: only the thread that started the run calls it.
 using BulkInput = std::function<Result<bool>(std::string& text)>;
-/// Takes answers: whole lines, in the order of the requests.   Threads: one at a time calls it, not always the same.
+/// Takes answers: whole lines, in the order of the requests.   Threads: one thread at a time calls it, not always the
+/// same one.
 using BulkOutput = std::function<Result<void>(std::string_view lines)>;
 
 /// The lines of a file descriptor, which stays open.
 BulkInput bulk_input(int file);
 /// Writes to a file descriptor, which stays open.
 BulkOutput bulk_output(int file);
-/// A text of a range as a line: of JSON, line ends are blanks. A text that is blank is no request.
+/// Each string of a range is a line. Its newlines become spaces, which JSON allows. A blank string is not a request.
 /// Lifetime: the range must outlive it.
 template <typename Texts>
   requires(!std::is_arithmetic_v<Texts>)
@@ -58,34 +60,34 @@ BulkInput bulk_input(const Texts& texts) {
   };
 }
 template <typename Texts>
-BulkInput bulk_input(const Texts&& texts) = delete;  ///< a range that is gone when it is read
+BulkInput bulk_input(const Texts&& texts) = delete;  ///< a temporary range would be gone when it is read
 
-/// A line of the input. Blank ones are skipped.
+/// A line of the input. Blank lines are skipped.
 struct BulkLine {
-  std::string_view text;      ///< until the answer is there
-  std::uint64_t line = 1;     ///< its number, from 1, blank ones too
-  std::uint64_t request = 1;  ///< its number among the requests, from 1: its answer's line in the output
+  std::string_view text;      ///< valid until the line is answered
+  std::uint64_t line = 1;     ///< its number, from 1, counting blank lines too
+  std::uint64_t request = 1;  ///< its number among the requests, from 1; its answer has this line in the output
 };
 
-/// What lines lost, by the subject of Loss.
+/// Counts of losses, by Loss::subject.
 struct LossCounts {
-  std::uint64_t lines = 0;  ///< that lost anything
+  std::uint64_t lines = 0;  ///< lines with a loss
   std::map<std::string_view, std::uint64_t> things{};
   void add(std::span<const Loss> losses);
   void add(const LossCounts& other);
 };
 
-/// The answer to a line: an object with the request's `id` and then its members, or `error` in place of these.
+/// The answer to a line: an object with the request's `id`, then `members`, or `error` in place of them.
 struct BulkAnswer {
   std::string id{};       ///< as JSON; "": none
   std::string members{};  ///< `"text": …, "spans": …`, without braces
   LossCounts lost{};
 };
-/// Answers one line: fills `answer`, which comes empty. A failure is the line's error. A worker serves one thread, so
-/// it may keep memory from line to line.
+/// Answers one line: fills `answer`, which is empty at first. If it fails, the error is the line's answer. Each worker
+/// serves one thread, so it may reuse memory from line to line.
 using BulkWorker = std::function<Result<void>(const BulkLine& line, BulkAnswer& answer)>;
 
-/// A line that was answered by an error.
+/// A line whose answer was an error.
 struct BulkFailure {
   std::uint64_t line = 0;
   std::uint64_t request = 0;
@@ -93,21 +95,21 @@ struct BulkFailure {
   Error error;
 };
 
-/// What has come of a run so far.
+/// The state of a run so far.
 struct BulkProgress {
-  std::uint64_t lines = 0;   ///< answered, blank ones not counted
-  std::uint64_t failed = 0;  ///< of these, by an error
-  std::uint64_t bytes = 0;   ///< of input
+  std::uint64_t lines = 0;   ///< answered lines, without blank lines
+  std::uint64_t failed = 0;  ///< lines among these whose answer is an error
+  std::uint64_t bytes = 0;   ///< bytes of input
   LossCounts lost{};
-  std::vector<BulkFailure> failures{};  ///< the first of those that failed, in order
+  std::vector<BulkFailure> failures{};  ///< the first failures, in order
 };
 
 /// Options of a run.
 ///
 ///     field          default  effect
-///     threads        0        how many work at once; 0: as many as there are cores
-///     most_failures  100      so many of the failures are listed; all are counted
-///     progress       none     called some times a second, by one thread at a time
+///     threads        0        number of threads; 0: one per core
+///     most_failures  100      how many failures are listed at most; all are counted
+///     progress       none     called a few times per second, by one thread at a time
 struct BulkOptions {
   unsigned threads = 0;
   std::size_t most_failures = 100;
@@ -116,19 +118,19 @@ struct BulkOptions {
 
 /// Answers the lines of `input`. Each thread calls `make_worker` once.
 ///
-/// Keeps in memory a few batches of lines for each thread, of 64 KiB or one line, and their answers.
-/// Fails with what the input or the output fails with.
+/// Memory: for each thread a few batches of lines, each of 64 KiB or one line, and their answers.
+/// Fails with the error of the input or the output.
 Result<BulkProgress> answer_lines(const BulkInput& input, const BulkOutput& output,
                                   const std::function<BulkWorker()>& make_worker, const BulkOptions& options = {});
 
-/// What becomes of losses (parlance/losses.h).
+/// What to do about losses (parlance/losses.h).
 enum class OnLoss : std::uint8_t {
-  ignore,  ///< they are not looked for
+  ignore,  ///< do not search for them
   count,
-  fail,  ///< a line that lost anything is answered by an error
+  fail,  ///< if a line has a loss, its answer is an error
 };
 
-/// Which members an answer has besides `text` and `generation`.
+/// The members of an answer besides `text` and `generation`.
 struct RenderingMembers {
   bool spans = false;      ///< and `notes`, `losses`, `placeholders`
   bool assistant = false;  ///< RenderOptions::want_assistant fills it
@@ -138,12 +140,12 @@ struct RenderingMembers {
 ///
 ///     field          default  effect
 ///     render         see RenderOptions
-///     on_loss        ignore   what becomes of losses
-///     members        text and generation   what an answer says
+///     on_loss        ignore   what to do about losses
+///     members        text and generation   the members of an answer
 ///     write          none     appends the members of an answer in place of `members`, and may add losses.
-///                             Several threads call it at once. A failure is the line's error
-///     own_templates  false    each line brings its template: {"source": TEMPLATE, "context": REQUEST}, and optionally
-///                             "settings" with trim_blocks and lstrip_blocks; otherwise RequestOptions::compile holds
+///                             Several threads call it at once. If it fails, the error is the line's answer
+///     own_templates  false    each line has its own template: {"source": TEMPLATE, "context": REQUEST}, and optionally
+///                             "settings" with trim_blocks and lstrip_blocks; else RequestOptions::compile applies
 struct BulkRendering {
   RenderOptions render{};
   OnLoss on_loss = OnLoss::ignore;
@@ -153,17 +155,17 @@ struct BulkRendering {
   bool own_templates = false;
 };
 
-/// Renders a request a line, each by the template that the reader has for it. Fails as answer_lines() does.
+/// Renders one request per line, each with the template that the reader chooses for it. Fails as answer_lines() does.
 Result<BulkProgress> render_lines(const BulkInput& input, const BulkOutput& output, const RequestReader& reader,
                                   const BulkRendering& rendering = {}, const BulkOptions& options = {});
 
-/// Appends `"text": …, "generation": …` and what else `members` says.
+/// Appends `"text": …, "generation": …` and the other members that `members` selects.
 void append_rendering(std::string& out, const Conversation& conversation, const CheckedRendering& checked,
                       const RenderingMembers& members = {});
 /// Appends `"losses": [{"kind", "subject", "path", "message", "hint"}]`.
 void append_losses(std::string& out, std::span<const Loss> losses);
-/// Appends `"error": {"type", "message", "line", "column", "code", "path", "hint"}`, as answers have it. `line` is the
-/// number that the error's first line counts as.
+/// Appends `"error": {"type", "message", "line", "column", "code", "path", "hint"}`, as in answers. `line` is the
+/// number of the first line of the text to which the error's place refers.
 void append_error(std::string& out, const Error& error, std::uint64_t line = 1);
 
 }  // namespace parlance

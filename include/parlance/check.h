@@ -15,10 +15,10 @@
 
 namespace parlance {
 
-/// One law, for `parlance check --list`.
+/// A law, as `parlance check --list` shows it.
 struct LawInfo {
   std::string_view name;      ///< "read-back"
-  std::string_view sentence;  ///< what holds
+  std::string_view sentence;  ///< what must hold
 };
 std::span<const LawInfo> laws();
 
@@ -32,8 +32,8 @@ struct LawResult {
   };
   std::string_view law;
   Outcome outcome = Outcome::untried;
-  std::size_t tried = 0;  ///< conversations or replies
-  std::string example{};  ///< broken: the request and the reply, and what was found
+  std::size_t tried = 0;  ///< number of conversations or replies
+  std::string example{};  ///< broken: the request, the reply, and what was found
 };
 std::string_view name_of(LawResult::Outcome outcome);
 

@@ -1,4 +1,4 @@
-// CivilTime: the current time, as the caller of a render gives it. The library never reads the clock.
+// CivilTime: the current time, which the caller of a render gives. The library never reads the clock.
 #pragma once
 
 namespace parlance {

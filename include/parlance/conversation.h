@@ -1,7 +1,7 @@
 // Conversation: messages, tools and other variables of one chat request, ready to be rendered.
 //
-// Read one from an OpenAI-style JSON request, or build one in C++. Normalisation is a list of named passes,
-// each of which can be switched off; without them the request is handed to the template untouched.
+// Read one from the JSON of a request, or build one in C++. Named normalisation passes adapt a request to its template
+// (passes.h); each can be switched off. Without them the template gets the request unchanged.
 #pragma once
 #include <memory>
 #include <span>
@@ -18,15 +18,15 @@
 namespace parlance {
 
 struct ReadOptions {
-  /// false: as is, every member a variable, as transformers does with its keyword arguments
+  /// false: no passes; every member becomes a variable, as transformers does with keyword arguments
   bool normalise = true;
-  /// the passes alone that are apply_chat_template's own work, and its checks: what it renders
+  /// true: only the passes and checks that apply_chat_template makes itself
   bool as_transformers = false;
-  TransformersVersion transformers = kNewestTransformers;  ///< the release whose work that is
-  Passes passes{};                                         ///< that run besides the usual ones, and that do not run
-  /// requests of other APIs keep members that steer the server or the sampler, as variables: for request_as()
+  TransformersVersion transformers = kNewestTransformers;  ///< the release of transformers to follow
+  Passes passes{};                                         ///< passes to run besides the usual ones, and to skip
+  /// true: requests of other APIs keep the members that steer the server or the sampler, as variables; for request_as()
   bool keep_steering = false;
-  std::string reasoning_effort{};  ///< one of reasoning_efforts(): instead of the request's; "": that
+  std::string reasoning_effort{};  ///< one of reasoning_efforts(), overriding the request's; "": the request's
 };
 
 /// A tool call of an assistant message under construction. `arguments_json` is a JSON object.
@@ -36,33 +36,33 @@ struct ToolCall {
   std::string arguments_json = "{}";
 };
 
-/// A member of an object under construction, for whatever has no field of its own.
+/// A member of an object under construction, for members that have no field of their own.
 struct JsonMember {
   std::string name;
   std::string json;  ///< its value: any JSON
 };
 
-/// A part of a message's content under construction: text, or by its type an image, a sound, …
+/// A part of a message's content under construction: text, an image, audio, …
 struct ContentPart {
   std::string type = "text";
-  std::string text{};                 ///< of the type text
-  std::vector<JsonMember> members{};  ///< all else: {"image_url", R"({"url": "https://…"})"}
+  std::string text{};                 ///< for the type text
+  std::vector<JsonMember> members{};  ///< other members: {"image_url", R"({"url": "https://…"})"}
 };
 
 /// A message under construction; empty optional parts are left out.
 struct Message {
   std::string role;  ///< "system", "user", "assistant", "tool", …
   std::string content;
-  std::string reasoning_content{};     ///< assistant: what came before the answer
+  std::string reasoning_content{};     ///< assistant: its reasoning before the content
   std::vector<ToolCall> tool_calls{};  ///< assistant
   std::string tool_call_id{};          ///< tool
   std::string name{};                  ///< tool, or a named speaker
   std::vector<ContentPart> parts{};    ///< the content as a list, in place of `content`
-  std::vector<JsonMember> members{};   ///< any others, which win over those above: {"content", "null"}
+  std::vector<JsonMember> members{};   ///< other members; they replace those above: {"content", "null"}
 };
 
-/// The variables a template sees. Movable, not copyable; any number of threads may read it once it is built. After a
-/// move it is empty.
+/// The variables that a template gets. Movable, not copyable. Once it is built, any number of threads may read it. A
+/// moved-from conversation is empty.
 ///
 ///     Conversation chat;
 ///     if (auto set = chat.set_json("tools", tools); !set) return set.error();
@@ -77,45 +77,45 @@ class Conversation {
   Conversation& operator=(Conversation&&) noexcept;
   ~Conversation();
 
-  /// Reads a chat request: `messages` (required unless as is), `tools`, `documents`, `add_generation_prompt`,
+  /// Reads a chat request: `messages` (required if passes run), `tools`, `documents`, `add_generation_prompt`,
   /// `continue_final_message`, `chat_template_kwargs` (whose members become variables), and any other member as a
-  /// variable. Fails with: json (place); conversation when `messages` is missing or not a list of objects (path).
+  /// variable. Fails with: json (place); conversation if `messages` is missing or not a list of objects (path).
   static Result<Conversation> from_json(std::string_view text, const ReadOptions& options = {},
                                         std::string_view name = "<input>");
 
   /// Replaces the contents by this request's, reusing memory (see Document::parse).
   Result<void> read(std::string_view text, const ReadOptions& options = {}, std::string_view name = "<input>");
-  /// The same for a text that nobody needs afterwards: it is read where it is, so that a large request takes half the
-  /// memory. Reserve 64 bytes more in the string to spare a copy of it.
+  /// The same, but takes the text and parses it in place, so that a large request takes half the memory. Reserve 64
+  /// spare bytes in the string to avoid a reallocation.
   Result<void> consume(std::string text, const ReadOptions& options = {}, std::string_view name = "<input>");
 
-  /// Appends a message. Fails with json when a call's arguments are not a JSON object, or a member is no JSON.
+  /// Appends a message. Fails with json if a call's arguments are not a JSON object, or a member is not JSON.
   Result<void> add(const Message& message);
-  /// Puts messages before those there are, as a Modelfile does. Their paths begin with `model.`; the paths of the
-  /// others stay as they are in the request, while the messages' numbers count all. Fails with json as add() does.
+  /// Puts messages before the existing ones, as a Modelfile does. Their paths begin with `model.`; the paths of the
+  /// others still refer to the request, while message numbers count all messages. Fails with json as add() does.
   Result<void> put_before(std::span<const Message> messages);
   /// Sets a variable (`tools`, `documents`, `enable_thinking`, `bos_token`, …) to a JSON value. Replaces an earlier
   /// one.
   Result<void> set_json(std::string_view variable, std::string_view json);
   /// Sets a variable to a string.
   void set_string(std::string_view variable, std::string_view text);
-  /// Sets a variable only where the request does not have it (special tokens of a model).
+  /// Sets a variable only if the request does not have it (for special tokens of a model).
   void set_default_string(std::string_view variable, std::string_view text);
 
-  /// A dict of all variables. Lifetime, here and below: of the conversation's contents.
+  /// A dict of all variables. Lifetime, here and below: that of the conversation's contents.
   Value variables() const&;
   Value variables() const&& = delete;
   /// `messages`, or an undefined value.
   Value messages() const&;
   Value messages() const&& = delete;
-  /// `tools`; none or undefined where there are none.
+  /// `tools`; none or undefined if there are none.
   Value tools() const&;
   Value tools() const&& = delete;
   /// What normalisation changed: "messages[3].tool_calls[0].function.arguments: parsed from a JSON string
   /// (parse-arguments)".
   const std::vector<std::string>& notes() const&;
   const std::vector<std::string>& notes() const&& = delete;
-  /// Where a value of this conversation is in the request as given: "messages[3].content".
+  /// The path of a value of this conversation in the request as given: "messages[3].content".
   std::string path_of(Value value) const;
 
  private:

@@ -25,7 +25,7 @@
 
 namespace parlance {
 
-/// How far the derived format can be relied upon.
+/// How reliable the derived format is.
 enum class Verdict : std::uint8_t {
   none,      ///< no assistant turn could be rendered, so replies are read as plain text; `missing` says why
   partial,   ///< something was not found, or contradicts the format; `missing` says what
@@ -33,7 +33,7 @@ enum class Verdict : std::uint8_t {
 };
 std::string_view name_of(Verdict verdict);
 
-/// A field of the format and the experiment that showed it.
+/// A field of the format, and the experiment that showed it.
 struct DerivedField {
   std::string field;       ///< "calls[0].call"
   std::string experiment;  ///< "two calls beside one"
@@ -46,7 +46,7 @@ struct TriedExperiment {
   std::string name;  ///< "a text with quotes", "enable_thinking = true: a call"
 };
 
-/// How the prompt ends when one variable that switches reasoning is set to one value.
+/// The end of the prompt if a variable that switches reasoning has a certain value.
 struct ThinkingStart {
   std::string variable;  ///< "enable_thinking"
   std::string value;     ///< as JSON: "true"
@@ -54,7 +54,7 @@ struct ThinkingStart {
   bool in_reasoning = false;
 };
 
-/// In which shapes a role's content reaches the prompt: as a string (`text`), as a list of one text part (`parts`).
+/// The forms in which a role's content reaches the prompt: as a string (`text`), as a list of one text part (`parts`).
 /// `alike`: both give the same bytes.
 struct ContentShape {
   std::string role;
@@ -66,16 +66,16 @@ struct ContentShape {
 /// Which call ids a template accepts.
 enum class CallIds : std::uint8_t {
   free,   ///< any id, or the template ignores ids
-  nine,   ///< nine letters and digits; the template raises for others
+  nine,   ///< nine letters and digits; the template raises an error for others
   named,  ///< the template shows a tool's name only as part of the id: functions.NAME:0
 };
 std::string_view name_of(CallIds ids);
 
-/// What a template does with messages of a role, or in an order.
+/// What a template does with messages of a role, or with messages in some order.
 enum class MessageFate : std::uint8_t {
   untried,
   renders,
-  dropped,  ///< a text is missing from the prompt, in every shape of content
+  dropped,  ///< a text is missing from the prompt, in every form of content
   raises,
 };
 std::string_view name_of(MessageFate fate);
@@ -85,10 +85,10 @@ struct RoleFate {
   MessageFate fate = MessageFate::untried;
 };
 
-/// An order of messages that some templates do not take.
+/// An order of messages that some templates do not accept.
 enum class MessageOrder : std::uint8_t {
-  system,     ///< as the first message
-  developer,  ///< the same
+  system,     ///< a system message comes first
+  developer,  ///< a developer message comes first
   systems_in_a_row,
   developer_behind_system,
   system_and_later_system,
@@ -102,43 +102,43 @@ std::string_view name_of(MessageOrder order);
 
 /// What a template supports, found by rendering. An empty string means that no experiment rendered.
 struct TemplateCapabilities {
-  /// A tool's message is tried behind the call that it answers, any other as the first message.
+  /// A tool message is tried after the call that it answers, any other as the first message.
   std::vector<RoleFate> roles;
   /// What the template does with each order of messages, by MessageOrder; see fate().
   std::array<MessageFate, kMessageOrders> orders{};
-  std::vector<ContentShape> contents;  ///< by role, if any shape shows
+  std::vector<ContentShape> contents;  ///< by role, if the template shows any form
   std::vector<MediaShape> media;       ///< images, audio and video by role
-  bool text_content = false;           ///< content as a string shows
-  bool parts_content = false;          ///< content as a list of text parts shows
-  bool tools = false;                  ///< tools of the request show in the prompt
-  bool calls = false;                  ///< calls of the history show
-  bool parallel_calls = false;         ///< two in one message show
-  bool content_with_calls = false;     ///< content beside calls shows
-  bool calls_behind_content = true;    ///< a reader can tell a call from the content before it
-  bool object_arguments = false;       ///< arguments given as an object show unchanged
-  bool text_arguments = false;         ///< arguments given as a JSON string show unchanged
+  bool text_content = false;           ///< the prompt shows content that is a string
+  bool parts_content = false;          ///< … content that is a list of text parts
+  bool tools = false;                  ///< … the request's tools
+  bool calls = false;                  ///< … calls of the history
+  bool parallel_calls = false;         ///< … two calls of one message
+  bool content_with_calls = false;     ///< … content beside calls
+  bool calls_behind_content = true;    ///< a reader can distinguish a call from the content before it
+  bool object_arguments = false;       ///< the prompt shows arguments given as an object, unchanged
+  bool text_arguments = false;         ///< … arguments given as a JSON string, unchanged
   bool escapes_text = true;            ///< quotes and newlines inside string arguments are escaped or unambiguous
-  bool text_arguments_needed = false;  ///< arguments as an object raise, are dropped, or show as Python prints a dict
+  bool text_arguments_needed = false;  ///< arguments as an object raise, are dropped, or are printed as a Python dict
   CallIds call_ids = CallIds::free;
   bool call_ids_shown = false;
-  bool call_ids_needed = false;        ///< a call without an id raises
-  bool absent_content_needed = false;  ///< a call shows only if its message has no member `content`
-  bool null_content_needed = false;    ///< a call shows only if its message's content is null
-  bool reasoning_with_text = false;    ///< reasoning of the last turn shows beside an answer
+  bool call_ids_needed = false;        ///< a call without an id raises an error
+  bool absent_content_needed = false;  ///< the prompt shows a call only if its message has no member `content`
+  bool null_content_needed = false;    ///< … only if its message's content is null
+  bool reasoning_with_text = false;    ///< the prompt shows reasoning of the last turn, beside content
   bool reasoning_with_calls = false;
-  bool reasoning_with_last_calls = false;  ///< also before the calls' results are there
-  bool reasoning_in_history = false;       ///< reasoning of a turn before the last user's shows
+  bool reasoning_with_last_calls = false;  ///< … also while the calls have no results yet
+  bool reasoning_in_history = false;       ///< … reasoning of turns before the last user message
   /// The member that carries reasoning: "reasoning_content"; "content[].type=thinking" for a content part of that type.
   std::string reasoning_key;
-  std::string reasoning_member;             ///< the same, also set if reasoning shows without any markers around it
-  bool reasoning_excludes_content = false;  ///< beside calls the template shows either of the two, and raises for both
-  bool reasoning_names_alike = true;   ///< `reasoning_content`, `reasoning` and `thinking` all show it the same way
-  std::vector<EffortSetting> efforts;  ///< by effort, from none to max; empty: the template has no such setting
+  std::string reasoning_member;             ///< the same, also set if the template writes no markers around reasoning
+  bool reasoning_excludes_content = false;  ///< beside calls, the template shows either of the two, and raises for both
+  bool reasoning_names_alike = true;        ///< `reasoning_content`, `reasoning` and `thinking` give the same prompt
+  std::vector<EffortSetting> efforts;       ///< by effort, from none to max; empty: the template has no such setting
 
   MessageFate fate(MessageOrder order) const { return orders[static_cast<std::size_t>(order)]; }
 };
 
-/// Chooses the normalisation passes that a template needs to show all that a request says. With them, two spellings of
+/// Chooses the normalisation passes that a template needs to show everything in a request. With them, two spellings of
 /// the same history give the same prompt:
 ///
 /// * arguments as an object or as a JSON string;
@@ -146,9 +146,9 @@ struct TemplateCapabilities {
 /// * reasoning under any of its names, and a reasoning effort in the words of any API;
 /// * a developer message or a system message; call ids that the template would refuse.
 ///
-/// A pass is added only if the template cannot take both spellings. adapt() changes nothing but `options.passes`: one
-/// that is skipped there is still skipped, and ReadOptions::normalise = false still reads the request untouched.
-/// Conversation::notes() lists what the passes changed.
+/// It adds a pass only if the template does not accept both spellings. It changes only `options.passes`: passes that
+/// are skipped there are still skipped, and with ReadOptions::normalise = false no pass runs. Conversation::notes()
+/// lists what the passes changed.
 ///
 ///     const ReadOptions reading = parlance::adapt(derived->capabilities);
 ///     auto chat = parlance::Conversation::from_json(request, reading);
@@ -159,27 +159,27 @@ struct DerivedFormat {
   ReplyFormat format;
   Verdict verdict = Verdict::none;
   std::vector<std::string> missing;  ///< why the verdict is not `verified`, as sentences
-  /// If no answer could be rendered: the first limit (limit_*) that an experiment reached. Higher limits may give a
-  /// format.
+  /// If no answer could be rendered: the first limit (limit_*) that an experiment reached. With higher limits there may
+  /// be a format.
   std::optional<Error> limit;
   std::vector<std::string> notes;  ///< what a template loses, as sentences
   std::vector<DerivedField> evidence;
-  std::vector<TriedExperiment> tried;  ///< what the format was checked against; `verified` means that all of it agreed
+  std::vector<TriedExperiment> tried;  ///< the checks of the format; `verified` means that all succeeded
   std::vector<ThinkingStart> starts;
   TemplateCapabilities capabilities;
-  std::size_t renders = 0;  ///< experiments made
-  /// All of it as a JSON object; `format` is what ReplyFormat::from_json reads.
+  std::size_t renders = 0;  ///< number of experiments
+  /// Everything as a JSON object; ReplyFormat::from_json reads its `format`.
   std::string to_json() const;
 };
 
 /// What derive() may use besides the template.
 ///
 ///     field           default  effect
-///     format          none     the reply format, if it is known: it is verified, and none is derived
+///     format          none     the reply format, if it is known: derive() tests it and derives none
 ///     response_template  ""  the model's own, as JSON (ModelSource). It replaces the derived format if it is verified,
-///                            or if the derived one is not. Where the two differ, or it is broken, notes say so
+///                            or if the derived one is not. If the two differ, or it is broken, notes say so
 ///     special_tokens  none     variables of the model, name and text: bos_token, eos_token, …
-///     variables       none     what requests say besides messages and tools, name and JSON: chat_template_kwargs
+///     variables       none     other variables of requests, name and JSON, as in chat_template_kwargs
 ///     limits          see Limits  all experiments share the steps. Each gets at most 1/64 of the steps and of the
 ///                                 memory, and a prompt of at most 1 MiB. derive() stops once it keeps 16 MiB of them
 struct DeriveOptions {
@@ -192,10 +192,9 @@ struct DeriveOptions {
 
 /// Derives how a template's model writes replies. Takes some milliseconds; keep the result.
 ///
-/// A template that raises in every experiment, or always reaches a limit, gets the verdict `none`. That is not a
-/// failure.
-/// Fails with value, json where parlance's own data/quirks are broken.
-/// Threads: any. Source of the method: rendering pairs of conversations that differ in one thing.
+/// If a template raises in every experiment, or always reaches a limit, the verdict is `none`; that is not a failure.
+/// Fails with value or json only if parlance's own data/quirks are broken.
+/// Threads: any.
 Result<DerivedFormat> derive(const Template& chat_template, const DeriveOptions& options = {});
 
 }  // namespace parlance

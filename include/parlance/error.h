@@ -1,7 +1,7 @@
 // Errors as values: what went wrong, where in the template or the input, and what may help.
 //
-// Every public function that can fail returns Result<T> (result.h), whose failure is an Error. An Error is one
-// pointer, cheap to copy; the text with source lines and carets is made only when it is displayed.
+// Every public function that can fail returns a Result<T> (result.h), which has either a value or an Error. An Error is
+// one pointer, cheap to copy; display() makes the text with source lines and carets.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace parlance {
 
-/// What kind of failure; the rows of errors.def.
+/// The kinds of failures: the rows of errors.def.
 enum class ErrorCode : std::uint16_t {
 #define PARLANCE_ERROR(code, python_class, title, http, exit, sentence) code,
 #include "parlance/errors.def"
@@ -22,10 +22,10 @@ enum class ErrorCode : std::uint16_t {
 /// The facts of one row of errors.def.
 struct ErrorFacts {
   std::string_view name;          ///< the code's own name, e.g. "limit_steps"
-  std::string_view python_class;  ///< class Jinja2, transformers or CPython raises, e.g. "TypeError"
-  std::string_view title;         ///< what display() calls it, e.g. "wrong type"
-  int http_status;                ///< what a server should answer
-  int exit_code;                  ///< of the command line
+  std::string_view python_class;  ///< the class that Jinja2, transformers or CPython raises, e.g. "TypeError"
+  std::string_view title;         ///< its name in display(), e.g. "wrong type"
+  int http_status;                ///< the status that a server should answer with
+  int exit_code;                  ///< the exit code of the command line
   std::string_view sentence;      ///< one line of explanation
 };
 
@@ -34,7 +34,7 @@ const ErrorFacts& facts(ErrorCode code);
 
 /// A place in a template (or in a JSON input): bytes [begin, end) of the named text.
 ///
-/// `line` and `column` count from 1; columns count code points. All zero when there is no place.
+/// `line` and `column` count from 1; columns count code points. All are zero if there is no place.
 struct Location {
   std::string name{};     ///< file name, or "<template>"
   std::size_t begin = 0;  ///< byte offset into the text as given
@@ -44,21 +44,21 @@ struct Location {
   std::uint32_t end_column = 0;        ///< on the same line, for the caret line
   std::vector<std::string> excerpt{};  ///< the line before, the line itself, the line after, as available
   std::uint32_t excerpt_line = 0;      ///< line number of excerpt[0]
-  /// column of the first character of each excerpt line: not 1 where long lines were cut
+  /// column of the first character of each excerpt line; not 1 if long lines were cut
   std::uint32_t excerpt_column = 1;
 };
 
-/// One failure. It is immutable once made, and copies share it; what was moved from stays what it was.
+/// One failure. It is immutable, and copies share it; a moved-from error is unchanged.
 ///
 /// Threads: an Error may be read from any number of threads.
 class Error {
  public:
   struct Parts {
     ErrorCode code{};
-    std::string message;             ///< what was met and what was wanted, in Python's words where it has them
+    std::string message;             ///< what was found and expected, in Python's words if Python has the error
     Location where;                  ///< place in the template or the JSON text
     std::string input_path;          ///< the offending value's path in the input, e.g. "messages[3].content"
-    std::string hint;                ///< nearest name, likely cause; may be empty
+    std::string hint;                ///< the nearest name or the likely cause; may be empty
     std::vector<std::string> trace;  ///< macros and loops around the place, newest first
   };
   explicit Error(Parts parts) : parts_(std::make_shared<const Parts>(std::move(parts))) {}
@@ -80,8 +80,9 @@ class Error {
   std::vector<std::string> trace() && { return parts_->trace; }
   std::string_view python_class() const { return facts(code()).python_class; }
 
-  /// The whole error for a person: place, title, message, three source lines with carets, path, hint, trace. Control
-  /// characters from a template, a request or a file's name are replaced by visible symbols, so a terminal obeys none.
+  /// The whole error for people: place, title, message, three source lines with carets, path, hint, trace. Control
+  /// characters from a template, a request or a file's name are replaced by visible symbols, so that they cannot
+  /// control a terminal.
   std::string display() const;
 
   /// The same failure with one part replaced, so that an error reads as one expression:
@@ -91,7 +92,7 @@ class Error {
   [[nodiscard]] Error input(std::string path) const;
   [[nodiscard]] Error hint(std::string text) const;
   [[nodiscard]] Error trace(std::vector<std::string> around) const;
-  /// All parts at once, to be changed and made an error of again.
+  /// A copy of all parts. Change them and make another Error of them.
   Parts parts() const { return *parts_; }
 
  private:

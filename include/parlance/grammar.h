@@ -10,7 +10,7 @@
 //     for (const parlance::GrammarNote& note : grammar->notes()) log(note.path, note.keyword, note.why);
 //
 // Grammar and reader are made from the same ReplyFormat: ReplyParser reads whatever the grammar allows without a
-// malformed event. docs/grammar.md says what becomes of each keyword of JSON Schema.
+// malformed event. docs/grammar.md says how each keyword of JSON Schema is enforced.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +34,7 @@ enum class ToolChoice : std::uint8_t {
   named,      ///< at least one call, of the tool GrammarOptions::name
 };
 
-/// The form of an answer without calls: a request's `response_format`.
+/// The form of the content of a reply without calls: a request's `response_format`.
 struct ResponseFormat {
   enum class Kind : std::uint8_t {
     text,         ///< any text
@@ -58,29 +58,30 @@ struct GrammarOptions {
   std::string tools_name = "<tools>";  ///< what errors call their text
   ToolChoice choice = ToolChoice::automatic;
   std::string name{};           ///< named: the tool
-  bool parallel = true;         ///< false: at most one call. A format that allows one has only one in any case
+  bool parallel = true;         ///< false: at most one call. Without effect if the format allows only one
   std::uint32_t max_calls = 0;  ///< at most this many calls; 0: any number. Above 64: no limit, and a note says so
   ResponseFormat response{};    ///< reasoning may come before it, and calls in its place if `choice` allows
-  bool reasoning = true;        ///< false: no reasoning; if the prompt has opened it, it is closed at once
+  bool reasoning = true;        ///< false: no reasoning; if the prompt has opened it, the reply must close it at once
   /// The end of the prompt, from the assistant's turn on; unset: ReplyFormat::prompt.
   std::optional<std::string> prompt{};
-  /// True: everything that the schemas allow: members that they do not name, any type where they name none, any string
-  /// where they name a `format`. False, which suits models better: such things only where a schema asks for them.
+  /// True: allow everything that the schemas do not forbid: members that they do not declare, any type if they declare
+  /// none, any string for a `format`. False, which suits models better: allow these only if a schema asks for them.
   bool open = false;
   /// True: members of objects may come in any order. With up to five members each is written exactly once. With more, a
   /// member may repeat, and only five of the required ones are enforced; notes say so. Arguments that are not JSON may
   /// change their order only up to five members.
   bool any_order = false;
-  /// True: with ToolChoice::automatic, and if calls have markers, text may also stand between and after calls; a note
-  /// says where it may not.
+  /// True: allow text between and after calls, with ToolChoice::automatic and if calls have markers. If text is not
+  /// possible there, a note says so.
   bool text_around_calls = false;
-  /// Control tokens of the model's tokenizer (TokenizerFacts::added, control_tokens()). Lark needs them: there a marker
-  /// of the format that is a control token is written as a token. GBNF and structural tags match tokens by their text.
+  /// Control tokens of the model's tokenizer (TokenizerFacts::added, control_tokens()). Lark needs them: a marker of
+  /// the format that is a control token must be written as a token there. GBNF and structural tags match tokens by
+  /// their text.
   std::vector<AddedToken> control{};
   bool operator==(const GrammarOptions&) const = default;
 };
 
-/// A place where the grammar is looser than a schema, or leaves something out.
+/// A place where the grammar allows more than a schema, or excludes something.
 struct GrammarNote {
   std::string path;     ///< of the schema in the tools: "[0].function.parameters.properties.when"; "" for the whole
   std::string keyword;  ///< e.g. "uniqueItems"; "" for the schema as a whole
@@ -102,20 +103,21 @@ std::optional<GrammarSyntax> find_grammar_syntax(std::string_view name);
 /// What activates a lazy grammar: the engine searches the reply so far for it.
 struct GrammarTrigger {
   enum class Kind : std::uint8_t {
-    word,     ///< this text, wherever it stands
+    word,     ///< this text, anywhere
     pattern,  ///< an ECMAScript regular expression over the whole reply so far; the grammar starts at its first group
   };
   Kind kind = Kind::word;
   std::string value;
 };
 
-/// A grammar of calls only, active once a call begins. Until then text is free and costs nothing.
+/// A grammar of calls only. It becomes active when a call begins; until then it does not constrain text, and costs
+/// nothing.
 struct LazyGrammar {
   std::string grammar;  ///< GBNF, from the trigger's text on
   std::vector<GrammarTrigger> triggers;
-  /// Texts that the engine must print even if they are control tokens, each once: the openings of calls, and the tokens
-  /// of GrammarOptions::control in calls and around reasoning. llama-server refuses a trigger token that is not among
-  /// them.
+  /// Texts that the engine must print even if they are control tokens, each once: the opening markers of calls, and the
+  /// tokens of GrammarOptions::control in calls and around reasoning. llama-server refuses a trigger token that is not
+  /// in this list.
   std::vector<std::string> preserved;
 };
 
@@ -123,7 +125,7 @@ struct ValueGrammarOptions;
 
 /// A grammar of replies or of values.
 ///
-/// A value, cheap to copy; never changed, also by a move.   Threads: any.
+/// An immutable value, cheap to copy; a moved-from grammar is unchanged. Threads: any.
 class Grammar {
  public:
   Grammar(const Grammar&) noexcept = default;
@@ -133,18 +135,18 @@ class Grammar {
   /// The grammar as text. The same grammar gives the same text.
   std::string to_text(GrammarSyntax syntax) const;
   /// The grammar in llama.cpp's lazy form (`grammar_lazy`, `grammar_triggers`).
-  /// Fails with: value if a call is required or the response has a form (text before a call is not free then), if there
-  /// are no calls, or if a call begins with no text of its own.
+  /// Fails with: value if a call is required or the response has a form (then text before a call is constrained too),
+  /// if there are no calls, or if calls have no opening marker.
   Result<LazyGrammar> to_lazy() const;
-  /// Where the grammar allows more than the schemas, or less, in the order in which this was found.
+  /// The places where the grammar allows more than the schemas, or less, in the order in which they were found.
   const std::vector<GrammarNote>& notes() const&;
   std::vector<GrammarNote> notes() const&&;
-  /// Whether the grammar accepts this whole text. Time and memory grow with the size of the text times that of the
-  /// rules in use: meant for tests and tools.
+  /// Whether the grammar accepts this whole text. Time and memory grow with the size of the text times the size of the
+  /// rules in use, so use it for tests and tools.
   bool accepts(std::string_view text) const;
   /// Whether the grammar accepts no text at all, because no value fits the schema.
   bool is_empty() const;
-  /// The form of an answer that it was made for.
+  /// The form of the content for which it was made.
   ResponseFormat::Kind response() const;
 
  private:
@@ -161,34 +163,34 @@ class Grammar {
 
 /// The grammar of a reply in this format, from the end of the prompt to where the model stops.
 ///
-/// What the grammar cannot express of a schema is allowed, with a note. A part of a schema that no value fits is left
-/// out, and if need be its tool, with a note. Time and memory are bounded for any schema.
+/// If the grammar cannot express a keyword of a schema, it allows more, with a note. It leaves out a part of a schema
+/// that no value fits, and if necessary the whole tool, with a note. Time and memory are bounded for any schema.
 /// Fails with: json (place) if the tools are not JSON; conversation if they are not a list of tools; value if a call is
-/// required but there is no tool (or none of that name, or none whose schema a value fits), if the format has no calls,
-/// if the response's schema is not JSON or its pattern is not understood, or if no response fits.
+/// required but there is no tool (or no tool of that name, or no tool whose schema a value fits) or the format has no
+/// calls, if the response's schema is not JSON or its pattern is not supported, or if no response fits.
 Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& options = {});
 
-/// Grammars that were made before. A server's requests mostly have tools that another had: they share one grammar, and
-/// its text. Two requests share if format and options are equal, member by member; errors are not kept.
+/// A cache of grammars and their texts. Most requests to a server have the same tools as an earlier one, and so share
+/// its grammar. Requests share a grammar if format and options are equal, member by member. Errors are not cached.
 ///
 ///     parlance::GrammarCache grammars;                               // one for all requests, of all threads
 ///     auto text = grammars.text(*reply->format, *options, parlance::GrammarSyntax::gbnf);
 ///     if (!text) return fail(text.error());
 ///     sampler.use(**text);
 ///
-/// Threads: any. One that makes a grammar does not hold up the others; two may make the same, and one is kept.
+/// Threads: any. A thread that makes a grammar does not block the others. If two make the same grammar, one is kept.
 class GrammarCache {
  public:
-  /// Keeps at most so many grammars, and about so many bytes of them and of their texts; the one that was asked for
-  /// longest ago goes first. A grammar that is larger alone is made each time.
+  /// Keeps at most so many grammars, and about so many bytes of grammars and texts, and drops the least recently used.
+  /// A grammar larger than that is made each time.
   explicit GrammarCache(std::size_t most_grammars = 64, std::size_t most_bytes = std::size_t{64} << 20);
   GrammarCache(GrammarCache&&) noexcept;
   GrammarCache& operator=(GrammarCache&&) noexcept;
   ~GrammarCache();
 
-  /// make_grammar(). Fails as it does.
+  /// Like make_grammar(), and fails as it does.
   Result<Grammar> get(const ReplyFormat& format, const GrammarOptions& options);
-  /// Grammar::to_text() of it, printed once.
+  /// The text of that grammar (Grammar::to_text()), made once.
   Result<std::shared_ptr<const std::string>> text(const ReplyFormat& format, const GrammarOptions& options,
                                                   GrammarSyntax syntax);
 
@@ -196,10 +198,10 @@ class GrammarCache {
     std::uint64_t hits = 0;
     std::uint64_t misses = 0;  ///< grammars made
     std::size_t grammars = 0;  ///< kept now
-    std::size_t bytes = 0;     ///< about what those take
+    std::size_t bytes = 0;     ///< approximate size of these
   };
   Use use() const;
-  /// Forgets all grammars. Who has one keeps it.
+  /// Drops all grammars. Grammars and texts that callers hold stay valid.
   void clear();
 
  private:
@@ -211,7 +213,7 @@ class GrammarCache {
 struct ValueGrammarOptions {
   bool open = false;                   ///< as GrammarOptions::open
   bool any_order = false;              ///< as GrammarOptions::any_order
-  std::string_view name = "<schema>";  ///< what errors call the schema's text
+  std::string_view name = "<schema>";  ///< the name of the schema's text in errors
 };
 
 /// The grammar of a JSON text that a schema allows, as for a request's `response_format`.

@@ -1,4 +1,4 @@
-// Document: parses JSON text, and owns the values it becomes.
+// Document: parses JSON text, and owns the values.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace parlance {
 
-/// A parsed JSON text. It owns its values: they are valid as long as it lives, also after a move.
+/// A parsed JSON text. It owns its values: they are valid as long as the document lives, also after a move.
 ///
-/// JSON is read as Python's json module reads it: integers of any size, NaN and Infinity, 1e400 as infinity,
-/// lone surrogates, the last of equal keys wins. What Python refuses is refused. After a move the document is empty.
+/// JSON is read as Python's json module reads it: integers of any size, NaN and Infinity, 1e400 as infinity, lone
+/// surrogates, the last of equal keys wins. It refuses what Python refuses. A moved-from document is empty.
 /// Threads: any number may read a Document; parse() needs it alone.
 ///
 ///     parlance::Document doc;
@@ -26,11 +26,11 @@ class Document {
   Document& operator=(Document&&) noexcept;
   ~Document();
 
-  /// Replaces the contents by this text's. Reuses the memory of the last parse, so parsing texts of similar size with
-  /// one Document allocates nothing. The text itself is not needed afterwards.
+  /// Parses a text, which replaces the contents. It reuses the memory of the last parse, so that further texts of
+  /// similar size need no allocation. The text itself is not needed afterwards.
   /// Fails with: json (place, and what was expected); limit_depth past 1000 levels, as CPython does.
   Result<void> parse(std::string_view text, std::string_view name = "<input>");
-  /// The outermost value; none before the first successful parse. Lifetime: of the document's contents.
+  /// The outermost value; none before the first successful parse. Lifetime: that of the document's contents.
   Value root() const&;
   Value root() const&& = delete;
   /// The path of a value in this document: "messages[3].content"; "" for a value from elsewhere.
@@ -46,7 +46,7 @@ class Document {
   std::unique_ptr<Storage> storage_;
 };
 
-/// A value as JSON, UTF-8 kept, without white space; "null" for one that is none of JSON's.
+/// Writes a value as JSON, without white space and without escaping UTF-8; "null" for a value that JSON does not have.
 std::string json_text(Value value);
 
 }  // namespace parlance

@@ -1,4 +1,4 @@
-// Writing JSON: strings, objects and lists, member by member, for what has no document.
+// JsonWriter: writes JSON objects and lists member by member, without building a document.
 //
 //     parlance::JsonWriter answer('{');
 //     answer.text("id", id).number("tokens", 42).raw("usage", usage_json);
@@ -12,22 +12,22 @@
 
 namespace parlance {
 
-/// Appends `text` as a JSON string in quotes: UTF-8 kept, lone surrogates and malformed bytes escaped; always valid
-/// JSON.
+/// Appends `text` as a JSON string in quotes. UTF-8 is kept; lone surrogates and malformed bytes are escaped, so the
+/// string is always valid JSON.
 void append_json_string(std::string& out, std::string_view text);
 
-/// An object, `JsonWriter('{')`, or a list, `JsonWriter('[')`, with ", " between two members and ": " behind a name.
-/// Names are not compared: one that is written twice stands there twice.
+/// Writes an object, `JsonWriter('{')`, or a list, `JsonWriter('[')`, with ", " between members and ": " after a name.
+/// It does not check for duplicate names.
 class JsonWriter {
  public:
   explicit JsonWriter(char open) : out_(1, open), close_(open == '{' ? '}' : ']') {}
 
-  /// Of a list: the text to append the next item to.
+  /// List: the string to which to append the next item.
   std::string& next() {
     if (out_.size() > 1) out_ += ", ";
     return out_;
   }
-  /// Of a list: an item, JSON as it is.
+  /// List: appends an item that is JSON already.
   JsonWriter& item(std::string_view json) {
     next() += json;
     return *this;
@@ -37,7 +37,7 @@ class JsonWriter {
     return *this;
   }
 
-  /// Of an object: the text to append the value of the next member to.
+  /// Object: the string to which to append the value of the next member.
   std::string& key(std::string_view name) {
     append_json_string(next(), name);
     return out_ += ": ";
@@ -47,18 +47,18 @@ class JsonWriter {
     return *this;
   }
   JsonWriter& number(std::string_view name, std::int64_t value) { return raw(name, std::to_string(value)); }
-  /// Nothing where there is no value.
+  /// Writes nothing if there is no value.
   JsonWriter& flag(std::string_view name, const std::optional<bool>& value) {
     return value ? raw(name, *value ? "true" : "false") : *this;
   }
   JsonWriter& null(std::string_view name) { return raw(name, "null"); }
-  /// `json` as it is.
+  /// Appends a value that is JSON already.
   JsonWriter& raw(std::string_view name, std::string_view json) {
     key(name) += json;
     return *this;
   }
 
-  /// The whole. Ends the use of this object.
+  /// Returns the whole text. Do not use the writer afterwards.
   std::string take() { return std::move(out_ += close_); }
 
  private:

@@ -1,10 +1,10 @@
-// How much a render may use. Templates and conversations come from strangers, so every render has limits.
+// Limits of a render. Templates and conversations are untrusted, so every render has limits.
 #pragma once
 #include <cstdint>
 
 namespace parlance {
 
-/// Bounds of one render (or one parse). Reaching one ends it with that limit's own error code.
+/// Limits of one render (or one parse). If it reaches a limit, it fails with the error code of that limit.
 ///
 ///     field         default   what it bounds                                          error
 ///     steps         50 M      loop turns, calls, and work of builtins (about 1 per     limit_steps

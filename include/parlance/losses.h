@@ -1,13 +1,13 @@
-// Losses: finds what a request says and its prompt does not.
+// Losses: finds everything in a request that did not reach its prompt.
 //
 //     parlance::LossFinder finder(chat_template);
 //     auto prompt = finder.render(chat, {}, workspace);        // the rendering and its losses
 //     for (const parlance::Loss& loss : prompt->losses) std::puts(loss.display().c_str());
 //
 // A template may silently drop a message, an image, a tool or an argument, and it prints nothing for a misspelt
-// variable. The origins of the prompt's bytes show which parts of the request are there. A part that leaves no bytes of
-// its own (an image, a special token) is tested by rendering without it: if the prompt stays the same, the part is
-// lost.
+// variable. The origins of the prompt's bytes show which parts of the request are there. Some parts leave no bytes of
+// their own (an image, a special token). They are tested by a render without them: if the prompt stays the same, the
+// part is lost.
 #pragma once
 #include <memory>
 #include <span>
@@ -22,16 +22,16 @@ namespace parlance {
 /// How much a loss matters.
 enum class LossKind : std::uint8_t {
   lost,      ///< the model will not know what the request says
-  left_out,  ///< what templates leave out by design: reasoning of earlier turns, ids, details of a tool's schema
+  left_out,  ///< templates leave it out by design: reasoning of earlier turns, ids, details of a tool's schema
 };
 std::string_view name_of(LossKind kind);  ///< "lost", "left out"
 
-/// One thing that is not in the prompt.
+/// One part of a request that is not in the prompt.
 struct Loss {
   LossKind kind = LossKind::lost;
-  /// What kind of thing it is. Lost: "message", "part", "call", "argument", "tool", "document", "setting" (a member of
-  /// the request that the template ignores), "variable", "special token", "character" (parlance tokens), "data" (a list
-  /// or dict printed as Python prints it). Left out: "reasoning", "text" (an assistant's content before a cut), "id",
+  /// The kind of part. Lost: "message", "part", "call", "argument", "tool", "document", "setting" (a member of the
+  /// request that the template ignores), "variable", "special token", "character" (parlance tokens), "data" (a list or
+  /// dict printed as Python prints it). Left out: "reasoning", "text" (an assistant's content before a cut), "id",
   /// "detail".
   std::string_view subject;
   std::string path;      ///< in the request: "messages[2].content[1]"; a variable's name
@@ -41,18 +41,18 @@ struct Loss {
   std::string display() const;
 };
 
-/// Bytes of the prompt that stand for an image, audio or video of the request. Only what the template itself wrote for
-/// that part counts, not a lookalike that somebody typed.
+/// Bytes of the prompt that stand for an image, audio or video of the request. Only text that the template itself wrote
+/// for that part counts, not the same text typed by a user.
 struct Placeholder {
   TextRange range;
   std::string path;  ///< of the part: "messages[2].content[1]"
-  std::string type;  ///< of the part, as the template is given it: "image"
+  std::string type;  ///< of the part, as the template gets it: "image"
 };
 
-/// A prompt with what it lost.
+/// A rendering and its losses.
 struct CheckedRendering {
   Rendering rendering;
-  std::vector<Loss> losses;               ///< in the order of the request, what is lost first
+  std::vector<Loss> losses;               ///< in the order of the request, those of the kind `lost` first
   std::vector<Placeholder> placeholders;  ///< in the order of the prompt
 };
 
@@ -61,13 +61,13 @@ struct CheckedRendering {
 ///     field          default  effect
 ///     experiments    32       how many parts without text (images, audio) are tested one by one; the rest are tested
 ///                             together
-///     left_out       true     also report what is left out by design; half of the search's time goes there
+///     left_out       true     also report what is left out by design; this takes half of the search's time
 struct LossOptions {
   std::size_t experiments = 32;
   bool left_out = true;
 };
 
-/// Renders and says what was lost.
+/// Renders a request and finds its losses.
 /// Threads: any; one finder serves all requests of a template.
 class LossFinder {
  public:
@@ -76,11 +76,11 @@ class LossFinder {
   LossFinder& operator=(LossFinder&&) noexcept;
   ~LossFinder();
 
-  /// Renders as Template::render() does, spans included, and finds what was lost. Fails as that does; a failed
+  /// Renders as Template::render() does, with spans, and finds the losses. Fails as Template::render() does; a failed
   /// experiment is ignored.
   Result<CheckedRendering> render(const Conversation& conversation, const RenderOptions& options,
                                   Workspace& workspace) const;
-  /// The same into memory that is used again.
+  /// The same, reusing the memory of `into`.
   Result<void> render(const Conversation& conversation, const RenderOptions& options, Workspace& workspace,
                       CheckedRendering& into) const;
 
@@ -89,10 +89,10 @@ class LossFinder {
   std::unique_ptr<const State> state_;
 };
 
-/// An error for callers that do not accept losses: code `loss`, with the path and hint of the first thing lost.
-/// `losses` must contain one of the kind `lost`.
+/// An error for callers that do not accept losses: code `loss`, with the path and hint of the first loss. `losses` must
+/// contain one of the kind `lost`.
 Error error_of(std::span<const Loss> losses);
-/// How many are lost.
+/// The number of losses of the kind `lost`.
 std::size_t count_lost(std::span<const Loss> losses);
 
 }  // namespace parlance

@@ -21,7 +21,7 @@
 //       }
 //     }
 //
-// This header includes the others; each of them stands alone too.
+// This header includes all others; you may also include each of them alone.
 #pragma once
 #include "parlance/bulk.h"
 #include "parlance/check.h"

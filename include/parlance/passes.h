@@ -29,40 +29,40 @@ enum class Pass : std::uint8_t {
 #undef PARLANCE_PASS
 };
 
-/// What may, or must, follow the name of a pass.
+/// The setting that a pass takes.
 enum class PassTakes : std::uint8_t {
   nothing,
-  roles,    ///< may: of which messages; else of all
-  name,     ///< must: a name of a member
-  type,     ///< must: a type of a content part
-  media,    ///< must: types of parts by role, and for the pass part_types their new names
-  efforts,  ///< must: the variables that each reasoning effort sets; or that it sets none
+  roles,    ///< optional: the roles whose messages it changes; by default all
+  name,     ///< required: the name of a member
+  type,     ///< required: the type of a content part
+  media,    ///< required: types of parts by role, and for the pass part_types their new names
+  efforts,  ///< required: the variables that each reasoning effort sets; there may be none
 };
-/// How it is written: "", "ROLES", "NAME", "TYPE", "NAMES", "SETTINGS".
+/// Its name in help texts: "", "ROLES", "NAME", "TYPE", "NAMES", "SETTINGS".
 std::string_view name_of(PassTakes takes);
 
-/// What `parlance list passes` shows of a pass.
+/// The facts about a pass, as `parlance list passes` shows them.
 struct NormalisePass {
   Pass pass{};
   std::string_view name;      ///< "parse-arguments"
   std::string_view sentence;  ///< what it does and why
-  bool by_default = true;     ///< false: run only when asked for, or where adapt() finds it needed
+  bool by_default = true;     ///< false: it runs only if asked for, or if adapt() finds it necessary
   PassTakes takes = PassTakes::nothing;
   bool of_transformers = false;  ///< apply_chat_template does it too: ReadOptions::as_transformers runs only these
 };
-/// All passes, in the order they run; that of a pass is at its number.
+/// All passes, in the order they run; the index is the value of Pass.
 std::span<const NormalisePass> normalise_passes();
 std::string_view name_of(Pass pass);
 std::optional<Pass> find_pass(std::string_view name);
 
-/// How much a request may ask the model to reason, from "none" to "max".
+/// The reasoning efforts that a request may ask for, from "none" to "max".
 std::span<const std::string_view> reasoning_efforts();
 
 /// The name under which a template shows a content part that is not text.
 struct MediaShape {
   std::string role;
-  std::string type;        ///< as requests have it: "image_url"; "images" for Ollama's member of a message
-  std::string shown_as{};  ///< as the template knows it: "image"; "" where it shows under no name
+  std::string type;        ///< the type in requests: "image_url"; "images" for Ollama's member of a message
+  std::string shown_as{};  ///< the type that the template shows: "image"; "" if it shows none
   bool operator==(const MediaShape&) const = default;
 };
 
@@ -80,40 +80,41 @@ struct EffortSetting {
   bool operator==(const EffortSetting&) const = default;
 };
 
-/// What a pass is told, besides that it is to run. NormalisePass::takes says which member counts; the others are empty.
+/// The setting of a pass. NormalisePass::takes says which member the pass uses; the others are empty.
 struct PassSetting {
   std::vector<std::string> roles{};      ///< empty: all
   std::string name{};                    ///< PassTakes::name and type
-  std::vector<MediaShape> media{};       ///< no_place does not look at shown_as
-  std::vector<EffortSetting> efforts{};  ///< empty: no effort has any effect, and notes say so
+  std::vector<MediaShape> media{};       ///< no_place ignores shown_as
+  std::vector<EffortSetting> efforts{};  ///< empty: efforts have no effect, and notes say so
   bool operator==(const PassSetting&) const = default;
 };
 
-/// Which passes run besides those that always do, with what, and which do not run. A value, cheap to copy:
-/// conversations that are read with it share what it holds.
+/// Chooses passes: which run besides those that always run, with which settings, and which are skipped. A value, cheap
+/// to copy: conversations that are read with it share its settings.
 class Passes {
  public:
-  /// By words, as run() and skip() take them.
+  /// Makes one from the words that run() and skip() take.
   static Result<Passes> of(std::initializer_list<std::string_view> run,
                            std::initializer_list<std::string_view> skip = {});
 
-  /// Asks for a pass. Asked for twice, one that takes roles is for the roles of both; another goes by the later
-  /// setting. Fails with usage if the pass does not take the setting, needs one, or a variable's value is no JSON.
+  /// Asks for a pass. If a pass that takes roles is asked for twice, it applies to the roles of both; for any other
+  /// pass the later setting counts. Fails with usage if the pass does not take the setting or requires one, or if a
+  /// variable's value is not JSON.
   Result<void> run(Pass pass, PassSetting setting = {});
   /// The same by words: "one-part", "content-parts:user,tool", "reasoning-key:thinking",
   /// "part-types:user.image_url=image,tool.file=file", "reasoning-effort:none=thinking:false;low=thinking:true"; "-"
-  /// for efforts that set nothing. Fails also for a name that no pass has (with the nearest one).
+  /// for efforts that set nothing. Also fails for an unknown name (with the nearest one).
   Result<void> run(std::string_view words);
-  /// The pass does not run, whoever asks for it.
+  /// Skips the pass, even if run() or adapt() asks for it.
   void skip(Pass pass) { skipped_ |= bit(pass); }
   Result<void> skip(std::string_view name);
 
   bool asks_for(Pass pass) const { return (asked_ & bit(pass)) != 0; }
   bool skips(Pass pass) const { return (skipped_ & bit(pass)) != 0; }
-  /// What run() was told; an empty setting otherwise. Lifetime: until the next run().
+  /// The setting that run() was given, or an empty one. Lifetime: until the next run().
   const PassSetting& setting(Pass pass) const&;
   const PassSetting& setting(Pass pass) const&& = delete;
-  /// What was asked for as run() reads it, in the order of the passes.
+  /// The passes that were asked for, as words for run(), in the order of the passes.
   std::vector<std::string> words() const;
   bool operator==(const Passes& other) const;
 

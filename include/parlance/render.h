@@ -20,26 +20,26 @@ class SourceText;
 /// Options of one render.
 ///
 ///     field                  default       effect
-///     add_generation_prompt  by the input  adds the opening of an assistant turn; unset: what the input says, else on
+///     add_generation_prompt  by the input  adds the opening of an assistant turn; unset: as the input says, else true
 ///                                          unless the last message is the assistant's
-///     continue_final         by the input  leaves the last (assistant) message open: cut after its last byte
+///     continue_final         by the input  leaves the last (assistant) message open: the prompt ends after it
 ///     now                    1970-01-01    what strftime_now prints
-///     limits                 see Limits    bounds of this render
+///     limits                 see Limits    limits of this render
 ///     want_spans             true          fill Rendering::spans (costs a tenth to a fifth of a render)
 ///     want_assistant         false         fill Rendering::assistant (mostly at most a sixth more than spans)
 ///     want_undefined         false         fill Rendering::undefined
-///     ignore_tags            false         derive Rendering::assistant from provenance even where tags say it
-///     random_seed            0             what the filter `random` draws from
+///     ignore_tags            false         derive Rendering::assistant from provenance even if the template has tags
+///     random_seed            0             seed of the filter `random`
 struct RenderOptions {
   std::optional<bool> add_generation_prompt;
   std::optional<bool> continue_final;
-  bool as_is = false;  ///< pass the conversation's variables untouched: no add_generation_prompt, nothing added
+  bool as_is = false;  ///< give the template the conversation's variables unchanged, without add_generation_prompt
   CivilTime now;
   Limits limits;
   bool want_spans = true;
-  bool want_assistant = false;  ///< a template's first takes 1 ms more; some templates need renders for each turn
+  bool want_assistant = false;  ///< a template's first such render takes 1 ms more; some need renders for each turn
   bool want_undefined = false;
-  bool ignore_tags = false;  ///< derive the assistant's ranges even where the template has generation tags
+  bool ignore_tags = false;
   std::uint64_t random_seed = 0;
 };
 
@@ -51,13 +51,13 @@ struct PrintedUndefined {
   std::string nearest;  ///< an existing variable or member with a similar name; "" for none
 };
 
-/// What a render gives. Owns its text; spans refer to the conversation for their paths.
+/// The result of a render. It owns its text; spans refer to the conversation for their paths.
 ///
-/// Lifetime: path_of_span needs the Conversation alive; everything else stands alone. Threads: plain data.
+/// Lifetime: only path_of_span needs the Conversation alive. Threads: plain data.
 class Rendering {
  public:
   Rendering() = default;
-  /// What was moved from is empty, and can be filled again.
+  /// A moved-from rendering is empty, and can be filled again.
   Rendering(Rendering&& other) noexcept { swap(other); }
   Rendering& operator=(Rendering&& other) noexcept {
     Rendering(std::move(other)).swap(*this);
@@ -70,16 +70,17 @@ class Rendering {
   std::string_view text() const&& = delete;
   std::span<const Span> spans() const& { return {spans_.get(), span_count_}; }
   std::span<const Span> spans() const&& = delete;
-  /// Spans of {% generation %} blocks, in order of closing, as transformers counts them.
+  /// Spans of {% generation %} blocks, in the order in which the blocks end, as in transformers.
   const std::vector<TextRange>& generation() const& { return generation_; }
   const std::vector<TextRange>& generation() const&& = delete;
-  /// What an assistant wrote or is to learn to write: the generation tags' spans, or, for templates without the tag,
-  /// derived from the origins of the bytes (turn header excluded, end-of-turn token included). Sorted.
+  /// The text that an assistant wrote or should learn to write: the spans of the generation tags, or, for templates
+  /// without tags, ranges derived from the origins of the bytes (without the turn's header, with the end-of-turn
+  /// token). Sorted.
   const std::vector<TextRange>& assistant() const& { return assistant_; }
   const std::vector<TextRange>& assistant() const&& = delete;
   const std::vector<std::string>& notes() const& { return notes_; }
   const std::vector<std::string>& notes() const&& = delete;
-  /// What the template printed and is undefined, each name once, in the order of the first time.
+  /// The undefined variables and members that the template printed, each once, in order of first use.
   const std::vector<PrintedUndefined>& undefined() const& { return undefined_; }
   const std::vector<PrintedUndefined>& undefined() const&& = delete;
 
@@ -102,7 +103,7 @@ class Rendering {
 
 /// Line, column and excerpt in the template for a literal span; an empty Location for others.
 Location place_of_span(const Rendering& rendering, const Span& span);
-/// "messages[3].content" for a span with input; "" for others.
+/// "messages[3].content" for a span that came from the input; "" for others.
 std::string path_of_span(const Conversation& conversation, const Span& span);
 
 }  // namespace parlance

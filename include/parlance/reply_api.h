@@ -13,7 +13,7 @@
 //     writer.finish(send);
 //     log(writer.to_json());
 //
-// docs/reply-apis.md says what stands where.
+// docs/reply-apis.md says where each part of a reply goes.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -44,38 +44,39 @@ struct ReplyUsage {
   std::int64_t output_tokens = 0;
 };
 
-/// What an answer says besides the reply. No default is taken from the clock or at random.
+/// The parts of an answer that are not in the reply. No default comes from the clock or a random generator.
 struct ReplyApiOptions {
-  std::string id{};  ///< of the answer; "": reply_api_id(api, 0)
+  std::string id{};  ///< the answer's id; "": reply_api_id(api, 0)
   std::string model{};
-  std::int64_t created = 0;  ///< seconds since 1970; Anthropic's has none
-  /// Makes ids for calls whose reply has none. By default they are numbered: call_1, toolu_1; call_ID_1 if `id` is set.
+  std::int64_t created = 0;  ///< seconds since 1970; Anthropic's answers do not have it
+  /// Makes ids for calls for which the model wrote none. By default they are numbered: call_1, toolu_1; call_ID_1 if
+  /// `id` is set.
   std::function<std::string()> make_call_id{};
 };
 
 /// What only the program that runs the model knows about a reply's end.
 struct ReplyOutcome {
-  bool length = false;                ///< a limit of tokens stopped the model
-  std::optional<ReplyUsage> usage{};  ///< unset: the answer has no usage; Anthropic's, which needs one, has zeros
+  bool length = false;                ///< a token limit stopped the model
+  std::optional<ReplyUsage> usage{};  ///< unset: the answer has no usage; Anthropic's requires one and has zeros
 };
 
-/// An event of a stream: `data` is JSON on one line. Views live until the sink returns.
+/// An event of a stream: `data` is JSON on one line. Lifetime: the views are valid until the sink returns.
 struct ReplyApiEvent {
   std::string_view name;  ///< "message_start"; "" for chat completions, whose events have no names
   std::string_view data;
 };
 using ReplyApiSink = std::function<void(const ReplyApiEvent&)>;
 
-/// The lines `event:` and `data:`, and an empty one.
+/// Appends the lines `event:` and `data:`, and an empty line.
 void append_server_sent_event(std::string& out, const ReplyApiEvent& event);
-/// What follows the last event on the wire: "data: [DONE]" for chat completions, else nothing.
+/// The text that a server sends after the last event: "data: [DONE]" for chat completions, else nothing.
 std::string_view end_of_server_sent_events(ReplyApi api);
 
 /// Writes a reply in the form of one API, event by event or whole.
 ///
 /// If the API's own client assembles the events, it gets what to_json() returns, however the reply was cut into pieces.
 /// An incomplete call is marked `complete: false` (in Responses: `status: incomplete`), so that nobody executes it.
-/// `reply_diagnostics` lists what was malformed. Memory: the whole reply. A moved-from writer sends nothing.
+/// `reply_diagnostics` lists the malformed parts. Memory: the whole reply. A moved-from writer sends nothing.
 /// Threads: one at a time.
 class ReplyApiWriter {
  public:
@@ -84,12 +85,12 @@ class ReplyApiWriter {
   ReplyApiWriter& operator=(ReplyApiWriter&&) noexcept;
   ~ReplyApiWriter();
 
-  /// Sends the first events of the stream. Without a sink, nothing is sent; to_json() still has the whole answer.
+  /// Sends the first events of the stream. Without a sink nothing is sent, but to_json() still has the whole answer.
   void begin(const ReplyApiSink& sink = {});
   void add(const ReplyEvent& event, const ReplyApiSink& sink = {});
   /// Closes everything that is open, and the stream. Call it once, last.
   void finish(const ReplyApiSink& sink = {}, const ReplyOutcome& outcome = {});
-  /// The whole answer, after finish(). Only this has the id of a call whose reply gives it after its arguments.
+  /// The whole answer, after finish(). If the model wrote a call's id after its arguments, only this has it.
   std::string to_json() const;
 
  private:

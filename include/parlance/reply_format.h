@@ -18,18 +18,18 @@
 
 namespace parlance {
 
-/// A text that separates the parts of a reply, with the white space the model writes around it.
+/// A text that separates the parts of a reply, with the white space that the model writes around it.
 ///
-/// `before` and `after` are that white space. Where it occurs it belongs to the marker and not to the content; a part
-/// of it (an ending of `before`, a beginning of `after`) is enough. White space inside a text is optional in the same
-/// way: "</a>\n</b>" also matches "</a></b>". A marker without texts means that the format has no such marker. In JSON
-/// a string is enough: its outer white space becomes `before` and `after`.
+/// `before` and `after` are that white space. If it occurs, it belongs to the marker and not to the content; the reader
+/// also accepts a part of it (a suffix of `before`, a prefix of `after`). White space inside a text is optional too:
+/// "</a>\n</b>" also matches "</a></b>". A marker without texts means that the format has no such marker. In JSON a
+/// string is enough: its outer white space becomes `before` and `after`.
 struct ReplyMarker {
-  std::vector<std::string> texts{};  ///< the first is what the model is taught; the others are read too
+  std::vector<std::string> texts{};  ///< the model was trained on the first; the reader accepts all
   std::string before{};
   std::string after{};
-  /// Further spellings that are read and never written. A `*` in them matches any text of at most 64 bytes without `<`
-  /// and newlines, so that a header may hold any name: "<|channel|>final*<|message|>". A `<` must follow the `*`.
+  /// Further spellings that are accepted but never written. A `*` in them matches any text of at most 64 bytes without
+  /// `<` and newlines, so that a header may hold any name: "<|channel|>final*<|message|>". A `<` must follow the `*`.
   std::vector<std::string> loose{};
   bool exists() const { return !texts.empty(); }
   bool operator==(const ReplyMarker&) const = default;
@@ -37,9 +37,9 @@ struct ReplyMarker {
 
 /// A member of the JSON object that is a call.
 ///
-/// In JSON an object's keys give roles, in the order in which the model writes them: {"id": "id", "name": "name",
+/// In JSON, an object maps keys to roles, in the order in which the model writes them: {"id": "id", "name": "name",
 /// "parameters": "arguments", "type": {"constant": "function"}, "function": {"name": "name", …}, "{name}":
-/// "arguments"}. A second key with the role of an earlier one is read too, and never written.
+/// "arguments"}. A second key with the role of an earlier one is accepted but never written.
 struct CallMember {
   enum class Role : std::uint8_t {
     name,
@@ -47,7 +47,7 @@ struct CallMember {
     id,
     constant,  ///< always the same value
     inner,     ///< an object with members that have roles themselves
-    any_name,  ///< the key itself is the name, its value the arguments; `key` is empty
+    any_name,  ///< the key itself is the name of the tool, its value the arguments; `key` is empty
   };
   Role role = Role::name;
   std::string key{};
@@ -63,20 +63,20 @@ enum class TextEscape : std::uint8_t {
   xml,        ///< these, &lt; and &gt;
 };
 
-/// Arguments that stand in tags of their own: open KEY key_close [TYPE type_close] VALUE close.
+/// A tag for each argument: open KEY key_close [TYPE type_close] VALUE close.
 struct ArgumentTags {
   enum class Escape : std::uint8_t { none, xml, cdata };
   enum class Style : std::uint8_t { json, python };
   ReplyMarker open{};
   ReplyMarker key_close{};
-  ReplyMarker type_close{};  ///< exists: the reply states the value's type, between key and value
+  ReplyMarker type_close{};  ///< if it exists, the reply states the value's type, between key and value
   ReplyMarker close{};
-  ReplyMarker whole{};                      ///< exists: instead of tags, all arguments may follow it as one JSON object
-  std::string close_end{};                  ///< not "": the closing tag repeats the key: close KEY close_end
-  std::string item{};                       ///< not "": values nest as tags too, and the items of lists have this key
-  std::vector<std::string> string_types{};  ///< with type_close: the types whose value is a plain string
-  Escape escape = Escape::none;             ///< how strings escape markup: &lt; or <![CDATA[…]]>
-  TextEscape key_escape = TextEscape::none;  ///< how keys escape it
+  ReplyMarker whole{};                       ///< if it exists, all arguments may follow it as one JSON object
+  std::string close_end{};                   ///< if not "", the closing tag repeats the key: close KEY close_end
+  std::string item{};                        ///< if not "", values may be nested tags, and items of lists have this key
+  std::vector<std::string> string_types{};   ///< with type_close: the types whose value is a plain string
+  Escape escape = Escape::none;              ///< how strings escape markup: &lt; or <![CDATA[…]]>
+  TextEscape key_escape = TextEscape::none;  ///< how keys escape markup
   Style style = Style::json;                 ///< how values other than strings are written
   bool operator==(const ArgumentTags&) const = default;
 };
@@ -91,17 +91,18 @@ struct CallArguments {
     code,      ///< source code, unquoted, which becomes the value of one argument
   };
   Codec codec = Codec::json;
-  bool as_text = false;  ///< json: the model writes a string that holds the object
-  std::string callee{};  ///< keywords: the text before the parenthesis, e.g. "tool_call"; "" if a name part comes there
-  std::string quote{};   ///< bare
+  bool as_text = false;  ///< json: the model writes a JSON string that contains the object
+  /// keywords: the text before the parenthesis, e.g. "tool_call"; after a name part, the text between, e.g. ".call"
+  std::string callee{};
+  std::string quote{};     ///< bare
   std::string argument{};  ///< code: the argument whose value the source code becomes
   ArgumentTags tags{};
   bool operator==(const CallArguments&) const = default;
 };
 
-/// One element of a call as it stands in the text. In JSON a literal is a marker, the others an object with one member:
-/// {"name": true}, or {"name": ESCAPE}, {"id": PATTERN}, {"skip": true}, {"object": {…}}, {"arguments": CODEC}; a
-/// second member may be {"before": TEXT}.
+/// One part of a call's text. In JSON, a literal is a marker; any other part is an object with one member: {"name":
+/// true}, or {"name": ESCAPE}, {"id": PATTERN}, {"skip": true}, {"object": {…}}, {"arguments": CODEC}; a second member
+/// may be {"before": TEXT}.
 struct CallPart {
   enum class Kind : std::uint8_t {
     literal,
@@ -113,8 +114,8 @@ struct CallPart {
   };
   Kind kind = Kind::literal;
   ReplyMarker literal{};
-  /// id: its pattern. "": any id. Else a text in which {0} or {1} is the number of the call, counted from 0 or 1, and
-  /// {name} the tool's name.
+  /// id: its pattern. "": any id. Otherwise {0} or {1} stands for the number of the call, counted from 0 or 1, and
+  /// {name} for the tool's name.
   std::string pattern{};
   TextEscape escape = TextEscape::none;  ///< name
   std::vector<CallMember> members{};     ///< object
@@ -126,7 +127,7 @@ struct CallPart {
 
 /// How several calls are grouped.
 enum class CallLayout : std::uint8_t {
-  single,   ///< each stands for itself
+  single,   ///< each call on its own
   section,  ///< one after the other between `open` and `close`
   list,     ///< in [ ], with commas, between `open` and `close` if they exist
 };
@@ -140,20 +141,20 @@ struct CallForm {
   std::string separator{};       ///< what the model writes between two calls; the reader accepts any white space
   bool commas_optional = false;  ///< list: the commas may be missing
   bool open_optional = false;    ///< a call may also come without `open`
-  bool close_optional = false;   ///< closing markers may be missing, at the end of the reply or before anything else
-  bool initial = false;          ///< only at the beginning of the answer; if tools are known, only with the name of one
-  bool declared_only = false;    ///< the opening is ordinary text: unless a declared tool's name follows, it is content
+  bool close_optional = false;   ///< closing markers may be missing, anywhere
+  bool initial = false;          ///< only at the beginning of content; if tools are known, only with the name of one
+  bool declared_only = false;    ///< the opening marker is ordinary text: it is content unless a tool's name follows
   bool headed = false;           ///< the call begins in the header of a turn, and the header is its name
-  std::string header{};          ///< headed: the one header that means this form; "": any name
-  std::string name{};            ///< not "": the one tool that this form calls; the reply does not say the name
+  std::string header{};          ///< headed: the only header for this form; "": any header
+  std::string name{};            ///< if not "", the one tool that this form calls; the reply does not have the name
   /// For forms that begin alike: the content type in the marker before the arguments, "json" in
   /// `<|constrain|>json<|message|>`. If it matches, this form is chosen. "": the form has none.
   std::string content_type{};
-  std::string result_open{};  ///< the text before and after the result of such a call, in its turn
-  std::string result_close{};
-  /// The model was trained on arguments sorted by name, whatever order tools declare. The reader accepts any order.
+  std::string result_open{};   ///< the text before the result of such a call, in its turn
+  std::string result_close{};  ///< the text after it
+  /// The model was trained on arguments sorted by name, not in the order of declaration. The reader accepts any order.
   bool sorted = false;
-  std::string id_pattern{};  ///< object: as CallPart::pattern, of the member with the id
+  std::string id_pattern{};  ///< object: the pattern of the id, as CallPart::pattern
   bool operator==(const CallForm&) const = default;
 };
 
@@ -162,28 +163,29 @@ struct ReplyTurn {
   std::string role{};
   ReplyMarker open{};
   std::string header_close{};  ///< "": no header
-  std::string raw_role{};      ///< the role of a message whose text is no result of a call; "": `role`
+  std::string raw_role{};      ///< the role of a message whose text is not the result of a call; "": `role`
   /// A space follows header_close: SentencePiece's dummy prefix. The reader also accepts the text without it.
   bool dummy_prefix = false;
   bool operator==(const ReplyTurn&) const = default;
 };
 
-/// How a model writes its replies: plain data, compared, copied and cached as such.
+/// How a model writes its replies. Plain data: compare, copy and store it as you like.
 struct ReplyFormat {
   /// The end of the prompt, from the assistant's turn on; the reply continues it. If it ends with `<think>`, the reply
   /// begins inside reasoning; with `<think></think>` it does not. It may end inside a marker.
   std::string prompt{};
   ReplyMarker reasoning_open{};
   ReplyMarker reasoning_close{};
-  bool calls_end_reasoning = false;         ///< a call's opening inside reasoning begins a call; false: it is text
-  bool calls_end_opened_reasoning = false;  ///< the same, but only inside reasoning that the prompt has left open
-  ReplyMarker content_open{};               ///< if the answer has markers of its own
+  bool calls_end_reasoning = false;         ///< an opening marker inside reasoning begins a call; false: it is text
+  bool calls_end_opened_reasoning = false;  ///< the same, but only inside reasoning that the prompt has opened
+  ReplyMarker content_open{};               ///< if content has markers of its own
   ReplyMarker content_close{};
   std::vector<CallForm> calls{};
-  bool text_behind_calls = false;  ///< the model writes calls first, then the answer
-  bool parallel = true;            ///< a reply may have more than one call; the reader accepts more in any case
+  bool text_behind_calls = false;  ///< the model writes calls first, then content
+  bool parallel = true;            ///< a reply may have more than one call; the reader always accepts several
   std::vector<ReplyMarker> end{};  ///< each ends the reply
-  /// Each ends the reply if nothing follows it, and is text elsewhere. For end-of-sequence tokens that are not certain.
+  /// Each of these texts ends the reply if nothing follows it, else it is text. For tokens that may or may not end a
+  /// reply.
   std::vector<std::string> last{};
   /// Texts that are control tokens. When a reply is fed as tokens, a marker that contains one matches only if that text
   /// is exactly one token, fed as a control token. When it is fed as bytes, the text is enough.
@@ -192,11 +194,11 @@ struct ReplyFormat {
   std::vector<ReplyTurn> turns{};  ///< an assistant's turn continues the reply, any other ends it
 
   /// Reads and validates a format.
-  /// Fails with: json (place); value when a member is unknown, of the wrong type or contradicts another (path).
+  /// Fails with: json (place); value if a member is unknown, has the wrong type or contradicts another (path).
   static Result<ReplyFormat> from_json(std::string_view text, std::string_view name = "<format>");
-  /// JSON that from_json reads as an equal format. Members with their default are left out.
+  /// Writes JSON that from_json reads as an equal format. Members with their default are left out.
   std::string to_json() const;
-  /// Checks that a parser can use it: markers can be told apart, and each form has all that it needs.
+  /// Checks that a parser can use it: markers can be distinguished, and each form has all required parts.
   /// Fails with: value (path of the field).
   Result<void> validate() const;
   bool operator==(const ReplyFormat&) const = default;

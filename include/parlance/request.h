@@ -1,4 +1,4 @@
-// Requests: from the body of a chat request to its prompt, and to how the reply to it is read.
+// Requests: reads the body of a chat request, renders its prompt, and prepares reading the reply.
 //
 //     auto model = parlance::open_model("models/mine");
 //     if (!model) return fail(model.error());
@@ -16,7 +16,7 @@
 //                                  parlance::GrammarSyntax::gbnf);
 //     parlance::ReplyParser parser(start->format, start->options);
 //
-// docs/embedding.md has the whole chain of a server, as a program.
+// docs/embedding.md has a whole server as a program.
 //
 // Experiments find what a template can show and how its model writes replies. They run when the first request needs
 // them.
@@ -48,12 +48,12 @@ namespace parlance {
 ///     read           see ReadOptions     how requests are read
 ///     adapt          true                adds the passes that the template needs for a request (adapt() in derive.h);
 ///                                        has no effect if requests are read as is, or as transformers reads them
-///     variables      none                name and JSON, in place of the request's
-///     template_name  unset               which of the model's templates; else as ModelSource::choose has it
-///     syntax         unset               the language of the templates, whatever the model says
-///     compile        see CompileOptions  how they are compiled; name and syntax are the template's own
-///     reply_format   unset               how replies are written, where it is known; else it is derived
-///     limits         see Limits          bounds of the experiments, as in DeriveOptions
+///     variables      none                name and JSON of variables that replace those of requests
+///     template_name  unset               the template to use; unset: ModelSource::choose decides
+///     syntax         unset               the template language, overriding what the model says
+///     compile        see CompileOptions  options of Template::compile, except name and syntax
+///     reply_format   unset               the reply format, if it is known; unset: it is derived
+///     limits         see Limits          limits of the experiments, as in DeriveOptions
 struct RequestOptions {
   ReadOptions read{};
   bool adapt = true;
@@ -68,38 +68,38 @@ struct RequestOptions {
 /// A request, read for a template.
 struct ChatRequest {
   Conversation conversation;
-  std::string id{};  ///< its member `id` as JSON, which is no variable; "": it has none
+  std::string id{};  ///< the request's `id` as JSON; it is not a variable. "": it has none
 };
 
-/// How a reply is read: what a ReplyParser is made of.
+/// How to read a reply: the arguments of a ReplyParser.
 struct ReplyStart {
   CompiledReplyFormat format{};
   ReplyOptions options{};
-  std::vector<std::string> notes{};  ///< about this request: why its prompt does not tell where the reply begins, …
+  std::vector<std::string> notes{};  ///< about this request: why its prompt does not show where the reply begins, …
   std::string doubt{};               ///< why the derived reply format is not verified; "" if it is, or was given
 };
 
-/// Reads the requests to one model. Templates are compiled, and experiments made, when they are first needed, and once.
+/// Reads the requests to one model. It compiles each template, and makes each experiment, once: when first needed.
 ///
-/// A moved-from reader is one of a model without templates.   Threads: any. One runs an experiment while the others
-/// wait for it.
+/// A moved-from reader acts like that of a model without templates.   Threads: any. While one thread makes an
+/// experiment, others that need it wait.
 class RequestReader {
  public:
-  /// For a model's templates. A model without templates is allowed: requests can be read, and not rendered.
+  /// For a model's templates. If the model has none, requests can be read but not rendered.
   explicit RequestReader(ModelSource model, RequestOptions options = {});
-  /// For one template that needs no special tokens besides those in requests.
+  /// For one template. Special tokens can only come from the requests.
   explicit RequestReader(Template chat_template, RequestOptions options = {});
   RequestReader(RequestReader&&) noexcept;
   RequestReader& operator=(RequestReader&&) noexcept;
   ~RequestReader();
 
-  /// Reads a request as Conversation::from_json does, with passes that fit the template. Then sets `variables`, and the
-  /// special tokens and messages of the model (add_model). `name` is what errors call the text.
+  /// Reads a request as Conversation::from_json does, with the passes that the template needs. Then sets `variables`,
+  /// and the special tokens and messages of the model (add_model). Errors call the text `name`.
   /// Fails with: json (place); conversation (path).
   Result<ChatRequest> read(std::string_view body, std::string_view name = "<input>") const;
-  /// The same for a text that nobody needs afterwards (Conversation::consume).
+  /// The same, parsing the text in place (Conversation::consume).
   Result<ChatRequest> consume(std::string body, std::string_view name = "<input>") const;
-  /// The same into memory that is used again. After a failure `into` has the id, if there is one.
+  /// The same, reusing the memory of `into`. After a failure, `into` still has the request's id, if it has one.
   Result<void> read_into(ChatRequest& into, std::string_view body, std::string_view name = "<input>") const;
 
   /// The template for requests with or without tools. Fails with no_template, and as Template::compile does.
@@ -110,21 +110,22 @@ class RequestReader {
   const Result<Template>& template_for(const Conversation& conversation) const&;
   const Result<Template>& template_for(const Conversation& conversation) const&& = delete;
 
-  /// The request's prompt, by the template for it. Fails with no_template, and as Template::compile and
+  /// Renders the request with the template for it. Fails with no_template, and as Template::compile and
   /// Template::render do.
   Result<Rendering> render(const ChatRequest& request, const RenderOptions& options = {}) const;
-  /// The same with reused memory, as Template::render has it.
+  /// The same with reused memory, as Template::render.
   Result<void> render(const ChatRequest& request, const RenderOptions& options, Workspace& workspace,
                       Rendering& into) const;
 
-  /// How the reply to a request is read: the reply format under the request's variables, the request's tools, and what
-  /// its prompt ends with. `options` are those of the prompt's own render.
+  /// How to read the reply to a request: the reply format under the request's variables, the request's tools, and the
+  /// end of its prompt. `options` must be those of the prompt's own render.
   ///
-  /// If the template does not render the request, the reply is read from where prompts usually end, and a note says
-  /// why. If the template needs special tokens that are not known, this sets them to "" in the request. Fails with:
-  /// value if the tools cannot be written as JSON; as derive() does.
+  /// If the template fails to render the request, the format's usual end of a prompt is used, and a note says why. If
+  /// the template needs special tokens that are not known, this sets them to "" in the request. Fails with: value if
+  /// the tools cannot be written as JSON; as derive() does.
   Result<ReplyStart> reply_to(ChatRequest& request, const RenderOptions& options = {}) const;
-  /// How a reply is read if its prompt is not known. `variables` is an object with the request's; anything else: none.
+  /// How to read a reply whose prompt is not known. `variables` is an object with the request's variables; any other
+  /// value means none.
   Result<ReplyStart> reply(Value variables = {}) const;
 
   const ModelSource& model() const&;
@@ -139,23 +140,23 @@ class RequestReader {
   std::unique_ptr<State> state_;
 };
 
-/// Does the request have tools, as far as the choice of a template goes?
+/// Whether the request has tools, for the choice of a template.
 bool has_tools(const Conversation& conversation);
-/// Those of Conversation::notes() that say how a requested reasoning effort was not followed.
+/// The notes of Conversation::notes() about a reasoning effort that was not used as requested.
 std::vector<std::string> effort_notes(const Conversation& conversation);
 
-/// What a request asks of its reply, as options of a grammar: `tools`, `tool_choice`, `parallel_tool_calls`,
-/// `max_tool_calls` and `response_format`, each as any of these APIs writes it: OpenAI's chat completions and
-/// Responses, Anthropic's Messages, Ollama, vLLM, SGLang, llama.cpp. Set GrammarOptions::prompt to the
-/// ReplyOptions::prompt of RequestReader::reply_to.
+/// The grammar options that a request asks for: `tools`, `tool_choice`, `parallel_tool_calls`, `max_tool_calls` and
+/// `response_format`, each in the form of any of these APIs: OpenAI's chat completions and Responses, Anthropic's
+/// Messages, Ollama, vLLM, SGLang, llama.cpp. Set GrammarOptions::prompt to the ReplyOptions::prompt of
+/// RequestReader::reply_to.
 ///
-/// Fails with: json (place); conversation if a member is none of these, with its path and what is allowed.
+/// Fails with: json (place); conversation if a member has none of these forms, with its path and what is allowed.
 Result<GrammarOptions> grammar_options(std::string_view body, std::string_view name = "<input>");
-/// The same from the variables of a conversation, so that tools are given once.
+/// The same from the variables of a conversation.
 Result<GrammarOptions> grammar_options(const Conversation& conversation);
-/// The same for the reply to a request that was read: from where its prompt ends.
+/// The same for a request that was read, beginning where its prompt ends.
 Result<GrammarOptions> grammar_options(const ChatRequest& request, const ReplyStart& start);
-/// Sets the choice of tools by a word: auto, required (or any), none; another word is the name of a tool.
+/// Sets the tool choice by a word: auto, required (or any), none; any other word is the name of a tool.
 void choose_tool(GrammarOptions& options, std::string_view word);
 
 }  // namespace parlance

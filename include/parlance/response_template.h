@@ -1,11 +1,11 @@
 // response_template: transformers' own description of how to read a model's replies (tokenizer_config.json, version 1).
 //
 //     auto written = parlance::write_response_template(derived->format);
-//     if (!written) return report(written.error());       // what it cannot say, with the path of the field
+//     if (!written) return report(written.error());       // what it cannot express, with the path of the field
 //     config["response_template"] = written->json;
 //
-// It is data like a ReplyFormat, but uses regular expressions. write_response_template() lists what gets lost;
-// read_response_template() accepts what a ReplyFormat can express. docs/response-template.md has both lists.
+// It is data like a ReplyFormat, but uses regular expressions. write_response_template() lists what is lost;
+// read_response_template() accepts what a ReplyFormat can express. docs/response-template.md lists both.
 #pragma once
 #include <string>
 #include <string_view>
@@ -16,23 +16,23 @@
 
 namespace parlance {
 
-/// How a response_template is written.
+/// Options of write_response_template().
 ///
 ///     field          default            effect
-///     reasoning_key  reasoning_content  the message member that holds the reasoning; best is the template's own name
+///     reasoning_key  reasoning_content  the member of messages for reasoning; best is the one that the template reads
 struct ResponseTemplateOptions {
   std::string reasoning_key = "reasoning_content";
 };
 
 /// A response_template, and the replies that it does not read as a ReplyParser would.
 struct WrittenResponseTemplate {
-  std::string json;                 ///< an object; load_response_template of transformers 5.23 takes it
+  std::string json;                 ///< an object, for load_response_template of transformers 5.23
   std::vector<std::string> losses;  ///< as sentences; outer white space of texts is always dropped and not listed
 };
 
 /// Writes `format` as a response_template. Its messages have tool_calls in OpenAI's form, with arguments as objects.
 ///
-/// If call forms cannot be read in one way, the first form is written and the others are listed as losses.
+/// If one pattern cannot read all forms of calls, it writes the first form and lists the others as losses.
 /// Fails with: value if a response_template cannot express the first call form (path of the field), or `format` is not
 /// valid.
 Result<WrittenResponseTemplate> write_response_template(const ReplyFormat& format,
@@ -44,7 +44,7 @@ struct ReadResponseTemplate {
   std::vector<std::string> notes;
 };
 
-/// Reads a response_template. Refuses what transformers refuses, and a field of calls that a ReplyFormat cannot
+/// Reads a response_template. It refuses what transformers refuses, and a field of calls that a ReplyFormat cannot
 /// express.
 ///
 /// Regular expressions may consist of literal text, alternatives of literal text, white space, and groups between

@@ -16,8 +16,8 @@ namespace parlance {
 ///     if (!compiled) return report(compiled.error());
 ///     use(*compiled);
 ///
-/// Reading the value of a failed Result, or the error of a successful one, is a programming error; nothing checks it.
-/// A temporary Result returns its value and its error by value. It has no `->`, whose result could dangle.
+/// Reading the value of a failed Result, or the error of a successful one, is a programming error that nothing checks.
+/// A temporary Result returns its value and its error by value, and has no `->`, since the pointer could dangle.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -41,7 +41,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-/// A Result that carries nothing but success.
+/// Success without a value, or an Error.
 template <>
 class [[nodiscard]] Result<void> {
  public:

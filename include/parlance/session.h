@@ -1,12 +1,10 @@
-// Session: tokenizes only what is new in the next turn, and explains why two prompts stop sharing a prefix.
+// Session: tokenizes only the new text of each turn, and explains where and why two prompts differ.
 //
 //     auto session = parlance::Session::begin(chat_template, tokenizer, std::move(chat));
-//     session->append_sampled(generate(session->ids()));
-//     const std::vector<parlance::Message> news = {{.role = "assistant", .content = reply},
-//                                                  {.role = "user", .content = "And?"}};
-//     auto more = session->extend(news);
-//     if (more) go_on_with(more->ids);                       // ids() is what was there, verbatim, then these
-//     else std::puts(more.error().display().c_str());        // the template rewrites the past: where, and which input
+//     session->append_sampled(generate(session->ids())); const std::vector<parlance::Message> news = {{.role =
+//     "assistant", .content = reply}, {.role = "user", .content = "And?"}}; auto more = session->extend(news); if
+//     (more) go_on_with(more->ids);                       // ids() has the old ids, unchanged, then these else
+//     std::puts(more.error().display().c_str());        // the template rewrites the past: where, and which input
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,32 +18,32 @@
 
 namespace parlance {
 
-/// One prompt at the byte where it differs from another.
+/// One of two prompts, at the first byte where they differ.
 struct PromptSide {
-  std::string excerpt;               ///< the text from there on, cut; "" at the end of the prompt
+  std::string excerpt;               ///< the text from there on, shortened; "" at the end of the prompt
   Origin origin = Origin::computed;  ///< of that byte
-  std::string path;                  ///< of the input it came from, or of the next input behind it; "" for none
-  Location place;                    ///< of the template's text it came from, or of the last before it
+  std::string path;                  ///< of the input it came from, or of the next input after it; "" for none
+  Location place;                    ///< of the template's text it came from, or of the last such text before it
 };
 
-/// Why a prompt does not go on from another.
+/// Why a prompt does not begin with an earlier one.
 enum class PrefixCause : std::uint8_t {
-  rewritten,      ///< the template now writes the past differently, or an input of the past changed (changed_input)
+  rewritten,      ///< the template writes earlier turns differently, or an earlier input changed (changed_input)
   other_reply,    ///< the assistant's message is not the text that was sampled
-  across_border,  ///< the text is the same, but a token of the new prompt straddles the end of the ids so far
+  across_border,  ///< the text is the same, but a token of the new prompt crosses the end of the ids so far
 };
 
-/// Where two prompts stop being the same.
+/// The first difference of two prompts.
 struct PrefixDifference {
   PrefixCause cause = PrefixCause::rewritten;
-  std::size_t byte = 0;   ///< the first byte that differs; if only tokens differ, the begin of the first such token
+  std::size_t byte = 0;   ///< the first byte that differs; if only tokens differ, where the first such token begins
   std::size_t token = 0;  ///< number of the first token that differs
   PromptSide before;
   PromptSide after;
-  /// The first input in which the two requests themselves differ, if they do: then the template is not to blame.
+  /// The path of the first input in which the two requests differ; "" if they do not, so the template is the cause.
   std::string changed_input;
 
-  /// One sentence for people.
+  /// The difference as one sentence for people.
   std::string sentence() const;
 };
 
@@ -57,14 +55,14 @@ struct PromptView {
 };
 
 /// Says why `after` does not begin with `before`; nothing if it does. If the request of `after` only adds messages,
-/// changed_input is empty: then the template is to blame. Both renderings need their spans.
+/// changed_input is empty: then the template is the cause. Both renderings need their spans.
 std::optional<PrefixDifference> compare_prompts(const PromptView& before, const PromptView& after);
 
-/// What a session's extend() gives.
+/// The result of Session::extend().
 struct Extension {
-  std::vector<TokenId> ids;  ///< to be appended
-  /// Whether the tokenizer would encode the text so far into the same ids. Sampled ids may differ, and so may those at
-  /// the end of a prompt that goes on in another way. The ids are kept all the same.
+  std::vector<TokenId> ids;  ///< the ids to append
+  /// Whether the tokenizer would encode the text so far to the same ids. Sampled ids may differ, and so may ids at the
+  /// end of a prompt, after which other text now follows. The ids are kept in any case.
   bool canonical = true;
 };
 
@@ -73,8 +71,9 @@ struct SessionOptions {
   TokenizeOptions tokenize;
 };
 
-/// A growing conversation with its tokens. Each turn runs the template over all messages, which proves that the past is
-/// unchanged; all else that a turn costs, the tokenizer's work too, is for what is new (not with a whole conversation).
+/// A growing conversation with its tokens. Each turn renders all messages, which proves that earlier turns are
+/// unchanged. All other work of a turn, also the tokenizer's, is proportional to the new text, unless extend() is given
+/// a whole conversation.
 ///
 /// Movable. Lifetime: the tokenizer must outlive it. Threads: one at a time.
 class Session {
@@ -83,25 +82,25 @@ class Session {
   static Result<Session> begin(Template chat_template, const Tokenizer& tokenizer, Conversation conversation,
                                const SessionOptions& options = {});
   static Result<Session> begin(Template chat_template, const Tokenizer&& tokenizer, Conversation conversation,
-                               const SessionOptions& options = {}) = delete;  ///< it would be gone at once
+                               const SessionOptions& options = {}) = delete;  ///< it would be gone too early
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
   ~Session();
 
-  /// All tokens so far: given, sampled and appended.
+  /// All tokens so far: those of the first prompt, sampled and appended.
   std::span<const TokenId> ids() const;
   const Conversation& conversation() const;
 
-  /// What the model sampled after ids(), end-of-turn token included if it was sampled. Kept verbatim.
+  /// Appends what the model sampled after ids(), with the end-of-turn token if it was sampled. The ids stay unchanged.
   void append_sampled(std::span<const TokenId> ids);
 
-  /// Adds messages. After append_sampled(), the first must be the assistant's message that was sampled.
-  /// Appends to ids() and returns what was appended. After a failure nothing has changed.
-  /// Fails with history_rewritten if the text of the new prompt does not begin with the text of ids(), or if a token
-  /// would straddle the border between them. The error names the template's line, the input's path and the first
-  /// differing token; difference() has the parts. Also fails as Template::render and tokenize() do.
+  /// Adds messages. After append_sampled(), the first must be the assistant's message that was sampled. Appends to
+  /// ids() and returns what was appended. After a failure nothing has changed.
+  /// Fails with history_rewritten if the new prompt does not begin with the text of ids(), or if a token would cross
+  /// the end of that text. The error names the template's line, the input's path and the first differing token;
+  /// difference() has the parts. Also fails as Template::render and tokenize() do.
   Result<Extension> extend(std::span<const Message> messages);
-  /// The same with a request that holds the whole conversation, which replaces the session's.
+  /// The same with a request that has the whole conversation; it replaces the session's.
   Result<Extension> extend(Conversation conversation);
   /// The difference of the last extend() that failed with history_rewritten.
   const std::optional<PrefixDifference>& difference() const;
@@ -112,8 +111,8 @@ class Session {
   std::unique_ptr<State> state_;
 };
 
-/// The next turn, given the ids so far and a request that holds the whole conversation. Use this if you store token ids
-/// rather than a Session. Fails as Session::extend() does; to say where the prompt departs from `ids`, it renders the
+/// The next turn, from the ids so far and a request that has the whole conversation. Use this if you store token ids
+/// rather than a Session. Fails as Session::extend() does. To find where the prompt differs from `ids`, it renders the
 /// conversation up to each assistant turn.
 Result<Extension> extend_ids(std::span<const TokenId> ids, const Template& chat_template, const Tokenizer& tokenizer,
                              Conversation conversation, const SessionOptions& options = {});

@@ -16,13 +16,13 @@ namespace parlance {
 /// Options of compile(). Defaults are what transformers uses for chat templates.
 ///
 ///     field          default       effect
-///     name           <template>    shown in errors
-///     syntax         jinja         the language; the options below are Jinja's
+///     name           <template>    the template's name in errors
+///     syntax         jinja         the template language; the options below apply to Jinja only
 ///     trim_blocks    true          the newline after a block tag is dropped
 ///     lstrip_blocks  true          white space before a block tag at the start of a line is dropped
-///     keep_trailing_newline false  a newline at the very end of the template stays
+///     keep_trailing_newline false  a newline at the very end of the template is kept
 ///     allow_changes  false         the template may change lists and dicts that it made (append, pop, update), which
-///                                  the sandbox refuses; the conversation's stay protected
+///                                  the sandbox refuses; those of the conversation stay protected
 ///     transformers   the newest    the release whose `dict` and namespace() the template has
 struct CompileOptions {
   std::string name = "<template>";
@@ -35,8 +35,8 @@ struct CompileOptions {
   Limits limits;
 };
 
-/// Memory that renders reuse. Give each thread its own. A render without one allocates its memory anew. After a move
-/// it is as new.
+/// Memory that renders reuse. Give each thread its own. A render without a workspace allocates its memory anew. A
+/// moved-from workspace can be used like a new one.
 class Workspace {
  public:
   Workspace();
@@ -65,9 +65,9 @@ struct TemplateFacts {
   bool mentions(std::string_view name) const;
 };
 
-/// A compiled template. Copies share one immutable program, and so does a moved-from one; safe to use from many threads
-/// at once. It keeps its text and about twice as much again: 14 KB for a usual template, and some KB more once spans
-/// were asked for.
+/// A compiled template. Copies share one immutable program; so does a moved-from template. Many threads may use one at
+/// once. It takes about three times the memory of its text: 14 KB for a usual template, and some KB more after the
+/// first render with spans.
 class Template {
  public:
   Template(const Template&) noexcept = default;
@@ -79,19 +79,19 @@ class Template {
   /// unicode_decode for text that is not UTF-8 (lone surrogates as three bytes are allowed, as in Python's str).
   static Result<Template> compile(std::string_view text, const CompileOptions& options = {});
 
-  /// Renders a conversation. Fails with the error that the template runs into (place, Python class, path of the
-  /// offending input); `raised` for raise_exception; limit_* if a limit of `options` is reached; conversation if
-  /// continue_final has nothing to continue.
+  /// Renders a conversation. Fails with: the template's own error (place, Python class, path of the offending input);
+  /// `raised` for raise_exception; limit_* if a limit of `options` is reached; conversation if continue_final has
+  /// nothing to continue.
   Result<Rendering> render(const Conversation& conversation, const RenderOptions& options = {}) const;
-  /// The same with reused memory; `into` keeps its capacity. No heap allocation once warm, that is, after a render that
-  /// took as much memory (a workspace keeps some megabytes), unless the assistant's ranges have to be found without
-  /// {% generation %} tags, undefined values are asked for, or the render fails.
+  /// The same with reused memory; `into` keeps its capacity. After a render that took as much memory, this one
+  /// allocates nothing on the heap (a workspace keeps at most some megabytes). There are three exceptions:
+  /// want_assistant for a template without {% generation %} tags, want_undefined, and a render that fails.
   Result<void> render(const Conversation& conversation, const RenderOptions& options, Workspace& workspace,
                       Rendering& into) const;
 
-  /// The prompt as the pieces it is made of, in order, for callers that can stream it and need no contiguous string.
-  /// Fails as render() does. Options about spans and the assistant have no effect.
-  /// Lifetime: the views hold while `workspace` is not used again and the template and the conversation are alive.
+  /// The prompt as a list of pieces, in order, for callers that can stream it and need no contiguous string. Fails as
+  /// render() does. Options about spans and the assistant have no effect.
+  /// Lifetime: the views are valid until `workspace` is used again, while the template and the conversation are alive.
   Result<std::vector<std::string_view>> render_pieces(const Conversation& conversation, const RenderOptions& options,
                                                       Workspace& workspace) const&;
   Result<std::vector<std::string_view>> render_pieces(const Conversation& conversation, const RenderOptions& options,
@@ -99,20 +99,20 @@ class Template {
   Result<std::vector<std::string_view>> render_pieces(const Conversation&& conversation, const RenderOptions& options,
                                                       Workspace& workspace) const& = delete;
 
-  /// The same template, compiled with CompileOptions::allow_changes. derive() uses it for a template that the sandbox
-  /// refuses and other programs run. Do not use it for real prompts: transformers' sandbox would refuse them.
-  /// Fails as compile() does.
+  /// The same template, compiled with CompileOptions::allow_changes. derive() uses it for templates that the sandbox
+  /// refuses but other programs run. Do not use it for real prompts: transformers' sandbox would refuse them. Fails as
+  /// compile() does.
   Result<Template> with_changes() const;
 
   const std::string& name() const&;
   std::string name() const&&;
   /// The language it is written in.
   Syntax syntax() const;
-  /// Does a {% generation %} tag stand in it?
+  /// Whether the template has a {% generation %} tag.
   bool has_generation_tag() const;
-  /// What it mentions. For a Go template only the syntax is set, since Go's data have fixed names.
+  /// The names in its text. For a Go template only the syntax is set, since Go's data have fixed names.
   TemplateFacts facts() const;
-  /// The instructions it compiled to, for people.
+  /// A listing of its instructions, for people.
   std::string list_code() const;
 
  private:

@@ -1,7 +1,7 @@
-// Tokenizer: text to token ids and back, behind one small interface.
+// Tokenizer: a small interface from text to token ids and back.
 //
 // open_tokenizer opens files: Hugging Face's tokenizer.json, SentencePiece's .model, the vocabulary of a GGUF file,
-// tiktoken's files and tekken.json. CallbackTokenizer wraps a tokenizer that you have already. tokens.h tokenizes
+// tiktoken's files and tekken.json. CallbackTokenizer wraps a tokenizer that you already have. tokens.h tokenizes
 // prompts.
 #pragma once
 #include <cstdint>
@@ -26,14 +26,14 @@ struct ByteSpan {
 };
 
 /// A token that was added to a tokenizer's vocabulary. The tokenizer searches a prompt for its text before its model
-/// splits the rest. The flags have the meaning they have in Hugging Face's `tokenizers`.
+/// splits the rest. The flags mean the same as in Hugging Face's `tokenizers`.
 struct AddedToken {
   TokenId id = -1;
   std::string text;
   bool special = false;      ///< declared as markup, not text: <s>, <|im_end|>
   bool lstrip = false;       ///< also matches the white space before it
   bool rstrip = false;       ///< also matches the white space after it
-  bool normalized = false;   ///< is searched for in the normalised text
+  bool normalized = false;   ///< the normalised text is searched for it
   bool single_word = false;  ///< matches only if no letter or digit is next to it
   /// Whether it counts as a control token, which only trusted text may contain. False for tokens of white space alone,
   /// and for single characters that a SentencePiece model lists as user-defined.
@@ -41,12 +41,12 @@ struct AddedToken {
   bool operator==(const AddedToken&) const = default;
 };
 
-/// One token of an encoding. Spans of an encoding's tokens are in order; white space that an added token took along, or
-/// that a normaliser dropped, is in none.
+/// One token of an encoding. The spans of an encoding are in order. White space that an added token also matched, or
+/// that a normaliser dropped, is in no span.
 struct EncodedToken {
   TokenId id = -1;
   ByteSpan bytes;      ///< of the text; empty for a token that stands for no byte of it (a dummy prefix)
-  bool added = false;  ///< an AddedToken found in the text; false: made by the tokenizer's model
+  bool added = false;  ///< an AddedToken found in the text; false: a token of the tokenizer's model
 };
 
 /// A name that a tokenizer's configuration gives a token: `bos_token`, `eos_token`, …
@@ -65,41 +65,41 @@ struct EndToken {
 struct TokenizerFacts {
   std::string kind;                 ///< for people: "tokenizer.json, BPE"
   std::size_t vocabulary_size = 0;  ///< ids are below it, added tokens included; 0: not known
-  /// The model scores a run of text as a whole (Unigram), so tokens are certain only if it sees the run from its begin.
+  /// The model scores a whole run of text (Unigram), so it must encode each run from its beginning.
   bool weighs_runs = false;
   std::vector<AddedToken> added;  ///< ascending by id
   std::vector<TokenId> markers;   ///< control tokens of the model's own vocabulary, written <|…|>; ascending
   std::vector<TokenId> symbols;   ///< added tokens that do not split a run: the model itself finds them; ascending
-  std::vector<NamedToken> named;  ///< as its configuration names them
+  std::vector<NamedToken> named;  ///< the tokens that its configuration names
   std::optional<TokenId> bos;
   std::optional<TokenId> eos;
   std::optional<TokenId> unk;        ///< the token for text that the model does not know
-  std::vector<TokenId> puts_before;  ///< what the tokenizer puts before a text by itself when asked for special tokens
+  std::vector<TokenId> puts_before;  ///< tokens that the tokenizer puts before a text when asked for special tokens
   std::vector<TokenId> puts_after;   ///< … and after it
   std::vector<EndToken> ends;        ///< tokens that end a reply
   std::vector<std::string> notes;    ///< for people: parts of the file that were ignored
 };
 
-/// Text to token ids.
+/// Encodes text to token ids.
 ///
 /// Threads: an implementation must let any number of threads encode() at once; those of parlance do.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  /// Appends the tokens of `text`, without anything in front or behind.
+  /// Appends the tokens of `text`, without special tokens around it.
   ///
-  /// `trusted` null: added tokens are recognised in all of the text, as the tokenizer does by itself. Otherwise an
-  /// added token is recognised only if all bytes of its text lie in one of these ranges (sorted, disjoint, not
-  /// touching). The text between two recognised tokens is encoded as one run, as if the other control tokens were not
-  /// in the vocabulary. So no control token ever stands for bytes outside `trusted`, even if the model could spell one;
-  /// and a normaliser that joins characters across the border of a range neither makes nor hides one.
+  /// If `trusted` is null, added tokens are recognised in the whole text, as the tokenizer itself does. Otherwise an
+  /// added token is recognised only if all bytes of its text are in one of these ranges (sorted, disjoint, not
+  /// touching). The text between two recognised tokens is one run, encoded as if the other control tokens were not in
+  /// the vocabulary. So no control token ever covers bytes outside `trusted`, even if the model could spell one; and a
+  /// normaliser that joins characters across the border of a range neither makes nor hides one.
   /// Fails with value (text is not UTF-8), tokenizer (the tokenizer refuses the text), limit_memory.
   virtual Result<void> encode(std::string_view text, const std::vector<ByteSpan>* trusted,
                               std::vector<EncodedToken>& into) const = 0;
 
-  /// The bytes a token stands for when it follows another: " Hello", "<|im_end|>", a lone byte of a longer character.
-  /// "" for an id that there is not.
+  /// The bytes of a token that follows another token: " Hello", "<|im_end|>", a single byte of a longer character. ""
+  /// for an unknown id.
   virtual std::string token_text(TokenId id) const = 0;
 
   const TokenizerFacts& facts() const { return facts_; }
@@ -108,7 +108,7 @@ class Tokenizer {
   TokenizerFacts facts_;
 };
 
-/// Wraps a tokenizer that the caller has, such as llama.cpp's: parlance splits a prompt at its control tokens, and the
+/// Wraps a tokenizer of the caller, such as llama.cpp's: parlance splits a prompt at its control tokens, and the
 /// callback encodes the text between them.
 ///
 ///     parlance::CallbackTokenizer tokenizer({
@@ -123,16 +123,16 @@ class CallbackTokenizer : public Tokenizer {
  public:
   struct Parts {
     std::vector<AddedToken> added;
-    /// Appends the ids of one run between control tokens, without recognising any in it. May be called from several
-    /// threads at once.
+    /// Appends the ids of one run between control tokens, without recognising control tokens in it. Several threads may
+    /// call it at once.
     std::function<Result<void>(std::string_view run, std::vector<TokenId>& ids)> encode;
     std::function<std::string(TokenId)> token_text;
-    TokenizerFacts facts{};  ///< whatever else is known; its `added` is overwritten
+    TokenizerFacts facts{};  ///< the other known facts; `added` above replaces its own
   };
   explicit CallbackTokenizer(Parts parts);
   ~CallbackTokenizer() override;
-  /// If the token_text of a run's tokens, put together, is the run (a space in front aside), each token gets its own
-  /// span; if not, each gets the span of the whole run.
+  /// If the texts of a run's tokens (token_text) together equal the run, except for a space in front, each token gets
+  /// its own span. If not, each gets the span of the whole run.
   Result<void> encode(std::string_view text, const std::vector<ByteSpan>* trusted,
                       std::vector<EncodedToken>& into) const override;
   std::string token_text(TokenId id) const override;
@@ -142,11 +142,11 @@ class CallbackTokenizer : public Tokenizer {
   std::unique_ptr<State> state_;
 };
 
-/// How a SentencePiece model is used for chat, of which its file says nothing.
+/// How to use a SentencePiece model for chat. Its file does not say this.
 ///
 ///     field             default  effect
-///     special_tokens    none     texts of further control tokens, numbered from the end of the vocabulary on. A
-///                                built-in format that needs some lists them in BuiltinFormat::vocabulary_tokens
+///     special_tokens    none     texts of further control tokens; their ids follow the vocabulary. A built-in format
+///                                that needs some lists them in BuiltinFormat::vocabulary_tokens
 ///     prefix_each_run   true     the model's dummy prefix comes before each run; false: only before the first
 ///     as_transformers   false    converts the model as transformers 5 does, by the class that tokenizer_config.json
 ///                                (or config.json) names. Many texts then get other ids than from SentencePiece itself.
@@ -163,8 +163,8 @@ struct SentencePieceOptions {
 ///     split             none     how text is split into words: the name of a tiktoken encoding or a value of GGUF's
 ///                                tokenizer.ggml.pre, or a regular expression in Oniguruma's Java syntax. Without it,
 ///                                the file must be named after an encoding: cl100k_base.tiktoken
-///     special_tokens    none     texts of control tokens, numbered from the highest rank on. Not needed for those that
-///                                tokenizer_config.json lists, or that the encoding has
+///     special_tokens    none     texts of control tokens; their ids follow the highest rank. Not needed for tokens
+///                                that tokenizer_config.json lists, or that the encoding has
 struct TiktokenOptions {
   std::string split;
   std::vector<std::string> special_tokens;
@@ -173,22 +173,22 @@ struct TiktokenOptions {
 /// Options of open_tokenizer, by kind of file.
 ///
 ///     field           default  effect
-///     special_tokens  none     texts of further special tokens of a tokenizer.json, numbered after the existing ones;
-///                              one that is an added token already is left as it is
+///     special_tokens  none     texts of further special tokens of a tokenizer.json; their ids follow the existing
+///                              ones. An added token that exists already stays as it is
 struct TokenizerOptions {
   SentencePieceOptions sentencepiece;
   TiktokenOptions tiktoken;
   std::vector<std::string> special_tokens;
 };
 
-/// Opens a tokenizer: a tokenizer.json, a SentencePiece .model, a tekken.json, a tiktoken file, the vocabulary in
-/// a GGUF file, or a folder that has one of them (the first in this order). The kind of a file is told by its bytes.
-/// Except for a GGUF file, the files beside it are read as well: tokenizer_config.json and special_tokens_map.json
-/// (names of tokens, added tokens, add_bos_token, tokenizer_class), generation_config.json (tokens that end a reply).
+/// Opens a tokenizer: a tokenizer.json, a SentencePiece .model, a tekken.json, a tiktoken file, the vocabulary in a
+/// GGUF file, or a folder that has one of them (the first in this order). The bytes of a file decide its kind. Except
+/// for a GGUF file, this also reads the files beside it: tokenizer_config.json and special_tokens_map.json (names of
+/// tokens, added tokens, add_bos_token, tokenizer_class), generation_config.json (tokens that end a reply).
 ///
 /// TokenizerFacts::notes name options that have no effect for the kind of file.
 ///
-/// Part of the library parlance::tokenizers. A build may lack the code for some kinds; opening one of those then fails.
+/// Part of the library parlance::tokenizers. A build may lack the code for some kinds; then opening such a file fails.
 /// Fails with file; json (place); model_file (a damaged GGUF file); tokenizer (damaged; of a kind that this build does
 /// not read; or a tiktoken file without a known split).
 Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path, const TokenizerOptions& options = {});

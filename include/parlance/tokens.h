@@ -1,15 +1,14 @@
-// Tokens: turns a rendered prompt into token ids in which no content can forge a control token; adds training masks,
-// and finds the tokens that end a reply.
+// Tokens: encodes a rendered prompt so that no content can forge a control token; makes training masks, and finds the
+// tokens that end a reply.
 //
 //     auto prompt = chat_template.render(chat, {.want_assistant = true});
 //     auto tokens = parlance::tokenize(*prompt, chat, tokenizer);
 //     send(tokens->ids);
 //
-// The rule: a control token (one that was added to the tokenizer's vocabulary, special or not) is recognised only if
-// all of its bytes are trusted. Four things are trusted: the template's own text; a role that is one of
-// standard_roles(); the model's special tokens; and numbers that the template computes. Everything else in a request is
-// plain text, whatever it looks like: contents, names, ids, tool schemas, arguments, results, documents, keyword
-// arguments.
+// The rule: a control token (an added token of the tokenizer, special or not) is recognised only if all of its bytes
+// are trusted. Four things are trusted: the template's own text; a role that is one of standard_roles(); the model's
+// special tokens; and numbers that the template computes. Everything else in a request is plain text, whatever it looks
+// like: contents, names, ids, tool schemas, arguments, results, documents, keyword arguments.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -25,33 +24,33 @@
 
 namespace parlance {
 
-/// The value of a label that is not to be learnt, as PyTorch's losses have it.
+/// The label of a token that training ignores, as in PyTorch's loss functions.
 inline constexpr TokenId kIgnoredLabel = -100;
 
 /// One token of a prompt.
 struct PromptToken {
   TokenId id = -1;
   ByteSpan bytes;                    ///< of the prompt; empty for a token that stands for no byte of it
-  Origin origin = Origin::computed;  ///< of the span that most of its bytes are in, the first of equals
+  Origin origin = Origin::computed;  ///< of the span that has most of its bytes; if two are equal, of the first
   bool control = false;              ///< a control token, recognised as one
-  /// The assistant mask: should training learn this token? True if any of its bytes is in Rendering::assistant(). A
-  /// token that straddles the border of an assistant's text is therefore in the mask, as in transformers.
+  /// The assistant mask: should training learn this token? True if any of its bytes is in Rendering::assistant(). So a
+  /// token that lies partly in an assistant's text is in the mask, as in transformers.
   bool trained = false;
-  std::int32_t message = -1;  ///< index into messages, of the same span as `origin`; -1 for none
+  std::int32_t message = -1;  ///< index of the message of the same span as `origin`; -1 for none
 
   TokenId label() const { return trained ? id : kIgnoredLabel; }
 };
 
-/// Text of the input that is spelt like a control token and was encoded as plain text.
+/// Text of the input that looks like a control token and was encoded as plain text.
 struct GuardedText {
   ByteSpan bytes;    ///< of the prompt; may begin or end in trusted bytes
   TokenId id = -1;   ///< the control token that it would have been
   std::string path;  ///< of the first input it came from: "messages[3].content"
 };
 
-/// Text that the tokenizer's model has no token for, so that its unknown token stands in its place.
+/// Text for which the tokenizer's model has no token, so that it became the unknown token.
 struct UnknownText {
-  ByteSpan bytes;    ///< of the prompt: characters that stand side by side
+  ByteSpan bytes;    ///< of the prompt: adjacent characters
   std::string path;  ///< of the first input it came from; "": the template's own
 };
 
@@ -64,7 +63,7 @@ struct UnknownText {
 ///     protect            true     false: everything is trusted, as with the tokenizer alone
 ///     plain_added        false    added tokens that are not special (`special: false`, such as Gemma's <h1>) may come
 ///                                 from any text. Wrong for models whose markers are such tokens (<tool_call>)
-///     add_special_tokens false    adds what the tokenizer puts around a text by itself, unless it is there already
+///     add_special_tokens false    adds the tokens that the tokenizer itself puts around a text, unless they are there
 struct TokenizeOptions {
   std::vector<std::string> trust;
   bool protect = true;
@@ -72,37 +71,37 @@ struct TokenizeOptions {
   bool add_special_tokens = false;
 };
 
-/// Fails with usage where `trust` has what is no path: brackets that do not close, empty names, a number that is none.
+/// Fails with usage if `trust` has an invalid path: brackets that do not close, an empty name, an invalid number.
 Result<void> validate(const TokenizeOptions& options);
 
 /// A prompt as tokens.
 struct PromptTokens {
   std::vector<TokenId> ids;
   std::vector<PromptToken> tokens;   ///< one for each id
-  std::vector<GuardedText> guarded;  ///< text that was kept from becoming a control token, in order
-  std::vector<UnknownText> unknown;  ///< text that became the unknown token, in order
-  /// Tokens that the tokenizer by itself would put in front, and that the prompt does not begin with. Add them, or set
-  /// add_special_tokens. Empty if the template wrote them already, so they are never there twice.
+  std::vector<GuardedText> guarded;  ///< texts that could not become control tokens, in order
+  std::vector<UnknownText> unknown;  ///< texts that became the unknown token, in order
+  /// Tokens that the tokenizer itself would put in front, if the prompt does not begin with them. Add them, or set
+  /// add_special_tokens. Empty if the template wrote them already, so that they never come twice.
   std::vector<TokenId> missing_before;
-  /// Text of the template that looks like a control token (<|im_start|>) and is none for this tokenizer, each once, at
-  /// most eight. A hint that the tokenizer belongs to another model.
+  /// Texts of the template that look like control tokens (<|im_start|>) but are not control tokens of this tokenizer,
+  /// each once, at most eight. They suggest that the tokenizer belongs to another model.
   std::vector<std::string> plain_marks;
-  /// Notes for people: what `trust` changed, and control tokens that a combining mark behind them would have hidden.
+  /// Notes for people: what `trust` changed, and control tokens that a combining mark after them would have hidden.
   std::vector<std::string> notes;
 
   /// The token's id if training should learn it, else kIgnoredLabel; one for each token.
   std::vector<TokenId> labels() const;
 };
 
-/// The roles whose names are trusted: what a template makes of one may be part of a control token.
+/// The roles whose names are trusted: such a name may be part of a control token.
 std::span<const std::string_view> standard_roles();
 
-/// A rendering as tokens. It needs its spans (RenderOptions::want_spans), and want_assistant for the mask.
+/// Encodes a rendering. It needs its spans (RenderOptions::want_spans), and want_assistant for the mask.
 ///
 /// If no control token's text touches untrusted bytes, the tokenizer encodes the whole prompt, and the ids are its own.
-/// Otherwise the prompt is encoded again, and control tokens are recognised in trusted bytes only. The same is done if
-/// a combining mark joins trusted and untrusted text, since a normaliser might compose them; if that changes nothing,
-/// the tokenizer's own ids are kept.
+/// Otherwise tokenize() encodes the prompt again, and control tokens are recognised in trusted bytes only. It does the
+/// same if a combining mark joins trusted and untrusted text, since a normaliser might compose them; if that changes
+/// nothing, it keeps the tokenizer's own ids.
 /// Fails with usage (no spans; `trust` names a path that does not exist), unicode_encode (the prompt has half a
 /// surrogate pair), tokenizer (the tokenizer gives a control token for untrusted bytes all the same), limit_memory.
 Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
@@ -110,7 +109,7 @@ Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& co
 
 /// A token that ends a reply.
 struct StopToken {
-  TokenId id = -1;  ///< -1: no token of this tokenizer; stop at its text instead
+  TokenId id = -1;  ///< -1: the tokenizer has no such token; stop at the text instead
   std::string text;
   std::vector<std::string> sources;  ///< "template.jinja:12", "generation_config.json: eos_token_id", …
 };

@@ -1,4 +1,4 @@
-// Which release of Hugging Face transformers to follow: templates do not see the same things in all of them.
+// The releases of Hugging Face transformers that parlance can follow: they do not give templates the same things.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,23 +13,23 @@ enum class TransformersVersion : std::uint8_t {
 #undef PARLANCE_TRANSFORMERS
 };
 
-/// What a template can see of a release. Plain data; threads: any.
+/// The differences between releases that a template can see. Plain data; threads: any.
 struct TransformersRelease {
   TransformersVersion version;
   std::string_view name;    ///< "5.22.2"
   bool limits_globals;      ///< `dict` can only be called, and namespace() refuses names that begin with `_`
-  bool drops_null_members;  ///< members of messages that are null are not given to the template
+  bool drops_null_members;  ///< the template does not get members of messages that are null
 };
 
-/// All of them, oldest first.
+/// All releases, oldest first.
 std::span<const TransformersRelease> transformers_releases();
-/// The facts of one.
+/// The facts of one release.
 const TransformersRelease& transformers_release(TransformersVersion version);
-/// The release of that name, or null. As for Python's packages "5.22" is 5.22.0.
+/// The release with this version number, or null. As for Python packages, "5.22" means 5.22.0.
 const TransformersRelease* find_transformers(std::string_view name);
-/// The default wherever a version is an option.
+/// The default of every option for a release.
 inline constexpr TransformersVersion kNewestTransformers = TransformersVersion::v5_23_0;
-/// The newest whose templates have Jinja2's own `dict` and `namespace`.
+/// The newest release whose templates have Jinja2's own `dict` and `namespace`.
 inline constexpr TransformersVersion kPlainTransformers = TransformersVersion::v5_22_1;
 
 }  // namespace parlance

@@ -1,8 +1,8 @@
 // Value: one Python-like value in 16 bytes, and its kinds.
 //
-// A Value is a view: it copies for free and must not outlive the arena (Document, Conversation, Template or
-// Workspace) that made it. Strings, lists and dicts are immutable once made, as in Jinja2's immutable
-// sandbox, so a Document may be read by many renders at the same time.
+// A Value is a view: copying it is cheap, and it must not outlive the arena (Document, Conversation, Template or
+// Workspace) that made it. Strings, lists and dicts are immutable, as in Jinja2's immutable sandbox, so many renders
+// may read a Document at the same time.
 //
 //     for (const parlance::Value message : chat.messages().items()) {
 //       if (message["role"].text() == "user") show(message["content"].text());
@@ -23,8 +23,8 @@ struct BigInt;
 struct Object;
 struct UndefinedInfo;
 
-/// The kinds of values. `object` is everything else a template can hold: ranges, dict views,
-/// generators, macros, namespaces, bound methods, bytes. `invalid` means "a failure was recorded".
+/// The kinds of values. `real` is a float. `object` is every other kind of value in a template: ranges, dict views,
+/// generators, macros, namespaces, bound methods, bytes. `invalid` means that an error was recorded.
 enum class Kind : std::uint8_t {
   undefined,
   none,
@@ -41,19 +41,19 @@ enum class Kind : std::uint8_t {
 
 /// One value. 16 bytes, trivially copyable.
 ///
-/// `size` is the byte length of a string. For every other kind `origin` says which scalar or container
-/// of the input the value was read or computed from (0: none), which is how a number keeps its provenance.
+/// `size` is the byte length of a string. For every other kind, `origin` is the id of the scalar or container of the
+/// input from which the value was read or computed (0: none). So a number keeps its provenance.
 struct Value {
   Kind kind = Kind::undefined;
   std::uint8_t flags = 0;   ///< see the constants below
-  std::uint16_t extra = 0;  ///< free for the engine that runs; 0 in a conversation's values
+  std::uint16_t extra = 0;  ///< for use by the engine that runs; 0 in the values of a conversation
   union {
     std::uint32_t size = 0;  ///< string: bytes
     std::uint32_t origin;    ///< other kinds: origin id, 0 for none
   };
   union {
     std::int64_t integer = 0;        ///< integer without kBig; boolean as 0 or 1
-    double real;                     ///< real
+    double real;                     ///< real: a float
     const char* data;                ///< string without kRope: UTF-8 (lone surrogates as three bytes)
     const Rope* rope;                ///< string with kRope: a concatenation of leaves
     const BigInt* big;               ///< integer with kBig: outside the range of int64
@@ -90,13 +90,13 @@ struct Value {
     return v;
   }
 
-  /// The text of a string; "" of anything else, and of a string that a template is putting together.
+  /// The text of a string; "" for any other kind, and for a string that is a rope (kRope).
   std::string_view text() const { return is_leaf() ? std::string_view(data, size) : std::string_view(); }
-  /// The items of a list or tuple; of anything else none.
+  /// The items of a list or tuple; none for any other kind.
   std::span<const Value> items() const;
-  /// The members of a dict in their order; of anything else none.
+  /// The members of a dict in their order; none for any other kind.
   std::span<const DictEntry> members() const;
-  /// The member of a dict by its name; undefined where there is none.
+  /// The value of a dict's member by its name; undefined if there is none.
   Value operator[](std::string_view name) const;
 
   bool is(Kind k) const { return kind == k; }
@@ -124,7 +124,7 @@ struct Value {
 };
 static_assert(sizeof(Value) == 16);
 
-/// A member of a dict. Its key is a string wherever the dict is of JSON.
+/// A member of a dict. If the dict came from JSON, the key is a string.
 struct DictEntry {
   Value key;
   Value value;

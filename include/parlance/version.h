@@ -1,7 +1,7 @@
 // The version of the library, for the preprocessor.
 //
-// This is the one place that says it: CMakeLists.txt reads it from here, and with it packages, `parlance --version`
-// and parlance.pc. Before 1.0 a second number that grows can break a program that compiles against the first.
+// This is its only place: CMakeLists.txt reads it from here for the packages, `parlance --version` and parlance.pc.
+// Before 1.0, a new minor version may break programs that compile with an older one.
 #pragma once
 
 #define PARLANCE_VERSION_MAJOR 0

@@ -157,8 +157,8 @@ Run declare_format(Options& app) {
   declare_template_options(app, c.prompt);
   declare_limits(app, c.prompt);
   declare_variables(app, c.prompt.variables);
-  app.add_flag("--json", c.json, "Print all that was found as a JSON object");
-  app.add_flag("--reply-format", c.only_format, "Print the format of replies alone, as JSON");
+  app.add_flag("--json", c.json, "Print all findings as a JSON object");
+  app.add_flag("--reply-format", c.only_format, "Print only the reply format, as JSON");
   app.add_flag("--response-template", c.response_template,
                "Print it as transformers' response_template, for tokenizer_config.json");
   return [command] { return run_format(*command); };

@@ -289,20 +289,20 @@ Run declare_grammar(Options& app) {
       .placeholder("FILE");
   app.add_option("-m,--model", c.wish.prompt.wish.model, kModelOption).placeholder("MODEL");
   app.add_option("-f,--format", c.wish.prompt.wish.format, "A built-in format").placeholder("FORMAT");
-  app.add_option("--name", c.wish.prompt.wish.name, "Which of a model's named templates").placeholder("NAME");
+  app.add_option("--name", c.wish.prompt.wish.name, "Use this one of a model's named templates").placeholder("NAME");
   declare_variables(app, c.wish.prompt.variables);
   declare_effort(app, c.wish.prompt);
   app.add_option("--reply-format", c.wish.reply_format,
-                 "How replies are written, as parlance read --show-format\nprints it, or a response_template")
+                 "The reply format, as parlance read --show-format prints it,\nor a response_template")
       .placeholder("FILE");
   app.add_option("--tools", c.wish.tools, "A list of tools, as requests have them").placeholder("FILE");
   app.add_option("--request", c.request,
-                 "A request: its tools, tool_choice and parallel_tool_calls,\nand where its prompt ends")
+                 "A request, for its tools, tool_choice, parallel_tool_calls\nand the end of its prompt")
       .placeholder("FILE");
   app.add_option("--tool-choice", c.tool_choice, "auto, required, none, or the name of a tool").placeholder("CHOICE");
   app.add_option(
          "--prompt", [&c](const std::string& text) { c.prompt = text, c.has_prompt = true; },
-         "The end of the prompt, if it is not what the format says")
+         "The end of the prompt, if it differs from the format's")
       .placeholder("TEXT");
   app.add_option("--tokenizer", c.tokenizer,
                  "The tokenizer, to know its control tokens: a tokenizer.json or its folder,\na GGUF file, or "
@@ -316,14 +316,18 @@ Run declare_grammar(Options& app) {
   app.add_option("--choice", c.choices, "The answer is one of these texts; may be repeated")
       .placeholder("TEXT")
       .one_value();
-  app.add_option("--max-calls", c.max_calls, "At most N calls, up to 64").placeholder("N").check(whole_number(1, 64));
+  app.add_option("--max-calls", c.max_calls, "Allow at most N calls, up to 64")
+      .placeholder("N")
+      .check(whole_number(1, 64));
   app.add_flag(
       "--lazy", c.lazy,
       "For llama.cpp: a lazy grammar, active once a call begins, and its\ntriggers, as llama-server takes them");
   app.add_flag("--no-parallel", c.no_parallel, "At most one call");
-  app.add_flag("--no-reasoning", c.no_reasoning, "No reasoning; if the prompt has opened it, it is closed at once");
+  app.add_flag("--no-reasoning", c.no_reasoning,
+               "No reasoning; if the prompt has opened it, the reply must close it at once");
   app.add_flag("--open", c.open, "Allow what schemas do not forbid: members that they do not name, any type");
-  app.add_flag("--any-order", c.any_order, "Members of objects in any order, not as the schemas declare them");
+  app.add_flag("--any-order", c.any_order,
+               "Allow members of objects in any order, not only as the schemas declare them");
   app.add_flag("--text-around-calls", c.text_around_calls,
                "With tool choice auto: also allow text between and after calls");
   app.add_flag("--notes", c.notes,

@@ -244,12 +244,14 @@ Run declare_read(Options& app) {
   auto command = std::make_shared<ReadCommand>();
   ReadCommand& c = *command;
   app.examples(kFooter);
-  app.add_option("REPLY", c.reply, "A file of what the model wrote; - or nothing: standard input").placeholder("FILE");
+  app.add_option("REPLY", c.reply, "A file with the model's reply; - or nothing for standard input")
+      .placeholder("FILE");
   declare_template_options(app, c.wish.prompt);
   app.add_option("--reply-format", c.wish.reply_format,
-                 "How replies are written, as --show-format prints it, or a response_template")
+                 "The reply format, as --show-format prints it, or a response_template")
       .placeholder("FILE");
-  app.add_option("--request", c.request, "The request that this is the reply to: its tools, and where its prompt ends")
+  app.add_option("--request", c.request,
+                 "The request to which this is the reply, for its tools and the end of its prompt")
       .placeholder("FILE");
   app.add_option("--tools", c.wish.tools, "Tools as JSON, in place of the request's").placeholder("FILE");
   app.add_flag("--stream", c.stream, "Print events, one JSON object a line");
@@ -261,8 +263,8 @@ Run declare_read(Options& app) {
   app.add_flag("--sse", c.sse, "With --as: its events as a server sends them, lines event: and data:");
   app.add_option("--id", c.wish.answer.id, "With --as: the answer's id; calls without an id get this id and a number")
       .placeholder("ID");
-  app.add_option("--model-name", c.wish.answer.model, "With --as: what the answer calls the model").placeholder("NAME");
-  app.add_option("--created", c.wish.answer.created, "With --as: when the answer was made, in seconds since 1970")
+  app.add_option("--model-name", c.wish.answer.model, "With --as: the model's name in the answer").placeholder("NAME");
+  app.add_option("--created", c.wish.answer.created, "With --as: the time of the answer, in seconds since 1970")
       .placeholder("N");
   app.add_flag(
       "--openai-stream", c.openai_stream,
@@ -281,10 +283,10 @@ Run declare_read(Options& app) {
   app.add_flag("--partial", c.wish.partial,
                "Beside incomplete arguments, also print the values received so far, as JSON");
   app.add_flag("--begin-in-reasoning", c.wish.begin_in_reasoning,
-               "The reply begins inside reasoning, whatever the prompt ends with");
+               "The reply begins inside reasoning, whatever the end of the prompt is");
   app.add_flag("--no-calls-in-reasoning", c.wish.no_calls_in_reasoning,
                "Read calls inside reasoning as text, whatever the format says");
-  app.add_flag("--show-format", c.show_format, "Print how the format's replies are written, as JSON");
+  app.add_flag("--show-format", c.show_format, "Print the reply format as JSON");
   declare_variables(app, c.wish.prompt.variables);
   declare_effort(app, c.wish.prompt);
   return [command] { return run_read(*command); };

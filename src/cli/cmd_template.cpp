@@ -205,7 +205,7 @@ Run declare_template(Options& app) {
   app.add_option("-m,--model", c.wish.model, kModelOption).placeholder("MODEL");
   app.add_option("-t,--template", c.wish.file, "A template").placeholder("FILE");
   app.add_option("-f,--format", c.wish.format, "A built-in format").placeholder("FORMAT");
-  app.add_option("--name", c.wish.name, "Which of a model's named templates").placeholder("NAME");
+  app.add_option("--name", c.wish.name, "Use this one of a model's named templates").placeholder("NAME");
   app.add_flag("--list", c.list, "Print the names of a model's templates");
   app.add_flag("--text", c.text, "Print the template's text and nothing else");
   app.add_flag("--json", c.json, "Print everything as JSON");

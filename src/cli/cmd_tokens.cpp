@@ -284,9 +284,10 @@ Run declare_tokens(Options& app) {
   declare_request_options(app, c.prompt);
   declare_protection_options(app, c.tokenize);
   app.add_flag("--add-special-tokens", c.tokenize.add_special_tokens,
-               "Add what the tokenizer puts around a text, where the template did not");
+               "Add the tokens that the tokenizer puts around a text, unless the template wrote them");
   app.add_flag("--json", c.json,
-               "Print each token with its text, bytes, origin, message and mask, labels, what ends a reply");
+               "Print an object: each token with its text, bytes, origin,\nmessage and mask; labels; the tokens that "
+               "end a reply");
   app.add_flag("--jsonl", c.jsonl,
                "CHAT has one request a line; {\"ids\", \"labels\"} a line out, in order; with --json all");
   app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")
@@ -295,8 +296,8 @@ Run declare_tokens(Options& app) {
   declare_fail_on_error(app, c.losses);
   app.add_flag("--stop", c.stop, "Print the tokens that end a reply: id, text, sources");
   app.add_option("--extend", c.extend,
-                 "A file of the ids so far, as a list or as --json prints them;\nprints those that the request adds. "
-                 "With --jsonl a line for\neach of CHAT's, as --jsonl prints them")
+                 "A file with the ids so far, as a list or as --json prints them;\nprint the ids to append. "
+                 "With --jsonl, one line for each line\nof CHAT, as --jsonl prints them")
       .placeholder("IDS");
   declare_losses(app, c.losses);
   declare_limits(app, c.prompt);

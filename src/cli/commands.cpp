@@ -18,7 +18,7 @@ constexpr Command kCommands[] = {
     {"render", "Render a conversation with a chat template", declare_render, kAnswered, kFailed},
     {"tokens", "Tokenize a rendered conversation, so that no content can forge a control token", declare_tokens,
      "done; with --jsonl: every line got an answer, which may be an error",
-     "the template, or the data it met, failed; the prompt does not go on from the ids of --extend; with --jsonl and "
+     "the template, or the data it met, failed; the prompt does not continue the ids of --extend; with --jsonl and "
      "--strict as render"},
     {"prefix", "Say where two requests stop sharing a prefix, why, and what it costs", declare_prefix, "done",
      "the template, or the data it met, failed; with --check: B does not begin with A"},
@@ -60,7 +60,7 @@ std::string exit_codes_text(const Command& command) {
 
 Run declare_all(const Command& command, Options& app) {
   Run run = command.declare(app);
-  app.add_option("-o,--output", output_path(), "Write to a file; to a compressed one where it ends in .gz or .zst")
+  app.add_option("-o,--output", output_path(), "Write to a file, compressed if its name ends in .gz or .zst")
       .placeholder("FILE");
   app.forbid_empty();
   return run;

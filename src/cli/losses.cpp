@@ -44,11 +44,11 @@ Error named_above(std::size_t lost) {
 }  // namespace
 
 void declare_losses(Options& app, LossWish& c) {
-  app.add_flag("-q,--quiet", c.quiet, "Do not report what of the request is missing from the prompt");
+  app.add_flag("-q,--quiet", c.quiet, "Do not report parts of the request that are missing from the prompt");
   app.add_flag("-v,--verbose", c.verbose,
                "Also report what templates leave out by design, such as reasoning\nof earlier turns, and what the "
                "passes changed");
-  app.add_flag("--strict", c.strict, "Fail if anything of the request is missing from the prompt");
+  app.add_flag("--strict", c.strict, "Fail if a part of the request is missing from the prompt");
 }
 
 void declare_fail_on_error(Options& app, LossWish& c) {

@@ -239,16 +239,16 @@ int report_render(const Error& error) {
 
 void declare_template_options(Options& app, PromptOptions& c) {
   app.add_option("-t,--template", c.wish.file,
-                 "A template: Jinja, or Go's where it ends in .gotmpl or .tmpl;\n- for standard input")
+                 "A template: Jinja, or Go's if its name ends in .gotmpl or .tmpl;\n- for standard input")
       .placeholder("FILE");
   app.add_option("-m,--model", c.wish.model,
                  kModelOption + std::string(";\nwith -t only its special tokens and tokenizer"))
       .placeholder("MODEL");
   app.add_option("-f,--format", c.wish.format, "A built-in format, see parlance list formats").placeholder("FORMAT");
-  app.add_option("--name", c.wish.name, "Which of a model's named templates").placeholder("NAME");
+  app.add_option("--name", c.wish.name, "Use this one of a model's named templates").placeholder("NAME");
   app.add_flag("--allow-changes", c.wish.compile.allow_changes,
                "Let a template change lists and dicts that it made (append, update),\nwhich transformers refuses");
-  app.add_option("--syntax", c.syntax, "The template's language, whatever its file's ending says: jinja or go")
+  app.add_option("--syntax", c.syntax, "The template's language, overriding the file's extension: jinja or go")
       .placeholder("LANGUAGE");
 }
 
@@ -279,7 +279,7 @@ void declare_effort(Options& app, PromptOptions& c) {
 void declare_request_options(Options& app, PromptOptions& c) {
   app.add_flag("--example", c.example, "With -f: render the format's example in place of CHAT");
   app.add_flag("--as-is", c.as_is,
-               "Pass the request's members to the template as its variables, untouched (all but id)");
+               "Pass the request's members to the template as its variables, unchanged (all but id)");
   app.add_flag("--as-transformers", c.as_transformers,
                "Treat the request exactly as transformers' apply_chat_template does:\nno passes but its own");
   app.add_option("--transformers", c.transformers,
@@ -301,7 +301,7 @@ void declare_request_options(Options& app, PromptOptions& c) {
   app.add_flag("--no-generation-prompt", c.no_generation_prompt,
                "Do not open one; by default as the request says, else on unless\nthe last message is the assistant's");
   app.add_flag("--continue", c.continue_last, "Leave the last assistant message open, cut after its last byte");
-  app.add_option("--now", c.now, "What strftime_now prints, e.g. 2026-03-14T15:09:26").placeholder("TIME");
+  app.add_option("--now", c.now, "The time that strftime_now prints, e.g. 2026-03-14T15:09:26").placeholder("TIME");
 }
 
 void declare_limits(Options& app, PromptOptions& c) {

@@ -27,8 +27,8 @@ void declare_tokenizer_options(Options& app, TokenizerWish& wish) {
                  "one; by default the folder of -m, or the GGUF file of its weights")
       .placeholder("PATH");
   app.add_option("--special-token", wish.special_tokens,
-                 "A control token that the tokenizer lacks, numbered from\n"
-                 "the vocabulary's end on; may be repeated")
+                 "A control token that the tokenizer lacks; its id follows\n"
+                 "the vocabulary; may be repeated")
       .placeholder("TEXT")
       .check([](const std::string& text) { return std::string(text.empty() ? "an empty text is no token" : ""); })
       .one_value();

@@ -108,7 +108,7 @@ struct Way {
 };
 constexpr Way kWays[] = {
     {"--var", "KEY=VALUE",
-     "Set a variable, e.g. enable_thinking=false: JSON where it is JSON,\nelse text; may be repeated",
+     "Set a variable, e.g. enable_thinking=false: JSON if it is JSON,\nelse text; may be repeated",
      &VariableWish::guessed, guessed_value},
     {"--var-text", "KEY=TEXT", "The same, always as text", &VariableWish::texts, text_value},
     {"--var-json", "KEY=JSON", "The same, always as JSON", &VariableWish::jsons,
