@@ -3,6 +3,7 @@
 #include "parlance/request_api.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "apis/request_out.h"
@@ -55,6 +56,7 @@ const Writer kWriters[] = {
      {Pass::parse_arguments, Pass::custom_tools, Pass::custom_calls},
      {"model"}},
 };
+static_assert(std::size(kWriters) == kReplyApis);
 
 /// Passes that give a template what it reads, which says nothing to an API.
 constexpr Pass kForTemplates[] = {Pass::chat_template_kwargs, Pass::drop_request_members, Pass::unsaid_effort,
