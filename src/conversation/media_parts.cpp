@@ -101,7 +101,7 @@ Value text_only(Normaliser& n, Value message) {
       continue;
     }
     n.note(place_of(n, i));
-    n.state.changes.back().loses = true;
+    n.state.changes.back().loses = "part";
   }
   const Value made = kept.finish();
   if (made.list->size == content->list->size) return message;
