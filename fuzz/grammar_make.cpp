@@ -12,9 +12,8 @@ namespace {
 using namespace parlance;
 
 void print(const Grammar& grammar, std::string_view text) {
-  for (const auto syntax :
-       {GrammarSyntax::gbnf, GrammarSyntax::lark, GrammarSyntax::structural_tag, GrammarSyntax::json_schema}) {
-    if (grammar.to_text(syntax).size() > std::size_t{64} << 20) std::abort();
+  for (const std::string_view name : grammar_syntax_names()) {
+    if (grammar.to_text(*find_grammar_syntax(name)).size() > std::size_t{64} << 20) std::abort();
   }
   grammar.accepts(text.substr(0, 200));
 }

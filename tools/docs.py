@@ -113,16 +113,36 @@ def errors(binary):
                   for row in listed(binary, "errors")])
 
 
-def limits(_):
-    """The table in the comment of the struct Limits."""
-    rows = []
-    for line in (ROOT / "include/parlance/limits.h").read_text("utf-8").split("\n"):
+def defaults_of_limits(text):
+    """50 M, 256 MiB or 200, by the members of the struct."""
+    found = {}
+    for name, mebibytes, number in re.findall(r"^  std::uint\d+_t (\w+) = (?:std::uint64_t\{(\d+)\} << 20|([\d']+));", text, re.MULTILINE):
+        value = int(number.replace("'", "") or 0)
+        found[name] = f"{mebibytes} MiB" if mebibytes else str(value) if value % 1_000_000 else f"{value // 1_000_000} M"
+    return found
+
+
+def limits(binary):
+    """The table in the comment of the struct Limits, with the members' defaults and the options that set them."""
+    text = (ROOT / "include/parlance/limits.h").read_text("utf-8")
+    options = subprocess.run([binary, "help", "render"], capture_output=True, check=True, text=True).stdout
+    defaults, rows = defaults_of_limits(text), []
+    for line in text.split("\n"):
         columns = re.split(r"\s{2,}", line.removeprefix("///").strip())
-        if line.startswith("///     ") and len(columns) == 4 and columns[0] != "field":
-            rows.append([code(columns[0]), columns[1], columns[2], code(columns[3])])
+        if line.startswith("///     ") and len(columns) == 3 and columns[0] != "field":
+            option = columns[2].replace("limit_", "--max-")
+            if option not in options:
+                raise SystemExit(f"no option {option} for the limit {columns[0]}")
+            rows.append([code(columns[0]), defaults[columns[0]], columns[1], code(columns[2]), code(option)])
         elif line.startswith("///      ") and rows:
             rows[-1][2] += " " + " ".join(columns)
-    return table(["limit", "default", "what it bounds", "error"], rows)
+    return table(["limit", "default", "what it bounds", "error", "option"], rows)
+
+
+def settings(_):
+    """The table kFeatures of src/losses/settings.cpp."""
+    rows = (ROOT / "src/losses/settings.cpp").read_text("utf-8").partition("kFeatures[] = {")[2].partition("\n};")[0]
+    return ", ".join(code(name) for name in re.findall(r'^    \{"(\w+)"', rows, re.MULTILINE)) + ".\n"
 
 
 def differences(_):
@@ -304,7 +324,7 @@ def exit_codes(binary):
 
 
 PARTS = {"go_functions": go_functions, "filters": builtins("filters"), "tests": builtins("tests"), "globals": builtins("globals"), "methods": methods,
-         "errors": errors, "releases": releases, "passes": passes, "options": options, "exit_codes": exit_codes, "limits": limits, "differences": differences,
+         "errors": errors, "releases": releases, "passes": passes, "options": options, "exit_codes": exit_codes, "limits": limits, "settings": settings, "differences": differences,
          "speed": speed, "example": example, "fidelity": fidelity, "fidelity_first": fidelity_first,
          "same_as_transformers": same_as("recorded answers of transformers", "tests/oracle/cases.py", "tests/oracle/apply_oracle.py", "tests/oracle/chat_tokens_oracle.py",
                                          "tests/oracle/continue_oracle.py", "tests/oracle/model_as_transformers_oracle.py"),

@@ -9,7 +9,8 @@ stands in its own line. A name from another module stands for all of that module
 `public` stands for all public headers: who names it is a user of the library, and names besides only the rooms whose insides it includes.
 
 Prints each include that reaches where it may not, each allowance that no include needs, a folder or header without a line, a line
-without its folder or header, and lines that are no order from bottom to top; ends with 1 if there is any of these.
+without its folder or header, lines that are no order from bottom to top, and C++ files that do not open with a comment; ends with 1 if
+there is any of these.
 """
 
 import pathlib
@@ -105,10 +106,17 @@ def unneeded(layers):
         yield from (f"src/LAYERS: {room} need not name {name}" for name in allowed if (room, name) not in layers.needed)
 
 
+def unopened(root):
+    """Files that do not open with what they are."""
+    for path in sorted(path for folder in ("src", "include") for pattern in ("*.h", "*.cpp") for path in (root / folder).rglob(pattern)):
+        if not path.read_text("utf-8").startswith(("//", "/*")):
+            yield f"{path.relative_to(root)} does not open with a comment that says what it is"
+
+
 def main():
     root = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent
     layers = Layers(root / "src" / "LAYERS")
-    faults = [*wrong_lines(root, layers), *wrong_includes(root, layers), *unneeded(layers)]
+    faults = [*wrong_lines(root, layers), *wrong_includes(root, layers), *unneeded(layers), *unopened(root)]
     print("\n".join([*faults, f"{len(faults)} faults of layers"]))
     sys.exit(1 if faults else 0)
 

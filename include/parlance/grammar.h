@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -96,8 +97,12 @@ enum class GrammarSyntax : std::uint8_t {
   structural_tag,  ///< xgrammar: JSON
   json_schema,     ///< for engines that know nothing else: a list of calls {"name": …, "arguments": …}
 };
-/// "gbnf", "lark", "structural-tag", "json-schema".
+inline constexpr std::size_t kGrammarSyntaxes = 4;
+/// "gbnf", "lark", "structural-tag", "json-schema", in the order of GrammarSyntax.
+std::span<const std::string_view> grammar_syntax_names();
 std::string_view name_of(GrammarSyntax syntax);
+/// "llama.cpp", "llguidance", "xgrammar"; "" for json_schema, which is no one engine's.
+std::string_view engine_of(GrammarSyntax syntax);
 std::optional<GrammarSyntax> find_grammar_syntax(std::string_view name);
 
 /// What activates a lazy grammar: the engine searches the reply so far for it.

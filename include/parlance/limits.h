@@ -6,12 +6,12 @@ namespace parlance {
 
 /// Limits of one render (or one parse). If it reaches a limit, it fails with the error code of that limit.
 ///
-///     field         default   what it bounds                                          error
-///     steps         50 M      loop turns, calls, and work of builtins (about 1 per     limit_steps
-///                             instruction, or per 32 bytes a builtin looks at)
-///     output_bytes  256 MiB   the prompt                                               limit_output
-///     memory_bytes  512 MiB   everything a render makes, freed when it ends            limit_memory
-///     depth         200       macros, recursive loops, nesting of data a builtin walks  limit_depth
+///     field         what it bounds                                           error
+///     steps         loop turns, calls, and work of builtins (about 1 per     limit_steps
+///                   instruction, or per 32 bytes a builtin looks at)
+///     output_bytes  the prompt                                               limit_output
+///     memory_bytes  everything a render makes, freed when it ends            limit_memory
+///     depth         macros, recursive loops, nesting of data a builtin walks  limit_depth
 struct Limits {
   std::uint64_t steps = 50'000'000;
   std::uint64_t output_bytes = std::uint64_t{256} << 20;

@@ -32,6 +32,7 @@ enum class ReplyApi : std::uint8_t {
   anthropic,  ///< Anthropic's Messages: message, message_start, content_block_start, …
   responses,  ///< OpenAI's Responses: response, response.created, response.output_item.added, …
 };
+inline constexpr std::size_t kReplyApis = 3;
 /// "openai", "anthropic", "responses", in the order of ReplyApi.
 std::span<const std::string_view> reply_api_names();
 std::optional<ReplyApi> reply_api_named(std::string_view name);

@@ -21,7 +21,7 @@ constexpr std::string_view kNames[] = {"openai", "anthropic", "responses"};
 constexpr Api kApis[] = {{"chatcmpl-", "data: [DONE]\n\n", apis::make_chat_completion},
                          {"msg_", "", apis::make_message},
                          {"resp_", "", apis::make_response}};
-static_assert(std::size(kApis) == std::size(kNames));
+static_assert(std::size(kApis) == kReplyApis && std::size(kNames) == kReplyApis);
 
 const Api& api_of(ReplyApi api) { return kApis[static_cast<std::size_t>(api)]; }
 

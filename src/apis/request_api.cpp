@@ -3,6 +3,7 @@
 #include "parlance/request_api.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "apis/request_out.h"
@@ -55,6 +56,7 @@ const Writer kWriters[] = {
      {Pass::parse_arguments, Pass::custom_tools, Pass::custom_calls},
      {"model"}},
 };
+static_assert(std::size(kWriters) == kReplyApis);
 
 /// Passes that give a template what it reads, which says nothing to an API.
 constexpr Pass kForTemplates[] = {Pass::chat_template_kwargs, Pass::drop_request_members, Pass::unsaid_effort,
@@ -90,7 +92,7 @@ void note_changes(const ConversationState& state, std::vector<RequestNote>& note
     const bool stray = state.converted.is_undefined() && change.variable == "system";
     if (stray || change.pass == Pass::parse_arguments || change.pass == Pass::reasoning_names) continue;
     const std::string path = place_of(state, change), whole = note_of(state, change);
-    notes.push_back({change.loses ? RequestNote::Kind::lost : RequestNote::Kind::changed, path,
+    notes.push_back({change.loses.empty() ? RequestNote::Kind::changed : RequestNote::Kind::lost, path,
                      whole.substr(std::min(whole.size(), path.size() + 2))});
   }
 }

@@ -104,14 +104,13 @@ class Writer {
 
   /// The content of an assistant's message: reasoning, what is said, calls.
   Value turn(Value message, Value content) {
-    std::vector<Value> blocks;
     if (const Value thought = member_value(message, "reasoning_content"); thought.is_string() && thought.size != 0) {
       out_.lose(thought, "reasoning without a signature, which the API refuses: left out");
     }
     const Value refusal = member_value(message, "refusal"), calls = member_value(message, "tool_calls");
     const bool calls_something = calls.kind == Kind::list && calls.list->size != 0;
-    const bool alone = blocks.empty() && !says_something(refusal) && !calls_something;
-    if (alone) return content;
+    if (!says_something(refusal) && !calls_something) return content;
+    std::vector<Value> blocks;
     if (!content.is_string() || content.size != 0) append_blocks(content, blocks);
     if (says_something(refusal)) blocks.push_back(refused(refusal));
     if (calls_something) {

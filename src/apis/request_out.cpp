@@ -44,11 +44,12 @@ constexpr Setting kSettings[] = {
 
 std::string_view word_of(const Setting& row, Words words) {
   switch (words) {
+    case Words::chat: return row.chat;
     case Words::anthropic: return row.anthropic;
     case Words::responses: return row.responses;
     case Words::gemini: return row.gemini;
-    default: return row.chat;
   }
+  return {};
 }
 
 /// Members whose own members are looked at one by one.

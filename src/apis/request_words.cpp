@@ -111,6 +111,7 @@ constexpr std::string_view kGemini[] = {
 
 /// A row for each of Words.
 constexpr std::span<const std::string_view> kWords[] = {kChat, kAnthropic, kResponses, kGemini};
+static_assert(std::size(kWords) == kSetsOfWords);
 
 /// Members that hold several settings, of which one may be set and the others stay.
 constexpr std::string_view kOfSeveral[] = {"output_config", "text", "reasoning"};

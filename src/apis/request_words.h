@@ -16,6 +16,7 @@ enum class Words : std::uint8_t {
   responses,
   gemini,
 };
+inline constexpr std::size_t kSetsOfWords = 4;
 
 /// Whether requests of the API have a member of that name.
 bool is_word_of(Words api, std::string_view name);

@@ -1,3 +1,4 @@
+// The names of origins; see parlance/span.h.
 #include "parlance/span.h"
 
 namespace parlance {

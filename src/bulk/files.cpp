@@ -55,7 +55,8 @@ BulkOutput bulk_output(int file) {
   return [file](std::string_view rest) -> Result<void> {
     while (!rest.empty()) {
       const ssize_t done = ::write(file, rest.data(), rest.size());
-      if (done < 0 && errno != EINTR) return io_error("writing the results");
+      if (done == 0) errno = EIO;  // what takes nothing now would be asked for ever
+      if (done <= 0 && errno != EINTR) return io_error("writing the results");
       if (done > 0) rest.remove_prefix(static_cast<std::size_t>(done));
     }
     return {};

@@ -245,10 +245,21 @@ int print_lazy(const Grammar& grammar) {
   return lazy ? print(as_json(*lazy)) : report(lazy.error());
 }
 
+/// "gbnf (llama.cpp), lark (llguidance), … or json-schema".
+std::string syntaxes(bool with_engines) {
+  std::string all;
+  for (std::size_t i = 0; i < kGrammarSyntaxes; ++i) {
+    const auto syntax = static_cast<GrammarSyntax>(i);
+    const std::string engine(engine_of(syntax));
+    all.append(i == 0 ? "" : i + 1 == kGrammarSyntaxes ? " or " : ", ").append(name_of(syntax));
+    if (with_engines && !engine.empty()) all += " (" + engine + ")";
+  }
+  return all;
+}
+
 int run_grammar(GrammarCommand& command) {
   const std::optional<GrammarSyntax> syntax = find_grammar_syntax(command.syntax);
-  if (!syntax)
-    return report(usage("there is no syntax '" + command.syntax + "'", "gbnf, lark, structural-tag or json-schema"));
+  if (!syntax) return report(usage("there is no syntax '" + command.syntax + "'", syntaxes(false)));
   if (command.lazy && *syntax != GrammarSyntax::gbnf)
     return report(usage("--lazy is llama.cpp's way", "it goes with --syntax gbnf"));
   const Result<Grammar> grammar = make(command, *syntax);
@@ -282,9 +293,7 @@ Run declare_grammar(Options& app) {
   auto command = std::make_shared<GrammarCommand>();
   GrammarCommand& c = *command;
   app.examples(kFooter);
-  app.add_option("--syntax", c.syntax, "gbnf (llama.cpp), lark (llguidance),\nstructural-tag (xgrammar) or json-schema")
-      .placeholder("SYNTAX")
-      .required();
+  app.add_option("--syntax", c.syntax, syntaxes(true)).placeholder("SYNTAX").required();
   app.add_option("-t,--template", c.wish.prompt.wish.file, "A template; the reply format is derived from it")
       .placeholder("FILE");
   app.add_option("-m,--model", c.wish.prompt.wish.model, kModelOption).placeholder("MODEL");

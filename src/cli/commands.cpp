@@ -38,10 +38,7 @@ constexpr Command kCommands[] = {
      "a law is broken or could not be tested, or the format is partial or missing (see parlance format)"},
     {"grammar", "Write a grammar that constrains a model to well-formed replies", declare_grammar, "written",
      "there is no such grammar: no value fits a schema, or the format has no way to do what was asked"},
-    {"list",
-     "List what parlance knows: filters, tests, globals, methods, go-functions, errors, formats, passes, models or "
-     "releases",
-     declare_list, "listed"},
+    {"list", "List what parlance knows, such as filters and formats", declare_list, "listed"},
     {"completions", "Print a completion script for bash, zsh or fish", declare_completions, "printed"},
     {"help", "Show the help of a command, or with --json the options of all commands", declare_help, "shown"},
 };

@@ -50,10 +50,9 @@ std::optional<Error> limit_of(const DerivedFormat& derived, const PromptOptions&
   if (derived.verdict != Verdict::none || !derived.limit) return std::nullopt;
   Error::Parts parts = derived.limit->parts();
   parts.message = "no answer could be rendered: " + parts.message;
-  if (parts.code == ErrorCode::limit_steps && !options.max_steps.empty()) {
-    parts.message =
-        "no answer could be rendered in --max-steps " + options.max_steps + "; each experiment gets 1/64 of it";
-  }
+  const std::string steps = given_limit(options, ErrorCode::limit_steps);
+  if (parts.code == ErrorCode::limit_steps && !steps.empty())
+    parts.message = "no answer could be rendered in --max-steps " + steps + "; each experiment gets 1/64 of it";
   return Error(std::move(parts));
 }
 

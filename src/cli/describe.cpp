@@ -70,10 +70,7 @@ constexpr ValuesRow kValues[] = {
      [] {
        return Values{"jinja", "go"};
      }},
-    {"SYNTAX",
-     [] {
-       return Values{"gbnf", "lark", "structural-tag", "json-schema"};
-     }},
+    {"SYNTAX", [] { return Values(grammar_syntax_names().begin(), grammar_syntax_names().end()); }},
     {"API", [] { return Values(reply_api_names().begin(), reply_api_names().end()); }},
     {"READER", model_readers},
     {"VERSION", releases},

@@ -14,6 +14,17 @@
 #include "cli/prompt_options.h"
 
 namespace parlance::cli {
+
+bool write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(file, bytes.data(), bytes.size());
+    if (done == 0) errno = EIO;  // what takes nothing now would be asked for ever
+    if (done <= 0 && errno != EINTR) return false;
+    if (done > 0) bytes.remove_prefix(static_cast<std::size_t>(done));
+  }
+  return true;
+}
+
 namespace {
 
 /// A small archive can hold any amount; a line of JSONL has the same limit.
@@ -60,15 +71,6 @@ Result<int> open_file(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return file_error(path, errno);
   return file;
-}
-
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t done = ::write(file, bytes.data(), bytes.size());
-    if (done < 0 && errno != EINTR) return false;
-    if (done > 0) bytes.remove_prefix(static_cast<std::size_t>(done));
-  }
-  return true;
 }
 
 Result<std::string> read_packed(const std::string& path) {

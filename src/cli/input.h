@@ -4,6 +4,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "parlance/result.h"
 
@@ -17,6 +18,9 @@ inline bool is_stdin(const std::string& path) { return path.empty() || path == "
 /// All of an input, of an archive at most 256 MiB. `what` it is ("the request"), where two want standard input. Fails
 /// with file, usage.
 Result<std::string> read_input(const std::string& path, const char* what);
+
+/// Writes all of it. False after a failure; errno says which.
+bool write_all(int file, std::string_view bytes);
 
 /// The file that is being read piece by piece, as a file descriptor; -1 for none. It is not to be written to.
 int streamed_input();

@@ -52,11 +52,7 @@ class PackedOutput {
     if (::close(file_) != 0 && failed_ == 0) failed_ = errno;
   }
   bool write(std::string_view piece) {
-    while (!piece.empty() && failed_ == 0) {
-      const ssize_t done = ::write(file_, piece.data(), piece.size());
-      if (done < 0 && errno != EINTR) failed_ = errno;
-      if (done > 0) piece.remove_prefix(static_cast<std::size_t>(done));
-    }
+    if (failed_ == 0 && !write_all(file_, piece)) failed_ = errno;
     return true;
   }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <iterator>
+#include <type_traits>
 
 #include "base/nearest.h"
 #include "cli/civil_time.h"
@@ -31,29 +33,61 @@ bool parse_size(std::string_view text, std::uint64_t& value) {
   return true;
 }
 
+/// A size as help shows it: 256M; the units of options are powers of two.
+std::string shown_size(std::uint64_t size) {
+  constexpr std::uint64_t kMillion = 1'000'000, kMega = std::uint64_t{1} << 20;
+  if (size != 0 && size % kMega == 0) return std::to_string(size / kMega) + "M";
+  if (size != 0 && size % kMillion == 0) return std::to_string(size / kMillion) + " million";
+  return std::to_string(size);
+}
+
+/// The option for one of Limits.
+struct LimitOption {
+  const char* name;
+  const char* sentence;
+  ErrorCode error;     ///< what reaching it gives
+  std::uint64_t most;  ///< that the option takes
+  std::uint64_t (*get)(const Limits& limits);
+  void (*set)(Limits& limits, std::uint64_t value);
+};
+template <auto Member>
+std::uint64_t get(const Limits& limits) {
+  return limits.*Member;
+}
+template <auto Member>
+void set(Limits& limits, std::uint64_t value) {
+  limits.*Member = static_cast<std::decay_t<decltype(limits.*Member)>>(value);
+}
+
+constexpr std::uint64_t kAny = ~std::uint64_t{0};
+constexpr std::uint64_t kDeepest = 1000;  // native recursion of builtins over data
+constexpr LimitOption kLimitOptions[] = {
+    {"--max-steps", "Limit of the render's steps", ErrorCode::limit_steps, kAny, get<&Limits::steps>,
+     set<&Limits::steps>},
+    {"--max-output", "Limit of the prompt's bytes", ErrorCode::limit_output, kAny, get<&Limits::output_bytes>,
+     set<&Limits::output_bytes>},
+    {"--max-memory", "Limit of the render's memory", ErrorCode::limit_memory, kAny, get<&Limits::memory_bytes>,
+     set<&Limits::memory_bytes>},
+    {"--max-depth", "Limit of nesting", ErrorCode::limit_depth, kDeepest, get<&Limits::depth>, set<&Limits::depth>},
+};
+
 Result<Limits> limits_of(const PromptOptions& command) {
   Limits limits;
-  std::uint64_t depth = limits.depth;
-  const struct {
-    std::string_view option;
-    const std::string& text;
-    std::uint64_t& value;
-  } rows[] = {
-      {"--max-steps", command.max_steps, limits.steps},
-      {"--max-output", command.max_output, limits.output_bytes},
-      {"--max-memory", command.max_memory, limits.memory_bytes},
-      {"--max-depth", command.max_depth, depth},
-  };
-  for (const auto& row : rows) {
-    if (row.text.empty() || parse_size(row.text, row.value)) continue;
-    return usage(std::string(row.option) +
-                 " takes a whole number below 2^64, with K, M or G after it if you like, not '" + row.text + "'");
+  for (std::size_t i = 0; i < command.limits.size(); ++i) {
+    const LimitOption& row = kLimitOptions[i];
+    const std::string& given = command.limits[i];
+    if (given.empty()) continue;
+    std::uint64_t value = 0;
+    if (!parse_size(given, value)) {
+      return usage(std::string(row.name) +
+                   " takes a whole number below 2^64, with K, M or G after it if you like, not '" + given + "'");
+    }
+    if (value > row.most) {
+      return usage(std::string(row.name) + " takes a whole number from 0 to " + std::to_string(row.most) + ", not '" +
+                   given + "'");
+    }
+    row.set(limits, value);
   }
-  constexpr std::uint64_t kDeepest = 1000;  // native recursion of builtins over data
-  if (depth > kDeepest)
-    return usage("--max-depth takes a whole number from 0 to " + std::to_string(kDeepest) + ", not '" +
-                 command.max_depth + "'");
-  limits.depth = static_cast<std::uint32_t>(depth);
   return limits;
 }
 
@@ -222,17 +256,9 @@ Result<PromptRequest> open_request(const PromptOptions& options, const PromptSet
 }
 
 int report_render(const Error& error) {
-  struct Raised {
-    ErrorCode limit;
-    const char* option;
-  };
-  constexpr Raised kRaised[] = {{ErrorCode::limit_steps, "--max-steps"},
-                                {ErrorCode::limit_output, "--max-output"},
-                                {ErrorCode::limit_memory, "--max-memory"},
-                                {ErrorCode::limit_depth, "--max-depth"}};
   Error::Parts parts = error.parts();
-  for (const Raised& row : kRaised) {
-    if (row.limit == error.code() && parts.hint.empty()) parts.hint = std::string(row.option) + " N raises this limit";
+  for (const LimitOption& row : kLimitOptions) {
+    if (row.error == error.code() && parts.hint.empty()) parts.hint = std::string(row.name) + " N raises this limit";
   }
   return report(Error(std::move(parts)));
 }
@@ -305,10 +331,19 @@ void declare_request_options(Options& app, PromptOptions& c) {
 }
 
 void declare_limits(Options& app, PromptOptions& c) {
-  app.add_option("--max-steps", c.max_steps, "Limit of the render's steps (50M)").placeholder("N");
-  app.add_option("--max-output", c.max_output, "Limit of the prompt's bytes (256M)").placeholder("N");
-  app.add_option("--max-memory", c.max_memory, "Limit of the render's memory (512M)").placeholder("N");
-  app.add_option("--max-depth", c.max_depth, "Limit of nesting (200)").placeholder("N");
+  c.limits.resize(std::size(kLimitOptions));  // the options point into it
+  for (std::size_t i = 0; i < std::size(kLimitOptions); ++i) {
+    const LimitOption& row = kLimitOptions[i];
+    app.add_option(row.name, c.limits[i], std::string(row.sentence) + " (" + shown_size(row.get({})) + ")")
+        .placeholder("N");
+  }
+}
+
+std::string given_limit(const PromptOptions& options, ErrorCode limit) {
+  for (std::size_t i = 0; i < options.limits.size(); ++i) {
+    if (kLimitOptions[i].error == limit) return options.limits[i];
+  }
+  return {};
 }
 
 }  // namespace parlance::cli

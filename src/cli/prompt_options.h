@@ -30,7 +30,7 @@ struct PromptOptions {
   bool no_generation_prompt = false;
   bool continue_last = false;
   std::string now;
-  std::string max_steps, max_output, max_memory, max_depth;
+  std::vector<std::string> limits;  ///< what the options of limits were given, in the order of their table
 };
 
 /// Declares the options: first those that choose a template, then those of requests and prompts, then limits.
@@ -39,6 +39,8 @@ void declare_request_options(Options& app, PromptOptions& options);
 /// --reasoning-effort, one of declare_request_options(), for commands that take no others of these.
 void declare_effort(Options& app, PromptOptions& options);
 void declare_limits(Options& app, PromptOptions& options);
+/// What the option that raises this limit was given; "" where it was not.
+std::string given_limit(const PromptOptions& options, ErrorCode limit);
 
 /// How requests are read. Fails with usage.
 Result<RequestOptions> request_of(const PromptOptions& options);

@@ -37,7 +37,7 @@ void Request::fail(Value at, std::string message, std::string hint) {
 void Request::note(Value at, std::string_view what, bool loses) {
   Change change{pass, -1, -1, state.arena.copy_text(path_of_value(state, at)), -1, {}};
   change.what = what;
-  change.loses = loses;
+  if (loses) change.loses = change.variable.starts_with("tools") ? "tool" : "part";
   state.changes.push_back(change);
 }
 

@@ -38,7 +38,8 @@ struct Change {
   std::int32_t call = -1;     ///< .tool_calls[call] of the message
   std::string_view member;    ///< .member of all that; may be empty
   std::string_view what{};    ///< what became of it, where the pass does not always do the same
-  bool loses = false;         ///< it says that the template is not given what the request means
+  /// What kind of thing the template is not given, as Loss::subject has it: "part"; "": it loses nothing
+  std::string_view loses{};
 };
 
 struct Conversation::State {

@@ -105,7 +105,7 @@ Value text_only_content(Normaliser& n, Value message) {
       continue;
     }
     n.note(place_of(n, i));
-    n.state.changes.back().loses = true;
+    n.state.changes.back().loses = "part";
   }
   const Value made = kept.finish();
   if (made.list->size == content->list->size) return message;
@@ -146,7 +146,7 @@ Value text_only(Normaliser& n, Value message) {
   const Value texts = text_only_content(n, message);
   if (images_of(message).empty() || !n.concerns(message)) return texts;
   n.note(kImages);
-  n.state.changes.back().loses = true;
+  n.state.changes.back().loses = "part";
   return filtered(n.rt, texts, [](std::string_view key) { return key != kImages; });
 }
 

@@ -243,7 +243,7 @@ void note_broken(Normaliser& n, Value arguments) {
   const std::string why = read ? "a JSON object" : "JSON: " + read.error().message();
   n.note("function.arguments");
   n.state.changes.back().what = n.state.arena.copy_text("given to the template as text: it is not " + why);
-  n.state.changes.back().loses = true;
+  n.state.changes.back().loses = "argument";
 }
 
 Value parse_arguments(Normaliser& n, Value message) {

@@ -14,7 +14,6 @@
 namespace parlance {
 namespace {
 
-constexpr std::size_t kSyntaxes = 4;
 constexpr std::size_t kEnd = 256;  ///< bytes at each end of a text that a fingerprint reads
 
 /// Tells most requests apart without reading the whole of their tools, which may be long: by their sizes, and by the
@@ -51,7 +50,7 @@ struct Entry {
   ReplyFormat format;
   Grammar grammar;
   std::size_t bytes;
-  std::array<std::shared_ptr<const std::string>, kSyntaxes> texts{};
+  std::array<std::shared_ptr<const std::string>, kGrammarSyntaxes> texts{};
 
   bool is_of(const ReplyFormat& other, const GrammarOptions& options) const {
     return inside_of(grammar).options == options && format == other;

@@ -21,6 +21,8 @@ namespace {
 using grammar::Tool;
 
 constexpr std::string_view kSyntaxNames[] = {"gbnf", "lark", "structural-tag", "json-schema"};
+constexpr std::string_view kEngines[] = {"llama.cpp", "llguidance", "xgrammar", ""};
+static_assert(std::size(kSyntaxNames) == kGrammarSyntaxes && std::size(kEngines) == kGrammarSyntaxes);
 
 Error value_error(std::string message, std::string path, std::string hint = {}) {
   return Error(ErrorCode::value, std::move(message)).input(std::move(path)).hint(std::move(hint));
@@ -146,7 +148,9 @@ Error no_reply(const GrammarOptions& options) {
 
 }  // namespace
 
+std::span<const std::string_view> grammar_syntax_names() { return kSyntaxNames; }
 std::string_view name_of(GrammarSyntax syntax) { return kSyntaxNames[static_cast<std::size_t>(syntax)]; }
+std::string_view engine_of(GrammarSyntax syntax) { return kEngines[static_cast<std::size_t>(syntax)]; }
 
 std::optional<GrammarSyntax> find_grammar_syntax(std::string_view name) {
   const auto found = std::find(std::begin(kSyntaxNames), std::end(kSyntaxNames), name);

@@ -187,6 +187,8 @@ class Schema {
   NodeId object(const Style& style, const Leaf& leaf, std::string_view name);
   NodeId extra_member(const Style& style, const Leaf& leaf, const Shape& shape, std::string_view name);
   // schema_array.cpp
+  void read_items(const Leaf& leaf, std::vector<Schemas>& front, Schemas& rest);
+  NodeId more_items(const Style& style, NodeId item, std::uint32_t least, std::uint32_t most, bool first);
   NodeId array(const Style& style, const Leaf& leaf, std::string_view name);
 
   Value get(Value schema, std::string_view keyword) const {

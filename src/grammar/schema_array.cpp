@@ -8,6 +8,19 @@ namespace {
 
 constexpr std::size_t kMostInFront = 64;
 
+/// What one schema says of items: schemas of those in front, and of the rest. prefixItems of draft 2020-12 and the list
+/// of `items` before it mean the same.
+struct ItemsOf {
+  explicit ItemsOf(Value schema) : front(member_value(schema, "prefixItems")), rest(member_value(schema, "items")) {
+    if (!front.is_undefined() || !rest.is_sequence()) return;
+    front = rest;
+    rest = member_value(schema, "additionalItems");
+  }
+  std::size_t in_front() const { return front.is_sequence() ? items(front).size() : 0; }
+
+  Value front, rest;
+};
+
 }  // namespace
 
 /// For notations with a tag for each item, which have one kind of item: an array with items in front that differ is
@@ -29,41 +42,48 @@ std::vector<Items> Schema::arrays(const Schemas& schemas) {
   return all;
 }
 
-/// prefixItems of draft 2020-12 and the list of `items` before it mean the same. Schemas that all hold may have fronts
-/// of different lengths: where one has ended, its schema for the rest holds for the items that another still names.
+/// Schemas that all hold may have fronts of different lengths: where one has ended, its schema for the rest holds for
+/// the items that another still names.
+void Schema::read_items(const Leaf& leaf, std::vector<Schemas>& front, Schemas& rest) {
+  std::size_t longest = 0;
+  for (const Value schema : leaf.all) {
+    const std::size_t size = ItemsOf(schema).in_front();
+    if (size > kMostInFront) {
+      note(schema, "prefixItems", "too many");
+    } else {
+      longest = std::max(longest, size);
+    }
+  }
+  front.resize(longest);
+  const bool several = count(leaf, "maxItems", false).value_or(2) > 1;
+  for (const Value schema : leaf.all) {
+    const ItemsOf here(schema);
+    for (std::size_t i = 0; i < longest; ++i) {
+      if (i < here.in_front()) {
+        front[i].push_back(items(here.front)[i]);
+      } else if (!here.rest.is_undefined()) {
+        front[i].push_back(here.rest);
+      }
+    }
+    if (!here.rest.is_undefined()) rest.push_back(here.rest);
+    const Value unique = get(schema, "uniqueItems");
+    if (several && unique.is(Kind::boolean) && unique.integer != 0) note(schema, "uniqueItems", "not held to");
+  }
+}
+
+/// The rest of the items, `least` to `most` of them; commas stand before each, but for the first of all.
+NodeId Schema::more_items(const Style& style, NodeId item, std::uint32_t least, std::uint32_t most, bool first) {
+  const NodeId more = ir_.sequence({style.comma(), item});
+  if (!first) return ir_.repeat(more, least, most);
+  const NodeId some =
+      ir_.sequence({item, ir_.repeat(more, least > 0 ? least - 1 : 0, most == kUnbounded ? kUnbounded : most - 1)});
+  return least == 0 ? ir_.optional(some) : some;
+}
+
 NodeId Schema::array(const Style& style, const Leaf& leaf, std::string_view name) {
   std::vector<Schemas> front;
   Schemas rest;
-  for (const Value schema : leaf.all) {
-    Value prefix = get(schema, "prefixItems");
-    Value others = get(schema, "items");
-    if (prefix.is_undefined() && others.is_sequence()) {  // before draft 2020-12
-      prefix = others;
-      others = get(schema, "additionalItems");
-    }
-    if (!prefix.is_sequence() || items(prefix).size() > kMostInFront) {
-      if (prefix.is_sequence()) note(schema, "prefixItems", "too many");
-      continue;
-    }
-    if (front.size() < items(prefix).size()) front.resize(items(prefix).size());
-  }
-  for (const Value schema : leaf.all) {
-    const bool old = get(schema, "prefixItems").is_undefined() && get(schema, "items").is_sequence();
-    const Value prefix = get(schema, old ? "items" : "prefixItems");
-    const Value others = get(schema, old ? "additionalItems" : "items");
-    const std::size_t own = prefix.is_sequence() ? items(prefix).size() : 0;
-    for (std::size_t i = 0; i < front.size(); ++i) {
-      if (i < own) {
-        front[i].push_back(items(prefix)[i]);
-      } else if (!others.is_undefined()) {
-        front[i].push_back(others);
-      }
-    }
-    if (!others.is_undefined()) rest.push_back(others);
-    const Value unique = get(schema, "uniqueItems");
-    const bool matters = count(leaf, "maxItems", false).value_or(2) > 1;
-    if (unique.is(Kind::boolean) && unique.integer != 0 && matters) note(schema, "uniqueItems", "not held to");
-  }
+  read_items(leaf, front, rest);
   const std::uint32_t min = count(leaf, "minItems", true).value_or(0);
   const std::uint32_t max = count(leaf, "maxItems", false).value_or(kUnbounded);
   if (min > max) return ir_.never();
@@ -72,17 +92,9 @@ NodeId Schema::array(const Style& style, const Leaf& leaf, std::string_view name
   // From the end: what may stand behind so many items.
   NodeId tail = ir_.empty();
   if (max > in_front) {
-    const NodeId item = value(style, rest, item_name);
     const std::uint32_t least = min > in_front ? min - in_front : 0;
     const std::uint32_t most = max == kUnbounded ? kUnbounded : max - in_front;
-    const NodeId more = ir_.sequence({style.comma(), item});
-    if (in_front > 0) {
-      tail = ir_.repeat(more, least, most);
-    } else {
-      tail =
-          ir_.sequence({item, ir_.repeat(more, least > 0 ? least - 1 : 0, most == kUnbounded ? kUnbounded : most - 1)});
-      if (least == 0) tail = ir_.optional(tail);
-    }
+    tail = more_items(style, value(style, rest, item_name), least, most, in_front == 0);
   }
   for (std::uint32_t i = in_front; i-- > 0;) {
     if (i >= max) {

@@ -221,10 +221,7 @@ void find_lost_by_passes(const Conversation& conversation, std::vector<Loss>& lo
         {LossKind::lost, subject, note.substr(0, colon), note.substr(std::min(colon + 2, note.size())), {}});
   };
   for (const Change& change : inside_of(conversation).changes) {
-    if (!change.loses) continue;
-    const bool of_tool = change.variable.starts_with("tools");
-    const bool of_part = !change.variable.empty() || change.member.starts_with("content[");
-    add(of_tool ? "tool" : of_part ? "part" : "argument", note_of(inside_of(conversation), change));
+    if (!change.loses.empty()) add(change.loses, note_of(inside_of(conversation), change));
   }
   for (const std::string& note : passes::notes_of_effort(conversation)) add("setting", note);
 }

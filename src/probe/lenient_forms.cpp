@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "probe/prompt_diff.h"
+#include "reply/codec.h"
 
 namespace parlance::probe {
 namespace {
@@ -65,9 +66,8 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
 /// Whether the arguments tell where they end, so that nothing needs to close the call.
 bool ends_by_itself(const CallForm& form) {
   return std::none_of(form.call.begin(), form.call.end(), [](const CallPart& part) {
-    const CallArguments::Codec codec = part.arguments.codec;
     return part.kind == CallPart::Kind::arguments &&
-           (codec == CallArguments::Codec::tags || codec == CallArguments::Codec::code);
+           reply::facts_of(part.arguments.codec).end != reply::ArgumentsEnd::bracket;
   });
 }
 

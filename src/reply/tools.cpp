@@ -29,7 +29,9 @@ constexpr std::uint32_t kMostMerged = 1 << 18;
 /// it is being made the node allows any type, which is right for a cycle: a reference to oneself says nothing.
 class SchemaReader {
  public:
-  SchemaReader(Types& types, Value root) : types_(types), references_(root) {}
+  /// `merges_left`: how many members may still be merged, for all tools together.
+  SchemaReader(Types& types, std::uint32_t& merges_left, Value root)
+      : types_(types), merges_left_(merges_left), references_(root) {}
 
   Node read(Value schema) {
     if (!schema.is(Kind::dict) || depth_ == kDeepest) return Types::kUnknown;
@@ -132,10 +134,10 @@ class SchemaReader {
   }
 
   Types& types_;
+  std::uint32_t& merges_left_;
   schema::References references_;
   std::map<const DictObject*, Node> made_;
   std::uint32_t depth_ = 0;
-  std::uint32_t merges_left_ = kMostMerged;
 };
 
 }  // namespace
@@ -219,6 +221,7 @@ Result<ReplyTools> ReplyTools::from_json(std::string_view tools, std::string_vie
   if (!document.root().is_sequence()) return reply::no_list_of_tools(name);
   const Limits limits;
   Runtime rt(inside_of(document).arena(), limits);
+  std::uint32_t merges_left = reply::kMostMerged;
   for (const Value item : items(document.root())) {
     // Clients write tools in three forms: {"type": "function", "function": {…}}, the function alone, and with
     // input_schema in place of parameters. A custom tool takes one text and gets the schema of an object with it.
@@ -233,7 +236,7 @@ Result<ReplyTools> ReplyTools::from_json(std::string_view tools, std::string_vie
     if (parameters == nullptr) parameters = member(tool, "input_schema");
     const reply::Types::Node node = parameters == nullptr
                                         ? reply::Types::kUnknown
-                                        : reply::SchemaReader(data->types, *parameters).read(*parameters);
+                                        : reply::SchemaReader(data->types, merges_left, *parameters).read(*parameters);
     const std::string text(leaf_text(*called));
     const bool first = data->tools.emplace(text, node).second;
     const bool is_custom = custom.is(Kind::dict);

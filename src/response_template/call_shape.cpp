@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "json/writer.h"
+#include "reply/codec.h"
 #include "response_template/pattern.h"
 
 namespace parlance::response {
@@ -87,10 +88,13 @@ std::string first_bytes(const ReplyMarker& marker) {
   return out;
 }
 
-/// The bytes that a name cannot hold, since what follows it begins with one of them. JSON arguments begin with a brace.
+/// The bytes that a name cannot hold, since what follows it begins with one of them. Of arguments only the byte counts
+/// with which models are taught to begin them; an object, which is no literal either, has a brace.
 std::string stops_of(const CallPart& next, const CallPart* behind) {
   if (next.kind == Part::literal) return first_bytes(next.literal);
-  if (next.kind != Part::arguments || next.arguments.codec != Codec::tags) return "{";
+  if (next.kind != Part::arguments) return "{";
+  if (next.arguments.codec != Codec::tags)
+    return std::string(reply::facts_of(next.arguments.codec).begins.substr(0, 1));
   return first_bytes(next.arguments.tags.open) + (behind != nullptr ? first_bytes(behind->literal) : "");
 }
 
@@ -229,23 +233,27 @@ class PartsWriter {
                               std::vector<std::string>& losses) {
     if (!named_) return cannot_say(path_ + ".call", "the name does not stand before the arguments");
     std::string content = "\"{content}\"";
-    if (arguments.codec == Codec::json) {
-      shape.content = "json";
-    } else if (arguments.codec == Codec::bare) {
-      shape.content = "json";
-      losses.emplace_back("a value that JSON has another word for (None, True) is an error");
-      shape.arguments = Json('{')
-                            .flag("unquoted_keys", true)
-                            .raw("string_delims", "[" + json_list(std::vector{arguments.quote, arguments.quote}) + "]")
-                            .take();
-    } else if (arguments.codec == Codec::tags) {
-      shape.content = "xml-inline";
-      shape.arguments = "{\"tag_pattern\": " + json_string(tag_pattern(arguments.tags, losses)) + "}";
-    } else if (arguments.codec == Codec::code) {
-      shape.content = "text";
-      content = "{" + json_string(arguments.argument) + ": \"{content}\"}";
-    } else {
-      return cannot_say(place, "arguments of a Python call: there is no content parser for its literals");
+    switch (arguments.codec) {
+      case Codec::json: shape.content = "json"; break;
+      case Codec::bare:
+        shape.content = "json";
+        losses.emplace_back("a value that JSON has another word for (None, True) is an error");
+        shape.arguments =
+            Json('{')
+                .flag("unquoted_keys", true)
+                .raw("string_delims", "[" + json_list(std::vector{arguments.quote, arguments.quote}) + "]")
+                .take();
+        break;
+      case Codec::tags:
+        shape.content = "xml-inline";
+        shape.arguments = "{\"tag_pattern\": " + json_string(tag_pattern(arguments.tags, losses)) + "}";
+        break;
+      case Codec::code:
+        shape.content = "text";
+        content = "{" + json_string(arguments.argument) + ": \"{content}\"}";
+        break;
+      case Codec::keywords:
+        return cannot_say(place, "arguments of a Python call: there is no content parser for its literals");
     }
     shape.transform = call_json(has_id_ ? "\"{id}\"" : "", "\"{name}\"", content);
     if (arguments.as_text) losses.emplace_back("arguments that are a text of JSON stay a text");

@@ -1,3 +1,4 @@
+// What a $ref refers to; see references.h. Begin reading at References::resolve.
 #include "schema/references.h"
 
 #include <algorithm>

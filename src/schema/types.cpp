@@ -1,3 +1,4 @@
+// The words for types; see types.h.
 #include "schema/types.h"
 
 #include <utility>

@@ -1,6 +1,7 @@
 // open_tokenizer: which adapter reads a path, and what the files beside it add to what the adapter
-// knows. Begin reading at open_tokenizer.
+// knows. Begin reading at kKinds and open_tokenizer.
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -19,13 +20,9 @@ namespace {
 
 /// The largest tokenizer.json that is read. Those in use are below 40 MiB.
 constexpr std::size_t kMaxJson = std::size_t{256} << 20;
-constexpr std::string_view kReads =
-    "a Hugging Face tokenizer.json, a SentencePiece .model, the vocabulary in a GGUF file, a tiktoken file, a "
-    "tekken.json, or a "
-    "folder that has one of them; for another tokenizer there is CallbackTokenizer";
 
-Error not_read(std::string message, std::string_view hint = kReads) {
-  return Error(ErrorCode::tokenizer, std::move(message)).hint(std::string("parlance reads ") + std::string(hint));
+Error not_read(std::string message, std::string_view hint) {
+  return Error(ErrorCode::tokenizer, std::move(message)).hint("parlance reads " + std::string(hint));
 }
 
 /// A tokenizer with the facts that its neighbours add.
@@ -44,46 +41,11 @@ class WithFacts final : public Tokenizer {
   std::unique_ptr<Tokenizer> inner_;
 };
 
-// ---- which file
-
-/// The one file of a folder with this ending; "" where there is none. Fails with tokenizer where there are several.
-Result<std::string> only_file(const std::string& folder, std::string_view ending, std::string_view what) {
-  const std::vector<std::string> names = ending == ".gguf" ? gguf_files_in(folder) : files_in(folder, ending);
-  if (names.empty()) return std::string();
-  if (names.size() == 1) return join_path(folder, names[0]);
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "'" : ", '") + name + "'";
-  return not_read(folder + ": several " + std::string(what) + ": " + all, "one of them, if it is given by its name");
-}
-
-Result<std::string> tokenizer_file(const std::string& path) {
-  const bool is_config = file_name_of(path) == "tokenizer_config.json" && is_file(path);
-  if (!is_folder(path) && !is_config) return path;
-  const std::string folder = is_folder(path) ? path : folder_of(path);
-  for (const std::string_view name : {"tokenizer.json", "tokenizer.model", "tekken.json"}) {
-    if (std::string found = join_path(folder, name); is_file(found)) return found;
-  }
-  constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
-      {".model", "SentencePiece models"}, {".tiktoken", "tiktoken files"}, {".gguf", "GGUF files"}};
-  for (const auto& [ending, what] : kEndings) {
-    Result<std::string> found = only_file(folder, ending, what);
-    if (!found || !found->empty()) return found;
-  }
-  return not_read(folder + ": no tokenizer in this folder");
-}
+// ---- which kind
 
 bool is_json(std::string_view bytes) {
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && bytes[first] == '{';
-}
-
-// ---- which kind
-
-enum class FileKind : std::uint8_t { hf_json, tekken, tiktoken, sentencepiece };
-
-FileKind kind_of(std::string_view bytes) {
-  if (is_json(bytes)) return is_tekken(bytes) ? FileKind::tekken : FileKind::hf_json;
-  return is_tiktoken(bytes) ? FileKind::tiktoken : FileKind::sentencepiece;
 }
 
 /// A model that splits its text may say that only the first part gets a blank in front.
@@ -116,15 +78,115 @@ MoreTokens more_tokens(const Beside& beside, const std::vector<std::string>& spe
   return more;
 }
 
-Result<std::unique_ptr<Tokenizer>> open_as(FileKind kind, std::string_view bytes, const std::string& file,
-                                           const Beside& beside, const TokenizerOptions& options) {
-  switch (kind) {
-    case FileKind::hf_json: return open_hf_json(bytes, file, more_tokens(beside, options.special_tokens));
-    case FileKind::tekken: return open_tekken(bytes, file);
-    case FileKind::tiktoken: return open_tiktoken(bytes, file, options.tiktoken, beside.added);
-    case FileKind::sentencepiece: break;
+/// What a tokenizer is opened from, besides the options.
+struct Opening {
+  std::string_view bytes;
+  const std::string& file;
+  const Beside& beside;
+};
+using Opened = Result<std::unique_ptr<Tokenizer>>;
+
+/// A kind of file that is a tokenizer.
+struct FileKind {
+  std::string_view reads;      ///< what hints call it
+  std::string_view name{};     ///< the file of a folder that is one; "": none is called so
+  std::string_view ending{};   ///< else the only file that ends so; "": none is known by it
+  std::string_view several{};  ///< such files
+  /// By its bytes, if none of the kinds above is it; null for a GGUF file, whose header is looked at.
+  bool (*is)(std::string_view bytes);
+  Opened (*open)(const Opening& from, const TokenizerOptions& options);
+  bool is_text = false;
+  bool puts_its_own = false;  ///< what stands around a text it says itself, not its configuration
+  bool takes_marks = false;   ///< TokenizerOptions::special_tokens
+  bool takes_split = false;
+  bool takes_reader = false;  ///< SentencePieceOptions::as_transformers
+};
+
+/// What is none of the others is taken for a SentencePiece model. In a folder, the first name that is there counts,
+/// then the first ending.
+constexpr FileKind kKinds[] = {
+    {.reads = "a Hugging Face tokenizer.json",
+     .name = "tokenizer.json",
+     .is = [](std::string_view bytes) { return is_json(bytes) && !is_tekken(bytes); },
+     .open = [](const Opening& from, const TokenizerOptions& options) -> Opened {
+       return open_hf_json(from.bytes, from.file, more_tokens(from.beside, options.special_tokens));
+     },
+     .is_text = true,
+     .puts_its_own = true,
+     .takes_marks = true},
+    {.reads = "a SentencePiece .model",
+     .name = "tokenizer.model",
+     .ending = ".model",
+     .several = "SentencePiece models",
+     .is = [](std::string_view bytes) { return !is_json(bytes) && !is_tiktoken(bytes); },
+     .open = [](const Opening& from, const TokenizerOptions& options) -> Opened {
+       return open_sentencepiece(from.bytes, from.file, as_configured(options.sentencepiece, from.beside),
+                                 from.beside.added);
+     },
+     .takes_marks = true,
+     .takes_reader = true},
+    {.reads = "a tekken.json",
+     .name = "tekken.json",
+     .is = is_json,
+     .open = [](const Opening& from, const TokenizerOptions&) -> Opened { return open_tekken(from.bytes, from.file); },
+     .is_text = true},
+    {.reads = "a tiktoken file",
+     .ending = ".tiktoken",
+     .several = "tiktoken files",
+     .is = is_tiktoken,
+     .open = [](const Opening& from, const TokenizerOptions& options) -> Opened {
+       return open_tiktoken(from.bytes, from.file, options.tiktoken, from.beside.added);
+     },
+     .is_text = true,
+     .takes_marks = true,
+     .takes_split = true},
+    {.reads = "the vocabulary in a GGUF file",
+     .ending = ".gguf",
+     .several = "GGUF files",
+     .is = nullptr,
+     .open = [](const Opening& from, const TokenizerOptions&) -> Opened { return open_gguf_vocabulary(from.file); }},
+};
+constexpr const FileKind& kGguf = kKinds[std::size(kKinds) - 1];
+
+const FileKind& kind_of(std::string_view bytes) {
+  return *std::find_if(std::begin(kKinds), std::end(kKinds),
+                       [bytes](const FileKind& kind) { return kind.is != nullptr && kind.is(bytes); });
+}
+
+// ---- which file
+
+Error nothing_read(const std::string& folder) {
+  std::string all;
+  for (const FileKind& kind : kKinds) all.append(kind.reads).append(", ");
+  return not_read(folder + ": no tokenizer in this folder",
+                  all + "or a folder that has one of them; for another tokenizer there is CallbackTokenizer");
+}
+
+/// The one file of a folder with this ending; "" where there is none. Fails with tokenizer where there are several.
+Result<std::string> only_file(const std::string& folder, const FileKind& kind) {
+  const std::vector<std::string> names = &kind == &kGguf ? gguf_files_in(folder) : files_in(folder, kind.ending);
+  if (names.empty()) return std::string();
+  if (names.size() == 1) return join_path(folder, names[0]);
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "'" : ", '") + name + "'";
+  return not_read(folder + ": several " + std::string(kind.several) + ": " + all,
+                  "one of them, if it is given by its name");
+}
+
+Result<std::string> tokenizer_file(const std::string& path) {
+  const bool is_config = file_name_of(path) == "tokenizer_config.json" && is_file(path);
+  if (!is_folder(path) && !is_config) return path;
+  const std::string folder = is_folder(path) ? path : folder_of(path);
+  for (const FileKind& kind : kKinds) {
+    if (kind.name.empty()) continue;
+    if (std::string found = join_path(folder, kind.name); is_file(found)) return found;
   }
-  return open_sentencepiece(bytes, file, as_configured(options.sentencepiece, beside), beside.added);
+  for (const FileKind& kind : kKinds) {
+    if (kind.ending.empty()) continue;
+    Result<std::string> found = only_file(folder, kind);
+    if (!found || !found->empty()) return found;
+  }
+  return nothing_read(folder);
 }
 
 // ---- facts
@@ -230,14 +292,13 @@ void set_json_puts(const Beside& beside, TokenizerFacts& facts) {
   note_setting("add_eos_token", beside.add_eos, facts.eos, facts.puts_after, facts);
 }
 
-/// Options that mean nothing for this kind of file. `kind` is none for a GGUF file.
-void note_unused(std::optional<FileKind> kind, const TokenizerOptions& options, TokenizerFacts& facts) {
-  const bool has_marks = kind && *kind != FileKind::tekken;
-  if (!options.special_tokens.empty() && !has_marks)
+/// Options that mean nothing for this kind of file.
+void note_unused(const FileKind& kind, const TokenizerOptions& options, TokenizerFacts& facts) {
+  if (!options.special_tokens.empty() && !kind.takes_marks)
     note(facts, "special_tokens:", "no effect, since the file itself lists all its control tokens");
-  if (!options.tiktoken.split.empty() && kind != FileKind::tiktoken)
+  if (!options.tiktoken.split.empty() && !kind.takes_split)
     note(facts, "split:", "no effect, since only a tiktoken file does not say how text is split into words");
-  if (options.sentencepiece.as_transformers && kind != FileKind::sentencepiece)
+  if (options.sentencepiece.as_transformers && !kind.takes_reader)
     note(facts, "as_transformers:", "no effect, since the file is no SentencePiece model");
 }
 
@@ -261,25 +322,25 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path, const
   const Result<std::string> file = tokenizer_file(path);
   if (!file) return file.error();
   if (is_gguf({*file, ModelStores()})) {
-    Result<std::unique_ptr<Tokenizer>> opened = open_gguf_vocabulary(*file);
+    const Beside nothing;
+    Opened opened = kGguf.open({{}, *file, nothing}, options);
     if (!opened) return opened;
     TokenizerFacts facts = (*opened)->facts();
-    note_unused({}, options, facts);
+    note_unused(kGguf, options, facts);
     return std::unique_ptr<Tokenizer>(std::make_unique<WithFacts>(std::move(*opened), std::move(facts)));
   }
   const Result<std::string> bytes = read_file(*file, kMaxJson);
   if (!bytes) return bytes.error();
   const Result<Beside> beside = read_beside(folder_of(*file));
   if (!beside) return beside.error();
-  const FileKind kind = kind_of(*bytes);
-  if (kind != FileKind::sentencepiece && !utf8::is_valid(*bytes, false))
-    return Error(ErrorCode::tokenizer, *file + ": not UTF-8");
+  const FileKind& kind = kind_of(*bytes);
+  if (kind.is_text && !utf8::is_valid(*bytes, false)) return Error(ErrorCode::tokenizer, *file + ": not UTF-8");
   std::string reader;
-  const bool converts = kind == FileKind::sentencepiece && options.sentencepiece.as_transformers;
-  Result<std::unique_ptr<Tokenizer>> opened =
-      converts ? open_converted(*bytes, *file, *beside, reader) : open_as(kind, *bytes, *file, *beside, options);
+  const bool converts = kind.takes_reader && options.sentencepiece.as_transformers;
+  Opened opened =
+      converts ? open_converted(*bytes, *file, *beside, reader) : kind.open({*bytes, *file, *beside}, options);
   if (!opened) return opened;
-  TokenizerFacts facts = facts_of(**opened, *beside, std::string(file_name_of(*file)), kind == FileKind::hf_json);
+  TokenizerFacts facts = facts_of(**opened, *beside, std::string(file_name_of(*file)), kind.puts_its_own);
   note_unused(kind, options, facts);
   if (converts) facts.kind = "SentencePiece, as transformers' " + reader + " reads it";
   return std::unique_ptr<Tokenizer>(std::make_unique<WithFacts>(std::move(*opened), std::move(facts)));

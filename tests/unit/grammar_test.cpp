@@ -307,10 +307,12 @@ TEST(GrammarTest, HostileSchemasAreWidened) {
 }
 
 TEST(GrammarTest, PrintingIsSteady) {
-  for (const auto syntax :
-       {GrammarSyntax::gbnf, GrammarSyntax::lark, GrammarSyntax::structural_tag, GrammarSyntax::json_schema}) {
-    EXPECT_EQ(reply_grammar("chatglm3").to_text(syntax), reply_grammar("chatglm3").to_text(syntax));
-    EXPECT_EQ(find_grammar_syntax(name_of(syntax)), syntax);
+  for (const std::string_view name : grammar_syntax_names()) {
+    const GrammarSyntax syntax = *find_grammar_syntax(name);
+    EXPECT_EQ(name_of(syntax), name);
+    const std::string text = reply_grammar("chatglm3").to_text(syntax);
+    EXPECT_FALSE(text.empty()) << name;
+    EXPECT_EQ(reply_grammar("chatglm3").to_text(syntax), text) << name;
   }
 }
 

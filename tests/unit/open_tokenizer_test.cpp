@@ -56,9 +56,8 @@ std::string failure(const Texts& files, const std::string& name = "") {
 }
 
 constexpr const char* kReads =
-    "; parlance reads a Hugging Face tokenizer.json, a SentencePiece .model, the vocabulary in a GGUF file, a tiktoken "
-    "file, "
-    "a tekken.json, or a folder that has one of them; for another tokenizer there is CallbackTokenizer";
+    "; parlance reads a Hugging Face tokenizer.json, a SentencePiece .model, a tekken.json, a tiktoken file, the "
+    "vocabulary in a GGUF file, or a folder that has one of them; for another tokenizer there is CallbackTokenizer";
 
 TEST_F(OpenTokenizer, a_model_alone) {
   OPEN(with_model({}), "tokenizer.model");

@@ -2,6 +2,7 @@
 #include "gotemplate/ollama/ollama.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace parlance::gotemplate {
 
@@ -37,23 +38,23 @@ Value OllamaRun::message_list(const ChatRequest& request) {
   if (request.turns.empty()) return nil_of(Type::messages);
   const std::size_t size = request.turns.size();
   Value* list = rt_.arena.allocate_array<Value>(size);
-  auto** structures = rt_.arena.allocate_array<const ListObject*>(size);
   for (std::size_t i = 0; i < size; ++i) {
     const Turn& turn = request.turns[i];
     list[i] = with_type(make_list(rt_, turn.fields, Turn::kFields), Type::message_pointer);
     list[i].origin = turn.origin;
-    structures[i] = list[i].list;
   }
-  structures_ = structures;
-  turns_ = request.turns;
+  if (observer_ != nullptr) {
+    structures_ = {rt_.arena.allocate_array<Structure>(size), size};
+    for (std::size_t i = 0; i < size; ++i) structures_[i] = {list[i].list, &request.turns[i]};
+    std::ranges::sort(structures_, std::less<>(), &Structure::list);
+  }
   return with_type(make_list(rt_, list, size), Type::messages);
 }
 
 void OllamaRun::note(std::uint32_t depth, Value element, std::uint64_t bytes) {
   if (element.is_undefined()) return observer_->note(depth, nullptr, bytes);
-  const auto* const end = structures_ + turns_.size();
-  const auto* const found = std::find(structures_, end, element.list);
-  if (found != end) observer_->note(depth, &turns_[static_cast<std::size_t>(found - structures_)], bytes);
+  const auto found = std::ranges::lower_bound(structures_, element.list, std::less<>(), &Structure::list);
+  if (found != structures_.end() && found->list == element.list) observer_->note(depth, found->turn, bytes);
 }
 
 /// Ollama's three ways, in its order: fill-in-the-middle where both a prompt and a suffix are given; once over all

@@ -45,8 +45,12 @@ class OllamaRun : private LoopObserver {
   Executor executor_;
   Output& output_;
   TurnObserver* observer_ = nullptr;
-  const ListObject* const* structures_ = nullptr;  ///< of the messages, to know a loop's element again
-  std::span<const Turn> turns_;
+  /// The struct of a message, to know a loop's element again.
+  struct Structure {
+    const ListObject* list;
+    const Turn* turn;
+  };
+  std::span<Structure> structures_;  ///< by address; none where nobody observes
 };
 
 }  // namespace parlance::gotemplate

@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "parlance/json.h"
 #include "parlance/reply_format.h"
+#include "reply/codec.h"
 
 namespace parlance {
 namespace {
@@ -13,6 +14,9 @@ namespace {
 using Codec = CallArguments::Codec;
 using Part = CallPart::Kind;
 using Role = CallMember::Role;
+using reply::ArgumentsEnd;
+using reply::CodecFacts;
+using reply::facts_of;
 
 /// A format may come from a model's repository, so what it makes the reader build must be bounded.
 constexpr std::size_t kLongestMarker = 128;
@@ -155,13 +159,15 @@ void check_arguments(Check& check, const CallForm& form, std::size_t i, const st
   const CallArguments& arguments = form.call[i].arguments;
   const bool literal_follows = i + 1 < form.call.size() && form.call[i + 1].kind == Part::literal;
   const bool named_before = i > 0 && form.call[i - 1].kind == Part::name;
+  const CodecFacts facts = facts_of(arguments.codec);
+  // Tags, say, have no bracket around them all, so only the literal tells that no further tag comes.
+  const bool may_end_call = facts.end == ArgumentsEnd::literal_or_reply && i + 1 == form.call.size();
+  check.need(facts.end == ArgumentsEnd::bracket || literal_follows || may_end_call, path,
+             facts.end == ArgumentsEnd::literal ? "such arguments need a literal behind them"
+                                                : "such arguments need a literal behind them, or nothing");
   switch (arguments.codec) {
     case Codec::json: break;
-    case Codec::tags:
-      // Tags have no bracket around them all, so only the literal says that no further tag comes.
-      check.need(literal_follows, path, "arguments in tags need a literal behind them");
-      check_tags(check, arguments.tags, path + ".arguments.tags");
-      break;
+    case Codec::tags: check_tags(check, arguments.tags, path + ".arguments.tags"); break;
     case Codec::keywords:
       check.need(named_before || !arguments.callee.empty(), path, "keywords need a callee, or a name before them");
       break;
@@ -169,7 +175,6 @@ void check_arguments(Check& check, const CallForm& form, std::size_t i, const st
       check.need(!arguments.quote.empty() && arguments.quote.size() <= kLongestMarker, path, "strings need a quote");
       break;
     case Codec::code:
-      check.need(literal_follows || i + 1 == form.call.size(), path, "a program needs a literal behind it, or nothing");
       check.need(!arguments.argument.empty(), path, "a program needs the argument that it becomes");
       break;
   }
@@ -180,8 +185,8 @@ void check_arguments(Check& check, const CallForm& form, std::size_t i, const st
 /// program may begin with any byte.
 void check_text(Check& check, const CallForm& form, std::size_t i, const std::string& path) {
   const Part follows = i + 1 < form.call.size() ? form.call[i + 1].kind : Part::name;
-  const bool by_arguments =
-      form.call[i].kind == Part::name && follows == Part::arguments && form.call[i + 1].arguments.codec != Codec::code;
+  const bool by_arguments = form.call[i].kind == Part::name && follows == Part::arguments &&
+                            !facts_of(form.call[i + 1].arguments.codec).begins.empty();
   check.need(follows == Part::literal || by_arguments, path, "needs a literal behind it");
 }
 

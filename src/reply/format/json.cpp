@@ -9,6 +9,7 @@
 #include "json/document.h"
 #include "json/json.h"
 #include "parlance/reply_format.h"
+#include "reply/codec.h"
 #include "reply/format/fields.h"
 #include "value/dict.h"
 #include "value/string.h"
@@ -27,6 +28,23 @@ Error wrong(const std::string& path, std::string message, std::string hint = {})
 /// An object with one member: its key, else "".
 std::string_view only_key(Value v) {
   return v.is(Kind::dict) && entries(v).size() == 1 ? leaf_text(entries(v)[0].key) : std::string_view();
+}
+
+/// Codecs that are written as an object with one member, by its key; those of texts have none.
+std::optional<Codec> codec_of_object(std::string_view key) {
+  for (std::uint8_t i = 0; !reply::facts_of(Codec{i}).key.empty(); ++i) {
+    if (Codec{i} != Codec::json && reply::facts_of(Codec{i}).key == key) return Codec{i};
+  }
+  return std::nullopt;
+}
+
+/// "tags, keywords, …".
+std::string keys_of_objects() {
+  std::string all;
+  for (std::uint8_t i = 0; !reply::facts_of(Codec{i}).key.empty(); ++i) {
+    if (Codec{i} != Codec::json) all.append(all.empty() ? "" : ", ").append(reply::facts_of(Codec{i}).key);
+  }
+  return all;
 }
 
 /// Reads the members of one object; keeps the first failure.
@@ -199,20 +217,18 @@ void Reader::read_arguments(Value v, const std::string& path, CallArguments& fie
   const std::string place = path + "." + std::string(key);
   if (v.is_string() && (key == "json" || key == "text")) {
     field.as_text = key == "text";
-  } else if (!v.is_string() && key == "tags") {
-    field.codec = Codec::tags;
-    read(entries(v)[0].value, place, field.tags);
-  } else if (!v.is_string() && key == "keywords") {
-    field.codec = Codec::keywords;
-    read(entries(v)[0].value, place, field.callee);
-  } else if (!v.is_string() && key == "bare") {
-    field.codec = Codec::bare;
-    read(entries(v)[0].value, place, field.quote);
-  } else if (!v.is_string() && key == "code") {
-    field.codec = Codec::code;
-    read(entries(v)[0].value, place, field.argument);
-  } else {
-    fail(path, "must be json, text, or an object with one of tags, keywords, bare, code");
+    return;
+  }
+  const std::optional<Codec> codec = v.is_string() ? std::nullopt : codec_of_object(key);
+  if (!codec) return fail(path, "must be json, text, or an object with one of " + keys_of_objects());
+  field.codec = *codec;
+  const Value inner = entries(v)[0].value;
+  switch (field.codec) {
+    case Codec::json: break;
+    case Codec::tags: return read(inner, place, field.tags);
+    case Codec::keywords: return read(inner, place, field.callee);
+    case Codec::bare: return read(inner, place, field.quote);
+    case Codec::code: return read(inner, place, field.argument);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "json/writer.h"
 #include "parlance/reply_format.h"
+#include "reply/codec.h"
 #include "reply/format/fields.h"
 
 namespace parlance {
@@ -102,12 +103,13 @@ std::string Writer::members(std::vector<CallMember>& all, bool as_text) {
 }
 
 std::string Writer::arguments(CallArguments& a) {
+  const std::string key(reply::facts_of(a.codec).key);
   switch (a.codec) {
     case Codec::json: break;
-    case Codec::tags: return one_member("tags", object(a.tags));
-    case Codec::keywords: return one_member("keywords", json_string(a.callee));
-    case Codec::bare: return one_member("bare", json_string(a.quote));
-    case Codec::code: return one_member("code", json_string(a.argument));
+    case Codec::tags: return one_member(key, object(a.tags));
+    case Codec::keywords: return one_member(key, json_string(a.callee));
+    case Codec::bare: return one_member(key, json_string(a.quote));
+    case Codec::code: return one_member(key, json_string(a.argument));
   }
   return a.as_text ? "\"text\"" : "\"json\"";
 }

@@ -66,11 +66,28 @@ void CallReader::put_lost(std::string_view bytes) {
   in_.out.text(Kind::broken, bytes);
 }
 
+namespace {
+
+/// Whether arguments behind a name end with the bracket that closes the first one, where they went wrong.
+bool counts_round_brackets(CallArguments::Codec codec) {
+  using Codec = CallArguments::Codec;
+  switch (codec) {
+    case Codec::keywords: return true;
+    case Codec::json:
+    case Codec::bare:
+    case Codec::tags:
+    case Codec::code: break;
+  }
+  return false;
+}
+
+}  // namespace
+
 /// How far into the item it went wrong.
 void CallReader::begin_wreck() {
   const Form& form = in_.form();
   const bool object = form.form->call.back().kind == Part::object;
-  const bool keywords = form.arguments_part != Form::kNone && in_.arguments().codec == CallArguments::Codec::keywords;
+  const bool keywords = form.arguments_part != Form::kNone && counts_round_brackets(in_.arguments().codec);
   const bool python = !object && keywords && !form.is_literal(0);
   in_.call->wreck.reset();
   if (form.form->layout != CallLayout::single && (object || python)) {

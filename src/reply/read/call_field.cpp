@@ -3,12 +3,12 @@
 // Begin reading at CallReader::read_field and read_between.
 #include <utility>
 
+#include "reply/codec.h"
 #include "reply/read/call_reader.h"
 
 namespace parlance::reply {
 
 using Part = CallPart::Kind;
-using Codec = CallArguments::Codec;
 
 namespace {
 
@@ -43,11 +43,8 @@ std::string_view last_word(std::string_view header) {
 /// Whether the arguments, which follow without a literal, begin with this byte.
 bool CallReader::ends_at(char c) const {
   if (in_.part().kind != Part::name || in_.has_literal_behind() || in_.call->word.empty()) return false;
-  switch (in_.form().form->call[in_.call->part + std::size_t{1}].arguments.codec) {
-    case Codec::keywords: return c == '(';
-    case Codec::tags: return c == '{';
-    default: return c == '{' || c == '"';
-  }
+  const CallPart& next = in_.form().form->call[in_.call->part + std::size_t{1}];
+  return facts_of(next.arguments.codec).begins.find(c) != std::string_view::npos;
 }
 
 const char* CallReader::read_field(const char* p, const char* end) {

@@ -83,8 +83,7 @@ void Form::add_parts(const ReplyFormat& format, std::size_t index) {
     if (part.kind == Part::literal) add_bare(literals[i], part.literal, Meaning::part, index);
     if (part.kind == Part::literal && i != 0 && form->call[i - 1].kind == Part::object)
       add_fenced(literals[i], part.literal, Meaning::part, index);
-    if (part.kind == Part::arguments && part.arguments.codec == Codec::tags) add_tags(format, index, i);
-    if (part.kind == Part::arguments && part.arguments.codec == Codec::code) add_code(format, i);
+    if (part.kind == Part::arguments) add_arguments(format, index, i);
     if (part.kind != Part::name && part.kind != Part::id && part.kind != Part::skip) continue;
     if (is_literal(i + 1)) {
       add_bare(fields[i], form->call[i + 1].literal, Meaning::part, index);
@@ -95,6 +94,17 @@ void Form::add_parts(const ReplyFormat& format, std::size_t index) {
       add_bare(fields[i], form->call[i + 2].literal, Meaning::part, index);
     }
     add_ends(fields[i], format);
+  }
+}
+
+/// What ends arguments whose end a reader does not see by itself.
+void Form::add_arguments(const ReplyFormat& format, std::size_t index, std::size_t part) {
+  switch (form->call[part].arguments.codec) {
+    case Codec::tags: return add_tags(format, index, part);
+    case Codec::code: return add_code(format, part);
+    case Codec::json:
+    case Codec::keywords:
+    case Codec::bare: break;
   }
 }
 

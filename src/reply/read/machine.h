@@ -69,6 +69,7 @@ struct Form {
  private:
   void add_levels(const std::vector<CallMember>& members, std::uint8_t parent);
   void add_parts(const ReplyFormat& format, std::size_t index);
+  void add_arguments(const ReplyFormat& format, std::size_t index, std::size_t part);
   void add_tags(const ReplyFormat& format, std::size_t index, std::size_t part);
   void add_behind(const ReplyFormat& format, std::size_t index, std::size_t part);
   void add_code(const ReplyFormat& format, std::size_t part);

@@ -1,3 +1,4 @@
+// Which reader reads a part, and what all readers share; see part_reader.h. Begin reading at reader_of.
 #include "reply/read/part_reader.h"
 
 #include "reply/read/reading.h"

@@ -40,9 +40,14 @@ bool Reading::waits() const {
   using Codec = CallArguments::Codec;
   const std::size_t part = form().arguments_part;
   if (part == Form::kNone || part != form().last_value || call->name.empty()) return false;
-  if (arguments().codec == Codec::tags) return call->silent;
-  if (arguments().codec != Codec::json) return false;
-  return form().has_sibling || (tools().known() && !tools().declares(call->name));
+  switch (arguments().codec) {
+    case Codec::json: return form().has_sibling || (tools().known() && !tools().declares(call->name));
+    case Codec::tags: return call->silent;
+    case Codec::keywords:
+    case Codec::bare:
+    case Codec::code: break;
+  }
+  return false;
 }
 
 bool Reading::is_wanted() const {

@@ -1,3 +1,4 @@
+// Values in tags: their types, and how they leave; see tag_value.h. Begin reading at TagValue::begin.
 #include "reply/read/tag_value.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Whether a closing tag closes its value; see value_end.h. Begin reading at ValueEnd::decide.
 #include "reply/read/value_end.h"
 
 #include <utility>
