@@ -170,7 +170,8 @@ bool may_refuse_system(const Runtime& rt, const Conversation& conversation) {
   const Value first = messages.list->items[0];
   const Value* role = first.kind == Kind::dict ? member(first.dict, "role") : nullptr;
   return role != nullptr && role->is_leaf() && leaf_text(*role) == "system" &&
-         rt.failure.message.find("ystem") != std::string::npos;
+         rt.failure.message.find("ystem") != std::string::npos &&
+         rt.failure.message.find("upport") != std::string::npos;
 }
 
 std::string hint_for(const Runtime& rt, const jinja::Program& program, const jinja::Variables& variables,

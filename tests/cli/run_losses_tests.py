@@ -141,11 +141,36 @@ def test_lines_are_summed_up():
     assert run(ONLY_TEXT, [LOOP], "--jsonl", "-q", lines=True).stderr == ""
 
 
+def test_hints_for_what_templates_want():
+    refuses = "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
+    system = {"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]}
+    assert "hint: if the template takes no system message: --pass first-system gives its text to the user" in run(refuses, system).stderr
+    assert run(refuses, system, "--pass", "first-system").returncode == 0
+    assert "--pass first-system" not in run(refuses.replace("supported", "once"), system).stderr
+    token = run("{{ 'a' + eos_token }}", user("Hi")).stderr
+    assert "hint: a special token: -m takes it from the model's files, --var eos_token=TEXT sets it" in token, token
+
+
+def test_images_of_ollama():
+    request = {"messages": [{"role": "user", "content": "Hi", "images": ["QUJD"]}]}
+    shows = "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}" \
+            "{{ '<img>' if p.type == 'image' else p.text }}{% endfor %}{% endif %}{% endfor %}"
+    done = json.loads(run(shows, request, "--json").stdout)
+    assert (done["text"], done["losses"]) == ("<img>Hi", []), done
+    assert [(p["begin"], p["end"], p["path"]) for p in done["placeholders"]] == [(0, 5, "messages[0].images[0]")], done
+    own = json.loads(run("{% for m in messages %}{{ m.images | length }}{{ m.content }}{% endfor %}", request, "--json").stdout)
+    assert (own["text"], own["losses"]) == ("1Hi", []), own
+    refused = run(ONLY_TEXT, request)
+    assert refused.returncode == 3 and "input: messages[0].images[0]" in refused.stderr, refused
+    without = run(ONLY_TEXT, request, "--pass", "text-only")
+    assert without.returncode == 0 and "messages[0].images" in without.stderr, without
+
+
 def test_names_that_are_nearly_right():
     for template, subject, path in (
             ("{% for m in mesages %}{{ m.content }}{% endfor %}", "variable", "mesages"),
             ("{% for m in messages %}{{ m.contnt }}{% endfor %}", "variable", "messages[0].contnt"),
-            ("{{ messages[0].content }}{{ 1 if enable_thinking }}", "setting", "enable_thinkng")):
+            ("{{ messages[0].content }}{{ 1 if enable_thinking }}", "setting", "chat_template_kwargs.enable_thinkng")):
         found = losses(template, {**user("Hi"), "chat_template_kwargs": {"enable_thinkng": True}} if subject == "setting" else user("Hi"))
         assert ("lost", subject, path) in found, found
 
