@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "jinja/compile/compiler.h"
+#include "jinja/compile/settling.h"
 #include "jinja/syntax/children.h"
 #include "value/iterate.h"
 #include "value/markup.h"
@@ -224,7 +225,11 @@ void Compiler::if_statement(const If& node, Scope& scope) {
   Label done;
   auto branch = [&](const Node* test, const Nodes& body, bool last) {
     Label next;
-    jump_when(test, false, next, scope);
+    if (&node == settling_.node) {
+      settling_condition(test, settling_test(node), *settling_.settled, next, scope);
+    } else {
+      jump_when(test, false, next, scope);
+    }
     statements(body, scope);
     if (!last) emit_jump(Op::jump, test, done);
     bind(next);
@@ -367,11 +372,16 @@ void Compiler::loop_over(const For& node, Scope& outer, Scope& scope, Place iter
   if (!plain) assign_target(node.target, item, scope);
   if (lazy_test) test_candidate(node, outer, item, top);
   enter(scope);
-  statements(node.body, scope);
+  Label settled;
+  loop_body(node, scope, settled);
   if (!node.otherwise.empty()) emit(Op::copy, &node, untouched, constant(Value::boolean(false)));
   if (!pending_text_.empty()) flush_text();
   bind_to(routine_->loops.back().next, top);
   p_.code[emit(Op::jump, &node)].c = top;
+  if (settled.last != Label::kNone) {
+    bind(settled);
+    p_.code[emit(Op::for_rest, &node, 0, 0, 0, routine_->loops.back().number)].c = top;
+  }
   bind(routine_->loops.back().done);
   routine_->loops.pop_back();
   --routine_->loop_depth;
@@ -380,6 +390,20 @@ void Compiler::loop_over(const For& node, Scope& outer, Scope& scope, Place iter
   release(iterable);
   reset_after(scope, routines_before);
   if (!node.otherwise.empty()) loop_else(node, outer, untouched);
+}
+
+/// `settled`: where to go once no iteration does anything any more.
+void Compiler::loop_body(const For& node, Scope& scope, Label& settled) {
+  const Settling before = std::exchange(settling_, {node.otherwise.empty() ? settling_if(node) : nullptr, &settled});
+  statements(node.body, scope);
+  settling_ = before;
+}
+
+/// jump_when() of a conjunction, where its first part, if it is false, is a reason to leave the loop.
+void Compiler::settling_condition(const Node* test, const Node* first, Label& settled, Label& otherwise, Scope& scope) {
+  if (test == first) return jump_when(test, false, settled, scope);
+  settling_condition(as<Logical>(test).left, first, settled, otherwise, scope);
+  jump_when(as<Logical>(test).right, false, otherwise, scope);
 }
 
 /// The test of a loop sees its target and the scope around, and not the body's names: it has a scope of its own.

@@ -40,6 +40,8 @@ class Compiler final : private ExpressionCompiler {
   void for_loop(const For& node, Scope& scope);
   void recursive_loop(const For& node, Scope& scope);
   void loop_over(const For& node, Scope& outer, Scope& scope, Place iterable, bool extended);
+  void loop_body(const For& node, Scope& scope, Label& settled);
+  void settling_condition(const Node* test, const Node* first, Label& settled, Label& otherwise, Scope& scope);
   void test_candidate(const For& node, Scope& outer, std::uint32_t item, std::uint32_t top);
   void loop_else(const For& node, Scope& outer, std::uint32_t untouched);
   Place filtered(const For& node, Scope& scope, Place iterable);
@@ -68,6 +70,12 @@ class Compiler final : private ExpressionCompiler {
   void break_or_continue(const Node& node, Scope& scope);
 
   Census census_;
+  /// The `if` that settles the loop being compiled, if one does (settling.h), and where to go then.
+  struct Settling {
+    const If* node = nullptr;
+    Label* settled = nullptr;
+  };
+  Settling settling_;
   bool target_of_block_ = false;  // a set block assigns, not a set statement
 };
 

@@ -23,6 +23,16 @@ DictEntry* known_member(NamespaceObject& ns, const Value& name) {
   return nullptr;
 }
 
+/// Takes the steps of the iterations that are left, `each` for one, where there are as many, and goes behind them.
+void pass_rest(LoopState& loop, Runtime& rt, std::int64_t each) {
+  if (!loop.plain || loop.iterator.mode != Iterator::Mode::items || loop.peeked != LoopState::Peeked::no) return;
+  const std::int64_t left = loop.iterator.item_end - loop.iterator.item;
+  if (left * each >= rt.steps_left) return;
+  rt.steps_left -= left * each;
+  loop.iterator.item = loop.iterator.item_end;
+  loop.index0 += left;
+}
+
 bool kind_in(const Value& v, std::uint16_t kinds) { return ((1u << static_cast<unsigned>(v.kind)) & kinds) != 0; }
 
 }  // namespace
@@ -593,6 +603,9 @@ bool Machine::run() {
     if (!more) pc = code + i.c;
     CHECKED_NEXT;
   }
+  CASE(for_rest) : pass_rest(*frame_->loops[i.n], rt_, std::int64_t{code[i.c].c} - i.c);  // as for_next takes them
+  pc = code + i.c;
+  NEXT;
   CASE(for_candidate) : {
     if (!step_limits(static_cast<std::uint32_t>(i.c - static_cast<std::uint32_t>(&i - code)))) return false;
     const bool more = frame_->loops[i.n]->iterator.next(rt_, r[i.a]);
