@@ -73,8 +73,9 @@ struct SessionOptions {
   TokenizeOptions tokenize;
 };
 
-/// A growing conversation with its tokens. Each turn runs the template over all messages, which proves that the past is
-/// unchanged; all else that a turn costs, the tokenizer's work too, is for what is new (not with a whole conversation).
+/// A growing conversation with its tokens. What a turn costs is for what is new, the tokenizer's work too (not with a
+/// whole conversation). The template is run for the messages whose text may have changed: most templates' loop over
+/// messages goes on behind those that it cannot write differently.
 ///
 /// Movable. Lifetime: the tokenizer must outlive it. Threads: one at a time.
 class Session {

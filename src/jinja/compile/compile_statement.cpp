@@ -259,6 +259,9 @@ void Compiler::for_loop(const For& node, Scope& scope) {
   if (const Node* store = census_.assigns_loop ? stores_loop(&node) : nullptr) {
     return fail(ErrorCode::unknown_builtin, store, "Can't assign to special loop variable in for-loop target");
   }
+  for (const auto& [looker, number] : lookers_) {
+    if (looker == &node) emit(Op::look_around, &node, number);
+  }
   if (node.recursive) return recursive_loop(node, scope);
   bool extended = mentions(node.body, "loop") || (census_.has_scoped_block && has_scoped_block(&node));
   Scope loop_scope = inner(scope);
@@ -359,6 +362,7 @@ void Compiler::loop_over(const For& node, Scope& outer, Scope& scope, Place iter
   std::uint32_t untouched = node.otherwise.empty() ? 0 : temporary();
   if (!node.otherwise.empty()) emit(Op::copy, &node, untouched, constant(Value::boolean(true)));
 
+  const std::uint32_t resumable = resumable_number(node, outer, scope, object);
   emit_jump(Op::for_begin, node.iterable, loop.done, iterable.code, object, loop.number);
   if (object) emit(Op::loop_object, &node, register_of(*routine_, loop.ident), 0, 0, loop.number);
   auto top = static_cast<std::uint32_t>(p_.code.size());
@@ -368,7 +372,7 @@ void Compiler::loop_over(const For& node, Scope& outer, Scope& scope, Place iter
   bool plain = node.target->kind == NodeKind::name;
   item = plain ? variable_register(as<Name>(node.target).name, scope) : temporary();
   const Op next = lazy_test ? Op::for_candidate : Op::for_next;  // a candidate counts once its test has passed
-  emit_jump(next, &node, routine_->loops.back().done, item, 0, routine_->loops.back().number);
+  emit_jump(next, &node, routine_->loops.back().done, item, resumable, routine_->loops.back().number);
   if (!plain) assign_target(node.target, item, scope);
   if (lazy_test) test_candidate(node, outer, item, top);
   enter(scope);
@@ -404,6 +408,18 @@ void Compiler::settling_condition(const Node* test, const Node* first, Label& se
   if (test == first) return jump_when(test, false, settled, scope);
   settling_condition(as<Logical>(test).left, first, settled, otherwise, scope);
   jump_when(as<Logical>(test).right, false, otherwise, scope);
+}
+
+/// One more than its number in Program::resumable; 0 if it is none.
+std::uint32_t Compiler::resumable_number(const For& node, const Scope& outer, const Scope& scope, bool object) {
+  const bool at_top = routine_->index == 0 && outer.symbols.level() == 0 && routine_->loops.empty();
+  if (!at_top || object) return 0;
+  std::optional<FoundLoop> found = read_loop_inputs(node, {names_, scope.symbols, macros_});
+  if (!found) return 0;
+  const auto number = static_cast<std::uint32_t>(found_loops_.size());
+  for (const For* looker : found->lookers) lookers_.emplace_back(looker, number);
+  found_loops_.push_back(std::move(*found));
+  return number + 1;
 }
 
 /// The test of a loop sees its target and the scope around, and not the body's names: it has a scope of its own.
