@@ -1,7 +1,6 @@
 #include "growing.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "value/object.h"
 
@@ -54,31 +53,12 @@ std::string Growing::render(const Conversation& chat) {
   if (has_failed_) return {};
   ++rendered_;
   const std::size_t from = std::min(until, text_of(whole_).size());
-  if (end_of(pieces_, from, chat) != end_of(whole_, from, chat)) return "other spans";
+  const std::string end = end_of(pieces_, from, chat), wanted = end_of(whole_, from, chat);
+  if (end != wanted) return "the end is\n" + end + "\n=== instead of ===\n" + wanted;
   left_out_ += pieces_.left_out();
   text_ = text_of(whole_);
   pieces_.accept();
   return {};
-}
-
-std::string Growing::render_with_limits(const Conversation& chat) {
-  const Limits usual = options_.limits;
-  if (!whole_.render(chat_template_, chat, options_)) return {};
-  const std::uint64_t steps = whole_.steps(), bytes = text_of(whole_).size();
-  std::vector<Limits> all(9, usual);
-  all[0].steps = steps;
-  all[1].steps = steps - 1;
-  all[2].steps = steps / 2;
-  all[3].output_bytes = bytes;
-  all[4].output_bytes = bytes - 1;
-  for (std::size_t i = 5; i < all.size(); ++i) all[i].memory_bytes = std::size_t{1} << (6 + 2 * i);  // 64 K to 4 M
-  std::string fault;
-  for (std::size_t i = 0; i < all.size() && fault.empty(); ++i) {
-    options_.limits = all[i];
-    if (fault = compare(chat, text_.size()); !fault.empty()) fault = "limits " + std::to_string(i) + ": " + fault;
-  }
-  options_.limits = usual;
-  return fault.empty() ? render(chat) : fault;
 }
 
 }  // namespace parlance::testing

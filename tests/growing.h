@@ -17,8 +17,6 @@ class Growing {
   std::string render(const Conversation& chat);
   /// The same for a conversation that is then taken back: its prompt is not taken over from.
   std::string render_in_vain(const Conversation& chat) { return compare(chat, text_.size()); }
-  /// The same with limits that are just enough, or just not: where a whole render fails this must, with the same words.
-  std::string render_with_limits(const Conversation& chat);
 
   std::uint64_t left_out() const { return left_out_; }  ///< messages, in all renders
   std::size_t rendered() const { return rendered_; }    ///< times that the template did not fail

@@ -162,6 +162,10 @@ constexpr Case kWouldShow[] = {
      "{% set n = messages|length %}{% for m in messages %}{{ loop.index0 < n }}{{ n }}{% endfor %}"},
     {"a bound on another number",
      "{% set n = messages|length %}{% for m in messages %}{{ loop.index0 * 2 < n }}{% endfor %}"},
+    {"a bound that is three from the end",
+     "{% set n = messages|length %}{% for m in messages %}{{ m.content }}{{ loop.index == n - 2 }}{% endfor %}"},
+    {"a bound behind a sum",
+     "{% set n = messages|length %}{% for m in messages %}{{ m.content }}{{ loop.index0 + 3 == n }}{% endfor %}"},
     {"a bound in a chain",
      "{% set n = messages|length %}{% for m in messages %}{{ 0 <= loop.index0 * 2 < n }}{{ m.content }}{% endfor %}"},
     {"the last message", "{% for m in messages %}{{ m.content }}{{ messages[-1].content }}{% endfor %}"},
@@ -182,6 +186,11 @@ constexpr Case kWouldShow[] = {
     {"all messages in a macro's macro",
      "{% macro a() %}{{ b() }}{% endmacro %}{% macro b() %}{{ messages|length }}{% endmacro %}"
      "{% for m in messages %}{{ a() }}{% endfor %}"},
+    {"a macro that reads what the body hides",
+     "{% set c = messages|length %}{% macro f() %}{{ c }}{% endmacro %}"
+     "{% for m in messages %}{% set c = 1 %}{{ c }}{{ f() }}{% endfor %}"},
+    {"a macro that reads what the target hides",
+     "{% set m = messages|length %}{% macro f() %}{{ m }}{% endmacro %}{% for m in messages %}{{ f() }}{% endfor %}"},
     {"a macro by another name",
      "{% macro count() %}{{ messages|length }}{% endmacro %}{% set f = count %}{% for m in messages %}{{ f() }}{% "
      "endfor %}"},
@@ -261,6 +270,9 @@ constexpr Case kWouldShow[] = {
      "{% set ns = namespace(last=none) %}{% for m in messages %}{% if m.role == 'user' %}{% set ns.last = m %}{% endif "
      "%}"
      "{% endfor %}{% for m in messages %}{{ m.content }}{{ m == ns.last }}{{ ns.last.content }}{% endfor %}"},
+    {"whose text it is",
+     "{% set ns = namespace(c='') %}{% for m in messages %}{% set ns.c = m.role %}{% endfor %}{% for m in messages %}"
+     "{{ m.content }}{% if m.role == 'nobody' %}{% set ns.c = 'x' %}{% endif %}{% endfor %}{{ ns.c }}"},
     {"a variable that a branch sets",
      "{% set c = messages|length %}{% for m in messages %}{% if m.role == 'user' %}{% set c = 'u' %}{% endif %}{{ c }}"
      "{% endfor %}"},

@@ -16,14 +16,8 @@ constexpr std::size_t kMostPiece = 0x7FFF'FFFFu;  // bytes
 
 using Use = LoopInput::Use;
 
-bool same_value(const Value& a, const Value& b) {
-  if (a.kind != b.kind || a.flags != b.flags) return false;
-  if (a.kind == Kind::undefined || a.kind == Kind::none) return true;
-  if (a.kind == Kind::string) {
-    return a.size == b.size && (a.size == 0 || a.data == b.data || std::memcmp(a.data, b.data, a.size) == 0);
-  }
-  return a.integer == b.integer;
-}
+/// Bit by bit: equal texts of two messages are not the same, since what the loop leaves behind says where it came from.
+bool same_value(const Value& a, const Value& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
 /// Are the first `count` items of both the same objects?
 bool same_items(const Value* a, const Value* b, std::size_t count) {
@@ -184,7 +178,7 @@ bool LoopWatch::observe_value(const Value& value, LoopRecord& into) {
   if (value.is_undefined()) {
     SeenValue nothing;
     nothing.value.flags = value.flags;
-    into.seen.push_back(nothing);
+    into.seen.push_back(outlives_run(value) ? seen(value) : nothing);
     return true;
   }
   into.seen.push_back(seen(value));
@@ -265,9 +259,10 @@ void LoopWatch::put_members(const LoopCheckpoint& at) {
 /// Is there room within the limits and the known text, and would the iterations do the same once more?
 bool LoopWatch::may_go_on_at(const LoopRecord& known, const LoopRecord& now, const LoopCheckpoint& end) const {
   const LoopCheckpoint& front = known.front;
-  const std::uint64_t size = end.bytes - front.bytes, bytes = now.front.bytes + size;
-  if (bytes > resumption_.until || bytes > rt_.limits.output_bytes || size > kMostPiece) return false;
-  if (end.bytes > resumption_.text.size() || front.steps_left - end.steps_left >= rt_.steps_left) return false;
+  // Also captures count as output while they are made, which was within the limit from there.
+  if (now.front.bytes != front.bytes || end.bytes - front.bytes > kMostPiece) return false;
+  if (end.bytes > std::min<std::uint64_t>(resumption_.until, resumption_.text.size())) return false;
+  if (front.steps_left - end.steps_left >= rt_.steps_left) return false;
   if (front.random_state != now.front.random_state || front.random_state != end.random_state) return false;
   const std::size_t items = std::size_t{end.item} + loop_.ahead;
   if (items > now.count || !same_items(known.items, now.items, items)) return false;

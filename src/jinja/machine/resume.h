@@ -21,7 +21,7 @@ namespace parlance::jinja {
 /// A value that the iterations of a loop read, kept beyond the run.
 struct SeenValue {
   enum class Kind : std::uint8_t {
-    value,  ///< one that outlives the run: equal if it is the same
+    value,  ///< one that outlives the run, and has to be the very same
     text,   ///< a text that does not
     items,  ///< a list of which items near the iteration's are read
     bound,  ///< what the number of the iteration is compared with
