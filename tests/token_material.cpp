@@ -143,6 +143,10 @@ Material own_material(const std::string& folder) {
   return material;
 }
 
+void add_templates(Material& material, const std::string& folder) {
+  for (const fs::path& path : files_in(folder, ".jinja")) add_template(material, path, Syntax::jinja);
+}
+
 Material corpus_material(const std::string& folder, bool go) {
   const fs::path corpus = folder;
   Material material;

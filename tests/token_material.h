@@ -29,6 +29,8 @@ struct Material {
 
 /// The built-in formats with their examples.
 Material own_material(const std::string& formats);
+/// Adds the Jinja templates of a folder.
+void add_templates(Material& material, const std::string& folder);
 /// The corpus's templates of one language with all its conversations of that language.
 Material corpus_material(const std::string& corpus, bool go);
 

@@ -232,6 +232,9 @@ def compared():
         ["parlance's own full render", "a chat's next turn from the ids so far: 12,978 cuts with each of 18 tokenizers", "the same ids, or an error "
          "exactly if the prefix is not stable",
          "tests/session_law.cpp", "2026-11-22"],
+        ["parlance's own full render", "591,574 prompts of chats that grow, on 184 templates, and 730,841 on 12,000 templates made at random, each taken over from the one "
+         "before it where that is possible", "the same text, steps, errors and spans; 12,790,948 iterations were left out",
+         "tests/growing_law.cpp", "2026-11-24"],
         ["a search for words, without origins", "36,600 requests of 100 forms on 183 templates: each text, image, setting and special "
          "token is in the prompt, or reported as lost, or the request is refused; and what is reported is not in the prompt", "no exception",
          "tests/losses_test.py", "2026-11-23"],

@@ -71,9 +71,9 @@ struct SessionOptions {
   TokenizeOptions tokenize;
 };
 
-/// A growing conversation with its tokens. Each turn renders all messages, which proves that earlier turns are
-/// unchanged. All other work of a turn, also the tokenizer's, is proportional to the new text, unless extend() is given
-/// a whole conversation.
+/// A growing conversation with its tokens. The work of a turn, also the tokenizer's, is proportional to the new text,
+/// unless extend() is given a whole conversation. The template runs again only for messages whose text may have
+/// changed: most templates' loop over messages continues after those that it cannot write differently.
 ///
 /// Movable. Lifetime: the tokenizer must outlive it. Threads: one at a time.
 class Session {

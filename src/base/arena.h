@@ -138,6 +138,15 @@ class Arena {
     return false;
   }
 
+  /// Does `address` lie in anything of this arena?
+  bool holds(const void* address) const {
+    const auto* const at = static_cast<const char*>(address);
+    for (const Chunk& chunk : chunks_.list) {
+      if (!std::less<>()(at, chunk.data) && std::less<>()(at, chunk.data + chunk.size)) return true;
+    }
+    return holds_text(at);
+  }
+
   /// Gives back room that the log does not need: for an arena that nothing is added to any more.
   void fit();
 

@@ -253,6 +253,7 @@ Result<void> run_jinja(const jinja::Program& program, const Conversation& conver
   jinja::Machine machine(program, rt, memory.output, memory.frames, variables);
   memory.turns.clear();
   if (options.want_assistant) machine.record_turns(memory.turns);
+  if (memory.resumption != nullptr) machine.resume(*memory.resumption);
   if (!machine.run()) return describe_failure(program, machine, rt, variables, conversation);
   if (!printed.empty()) list_undefined(printed, program, variables, conversation, fields_of(*into).undefined);
   return {};

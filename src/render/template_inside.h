@@ -54,6 +54,7 @@ struct Workspace::State {
   Output output;
   jinja::FrameStack frames;
   jinja::TurnRecorder turns;
+  jinja::Resumption* resumption = nullptr;  ///< of a run that may leave out what another has made
   GoMemory go;
   std::optional<Provenance> provenance;  ///< of the render that runs; here since setting aside room for it costs time
   Rendering cut;                         ///< of render_pieces, when the last message is continued

@@ -9,17 +9,32 @@ namespace parlance {
 void GrownPrompt::accept_whole(std::string_view text) {
   known_ = text;
   pieces_.clear();
+  next_.forget();
 }
 
 Result<void> GrownPrompt::render(const Template& chat_template, const Conversation& conversation,
-                                 const RenderOptions& options, bool same) {
+                                 const RenderOptions& options, bool same, std::size_t from) {
   goes_on_ = false;
-  if (Result<void> done = next_.render(chat_template, conversation, options); !done) return done;
+  same_ = same;
+  chat_template_ = &chat_template;
+  conversation_ = &conversation;
+  options_ = &options;
+  const KnownPrompt known = same ? KnownPrompt{known_, std::min(from, known_.size())} : KnownPrompt{};
+  if (Result<void> done = next_.render(chat_template, conversation, options, known); !done) return done;
   compare(same);
   return {};
 }
 
-/// Pieces that are the same are passed at once; from the first other one on, which mostly is near the end, by bytes.
+Result<PromptEnd> GrownPrompt::end_from(std::size_t byte) {
+  if (!next_.reaches(byte)) {
+    if (Result<void> done = next_.render(*chat_template_, *conversation_, *options_); !done) return done.error();
+    compare(same_);
+  }
+  return next_.end_from(byte);
+}
+
+/// Pieces that are the same are passed at once; from the first other one on, which mostly is near the end, by bytes. A
+/// piece of the known text stands for itself.
 void GrownPrompt::compare(bool same) {
   const std::span<const Piece> next = next_.pieces();
   shared_ = shared_bytes_ = 0;
@@ -35,7 +50,8 @@ void GrownPrompt::compare(bool same) {
   std::size_t at = shared_bytes_;
   for (std::size_t i = shared_; i < next.size() && at < known_.size(); ++i) {
     const std::size_t size = std::min<std::size_t>(next[i].size, known_.size() - at);
-    if (std::memcmp(next[i].data, known_.data() + at, size) != 0) return;
+    const char* const known = known_.data() + at;
+    if (next[i].data != known && std::memcmp(next[i].data, known, size) != 0) return;
     at += size;
   }
   goes_on_ = at == known_.size();
@@ -51,6 +67,7 @@ void GrownPrompt::accept() {
     pieces_.push_back({piece.data, piece.size, next_.stays(piece)});
     at = end;
   }
+  next_.accept();
 }
 
 }  // namespace parlance

@@ -2,7 +2,8 @@
 //
 // A render gives pieces that point at the template's and the conversation's bytes (engine/output.h). Those stay where
 // they are for as long as the session lives, so that a piece which points to where it did the last time needs no look
-// at its bytes. Begin reading at GrownPrompt::render.
+// at its bytes. Most of the prompt is not even rendered again (render/prompt_pieces.h). Begin reading at
+// GrownPrompt::render.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -21,16 +22,20 @@ class GrownPrompt {
   /// A first prompt, or one that does not go on from the last.
   void accept_whole(std::string_view text);
 
-  /// Renders the next prompt. `same`: the conversation is the one of the last call, with messages added to it at most.
-  /// Fails as Template::render() does.
+  /// Renders the next prompt. `same`: template and options are those of the prompt that was accepted last, and the
+  /// conversation is its conversation, with messages added to it at most; `from`: end_from() will be called with no
+  /// byte before this one, else it takes longer. Fails as Template::render() does.
   Result<void> render(const Template& chat_template, const Conversation& conversation, const RenderOptions& options,
-                      bool same);
+                      bool same, std::size_t from);
   /// Does that begin with the text that is known?
   bool goes_on() const { return goes_on_; }
   /// The next prompt from a byte on, or from somewhat before. Until the next call.
-  Result<PromptEnd> end_from(std::size_t byte) { return next_.end_from(byte); }
+  Result<PromptEnd> end_from(std::size_t byte);
   /// It is the known one from now on.
   void accept();
+
+  /// For tests: what was rendered last.
+  PromptPieces& pieces() { return next_; }
 
  private:
   /// A piece of the known text, and whether its bytes stay where they are.
@@ -47,6 +52,11 @@ class GrownPrompt {
   std::size_t shared_ = 0;        ///< so many pieces of both are the same,
   std::size_t shared_bytes_ = 0;  ///< which are so many bytes
   bool goes_on_ = false;
+  // of the last render
+  const Template* chat_template_ = nullptr;
+  const Conversation* conversation_ = nullptr;
+  const RenderOptions* options_ = nullptr;
+  bool same_ = false;
 };
 
 }  // namespace parlance

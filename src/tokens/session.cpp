@@ -35,6 +35,8 @@ struct Session::State {
   /// The ids that `whole`, the session's conversation grown, adds.
   Result<Extension> grow(const Conversation& whole, Tail& tail);
   Result<Extension> go_on(const Conversation& whole, Tail& tail);
+  /// Is the last control token so far away that encoding begins at the landmarks?
+  bool begins_in_middle() const;
   std::optional<std::size_t> encode_from_middle(const Conversation& whole, Tail& tail, const Known& known);
   /// Those ids are there now.
   void accept(const Conversation& whole, const Tail& tail, const Extension& extension);
@@ -93,7 +95,9 @@ Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail) {
   is_whole = false;
   if (Result<void> done = check_ids(tokenizer, std::span(ids).subspan(sampled_from)); !done) return done.error();
   const bool same = &whole == &chat;
-  if (Result<void> done = prompt.render(chat_template, whole, options.render, same); !done) return done.error();
+  const std::size_t from = begins_in_middle() ? landmarks.front().byte : anchor.byte;
+  Result<void> done = prompt.render(chat_template, whole, options.render, same, from);
+  if (!done) return done.error();
   if (prompt.goes_on()) return go_on(whole, tail);
   return extend_or_refuse(whole, tail, {}, PrefixCause::rewritten);
 }
@@ -117,12 +121,16 @@ Result<Extension> Session::State::go_on(const Conversation& whole, Tail& tail) {
   return Extension{tail.ids_from(match.token), match.canonical && canonical};
 }
 
+bool Session::State::begins_in_middle() const {
+  constexpr std::size_t kNear = 300;  // tokens
+  return !tokenizer.facts().weighs_runs && !landmarks.empty() && landmarks.front().token >= anchor.token + kNear;
+}
+
 /// The number, in the tail, of the first token that is new; nothing where a control token is near, or where the tail
 /// does not fall in with what is known.
 std::optional<std::size_t> Session::State::encode_from_middle(const Conversation& whole, Tail& tail,
                                                               const Known& known) {
-  constexpr std::size_t kNear = 300;  // tokens
-  if (tokenizer.facts().weighs_runs || landmarks.empty() || landmarks.front().token < anchor.token + kNear) return {};
+  if (!begins_in_middle()) return {};
   const Result<PromptEnd> end = prompt.end_from(landmarks.front().byte);
   if (!end) return {};
   const std::string_view rest = end->text_from(landmarks.front().byte);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tokens/grown_prompt.h"
 #include "value/object.h"
 
 namespace parlance {
@@ -185,6 +186,26 @@ TEST(Session, GoesOnInAWholeConversationAndByMessages) {
   EXPECT_EQ(shown(other.ids()), whole_prompt(kTurns, other));
 }
 
+/// A past that is looked at again and again, with refusals in between: what was refused leaves nothing behind.
+TEST(Session, ForgetsWhatItRefused) {
+  constexpr const char* kSource =
+      "{{ '!' if messages[-1].content == 'bad' }}{% set ns = namespace(last=-1) %}{% for m in messages %}"
+      "{% if m.role == 'user' %}{% set ns.last = loop.index0 %}{% endif %}{% endfor %}"
+      "{% for m in messages %}<|start|>{{ m.role }} {{ m.name if loop.index0 > ns.last }}{{ m.content }}<|end|>{% "
+      "endfor %}";
+  Session session = begin(kSource);
+  std::string all = shown(session.ids());
+  for (int turn = 0; turn < 40; ++turn) {
+    const std::vector<Message> bad = {{.role = "user", .content = "other"}, {.role = "user", .content = "bad"}};
+    EXPECT_TRUE(turn % 3 != 2 || !session.extend(bad));
+    const std::vector<Message> good = {{.role = turn % 2 == 0 ? "assistant" : "user", .content = std::to_string(turn)}};
+    auto more = session.extend(good);
+    ASSERT_TRUE(more) << more.error().display();
+    all += shown(more->ids);
+    ASSERT_EQ(all, whole_prompt(kSource, session));
+  }
+}
+
 TEST(Session, RefusesAReplyThatIsNotTheMessage) {
   Session session = begin(kTurns);
   session.append_sampled(ids_of("howdy"));
@@ -313,6 +334,43 @@ TEST(Session, APlaceBehindADummyPrefixIsOfThePrompt) {
   EXPECT_NE(more.error().message().find("from byte 3 (token 4) on the prompt is \";B;\""), std::string::npos)
       << more.error().message();
   EXPECT_NE(more.error().message().find("it was \"well;\""), std::string::npos) << more.error().message();
+}
+
+TEST(GrownPrompt, RendersOnceMoreWhereItsMiddleIsAskedFor) {
+  const Template turns = *Template::compile(kTurns);
+  const RenderOptions options{.add_generation_prompt = false};
+  Conversation chat;
+  GrownPrompt prompt;
+  for (int turn = 0; turn < 30; ++turn) {
+    ASSERT_TRUE(chat.add({.role = turn % 2 == 0 ? "user" : "assistant", .content = std::to_string(turn)}));
+    const std::size_t known = prompt.known().size();
+    ASSERT_TRUE(prompt.render(turns, chat, options, true, known));
+    ASSERT_TRUE(prompt.goes_on());
+    EXPECT_GE(prompt.pieces().left_out() + 3, static_cast<std::uint64_t>(turn));
+    const std::size_t from = turn % 3 == 0 ? known / 2 : known;
+    const Result<PromptEnd> end = prompt.end_from(from);
+    ASSERT_TRUE(end);
+    const Result<Rendering> whole = turns.render(chat, options);
+    ASSERT_EQ(end->text_from(from), whole->text().substr(from));
+    EXPECT_TRUE(turn < 6 || (prompt.pieces().left_out() == 0) == (turn % 3 == 0));
+    prompt.accept();
+    ASSERT_EQ(prompt.known(), whole->text());
+  }
+}
+
+TEST(GrownPrompt, LeavesOutNothingBehindTheByteThatIsAskedFor) {
+  const Template turns = *Template::compile(kTurns);
+  const RenderOptions options{.add_generation_prompt = false};
+  Conversation chat;
+  GrownPrompt prompt;
+  for (int turn = 0; turn < 30; ++turn) {
+    ASSERT_TRUE(chat.add({.role = "user", .content = std::to_string(turn)}));
+    const std::size_t from = prompt.known().size() - std::min<std::size_t>(prompt.known().size(), 40);
+    ASSERT_TRUE(prompt.render(turns, chat, options, true, from));
+    EXPECT_TRUE(prompt.pieces().reaches(from));
+    EXPECT_TRUE(turn < 6 || prompt.pieces().left_out() > 0);
+    prompt.accept();
+  }
 }
 
 }  // namespace

@@ -90,6 +90,18 @@ std::uint32_t CodeWriter::register_of(RoutineState& routine, Ident ident) {
   return reg;
 }
 
+std::optional<std::uint32_t> CodeWriter::known_register(const RoutineState& routine, Ident ident) {
+  for (const auto& [known, reg] : routine.registers) {
+    if (known == ident) return reg;
+  }
+  return {};
+}
+
+std::optional<std::uint32_t> CodeWriter::known_variable(NameId name) const {
+  const bool known = name < variable_names_.size() && variable_names_[name] != 0;
+  return known ? std::optional(variable_names_[name] - 1) : std::nullopt;
+}
+
 std::uint32_t CodeWriter::temporary(std::uint32_t count) {
   std::vector<bool>& used = routine_->used;
   std::uint32_t run = 0;

@@ -64,6 +64,9 @@ class CodeWriter {
   std::uint32_t begin_routine(Routine::Kind kind, std::string_view name);
   void finish_routine(RoutineState& state);
   std::uint32_t register_of(RoutineState& routine, Ident ident);
+  /// Those that are there already.
+  static std::optional<std::uint32_t> known_register(const RoutineState& routine, Ident ident);
+  std::optional<std::uint32_t> known_variable(NameId name) const;
   std::uint32_t temporary(std::uint32_t count = 1);
   void release(Place place);
   void release_run(std::uint32_t first, std::uint32_t count);

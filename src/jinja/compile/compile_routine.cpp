@@ -97,6 +97,7 @@ std::uint32_t Compiler::macro_routine(Routine::Kind kind, std::string_view name,
 void Compiler::macro(const Macro& node, Scope& scope) {
   std::uint32_t routine =
       macro_routine(Routine::Kind::macro, node.name, node.parameters, node.defaults, node.body, &node, scope);
+  macro_routines_.emplace_back(&node, routine);
   std::uint32_t reg = variable_register(node.name, scope);
   emit(Op::make_macro, &node, reg, routine);
   if (scope.toplevel && !blocks_.empty()) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "jinja/compile/compiler.h"
+#include "jinja/compile/settling.h"
 #include "jinja/syntax/children.h"
 #include "value/iterate.h"
 #include "value/markup.h"
@@ -224,7 +225,11 @@ void Compiler::if_statement(const If& node, Scope& scope) {
   Label done;
   auto branch = [&](const Node* test, const Nodes& body, bool last) {
     Label next;
-    jump_when(test, false, next, scope);
+    if (&node == settling_.node) {
+      settling_condition(test, settling_test(node), *settling_.settled, next, scope);
+    } else {
+      jump_when(test, false, next, scope);
+    }
     statements(body, scope);
     if (!last) emit_jump(Op::jump, test, done);
     bind(next);
@@ -253,6 +258,9 @@ void Compiler::reset_after(Scope& scope, std::size_t routines_before) {
 void Compiler::for_loop(const For& node, Scope& scope) {
   if (const Node* store = census_.assigns_loop ? stores_loop(&node) : nullptr) {
     return fail(ErrorCode::unknown_builtin, store, "Can't assign to special loop variable in for-loop target");
+  }
+  for (const auto& [looker, number] : lookers_) {
+    if (looker == &node) emit(Op::look_around, &node, number);
   }
   if (node.recursive) return recursive_loop(node, scope);
   bool extended = mentions(node.body, "loop") || (census_.has_scoped_block && has_scoped_block(&node));
@@ -354,6 +362,7 @@ void Compiler::loop_over(const For& node, Scope& outer, Scope& scope, Place iter
   std::uint32_t untouched = node.otherwise.empty() ? 0 : temporary();
   if (!node.otherwise.empty()) emit(Op::copy, &node, untouched, constant(Value::boolean(true)));
 
+  const std::uint32_t resumable = resumable_number(node, outer, scope, object);
   emit_jump(Op::for_begin, node.iterable, loop.done, iterable.code, object, loop.number);
   if (object) emit(Op::loop_object, &node, register_of(*routine_, loop.ident), 0, 0, loop.number);
   auto top = static_cast<std::uint32_t>(p_.code.size());
@@ -363,15 +372,20 @@ void Compiler::loop_over(const For& node, Scope& outer, Scope& scope, Place iter
   bool plain = node.target->kind == NodeKind::name;
   item = plain ? variable_register(as<Name>(node.target).name, scope) : temporary();
   const Op next = lazy_test ? Op::for_candidate : Op::for_next;  // a candidate counts once its test has passed
-  emit_jump(next, &node, routine_->loops.back().done, item, 0, routine_->loops.back().number);
+  emit_jump(next, &node, routine_->loops.back().done, item, resumable, routine_->loops.back().number);
   if (!plain) assign_target(node.target, item, scope);
   if (lazy_test) test_candidate(node, outer, item, top);
   enter(scope);
-  statements(node.body, scope);
+  Label settled;
+  loop_body(node, scope, settled);
   if (!node.otherwise.empty()) emit(Op::copy, &node, untouched, constant(Value::boolean(false)));
   if (!pending_text_.empty()) flush_text();
   bind_to(routine_->loops.back().next, top);
   p_.code[emit(Op::jump, &node)].c = top;
+  if (settled.last != Label::kNone) {
+    bind(settled);
+    p_.code[emit(Op::for_rest, &node, 0, 0, 0, routine_->loops.back().number)].c = top;
+  }
   bind(routine_->loops.back().done);
   routine_->loops.pop_back();
   --routine_->loop_depth;
@@ -380,6 +394,32 @@ void Compiler::loop_over(const For& node, Scope& outer, Scope& scope, Place iter
   release(iterable);
   reset_after(scope, routines_before);
   if (!node.otherwise.empty()) loop_else(node, outer, untouched);
+}
+
+/// `settled`: where to go once no iteration does anything any more.
+void Compiler::loop_body(const For& node, Scope& scope, Label& settled) {
+  const Settling before = std::exchange(settling_, {node.otherwise.empty() ? settling_if(node) : nullptr, &settled});
+  statements(node.body, scope);
+  settling_ = before;
+}
+
+/// jump_when() of a conjunction, where its first part, if it is false, is a reason to leave the loop.
+void Compiler::settling_condition(const Node* test, const Node* first, Label& settled, Label& otherwise, Scope& scope) {
+  if (test == first) return jump_when(test, false, settled, scope);
+  settling_condition(as<Logical>(test).left, first, settled, otherwise, scope);
+  jump_when(as<Logical>(test).right, false, otherwise, scope);
+}
+
+/// One more than its number in Program::resumable; 0 if it is none.
+std::uint32_t Compiler::resumable_number(const For& node, const Scope& outer, const Scope& scope, bool object) {
+  const bool at_top = routine_->index == 0 && outer.symbols.level() == 0 && routine_->loops.empty();
+  if (!at_top || object) return 0;
+  std::optional<FoundLoop> found = read_loop_inputs(node, {names_, scope.symbols, macros_});
+  if (!found) return 0;
+  const auto number = static_cast<std::uint32_t>(found_loops_.size());
+  for (const For* looker : found->lookers) lookers_.emplace_back(looker, number);
+  found_loops_.push_back(std::move(*found));
+  return number + 1;
 }
 
 /// The test of a loop sees its target and the scope around, and not the body's names: it has a scope of its own.

@@ -53,13 +53,39 @@ bool Compiler::run(const Nodes& nodes) {
   }
   scope.symbols.analyze_body(nodes);
   enter(scope);
+  macros_ = top_level_macros(nodes, names_);
   statements(nodes, scope);
+  place_inputs(scope);
   finish_routine(root);
   compile_blocks();
   follow_jumps();
   join_questions();
   rt_.arena.sort_log();  // so that readers need not
   return !failed();
+}
+
+/// Where a value that a loop reads is, when the loop runs. What has no place was never compiled to be read.
+bool Compiler::place_input(const Scope& root, FoundLoop::Input& input) const {
+  Ident ident;
+  input.facts.is_register = root.symbols.find(input.name, ident);
+  const auto number = input.facts.is_register ? known_register(*root.routine, ident) : known_variable(input.name);
+  input.facts.number = number.value_or(0);
+  return number.has_value();
+}
+
+void Compiler::place_inputs(const Scope& root) {
+  for (FoundLoop& found : found_loops_) {
+    ResumableLoop& loop = p_.resumable.emplace_back();
+    loop.behind = found.behind;
+    loop.ahead = found.ahead;
+    for (FoundLoop::Input& input : found.inputs) {
+      if (place_input(root, input)) loop.inputs.push_back(input.facts);
+    }
+    for (const auto& [macro, routine] : macro_routines_) {
+      const bool called = std::find(found.macros.begin(), found.macros.end(), macro) != found.macros.end();
+      if (called) loop.macros.push_back(routine);
+    }
+  }
 }
 
 void Compiler::compile_blocks() {
@@ -88,7 +114,7 @@ void Compiler::compile_blocks() {
 
 void Program::fit() {
   const auto fit_all = [](auto&... tables) { (tables.shrink_to_fit(), ...); };
-  fit_all(code, extents, constants, operands, routines, names, assigned, sites, shapes, bound, blocks);
+  fit_all(code, extents, constants, operands, routines, names, assigned, sites, shapes, bound, blocks, resumable);
   arena.fit();
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 #include "jinja/compile/census.h"
 #include "jinja/compile/expression_compiler.h"
+#include "jinja/compile/loop_inputs.h"
 
 namespace parlance::jinja {
 
@@ -26,6 +27,8 @@ class Compiler final : private ExpressionCompiler {
   bool mentions(const Nodes& nodes, std::string_view special) const {
     return census_.mentions(special) && is_undeclared(nodes, special);
   }
+  void place_inputs(const Scope& root);
+  bool place_input(const Scope& root, FoundLoop::Input& input) const;
   Scope inner(Scope& outer) const;
   void enter(Scope& scope);
 
@@ -40,6 +43,9 @@ class Compiler final : private ExpressionCompiler {
   void for_loop(const For& node, Scope& scope);
   void recursive_loop(const For& node, Scope& scope);
   void loop_over(const For& node, Scope& outer, Scope& scope, Place iterable, bool extended);
+  void loop_body(const For& node, Scope& scope, Label& settled);
+  void settling_condition(const Node* test, const Node* first, Label& settled, Label& otherwise, Scope& scope);
+  std::uint32_t resumable_number(const For& node, const Scope& outer, const Scope& scope, bool object);
   void test_candidate(const For& node, Scope& outer, std::uint32_t item, std::uint32_t top);
   void loop_else(const For& node, Scope& outer, std::uint32_t untouched);
   Place filtered(const For& node, Scope& scope, Place iterable);
@@ -68,6 +74,16 @@ class Compiler final : private ExpressionCompiler {
   void break_or_continue(const Node& node, Scope& scope);
 
   Census census_;
+  std::vector<TopMacro> macros_;
+  std::vector<std::pair<const Macro*, std::uint32_t>> macro_routines_;  ///< of all that were compiled
+  std::vector<FoundLoop> found_loops_;
+  std::vector<std::pair<const For*, std::uint32_t>> lookers_;  ///< FoundLoop::lookers, with the number of their loop
+  /// The `if` that settles the loop being compiled, if one does (settling.h), and where to go then.
+  struct Settling {
+    const If* node = nullptr;
+    Label* settled = nullptr;
+  };
+  Settling settling_;
   bool target_of_block_ = false;  // a set block assigns, not a set statement
 };
 

@@ -106,6 +106,33 @@ struct BlockInfo {
   std::uint32_t routine;
 };
 
+/// Something around a loop that its iterations read (compile/loop_inputs.h).
+struct LoopInput {
+  enum class Use : std::uint8_t {
+    value,   ///< all of it
+    member,  ///< a member, if it is a namespace
+    item,    ///< the item number `offset`, if it is a list
+    near,    ///< the item at loop.index0 + offset, if it is a list
+    bound,   ///< compared with loop.index0 alone: with its value (or its length, or its member's) + offset
+  };
+  Use use = Use::value;
+  bool is_register = false;  ///< of the root, else a variable
+  bool is_length = false;
+  bool is_written = false;  ///< the iterations assign the member
+  std::uint32_t number = 0;
+  std::string_view member;
+  std::int64_t offset = 0;
+  bool operator==(const LoopInput&) const = default;
+};
+
+/// A loop of the root whose first iterations need not run again if what they read is the same (machine/resume.h).
+struct ResumableLoop {
+  std::vector<LoopInput> inputs;
+  std::vector<std::uint32_t> macros;  ///< routines that an input may be, since what they read is among the inputs
+  std::uint32_t behind = 0;           ///< so many items before its own an iteration may look at,
+  std::uint32_t ahead = 1;            ///< and so many behind it, or for whether there is one
+};
+
 /// Source bytes of an instruction.
 struct Extent {
   std::uint32_t begin;
@@ -125,6 +152,7 @@ struct Program : EngineProgram {
   std::vector<CallShape> shapes;
   std::vector<BoundCall> bound;
   std::vector<BlockInfo> blocks;
+  std::vector<ResumableLoop> resumable;  ///< field b of their for_next is their number + 1
   /// Gives back the room that tables were made with and do not need.
   void fit();
   bool allow_changes = false;   ///< CompileOptions::allow_changes

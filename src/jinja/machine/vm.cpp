@@ -23,6 +23,16 @@ DictEntry* known_member(NamespaceObject& ns, const Value& name) {
   return nullptr;
 }
 
+/// Takes the steps of the iterations that are left, `each` for one, where there are as many, and goes behind them.
+void pass_rest(LoopState& loop, Runtime& rt, std::int64_t each) {
+  if (!loop.plain || loop.iterator.mode != Iterator::Mode::items || loop.peeked != LoopState::Peeked::no) return;
+  const std::int64_t left = loop.iterator.item_end - loop.iterator.item;
+  if (left * each >= rt.steps_left) return;
+  rt.steps_left -= left * each;
+  loop.iterator.item = loop.iterator.item_end;
+  loop.index0 += left;
+}
+
 bool kind_in(const Value& v, std::uint16_t kinds) { return ((1u << static_cast<unsigned>(v.kind)) & kinds) != 0; }
 
 }  // namespace
@@ -311,6 +321,15 @@ Value Machine::loop_object(std::uint32_t number) {
                                                             recursive ? frame_->outer : nullptr}));
 }
 
+/// next() of a loop, with somebody watching.
+bool Machine::watched_next(const Instruction& i) {
+  if (resumption_ != nullptr && i.b != 0) note_iteration(*this, i);
+  Value& item = frame_->registers[i.a];
+  const bool more = frame_->loops[i.n]->next(rt_, item);
+  if (turns_ != nullptr) note_turn(i.n, more ? &item : nullptr);
+  return more;
+}
+
 void Machine::note_turn(std::uint32_t loop, const Value* item) {
   // Only what the root's own loops write straight to the prompt is a turn.
   if (frame_->caller != nullptr || output_.is_capturing()) return;
@@ -588,11 +607,15 @@ bool Machine::run() {
   pc_ = pc = running + 1;
   CASE(for_next) : {
     if (!step_limits(static_cast<std::uint32_t>(i.c - static_cast<std::uint32_t>(&i - code)))) return false;
-    bool more = frame_->loops[i.n]->next(rt_, r[i.a]);
-    if (turns_ != nullptr) note_turn(i.n, more ? &r[i.a] : nullptr);
+    const bool more = is_watched_ ? watched_next(i) : frame_->loops[i.n]->next(rt_, r[i.a]);
     if (!more) pc = code + i.c;
     CHECKED_NEXT;
   }
+  CASE(for_rest) : pass_rest(*frame_->loops[i.n], rt_, std::int64_t{code[i.c].c} - i.c);  // as for_next takes them
+  pc = code + i.c;
+  NEXT;
+  CASE(look_around) : if (resumption_ != nullptr) resumption_->next[i.a].has_looked = true;
+  NEXT;
   CASE(for_candidate) : {
     if (!step_limits(static_cast<std::uint32_t>(i.c - static_cast<std::uint32_t>(&i - code)))) return false;
     const bool more = frame_->loops[i.n]->iterator.next(rt_, r[i.a]);

@@ -9,6 +9,7 @@
 #include "jinja/compile/program.h"
 #include "jinja/machine/loop.h"
 #include "jinja/machine/macro.h"
+#include "jinja/machine/resume.h"
 #include "jinja/machine/turns.h"
 #include "jinja/objects/builtins.h"
 
@@ -81,7 +82,18 @@ class Machine {
   /// All of them, `variables` too, must live as long as the machine.
   Machine(const Program& program, Runtime& rt, parlance::Output& output, FrameStack& stack, const Variables& variables);
   /// Notes the turns of messages while running. To be called before run().
-  void record_turns(TurnRecorder& recorder) { turns_ = &recorder; }
+  void record_turns(TurnRecorder& recorder) {
+    turns_ = &recorder;
+    is_watched_ = true;
+  }
+  /// Leaves out iterations that the last run had, and notes those that the next may leave out. To be called before
+  /// run(). Not where templates may change what they are given.
+  void resume(Resumption& resumption) {
+    if (program_.allow_changes) return;
+    resumption_ = &resumption;
+    is_watched_ = true;
+    resumption.next.resize(program_.resumable.size());
+  }
   /// Runs the root. False after a failure: rt.failure says what, failed_at() where.
   bool run();
   /// Source bytes of the instruction that failed.
@@ -90,6 +102,8 @@ class Machine {
   std::vector<std::string> trace() const;
 
  private:
+  friend class LoopWatch;  // resume.cpp
+
   // vm.cpp
   const Value& in(std::uint32_t operand) const {
     return *reinterpret_cast<const Value*>(bases_[operand >> 31] + (std::uint64_t{operand} << 4));
@@ -154,6 +168,7 @@ class Machine {
   Value mark_safe(const Value& v);
   bool unpack(const Instruction& i);
   bool begin_loop(const Instruction& i);
+  bool watched_next(const Instruction& i);
   Value loop_object(std::uint32_t number);
   bool set_namespace(const Instruction& i);
   Value namespace_of(const CallShape& shape);
@@ -193,6 +208,8 @@ class Machine {
   Frame* frame_ = nullptr;
   const Instruction* pc_ = nullptr;  ///< the next instruction, whenever run() calls out
   TurnRecorder* turns_ = nullptr;
+  Resumption* resumption_ = nullptr;
+  bool is_watched_ = false;  ///< by one of the two
   std::uint32_t depth_ = 0;
   Value* resolved_;  ///< by name number; invalid: not looked up yet
   Value* context_;   ///< what top-level sets gave to blocks; invalid: nothing
