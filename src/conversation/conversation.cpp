@@ -247,7 +247,7 @@ Result<Conversation> Conversation::from_json(std::string_view text, const ReadOp
 }
 
 Result<void> Conversation::read(std::string_view text, const ReadOptions& options, std::string_view name) {
-  return take_document(inside().document.parse(text, name), options);
+  return take_document(inside_of(inside().document).parse(text, name), options);
 }
 
 Result<void> Conversation::consume(std::string text, const ReadOptions& options, std::string_view name) {

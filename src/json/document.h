@@ -61,7 +61,9 @@ struct Document::Storage {
   };
   /// From now on numbers of messages are by `owners`. Walks the document.
   void set_owners(const Owners& owners);
-  void clear_owners() { owned_strings_ = {}, owned_origins_ = {}, has_owners_ = false; }
+  void clear_owners() {
+    if (has_owners_) owned_strings_ = {}, owned_origins_ = {}, has_owners_ = false;
+  }
   /// The number that a byte's (or an origin id's) message has among the conversation's, or -1.
   std::int32_t number_of(const char* address) const;
   std::int32_t number_of(std::uint32_t origin) const;

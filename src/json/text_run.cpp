@@ -23,6 +23,28 @@ void TextRun::open(TextTarget* target) {
   offset_ = static_cast<std::size_t>(at_ - begin_);
 }
 
+// Apart from their callers, so that what calls them with nothing to log stays small.
+
+void TextRun::log() {
+  if (spans_ != nullptr) {
+    spans_->append_derived(begin_, logged_, at_, {source_data_, source_id_});
+  } else if (source_data_ != nullptr || source_id_ != 0) {
+    rt_.arena.log_in_run(logged_, static_cast<std::size_t>(at_ - logged_), {source_data_, source_id_});
+  }
+  logged_ = at_;
+}
+
+void TextRun::log_two(const char* begin, const char* data) {
+  if (spans_ != nullptr) {
+    if (begin != logged_) spans_->append_derived(begin_, logged_, begin, {source_data_, source_id_});
+    spans_->append_derived(begin_, begin, at_, {data, 0});
+  } else if (begin != logged_ && (source_data_ != nullptr || source_id_ != 0)) {
+    rt_.arena.log_two_in_run(logged_, {source_data_, source_id_}, begin, at_, {data, 0});
+  } else {
+    rt_.arena.log_in_run(begin, static_cast<std::size_t>(at_ - begin), {data, 0});
+  }
+}
+
 /// A new run in the arena mostly continues the last one in memory; then the builder makes them one piece.
 bool TextRun::extend(std::size_t bytes) {
   if (target_ != nullptr && begin_ == nullptr) {  // after a pause

@@ -29,14 +29,8 @@ class TextRun {
   /// Says that what was put since `begin` comes from `data`, and that what follows comes again from what came before
   /// it.
   void was_from(const char* begin, const char* data) {
-    if (spans_ != nullptr) {
-      if (begin != logged_) spans_->append_derived(begin_, logged_, begin, {source_data_, source_id_});
-      spans_->append_derived(begin_, begin, at_, {data, 0});
-    } else if (begin != logged_ && (source_data_ != nullptr || source_id_ != 0)) {
-      rt_.arena.log_two_in_run(logged_, {source_data_, source_id_}, begin, at_, {data, 0});
-    } else {
-      rt_.arena.log_in_run(begin, static_cast<std::size_t>(at_ - begin), {data, 0});
-    }
+    const bool is_item = spans_ != nullptr && begin != logged_ && source_data_ == nullptr;
+    if (!is_item || !spans_->append_item(begin_, logged_, begin, at_, source_id_, data)) log_two(begin, data);
     logged_ = at_;
   }
   /// Room for `bytes` at at(). False (recorded) past a limit.
@@ -59,14 +53,9 @@ class TextRun {
   bool extend(std::size_t bytes);
   void close();
   /// The latest from() holds up to here.
-  void log() {
-    if (spans_ != nullptr) {
-      spans_->append_derived(begin_, logged_, at_, {source_data_, source_id_});
-    } else if (source_data_ != nullptr || source_id_ != 0) {
-      rt_.arena.log_in_run(logged_, static_cast<std::size_t>(at_ - logged_), {source_data_, source_id_});
-    }
-    logged_ = at_;
-  }
+  void log();
+  /// The latest from() holds up to `begin`, and from there on it was `data`.
+  void log_two(const char* begin, const char* data);
 
   Runtime& rt_;
   TextTarget* target_ = nullptr;  ///< null: the arena

@@ -49,6 +49,20 @@ class SpanMaker {
     put_span(next_++, static_cast<std::uint32_t>(begin - base), static_cast<std::uint32_t>(end - base), Origin::derived,
              near.message, source.id, source.data);
   }
+  /// Appends the spans of an item of a container: of [begin, middle), which is from the container with this id, and of
+  /// [middle, end), which is from the text at `data`. False, and nothing is appended, where both are not near.
+  bool append_item(const char* base, const char* begin, const char* middle, const char* end, std::uint32_t id,
+                   const char* data) {
+    Span* const at = next_;
+    const bool is_near = near_id_.hold(id) && near_.hold(reinterpret_cast<std::uintptr_t>(data));
+    if (!is_near || end_ - at < 2) return false;
+    const auto cut = static_cast<std::uint32_t>(middle - base);
+    const std::int32_t container = near_id_.message, text = near_.message;
+    next_ = at + 2;
+    put_span(at, static_cast<std::uint32_t>(begin - base), cut, Origin::derived, container, id, nullptr);
+    put_span(at + 1, cut, static_cast<std::uint32_t>(end - base), Origin::derived, text, 0, data);
+    return true;
+  }
   /// Copies pieces to the place `at` of the text that begins at `text`, and appends their spans. Returns where they
   /// end. Only where the arena's log is sorted.
   virtual char* copy_all(std::span<const Piece> pieces, const char* text, char* at) = 0;

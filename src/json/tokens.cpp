@@ -179,8 +179,9 @@ void TokenReader::Run<kWrite, Tokens>::close(Arena& arena) {
   char* const object = nodes_;
   auto* const items = reinterpret_cast<Value*>(object + (in_dict_ ? sizeof(DictObject) : sizeof(ListObject)));
   nodes_ = reinterpret_cast<char*>(items + count);
-  for (std::uint32_t i = 0; i < count; ++i) copy_fresh(items[i], level.first[i]);
-  top_ = level.first;
+  Value* const first = level.first;
+  for (std::uint32_t i = 0; i < count; ++i) copy_fresh(items[i], first[i]);
+  top_ = first;
   if (in_dict_) {
     auto* const pairs = reinterpret_cast<DictEntry*>(items);
     auto* const dict = new (object) DictObject{count / 2, level.origin, pairs, nullptr, 0, count / 2};

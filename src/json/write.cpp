@@ -103,7 +103,7 @@ class ValueWriter {
       : rt_(rt),
         style_(style),
         escape_(escape_function(style)),
-        plain_(escape_ == json_scan::escape_json<json_scan::Plain>),
+        plain_(!style.html_safe && !style.ensure_ascii),
         between_(style.item_separator),
         after_key_(style.key_separator),
         separators_room_(between_.room() + after_key_.room()),
@@ -120,6 +120,7 @@ class ValueWriter {
     std::uint32_t origin;
     bool is_dict;
     bool began;
+    bool is_usual;  ///< not pretty, and its keys have its own origin
   };
 
   bool write_all(Value v);
@@ -130,14 +131,18 @@ class ValueWriter {
       return quoted(v);
     }
     if (!run_.make_room(quoted_room(v))) return false;
-    char* const begin = run_.at();
+    put_text(v, run_.at());
+    return true;
+  }
+  /// Writes a text at `begin`, for which there is room.
+  void put_text(const Value& v, char* begin) {
     run_.advance_to(put_quoted(v, begin));
     if (run_.logs()) run_.was_from(begin, v.data);
-    return true;
   }
   bool other_value(const Value& v);
   bool steps(Level& level);
-  bool lead(Level& level);
+  bool item(Level& level);
+  char* put_lead(Level& level, const Value* key, char* at);
   bool careful_lead(Level& level);
   bool open(Value v);
   void push(const Value* items, std::size_t count, std::uint32_t origin, bool is_dict) {
@@ -148,6 +153,7 @@ class ValueWriter {
     level.origin = origin;
     level.is_dict = is_dict;
     level.began = false;
+    level.is_usual = !style_.pretty && (!is_dict || origin != 0);
   }
   void more_levels();
   bool close(const Level& level);
@@ -171,9 +177,16 @@ class ValueWriter {
     return true;
   }
   static std::size_t quoted_room(const Value& leaf) { return leaf.size * json_scan::kWorst + json_scan::kSlack + 2; }
-  char* put_quoted(const Value& leaf, char* at) {
+  /// Most texts are short and need no escapes: those are copied in line.
+  [[gnu::always_inline]] char* put_quoted(const Value& leaf, char* at) {
+    using json_scan::Plain;
     *at++ = '"';
-    at = plain_ ? json_scan::escape_json<json_scan::Plain>(leaf_text(leaf), at) : escape_(leaf_text(leaf), at);
+    const bool is_short = plain_ && leaf.size < json_scan::Block<Plain>::kSize;
+    if (is_short && json_scan::copy_clean<Plain>(leaf.data, leaf.size, at)) {
+      at += leaf.size;
+    } else {
+      at = escape_(leaf_text(leaf), at);
+    }
     *at++ = '"';
     return at;
   }
@@ -250,28 +263,37 @@ bool ValueWriter::steps(Level& level) {
   const std::size_t depth = depth_;
   while (level.next != level.end) {
     run_.from_id(level.origin);
-    if (!lead(level) || !value(*level.next++)) return false;
+    if (!item(level)) return false;
     if (depth_ != depth) return true;  // `level` may have moved
   }
   run_.from_id(level.origin);
   return close(level);
 }
 
-/// What stands before an item: the separator, the key.
-bool ValueWriter::lead(Level& level) {
+/// An item and what stands before it. Room is asked for once, for all that is short.
+bool ValueWriter::item(Level& level) {
   const Value* const key = level.is_dict ? level.next : nullptr;
-  const bool is_usual = key == nullptr || (key->is_leaf() && key->size <= kSlice && level.origin != 0);
-  if (!is_usual || style_.pretty) return careful_lead(level);
-  if (!run_.make_room(separators_room_ + (key == nullptr ? 0 : quoted_room(*key)))) return false;
-  char* at = run_.at();
+  const bool is_usual = level.is_usual && (key == nullptr || (key->is_leaf() && key->size <= kSlice));
+  if (!is_usual) return careful_lead(level) && value(*level.next++);
+  const Value& v = level.next[key == nullptr ? 0 : 1];
+  const bool is_text = v.is_leaf() && v.size <= kSlice;
+  const std::size_t room = (key == nullptr ? 0 : quoted_room(*key)) + (is_text ? quoted_room(v) : 0);
+  if (!run_.make_room(separators_room_ + room)) return false;
+  char* const at = put_lead(level, key, run_.at());
+  level.next = &v + 1;
+  if (!is_text) {
+    run_.advance_to(at);
+    return v.kind == Kind::dict || v.kind == Kind::list ? open(v) : value(v);
+  }
+  put_text(v, at);
+  return true;
+}
+
+/// The separator and the key.
+char* ValueWriter::put_lead(Level& level, const Value* key, char* at) {
   if (level.began) at = between_.copy_to(at);
   level.began = true;
-  if (key != nullptr) {
-    ++level.next;
-    at = after_key_.copy_to(put_quoted(*key, at));
-  }
-  run_.advance_to(at);
-  return true;
+  return key == nullptr ? at : after_key_.copy_to(put_quoted(*key, at));
 }
 
 bool ValueWriter::careful_lead(Level& level) {

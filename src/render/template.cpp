@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/bytes.h"
+#include "base/inline_vector.h"
 #include "base/utf8.h"
 #include "conversation/conversation.h"
 #include "jinja/compile/program.h"
@@ -106,16 +107,14 @@ std::string Template::list_code() const {
 
 namespace {
 
-/// The variables a render adds to the conversation's.
-/// At most add_generation_prompt and messages. Nothing checks the count, so a third kind needs a look at the array.
+/// The variables a render adds to the conversation's: add_generation_prompt, messages.
 class Overrides {
  public:
-  void set(std::string_view name, Value value) { entries_[count_++] = {Value::view(name), value}; }
-  std::span<const DictEntry> list() const { return {entries_, count_}; }
+  void set(std::string_view name, Value value) { entries_.push_back({Value::view(name), value}); }
+  std::span<const DictEntry> list() const { return entries_; }
 
  private:
-  DictEntry entries_[3];
-  std::size_t count_ = 0;
+  InlineVector<DictEntry, 2> entries_;  // not cleared for each render, most of which add nothing
 };
 
 const Value* member(const DictObject* dict, std::string_view name) {

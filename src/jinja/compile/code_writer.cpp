@@ -12,7 +12,7 @@ namespace parlance::jinja {
 namespace {
 
 bool same_constant(const Value& a, const Value& b) {
-  return a.kind == b.kind && a.flags == b.flags && a.size == b.size && a.integer == b.integer;
+  return a.integer == b.integer && a.kind == b.kind && a.flags == b.flags && a.size == b.size;
 }
 
 Value missing_name(Runtime& rt, std::string_view name) {

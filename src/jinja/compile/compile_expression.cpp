@@ -362,9 +362,8 @@ std::optional<std::uint32_t> ExpressionCompiler::direct_loop(const Node* object,
 
 /// `loop.index` and its kin are read from the loop's state: an object for `loop` is made only if something else asks.
 Place ExpressionCompiler::attribute(const GetAttribute& node, Scope& scope, const Place* target) {
-  int field = simple_loop_field(node.name);
-  if (field >= 0) {
-    if (std::optional<std::uint32_t> loop = direct_loop(node.object, scope)) {
+  if (std::optional<std::uint32_t> loop = direct_loop(node.object, scope)) {
+    if (const int field = simple_loop_field(node.name); field >= 0) {
       Place place = target_or_temporary(target);
       emit(Op::loop_field, &node, place.code, static_cast<std::uint32_t>(field), 0, *loop);
       return place;

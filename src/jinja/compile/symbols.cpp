@@ -17,30 +17,42 @@ namespace parlance::jinja {
 /// Python compares identifiers in NFKC, and Jinja2 makes Python of a template: `ﬁ` and `fi` are one variable. In the
 /// context it is looked up by the first spelling.
 NameId NameTable::intern(std::string_view name) {
-  if (utf8::is_ascii(name)) return intern_normalised(name, name);
+  if (const NameId known = find(name); known != kNone) return known;
+  if (utf8::is_ascii(name)) return add(name, name);
   std::string normalised = unicode::nfkc(name);
-  if (normalised == name) return intern_normalised(name, name);
-  return intern_normalised(normalised_.emplace_back(std::move(normalised)), name);
+  if (normalised == name) return add(name, name);
+  if (const NameId known = find(normalised); known != kNone) return known;
+  return add(normalised_.emplace_back(std::move(normalised)), name);
 }
 
-NameId NameTable::intern_normalised(std::string_view name, std::string_view spelling) {
-  if ((names_.size() + 1) * 2 > slots_.size()) {
-    std::size_t size = slots_.empty() ? 128 : slots_.size() * 2;
-    slots_.assign(size, 0);
-    for (std::uint32_t id = 0; id < names_.size(); ++id) {
-      std::size_t at = hash_text(normalised_names_[id]) & (size - 1);
-      while (slots_[at] != 0) at = (at + 1) & (size - 1);
-      slots_[at] = id + 1;
-    }
+NameId NameTable::find(std::string_view normalised) const {
+  if (slots_.empty()) return kNone;
+  for (std::size_t at = slot_of(normalised); slots_[at] != 0; at = next(at)) {
+    if (equal_bytes(normalised_names_[slots_[at] - 1], normalised)) return slots_[at] - 1;
   }
-  std::size_t at = hash_text(name) & (slots_.size() - 1);
-  for (; slots_[at] != 0; at = (at + 1) & (slots_.size() - 1)) {
-    if (equal_bytes(normalised_names_[slots_[at] - 1], name)) return slots_[at] - 1;
-  }
+  return kNone;
+}
+
+NameId NameTable::add(std::string_view normalised, std::string_view spelling) {
   names_.push_back(spelling);
-  normalised_names_.push_back(name);
-  slots_[at] = static_cast<std::uint32_t>(names_.size());
-  return slots_[at] - 1;
+  normalised_names_.push_back(normalised);
+  const auto id = static_cast<NameId>(names_.size() - 1);
+  if (names_.size() * 2 > slots_.size()) {
+    slots_.assign(std::max<std::size_t>(128, slots_.size() * 2), 0);
+    for (NameId known = 0; known < id; ++known) place(known);
+  }
+  place(id);
+  return id;
+}
+
+void NameTable::place(NameId id) {
+  std::size_t at = slot_of(normalised_names_[id]);
+  while (slots_[at] != 0) at = next(at);
+  slots_[at] = id + 1;
+}
+
+std::size_t NameTable::slot_of(std::string_view normalised) const {
+  return hash_text(normalised) & (slots_.size() - 1);
 }
 
 // ---- Symbols

@@ -38,7 +38,12 @@ class NameTable {
   std::size_t size() const { return names_.size(); }
 
  private:
-  NameId intern_normalised(std::string_view normalised, std::string_view spelling);
+  static constexpr NameId kNone = ~NameId{0};
+  NameId find(std::string_view normalised) const;
+  NameId add(std::string_view normalised, std::string_view spelling);
+  void place(NameId id);
+  std::size_t slot_of(std::string_view normalised) const;
+  std::size_t next(std::size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
 
   std::vector<std::string_view> names_;
   std::vector<std::string_view> normalised_names_;

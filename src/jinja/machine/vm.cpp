@@ -37,6 +37,11 @@ bool kind_in(const Value& v, std::uint16_t kinds) { return ((1u << static_cast<u
 
 }  // namespace
 
+const DictEntry* near_other_member(const Value& object, const AttributeSite& site) {
+  if (object.kind != Kind::dict) return placed_member(object, site);
+  return site.on_dict ? nullptr : find_key(*object.dict, leaf_text(site.name));
+}
+
 Machine::Machine(const Program& program, Runtime& rt, parlance::Output& output, FrameStack& stack,
                  const Variables& variables)
     : program_(program),

@@ -62,12 +62,15 @@ inline DictEntry* placed_member(const Value& object, const AttributeSite& site) 
   return site.place < ns.size && ns.entries[site.place].key.data == site.keyword ? ns.entries + site.place : nullptr;
 }
 
+/// near_member() of what is no dict, or has many keys, or of a long name. Apart, so that the usual case has no
+/// registers to save.
+const DictEntry* near_other_member(const Value& object, const AttributeSite& site);
+
 /// A key of a dict, or the member of a namespace where namespace() put it: nothing that could fail. Null: look further.
 inline const DictEntry* near_member(const Value& object, const AttributeSite& site) {
-  if (object.kind != Kind::dict) return placed_member(object, site);
-  if (site.on_dict) return nullptr;
-  const bool is_short = object.dict->index == nullptr && site.short_name.size() != 0;
-  return is_short ? find_short_key(*object.dict, site.short_name) : find_key(*object.dict, leaf_text(site.name));
+  const bool is_usual =
+      object.kind == Kind::dict && !site.on_dict && object.dict->index == nullptr && site.short_name.size() != 0;
+  return is_usual ? find_short_key(*object.dict, site.short_name) : near_other_member(object, site);
 }
 
 /// list[number], where there is such an item. Null: look further.

@@ -80,7 +80,9 @@ Value refused_attribute(Runtime& rt, Value object, std::string_view name) {
 Value make_limited_dict(Runtime& rt) { return object_value(rt.arena.make<Object>(Object{&kLimitedDictType})); }
 
 bool check_namespace_name(Runtime& rt, Value name) {
-  if (!rt.limits_globals || !name.is_string() || !text(rt, name).starts_with('_')) return true;
+  if (!rt.limits_globals || !name.is_string()) return true;
+  if (const std::string_view spelled = name.is_leaf() ? leaf_text(name) : text(rt, name); !spelled.starts_with('_'))
+    return true;
   const Value shown = to_repr(rt, name);
   if (shown.is_invalid()) return false;
   rt.fail(ErrorCode::security, "Chat templates cannot store underscore-prefixed attributes on a namespace, but got " +

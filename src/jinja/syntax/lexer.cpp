@@ -4,6 +4,7 @@
 // Lexer::next, then the state functions in the order in which a template meets them.
 #include "jinja/syntax/lexer.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -321,16 +322,32 @@ bool Lexer::lex_number(Token& token) {
   return emit(token, scan.is_real ? TokenKind::real : TokenKind::integer, pos_ + scan.size);
 }
 
+/// Where the quote is that ends the string at pos_; size_ or more if there is none. Most strings are short, but most
+/// bytes of strings are in long ones.
+std::size_t Lexer::end_of_string(bool& has_escape) const {
+  constexpr std::size_t kShort = 24;
+  const char quote = text_[pos_];
+  std::size_t end = pos_ + 1;
+  for (const std::size_t stop = std::min(size_, end + kShort); end < stop && text_[end] != '\\'; ++end) {
+    if (text_[end] == quote) return end;
+  }
+  const auto find = [this](char c, std::size_t from, std::size_t to) {
+    const void* const found = from < to ? std::memchr(text_ + from, c, to - from) : nullptr;
+    return found == nullptr ? to : static_cast<std::size_t>(static_cast<const char*>(found) - text_);
+  };
+  for (std::size_t closer = find(quote, end, size_);;) {
+    const std::size_t escape = find('\\', end, closer);
+    if (escape >= closer) return closer;
+    has_escape = true;
+    end = escape + 2;
+    if (end > closer) closer = find(quote, end, std::max(end, size_));
+  }
+}
+
 /// Only strings with escapes are decoded; all others are views of the template.
 bool Lexer::lex_string(Token& token) {
-  const char quote = text_[pos_];
   bool has_escape = false;
-  std::size_t end = pos_ + 1;
-  for (; end < size_ && text_[end] != quote; ++end) {
-    if (text_[end] != '\\') continue;
-    has_escape = true;
-    ++end;
-  }
+  const std::size_t end = end_of_string(has_escape);
   if (end >= size_) return unexpected_character(token);
   const std::string_view inside(text_ + pos_ + 1, end - pos_ - 1);
   token.value = Value::view(inside);

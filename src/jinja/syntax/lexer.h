@@ -58,6 +58,7 @@ class Lexer {
   bool lex_wide(Token& token);
   bool lex_end_of_code(Token& token);
 
+  std::size_t end_of_string(bool& has_escape) const;
   std::size_t find_tag(std::size_t from) const;
   std::size_t end_of_data(std::size_t begin, std::size_t tag) const;
   std::size_t match_raw_begin() const;
