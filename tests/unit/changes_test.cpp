@@ -55,6 +55,23 @@ TEST(Changes, AsPythonDoesThem) {
   for (const Row& row : kRows) EXPECT_EQ(rendered(row.text), row.expected) << row.text;
 }
 
+/// Built without a request's text, so that nothing in it has a place in one.
+TEST(Changes, NeverReachAConversationThatWasBuilt) {
+  Conversation chat;
+  ASSERT_TRUE(chat.add({.role = "user", .content = "hi"}));
+  CompileOptions options;
+  options.allow_changes = true;
+  for (const std::string_view text :
+       {"{% set _ = messages.append({'role': 'x'}) %}", "{% set _ = messages[0].update(role='x') %}",
+        "{% for m in messages %}{% set _ = m.update(role='x') %}{% endfor %}"}) {
+    const Result<Template> compiled = Template::compile(text, options);
+    ASSERT_TRUE(compiled) << text;
+    EXPECT_NE(text_of(compiled->render(chat)).find("is unsafe"), std::string::npos) << text;
+  }
+  const Result<Template> shows = Template::compile("{{ messages }}");
+  EXPECT_EQ(text_of(shows->render(chat)), "[{'role': 'user', 'content': 'hi'}]");
+}
+
 TEST(Changes, AreRefusedByDefaultAndToTheConversation) {
   constexpr std::string_view kRefused = "[access to attribute 'append' of 'list' object is unsafe.]";
   EXPECT_EQ(rendered("{{ [].append(1) }}", false), kRefused);

@@ -29,7 +29,7 @@ bool python_attribute(Runtime& rt, Value object, Value name, Value& out) {
     out = object_value(rt.arena.make<BoundMethod>(BoundMethod{{&kBoundMethodType}, object, row}));
     return true;
   }
-  if (const Builtin* row = rt.allow_changes ? find_change(object, spelled) : nullptr) {
+  if (const Builtin* row = rt.allow_changes ? find_change(rt, object, spelled) : nullptr) {
     out = object_value(rt.arena.make<BoundMethod>(BoundMethod{{&kBoundMethodType}, object, row}));
     return true;
   }

@@ -29,8 +29,8 @@ std::span<const Builtin> integer_methods();  ///< methods_number.cpp
 std::span<const Builtin> real_methods();
 
 /// The method `name` that would change `v`, if a template that may change what it makes has it: `v` is a list or a
-/// dict, and not the conversation's; else null. In methods_change.cpp.
-const Builtin* find_change(Value v, std::string_view name);
+/// dict that this render made; else null. In methods_change.cpp.
+const Builtin* find_change(const Runtime& rt, Value v, std::string_view name);
 
 /// Every table above, for documentation and listings: the type a template author would name and its
 /// rows.

@@ -178,10 +178,12 @@ constexpr Builtin kDictRows[] = {
 
 }  // namespace
 
-const Builtin* find_change(Value v, std::string_view name) {
+/// What this render made lies in its arena. All else, also what passes or a caller built for a conversation without any
+/// text of a request, is there for later renders.
+const Builtin* find_change(const Runtime& rt, Value v, std::string_view name) {
   std::span<const Builtin> rows;
-  if (v.kind == Kind::list && v.list->origin == 0) rows = kListRows;
-  if (v.kind == Kind::dict && v.dict->origin == 0) rows = kDictRows;
+  if (v.kind == Kind::list && rt.arena.holds(v.list)) rows = kListRows;
+  if (v.kind == Kind::dict && rt.arena.holds(v.dict)) rows = kDictRows;
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const Builtin& one) { return one.name == name; });
   return row == rows.end() ? nullptr : &*row;
 }
