@@ -198,8 +198,8 @@ def test_bytes_that_are_no_text_are_named(folder):
 def test_archives_are_unpacked_in_bounded_memory(folder):
     """A file of 400 KB that unpacks to 400 MB of blank lines, and one line, in 400 MB of addresses; as a single request it is refused."""
     pack = zlib.compressobj(9, zlib.DEFLATED, 31)
-    blank = b"\n" * (1 << 20)
-    data = b"".join(pack.compress(blank) for _ in range(400)) + pack.compress(lines_of(1).encode()) + pack.flush()
+    short, long = b"\n" * (1 << 20), b" " * ((1 << 20) - 1) + b"\n"
+    data = b"".join(pack.compress(blank) for blank in [short] * 8 + [long] * 392) + pack.compress(lines_of(1).encode()) + pack.flush()
     (folder / "bomb.jsonl.gz").write_bytes(data)
     limit = "ulimit -v 400000; exec"
     if subprocess.run(["sh", "-c", f"{limit} {BINARY} -V"], capture_output=True).returncode != 0:
