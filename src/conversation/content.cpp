@@ -111,7 +111,11 @@ Value reasoning_key(Normaliser& n, Value message) {
   return with_member(n.rt, rest, n.setting->name, given);
 }
 
-Value join_reasoning(Normaliser& n, Value message) {
+namespace {
+
+/// In a turn that is over templates may leave the reasoning out, by design. What joins it shares its fate, so there the
+/// reasoning joins the content, whose loss is said.
+Value joined_to_reasoning(Normaliser& n, Value message, bool over) {
   const Value* reasoning = member(message, n.setting->name);
   const Value* content = member(message, "content");
   const auto has_text = [](const Value* v) { return v != nullptr && v->is_string() && v->size != 0; };
@@ -124,8 +128,23 @@ Value join_reasoning(Normaliser& n, Value message) {
   if (made.is_invalid()) return message;
   text(n.rt, made);  // see content_parts
   n.note("content");
-  const DictEntry changed[] = {{Value::view("content"), Value::view("")}, {Value::view(n.setting->name), made}};
+  if (over) n.state.changes.back().what = "the reasoning is its beginning";
+  const DictEntry changed[] = {{Value::view("content"), over ? made : Value::view("")},
+                               {Value::view(n.setting->name), over ? Value::view("") : made}};
   return with_members(n.rt, message, changed);
+}
+
+}  // namespace
+
+void join_reasoning(Normaliser& n) {
+  std::uint32_t last_user = n.messages.size();
+  while (last_user > 0 && !is_role(n.messages[last_user - 1], "user")) --last_user;
+  for (std::uint32_t i = 0; i < n.messages.size(); ++i) {
+    const Value old = n.messages[i];
+    n.message = static_cast<std::int32_t>(i);
+    const Value made = joined_to_reasoning(n, old, i < last_user);
+    if (made.dict != old.dict) n.messages.set(i, made);
+  }
 }
 
 Value reasoning_part(Normaliser& n, Value message) {

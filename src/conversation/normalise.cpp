@@ -332,7 +332,7 @@ constexpr PassRow kPasses[] = {
     of_message(Pass::reasoning_names, "taken from reasoning", passes::reasoning_names),
     of_message(Pass::reasoning_aliases, "the reasoning, under both names", passes::reasoning_aliases),
     of_message(Pass::reasoning_key, "the reasoning, under the name that the template reads", passes::reasoning_key),
-    of_message(Pass::join_reasoning, "joined to the reasoning", passes::join_reasoning),
+    of_request(Pass::join_reasoning, "joined to the reasoning", passes::join_reasoning),
     of_message(Pass::reasoning_part, "the reasoning is its first part", passes::reasoning_part),
     of_message(Pass::ollama_names, "taken from tool_name", ollama_names),
     of_request(Pass::ollama_think, "taken from think", ollama_think),

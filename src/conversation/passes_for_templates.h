@@ -19,7 +19,7 @@ Value calls_null_content(Normaliser& n, Value message);
 Value calls_no_content(Normaliser& n, Value message);
 Value reasoning_names(Normaliser& n, Value message);
 Value reasoning_key(Normaliser& n, Value message);
-Value join_reasoning(Normaliser& n, Value message);
+void join_reasoning(Normaliser& n);
 Value reasoning_part(Normaliser& n, Value message);
 
 // ---- the effort of reasoning: effort.cpp

@@ -50,6 +50,21 @@ def test_a_member_of_a_message_that_is_misspelt_is_a_loss():
     assert done.stderr == "note: messages[0].tool_call: not in the prompt; did you mean 'tool_calls'?\n", done.stderr
 
 
+EITHER = "{% for m in messages %}<{{ m.role }}>{% if m.tool_calls %}{% if m.content and m.thinking %}{{ raise_exception('one of both') }}{% endif %}" \
+         "{% if not messages[loop.index0 + 1:] | selectattr('role', 'eq', 'user') | list %}{{ m.content or m.thinking }}{% endif %}" \
+         "{% for c in m.tool_calls %}{{ c.function.name }}{{ c.function.arguments | tojson }}{% endfor %}{% else %}{{ m.content }}{% endif %}{% endfor %}"
+
+
+def test_content_that_joins_the_reasoning_of_a_turn_that_is_over_is_a_loss():
+    turn = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "I look.", "reasoning_content": "Why not?", "tool_calls": [CALL]},
+            {"role": "tool", "tool_call_id": "c1", "content": "22"}]
+    now = run(EITHER, {"messages": turn, "bos_token": ""}, "--strict")
+    assert now.returncode == 0 and "Why not?\n\nI look." in now.stdout, now
+    over = {"messages": [*turn, {"role": "assistant", "content": "Warm."}, {"role": "user", "content": "Well?"}], "bos_token": ""}
+    assert ("lost", "message", "messages[1].content") in losses(EITHER, over), losses(EITHER, over)
+    assert run(EITHER, over, "--strict").returncode != 0
+
+
 def test_a_member_of_a_message_that_templates_do_not_know_is_left_out():
     request = {"messages": [{"role": "user", "content": "a", "citations": ["x"], "prefix": True}], "bos_token": ""}
     assert losses(ONLY_TEXT, request) == [("left out", "message", "messages[0].citations"), ("left out", "message", "messages[0].prefix")]

@@ -264,6 +264,11 @@ const Row kRows[] = {
      IN_MESSAGE(R"(, "content": "c", "thinking": "t")"),
      OUT_MESSAGE(",\"content\":\"c\",\"thinking\":\"t\""),
      {}},
+    // A turn that is over: what templates leave out of it by design is its reasoning, and no content.
+    {"join-reasoning:thinking",
+     R"({"messages": [{"role": "assistant", "content": "c", "thinking": "t", "tool_calls": [{}]}, {"role": "user", "content": "u"}]})",
+     R"({"messages":[{"role":"assistant","content":"t\n\nc","thinking":"","tool_calls":[{}]},{"role":"user","content":"u"}]})",
+     {"messages[0].content: the reasoning is its beginning (join-reasoning)"}},
     {"reasoning-part:thinking",
      IN_MESSAGE(R"(, "content": "c", "reasoning": "t")"),
      OUT_MESSAGE(R"(,"content":[{"type":"thinking","thinking":"t","text":"t"},{"type":"text","text":"c"}])"),
