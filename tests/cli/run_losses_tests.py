@@ -65,6 +65,28 @@ def test_content_that_joins_the_reasoning_of_a_turn_that_is_over_is_a_loss():
     assert run(EITHER, over, "--strict").returncode != 0
 
 
+GENERATE = {"prompt": "PPP", "suffix": "SSS"}
+
+
+def generate(template, request, syntax):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / f"t.{syntax}"
+        path.write_text(template)
+        return subprocess.run([BINARY, "render", "-t", path, "--strict"], input=json.dumps(request), capture_output=True, text=True)
+
+
+def test_a_gap_is_filled_by_templates_that_read_the_suffix_alone():
+    for chat in ("<{{ .Prompt }}>", "{{ range .Messages }}{{ .Content }}{{ end }}"):
+        done = generate(chat, GENERATE, "gotmpl")
+        assert done.returncode == 3 and "input: suffix" in done.stderr and ".Suffix" in done.stderr, done
+    done = generate("{{ if .Suffix }}<{{ .Prompt }}|{{ .Suffix }}>{{ end }}{{ .Response }}", GENERATE, "gotmpl")
+    assert (done.returncode, done.stdout) == (0, "<PPP|SSS>"), done
+    done = generate("{{ messages[0].content }}", GENERATE, "jinja")
+    assert done.returncode == 3 and "input: suffix" in done.stderr and "fill no gaps" in done.stderr, done
+    done = run("{% for m in messages %}{{ m.content }}{% endfor %}", GENERATE)
+    assert "prompt: no effect" in done.stderr and "suffix: no effect" in done.stderr, done
+
+
 def test_a_member_of_a_message_that_templates_do_not_know_is_left_out():
     request = {"messages": [{"role": "user", "content": "a", "citations": ["x"], "prefix": True}], "bos_token": ""}
     assert losses(ONLY_TEXT, request) == [("left out", "message", "messages[0].citations"), ("left out", "message", "messages[0].prefix")]
