@@ -162,16 +162,18 @@ Value part_types(Normaliser& n, Value message) {
 
 Value no_place(Normaliser& n, Value message) {
   const std::string_view role = role_of(message);
-  const auto refuse = [&](const std::string& what, const std::string& at) {
+  const auto refuse = [&](const std::string& what, const std::string& at, Value refused) {
+    const std::string own = path_of_value(n.state, refused);
     n.fail(Error(ErrorCode::conversation,
                  "the template has no place for " + what + " in a message of the role " + std::string(role))
-               .input(place_of(n.state, {n.pass, n.given_message(), -1, {}, -1, at}))
+               .input(own.empty() ? place_of(n.state, {n.pass, n.given_message(), -1, {}, -1, at}) : own)
                .hint("--pass text-only leaves such parts out and says so"));
   };
-  if (!images_of(message).empty() && find_shape(n, role, kImages) != nullptr) refuse("an image", "images[0]");
+  if (!images_of(message).empty() && find_shape(n, role, kImages) != nullptr)
+    refuse("an image", "images[0]", images_of(message).front());
   return map_media(n, message, [&](Value part, std::string_view type, std::uint32_t number) {
     if (find_shape(n, role, type) != nullptr)
-      refuse("a part of the type " + std::string(type), "content[" + std::to_string(number) + "]");
+      refuse("a part of the type " + std::string(type), "content[" + std::to_string(number) + "]", part);
     return part;
   });
 }

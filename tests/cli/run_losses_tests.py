@@ -87,6 +87,15 @@ def test_a_gap_is_filled_by_templates_that_read_the_suffix_alone():
     assert "prompt: no effect" in done.stderr and "suffix: no effect" in done.stderr, done
 
 
+def test_images_beside_a_prompt_are_parts_where_templates_show_these():
+    request = {"prompt": "PPP", "images": ["iVBORw0KGgo="]}
+    shows = PARTS.replace("{% else %}<img>", "{% elif p.type == 'image' %}<img>")
+    done = generate(shows, request, "jinja")
+    assert (done.returncode, done.stdout) == (0, "<img>PPP"), done
+    done = generate(ONLY_TEXT, {**request, "bos_token": ""}, "jinja")
+    assert done.returncode == 3 and "no place for an image" in done.stderr, done
+
+
 def test_a_member_of_a_message_that_templates_do_not_know_is_left_out():
     request = {"messages": [{"role": "user", "content": "a", "citations": ["x"], "prefix": True}], "bos_token": ""}
     assert losses(ONLY_TEXT, request) == [("left out", "message", "messages[0].citations"), ("left out", "message", "messages[0].prefix")]
