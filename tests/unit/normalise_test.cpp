@@ -97,7 +97,17 @@ const Row kRows[] = {
     {"reasoning-effort:none=enable_thinking:false",
      R"({"messages": [], "think": "low"})",
      R"({"messages":[],"think":"low"})",
-     {"reasoning_effort: has no effect: the template has no setting for how much the model reasons "
+     {"think: has no effect: the template has no setting for how much the model reasons (reasoning-effort)"}},
+    // Where there is nothing to be switched off, that is no loss.
+    {"reasoning-effort:-", R"({"messages": [], "think": false})", R"({"messages":[],"think":false})", {}},
+    {"reasoning-effort:-",
+     R"({"messages": [], "thinking": {"type": "disabled"}})",
+     R"({"messages":[],"thinking":{"type":"disabled"}})",
+     {}},
+    {"reasoning-effort:-",
+     R"({"messages": [], "reasoning": {"effort": "low"}})",
+     R"({"messages":[],"reasoning":{"effort":"low"}})",
+     {"reasoning.effort: has no effect: the template has no setting for how much the model reasons "
       "(reasoning-effort)"}},
     {"parse-arguments",
      IN_MESSAGE(CALL(R"("arguments": " {\"a\": 1e400} ")")),
