@@ -49,7 +49,11 @@ class Writer {
 
   void leave(Value message) {
     out_.leave(message, {"role", "content", "name", "tool_calls", "tool_call_id", "reasoning_content", "reasoning",
-                         "thinking", "refusal", "images"});
+                         "thinking", "refusal", "images", "is_error"});
+    out_.leave_to_others(message);
+    if (const Value failed = member_value(message, "is_error");
+        word(message, "role") == "tool" && says_something(failed))
+      out_.lose(failed, out_.no_such());
   }
 
   // ---- items

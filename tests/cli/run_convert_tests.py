@@ -92,6 +92,34 @@ def test_members_are_set_in_the_words_of_either_api():
         "model": "m", "messages": [{"role": "system", "content": "S"}, *CHAT["messages"]], "reasoning_effort": "low", "max_tokens": 7, "repetition_penalty": 1.1}
 
 
+def test_what_another_role_has_is_a_loss():
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    user = {"role": "user", "content": "Hi", "tool_calls": [call], "reasoning_content": "why", "tool_call_id": "c"}
+    for api in ("anthropic", "responses"):
+        _, notes = written({"model": "m", "max_tokens": 1, "messages": [user]}, api)
+        assert {path for kind, path in notes if kind == "lost"} == {f"messages[0].{name}" for name in ("tool_calls", "reasoning_content", "tool_call_id")}, notes
+        assert run({"model": "m", "max_tokens": 1, "messages": [user]}, "--as", api, "--strict")[0] == 1
+
+
+def test_an_image_is_no_text_of_the_system():
+    image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+    code, out, err = run({**CHAT, "messages": [{"role": "system", "content": [{"type": "text", "text": "S"}, image]}]}, "--as", "anthropic")
+    assert (code, out) == (3, "") and "messages[0].content" in err and "`system`" in err, err
+
+
+def test_members_that_mean_something_else_there_are_losses():
+    for name in ("prompt", "input", "instructions"):
+        chat = {"model": "m", "messages": [{"role": "system", "content": "S"}, *CHAT["messages"]], name: "PPP"}
+        request, notes = written(chat, "responses")
+        assert "PPP" not in json.dumps(request) and ("lost", name) in notes, (name, request, notes)
+    assert written({"model": "m", "messages": CHAT["messages"], "instructions": "PPP"}, "responses")[0]["instructions"] == "PPP"
+
+
+def test_the_namespace_of_a_call_is_a_loss():
+    call = {"type": "function_call", "call_id": "1", "name": "f", "namespace": "n", "arguments": "{}"}
+    assert ("lost", "input[0].namespace") in written({"model": "m", "input": [call]}, "openai")[1]
+
+
 def test_data_urls_in_any_spelling():
     source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
     for url in ("data:image/png;base64,iVBORw0KGgo=", "DATA:image/PNG;base64,iVBORw0KGgo=", "data:image/png;name=a.png;base64,iVBORw0KGgo=",
