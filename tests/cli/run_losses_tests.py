@@ -65,6 +65,17 @@ def test_content_that_joins_the_reasoning_of_a_turn_that_is_over_is_a_loss():
     assert run(EITHER, over, "--strict").returncode != 0
 
 
+def test_parts_of_unknown_types_are_refused_where_content_is_one_text():
+    bare = "{% for m in messages %}{{ m.content.strip() }}{% endfor %}"
+    for part, name in (({"type": "document_url", "document_url": "https://x/a.pdf"}, "document_url"), ({"type": "resource", "resource": {"text": "r"}}, "resource")):
+        request = user([{"type": "input_text", "text": "aaa"}, part])
+        done = run(bare, request)
+        assert done.returncode == 3 and f"no place for a part of the type {name}" in done.stderr, done
+        assert "input: messages[0].content[1]\n" in done.stderr and "--pass text-only" in done.stderr, done
+        done = run(bare, request, "--pass", "text-only")
+        assert (done.returncode, done.stdout) == (0, "aaa") and "messages[0].content[1]: left out" in done.stderr, done
+
+
 GENERATE = {"prompt": "PPP", "suffix": "SSS"}
 
 
