@@ -176,7 +176,10 @@ class Writer {
     if (type == "refusal") return refused(out_.needed(part, "refusal"));
     if (type == "image_url") return image(part);
     if (type == "file") return file(part);
-    out_.fail(part, "there is no block for a part of the type " + quoted(type),
+    out_.fail(part,
+              type.empty() ? "a part of a message's content has no `type`"
+                           : "a message's content has no block for a part of the type " + quoted(type) +
+                                 ", only for text, image_url and file",
               "give its text as a part of the type text");
     return {};
   }

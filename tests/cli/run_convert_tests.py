@@ -120,6 +120,29 @@ def test_the_namespace_of_a_call_is_a_loss():
     assert ("lost", "input[0].namespace") in written({"model": "m", "input": [call]}, "openai")[1]
 
 
+def test_what_is_no_request_is_told_by_what_it_may_be():
+    messages = CHAT["messages"]
+    for request, where, hint in (({"message": messages}, "message", "did you mean 'messages'?"), ({"Messages": messages}, "Messages", "did you mean 'messages'?"),
+                                 ({"custom_id": "1", "body": {"messages": messages}}, "body", "has its request in `body`")):
+        code, _, err = run(request, "--as", "openai")
+        assert code == 3 and f"input: {where}\n" in err and hint in err and "no `messages`" in err, err
+    code, _, err = run('{"messages": []}\n{"messages": []}\n', "--as", "openai")
+    assert code != 0 and "--jsonl" in err, err
+    converse = {"messages": [{"role": "user", "content": [{"text": "Hi"}]}]}
+    tool = {"role": "assistant", "content": [{"toolUse": {"toolUseId": "1", "name": "f", "input": {}}}]}
+    for request, where in (({**converse, "system": [{"text": "S"}]}, "system[0]"), ({**converse, "inferenceConfig": {"maxTokens": 5}}, "inferenceConfig"),
+                           ({"messages": [*converse["messages"], tool]}, "messages[1].content[0]")):
+        code, _, err = run(request, "--as", "openai")
+        assert code == 3 and f"input: {where}\n" in err and "Bedrock's Converse" in err, err
+
+
+def test_a_part_that_cannot_be_given_is_named_in_a_sentence():
+    for api in ("anthropic", "responses"):
+        for part, said in (({"text": "x"}, "a part of a message's content has no `type`"), ({"type": "image", "image": "x"}, "a part of the type 'image', only")):
+            code, _, err = run({**CHAT, "messages": [{"role": "user", "content": [part]}]}, "--as", api)
+            assert code == 3 and said in err and "input: messages[0].content[0]\n" in err, err
+
+
 def test_data_urls_in_any_spelling():
     source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
     for url in ("data:image/png;base64,iVBORw0KGgo=", "DATA:image/PNG;base64,iVBORw0KGgo=", "data:image/png;name=a.png;base64,iVBORw0KGgo=",

@@ -76,6 +76,13 @@ def test_parts_of_unknown_types_are_refused_where_content_is_one_text():
         assert (done.returncode, done.stdout) == (0, "aaa") and "messages[0].content[1]: left out" in done.stderr, done
 
 
+def test_an_empty_list_of_messages_has_a_note():
+    empty = {"messages": [], "bos_token": ""}
+    assert run(ONLY_TEXT, empty).stderr == "note: messages: empty, so the prompt has no message\n"
+    assert run("no chat", empty).stderr.count("messages: empty") == 0
+    assert run(ONLY_TEXT, empty, "--quiet").stderr == "" and run(ONLY_TEXT, empty, "--strict").returncode == 0
+
+
 GENERATE = {"prompt": "PPP", "suffix": "SSS"}
 
 
