@@ -156,15 +156,20 @@ Value joined_to_reasoning(Normaliser& n, Value message, bool over) {
   return with_members(n.rt, message, changed);
 }
 
+/// A message of the user, or an answer without calls.
+bool ends_turn(Value message) {
+  return is_role(message, "user") || (is_role(message, "assistant") && !has_calls(message));
+}
+
 }  // namespace
 
 void join_reasoning(Normaliser& n) {
-  std::uint32_t last_user = n.messages.size();
-  while (last_user > 0 && !is_role(n.messages[last_user - 1], "user")) --last_user;
+  std::uint32_t last_end = n.messages.size();
+  while (last_end > 0 && !ends_turn(n.messages[last_end - 1])) --last_end;
   for (std::uint32_t i = 0; i < n.messages.size(); ++i) {
     const Value old = n.messages[i];
     n.message = static_cast<std::int32_t>(i);
-    const Value made = joined_to_reasoning(n, old, i < last_user);
+    const Value made = joined_to_reasoning(n, old, i < last_end);
     if (made.dict != old.dict) n.messages.set(i, made);
   }
 }

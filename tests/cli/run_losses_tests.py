@@ -60,6 +60,9 @@ def test_content_that_joins_the_reasoning_of_a_turn_that_is_over_is_a_loss():
             {"role": "tool", "tool_call_id": "c1", "content": "22"}]
     now = run(EITHER, {"messages": turn, "bos_token": ""}, "--strict")
     assert now.returncode == 0 and "Why not?\n\nI look." in now.stdout, now
+    answered = {"messages": [*turn, {"role": "assistant", "content": "Warm."}], "bos_token": ""}
+    by_answers = EITHER.replace("'user'", "'assistant'")
+    assert ("lost", "message", "messages[1].content") in losses(by_answers, answered), losses(by_answers, answered)
     over = {"messages": [*turn, {"role": "assistant", "content": "Warm."}, {"role": "user", "content": "Well?"}], "bos_token": ""}
     assert ("lost", "message", "messages[1].content") in losses(EITHER, over), losses(EITHER, over)
     assert run(EITHER, over, "--strict").returncode != 0
