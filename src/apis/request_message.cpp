@@ -43,6 +43,12 @@ class Writer {
 
   void system(Value message) {
     Value content = this->content(message);
+    for (const Value& block : content.kind == Kind::list ? items(content) : std::span<const Value>()) {
+      if (word(block, "type") != "text")
+        out_.fail(member_value(message, "content"),
+                  "`system` is a text or a list of texts, and this has something else",
+                  "give it in a message of the role user");
+    }
     if (out_.failed()) return;
     if (content.is_string() && content.size == 0)
       return made_.push_back(out_.object({{"role", Value::view("system")}, {"content", content}}));
@@ -87,6 +93,7 @@ class Writer {
       out_.lose(name, "messages have no name: left out");
     out_.leave(message, {"role", "content", "name", "tool_calls", "tool_call_id", "reasoning_content", "reasoning",
                          "thinking", "refusal", "is_error", "images"});
+    out_.leave_to_others(message);
     const Value content = out_.content_of(message);
     if (content.kind != Kind::list) return content;
     std::vector<Value> blocks;
@@ -169,7 +176,10 @@ class Writer {
     if (type == "refusal") return refused(out_.needed(part, "refusal"));
     if (type == "image_url") return image(part);
     if (type == "file") return file(part);
-    out_.fail(part, "there is no block for a part of the type " + quoted(type),
+    out_.fail(part,
+              type.empty() ? "a part of a message's content has no `type`"
+                           : "a message's content has no block for a part of the type " + quoted(type) +
+                                 ", only for text, image_url and file",
               "give its text as a part of the type text");
     return {};
   }

@@ -363,6 +363,19 @@ void RequestOut::stray_system() {
   lose(system, "none of the chat's messages: left out; give it as a message of the role system");
 }
 
+/// A chat's member that is of the goal, unless the chat itself says that already, or it is a text where the goal has
+/// the id of a prompt that it keeps.
+void RequestOut::pass_on(std::string_view path, const DictEntry& entry) {
+  const bool said = std::any_of(members_.begin(), members_.end(),
+                                [path](const DictEntry& one) { return leaf_text(one.key) == path; });
+  if (path == "prompt" && !is_given(member_value(entry.value, "id")))
+    lose(entry.value, "of another meaning in " + std::string(api_) + ": left out");
+  else if (said && says_something(entry.value))
+    lose(entry.value, "what stands in `messages` is given as that: left out");
+  else
+    set(path, entry.value);
+}
+
 /// Members of OpenAI's chat stay where the goal is one, too: servers have more of them than the API.
 void RequestOut::leftover() {
   const bool stay = from_ == Words::chat && to_ == Words::chat;
@@ -377,7 +390,7 @@ void RequestOut::leftover() {
       if (stay && !ollama)
         members_.push_back(entry);
       else if (is_of_goal(name))
-        set(leaf_text(entry.key), entry.value);
+        pass_on(leaf_text(entry.key), entry);
       else if (asks_for_something(name, entry.value))
         lose(entry.value, no_such(name));
       continue;
@@ -386,7 +399,7 @@ void RequestOut::leftover() {
       const std::string path = name + "." + std::string(leaf_text(inner.key));
       at(path);
       if (is_of_goal(name) && !is_taken(path))
-        set(state_.arena.copy_text(path), inner.value);
+        pass_on(state_.arena.copy_text(path), inner);
       else if (!is_taken(path) && asks_for_something(path, inner.value))
         lose(inner.value, no_such(path));
     }
@@ -445,6 +458,19 @@ void RequestOut::leave(Value dict, std::initializer_list<std::string_view> taken
     const std::string path = path_of_value(state_, entry.value);
     note_at(RequestNote::Kind::lost, path.empty() ? where_ + "." + std::string(key) : path, no_such());
   }
+}
+
+void RequestOut::leave_to_others(Value message) {
+  const std::string_view who = word(message, "role");
+  const auto lose_of = [&](std::string_view owner, std::initializer_list<std::string_view> names) {
+    if (who == owner) return;
+    for (const std::string_view name : names) {
+      const Value found = member_value(message, name);
+      if (says_something(found)) lose(found, "only messages of the role " + std::string(owner) + " have it: left out");
+    }
+  };
+  lose_of("assistant", {"tool_calls", "reasoning_content", "refusal"});
+  lose_of("tool", {"tool_call_id", "is_error"});
 }
 
 }  // namespace parlance::apis

@@ -78,6 +78,8 @@ class RequestOut {
   void lose(Value at, std::string sentence) { note(RequestNote::Kind::lost, at, std::move(sentence)); }
   /// Notes what stands in a dict besides `taken` and says something.
   void leave(Value dict, std::initializer_list<std::string_view> taken);
+  /// Notes what only messages of another role may have: calls, reasoning and a refusal are an assistant's.
+  void leave_to_others(Value message);
   /// A member that is a text; a failure where it is none.
   Value needed(Value dict, std::string_view name);
   std::string no_such() const { return std::string(api_) + " has no such member: left out"; }
@@ -98,6 +100,7 @@ class RequestOut {
   Value with_images(Value message, Value images);
   bool is_of_goal(std::string_view name) const;
   void stray_system();
+  void pass_on(std::string_view path, const DictEntry& entry);
   bool is_taken(std::string_view path) const;
   /// Is a member of it?
   bool is_taken_in_part(std::string_view path) const;

@@ -49,7 +49,11 @@ class Writer {
 
   void leave(Value message) {
     out_.leave(message, {"role", "content", "name", "tool_calls", "tool_call_id", "reasoning_content", "reasoning",
-                         "thinking", "refusal", "images"});
+                         "thinking", "refusal", "images", "is_error"});
+    out_.leave_to_others(message);
+    if (const Value failed = member_value(message, "is_error");
+        word(message, "role") == "tool" && says_something(failed))
+      out_.lose(failed, out_.no_such());
   }
 
   // ---- items
@@ -189,7 +193,10 @@ class Writer {
                           {"file_id", member_value(file, "file_id")},
                           {"filename", member_value(file, "filename")}});
     }
-    out_.fail(part, "there is none for a part of the type " + quoted(type) + " here",
+    out_.fail(part,
+              type.empty() ? "a part of a message's content has no `type`"
+                           : std::string(output ? "an assistant's" : "a") + " message cannot hold a part of the type " +
+                                 quoted(type) + ", only " + (output ? "text and refusal" : "text, image_url and file"),
               "give its text as a part of the type text");
     return {};
   }

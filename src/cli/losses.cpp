@@ -25,6 +25,15 @@ void report_changes(const LossWish& wish, const Conversation& conversation) {
   for (const std::string& note : conversation.notes()) say("changed", note);
 }
 
+/// What a list that was filled too late looks like. A prompt with a suffix needs none.
+bool lacks_messages(const Template& compiled, const Conversation& conversation) {
+  const Value messages = conversation.messages();
+  if (!messages.is_sequence() || !messages.items().empty()) return false;
+  if (!conversation.variables()["prompt"].is_undefined()) return false;
+  const TemplateFacts facts = compiled.facts();
+  return facts.syntax == Syntax::go || facts.reads("messages");
+}
+
 /// "2 of message, 1 of tool"
 std::string list_of(const LossCounts& lost) {
   std::string out;
@@ -66,6 +75,8 @@ Result<CheckedRendering> render_checked(const LossWish& wish, const Template& co
   if (!done) return done.error();
   const Result<void> whole = check_losses(wish, checked.losses, says);
   if (says && !wish.quiet) report_changes(wish, conversation);
+  if (says && !wish.quiet && lacks_messages(compiled, conversation))
+    say("note", "messages: empty, so the prompt has no message");
   if (!whole) return whole.error();
   return checked;
 }

@@ -342,8 +342,43 @@ Result<void> check_no_record(const ConversationState& state) {
       .hint(R"(as a chat: {"messages": [{"role": "user", "content": …}, {"role": "assistant", "content": …}]})");
 }
 
+/// A part of Bedrock's Converse, which has no `type`: undefined where there is none in the list.
+Value converse_part(Value list, std::initializer_list<std::string_view> names) {
+  for (const Value& part : list.kind == Kind::list ? items(list) : std::span<const Value>()) {
+    if (part.kind != Kind::dict || member(part, "type") != nullptr) continue;
+    for (const std::string_view name : names) {
+      if (member(part, name) != nullptr) return part;
+    }
+  }
+  return {};
+}
+
+/// What tells a request of Bedrock's Converse: a system's text in a list, or what only its parts and members are
+/// called.
+Value converse_mark(Value request) {
+  const Value messages = member_value(request, "messages");
+  if (messages.kind != Kind::list) return {};
+  if (const Value config = member_value(request, "inferenceConfig"); config.kind == Kind::dict) return config;
+  const Value tools = member_value(request, "toolConfig");
+  if (member(tools, "tools") != nullptr) return tools;
+  for (const Value& message : items(messages)) {
+    const Value part = converse_part(member_value(message, "content"), {"toolUse", "toolResult", "cachePoint"});
+    if (!part.is_undefined()) return part;
+  }
+  return converse_part(member_value(request, "system"), {"text"});
+}
+
+Result<void> check_no_converse(const ConversationState& state) {
+  const Value mark = converse_mark(state.variables);
+  if (mark.is_undefined()) return {};
+  return Error(ErrorCode::conversation, "a request of Amazon Bedrock's Converse, which is not converted")
+      .input(path_of_value(state, mark))
+      .hint(R"(as a chat: {"messages": [{"role": "system", "content": …}, {"role": "user", "content": …}]})");
+}
+
 Result<Recognised> recognise(const ConversationState& state, const ReadOptions& options) {
   if (Result<void> none = check_no_record(state); !none) return none.error();
+  if (Result<void> none = check_no_converse(state); !none) return none.error();
   Recognised chosen;
   for (std::size_t i = 0; i < std::size(kApis); ++i) {
     const Value found = kApis[i].mark(state.variables);

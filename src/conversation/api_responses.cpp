@@ -179,7 +179,7 @@ class Converter {
   }
 
   void call(Value item, bool custom) {
-    r_.leave(item, {"type", "call_id", "name", "arguments", "input", "namespace"}, {"id", "status"});
+    r_.leave(item, {"type", "call_id", "name", "arguments", "input"}, {"id", "status"});
     const Value name = r_.text_in(item, "name");
     const Value given = r_.text_in(item, custom ? "input" : "arguments");
     if (r_.failure) return;

@@ -1,15 +1,33 @@
 // Passes over content and reasoning; see passes_for_templates.h.
+#include <algorithm>
+
 #include "base/reasoning_names.h"
+#include "conversation/media_parts.h"
 #include "conversation/passes_for_templates.h"
 #include "value/string.h"
 
 namespace parlance::passes {
 namespace {
 
-/// The text of a part {"type": "text", "text": "…"}, or null.
+/// The text of a part {"type": "text", "text": "…"}, or null. Responses' input_text and whatever else has a text are
+/// texts too, but no reasoning.
 const Value* text_of_part(Value part) {
-  const Value* text = is_text(member(part, "type"), "text") ? member(part, "text") : nullptr;
+  const Value* type = member(part, "type");
+  const std::string_view name = type != nullptr && type->is_leaf() ? leaf_text(*type) : std::string_view();
+  const bool is_other = find_media_type(name) != nullptr || name == "thinking" || name == "reasoning";
+  const Value* text = is_other ? nullptr : member(part, "text");
   return text != nullptr && text->is_string() ? text : nullptr;
+}
+
+/// A part of a type that nobody knows may say more than its text.
+void note_part_beside_text(Normaliser& n, Value part, std::uint32_t number) {
+  constexpr std::string_view kTexts[] = {"text", "input_text", "output_text"};
+  const Value type = member_value(part, "type");
+  if (!type.is_leaf() || std::find(std::begin(kTexts), std::end(kTexts), leaf_text(type)) != std::end(kTexts)) return;
+  if (entries(part).size() == 2) return;
+  n.note(n.state.arena.copy_text("content[" + std::to_string(number) + "]"));
+  n.state.changes.back().what = "only its text is given";
+  n.state.changes.back().loses = "part";
 }
 
 bool has_calls(Value message) {
@@ -50,9 +68,13 @@ Value content_parts(Normaliser& n, Value message) {
   StringBuilder joined(n.rt);
   for (const Value& part : items(*content)) {
     const Value* text = text_of_part(part);
-    if (text == nullptr) return message;
+    if (text == nullptr) {
+      refuse_unknown_part(n, message, part);
+      return message;
+    }
     if (&part != content->list->items) joined.append_static("\n");
     joined.append(*text);
+    note_part_beside_text(n, part, static_cast<std::uint32_t>(&part - content->list->items));
   }
   const Value made = joined.finish();
   if (made.is_invalid()) return message;
@@ -111,7 +133,11 @@ Value reasoning_key(Normaliser& n, Value message) {
   return with_member(n.rt, rest, n.setting->name, given);
 }
 
-Value join_reasoning(Normaliser& n, Value message) {
+namespace {
+
+/// In a turn that is over templates may leave the reasoning out, by design. What joins it shares its fate, so there the
+/// reasoning joins the content, whose loss is said.
+Value joined_to_reasoning(Normaliser& n, Value message, bool over) {
   const Value* reasoning = member(message, n.setting->name);
   const Value* content = member(message, "content");
   const auto has_text = [](const Value* v) { return v != nullptr && v->is_string() && v->size != 0; };
@@ -124,8 +150,28 @@ Value join_reasoning(Normaliser& n, Value message) {
   if (made.is_invalid()) return message;
   text(n.rt, made);  // see content_parts
   n.note("content");
-  const DictEntry changed[] = {{Value::view("content"), Value::view("")}, {Value::view(n.setting->name), made}};
+  if (over) n.state.changes.back().what = "the reasoning is its beginning";
+  const DictEntry changed[] = {{Value::view("content"), over ? made : Value::view("")},
+                               {Value::view(n.setting->name), over ? Value::view("") : made}};
   return with_members(n.rt, message, changed);
+}
+
+/// A message of the user, or an answer without calls.
+bool ends_turn(Value message) {
+  return is_role(message, "user") || (is_role(message, "assistant") && !has_calls(message));
+}
+
+}  // namespace
+
+void join_reasoning(Normaliser& n) {
+  std::uint32_t last_end = n.messages.size();
+  while (last_end > 0 && !ends_turn(n.messages[last_end - 1])) --last_end;
+  for (std::uint32_t i = 0; i < n.messages.size(); ++i) {
+    const Value old = n.messages[i];
+    n.message = static_cast<std::int32_t>(i);
+    const Value made = joined_to_reasoning(n, old, i < last_end);
+    if (made.dict != old.dict) n.messages.set(i, made);
+  }
 }
 
 Value reasoning_part(Normaliser& n, Value message) {

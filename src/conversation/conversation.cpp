@@ -254,12 +254,22 @@ Result<void> Conversation::consume(std::string text, const ReadOptions& options,
   return take_document(inside_of(inside().document).consume(std::move(text), name), options);
 }
 
+namespace {
+
+/// What stands behind a request, in a line of its own, is mostly the next one.
+Error with_hint_of_lines(const Error& error) {
+  const bool is_behind = error.message().find("Extra data") != std::string::npos && error.where().line > 1;
+  return is_behind ? error.hint("with --jsonl each line is a request") : error;
+}
+
+}  // namespace
+
 /// What was parsed becomes the contents.
 Result<void> Conversation::take_document(Result<void> parsed, const ReadOptions& options) {
   State& state = inside();
   if (!parsed) {
     begin_empty(state);
-    return parsed.error();
+    return with_hint_of_lines(parsed.error());
   }
   state.clear();
   if (state.document.root().kind != Kind::dict) {

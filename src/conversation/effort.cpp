@@ -77,19 +77,50 @@ std::string_view doubt_of(std::string_view name, Value given) {
   return inner.is_undefined() || inner.is_none() || is_word(inner) ? std::string_view() : kNoWord;
 }
 
+/// How much reasoning is asked for, by which member of the request, and the value that says it.
+struct Asked {
+  std::string_view effort, by;
+  Value value{};
+};
+
+Asked asked_for(Value variables) {
+  const Value effort = member_value(variables, "reasoning_effort");
+  if (effort.is_leaf()) return {leaf_text(effort), "reasoning_effort", effort};
+  const Value inner = member_value(member_value(variables, "reasoning"), "effort");
+  if (inner.is_leaf()) return {leaf_text(inner), "reasoning.effort", inner};
+  const Value think = member_value(variables, "think");
+  if (think.is_leaf()) return {leaf_text(think), "think", think};
+  if (think.kind == Kind::boolean && think.integer == 0) return {"none", "think", think};
+  const Value* type = member(member_value(variables, "thinking"), "type");
+  return is_text(type, "disabled") ? Asked{"none", "thinking", *type} : Asked{};
+}
+
+/// Where the request asks for it, as the client wrote it.
+std::string_view place_of(Normaliser& n, const Asked& asked) {
+  const std::string own = path_of_value(n.state, asked.value);
+  return own.empty() || asked.by == "thinking" ? asked.by : n.state.arena.copy_text(own);
+}
+
+/// The name that templates mostly have for Ollama's `think` is taken back where this template has other words for it,
+/// or none: nothing would read it.
+void take_back_switch(Normaliser& n) {
+  constexpr std::string_view kSwitch = "enable_thinking";
+  std::vector<Change>& changes = n.state.changes;
+  const auto made = std::find_if(changes.begin(), changes.end(), [&](const Change& change) {
+    return change.pass == Pass::ollama_think && change.variable == kSwitch;
+  });
+  const auto sets = [&](const EffortSetting& setting) {
+    return std::any_of(setting.variables.begin(), setting.variables.end(),
+                       [&](const EffortVariable& one) { return one.name == kSwitch; });
+  };
+  if (made == changes.end() || std::any_of(n.setting->efforts.begin(), n.setting->efforts.end(), sets)) return;
+  changes.erase(made);
+  take_variable(n.state, kSwitch);
+}
+
 }  // namespace
 
-std::string_view effort_asked_for(Value variables) {
-  const Value effort = member_value(variables, "reasoning_effort");
-  if (effort.is_leaf()) return leaf_text(effort);
-  const Value inner = member_value(member_value(variables, "reasoning"), "effort");
-  if (inner.is_leaf()) return leaf_text(inner);
-  const Value think = member_value(variables, "think");
-  if (think.is_leaf()) return leaf_text(think);
-  if (think.kind == Kind::boolean && think.integer == 0) return "none";
-  const Value* type = member(member_value(variables, "thinking"), "type");
-  return is_text(type, "disabled") ? "none" : "";
-}
+std::string_view effort_asked_for(Value variables) { return asked_for(variables).effort; }
 
 void unsaid_effort(Normaliser& n) {
   for (const std::string_view name : {"reasoning_effort", "reasoning", "think", "thinking"}) {
@@ -106,10 +137,13 @@ void unsaid_effort(Normaliser& n) {
 
 /// What the request sets itself stays as it is.
 void reasoning_effort(Normaliser& n) {
-  const std::string_view effort = effort_asked_for(n.state.variables);
+  const Asked asked = asked_for(n.state.variables);
+  const std::string_view effort = asked.effort;
   if (effort.empty()) return;
+  take_back_switch(n);
+  if (effort == "none" && n.setting->efforts.empty()) return;  // nothing is there to be switched off
   const std::span<const EffortVariable> variables = variables_for(n, effort);
-  if (variables.empty()) note(n, "reasoning_effort", is_effort(effort) ? kNoEffect : kUnknown);
+  if (variables.empty()) note(n, place_of(n, asked), is_effort(effort) ? kNoEffect : kUnknown);
   for (const EffortVariable& variable : variables) set(n, effort, variable.name, variable.value);
 }
 

@@ -94,13 +94,31 @@ std::span<const Value> images_of(Value message) {
   return images == nullptr || images->kind != Kind::list ? std::span<const Value>() : items(*images);
 }
 
+/// Is what the part says text? Of some type nobody knows, that is its member `text`.
+bool has_own_text(Value part) {
+  constexpr std::string_view kTexts[] = {"text", "refusal", "thinking", "reasoning"};
+  if (part.kind != Kind::dict) return true;
+  if (!media_type(part).empty()) return false;
+  const Value text = member_value(part, "text"), type = member_value(part, "type");
+  return text.is_string() ||
+         (type.is_leaf() && std::find(std::begin(kTexts), std::end(kTexts), leaf_text(type)) != std::end(kTexts));
+}
+
+void refuse(Normaliser& n, Value message, Value refused, const std::string& what, const std::string& at) {
+  const std::string own = path_of_value(n.state, refused);
+  n.fail(Error(ErrorCode::conversation,
+               "the template has no place for " + what + " in a message of the role " + std::string(role_of(message)))
+             .input(own.empty() ? place_of(n.state, {n.pass, n.given_message(), -1, {}, -1, at}) : own)
+             .hint("--pass text-only leaves such parts out and says so"));
+}
+
 Value text_only_content(Normaliser& n, Value message) {
   const Value* content = member(message, "content");
   if (content == nullptr || content->kind != Kind::list || !n.concerns(message)) return message;
   ListBuilder kept(n.rt, content->list->size);
   for (std::uint32_t i = 0; i < content->list->size; ++i) {
     const Value part = content->list->items[i];
-    if (part.kind != Kind::dict || media_type(part).empty()) {
+    if (has_own_text(part)) {
       kept.append(part);
       continue;
     }
@@ -162,18 +180,21 @@ Value part_types(Normaliser& n, Value message) {
 
 Value no_place(Normaliser& n, Value message) {
   const std::string_view role = role_of(message);
-  const auto refuse = [&](const std::string& what, const std::string& at) {
-    n.fail(Error(ErrorCode::conversation,
-                 "the template has no place for " + what + " in a message of the role " + std::string(role))
-               .input(place_of(n.state, {n.pass, n.given_message(), -1, {}, -1, at}))
-               .hint("--pass text-only leaves such parts out and says so"));
-  };
-  if (!images_of(message).empty() && find_shape(n, role, kImages) != nullptr) refuse("an image", "images[0]");
+  if (!images_of(message).empty() && find_shape(n, role, kImages) != nullptr)
+    refuse(n, message, images_of(message).front(), "an image", "images[0]");
   return map_media(n, message, [&](Value part, std::string_view type, std::uint32_t number) {
     if (find_shape(n, role, type) != nullptr)
-      refuse("a part of the type " + std::string(type), "content[" + std::to_string(number) + "]");
+      refuse(n, message, part, "a part of the type " + std::string(type), "content[" + std::to_string(number) + "]");
     return part;
   });
+}
+
+void refuse_unknown_part(Normaliser& n, Value message, Value part) {
+  if (has_own_text(part) || !media_type(part).empty() || n.state.passes.skips(Pass::no_place)) return;
+  const Value type = member_value(part, "type");
+  refuse(n, message, part,
+         type.is_leaf() ? "a part of the type " + std::string(leaf_text(type)) : "a part that has no type and no text",
+         "content");
 }
 
 }  // namespace passes

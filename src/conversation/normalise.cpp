@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.h"
 #include "conversation/api_request.h"
 #include "conversation/custom_tool.h"
 #include "conversation/pass.h"
@@ -332,7 +333,7 @@ constexpr PassRow kPasses[] = {
     of_message(Pass::reasoning_names, "taken from reasoning", passes::reasoning_names),
     of_message(Pass::reasoning_aliases, "the reasoning, under both names", passes::reasoning_aliases),
     of_message(Pass::reasoning_key, "the reasoning, under the name that the template reads", passes::reasoning_key),
-    of_message(Pass::join_reasoning, "joined to the reasoning", passes::join_reasoning),
+    of_request(Pass::join_reasoning, "joined to the reasoning", passes::join_reasoning),
     of_message(Pass::reasoning_part, "the reasoning is its first part", passes::reasoning_part),
     of_message(Pass::ollama_names, "taken from tool_name", ollama_names),
     of_request(Pass::ollama_think, "taken from think", ollama_think),
@@ -367,8 +368,31 @@ Result<void> check_lists(const Value& variables) {
   return {};
 }
 
-Result<void> check(Value messages) {
-  if (messages.is_undefined()) return not_a_conversation("the request has no `messages`", "");
+/// What a request without messages may mean by them: a member of a name near to it, or a line of a batch, whose request
+/// stands in `body`.
+Error no_messages(Value variables) {
+  const std::string message = "the request has no `messages`";
+  const auto is_list = [](const Value* value) { return value != nullptr && value->kind == Kind::list; };
+  const Value body = member_value(variables, "body");
+  if (is_list(member(body, "messages")) || member(body, "input") != nullptr) {
+    return Error(ErrorCode::conversation, message)
+        .input("body")
+        .hint("a line of a batch has its request in `body`: give that alone");
+  }
+  for (const DictEntry& entry : entries(variables)) {
+    const std::string_view key = leaf_text(entry.key);
+    std::string small(key);
+    for (char& c : small) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    NearestName nearest(small);
+    nearest.offer("messages");
+    const bool near = is_list(&entry.value) && !nearest.best().empty();
+    if (near) return Error(ErrorCode::conversation, message).input(std::string(key)).hint(nearest.hint());
+  }
+  return not_a_conversation(message, "");
+}
+
+Result<void> check(Value messages, Value variables) {
+  if (messages.is_undefined()) return no_messages(variables);
   if (messages.kind != Kind::list) return not_a_conversation("`messages` is not a list", "messages");
   for (std::uint32_t i = 0; i < messages.list->size; ++i) {
     if (messages.list->items[i].kind == Kind::dict) continue;
@@ -479,7 +503,8 @@ Result<void> normalise(ConversationState& state, const ReadOptions& options) {
     state.set_variable(Value::view(kEffort), Value::view(state.arena.copy_text(options.reasoning_effort)));
   }
   const Value* messages = member(state.variables, "messages");
-  if (Result<void> checked = check(messages == nullptr ? Value{} : *messages); !checked) return checked.error();
+  if (Result<void> checked = check(messages == nullptr ? Value{} : *messages, state.variables); !checked)
+    return checked.error();
   if (Result<void> checked = check_lists(state.variables); !checked) return checked.error();
   state.as_transformers = options.as_transformers;
   if (options.as_transformers) {

@@ -19,7 +19,7 @@ Value calls_null_content(Normaliser& n, Value message);
 Value calls_no_content(Normaliser& n, Value message);
 Value reasoning_names(Normaliser& n, Value message);
 Value reasoning_key(Normaliser& n, Value message);
-Value join_reasoning(Normaliser& n, Value message);
+void join_reasoning(Normaliser& n);
 Value reasoning_part(Normaliser& n, Value message);
 
 // ---- the effort of reasoning: effort.cpp
@@ -45,6 +45,8 @@ Value image_parts(Normaliser& n, Value message);
 Value text_only(Normaliser& n, Value message);
 Value part_types(Normaliser& n, Value message);
 Value no_place(Normaliser& n, Value message);
+/// As no_place does, where content becomes one text: a part of a type that no experiment knows, and without a text.
+void refuse_unknown_part(Normaliser& n, Value message, Value part);
 
 // ---- calls: calls.cpp
 

@@ -22,6 +22,7 @@ struct Program : EngineProgram {
   const Tree* root = nullptr;      ///< of the empty name, with the response at its end if it says nowhere else
   const Tree* cut = nullptr;       ///< the root up to its first response; null: Ollama panics when it makes it
   bool mentions_messages = false;
+  bool mentions_suffix = false;  ///< it fills in the middle
 };
 
 /// Compiles template text. Fails with go_parse (in Go's words), limit_depth, limit_memory.

@@ -59,6 +59,15 @@ Needs needs_of_message(Value message) {
   return needs;
 }
 
+/// The one message that generate-request will make of a prompt has the images that stand beside it.
+Needs needs_of_prompt(Value request) {
+  const Value images = member_value(request, kImages), suffix = member_value(request, "suffix");
+  const bool makes_message =
+      member_value(request, "prompt").is_string() && (suffix.is_undefined() || is_text(&suffix, ""));
+  const bool has_images = images.kind == Kind::list && images.list->size != 0;
+  return makes_message && has_images ? content_of_role("user") | kNeedsImages : 0;
+}
+
 /// Members of chat_template_kwargs are no variables yet, but will be when the effort is looked for.
 bool asks_for_effort(Value request) {
   return !passes::effort_asked_for(request).empty() ||
@@ -78,7 +87,8 @@ Needs with_other_roles(Needs needs) {
 Needs needs_of(const Conversation& untouched) {
   Needs needs = asks_for_effort(untouched.variables()) ? kNeedsEffort : 0;
   const Value* messages = member(untouched.variables(), "messages");
-  if (messages == nullptr || messages->kind != Kind::list) return needs;
+  if (messages == nullptr) return needs | needs_of_prompt(untouched.variables());
+  if (messages->kind != Kind::list) return needs;
   std::string_view before;
   for (const Value& message : items(*messages)) {
     if (message.kind != Kind::dict) return 0;  // it is refused

@@ -27,6 +27,18 @@ Error describe(const gotemplate::Program& program, const gotemplate::Node* node,
       .hint(rt.failure.hint);
 }
 
+bool asks_to_fill(const gotemplate::ChatRequest& request) {
+  return gotemplate::length_of(request.prompt) != 0 && gotemplate::length_of(request.suffix) != 0;
+}
+
+/// Ollama's server answers that the model "does not support insert".
+Error fills_no_gap(const Conversation& conversation, const gotemplate::ChatRequest& request) {
+  const std::string path = conversation.path_of(request.suffix);
+  return Error(ErrorCode::conversation, "the template fills no gap between `prompt` and `suffix`")
+      .input(path.empty() ? "suffix" : path)
+      .hint("a template that does has .Suffix, and Ollama refuses the request for others; leave out suffix for a chat");
+}
+
 const DictObject* variables_of(const Conversation& conversation) {
   const Value all = conversation.variables();
   return all.kind == Kind::dict ? all.dict : nullptr;
@@ -41,6 +53,7 @@ Result<void> run_go(const gotemplate::Program& program, const Conversation& conv
   if (!gotemplate::read_request(rt, variables, options.as_is, request)) {
     return describe(program, nullptr, rt, conversation);
   }
+  if (!options.as_is && asks_to_fill(request) && !program.mentions_suffix) return fills_no_gap(conversation, request);
   gotemplate::OllamaRun run(program, rt, output, memory.variables);
   if (options.want_assistant) run.observe(memory.turns);
   if (!run.run(request)) return describe(program, run.failed_at(), rt, conversation);

@@ -258,6 +258,24 @@ Result<void> run_jinja(const jinja::Program& program, const Conversation& conver
   return {};
 }
 
+/// `prompt` and `suffix` without a message (see the pass generate-request).
+bool asks_to_fill(const Conversation& conversation) {
+  const auto has_text = [&](std::string_view name) {
+    const Value given = member_value(conversation.variables(), name);
+    return given.is_string() && given.size != 0;
+  };
+  const Value messages = conversation.messages();
+  return messages.is_sequence() && messages.list->size == 0 && has_text("prompt") && has_text("suffix");
+}
+
+/// Most templates fail without a message, and what they say of it explains nothing.
+Error fills_no_gap(const Error& error) {
+  return Error(ErrorCode::conversation,
+               "the template does not render a request of `prompt` and `suffix` without messages: " + error.message())
+      .input("suffix")
+      .hint("chat templates fill no gaps; leave out suffix for a chat, or use a Go template that has .Suffix");
+}
+
 /// Cuts the prompt after the last byte that the last message said. Its role does not count: a template may write it
 /// again when it closes the turn.
 Result<void> continue_last(const Conversation& conversation, Rendering& into) {
@@ -324,7 +342,7 @@ Result<bool> Template::run(const Conversation& conversation, Value all, const Re
           ? run_go(*impl_->go, conversation, variables, options, rt, memory.output, memory.go)
           : run_jinja(*impl_->program, conversation, options, rt, {variables, wishes.overrides.list()}, memory, into);
   memory.steps = options.limits.steps - static_cast<std::uint64_t>(std::max(rt.steps_left, std::int64_t{0}));
-  if (!ran) return ran.error();
+  if (!ran) return impl_->go == nullptr && asks_to_fill(conversation) ? fills_no_gap(ran.error()) : ran.error();
   if (logs && into != nullptr) {
     memory.arena.sort_log();
     if (!memory.output.settle(rt)) return Error(rt.failure.code, rt.failure.message);

@@ -92,6 +92,57 @@ def test_members_are_set_in_the_words_of_either_api():
         "model": "m", "messages": [{"role": "system", "content": "S"}, *CHAT["messages"]], "reasoning_effort": "low", "max_tokens": 7, "repetition_penalty": 1.1}
 
 
+def test_what_another_role_has_is_a_loss():
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    user = {"role": "user", "content": "Hi", "tool_calls": [call], "reasoning_content": "why", "tool_call_id": "c"}
+    for api in ("anthropic", "responses"):
+        _, notes = written({"model": "m", "max_tokens": 1, "messages": [user]}, api)
+        assert {path for kind, path in notes if kind == "lost"} == {f"messages[0].{name}" for name in ("tool_calls", "reasoning_content", "tool_call_id")}, notes
+        assert run({"model": "m", "max_tokens": 1, "messages": [user]}, "--as", api, "--strict")[0] == 1
+
+
+def test_an_image_is_no_text_of_the_system():
+    image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+    code, out, err = run({**CHAT, "messages": [{"role": "system", "content": [{"type": "text", "text": "S"}, image]}]}, "--as", "anthropic")
+    assert (code, out) == (3, "") and "messages[0].content" in err and "`system`" in err, err
+
+
+def test_members_that_mean_something_else_there_are_losses():
+    for name in ("prompt", "input", "instructions"):
+        chat = {"model": "m", "messages": [{"role": "system", "content": "S"}, *CHAT["messages"]], name: "PPP"}
+        request, notes = written(chat, "responses")
+        assert "PPP" not in json.dumps(request) and ("lost", name) in notes, (name, request, notes)
+    assert written({"model": "m", "messages": CHAT["messages"], "instructions": "PPP"}, "responses")[0]["instructions"] == "PPP"
+
+
+def test_the_namespace_of_a_call_is_a_loss():
+    call = {"type": "function_call", "call_id": "1", "name": "f", "namespace": "n", "arguments": "{}"}
+    assert ("lost", "input[0].namespace") in written({"model": "m", "input": [call]}, "openai")[1]
+
+
+def test_what_is_no_request_is_told_by_what_it_may_be():
+    messages = CHAT["messages"]
+    for request, where, hint in (({"message": messages}, "message", "did you mean 'messages'?"), ({"Messages": messages}, "Messages", "did you mean 'messages'?"),
+                                 ({"custom_id": "1", "body": {"messages": messages}}, "body", "has its request in `body`")):
+        code, _, err = run(request, "--as", "openai")
+        assert code == 3 and f"input: {where}\n" in err and hint in err and "no `messages`" in err, err
+    code, _, err = run('{"messages": []}\n{"messages": []}\n', "--as", "openai")
+    assert code != 0 and "--jsonl" in err, err
+    converse = {"messages": [{"role": "user", "content": [{"text": "Hi"}]}]}
+    tool = {"role": "assistant", "content": [{"toolUse": {"toolUseId": "1", "name": "f", "input": {}}}]}
+    for request, where in (({**converse, "system": [{"text": "S"}]}, "system[0]"), ({**converse, "inferenceConfig": {"maxTokens": 5}}, "inferenceConfig"),
+                           ({"messages": [*converse["messages"], tool]}, "messages[1].content[0]")):
+        code, _, err = run(request, "--as", "openai")
+        assert code == 3 and f"input: {where}\n" in err and "Bedrock's Converse" in err, err
+
+
+def test_a_part_that_cannot_be_given_is_named_in_a_sentence():
+    for api in ("anthropic", "responses"):
+        for part, said in (({"text": "x"}, "a part of a message's content has no `type`"), ({"type": "image", "image": "x"}, "a part of the type 'image', only")):
+            code, _, err = run({**CHAT, "messages": [{"role": "user", "content": [part]}]}, "--as", api)
+            assert code == 3 and said in err and "input: messages[0].content[0]\n" in err, err
+
+
 def test_data_urls_in_any_spelling():
     source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
     for url in ("data:image/png;base64,iVBORw0KGgo=", "DATA:image/PNG;base64,iVBORw0KGgo=", "data:image/png;name=a.png;base64,iVBORw0KGgo=",

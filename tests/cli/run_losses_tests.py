@@ -50,6 +50,73 @@ def test_a_member_of_a_message_that_is_misspelt_is_a_loss():
     assert done.stderr == "note: messages[0].tool_call: not in the prompt; did you mean 'tool_calls'?\n", done.stderr
 
 
+EITHER = "{% for m in messages %}<{{ m.role }}>{% if m.tool_calls %}{% if m.content and m.thinking %}{{ raise_exception('one of both') }}{% endif %}" \
+         "{% if not messages[loop.index0 + 1:] | selectattr('role', 'eq', 'user') | list %}{{ m.content or m.thinking }}{% endif %}" \
+         "{% for c in m.tool_calls %}{{ c.function.name }}{{ c.function.arguments | tojson }}{% endfor %}{% else %}{{ m.content }}{% endif %}{% endfor %}"
+
+
+def test_content_that_joins_the_reasoning_of_a_turn_that_is_over_is_a_loss():
+    turn = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "I look.", "reasoning_content": "Why not?", "tool_calls": [CALL]},
+            {"role": "tool", "tool_call_id": "c1", "content": "22"}]
+    now = run(EITHER, {"messages": turn, "bos_token": ""}, "--strict")
+    assert now.returncode == 0 and "Why not?\n\nI look." in now.stdout, now
+    answered = {"messages": [*turn, {"role": "assistant", "content": "Warm."}], "bos_token": ""}
+    by_answers = EITHER.replace("'user'", "'assistant'")
+    assert ("lost", "message", "messages[1].content") in losses(by_answers, answered), losses(by_answers, answered)
+    over = {"messages": [*turn, {"role": "assistant", "content": "Warm."}, {"role": "user", "content": "Well?"}], "bos_token": ""}
+    assert ("lost", "message", "messages[1].content") in losses(EITHER, over), losses(EITHER, over)
+    assert run(EITHER, over, "--strict").returncode != 0
+
+
+def test_parts_of_unknown_types_are_refused_where_content_is_one_text():
+    bare = "{% for m in messages %}{{ m.content.strip() }}{% endfor %}"
+    for part, name in (({"type": "document_url", "document_url": "https://x/a.pdf"}, "document_url"), ({"type": "resource", "resource": {"text": "r"}}, "resource")):
+        request = user([{"type": "input_text", "text": "aaa"}, part])
+        done = run(bare, request)
+        assert done.returncode == 3 and f"no place for a part of the type {name}" in done.stderr, done
+        assert "input: messages[0].content[1]\n" in done.stderr and "--pass text-only" in done.stderr, done
+        done = run(bare, request, "--pass", "text-only")
+        assert (done.returncode, done.stdout) == (0, "aaa") and "messages[0].content[1]: left out" in done.stderr, done
+
+
+def test_an_empty_list_of_messages_has_a_note():
+    empty = {"messages": [], "bos_token": ""}
+    assert run(ONLY_TEXT, empty).stderr == "note: messages: empty, so the prompt has no message\n"
+    assert run("no chat", empty).stderr.count("messages: empty") == 0
+    assert run(ONLY_TEXT, empty, "--quiet").stderr == "" and run(ONLY_TEXT, empty, "--strict").returncode == 0
+
+
+GENERATE = {"prompt": "PPP", "suffix": "SSS"}
+
+
+def generate(template, request, syntax):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / f"t.{syntax}"
+        path.write_text(template)
+        return subprocess.run([BINARY, "render", "-t", path, "--strict"], input=json.dumps(request), capture_output=True, text=True)
+
+
+def test_a_gap_is_filled_by_templates_that_read_the_suffix_alone():
+    for chat in ("<{{ .Prompt }}>", "{{ range .Messages }}{{ .Content }}{{ end }}"):
+        done = generate(chat, GENERATE, "gotmpl")
+        assert done.returncode == 3 and "input: suffix" in done.stderr and ".Suffix" in done.stderr, done
+    done = generate("{{ if .Suffix }}<{{ .Prompt }}|{{ .Suffix }}>{{ end }}{{ .Response }}", GENERATE, "gotmpl")
+    assert (done.returncode, done.stdout) == (0, "<PPP|SSS>"), done
+    done = generate("{{ messages[0].content }}", GENERATE, "jinja")
+    assert done.returncode == 3 and "input: suffix" in done.stderr and "fill no gaps" in done.stderr, done
+    done = run("{% for m in messages %}{{ m.content }}{% endfor %}", GENERATE)
+    assert "prompt: no effect" in done.stderr and "suffix: no effect" in done.stderr, done
+
+
+def test_images_beside_a_prompt_are_parts_where_templates_show_these():
+    request = {"prompt": "PPP", "images": ["iVBORw0KGgo="]}
+    shows = PARTS.replace("{% else %}<img>", "{% elif p.type == 'image' %}<img>")
+    done = generate(shows, request, "jinja")
+    assert (done.returncode, done.stdout) == (0, "<img>PPP"), done
+    done = generate(ONLY_TEXT, {**request, "bos_token": ""}, "jinja")
+    assert done.returncode == 3 and "no place for an image" in done.stderr, done
+
+
 def test_a_member_of_a_message_that_templates_do_not_know_is_left_out():
     request = {"messages": [{"role": "user", "content": "a", "citations": ["x"], "prefix": True}], "bos_token": ""}
     assert losses(ONLY_TEXT, request) == [("left out", "message", "messages[0].citations"), ("left out", "message", "messages[0].prefix")]

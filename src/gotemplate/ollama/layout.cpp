@@ -26,6 +26,7 @@ class Mentions {
  public:
   bool messages = false;
   bool response = false;
+  bool suffix = false;
   bool bare_template = false;  ///< a {{template}} without a pipeline, which Ollama refuses
 
   void list(const ListNode& list) {
@@ -67,6 +68,7 @@ class Mentions {
     for (std::uint32_t i = 0; i < names.size; ++i) {
       messages = messages || equal_ignoring_case(names.items[i].view(), "messages");
       response = response || equal_ignoring_case(names.items[i].view(), "response");
+      suffix = suffix || equal_ignoring_case(names.items[i].view(), "suffix");
     }
   }
 };
@@ -207,6 +209,7 @@ bool lay_out(Program& program, std::string& problem) {
     return false;
   }
   program.mentions_messages = mentions.messages;
+  program.mentions_suffix = mentions.suffix;
   for (const Tree*& tree : program.trees) {
     if (!tree->name.empty()) continue;
     if (!mentions.messages && !mentions.response) {
