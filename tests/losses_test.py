@@ -125,6 +125,8 @@ SHAPES = {
     "tools as texts": lambda w: {"messages": [user(w)], "tools": [w("tool"), [w("tool")]]},
     "arguments as a list": lambda w: {"messages": [user(w), calling(w, {"id": "call00000", "type": "function", "function": {"name": "look", "arguments": [w(), {"x": w()}]}}), result(w)], "tools": [tool(w)]},
     "documents": lambda w: {"messages": [user(w)], "documents": [{"title": w(), "text": w()}, {"title": w(), "content": w()}]},
+    "documents with nested texts": lambda w: {"messages": [user(w)], "documents": [{"id": "1", "data": {"title": w(), "text": w()}}, {"title": w(), "text": [w(), w()]},
+        {"chunk": {"parts": [{"text": w()}]}}]},
     "a choice of tools": lambda w: {"messages": [user(w)], "tools": [tool(w)], "tool_choice": "none"},
     "one call at a time": lambda w: {"messages": [user(w)], "tools": [tool(w)], "parallel_tool_calls": False},
     "a form of the response": lambda w: {"messages": [user(w)], "response_format": {"type": "json_object"}},

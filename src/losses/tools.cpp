@@ -10,6 +10,8 @@ namespace {
 /// Members of a document that say where it is from: they need not be shown.
 constexpr std::string_view kIds[] = {"id", "doc_id", "document_id", "url", "source"};
 
+bool is_id(std::string_view name) { return std::find(std::begin(kIds), std::end(kIds), name) != std::end(kIds); }
+
 void parameter(TextSearch& search, Value properties, const DictEntry& entry, const Place& place, Tally& each) {
   const bool lost = has_words(entry.key) && !search.is_key_reached(properties, entry.key);
   each.add(lost);
@@ -39,17 +41,26 @@ void tool(TextSearch& search, Value value, const Place& place, Tally& each) {
     parameter(search, *properties, entry, members[leaf_text(entry.key)], each);
 }
 
-void document(TextSearch& search, Value value, const Place& place, Tally& each) {
-  if (value.kind != Kind::dict) return search.text(value, "document", place, each);
-  for (const DictEntry& entry : entries(value)) {
-    const Place here = place[leaf_text(entry.key)];
-    if (!has_words(entry.value)) continue;
-    if (std::find(std::begin(kIds), std::end(kIds), leaf_text(entry.key)) == std::end(kIds)) {
-      search.text(entry.value, "document", here, each);
-    } else if (search.left_out() && !search.is_reached(entry.value)) {
-      search.leave_out("detail", search.path_of(entry.value, here));
+/// All texts in it, however deep; `of_id`: they need not be shown.
+void document_texts(TextSearch& search, Value value, const Place& place, bool of_id, Tally& each) {
+  if (value.kind == Kind::dict) {
+    for (const DictEntry& entry : entries(value)) {
+      const std::string_view name = leaf_text(entry.key);
+      document_texts(search, entry.value, place[name], of_id || is_id(name), each);
     }
+  } else if (value.is_sequence()) {
+    for (std::uint32_t i = 0; i < value.list->size; ++i)
+      document_texts(search, value.list->items[i], place[i], of_id, each);
+  } else if (has_words(value) && !of_id) {
+    search.text(value, "document", place, each);
+  } else if (has_words(value) && search.left_out() && !search.is_reached(value)) {
+    search.leave_out("detail", search.path_of(value, place));
   }
+}
+
+void document(TextSearch& search, Value value, const Place& place, Tally& each) {
+  if (value.kind != Kind::dict && !value.is_sequence()) return search.text(value, "document", place, each);
+  document_texts(search, value, place, false, each);
 }
 
 using FindOne = void (*)(TextSearch&, Value, const Place&, Tally&);
