@@ -236,11 +236,23 @@ class MessageSearch {
     const Place function = place["function"];
     const Place& here = is_wrapped ? function : place;
     Tally one = search_.tally();
-    if (const Value* name = member(inside, "name")) search_.text(*name, "call", here["name"], one);
-    if (const Value* given = member(inside, "arguments")) arguments(*given, here["arguments"], one);
+    const Value* const name = member(inside, "name");
+    const Value* const said = member(inside, "arguments");
+    if (name != nullptr) search_.text(*name, "call", here["name"], one);
+    if (said != nullptr) arguments(*said, here["arguments"], one);
+    if (name == nullptr && said == nullptr) of_another_kind(value, place, one);
     if (const Value* given = member(value, "id")) id(*given, place["id"]);
     if (one.all_lost()) search_.lose_whole(one, "call", search_.path_of(value, place));
     every.add(one);
+  }
+
+  /// A call that is no function's: nothing is known of its members.
+  void of_another_kind(Value value, const Place& place, Tally& one) {
+    for (const DictEntry& entry : entries(value)) {
+      const std::string_view name = leaf_text(entry.key);
+      if (name == "type" || is_one_of(name, kIds)) continue;
+      search_.leaves(search_.is_key_reached(value, entry.key), entry.value, "call", place[name], one);
+    }
   }
 
   void arguments(Value value, const Place& place, Tally& one) {

@@ -12,6 +12,9 @@ constexpr std::string_view kIds[] = {"id", "doc_id", "document_id", "url", "sour
 
 bool is_id(std::string_view name) { return std::find(std::begin(kIds), std::end(kIds), name) != std::end(kIds); }
 
+/// What a function has, at least one of it.
+constexpr std::string_view kFunction[] = {"name", "description", "parameters"};
+
 void parameter(TextSearch& search, Value properties, const DictEntry& entry, const Place& place, Tally& each) {
   const bool lost = has_words(entry.key) && !search.is_key_reached(properties, entry.key);
   each.add(lost);
@@ -22,13 +25,20 @@ void parameter(TextSearch& search, Value properties, const DictEntry& entry, con
   for (std::size_t i = details.first_loss; i < search.said(); ++i) search.at(i).kind = LossKind::left_out;
 }
 
-/// What a model must know to call a tool: its name, what it does, its parameters' names. The rest are details.
+/// Else it is a tool that the server runs, or a list of functions as another API has it.
+bool is_function(Value inside) {
+  return std::ranges::any_of(kFunction, [&](std::string_view name) { return member(inside, name) != nullptr; });
+}
+
+/// What a model must know to call a tool: its name, what it does, its parameters' names. The rest are details. Of what
+/// is no function, all must be there.
 void tool(TextSearch& search, Value value, const Place& place, Tally& each) {
   if (value.kind != Kind::dict) return value.is_none() ? void() : search.leaves(false, value, "tool", place, each);
   const Value* wrapped = member(value, "function");
   const Value inside = wrapped != nullptr && wrapped->kind == Kind::dict ? *wrapped : value;
   const Place function = place["function"];
   const Place& here = wrapped != nullptr ? function : place;
+  if (!is_function(inside)) return search.members(value, "tool", place, each);
   for (const std::string_view name : {"name", "description"}) {
     if (const Value* said = member(inside, name)) search.text(*said, "tool", here[name], each);
   }
