@@ -136,6 +136,14 @@ SHAPES = {
     "a form of the response": lambda w: {"messages": [user(w)], "response_format": {"type": "json_object"}},
     "old functions": lambda w: {"messages": [user(w)], "functions": [tool(w)["function"]], "function_call": "auto"},
     "a switch": lambda w: {"messages": [user(w)], "chat_template_kwargs": {"qzswitch": True}},
+    # what a request says of reasoning: named, or it changes the prompt, or the template has the word
+    **{f"{name} {json.dumps(value)}": lambda w, name=name, value=value: {"messages": [user(w), assistant(w), user(w)], name: value} for name, value in (
+        ("think", False), ("think", "low"), ("thinking", False), ("thinking", {"type": "enabled", "budget_tokens": 1024}), ("thinking", {"type": "disabled"}),
+        ("reasoning_effort", "none"), ("reasoning", {"effort": "low"}), ("reasoning", {"max_tokens": 100}), ("reasoning", {"enabled": False}),
+        ("chat_template_kwargs", {"thinking": False}), ("chat_template_kwargs", {"reasoning": "off"}))},
+    **{name: lambda w, name=name: {"messages": [user(w)], name: w()} for name in ("prompt", "suffix", "instructions", "system_prompt")},
+    "a prompt and a suffix": lambda w: {"messages": [user(w)], "prompt": w(), "suffix": w()},
+    "images beside the messages": lambda w: {"messages": [user(w)], "images": ["aGk="]},
     "a refusal": lambda w: {"messages": [user(w), {"role": "assistant", "content": None, "refusal": w()}, user(w)]},
 }
 # Requests of other APIs: a few of these in the words of each (api_spellings.py), with all that only that API has.
@@ -292,10 +300,13 @@ def setting_faults(template, request, answer, options):
         named = any(loss["path"] in given for loss in answer["losses"] if loss["kind"] == "lost")
         same = less.get("text") == answer["text"]
         usual = request[name] == "auto"
-        if not same and named:
+        if not same and any(loss["path"] in given and "no effect" in loss["message"] for loss in answer["losses"]):
             yield f"{name} changes the prompt, and is named as without effect"
         of_its_parts = any(covers(name, loss["path"]) for loss in answer["losses"])
-        if same and not named and not of_its_parts and not usual and name not in template.source:
+        of_reasoning = name in ("think", "thinking", "reasoning", "reasoning_effort")
+        words = ("think", "reasoning") if of_reasoning else given  # a pass may make another variable of it, which is the usual
+        read = any(one in template.source for one in words)
+        if same and not named and not of_its_parts and not usual and not read:
             yield f"{name} changes nothing, and is not named"
 
 

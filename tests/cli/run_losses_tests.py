@@ -42,6 +42,36 @@ def test_a_note_names_what_the_request_has():
     assert done.stderr == "note: think: no effect: the template does not read it\n", done.stderr
 
 
+def test_what_a_request_says_of_reasoning_is_named_if_nothing_reads_it():
+    switch = "{{ messages[0].content }}{{ '<no>' if enable_thinking is defined and not enable_thinking }}"
+    for member, path in (({"thinking": False}, "thinking"), ({"thinking": {"type": "enabled", "budget_tokens": 9}}, "thinking"),
+                         ({"reasoning": {"max_tokens": 100}}, "reasoning"), ({"reasoning": {"enabled": False}}, "reasoning"),
+                         ({"chat_template_kwargs": {"thinking": False}}, "chat_template_kwargs.thinking"),
+                         ({"chat_template_kwargs": {"reasoning": True}}, "chat_template_kwargs.reasoning")):
+        assert losses(switch, {**user("Hi"), **member}) == [("lost", "setting", path)], (member, losses(switch, {**user("Hi"), **member}))
+        shown = switch + "{{ thinking }}{{ reasoning }}"
+        assert losses(shown, {**user("Hi"), **member}) == [], (member, losses(shown, {**user("Hi"), **member}))
+    for name in ("think", "thinking"):
+        assert losses(switch, user("Hi"), "--var", f"{name}=false") == [("lost", "setting", name)], losses(switch, user("Hi"), "--var", f"{name}=false")
+    for used in ({"think": False}, {"think": "none"}, {"thinking": {"type": "disabled"}}, {"reasoning": {"effort": "none"}},
+                 {"reasoning": {"summary": "auto"}}, {"reasoning": {}}, {"thinking": None}):
+        assert losses(switch, {**user("Hi"), **used}) == [], (used, losses(switch, {**user("Hi"), **used}))
+
+
+def test_what_a_go_template_does_not_see_is_named():
+    go = ("--syntax", "go")
+    chat = "{{ range .Messages }}{{ .Content }}{{ end }}"
+    beside = {**user("Hi"), "prompt": "p", "images": ["aGk="], "reasoning_effort": "low"}
+    assert [path for _, _, path in losses(chat, beside, *go)] == ["prompt", "images", "reasoning_effort"], losses(chat, beside, *go)
+    assert losses(chat, user("Hi"), *go, "--var", "system=s") == [("lost", "setting", "system")]
+    assert losses(chat, {**user("Hi"), "think": True}, *go) == [("lost", "setting", "think")]
+    thinks = "{{ range .Messages }}{{ .Content }}{{ end }}{{ if .Think }}{{ .ThinkLevel }}{{ end }}"
+    assert losses(thinks, {**user("Hi"), "think": True}, *go) == losses(thinks, {**user("Hi"), "reasoning_effort": "low"}, *go) == []
+    gap = {**user("Hi"), "prompt": "p", "suffix": "s"}
+    assert [path for _, _, path in losses("{{ .Suffix }}{{ .Prompt }}" + chat, gap, *go)] == ["messages[0].content"]
+    assert [path for _, _, path in losses(chat, gap, *go)] == ["messages[0].content", "prompt", "suffix"]
+
+
 def test_a_member_of_a_message_that_is_misspelt_is_a_loss():
     for member, hint in (("contnt", "did you mean 'content'?"), ("text", "chat templates read 'content'"), ("parts", "chat templates read 'content'")):
         done = run(ONLY_TEXT, {"messages": [{"role": "user", member: [{"text": "How warm?"}] if member == "parts" else "How warm?"}], "bos_token": ""})
