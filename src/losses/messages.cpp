@@ -21,6 +21,10 @@ constexpr std::string_view kMembers[] = {"role",    "content",   "tool_calls",  
 constexpr std::string_view kSaying[] = {"content",           "tool_calls", "refusal", "reasoning",
                                         "reasoning_content", "thinking",   "images"};
 
+/// Lists of reasoning as services have them (OpenRouter, LiteLLM), and what in a part of reasoning is its text.
+constexpr std::string_view kThoughts[] = {"reasoning_details", "thinking_blocks"};
+constexpr std::string_view kOfThoughts[] = {"text", "thinking", "reasoning", "summary", "content"};
+
 bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -87,6 +91,7 @@ class MessageSearch {
     if (is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1)) ||
         search_.is_given_reasoning(entry.value))
       return has_shown_twin(of, entry) ? void() : reasoning(entry.value, here);
+    if (is_one_of(key, kThoughts) && !has_reasoning(of, *here.parent)) return reasoning(entry.value, here);
     if (search_.is_converted() || !has_content(entry.value) || is_any_reached(entry.value)) return;
     NearestName nearest(key);
     for (const std::string_view known : kMembers) {
@@ -106,6 +111,21 @@ class MessageSearch {
     } else if (search_.left_out()) {
       search_.leave_out("message", path);
     }
+  }
+
+  /// Is there reasoning as one text, which a list beside it says once more? Passes may have given it any name.
+  bool has_reasoning(Value of, const Place& place) const {
+    return std::ranges::any_of(entries(of), [&](const DictEntry& entry) {
+      const Place here = place[leaf_text(entry.key)];
+      if (entry.value.is_string()) return has_words(entry.value) && is_from_reasoning(entry.value, here);
+      return leaf_text(entry.key) == "content" && entry.value.is_sequence() &&
+             std::ranges::any_of(items(entry.value),
+                                 [&](Value part) { return part.kind == Kind::dict && has_reasoning(part, here); });
+    });
+  }
+  bool is_from_reasoning(Value text, const Place& place) const {
+    const std::string path = search_.path_of(text, place);
+    return is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1));
   }
 
   /// Clients send reasoning under two names: one that shows is enough, and of two that do not the first is said.
@@ -146,9 +166,25 @@ class MessageSearch {
   /// give it any name; where it is from tells.
   void reasoning(Value value, const Place& place) {
     const bool over = number_ <= last_user_;
-    if ((over && !search_.left_out()) || !value.is_string()) return;
+    if (over && !search_.left_out()) return;
+    if (value.is_sequence() || value.kind == Kind::dict) return thoughts(value, place, over);
+    if (!value.is_string()) return;
     if (!search_.is_converted()) return thought(value, place, over);
     for_each_piece(value, [&](std::string_view piece) { thought(Value::view(piece), place, over); });
+  }
+
+  /// Reasoning as a list of parts: their texts.
+  void thoughts(Value value, const Place& place, bool over) {
+    if (value.is_sequence()) {
+      for (std::uint32_t i = 0; i < value.list->size; ++i) thoughts(value.list->items[i], place[i], over);
+    } else if (value.kind == Kind::dict) {
+      for (const DictEntry& entry : entries(value)) {
+        const std::string_view name = leaf_text(entry.key);
+        if (is_one_of(name, kOfThoughts)) thoughts(entry.value, place[name], over);
+      }
+    } else if (has_words(value) && !search_.is_reached(value)) {
+      unthought(search_.path_of(value, place), over);
+    }
   }
 
   void thought(Value value, const Place& place, bool over) {
@@ -156,6 +192,10 @@ class MessageSearch {
     std::string path = search_.path_of(value, place);
     if (!is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1)) && !search_.is_given_reasoning(value))
       return;
+    unthought(std::move(path), over);
+  }
+
+  void unthought(std::string path, bool over) {
     if (!named_.insert(path).second) return;  // given under two names
     if (over) {
       search_.leave_out("reasoning", std::move(path));
