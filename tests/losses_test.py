@@ -127,6 +127,19 @@ SHAPES = {
     "parts of no type": lambda w: {"messages": [{"role": "user", "content": [{"text": w()}, {"said": w()}, w(), [w()]]}, assistant(w), user(w)]},
     "content as an object": lambda w: {"messages": [{"role": "user", "content": {"text": w(), "more": {"inner": w()}}}]},
     "tools as texts": lambda w: {"messages": [user(w)], "tools": [w("tool"), [w("tool")]]},
+    **{f"parameters as {name}": lambda w, name=name: {"messages": [user(w)], "tools": [{"type": "function", "function": {"name": w("look"), "description": w(),
+        name: {"type": "object", "properties": {w("parameter"): {"type": "string", "description": w()}}}}}]}
+        for name in ("inputSchema", "input_schema", "args_schema", "parameter", "schema")},
+    "parameters without properties": lambda w: {"messages": [user(w)], "tools": [{"type": "function", "function": {"name": w("look"), "description": w(),
+        "parameters": {w("parameter"): {"type": "string", "description": w()}}}}]},
+    "a schema of many members": lambda w: {"messages": [user(w)], "tools": [{"type": "function", "function": {"name": w("look"), "description": w(),
+        "parameters": {"type": "object", "properties": {w("parameter"): {"$ref": "#/$defs/x"}, "days": {"oneOf": [{"type": "string", "description": w()}]}},
+                       "$defs": {"x": {"type": "object", "properties": {w("inner"): {"type": "string", "description": w()}}}},
+                       "oneOf": [{"properties": {w("branch"): {"description": w()}}}]},
+        "returns": {"type": "string", "description": w()}, "examples": [w()]}}]},
+    "a custom tool": lambda w: {"messages": [user(w)], "tools": [{"type": "custom", "custom": {"name": "look", "description": w(),
+        "format": {"type": "grammar", "grammar": {"syntax": w("lark"), "definition": w()}}}}]},
+    "a custom tool of any text": lambda w: {"messages": [user(w)], "tools": [{"type": "custom", "custom": {"name": w("look"), "description": w(), "format": {"type": "text"}}}]},
     "tools of other kinds": lambda w: {"messages": [user(w)], "tools": [{"type": "web_search", "filters": {"allowed": [w()]}},
         {"functionDeclarations": [{"name": w("tool"), "description": w(), "parameters": {"properties": {w("parameter"): {"type": "string"}}}}]}]},
     "calls of other kinds": lambda w: {"messages": [user(w), calling(w, {"id": "call00000", "type": "mcp", "mcp": {"server": w(), "args": [w()]}}, call(w, 1, place=w())), result(w)],
@@ -197,7 +210,7 @@ def places_of_words(value, path=""):
     """word, path, for each word of a request; a key's place is its value's."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            place = f"{path}.{key}" if path else key
+            place = (f'{path}["{key}"]' if "$" in key else f"{path}.{key}") if path else key
             if re.search(r"qz\d+xv", key):
                 yield key, place
             yield from places_of_words(inner, place)

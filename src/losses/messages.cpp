@@ -25,10 +25,6 @@ constexpr std::string_view kSaying[] = {"content",           "tool_calls", "refu
 constexpr std::string_view kThoughts[] = {"reasoning_details", "thinking_blocks"};
 constexpr std::string_view kOfThoughts[] = {"text", "thinking", "reasoning", "summary", "content"};
 
-bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 class MessageSearch {
  public:
   MessageSearch(TextSearch& search, std::vector<MediaPart>& media) : search_(search), media_(media) {}
@@ -92,7 +88,7 @@ class MessageSearch {
         search_.is_given_reasoning(entry.value))
       return has_shown_twin(of, entry) ? void() : reasoning(entry.value, here);
     if (is_one_of(key, kThoughts) && !has_reasoning(of, *here.parent)) return reasoning(entry.value, here);
-    if (search_.is_converted() || !has_content(entry.value) || is_any_reached(entry.value)) return;
+    if (search_.is_converted() || !has_content(entry.value) || search_.is_any_reached(entry.value)) return;
     NearestName nearest(key);
     for (const std::string_view known : kMembers) {
       const Value* there = member(of, known);
@@ -141,20 +137,6 @@ class MessageSearch {
     return false;
   }
 
-  bool is_any_reached(Value value) const {
-    if (search_.is_reached(value)) return true;
-    if (value.is_sequence()) return std::ranges::any_of(items(value), [&](Value one) { return is_any_reached(one); });
-    if (value.kind != Kind::dict) return false;
-    return std::ranges::any_of(entries(value), [&](const DictEntry& one) { return is_any_reached(one.value); });
-  }
-
-  static bool has_content(Value value) {
-    if (value.is_none() || value.is_undefined()) return false;
-    if (value.is_string()) return has_words(value);
-    if (value.is_sequence()) return value.list->size != 0;
-    if (value.kind == Kind::dict) return value.dict->size != 0;
-    return value.kind != Kind::boolean || value.integer != 0;
-  }
   static bool has_text(Value value) {
     if (value.is_string()) return has_words(value);
     if (value.is_sequence()) return std::ranges::any_of(items(value), has_text);

@@ -66,10 +66,6 @@ constexpr std::pair<std::string_view, std::string_view> kMadeOf[] = {{"enable_th
 /// What Ollama takes for its `.Think`, `.ThinkLevel` and `.IsThinkSet`.
 constexpr std::string_view kThinkForGo[] = {"think", "reasoning_effort", "enable_thinking"};
 
-bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 /// Does a Go template see how much is to be thought? Tried, since the prompt may be the same with what was asked for.
 bool sees_think(const Experiment& experiment, const Rendering& rendering) {
   RenderOptions options = experiment.options;

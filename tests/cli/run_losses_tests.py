@@ -72,6 +72,32 @@ def test_what_a_go_template_does_not_see_is_named():
     assert [path for _, _, path in losses(chat, gap, *go)] == ["messages[0].content", "prompt", "suffix"]
 
 
+def test_parameters_under_another_name_are_a_loss():
+    pieces = "{{ messages[0].content }}{% for t in tools %}{{ t.function.name }}{{ t.function.description }}" \
+             "{% for p, s in t.function.parameters.properties.items() %}{{ p }}{{ s.type }}{% endfor %}{% endfor %}"
+    whole = "{{ messages[0].content }}{% for t in tools %}{{ t | tojson }}{% endfor %}"
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    for member, hint in (("inputSchema", "chat templates read 'parameters'"), ("parameter", "did you mean 'parameters'?"), ("said", "chat templates read 'parameters'")):
+        request = {**user("Hi"), "tools": [{"type": "function", "function": {"name": "look", "description": "Looks.", member: schema}}]}
+        loose = pieces.replace("t.function.parameters.properties.items()", "((t.function.parameters or {}).properties or {}).items()")
+        done = run(loose, request, "--no-adapt")
+        assert done.stderr == f"note: tools[0].function.{member}: not in the prompt; {hint}\n", done.stderr
+        assert losses(whole, request) == []
+    more = {**schema, "$defs": {"x": {"type": "string"}}}
+    request = {**user("Hi"), "tools": [{"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": more, "returns": {"type": "string"}}}]}
+    assert losses(pieces, request) == [("left out", "detail", f"tools[0].function.{path}") for path in ('parameters["$defs"]', "returns")], losses(pieces, request)
+
+
+def test_of_a_custom_tool_only_the_grammars_language_is_missing():
+    whole = "{{ messages[0].content }}{% for t in tools %}{{ t | tojson }}{% endfor %}"
+    def custom(**more):
+        return {**user("Hi"), "tools": [{"type": "custom", "custom": {"name": "look", "description": "Looks.", **more}}]}
+    grammar = {"type": "grammar", "grammar": {"syntax": "lark", "definition": "start: /a/"}}
+    assert losses(whole, custom(format=grammar)) == [("lost", "tool", "tools[0].custom.format.grammar.syntax")]
+    regex = {"type": "grammar", "grammar": {"syntax": "regex", "definition": "a+"}}
+    assert losses(whole, custom(format=regex)) == losses(whole, custom()) == losses(whole, custom(format={"type": "text"})) == []
+
+
 def test_a_member_of_a_message_that_is_misspelt_is_a_loss():
     for member, hint in (("contnt", "did you mean 'content'?"), ("text", "chat templates read 'content'"), ("parts", "chat templates read 'content'")):
         done = run(ONLY_TEXT, {"messages": [{"role": "user", member: [{"text": "How warm?"}] if member == "parts" else "How warm?"}], "bos_token": ""})
