@@ -122,6 +122,8 @@ SHAPES = {
     "arguments cut off": lambda w: {"messages": [user(w), calling(w, {"id": "call00000", "type": "function", "function": {"name": "look", "arguments": '{"place": "' + w()}}), result(w)], "tools": [tool(w)]},
     "a result in parts": lambda w: {"messages": [user(w), calling(w, call(w, place=w())), result(w, 0, [text_part(w), text_part(w)])], "tools": [tool(w)]},
     "an image as result": lambda w: {"messages": [user(w), calling(w, call(w, place=w())), result(w, 0, [text_part(w), image(w)])], "tools": [tool(w)]},
+    "a document as result": lambda w: {"messages": [user(w), calling(w, call(w, place=w())), result(w, 0, [{"type": "document", "document": {"data": w()}}])], "tools": [tool(w)]},
+    "a document as result, no tools": lambda w: {"messages": [user(w), {"role": "tool", "tool_call_id": "call00000", "content": [{"type": "document", "document": {"data": w()}}]}]},
     "calls without tools": lambda w: {"messages": loop(w, {"place": w()})},
     "results that are no text": lambda w: {"messages": [user(w), calling(w, call(w, place=w())), {"role": "tool", "tool_call_id": "call00000", "content": {"city": w(), "near": [w(), 5]}}], "tools": [tool(w)]},
     "parts of no type": lambda w: {"messages": [{"role": "user", "content": [{"text": w()}, {"said": w()}, w(), [w()]]}, assistant(w), user(w)]},
