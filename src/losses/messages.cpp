@@ -21,6 +21,25 @@ constexpr std::string_view kMembers[] = {"role",    "content",   "tool_calls",  
 constexpr std::string_view kSaying[] = {"content",           "tool_calls", "refusal", "reasoning",
                                         "reasoning_content", "thinking",   "images"};
 
+/// Members under which clients give what belongs into `content`; others may be metadata.
+constexpr std::string_view kCarrying[] = {"image",
+                                          "image_url",
+                                          "audio",
+                                          "input_audio",
+                                          "video",
+                                          "videos",
+                                          "audios",
+                                          "documents",
+                                          "document",
+                                          "files",
+                                          "file",
+                                          "video_url",
+                                          "attachments",
+                                          "tool_responses",
+                                          "tool_results",
+                                          "functionResponse",
+                                          "function_response"};
+
 /// Lists of reasoning as services have them (OpenRouter, LiteLLM), and what in a part of reasoning is its text.
 constexpr std::string_view kThoughts[] = {"reasoning_details", "thinking_blocks"};
 constexpr std::string_view kOfThoughts[] = {"text", "thinking", "reasoning", "summary", "content"};
@@ -101,7 +120,7 @@ class MessageSearch {
     if (!nearest.best().empty() && !search_.mentions(key)) {
       all.add(true);
       search_.lose("message", path, nearest.hint());
-    } else if (says_nothing_else && has_text(entry.value)) {
+    } else if ((says_nothing_else && has_text(entry.value)) || (is_one_of(key, kCarrying) && !search_.mentions(key))) {
       all.add(true);
       search_.lose("message", path, "chat templates read 'content'");
     } else if (search_.left_out()) {

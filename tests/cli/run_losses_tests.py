@@ -114,6 +114,18 @@ def test_a_member_of_a_message_that_templates_do_not_know_is_left_out():
     assert losses(shown, {"messages": [{"role": "user", "content": "a", "citations": ["x"]}]}) == []
 
 
+def test_content_under_another_name_is_a_loss():
+    for member in ("image_url", "documents", "tool_responses", "audio", "video", "files", "attachments"):
+        request = {"messages": [{"role": "user", "content": "a", member: [{"x": "y"}]}], "bos_token": ""}
+        assert losses(ONLY_TEXT, request) == [("lost", "message", f"messages[0].{member}")], losses(ONLY_TEXT, request)
+        reads = ONLY_TEXT.replace("{% endfor %}", "{% if m." + member + " %}<it>{% endif %}{% endfor %}")
+        assert [loss for loss in losses(reads, request) if loss[0] == "lost"] == [], losses(reads, request)
+    for member in ("history", "context"):
+        assert ("lost", "setting", member) in losses(ONLY_TEXT, {**user("a"), member: ["b"]})
+    gemini = {"contents": [{"parts": [{"text": "a"}]}], "systemInstructions": {"parts": [{"text": "b"}]}}
+    assert ("lost", "setting", "systemInstructions") in losses(ONLY_TEXT, gemini), losses(ONLY_TEXT, gemini)
+
+
 def test_a_refusal_that_is_a_part_is_words():
     """By provenance: a template that asks for the first part's type prints otherwise without the part, words or not."""
     request = {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": [{"type": "refusal", "refusal": "I cannot"}]}, {"role": "user", "content": "b"}]}
