@@ -107,6 +107,10 @@ SHAPES = {
     "Ollama's images": lambda w: {"messages": [{**user(w), "images": ["aGk="]}]},
     "reasoning of earlier turns": lambda w: {"messages": [user(w), assistant(w, reasoning_content=w()), user(w)]},
     "reasoning in the loop": lambda w: {"messages": loop(w, {"days": 1}, reasoning_content=w()), "tools": [tool(w)]},
+    "reasoning in parts": lambda w: {"messages": [user(w), calling(w, call(w, place=w()), content=[{"type": "thinking", "thinking": [{"type": "text", "text": w()}]}, text_part(w)]),
+        result(w)], "tools": [tool(w)]},
+    **{f"reasoning in {name}": lambda w, name=name, member=member: {"messages": loop(w, {"days": 1}, **{name: [{"type": "reasoning.text", member: w()}, {"type": "t", member: w()}]}),
+        "tools": [tool(w)]} for name, member in (("reasoning_details", "text"), ("thinking_blocks", "thinking"))},
     "reasoning in content": lambda w: {"messages": [user(w), {"role": "assistant", "content": f"<think>{w()}</think>{w()}"}, user(w)]},
     "tools": lambda w: {"messages": [user(w)], "tools": [tool(w), tool(w, "listen")]},
     "tools and a system": lambda w: {"messages": [system(w), user(w)], "tools": [tool(w)]},
@@ -118,18 +122,49 @@ SHAPES = {
     "arguments cut off": lambda w: {"messages": [user(w), calling(w, {"id": "call00000", "type": "function", "function": {"name": "look", "arguments": '{"place": "' + w()}}), result(w)], "tools": [tool(w)]},
     "a result in parts": lambda w: {"messages": [user(w), calling(w, call(w, place=w())), result(w, 0, [text_part(w), text_part(w)])], "tools": [tool(w)]},
     "an image as result": lambda w: {"messages": [user(w), calling(w, call(w, place=w())), result(w, 0, [text_part(w), image(w)])], "tools": [tool(w)]},
+    "a document as result": lambda w: {"messages": [user(w), calling(w, call(w, place=w())), result(w, 0, [{"type": "document", "document": {"data": w("data")}}])], "tools": [tool(w)]},
+    "a document as result, no tools": lambda w: {"messages": [user(w), {"role": "tool", "tool_call_id": "call00000", "content": [{"type": "document", "document": {"data": w("data")}}]}]},
     "calls without tools": lambda w: {"messages": loop(w, {"place": w()})},
     "results that are no text": lambda w: {"messages": [user(w), calling(w, call(w, place=w())), {"role": "tool", "tool_call_id": "call00000", "content": {"city": w(), "near": [w(), 5]}}], "tools": [tool(w)]},
+    "content beside content": lambda w: {"messages": [{**user(w), "attachments": [{"text": w()}], "documents": [w()]}, {**assistant(w), "files": [w()]},
+        {**user(w), "image_url": {"url": "https://example.org/x.png"}, "tool_responses": [{"name": "look", "response": w()}]}]},
     "parts of no type": lambda w: {"messages": [{"role": "user", "content": [{"text": w()}, {"said": w()}, w(), [w()]]}, assistant(w), user(w)]},
     "content as an object": lambda w: {"messages": [{"role": "user", "content": {"text": w(), "more": {"inner": w()}}}]},
     "tools as texts": lambda w: {"messages": [user(w)], "tools": [w("tool"), [w("tool")]]},
+    **{f"parameters as {name}": lambda w, name=name: {"messages": [user(w)], "tools": [{"type": "function", "function": {"name": w("look"), "description": w(),
+        name: {"type": "object", "properties": {w("parameter"): {"type": "string", "description": w()}}}}}]}
+        for name in ("inputSchema", "input_schema", "args_schema", "parameter", "schema")},
+    "parameters without properties": lambda w: {"messages": [user(w)], "tools": [{"type": "function", "function": {"name": w("look"), "description": w(),
+        "parameters": {w("parameter"): {"type": "string", "description": w()}}}}]},
+    "a schema of many members": lambda w: {"messages": [user(w)], "tools": [{"type": "function", "function": {"name": w("look"), "description": w(),
+        "parameters": {"type": "object", "properties": {w("parameter"): {"$ref": "#/$defs/x"}, "days": {"oneOf": [{"type": "string", "description": w()}]}},
+                       "$defs": {"x": {"type": "object", "properties": {w("inner"): {"type": "string", "description": w()}}}},
+                       "oneOf": [{"properties": {w("branch"): {"description": w()}}}]},
+        "returns": {"type": "string", "description": w()}, "examples": [w()]}}]},
+    "a custom tool": lambda w: {"messages": [user(w)], "tools": [{"type": "custom", "custom": {"name": "look", "description": w(),
+        "format": {"type": "grammar", "grammar": {"syntax": w("lark"), "definition": w()}}}}]},
+    "a custom tool of any text": lambda w: {"messages": [user(w)], "tools": [{"type": "custom", "custom": {"name": w("look"), "description": w(), "format": {"type": "text"}}}]},
+    "tools of other kinds": lambda w: {"messages": [user(w)], "tools": [{"type": "web_search", "filters": {"allowed": [w()]}},
+        {"functionDeclarations": [{"name": w("tool"), "description": w(), "parameters": {"properties": {w("parameter"): {"type": "string"}}}}]}]},
+    "calls of other kinds": lambda w: {"messages": [user(w), calling(w, {"id": "call00000", "type": "mcp", "mcp": {"server": w(), "args": [w()]}}, call(w, 1, place=w())), result(w)],
+        "tools": [tool(w)]},
     "arguments as a list": lambda w: {"messages": [user(w), calling(w, {"id": "call00000", "type": "function", "function": {"name": "look", "arguments": [w(), {"x": w()}]}}), result(w)], "tools": [tool(w)]},
     "documents": lambda w: {"messages": [user(w)], "documents": [{"title": w(), "text": w()}, {"title": w(), "content": w()}]},
+    "documents with nested texts": lambda w: {"messages": [user(w)], "documents": [{"id": "1", "data": {"title": w(), "text": w()}}, {"title": w(), "text": [w(), w()]},
+        {"chunk": {"parts": [{"text": w()}]}}]},
     "a choice of tools": lambda w: {"messages": [user(w)], "tools": [tool(w)], "tool_choice": "none"},
     "one call at a time": lambda w: {"messages": [user(w)], "tools": [tool(w)], "parallel_tool_calls": False},
     "a form of the response": lambda w: {"messages": [user(w)], "response_format": {"type": "json_object"}},
     "old functions": lambda w: {"messages": [user(w)], "functions": [tool(w)["function"]], "function_call": "auto"},
     "a switch": lambda w: {"messages": [user(w)], "chat_template_kwargs": {"qzswitch": True}},
+    # what a request says of reasoning: named, or it changes the prompt, or the template has the word
+    **{f"{name} {json.dumps(value)}": lambda w, name=name, value=value: {"messages": [user(w), assistant(w), user(w)], name: value} for name, value in (
+        ("think", False), ("think", "low"), ("thinking", False), ("thinking", {"type": "enabled", "budget_tokens": 1024}), ("thinking", {"type": "disabled"}),
+        ("reasoning_effort", "none"), ("reasoning", {"effort": "low"}), ("reasoning", {"max_tokens": 100}), ("reasoning", {"enabled": False}),
+        ("chat_template_kwargs", {"thinking": False}), ("chat_template_kwargs", {"reasoning": "off"}))},
+    **{name: lambda w, name=name: {"messages": [user(w)], name: w()} for name in ("prompt", "suffix", "instructions", "system_prompt", "history", "context", "systemInstruction")},
+    "a prompt and a suffix": lambda w: {"messages": [user(w)], "prompt": w(), "suffix": w()},
+    "images beside the messages": lambda w: {"messages": [user(w)], "images": ["aGk="]},
     "a refusal": lambda w: {"messages": [user(w), {"role": "assistant", "content": None, "refusal": w()}, user(w)]},
 }
 # Requests of other APIs: a few of these in the words of each (api_spellings.py), with all that only that API has.
@@ -179,7 +214,7 @@ def places_of_words(value, path=""):
     """word, path, for each word of a request; a key's place is its value's."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            place = f"{path}.{key}" if path else key
+            place = (f'{path}["{key}"]' if "$" in key else f"{path}.{key}") if path else key
             if re.search(r"qz\d+xv", key):
                 yield key, place
             yield from places_of_words(inner, place)
@@ -286,10 +321,13 @@ def setting_faults(template, request, answer, options):
         named = any(loss["path"] in given for loss in answer["losses"] if loss["kind"] == "lost")
         same = less.get("text") == answer["text"]
         usual = request[name] == "auto"
-        if not same and named:
+        if not same and any(loss["path"] in given and "no effect" in loss["message"] for loss in answer["losses"]):
             yield f"{name} changes the prompt, and is named as without effect"
         of_its_parts = any(covers(name, loss["path"]) for loss in answer["losses"])
-        if same and not named and not of_its_parts and not usual and name not in template.source:
+        of_reasoning = name in ("think", "thinking", "reasoning", "reasoning_effort")
+        words = ("think", "reasoning") if of_reasoning else given  # a pass may make another variable of it, which is the usual
+        read = any(one in template.source for one in words)
+        if same and not named and not of_its_parts and not usual and not read:
             yield f"{name} changes nothing, and is not named"
 
 

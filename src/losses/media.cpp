@@ -125,6 +125,27 @@ class Parts {
     return true;
   }
 
+  /// Is the prompt the same with an empty text in place of the part? For templates that fail without it.
+  bool is_as_empty(std::size_t number) {
+    const MediaPart& part = media_[number];
+    if (part.member != "content") return false;
+    Arena arena;
+    const Limits limits;
+    Runtime rt(arena, limits);
+    DictBuilder text(rt, 2);
+    text.set("type", Value::view("text"));
+    text.set("text", Value::view(""));
+    ListEditor messages(rt, experiment_.conversation.messages());
+    const Value message = messages[part.message];
+    ListEditor content(rt, *member(message, part.member));
+    content.set(part.part, text.finish());
+    messages.set(part.message, with_member(rt, message, part.member, content.finish()));
+    const Value variables = with_member(rt, experiment_.conversation.variables(), "messages", messages.finish());
+    return render_with(experiment_.chat_template, experiment_.conversation, variables, options_, experiment_.workspace,
+                       made_) &&
+           made_.text() == rendering_.text();
+  }
+
   /// What one part more than in `less` brought; nothing where that cannot be told. With its first image a template may
   /// write more than the image: then what the same part brings once more shows what stands for it.
   void place(std::size_t number, std::string_view less, std::string_view more, std::vector<Placeholder>& placeholders) {
@@ -160,7 +181,8 @@ void find_placeholders(const Experiment& experiment, const std::vector<MediaPart
     const bool last = i + 1 >= most;  // tells the rest all together
     const std::size_t with = last ? media.size() : i + 1;
     known = (known || parts.take(i, less)) && parts.take(with, more);
-    if (known && less == more) {
+    const bool is_lost = known ? less == more : !last && parts.is_as_empty(i);
+    if (is_lost) {
       for (std::size_t part = i; part < with; ++part) {
         losses.push_back({LossKind::lost,
                           "part",

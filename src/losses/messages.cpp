@@ -21,9 +21,28 @@ constexpr std::string_view kMembers[] = {"role",    "content",   "tool_calls",  
 constexpr std::string_view kSaying[] = {"content",           "tool_calls", "refusal", "reasoning",
                                         "reasoning_content", "thinking",   "images"};
 
-bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
+/// Members under which clients give what belongs into `content`; others may be metadata.
+constexpr std::string_view kCarrying[] = {"image",
+                                          "image_url",
+                                          "audio",
+                                          "input_audio",
+                                          "video",
+                                          "videos",
+                                          "audios",
+                                          "documents",
+                                          "document",
+                                          "files",
+                                          "file",
+                                          "video_url",
+                                          "attachments",
+                                          "tool_responses",
+                                          "tool_results",
+                                          "functionResponse",
+                                          "function_response"};
+
+/// Lists of reasoning as services have them (OpenRouter, LiteLLM), and what in a part of reasoning is its text.
+constexpr std::string_view kThoughts[] = {"reasoning_details", "thinking_blocks"};
+constexpr std::string_view kOfThoughts[] = {"text", "thinking", "reasoning", "summary", "content"};
 
 class MessageSearch {
  public:
@@ -87,7 +106,8 @@ class MessageSearch {
     if (is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1)) ||
         search_.is_given_reasoning(entry.value))
       return has_shown_twin(of, entry) ? void() : reasoning(entry.value, here);
-    if (search_.is_converted() || !has_content(entry.value) || is_any_reached(entry.value)) return;
+    if (is_one_of(key, kThoughts) && !has_reasoning(of, *here.parent)) return reasoning(entry.value, here);
+    if (search_.is_converted() || !has_content(entry.value) || search_.is_any_reached(entry.value)) return;
     NearestName nearest(key);
     for (const std::string_view known : kMembers) {
       const Value* there = member(of, known);
@@ -100,12 +120,27 @@ class MessageSearch {
     if (!nearest.best().empty() && !search_.mentions(key)) {
       all.add(true);
       search_.lose("message", path, nearest.hint());
-    } else if (says_nothing_else && has_text(entry.value)) {
+    } else if ((says_nothing_else && has_text(entry.value)) || (is_one_of(key, kCarrying) && !search_.mentions(key))) {
       all.add(true);
       search_.lose("message", path, "chat templates read 'content'");
     } else if (search_.left_out()) {
       search_.leave_out("message", path);
     }
+  }
+
+  /// Is there reasoning as one text, which a list beside it says once more? Passes may have given it any name.
+  bool has_reasoning(Value of, const Place& place) const {
+    return std::ranges::any_of(entries(of), [&](const DictEntry& entry) {
+      const Place here = place[leaf_text(entry.key)];
+      if (entry.value.is_string()) return has_words(entry.value) && is_from_reasoning(entry.value, here);
+      return leaf_text(entry.key) == "content" && entry.value.is_sequence() &&
+             std::ranges::any_of(items(entry.value),
+                                 [&](Value part) { return part.kind == Kind::dict && has_reasoning(part, here); });
+    });
+  }
+  bool is_from_reasoning(Value text, const Place& place) const {
+    const std::string path = search_.path_of(text, place);
+    return is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1));
   }
 
   /// Clients send reasoning under two names: one that shows is enough, and of two that do not the first is said.
@@ -121,20 +156,6 @@ class MessageSearch {
     return false;
   }
 
-  bool is_any_reached(Value value) const {
-    if (search_.is_reached(value)) return true;
-    if (value.is_sequence()) return std::ranges::any_of(items(value), [&](Value one) { return is_any_reached(one); });
-    if (value.kind != Kind::dict) return false;
-    return std::ranges::any_of(entries(value), [&](const DictEntry& one) { return is_any_reached(one.value); });
-  }
-
-  static bool has_content(Value value) {
-    if (value.is_none() || value.is_undefined()) return false;
-    if (value.is_string()) return has_words(value);
-    if (value.is_sequence()) return value.list->size != 0;
-    if (value.kind == Kind::dict) return value.dict->size != 0;
-    return value.kind != Kind::boolean || value.integer != 0;
-  }
   static bool has_text(Value value) {
     if (value.is_string()) return has_words(value);
     if (value.is_sequence()) return std::ranges::any_of(items(value), has_text);
@@ -146,9 +167,25 @@ class MessageSearch {
   /// give it any name; where it is from tells.
   void reasoning(Value value, const Place& place) {
     const bool over = number_ <= last_user_;
-    if ((over && !search_.left_out()) || !value.is_string()) return;
+    if (over && !search_.left_out()) return;
+    if (value.is_sequence() || value.kind == Kind::dict) return thoughts(value, place, over);
+    if (!value.is_string()) return;
     if (!search_.is_converted()) return thought(value, place, over);
     for_each_piece(value, [&](std::string_view piece) { thought(Value::view(piece), place, over); });
+  }
+
+  /// Reasoning as a list of parts: their texts.
+  void thoughts(Value value, const Place& place, bool over) {
+    if (value.is_sequence()) {
+      for (std::uint32_t i = 0; i < value.list->size; ++i) thoughts(value.list->items[i], place[i], over);
+    } else if (value.kind == Kind::dict) {
+      for (const DictEntry& entry : entries(value)) {
+        const std::string_view name = leaf_text(entry.key);
+        if (is_one_of(name, kOfThoughts)) thoughts(entry.value, place[name], over);
+      }
+    } else if (has_words(value) && !search_.is_reached(value)) {
+      unthought(search_.path_of(value, place), over);
+    }
   }
 
   void thought(Value value, const Place& place, bool over) {
@@ -156,6 +193,10 @@ class MessageSearch {
     std::string path = search_.path_of(value, place);
     if (!is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1)) && !search_.is_given_reasoning(value))
       return;
+    unthought(std::move(path), over);
+  }
+
+  void unthought(std::string path, bool over) {
     if (!named_.insert(path).second) return;  // given under two names
     if (over) {
       search_.leave_out("reasoning", std::move(path));
@@ -236,11 +277,23 @@ class MessageSearch {
     const Place function = place["function"];
     const Place& here = is_wrapped ? function : place;
     Tally one = search_.tally();
-    if (const Value* name = member(inside, "name")) search_.text(*name, "call", here["name"], one);
-    if (const Value* given = member(inside, "arguments")) arguments(*given, here["arguments"], one);
+    const Value* const name = member(inside, "name");
+    const Value* const said = member(inside, "arguments");
+    if (name != nullptr) search_.text(*name, "call", here["name"], one);
+    if (said != nullptr) arguments(*said, here["arguments"], one);
+    if (name == nullptr && said == nullptr) of_another_kind(value, place, one);
     if (const Value* given = member(value, "id")) id(*given, place["id"]);
     if (one.all_lost()) search_.lose_whole(one, "call", search_.path_of(value, place));
     every.add(one);
+  }
+
+  /// A call that is no function's: nothing is known of its members.
+  void of_another_kind(Value value, const Place& place, Tally& one) {
+    for (const DictEntry& entry : entries(value)) {
+      const std::string_view name = leaf_text(entry.key);
+      if (name == "type" || is_one_of(name, kIds)) continue;
+      search_.leaves(search_.is_key_reached(value, entry.key), entry.value, "call", place[name], one);
+    }
   }
 
   void arguments(Value value, const Place& place, Tally& one) {

@@ -2,6 +2,7 @@
 #include "losses/settings.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/nearest.h"
 #include "conversation/conversation.h"
@@ -9,6 +10,7 @@
 #include "conversation/normalise.h"
 #include "conversation/passes_for_templates.h"
 #include "json/json.h"
+#include "losses/text_search.h"
 #include "render/render_with.h"
 
 namespace parlance {
@@ -31,6 +33,10 @@ constexpr Feature kFeatures[] = {
     {"system", "\"\"", false, "chat templates take the system's text as a message"},
     {"instructions", "\"\"", false, "chat templates take the system's text as a message"},
     {"system_prompt", "\"\"", false, "chat templates take the system's text as a message"},
+    {"systemInstruction", "null", false, "chat templates take the system's text as a message"},
+    {"system_instruction", "null", false, "chat templates take the system's text as a message"},
+    {"history", "[]", false, "earlier turns belong into messages"},
+    {"context", "\"\"", false, "chat templates take it as a message or as documents"},
     {"prompt", "\"\"", false, "chat templates take it as the user's message"},
     {"suffix", "\"\"", false, "chat templates fill no gaps"},
     {"input", "\"\"", false, "chat templates take it as the user's message"},
@@ -48,35 +54,71 @@ constexpr Feature kFeatures[] = {
     {"extra_body", "{}", false, "a client puts its members into the request itself"},
 };
 
-/// Variables that every render has, or that speak of reasoning, which the passes note.
-constexpr std::string_view kAlways[] = {
-    "messages", "tools",    "documents", "add_generation_prompt", "continue_final_message",
-    "think",    "thinking", "reasoning", "reasoning_effort"};
+/// Variables that every render has.
+constexpr std::string_view kAlways[] = {"messages", "tools", "documents", "add_generation_prompt",
+                                        "continue_final_message"};
+
+/// What else requests say of reasoning: passes make other variables of it.
+constexpr std::string_view kOfReasoning[] = {"think", "thinking", "reasoning", "reasoning_effort"};
+/// Members of these that only say what the server shows of it.
+constexpr std::string_view kShown[] = {"summary", "generate_summary", "exclude", "display"};
 
 /// Variables that passes make of a member of the request, which is what a note has to name.
-constexpr std::pair<std::string_view, std::string_view> kMadeOf[] = {{"enable_thinking", "think"}};
+constexpr std::pair<std::string_view, std::string_view> kMadeOf[] = {{"enable_thinking", "think"},
+                                                                     {"reasoning_effort", "think"}};
 
-/// What Go's templates see of a request besides messages and tools.
-constexpr std::string_view kReadByGo[] = {"think", "system", "prompt", "suffix", "images"};
+/// What Ollama takes for its `.Think`, `.ThinkLevel` and `.IsThinkSet`.
+constexpr std::string_view kThinkForGo[] = {"think", "reasoning_effort", "enable_thinking"};
 
-bool reads(const TemplateFacts& facts, std::string_view name) {
-  if (facts.syntax != Syntax::go) return facts.reads(name);
-  return std::find(std::begin(kReadByGo), std::end(kReadByGo), name) != std::end(kReadByGo);
+/// Does a Go template see how much is to be thought? Tried, since the prompt may be the same with what was asked for.
+bool sees_think(const Experiment& experiment, const Rendering& rendering) {
+  RenderOptions options = experiment.options;
+  options.want_spans = options.want_assistant = options.want_undefined = false;
+  Rendering made;
+  for (const Value think :
+       {Value::none(), Value::boolean(false), Value::boolean(true), Value::view("low"), Value::view("high")}) {
+    Arena arena;
+    const Limits limits;
+    Runtime rt(arena, limits);
+    const DictEntry changes[] = {{Value::view("think"), think},
+                                 {Value::view("reasoning_effort"), Value::none()},
+                                 {Value::view("enable_thinking"), Value::none()}};
+    const Value variables = with_members(rt, experiment.conversation.variables(), changes);
+    if (!render_with(experiment.chat_template, experiment.conversation, variables, options, experiment.workspace,
+                     made) ||
+        made.text() != rendering.text())
+      return true;
+  }
+  return false;
+}
+
+constexpr std::string_view kKwargs = "chat_template_kwargs";
+
+/// As the passes see it: passes::effort_asked_for.
+bool asks_for_effort(std::string_view name, Value value) {
+  if (name == "reasoning_effort") return value.is_leaf();
+  if (name == "think") return value.is_leaf() || (value.kind == Kind::boolean && value.integer == 0);
+  const Value* inner = member(value, name == "reasoning" ? "effort" : "type");
+  return inner != nullptr && (name == "reasoning" ? inner->is_leaf() : is_text(inner, "disabled"));
 }
 
 bool has_any(Value list) { return list.is_sequence() && list.list->size != 0; }
 
 class Settings {
  public:
-  Settings(const Conversation& conversation, const TemplateFacts& facts, bool left_out, std::vector<Loss>& losses)
-      : conversation_(conversation),
+  Settings(const Experiment& experiment, const TextSearch& search, const Rendering& rendering,
+           const TemplateFacts& facts, std::vector<Loss>& losses)
+      : experiment_(experiment),
+        search_(search),
+        rendering_(rendering),
+        conversation_(experiment.conversation),
         facts_(facts),
-        left_out_(left_out),
+        left_out_(search.left_out()),
         losses_(losses),
-        variables_(conversation.variables()) {}
+        variables_(experiment.conversation.variables()) {}
 
   void run() {
-    not_an_object("chat_template_kwargs");
+    not_an_object(kKwargs);
     for (const DictEntry& entry : entries(variables_)) given(leaf_text(entry.key), entry.value);
     for (const std::string& name : facts_.variables) missing(name);
   }
@@ -91,10 +133,25 @@ class Settings {
                        "write {\"name\": value}, without quotes around it"});
   }
 
+  bool reads(std::string_view name) {
+    if (is_one_of(name, kAlways)) return true;
+    return facts_.syntax == Syntax::go ? reads_in_go(name) : facts_.reads(name);
+  }
+
+  /// Ollama fills a template's data from few variables: from the prompt only if a suffix is beside it.
+  bool reads_in_go(std::string_view name) {
+    if (name == "prompt" || name == "suffix") return search_.is_reached(member_value(variables_, name));
+    if (!is_one_of(name, kThinkForGo)) return false;
+    if (!sees_think_) sees_think_ = sees_think(experiment_, rendering_);
+    return *sees_think_;
+  }
+
   /// A variable that the request has.
   void given(std::string_view name, Value value) {
-    const bool always = std::find(std::begin(kAlways), std::end(kAlways), name) != std::end(kAlways);
-    if (always || value.is_none() || reads(facts_, name) || names_token(name)) return;
+    if (value.is_none() || reads(name) || names_token(name)) return;
+    if (is_one_of(name, kOfReasoning)) return of_reasoning(name, value);
+    const std::string_view of = source_of(name);
+    if (!of.empty() && (reads(of) || is_effort(of, member_value(variables_, of)))) return;
     const auto feature =
         std::find_if(std::begin(kFeatures), std::end(kFeatures), [&](const Feature& one) { return one.name == name; });
     if (feature != std::end(kFeatures)) return unheeded(*feature, value);
@@ -107,6 +164,40 @@ class Settings {
                        "no effect: the template does not read it", nearest.hint()});
   }
 
+  /// What the request says of reasoning, where no pass made use of it.
+  void of_reasoning(std::string_view name, Value value) {
+    if (says_nothing(value) || is_used(name, value)) return;
+    losses_.push_back(
+        {LossKind::lost, "setting", path_of(name, value), "no effect: the template does not read it", {}});
+  }
+
+  static bool says_nothing(Value value) {
+    if (value.is_leaf()) return leaf_text(value).empty();
+    if (value.kind != Kind::dict) return false;
+    return std::ranges::all_of(entries(value), [](const DictEntry& one) {
+      return one.value.is_none() || is_one_of(leaf_text(one.key), kShown);
+    });
+  }
+
+  /// Did a pass make other variables of it, or note that it cannot?
+  bool is_used(std::string_view name, Value value) {
+    if (name == "reasoning_effort" && !source_of(name).empty()) return true;  // said of enable_thinking
+    const bool is_given = name == "reasoning_effort" || is_of_request(name) || is_of_kwargs(name);
+    if (!is_given) return false;  // set when the passes were through
+    return (name == "think" && has_change(inside_of(conversation_).changes, Pass::ollama_think)) ||
+           is_effort(name, value);
+  }
+  bool is_effort(std::string_view name, Value value) {
+    const ConversationState& state = inside_of(conversation_);
+    if (!asks_for_effort(name, value)) return false;
+    return (name == "think" && value.is_leaf() && reads("reasoning_effort")) ||
+           has_change(state.changes, Pass::reasoning_effort) ||
+           has_change(state.kept_for_effort, Pass::reasoning_effort);
+  }
+  static bool has_change(const std::vector<Change>& changes, Pass pass) {
+    return std::ranges::any_of(changes, [&](const Change& change) { return change.pass == pass; });
+  }
+
   /// A name that the request does not use: what a pass set to nothing counts as not given.
   void offer(NearestName& nearest, std::string_view name) const {
     const Value* given = member(variables_, name);
@@ -117,17 +208,35 @@ class Settings {
   bool is_of_request(std::string_view name) const {
     return member(inside_of(conversation_).document.root(), name) != nullptr;
   }
-  std::string as_given(std::string_view name) const {
-    constexpr std::string_view kKwargs = "chat_template_kwargs";
-    const Value* kwargs = member(inside_of(conversation_).document.root(), kKwargs);
-    if (kwargs != nullptr && member(*kwargs, name) != nullptr) return std::string(kKwargs) + "." + std::string(name);
+  /// The member of the request that a pass made the variable of; "" if it made none.
+  std::string_view source_of(std::string_view name) const {
     for (const auto& [made, of] : kMadeOf) {
-      if (name == made && !is_of_request(made) && is_of_request(of)) return std::string(of);
+      if (name == made && !is_of_request(made) && !is_of_kwargs(made) && is_of_request(of)) return of;
     }
-    return std::string(name);
+    return {};
+  }
+  bool is_of_kwargs(std::string_view name) const {
+    const Value* kwargs = member(inside_of(conversation_).document.root(), kKwargs);
+    return kwargs != nullptr && member(*kwargs, name) != nullptr;
+  }
+  std::string as_given(std::string_view name) const {
+    if (is_of_kwargs(name)) return std::string(kKwargs) + "." + std::string(name);
+    const std::string_view of = source_of(name);
+    return std::string(of.empty() ? name : of);
+  }
+
+  /// Ollama renders a prompt and a suffix, both given, in place of the messages.
+  bool fills_gap(std::string_view name) const {
+    const bool is_one = facts_.syntax == Syntax::go && (name == "prompt" || name == "suffix");
+    return is_one && has_words(member_value(variables_, "prompt")) && has_words(member_value(variables_, "suffix"));
   }
 
   void unheeded(const Feature& feature, Value value) {
+    if (fills_gap(feature.name)) {
+      losses_.push_back({LossKind::lost, "setting", path_of(feature.name, value), "not in the prompt",
+                         "prompt and suffix are rendered in place of the messages"});
+      return;
+    }
     const Value* tools = member(variables_, "tools");
     // given as tools
     if (feature.name.starts_with("function") && inside_of(conversation_).converted.kind == Kind::dict) return;
@@ -156,8 +265,12 @@ class Settings {
                        "'" + nearest.best() + "' is given, but the template does not read it"});
   }
 
+  const Experiment& experiment_;
+  const TextSearch& search_;
+  const Rendering& rendering_;
   const Conversation& conversation_;
   const TemplateFacts& facts_;
+  std::optional<bool> sees_think_;  ///< of a Go template, once it was asked
   const bool left_out_;
   std::vector<Loss>& losses_;
   const Value variables_;
@@ -170,9 +283,10 @@ std::string stand_in(std::string_view name) { return "<|parlance stands in for "
 
 bool names_token(std::string_view variable) { return variable.ends_with("_token"); }
 
-void find_lost_settings(const Conversation& conversation, const TemplateFacts& facts, bool left_out,
-                        std::vector<Loss>& losses) {
-  if (conversation.variables().kind == Kind::dict) Settings(conversation, facts, left_out, losses).run();
+void find_lost_settings(const Experiment& experiment, const TextSearch& search, const Rendering& rendering,
+                        const TemplateFacts& facts, std::vector<Loss>& losses) {
+  if (experiment.conversation.variables().kind == Kind::dict)
+    Settings(experiment, search, rendering, facts, losses).run();
 }
 
 void find_misspelt(const Rendering& rendering, const TemplateFacts& facts, std::vector<Loss>& losses) {
@@ -214,6 +328,25 @@ void find_lost_tokens(const Experiment& experiment, const std::vector<std::strin
   }
 }
 
+namespace {
+
+/// Where the request asks for an effort that a note calls by the variable's name.
+std::string place_of_effort(const Conversation& conversation) {
+  const Value request = inside_of(conversation).document.root();
+  const Value kwargs = member_value(request, kKwargs);
+  if (member(kwargs, "reasoning_effort") != nullptr) return std::string(kKwargs) + ".reasoning_effort";
+  if (member(request, "reasoning_effort") != nullptr) return "reasoning_effort";
+  for (const std::string_view name : {"reasoning", "think", "thinking"}) {  // as passes::effort_asked_for has them
+    const Value* given = member(conversation.variables(), name);
+    if (given == nullptr || !asks_for_effort(name, *given)) continue;
+    const std::string place = member(kwargs, name) != nullptr ? std::string(kKwargs) + "." : std::string();
+    return place + std::string(name) + (name == "reasoning" ? ".effort" : name == "thinking" ? ".type" : "");
+  }
+  return "reasoning_effort";
+}
+
+}  // namespace
+
 void find_lost_by_passes(const Conversation& conversation, std::vector<Loss>& losses) {
   const auto add = [&](std::string_view subject, const std::string& note) {
     const std::size_t colon = std::min(note.find(": "), note.size());
@@ -223,7 +356,11 @@ void find_lost_by_passes(const Conversation& conversation, std::vector<Loss>& lo
   for (const Change& change : inside_of(conversation).changes) {
     if (!change.loses.empty()) add(change.loses, note_of(inside_of(conversation), change));
   }
-  for (const std::string& note : passes::notes_of_effort(conversation)) add("setting", note);
+  constexpr std::string_view kVariable = "reasoning_effort: ";
+  for (const std::string& note : passes::notes_of_effort(conversation)) {
+    const bool is_general = std::string_view(note).starts_with(kVariable);
+    add("setting", is_general ? place_of_effort(conversation) + note.substr(kVariable.size() - 2) : note);
+  }
 }
 
 }  // namespace parlance

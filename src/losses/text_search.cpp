@@ -21,6 +21,18 @@ std::string Place::text() const {
 
 bool has_words(std::string_view text) { return text.find_first_not_of(" \t\r\n") != text.npos; }
 
+bool has_content(Value value) {
+  if (value.is_none() || value.is_undefined()) return false;
+  if (value.is_string()) return has_words(value);
+  if (value.is_sequence()) return value.list->size != 0;
+  if (value.kind == Kind::dict) return value.dict->size != 0;
+  return value.kind != Kind::boolean || value.integer != 0;
+}
+
+bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 bool has_words(Value text) {
   bool found = false;
   if (text.is_string()) for_each_piece(text, [&](std::string_view piece) { found = found || has_words(piece); });
@@ -58,6 +70,22 @@ bool TextSearch::is_reached(Value value) const {
   bool found = false;
   for_each_piece(value, [&](std::string_view piece) { found = found || reached_.any_of(piece); });
   return found;
+}
+
+Value TextSearch::given_tool(std::int64_t number) const {
+  const ConversationState& state = inside_of(conversation_);
+  const Value tools = member_value(is_converted() ? state.converted : state.document.root(), "tools");
+  const bool has = tools.is_sequence() && number >= 0 && number < static_cast<std::int64_t>(tools.list->size);
+  return has ? tools.list->items[number] : Value();
+}
+
+bool TextSearch::is_any_reached(Value value) const {
+  if (is_reached(value)) return true;
+  if (value.is_sequence()) return std::ranges::any_of(items(value), [&](Value one) { return is_any_reached(one); });
+  if (value.kind != Kind::dict) return false;
+  return std::ranges::any_of(entries(value), [&](const DictEntry& one) {
+    return is_any_reached(one.value) || (one.key.is_string() && is_reached(one.key));
+  });
 }
 
 bool TextSearch::is_given_reasoning(Value text) const {

@@ -52,6 +52,9 @@ class TextSearch {
   bool is_converted() const { return inside_of(conversation_).converted.kind == Kind::dict; }
   /// Was this text the reasoning of a message, as the request of another API was converted?
   bool is_given_reasoning(Value text) const;
+  bool is_go() const { return facts_.syntax == Syntax::go; }
+  /// The tool as the request has it, before the passes; undefined if there is none.
+  Value given_tool(std::int64_t number) const;
   bool mentions(std::string_view name) const { return facts_.mentions(name); }
   Tally tally() const { return {losses_.size()}; }
   std::size_t said() const { return losses_.size(); }
@@ -67,8 +70,12 @@ class TextSearch {
 
   /// Where the request has a value; as `place` says where it was made by a pass.
   std::string path_of(Value value, const Place& place) const;
+  /// Did a pass make this text out of nothing that the request has?
+  bool is_made(Value text) const { return conversation_.path_of(text).empty(); }
   /// Was any of it printed: text by its bytes, all else by its id?
   bool is_reached(Value value) const;
+  /// Was any of it printed, however deep, or any name of a member?
+  bool is_any_reached(Value value) const;
   /// A text that belongs into the prompt as it is, or a number. In what an assistant said templates cut the reasoning:
   /// then `cuts` is true.
   void text(Value value, std::string_view subject, const Place& place, Tally& all, bool cuts = false);
@@ -92,6 +99,9 @@ class TextSearch {
 /// Is there anything but white space?
 bool has_words(std::string_view text);
 bool has_words(Value text);
+/// Does a value say anything: words, a number, a member?
+bool has_content(Value value);
+bool is_one_of(std::string_view name, std::span<const std::string_view> names);
 
 /// A part of a message's content that has no text: an image, a sound.
 struct MediaPart {

@@ -1,6 +1,8 @@
 // Tools and documents that are not in the prompt, and what of them. Begin reading at find_lost_tools.
 #include <algorithm>
 
+#include "base/nearest.h"
+#include "conversation/custom_tool.h"
 #include "conversation/edit.h"
 #include "losses/text_search.h"
 
@@ -10,8 +12,47 @@ namespace {
 /// Members of a document that say where it is from: they need not be shown.
 constexpr std::string_view kIds[] = {"id", "doc_id", "document_id", "url", "source"};
 
+bool is_id(std::string_view name) { return is_one_of(name, kIds); }
+
+/// What a function has, at least one of it.
+constexpr std::string_view kFunction[] = {"name", "description", "parameters"};
+
+/// Members that say nothing to a model, or are looked for by themselves.
+constexpr std::string_view kPlain[] = {"type", "function",    "custom",     "strict",
+                                       "name", "description", "parameters", "cache_control"};
+/// Other APIs' names for the parameters.
+constexpr std::string_view kOtherParameters[] = {"inputSchema", "input_schema", "parameter_definitions", "args_schema",
+                                                 "parametersJsonSchema"};
+/// Members of a schema: those that are looked for or say nothing, and those that may be objects.
+constexpr std::string_view kPlainInSchema[] = {"type",    "properties", "required", "additionalProperties",
+                                               "$schema", "title",      "strict"};
+constexpr std::string_view kObjectsInSchema[] = {"$defs",
+                                                 "definitions",
+                                                 "items",
+                                                 "not",
+                                                 "if",
+                                                 "then",
+                                                 "else",
+                                                 "patternProperties",
+                                                 "dependentSchemas",
+                                                 "propertyNames",
+                                                 "contains",
+                                                 "default",
+                                                 "examples",
+                                                 "example"};
+
+/// Of a custom tool a pass makes a function with one parameter. Its name is none of the request's, its text may be.
+void made_parameter(TextSearch& search, Value schema, const Place& place, Tally& each) {
+  for (const DictEntry& entry : entries(schema)) {
+    const bool is_given = entry.value.is_string() && !search.is_made(entry.value);
+    if (is_given) search.text(entry.value, "tool", place[leaf_text(entry.key)], each);
+  }
+}
+
 void parameter(TextSearch& search, Value properties, const DictEntry& entry, const Place& place, Tally& each) {
   const bool lost = has_words(entry.key) && !search.is_key_reached(properties, entry.key);
+  if (lost && entry.value.kind == Kind::dict && search.is_made(entry.key))
+    return made_parameter(search, entry.value, place, each);
   each.add(lost);
   if (lost) return search.lose("tool", search.path_of(entry.value, place));
   if (!search.left_out()) return;
@@ -20,36 +61,146 @@ void parameter(TextSearch& search, Value properties, const DictEntry& entry, con
   for (std::size_t i = details.first_loss; i < search.said(); ++i) search.at(i).kind = LossKind::left_out;
 }
 
-/// What a model must know to call a tool: its name, what it does, its parameters' names. The rest are details.
+/// Is nothing of the member there? A container that Go prints has only the members that Ollama knows.
+bool is_missing(const TextSearch& search, Value container, const DictEntry& entry) {
+  const bool has_key = search.is_go() ? search.is_reached(entry.key) : search.is_key_reached(container, entry.key);
+  return has_content(entry.value) && !has_key && !search.is_any_reached(entry.value);
+}
+
+/// What of a value is not there, each named where nothing of it is.
+void leave_out_of(TextSearch& search, Value value, const Place& place) {
+  if (value.kind == Kind::dict) {
+    for (const DictEntry& entry : entries(value)) {
+      const Place here = place[leaf_text(entry.key)];
+      if (is_missing(search, value, entry)) {
+        search.leave_out("detail", search.path_of(entry.value, here));
+      } else {
+        leave_out_of(search, entry.value, here);
+      }
+    }
+  } else if (value.is_sequence()) {
+    for (std::uint32_t i = 0; i < value.list->size; ++i) leave_out_of(search, value.list->items[i], place[i]);
+  } else if (has_words(value) && !search.is_reached(value)) {
+    search.leave_out("detail", search.path_of(value, place));
+  }
+}
+
+/// Parameters under a name that templates do not read.
+std::string hint_for_parameters(const DictEntry& entry) {
+  constexpr std::string_view kName = "parameters";
+  const std::string_view name = leaf_text(entry.key);
+  NearestName nearest(name);
+  nearest.offer(kName);
+  if (!nearest.best().empty()) return nearest.hint();
+  const bool is_schema = member_value(entry.value, "properties").kind == Kind::dict;
+  return is_schema || is_one_of(name, kOtherParameters) ? "chat templates read 'parameters'" : "";
+}
+
+/// What a function has besides: its parameters under another name are lost, the rest is left out.
+void other_members(TextSearch& search, Value function, const Place& place, bool has_parameters, Tally& each) {
+  for (const DictEntry& entry : entries(function)) {
+    const std::string_view name = leaf_text(entry.key);
+    if (is_one_of(name, kPlain)) continue;
+    if (!is_missing(search, function, entry)) {
+      if (search.left_out()) leave_out_of(search, entry.value, place[name]);
+      continue;
+    }
+    std::string hint = has_parameters ? std::string() : hint_for_parameters(entry);
+    std::string path = search.path_of(entry.value, place[name]);
+    if (!hint.empty()) {
+      each.add(true);
+      search.lose("tool", std::move(path), std::move(hint));
+    } else if (search.left_out() && !each.all_lost()) {
+      search.leave_out("detail", std::move(path));
+    }
+  }
+}
+
+/// A schema of one object: `properties`, or what stands in their place.
+void parameters(TextSearch& search, Value schema, const Place& place, Tally& each) {
+  const Value properties = member_value(schema, "properties");
+  const Place members = place["properties"];
+  if (properties.kind == Kind::dict) {
+    for (const DictEntry& entry : entries(properties))
+      parameter(search, properties, entry, members[leaf_text(entry.key)], each);
+  }
+  for (const DictEntry& entry : entries(schema)) {
+    const std::string_view name = leaf_text(entry.key);
+    if (is_one_of(name, kPlainInSchema)) continue;
+    if (!is_missing(search, schema, entry)) {
+      if (search.left_out()) leave_out_of(search, entry.value, place[name]);
+      continue;
+    }
+    const bool is_bare =
+        properties.kind != Kind::dict && entry.value.kind == Kind::dict && !is_one_of(name, kObjectsInSchema);
+    std::string path = search.path_of(entry.value, place[name]);
+    if (is_bare) {
+      each.add(true);
+      search.lose("tool", std::move(path), "a schema has its parameters under 'properties'");
+    } else if (search.left_out() && !each.all_lost()) {
+      search.leave_out("detail", std::move(path));
+    }
+  }
+}
+
+/// The name of a grammar's language, which the function that a pass makes of a custom tool does not have.
+void syntax_of_custom(TextSearch& search, std::int64_t number, Value function, const Place& place, Tally& each) {
+  const Value given = search.given_tool(number);
+  const Value custom = inside_custom(given);
+  if (!custom.is(Kind::dict) || !has_grammar_beyond_pattern(given, function)) return;
+  const Value format = member_value(custom, "format");
+  const Value inner = member_value(format, "grammar");
+  const Value syntax = member_value(inner.is(Kind::dict) ? inner : format, "syntax");
+  if (!has_words(syntax) || search.is_reached(syntax)) return;
+  each.add(true);
+  search.lose("tool", search.path_of(syntax, place["syntax"]));
+}
+
+/// Else it is a tool that the server runs, or a list of functions as another API has it.
+bool is_function(Value inside) {
+  return std::ranges::any_of(kFunction, [&](std::string_view name) { return member(inside, name) != nullptr; });
+}
+
+/// What a model must know to call a tool: its name, what it does, its parameters' names. The rest are details. Of what
+/// is no function, all must be there.
 void tool(TextSearch& search, Value value, const Place& place, Tally& each) {
   if (value.kind != Kind::dict) return value.is_none() ? void() : search.leaves(false, value, "tool", place, each);
   const Value* wrapped = member(value, "function");
-  const Value inside = wrapped != nullptr && wrapped->kind == Kind::dict ? *wrapped : value;
+  if (wrapped != nullptr && wrapped->kind != Kind::dict) wrapped = nullptr;
+  const Value inside = wrapped != nullptr ? *wrapped : value;
   const Place function = place["function"];
   const Place& here = wrapped != nullptr ? function : place;
+  if (!is_function(inside)) return search.members(value, "tool", place, each);
   for (const std::string_view name : {"name", "description"}) {
     if (const Value* said = member(inside, name)) search.text(*said, "tool", here[name], each);
   }
-  const Value* parameters = member(inside, "parameters");
-  const Value* properties = parameters == nullptr ? nullptr : member(*parameters, "properties");
-  if (properties == nullptr || properties->kind != Kind::dict) return;
-  const Place schema = here["parameters"];
-  const Place members = schema["properties"];
-  for (const DictEntry& entry : entries(*properties))
-    parameter(search, *properties, entry, members[leaf_text(entry.key)], each);
+  const Value schema = member_value(inside, "parameters");
+  if (schema.kind == Kind::dict) parameters(search, schema, here["parameters"], each);
+  other_members(search, inside, here, has_content(schema), each);
+  if (wrapped != nullptr) other_members(search, value, place, has_content(schema), each);
+  syntax_of_custom(search, place.index, inside, place, each);
+}
+
+/// All texts in it, however deep; `of_id`: they need not be shown.
+void document_texts(TextSearch& search, Value value, const Place& place, bool of_id, Tally& each) {
+  if (value.kind == Kind::dict) {
+    for (const DictEntry& entry : entries(value)) {
+      const std::string_view name = leaf_text(entry.key);
+      document_texts(search, entry.value, place[name], of_id || is_id(name), each);
+    }
+  } else if (value.is_sequence()) {
+    for (std::uint32_t i = 0; i < value.list->size; ++i)
+      document_texts(search, value.list->items[i], place[i], of_id, each);
+  } else if (has_words(value) && !of_id) {
+    search.text(value, "document", place, each);
+  } else if (has_words(value) && search.left_out() && !search.is_reached(value)) {
+    search.leave_out("detail", search.path_of(value, place));
+  }
 }
 
 void document(TextSearch& search, Value value, const Place& place, Tally& each) {
-  if (value.kind != Kind::dict) return search.text(value, "document", place, each);
-  for (const DictEntry& entry : entries(value)) {
-    const Place here = place[leaf_text(entry.key)];
-    if (!has_words(entry.value)) continue;
-    if (std::find(std::begin(kIds), std::end(kIds), leaf_text(entry.key)) == std::end(kIds)) {
-      search.text(entry.value, "document", here, each);
-    } else if (search.left_out() && !search.is_reached(entry.value)) {
-      search.leave_out("detail", search.path_of(entry.value, here));
-    }
-  }
+  if (value.kind != Kind::dict && !value.is_sequence()) return search.text(value, "document", place, each);
+  document_texts(search, value, place, false, each);
 }
 
 using FindOne = void (*)(TextSearch&, Value, const Place&, Tally&);

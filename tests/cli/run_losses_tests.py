@@ -42,6 +42,62 @@ def test_a_note_names_what_the_request_has():
     assert done.stderr == "note: think: no effect: the template does not read it\n", done.stderr
 
 
+def test_what_a_request_says_of_reasoning_is_named_if_nothing_reads_it():
+    switch = "{{ messages[0].content }}{{ '<no>' if enable_thinking is defined and not enable_thinking }}"
+    for member, path in (({"thinking": False}, "thinking"), ({"thinking": {"type": "enabled", "budget_tokens": 9}}, "thinking"),
+                         ({"reasoning": {"max_tokens": 100}}, "reasoning"), ({"reasoning": {"enabled": False}}, "reasoning"),
+                         ({"chat_template_kwargs": {"thinking": False}}, "chat_template_kwargs.thinking"),
+                         ({"chat_template_kwargs": {"reasoning": True}}, "chat_template_kwargs.reasoning")):
+        assert losses(switch, {**user("Hi"), **member}) == [("lost", "setting", path)], (member, losses(switch, {**user("Hi"), **member}))
+        shown = switch + "{{ thinking }}{{ reasoning }}"
+        assert losses(shown, {**user("Hi"), **member}) == [], (member, losses(shown, {**user("Hi"), **member}))
+    for name in ("think", "thinking"):
+        assert losses(switch, user("Hi"), "--var", f"{name}=false") == [("lost", "setting", name)], losses(switch, user("Hi"), "--var", f"{name}=false")
+    for used in ({"think": False}, {"think": "none"}, {"thinking": {"type": "disabled"}}, {"reasoning": {"effort": "none"}},
+                 {"reasoning": {"summary": "auto"}}, {"reasoning": {}}, {"thinking": None}):
+        assert losses(switch, {**user("Hi"), **used}) == [], (used, losses(switch, {**user("Hi"), **used}))
+
+
+def test_what_a_go_template_does_not_see_is_named():
+    go = ("--syntax", "go")
+    chat = "{{ range .Messages }}{{ .Content }}{{ end }}"
+    beside = {**user("Hi"), "prompt": "p", "images": ["aGk="], "reasoning_effort": "low"}
+    assert [path for _, _, path in losses(chat, beside, *go)] == ["prompt", "images", "reasoning_effort"], losses(chat, beside, *go)
+    assert losses(chat, user("Hi"), *go, "--var", "system=s") == [("lost", "setting", "system")]
+    assert losses(chat, {**user("Hi"), "think": True}, *go) == [("lost", "setting", "think")]
+    thinks = "{{ range .Messages }}{{ .Content }}{{ end }}{{ if .Think }}{{ .ThinkLevel }}{{ end }}"
+    assert losses(thinks, {**user("Hi"), "think": True}, *go) == losses(thinks, {**user("Hi"), "reasoning_effort": "low"}, *go) == []
+    gap = {**user("Hi"), "prompt": "p", "suffix": "s"}
+    assert [path for _, _, path in losses("{{ .Suffix }}{{ .Prompt }}" + chat, gap, *go)] == ["messages[0].content"]
+    assert [path for _, _, path in losses(chat, gap, *go)] == ["messages[0].content", "prompt", "suffix"]
+
+
+def test_parameters_under_another_name_are_a_loss():
+    pieces = "{{ messages[0].content }}{% for t in tools %}{{ t.function.name }}{{ t.function.description }}" \
+             "{% for p, s in t.function.parameters.properties.items() %}{{ p }}{{ s.type }}{% endfor %}{% endfor %}"
+    whole = "{{ messages[0].content }}{% for t in tools %}{{ t | tojson }}{% endfor %}"
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    for member, hint in (("inputSchema", "chat templates read 'parameters'"), ("parameter", "did you mean 'parameters'?"), ("said", "chat templates read 'parameters'")):
+        request = {**user("Hi"), "tools": [{"type": "function", "function": {"name": "look", "description": "Looks.", member: schema}}]}
+        loose = pieces.replace("t.function.parameters.properties.items()", "((t.function.parameters or {}).properties or {}).items()")
+        done = run(loose, request, "--no-adapt")
+        assert done.stderr == f"note: tools[0].function.{member}: not in the prompt; {hint}\n", done.stderr
+        assert losses(whole, request) == []
+    more = {**schema, "$defs": {"x": {"type": "string"}}}
+    request = {**user("Hi"), "tools": [{"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": more, "returns": {"type": "string"}}}]}
+    assert losses(pieces, request) == [("left out", "detail", f"tools[0].function.{path}") for path in ('parameters["$defs"]', "returns")], losses(pieces, request)
+
+
+def test_of_a_custom_tool_only_the_grammars_language_is_missing():
+    whole = "{{ messages[0].content }}{% for t in tools %}{{ t | tojson }}{% endfor %}"
+    def custom(**more):
+        return {**user("Hi"), "tools": [{"type": "custom", "custom": {"name": "look", "description": "Looks.", **more}}]}
+    grammar = {"type": "grammar", "grammar": {"syntax": "lark", "definition": "start: /a/"}}
+    assert losses(whole, custom(format=grammar)) == [("lost", "tool", "tools[0].custom.format.grammar.syntax")]
+    regex = {"type": "grammar", "grammar": {"syntax": "regex", "definition": "a+"}}
+    assert losses(whole, custom(format=regex)) == losses(whole, custom()) == losses(whole, custom(format={"type": "text"})) == []
+
+
 def test_a_member_of_a_message_that_is_misspelt_is_a_loss():
     for member, hint in (("contnt", "did you mean 'content'?"), ("text", "chat templates read 'content'"), ("parts", "chat templates read 'content'")):
         done = run(ONLY_TEXT, {"messages": [{"role": "user", member: [{"text": "How warm?"}] if member == "parts" else "How warm?"}], "bos_token": ""})
@@ -123,6 +179,18 @@ def test_a_member_of_a_message_that_templates_do_not_know_is_left_out():
     assert run(ONLY_TEXT, request).stderr == ""
     shown = "{% for m in messages %}{{ m.content }}{{ m.citations[0] }}{% endfor %}"
     assert losses(shown, {"messages": [{"role": "user", "content": "a", "citations": ["x"]}]}) == []
+
+
+def test_content_under_another_name_is_a_loss():
+    for member in ("image_url", "documents", "tool_responses", "audio", "video", "files", "attachments"):
+        request = {"messages": [{"role": "user", "content": "a", member: [{"x": "y"}]}], "bos_token": ""}
+        assert losses(ONLY_TEXT, request) == [("lost", "message", f"messages[0].{member}")], losses(ONLY_TEXT, request)
+        reads = ONLY_TEXT.replace("{% endfor %}", "{% if m." + member + " %}<it>{% endif %}{% endfor %}")
+        assert [loss for loss in losses(reads, request) if loss[0] == "lost"] == [], losses(reads, request)
+    for member in ("history", "context"):
+        assert ("lost", "setting", member) in losses(ONLY_TEXT, {**user("a"), member: ["b"]})
+    gemini = {"contents": [{"parts": [{"text": "a"}]}], "systemInstructions": {"parts": [{"text": "b"}]}}
+    assert ("lost", "setting", "systemInstructions") in losses(ONLY_TEXT, gemini), losses(ONLY_TEXT, gemini)
 
 
 def test_a_refusal_that_is_a_part_is_words():
