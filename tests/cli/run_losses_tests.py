@@ -69,7 +69,7 @@ def test_what_a_go_template_does_not_see_is_named():
     assert losses(thinks, {**user("Hi"), "think": True}, *go) == losses(thinks, {**user("Hi"), "reasoning_effort": "low"}, *go) == []
     gap = {**user("Hi"), "prompt": "p", "suffix": "s"}
     assert [path for _, _, path in losses("{{ .Suffix }}{{ .Prompt }}" + chat, gap, *go)] == ["messages[0].content"]
-    assert [path for _, _, path in losses(chat, gap, *go)] == ["messages[0].content", "prompt", "suffix"]
+    assert run(chat, gap, *go).returncode == 3  # Ollama's rule
 
 
 def test_parameters_under_another_name_are_a_loss():
