@@ -1,7 +1,7 @@
 // Tests of how much a request's tools may cost the reader: bounds are counted in what was made, not in time.
-#include "reply/tools.h"
-
 #include <gtest/gtest.h>
+
+#include "reply/tools.h"
 
 namespace parlance {
 namespace {
