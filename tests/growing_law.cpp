@@ -282,8 +282,7 @@ Counts run_template(const Template& chat_template, const Material& material, std
 
 int main(int argc, char** argv) {
   using namespace parlance::testing;
-  std::map<std::string, std::string> options;
-  for (int i = 1; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
+  auto options = options_of(argc, argv);
   std::vector<Material> materials = {own_material(options["--formats"])};
   add_templates(materials.front(), options["--families"]);
   if (!options["--corpus"].empty()) {

@@ -216,8 +216,7 @@ void check(World& world, const Template& chat_template, const std::string& reque
 
 int main(int argc, char** argv) {
   using namespace parlance::testing;
-  std::map<std::string, std::string> options;
-  for (int i = 1; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
+  auto options = options_of(argc, argv);
   World world;
   world.list = !options["--list"].empty();
   const std::size_t every = options["--every"].empty() ? 1 : std::stoul(options["--every"]);

@@ -240,8 +240,7 @@ const char* kind_of(const Counts& counts) {
 
 int main(int argc, char** argv) {
   using namespace parlance::testing;
-  std::map<std::string, std::string> options;
-  for (int i = 1; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
+  auto options = options_of(argc, argv);
   const std::unique_ptr<parlance::Tokenizer> tokenizer = chosen_tokenizer(options["--tokenizer"]);
   std::vector<Material> materials = {own_material(options["--formats"])};
   if (!options["--corpus"].empty()) {

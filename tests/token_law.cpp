@@ -335,8 +335,7 @@ Material hole_material() {
 
 int main(int argc, char** argv) {
   using namespace parlance::testing;
-  std::map<std::string, std::string> options = {{"--count", "100"}, {"--every", "1"}, {"--seed", "1"}};
-  for (int i = 1; i + 1 < argc; i += 2) options[argv[i]] = argv[i + 1];
+  auto options = options_of(argc, argv, {{"--count", "100"}, {"--every", "1"}, {"--seed", "1"}});
   const std::unique_ptr<parlance::Tokenizer> tokenizer = chosen_tokenizer(options["--tokenizer"]);
   World world{*tokenizer, attack_strings(control_texts_of(*tokenizer)), std::mt19937_64(std::stoull(options["--seed"])),
               options["--plain-added"] == "yes"};

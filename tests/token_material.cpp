@@ -63,6 +63,11 @@ std::string request_in(const fs::path& path) {
 
 }  // namespace
 
+std::map<std::string, std::string> options_of(int argc, char** argv, std::map<std::string, std::string> defaults) {
+  for (int i = 1; i + 1 < argc; i += 2) defaults[argv[i]] = argv[i + 1];
+  return defaults;
+}
+
 const std::vector<std::string>& control_texts() {
   static const std::vector<std::string> kTexts = {"<s>",
                                                   "</s>",

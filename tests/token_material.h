@@ -1,6 +1,7 @@
 // What the tests of tokens run on: a tokenizer of single bytes, and templates with requests from the tree and the
 // corpus.
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "parlance/tokenizer.h"
 
 namespace parlance::testing {
+
+/// The options of a law's program, `--name value`, over the defaults.
+std::map<std::string, std::string> options_of(int argc, char** argv, std::map<std::string, std::string> defaults = {});
 
 inline constexpr CivilTime kClock = {2026, 3, 14, 15, 9, 26, 0};
 

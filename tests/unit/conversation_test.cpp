@@ -4,20 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "conversation/edit.h"
-#include "json/json.h"
 #include "parlance/parlance.h"
+#include "unit/value_as_json.h"
 
 namespace parlance {
 namespace {
 
-std::string as_json(Value v) {
-  Arena arena;
-  const Limits limits;
-  Runtime rt(arena, limits);
-  std::string out;
-  EXPECT_TRUE(append_json(rt, out, v));
-  return out;
-}
+using testing::as_json;
 
 Conversation read(std::string_view json, const ReadOptions& options = {}) {
   Result<Conversation> read = Conversation::from_json(json, options);

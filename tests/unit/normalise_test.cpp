@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "conversation/edit.h"
-#include "json/json.h"
 #include "parlance/template.h"
+#include "unit/value_as_json.h"
 
 namespace parlance {
 namespace {
+
+using testing::as_json;
 
 struct Row {
   const char* pass;
@@ -484,15 +486,6 @@ ReadOptions only(std::string_view name) {
     }
   }
   return options;
-}
-
-std::string as_json(Value v) {
-  Arena arena;
-  const Limits limits;
-  Runtime rt(arena, limits);
-  std::string out;
-  EXPECT_TRUE(append_json(rt, out, v));
-  return out;
 }
 
 TEST(Normalise, EachPassAlone) {

@@ -1,20 +1,13 @@
 // Passes: what is asked for by words and by values, what is refused, and what wins.
 #include <gtest/gtest.h>
 
-#include "json/json.h"
 #include "parlance/conversation.h"
+#include "unit/value_as_json.h"
 
 namespace parlance {
 namespace {
 
-std::string as_json(Value v) {
-  Arena arena;
-  const Limits limits;
-  Runtime rt(arena, limits);
-  std::string out;
-  EXPECT_TRUE(append_json(rt, out, v));
-  return out;
-}
+using testing::as_json;
 
 TEST(Passes, WhatIsAskedForIsReadOnceAndSaidAgain) {
   // values with commas and semicolons in strings and in brackets

@@ -2,6 +2,7 @@
 #include "jinja/machine/loop.h"
 
 #include "jinja/compile/compiler.h"
+#include "jinja/machine/vm.h"
 #include "jinja/objects/builtins.h"
 #include "value/operators.h"
 
@@ -114,5 +115,30 @@ const ObjectType kLoopType{.name = "LoopContext",
                            .next = loop_next,
                            .get_attribute = loop_attribute,
                            .is_callable = true};
+
+// ---- the machine's: what `loop` is, and iterations that somebody watches
+
+Value Machine::loop_object(std::uint32_t number) {
+  bool recursive = frame_->routine->kind == Routine::Kind::loop && number == 0;
+  return object_value(rt_.arena.make<LoopObject>(LoopObject{{&kLoopType},
+                                                            frame_->loops[number],
+                                                            recursive ? frame_->routine : nullptr,
+                                                            recursive ? frame_->outer : nullptr}));
+}
+
+/// next() of a loop, with somebody watching.
+bool Machine::watched_next(const Instruction& i) {
+  if (resumption_ != nullptr && i.b != 0) note_iteration(*this, i);
+  Value& item = frame_->registers[i.a];
+  const bool more = frame_->loops[i.n]->next(rt_, item);
+  if (turns_ != nullptr) note_turn(i.n, more ? &item : nullptr);
+  return more;
+}
+
+void Machine::note_turn(std::uint32_t loop, const Value* item) {
+  // Only what the root's own loops write straight to the prompt is a turn.
+  if (frame_->caller != nullptr || output_.is_capturing()) return;
+  turns_->note(loop, item != nullptr && item->kind == Kind::dict ? item->dict : nullptr, output_.bytes());
+}
 
 }  // namespace parlance::jinja

@@ -318,29 +318,6 @@ bool Machine::begin_loop(const Instruction& i) {
   return is_list || iterate(rt_, over, loop->iterator);
 }
 
-Value Machine::loop_object(std::uint32_t number) {
-  bool recursive = frame_->routine->kind == Routine::Kind::loop && number == 0;
-  return object_value(rt_.arena.make<LoopObject>(LoopObject{{&kLoopType},
-                                                            frame_->loops[number],
-                                                            recursive ? frame_->routine : nullptr,
-                                                            recursive ? frame_->outer : nullptr}));
-}
-
-/// next() of a loop, with somebody watching.
-bool Machine::watched_next(const Instruction& i) {
-  if (resumption_ != nullptr && i.b != 0) note_iteration(*this, i);
-  Value& item = frame_->registers[i.a];
-  const bool more = frame_->loops[i.n]->next(rt_, item);
-  if (turns_ != nullptr) note_turn(i.n, more ? &item : nullptr);
-  return more;
-}
-
-void Machine::note_turn(std::uint32_t loop, const Value* item) {
-  // Only what the root's own loops write straight to the prompt is a turn.
-  if (frame_->caller != nullptr || output_.is_capturing()) return;
-  turns_->note(loop, item != nullptr && item->kind == Kind::dict ? item->dict : nullptr, output_.bytes());
-}
-
 bool Machine::report_limit() {
   if (!rt_.charge(0)) return false;
   if (output_.bytes() > rt_.limits.output_bytes) {
