@@ -272,6 +272,8 @@ TEST(GgufVocabulary, MergesMayBeMissingWhereTheSplitSaysSo) {
     maker.string("tokenizer.ggml.model", "gpt2").strings("tokenizer.ggml.tokens", {"a", "b"});
     if (!name.empty()) maker.string("tokenizer.ggml.pre", std::string(name));
     const auto opened = read_gguf_vocabulary(maker.bytes(), "m.gguf");
+    const bool can_split = opened || opened.error().message().find("this build") == std::string::npos;
+    if (!can_split) GTEST_SKIP() << opened.error().message();  // a build without the Rust library
     EXPECT_EQ(opened.has_value(), gguf_split(name)->may_lack_merges) << name;
     without += opened ? 1 : 0;
     EXPECT_EQ(
