@@ -216,6 +216,8 @@ def compared():
          "tests/oracle/chat_tokens_oracle.py", "2026-11-23"],
         ["its `continue_final_message`", "708 continued messages of 118 templates", "no difference except white space that two templates trim",
          "tests/oracle/continue_oracle.py", "2026-11-22"],
+        ["its prompts of images", "608 requests with images as OpenAI, Ollama, Anthropic and Responses spell them, on 152 templates", "no difference; where "
+         "parlance refuses, no form of the parts shows an image", "tests/oracle/images_oracle.py", "2026-11-24"],
         ["tokenizers 0.23.3, sentencepiece 0.2.3", "ids and spans of 1,500 texts for each tokenizer: trusted nowhere, everywhere and in places",
          "no difference",
          "tests/oracle/tokenizer_oracle.py", "2026-11-22"],

@@ -101,6 +101,7 @@ if(TARGET parlance_cli)
   parlance_share(files 60)
   parlance_oracle_test(gguf ${oracle}/gguf_oracle.py $<TARGET_FILE:parlance_cli> --count ${files})
   parlance_oracle_test(continue ${oracle}/continue_oracle.py $<TARGET_FILE:parlance_cli>)
+  parlance_oracle_test(images ${oracle}/images_oracle.py $<TARGET_FILE:parlance_cli>)
   parlance_share(requests 500)
   parlance_oracle_test(apply_chat_template ${oracle}/apply_oracle.py $<TARGET_FILE:parlance_cli> --every ${PARLANCE_TEST_SHARE}
     --random ${requests})
