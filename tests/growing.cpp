@@ -58,6 +58,7 @@ std::string Growing::render(const Conversation& chat) {
   left_out_ += pieces_.left_out();
   text_ = text_of(whole_);
   pieces_.accept();
+  whole_.accept();  // and must leave out nothing all the same, since it is told of no known text
   return {};
 }
 

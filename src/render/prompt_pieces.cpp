@@ -22,9 +22,11 @@ Result<void> PromptPieces::render(const Template& chat_template, const Conversat
   chat_template_ = chat_template;
   conversation_ = &conversation;
   options_ = options;
-  const Result<void> done = run(known);
+  Result<void> done = run(was_near_limit_ ? KnownPrompt{} : known);
   const bool is_sure = resumption_->left_out == 0 || (done && !is_near_memory_limit());
-  return is_sure ? done : run({});
+  if (!is_sure) done = run({});
+  was_near_limit_ = is_near_memory_limit();
+  return done;
 }
 
 Result<void> PromptPieces::run(const KnownPrompt& known) {

@@ -76,6 +76,7 @@ class PromptPieces {
   Rendering cut_;  ///< the whole prompt, where the last message is continued,
   Piece whole_{};  ///< which is one piece then
   bool is_cut_ = false;
+  bool was_near_limit_ = false;  ///< of memory: the next prompt is rendered as a whole at once, and not twice
 };
 
 }  // namespace parlance

@@ -146,6 +146,36 @@ constexpr Case kResume[] = {
 };
 
 constexpr Case kWouldShow[] = {
+    {"loop is a target of with",
+     "{% set n = messages|length %}{% for m in messages %}{% with loop={'index0': 9} %}"
+     "{% if loop.index0 > n %}X{% else %}YY{% endif %}{% endwith %}{% endfor %}"},
+    {"loop is a parameter of a call",
+     "{% set n = messages|length %}{% macro g() %}{{ caller({'index0': 9}) }}{% endmacro %}{% for m in messages %}"
+     "{% call(loop) g() %}{% if loop.index0 > n %}X{% else %}YY{% endif %}{% endcall %}{% endfor %}"},
+    {"loop is a macro's parameter",
+     "{% set n = messages|length %}{% for m in messages %}{% macro f(loop) %}{% if loop.index0 > n %}X{% else %}YY"
+     "{% endif %}{% endmacro %}{{ f({'index0': 9}) }}{% endfor %}"},
+    {"loop is a neighbour's number",
+     "{% for m in messages %}{% with loop={'index0': -3} %}{{ messages[loop.index0 + 1].role }}{% endwith %}"
+     "{{ m.role }}{% endfor %}"},
+    {"loop is a variable",
+     "{% set loop = messages|length %}{% macro f() %}{{ loop }}{% endmacro %}{% for m in messages %}{{ f() }}"
+     "{% endfor %}"},
+    {"loop is a macro",
+     "{% macro loop() %}{{ messages|length }}{% endmacro %}{% macro f() %}{{ loop() }}{% endmacro %}"
+     "{% for m in messages %}{{ f() }}{% endfor %}"},
+    {"loop is a namespace",
+     "{% set loop = namespace(n=messages|length) %}{% macro f() %}{{ loop.n }}{% endmacro %}{% for m in messages %}"
+     "{{ f() }}{{ m.role }}{% endfor %}"},
+    {"loop is hidden for a while",
+     "{% set loop = {'last': messages[-1].content} %}{% for m in messages %}{% with loop=1 %}{% endwith %}"
+     "{{ loop.last }}{% endfor %}"},
+    {"loop is hidden in an inner loop",
+     "{% set loop = {'n': messages|length} %}{% for m in messages %}{% for t in [1] %}{% with loop=loop %}{{ loop.n }}"
+     "{% endwith %}{% endfor %}{{ m.role }}{% endfor %}"},
+    {"members in the order in which they came",
+     "{% set ns = namespace() %}{% for m in messages %}{% if m.role == 'user' %}{% set ns.a = 1 %}{% endif %}"
+     "{% if m.role == 'assistant' %}{% set ns.b = 1 %}{% endif %}{{ m.role[0] }}{% endfor %}{{ ns }}"},
     {"length", "{% for m in messages %}{{ m.content }}{{ loop.length }}{% endfor %}"},
     {"from the end", "{% for m in messages %}{{ m.content }}{{ loop.revindex }}{{ loop.revindex0 }}{% endfor %}"},
     {"how many", "{% for m in messages %}{{ m.content }}{{ messages|length }}{% endfor %}"},

@@ -9,7 +9,8 @@
 namespace parlance::jinja {
 namespace {
 
-constexpr std::string_view kSpecialNames[] = {"loop", "self", "super", "caller", "kwargs", "varargs"};
+constexpr std::string_view kLoop = "loop";
+constexpr std::string_view kSpecialNames[] = {kLoop, "self", "super", "caller", "kwargs", "varargs"};
 
 std::uint8_t special_bit(std::string_view name) {
   const auto* const found = std::find(std::begin(kSpecialNames), std::end(kSpecialNames), name);
@@ -23,7 +24,9 @@ void count_name(const Name& name, NameTable& names, Census& census) {
   if (name.access != Access::load) census.assigned.push_back(name.name);
   if (name.name.size() < kShortest || name.name.size() > kLongest) return;
   census.special_names |= special_bit(name.name);
-  census.assigns_loop = census.assigns_loop || (name.access == Access::store && name.name == "loop");
+  if (name.access == Access::load || name.name != kLoop) return;
+  census.assigns_loop = census.assigns_loop || name.access == Access::store;
+  census.binds_loop = true;
 }
 
 void count(const Node* node, NameTable& names, Census& census) {
@@ -32,6 +35,7 @@ void count(const Node* node, NameTable& names, Census& census) {
     census.blocks.push_back(&as<Block>(node));
     census.has_scoped_block = census.has_scoped_block || as<Block>(node).scoped;
   }
+  if (node->kind == NodeKind::macro) census.binds_loop = census.binds_loop || as<Macro>(node).name == kLoop;
   for_each_child(node, [&](const Node* child) { count(child, names, census); });
 }
 

@@ -17,6 +17,7 @@ struct Census {
 
   std::uint8_t special_names = 0;  ///< a bit for each that is
   bool assigns_loop = false;       ///< {% set loop %} and the like
+  bool binds_loop = false;         ///< in any way, as by a parameter or a macro: then `loop` may be no loop's
   bool has_scoped_block = false;
   std::vector<std::string_view> assigned;  ///< by set, for, with, as parameters; with repetitions
   std::vector<const Block*> blocks;        ///< wherever they are nested, in the order of the text

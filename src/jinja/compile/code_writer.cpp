@@ -81,9 +81,7 @@ void CodeWriter::finish_routine(RoutineState& state) {
 }
 
 std::uint32_t CodeWriter::register_of(RoutineState& routine, Ident ident) {
-  for (const auto& [known, reg] : routine.registers) {
-    if (known == ident) return reg;
-  }
+  if (const std::optional<std::uint32_t> known = known_register(routine, ident)) return *known;
   auto reg = static_cast<std::uint32_t>(routine.used.size());
   routine.used.push_back(true);
   routine.registers.emplace_back(ident, reg);

@@ -413,7 +413,7 @@ void Compiler::settling_condition(const Node* test, const Node* first, Label& se
 /// One more than its number in Program::resumable; 0 if it is none.
 std::uint32_t Compiler::resumable_number(const For& node, const Scope& outer, const Scope& scope, bool object) {
   const bool at_top = routine_->index == 0 && outer.symbols.level() == 0 && routine_->loops.empty();
-  if (!at_top || object) return 0;
+  if (!at_top || object || census_.binds_loop) return 0;
   std::optional<FoundLoop> found = read_loop_inputs(node, {names_, scope.symbols, macros_});
   if (!found) return 0;
   const auto number = static_cast<std::uint32_t>(found_loops_.size());

@@ -227,12 +227,14 @@ bool LoopWatch::keep_members(std::vector<LoopMember>& into) const {
     if (!is_object(value, kNamespaceType)) continue;
     const auto& ns = *static_cast<const NamespaceObject*>(value.object);
     const bool is_whole = input.member.empty();
-    for (const DictEntry& entry : std::span(ns.entries, ns.size)) {
+    for (std::uint32_t place = 0; place < ns.size; ++place) {
+      const DictEntry& entry = ns.entries[place];
       if (!is_whole && !(input.is_written && leaf_text(entry.key) == input.member)) continue;
       if (!outlives_run(entry.key) || !outlives_run(entry.value)) return false;
-      into.push_back({k, entry.key, entry.value});
+      into.push_back({k, place, entry.key, entry.value});
     }
   }
+  std::ranges::stable_sort(into, {}, &LoopMember::place);
   return true;
 }
 
@@ -301,7 +303,8 @@ void LoopWatch::note() {
     record.front = checkpoint(loop_.behind);
     if (!observe(record)) return record.reset();
     const std::vector<LoopRecord>& known = resumption_.known;
-    if (number_ < known.size() && known[number_].items != nullptr) go_on(known[number_], record);
+    const bool is_known = !resumption_.text.empty() && number_ < known.size() && known[number_].items != nullptr;
+    if (is_known) go_on(known[number_], record);
   }
   const auto item = static_cast<std::uint32_t>(state_.index0 + 1);
   const std::uint32_t last = item + loop_.ahead;

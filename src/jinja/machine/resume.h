@@ -38,6 +38,7 @@ struct SeenValue {
 /// A member of a namespace.
 struct LoopMember {
   std::uint32_t input;  ///< number of the input that is the namespace
+  std::uint32_t place;  ///< in it: what the loop adds is added in the same order
   Value name;
   Value value;
 };
