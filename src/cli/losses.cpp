@@ -10,9 +10,10 @@
 namespace parlance::cli {
 namespace {
 
+constexpr std::size_t kMostSaid = 20;  ///< losses, without --verbose
+
 /// What is lost, and with --verbose all else that is known.
 void report(const LossWish& wish, const std::vector<Loss>& losses) {
-  constexpr std::size_t kMostSaid = 20;
   const std::size_t lost = count_lost(losses);
   const std::size_t said = wish.verbose ? losses.size() : std::min(lost, kMostSaid);
   for (std::size_t i = 0; i < said; ++i)
@@ -45,9 +46,11 @@ std::string list_of(const LossCounts& lost) {
 
 /// Of --strict, where the notes have said what is lost.
 Error named_above(std::size_t lost) {
-  return Error(ErrorCode::loss, lost == 1
-                                    ? "the note above; --strict makes it an error"
-                                    : "the " + std::to_string(lost) + " notes above; --strict makes them an error");
+  const std::string count = std::to_string(lost);
+  const std::string how_many =
+      lost > kMostSaid ? count + " things, the first of them in the notes" : "the " + count + " notes";
+  return Error(ErrorCode::loss, lost == 1 ? "the note above; --strict makes it an error"
+                                          : how_many + " above; --strict makes them an error");
 }
 
 }  // namespace

@@ -365,7 +365,10 @@ Value converse_mark(Value request) {
     const Value part = converse_part(member_value(message, "content"), {"toolUse", "toolResult", "cachePoint"});
     if (!part.is_undefined()) return part;
   }
-  return converse_part(member_value(request, "system"), {"text"});
+  const bool has_parts = std::ranges::any_of(items(messages), [](const Value& message) {
+    return !converse_part(member_value(message, "content"), {"text", "image", "document"}).is_undefined();
+  });
+  return has_parts ? converse_part(member_value(request, "system"), {"text"}) : Value();
 }
 
 Result<void> check_no_converse(const ConversationState& state) {

@@ -281,13 +281,13 @@ class MessageSearch {
     const Value* const said = member(inside, "arguments");
     if (name != nullptr) search_.text(*name, "call", here["name"], one);
     if (said != nullptr) arguments(*said, here["arguments"], one);
-    if (name == nullptr && said == nullptr) of_another_kind(value, place, one);
+    if (said == nullptr) of_another_kind(name == nullptr ? value : inside, name == nullptr ? place : here, one);
     if (const Value* given = member(value, "id")) id(*given, place["id"]);
     if (one.all_lost()) search_.lose_whole(one, "call", search_.path_of(value, place));
     every.add(one);
   }
 
-  /// A call that is no function's: nothing is known of its members.
+  /// A call that is no function's, or whose arguments have another name: nothing is known of its members.
   void of_another_kind(Value value, const Place& place, Tally& one) {
     for (const DictEntry& entry : entries(value)) {
       const std::string_view name = leaf_text(entry.key);

@@ -151,7 +151,9 @@ class Settings {
     if (value.is_none() || reads(name) || names_token(name)) return;
     if (is_one_of(name, kOfReasoning)) return of_reasoning(name, value);
     const std::string_view of = source_of(name);
-    if (!of.empty() && (reads(of) || is_effort(of, member_value(variables_, of)))) return;
+    const Value made_of = member_value(variables_, of);
+    if (!of.empty() && (reads(of) || is_effort(of, made_of))) return;
+    if (!of.empty() && switches_off(of, made_of)) return no_effect(std::string(of), true, {});
     const auto feature =
         std::find_if(std::begin(kFeatures), std::end(kFeatures), [&](const Feature& one) { return one.name == name; });
     if (feature != std::end(kFeatures)) return unheeded(*feature, value);
@@ -159,16 +161,25 @@ class Settings {
     for (const std::string& one : facts_.variables) offer(nearest, one);
     for (const Feature& one : kFeatures) offer(nearest, one.name);
     const bool meant = !nearest.best().empty() || !is_of_request(name);
-    if (!meant && !left_out_) return;
-    losses_.push_back({meant ? LossKind::lost : LossKind::left_out, "setting", path_of(name, value),
-                       "no effect: the template does not read it", nearest.hint()});
+    no_effect(path_of(name, value), !meant, nearest.hint());
   }
 
   /// What the request says of reasoning, where no pass made use of it.
   void of_reasoning(std::string_view name, Value value) {
-    if (says_nothing(value) || is_used(name, value)) return;
-    losses_.push_back(
-        {LossKind::lost, "setting", path_of(name, value), "no effect: the template does not read it", {}});
+    if (!says_nothing(value) && !is_used(name, value)) no_effect(path_of(name, value), switches_off(name, value), {});
+  }
+
+  /// `by_design`: nobody misses it.
+  void no_effect(std::string path, bool by_design, std::string hint) {
+    if (by_design && !left_out_) return;
+    losses_.push_back({by_design ? LossKind::left_out : LossKind::lost, "setting", std::move(path),
+                       "no effect: the template does not read it", std::move(hint)});
+  }
+
+  /// Asks for no reasoning, where the passes have found nothing to switch off.
+  bool switches_off(std::string_view name, Value value) const {
+    const bool is_given = name == "reasoning_effort" || is_of_request(name) || is_of_kwargs(name);
+    return is_given && asks_for_effort(name, value) && passes::effort_asked_for(variables_) == "none";
   }
 
   static bool says_nothing(Value value) {
@@ -208,10 +219,13 @@ class Settings {
   bool is_of_request(std::string_view name) const {
     return member(inside_of(conversation_).document.root(), name) != nullptr;
   }
-  /// The member of the request that a pass made the variable of; "" if it made none.
+  /// The member of the request that a pass made the variable of; "" if it made none. An effort is made of a level
+  /// alone.
   std::string_view source_of(std::string_view name) const {
+    const Value root = inside_of(conversation_).document.root();
     for (const auto& [made, of] : kMadeOf) {
-      if (name == made && !is_of_request(made) && !is_of_kwargs(made) && is_of_request(of)) return of;
+      const bool makes_it = is_of_request(of) && (made != "reasoning_effort" || member_value(root, of).is_leaf());
+      if (name == made && !is_of_request(made) && !is_of_kwargs(made) && makes_it) return of;
     }
     return {};
   }

@@ -62,6 +62,8 @@ class TextSearch {
 
   void lose(std::string_view subject, std::string path, std::string hint = {});
   void leave_out(std::string_view subject, std::string path);
+  /// Takes back what was said from that number on.
+  void drop_from(std::size_t number) { losses_.resize(number); }
   void note(Loss loss) { losses_.push_back(std::move(loss)); }
   /// How many losses were said since.
   std::size_t lost_since(const Tally& tally) const;

@@ -18,8 +18,7 @@ bool is_id(std::string_view name) { return is_one_of(name, kIds); }
 constexpr std::string_view kFunction[] = {"name", "description", "parameters"};
 
 /// Members that say nothing to a model, or are looked for by themselves.
-constexpr std::string_view kPlain[] = {"type", "function",    "custom",     "strict",
-                                       "name", "description", "parameters", "cache_control"};
+constexpr std::string_view kPlain[] = {"type", "function", "custom", "strict", "cache_control"};
 /// Other APIs' names for the parameters.
 constexpr std::string_view kOtherParameters[] = {"inputSchema", "input_schema", "parameter_definitions", "args_schema",
                                                  "parametersJsonSchema"};
@@ -67,22 +66,37 @@ bool is_missing(const TextSearch& search, Value container, const DictEntry& entr
   return has_content(entry.value) && !has_key && !search.is_any_reached(entry.value);
 }
 
-/// What of a value is not there, each named where nothing of it is.
-void leave_out_of(TextSearch& search, Value value, const Place& place) {
+bool leave_out_of(TextSearch& search, Value value, const Place& place);
+
+/// Of a member of which nothing is there, itself is named in place of what it holds. Is anything there?
+bool leave_out_member(TextSearch& search, Value container, const DictEntry& entry, const Place& here) {
+  const std::size_t first = search.said();
+  const bool has_key = search.is_go() ? search.is_reached(entry.key) : search.is_key_reached(container, entry.key);
+  const bool is_there = leave_out_of(search, entry.value, here) || has_key;
+  if (is_there || !has_content(entry.value)) return is_there;
+  search.drop_from(first);
+  search.leave_out("detail", search.path_of(entry.value, here));
+  return false;
+}
+
+/// What of a value is not there, each named where nothing of it is. Is anything there? One walk, since a request may
+/// nest deeply.
+bool leave_out_of(TextSearch& search, Value value, const Place& place) {
+  bool any = search.is_reached(value);
   if (value.kind == Kind::dict) {
     for (const DictEntry& entry : entries(value)) {
-      const Place here = place[leaf_text(entry.key)];
-      if (is_missing(search, value, entry)) {
-        search.leave_out("detail", search.path_of(entry.value, here));
-      } else {
-        leave_out_of(search, entry.value, here);
-      }
+      const bool is_there = leave_out_member(search, value, entry, place[leaf_text(entry.key)]);
+      any = any || is_there || (entry.key.is_string() && search.is_reached(entry.key));
     }
   } else if (value.is_sequence()) {
-    for (std::uint32_t i = 0; i < value.list->size; ++i) leave_out_of(search, value.list->items[i], place[i]);
-  } else if (has_words(value) && !search.is_reached(value)) {
+    for (std::uint32_t i = 0; i < value.list->size; ++i) {
+      const bool is_there = leave_out_of(search, value.list->items[i], place[i]);
+      any = any || is_there;
+    }
+  } else if (has_words(value) && !any) {
     search.leave_out("detail", search.path_of(value, place));
   }
+  return any;
 }
 
 /// Parameters under a name that templates do not read.
@@ -96,16 +110,19 @@ std::string hint_for_parameters(const DictEntry& entry) {
   return is_schema || is_one_of(name, kOtherParameters) ? "chat templates read 'parameters'" : "";
 }
 
-/// What a function has besides: its parameters under another name are lost, the rest is left out.
-void other_members(TextSearch& search, Value function, const Place& place, bool has_parameters, Tally& each) {
+/// What a function has besides kFunction: its parameters under another name are lost, the rest is left out. Beside a
+/// wrapped function, `inner`, what belongs into it is lost, as by a brace too early.
+void other_members(TextSearch& search, Value function, const Place& place, Value inner, bool has_parameters,
+                   Tally& each) {
   for (const DictEntry& entry : entries(function)) {
     const std::string_view name = leaf_text(entry.key);
-    if (is_one_of(name, kPlain)) continue;
+    const bool is_own = is_one_of(name, kFunction), is_outside = is_own && !inner.is_undefined();
+    if (is_one_of(name, kPlain) || (is_own && (!is_outside || member(inner, name) != nullptr))) continue;
     if (!is_missing(search, function, entry)) {
       if (search.left_out()) leave_out_of(search, entry.value, place[name]);
       continue;
     }
-    std::string hint = has_parameters ? std::string() : hint_for_parameters(entry);
+    std::string hint = is_outside ? "it belongs into 'function'" : has_parameters ? "" : hint_for_parameters(entry);
     std::string path = search.path_of(entry.value, place[name]);
     if (!hint.empty()) {
       each.add(true);
@@ -175,9 +192,13 @@ void tool(TextSearch& search, Value value, const Place& place, Tally& each) {
     if (const Value* said = member(inside, name)) search.text(*said, "tool", here[name], each);
   }
   const Value schema = member_value(inside, "parameters");
-  if (schema.kind == Kind::dict) parameters(search, schema, here["parameters"], each);
-  other_members(search, inside, here, has_content(schema), each);
-  if (wrapped != nullptr) other_members(search, value, place, has_content(schema), each);
+  if (schema.kind == Kind::dict) {
+    parameters(search, schema, here["parameters"], each);
+  } else if (has_content(schema)) {
+    search.leaves(false, schema, "tool", here["parameters"], each);
+  }
+  other_members(search, inside, here, {}, has_content(schema), each);
+  if (wrapped != nullptr) other_members(search, value, place, inside, has_content(schema), each);
   syntax_of_custom(search, place.index, inside, place, each);
 }
 

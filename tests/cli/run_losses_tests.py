@@ -58,6 +58,46 @@ def test_what_a_request_says_of_reasoning_is_named_if_nothing_reads_it():
         assert losses(switch, {**user("Hi"), **used}) == [], (used, losses(switch, {**user("Hi"), **used}))
 
 
+def test_reasoning_that_is_switched_off_is_no_loss_where_nothing_switches_it():
+    for off in ({"think": False}, {"thinking": {"type": "disabled"}}, {"reasoning_effort": "none"}, {"reasoning": {"effort": "none"}}):
+        for options in ((), ("--syntax", "go")):
+            template = "{{ range .Messages }}{{ .Content }}{{ end }}" if options else "{{ messages[0].content }}"
+            assert {kind for kind, _, _ in losses(template, {**user("Hi"), **off}, *options)} == {"left out"}, (off, options)
+            assert run(template, {**user("Hi"), **off}, *options, "--strict").returncode == 0, (off, options)
+    both = losses("{{ messages[0].content }}", {**user("Hi"), "think": True}, "--var", "reasoning_effort=high")
+    assert sorted(path for _, _, path in both) == ["reasoning_effort", "think"], both
+
+
+def test_what_stands_beside_a_function_or_under_another_name_is_named():
+    pieces = "{{ messages[0].content }}{% for t in tools %}{{ t.function.name }}{{ t.function.description }}" \
+             "{% for p in (t.function.parameters or {}).properties or {} %}{{ p }}{% endfor %}{% endfor %}"
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}}
+    beside = {"type": "function", "function": {"name": "f"}, "description": "d", "parameters": schema}
+    assert [path for _, _, path in losses(pieces, {**user("Hi"), "tools": [beside]})] == ["tools[0].description", "tools[0].parameters"]
+    text = {"type": "function", "function": {"name": "f", "description": "d", "parameters": json.dumps(schema)}}
+    assert [path for _, _, path in losses(pieces, {**user("Hi"), "tools": [text]})] == ["tools[0].function.parameters"]
+    calls = "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls or [] %}{{ c.function.name }}{{ c.function.arguments }}{% endfor %}{% endfor %}"
+    for call, path in (({"id": "1", "name": "f", "args": {"city": "Oslo"}}, "args"), ({"function": {"name": "f", "parameters": {"city": "Oslo"}}}, "parameters")):
+        found = losses(calls, {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "", "tool_calls": [call]}]})
+        lost = [place for kind, _, place in found if kind == "lost"]
+        assert len(lost) == 1 and f".{path}" in lost[0], found
+    bare = {"id": "1", "index": 0, "type": "function", "function": {"name": "f"}}
+    found = losses(calls, {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "", "tool_calls": [bare]}]})
+    assert [kind for kind, _, _ in found] == ["left out"], found
+
+
+def test_strict_counts_what_is_lost_and_not_what_is_said():
+    done = run(ONLY_TEXT, {"messages": [{"role": "user", "content": "hi", "attachments": ["x"]}] * 35}, "--strict", "--var", "bos_token=b")
+    assert "35 things, the first of them in the notes above; --strict makes them an error" in done.stderr, done.stderr[-300:]
+
+
+def test_a_text_of_the_system_in_a_list_alone_is_not_bedrocks():
+    request = {"system": [{"text": "be nice"}], "messages": [{"role": "user", "content": "hi"}], "max_tokens": 5}
+    assert "Bedrock" not in run(ONLY_TEXT, request).stderr
+    request["messages"] = [{"role": "user", "content": [{"text": "hi"}]}]
+    assert "Bedrock" in run(ONLY_TEXT, request).stderr
+
+
 def test_what_a_go_template_does_not_see_is_named():
     go = ("--syntax", "go")
     chat = "{{ range .Messages }}{{ .Content }}{{ end }}"
