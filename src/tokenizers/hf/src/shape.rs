@@ -3,18 +3,22 @@
 use serde_json::Value;
 use tokenizers::Tokenizer;
 
-/// A longer one is of no class: it has a table in it.
+/// A longer part is of no class: it has a table in it.
 const LONGEST: usize = 1 << 14;
 
-/// The normaliser and the pre-tokeniser as JSON, a line each; "" where that is too long.
+/// The normaliser and the pre-tokeniser as JSON, a line each; `"long"` in place of one that is too long.
 pub fn shape_of(tokenizer: &Tokenizer) -> String {
     let normalizer = serde_json::to_value(tokenizer.get_normalizer()).map(plain).unwrap_or_default();
     let pre_tokenizer = serde_json::to_value(tokenizer.get_pre_tokenizer()).map(plain).unwrap_or_default();
-    let shape = format!("{normalizer}\n{pre_tokenizer}");
-    if shape.len() > LONGEST {
-        return String::new();
+    format!("{}\n{}", short(normalizer), short(pre_tokenizer))
+}
+
+fn short(part: Value) -> String {
+    let text = part.to_string();
+    if text.len() > LONGEST {
+        return "\"long\"".into();
     }
-    shape
+    text
 }
 
 /// Without what changes no ids: offsets, and a sequence of one or none.
