@@ -83,12 +83,12 @@ bench: setup
 	$(PYTHON) bench/run.py
 
 # With Clang, whose builds with sanitizers take two thirds of GCC's time; the fuzz targets are of the same build. What Python
-# drives (the oracles) runs under ASan in make long.
+# drives (the oracles, the command line) runs under ASan in make long.
 asan: oracle
 	@sh tools/setup.sh full
 	@cmake --preset asan -DPARLANCE_TEST_SHARE=40 $(QUIET)
 	@cmake --build --preset asan -j $(JOBS) --target asan_tests
-	$(CTEST) --test-dir build/asan -L 'unit|cases|tokens|grammar|cli'
+	$(CTEST) --test-dir build/asan -L 'unit|cases|tokens|grammar'
 
 # The library is built without exceptions and RTTI here, which is a test of its own.
 tsan: test_setup

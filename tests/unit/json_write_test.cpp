@@ -12,6 +12,7 @@
 #include "json/json.h"
 #include "json/scan.h"
 #include "parlance/json.h"
+#include "share.h"
 #include "value/dict.h"
 
 namespace parlance {
@@ -289,7 +290,7 @@ void check_scan(std::string_view text) {
 TEST(JsonScan, FindsEveryByteAtEveryPlace) {
   for (std::size_t size = 0; size <= 40; ++size) {
     for (std::size_t place = 0; place < size; ++place) {
-      for (int c = 0; c < 128; ++c) {
+      for (std::size_t c = testing::is_sparse() ? (size + place) % 7 : 0; c < 128; c += testing::is_sparse() ? 7 : 1) {
         std::string text(size, 'x');
         text[place] = static_cast<char>(c);
         text[size - 1 - place] = static_cast<char>(c);

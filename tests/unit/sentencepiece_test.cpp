@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "parlance/session.h"
+#include "share.h"
 #include "sp_maker.h"
 #include "tokenizers/adapters.h"
 #include "tokenizers/sentencepiece_charsmap.h"
@@ -132,7 +133,7 @@ TEST(Charsmap, replacements_that_fill_memory_or_are_no_text_are_refused) {
 
 // ---- encoding
 
-class SentencePiece : public testing::Test {
+class SentencePiece : public ::testing::Test {
  protected:
   void open(const SpMaker& maker, const SentencePieceOptions& options = {}, const std::vector<AddedToken>& added = {}) {
     bytes_ = maker.made();
@@ -222,7 +223,7 @@ TEST_F(SentencePiece, a_symbol_made_by_normalising_is_no_control_token) {
 TEST_F(SentencePiece, normalising_does_not_fill_memory) {
   OPEN(small_model().charsmap(CharsmapMaker(std::string(256, 'b')).made()));
   EXPECT_TRUE(encoded("a").starts_with(" @0-0  b@0-1  "));
-  EXPECT_TRUE(encoded(std::string(4000, 'a')).starts_with(" @0-0  b@0-1  "));
+  EXPECT_TRUE(encoded(std::string(testing::is_sparse() ? 400 : 4000, 'a')).starts_with(" @0-0  b@0-1  "));
   EXPECT_EQ(encoded(std::string(8000, 'a')),
             "limit_memory: the vocabulary's normalisation makes more than 1176576 bytes of a run of 8000");
   EXPECT_EQ(encoded(std::string(8000, 'a'), std::vector<ByteSpan>{}), encoded(std::string(8000, 'a')));

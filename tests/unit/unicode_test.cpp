@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/utf8.h"
+#include "share.h"
 
 namespace parlance {
 namespace {
@@ -158,7 +159,7 @@ TEST(Utf8, ValidityNamesTheWorst) {
 
 TEST(Utf8, LawsHoldOnRandomBytes) {
   std::mt19937 random(11);
-  for (int round = 0; round < 50000; ++round) {
+  for (int round = 0; round < testing::share_of(50000); ++round) {
     const Exact exact(random_bytes(random));
     const std::string_view text = exact.view();
     const auto forward = walk(text);
