@@ -17,6 +17,8 @@
 
 namespace parlance {
 
+class DocumentBuilder;
+
 struct ReadOptions {
   /// false: no passes; every member becomes a variable, as transformers does with keyword arguments
   bool normalise = true;
@@ -88,6 +90,9 @@ class Conversation {
   /// The same, but takes the text and parses it in place, so that a large request takes half the memory. Reserve 64
   /// spare bytes in the string to avoid a reallocation.
   Result<void> consume(std::string text, const ReadOptions& options = {}, std::string_view name = "<input>");
+  /// The same with the values that a builder was given, which is empty afterwards. Fails as Document::build does, and
+  /// with conversation.
+  Result<void> read(DocumentBuilder& built, const ReadOptions& options = {});
 
   /// Appends a message. Fails with json if a call's arguments are not a JSON object, or a member is not JSON.
   Result<void> add(const Message& message);

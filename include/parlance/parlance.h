@@ -28,6 +28,7 @@
 #include "parlance/civil_time.h"
 #include "parlance/conversation.h"
 #include "parlance/derive.h"
+#include "parlance/document_builder.h"
 #include "parlance/error.h"
 #include "parlance/grammar.h"
 #include "parlance/json.h"

@@ -42,6 +42,8 @@
 
 namespace parlance {
 
+class DocumentBuilder;
+
 /// Options of a RequestReader.
 ///
 ///     field          default             effect
@@ -101,6 +103,8 @@ class RequestReader {
   Result<ChatRequest> consume(std::string body, std::string_view name = "<input>") const;
   /// The same, reusing the memory of `into`. After a failure, `into` still has the request's id, if it has one.
   Result<void> read_into(ChatRequest& into, std::string_view body, std::string_view name = "<input>") const;
+  /// The same with the values that a builder was given, which is empty afterwards.
+  Result<void> read_into(ChatRequest& into, DocumentBuilder& built) const;
 
   /// The template for requests with or without tools. Fails with no_template, and as Template::compile does.
   /// Lifetime: the reader's.

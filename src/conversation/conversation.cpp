@@ -254,6 +254,10 @@ Result<void> Conversation::consume(std::string text, const ReadOptions& options,
   return take_document(inside_of(inside().document).consume(std::move(text), name), options);
 }
 
+Result<void> Conversation::read(DocumentBuilder& built, const ReadOptions& options) {
+  return take_document(inside().document.build(built), options);
+}
+
 namespace {
 
 /// What stands behind a request, in a line of its own, is mostly the next one.

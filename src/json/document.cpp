@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "json/document_builder.h"
 #include "value/dict.h"
 #include "value/fresh.h"
 
@@ -44,7 +45,7 @@ class Walk {
 void Walk::visit(Value v, bool is_key) {
   value_ = v;
   is_key_ = is_key;
-  if (v.kind == Kind::dict || v.kind == Kind::list) levels_.push_back({v, 0});
+  if (v.kind == Kind::dict || v.is_sequence()) levels_.push_back({v, 0});
 }
 
 bool Walk::next() {
@@ -57,7 +58,7 @@ bool Walk::next() {
   if (levels_.empty()) return false;
   Level& level = levels_.back();
   const std::uint32_t i = level.visited++;
-  if (level.container.kind == Kind::list) {
+  if (level.container.is_sequence()) {
     visit(level.container.list->items[i], false);
   } else {
     const DictEntry& entry = level.container.dict->entries[i / 2];
@@ -144,16 +145,34 @@ bool find_in_tree(Value root, std::uint32_t origin, PlaceInInput& place) {
 // ---- parsing
 
 Result<void> Document::Storage::parse(std::string_view text, std::string_view name) {
-  begin_parse();
-  return end_parse(reader_.read(text, arena_, next_origin_, name));
+  begin();
+  return end(reader_.read(text, arena_, next_origin_, name));
 }
 
 Result<void> Document::Storage::consume(std::string text, std::string_view name) {
-  begin_parse();
-  return end_parse(reader_.consume(std::move(text), arena_, next_origin_, name));
+  begin();
+  return end(reader_.consume(std::move(text), arena_, next_origin_, name));
 }
 
-void Document::Storage::begin_parse() {
+/// The builder gets the memory of the texts before in exchange for its own.
+Result<void> Document::Storage::build(DocumentBuilder& from) {
+  begin();
+  DocumentSteps& given = inside_of(from);
+  if (!given.open.empty()) given.fail(ErrorCode::usage, "a list or dict is still open");
+  const std::optional<Error> failure = given.failure;
+  if (!failure) {
+    built_text_.swap(given.text);
+    const std::size_t size = built_text_.size();
+    built_text_.append(JsonReader::kPadding, '\0');
+    strings_ = {built_text_.data(), size};
+    root_ = make_values(given.steps, built_text_.data(), arena_, next_origin_);
+  }
+  given.clear();
+  if (failure) return *failure;
+  return {};
+}
+
+void Document::Storage::begin() {
   arena_.reset();
   root_ = Value::none();
   next_origin_ = 1;
@@ -161,7 +180,8 @@ void Document::Storage::begin_parse() {
   paths_.clear();
 }
 
-Result<void> Document::Storage::end_parse(Result<Value> read) {
+Result<void> Document::Storage::end(Result<Value> read) {
+  strings_ = reader_.strings();
   if (!read) {
     next_origin_ = 1;
     return read.error();
@@ -186,7 +206,7 @@ const Document::Storage::Messages& Document::Storage::messages() const {
 /// They end where what follows them in the request begins.
 void Document::Storage::list_messages(MessageList& list) const {
   const DictEntry* entry = find_messages(root_);
-  list.strings = reader_.strings();
+  list.strings = strings_;
   list.count = entry == nullptr ? 0 : entry->value.list->size;
   if (list.count == 0) return;
   list.items = entry->value.list->items;
@@ -229,8 +249,7 @@ void Document::Storage::index_messages() const {
 }
 
 bool Document::Storage::holds(const char* address) const {
-  const std::string_view strings = reader_.strings();
-  return !strings.empty() && !before(address, strings.data()) && before(address, strings.data() + strings.size());
+  return !strings_.empty() && !before(address, strings_.data()) && before(address, strings_.data() + strings_.size());
 }
 
 namespace {
@@ -444,6 +463,8 @@ Result<void> Document::parse(std::string_view text, std::string_view name) {
   if (storage_ == nullptr) storage_ = std::make_unique<Storage>();  // it was moved from
   return storage_->parse(text, name);
 }
+
+Result<void> Document::build(DocumentBuilder& from) { return inside().build(from); }
 
 Value Document::root() const& { return storage_ == nullptr ? Value::none() : storage_->root(); }
 Document::Storage& Document::inside() {

@@ -31,20 +31,21 @@ std::uint32_t origin_of(Value v);
 
 using DocumentStorage = Inside<Document>::Type;
 
-/// Threads: parse needs it alone; everything const may be used by many threads (what is
+/// Threads: parse and build need it alone; everything const may be used by many threads (what is
 /// indexed is so by the first who asks, under a mutex).
 struct Document::Storage {
  public:
   Result<void> parse(std::string_view text, std::string_view name);
   /// parse() without a copy of the text, which is the document's from now on.
   Result<void> consume(std::string text, std::string_view name);
+  Result<void> build(DocumentBuilder& from);
 
   Value root() const { return root_; }
   Arena& arena() { return arena_; }
   /// The first origin id that no value of this document has.
   std::uint32_t next_origin() const { return next_origin_; }
   /// How long the text was that was parsed last.
-  std::size_t text_bytes() const { return reader_.strings().size(); }
+  std::size_t text_bytes() const { return strings_.size(); }
   /// Whether an address lies in this document's string bytes.
   bool holds(const char* address) const;
   bool holds(std::uint32_t origin) const { return origin != 0 && origin < next_origin_; }
@@ -128,8 +129,8 @@ struct Document::Storage {
   };
 
   void walk_to_end(MessageList& list) const;
-  void begin_parse();
-  Result<void> end_parse(Result<Value> read);
+  void begin();
+  Result<void> end(Result<Value> read);
   const Messages& messages() const;
   void index_messages() const;
   const PathIndex& paths_in(std::int32_t message) const;
@@ -138,6 +139,8 @@ struct Document::Storage {
 
   Arena arena_;
   JsonReader reader_;
+  std::string built_text_;    ///< of a builder, padded
+  std::string_view strings_;  ///< the memory that holds all string bytes (and more)
   Value root_ = Value::none();
   std::uint32_t next_origin_ = 1;
   std::int32_t first_message_ = 0;

@@ -29,7 +29,6 @@ using json_escape::unescaped;
 namespace {
 
 /// sys.get_int_max_str_digits().
-constexpr std::size_t kMostDigits = 4300;
 /// So many decimal digits always fit an int64.
 constexpr std::size_t kSmallDigits = 18;
 

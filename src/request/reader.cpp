@@ -73,6 +73,10 @@ Result<void> RequestReader::read_into(ChatRequest& into, std::string_view body, 
   return inside().complete(into, into.conversation.read(body, as_is(), name));
 }
 
+Result<void> RequestReader::read_into(ChatRequest& into, DocumentBuilder& built) const {
+  return inside().complete(into, into.conversation.read(built, as_is()));
+}
+
 const Result<Template>& RequestReader::chat_template(bool with_tools) const& {
   return inside().templates.compiled(with_tools);
 }

@@ -34,6 +34,8 @@ std::uint64_t number_hash(Value v);
 inline constexpr std::size_t kNumberText = 40;
 char* write_int(char* out, std::int64_t v);
 char* write_real(char* out, double v);
+/// CPython's limit for the decimal digits of an integer.
+inline constexpr std::size_t kMostDigits = 4300;
 /// Decimal text of any integer. Fails with value past 4300 digits, as CPython 3.11 does.
 Value integer_text(Runtime& rt, Value v);
 void append_big(std::string& out, const BigInt& v);  ///< decimal, no digit limit (JSON writers check first)

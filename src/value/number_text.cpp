@@ -24,8 +24,7 @@ namespace parlance {
 namespace {
 
 /// CPython 3.11: sys.int_info.default_max_str_digits.
-constexpr std::size_t kMaxDigits = 4300;
-/// No integer of more bits has at most kMaxDigits decimal digits.
+/// No integer of more bits has at most kMostDigits decimal digits.
 constexpr std::uint64_t kMaxDigitBits = 14'285;
 
 /// Digits before the point of the largest double, plus sign, point, exponent and some air.
@@ -181,7 +180,7 @@ bool append_big_decimal(Runtime& rt, std::string& out, Value v) {
   if (!rt.charge(v.big->count * v.big->count / 8)) return false;
   const std::size_t before = out.size();
   append_big(out, *v.big);
-  if (out.size() - before <= kMaxDigits + (v.big->negative ? 1 : 0)) return true;
+  if (out.size() - before <= kMostDigits + (v.big->negative ? 1 : 0)) return true;
   out.resize(before);
   return fail_digits(rt, "", v);
 }
@@ -326,7 +325,7 @@ Value from_digits(Runtime& rt, std::string_view digits, int base, bool negative)
 }  // namespace
 
 Value integer_from_digits(Runtime& rt, std::string_view digits, int base, bool negative) {
-  if (digits.size() > kMaxDigits && !is_power_of_two(base)) {
+  if (digits.size() > kMostDigits && !is_power_of_two(base)) {
     fail_digits(rt, ": value has " + std::to_string(digits.size()) + " digits", {});
     return Value::invalid();
   }
@@ -349,7 +348,7 @@ std::optional<Value> parse_int(Runtime& rt, std::string_view text, int base) {
   std::string cleaned;
   std::string_view digits;
   if (!clean_digits(rest, base, cleaned, digits)) return std::nullopt;
-  if (digits.size() > kMaxDigits && !is_power_of_two(base)) return std::nullopt;
+  if (digits.size() > kMostDigits && !is_power_of_two(base)) return std::nullopt;
   // Without a base, a decimal number has no zeros in front; "00" is fine.
   if (only_zero && digits.find_first_not_of('0') != std::string_view::npos) return std::nullopt;
   return from_digits(rt, digits, base, negative);

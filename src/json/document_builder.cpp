@@ -1,0 +1,224 @@
+// DocumentBuilder: notes steps, and makes values of them at once, when it is known how large each container is.
+#include "json/document_builder.h"
+
+#include <limits>
+
+#include "base/utf8.h"
+#include "json/keys.h"
+#include "json/read.h"
+#include "value/bigint.h"
+#include "value/dict.h"
+#include "value/number.h"
+
+namespace parlance {
+
+using Step = DocumentSteps::Step;
+using Given = DocumentSteps::Given;
+
+// ---- steps
+
+void DocumentBuilder::State::fail(ErrorCode code, std::string_view message) {
+  if (!failure) failure = Error(code, std::string(message));
+}
+
+void DocumentBuilder::State::clear() {
+  text.clear();
+  steps.clear();
+  open.clear();
+  has_key = false;
+  failure.reset();
+}
+
+/// Whether a step fits behind those before it; counts the value.
+bool DocumentBuilder::State::takes(Step step) {
+  if (failure) return false;
+  if (open.empty()) {
+    if (step != Step::key && steps.empty()) return true;
+    fail(ErrorCode::usage, step == Step::key ? "a key outside of a dict" : "a second value behind the outermost one");
+    return false;
+  }
+  Given& around = steps[open.back()];
+  const bool wants_key = around.step == Step::dict && !has_key;
+  if (wants_key != (step == Step::key)) {
+    fail(ErrorCode::usage, wants_key ? "a value in a dict without its key" : "a key where a value belongs");
+    return false;
+  }
+  if (step != Step::key) ++around.size;
+  has_key = step == Step::key;
+  return true;
+}
+
+void DocumentBuilder::State::add(Given given) {
+  if (takes(given.step)) steps.push_back(given);
+}
+
+void DocumentBuilder::State::add_text(Step step, std::string_view given) {
+  if (!takes(step)) return;
+  if (text.size() + given.size() >= Runtime::kMaxText)
+    return fail(ErrorCode::limit_memory, "texts of 2 GiB or more together");
+  if (utf8::validity(given) == utf8::Validity::malformed) return fail(ErrorCode::unicode_decode, "a text is not UTF-8");
+  Given added{step, static_cast<std::uint32_t>(given.size()), {}};
+  added.begin = text.size();
+  text.append(given).push_back('\0');
+  steps.push_back(added);
+}
+
+void DocumentBuilder::State::begin(Step step) {
+  if (open.size() == kJsonDepth) return fail(ErrorCode::limit_depth, "values nest deeper than 1000 levels");
+  if (!takes(step)) return;
+  open.push_back(static_cast<std::uint32_t>(steps.size()));
+  steps.push_back({step, 0, {}});
+}
+
+void DocumentBuilder::State::end(Step step) {
+  if (failure) return;
+  if (open.empty() || steps[open.back()].step != step || has_key)
+    return fail(ErrorCode::usage, has_key ? "a key without its value" : "the end of a list or dict that is not open");
+  open.pop_back();
+  steps.push_back({Step::end, 0, {}});
+}
+
+// ---- values
+
+namespace {
+
+/// A container that is being filled.
+struct Filled {
+  Value value;
+  Value* item = nullptr;       ///< of a list: where the next goes
+  DictEntry* entry = nullptr;  ///< of a dict
+};
+
+class ValueMaker {
+ public:
+  ValueMaker(const char* text, Arena& arena, std::uint32_t& next_origin)
+      : text_(text), arena_(arena), next_origin_(next_origin) {}
+
+  Value make(const std::vector<Given>& steps) {
+    for (const Given& given : steps) take(given);
+    return root_;
+  }
+
+ private:
+  void take(const Given& given) {
+    if (given.step == Step::end) return close();
+    if (given.step == Step::key) {
+      open_.back().entry->key = text_of(given);
+      return;
+    }
+    const bool is_list = given.step == Step::list || given.step == Step::tuple;
+    const Value made = is_list || given.step == Step::dict ? begin(given) : scalar(given);
+    put(made);
+    if (is_list) open_.push_back({made, const_cast<Value*>(made.list->items), nullptr});
+    if (given.step == Step::dict) open_.push_back({made, nullptr, made.dict->entries});
+  }
+
+  void put(Value made) {
+    if (open_.empty()) {
+      root_ = made;
+    } else if (open_.back().item != nullptr) {
+      *open_.back().item++ = made;
+    } else {
+      (open_.back().entry++)->value = made;
+    }
+  }
+
+  Value text_of(const Given& given) const { return Value::view({text_ + given.begin, given.size}); }
+
+  Value begin(const Given& given) {
+    const std::uint32_t origin = next_origin_++;
+    if (given.step != Step::dict) {
+      Value made =
+          Value::of_list(arena_.make<ListObject>(given.size, origin, arena_.allocate_array<Value>(given.size)), origin);
+      if (given.step == Step::tuple) made.kind = Kind::tuple;
+      return made;
+    }
+    DictEntry* const entries = arena_.allocate_array<DictEntry>(given.size);
+    return Value::of_dict(arena_.make<DictObject>(given.size, origin, entries, nullptr, 0u, given.size), origin);
+  }
+
+  Value scalar(const Given& given) {
+    if (given.step == Step::string) return text_of(given);
+    Value made = Value::none();
+    if (given.step == Step::boolean) made = Value::boolean(given.integer != 0);
+    if (given.step == Step::integer) made = Value::of_int(given.integer);
+    if (given.step == Step::real) made = Value::of_real(given.real);
+    if (given.step == Step::digits) made = big(text_of(given).text());
+    made.origin = next_origin_++;
+    return made;
+  }
+
+  Value big(std::string_view digits) {
+    static const Limits limits;
+    Runtime rt(arena_, limits);
+    const bool negative = digits.starts_with('-');
+    return big_from_digits(rt, digits.substr(negative ? 1 : 0), 10, negative);
+  }
+
+  void close() {
+    const Value closed = open_.back().value;
+    open_.pop_back();
+    if (closed.kind == Kind::dict) settle_keys(arena_, const_cast<DictObject&>(*closed.dict));
+  }
+
+  const char* text_;
+  Arena& arena_;
+  std::uint32_t& next_origin_;
+  Value root_ = Value::none();
+  std::vector<Filled> open_;
+};
+
+}  // namespace
+
+Value make_values(const std::vector<Given>& steps, const char* text, Arena& arena, std::uint32_t& next_origin) {
+  return ValueMaker(text, arena, next_origin).make(steps);
+}
+
+// ---- DocumentBuilder
+
+DocumentBuilder::DocumentBuilder() : state_(std::make_unique<State>()) {}
+DocumentBuilder::DocumentBuilder(DocumentBuilder&&) noexcept = default;
+DocumentBuilder& DocumentBuilder::operator=(DocumentBuilder&&) noexcept = default;
+DocumentBuilder::~DocumentBuilder() = default;
+
+/// What was moved from is empty.
+DocumentBuilder::State& DocumentBuilder::inside() {
+  if (state_ == nullptr) state_ = std::make_unique<State>();
+  return *state_;
+}
+
+void DocumentBuilder::none() { inside().add({Step::none, 0, {}}); }
+void DocumentBuilder::boolean(bool value) {
+  Given given{Step::boolean, 0, {}};
+  given.integer = value ? 1 : 0;
+  inside().add(given);
+}
+void DocumentBuilder::integer(std::int64_t value) {
+  Given given{Step::integer, 0, {}};
+  given.integer = value;
+  inside().add(given);
+}
+void DocumentBuilder::integer(std::string_view digits) {
+  const std::string_view unsigned_digits = digits.substr(digits.starts_with('-') ? 1 : 0);
+  const bool is_number = !unsigned_digits.empty() && unsigned_digits.size() <= kMostDigits &&
+                         unsigned_digits.find_first_not_of("0123456789") == std::string_view::npos;
+  if (!is_number) return inside().fail(ErrorCode::value, "an integer is not written in at most 4300 decimal digits");
+  inside().add_text(Step::digits, digits);
+}
+void DocumentBuilder::real(double value) {
+  Given given{Step::real, 0, {}};
+  given.real = value;
+  inside().add(given);
+}
+void DocumentBuilder::string(std::string_view text) { inside().add_text(Step::string, text); }
+void DocumentBuilder::begin_list() { inside().begin(Step::list); }
+void DocumentBuilder::end_list() { inside().end(Step::list); }
+void DocumentBuilder::begin_tuple() { inside().begin(Step::tuple); }
+void DocumentBuilder::end_tuple() { inside().end(Step::tuple); }
+void DocumentBuilder::begin_dict() { inside().begin(Step::dict); }
+void DocumentBuilder::key(std::string_view text) { inside().add_text(Step::key, text); }
+void DocumentBuilder::end_dict() { inside().end(Step::dict); }
+std::size_t DocumentBuilder::depth() const { return state_ == nullptr ? 0 : state_->open.size(); }
+void DocumentBuilder::clear() { inside().clear(); }
+
+}  // namespace parlance

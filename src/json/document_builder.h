@@ -1,0 +1,55 @@
+// DocumentBuilder's inside: the steps that were given, and values made of them.
+//
+// Texts lie one after the other, in the order of the steps, as they do in a JSON text: a document finds the place of a
+// string by its address. Begin reading at make_values.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/arena.h"
+#include "base/inside.h"
+#include "parlance/document_builder.h"
+#include "parlance/error.h"
+#include "parlance/value.h"
+
+namespace parlance {
+
+struct DocumentBuilder::State {
+  enum class Step : std::uint8_t { none, boolean, integer, digits, real, string, key, list, tuple, dict, end };
+  struct Given {
+    Step step{};
+    std::uint32_t size = 0;  ///< of a text: bytes; of a list, tuple or dict: how many values it has
+    union {
+      std::size_t begin = 0;  ///< of a text: where it stands in `text`
+      std::int64_t integer;
+      double real;
+    };
+  };
+
+  std::string text;                 ///< all texts, each with a byte behind it
+  std::vector<Given> steps;         ///< what was given
+  std::vector<std::uint32_t> open;  ///< the steps that began what is open
+  bool has_key = false;             ///< the last step was a key
+  std::optional<Error> failure;     ///< the first
+
+  void add(Given given);
+  void add_text(Step step, std::string_view given);
+  void begin(Step step);
+  void end(Step step);
+  void fail(ErrorCode code, std::string_view message);
+  void clear();
+
+ private:
+  bool takes(Step step);
+};
+
+using DocumentSteps = Inside<DocumentBuilder>::Type;
+
+/// The value of the steps, whose texts were moved to `text`. Containers and all scalars but strings get origin ids from
+/// `next_origin` on, in their order.
+Value make_values(const std::vector<DocumentSteps::Given>& steps, const char* text, Arena& arena,
+                  std::uint32_t& next_origin);
+
+}  // namespace parlance
