@@ -192,5 +192,8 @@ struct TokenizerOptions {
 /// Fails with file; json (place); model_file (a damaged GGUF file); tokenizer (damaged; of a kind that this build does
 /// not read; or a tiktoken file without a known split).
 Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path, const TokenizerOptions& options = {});
+/// The same of the bytes of a file, except a GGUF file's. No files stand beside it; errors call it `name`.
+Result<std::unique_ptr<Tokenizer>> read_tokenizer(std::string_view bytes, const std::string& name,
+                                                  const TokenizerOptions& options = {});
 
 }  // namespace parlance

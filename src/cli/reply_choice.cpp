@@ -44,7 +44,7 @@ Result<ReplyFormat> known_format(const ReplyWish& wish) {
   if (chosen.format.empty())
     return usage("whose reply? give -t TEMPLATE, -m MODEL or -f FORMAT", "parlance list formats shows them");
   const BuiltinFormat* builtin = find_format(chosen.format);
-  if (builtin == nullptr) return no_format(chosen.format);
+  if (builtin == nullptr) return open_format(chosen.format).error();
   return ReplyFormat::from_json(builtin->reply, std::string(builtin->name) + ".reply.json");
 }
 

@@ -1,11 +1,9 @@
 // Finding the template that the command line asks for.
 #include "cli/template_choice.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <optional>
 
-#include "base/nearest.h"
 #include "base/packed.h"
 #include "base/utf8.h"
 #include "cli/input.h"
@@ -13,19 +11,6 @@
 
 namespace parlance::cli {
 namespace {
-
-Result<ModelSource> from_format(const std::string& name) {
-  const BuiltinFormat* format = find_format(name);
-  if (format == nullptr) return no_format(name);
-  ModelSource found;
-  found.path = format->name;
-  found.templates.push_back(
-      {"default", std::string(format->text), "format " + std::string(format->name), format->syntax});
-  for (const auto& [token, text] : format->special_tokens) {
-    found.special_tokens.push_back({std::string(token), std::string(text)});
-  }
-  return found;
-}
 
 /// Read once, however often a command asks for its template. Nothing says what standard input is; --syntax does.
 Result<NamedTemplate> read_template() {
@@ -56,25 +41,8 @@ Result<ModelSource> with_template(ModelSource found, const std::string& path) {
 
 }  // namespace
 
-Error no_format(const std::string& name) {
-  Error::Parts parts;
-  parts.code = ErrorCode::no_template;
-  parts.message = "there is no built-in format '" + name + "'";
-  NearestName nearest(name);
-  for (const BuiltinFormat& format : builtin_formats()) {
-    nearest.offer(format.name);
-    for (std::string_view rest = format.aliases; !rest.empty();) {
-      const std::size_t blank = std::min(rest.find(' '), rest.size());
-      nearest.offer(rest.substr(0, blank));
-      rest.remove_prefix(std::min(blank + 1, rest.size()));
-    }
-  }
-  parts.hint = nearest.best().empty() ? "parlance list formats shows them" : nearest.hint();
-  return Error(std::move(parts));
-}
-
 Result<ModelSource> find_templates(const TemplateWish& wish) {
-  if (!wish.format.empty()) return from_format(wish.format);
+  if (!wish.format.empty()) return open_format(wish.format);
   if (wish.model.empty()) return from_file(wish.file);
   const ModelStores stores = model_stores([](const char* name) -> const char* { return std::getenv(name); });
   Result<ModelSource> model = open_model(wish.model, stores, !wish.file.empty());

@@ -21,8 +21,6 @@ struct TemplateWish {
   bool any() const { return !file.empty() || !model.empty() || !format.empty(); }
 };
 
-/// There is no built-in format of that name; with the nearest one.
-Error no_format(const std::string& name);
 /// Texts and tokens; nothing is compiled yet. Fails with file, json, model_file, no_template, usage.
 Result<ModelSource> find_templates(const TemplateWish& wish);
 

@@ -3,8 +3,10 @@
 //
 // embedded_formats.h is made at build time from formats/*.jinja, formats/*.gotmpl, formats/*.reply.json and
 // formats/examples/*.json (cmake/embed.cmake).
+#include <algorithm>
 #include <array>
 
+#include "base/nearest.h"
 #include "embedded_formats.h"
 #include "parlance/source.h"
 
@@ -113,6 +115,36 @@ const BuiltinFormat* find_format(std::string_view name) {
     if (format.name == name || has_alias(format, name)) return &format;
   }
   return nullptr;
+}
+
+namespace {
+
+Error no_format(std::string_view name) {
+  NearestName nearest(name);
+  for (const BuiltinFormat& format : kFormats) {
+    nearest.offer(format.name);
+    for (std::string_view rest = format.aliases; !rest.empty();) {
+      const std::size_t blank = std::min(rest.find(' '), rest.size());
+      nearest.offer(rest.substr(0, blank));
+      rest.remove_prefix(std::min(blank + 1, rest.size()));
+    }
+  }
+  return Error(ErrorCode::no_template, "there is no built-in format '" + std::string(name) + "'")
+      .hint(nearest.best().empty() ? "parlance list formats shows them" : nearest.hint());
+}
+
+}  // namespace
+
+Result<ModelSource> open_format(std::string_view name) {
+  const BuiltinFormat* format = find_format(name);
+  if (format == nullptr) return no_format(name);
+  ModelSource found;
+  found.path = format->name;
+  found.templates.push_back(
+      {"default", std::string(format->text), "format " + std::string(format->name), format->syntax});
+  for (const auto& [token, text] : format->special_tokens)
+    found.special_tokens.push_back({std::string(token), std::string(text)});
+  return found;
 }
 
 }  // namespace parlance

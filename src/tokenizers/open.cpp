@@ -316,6 +316,20 @@ TokenizerFacts facts_of(const Tokenizer& tokenizer, const Beside& beside, const 
   return facts;
 }
 
+/// All that follows the reading of a file that is no GGUF file.
+Opened open_bytes(const Opening& from, const TokenizerOptions& options) {
+  const FileKind& kind = kind_of(from.bytes);
+  if (kind.is_text && !utf8::is_valid(from.bytes, false)) return Error(ErrorCode::tokenizer, from.file + ": not UTF-8");
+  std::string reader;
+  const bool converts = kind.takes_reader && options.sentencepiece.as_transformers;
+  Opened opened = converts ? open_converted(from.bytes, from.file, from.beside, reader) : kind.open(from, options);
+  if (!opened) return opened;
+  TokenizerFacts facts = facts_of(**opened, from.beside, std::string(file_name_of(from.file)), kind.puts_its_own);
+  note_unused(kind, options, facts);
+  if (converts) facts.kind = "SentencePiece, as transformers' " + reader + " reads it";
+  return std::unique_ptr<Tokenizer>(std::make_unique<WithFacts>(std::move(*opened), std::move(facts)));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path, const TokenizerOptions& options) {
@@ -333,17 +347,13 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path, const
   if (!bytes) return bytes.error();
   const Result<Beside> beside = read_beside(folder_of(*file));
   if (!beside) return beside.error();
-  const FileKind& kind = kind_of(*bytes);
-  if (kind.is_text && !utf8::is_valid(*bytes, false)) return Error(ErrorCode::tokenizer, *file + ": not UTF-8");
-  std::string reader;
-  const bool converts = kind.takes_reader && options.sentencepiece.as_transformers;
-  Opened opened =
-      converts ? open_converted(*bytes, *file, *beside, reader) : kind.open({*bytes, *file, *beside}, options);
-  if (!opened) return opened;
-  TokenizerFacts facts = facts_of(**opened, *beside, std::string(file_name_of(*file)), kind.puts_its_own);
-  note_unused(kind, options, facts);
-  if (converts) facts.kind = "SentencePiece, as transformers' " + reader + " reads it";
-  return std::unique_ptr<Tokenizer>(std::make_unique<WithFacts>(std::move(*opened), std::move(facts)));
+  return open_bytes({*bytes, *file, *beside}, options);
+}
+
+Result<std::unique_ptr<Tokenizer>> read_tokenizer(std::string_view bytes, const std::string& name,
+                                                  const TokenizerOptions& options) {
+  const Beside nothing;
+  return open_bytes({bytes, name, nothing}, options);
 }
 
 }  // namespace parlance
