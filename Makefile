@@ -3,6 +3,7 @@
 #   make demo     build, and render an example conversation in every built-in format
 #   make test     build, and run everything: cases, oracle, corpus (if there), random templates
 #   make long     the same with all generated cases, long walks in engines, all tests under ASan: before an issue is closed
+#   make wheel    the Python package as a wheel, in build/wheel
 #   make install  into PREFIX (/usr/local), below DESTDIR if that is set: commands, library, man pages, completions
 #   make package  Debian's packages, in build/install/packages
 #   make bench    the table of speeds
@@ -16,7 +17,7 @@ PYTHON ?= python3
 PARLANCE = build/release/parlance
 CTEST = ctest --output-on-failure -j $(JOBS)
 QUIET = > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
-.PHONY: demo test long install package bench asan tsan fuzz format format_check portable lint setup test_setup release oracle built_with_oracle installed clean
+.PHONY: demo test long install wheel package bench asan tsan fuzz format format_check portable lint setup test_setup release oracle built_with_oracle installed clean
 
 # Where nothing is built yet, without the Rust library that reads tokenizer.json, which takes as long as all the rest.
 demo: setup
@@ -47,6 +48,12 @@ installed: test_setup
 install: installed
 	@cmake --install build/install
 
+# `pip install .` does the same for the Python that runs it.
+wheel: test_setup
+	@sh bindings/python/setup.sh
+	@$(PACKAGE_PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps -w build/wheel .
+	@ls build/wheel/*.whl
+
 package: installed
 	@cd build/install && cpack > package.log || { cat package.log; exit 1; }
 	@ls build/install/packages/*.deb
@@ -60,8 +67,11 @@ test_setup:
 	@sh tools/setup.sh test
 	@mkdir -p build
 
+# With the Python package, where the Python that bindings/python/setup.sh makes is there.
+PACKAGE_PYTHON = $(CURDIR)/build/python/venv/bin/python
+WITH_PACKAGE = $$(test -x $(PACKAGE_PYTHON) && echo -DPARLANCE_BUILD_PYTHON=ON -DPython_EXECUTABLE=$(PACKAGE_PYTHON))
 release: test_setup
-	@cmake --preset release -DPARLANCE_TEST_SHARE=$(TEST_SHARE) -DPARLANCE_HF_TOKENIZERS=AUTO $(QUIET)
+	@cmake --preset release -DPARLANCE_TEST_SHARE=$(TEST_SHARE) -DPARLANCE_HF_TOKENIZERS=AUTO $(WITH_PACKAGE) $(QUIET)
 	@cmake --build --preset release -j $(JOBS)
 
 # Jinja2 and transformers as pinned. Without network the tests that need them are skipped.
@@ -71,7 +81,7 @@ oracle: test_setup
 
 # The oracle waits for the network most of the time, so the build runs beside it. CMake looks for the oracle when it is there.
 built_with_oracle: test_setup
-	@sh tests/oracle/setup.sh > build/oracle.log & oracle=$$!; \
+	@{ sh tests/oracle/setup.sh && sh bindings/python/setup.sh; } > build/oracle.log & oracle=$$!; \
 	$(MAKE) --no-print-directory release TEST_SHARE=$(TEST_SHARE); built=$$?; \
 	wait $$oracle || $(NO_ORACLE); exit $$built
 	@$(MAKE) --no-print-directory release TEST_SHARE=$(TEST_SHARE)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what a build needs on Debian 12: `tools/setup.sh` for building, `tools/setup.sh test` also Rust, without which
-# tokenizer.json is not read, `tools/setup.sh full` also Clang for the fuzz targets, clang-format, the headers of libc++, and what
+# tokenizer.json is not read, and Python's headers, `tools/setup.sh full` also Clang for the fuzz targets, clang-format, the headers of libc++, and what
 # completions and manual pages are tested with. Does nothing, and asks no network,
 # where all is there. As root, or with sudo.
 set -eu
@@ -14,6 +14,7 @@ cargo_is_new_enough() {
     awk 'BEGIN { old = 1 } { split($2, part, "."); old = !(part[1] > 1 || part[2] >= 85) } END { exit old }'
 }
 if [ "${1:-}" = full ] || [ "${1:-}" = test ]; then
+  packages="$packages python3-dev"
   cargo_is_new_enough || packages="$packages cargo-web rustc-web"
 fi
 

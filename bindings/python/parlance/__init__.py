@@ -1,0 +1,86 @@
+"""parlance: chat templates rendered exactly, with the origin of every character, and replies read while they stream.
+
+    import parlance
+
+    template = parlance.Template.from_pretrained("models/mine")
+    prompt = template.render([{"role": "user", "content": "Hi"}])
+    print(prompt.text)
+
+Importing it imports neither transformers nor torch nor numpy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from parlance._core import VERSION as __version__
+from parlance._core import (
+    GuardedText,
+    Loss,
+    Message,
+    Rendering,
+    ReplyEvent,
+    ReplyFormat,
+    ReplyReader,
+    Span,
+    Template,
+    Tokenizer,
+    Tokens,
+    ToolCall,
+    formats,
+    read,
+)
+from parlance._errors import Error
+from parlance._html import rendering_as_html as _rendering_as_html
+from parlance._schema import get_json_schema
+
+if TYPE_CHECKING:
+    from parlance.chat import apply_chat_template, install, tokenizer_of, uninstall
+    from parlance.session import Sample, Session
+
+Rendering._repr_html_ = _rendering_as_html  # type: ignore[attr-defined]
+
+# Modules that need a package of their own are imported when they are first asked for.
+_LAZY = {
+    "apply_chat_template": "parlance.chat",
+    "install": "parlance.chat",
+    "uninstall": "parlance.chat",
+    "tokenizer_of": "parlance.chat",
+    "Sample": "parlance.session",
+    "Session": "parlance.session",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        import importlib
+
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'parlance' has no attribute {name!r}")
+
+
+__all__ = [
+    "Error",
+    "GuardedText",
+    "Loss",
+    "Message",
+    "Rendering",
+    "ReplyEvent",
+    "ReplyFormat",
+    "ReplyReader",
+    "Sample",
+    "Session",
+    "Span",
+    "Template",
+    "Tokenizer",
+    "Tokens",
+    "ToolCall",
+    "__version__",
+    "apply_chat_template",
+    "formats",
+    "get_json_schema",
+    "install",
+    "read",
+    "tokenizer_of",
+    "uninstall",
+]

@@ -1,0 +1,114 @@
+"""The exceptions of parlance.
+
+Every one is a `parlance.Error`, and also of the class that Jinja2, transformers or Python itself raises in the same place, so that
+code which catches those goes on working. The classes of Jinja2 are used where jinja2 is installed.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import functools
+import importlib
+from typing import Any
+
+
+class Error(Exception):
+    """What went wrong, where in the template or the input, and what may help. `str()` has all of it, with source lines."""
+
+    _parts: dict[str, Any]
+    _python_class: str
+
+    @property
+    def code(self) -> str:
+        """The kind of failure by its name: "syntax", "undefined", "limit_steps", …"""
+        return str(self._parts["code"])
+
+    @property
+    def message(self) -> str:
+        """What was found and expected, in Python's words where Python has the error."""
+        return str(self._parts["message"])
+
+    @property
+    def template(self) -> str:
+        """The name of the template, or of the input, that `line` and `column` count in; "" for no place."""
+        return str(self._parts["name"])
+
+    @property
+    def line(self) -> int | None:
+        """Line in the template or the JSON text, from 1; None for no place."""
+        line: int | None = self._parts["line"]
+        return line
+
+    @property
+    def column(self) -> int | None:
+        """Column in that line in characters, from 1; None for no place."""
+        column: int | None = self._parts["column"]
+        return column
+
+    @property
+    def path(self) -> str:
+        """Where the offending value stands in the request: "messages[3].content"; "" for nowhere."""
+        return str(self._parts["path"])
+
+    @property
+    def hint(self) -> str:
+        """What may help; "" for nothing."""
+        return str(self._parts["hint"])
+
+    @property
+    def trace(self) -> list[str]:
+        """The macros and loops around the place, newest first."""
+        return list(self._parts["trace"])
+
+    def __str__(self) -> str:
+        return str(self._parts["display"])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return of_engine, (self._python_class, self._parts)
+
+
+@functools.cache
+def _class_of(name: str) -> type[Error]:
+    """The class of errors that are also of the class with this name."""
+    other = getattr(builtins, name, None)
+    if name == "JSONDecodeError":
+        other = importlib.import_module("json").JSONDecodeError
+    if other is None:
+        with contextlib.suppress(ImportError):
+            other = getattr(importlib.import_module("jinja2.exceptions"), name, None)
+    if not (isinstance(other, type) and issubclass(other, Exception)):
+        return Error
+    return type(name, (Error, other), {"__module__": "parlance", "__doc__": f"A parlance.Error that is also a {name}."})
+
+
+def of_engine(python_class: str, parts: dict[str, Any]) -> Error:
+    """The exception for an error of the engine."""
+    made_of = _class_of(python_class)
+    error = made_of.__new__(made_of, parts["message"])
+    error.args = (parts["message"],)
+    error._parts = parts
+    error._python_class = python_class
+    if python_class in ("TemplateSyntaxError", "TemplateAssertionError"):
+        # What Jinja2's own class sets when it is made.
+        for name, value in (("lineno", parts["line"]), ("name", parts["name"]), ("filename", None), ("source", None)):
+            setattr(error, name, value)
+    return error
+
+
+def of_object(kind: type[BaseException], path: str, sentence: str) -> Error:
+    """The exception for an object of a request that cannot be taken."""
+    code = "limit_depth" if kind is RecursionError else "conversation"
+    display = f"{path}: {sentence}" if path else sentence
+    parts: dict[str, Any] = {
+        "code": code, "message": sentence, "name": "", "line": None, "column": None,
+        "path": path, "hint": "", "trace": [], "display": display,
+    }  # fmt: skip
+    return of_engine(kind.__name__, parts)
+
+
+def of_raised(cause: BaseException, path: str, sentence: str) -> Error:
+    """The same where code of the object's own raised `cause`."""
+    error = of_object(type(cause) if type(cause).__module__ == "builtins" else TypeError, path, f"{sentence}: {cause!r}")
+    error.__cause__ = cause
+    return error

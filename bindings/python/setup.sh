@@ -1,0 +1,18 @@
+#!/bin/sh
+# Makes build/python/venv, the Python for which the extension of make test is built and in which its tests run; does nothing where it is
+# as pinned. It sees the packages of the oracle's Python too (transformers, tokenizers, numpy), if that is there.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+build=$here/../../build
+venv=$build/python/venv
+python=${PYTHON:-python3.11}
+if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
+  rm -rf "$venv"
+  mkdir -p "$venv"
+  "$python" -m venv "$venv"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
+  cp "$here/requirements.txt" "$venv/installed.txt"
+fi
+packages=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+oracle=$build/oracle/venv/lib/$(basename "$(dirname "$packages")")/site-packages
+[ ! -d "$oracle" ] || echo "$(cd "$oracle" && pwd)" > "$packages/oracle.pth"

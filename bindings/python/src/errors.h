@@ -1,0 +1,35 @@
+// Errors of the engine as Python exceptions.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "parlance/error.h"
+#include "parlance/result.h"
+
+namespace parlance::python {
+
+namespace nb = nanobind;
+
+/// Raises the exception of parlance._errors for an error: parlance.Error, and the class that Jinja2 or Python has for
+/// it.
+[[noreturn]] void raise(const Error& error);
+/// Raises parlance.Error as a built-in exception too, for the object of the request at `path`.
+[[noreturn]] void raise_at(PyObject* type, const std::string& path, const std::string& sentence);
+/// The same with the exception that some code of the object's own raised as its cause; its class is kept where it is a
+/// built-in one.
+[[noreturn]] void raise_at_from(nb::python_error& cause, const std::string& path, const std::string& sentence);
+/// Raises an error that has a path as it is, and any other as raise_at_from().
+[[noreturn]] void reraise_at(nb::python_error& cause, const std::string& path, const std::string& sentence);
+
+template <typename T>
+T take(Result<T> result) {
+  if (!result) raise(result.error());
+  return *std::move(result);
+}
+inline void check(const Result<void>& result) {
+  if (!result) raise(result.error());
+}
+
+}  // namespace parlance::python

@@ -1,0 +1,315 @@
+// Begin reading at ObjectTaker::take.
+#include "objects.h"
+
+#include <string>
+
+#include "errors.h"
+#include "parlance/json.h"
+
+namespace parlance::python {
+
+namespace {
+
+constexpr std::size_t kDepth = 1000;  // DocumentBuilder's
+
+/// Something that Python's own modules have; they are imported when first asked for.
+nb::object attribute_of(const char* module, const char* name) { return nb::module_::import_(module).attr(name); }
+
+bool is_instance_of(nb::handle object, const char* module, const char* name) {
+  return nb::isinstance(object, attribute_of(module, name));
+}
+
+/// A class of a package that the object can only be of if somebody has imported it.
+nb::object loaded_class(const char* module, const char* name) {
+  PyObject* const loaded = PyImport_GetModule(nb::str(module).ptr());
+  if (loaded == nullptr) {
+    PyErr_Clear();
+    return nb::none();
+  }
+  return nb::getattr(nb::steal(loaded), name, nb::none());
+}
+
+std::string class_name(nb::handle object) { return nb::cast<std::string>(object.type().attr("__name__")); }
+
+}  // namespace
+
+/// A step of the path, as long as it lives.
+class ObjectTaker::Inside {
+ public:
+  Inside(ObjectTaker& taker, Step step) : taker_(taker), step_(step) {
+    step_.around = taker.at_;
+    taker.at_ = &step_;
+  }
+  Inside(const Inside&) = delete;
+  ~Inside() { taker_.at_ = step_.around; }
+
+ private:
+  ObjectTaker& taker_;
+  Step step_;
+};
+
+std::string_view utf8_of(nb::handle text, nb::object& kept) {
+  Py_ssize_t size = 0;
+  if (const char* const bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size))
+    return {bytes, static_cast<std::size_t>(size)};
+  PyErr_Clear();  // a lone surrogate
+  kept = nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogatepass"));
+  if (!kept.is_valid()) throw nb::python_error();
+  char* bytes = nullptr;
+  if (PyBytes_AsStringAndSize(kept.ptr(), &bytes, &size) != 0) throw nb::python_error();
+  return {bytes, static_cast<std::size_t>(size)};
+}
+
+nb::str text_to_python(std::string_view text) {
+  PyObject* const made = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogatepass");
+  if (made == nullptr) throw nb::python_error();
+  return nb::steal<nb::str>(made);
+}
+
+// ---- errors
+
+std::string ObjectTaker::path() const {
+  std::vector<const Step*> steps;
+  for (const Step* step = at_; step != nullptr; step = step->around) steps.push_back(step);
+  constexpr std::size_t kShown = 32;  // of a path that leads into a cycle
+  std::string path;
+  for (std::size_t i = steps.size(); i-- > 0;) {
+    const Step& step = *steps[i];
+    if (steps.size() - i > kShown) return path + "…";
+    if (step.name != nullptr) {
+      path += step.name;
+    } else if (step.index >= 0) {
+      path += "[" + std::to_string(step.index) + "]";
+    } else if (PyUnicode_Check(step.key.ptr()) && PyUnicode_IsIdentifier(step.key.ptr()) == 1) {
+      path += (path.empty() ? "" : ".") + nb::cast<std::string>(step.key);
+    } else {
+      path += "[" + std::string(nb::repr(step.key).c_str()) + "]";
+    }
+  }
+  return path;
+}
+
+void ObjectTaker::raise(PyObject* type, const std::string& sentence) const { raise_at(type, path(), sentence); }
+
+/// Some code of the object's own raised: its error is the cause.
+void ObjectTaker::raise_from(const std::string& sentence) const {
+  nb::python_error cause;
+  raise_at_from(cause, path(), sentence);
+}
+
+// ---- objects
+
+void ObjectTaker::take(nb::handle object) {
+  if (builder_.depth() >= kDepth) raise(PyExc_RecursionError, "objects nest deeper than 1000 levels, or in a cycle");
+  if (!take_usual(object)) take_unusual(object);
+}
+
+/// False for what is no object of JSON's own types, nor of a subclass of theirs.
+bool ObjectTaker::take_usual(nb::handle object) {
+  PyObject* const o = object.ptr();
+  if (PyUnicode_Check(o)) {
+    take_text(object, false);
+  } else if (PyDict_Check(o)) {
+    take_dict(object);
+  } else if (PyList_Check(o)) {
+    builder_.begin_list();
+    take_items(object, false);
+    builder_.end_list();
+  } else if (o == Py_None) {
+    builder_.none();
+  } else if (PyBool_Check(o)) {
+    builder_.boolean(o == Py_True);
+  } else if (PyLong_Check(o)) {
+    take_integer(object);
+  } else if (PyFloat_Check(o)) {
+    builder_.real(PyFloat_AsDouble(o));
+  } else if (PyTuple_Check(o)) {
+    options_.tuples ? builder_.begin_tuple() : builder_.begin_list();
+    take_items(object, false);
+    options_.tuples ? builder_.end_tuple() : builder_.end_list();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void ObjectTaker::take_integer(nb::handle object) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
+  if (overflow == 0) return builder_.integer(static_cast<std::int64_t>(value));
+  nb::object digits = nb::steal(PyNumber_ToBase(object.ptr(), 10));
+  if (!digits.is_valid()) raise_from("an integer cannot be written in decimal digits");
+  nb::object kept;
+  builder_.integer(utf8_of(digits, kept));
+}
+
+void ObjectTaker::take_text(nb::handle text, bool is_key) {
+  nb::object kept;
+  const std::string_view bytes = utf8_of(text, kept);
+  is_key ? builder_.key(bytes) : builder_.string(bytes);
+}
+
+/// As json.dumps writes keys.
+void ObjectTaker::take_key(nb::handle key) {
+  PyObject* const k = key.ptr();
+  if (PyUnicode_Check(k)) return take_text(key, true);
+  if (k == Py_None) return builder_.key("null");
+  if (PyBool_Check(k)) return builder_.key(k == Py_True ? "true" : "false");
+  if (PyLong_Check(k) || PyFloat_Check(k)) return take_text(nb::str(key), true);
+  raise(PyExc_TypeError, "a key is a str, not " + class_name(key));
+}
+
+/// The dict is not changed while it is gone through, or that is noticed: code of an object in it may run.
+void ObjectTaker::take_dict(nb::handle dict) {
+  if (PyDict_CheckExact(dict.ptr()) == 0) return take_mapping(dict);
+  builder_.begin_dict();
+  const Py_ssize_t size = PyDict_Size(dict.ptr());
+  Py_ssize_t position = 0;
+  PyObject *key = nullptr, *value = nullptr;
+  while (PyDict_Next(dict.ptr(), &position, &key, &value) != 0) {
+    const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
+    const Inside inside(*this, {.key = held_key});
+    take_key(held_key);
+    take(held_value);
+    if (PyDict_Size(dict.ptr()) != size) raise(PyExc_RuntimeError, "a dict changed its size while it was read");
+  }
+  builder_.end_dict();
+}
+
+void ObjectTaker::take_mapping(nb::handle mapping) {
+  builder_.begin_dict();
+  try {
+    for (nb::handle item : nb::iter(mapping.attr("items")())) {
+      const nb::object pair_object = nb::steal(PySequence_Tuple(item.ptr()));
+      if (!pair_object.is_valid()) throw nb::python_error();
+      const auto pair = nb::borrow<nb::tuple>(pair_object);
+      if (pair.size() != 2) raise(PyExc_TypeError, "the items of a mapping are not pairs");
+      const nb::object key = pair[0], value = pair[1];
+      const Inside inside(*this, {.key = key});
+      take_key(key);
+      take(value);
+    }
+  } catch (nb::python_error& error) {
+    reraise_at(error, path(), "a mapping raised while it was read");
+  }
+  builder_.end_dict();
+}
+
+void ObjectTaker::take_items(nb::handle iterable, bool may_be_functions) {
+  Py_ssize_t index = 0;
+  const bool is_list = PyList_CheckExact(iterable.ptr()) != 0 || PyTuple_CheckExact(iterable.ptr()) != 0;
+  const auto take_one = [&](nb::handle item) {
+    const Inside inside(*this, {.index = index});
+    const bool is_function = may_be_functions && PyCallable_Check(item.ptr()) != 0 && PyDict_Check(item.ptr()) == 0 &&
+                             PyType_Check(item.ptr()) == 0 && !nb::hasattr(item, "model_dump");
+    is_function ? take(attribute_of("parlance._schema", "get_json_schema")(item)) : take(item);
+    ++index;
+  };
+  if (is_list) {  // by place, so that a list that shrinks meanwhile does no harm
+    for (; index < PySequence_Size(iterable.ptr());) {
+      const nb::object item = nb::steal(PySequence_GetItem(iterable.ptr(), index));
+      if (!item.is_valid()) throw nb::python_error();
+      take_one(item);
+    }
+    return;
+  }
+  const nb::object items = nb::steal(PyObject_GetIter(iterable.ptr()));
+  if (!items.is_valid()) raise_from("cannot be iterated");
+  constexpr Py_ssize_t kMost = Py_ssize_t{1} << 26;  // an iterator may have no end
+  for (;;) {
+    const nb::object item = nb::steal(PyIter_Next(items.ptr()));
+    if (!item.is_valid()) break;
+    if (index == kMost) raise(PyExc_ValueError, "more than 67108864 items");
+    take_one(item);
+  }
+  if (PyErr_Occurred() != nullptr) raise_from("the iteration failed");
+}
+
+/// What JSON's types can be made of.
+void ObjectTaker::take_unusual(nb::handle object) {
+  if (is_instance_of(object, "collections.abc", "Mapping")) return take_mapping(object);
+  const nb::object scalar = loaded_class("numpy", "generic");
+  if (!scalar.is_none() && nb::isinstance(object, scalar)) return take(object.attr("item")());
+  if (is_instance_of(object, "enum", "Enum") && !options_.placeholders) return take(object.attr("value"));
+  const bool is_type = PyType_Check(object.ptr()) != 0;
+  if (!is_type && nb::hasattr(object, "__dataclass_fields__")) {
+    builder_.begin_dict();
+    for (nb::handle field : nb::iter(attribute_of("dataclasses", "fields")(object))) {
+      const nb::object name = field.attr("name");
+      const Inside inside(*this, {.key = name});
+      take_key(name);
+      const nb::object value = nb::steal(PyObject_GetAttr(object.ptr(), name.ptr()));
+      if (!value.is_valid()) raise_from("the field cannot be read");
+      take(value);
+    }
+    return builder_.end_dict();
+  }
+  if (!is_type && PyCallable_Check(nb::getattr(object, "model_dump", nb::none()).ptr()) != 0) {
+    nb::object dumped;
+    try {
+      dumped = object.attr("model_dump")();
+    } catch (nb::python_error& error) {
+      reraise_at(error, path(), "model_dump() raised");
+    }
+    return take(dumped);
+  }
+  if (options_.placeholders) return builder_.string("<" + class_name(object) + ">");
+  raise(PyExc_TypeError, "an object of type " + class_name(object) + " is not JSON");
+}
+
+void ObjectTaker::take_member(const char* name, nb::handle object) {
+  const Inside inside(*this, {.name = name});
+  builder_.key(name);
+  take(object);
+}
+
+void ObjectTaker::take_member(nb::handle name, nb::handle object) {
+  const Inside inside(*this, {.key = name});
+  take_key(name);
+  take(object);
+}
+
+void ObjectTaker::take_tools(nb::handle tools) {
+  const Inside inside(*this, {.name = "tools"});
+  builder_.key("tools");
+  if (PyUnicode_Check(tools.ptr()) || PyDict_Check(tools.ptr())) return take(tools);
+  builder_.begin_list();
+  take_items(tools, true);
+  builder_.end_list();
+}
+
+void ObjectTaker::take_messages(nb::handle messages) {
+  const Inside inside(*this, {.name = "messages"});
+  builder_.key("messages");
+  if (PyUnicode_Check(messages.ptr()) || PyDict_Check(messages.ptr())) return take(messages);
+  builder_.begin_list();
+  take_items(messages, false);
+  builder_.end_list();
+}
+
+// ---- back
+
+nb::object to_python(Value value) {
+  switch (value.kind) {
+    case Kind::boolean: return nb::bool_(value.integer != 0);
+    case Kind::real: return nb::float_(value.real);
+    case Kind::string: return text_to_python(value.text());
+    case Kind::integer:
+      if (value.is_small_int()) return nb::int_(value.integer);
+      return nb::steal(PyLong_FromString(json_text(value).c_str(), nullptr, 10));
+    case Kind::list:
+    case Kind::tuple: {
+      nb::list list;
+      for (const Value item : value.items()) list.append(to_python(item));
+      return list;
+    }
+    case Kind::dict: {
+      nb::dict dict;
+      for (const DictEntry& entry : value.members()) dict[text_to_python(entry.key.text())] = to_python(entry.value);
+      return dict;
+    }
+    default: return nb::none();
+  }
+}
+
+}  // namespace parlance::python

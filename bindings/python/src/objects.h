@@ -1,0 +1,71 @@
+// Python objects into the engine's values, and back.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "parlance/document_builder.h"
+#include "parlance/value.h"
+
+namespace parlance::python {
+
+namespace nb = nanobind;
+
+/// How objects that are not JSON are taken.
+struct TakeOptions {
+  bool tuples = false;        ///< a tuple stays one, as templates see it; false: it is a list
+  bool placeholders = false;  ///< what cannot be taken becomes "<Type>", as in transformers; false: a TypeError
+};
+
+/// Goes through objects once and gives them to a builder.
+///
+/// Takes None, bool, int, float, str, list, tuple, dict and other mappings, their subclasses, enums (by their value),
+/// dataclasses, pydantic models and NumPy scalars. Raises TypeError for anything else, RecursionError past 1000 levels,
+/// and ValueError, each with the path of the object.   Threads: holds the GIL.
+class ObjectTaker {
+ public:
+  ObjectTaker(DocumentBuilder& builder, TakeOptions options) : builder_(builder), options_(options) {}
+
+  void take(nb::handle object);
+  /// The value of a member of the outermost dict.
+  void take_member(const char* name, nb::handle object);
+  void take_member(nb::handle name, nb::handle object);
+  /// A list of tools: functions become their schemas.
+  void take_tools(nb::handle tools);
+  /// The messages, from any iterable.
+  void take_messages(nb::handle messages);
+
+ private:
+  /// A step of the path to the object that is being taken.
+  struct Step {
+    const Step* around = nullptr;
+    nb::handle key;              ///< of a dict, or
+    Py_ssize_t index = -1;       ///< of a list, or
+    const char* name = nullptr;  ///< of the request
+  };
+  class Inside;
+
+  bool take_usual(nb::handle object);
+  void take_unusual(nb::handle object);
+  void take_integer(nb::handle object);
+  void take_text(nb::handle text, bool is_key);
+  void take_key(nb::handle key);
+  void take_dict(nb::handle dict);
+  void take_mapping(nb::handle mapping);
+  void take_items(nb::handle iterable, bool may_be_functions);
+  std::string path() const;
+  [[noreturn]] void raise(PyObject* type, const std::string& sentence) const;
+  [[noreturn]] void raise_from(const std::string& sentence) const;
+
+  DocumentBuilder& builder_;
+  TakeOptions options_;
+  const Step* at_ = nullptr;
+};
+
+/// A value as new Python objects.
+nb::object to_python(Value value);
+/// A str of UTF-8 in which lone surrogates stand as three bytes.
+nb::str text_to_python(std::string_view text);
+/// The bytes of a str. Raises nothing: lone surrogates stand as three bytes. `kept` keeps the memory alive.
+std::string_view utf8_of(nb::handle text, nb::object& kept);
+
+}  // namespace parlance::python

@@ -1,0 +1,177 @@
+// Begin reading at render_prompt.
+#include "prompt.h"
+
+#include <chrono>
+#include <ctime>
+
+#include "errors.h"
+
+namespace parlance::python {
+
+// ---- characters
+
+namespace {
+bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
+std::uint32_t characters_in(std::string_view text) {
+  std::uint32_t count = 0;
+  for (const char byte : text) count += begins_character(byte) ? 1 : 0;
+  return count;
+}
+}  // namespace
+
+Characters::Characters(std::string_view text) : text_(text) {
+  if (characters_in(text) == text.size()) return;
+  std::uint32_t count = 0;
+  for (std::size_t at = 0; at <= text.size(); at += kBlock) {
+    blocks_.push_back(count);
+    count += characters_in(text.substr(at, kBlock));
+  }
+}
+
+std::size_t Characters::before(std::size_t byte) const {
+  if (blocks_.empty()) return byte;
+  const std::size_t block = byte / kBlock;
+  return blocks_[block] + characters_in(text_.substr(block * kBlock, byte - block * kBlock));
+}
+
+// ---- time
+
+CivilTime civil_time(nb::handle moment) {
+  if (moment.is_valid() && !moment.is_none()) {
+    const auto part = [&](const char* name) { return nb::cast<int>(moment.attr(name)); };
+    return {part("year"),   part("month"),  part("day"),        part("hour"),
+            part("minute"), part("second"), part("microsecond")};
+  }
+  const auto now = std::chrono::system_clock::now();
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  const auto since = std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count();
+  // Asking for the zone takes as long as a small render: once a second will do.
+  static thread_local std::time_t asked = -1;
+  static thread_local std::tm local{};
+  if (asked != seconds) localtime_r(&seconds, &local);
+  asked = seconds;
+  return {local.tm_year + 1900,
+          local.tm_mon + 1,
+          local.tm_mday,
+          local.tm_hour,
+          local.tm_min,
+          local.tm_sec,
+          static_cast<int>(since % 1'000'000)};
+}
+
+// ---- requests
+
+namespace {
+
+/// Prompts whose memory is used again.
+class PromptPool {
+ public:
+  static std::shared_ptr<Prompt> take() {
+    std::unique_ptr<Prompt> prompt;
+    {
+      const std::lock_guard lock(pool().mutex_);
+      if (!pool().kept_.empty()) {
+        prompt = std::move(pool().kept_.back());
+        pool().kept_.pop_back();
+      }
+    }
+    if (prompt == nullptr) prompt = std::make_unique<Prompt>();
+    return {prompt.release(), &give_back};
+  }
+
+ private:
+  /// Large ones are let go of.
+  static void give_back(Prompt* prompt) {
+    constexpr std::size_t kMost = 16, kLargest = std::size_t{1} << 20;
+    std::unique_ptr<Prompt> given(prompt);
+    given->engine.reset();
+    const bool is_large = given->rendering.text().size() > kLargest;
+    const std::lock_guard lock(pool().mutex_);
+    if (!is_large && pool().kept_.size() < kMost) pool().kept_.push_back(std::move(given));
+  }
+  /// Never destroyed: a rendering may end after all else.
+  static PromptPool& pool() {
+    static auto* const only = new PromptPool;
+    return *only;
+  }
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Prompt>> kept_;
+};
+
+/// Builders whose memory is used again. One is taken out for each request, since code of the objects that are read may
+/// itself render.
+class BorrowedBuilder {
+ public:
+  BorrowedBuilder() {
+    if (kept().empty()) return;
+    builder_ = std::move(kept().back());
+    kept().pop_back();
+  }
+  BorrowedBuilder(const BorrowedBuilder&) = delete;
+  ~BorrowedBuilder() {
+    constexpr std::size_t kMost = 4;
+    builder_.clear();
+    if (kept().size() < kMost) kept().push_back(std::move(builder_));
+  }
+  DocumentBuilder& operator*() { return builder_; }
+
+ private:
+  static std::vector<DocumentBuilder>& kept() {
+    static thread_local std::vector<DocumentBuilder> builders;
+    return builders;
+  }
+  DocumentBuilder builder_;
+};
+
+bool is_given(nb::handle object) { return object.is_valid() && !object.is_none(); }
+
+void take_request(ObjectTaker& taker, const RenderArguments& arguments) {
+  taker.take_messages(arguments.messages);
+  if (is_given(arguments.tools)) taker.take_tools(arguments.tools);
+  if (is_given(arguments.documents)) taker.take_member("documents", arguments.documents);
+  if (!is_given(arguments.variables)) return;
+  for (const auto& [name, value] : nb::cast<nb::dict>(arguments.variables)) taker.take_member(name, value);
+}
+
+}  // namespace
+
+Workspace& workspace() {
+  static thread_local Workspace kept;
+  return kept;
+}
+
+std::shared_ptr<Prompt> read_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments) {
+  std::shared_ptr<Prompt> prompt = PromptPool::take();
+  prompt->engine = engine;
+  prompt->options = RenderOptions();
+  prompt->options.add_generation_prompt = arguments.add_generation_prompt;
+  prompt->options.continue_final = arguments.continue_final_message;
+  prompt->options.want_assistant = arguments.assistant;
+  prompt->options.want_spans = arguments.spans;
+  prompt->options.now = civil_time(arguments.now);
+  BorrowedBuilder builder;
+  (*builder).begin_dict();
+  ObjectTaker taker(*builder, arguments.take);
+  take_request(taker, arguments);
+  (*builder).end_dict();
+  Result<void> read;
+  {
+    const nb::gil_scoped_release release;
+    read = engine->reader.read_into(prompt->request, *builder);
+  }
+  check(read);
+  return prompt;
+}
+
+std::shared_ptr<Prompt> render_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments) {
+  std::shared_ptr<Prompt> prompt = read_prompt(engine, arguments);
+  Result<void> done;
+  {
+    const nb::gil_scoped_release release;
+    done = engine->reader.render(prompt->request, prompt->options, workspace(), prompt->rendering);
+  }
+  check(done);
+  return prompt;
+}
+
+}  // namespace parlance::python

@@ -1,0 +1,74 @@
+// What a Template, a Rendering and a Session share.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "objects.h"
+#include "parlance/losses.h"
+#include "parlance/request.h"
+
+namespace parlance::python {
+
+/// A model's templates, compiled, and what is found out about them. Threads: any.
+struct Engine {
+  explicit Engine(RequestReader opened) : reader(std::move(opened)) {}
+  RequestReader reader;
+};
+
+/// A request and its prompt. It stays where it is: spans refer to the request.
+struct Prompt {
+  std::shared_ptr<const Engine> engine;
+  ChatRequest request;
+  RenderOptions options;
+  Rendering rendering;
+  std::mutex mutex;  ///< of the request, where it is changed
+};
+
+/// Counts characters of a text by its bytes: Python's str is indexed by characters.
+class Characters {
+ public:
+  explicit Characters(std::string_view text);
+  /// How many characters begin before this byte.
+  std::size_t before(std::size_t byte) const;
+
+ private:
+  static constexpr std::size_t kBlock = 128;
+  std::string_view text_;
+  std::vector<std::uint32_t> blocks_;  ///< characters before each block; empty: the text is ASCII
+};
+
+/// Everything that render() takes, as Python gives it.
+struct RenderArguments {
+  nb::handle messages;
+  nb::handle tools;
+  nb::handle documents;
+  std::optional<bool> add_generation_prompt;
+  std::optional<bool> continue_final_message;
+  nb::handle now;
+  bool assistant = false;
+  bool spans = true;
+  nb::handle variables;  ///< a dict
+  TakeOptions take;
+};
+
+/// Reads a request from Python objects. Holds the GIL while it goes through them, not afterwards.
+std::shared_ptr<Prompt> read_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments);
+/// Reads and renders it.
+std::shared_ptr<Prompt> render_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments);
+/// A workspace of this thread. Nothing of Python may run while it is used.
+Workspace& workspace();
+/// The moment of a datetime; None: now, in local time.
+CivilTime civil_time(nb::handle moment);
+
+void bind_templates(nb::module_& module);
+void bind_replies(nb::module_& module);
+void bind_tokens(nb::module_& module);
+void bind_session(nb::module_& module);
+
+}  // namespace parlance::python

@@ -1,0 +1,270 @@
+// ReplyFormat, ReplyReader, Message. Begin reading at bind_replies.
+#include "replies.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "errors.h"
+#include "parlance/json.h"
+#include "parlance/reply.h"
+#include "parlance/source.h"
+
+namespace parlance::python {
+
+using namespace nb::literals;
+
+namespace {
+
+// ---- pieces of UTF-8
+
+/// How many bytes at the end of a text begin a character that is not complete yet.
+std::size_t incomplete_at_end(std::string_view text) {
+  for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if ((byte & 0xC0) == 0x80) continue;
+    const std::size_t needs = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
+    return needs > back ? back : 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+// ---- ReplyReader
+
+PyReplyReader::PyReplyReader(CompiledReplyFormat format, const ReplyOptions& options,
+                             std::shared_ptr<const Tokenizer> tokenizer_in)
+    : parser(format, options), tokenizer(std::move(tokenizer_in)) {
+  if (tokenizer == nullptr) return;
+  for (const AddedToken& token : tokenizer->facts().added)
+    if (token.control) control.insert(token.id);
+  for (const TokenId id : tokenizer->facts().markers) control.insert(id);
+}
+
+/// Bytes of a character wait for the rest of it, so that the text of an event is always a str.
+void PyReplyReader::take(std::string_view bytes, std::vector<PyReplyEvent>& events) {
+  const auto sink = sink_into(events);
+  if (begun.empty()) {
+    const std::size_t waits = incomplete_at_end(bytes);
+    parser.feed(bytes.substr(0, bytes.size() - waits), sink);
+    begun.assign(bytes.substr(bytes.size() - waits));
+    return;
+  }
+  begun.append(bytes);
+  const std::string all = std::exchange(begun, {});
+  take(all, events);
+}
+
+void PyReplyReader::take_id(TokenId id, std::vector<PyReplyEvent>& events) {
+  const std::string text = tokenizer->token_text(id);
+  const auto sink = sink_into(events);
+  if (control.contains(id)) {
+    if (!begun.empty()) parser.feed_token(std::exchange(begun, {}), false, sink);
+    return parser.feed_token(text, true, sink);
+  }
+  begun += text;
+  const std::size_t waits = incomplete_at_end(begun);
+  const std::string rest = begun.substr(begun.size() - waits);
+  parser.feed_token(std::string_view(begun).substr(0, begun.size() - waits), false, sink);
+  begun = rest;
+}
+
+void PyReplyReader::end(std::vector<PyReplyEvent>& events) {
+  const auto sink = sink_into(events);
+  if (!begun.empty()) parser.feed(std::exchange(begun, {}), sink);
+  parser.finish(sink);
+}
+
+namespace {
+
+// ---- formats
+
+ReplyFormat format_of(nb::handle given) {
+  if (nb::isinstance<PyReplyFormat>(given)) return nb::cast<PyReplyFormat&>(given).format.source();
+  if (PyUnicode_Check(given.ptr()) != 0) {
+    const auto text = nb::cast<std::string>(given);
+    if (!text.starts_with('{')) return take(ReplyFormat::from_json(find_format(take(open_format(text)).path)->reply));
+    return take(ReplyFormat::from_json(text));
+  }
+  return take(ReplyFormat::from_json(nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(given))));
+}
+
+CompiledReplyFormat compiled(nb::handle given) {
+  if (nb::isinstance<PyReplyFormat>(given)) return nb::cast<PyReplyFormat&>(given).format;
+  return take(CompiledReplyFormat::make(format_of(given)));
+}
+
+std::string json_of_tools(nb::handle tools) {
+  DocumentBuilder builder;
+  ObjectTaker taker(builder, {});
+  builder.begin_dict();
+  taker.take_tools(tools);
+  builder.end_dict();
+  Document document;
+  check(document.build(builder));
+  return json_text(document.root()["tools"]);
+}
+
+ReplyOptions options_of(nb::handle tools, std::optional<std::string> prompt, bool begin_in_reasoning,
+                        bool check_calls) {
+  ReplyOptions options;
+  if (tools.is_valid() && !tools.is_none()) options.tools = take(ReplyTools::from_json(json_of_tools(tools)));
+  options.prompt = std::move(prompt);
+  options.begin_in_reasoning = begin_in_reasoning;
+  options.check_calls = check_calls;
+  return options;
+}
+
+// ---- feeding
+
+std::vector<PyReplyEvent> feed(PyReplyReader& self, nb::handle data) {
+  std::vector<PyReplyEvent> events;
+  if (PyUnicode_Check(data.ptr()) != 0) {
+    nb::object kept;
+    self.take(utf8_of(data, kept), events);
+  } else if (PyBytes_Check(data.ptr()) != 0) {
+    const auto bytes = nb::borrow<nb::bytes>(data);
+    self.take({static_cast<const char*>(bytes.data()), bytes.size()}, events);
+  } else if (PyLong_Check(data.ptr()) != 0) {
+    if (self.tokenizer == nullptr) throw nb::value_error("a reader of ids needs a tokenizer");
+    self.take_id(nb::cast<TokenId>(data), events);
+  } else {
+    if (self.tokenizer == nullptr) throw nb::value_error("a reader of ids needs a tokenizer");
+    for (nb::handle id : nb::iter(data)) self.take_id(nb::cast<TokenId>(id), events);
+  }
+  return events;
+}
+
+std::vector<PyReplyEvent> finish(PyReplyReader& self) {
+  std::vector<PyReplyEvent> events;
+  self.end(events);
+  return events;
+}
+
+nb::object message_as_dict(const ReplyMessage& message) {
+  Document document;
+  check(document.parse(message.message_json()));
+  return to_python(document.root());
+}
+
+}  // namespace
+
+void bind_replies(nb::module_& module) {
+  nb::class_<PyReplyFormat>(module, "ReplyFormat", "How a model writes its replies.")
+      .def(
+          "__init__", [](PyReplyFormat* self, nb::handle given) { new (self) PyReplyFormat{compiled(given)}; },
+          "format"_a, nb::sig("def __init__(self, format: str | dict[str, typing.Any]) -> None"),
+          "Of a built-in format's name, or of the JSON that `parlance format` prints.")
+      .def(
+          "to_json", [](const PyReplyFormat& f) { return f.format.source().to_json(); }, "The format as JSON text.");
+
+  nb::class_<PyReplyEvent>(module, "ReplyEvent", "One step of a reply.")
+      .def_prop_ro(
+          "kind", [](const PyReplyEvent& e) { return std::string(name_of(e.kind)); },
+          "'content', 'reasoning', 'call_begin', 'arguments', 'call_end', 'marker', 'end', 'malformed', …")
+      .def_prop_ro(
+          "text", [](const PyReplyEvent& e) { return text_to_python(e.text); },
+          "The text of content and reasoning; a piece of a call's arguments as JSON; a call's name.")
+      .def_prop_ro(
+          "detail", [](const PyReplyEvent& e) { return text_to_python(e.detail); }, "A call's id.")
+      .def_prop_ro(
+          "source", [](const PyReplyEvent& e) { return text_to_python(e.source); },
+          "The part of the reply; of all events together, the reply.")
+      .def_ro("call", &PyReplyEvent::call, "For events of a call: its number, from 0.")
+      .def_ro("complete", &PyReplyEvent::complete, "For call_end: whether the arguments are complete, valid JSON.")
+      .def_ro("position", &PyReplyEvent::position, "The byte of the reply at which `source` begins.")
+      .def("__repr__", [](const PyReplyEvent& e) {
+        return "ReplyEvent('" + std::string(name_of(e.kind)) + "', " +
+               std::string(nb::repr(text_to_python(e.text)).c_str()) + ")";
+      });
+
+  nb::class_<ReplyCall>(module, "ToolCall", "A call that a model made.")
+      .def_prop_ro(
+          "id", [](const ReplyCall& c) { return text_to_python(c.id); }, "As the model wrote it, or ''.")
+      .def_prop_ro("name", [](const ReplyCall& c) { return text_to_python(c.name); })
+      .def_prop_ro(
+          "arguments", [](const ReplyCall& c) { return text_to_python(c.arguments); },
+          "JSON; of an incomplete call the beginning of it, then what else the model wrote.")
+      .def_ro("complete", &ReplyCall::complete, "Whether the arguments are complete, valid JSON: call no other.")
+      .def_ro("custom", &ReplyCall::custom, "Whether it is the call of a custom tool.")
+      .def("__repr__", [](const ReplyCall& c) {
+        return "ToolCall(" + std::string(nb::repr(text_to_python(c.name)).c_str()) + ", " +
+               std::string(nb::repr(text_to_python(c.arguments)).c_str()) + (c.complete ? ")" : ", complete=False)");
+      });
+
+  nb::class_<ReplyMessage>(module, "Message", "A reply as a message.")
+      .def_prop_ro("content", [](const ReplyMessage& m) { return text_to_python(m.content); })
+      .def_prop_ro("reasoning", [](const ReplyMessage& m) { return text_to_python(m.reasoning); })
+      .def_ro("calls", &ReplyMessage::calls)
+      .def_prop_ro(
+          "finish_reason", [](const ReplyMessage& m) { return std::string(m.finish_reason()); },
+          "'stop', 'tool_calls', or 'length' for a reply that breaks off.")
+      .def_prop_ro(
+          "diagnostics",
+          [](const ReplyMessage& m) {
+            nb::list all;
+            for (const ReplyDiagnostic& d : m.diagnostics)
+              all.append(nb::make_tuple(d.position, std::string(name_of(d.fault)), text_to_python(d.expected)));
+            return all;
+          },
+          nb::sig("def diagnostics(self) -> list[tuple[int, str, str]]"),
+          "(byte, kind of fault, what was expected) for each fault.")
+      .def("to_dict", &message_as_dict, nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
+           "The message in OpenAI's form, which can go back into a conversation.")
+      .def("__repr__", [](const ReplyMessage& m) { return "<Message " + m.message_json() + ">"; });
+
+  nb::class_<PyReplyReader>(
+      module, "ReplyReader",
+      "Reads a reply while it arrives: str, bytes or token ids, cut anywhere.\n\nThreads: one at a "
+      "time.")
+      .def(
+          "__init__",
+          [](PyReplyReader* self, nb::handle format, nb::handle tools, std::optional<std::string> prompt,
+             nb::handle tokenizer, bool begin_in_reasoning, bool check_calls) {
+            new (self)
+                PyReplyReader(compiled(format), options_of(tools, std::move(prompt), begin_in_reasoning, check_calls),
+                              tokenizer.is_none() ? nullptr : nb::cast<PyTokenizer&>(tokenizer).tokenizer);
+          },
+          "format"_a, nb::kw_only(), "tools"_a = nb::none(), "prompt"_a = nb::none(), "tokenizer"_a = nb::none(),
+          "begin_in_reasoning"_a = false, "check_calls"_a = false,
+          nb::sig("def __init__(self, format: ReplyFormat | str | dict[str, typing.Any], *, tools: "
+                  "collections.abc.Iterable[typing.Any] | None = None, "
+                  "prompt: str | None = None, tokenizer: Tokenizer | None = None, begin_in_reasoning: bool = False, "
+                  "check_calls: bool = False) -> None"),
+          "`prompt` is the end of the prompt, from the assistant's turn on. Ids need a tokenizer.")
+      .def("feed", &feed, "data"_a,
+           nb::sig("def feed(self, data: str | bytes | int | collections.abc.Iterable[int]) -> list[ReplyEvent]"),
+           "Reads the next piece: text, bytes, an id or ids.")
+      .def("finish", &finish, "Ends the reply; gives the events of what was held back.")
+      .def_prop_ro(
+          "message", [](const PyReplyReader& r) { return r.message; }, "The message so far.")
+      .def(
+          "copy", [](const PyReplyReader& r) { return PyReplyReader(r); }, "A reader that goes on by itself.");
+
+  module.def(
+      "read",
+      [](nb::handle reply, nb::handle format, nb::handle tools, std::optional<std::string> prompt, bool check_calls) {
+        PyReplyReader reader(compiled(format), options_of(tools, std::move(prompt), false, check_calls), nullptr);
+        feed(reader, reply);
+        finish(reader);
+        return reader.message;
+      },
+      "reply"_a, "format"_a, nb::kw_only(), "tools"_a = nb::none(), "prompt"_a = nb::none(), "check_calls"_a = false,
+      nb::sig("def read(reply: str | bytes, format: ReplyFormat | str | dict[str, typing.Any], *, tools: "
+              "collections.abc.Iterable[typing.Any] | None = "
+              "None, prompt: str | None = None, check_calls: bool = False) -> Message"),
+      "Reads a whole reply.");
+  module.def(
+      "formats",
+      [] {
+        std::vector<std::string> names;
+        for (const BuiltinFormat& format : builtin_formats()) names.emplace_back(format.name);
+        return names;
+      },
+      "The names of the built-in formats.");
+}
+
+}  // namespace parlance::python

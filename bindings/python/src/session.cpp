@@ -1,0 +1,109 @@
+// TokenSession: the engine's Session, for parlance.Session in Python. Begin reading at bind_session.
+#include "parlance/session.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "errors.h"
+#include "parlance/json.h"
+#include "prompt.h"
+#include "tokenizers.h"
+
+namespace parlance::python {
+
+using namespace nb::literals;
+
+namespace {
+
+struct PyTokenSession {
+  std::shared_ptr<const Engine> engine;
+  std::shared_ptr<const Tokenizer> tokenizer;  // outlives the session, which is declared after it
+  Session session;
+};
+
+/// A message of a conversation as one to add. What the passes made of it stays as it is.
+Message message_of(Value value) {
+  Message message;
+  message.role = value["role"].text();
+  for (const DictEntry& member : value.members()) {
+    if (member.key.text() != "role" || !member.value.is_string())
+      message.members.push_back({std::string(member.key.text()), json_text(member.value)});
+  }
+  return message;
+}
+
+nb::object side(const PromptSide& of) {
+  nb::dict made;
+  made["excerpt"] = text_to_python(of.excerpt);
+  made["origin"] = std::string(origin_name(of.origin));
+  made["path"] = text_to_python(of.path);
+  made["line"] = of.place.line;
+  made["column"] = of.place.column;
+  return made;
+}
+
+nb::object difference_of(const PyTokenSession& self) {
+  const std::optional<PrefixDifference>& found = self.session.difference();
+  if (!found) return nb::none();
+  constexpr const char* kCauses[] = {"rewritten", "other_reply", "across_border"};
+  nb::dict made;
+  made["cause"] = kCauses[static_cast<std::size_t>(found->cause)];
+  made["byte"] = found->byte;
+  made["token"] = found->token;
+  made["before"] = side(found->before);
+  made["after"] = side(found->after);
+  made["changed_input"] = text_to_python(found->changed_input);
+  made["sentence"] = text_to_python(found->sentence());
+  return made;
+}
+
+std::vector<TokenId> extend(PyTokenSession& self, nb::handle messages) {
+  const std::shared_ptr<Prompt> added = read_prompt(self.engine, {.messages = messages, .take = {}});
+  Result<Extension> extension = [&] {
+    const nb::gil_scoped_release release;
+    std::vector<Message> all;
+    for (const Value message : added->request.conversation.messages().items()) all.push_back(message_of(message));
+    return self.session.extend(all);
+  }();
+  return take(std::move(extension)).ids;
+}
+
+}  // namespace
+
+void bind_session(nb::module_& module) {
+  nb::class_<PyTokenSession>(module, "_TokenSession")
+      .def("ids",
+           [](const PyTokenSession& s) { return std::vector<TokenId>(s.session.ids().begin(), s.session.ids().end()); })
+      .def("size", [](const PyTokenSession& s) { return s.session.ids().size(); })
+      .def(
+          "append_sampled", [](PyTokenSession& s, const std::vector<TokenId>& ids) { s.session.append_sampled(ids); },
+          "ids"_a)
+      .def("extend", &extend, "messages"_a)
+      .def("difference", &difference_of, nb::sig("def difference(self) -> dict[str, typing.Any] | None"));
+  module.def(
+      "_begin_session",
+      [](const std::shared_ptr<const Engine>& engine, const PyTokenizer& tokenizer, nb::handle messages,
+         nb::handle tools, nb::handle documents, nb::handle now, nb::dict variables, std::vector<std::string> trust,
+         bool protect) {
+        std::shared_ptr<Prompt> prompt = read_prompt(engine, {.messages = messages,
+                                                              .tools = tools,
+                                                              .documents = documents,
+                                                              .now = now,
+                                                              .variables = variables,
+                                                              .take = {}});
+        SessionOptions options{.render = prompt->options, .tokenize = {.trust = std::move(trust), .protect = protect}};
+        Result<Session> begun = [&]() -> Result<Session> {
+          const nb::gil_scoped_release release;
+          const Result<Template>& compiled = engine->reader.template_for(prompt->request.conversation);
+          if (!compiled) return compiled.error();
+          return Session::begin(*compiled, *tokenizer.tokenizer, std::move(prompt->request.conversation), options);
+        }();
+        return PyTokenSession{engine, tokenizer.tokenizer, take(std::move(begun))};
+      },
+      "engine"_a, "tokenizer"_a, "messages"_a, "tools"_a.none(), "documents"_a.none(), "now"_a.none(), "variables"_a,
+      "trust"_a, "protect"_a);
+}
+
+}  // namespace parlance::python

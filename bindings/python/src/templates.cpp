@@ -1,0 +1,412 @@
+// Template and Rendering. Begin reading at bind_templates.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "errors.h"
+#include "parlance/source.h"
+#include "prompt.h"
+#include "replies.h"
+#include "tokenizers.h"
+
+namespace parlance::python {
+
+using namespace nb::literals;
+
+namespace {
+
+using Range = std::pair<std::size_t, std::size_t>;
+
+// ---- Rendering
+
+struct PyRendering {
+  std::shared_ptr<Prompt> prompt;
+  Characters characters;
+  nb::object text;  ///< made when first asked for
+
+  explicit PyRendering(std::shared_ptr<Prompt> made) : prompt(std::move(made)), characters(prompt->rendering.text()) {}
+  Range range(std::size_t begin, std::size_t end) const { return {characters.before(begin), characters.before(end)}; }
+  std::vector<Range> ranges(const std::vector<TextRange>& of) const {
+    std::vector<Range> all;
+    for (const TextRange& one : of) all.push_back(range(one.begin, one.end));
+    return all;
+  }
+};
+
+// ---- Template
+
+struct PyTemplate {
+  std::shared_ptr<const Engine> engine;
+};
+
+RequestOptions options_of(bool adapt, nb::handle as_transformers, bool allow_changes, nb::handle syntax) {
+  RequestOptions options;
+  options.adapt = adapt;
+  options.compile.allow_changes = allow_changes;
+  if (!syntax.is_none()) {
+    const auto name = nb::cast<std::string>(syntax);
+    if (name != "jinja" && name != "go") throw nb::value_error("syntax is 'jinja' or 'go'");
+    options.syntax = name == "go" ? Syntax::go : Syntax::jinja;
+  }
+  if (as_transformers.is_none() || as_transformers.is(nb::handle(Py_False))) return options;
+  options.read.as_transformers = true;
+  if (PyUnicode_Check(as_transformers.ptr()) != 0) {
+    const auto name = nb::cast<std::string>(as_transformers);
+    const TransformersRelease* const release = find_transformers(name);
+    if (release == nullptr) throw nb::value_error(("parlance does not follow transformers " + name).c_str());
+    options.read.transformers = options.compile.transformers = release->version;
+  }
+  return options;
+}
+
+PyTemplate open_source(ModelSource source, RequestOptions options) {
+  auto engine = std::make_shared<Engine>(RequestReader(std::move(source), std::move(options)));
+  const Result<Template>* compiled = nullptr;
+  {
+    const nb::gil_scoped_release release;
+    compiled = &engine->reader.chat_template(false);
+  }
+  if (!*compiled) raise(compiled->error());
+  return {std::move(engine)};
+}
+
+ModelStores stores() {
+  return model_stores([](const char* name) -> const char* { return std::getenv(name); });
+}
+
+PyTemplate from_pretrained(const std::string& path, std::optional<std::string> name, bool adapt,
+                           nb::handle as_transformers, bool allow_changes) {
+  RequestOptions options = options_of(adapt, as_transformers, allow_changes, nb::none());
+  options.template_name = std::move(name);
+  return open_source(take(open_model(path, stores())), std::move(options));
+}
+
+/// A model of Ollama's, by its name there.
+PyTemplate from_ollama(const std::string& name, bool adapt) {
+  ModelStores only;
+  only.ollama = stores().ollama;
+  only.home = stores().home;
+  return open_source(take(open_model(name, only)), options_of(adapt, nb::none(), false, nb::none()));
+}
+
+PyTemplate from_file(const std::string& path, bool adapt, nb::handle as_transformers, bool allow_changes) {
+  ModelSource source;
+  source.path = path;
+  source.templates.push_back(take(open_template_file(path)));
+  return open_source(std::move(source), options_of(adapt, as_transformers, allow_changes, nb::none()));
+}
+
+PyTemplate from_string(nb::str text, nb::handle special_tokens, nb::handle syntax, bool adapt,
+                       nb::handle as_transformers, bool allow_changes) {
+  nb::object kept;
+  ModelSource source;
+  RequestOptions options = options_of(adapt, as_transformers, allow_changes, syntax);
+  source.templates.push_back(
+      {"default", std::string(utf8_of(text, kept)), "<template>", options.syntax.value_or(Syntax::jinja)});
+  if (!special_tokens.is_none()) {
+    for (const auto& [name, value] : nb::cast<nb::dict>(special_tokens))
+      source.special_tokens.push_back({nb::cast<std::string>(name), nb::cast<std::string>(value)});
+  }
+  return open_source(std::move(source), std::move(options));
+}
+
+PyTemplate builtin(const std::string& name, bool adapt, nb::handle as_transformers) {
+  RequestOptions options = options_of(adapt, as_transformers, false, nb::none());
+  ModelSource source = take(open_format(name));
+  options.reply_format = take(ReplyFormat::from_json(find_format(name)->reply));
+  return open_source(std::move(source), std::move(options));
+}
+
+/// As transformers gives a conversation to a template: objects that are no JSON are placeholders.
+PyRendering render_plain(const PyTemplate& self, nb::handle messages, nb::handle tools, nb::handle documents,
+                         nb::dict variables, bool assistant, bool spans) {
+  return PyRendering(render_prompt(self.engine, {.messages = messages,
+                                                 .tools = tools,
+                                                 .documents = documents,
+                                                 .assistant = assistant,
+                                                 .spans = spans,
+                                                 .variables = variables,
+                                                 .take = {.tuples = true, .placeholders = true}}));
+}
+
+// ---- what a rendering shows
+
+struct PySpan {
+  std::shared_ptr<Prompt> prompt;
+  Span span;
+  Range range;
+};
+
+nb::str text_of(PyRendering& rendering) {
+  if (!rendering.text.is_valid()) rendering.text = text_to_python(rendering.prompt->rendering.text());
+  return nb::borrow<nb::str>(rendering.text);
+}
+
+std::vector<PySpan> spans_of(const PyRendering& rendering) {
+  std::vector<PySpan> all;
+  for (const Span& span : rendering.prompt->rendering.spans())
+    all.push_back({rendering.prompt, span, rendering.range(span.begin, span.end)});
+  return all;
+}
+
+/// Where each message's bytes are: stretches without those of another message between them.
+nb::list message_ranges(const PyRendering& rendering) {
+  nb::list all;
+  std::size_t begin = 0, end = 0;
+  std::int32_t message = -1;
+  const auto close = [&] {
+    if (message >= 0) all.append(nb::make_tuple(message, rendering.range(begin, end)));
+  };
+  for (const Span& span : rendering.prompt->rendering.spans()) {
+    if (span.message < 0) continue;
+    if (span.message != message) {
+      close();
+      begin = span.begin;
+      message = span.message;
+    }
+    end = span.end;
+  }
+  close();
+  return all;
+}
+
+std::vector<std::string> notes_of(const PyRendering& rendering) {
+  std::vector<std::string> notes = rendering.prompt->request.conversation.notes();
+  const std::vector<std::string>& more = rendering.prompt->rendering.notes();
+  notes.insert(notes.end(), more.begin(), more.end());
+  return notes;
+}
+
+nb::list losses_of(const PyRendering& rendering) {
+  const Prompt& prompt = *rendering.prompt;
+  std::optional<Result<CheckedRendering>> checked;
+  {
+    const nb::gil_scoped_release release;
+    const LossFinder finder(*prompt.engine->reader.template_for(prompt.request.conversation));
+    checked = finder.render(prompt.request.conversation, prompt.options, workspace());
+  }
+  if (!*checked) raise(checked->error());
+  nb::list all;
+  for (const Loss& loss : (**checked).losses) all.append(loss);
+  return all;
+}
+
+PyTokens tokens_of(const PyRendering& rendering, const PyTokenizer& tokenizer, std::vector<std::string> trust,
+                   bool protect, bool add_special_tokens) {
+  const Prompt& prompt = *rendering.prompt;
+  TokenizeOptions options;
+  options.trust = std::move(trust);
+  options.protect = protect;
+  options.add_special_tokens = add_special_tokens;
+  Result<PromptTokens> made = [&] {
+    const nb::gil_scoped_release release;
+    return tokenize(prompt.rendering, prompt.request.conversation, *tokenizer.tokenizer, options);
+  }();
+  return PyTokens{std::make_shared<PromptTokens>(take(std::move(made)))};
+}
+
+/// How the reply to the prompt is read. The template is tried out when it is first asked.
+ReplyStart start_of(const PyRendering& rendering) {
+  Prompt& prompt = *rendering.prompt;
+  Result<ReplyStart> start = [&] {
+    const nb::gil_scoped_release release;
+    const std::lock_guard lock(prompt.mutex);
+    return prompt.engine->reader.reply_to(prompt.request, prompt.options);
+  }();
+  return take(std::move(start));
+}
+
+PyReplyReader reader_of(const PyRendering& rendering, nb::handle tokenizer, bool check_calls) {
+  ReplyStart start = start_of(rendering);
+  start.options.check_calls = check_calls;
+  return {start.format, start.options, tokenizer.is_none() ? nullptr : nb::cast<PyTokenizer&>(tokenizer).tokenizer};
+}
+
+nb::str grammar_of(const PyRendering& rendering, const std::string& syntax, std::optional<std::string> tool_choice,
+                   nb::handle tokenizer) {
+  const std::optional<GrammarSyntax> found = find_grammar_syntax(syntax);
+  if (!found) throw nb::value_error(("there is no syntax of grammars '" + syntax + "'").c_str());
+  const ReplyStart start = start_of(rendering);
+  GrammarOptions options = take(grammar_options(rendering.prompt->request, start));
+  if (tool_choice) choose_tool(options, *tool_choice);
+  if (!tokenizer.is_none()) options.control = nb::cast<PyTokenizer&>(tokenizer).tokenizer->facts().added;
+  Result<Grammar> made = [&] {
+    const nb::gil_scoped_release release;
+    return make_grammar(start.format.source(), options);
+  }();
+  return text_to_python(take(std::move(made)).to_text(*found));
+}
+
+}  // namespace
+
+void bind_templates(nb::module_& module) {
+  nb::class_<PySpan>(module, "Span", "Characters [begin, end) of a prompt that came from one place.")
+      .def_prop_ro(
+          "begin", [](const PySpan& s) { return s.range.first; }, "The first character's place in the text.")
+      .def_prop_ro(
+          "end", [](const PySpan& s) { return s.range.second; }, "One past the last character's place.")
+      .def_prop_ro(
+          "origin", [](const PySpan& s) { return std::string(origin_name(s.span.origin)); },
+          "'literal' (the template's own text), 'input' (unchanged), 'derived' (made from the input: escapes, "
+          "changed case) or 'computed'.")
+      .def_prop_ro(
+          "control", [](const PySpan& s) { return s.span.control; },
+          "Whether it is a literal shaped like a control token, or a special token.")
+      .def_prop_ro(
+          "message",
+          [](const PySpan& s) -> std::optional<int> {
+            if (s.span.message < 0) return std::nullopt;
+            return s.span.message;
+          },
+          "The index of the message to which it belongs; None for none.")
+      .def_prop_ro(
+          "path", [](const PySpan& s) { return path_of_span(s.prompt->request.conversation, s.span); },
+          "'messages[3].content' for text from the input; '' for other text.")
+      .def_prop_ro(
+          "line", [](const PySpan& s) { return place_of_span(s.prompt->rendering, s.span).line; },
+          "The template's line for a literal, from 1; 0 for other text.")
+      .def_prop_ro(
+          "column", [](const PySpan& s) { return place_of_span(s.prompt->rendering, s.span).column; },
+          "The column in that line, from 1.")
+      .def("__repr__", [](const PySpan& s) {
+        return "Span(" + std::to_string(s.range.first) + ", " + std::to_string(s.range.second) + ", '" +
+               std::string(origin_name(s.span.origin)) + "', '" + path_of_span(s.prompt->request.conversation, s.span) +
+               "')";
+      });
+
+  nb::class_<Loss>(module, "Loss", "A part of a request that is not in its prompt.")
+      .def_prop_ro(
+          "kind", [](const Loss& l) { return std::string(name_of(l.kind)); },
+          "'lost', or 'left out' for what templates leave out by design.")
+      .def_prop_ro(
+          "subject", [](const Loss& l) { return std::string(l.subject); },
+          "What kind of part: 'message', 'part', 'tool', 'variable', …")
+      .def_ro("path", &Loss::path, "Where it stands in the request: 'messages[2].content[1]'.")
+      .def_ro("sentence", &Loss::sentence, "What happened to it.")
+      .def_ro("hint", &Loss::hint, "What may help; '' for nothing.")
+      .def("__str__", &Loss::display)
+      .def("__repr__", [](const Loss& l) { return "<Loss " + l.display() + ">"; });
+
+  nb::class_<PyRendering>(module, "Rendering",
+                          "A prompt, and where every character of it came from. Ranges count characters of `text`.")
+      .def_prop_ro("text", &text_of, "The prompt.")
+      .def("__str__", &text_of)
+      .def("__len__", [](const PyRendering& r) { return r.characters.before(r.prompt->rendering.text().size()); })
+      .def_prop_ro("spans", &spans_of, "The prompt without gaps, in order, by where the text came from.")
+      .def_prop_ro("message_ranges", &message_ranges,
+                   nb::sig("def message_ranges(self) -> list[tuple[int, tuple[int, int]]]"),
+                   "(index, (begin, end)) for each stretch of text of one message, in the prompt's order.")
+      .def_prop_ro(
+          "generation", [](const PyRendering& r) { return r.ranges(r.prompt->rendering.generation()); },
+          "The ranges of {% generation %} blocks, in the order in which the blocks end.")
+      .def_prop_ro(
+          "assistant", [](const PyRendering& r) { return r.ranges(r.prompt->rendering.assistant()); },
+          "The ranges that training learns; empty unless render() was given assistant=True.")
+      .def_prop_ro("notes", &notes_of, "What was changed in the request, one line each.")
+      .def("losses", &losses_of, nb::sig("def losses(self) -> list[Loss]"),
+           "Everything in the request that is not in the prompt. Renders again, a few times.")
+      .def("tokens", &tokens_of, "tokenizer"_a, nb::kw_only(), "trust"_a = std::vector<std::string>(),
+           "protect"_a = true, "add_special_tokens"_a = false,
+           nb::sig("def tokens(self, tokenizer: Tokenizer, *, trust: collections.abc.Sequence[str] = (), protect: bool "
+                   "= True, "
+                   "add_special_tokens: bool = False) -> Tokens"),
+           "Encodes the prompt. With `protect`, no text of the request becomes a control token, except in the paths of "
+           "`trust`.\n\nRaises parlance.Error.   Threads: any; releases the GIL.")
+      .def("reader", &reader_of, nb::kw_only(), "tokenizer"_a = nb::none(), "check_calls"_a = false,
+           nb::sig("def reader(self, *, tokenizer: Tokenizer | None = None, check_calls: bool = False) -> ReplyReader"),
+           "A reader for the reply to this prompt, which begins where the prompt ends. How the model writes replies is "
+           "found by experiments with the "
+           "template, once for each template.")
+      .def_prop_ro(
+          "reply_format", [](const PyRendering& r) { return PyReplyFormat{start_of(r).format}; },
+          "How the model writes replies to this prompt.")
+      .def("grammar", &grammar_of, "syntax"_a = "gbnf", nb::kw_only(), "tool_choice"_a = nb::none(),
+           "tokenizer"_a = nb::none(),
+           nb::sig("def grammar(self, syntax: str = 'gbnf', *, tool_choice: str | None = None, tokenizer: Tokenizer | "
+                   "None = None) -> str"),
+           "The grammar of the replies that this request allows: its tools, tool_choice and response_format. `syntax` "
+           "is "
+           "'gbnf', 'lark', 'structural-tag' or 'json-schema'; `tool_choice` 'auto', 'required', 'none' or a tool's name; "
+           "Lark "
+           "needs the tokenizer.");
+
+  nb::class_<Engine>(module, "_Engine");
+  nb::class_<PyTemplate>(module, "Template", "A chat template, compiled once and rendered by any number of threads.")
+      .def_static("from_pretrained", &from_pretrained, "path_or_name"_a, nb::kw_only(), "name"_a = nb::none(),
+                  "adapt"_a = true, "as_transformers"_a = nb::none(), "allow_changes"_a = false,
+                  nb::sig("def from_pretrained(path_or_name: str, *, name: str | None = None, adapt: bool = True, "
+                          "as_transformers: bool | str | None = None, allow_changes: bool = False) -> Template"),
+                  "Opens a model: a folder, a GGUF file, a Modelfile, a name in Hugging Face's cache or in Ollama's "
+                  "folder. Nothing is downloaded. `name` chooses one of several templates.\n\nRaises parlance.Error "
+                  "(also OSError, JSONDecodeError or ValueError) if there is no such model, or it has no template.")
+      .def_static("from_gguf", &from_pretrained, "path"_a, nb::kw_only(), "name"_a = nb::none(), "adapt"_a = true,
+                  "as_transformers"_a = nb::none(), "allow_changes"_a = false,
+                  nb::sig("def from_gguf(path: str, *, name: str | None = None, adapt: bool = True, as_transformers: "
+                          "bool | str | None = None, allow_changes: bool = False) -> Template"),
+                  "Opens the template in a GGUF file's header.")
+      .def_static("from_ollama", &from_ollama, "name"_a, nb::kw_only(), "adapt"_a = true,
+                  "Opens a model of Ollama's by its name: 'llama3.1:8b'. Nothing is downloaded.")
+      .def_static("from_file", &from_file, "path"_a, nb::kw_only(), "adapt"_a = true, "as_transformers"_a = nb::none(),
+                  "allow_changes"_a = false,
+                  nb::sig("def from_file(path: str, *, adapt: bool = True, as_transformers: bool | str | None = None, "
+                          "allow_changes: bool = False) -> Template"),
+                  "Compiles a template's file: .jinja, or .gotmpl for Go. It has no special tokens.")
+      .def_static(
+          "from_string", &from_string, "text"_a, nb::kw_only(), "special_tokens"_a = nb::none(),
+          "syntax"_a = nb::none(), "adapt"_a = true, "as_transformers"_a = nb::none(), "allow_changes"_a = false,
+          nb::sig("def from_string(text: str, *, special_tokens: dict[str, str] | None = None, syntax: str | "
+                  "None = None, adapt: bool = True, as_transformers: bool | str | None = None, allow_changes: "
+                  "bool = False) -> Template"),
+          "Compiles a template's text. `special_tokens` are variables such as bos_token; `syntax` is 'jinja' or "
+          "'go'.\n\nRaises parlance.Error (also jinja2.TemplateSyntaxError) with line and column.")
+      .def_static("builtin", &builtin, "name"_a, nb::kw_only(), "adapt"_a = true, "as_transformers"_a = nb::none(),
+                  nb::sig("def builtin(name: str, *, adapt: bool = True, as_transformers: bool | str | None = None) -> "
+                          "Template"),
+                  "One of parlance's own formats: 'chatml', 'rnj-1', …")
+      .def("_render_plain", &render_plain, "messages"_a, "tools"_a.none(), "documents"_a.none(), "variables"_a,
+           nb::kw_only(), "assistant"_a = false, "spans"_a = false)
+      .def_prop_ro(
+          "_engine", [](const PyTemplate& self) { return self.engine; }, nb::sig("def _engine(self) -> _Engine"))
+      .def(
+          "render",
+          [](const PyTemplate& self, nb::handle messages, nb::handle tools, nb::handle documents,
+             std::optional<bool> add_generation_prompt, std::optional<bool> continue_final_message, nb::handle now,
+             bool assistant, nb::kwargs variables) {
+            return PyRendering(render_prompt(self.engine, {.messages = messages,
+                                                           .tools = tools,
+                                                           .documents = documents,
+                                                           .add_generation_prompt = add_generation_prompt,
+                                                           .continue_final_message = continue_final_message,
+                                                           .now = now,
+                                                           .assistant = assistant,
+                                                           .variables = variables,
+                                                           .take = {}}));
+          },
+          "messages"_a, "tools"_a = nb::none(), "documents"_a = nb::none(), nb::kw_only(),
+          "add_generation_prompt"_a = nb::none(), "continue_final_message"_a = nb::none(), "now"_a = nb::none(),
+          "assistant"_a = false, "variables"_a,
+          nb::sig("def render(self, messages: collections.abc.Iterable[typing.Any], tools: "
+                  "collections.abc.Iterable[typing.Any] | None = None, documents: "
+                  "collections.abc.Iterable[typing.Any] | None = None, *, add_generation_prompt: bool | None = None, "
+                  "continue_final_message: "
+                  "bool | None = None, now: datetime.datetime | None = None, assistant: bool = False, **variables: "
+                  "typing.Any) "
+                  "-> Rendering"),
+          "Renders a conversation.\n\n"
+          "`messages`, `tools` and `documents` are dicts, dataclasses or pydantic models; a tool may be a function "
+          "with "
+          "type hints and a docstring. Other keyword arguments are variables of the template. "
+          "`add_generation_prompt=None` adds the opening of an assistant's turn unless the last message is the "
+          "assistant's. `assistant=True` finds the ranges that training learns, with and without {% generation %} "
+          "tags.\n\n"
+          "Raises parlance.Error with the template's line and the input's path; also TypeError for an object that is "
+          "not JSON.   Threads: any; releases the GIL.");
+}
+
+}  // namespace parlance::python

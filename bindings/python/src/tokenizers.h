@@ -1,0 +1,26 @@
+// Tokenizers of Python packages as tokenizers of the engine.
+#pragma once
+#include <memory>
+
+#include "parlance/tokenizer.h"
+#include "parlance/tokens.h"
+#include "prompt.h"
+
+namespace parlance::python {
+
+/// A tokenizer that Python code shares. Threads: any.
+struct PyTokenizer {
+  std::shared_ptr<const Tokenizer> tokenizer;
+};
+
+/// A prompt's tokens.
+struct PyTokens {
+  std::shared_ptr<const PromptTokens> tokens;
+};
+
+/// Any object with encode(str) and the texts of its ids. Its calls hold the GIL, and an exception of theirs is raised
+/// by parlance's call too.
+std::shared_ptr<const Tokenizer> tokenizer_of_callables(nb::object encode, nb::object token_text,
+                                                        std::vector<AddedToken> added, TokenizerFacts facts);
+
+}  // namespace parlance::python

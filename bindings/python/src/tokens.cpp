@@ -1,0 +1,229 @@
+// Tokenizer and Tokens. Begin reading at bind_tokens.
+#include "parlance/tokens.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "errors.h"
+#include "prompt.h"
+#include "tokenizers.h"
+
+namespace parlance::python {
+
+using namespace nb::literals;
+
+// ---- tokenizers
+
+std::shared_ptr<const Tokenizer> tokenizer_of_callables(nb::object encode, nb::object token_text,
+                                                        std::vector<AddedToken> added, TokenizerFacts facts) {
+  // Python objects are let go of with the GIL held, wherever the tokenizer ends.
+  struct Held {
+    nb::object encode, token_text;
+    ~Held() {
+      const nb::gil_scoped_acquire acquire;
+      encode.reset();
+      token_text.reset();
+    }
+  };
+  const auto held = std::make_shared<Held>(Held{std::move(encode), std::move(token_text)});
+  CallbackTokenizer::Parts parts;
+  parts.added = std::move(added);
+  parts.facts = std::move(facts);
+  parts.encode = [held](std::string_view run, std::vector<TokenId>& ids) -> Result<void> {
+    const nb::gil_scoped_acquire acquire;
+    try {
+      for (nb::handle id : held->encode(text_to_python(run))) ids.push_back(nb::cast<TokenId>(id));
+      return {};
+    } catch (std::exception& error) {
+      return Error(ErrorCode::tokenizer, std::string("the tokenizer's encode raised: ") + error.what());
+    }
+  };
+  parts.token_text = [held](TokenId id) -> std::string {
+    const nb::gil_scoped_acquire acquire;
+    try {
+      const nb::object text = held->token_text(id);
+      if (PyBytes_Check(text.ptr()) != 0) {
+        const nb::bytes bytes = nb::borrow<nb::bytes>(text);
+        return {static_cast<const char*>(bytes.data()), bytes.size()};
+      }
+      nb::object kept;
+      return std::string(utf8_of(text, kept));
+    } catch (std::exception&) {
+      return {};
+    }
+  };
+  return std::make_shared<CallbackTokenizer>(std::move(parts));
+}
+
+namespace {
+
+PyTokenizer from_file(const std::string& path, std::vector<std::string> special_tokens, bool as_transformers) {
+  TokenizerOptions options;
+  options.sentencepiece.special_tokens = options.tiktoken.special_tokens = options.special_tokens = special_tokens;
+  options.sentencepiece.as_transformers = as_transformers;
+  Result<std::unique_ptr<Tokenizer>> opened = [&] {
+    const nb::gil_scoped_release release;
+    return open_tokenizer(path, options);
+  }();
+  return {take(std::move(opened))};
+}
+
+PyTokenizer from_bytes(nb::bytes bytes, const std::string& name) {
+  const std::string_view view(static_cast<const char*>(bytes.data()), bytes.size());
+  Result<std::unique_ptr<Tokenizer>> opened = [&] {
+    const nb::gil_scoped_release release;
+    return read_tokenizer(view, name);
+  }();
+  return {take(std::move(opened))};
+}
+
+/// `added` are tuples (id, text, special).
+PyTokenizer from_callables(nb::object encode, nb::object token_text, const nb::list& added, std::optional<TokenId> bos,
+                           std::optional<TokenId> eos) {
+  std::vector<AddedToken> tokens;
+  for (nb::handle one : added) {
+    const auto tuple = nb::cast<nb::tuple>(one);
+    AddedToken token;
+    token.id = nb::cast<TokenId>(tuple[0]);
+    token.text = nb::cast<std::string>(tuple[1]);
+    token.special = nb::cast<bool>(tuple[2]);
+    tokens.push_back(std::move(token));
+  }
+  TokenizerFacts facts;
+  facts.kind = "an object of Python";
+  facts.bos = bos;
+  facts.eos = eos;
+  return {tokenizer_of_callables(std::move(encode), std::move(token_text), std::move(tokens), std::move(facts))};
+}
+
+std::vector<TokenId> encode(const PyTokenizer& self, nb::str text) {
+  nb::object kept;
+  const std::string copy(utf8_of(text, kept));
+  std::vector<EncodedToken> encoded;
+  Result<void> done;
+  {
+    const nb::gil_scoped_release release;
+    done = self.tokenizer->encode(copy, nullptr, encoded);
+  }
+  check(done);
+  std::vector<TokenId> ids;
+  for (const EncodedToken& token : encoded) ids.push_back(token.id);
+  return ids;
+}
+
+nb::bytes decode(const PyTokenizer& self, const std::vector<TokenId>& ids) {
+  std::string text;
+  for (const TokenId id : ids) text += self.tokenizer->token_text(id);
+  return nb::bytes(text.data(), text.size());
+}
+
+// ---- a prompt's tokens
+
+/// An array that keeps the tokens alive: read-only memory that NumPy and others take over without a copy.
+template <typename T>
+nb::object array_of(std::vector<T> values) {
+  auto* const kept = new std::vector<T>(std::move(values));
+  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::cast(nb::ndarray<nb::array_api, const T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+
+std::vector<std::uint8_t> mask_of(const PyTokens& self, const std::string& kind) {
+  if (kind != "assistant") throw nb::value_error("mask is 'assistant'");
+  std::vector<std::uint8_t> mask;
+  for (const PromptToken& token : self.tokens->tokens) mask.push_back(token.trained ? 1 : 0);
+  return mask;
+}
+
+template <typename Of>
+nb::list per_token(const PyTokens& self, Of of) {
+  nb::list all;
+  for (const PromptToken& token : self.tokens->tokens) all.append(of(token));
+  return all;
+}
+
+}  // namespace
+
+void bind_tokens(nb::module_& module) {
+  nb::class_<PyTokenizer>(module, "Tokenizer", "A tokenizer that encodes without the GIL, on any number of threads.")
+      .def_static("from_file", &from_file, "path"_a, nb::kw_only(), "special_tokens"_a = std::vector<std::string>(),
+                  "as_transformers"_a = false,
+                  "Opens a tokenizer.json, a SentencePiece .model, a tekken.json, a tiktoken file, the vocabulary of a "
+                  "GGUF file, or a folder that has one. `as_transformers` converts a .model as transformers 5 "
+                  "does.\n\nRaises parlance.Error (also OSError or ValueError).")
+      .def_static("_from_bytes", &from_bytes, "data"_a, "name"_a)
+      .def_static("_from_callables", &from_callables, "encode"_a, "token_text"_a, "added"_a, "bos"_a = nb::none(),
+                  "eos"_a = nb::none())
+      .def("encode", &encode, "text"_a, "The ids of a text, added tokens recognised, without special tokens around it.")
+      .def("decode", &decode, "ids"_a, "The bytes of ids.")
+      .def_prop_ro(
+          "kind", [](const PyTokenizer& t) { return t.tokenizer->facts().kind; }, "For people: what it is.")
+      .def_prop_ro(
+          "vocabulary_size", [](const PyTokenizer& t) { return t.tokenizer->facts().vocabulary_size; },
+          "Ids are below it; 0 if it is not known.")
+      .def_prop_ro(
+          "notes", [](const PyTokenizer& t) { return t.tokenizer->facts().notes; }, "What was ignored in its files.");
+
+  nb::class_<GuardedText>(module, "GuardedText", "Text of the input that was kept from becoming a control token.")
+      .def_ro("id", &GuardedText::id, "The control token that it would have been.")
+      .def_ro("path", &GuardedText::path, "Where it stands in the request.")
+      .def("__repr__",
+           [](const GuardedText& g) { return "GuardedText(id=" + std::to_string(g.id) + ", path='" + g.path + "')"; });
+
+  nb::class_<PyTokens>(module, "Tokens", "A prompt as tokens: all lists have one item for each token.")
+      .def_prop_ro(
+          "ids", [](const PyTokens& t) { return t.tokens->ids; }, "The ids.")
+      .def_prop_ro(
+          "labels", [](const PyTokens& t) { return t.tokens->labels(); },
+          "The id where training learns it, else -100. Needs assistant=True in render().")
+      .def(
+          "mask", [](const PyTokens& t, const std::string& kind) { return mask_of(t, kind); }, "kind"_a = "assistant",
+          "1 where training learns the token, else 0.")
+      .def_prop_ro(
+          "messages",
+          [](const PyTokens& t) {
+            return per_token(t, [](const PromptToken& token) -> nb::object {
+              if (token.message < 0) return nb::none();
+              return nb::int_(token.message);
+            });
+          },
+          nb::sig("def messages(self) -> list[int | None]"), "The index of each token's message; None for none.")
+      .def_prop_ro(
+          "origins",
+          [](const PyTokens& t) {
+            return per_token(t, [](const PromptToken& token) {
+              const std::string_view name = origin_name(token.origin);
+              return nb::str(name.data(), name.size());
+            });
+          },
+          nb::sig("def origins(self) -> list[str]"), "Where the text of each token came from.")
+      .def_prop_ro(
+          "control",
+          [](const PyTokens& t) {
+            return per_token(t, [](const PromptToken& token) { return nb::bool_(token.control); });
+          },
+          nb::sig("def control(self) -> list[bool]"), "Whether each token is a control token.")
+      .def_prop_ro(
+          "guarded", [](const PyTokens& t) { return t.tokens->guarded; },
+          "Texts of the input that look like control tokens and were encoded as text.")
+      .def_prop_ro("notes", [](const PyTokens& t) { return t.tokens->notes; })
+      .def("__len__", [](const PyTokens& t) { return t.tokens->ids.size(); })
+      .def(
+          "ids_array", [](const PyTokens& t) { return array_of(t.tokens->ids); },
+          nb::sig("def ids_array(self) -> typing.Any"),
+          "The ids as an array of int32 that speaks DLPack and the buffer protocol: numpy.asarray takes it without a "
+          "copy.")
+      .def(
+          "labels_array", [](const PyTokens& t) { return array_of(t.tokens->labels()); },
+          nb::sig("def labels_array(self) -> typing.Any"), "The same of the labels.")
+      .def(
+          "mask_array", [](const PyTokens& t, const std::string& kind) { return array_of(mask_of(t, kind)); },
+          "kind"_a = "assistant", nb::sig("def mask_array(self, kind: str = 'assistant') -> typing.Any"),
+          "The same of a mask, as uint8.");
+}
+
+}  // namespace parlance::python

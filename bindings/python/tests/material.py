@@ -1,0 +1,27 @@
+"""Where the corpus and the small tokenizers of the tests are."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pathlib
+from typing import Any
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+CORPUS = ROOT.parent / "shared" / "corpus"
+TOKENIZERS = ROOT / "build" / "oracle" / "tokenizers"
+
+
+def corpus_cases() -> dict[str, list[dict[str, Any]]]:
+    """The corpus by template: its cases with `id` and `context`."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    with gzip.open(CORPUS / "cases.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            case = json.loads(line)
+            if "template" in case:
+                groups.setdefault(case["template"], []).append(case)
+    return groups
+
+
+def corpus_template(path: str) -> str:
+    return (CORPUS / path).read_bytes().decode("utf-8")

@@ -1,0 +1,25 @@
+"""The code of docs/python.md and of the README runs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from material import ROOT
+
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", ["docs/python.md", "README.md"])
+def test_code_runs(page: str, chatml_tokenizer: str) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    if "transformers" in text:
+        pytest.importorskip("transformers")
+    names: dict[str, Any] = {"tokenizer_json": f"{chatml_tokenizer}/tokenizer.json"}
+    blocks = list(BLOCK.finditer(text))
+    assert blocks
+    for block in blocks:
+        line = text.count("\n", 0, block.start()) + 2
+        code = compile("\n" * (line - 1) + block.group(1), str(ROOT / page), "exec")
+        exec(code, names)

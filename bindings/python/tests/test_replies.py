@@ -1,0 +1,73 @@
+"""ReplyReader: however a reply is cut, and whether it comes as text, bytes or ids, the message is the same."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import parlance
+
+REPLY = '<think>Ärger 你</think>\nFine \U0001f600.<tool_call>\n{"name": "f", "arguments": {"city": "Köln"}}\n</tool_call>'
+
+
+def as_tuple(message: parlance.Message) -> Any:
+    return message.content, message.reasoning, [(c.name, c.arguments, c.complete) for c in message.calls], message.finish_reason
+
+
+def reader() -> parlance.ReplyReader:
+    return parlance.ReplyReader("terminal-agent")
+
+
+def test_every_cut_is_the_same() -> None:
+    whole = parlance.read(REPLY, "terminal-agent")
+    assert [c.name for c in whole.calls] == ["f"] and whole.calls[0].complete and whole.finish_reason == "tool_calls"
+    data = REPLY.encode()
+    for size in range(1, 40):
+        for pieces in ([REPLY[i : i + size] for i in range(0, len(REPLY), size)], [data[i : i + size] for i in range(0, len(data), size)]):
+            one = reader()
+            events = [event for piece in pieces for event in one.feed(piece)] + one.finish()
+            assert as_tuple(one.message) == as_tuple(whole)
+            assert "".join(event.source for event in events) == REPLY
+
+
+def test_random_bytes_end_in_a_message() -> None:
+    rng = random.Random(5)
+    for _ in range(300):
+        one = reader()
+        data = bytes(rng.choice((rng.randrange(256), *b'<tool_call>{}"think/')) for _ in range(rng.randrange(80)))
+        for byte in data:
+            one.feed(bytes([byte]))
+        one.finish()
+        assert one.message.finish_reason in ("stop", "length", "tool_calls")
+
+
+def test_a_copy_goes_on_by_itself() -> None:
+    first = reader()
+    first.feed("Hello")
+    second = first.copy()
+    second.feed(" there")
+    second.finish()
+    first.finish()
+    assert (first.message.content, second.message.content) == ("Hello", "Hello there")
+
+
+def test_ids(chatml_tokenizer: str) -> None:
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    one = parlance.ReplyReader("terminal-agent", tokenizer=tokenizer)
+    for id in tokenizer.encode(REPLY + "<|im_end|>"):
+        one.feed(id)
+    one.finish()
+    assert one.message.calls[0].arguments == parlance.read(REPLY, "terminal-agent").calls[0].arguments
+    assert "Ärger 你" in one.message.reasoning or "Ärger 你" in one.message.content
+
+
+def test_a_rendering_knows_how_its_reply_is_read() -> None:
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}}]
+    prompt = parlance.Template.builtin("terminal-agent").render([{"role": "user", "content": "Hi"}], tools=tools)
+    one = prompt.reader()
+    one.feed(REPLY)
+    one.finish()
+    message = one.message.to_dict()
+    assert message["tool_calls"][0]["function"]["name"] == "f"
+    assert prompt.text  # it goes back into a conversation
+    assert "Köln" in parlance.Template.builtin("terminal-agent").render([{"role": "user", "content": "Hi"}, message], tools=tools).text

@@ -1,0 +1,83 @@
+"""Session: ids are never encoded again, a branch goes on by itself, and what a template rewrites is refused with its place."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import parlance
+import pytest
+
+TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}]
+
+
+def begin(folder: str, name: str = "terminal-agent", **options: Any) -> parlance.Session:
+    return parlance.Session(
+        parlance.Template.builtin(name),
+        parlance.Tokenizer.from_file(folder),
+        [{"role": "user", "content": "Look!"}],
+        tools=TOOLS,
+        **options,
+    )
+
+
+def reply_ids(folder: str, text: str) -> list[int]:
+    return parlance.Tokenizer.from_file(folder).encode(text)
+
+
+CALL = '<tool_call>\n{"name": "look", "arguments": {"at": "it"}}\n</tool_call><|im_end|>'
+
+
+def test_a_rollout(chatml_tokenizer: str) -> None:
+    session = begin(chatml_tokenizer)
+    for turn in range(8):
+        before = session.prompt_ids()
+        ids = reply_ids(chatml_tokenizer, CALL)
+        message = session.sampled(ids, logprobs=[-0.5] * len(ids))
+        assert message.calls[0].name == "look" and message.calls[0].complete
+        new = session.extend([{"role": "tool", "content": f"saw {turn}"}])
+        assert session.prompt_ids() == before + ids + new and new
+    sample = session.sample()
+    assert len(sample.ids) == len(sample.loss_mask) == len(sample.kinds) == len(sample.logprobs) == len(session)
+    assert sum(sample.loss_mask) == 8 * len(ids) == sum(p is not None for p in sample.logprobs)
+    assert {k for k, m in zip(sample.kinds, sample.loss_mask, strict=False) if m} >= {"call", "stop"}
+    assert {k for k, m in zip(sample.kinds, sample.loss_mask, strict=False) if not m} == {"prompt"}
+    assert sample.turns[-len(new) - 1] == 7
+
+
+def test_branches_and_dicts(chatml_tokenizer: str) -> None:
+    session = begin(chatml_tokenizer)
+    session.sampled(reply_ids(chatml_tokenizer, CALL))
+    session.extend([{"role": "tool", "content": "first"}])
+    branch = session.branch()
+    assert branch.prompt_ids() == session.prompt_ids()
+    branch.sampled(reply_ids(chatml_tokenizer, "Done.<|im_end|>"))
+    branch.extend([{"role": "user", "content": "And?"}])
+    assert branch.prompt_ids()[: len(session)] == session.prompt_ids() and len(branch) > len(session)
+    stored = json.loads(json.dumps(branch.to_dict()))
+    again = parlance.Session.from_dict(stored, parlance.Template.builtin("terminal-agent"), parlance.Tokenizer.from_file(chatml_tokenizer))
+    assert again.prompt_ids() == branch.prompt_ids() and again.sample() == branch.sample()
+    branch.trim(1)
+    assert branch.prompt_ids() == session.prompt_ids()
+
+
+def test_a_rewritten_history_is_refused_with_its_place(chatml_tokenizer: str) -> None:
+    text = (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if loop.last %}last: {% endif %}{{ m.content }}<|im_end|>\n{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    session = parlance.Session(
+        parlance.Template.from_string(text), parlance.Tokenizer.from_file(chatml_tokenizer), [{"role": "user", "content": "Hi"}]
+    )
+    session.sampled(reply_ids(chatml_tokenizer, "Yes<|im_end|>"))
+    before = session.prompt_ids()
+    with pytest.raises(ValueError) as caught:
+        session.extend([{"role": "user", "content": "And?"}])
+    assert isinstance(caught.value, parlance.Error) and caught.value.code == "history_rewritten" and caught.value.line == 2
+    assert session.difference and session.difference["cause"] == "rewritten"
+    assert session.prompt_ids() == before
+
+
+def test_logprobs_must_fit(chatml_tokenizer: str) -> None:
+    with pytest.raises(ValueError, match="logprobs"):
+        begin(chatml_tokenizer).sampled([1, 2], logprobs=[0.0])

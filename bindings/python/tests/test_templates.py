@@ -1,0 +1,272 @@
+"""Template and Rendering: Python's objects are the JSON that they stand for; what is hostile ends in an exception with a path."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import enum
+import json
+import pickle
+import sys
+import threading
+import types
+from typing import Any
+
+import parlance
+import pytest
+
+CHAT: list[dict[str, Any]] = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Grüße, 你好 \U0001f600"},
+    {
+        "role": "assistant",
+        "content": "Hi",
+        "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": {"a": [1, 2.5, None, True]}}}],
+    },
+    {"role": "tool", "content": "4", "tool_call_id": "c1"},
+]
+PRINTS = "{% for m in messages %}{{ m }}{{ m|tojson }}{% endfor %}{{ x }}{{ tools }}{{ documents }}"
+
+
+def plain(text: str = PRINTS, **options: Any) -> parlance.Template:
+    return parlance.Template.from_string(text, adapt=False, **options)
+
+
+def test_every_format_renders_its_name() -> None:
+    assert "rnj-1" in parlance.formats()
+    for name in parlance.formats():
+        assert parlance.Template.builtin(name).render([{"role": "user", "content": "Hi"}]).text
+
+
+def test_spans_cover_the_text_in_characters() -> None:
+    rendering = parlance.Template.builtin("chatml").render(CHAT)
+    at = 0
+    for span in rendering.spans:
+        assert span.begin == at < span.end
+        at = span.end
+    assert at == len(rendering.text) == len(rendering)
+    (content,) = [s for s in rendering.spans if s.path == "messages[1].content"]
+    assert rendering.text[content.begin : content.end] == CHAT[1]["content"]
+    assert content.origin == "input" and content.message == 1 and not content.control
+    literal = next(s for s in rendering.spans if s.origin == "literal")
+    assert literal.line == 1 or (literal.line > 1 and literal.column >= 1)
+    for index, (begin, end) in rendering.message_ranges:
+        assert CHAT[index]["content"] in rendering.text[begin:end]
+
+
+def test_assistant_ranges_without_tags() -> None:
+    rendering = parlance.Template.builtin("chatml").render([*CHAT[:2], {"role": "assistant", "content": "Hi é"}], assistant=True)
+    assert [rendering.text[a:b] for a, b in rendering.assistant] == ["Hi é<|im_end|>\n"]
+
+
+def test_generation_tags() -> None:
+    template = plain("{% for m in messages %}é{% generation %}{{ m.content }}{% endgeneration %}{% endfor %}")
+    rendering = template.render([{"role": "assistant", "content": "ü1"}, {"role": "assistant", "content": "2"}])
+    assert [rendering.text[a:b] for a, b in rendering.generation] == ["ü1", "2"]
+
+
+@dataclasses.dataclass
+class Turn:
+    role: str
+    content: Any
+
+
+class Colour(enum.Enum):
+    red = "rot"
+
+
+class Role(str, enum.Enum):
+    user = "user"
+
+
+class Lazy(collections.abc.Mapping):  # type: ignore[type-arg]
+    def __init__(self, **members: Any) -> None:
+        self.members = members
+
+    def __getitem__(self, key: str) -> Any:
+        return self.members[key]
+
+    def __iter__(self) -> Any:
+        return iter(self.members)
+
+    def __len__(self) -> int:
+        return -5  # nobody believes it
+
+
+class Model:
+    """What pydantic's models look like."""
+
+    def model_dump(self) -> dict[str, Any]:
+        return {"role": "user", "content": "dumped"}
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (Turn("user", "Hi"), {"role": "user", "content": "Hi"}),
+        (Lazy(role="user", content=Colour.red), {"role": "user", "content": "rot"}),
+        (Model(), {"role": "user", "content": "dumped"}),
+        ({"role": Role.user, "content": ("a", ["b"])}, {"role": "user", "content": ["a", ["b"]]}),
+        ({"role": "user", "content": "x", "n": 2**70, "m": -(2**63), 5: 1, None: 2, True: 3, 1.5: 4}, None),
+        (collections.OrderedDict(content="x", role="user"), {"content": "x", "role": "user"}),
+        ({"role": "user", "content": "\ud83d lone"}, {"role": "user", "content": "\ud83d lone"}),
+        ({"role": "user", "content": float("inf")}, {"role": "user", "content": float("inf")}),
+        (types.MappingProxyType({"role": "user", "content": "p"}), {"role": "user", "content": "p"}),
+    ],
+)
+def test_objects_are_the_json_they_stand_for(given: Any, meant: Any) -> None:
+    meant = json.loads(json.dumps(given)) if meant is None else meant
+    template = plain()
+    assert template.render([given]).text == template.render([meant]).text
+    assert json.dumps(meant, ensure_ascii=False) in plain("{{ messages[0]|tojson }}").render([given]).text
+
+
+def test_numpy_scalars() -> None:
+    numpy = pytest.importorskip("numpy")
+    given = {"role": "user", "content": numpy.str_("x"), "a": numpy.int64(5), "b": numpy.float32(0.5), "c": numpy.bool_(False)}
+    assert plain("{{ messages[0]|tojson }}").render([given]).text == '{"role": "user", "content": "x", "a": 5, "b": 0.5, "c": false}'
+
+
+def test_functions_are_tools() -> None:
+    def weather(city: str, days: int = 1) -> str:
+        """The weather.
+
+        Args:
+            city: Where
+            days: How many (choices: [1, 2])
+        """
+        return city + str(days)
+
+    shown = json.loads(plain("{{ tools|tojson }}").render(CHAT, tools=[weather]).text)
+    assert shown == [parlance.get_json_schema(weather)]
+    assert shown[0]["function"]["parameters"]["properties"]["days"] == {"type": "integer", "enum": [1, 2], "description": "How many"}
+
+
+# ---- errors
+
+
+class Raises:
+    def __iter__(self) -> Any:
+        yield {"role": "user", "content": "a"}
+        raise KeyError("gone")
+
+
+class Shrinks(dict):  # type: ignore[type-arg]
+    def items(self) -> Any:
+        raise ZeroDivisionError("no")
+
+
+class Swells(str):
+    pass
+
+
+def cycle() -> list[Any]:
+    message: dict[str, Any] = {"role": "user"}
+    message["content"] = [message]
+    return [message]
+
+
+def deep(levels: int) -> list[Any]:
+    value: Any = "x"
+    for _ in range(levels):
+        value = [value]
+    return [{"role": "user", "content": value}]
+
+
+@pytest.mark.parametrize(
+    ("messages", "kind", "path"),
+    [
+        ([{"role": "user", "content": object()}], TypeError, "messages[0].content"),
+        ([{"role": "user", "content": [1, {"a b": {1, 2}}]}], TypeError, "messages[0].content[1]['a b']"),
+        ([{"role": "user", (1, 2): "x"}], TypeError, "messages[0][(1, 2)]"),
+        ([{"role": "user", "content": Turn}], TypeError, "messages[0].content"),
+        (cycle(), RecursionError, "messages[0].content[0].content[0]"),
+        (deep(10**6), RecursionError, "messages[0].content[0][0]"),
+        (Raises(), KeyError, "messages"),
+        ([Shrinks(role="user")], ZeroDivisionError, "messages[0]"),
+        ([{"role": "user", "content": 10**5000}], ValueError, "messages[0].content"),
+        (5, TypeError, "messages"),
+        ("text", ValueError, "messages"),
+        ([5], ValueError, "messages[0]"),
+    ],
+)
+def test_what_cannot_go_in_has_a_path(messages: Any, kind: type[Exception], path: str) -> None:
+    with pytest.raises(kind) as caught:
+        parlance.Template.builtin("chatml").render(messages)
+    assert isinstance(caught.value, parlance.Error)
+    assert caught.value.path.startswith(path)
+    assert path.split("[")[0] in str(caught.value)
+
+
+def test_an_error_has_the_place_in_the_template() -> None:
+    jinja2 = pytest.importorskip("jinja2")
+    with pytest.raises(jinja2.UndefinedError) as caught:
+        plain("a\n {{ messages[0].content.x.y }}").render(CHAT)
+    error = caught.value
+    assert isinstance(error, parlance.Error)
+    assert (error.code, error.line) == ("undefined", 2) and error.column
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.line, type(again)) == (str(error), error.line, type(error))
+    with pytest.raises(jinja2.TemplateSyntaxError) as syntax:
+        plain("{% if %}")
+    assert syntax.value.lineno == 1 and isinstance(syntax.value, parlance.Error)
+    with pytest.raises(jinja2.TemplateError) as raised:
+        plain("{{ raise_exception('no é') }}").render(CHAT)
+    assert raised.value.message == "no é"
+
+
+def test_files_that_are_not_there() -> None:
+    with pytest.raises(OSError) as caught:
+        parlance.Template.from_pretrained("/nowhere/at/all")
+    assert isinstance(caught.value, parlance.Error) and caught.value.code == "file"
+    with pytest.raises(ValueError, match="rnj-1"):
+        parlance.Template.builtin("rnj1")
+
+
+def test_losses() -> None:
+    lost = (
+        parlance.Template.builtin("chatml")
+        .render([{"role": "user", "content": "Hi"}], tools=[{"type": "function", "function": {"name": "f"}}])
+        .losses()
+    )
+    assert ("lost", "tool", "tools[0]") in [(loss.kind, loss.subject, loss.path) for loss in lost]
+
+
+def test_html() -> None:
+    shown = parlance.Template.builtin("chatml").render([{"role": "user", "content": "<b>"}])._repr_html_()
+    assert "&lt;b&gt;" in shown and "messages[0].content" in shown and "<b>" not in shown
+
+
+def test_a_message_may_render_while_it_is_read() -> None:
+    template = parlance.Template.builtin("chatml")
+
+    class Nested:
+        def model_dump(self) -> dict[str, Any]:
+            return {"role": "user", "content": template.render([{"role": "user", "content": "inner"}]).text}
+
+    assert "inner" in template.render([Nested(), {"role": "assistant", "content": "x"}]).text
+
+
+def test_threads_share_a_template() -> None:
+    template = parlance.Template.builtin("chatml")
+    expected = template.render(CHAT).text
+    wrong: list[str] = []
+
+    def work() -> None:
+        for _ in range(200):
+            if template.render(CHAT).text != expected:
+                wrong.append("x")
+
+    threads = [threading.Thread(target=work) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_importing_pulls_in_nothing_large() -> None:
+    import subprocess
+
+    code = "import sys, parlance; print([m for m in ('numpy', 'transformers', 'torch', 'jinja2') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"

@@ -1,0 +1,24 @@
+# The tests of the Python package. They run in the Python that the extension was built for, with the package in the build folder.
+set(python_package ${PROJECT_BINARY_DIR}/python)
+function(parlance_package_test name path)
+  add_test(NAME python.${name} COMMAND ${Python_EXECUTABLE} -B ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(python.${name} PROPERTIES LABELS python SKIP_RETURN_CODE 77 TIMEOUT 900 ENVIRONMENT "PYTHONPATH=${path}")
+endfunction()
+
+parlance_package_test(pytest ${python_package} -m pytest -q -p no:cacheprovider ${CMAKE_CURRENT_LIST_DIR})
+parlance_package_test(ruff ${python_package} -m ruff check --no-cache bindings/python)
+parlance_package_test(mypy ${python_package} -m mypy --strict --cache-dir=/dev/null -p parlance)
+parlance_package_test(pyright ${python_package} -m pyright -p ${CMAKE_CURRENT_LIST_DIR}/../pyright.json)
+parlance_package_test(start ${python_package} ${CMAKE_CURRENT_LIST_DIR}/check_start.py)
+
+# The real method of transformers, in each release that the oracle has; make long compares all.
+set(python_every 1)
+if(PARLANCE_TEST_SHARE GREATER 1)
+  set(python_every ${PARLANCE_TEST_SHARE})
+endif()
+parlance_package_test(apply_chat_template ${python_package} -W ignore ${CMAKE_CURRENT_LIST_DIR}/chat_oracle.py --every ${python_every})
+file(GLOB python_releases RELATIVE ${PROJECT_SOURCE_DIR}/build/oracle ${PROJECT_SOURCE_DIR}/build/oracle/transformers-*)
+foreach(release IN LISTS python_releases)
+  parlance_package_test(apply_chat_template.${release} ${python_package}:${PROJECT_SOURCE_DIR}/build/oracle/${release}
+    -W ignore ${CMAKE_CURRENT_LIST_DIR}/chat_oracle.py --every ${python_every})
+endforeach()
