@@ -13,6 +13,13 @@ if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
   "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
   cp "$here/requirements.txt" "$venv/installed.txt"
 fi
+# In a folder of its own, since what it asks for and what transformers asks for need not agree.
+renderers=$build/python/renderers-0.1.12
+if [ ! -d "$renderers" ]; then
+  rm -rf "$renderers.part"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --target "$renderers.part" renderers==0.1.12 httpx 2>/dev/null
+  mv "$renderers.part" "$renderers"
+fi
 packages=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 oracle=$build/oracle/venv/lib/$(basename "$(dirname "$packages")")/site-packages
 [ ! -d "$oracle" ] || echo "$(cd "$oracle" && pwd)" > "$packages/oracle.pth"

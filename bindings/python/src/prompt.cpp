@@ -11,7 +11,6 @@ namespace parlance::python {
 // ---- characters
 
 namespace {
-bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
 std::uint32_t characters_in(std::string_view text) {
   std::uint32_t count = 0;
   for (const char byte : text) count += begins_character(byte) ? 1 : 0;

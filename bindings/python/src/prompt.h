@@ -30,6 +30,8 @@ struct Prompt {
   std::mutex mutex;  ///< of the request, where it is changed
 };
 
+inline bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
+
 /// Counts characters of a text by its bytes: Python's str is indexed by characters.
 class Characters {
  public:

@@ -135,6 +135,35 @@ PyRendering render_plain(const PyTemplate& self, nb::handle messages, nb::handle
                                                  .take = {.tuples = true, .placeholders = true}}));
 }
 
+/// How replies are written under some variables, where the prompt is not known.
+PyReplyFormat reply_format_of(const PyTemplate& self, nb::kwargs variables) {
+  DocumentBuilder builder;
+  ObjectTaker taker(builder, {});
+  taker.take(variables);
+  Document document;
+  check(document.build(builder));
+  Result<ReplyStart> start = [&] {
+    const nb::gil_scoped_release release;
+    return self.engine->reader.reply(document.root());
+  }();
+  return {take(std::move(start)).format};
+}
+
+/// (id, text, sources) of the tokens that end a reply.
+nb::list stop_tokens_of(const PyTemplate& self, const PyTokenizer& tokenizer) {
+  Result<std::vector<StopToken>> found = [&]() -> Result<std::vector<StopToken>> {
+    const nb::gil_scoped_release release;
+    const Result<Template>& compiled = self.engine->reader.chat_template(false);
+    if (!compiled) return compiled.error();
+    return stop_set(*compiled, *tokenizer.tokenizer, self.engine->reader.model().special_tokens);
+  }();
+  nb::list all;
+  for (const StopToken& token : take(std::move(found)))
+    all.append(nb::make_tuple(token.id < 0 ? nb::object(nb::none()) : nb::object(nb::int_(token.id)),
+                              text_to_python(token.text), token.sources));
+  return all;
+}
+
 // ---- what a rendering shows
 
 struct PySpan {
@@ -208,7 +237,7 @@ PyTokens tokens_of(const PyRendering& rendering, const PyTokenizer& tokenizer, s
     const nb::gil_scoped_release release;
     return tokenize(prompt.rendering, prompt.request.conversation, *tokenizer.tokenizer, options);
   }();
-  return PyTokens{std::make_shared<PromptTokens>(take(std::move(made)))};
+  return PyTokens{std::make_shared<PromptTokens>(take(std::move(made))), rendering.prompt};
 }
 
 /// How the reply to the prompt is read. The template is tried out when it is first asked.
@@ -332,7 +361,8 @@ void bind_templates(nb::module_& module) {
                    "None = None) -> str"),
            "The grammar of the replies that this request allows: its tools, tool_choice and response_format. `syntax` "
            "is "
-           "'gbnf', 'lark', 'structural-tag' or 'json-schema'; `tool_choice` 'auto', 'required', 'none' or a tool's name; "
+           "'gbnf', 'lark', 'structural-tag' or 'json-schema'; `tool_choice` 'auto', 'required', 'none' or a tool's "
+           "name; "
            "Lark "
            "needs the tokenizer.");
 
@@ -369,6 +399,14 @@ void bind_templates(nb::module_& module) {
                   nb::sig("def builtin(name: str, *, adapt: bool = True, as_transformers: bool | str | None = None) -> "
                           "Template"),
                   "One of parlance's own formats: 'chatml', 'rnj-1', …")
+      .def("reply_format", &reply_format_of, "variables"_a,
+           nb::sig("def reply_format(self, **variables: typing.Any) -> ReplyFormat"),
+           "How the model writes its replies, found by experiments with the template under these variables.")
+      .def("stop_tokens", &stop_tokens_of, "tokenizer"_a,
+           nb::sig("def stop_tokens(self, tokenizer: Tokenizer) -> list[tuple[int | None, str, list[str]]]"),
+           "(id, text, sources) of each token that ends a reply: what the template writes behind an assistant's turn, "
+           "and "
+           "what the tokenizer's files declare. The id is None where the tokenizer has no such token.")
       .def("_render_plain", &render_plain, "messages"_a, "tools"_a.none(), "documents"_a.none(), "variables"_a,
            nb::kw_only(), "assistant"_a = false, "spans"_a = false)
       .def_prop_ro(

@@ -16,6 +16,7 @@ struct PyTokenizer {
 /// A prompt's tokens.
 struct PyTokens {
   std::shared_ptr<const PromptTokens> tokens;
+  std::shared_ptr<const Prompt> prompt;
 };
 
 /// Any object with encode(str) and the texts of its ids. Its calls hold the GIL, and an exception of theirs is raised

@@ -139,6 +139,19 @@ std::vector<std::uint8_t> mask_of(const PyTokens& self, const std::string& kind)
   return mask;
 }
 
+/// A token that begins within a character has the whole of it.
+std::vector<std::pair<std::size_t, std::size_t>> ranges_of(const PyTokens& self) {
+  const std::string_view text = self.prompt->rendering.text();
+  const Characters characters(text);
+  std::vector<std::pair<std::size_t, std::size_t>> ranges;
+  for (const PromptToken& token : self.tokens->tokens) {
+    std::size_t begin = token.bytes.begin;
+    while (begin < token.bytes.end && begin > 0 && !begins_character(text[begin])) --begin;
+    ranges.emplace_back(characters.before(begin), characters.before(token.bytes.end));
+  }
+  return ranges;
+}
+
 template <typename Of>
 nb::list per_token(const PyTokens& self, Of of) {
   nb::list all;
@@ -180,6 +193,10 @@ void bind_tokens(nb::module_& module) {
       .def_prop_ro(
           "labels", [](const PyTokens& t) { return t.tokens->labels(); },
           "The id where training learns it, else -100. Needs assistant=True in render().")
+      .def_prop_ro(
+          "ranges", &ranges_of,
+          "The characters [begin, end) of the prompt's text that each token stands for; a character that several "
+          "tokens spell is in each of them.")
       .def(
           "mask", [](const PyTokens& t, const std::string& kind) { return mask_of(t, kind); }, "kind"_a = "assistant",
           "1 where training learns the token, else 0.")

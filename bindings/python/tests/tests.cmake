@@ -11,6 +11,8 @@ parlance_package_test(mypy ${python_package} -m mypy --strict --cache-dir=/dev/n
 parlance_package_test(pyright ${python_package} -m pyright -p ${CMAKE_CURRENT_LIST_DIR}/../pyright.json)
 parlance_package_test(start ${python_package} ${CMAKE_CURRENT_LIST_DIR}/check_start.py)
 
+parlance_package_test(renderers ${python_package} -W ignore ${CMAKE_CURRENT_LIST_DIR}/renderers_oracle.py)
+
 # The real method of transformers, in each release that the oracle has; make long compares all.
 set(python_every 1)
 if(PARLANCE_TEST_SHARE GREATER 1)

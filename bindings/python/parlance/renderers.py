@@ -1,0 +1,342 @@
+"""ParlanceRenderer: the protocol of the package `renderers` for every chat template.
+
+prime-rl, verifiers and others select it by its import path:
+
+    [renderer]
+    name = "custom"
+    import_path = "parlance.renderers.ParlanceRenderer"
+
+Fields beside these are variables of the template (`enable_thinking = false`). Needs the package `renderers`, 0.1.12 or later. Begin
+reading at ParlanceRenderer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import logging
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+from renderers.base import (
+    ParsedResponse,
+    ParsedToolCall,
+    RenderedTokens,
+    ToolCallParseStatus,
+    extract_message_tool_names,
+)
+from renderers.configs import BaseRendererConfig
+
+from parlance._core import Message, Rendering, ReplyReader, Template, Tokens, _begin_session
+from parlance._errors import Error
+from parlance.chat import tokenizer_of
+
+logger = logging.getLogger("parlance")
+
+# Conversations that bridges go on from.
+_KEPT = 4096
+
+
+class ParlanceRendererConfig(BaseRendererConfig):
+    """`chat_template` replaces the tokenizer's own; other fields are variables of the template."""
+
+    model_config: ClassVar[Any] = {**BaseRendererConfig.model_config, "extra": "allow"}
+    _internal_fields = frozenset({"chat_template", "protect"})
+    _allow_opaque_template_kwargs = True
+
+    name: Literal["parlance"] = "parlance"
+    chat_template: str | None = None
+    protect: bool = True
+    """No text of a message becomes a control token."""
+
+
+class ParlanceRenderer:
+    """Renders, parses and bridges for any template, by where each byte came from.
+
+    A bridge needs to know the conversation behind the ids that it goes on from: those that this renderer rendered or bridged. It
+    returns None, and `refusal` says why, where the template would write the past otherwise.
+    """
+
+    config_class = ParlanceRendererConfig
+
+    def __init__(self, tokenizer: Any, config: ParlanceRendererConfig | None = None) -> None:
+        self.config = config or ParlanceRendererConfig()
+        self._tokenizer = tokenizer_of(tokenizer)
+        text = self.config.chat_template or tokenizer.get_chat_template(None, None)
+        special = {name: str(token) for name, token in tokenizer.special_tokens_map.items() if isinstance(token, str)}
+        self._template = Template.from_string(text, special_tokens=special)
+        self._variables = dict(self.config.model_extra or {})
+        self._stops = [id for id, _, _ in self._template.stop_tokens(self._tokenizer) if id is not None]
+        end = getattr(tokenizer, "eos_token_id", None)
+        if isinstance(end, int) and end not in self._stops:
+            self._stops.append(end)
+        self._known: OrderedDict[tuple[int, ...], tuple[list[Any], list[Any] | None]] = OrderedDict()
+        self._is_stable: bool | None = None
+        self.effective_thinking_retention = self.config.thinking_retention or "template"
+        self.refusal: str | None = None
+        """Why the last bridge returned None."""
+
+    @property
+    def supports_tools(self) -> bool:
+        return True
+
+    # ---- prompts
+
+    def _prompt(self, messages: Sequence[Any], tools: Any, generation: bool, assistant: bool = False) -> Rendering:
+        return self._template.render(messages, _tools(tools), add_generation_prompt=generation, assistant=assistant, **self._variables)
+
+    def _remember(self, ids: Sequence[int], messages: Sequence[Any], tools: Any) -> None:
+        self._known[tuple(ids)] = (list(messages), None if tools is None else list(tools))
+        while len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+
+    def render_ids(self, messages: list[Any], *, tools: Any = None, add_generation_prompt: bool = False) -> list[int]:
+        ids = self._prompt(messages, tools, add_generation_prompt).tokens(self._tokenizer, protect=self.config.protect).ids
+        if add_generation_prompt:
+            self._remember(ids, messages, tools)
+        return ids
+
+    def render(self, messages: list[Any], *, tools: Any = None, add_generation_prompt: bool = False) -> RenderedTokens:
+        prompt = self._prompt(messages, tools, add_generation_prompt, assistant=True)
+        tokens = prompt.tokens(self._tokenizer, protect=self.config.protect)
+        if add_generation_prompt:
+            self._remember(tokens.ids, messages, tools)
+        sampled = self._sampled(tokens)
+        owners = self._owners(messages, tools, prompt, tokens)
+        return RenderedTokens(
+            token_ids=tokens.ids,
+            message_indices=owners,
+            sampled_mask=sampled,
+            is_content=self._content(messages, prompt, tokens, sampled, owners),
+            message_roles=[_role(message) for message in messages],
+            message_tool_names=extract_message_tool_names(messages),
+        )
+
+    def _sampled(self, tokens: Tokens) -> list[bool]:
+        """What the model would write: the assistant's ranges, each up to its first stop token."""
+        stops, over = set(self._stops), False
+        sampled = []
+        for id, learnt in zip(tokens.ids, tokens.mask(), strict=True):
+            over = over and bool(learnt)
+            sampled.append(bool(learnt) and not over)
+            over = bool(learnt) and (over or id in stops)
+        return sampled
+
+    def _content(self, messages: Sequence[Any], prompt: Rendering, tokens: Tokens, sampled: list[bool], owners: list[int]) -> list[bool]:
+        """What came from the request or from the model, not from the template; names of roles are the template's."""
+        roles = [_role(message) for message in messages]
+        bodies = [
+            (span.begin, span.end)
+            for span in prompt.spans
+            if span.message is not None and span.origin in ("input", "derived") and not span.path.endswith("].role")
+        ]
+        inside = _overlaps(tokens.ranges, bodies)
+        return [
+            one if owner >= 0 and roles[owner] == "assistant" else within and owner >= 0
+            for one, owner, within in zip(sampled, owners, inside, strict=True)
+        ]
+
+    def _owners(self, messages: Sequence[Any], tools: Any, prompt: Rendering, tokens: Tokens) -> list[int]:
+        """The message of each token, its header and its end among them; -1 for the generation prompt."""
+        text = prompt.text
+        ends: list[int | None] = []
+        for count in range(1, len(messages) + 1):
+            try:
+                part = self._prompt(messages[:count], tools, False).text
+            except Error:
+                part = ""
+            ends.append(len(part) if part and text.startswith(part) else None)
+        stops = set(self._stops)
+        closes = [span for id, span in zip(tokens.ids, tokens.ranges, strict=True) if id in stops]
+        filled = _filled(ends, prompt, closes, len(text))
+        preamble = self._preamble(prompt, tokens)
+        owners, at = [], 0
+        for (begin, _), message in zip(tokens.ranges, tokens.messages, strict=True):
+            while at < len(filled) and begin >= filled[at]:
+                at += 1
+            owner = -1 if begin < preamble or at == len(filled) else at
+            owners.append(owner if message is None else message)
+        return owners
+
+    def _preamble(self, prompt: Rendering, tokens: Tokens) -> int:
+        """Where what the template writes before the first message ends: behind a turn that is over before it."""
+        own = next((begin for _, (begin, _) in prompt.message_ranges), 0)
+        stops = set(self._stops)
+        over = max((end for id, (_, end) in zip(tokens.ids, tokens.ranges, strict=True) if id in stops and end <= own), default=0)
+        if over == 0:  # a token that begins every text is of no message
+            return next((span.end for span in prompt.spans[:1] if span.path == "bos_token"), 0)
+        return over + len(prompt.text[over:own]) - len(prompt.text[over:own].lstrip())
+
+    # ---- replies
+
+    def get_stop_token_ids(self) -> list[int]:
+        return list(self._stops)
+
+    def _read(self, ids: Sequence[int], tools: Any, prompt_ids: Sequence[int] | None) -> ReplyReader:
+        prompt = None
+        if prompt_ids:
+            stops = set(self._stops)
+            last = max((place for place, id in enumerate(prompt_ids) if id in stops), default=-1)
+            prompt = self._tokenizer.decode(list(prompt_ids[last + 1 :])).decode("utf-8", "replace")
+        format = self._template.reply_format(**self._variables)
+        reader = ReplyReader(format, tools=_tools(tools), prompt=prompt, tokenizer=self._tokenizer)
+        reader.feed(ids)
+        reader.finish()
+        return reader
+
+    def parse_response(self, token_ids: list[int], *, tools: Any = None, prompt_ids: list[int] | None = None) -> ParsedResponse:
+        message = self._read(token_ids, tools, prompt_ids).message
+        return ParsedResponse(
+            content=message.content,
+            reasoning_content=message.reasoning or None,
+            tool_calls=[_parsed_call(call, tools) for call in message.calls],
+            reasoning_complete=not (message.finish_reason == "length" and message.reasoning and not message.content and not message.calls),
+        )
+
+    # ---- the next turn
+
+    def bridge_to_next_turn(
+        self,
+        previous_prompt_ids: list[int],
+        previous_completion_ids: list[int],
+        new_messages: list[Any],
+        *,
+        tools: Any = None,
+    ) -> RenderedTokens | None:
+        self.refusal = None
+        known = self._known.get(tuple(previous_prompt_ids))
+        if known is None:
+            return self._refuse("the conversation behind these ids is not known: render it with this renderer")
+        if any(_role(message) == "assistant" for message in new_messages):
+            return self._refuse("the new messages have one of the assistant's, which was not sampled")
+        messages, tools = known[0], tools if tools is not None else known[1]
+        try:
+            session = _begin_session(
+                self._template._engine, self._tokenizer, messages, _tools(tools), None, None,
+                {"add_generation_prompt": True, **self._variables}, [], self.config.protect,
+            )  # fmt: skip
+            if session.ids() != list(previous_prompt_ids):
+                return self._refuse("the prompt's ids are not those that its conversation renders to")
+            session.append_sampled(list(previous_completion_ids))
+            reply = self._read(previous_completion_ids, tools, previous_prompt_ids).message
+            added = session.extend([_as_request(reply), *new_messages])
+        except Error as error:
+            where = f"{error.template}, line {error.line}: " if error.line else ""
+            return self._refuse(where + error.message)
+        ids = session.ids()
+        whole = [*messages, _as_request(reply), *new_messages]
+        self._remember(ids, whole, tools)
+        return self._bridged(ids, len(added), len(messages) + 1, whole, new_messages, tools)
+
+    def _bridged(self, ids: list[int], added: int, first: int, whole: list[Any], new_messages: list[Any], tools: Any) -> RenderedTokens:
+        """The bridge's attribution, which is that of the whole conversation's last tokens."""
+        rendered = self.render(whole, tools=tools, add_generation_prompt=True)
+        prior = len(ids) - added
+        owners, content = [-1] * added, [False] * added
+        if rendered.token_ids[-added:] == ids[prior:]:
+            owners = [owner - first if owner >= first else -1 for owner in rendered.message_indices[-added:]]
+            content = list(rendered.is_content[-added:])
+        return RenderedTokens(
+            token_ids=ids,
+            message_indices=[-1] * prior + owners,
+            sampled_mask=[False] * len(ids),
+            is_content=[False] * prior + content,
+            message_roles=[_role(message) for message in new_messages],
+            message_tool_names=extract_message_tool_names(new_messages),
+        )
+
+    def _refuse(self, why: str) -> RenderedTokens | None:
+        self.refusal = why
+        logger.info("no bridge: %s", why)
+        return None
+
+    @property
+    def is_prefix_stable(self) -> bool:
+        """Whether small conversations with reasoning, calls and results keep their ids when messages follow: an experiment."""
+        if self._is_stable is None:
+            self._is_stable = all(self._keeps(messages) for messages in _EXPERIMENTS)
+        return self._is_stable
+
+    def _keeps(self, messages: list[Any]) -> bool:
+        try:
+            rows = [
+                self._prompt(messages[:count], _TOOLS, False).tokens(self._tokenizer).ids
+                for count in range(1, len(messages) + 1)
+                if count == len(messages) or _role(messages[count - 1]) == "assistant"
+            ]
+        except Error:
+            return False
+        return all(later[: len(earlier)] == earlier for earlier, later in itertools.pairwise(rows))
+
+
+_TOOLS = [{"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}}]
+_CALL = {"id": "call00001", "type": "function", "function": {"name": "look", "arguments": {}}}
+_ANSWER = {"role": "assistant", "content": "One.", "reasoning_content": "Two."}
+_ASKS: dict[str, Any] = {"role": "user", "content": "Three?"}
+_EXPERIMENTS: list[list[Any]] = [
+    [_ASKS, _ANSWER, _ASKS, _ANSWER, _ASKS],
+    [
+        _ASKS,
+        {"role": "assistant", "content": "", "reasoning_content": "Two.", "tool_calls": [_CALL]},
+        {"role": "tool", "content": "4", "tool_call_id": "call00001", "name": "look"},
+        _ANSWER,
+        _ASKS,
+    ],
+]
+
+
+def _tools(tools: Any) -> list[Any] | None:
+    """As they are given; templates differ in the form that they expect."""
+    return list(tools) if tools else None
+
+
+def _role(message: Any) -> str:
+    role = message.get("role") if isinstance(message, Mapping) else getattr(message, "role", None)
+    return str(role or "")
+
+
+def _as_request(message: Message) -> dict[str, Any]:
+    """The message as templates take it: arguments as an object."""
+    made = message.to_dict()
+    for call in made.get("tool_calls") or []:
+        with contextlib.suppress(ValueError, KeyError):
+            call["function"]["arguments"] = json.loads(call["function"]["arguments"])
+    return made
+
+
+def _parsed_call(call: Any, tools: Any) -> ParsedToolCall:
+    status = ToolCallParseStatus.OK if call.complete else ToolCallParseStatus.INVALID_JSON
+    names = {tool.get("function", tool).get("name") for tool in tools or ()}
+    if call.complete and names and call.name not in names:
+        status = ToolCallParseStatus.UNKNOWN_TOOL
+    arguments: Any = call.arguments
+    if call.complete:
+        arguments = json.loads(call.arguments)
+    return ParsedToolCall(raw=call.arguments, name=call.name or None, arguments=arguments, status=status, id=call.id or None)
+
+
+def _filled(ends: list[int | None], prompt: Rendering, closes: Sequence[tuple[int, int]], size: int) -> list[int]:
+    """Where each message ends; for one whose prefix is not the prompt's, where the assistant's range around it ends, or the stop token
+    behind its own text, or that text."""
+    own = {index: span for index, span in prompt.message_ranges}
+    filled: list[int] = []
+    for number, end in enumerate(ends):
+        if end is None:
+            last = own.get(number, (0, filled[-1] if filled else 0))[1]
+            following = own.get(number + 1, (size, size))[0]
+            closed = next((stop for begin, stop in closes if last <= begin and stop <= following), last)
+            end = next((stop for begin, stop in prompt.assistant if begin <= last <= stop), closed)
+        filled.append(min(size, max(end, filled[-1] if filled else 0)))
+    return filled
+
+
+def _overlaps(ranges: Sequence[tuple[int, int]], bodies: Sequence[tuple[int, int]]) -> list[bool]:
+    """Whether each range has a character of one of the bodies; both are in order."""
+    found, at = [], 0
+    for begin, end in ranges:
+        while at < len(bodies) and bodies[at][1] <= begin:
+            at += 1
+        found.append(at < len(bodies) and bodies[at][0] < end)
+    return found
